@@ -60,7 +60,7 @@ void ComparePlans(const std::string& recipe, std::size_t plans, bool with_schema
       [] {});
   const auto files = muster::RecipeFiles::Open(options.recipe_file);
   if (!files) return;
-  auto stem = std::make_shared<muster::EvaluatorStem>(muster::StartOf(options), with_schema);
+  auto stem = std::make_shared<muster::EvaluatorForkServer>(muster::StartOf(options), with_schema);
   TimePlans(
       "plan of " + recipe + ", of a fork server", plans,
       [&] {

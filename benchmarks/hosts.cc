@@ -1,6 +1,6 @@
 // Measures many hosts over ssh: the time until all agents are up, from a failure on one host to the SIGTERM on all
-// others, and the cost of an idle head. Hosts are namespaces of this machine, with an sshd each (tests/hosts/bed), so
-// they share its CPUs and its monotonic clock. Baselines in the same testbed: one concurrent ssh to each host, and
+// others, and the cost of an idle head. Hosts are namespaces of this machine, with an sshd each (tests/hosts/testbed),
+// so they share its CPUs and its monotonic clock. Baselines in the same testbed: one concurrent ssh to each host, and
 // pdsh, both running true.
 //
 // usage: hosts [ROUNDS [HOSTS [IDLE_SECONDS]]]    default 5 64 20
@@ -232,7 +232,7 @@ int main(int argc, char** argv) {
   const unsigned idle = argc > 3 ? static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10)) : 20;
   const char* bed = std::getenv("BED");
   if (bed == nullptr) {  // runs itself again inside a testbed
-    const std::string program = Source("tests/hosts/bed");
+    const std::string program = Source("tests/hosts/testbed");
     const std::string count = std::to_string(hosts);
     const std::string round_count = std::to_string(rounds);
     const std::string idle_seconds = std::to_string(idle);

@@ -119,7 +119,7 @@ int main(int argc, char** argv) {
     }
     return trials;
   });
-  Measure("account, of the whole journal", [&] { return muster::LoadAccount(folder).account.over().size(); });
+  Measure("account, of the whole journal", [&] { return muster::LoadSweepProgress(folder).account.over().size(); });
   Measure("view of all trials, of the whole journal", [&] {
     const auto view = muster::SweepView::Open(folder);
     return view ? view->account().over().size() : 0;
@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
   });
   std::printf("%.0f MiB of index\n",
               static_cast<double>(std::filesystem::file_size(folder + "/index.sqlite")) / (1 << 20));
-  Measure("account, by the index", [&] { return muster::LoadAccount(folder).account.over().size(); });
+  Measure("account, by the index", [&] { return muster::LoadSweepProgress(folder).account.over().size(); });
   Measure("resume: index opened, the account by it", [&] {
     muster::SweepIndex index = muster::SweepIndex::Open(folder);
     return index.CatchUp().account.over().size();

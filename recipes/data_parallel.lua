@@ -32,7 +32,7 @@ return muster.recipe {
       command = { "python3", p.script, "--batch-size", p.batch_size },
       env = { GLOBAL_BATCH_SIZE = d.global_batch_size },
       each = function(process)
-        context.set_context { device_id = process.local_rank }
+        process:context { device_id = process.local_rank }
       end,
     }
   end,

@@ -79,8 +79,7 @@ return muster.recipe {
       count = n,
       command = { "python3", p.script, "--config", job:file { "gpt.yaml", yaml = { params = p, derived = d } } },
       each = function(process)
-        context.set_auto_parallel_context { global_rank = process.rank }
-        context.set_context { device_id = process.local_rank }
+        process:context { global_rank = process.rank, device_id = process.local_rank }
         process.env.FIRST_LAYER = process.stage * d.layers_per_stage
         process.env.TP_RANK = mesh:coords(process.rank).tp
       end,

@@ -17,15 +17,14 @@ return muster.recipe {
   cluster = { hosts = 2, devices_per_host = 4 },
 
   plan = function(p, job)
-    local store = job:port { "store", host = 0 }
-    job:env { STORE_PORT = store }
-    job:role "store" { command = { "python3", "store.py", "--port", store }, hosts = 0, done = "never",
-                       ready = { port = store } }
-    job:role "trainer" { as = "worker", world = "trainer", count = p.trainers, devices = 1, hosts = 0, after = "store",
+    job:env { STORE = job:address "store" }
+    job:role "store"   { on_hosts = 0, ports = "rpc", ready = { port = "rpc" }, done = "never",
+                         command = { "python3", "store.py", "--listen", job:address "store" } }
+    job:role "trainer" { as = "worker", world = "trainer", count = p.trainers, devices = 1, on_hosts = 0, after = "store",
                          command = { "python3", "train.py" } }
-    job:role "rollout" { as = "worker", world = "rollout", count = p.rollouts, devices = 1, hosts = 1, after = "store",
+    job:role "rollout" { as = "worker", world = "rollout", count = p.rollouts, devices = 1, on_hosts = 1, after = "store",
                          command = { "python3", "play.py" }, done = "never" }
-    job:role "judge"   { as = "worker", world = "judge", count = 1, hosts = 1, after = "store",
+    job:role "judge"   { as = "worker", world = "judge", count = 1, on_hosts = 1, after = "store",
                          command = { "python3", "judge.py" }, done = "never" }
   end,
 }

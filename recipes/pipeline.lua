@@ -42,8 +42,7 @@ return muster.recipe {
       count = n,
       command = { "python3", p.script, "--layers", p.layers, "--micro-batches", p.micro_batches },
       each = function(process)
-        context.set_auto_parallel_context { global_rank = process.rank }
-        context.set_context { device_id = process.local_rank }
+        process:context { global_rank = process.rank, device_id = process.local_rank }
         local at = mesh:coords(process.rank)
         process.env.FIRST_LAYER = process.stage * d.layers_per_stage
         process.env.DP_RANK = at.dp

@@ -43,7 +43,7 @@ using InheritedValue = std::function<std::optional<std::string>(const std::strin
 
 // The text with its placeholders filled. Fails with kind "binding" if the binding lacks a value, and for a placeholder
 // of an inherited value without `inherited`: only variables have these.
-Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uint32_t attempt,
-                              const InheritedValue& inherited = {});
+Result<std::string> FillPlaceholders(const Text& text, const Binding& binding, std::uint32_t attempt,
+                                     const InheritedValue& inherited = {});
 
 }  // namespace muster

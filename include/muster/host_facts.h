@@ -53,12 +53,12 @@ struct PythonFact {
 };
 
 // The result of a check on the host.
-struct TrialFact {
+struct HostCheck {
   std::string kind;   // "mechanism", "cgroup", "node", "name", "ports", "time" (docs/doctor.md)
   std::string what;   // "pidfd", "/dev/davinci0"
   std::string error;  // empty: it succeeded
 
-  bool operator==(const TrialFact&) const = default;
+  bool operator==(const HostCheck&) const = default;
 };
 
 struct HostFacts {
@@ -78,7 +78,7 @@ struct HostFacts {
   std::vector<DiskFact> disks;
   std::vector<ProgramFact> programs;
   std::vector<PythonFact> pythons;
-  std::vector<TrialFact> trials;
+  std::vector<HostCheck> trials;
 
   bool operator==(const HostFacts&) const = default;
 };

@@ -38,7 +38,7 @@ namespace muster {
 //   ${muster:inherited:NAME:TEXT} the whole value of a variable: the inherited value of NAME, even if it is empty;
 //                                TEXT, without '}', if the process does not inherit NAME
 //   ${muster:literal}            the nine characters "${muster:" themselves
-struct Hole {
+struct Placeholder {
   enum class Kind : std::uint8_t {
     kPort,
     kRunDir,
@@ -60,12 +60,12 @@ struct Hole {
   std::uint32_t host = 0;  // kHostName, kHostAddress, kDevices
   std::string text = {};   // kInherited
 
-  bool operator==(const Hole&) const = default;
+  bool operator==(const Placeholder&) const = default;
 };
 
-inline constexpr std::string_view kHoleOpen = "${muster:";
+inline constexpr std::string_view kPlaceholderOpen = "${muster:";
 
-std::string HoleText(const Hole& hole);
+std::string PlaceholderText(const Placeholder& hole);
 // The numbers in the list of a placeholder for devices, in order; nothing if it is invalid.
 std::optional<std::vector<std::uint32_t>> DeviceNumbers(std::string_view list);
 
@@ -85,7 +85,7 @@ struct Text {
 // closed, of unknown kind, or with a missing or superfluous name.
 struct TextPiece {
   std::string literal;
-  std::optional<Hole> hole;  // if set, `literal` is empty
+  std::optional<Placeholder> hole;  // if set, `literal` is empty
 };
 tl::expected<std::vector<TextPiece>, std::string> Pieces(const Text& text);
 

@@ -25,7 +25,7 @@
 --   context  true: its roles get their settled context applied when their script imports the framework
 --
 -- and of functions, called in this order:
---   arrange(job)         before roles are placed: may set `hosts`, `done` and `ports` of roles that say nothing of it, and
+--   arrange(job)         before roles are placed: may set `on_hosts`, `done` and `ports` of roles that say nothing of it, and
 --                        tell by job.ranks_of("worker", who) that the framework assigns the ranks of that part
 --   check(job)           reports what the framework cannot do
 --   launcher(role, job)  words of a program that starts the role's processes itself: the plan then starts that one
@@ -39,7 +39,7 @@
 -- and job.setting_file, which gives the JSON that the attribute names, if the recipe ships it, job.in_force, which knows the
 -- release's defaults, too, job.release ("2.3.1", or nil), job.before(RELEASE) and job.inherited(NAME), the variable that
 -- muster was called with, which is then an input of the plan; from prepare on job.count,
--- job.meeting { address, port }, job.worlds[name] { size, hosts, node, most_local, meeting }, job.file(name, text), which
+-- job.meeting { address, port }, job.worlds[name] { size, host_order, node, most_local, meeting }, job.file(name, text), which
 -- gives a path, and job.numbers, which takes numbers for ports of processes. A contract that a recipe brings has no arrange
 -- and no launcher, sees views that cannot be changed, and reports by job.report(message, hint).
 local host, prelude, muster, fields = ...
@@ -274,8 +274,9 @@ end
 local function view(table, what, prepared)
   local copy = { prepared = prepared }
   for key, value in pairs(table) do
-    local plain = type(value) == "table" and (value[1] ~= nil or next(value) == nil)
-    copy[key] = plain and { unpack(value) } or type(value) == "table" and view(value, what .. "." .. host.tostring(key)) or value
+    local guarded = type(value) == "table" and host.raw_metatable(value)
+    local plain = type(value) == "table" and not guarded and (value[1] ~= nil or next(value) == nil)
+    copy[key] = plain and { unpack(value) } or type(value) == "table" and not guarded and view(value, what .. "." .. host.tostring(key)) or value
   end
   return setmetatable({}, {
     __index = copy,
@@ -290,6 +291,22 @@ local PROCESS_FACTS = { "name", "role", "index", "number", "rank", "world", "wor
 local JOB_FACTS = { "option", "cluster", "run_dir", "run_id", "attempt", "setting", "setting_file", "in_force", "release", "before", "inherited", "count", "meeting", "worlds",
                     "file" }
 
+-- A world of the job, in which a former name still works.
+local function world_view(world, what)
+  local facts = { size = world.size, host_order = { unpack(world.host_order) }, node = view(world.node, what .. ".node"), most_local = world.most_local,
+                  meeting = world.meeting and view(world.meeting, what .. ".meeting") }
+  return setmetatable({}, {
+    __index = function(_, key)
+      if key ~= "hosts" then return facts[key] end
+      muster.deprecated(host.here(), what .. ": hosts is deprecated: it is now called host_order", "host_order")
+      return facts.host_order
+    end,
+    __newindex = function(_, key) host.stop("read_only", host.here(), ("%s cannot be set in %s"):format(host.tostring(key), what)) end,
+    __metatable = false,
+    __muster_pairs = facts,
+  })
+end
+
 -- What the job of a recipe's contract is to it.
 local function job_view(job)
   local facts = { roles = {} }
@@ -299,7 +316,7 @@ local function job_view(job)
   end
   facts.worlds = {}
   for name, world in pairs(job.worlds or {}) do
-    facts.worlds[name] = { size = world.size, hosts = world.hosts, node = world.node, most_local = world.most_local, meeting = world.meeting }
+    facts.worlds[name] = world_view(world, "job.worlds." .. name)
   end
   function facts.report(message, hint) host.report("error", "contract", job.place, host.tostring(message), hint and host.tostring(hint)) end
   return view(facts, "job", job.prepared)

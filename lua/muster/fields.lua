@@ -1,5 +1,5 @@
 -- What a recipe writes of a process or a role, read and checked one field at a time: commands, variables, the steps of an
--- activation, hosts, ports, cores. Contracts and `each` write the same fields as roles do. What a role or a job is, is job.lua's.
+-- activation, numbers of hosts, ports, cores. Contracts and `each` write the same fields as roles do. What a role or a job is, is job.lua's.
 local host, muster, parameters = ...
 
 local function shown(value) return host.show(value) end
@@ -168,22 +168,31 @@ local function read_hosts(hosts, place, role, cluster)
   if hosts == nil then return nil end
   local list = type(hosts) == "number" and { hosts } or hosts
   if type(list) ~= "table" then
-    host.report("error", "type", place, ("hosts of %s is a list of host numbers from 0, got %s"):format(role, shown(hosts)))
+    host.report("error", "type", place, ("on_hosts of %s is a list of host numbers from 0, got %s"):format(role, shown(hosts)),
+                "on_hosts = { 0, 1 }; hosts are named by cluster.host_list or on the command line")
     return nil
   end
   local hosts_of_role = {}
   for i, index in ipairs(list) do
     if not is_whole(index, 0) or index >= cluster.hosts then
-      host.report("error", "range", place, ("hosts of %s: %s is no host; there are hosts 0 to %d"):format(role, shown(index), cluster.hosts - 1))
+      host.report("error", "range", place, ("on_hosts of %s: %s is no host; there are hosts 0 to %d"):format(role, shown(index), cluster.hosts - 1))
       return nil
     end
     hosts_of_role[i] = index
   end
   if #hosts_of_role == 0 then
-    host.report("error", "range", place, ("hosts of %s is empty"):format(role), "leave it out, and the role may use every host")
+    host.report("error", "range", place, ("on_hosts of %s is empty"):format(role), "leave it out, and the role may use every host")
     return nil
   end
   return hosts_of_role
+end
+
+-- A name that is there already is the same port.
+local function add_name(names, name)
+  for _, known in ipairs(names) do
+    if known == name then return end
+  end
+  names[#names + 1] = name
 end
 
 local function read_ports(ports, place, role)
@@ -196,7 +205,7 @@ local function read_ports(ports, place, role)
   local names = {}
   for _, name in ipairs(list) do
     if is_name(name) then
-      names[#names + 1] = name
+      add_name(names, name)
     else
       host.report("error", "format", place, ("ports of %s: %s is not a valid name for a port"):format(role, shown(name)))
     end
@@ -216,5 +225,5 @@ local function read_cores(cores, place, role)
               'cores = "auto", cores = 4 or cores = "0-7,16-23"')
 end
 
-return { is_whole = is_whole, is_name = is_name, read_command = read_command, read_variable = read_variable, read_variables = read_variables,
+return { is_whole = is_whole, is_name = is_name, add_name = add_name, read_command = read_command, read_variable = read_variable, read_variables = read_variables,
          read_activation = read_activation, read_hosts = read_hosts, read_ports = read_ports, read_cores = read_cores }

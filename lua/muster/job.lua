@@ -1,9 +1,11 @@
 -- The job object: what a recipe's plan function describes its processes with. It checks and remembers; where
 -- processes run and what their environment becomes is layout.lua's and the engine's.
-local host, prelude, muster, fields, policies = ...
+local host, prelude, muster, fields, policies, addresses = ...
 
 local NAMED_ROLE_OPTIONS = muster.field_names "role"  -- of job:role "name" { … }
 local ROLE_OPTIONS = muster.field_names("role", "only", true)
+local FORMER_ROLE_OPTIONS = muster.former_names "role"
+local PORT_OPTIONS = muster.field_names "job:port"
 local VISIBLE, ALL_VISIBLE = muster.field_words("role", "visible")
 local SPREADS, ALL_SPREADS = muster.field_words("role", "spread")
 -- What changes the description of the job: only before its processes are laid out.
@@ -18,7 +20,7 @@ local function read_role(job, name, plays, options, place)
   if type(options) ~= "table" then
     host.stop("type", place, ("role %s expects a table of options, got %s"):format(name, shown(options)))
   end
-  muster.check_keys(options, plays and ROLE_OPTIONS or NAMED_ROLE_OPTIONS, "role " .. name, place)
+  muster.check_keys(options, plays and ROLE_OPTIONS or NAMED_ROLE_OPTIONS, "role " .. name, place, FORMER_ROLE_OPTIONS)
 
   local role = { name = name, place = place, plays = plays or options.as or "other" }
   if not job.plays[role.plays] then
@@ -76,9 +78,9 @@ local function read_role(job, name, plays, options, place)
   else
     role.each = options.each
   end
-  role.hosts = fields.read_hosts(options.hosts, place, name, job.cluster)
+  role.on_hosts = fields.read_hosts(muster.field_value(options, "role", "on_hosts", "role " .. name, place), place, name, job.cluster)
   role.ports = fields.read_ports(options.ports, place, name)
-  for _, port in ipairs((job.contract.roles[role.plays] or {}).ports or {}) do role.ports[#role.ports + 1] = port end
+  for _, port in ipairs((job.contract.roles[role.plays] or {}).ports or {}) do fields.add_name(role.ports, port) end
   role.cores = fields.read_cores(options.cores, place, name)
   policies.read(options, role, place)
   role.env = options.env ~= nil and fields.read_variables(options.env, place, "env of role " .. name, {}) or {}
@@ -110,10 +112,33 @@ local function add_file(job, name, text, place, wanted)
   return host.hole("run_dir") .. "/files/" .. name
 end
 
+-- The call that says the same as the table form of job:port.
+local function port_call(name, options)
+  local words = {}
+  for _, key in ipairs(host.sorted_keys(options)) do words[#words + 1] = ("%s = %s"):format(host.tostring(key), shown(options[key])) end
+  if #words == 0 then return ('job:port "%s"'):format(name) end
+  return ('job:port("%s", { %s })'):format(name, table.concat(words, ", "))
+end
+
+-- A role's port is one of every process of it, and a job's is one alone: the same name would be two ports. `only` is the
+-- name that is new, else all are compared. That of a contract's meeting point is the job's, so that a recipe may number it.
+local function refuse_same_ports(job, only)
+  local meeting_port = (job.contract.meeting or {}).port
+  for _, role in ipairs(job.roles) do
+    for _, name in ipairs(role.ports) do
+      if job.ports[name] and (only or name) == name and name ~= meeting_port then
+        host.report("error", "duplicate", job.ports[name].place, ("port %s of the job has the name of a port of role %s"):format(name, role.name),
+                    ('give one of them another name; job:address("%s", { port = "%s" }) is where the role listens'):format(role.name, name),
+                    { { "role " .. role.name, role.place } })
+      end
+    end
+  end
+end
+
 -- `contract` says what a role may be, and which may go without a command; `progress` is that of checkpoints.lua.
 local function new_job(cluster, args, contract, progress)
   local job = { contract = contract, plays = {}, cluster = cluster, roles = {}, by_name = {}, named = {}, env = {}, activation = {},
-                ports = {}, files = {}, derived = {}, args_used = false }
+                ports = {}, files = {}, derived = {}, addresses = {}, args_used = false }
   for _, word in ipairs(PLAYS) do job.plays[word] = true end
   for word in pairs(contract.roles) do job.plays[word] = true end
   local object = {}
@@ -130,12 +155,13 @@ local function new_job(cluster, args, contract, progress)
   for method, plays in pairs { scheduler = "scheduler", servers = "server", workers = "worker" } do
     object[method] = function(self, options) add(plays, plays, options, host.here()) end
   end
-  function object.role(self, name)
+  function object.role(self, name, options)
     local place = host.here()
     if not fields.is_name(name) or not name:match("^%a") then
       host.stop("format", place, "a role's name is a letter, then letters, digits, '_' and '-', got " .. shown(name))
     end
     job.named[name] = job.named[name] or place
+    if options ~= nil then return add(name, nil, options, place) end
     return function(options) add(name, nil, options, place) end
   end
 
@@ -163,7 +189,11 @@ local function new_job(cluster, args, contract, progress)
         host.report("error", "duplicate", place, ("derived value %s is given twice"):format(name), nil, { { "first here", job.derived[name].place } })
       end
       local why = host.why_not_plain(values[name])
-      if why then host.report("error", "type", place, ("derived value %s: %s"):format(name, why)) end
+      if why then
+        host.report("error", "type", place, ("derived value %s: %s"):format(name, why))
+      else
+        addresses.refuse_in(values[name], "derived value " .. name, place)
+      end
       local value = host.derive(name, values[name], place)  -- what the user pinned it to, if they did
       job.derived[name] = { value = value, place = place }
       copied[name] = value
@@ -214,14 +244,27 @@ local function new_job(cluster, args, contract, progress)
     return add_file(job, file[1], text, place, wanted)
   end
 
-  function object.port(self, port)
+  function object.port(self, name, options)
     local place = host.here()
-    local wanted = type(port) == "table" and port or { port }
-    local name, number = wanted[1], wanted.number
+    local wanted = options == nil and {} or options
+    if type(name) == "table" and options == nil then
+      wanted = {}
+      for _, key in ipairs(host.sorted_keys(name)) do
+        if key ~= 1 then wanted[key] = name[key] end
+      end
+      name = name[1]
+      if fields.is_name(name) then
+        muster.deprecated(place, ("job:port { \"%s\", … } is deprecated: the name stands before the options"):format(name), port_call(name, wanted))
+      end
+    end
     if not fields.is_name(name) then
       host.stop("format", place, "job:port expects a name of letters, digits, '_' and '-', got " .. shown(name))
+    elseif type(wanted) ~= "table" then
+      host.stop("type", place, ("port %s expects a table of options, got %s"):format(name, shown(wanted)),
+                ('job:port("%s", { number = 9000 })'):format(name))
     end
-    muster.check_keys(wanted, muster.field_names "job:port", "job:port", place)
+    local number = wanted.number
+    muster.check_keys(wanted, PORT_OPTIONS, "job:port", place)
     if number ~= nil and not fields.is_whole(number, 1, 65535) then
       host.stop("range", place, ("port %s: number is 1 to 65535, got %s"):format(name, shown(number)))
     end
@@ -242,9 +285,13 @@ local function new_job(cluster, args, contract, progress)
         end
       end
       job.ports[name] = { number = number or 0, host = index, owner = "", place = place }
+      if job.closed then refuse_same_ports(job, name) end
     end
     return host.hole("port", name)
   end
+
+  -- job:address "data": the address and port of another role's process, which are known at start.
+  function object.address(self, name, options) return addresses.ask(job, name, options, host.here()) end
 
   -- job.workers { … } instead of job:workers { … } would lose the table.
   for name, method in pairs(object) do
@@ -285,4 +332,4 @@ local function new_job(cluster, args, contract, progress)
   return job
 end
 
-return { new = new_job, add_file = add_file }
+return { new = new_job, add_file = add_file, refuse_same_ports = refuse_same_ports }

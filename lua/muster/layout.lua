@@ -1,6 +1,6 @@
 -- From a described job to its processes: fills in what the contract adds, has the roles placed, calls `each`
 -- for every process, asks the contract for its variables and hands everything to the engine.
-local host, prelude, muster, fields, policies, jobs, contracts, meetings, parameters, recipes, checkpoints, sweeps = ...
+local host, prelude, muster, fields, policies, jobs, contracts, meetings, parameters, recipes, checkpoints, sweeps, addresses = ...
 
 local function shown(value) return host.show(value) end
 
@@ -59,8 +59,8 @@ local function settle_roles(job, contract, recipe)
         role.count = 1
       end
     end
-    local count = role.count or role.per_host * #(role.hosts or {}) or 0
-    if role.per_host and not role.hosts then count = role.per_host * job.cluster.hosts end
+    local count = role.count or role.per_host * #(role.on_hosts or {}) or 0
+    if role.per_host and not role.on_hosts then count = role.per_host * job.cluster.hosts end
     if rule.min and count < rule.min then
       host.report("error", "roles", role.place, ("framework %s needs at least %d %s, role %s has %d"):format(contract.name, rule.min, role.plays, role.name, count))
     elseif rule.max and count > rule.max then
@@ -156,8 +156,20 @@ local function process_object(placed_facts, own, job_env)
   facts.ports = prelude.read_only(facts.ports, "process.ports")
   facts.devices = { unpack(facts.devices) }
   facts.env = env_object(own, job_env)
-  return setmetatable({}, {
+  local object
+  -- process:context { … }: settings of the context that are this process's own.
+  local function context(self, ...)
+    local place = host.here()
+    if self ~= object then host.stop("type", place, "process.context is called with a dot", "write process:context { … }") end
+    if own.is_laid_out then
+      host.stop("order", place, ("process:context of %s is called after its each"):format(placed_facts.name),
+                "settings of a process are said in the each that it is given to")
+    end
+    host.process_context((...), select("#", ...) - 1)
+  end
+  object = setmetatable({}, {
     __index = function(_, key)
+      if key == "context" then return context end
       if key == "command" or key == "cwd" then return own[key] or (own.role[key] and (own.role[key].words or own.role[key])) end
       local value = facts[key]
       if key == "rank" and own.role.ranks_by then
@@ -189,6 +201,7 @@ local function process_object(placed_facts, own, job_env)
     __metatable = false,
     __muster_pairs = facts,
   })
+  return object
 end
 
 -- Which devices of each host the job holds, over all its roles: { [host] = { list = {…}, position = { [device] = i } } }.
@@ -321,6 +334,8 @@ local function describe_processes(job, contract, ask, asked, stages)
       if role.each then
         local process = process_object(facts, own, job.env)
         role.each(process)
+        own.is_laid_out = true
+        addresses.fill_process(job, own)
         if not same_list(process.devices, placed.devices) then
           host.report("error", "read_only", role.place, ("each of role %s changes process.devices"):format(role.name),
                       "devices = N of the role gives every process N of them")
@@ -366,6 +381,7 @@ local function describe(recipe, values, variants, cluster, args)
       host.report("error", "roles", job.named[name], ("role %s is named and not described"):format(name), ('job:role "%s" { command = { … } }'):format(name))
     end
   end
+  addresses.check_roles(job)
   if #job.roles == 0 then
     host.report("error", "roles", recipe.place, "the plan describes no process", "job:workers { count = …, command = { … } }")
   end
@@ -406,6 +422,7 @@ local function make_plan(recipe, values, variants, cluster, args)
   local asked = contract_job(job, contract, option, recipe)
   local ask = contracts.asked(contract, asked)
   ask.arrange(asked)
+  jobs.refuse_same_ports(job)
   finish_roles(job, contract)
   ask.check(asked)
   host.stop_if_errors()
@@ -414,6 +431,7 @@ local function make_plan(recipe, values, variants, cluster, args)
   want_processes(job, recipe)
   host.stop_if_errors()
   put_launchers(job, ask, asked)
+  addresses.settle(job)
   meetings.hold_context_ports(job, contract)
   for _, step in ipairs(job.activation) do host.activate(step.kind, step.what) end
   host.begin_processes(job.env)

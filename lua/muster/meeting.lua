@@ -4,7 +4,7 @@ local host = ...
 
 local meeting = {}
 
--- The worlds that have processes: { [name] = { name, size, hosts in the order of ranks, node = { [host] = position from 0 },
+-- The worlds that have processes: { [name] = { name, size, host_order (numbers of hosts, in the order of ranks), node = { [host] = position from 0 },
 -- most_local, first = { role, placed } } }, and the name of the first. Roles are placed.
 function meeting.worlds(roles)
   local worlds, first_name = {}, nil
@@ -13,14 +13,14 @@ function meeting.worlds(roles)
       for _, placed in ipairs(role.placed) do
         local world = worlds[role.world]
         if not world then
-          world = { name = role.world, size = 0, hosts = {}, node = {}, most_local = 0, first = { role = role, placed = placed } }
+          world = { name = role.world, size = 0, host_order = {}, node = {}, most_local = 0, first = { role = role, placed = placed } }
           worlds[role.world], first_name = world, first_name or role.world
         end
         world.size = world.size + 1
         if placed.local_size > world.most_local then world.most_local = placed.local_size end
         if not world.node[placed.host] then
-          world.node[placed.host] = #world.hosts
-          world.hosts[#world.hosts + 1] = placed.host
+          world.node[placed.host] = #world.host_order
+          world.host_order[#world.host_order + 1] = placed.host
         end
       end
     end

@@ -9,7 +9,7 @@
 --   range      which values of the type are allowed
 --   default    as a recipe would write it, or a phrase; `required` if there is none
 --   doc        one sentence; `example` as a recipe would write it
--- and what its check wants to know besides: `only` (roles that job:role describes), `settable` (of a process), `describes` (not
+-- and what its check wants to know besides: `former` (a name that still works, with a warning), `only` (roles that job:role describes), `settable` (of a process), `describes` (not
 -- inside `each`), `declaration` (of a type: its default, for hints), `limits` (of a type: it has min, max, above, below).
 
 local TIME, SIZE = 'duration: seconds or `"1h30m"`', 'size: bytes or `"64MiB"`'
@@ -114,6 +114,8 @@ end]],
       { name = "derive", type = "method", describes = true, doc = "Records computed values, which the plan shows and `--pin` forces, and returns them.",
         example = "local d = job:derive { steps = p.tokens / p.batch }" },
       { name = "port", type = "method", doc = "Reserves a port and returns its number as text, known at the start (`muster docs job:port`).", example = 'job:port "metrics"' },
+      { name = "address", type = "method", doc = "Returns where a process of another role listens, `host:port`, known at the start (`muster docs job:address`).",
+        example = 'job:env { DATA = job:address "server" }' },
       { name = "check", type = "method", doc = "Reports an error unless the condition holds, and continues; the message is formatted by string.format.",
         example = 'job:check(p.layers > 1, "layers = %d", p.layers)' },
       { name = "mesh", type = "method", doc = "Returns a mesh of named axes, the last one varying fastest: `size`, `coords(rank)` and `rank(coords)`.",
@@ -146,12 +148,25 @@ end]],
       { name = "json", type = "value", doc = "Value that is written as JSON.", example = "json = { lr = p.lr }" },
     } },
 
-  { name = "job:port", title = "`job:port`", doc = "A port of the job. A name alone may be written without a table: `job:port \"metrics\"`.",
-    example = 'job:port { "metrics", number = 9000, host = 0 }',
+  { name = "job:port", title = "`job:port`", what = "option",
+    doc = "A port of the job: its name (letters, digits, `_`, `-`), then options. The same name is the same port; a role's `ports` have other names.",
+    example = 'job:port("metrics", { number = 9000, host = 0 })',
     fields = {
-      { name = 1, type = "name", range = "letters, digits, `_`, `-`", required = true, doc = "Name of the port; the same name is the same port.", example = '"metrics"' },
       { name = "number", type = "whole number", range = "1 to 65535", default = "a free port", doc = "Fixed number, which muster does not change.", example = "number = 9000" },
       { name = "host", type = "whole number", range = "from 0", default = "0", doc = "Number of the host whose port it is.", example = "host = 1" },
+    } },
+
+  { name = "job:address", title = "`job:address`", what = "option",
+    doc = "Where a process of another role listens: the role's name, then options. The text is known at the start; commands, variables, `cwd` and files of `job:file` can hold it. "
+      .. "The role may be described later, and two roles may hold each other's addresses: ports are held before any process starts. `after` and `ready` say who has to listen first.",
+    example = [[
+job:role "store" { ports = "rpc", command = { "serve" }, ready = { port = "rpc" }, done = "never" }
+job:workers { count = 4, command = { "train", "--store", job:address "store" }, after = "store" }]],
+    fields = {
+      { name = "index", type = "whole number", range = "from 0", default = "the only process", doc = "Number of the process within the role.", example = "index = 0" },
+      { name = "port", type = "name", default = "the only port", doc = "One of the role's `ports`.", example = 'port = "rpc"' },
+      { name = "part", words = { "host:port", "host", "port" }, default = '"host:port"', doc = "Both, the address of the host alone, or the number of the port alone.",
+        example = 'part = "host"' },
     } },
 
   { name = "role", title = "Role", doc = "Options of `job:scheduler`, `job:servers`, `job:workers` and `job:role \"NAME\"`.",
@@ -175,8 +190,9 @@ job:workers {
         doc = "Devices that a process can see: all that the job holds on the host, or only its own.", example = 'visible = "own"' },
       { name = "spread", words = { "pack", "deal" }, default = '`"pack"` with devices, else `"deal"`', doc = "Placement: fill one host after the other, or distribute evenly over the hosts.",
         example = 'spread = "deal"' },
-      { name = "hosts", type = "number or list of numbers", range = "from 0", default = "all hosts", doc = "Hosts that the role may use.", example = "hosts = { 0, 1 }" },
-      { name = "ports", type = "name or list of names", doc = "Ports that each process gets, as `process.ports.NAME`.", example = 'ports = { "rpc" }' },
+      { name = "on_hosts", former = "hosts", type = "number or list of numbers", range = "from 0", default = "all hosts", doc = "Numbers of the hosts that the role may use.",
+        example = "on_hosts = { 0, 1 }" },
+      { name = "ports", type = "name or list of names", doc = "Ports that each process gets, as `process.ports.NAME`; others find them by `job:address`.", example = 'ports = { "rpc" }' },
       { name = "each", type = "function", doc = "Called for each process, whose command, folder, variables and context it may set (`muster docs process`).",
         example = "each = function(process) … end" },
       { name = "apply_context", type = "true or false", default = "where the command is Python",
@@ -232,13 +248,16 @@ job:workers {
       { name = "grace", type = TIME, default = '"10s"', doc = "Time between `signal` and SIGKILL.", example = 'grace = "30s"' },
     } },
 
-  { name = "process", what = "member", title = "Members of `process`", doc = "The argument of `each` in a role. `command`, `cwd` and variables of `env` can be set; the rest is read-only.",
+  { name = "process", what = "member", title = "Members of `process`", doc = "The argument of `each` in a role. `command`, `cwd`, variables of `env` and attributes of the context can be set; the rest is read-only.",
     example = [[
 each = function(process)
   process.env.LOCAL_PORT = process.ports.rpc
+  process:context { device_id = process.local_rank }
   if process.rank == 0 then process.command = { "train", "--log" } end
 end]],
     fields = {
+      { name = "context", type = "method", doc = "Sets attributes of the context for this process alone, whatever function of the context API they belong to.",
+        example = "process:context { device_id = process.local_rank }" },
       { name = "command", settable = true, type = "list, or `muster.shell`", doc = "Program and arguments of the process.", example = 'process.command = { "train" }' },
       { name = "cwd", settable = true, type = "path", doc = "Working directory of the process.", example = "process.cwd = job.run_dir" },
       { name = "env", settable = true, type = "variables", doc = "Variables of the process: one is assigned, several are given in a call.",

@@ -18,7 +18,7 @@
 #include "cli/command/command_options.h"
 #include "cli/command/exit_code.h"
 #include "cli/commands.h"
-#include "cli/options/site_of_call.h"
+#include "cli/options/current_site.h"
 #include "cli/plan/plan_commands.h"
 #include "cli/runs/run_commands.h"
 #include "cli/sweeps/sweep_commands.h"

@@ -108,7 +108,7 @@ void EvaluatorMain(OpenedInterpreter opened) {
   Serve(engine, LockDown(WithoutByEnvironment()));
 }
 
-void StemMain(bool schema_too, OpenedInterpreter opened) {
+void ForkServerMain(bool schema_too, OpenedInterpreter opened) {
   // What is evaluated ahead gives way to what runs: it takes the time that nobody else wants.
   setpriority(PRIO_PROCESS, 0, kNiceOfForks);
   SettleIn();

@@ -8,8 +8,8 @@ namespace muster {
 
 // What muster-evaluator is started with: what it is to be, and the version of the muster that it is to serve.
 inline constexpr const char* kEvaluatorArgument = "--evaluator";
-inline constexpr const char* kStemArgument = "--stem";
-inline constexpr const char* kWithSchema = "schema";  // a third one for a stem: see EvaluatorStem
+inline constexpr const char* kForkServerArgument = "--stem";
+inline constexpr const char* kWithSchema = "schema";  // a third one for a stem: see EvaluatorForkServer
 inline constexpr int kOfAnotherVersion = 71;          // what it exits with then
 // Descriptors it is started with; the stem's socket is the one over which evaluators are asked for.
 inline constexpr int kEvaluatorSocket = 3;
@@ -19,6 +19,6 @@ inline constexpr int kEvaluatorPage = 4;  // shared memory for a LastPlace (eval
 [[noreturn]] void EvaluatorMain(OpenedInterpreter opened = nullptr);
 
 // The same.
-[[noreturn]] void StemMain(bool schema_too, OpenedInterpreter opened = nullptr);
+[[noreturn]] void ForkServerMain(bool schema_too, OpenedInterpreter opened = nullptr);
 
 }  // namespace muster

@@ -175,7 +175,7 @@ EvaluatorStart StartOf(const EvaluationOptions& options) {
 }
 
 struct Evaluator::Impl {
-  std::shared_ptr<EvaluatorStem> stem;
+  std::shared_ptr<EvaluatorForkServer> stem;
   std::shared_ptr<RecipeFiles> files;
   std::shared_ptr<Conversation> conversation;
 
@@ -223,7 +223,7 @@ struct Evaluator::Impl {
 };
 
 Evaluator::Evaluator() : impl_(std::make_shared<Impl>()) {}
-Evaluator::Evaluator(std::shared_ptr<EvaluatorStem> stem, RecipeFiles files)
+Evaluator::Evaluator(std::shared_ptr<EvaluatorForkServer> stem, RecipeFiles files)
     : impl_(std::make_shared<Impl>(Impl{std::move(stem), std::make_shared<RecipeFiles>(std::move(files)), nullptr})) {}
 Evaluator::~Evaluator() = default;
 

@@ -13,8 +13,8 @@
 #include "base/system/without.h"
 #include "evaluation/exchange/evaluation.h"
 #include "evaluator/conversation.h"
+#include "evaluator/evaluator_fork_server.h"
 #include "evaluator/evaluator_process.h"
-#include "evaluator/evaluator_stem.h"
 #include "evaluator/recipe_files.h"
 #include "muster/result.h"
 
@@ -97,7 +97,7 @@ class Evaluator {
   Evaluator();
   // Its processes are forked by the stem, where that is for the same program, locale, mechanisms and limits of memory;
   // what is read of the recipe comes from `files`.
-  Evaluator(std::shared_ptr<EvaluatorStem> stem, RecipeFiles files);
+  Evaluator(std::shared_ptr<EvaluatorForkServer> stem, RecipeFiles files);
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
   ~Evaluator();

@@ -22,13 +22,13 @@ int Main(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (first == "--help") return std::fputs(kHelp, stdout) < 0 ? 1 : 0;
   if (first == "--version") return std::puts("muster-evaluator " MUSTER_VERSION) < 0 ? 1 : 0;
-  const bool stem = first == kStemArgument;
+  const bool stem = first == kForkServerArgument;
   if (argc < 3 || (!stem && first != kEvaluatorArgument)) {
     std::fputs("muster-evaluator: started by muster; see muster-evaluator --help\n", stderr);
     return 2;
   }
   if (std::string_view(argv[2]) != MUSTER_VERSION) return kOfAnotherVersion;
-  if (stem) StemMain(argc > 3 && std::string_view(argv[3]) == kWithSchema);
+  if (stem) ForkServerMain(argc > 3 && std::string_view(argv[3]) == kWithSchema);
   EvaluatorMain();
 }
 

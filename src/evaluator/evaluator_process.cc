@@ -26,12 +26,12 @@ constexpr std::uint64_t kBirthPatience = 2'000'000'000;  // for a fork that is o
 
 }  // namespace
 
-Result<EvaluatorEnds> EvaluatorEnds::Make(std::shared_ptr<SharedPage> page) {
+Result<EvaluatorEndpoints> EvaluatorEndpoints::Make(std::shared_ptr<SharedPage> page) {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
     return Fail(SystemError("evaluator", "the evaluator cannot be started: socketpair", errno));
   }
-  EvaluatorEnds ends{UniqueFd(sockets[0]), UniqueFd(sockets[1]), std::move(page)};
+  EvaluatorEndpoints ends{UniqueFd(sockets[0]), UniqueFd(sockets[1]), std::move(page)};
   if (!ends.page->ok()) {
     return Fail(SystemError("evaluator", "the evaluator cannot be started: shared page", errno));
   }
@@ -68,7 +68,7 @@ Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const char* mode, co
 }
 
 Result<std::unique_ptr<EvaluatorProcess>> EvaluatorProcess::Start(const EvaluatorStart& start) {
-  auto ends = EvaluatorEnds::Make();
+  auto ends = EvaluatorEndpoints::Make();
   if (!ends) return Fail(ends.error());
   auto spawned = SpawnEvaluator(start, kEvaluatorArgument, {}, ends->theirs.get(), ends->page->fd());
   if (!spawned) return Fail(spawned.error());
@@ -76,10 +76,10 @@ Result<std::unique_ptr<EvaluatorProcess>> EvaluatorProcess::Start(const Evaluato
   return std::make_unique<EvaluatorProcess>(*std::move(ends), *std::move(spawned));
 }
 
-EvaluatorProcess::EvaluatorProcess(EvaluatorEnds ends, Mechanisms mechanisms)
+EvaluatorProcess::EvaluatorProcess(EvaluatorEndpoints ends, Mechanisms mechanisms)
     : ends_(std::move(ends)), mechanisms_(mechanisms), birth_(Birth::kAwaited) {}
 
-EvaluatorProcess::EvaluatorProcess(EvaluatorEnds ends, Spawned spawned)
+EvaluatorProcess::EvaluatorProcess(EvaluatorEndpoints ends, Spawned spawned)
     : ends_(std::move(ends)), spawned_(std::move(spawned)) {}
 
 EvaluatorProcess::Birth EvaluatorProcess::AskBirth() {

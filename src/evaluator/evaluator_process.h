@@ -36,12 +36,12 @@ struct EvaluatorStart {
 };
 
 // What both sides of an evaluator's start have in their hands before there is one.
-struct EvaluatorEnds {
+struct EvaluatorEndpoints {
   UniqueFd ours;
   UniqueFd theirs;
   std::shared_ptr<SharedPage> page;
 
-  static Result<EvaluatorEnds> Make(std::shared_ptr<SharedPage> page = std::make_shared<SharedPage>());
+  static Result<EvaluatorEndpoints> Make(std::shared_ptr<SharedPage> page = std::make_shared<SharedPage>());
 };
 
 // The program as that (child.h) with these further arguments, limits set, in a process group of its own, ended with
@@ -55,8 +55,8 @@ class EvaluatorProcess {
   // Starts one; returns once its program runs.
   static Result<std::unique_ptr<EvaluatorProcess>> Start(const EvaluatorStart& start);
   // One that a stem is about to fork (evaluator_stem.h), and that says so itself.
-  EvaluatorProcess(EvaluatorEnds ends, Mechanisms mechanisms);
-  EvaluatorProcess(EvaluatorEnds ends, Spawned spawned);
+  EvaluatorProcess(EvaluatorEndpoints ends, Mechanisms mechanisms);
+  EvaluatorProcess(EvaluatorEndpoints ends, Spawned spawned);
   EvaluatorProcess(const EvaluatorProcess&) = delete;
   EvaluatorProcess& operator=(const EvaluatorProcess&) = delete;
   ~EvaluatorProcess() { End(); }
@@ -78,7 +78,7 @@ class EvaluatorProcess {
   bool Ends(std::uint64_t deadline_ns) const { return EndsBy(spawned_.ref(), deadline_ns); }
 
  private:
-  EvaluatorEnds ends_;
+  EvaluatorEndpoints ends_;
   Mechanisms mechanisms_;
   Birth birth_ = Birth::kAlive;
   Spawned spawned_;

@@ -277,9 +277,9 @@ class Explainer {
     if (const auto value = WholeValue(evaluation, explanation_.subject)) {
       return value->AsString() != nullptr ? *value->AsString() : ToText(*value);
     }
-    const std::vector<ToldValue> values = Tell(evaluation, api_, explanation_.subject, ChosenIn(evaluation));
+    const std::vector<SourcedValue> values = Tell(evaluation, api_, explanation_.subject, ChosenIn(evaluation));
     if (values.empty()) return std::nullopt;
-    for (const ToldValue& value : values) {
+    for (const SourcedValue& value : values) {
       if (value.text != values.front().text) return std::nullopt;
     }
     return values.front().text;

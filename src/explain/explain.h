@@ -74,7 +74,7 @@ struct Possible {
 
 struct Explanation {
   Subject subject;
-  std::vector<ToldValue> values;
+  std::vector<SourcedValue> values;
   std::string formula;                  // of a derived value: its division; may be empty
   std::string allowed;                  // of a parameter: "int >= 1"
   std::string doc;                      // of a parameter

@@ -53,9 +53,9 @@ void AppendNames(std::string& out, const std::string& heading, const std::vector
 }
 
 void AppendValues(std::string& out, const Explanation& explanation) {
-  const std::vector<ToldValue>& values = explanation.values;
+  const std::vector<SourcedValue>& values = explanation.values;
   const std::string name = Printable(explanation.subject.name);
-  const ToldValue& first = values.front();
+  const SourcedValue& first = values.front();
   if (values.size() == 1) {
     out += name + (first.absent ? "    " : " = ") + Printable(first.text) + "    " +
            SourceText(first.source, first.place) +
@@ -64,11 +64,11 @@ void AppendValues(std::string& out, const Explanation& explanation) {
   }
   const auto same = [&](auto member) {
     return std::all_of(values.begin(), values.end(),
-                       [&](const ToldValue& one) { return one.*member == first.*member; });
+                       [&](const SourcedValue& one) { return one.*member == first.*member; });
   };
-  if (same(&ToldValue::text) && same(&ToldValue::source) && same(&ToldValue::place)) {
+  if (same(&SourcedValue::text) && same(&SourcedValue::source) && same(&SourcedValue::place)) {
     std::string processes;
-    for (const ToldValue& value : values)
+    for (const SourcedValue& value : values)
       processes += (processes.empty() ? "" : ", ") + ShortProcessesText(value.processes);
     out += name + (first.absent ? "    " : " = ") + Printable(first.text) + "    " +
            SourceText(first.source, first.place) + "    " + processes + '\n';
@@ -77,13 +77,13 @@ void AppendValues(std::string& out, const Explanation& explanation) {
   out += name + '\n';
   std::size_t processes_width = 0;
   std::size_t text_width = 0;
-  for (const ToldValue& value : values) {
+  for (const SourcedValue& value : values) {
     processes_width = std::max(processes_width, Columns(ShortProcessesText(value.processes)));
     text_width = std::max(text_width, Columns(Printable(value.text)));
   }
   const std::size_t shown = values.size() > kMostValues ? kMostValues - 1 : values.size();
   for (std::size_t i = 0; i < shown; ++i) {
-    const ToldValue& value = values[i];
+    const SourcedValue& value = values[i];
     out += "  " + Filled(ShortProcessesText(value.processes), std::min(processes_width, kWidestColumn)) + "  " +
            Filled(Printable(value.text), std::min(text_width, kWidestColumn)) + "  " +
            SourceText(value.source, value.place) + '\n';
@@ -204,7 +204,7 @@ std::string ExplanationText(const Explanation& explanation) {
 
 std::string ExplanationJson(const Explanation& explanation) {
   Json values = Json::array();
-  for (const ToldValue& value : explanation.values) {
+  for (const SourcedValue& value : explanation.values) {
     values.push_back({{"processes", value.processes},
                       {"value", value.text},
                       {"rule", value.rule},

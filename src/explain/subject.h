@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "evaluator/evaluator.h"
+#include "muster/mindspore/schema.h"
 #include "muster/result.h"
-#include "muster/schema.h"
 
 namespace muster {
 

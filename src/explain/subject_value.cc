@@ -91,15 +91,15 @@ class Teller {
   Teller(const Evaluation& evaluation, const ContextApi& api, const Subject& subject)
       : evaluation_(evaluation), plan_(evaluation.plan), api_(api), subject_(subject) {}
 
-  std::vector<ToldValue> Whole() const {
+  std::vector<SourcedValue> Whole() const {
     const auto value = WholeValue(evaluation_, subject_);
     if (!value) return {};
     const auto [source, place] = WholeSource();
     return {{"", ToText(*value), false, source, place}};
   }
 
-  std::vector<ToldValue> OfProcesses(const std::vector<std::uint32_t>& processes) const {
-    std::vector<ToldValue> told;
+  std::vector<SourcedValue> OfProcesses(const std::vector<std::uint32_t>& processes) const {
+    std::vector<SourcedValue> told;
     for (std::size_t begin = 0; begin < processes.size();) {
       const std::uint32_t role = plan_.processes[processes[begin]].role;
       std::size_t end = begin;
@@ -113,7 +113,7 @@ class Teller {
   }
 
   // For an attribute that is not set for these processes.
-  std::vector<ToldValue> Unset(const std::vector<std::uint32_t>& processes) const {
+  std::vector<SourcedValue> Unset(const std::vector<std::uint32_t>& processes) const {
     const std::string& name = subject_.name;
     if (name == "set_auto_parallel_context.device_num") {
       if (const auto derived = plan_.derived.find("device_num"); derived != plan_.derived.end()) {
@@ -128,7 +128,7 @@ class Teller {
           ranks.push_back({process, std::to_string(one.rank.value_or(one.index))});
         }
       }
-      std::vector<ToldValue> told;
+      std::vector<SourcedValue> told;
       for (FoldedText& folded : FoldTexts(plan_, ranks)) {
         told.push_back({ProcessesText(plan_, folded.processes),
                         std::move(folded.text),
@@ -197,7 +197,7 @@ class Teller {
     return std::string(LayerName(layer)) + (layer == Layer::kContract ? " " + plan_.framework : "");
   }
 
-  void AddRole(std::vector<ToldValue>& told, const Role& role, const std::vector<std::uint32_t>& processes) const {
+  void AddRole(std::vector<SourcedValue>& told, const Role& role, const std::vector<std::uint32_t>& processes) const {
     std::vector<ProcessText> texts;
     for (const std::uint32_t process : processes) {
       if (auto value = ProcessValue(plan_, plan_.processes[process], subject_)) {
@@ -212,7 +212,7 @@ class Teller {
     const std::string* pattern = Removing(role, subject_.name);
     if (pattern == nullptr) pattern = Covering(plan_.site_environment.unset, subject_.name);
     if (pattern == nullptr) return;
-    ToldValue removed{ProcessesText(plan_, processes), "removed from what is inherited", false, "", {}, true};
+    SourcedValue removed{ProcessesText(plan_, processes), "removed from what is inherited", false, "", {}, true};
     const auto sources = evaluation_.provenance.find(role.name);
     if (sources != evaluation_.provenance.end()) {
       if (const auto decided = sources->second.find(*pattern); decided != sources->second.end()) {
@@ -302,15 +302,15 @@ SubjectValue ValueOf(const Evaluation& evaluation, const ContextApi& api, const 
     }
   }
   if (!value.of.empty() || subject.kind != SubjectKind::kAttribute) return value;
-  for (const ToldValue& told : Teller(evaluation, api, subject).Unset(processes)) value.whole = told.text;
+  for (const SourcedValue& told : Teller(evaluation, api, subject).Unset(processes)) value.whole = told.text;
   return value;
 }
 
-std::vector<ToldValue> Tell(const Evaluation& evaluation, const ContextApi& api, const Subject& subject,
-                            const std::vector<std::uint32_t>& processes) {
+std::vector<SourcedValue> Tell(const Evaluation& evaluation, const ContextApi& api, const Subject& subject,
+                               const std::vector<std::uint32_t>& processes) {
   const Teller teller(evaluation, api, subject);
   if (subject.kind <= SubjectKind::kDerived) return teller.Whole();
-  std::vector<ToldValue> told = teller.OfProcesses(processes);
+  std::vector<SourcedValue> told = teller.OfProcesses(processes);
   if (told.empty() && subject.kind == SubjectKind::kAttribute) told = teller.Unset(processes);
   return told;
 }

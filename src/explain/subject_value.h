@@ -34,7 +34,7 @@ SubjectValue ValueOf(const Evaluation& evaluation, const ContextApi& api, const 
                      const std::vector<std::uint32_t>& processes);
 
 // A value with its source, for processes with equal ones.
-struct ToldValue {
+struct SourcedValue {
   std::string processes;  // "worker 0-7"; empty: the whole job
   std::string text;       // plan/text/folded_texts.h
   bool rule = false;
@@ -42,13 +42,13 @@ struct ToldValue {
   Place place;
   bool absent = false;  // there is no value, and `text` says why
 
-  bool operator==(const ToldValue&) const = default;
+  bool operator==(const SourcedValue&) const = default;
 };
 
 // Empty for a variable that the chosen processes neither get nor lose. Sources of variables and of settings made by
 // `each` are those of the process of its role that the evaluation explains.
-std::vector<ToldValue> Tell(const Evaluation& evaluation, const ContextApi& api, const Subject& subject,
-                            const std::vector<std::uint32_t>& processes);
+std::vector<SourcedValue> Tell(const Evaluation& evaluation, const ContextApi& api, const Subject& subject,
+                               const std::vector<std::uint32_t>& processes);
 
 // The source of a parameter or a number of the cluster.
 std::pair<std::string, Place> SourceOf(const ParameterState& state);

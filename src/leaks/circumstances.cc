@@ -188,7 +188,7 @@ Found OwnNamesIn(const EvaluationOptions& options, const Evaluation& as_it_is) {
                        [&](const PlanHost& host) { return host.name == own.name; });
   });
   const std::string folder = std::filesystem::absolute(options.recipe_file).parent_path().lexically_normal();
-  for (const FoundName& one : FindOwnNames(as_it_is.plan, names, folder)) {
+  for (const NameOccurrence& one : FindOwnNames(as_it_is.plan, names, folder)) {
     const auto known = std::find_if(found.leaks.begin(), found.leaks.end(), [&](const Diagnostic& leak) {
       return leak.message.find(one.own.what) != std::string::npos;
     });

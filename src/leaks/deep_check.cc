@@ -7,7 +7,7 @@
 #include "base/system/clock.h"
 #include "evaluator/influence.h"
 #include "leaks/circumstances.h"
-#include "leaks/unsteady.h"
+#include "leaks/nondeterminism.h"
 #include "plan/text/plan_text.h"
 
 namespace muster {
@@ -25,14 +25,14 @@ std::string TextOf(const Result<Evaluation>& evaluation) {
   return text;
 }
 
-Diagnostic UnsteadyLeak(Unsteady what, const std::string& recipe_file) {
+Diagnostic UnsteadyLeak(NondeterminismCause what, const std::string& recipe_file) {
   const Place place{recipe_file, 0};
   switch (what) {
-    case Unsteady::kState:
+    case NondeterminismCause::kState:
       return Error("leak", place,
                    "the plan function keeps something from one call to the next: its second plan differs",
                    "create its state in each call: local variables inside the function");
-    case Unsteady::kSeed:
+    case NondeterminismCause::kSeed:
       return Error("leak", place,
                    "the plan is another one in each interpreter: it depends on the order of a table's keys, or on an "
                    "address",
@@ -66,8 +66,8 @@ class Repeats {
   }
 
   Diagnostics Leaks() const {
-    const Unsteady what = JudgeRepeats(plans_, late_);
-    if (what == Unsteady::kNo) return {};
+    const NondeterminismCause what = JudgeRepeats(plans_, late_);
+    if (what == NondeterminismCause::kNo) return {};
     Diagnostic leak = UnsteadyLeak(what, options_.recipe_file);
     if (one_ && other_) leak.notes = NotesOfChanges(one_->plan, other_->plan);
     for (const Diagnostic& problem : problems_) {
@@ -92,7 +92,7 @@ class Repeats {
 
   const EvaluationOptions& options_;
   std::uint64_t began_ns_;
-  std::vector<TwicePlanned> plans_;
+  std::vector<RepeatedPlan> plans_;
   std::string late_;
   std::optional<Evaluation> one_;
   std::optional<Evaluation> other_;

@@ -32,8 +32,9 @@ bool HoldsWord(std::string_view text, std::string_view word) {
   return false;
 }
 
-std::vector<FoundName> FindOwnNames(const Plan& plan, const std::vector<OwnName>& names, const std::string& folder) {
-  std::vector<FoundName> found;
+std::vector<NameOccurrence> FindOwnNames(const Plan& plan, const std::vector<OwnName>& names,
+                                         const std::string& folder) {
+  std::vector<NameOccurrence> found;
   // by place in a process: the processes that have it there
   std::vector<std::map<std::pair<std::size_t, std::string>, std::vector<std::uint32_t>>> of_role(plan.roles.size());
   const auto look = [&](const std::string& given, const auto& tell) {

@@ -15,7 +15,7 @@ struct OwnName {
   std::string name;
 };
 
-struct FoundName {
+struct NameOccurrence {
   OwnName own;
   std::string where;  // "worker 0-3: variable DATA", "derived value data", "file conf/x.json"
 };
@@ -25,6 +25,7 @@ bool HoldsWord(std::string_view text, std::string_view word);
 
 // Each name once for every variable, word, folder, derived value and file that contains it. Ignores paths below
 // `folder`, the recipe's own, which muster.here returns.
-std::vector<FoundName> FindOwnNames(const Plan& plan, const std::vector<OwnName>& names, const std::string& folder);
+std::vector<NameOccurrence> FindOwnNames(const Plan& plan, const std::vector<OwnName>& names,
+                                         const std::string& folder);
 
 }  // namespace muster

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 
 namespace muster {
 

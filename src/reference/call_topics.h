@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 #include "reference/topic.h"
 
 namespace muster {

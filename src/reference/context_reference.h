@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 #include "reference/outline.h"
 
 namespace muster {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 #include "reference/outline.h"
 
 namespace muster {

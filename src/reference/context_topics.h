@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 #include "reference/outline.h"
 #include "reference/topic.h"
 

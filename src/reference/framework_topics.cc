@@ -67,7 +67,7 @@ Table NamesTable(const Value::List& names, std::vector<std::string> columns) {
   return table;
 }
 
-std::string MeetingOf(const Value& record) {
+std::string RendezvousOf(const Value& record) {
   const Value& meeting = FieldOf(record, "meeting");
   if (meeting.IsNull()) return "none";
   return std::string("the first ") + Ticked(TextOf(meeting, "role")) +
@@ -80,7 +80,7 @@ Page FrameworkPage(const Value& record) {
   page.blocks.emplace_back(Paragraph{TextOf(record, "doc")});
   if (!TextOf(record, "example").empty()) page.blocks.emplace_back(Example{"lua", LinesOf(TextOf(record, "example"))});
   FactList facts;
-  facts.facts.push_back({"rendezvous endpoint", {MeetingOf(record)}});
+  facts.facts.push_back({"rendezvous endpoint", {RendezvousOf(record)}});
   facts.facts.push_back({"the job ends", {TextOf(record, "ends")}});
   if (!TextOf(record, "derives").empty()) facts.facts.push_back({"MindSpore's context", {TextOf(record, "derives")}});
   if (!ListOf(record, "clear").empty()) facts.facts.push_back({"removed", {Joined(ListOf(record, "clear"), ", ")}});

@@ -1,5 +1,5 @@
-// The rules between attributes (muster/schema.h, Rule): which of them concern an attribute, and each as a sentence or
-// as fields.
+// The rules between attributes (muster/mindspore/schema.h, Rule): which of them concern an attribute, and each as a
+// sentence or as fields.
 #pragma once
 
 #include <map>

@@ -17,7 +17,7 @@ std::optional<TrialClass> ParseTrialClass(std::string_view name) {
   return static_cast<TrialClass>(found - kTrialClassNames.begin());
 }
 
-std::vector<std::string> TrialClassesThereAre(bool failures_only) {
+std::vector<std::string> AllTrialClassNames(bool failures_only) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
     if (!failures_only || IsFailure(static_cast<TrialClass>(i))) names.emplace_back(kTrialClassNames[i]);

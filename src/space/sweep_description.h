@@ -38,7 +38,7 @@ std::string_view TrialClassName(TrialClass trial_class);
 std::optional<TrialClass> ParseTrialClass(std::string_view name);
 constexpr bool IsFailure(TrialClass trial_class) { return trial_class > TrialClass::kStopped; }
 // Names for hints: all classes, or only failures.
-std::vector<std::string> TrialClassesThereAre(bool failures_only);
+std::vector<std::string> AllTrialClassNames(bool failures_only);
 
 struct Objective {
   std::string metric;

@@ -114,7 +114,7 @@ std::vector<ScreenLine> RoleLines(const TopState& state, std::size_t most, std::
 std::string FilterText(const TopView& view) {
   std::string text;
   if (!view.role.empty()) text += "  role " + view.role;
-  if (view.odd_only) text += "  outliers only";
+  if (view.outliers_only) text += "  outliers only";
   if (!view.text.empty()) text += "  /" + view.text;
   return text;
 }

@@ -20,7 +20,7 @@
 #include "top/log_pager.h"
 #include "top/screen.h"
 #include "top/terminal.h"
-#include "top/top_look.h"
+#include "top/top_snapshots.h"
 
 namespace muster {
 namespace {
@@ -31,7 +31,7 @@ using Mode = TopView::Mode;
 
 class Top {
  public:
-  Top(std::string run_dir, TopState first, TopView view, SweepLooks sweep)
+  Top(std::string run_dir, TopState first, TopView view, SweepSnapshots sweep)
       : look_(std::move(run_dir)),
         sweep_(std::move(sweep)),
         state_(std::move(first)),
@@ -233,8 +233,8 @@ class Top {
   }
 
   boost::asio::io_context io_{1};
-  TopLook look_;
-  SweepLooks sweep_;
+  TopSnapshots look_;
+  SweepSnapshots sweep_;
   TopState state_;
   TopView view_;
   std::unique_ptr<Terminal> terminal_;
@@ -257,7 +257,7 @@ class Top {
 
 }  // namespace
 
-Result<int> ShowTop(const std::string& run_dir, TopState first, TopView view, SweepLooks sweep) {
+Result<int> ShowTop(const std::string& run_dir, TopState first, TopView view, SweepSnapshots sweep) {
   return Top(run_dir, std::move(first), std::move(view), std::move(sweep)).Run();
 }
 

@@ -14,11 +14,11 @@
 namespace muster {
 
 // For a sweep, which has no head to ask: called once a second, and at its end.
-using SweepLooks = std::function<Result<TopState>()>;
+using SweepSnapshots = std::function<Result<TopState>()>;
 
 // Runs until the user quits: 0, or 128+n if signal n ended it. Begins with `first`, the state of the run in that
 // directory, or of the sweep, if `sweep` is not empty; stays open when it ends, and shows the outcome. Fails, without
 // output, with kind "terminal".
-Result<int> ShowTop(const std::string& run_dir, TopState first, TopView view, SweepLooks sweep = {});
+Result<int> ShowTop(const std::string& run_dir, TopState first, TopView view, SweepSnapshots sweep = {});
 
 }  // namespace muster

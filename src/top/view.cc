@@ -130,11 +130,11 @@ void PressedInList(TopView& view, const KeyPress& press, const TopState& state, 
   } else if (press.text == "r") {
     NextRole(view, state);
   } else if (press.text == "o") {
-    view.odd_only = !view.odd_only;
+    view.outliers_only = !view.outliers_only;
   } else if (press.key == Key::kEscape) {
     view.role.clear();
     view.text.clear();
-    view.odd_only = false;
+    view.outliers_only = false;
   } else if (press.key == Key::kEnter && view.cursor < shown.size()) {
     view.mode = Mode::kLog;
     view.process = shown[view.cursor];
@@ -190,7 +190,7 @@ std::vector<std::size_t> Shown(const TopState& state, const TopView& view) {
   for (std::size_t i = 0; i < state.processes.size(); ++i) {
     const TopProcess& process = state.processes[i];
     if (!view.role.empty() && process.role != view.role) continue;
-    if (view.odd_only && !process.odd) continue;
+    if (view.outliers_only && !process.odd) continue;
     if (!view.text.empty() && !Holds(process.last_line, view.text) && !Holds(process.name, view.text)) continue;
     shown.push_back(i);
   }

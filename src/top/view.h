@@ -51,7 +51,7 @@ struct TopView {
   enum class Mode : std::uint8_t { kProcesses, kText, kLog, kQuit };  // kText: the filter text is being typed
   Mode mode = Mode::kProcesses;
   std::string role = {};  // only this role; empty: all
-  bool odd_only = false;
+  bool outliers_only = false;
   std::string text = {};    // only processes whose name or last line contains it, ignoring case
   std::string before = {};  // kText: the text when typing began
   std::size_t cursor = 0;   // in the filtered list

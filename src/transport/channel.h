@@ -20,8 +20,8 @@ struct AgentUnreachable {
   std::string hint;  // may be empty
 };
 
-// The agent sent a message that does not match what it was given (transport/given_to_agent.h). The message is dropped;
-// an agent that sends too many of them is given up as lost.
+// The agent sent a message that does not match what it was given (transport/agent_message_validator.h). The message is
+// dropped; an agent that sends too many of them is given up as lost.
 struct StrayMessage {
   std::string what;  // a phrase
 };
@@ -31,9 +31,9 @@ struct StrayMessage {
 using ChannelMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  AgentLost, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped,
-                 PtyOpened, PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, ClockCompared, AgentUnreachable,
-                 FileBytes, Inspected, PathsOpen, PathsTried, CodeWanted, CodeTaken, CodeReady, FilesSent, FromAgent,
-                 AgentGone, StrayMessage, DevicesAwaited>;
+                 PtyOpened, PtyClosed, PtyBytes, PtyTaken, ResourcesAllocated, HostActivated, ClockCompared,
+                 AgentUnreachable, FileBytes, Inspected, PathsOpen, PathsProbed, CodeMissing, CodeReceived, CodeReady,
+                 FilesSent, FromAgent, AgentExited, StrayMessage, DevicesAwaited>;
 
 class Channel {
  public:

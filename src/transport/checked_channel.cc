@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "muster/result.h"
-#include "transport/given_to_agent.h"
+#include "transport/agent_message_validator.h"
 #include "transport/transport.h"
 
 namespace muster {
@@ -12,13 +12,13 @@ namespace muster {
 struct CheckedChannel::State : std::enable_shared_from_this<State> {
   void Hear(ChannelMessage message) {
     if (!receiver) return;
-    const GivenToAgent::Verdict verdict = given.Judge(message);
+    const AgentMessageValidator::Verdict verdict = given.Judge(message);
     switch (verdict.kind) {
-      case GivenToAgent::Verdict::Kind::kBelongs:
+      case AgentMessageValidator::Verdict::Kind::kBelongs:
         return Tell(std::move(message));
-      case GivenToAgent::Verdict::Kind::kStray:
+      case AgentMessageValidator::Verdict::Kind::kStray:
         return Stray(verdict.why);
-      case GivenToAgent::Verdict::Kind::kUnfit:
+      case AgentMessageValidator::Verdict::Kind::kUnfit:
         return Refuse(verdict.why, std::holds_alternative<AgentReady>(message));
     }
   }
@@ -49,7 +49,7 @@ struct CheckedChannel::State : std::enable_shared_from_this<State> {
 
   std::unique_ptr<UncheckedChannel> below;
   Receiver receiver;
-  GivenToAgent given;
+  AgentMessageValidator given;
   std::uint32_t strays = 0;
   bool broken = false;
 };

@@ -11,7 +11,7 @@
 
 #include "base/values/overloaded.h"
 #include "muster/diagnostic.h"
-#include "transport/answer_watch.h"
+#include "transport/answer_timeout.h"
 #include "wire/protocol/frame_reader.h"
 
 namespace muster {
@@ -42,7 +42,7 @@ struct HostAgents::Line {
   FrameReader reader = FrameReader::OfMessages({});  // not preceded by output of a shell
   std::optional<AgentEmpty> empty;
   std::string why;
-  std::shared_ptr<AnswerWatch> answers;  // null before any is expected
+  std::shared_ptr<AnswerTimeout> answers;  // null before any is expected
   bool ready = false;
   bool broken = false;  // its messages are not trusted any more
   bool over = false;
@@ -107,10 +107,10 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
     if (const auto& channel = hosts_[line.host].channel) channel->ExpectAnswer(at_once);
     if (!line.answers) {
       // Called only while the line exists, which its channel or the pool owns.
-      line.answers = std::make_shared<AnswerWatch>(
+      line.answers = std::make_shared<AnswerTimeout>(
           io_, transport_.lease_ms(),
-          AnswerWatch::Ends{.ask = [this, &line](std::uint32_t number) { Send(line, HeadBeat{number}); },
-                            .unanswered = [this, &line](const std::string& why) { Break(line, why); }});
+          AnswerTimeout::Ends{.ask = [this, &line](std::uint32_t number) { Send(line, HeadHeartbeat{number}); },
+                              .unanswered = [this, &line](const std::string& why) { Break(line, why); }});
     }
     line.answers->Expect(at_once);
   }
@@ -163,7 +163,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
                    [&](AgentReady& m) { OnReady(at, m); },
                    [&](ClockCompared& m) { OnClock(at, m); },
                    [&](FromAgent& m) { OnWords(at, m); },
-                   [&](AgentGone& m) { OnGone(at, m); },
+                   [&](AgentExited& m) { OnGone(at, m); },
                    [&](AgentUnreachable& m) { OnUnreachable(at, m); },
                    [&](AgentLost& m) { OnLost(at, m); },
                    [&](AgentEmpty&) {
@@ -216,7 +216,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
                      line.empty = std::move(m);  // reported when it has ended
                      if (line.answers) line.answers->Stop();
                    },
-                   [&](AgentBeat& m) {
+                   [&](AgentHeartbeat& m) {
                      if (line.answers) line.answers->Answered(m.number);
                    },
                    [&](AgentFailed& m) {
@@ -234,7 +234,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
                message);
   }
 
-  void OnGone(std::uint32_t at, const AgentGone& gone) {
+  void OnGone(std::uint32_t at, const AgentExited& gone) {
     const auto found = hosts_[at].lines.find(gone.number);
     if (found == hosts_[at].lines.end()) return;
     const std::shared_ptr<Line> line = found->second;

@@ -15,7 +15,7 @@
 #include "spawn/guard/child_guard.h"
 #include "spawn/leftovers/cgroup.h"
 #include "spawn/start/reap.h"
-#include "transport/answer_watch.h"
+#include "transport/answer_timeout.h"
 
 namespace muster {
 
@@ -43,10 +43,10 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
         [weak](const std::string& reason) {
           if (const auto self = weak.lock()) self->OnWireEnd(reason);
         });
-    answers = std::make_shared<AnswerWatch>(
+    answers = std::make_shared<AnswerTimeout>(
         io, lease_ms,
-        AnswerWatch::Ends{
-            .ask = [this](std::uint32_t number) { wire->Send(EncodeFrame(AgentCommand(HeadBeat{number}))); },
+        AnswerTimeout::Ends{
+            .ask = [this](std::uint32_t number) { wire->Send(EncodeFrame(AgentCommand(HeadHeartbeat{number}))); },
             .unanswered =
                 [weak](const std::string& what) {
                   const auto self = weak.lock();
@@ -81,7 +81,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     }
     if (const auto* failed = std::get_if<AgentFailed>(&*message)) why = failed->why;
     // The agent was given no lease, as its exit is seen: its heartbeats are answers.
-    std::visit(Overloaded{[this](AgentBeat& beat) { answers->Answered(beat.number); },
+    std::visit(Overloaded{[this](AgentHeartbeat& beat) { answers->Answered(beat.number); },
                           [this](auto& held) { Tell(std::move(held)); }},
                *message);
   }
@@ -139,7 +139,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
       const auto identity = Identify(pid);
       return identity && std::find(spared->begin(), spared->end(), *identity) != spared->end();
     });
-    if (account) report.killed += KilledByGuard(account.get());
+    if (account) report.killed += ReadKilledCount(account.get());
     return report;
   }
 
@@ -193,7 +193,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
   std::shared_ptr<Wire> wire;
   std::shared_ptr<std::vector<ProcessIdentity>> spared;
   Timer patience;
-  std::shared_ptr<AnswerWatch> answers;
+  std::shared_ptr<AnswerTimeout> answers;
   boost::asio::signal_set children;  // SIGCHLD, for kernels without pidfds
   Receiver receiver;
   std::optional<AgentEmpty> empty;

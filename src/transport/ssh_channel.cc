@@ -87,7 +87,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     wire_ended = false;
     if (const std::string error = StartSsh(); !error.empty()) return Unreachable(error, {});
     wire->Start(Later([](Connection& self, const std::string& payload) { self.OnFrame(payload); }),
-                Later([](Connection& self, const std::string& reason) { self.OnWireEnd(reason); }), IsAgentBeat);
+                Later([](Connection& self, const std::string& reason) { self.OnWireEnd(reason); }), IsAgentHeartbeat);
     wire->Send(early);
     ReadWords();
     ssh->AwaitEnd(Later([](Connection& self) { self.OnSshEnd(); }));
@@ -154,13 +154,13 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     auto message = DecodeMessage(payload);
     if (!message || FailsHere(Fault::kHeadMessage)) return BreakOff("it sent a message that cannot be read");
     if (state == State::kConnecting) Open();
-    if (const auto* beat = std::get_if<AgentBeat>(&*message)) return OnBeat(*beat);
+    if (const auto* beat = std::get_if<AgentHeartbeat>(&*message)) return OnHeartbeat(*beat);
     if (auto* last = std::get_if<AgentEmpty>(&*message)) {
       empty = std::move(*last);
       return OnWireEnd({});
     }
     if (const auto* failed = std::get_if<AgentFailed>(&*message)) why = failed->why;
-    std::visit(Overloaded{[](AgentBeat&) {}, [this](auto& held) { Tell(std::move(held)); }}, *message);
+    std::visit(Overloaded{[](AgentHeartbeat&) {}, [this](auto& held) { Tell(std::move(held)); }}, *message);
   }
 
   void Open() {
@@ -172,9 +172,9 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     AwaitLeaseEnd();
   }
 
-  void OnBeat(const AgentBeat& beat) {
+  void OnHeartbeat(const AgentHeartbeat& beat) {
     const std::uint64_t now = MonotonicNowNs();
-    wire->SendUrgent(EncodeFrame(AgentCommand(HeadBeat{beat.number})));
+    wire->SendUrgent(EncodeFrame(AgentCommand(HeadHeartbeat{beat.number})));
     lease->Heard(now);
     if (beat.answered != 0 && beat.answered == answered.number) {
       clock.Add(answered.at, answered_at, beat.answered_at);
@@ -377,7 +377,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
   Timer lease_end;
   std::optional<HostLease> lease;
   ClockOffset clock;
-  AgentBeat answered;  // the latest
+  AgentHeartbeat answered;  // the latest
   std::uint64_t answered_at = 0;
   std::uint64_t clock_told_at = 0;
   std::optional<AgentEmpty> empty;

@@ -82,7 +82,7 @@ class Filling {
  private:
   void Hear(const AgentMessage& message) {
     if (const auto* told = std::get_if<CodeReady>(&message)) ready = *told;
-    const auto* asked = std::get_if<CodeWanted>(&message);
+    const auto* asked = std::get_if<CodeMissing>(&message);
     if (asked == nullptr) return;
     wanted = asked->entries;
     for (const std::uint32_t entry : wanted) {

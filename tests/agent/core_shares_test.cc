@@ -31,11 +31,11 @@ HostCores Host(const std::vector<std::uint32_t>& cores_of_nodes, std::uint32_t t
   return host;
 }
 
-CoreWish Auto() { return {}; }
-CoreWish Count(std::uint32_t count) { return {0, CoreWish::Kind::kCount, count, {}, "worker", {}}; }
-CoreWish List(const char* list) { return {0, CoreWish::Kind::kList, 0, *ParseNumberList(list), "worker", {}}; }
+CoreRequest Auto() { return {}; }
+CoreRequest Count(std::uint32_t count) { return {0, CoreRequest::Kind::kCount, count, {}, "worker", {}}; }
+CoreRequest List(const char* list) { return {0, CoreRequest::Kind::kList, 0, *ParseNumberList(list), "worker", {}}; }
 
-CoreShares SharesOf(const HostCores& host, const std::vector<CoreWish>& wishes,
+CoreShares SharesOf(const HostCores& host, const std::vector<CoreRequest>& wishes,
                     const std::vector<std::optional<std::uint32_t>>& nodes = {}) {
   auto shares = ShareCores(host, wishes, nodes);
   EXPECT_TRUE(shares) << shares.error();
@@ -108,7 +108,7 @@ TEST(CoreShares, AreSoundOnTenThousandRandomHosts) {
     for (std::uint32_t& size : sizes) size = 1 + below(12);
     HostCores host = Host(sizes, 1 + below(2));
     if (below(3) == 0) host.quota = 0.5 + below(16);
-    std::vector<CoreWish> wishes;
+    std::vector<CoreRequest> wishes;
     std::vector<std::optional<std::uint32_t>> nodes;
     for (std::uint32_t i = 0, n = 1 + below(12); i < n; ++i) {
       wishes.push_back(below(4) == 0 ? Count(1 + below(3)) : Auto());
@@ -127,7 +127,7 @@ TEST(CoreShares, AreSoundOnTenThousandRandomHosts) {
       ASSERT_FALSE(cores.empty());
       ASSERT_TRUE(std::is_sorted(cores.begin(), cores.end()));
       ASSERT_TRUE(std::includes(usable.begin(), usable.end(), cores.begin(), cores.end()));
-      const bool counted = wishes[i].kind == CoreWish::Kind::kCount;
+      const bool counted = wishes[i].kind == CoreRequest::Kind::kCount;
       ASSERT_TRUE(!counted || cores.size() == wishes[i].count);
       given.insert(given.end(), cores.begin(), cores.end());
     }

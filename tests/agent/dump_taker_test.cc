@@ -234,7 +234,7 @@ TEST_F(DumpTakerTest, LetsAProcessGoOnThatAKilledToolLeftStopped) {
   Start({"wait"});
   Take();
   std::vector<KernelProcess> tree = ProcessTree(processes_[0].pid);
-  LookAtThreads(tree.at(0));
+  ReadThreadStates(tree.at(0));
   EXPECT_NE(tree[0].threads.at(0).state, 'T');
 }
 
@@ -246,7 +246,7 @@ TEST_F(DumpTakerTest, LeavesAStoppedProcessStopped) {
   Take();
   EXPECT_EQ(told_.at(0).states[0].threads[0].state, "stopped");
   std::vector<KernelProcess> tree = ProcessTree(processes_[0].pid);
-  LookAtThreads(tree.at(0));
+  ReadThreadStates(tree.at(0));
   EXPECT_EQ(tree[0].threads.at(0).state, 'T');
 }
 

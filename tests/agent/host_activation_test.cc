@@ -30,18 +30,18 @@ std::string Entries(const std::vector<std::string>& entries) {
   return bytes;
 }
 
-TEST(ShellAccount, IsTheDifferenceOfBeforeAndAfter) {
-  const ShellAccount account =
-      ReadShellAccount(Entries({"A=1", "B=2", "GONE=x", "PWD=/a", "SHLVL=1", "steps", "step", "step", "variables",
-                                "A=1", "B=3\n=3", "NEW=", "PWD=/b", "SHLVL=2", "OLDPWD=/a", "_=x", "whole"}));
-  EXPECT_EQ(account.end, ShellAccount::End::kWhole);
+TEST(ActivationOutput, IsTheDifferenceOfBeforeAndAfter) {
+  const ActivationOutput account =
+      ParseActivationOutput(Entries({"A=1", "B=2", "GONE=x", "PWD=/a", "SHLVL=1", "steps", "step", "step", "variables",
+                                     "A=1", "B=3\n=3", "NEW=", "PWD=/b", "SHLVL=2", "OLDPWD=/a", "_=x", "whole"}));
+  EXPECT_EQ(account.end, ActivationOutput::End::kWhole);
   EXPECT_EQ(account.told.set, (Set{{"B", "3\n=3"}, {"NEW", ""}}));
   EXPECT_EQ(account.told.unset, (Names{"GONE"}));
   EXPECT_EQ(account.told.failed_step, 0U);
 }
 
-TEST(ShellAccount, SaysHowFarTheShellCame) {
-  using End = ShellAccount::End;
+TEST(ActivationOutput, SaysHowFarTheShellCame) {
+  using End = ActivationOutput::End;
   struct Case {
     std::vector<std::string> entries;
     End end;
@@ -60,7 +60,7 @@ TEST(ShellAccount, SaysHowFarTheShellCame) {
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(one.entries.empty() ? "" : one.entries.back());
-    const ShellAccount account = ReadShellAccount(Entries(one.entries));
+    const ActivationOutput account = ParseActivationOutput(Entries(one.entries));
     EXPECT_EQ(account.end, one.end);
     EXPECT_EQ(account.told.failed_step, one.step);
     EXPECT_TRUE(account.told.set.empty());
@@ -68,11 +68,11 @@ TEST(ShellAccount, SaysHowFarTheShellCame) {
   }
 }
 
-TEST(ShellAccount, EndsWhereItIsCut) {
+TEST(ActivationOutput, EndsWhereItIsCut) {
   const std::string whole = Entries({"A=1", "steps", "step", "variables", "A=2", "whole"});
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    const ShellAccount account = ReadShellAccount(whole.substr(0, size));
-    EXPECT_NE(account.end, ShellAccount::End::kWhole) << size;
+    const ActivationOutput account = ParseActivationOutput(whole.substr(0, size));
+    EXPECT_NE(account.end, ActivationOutput::End::kWhole) << size;
     EXPECT_TRUE(account.told.set.empty()) << size;
   }
 }

@@ -28,20 +28,20 @@ TEST(HostCores, OfTwoNodesWithTwoThreadsPerCore) {
     Write(root / ("sys/devices/system/cpu/cpu" + std::to_string(core) + "/topology/thread_siblings_list"),
           std::to_string(core % 4) + "," + std::to_string(core % 4 + 4) + "\n");
   }
-  const HostCores all = CoresThere({0, 1, 2, 3, 4, 5, 6, 7}, root / "");
+  const HostCores all = ReadHostCores({0, 1, 2, 3, 4, 5, 6, 7}, root / "");
   ASSERT_EQ(all.nodes.size(), 2U);
   EXPECT_EQ(all.nodes[0].groups, (Groups{{0, 4}, {1, 5}}));
   EXPECT_EQ(all.nodes[1].id, 1U);
   EXPECT_EQ(all.nodes[1].groups, (Groups{{2, 6}, {3, 7}}));
   EXPECT_FALSE(all.quota);
-  const HostCores some = CoresThere({3, 4, 6}, root / "");
+  const HostCores some = ReadHostCores({3, 4, 6}, root / "");
   EXPECT_EQ(some.nodes[0].groups, Groups{{4}});
   EXPECT_EQ(some.nodes[1].groups, (Groups{{3}, {6}})) << "of each core one thread is ours";
 }
 
 TEST(HostCores, OfAKernelThatTellsNothingAreOnOneNode) {
   const testing::TempDir root;
-  const HostCores cores = CoresThere({0, 2}, root / "");
+  const HostCores cores = ReadHostCores({0, 2}, root / "");
   ASSERT_EQ(cores.nodes.size(), 1U);
   EXPECT_EQ(cores.nodes[0].groups, (Groups{{0}, {2}}));
 }
@@ -52,11 +52,11 @@ TEST(HostCores, QuotaIsTheSmallestOfTheGroupAndThoseAboveIt) {
   Write(root / "proc/self/cgroup", "0::/jobs/one\n");
   Write(root / "sys/fs/cgroup/cpu.max", "max 100000\n");
   Write(root / "sys/fs/cgroup/jobs/one/cpu.max", "max 100000\n");
-  EXPECT_FALSE(CoresThere({0}, root / "").quota);
+  EXPECT_FALSE(ReadHostCores({0}, root / "").quota);
   Write(root / "sys/fs/cgroup/jobs/cpu.max", "250000 100000\n");
-  EXPECT_EQ(CoresThere({0}, root / "").quota, 2.5);
+  EXPECT_EQ(ReadHostCores({0}, root / "").quota, 2.5);
   Write(root / "sys/fs/cgroup/jobs/one/cpu.max", "400000 100000\n");
-  EXPECT_EQ(CoresThere({0}, root / "").quota, 2.5);
+  EXPECT_EQ(ReadHostCores({0}, root / "").quota, 2.5);
 }
 
 TEST(HostCores, QuotaOfVersionOneIsReadToo) {
@@ -67,9 +67,9 @@ TEST(HostCores, QuotaOfVersionOneIsReadToo) {
   Write(root / "proc/self/cgroup", "5:memory:/docker/a1\n4:cpu,cpuacct:/docker/a1\n");
   Write(root / "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
   Write(root / "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
-  EXPECT_FALSE(CoresThere({0}, root / "").quota);
+  EXPECT_FALSE(ReadHostCores({0}, root / "").quota);
   Write(root / "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "150000\n");
-  EXPECT_EQ(CoresThere({0}, root / "").quota, 1.5);
+  EXPECT_EQ(ReadHostCores({0}, root / "").quota, 1.5);
 }
 
 TEST(HostCores, OfOurselvesAreThoseOfOurAffinity) {

@@ -76,7 +76,7 @@ TEST(HostFacts, KnowDriversByWhatTheirVendorsWrite) {
 
 TEST(HostFacts, TellOfTheFileSystemOnWhichAFolderWouldBe) {
   const TempDir folder;
-  const DiskFact disk = LookAtDisk({"run directory", folder / "not/there/yet"});
+  const DiskFact disk = CheckDisk({"run directory", folder / "not/there/yet"});
   EXPECT_EQ(disk.what, "run directory");
   EXPECT_EQ(disk.path, folder.path());
   EXPECT_EQ(disk.error, "");
@@ -85,9 +85,9 @@ TEST(HostFacts, TellOfTheFileSystemOnWhichAFolderWouldBe) {
 }
 
 TEST(HostFacts, FindProgramsAsAStartWould) {
-  EXPECT_EQ(LookForProgram({"sh", "/no:/bin"}, {}, "/"), (ProgramFact{"sh", "/bin/sh", ""}));
-  EXPECT_EQ(LookForProgram({"bin/sh", ""}, {}, "/"), (ProgramFact{"bin/sh", "//bin/sh", ""}));
-  EXPECT_EQ(LookForProgram({"no-such-program", "/bin"}, {"/usr"}, "/"),
+  EXPECT_EQ(FindProgramOnHost({"sh", "/no:/bin"}, {}, "/"), (ProgramFact{"sh", "/bin/sh", ""}));
+  EXPECT_EQ(FindProgramOnHost({"bin/sh", ""}, {}, "/"), (ProgramFact{"bin/sh", "//bin/sh", ""}));
+  EXPECT_EQ(FindProgramOnHost({"no-such-program", "/bin"}, {"/usr"}, "/"),
             (ProgramFact{"no-such-program", "", "No such file or directory"}));
 }
 
@@ -100,7 +100,7 @@ TEST(HostTrials, TellOfNodesThatAreThereAndOfWhatIsSwitchedOff) {
   root.File("proc/sys/net/ipv4/ip_local_port_range", "40000\t40099\n");
   std::map<std::string, std::string> nodes;
   std::string ports;
-  for (const TrialFact& trial : TryHost(root.path())) {
+  for (const HostCheck& trial : TryHost(root.path())) {
     if (trial.kind == "node") nodes[trial.what] = trial.error;
     if (trial.kind == "ports") ports = trial.error;
   }
@@ -114,18 +114,18 @@ TEST(HostTrials, LeaveNothingBehind) {
 }
 
 TEST(HostTrials, AskForTheHostsOwnName) {
-  EXPECT_EQ(NameTrial("n1", "10.0.0.1 STREAM n1\n10.0.0.1 DGRAM\n", true), (TrialFact{"name", "n1", ""}));
-  EXPECT_EQ(NameTrial("n1", "", false), (TrialFact{"name", "n1", "it has no address"}));
+  EXPECT_EQ(NameTrial("n1", "10.0.0.1 STREAM n1\n10.0.0.1 DGRAM\n", true), (HostCheck{"name", "n1", ""}));
+  EXPECT_EQ(NameTrial("n1", "", false), (HostCheck{"name", "n1", "it has no address"}));
   EXPECT_EQ(NameTrial("n1", "127.0.1.1 STREAM n1\n", true),
-            (TrialFact{"name", "n1", "it is 127.0.1.1, which other hosts cannot reach"}));
+            (HostCheck{"name", "n1", "it is 127.0.1.1, which other hosts cannot reach"}));
 }
 
-TEST(PythonAccount, IsFoundBetweenOtherWords) {
+TEST(PythonOutput, IsFoundBetweenOtherWords) {
   const std::string account =
       "Welcome!\nmuster-python\tversion\t3.11.2\nmuster-python\tpackage\tnumpy\t1.26.4\nhm\nmuster-python\twhole\n";
-  EXPECT_EQ(ReadPythonAccount("python3", account), (PythonFact{"python3", "3.11.2", {{"numpy", "1.26.4"}}, ""}));
+  EXPECT_EQ(ParsePythonOutput("python3", account), (PythonFact{"python3", "3.11.2", {{"numpy", "1.26.4"}}, ""}));
   for (std::size_t size = 0; size + 1 < account.size(); ++size) {
-    EXPECT_NE(ReadPythonAccount("python3", account.substr(0, size)).error, "") << size;
+    EXPECT_NE(ParsePythonOutput("python3", account.substr(0, size)).error, "") << size;
   }
 }
 

@@ -50,7 +50,7 @@ TEST(KernelState, SeesThisProcess) {
   EXPECT_EQ(tree.front().identity, *Identify(::getpid()));
   EXPECT_EQ(tree.front().parent, ::getppid());
   EXPECT_GT(tree.front().cpu_ns, 0U);
-  LookAtThreads(tree.front());
+  ReadThreadStates(tree.front());
   ASSERT_FALSE(tree.front().threads.empty());
   EXPECT_EQ(tree.front().threads.front().tid, ::getpid());
   EXPECT_EQ(tree.front().threads.front().state, 'R') << "it is looking";
@@ -61,7 +61,7 @@ TEST(KernelState, SeesNothingOfAProcessThatIsGone) {
   EXPECT_TRUE(ProcessTree(0).empty());
   KernelProcess gone;
   gone.identity = {::getpid(), 1};  // the number is another's now
-  LookAtThreads(gone);
+  ReadThreadStates(gone);
   EXPECT_TRUE(gone.threads.empty());
 }
 

@@ -21,11 +21,11 @@ TEST(HostDevices, AreCountedByTheirFilesInDev) {
   for (const char* name : {"nvidia0", "nvidia1", "nvidia10", "nvidiactl", "nvidia-uvm", "nvidia", "null"}) {
     Write(root / (std::string("dev/") + name), "");
   }
-  EXPECT_EQ(CountDevices("cuda", root / ""), (DevicesThere{"cuda", 3}));
-  EXPECT_EQ(CountDevices("", root / ""), (DevicesThere{"cuda", 3}));
-  EXPECT_EQ(CountDevices("ascend", root / ""), DevicesThere{});
+  EXPECT_EQ(CountDevices("cuda", root / ""), (HostDeviceCount{"cuda", 3}));
+  EXPECT_EQ(CountDevices("", root / ""), (HostDeviceCount{"cuda", 3}));
+  EXPECT_EQ(CountDevices("ascend", root / ""), HostDeviceCount{});
   for (const char* name : {"davinci0", "davinci7", "davinci_manager"}) Write(root / (std::string("dev/") + name), "");
-  EXPECT_EQ(CountDevices("ascend", root / ""), (DevicesThere{"ascend", 2}));
+  EXPECT_EQ(CountDevices("ascend", root / ""), (HostDeviceCount{"ascend", 2}));
 }
 
 TEST(HostDevices, OfTheKfdTopologyCountOnlyWhereTheyCompute) {
@@ -34,13 +34,13 @@ TEST(HostDevices, OfTheKfdTopologyCountOnlyWhereTheyCompute) {
   Write(nodes + "0/properties", "cpu_cores_count 64\nsimd_count 0\n");
   Write(nodes + "1/properties", "cpu_cores_count 0\nsimd_count 440\n");
   Write(nodes + "2/properties", "cpu_cores_count 0\nsimd_count 440\n");
-  EXPECT_EQ(CountDevices("hip", root / ""), (DevicesThere{"hip", 2}));
+  EXPECT_EQ(CountDevices("hip", root / ""), (HostDeviceCount{"hip", 2}));
 }
 
 TEST(HostDevices, MayBeBelieved) {
-  EXPECT_EQ(BelievedDevices("8"), 8U);
-  EXPECT_EQ(BelievedDevices("0"), 0U);
-  for (const char* text : {"", "-1", "eight", "8 ", "4097"}) EXPECT_FALSE(BelievedDevices(text)) << text;
+  EXPECT_EQ(ParseDeviceCount("8"), 8U);
+  EXPECT_EQ(ParseDeviceCount("0"), 0U);
+  for (const char* text : {"", "-1", "eight", "8 ", "4097"}) EXPECT_FALSE(ParseDeviceCount(text)) << text;
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ void Write(const std::string& path, const std::string& text) {
 class Sight : public ::testing::Test {
  protected:
   VisibleDevices Of(const std::string& kind, const Variables& variables = {}, std::uint32_t wanted = 4) {
-    return DevicesInSight(
+    return FindVisibleDevices(
         kind, wanted,
         [&](const char* name) {
           const auto found = variables.find(name);

@@ -6,7 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 
-#include "code/git_look.h"
+#include "code/git_query.h"
 #include "code/repository.h"
 
 namespace muster::testing {
@@ -16,7 +16,7 @@ std::optional<GitState> Look(const std::string& folder, const std::vector<std::s
   boost::asio::io_context io;
   std::optional<GitState> seen;
   bool told = false;
-  GitLook look(io, folder, environment, [&](const std::optional<GitState>& state) {
+  GitQuery look(io, folder, environment, [&](const std::optional<GitState>& state) {
     EXPECT_FALSE(std::exchange(told, true)) << "told once";
     seen = state;
   });
@@ -25,7 +25,7 @@ std::optional<GitState> Look(const std::string& folder, const std::vector<std::s
   return seen;
 }
 
-TEST(GitLook, TellsCommitAndWhatDiffersFromIt) {
+TEST(GitQuery, TellsCommitAndWhatDiffersFromIt) {
   SKIP_WITHOUT_GIT();
   const Repository repository;
   repository.Write("a.py", "one");
@@ -44,14 +44,14 @@ TEST(GitLook, TellsCommitAndWhatDiffersFromIt) {
   EXPECT_EQ(state->untracked, 1U);
 }
 
-TEST(GitLook, SaysNothingWithoutARepositoryOrWithoutGit) {
+TEST(GitQuery, SaysNothingWithoutARepositoryOrWithoutGit) {
   const TempDir folder;
   EXPECT_FALSE(
       Look(folder.path(), {"PATH=/usr/bin:/bin", "HOME=" + folder.path(), "GIT_CEILING_DIRECTORIES=" + folder.path()}));
   EXPECT_FALSE(Look(folder.path(), {"PATH=" + folder.path()}));
 }
 
-TEST(GitLook, ExecutesNothingThatARepositoryNames) {
+TEST(GitQuery, ExecutesNothingThatARepositoryNames) {
   SKIP_WITHOUT_GIT();
   const Repository repository;
   const TempDir marks;

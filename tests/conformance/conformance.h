@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "hosts/host_processes.h"
-#include "hosts/hosts_bed.h"
+#include "hosts/hosts_testbed.h"
 #include "spawn/leftovers/descendants.h"
 #include "support/agent_session.h"
 #include "support/processes.h"
@@ -71,7 +71,7 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
   AgentPlace place_;
 
  private:
-  std::optional<HostsBed> bed_;
+  std::optional<HostsTestbed> bed_;
   std::string host_ = "/proc/self";  // of the process that the host hangs on
   std::vector<pid_t> children_;
   std::optional<HostProcesses> there_;

@@ -26,7 +26,7 @@ TEST_P(Conformance, SendsOfAPseudoTerminalOnlyWhatIsGranted) {
   };
   ASSERT_TRUE(session.Until([&] { return written().size() == kPtyWindow; }));
   // Whatever is answered later, no byte came before it.
-  session.Send(AskOutput{});
+  session.Send(RequestOutput{});
   ASSERT_TRUE(session.Await<OutputSeen>());
   EXPECT_EQ(written().size(), kPtyWindow);
   EXPECT_TRUE(session.All<PtyClosed>().empty());
@@ -249,7 +249,7 @@ TEST_P(Conformance, TellsHowMuchIsWritten) {
   session.Send(session.Probe(1, {"await", "written", "file", "seen", "wait"}));
   session.Send(ReadyWith(session.Probe(2, {"await", "seen", "exit", "0"}), {}));
   ASSERT_TRUE(session.Await<ProcessExited>(2));
-  session.Send(AskOutput{});
+  session.Send(RequestOutput{});
   const auto seen = session.Await<OutputSeen>();
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->processes, (std::vector<ProcessId>{0, 1}));

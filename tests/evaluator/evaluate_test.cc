@@ -35,13 +35,14 @@ class EvaluateTest : public ::testing::TestWithParam<bool> {
     if (!GetParam()) return EvaluateRecipe(options);
     auto files = RecipeFiles::Open(options.recipe_file, options.libraries);
     if (!files) return Fail(files.error());
-    return Evaluator(std::make_shared<EvaluatorStem>(StartOf(options)), *std::move(files)).Evaluate(options, true);
+    return Evaluator(std::make_shared<EvaluatorForkServer>(StartOf(options)), *std::move(files))
+        .Evaluate(options, true);
   }
 
   TempDir folder_;
 };
 INSTANTIATE_TEST_SUITE_P(Whole, EvaluateTest, ::testing::Values(false));
-INSTANTIATE_TEST_SUITE_P(OfAStem, EvaluateTest, ::testing::Values(true));
+INSTANTIATE_TEST_SUITE_P(OfAForkServer, EvaluateTest, ::testing::Values(true));
 
 TEST_P(EvaluateTest, GivesPlanParametersInputsAndSources) {
   Write("lib.lua", "return { words = { 'a', 'b' } }");

@@ -6,14 +6,14 @@
 #include <string_view>
 
 #include "stub/program/greeting.h"
-#include "stub/records/stub_account.h"
 #include "stub/records/stub_facts.h"
+#include "stub/records/stub_report.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  if (const auto account = muster::ReadStubAccount(text)) {
-    const std::string line = muster::StubAccountLine(*account);
-    if (line.find('\n') != std::string::npos || !muster::ReadStubAccount(line)) std::abort();
+  if (const auto account = muster::ParseStubReport(text)) {
+    const std::string line = muster::StubReportLine(*account);
+    if (line.find('\n') != std::string::npos || !muster::ParseStubReport(line)) std::abort();
   }
   if (const auto facts = muster::ReadStubFacts(text)) {
     if (muster::ReadStubFacts(muster::StubFactsText(*facts)) != facts) std::abort();
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (muster::GreetedBy(*facts, i).size() >= facts->processes.size()) std::abort();
     }
   }
-  muster::GreetingSaid said;
+  muster::ReceivedGreeting said;
   if (muster::ReadGreeting(text, "r", said)) {
     std::string again = muster::GreetingLine("r", said.process, said.wall_ns);
     again.pop_back();

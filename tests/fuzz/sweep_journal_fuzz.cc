@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "run/journal/journal_line.h"
-#include "sweep/record/sweep_account.h"
+#include "run/lines/journal_line.h"
 #include "sweep/record/sweep_journal.h"
+#include "sweep/record/sweep_progress.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto reread = muster::ParseSweepJournalLine(again);
   // Not compared as values: a null is read as no number, which equals nothing.
   if (!reread || muster::SweepJournalLine(*reread) != again + "\n") std::abort();
-  muster::SweepAccount account;
+  muster::SweepProgress account;
   const auto* judged = std::get_if<muster::PointsJudged>(&record->entry);
   if (judged == nullptr || judged->count < 4096) account.Take(record->entry);
   return 0;

@@ -6,7 +6,7 @@ return muster.recipe {
   framework = "mindspore",
   cluster   = { hosts = 2, devices_per_host = 8 },
   plan = function(p, job)
-    job:port { "scheduler", number = 20300 }
+    job:port("scheduler", { number = 20300 })
     job:workers { devices = 1, command = { "train" } }
   end,
 }

@@ -6,7 +6,7 @@ return muster.recipe {
   framework = "torch",
   cluster   = { hosts = 2, devices_per_host = 4 },
   plan = function(p, job)
-    job:port { "master", number = 29500 }
+    job:port("master", { number = 29500 })
     job:workers { devices = 1, command = { "train" } }
   end,
 }

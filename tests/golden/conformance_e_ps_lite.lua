@@ -5,7 +5,7 @@ return muster.recipe {
   name      = "conformance-e",
   framework = "ps-lite",
   plan = function(p, job)
-    job:port { "scheduler", number = 20310 }
+    job:port("scheduler", { number = 20310 })
     job:servers { count = 2, command = { "train" } }
     job:workers { count = 2, command = { "train" } }
   end,

@@ -6,9 +6,9 @@ return muster.recipe {
   framework = { "tensorflow", port = 2222 },
   cluster   = { hosts = 2 },
   plan = function(p, job)
-    job:role "chief" { as = "chief", hosts = 0, command = { "train" } }
+    job:role "chief" { as = "chief", on_hosts = 0, command = { "train" } }
     job:workers { count = 2, command = { "train" } }
-    job:servers { count = 1, hosts = 1, command = { "train" } }
+    job:servers { count = 1, on_hosts = 1, command = { "train" } }
     job:role "evaluator" { as = "evaluator", command = { "evaluate" } }
   end,
 }

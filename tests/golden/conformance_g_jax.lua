@@ -6,7 +6,7 @@ return muster.recipe {
   framework = { "jax", imitate = "slurm" },
   cluster   = { hosts = 2 },
   plan = function(p, job)
-    job:port { "coordinator", number = 12355 }
+    job:port("coordinator", { number = 12355 })
     job:workers { per_host = 1, command = { "train" } }
   end,
 }

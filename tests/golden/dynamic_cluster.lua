@@ -9,7 +9,7 @@ return muster.recipe {
   mindspore = "2.3",
   cluster = { hosts = 1, devices_per_host = 8 },
   plan = function(p, job)
-    job:port { "scheduler", number = 20300 }
+    job:port("scheduler", { number = 20300 })
     context.set_context { device_target = "Ascend" }
     job:workers { command = { "python3", "train.py" } }
   end,

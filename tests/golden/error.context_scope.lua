@@ -7,7 +7,7 @@ return muster.recipe {
   plan = function(p, job)
     job:workers {
       count = 4, command = { "train" },
-      each = function(process) context.set_auto_parallel_context { parallel_mode = "data_parallel" } end,
+      each = function(process) process:context { parallel_mode = "data_parallel" } end,
     }
   end,
 }

@@ -13,7 +13,7 @@ return muster.recipe {
     }
     job:workers {
       count = 4, command = { "train" },
-      each = function(process) context.set_context { device_id = process.rank + 6 } end,
+      each = function(process) process:context { device_id = process.rank + 6 } end,
     }
   end,
 }

@@ -8,7 +8,7 @@ return muster.recipe {
   plan = function(p, job)
     job:env { DATA = "/data", UNWANTED = muster.unset }
     job:workers { count = 6, devices = 1, command = { "solve", "--steps", 10 }, env = { OMP_NUM_THREADS = 1 }, wrap = { "nice" } }
-    job:role "watch" { as = "worker", world = "watch", hosts = 0, command = { "watch" } }
+    job:role "watch" { as = "worker", world = "watch", on_hosts = 0, command = { "watch" } }
     job:role "store" { command = { "store" } }
   end,
 }

@@ -5,7 +5,7 @@ return muster.recipe {
   name = "ps",
   framework = "mindspore-ps",
   plan = function(p, job)
-    job:port { "scheduler", number = 20300 }
+    job:port("scheduler", { number = 20300 })
     job:servers { count = 2, command = { "train" } }
     job:workers { count = 4, command = { "train" } }
   end,

@@ -10,6 +10,6 @@ return muster.recipe {
   plan = function(p, job)
     context.set_context { mode = context.GRAPH_MODE, device_target = "Ascend" }
     job:workers { command = { "python3", "train.py" } }
-    job:role "log" { hosts = 2, command = { "collect", "--hosts", job.cluster.hosts } }
+    job:role "log" { on_hosts = 2, command = { "collect", "--hosts", job.cluster.hosts } }
   end,
 }

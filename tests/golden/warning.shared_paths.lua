@@ -12,7 +12,7 @@ return muster.recipe {
     job:servers { count = 1, command = { "train" } }
     job:workers {
       count = 2, devices = 0, command = { "train" },
-      each = function(process) context.set_context { compile_cache_path = "cache/" .. process.role .. process.index } end,
+      each = function(process) process:context { compile_cache_path = "cache/" .. process.role .. process.index } end,
     }
   end,
 }

@@ -62,8 +62,8 @@ class FramesAgent {
     }
     say_(held);
   }
-  void Do(const Allot& command) {
-    Allotted given;
+  void Do(const AllocateResources& command) {
+    ResourcesAllocated given;
     for (const std::uint32_t device : command.devices) given.devices.push_back(std::to_string(device));
     for (std::size_t i = 0; i < command.cores.size(); ++i) given.cores.push_back({static_cast<std::uint32_t>(i)});
     say_(given);
@@ -77,7 +77,7 @@ class FramesAgent {
   }
   void Do(const OpenPaths&) { say_(PathsOpen{static_cast<std::uint16_t>(40'000 + host_), ""}); }
   void Do(const ClosePaths&) { say_(PathsOpen{}); }
-  void Do(const TryPaths& command) { say_(PathsTried{std::vector<std::string>(command.targets.size())}); }
+  void Do(const ProbePaths& command) { say_(PathsProbed{std::vector<std::string>(command.targets.size())}); }
   void Do(const StartProcess& command) {
     running_.insert({command.process, command.attempt});
     say_(ProcessStarted{command.process, command.attempt, 100 + static_cast<std::int32_t>(command.process), 5, 7});
@@ -92,7 +92,7 @@ class FramesAgent {
       Exit(each.process, each.attempt, command.signal, true);
     }
   }
-  void Do(const AskOutput&) {
+  void Do(const RequestOutput&) {
     OutputSeen seen;
     for (const auto& [process, attempt] : running_) {
       seen.processes.push_back(process);
@@ -111,7 +111,7 @@ class FramesAgent {
     if (shares_run_dir_) return Attest();
     say_(FilesSent{});
   }
-  void Do(const FilesKept&) { Attest(); }
+  void Do(const FilesStored&) { Attest(); }
   void Attest() { say_(AgentEmpty{host_, 0, 0, 0, {"pidfd"}}); }
 
   const std::uint32_t host_;

@@ -103,19 +103,19 @@ AgentMessage AnyMessage(Random& random) {
       PtyClosed{number(), number(), big(), big(), big()},
       PtyBytes{number(), number(), text()},
       PtyTaken{number(), number(), number()},
-      Allotted{{text()}, {{number(), number()}, {}}, {text()}, ""},
+      ResourcesAllocated{{text()}, {{number(), number()}, {}}, {text()}, ""},
       HostActivated{number(), {{text(), text()}}, {text()}, big(), number(), number() == 0 ? text() : ""},
-      AgentBeat{number(), big(), number(), big()},
+      AgentHeartbeat{number(), big(), number(), big()},
       FileBytes{number() < 2 ? "logs/worker.1.0.log" : text(), big(), text(), number() == 0},
       Inspected{facts, text(), big(), big()},
       PathsOpen{static_cast<std::uint16_t>(number()), text()},
-      PathsTried{std::vector<std::string>(Below(random, 4), text())},
-      CodeWanted{{number(), number()}},
-      CodeTaken{number()},
+      PathsProbed{std::vector<std::string>(Below(random, 4), text())},
+      CodeMissing{{number(), number()}},
+      CodeReceived{number()},
       CodeReady{text(), text()},
       FilesSent{},
       FromAgent{number(), text()},
-      AgentGone{number(), text(), number()}};
+      AgentExited{number(), text(), number()}};
   return all[Below(random, all.size())];
 }
 
@@ -234,7 +234,7 @@ class FramesChannel final : public UncheckedChannel {
             using Message = std::decay_t<decltype(held)>;
             if constexpr (std::is_same_v<Message, AgentEmpty>) {
               Last(std::move(held));
-            } else if constexpr (!std::is_same_v<Message, AgentBeat>) {
+            } else if constexpr (!std::is_same_v<Message, AgentHeartbeat>) {
               Tell(std::move(held));
             }
           },

@@ -7,6 +7,6 @@ return muster.recipe {
   plan = function(p, job)
     local hosts = { 0 }
     hosts[2] = 1e18
-    job:workers { count = 1, hosts = hosts, command = { "true" } }
+    job:workers { count = 1, on_hosts = hosts, command = { "true" } }
   end,
 }

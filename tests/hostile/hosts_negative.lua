@@ -5,6 +5,6 @@ local context = require "muster.context"
 return muster.recipe {
   name = "hostile",
   plan = function(p, job)
-    job:workers { count = 1, hosts = { -1 }, command = { "true" } }
+    job:workers { count = 1, on_hosts = { -1 }, command = { "true" } }
   end,
 }

@@ -145,12 +145,12 @@ class HostileIndexes : public ::testing::Test {
   }
   // Expects that the damage is reported, that everything else matches the journal, and that the head rebuilds the
   // index.
-  void ExpectMadeAnew(const std::string& what) const {
+  void ExpectRebuilt(const std::string& what) const {
     const auto wrong = TryCases(1, 1, [&](Dice&, CaseStory&) -> std::string {
       const Seen seen = All(sweep.path());
       if (seen.damage.empty()) return "the damage is not told";
       if (seen.text != of_journal) return "what is told is not the journal's";
-      const LoadedSweep loaded = LoadAccount(sweep.path());
+      const LoadedSweep loaded = LoadSweepProgress(sweep.path());
       if (loaded.account.over().size() == 0) return "the account is not the journal's";
       return MakeIndex().empty() ? "the head does not tell" : "";
     });
@@ -174,7 +174,7 @@ TEST_F(HostileIndexes, AreReadOrLeftAlone) {
     std::filesystem::remove(Index() + "-journal");
     if (dice.OneIn(10)) Put(Index() + "-journal", bytes.substr(0, dice.Below(bytes.size())));
     const Seen seen = All(sweep.path());
-    (void)LoadAccount(sweep.path());
+    (void)LoadSweepProgress(sweep.path());
     if (!seen.damage.empty() && seen.text != of_journal) return "it is told, and not the journal";
     if (seen.text.ends_with("not all of it\n")) return "an index that was found sound cannot be read";
     (void)MakeIndex();
@@ -185,43 +185,43 @@ TEST_F(HostileIndexes, AreReadOrLeftAlone) {
 
 TEST_F(HostileIndexes, AreMadeAnewFromTheJournal) {
   Put(Index(), std::string(10'000, 'x'));
-  ExpectMadeAnew("no database");
+  ExpectRebuilt("no database");
   Put(Index(), index.substr(0, index.size() / 2));
-  ExpectMadeAnew("half of it");
+  ExpectRebuilt("half of it");
   std::string holes = index;
   std::fill(holes.begin() + 3 * kPage, holes.end(), '\0');
   Put(Index(), holes);
-  ExpectMadeAnew("its first pages alone");
+  ExpectRebuilt("its first pages alone");
   Change("DROP TABLE attempts");
-  ExpectMadeAnew("a table is missing");
+  ExpectRebuilt("a table is missing");
   // A table that is a view is asked for rows for ever.
   Change(
       "DROP TABLE attempts; CREATE VIEW attempts AS WITH RECURSIVE n(trial) AS (SELECT 1 UNION ALL SELECT trial + 1 "
       "FROM n) SELECT trial, 0 AS attempt, 1 AS last, 1 AS over, '' AS id, '' AS point, '' AS plan, '' AS run, '' AS "
       "hosts, '' AS began, '' AS ended, 'ok' AS class, 0 AS interrupted, 0 AS again, '' AS blamed, '' AS why, 1.0 AS "
       "loss, '' AS metrics, 0 AS ms FROM n");
-  ExpectMadeAnew("a view without an end");
+  ExpectRebuilt("a view without an end");
   Change("CREATE TRIGGER t AFTER INSERT ON attempts BEGIN DELETE FROM attempts; END");
-  ExpectMadeAnew("a trigger");
+  ExpectRebuilt("a trigger");
   Change("ALTER TABLE attempts ADD COLUMN more TEXT AS (hex(zeroblob(1000000000)))");
-  ExpectMadeAnew("a column that is computed");
+  ExpectRebuilt("a column that is computed");
   Change("UPDATE account SET archive = zeroblob(100)");
-  ExpectMadeAnew("another account");
+  ExpectRebuilt("another account");
 }
 
 TEST_F(HostileIndexes, AreRegularFiles) {
   std::filesystem::remove(Index());
   ASSERT_EQ(::mkfifo(Index().c_str(), 0600), 0);
-  ExpectMadeAnew("a FIFO");
+  ExpectRebuilt("a FIFO");
   std::filesystem::create_symlink("/dev/zero", Index());
-  ExpectMadeAnew("a link");
+  ExpectRebuilt("a link");
   Put(Index(), index);
   ASSERT_EQ(::mkfifo((Index() + "-journal").c_str(), 0600), 0);
-  ExpectMadeAnew("a FIFO in the place of what was left to be undone");
+  ExpectRebuilt("a FIFO in the place of what was left to be undone");
   Put(Index(), index);
   std::error_code error;
   std::filesystem::resize_file(Index(), std::uintmax_t{900} << 30, error);
-  if (!error) ExpectMadeAnew("900 GB");
+  if (!error) ExpectRebuilt("900 GB");
 }
 
 // After a rollback SQLite deletes the super-journal that the rollback journal names.

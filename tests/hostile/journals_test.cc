@@ -19,9 +19,9 @@
 #include "plan/text/plan_json.h"
 #include "run/console/watch.h"
 #include "run/journal/journal.h"
-#include "run/journal/journal_line.h"
 #include "run/journal/run_summary.h"
 #include "run/journal/run_trace.h"
+#include "run/lines/journal_line.h"
 #include "run/logs/log_choice.h"
 #include "run/report/dump_json.h"
 #include "run/report/dump_report.h"
@@ -33,7 +33,7 @@
 #include "support/places.h"
 #include "support/temp_dir.h"
 #include "sweep/trial/trial_class.h"
-#include "top/top_look.h"
+#include "top/top_snapshots.h"
 
 namespace muster::testing {
 namespace {
@@ -195,7 +195,7 @@ void ReadAll(const std::string& run_dir, int nowhere) {
   outcome.run_dir = run_dir;
   outcome.outcome = "failed";
   (void)ClassOfRun(plan, outcome, {}, {"n0", "n1"});
-  (void)LookOnce(run_dir);
+  (void)ReadTopState(run_dir);
   ConsoleOptions console;
   console.out = console.err = nowhere;
   (void)WatchRun(run_dir, console, false);

@@ -5,7 +5,7 @@ local context = require "muster.context"
 return muster.recipe {
   name = "hostile",
   plan = function(p, job)
-    job:port { "x", number = -1 }
+    job:port("x", { number = -1 })
     job:workers { count = 1, command = { "true" } }
   end,
 }

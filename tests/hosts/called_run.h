@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "hosts/hosts_bed.h"
+#include "hosts/hosts_testbed.h"
 #include "support/journal_records.h"
 
 namespace muster::testing {
@@ -15,7 +15,8 @@ namespace muster::testing {
 class CalledRun {
  public:
   // In `folder`, which holds recipe.lua. The run directory is one that only that machine sees.
-  CalledRun(const HostsBed& bed, const std::string& folder, const std::string& name, std::vector<std::string> options)
+  CalledRun(const HostsTestbed& bed, const std::string& folder, const std::string& name,
+            std::vector<std::string> options)
       : run_dir_(bed.own_folder() + '/' + name) {
     options.insert(options.begin(), {MusterProgram(), "run", folder + "/recipe.lua", "--run-dir", run_dir_});
     result = RunCommand({.argv = bed.Login(std::move(options)),

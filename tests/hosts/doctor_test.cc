@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "hosts/hosts_bed.h"
+#include "hosts/hosts_testbed.h"
 
 namespace muster::testing {
 namespace {
@@ -21,7 +21,7 @@ Json Entry(const Json& list, const char* key, const std::string& value) {
 
 TEST(Doctor, TellsHostsThatDifferAndHostsThatCannotBeReached) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(4);
+  HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
   const std::string make = "mkdir -p /root/bin; printf '#!/bin/sh\\n' > /root/bin/tool; chmod +x /root/bin/tool";
   for (const char* host : {"n1", "n2"}) {

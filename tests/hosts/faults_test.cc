@@ -22,7 +22,7 @@ bool Says(const std::string& text, const std::string& part) { return text.find(p
 
 TEST(ManyHosts, AreToldOfTogetherIfTheyCannotBeReached) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   const HostsBefore before(bed, {"n1", "n2"});
   HostsRun run(bed, Recipe(4, kSleepers), {"--host", "n1,x7,n2,x8"});
@@ -36,7 +36,7 @@ TEST(ManyHosts, AreToldOfTogetherIfTheyCannotBeReached) {
 
 TEST(ManyHosts, AreToldOfAnOlderAgent) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   const HostsBefore before(bed, {"n1", "n2"});
   const std::string older = bed.folder() + "/older";
@@ -51,7 +51,7 @@ TEST(ManyHosts, AreToldOfAnOlderAgent) {
 
 TEST(ManyHosts, AreToldWhoseHostKeyIsWrong) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   const HostsBefore before(bed, {"n1", "n2", "n3"});
   std::string known = ContentOf(bed.folder() + "/known_hosts");
@@ -72,7 +72,7 @@ TEST(ManyHosts, AreToldWhoseHostKeyIsWrong) {
 // Eleven names of one host, whose sshd accepts only ten unauthenticated connections.
 TEST(ManyHosts, ComeBackToAnSshdThatRefusesTheEleventhConnection) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(1, {"--sshd", "MaxStartups 10:100:10"});
+  HostsTestbed bed(1, {"--sshd", "MaxStartups 10:100:10"});
   ASSERT_TRUE(bed.Up());
   const HostProcesses before(bed.Init("n1"));
   std::ofstream config(bed.ssh_config(), std::ios::app);
@@ -95,7 +95,7 @@ TEST(ManyHosts, ComeBackToAnSshdThatRefusesTheEleventhConnection) {
 
 // A run over n1 and n2, where n2 has little room for the run directory.
 struct SmallDisk {
-  SmallDisk(const HostsBed& bed, const std::string& mount_options) : folder(bed.own_folder() + "/small") {
+  SmallDisk(const HostsTestbed& bed, const std::string& mount_options) : folder(bed.own_folder() + "/small") {
     std::filesystem::create_directory(folder);
     made = RunCommand({.argv = bed.On(
                            "n2", {"sh", "-c",
@@ -108,7 +108,7 @@ struct SmallDisk {
 
 TEST(ManyHosts, AreToldWhichOneHasNoRoomForTheRunDirectory) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   const HostsBefore before(bed, {"n1", "n2"});
   const SmallDisk disk(bed, "nr_inodes=2");
@@ -127,7 +127,7 @@ TEST(ManyHosts, AreToldWhichOneHasNoRoomForTheRunDirectory) {
 
 TEST(ManyHosts, AreToldWhichOneHasNoRoomForTheFilesOfTheRun) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   const HostsBefore before(bed, {"n1", "n2"});
   const SmallDisk disk(bed, "size=16k");
@@ -144,7 +144,7 @@ TEST(ManyHosts, AreToldWhichOneHasNoRoomForTheFilesOfTheRun) {
 
 TEST(ManyHosts, AreToldWhichOneHasNoRoomForALog) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   const HostsBefore before(bed, {"n1", "n2"});
   const SmallDisk disk(bed, "nr_inodes=8");
@@ -159,7 +159,7 @@ TEST(ManyHosts, AreToldWhichOneHasNoRoomForALog) {
 
 TEST(ManyHosts, AreToldWhichOneHadNoRoomLeftForWhatAProcessWrote) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   const HostsBefore before(bed, {"n1", "n2"});
   const SmallDisk disk(bed, "size=192k");
@@ -183,7 +183,7 @@ TEST(ManyHosts, AreToldWhichOneHadNoRoomLeftForWhatAProcessWrote) {
 
 TEST(ManyHosts, LoseOneWithoutPowerWithinTheLease) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(4);
+  HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
   HostsRun run(bed, Recipe(4, kSleepers), {"--host", "n[1-4]", "--host-lease", "2s"});
   ASSERT_TRUE(run.Await("process_started", 4)) << run.Result().err;
@@ -203,7 +203,7 @@ TEST(ManyHosts, LoseOneWithoutPowerWithinTheLease) {
 
 TEST(ManyHosts, EndOnBothSidesOfACableThatStaysCut) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   HostsRun run(bed, Recipe(2, kSleepers), {"--host", "n[1-2]", "--host-lease", "2s"});
   ASSERT_TRUE(run.Await("process_started", 4)) << run.Result().err;
@@ -215,7 +215,7 @@ TEST(ManyHosts, EndOnBothSidesOfACableThatStaysCut) {
 
 TEST(ManyHosts, EndWhenAnAgentIsKilled) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   const HostsBefore before(bed, {"n1"});
   const HostProcesses there(bed.Init("n2"));
@@ -237,7 +237,7 @@ TEST(ManyHosts, EndWhenAnAgentIsKilled) {
 
 TEST(ManyHosts, EndWhenTheHeadIsKilled) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   const HostProcesses on_n1(bed.Init("n1"));
   const HostProcesses on_n2(bed.Init("n2"));
@@ -261,7 +261,7 @@ TEST(ManyHosts, EndWhenTheHeadIsKilled) {
 
 TEST(ManyHosts, TrainThroughACableThatIsCutForTwoSeconds) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(4);
+  HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
   const HostsBefore before(bed, {"n1", "n2", "n3", "n4"});
   HostsRun run(bed, RecipeFile{"recipes/parameter_server.lua"}, {"--host", "n[1-4]", "hosts=4", "epochs=100"});

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "hosts/host_processes.h"
-#include "hosts/hosts_bed.h"
+#include "hosts/hosts_testbed.h"
 #include "support/await.h"
 #include "support/journal_records.h"
 #include "support/processes.h"
@@ -40,14 +40,14 @@ struct RecipeFile {
 class HostsRun {
  public:
   // Of a recipe's text. The run directory is one that only this machine sees, unless another one is given.
-  HostsRun(const HostsBed& bed, const std::string& recipe, const std::vector<std::string>& options,
+  HostsRun(const HostsTestbed& bed, const std::string& recipe, const std::vector<std::string>& options,
            const std::string& run_dir = {})
       : folder_(bed.own_folder()), run_dir_(run_dir.empty() ? folder_ + "/run" : run_dir) {
     std::ofstream(folder_ + "/r.lua") << recipe;
     Begin(bed, {folder_ + "/r.lua"}, options, {});
   }
   // Of a recipe of the tree, called from there.
-  HostsRun(const HostsBed& bed, const RecipeFile& recipe, const std::vector<std::string>& options)
+  HostsRun(const HostsTestbed& bed, const RecipeFile& recipe, const std::vector<std::string>& options)
       : folder_(bed.own_folder()), run_dir_(folder_ + "/run") {
     Begin(bed, recipe, options, MUSTER_SOURCE_DIR);
   }
@@ -89,7 +89,7 @@ class HostsRun {
   std::string Log(const std::string& process) const { return ContentOf(run_dir() + "/logs/" + process + ".0.log"); }
 
  private:
-  void Begin(const HostsBed& bed, const RecipeFile& recipe, const std::vector<std::string>& options,
+  void Begin(const HostsTestbed& bed, const RecipeFile& recipe, const std::vector<std::string>& options,
              const std::string& cwd) {
     Command command;
     command.argv = bed.Login({MusterProgram(), "run", recipe.path, "--run-dir", run_dir_});
@@ -109,7 +109,7 @@ class HostsRun {
 // The state of some hosts of a testbed before a run.
 class HostsBefore {
  public:
-  HostsBefore(const HostsBed& bed, const std::vector<std::string>& hosts) {
+  HostsBefore(const HostsTestbed& bed, const std::vector<std::string>& hosts) {
     for (const std::string& host : hosts) {
       const pid_t init = bed.Init(host);
       hosts_.emplace(host, Before{"/proc/" + std::to_string(init) + "/root", HostProcesses(init)});

@@ -30,7 +30,7 @@ using Lines = std::vector<std::string>;
 
 TEST(LogsOverHosts, AreShownDuringTheRunAndAfter) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   // What all hosts see: processes go on when the file is there.
   const std::string go = bed.folder() + "/go";

@@ -11,7 +11,7 @@ namespace {
 
 TEST(ManyHosts, RunOneJobAndItsFilesComeHome) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(4);
+  HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
   HostsRun run(bed,
                Recipe(4,
@@ -41,7 +41,7 @@ TEST(ManyHosts, RunOneJobAndItsFilesComeHome) {
 
 TEST(ManyHosts, WriteWhereAllSeeItIfTheyDo) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   const std::string shared = bed.folder() + "/shared";
   HostsRun run(bed, Recipe(2, "    job:workers { count = 2, devices = 0, cwd = '/', command = { 'hostname' } }"),
@@ -54,7 +54,7 @@ TEST(ManyHosts, WriteWhereAllSeeItIfTheyDo) {
 
 TEST(ManyHosts, HaveOneFirstFailureAndAreStoppedTogether) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   HostsRun run(bed,
                Recipe(3,

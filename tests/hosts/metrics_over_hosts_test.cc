@@ -23,7 +23,7 @@ bool AwaitLineOf(const std::string& folder, const std::string& file, const std::
 
 TEST(MetricsOverHosts, AreHereAsTheyAreReported) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   // What all hosts see: processes go on when the file is there.
   const std::string go = bed.folder() + "/go";

@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::json;
 
-int On(const HostsBed& bed, const std::string& host, const std::string& script) {
+int On(const HostsTestbed& bed, const std::string& host, const std::string& script) {
   return RunCommand({.argv = bed.On(host, {"sh", "-c", script})}).exit_code;
 }
 
@@ -17,7 +17,7 @@ const char* const kToolPerHost = "    job:workers { per_host = 1, devices = 0, c
 
 TEST(Preflight, StartsNothingWhereAHostLacksAProgramAndRemembersTheHost) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   for (const char* host : {"n1", "n3"}) ASSERT_EQ(On(bed, host, kMakeTool), 0);
   WriteRecipe(bed.own_folder(), 3, kToolPerHost);
@@ -43,7 +43,7 @@ TEST(Preflight, StartsNothingWhereAHostLacksAProgramAndRemembersTheHost) {
 
 TEST(Preflight, IsLeftOutWhereItIsNotWanted) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   ASSERT_EQ(On(bed, "n1", kMakeTool), 0);
   WriteRecipe(bed.own_folder(), 2, kToolPerHost);
@@ -55,7 +55,7 @@ TEST(Preflight, IsLeftOutWhereItIsNotWanted) {
 
 TEST(Preflight, TellsDifferencesAndGoesOn) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   ASSERT_EQ(On(bed, "n2", "for sshd in $(pidof sshd); do prlimit --pid $sshd --nofile=500:500; done"), 0);
   WriteRecipe(bed.own_folder(), 3,
@@ -71,7 +71,7 @@ TEST(Preflight, TellsDifferencesAndGoesOn) {
 
 TEST(Preflight, TellsWhichHostsCannotReachTheMeetingPoint) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(4);
+  HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
   // One logs in from elsewhere: only the ways between hosts are cut.
   for (const char* host : {"n3", "n4"}) ASSERT_EQ(On(bed, host, "ip route add unreachable 10.77.0.1/32"), 0);
@@ -93,7 +93,7 @@ TEST(Preflight, TellsWhichHostsCannotReachTheMeetingPoint) {
 
 TEST(Preflight, WarnsOfWaysThatThePlanDoesNotName) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   ASSERT_EQ(On(bed, "n2", "ip route add unreachable 10.77.0.3/32"), 0);
   WriteRecipe(bed.own_folder(), 3,

@@ -103,13 +103,13 @@ TEST(OneHost, GivesProcessesTheSameHereAndThroughSsh) {
   std::map<std::string, Found> here;
   const std::vector<std::string> processes = {"worker.0", "worker.1", "watch.0"};
   {
-    HostsBed bed(1);
+    HostsTestbed bed(1);
     ASSERT_TRUE(bed.Up());
     HostsRun run(bed, recipe, {});
     for (const std::string& process : processes) here[process] = FoundBy(run, process);
     EXPECT_TRUE(run.Journal("host_reached").empty()) << "no ssh for this machine alone";
   }
-  HostsBed bed(1);
+  HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
   HostsRun run(bed, recipe, {"--host", "n1:2"});
   for (const std::string& process : processes) {

@@ -12,7 +12,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 // A folder that no host sees, with a program that needs the file beside it.
-std::string MakeCode(const HostsBed& bed, int hosts) {
+std::string MakeCode(const HostsTestbed& bed, int hosts) {
   const std::string folder = fs::canonical(bed.own_folder()).string() + "/code";
   fs::create_directories(folder + "/lib");
   std::ofstream(folder + "/train.sh") << "#!/bin/sh\ncat lib/words.txt\npwd\n\"$1\"\necho \"$LIB\"\n";
@@ -28,7 +28,7 @@ std::string MakeCode(const HostsBed& bed, int hosts) {
 
 TEST(ShippedCode, RunsOnHostsThatDoNotSeeItAndIsSentOnce) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   const std::string folder = MakeCode(bed, 2);
   const CalledRun first(bed, folder, "first", {"--host", "n[1-2]", "--ship-code", "."});
@@ -70,7 +70,7 @@ TEST(ShippedCode, RunsOnHostsThatDoNotSeeItAndIsSentOnce) {
 TEST(ShippedCode, IsWhatGitKnowsAndTheRestIsTold) {
   SKIP_WITHOUT_BED();
   if (RunCommand({.argv = {"git", "--version"}}).exit_code != 0) GTEST_SKIP() << "git is missing (tools/setup)";
-  HostsBed bed(1);
+  HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
   const std::string folder = MakeCode(bed, 1);
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
@@ -97,7 +97,7 @@ TEST(ShippedCode, IsWhatGitKnowsAndTheRestIsTold) {
 
 TEST(ShippedCode, IsRefusedBeyondItsLimitBeforeAnyHostIsAsked) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(1);
+  HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
   const std::string folder = MakeCode(bed, 1);
   std::ofstream(folder + "/data.bin") << std::string(3'000'000, 'x');
@@ -109,7 +109,7 @@ TEST(ShippedCode, IsRefusedBeyondItsLimitBeforeAnyHostIsAsked) {
 
 TEST(ShippedCode, ThatAHostCannotTakeStartsNothing) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   const std::string folder = MakeCode(bed, 2);
   std::ofstream(folder + "/data.bin") << std::string(3'000'000, 'x');

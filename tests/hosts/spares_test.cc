@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
-#include "hosts/hosts_bed.h"
 #include "hosts/hosts_run.h"
+#include "hosts/hosts_testbed.h"
 
 namespace muster::testing {
 namespace {
@@ -43,7 +43,7 @@ struct Seen {
 
 class Witnesses {
  public:
-  explicit Witnesses(const HostsBed& bed) : folder_(bed.folder() + "/seen") {
+  explicit Witnesses(const HostsTestbed& bed) : folder_(bed.folder() + "/seen") {
     std::filesystem::create_directory(folder_);
     std::ofstream(bed.folder() + "/witness.py") << kWitness;
     command_ = "{ 'python3', '" + bed.folder() + "/witness.py', '" + folder_ + "', ";
@@ -105,7 +105,7 @@ using Names = std::vector<std::string>;
 
 TEST(SpareHosts, TakeThePlaceOfAHostWhoseCableStaysCutOnceItsLeaseIsOver) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   const Witnesses witnesses(bed);
   HostsRun run(bed, Job("torch", Workers(witnesses.stays(), "job")),
@@ -146,7 +146,7 @@ TEST(SpareHosts, TakeThePlaceOfAHostWhoseCableStaysCutOnceItsLeaseIsOver) {
 
 TEST(SpareHosts, AreTheMeetingPointOfAllRanksIfTheLostHostWasIt) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   const Witnesses witnesses(bed);
   HostsRun run(bed, Job("torch", Workers(witnesses.stays(), "role")),
@@ -167,7 +167,7 @@ TEST(SpareHosts, AreTheMeetingPointOfAllRanksIfTheLostHostWasIt) {
 
 TEST(SpareHosts, TakeTheWholeJobAlongIfItKnewTheLostHost) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   const Witnesses witnesses(bed);
   // Each process is restarted alone, but all of them know a port on n1.
@@ -193,7 +193,7 @@ TEST(SpareHosts, TakeTheWholeJobAlongIfItKnewTheLostHost) {
 
 TEST(SpareHosts, LeaveAloneWhoKnewNothingOfTheLostHost) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   const Witnesses witnesses(bed);
   HostsRun run(bed, Job("none", Workers(witnesses.stays(), "process")),
@@ -215,7 +215,7 @@ TEST(SpareHosts, LeaveAloneWhoKnewNothingOfTheLostHost) {
 
 TEST(SpareHosts, AreMissedInWords) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   const Witnesses witnesses(bed);
   HostsRun run(bed, Job("none", Workers(witnesses.stays(), "job")),
@@ -236,7 +236,7 @@ TEST(SpareHosts, AreMissedInWords) {
 
 TEST(SpareHosts, AreLookedAtBeforeAnythingIsStarted) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   const Witnesses witnesses(bed);
   HostsRun run(bed, Job("none", Workers(witnesses.ends(), "job")), {"--host", "n[1-2]:2,x7:2", "--spares", "1"});
@@ -248,7 +248,7 @@ TEST(SpareHosts, AreLookedAtBeforeAnythingIsStarted) {
 
 TEST(SpareHosts, RunNothingIfNobodyIsLost) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   const Witnesses witnesses(bed);
   HostsRun run(bed, Job("none", Workers(witnesses.ends(), "job")), {"--host", "n[1-3]:2", "--spares", "1"});

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hosts/hosts_bed.h"
+#include "hosts/hosts_testbed.h"
 #include "support/await.h"
 #include "support/processes.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 std::string AgentPath() { return std::string(MUSTER_BIN_DIR) + "/muster-agent"; }
 
-SshSettings SettingsOf(const HostsBed& bed) {
+SshSettings SettingsOf(const HostsTestbed& bed) {
   SshSettings settings;
   settings.program = bed.ssh();
   settings.agent = AgentPath();
@@ -27,7 +27,7 @@ SshSettings SettingsOf(const HostsBed& bed) {
 // A head with an agent on each of some hosts.
 class Agents {
  public:
-  Agents(const HostsBed& bed, const std::vector<std::string>& hosts, std::uint64_t lease_ms = kDefaultLeaseMs)
+  Agents(const HostsTestbed& bed, const std::vector<std::string>& hosts, std::uint64_t lease_ms = kDefaultLeaseMs)
       : Agents(SettingsOf(bed), hosts, lease_ms) {}
   Agents(SshSettings settings, const std::vector<std::string>& hosts, std::uint64_t lease_ms = kDefaultLeaseMs)
       : transport_(std::move(settings), lease_ms), said_(hosts.size()) {
@@ -99,7 +99,7 @@ std::string WhyNot(const std::string& host, const SshSettings& settings) {
 
 TEST(SshTransport, ReachesTheAgentsOfFourHosts) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(4);
+  HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
   Agents agents(bed, {"n1", "n2", "n3", "n4"});
   for (std::uint32_t host = 0; host < 4; ++host) {
@@ -119,7 +119,7 @@ TEST(SshTransport, ReachesTheAgentsOfFourHosts) {
 
 TEST(SshTransport, IsNotDisturbedByAShellThatTalks) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(1);
+  HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
   ASSERT_EQ(
       RunCommand({.argv = bed.On("n1", {"sh", "-c", "echo 'echo Welcome to $HOSTNAME; echo hm >&2' > /root/.bashrc"})})
@@ -131,7 +131,7 @@ TEST(SshTransport, IsNotDisturbedByAShellThatTalks) {
 
 TEST(SshTransport, SaysWhyThereIsNoAgent) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   const SshSettings good = SettingsOf(bed);
   EXPECT_EQ(WhyNot("n1", good), "it is reached");
@@ -170,7 +170,7 @@ TEST(SshTransport, SaysWhyThereIsNoAgent) {
 
 TEST(SshTransport, KnowsAnOlderAgentByItsGreeting) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(1);
+  HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
   SshSettings settings = SettingsOf(bed);
   settings.agent = bed.folder() + "/older";
@@ -182,7 +182,7 @@ TEST(SshTransport, KnowsAnOlderAgentByItsGreeting) {
 // It accepts two unauthenticated connections at a time.
 TEST(SshTransport, ComesBackToAnSshdThatTurnsItAway) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(1, {"--sshd", "MaxStartups 2:100:2"});
+  HostsTestbed bed(1, {"--sshd", "MaxStartups 2:100:2"});
   ASSERT_TRUE(bed.Up());
   std::vector<std::string> names;
   std::ofstream config(bed.ssh_config(), std::ios::app);
@@ -199,7 +199,7 @@ TEST(SshTransport, ComesBackToAnSshdThatTurnsItAway) {
 
 TEST(SshTransport, SurvivesACableThatIsCutForLessThanTheLease) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(1);
+  HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
   Agents agents(bed, {"n1"}, 8'000);
   ASSERT_TRUE(agents.Await<AgentReady>(0));
@@ -207,7 +207,7 @@ TEST(SshTransport, SurvivesACableThatIsCutForLessThanTheLease) {
   ASSERT_TRUE(bed.Cut("n1"));
   agents.For(std::chrono::milliseconds(2'000));
   ASSERT_TRUE(bed.Heal("n1"));
-  agents.Send(0, AskOutput{});
+  agents.Send(0, RequestOutput{});
   EXPECT_TRUE(agents.Await<OutputSeen>(0));
   EXPECT_EQ(ProcessesWith(token).size(), 2U);
   agents.Send(0, Finish{});
@@ -216,7 +216,7 @@ TEST(SshTransport, SurvivesACableThatIsCutForLessThanTheLease) {
 
 TEST(SshTransport, GivesAHostUpOnlyWhenNothingRunsThereAnyMore) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   Agents agents(bed, {"n1", "n2"}, 2'000);
   ASSERT_TRUE(agents.Await<AgentReady>(0));
@@ -233,7 +233,7 @@ TEST(SshTransport, GivesAHostUpOnlyWhenNothingRunsThereAnyMore) {
 
 TEST(SshTransport, TellsOfAHostThatWasPoweredOff) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(1);
+  HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
   Agents agents(bed, {"n1"}, 2'000);
   ASSERT_TRUE(agents.Await<AgentReady>(0));
@@ -247,7 +247,7 @@ TEST(SshTransport, TellsOfAHostThatWasPoweredOff) {
 
 TEST(SshTransport, EndsWhatAKilledAgentLeaves) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(1);
+  HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
   Agents agents(bed, {"n1"});
   const auto* ready = agents.Await<AgentReady>(0);
@@ -269,7 +269,7 @@ TEST(SshTransport, EndsWhatAKilledAgentLeaves) {
 
 TEST(SshTransport, EndsEverythingWhenItsEndOfTheConnectionGoes) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(1);
+  HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
   Agents agents(bed, {"n1"});
   ASSERT_TRUE(agents.Await<AgentReady>(0));
@@ -280,7 +280,7 @@ TEST(SshTransport, EndsEverythingWhenItsEndOfTheConnectionGoes) {
 
 TEST(SshTransport, GivesUpAConnectionThatIsNotWantedAnyMore) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(1);
+  HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
   ASSERT_TRUE(bed.Cut("n1"));
   Agents agents(bed, {"n1"});

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
-#include "hosts/hosts_bed.h"
 #include "hosts/hosts_run.h"
+#include "hosts/hosts_testbed.h"
 #include "support/await.h"
 #include "support/journal_records.h"
 #include "support/places.h"
@@ -24,7 +24,7 @@ namespace {
 
 class SweepOverHosts {
  public:
-  SweepOverHosts(const HostsBed& bed, const std::vector<std::string>& words) : bed_(bed), home_(bed.own_folder()) {
+  SweepOverHosts(const HostsTestbed& bed, const std::vector<std::string>& words) : bed_(bed), home_(bed.own_folder()) {
     runner_ = std::thread([this, words] { result_ = Call(words); });
   }
   ~SweepOverHosts() {
@@ -75,7 +75,7 @@ class SweepOverHosts {
   }
 
  private:
-  const HostsBed& bed_;
+  const HostsTestbed& bed_;
   std::string home_;
   std::thread runner_;
   CommandResult result_;
@@ -102,7 +102,7 @@ std::map<std::uint64_t, double> LossesOf(const SweepOverHosts& sweep) {
 
 TEST(SweepsOverHosts, TryEveryPointSomewhereAndFindTheBest) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(4);
+  HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
   SweepOverHosts sweep(bed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-4]"});
   ASSERT_EQ(sweep.Result().exit_code, 0) << sweep.Result().out << sweep.Result().err;
@@ -128,7 +128,7 @@ TEST(SweepsOverHosts, TryEveryPointSomewhereAndFindTheBest) {
 
 TEST(SweepsOverHosts, TryElsewhereWhatAHostTookWithIt) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   SweepOverHosts sweep(bed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-3]"});
   ASSERT_TRUE(sweep.Await("attempt_ended", 4));

@@ -29,7 +29,7 @@ double NumberAfter(const std::string& text, const std::string& words) {
 
 TEST(ParameterServer, TrainsOverFourHosts) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(4);
+  HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
   const HostsBefore before(bed, {"n1", "n2", "n3", "n4"});
   HostsRun run(bed, RecipeFile{"recipes/parameter_server.lua"}, {"--host", "n[1-4]", "hosts=4"});
@@ -65,7 +65,7 @@ void ExpectOneLoss(const HostsRun& run) {
 TEST(TorchOverHosts, TrainsOverFour) {
   SKIP_WITHOUT_BED();
   if (!HasTorch()) GTEST_SKIP() << "/usr/bin/python3 has no PyTorch (tools/setup --all)";
-  HostsBed bed(4);
+  HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
   const HostsBefore before(bed, {"n1", "n2", "n3", "n4"});
   HostsRun run(bed, RecipeFile{"recipes/torch_ddp.lua"}, {"--host", "n[1-4]", "hosts=4", "workers=4"});
@@ -79,7 +79,7 @@ TEST(TorchOverHosts, TrainsOverFour) {
 TEST(TorchOverHosts, TrainsWhereOwnNamesAreLoopbackWhenGlooIsToldTheInterface) {
   SKIP_WITHOUT_BED();
   if (!HasTorch()) GTEST_SKIP() << "/usr/bin/python3 has no PyTorch (tools/setup --all)";
-  HostsBed bed(4);
+  HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
   for (const std::string& host : kFour) {
     const std::string hosts =

@@ -31,7 +31,7 @@ TEST(OwnNames, AreFoundInEverythingThatAProcessGetsAndFoldedOverProcesses) {
   plan.processes[1].env["OWN"] = Text("build7");
   plan.derived["where"] = Value("build7");
   std::vector<std::string> found;
-  for (const FoundName& one : FindOwnNames(plan, {{"the name of this machine", "build7"}}, "/srv/recipes")) {
+  for (const NameOccurrence& one : FindOwnNames(plan, {{"the name of this machine", "build7"}}, "/srv/recipes")) {
     found.push_back(one.where);
   }
   EXPECT_EQ(found, (std::vector<std::string>{"worker 0-2: variable DATA", "worker 1: variable OWN",

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
+#include "lua/own_data/own_data.h"
 
 namespace muster::testing {
 namespace {
@@ -26,7 +27,7 @@ TEST(ContextCalls, OfOneProcessStayWithIt) {
   const Plan plan = PlanOf(
       "context.set_context { device_target = 'Ascend' } job:workers { count = 3, command = { 'x' }, each = "
       "function(process)"
-      " if process.rank == 1 then context.set_context { device_id = 2 } end end }",
+      " if process.rank == 1 then process:context { device_id = 2 } end end }",
       k16 + "cluster = { devices_per_host = 4 },");
   EXPECT_EQ(EffectiveContext(plan, ProcessNamed(plan, "worker.1")).at("set_context.device_id"), Value(2));
   EXPECT_EQ(EffectiveContext(plan, ProcessNamed(plan, "worker.0")).count("set_context.device_id"), 0U);
@@ -89,7 +90,7 @@ TEST(ContextCalls, NeedAReleaseAndThePlanFunction) {
 
 TEST(ContextCalls, WithTheSameMistakeOnManyRanksAreToldOnce) {
   const Lines problems = ProblemsOf(
-      "job:workers { count = 500, command = { 'x' }, each = function(process)\ncontext.set_context { nope = "
+      "job:workers { count = 500, command = { 'x' }, each = function(process)\nprocess:context { nope = "
       "process.rank }\nend }",
       k16);
   EXPECT_EQ(problems,
@@ -123,8 +124,7 @@ TEST(ContextCalls, ThatAreRefusedCauseNoFurtherErrors) {
   const Lines variable = ProblemsOf(set + each + "process.env.MS_WORKER_IP = '192.0.2.1' end }", cluster);
   ASSERT_EQ(variable.size(), 1U) << variable.back();
   EXPECT_TRUE(variable[0].starts_with("recipe.lua:4 error contract_variable: each: MS_WORKER_IP")) << variable[0];
-  const Lines rank =
-      ProblemsOf(set + each + "context.set_auto_parallel_context { global_rank = 'first' } end }", cluster);
+  const Lines rank = ProblemsOf(set + each + "process:context { global_rank = 'first' } end }", cluster);
   ASSERT_EQ(rank.size(), 1U) << rank.back();
   EXPECT_TRUE(rank[0].starts_with("recipe.lua:4 error type: global_rank")) << rank[0];
 }
@@ -184,6 +184,111 @@ TEST(MindsporeFunctions, AreCheckedAtTheirLine) {
   }
   EXPECT_EQ(ProblemsOf(kMindspore + "mindspore.set_device('CPU')" + kOne, "mindspore = '2.4',"),
             Lines{"recipe.lua:4 error release: set_device is not in MindSpore 2.4.0: only from 2.5.0 on"});
+}
+
+const std::string kTwo = "framework = 'mindspore', mindspore = '2.3', cluster = { devices_per_host = 2 },";
+const std::string kSet =
+    "context.set_context { mode = 0, device_target = 'Ascend' } "
+    "context.set_auto_parallel_context { parallel_mode = 'data_parallel' }\n";
+std::string InEach(const std::string& body) {
+  return kSet + "job:workers { command = { 'x' }, each = function(process)\n" + body + "\nend }";
+}
+
+TEST(ContextOfAProcess, HasAttributesOfAllFunctions) {
+  const Plan plan =
+      PlanOf(InEach("process:context { device_id = process.local_rank, global_rank = process.rank }"), kTwo);
+  const Process& second = ProcessNamed(plan, "worker.1");
+  EXPECT_EQ(second.context.at("set_context.device_id"), Value(1));
+  EXPECT_EQ(second.context.at("set_auto_parallel_context.global_rank"), Value(1));
+  EXPECT_EQ(plan.roles[0].context.count("set_context.device_id"), 0U);
+  // What is in force for the process can be read where it is described.
+  EXPECT_EQ(OwnEnv(PlanOf(InEach("process:context { device_id = process.local_rank }\n"
+                                 "process.env.ID = context.get_context 'device_id'"),
+                          kTwo),
+                   "worker.1")
+                .at("ID"),
+            "1");
+}
+
+TEST(ContextOfAProcess, FindsTheOneFunctionThatHasAnAttribute) {
+  const auto schema = OwnSchema();
+  ASSERT_TRUE(schema);
+  std::size_t names = 0;
+  for (const ReleaseFacts& release : schema->releases()) {
+    std::map<std::string, std::string> function_of;
+    for (const std::string& function : schema->Functions()) {
+      for (const std::string& name : schema->Names(function, release.release)) {
+        if (schema->Find(function, name, release.release)->documented_only) continue;
+        ++names;
+        EXPECT_TRUE(function_of.emplace(name, function).second)
+            << name << ": " << function_of[name] << ", " << function;
+      }
+    }
+  }
+  EXPECT_GT(names, 100U);
+}
+
+// Each mistake as the function of the context API reports it, at the line of the call.
+TEST(ContextOfAProcess, IsCheckedAsTheFunctionsAre) {
+  const struct {
+    const char *attributes, *function;
+  } kCases[] = {
+      {"{ device_id = 'first' }", "set_context"},
+      {"{ device_id = -1 }", "set_context"},
+      {"{ devce_id = 1 }", "set_context"},
+      {"{ nope = 1 }", "set_context"},
+      {"{ mode = 1 }", "set_context"},
+      {"{ variable_memory_max_size = '5GB' }", "set_context"},
+      {"{ global_rank = 'first' }", "set_auto_parallel_context"},
+      {"{ globl_rank = 1 }", "set_auto_parallel_context"},
+      {"{ mirror_mean = true }", "set_auto_parallel_context"},
+      {"{ parallel_mode = 'data_parallel' }", "set_auto_parallel_context"},
+      {"{ enable_ps = true }", "set_ps_context"},
+  };
+  for (const auto& [attributes, function] : kCases) {
+    const Evaluated said = Evaluate({Recipe(InEach(std::string("process:context ") + attributes), kTwo)});
+    Evaluated ambient = Evaluate({Recipe(InEach(std::string("context.") + function + " " + attributes), kTwo)});
+    std::erase_if(ambient.answer.diagnostics, [](const Diagnostic& diagnostic) {
+      return diagnostic.message.find("inside each is deprecated") != std::string::npos;
+    });
+    ASSERT_FALSE(said.answer.diagnostics.empty()) << attributes;
+    EXPECT_EQ(said.answer.diagnostics[0].place, (Place{"recipe.lua", 6})) << attributes;
+    EXPECT_EQ(said.answer.diagnostics, ambient.answer.diagnostics) << attributes << said.problems().front();
+  }
+}
+
+TEST(ContextOfAProcess, TakesOneTableOfNames) {
+  EXPECT_EQ(ProblemsOf(InEach("process:context(7)"), kTwo),
+            Lines{"recipe.lua:6 error type: process:context takes one table of named attributes"});
+  EXPECT_EQ(ProblemsOf(InEach("process:context()"), kTwo),
+            Lines{"recipe.lua:6 error type: process:context takes one table of named attributes"});
+  EXPECT_EQ(ProblemsOf(InEach("process:context({ device_id = 0 }, 1)"), kTwo),
+            Lines{"recipe.lua:6 error type: process:context takes one table of named attributes"});
+  EXPECT_EQ(ProblemsOf(InEach("process:context { 1 }"), kTwo),
+            Lines{"recipe.lua:6 error type: process:context takes names only: { attribute = value }, got {1}"});
+  EXPECT_EQ(ProblemsOf(InEach("process.context { device_id = 0 }"), kTwo),
+            Lines{"recipe.lua:6 error type: process.context is called with a dot"});
+  EXPECT_EQ(ProblemsOf(InEach("process.context = {}"), kTwo),
+            Lines{"recipe.lua:6 error read_only: process.context cannot be set"});
+  const std::string plain = "job:workers { count = 1, command = { 'x' }, each = function(process)\n";
+  EXPECT_TRUE(
+      ProblemsOf(plain + "process:context { device_id = 0 } end }").at(0).starts_with("recipe.lua:5 error release"));
+}
+
+// A process that another one's `each` holds on to has been described.
+TEST(ContextOfAProcess, IsSaidInItsOwnEach) {
+  EXPECT_EQ(ProblemsOf("local first\n" + InEach("first = first or process\nfirst:context { device_id = 0 }"), kTwo),
+            Lines{"recipe.lua:8 error order: process:context of worker.0 is called after its each"});
+}
+
+TEST(ContextOfAProcess, IsSaidByAFunctionOfTheContextApiWithAWarning) {
+  const Evaluated evaluated =
+      Evaluate({Recipe(InEach("context.set_context { device_id = process.local_rank }"), kTwo)});
+  EXPECT_EQ(evaluated.problems(),
+            Lines{"recipe.lua:6 warning deprecated: set_context inside each is deprecated: attributes "
+                  "of one process are set on that process"});
+  EXPECT_EQ(evaluated.answer.diagnostics[0].hint, "write process:context { device_id = … }");
+  EXPECT_EQ(ProcessNamed(evaluated.plan(), "worker.1").context.at("set_context.device_id"), Value(1));
 }
 
 TEST(ContextConstants, OfAnotherReleaseAreToldWhereTheyAreTaken) {

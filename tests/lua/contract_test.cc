@@ -20,7 +20,8 @@ Env FrameworkEnv(const Plan& plan, const Process& process, const Binding& bindin
   Env env;
   for (const auto& [name, text] : EffectiveEnv(plan, process)) {
     if (name.starts_with("MUSTER_")) continue;
-    const auto filled = FillHoles(text, binding, 0, [](const std::string&) { return std::optional<std::string>(); });
+    const auto filled =
+        FillPlaceholders(text, binding, 0, [](const std::string&) { return std::optional<std::string>(); });
     EXPECT_TRUE(filled) << name;
     env[name] = filled.value_or("");
   }
@@ -108,7 +109,8 @@ TEST(MindSporePs, PassesTheManagePortOnWhereTheContextSetsIt) {
 TEST(MindSporePs, HoldsTheManagePortForTheSchedulerWhereMusterChoosesIt) {
   const std::string fields = "framework = 'mindspore-ps', mindspore = '1.6', cluster = { hosts = 2 },";
   const std::string roles =
-      " job:scheduler { command = { 'x' }, hosts = { 1 } } job:servers { command = { 'x' } } job:workers { count = 2, "
+      " job:scheduler { command = { 'x' }, on_hosts = { 1 } } job:servers { command = { 'x' } } job:workers { count = "
+      "2, "
       "command = { 'x' } }";
   const std::string on = "context.set_ps_context { enable_ps = true, scheduler_manage_port = 'auto' }";
   const Plan plan = PlanOf(on + roles, fields);
@@ -119,7 +121,7 @@ TEST(MindSporePs, HoldsTheManagePortForTheSchedulerWhereMusterChoosesIt) {
               Value("${muster:port:scheduler_manage}"));
   }
   EXPECT_EQ(
-      PlanOf("job:port { 'scheduler_manage', number = 20300 } " + on + roles, fields).ports.at("scheduler_manage"),
+      PlanOf("job:port('scheduler_manage', { number = 20300 }) " + on + roles, fields).ports.at("scheduler_manage"),
       (PlanPort{1, 20300, "scheduler.0"}));
   const Plan own = PlanOf("context.set_ps_context { scheduler_manage_port = job:port 'mine' }" + roles, fields);
   EXPECT_EQ(OwnEnv(own, "server.0").at("MS_SCHED_MANAGE_PORT"), "${muster:port:mine}");
@@ -129,7 +131,8 @@ TEST(MindSporePs, HoldsTheManagePortForTheSchedulerWhereMusterChoosesIt) {
 TEST(MindSporePs, HoldsTheManagePortThatTheRecipeGives) {
   const std::string fields = "framework = 'mindspore-ps', mindspore = '1.6', cluster = { hosts = 2 },";
   const std::string roles =
-      " job:scheduler { command = { 'x' }, hosts = { 1 } } job:servers { command = { 'x' } } job:workers { count = 2, "
+      " job:scheduler { command = { 'x' }, on_hosts = { 1 } } job:servers { command = { 'x' } } job:workers { count = "
+      "2, "
       "command = { 'x' } }";
   const std::string on = "context.set_ps_context { enable_ps = true, scheduler_manage_port = 20300 }";
   const Plan plan = PlanOf(on + roles, fields);
@@ -139,13 +142,13 @@ TEST(MindSporePs, HoldsTheManagePortThatTheRecipeGives) {
                 .ports.count("scheduler_manage"),
             0U)
       << "0 is none";
-  const Plan own = PlanOf("job:port { 'mine', number = 20300, host = 1 } " + on + roles, fields);
+  const Plan own = PlanOf("job:port('mine', { number = 20300, host = 1 }) " + on + roles, fields);
   EXPECT_EQ(own.ports.count("scheduler_manage"), 0U) << "it is held already";
   EXPECT_EQ(
-      ProblemsOf("job:port { 'scheduler_manage', number = 11301 } " + on + roles, fields),
+      ProblemsOf("job:port('scheduler_manage', { number = 11301 }) " + on + roles, fields),
       Lines{"recipe.lua:4 error conflict: scheduler_manage_port = 20300: the port scheduler_manage that belongs to "
             "it has the number 11301"});
-  EXPECT_EQ(ProblemsOf("job:port { 'scheduler', number = 20300 } " + on + roles, fields),
+  EXPECT_EQ(ProblemsOf("job:port('scheduler', { number = 20300 }) " + on + roles, fields),
             Lines{"recipe.lua:4 error conflict: scheduler_manage_port = 20300: port scheduler has this number on the "
                   "same host"});
   const std::string elsewhere = "context.set_ps_context { scheduler_manage_port = 20300 }";
@@ -303,7 +306,8 @@ TEST(MindSpore, NumbersUnevenHostsWithoutGaps) {
 
 TEST(MindSpore, UsesTheRecipesSchedulerAndPortWhereItDescribesThem) {
   const Plan plan = PlanOf(
-      "job:port { 'scheduler', number = 20300 } job:scheduler { command = { 'sched' }, hosts = { 1 } } job:workers { "
+      "job:port('scheduler', { number = 20300 }) job:scheduler { command = { 'sched' }, on_hosts = { 1 } } job:workers "
+      "{ "
       "count = 2, command = { 'x' } }",
       "framework = 'mindspore', cluster = { hosts = 2 },");
   EXPECT_EQ(plan.ports.at("scheduler"), (PlanPort{1, 20300, "scheduler.0"}));

@@ -52,7 +52,7 @@ TEST(ShippedFiles, KeepTheirBytesWhateverLooksLikeAHole) {
   ASSERT_EQ(evaluated.problems(), Lines{});
   Binding binding;
   binding.run_dir = "/r";
-  EXPECT_EQ(FillHoles(evaluated.plan().files.at("files/a").content, binding, 0), content);
+  EXPECT_EQ(FillPlaceholders(evaluated.plan().files.at("files/a").content, binding, 0), content);
 }
 
 TEST(ShippedFiles, ThatCannotBeShippedAreTold) {
@@ -122,7 +122,7 @@ TEST(ShippedFiles, AreCheckedWhereAnAttributeOfTheContextNamesThem) {
 
 TEST(ShippedFiles, WithOneMistakeForManyProcessesAreToldOnce) {
   EXPECT_EQ(With({{"e.json", "{\"sys\": {\"mem_Reuse\": true}}"}},
-                 "job:workers { count = 50, command = { 'x' }, each = function(process)\ncontext.set_context { "
+                 "job:workers { count = 50, command = { 'x' }, each = function(process)\nprocess:context { "
                  "env_config_path = muster.file 'e.json' } end }",
                  "mindspore = '1.6',")
                 .problems(),
@@ -143,7 +143,7 @@ TEST(WrittenPaths, ArePredictedAndWarnedAboutWhenThePlanIsMade) {
       << "MindSpore adds the rank, not we";
   const Evaluated apart = Evaluate(
       {Recipe("context.set_context { save_graphs = true }\n"
-              "local function own(process) context.set_context { save_graphs_path = 'g/' .. process.role } end\n"
+              "local function own(process) process:context { save_graphs_path = 'g/' .. process.role } end\n"
               "job:servers { command = { 'x' }, each = own } job:workers { count = 9, command = { 'x' }, each = own }",
               ps)});
   EXPECT_EQ(apart.problems(), Lines{});

@@ -37,7 +37,7 @@ inline Env EnvOf(const Plan& plan, const std::string& name, const Env& inherits 
   Env env;
   for (const auto& [variable, text] : EffectiveEnv(plan, ProcessNamed(plan, name))) {
     if (variable.starts_with("MUSTER_") || variable.starts_with("PYTHON")) continue;
-    const auto filled = FillHoles(text, BindingOf(plan), 0, inherited);
+    const auto filled = FillPlaceholders(text, BindingOf(plan), 0, inherited);
     EXPECT_TRUE(filled) << variable;
     env[variable] = filled.value_or("");
   }

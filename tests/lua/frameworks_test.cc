@@ -23,7 +23,7 @@ Env With(Env common, const Env& more) {
 }
 
 TEST(Torch, GivesWhatItsOwnLauncherGives) {
-  const Plan plan = PlanOf("job:port { 'master', number = 29500 } job:workers { devices = 1, command = { 'x' } }",
+  const Plan plan = PlanOf("job:port('master', { number = 29500 }) job:workers { devices = 1, command = { 'x' } }",
                            "framework = 'torch', cluster = { hosts = 2, devices_per_host = 4 },");
   EXPECT_EQ(plan.ports.at("master"), (PlanPort{0, 29500, "worker.0"}));
   const Env all{{"WORLD_SIZE", "8"},
@@ -70,7 +70,7 @@ TEST(Torch, LeavesWhatItOnlySuggestsToTheRecipe) {
 TEST(Torch, MeetsInEveryWorldAnew) {
   const Plan plan = PlanOf(
       "job:role 'trainer' { as = 'worker', world = 'train', count = 3, command = { 'x' } }"
-      "job:role 'rollout' { as = 'worker', world = 'play', count = 2, hosts = 1, command = { 'y' } }"
+      "job:role 'rollout' { as = 'worker', world = 'play', count = 2, on_hosts = 1, command = { 'y' } }"
       "job:role 'judge' { as = 'worker', world = 'play', count = 1, command = { 'z' } }",
       "framework = 'torch', cluster = { hosts = 2 },");
   EXPECT_EQ(plan.ports.at("master"), (PlanPort{0, 0, "trainer.0"}));
@@ -89,7 +89,7 @@ TEST(Torch, MeetsInEveryWorldAnew) {
 
 TEST(PsLite, SpellsTheRolesAndDealsNoRanks) {
   const Plan plan = PlanOf(
-      "job:port { 'scheduler', number = 20310 } job:servers { count = 2, command = { 'x' } }"
+      "job:port('scheduler', { number = 20310 }) job:servers { count = 2, command = { 'x' } }"
       " job:workers { count = 2, command = { 'x' } }",
       "framework = 'ps-lite',");
   ASSERT_EQ(plan.processes.size(), 5U);
@@ -120,8 +120,9 @@ TEST(BytePs, CountsHostsAsWorkers) {
 
 TEST(TensorFlow, GivesEveryTaskTheClusterAndItsOwnPlace) {
   const std::string roles =
-      "job:role 'chief' { as = 'chief', hosts = 0, command = { 'x' } } job:workers { count = 2, command = { 'x' } }"
-      " job:servers { count = 1, hosts = 1, command = { 'x' } } job:role 'eval' { as = 'evaluator', command = { 'x' } "
+      "job:role 'chief' { as = 'chief', on_hosts = 0, command = { 'x' } } job:workers { count = 2, command = { 'x' } }"
+      " job:servers { count = 1, on_hosts = 1, command = { 'x' } } job:role 'eval' { as = 'evaluator', command = { 'x' "
+      "} "
       "}";
   const Plan plan = PlanOf(roles, "framework = { 'tensorflow', port = 2222 }, cluster = { hosts = 2 },");
   const json cluster = {
@@ -154,7 +155,8 @@ TEST(TensorFlow, GivesEveryTaskTheClusterAndItsOwnPlace) {
 }
 
 TEST(Jax, NumbersItsProcessesAndImitatesAStepOnRequest) {
-  const std::string body = "job:port { 'coordinator', number = 12355 } job:workers { per_host = 1, command = { 'x' } }";
+  const std::string body =
+      "job:port('coordinator', { number = 12355 }) job:workers { per_host = 1, command = { 'x' } }";
   const Plan plan = PlanOf(body, "framework = 'jax', cluster = { hosts = 2 },");
   const Env all{{"JAX_COORDINATOR_ADDRESS", "192.0.2.11:12355"}, {"JAX_NUM_PROCESSES", "2"}};
   EXPECT_EQ(EnvOf(plan, "worker.1"), With(all, {{"JAX_PROCESS_ID", "1"}, {"JAX_PROCESS_INDEX", "1"}}));
@@ -244,7 +246,7 @@ TEST(MindSpore, WarnsOfNamesThatNobodyReads) {
              "such variable; ENABLE_SECURITY is an option of its build",
              "recipe.lua:4 warning no_such_variable: process.env of role worker: MS_INTERFACE has no effect: MindSpore "
              "has not read it since 1.1"}));
-  EXPECT_EQ(ProblemsOf("job:port { 'scheduler', number = 8118 } job:workers { count = 1, command = { 'x' } }",
+  EXPECT_EQ(ProblemsOf("job:port('scheduler', { number = 8118 }) job:workers { count = 1, command = { 'x' } }",
                        "framework = 'mindspore',"),
             Lines{"recipe.lua:4 warning contract_port: port scheduler has the number 8118: MindSpore's workers and "
                   "servers open "

@@ -191,11 +191,11 @@ TEST(Roles, OptionsAreCheckedOneByOne) {
       {"logs = { max = '2PiB' }", "range"},
       {"cwd = 7", "type"},
       {"each = 'x'", "type"},
-      {"hosts = 'a'", "type"},
-      {"hosts = { 1 }", "range"},
-      {"hosts = { 'a' }", "range"},
-      {"hosts = {}", "range"},
-      {"hosts = -1", "range"},
+      {"on_hosts = 'a'", "type"},
+      {"on_hosts = { 1 }", "range"},
+      {"on_hosts = { 'a' }", "range"},
+      {"on_hosts = {}", "range"},
+      {"on_hosts = -1", "range"},
       {"ports = 7", "type"},
       {"ports = { 'a/b' }", "format"},
       {"ports = { 7 }", "format"},
@@ -257,7 +257,8 @@ TEST(Roles, MayHaveNoProcesses) {
 
 TEST(Roles, AreNotAffectedByLaterChangesOfTheirTables) {
   const Plan plan = PlanOf(
-      "local hosts = { 1 } local o = { count = 1, hosts = hosts, command = { 'x' }, env = { A = '1' } } job:workers(o)"
+      "local hosts = { 1 } local o = { count = 1, on_hosts = hosts, command = { 'x' }, env = { A = '1' } } "
+      "job:workers(o)"
       " hosts[1], o.count, o.env.A = 99, 7, '2'",
       "cluster = { hosts = 2 },");
   EXPECT_EQ(ProcessNamed(plan, "worker.0").host, 1U);
@@ -425,23 +426,94 @@ TEST(Meshes, GiveCoordinatesAndRanks) {
 
 TEST(Ports, AreNamedNumberedAndOwned) {
   const Plan plan = PlanOf(
-      "job:port { 'a', number = 7000, host = 1 } job:port 'b' job:port 'b' job:workers { count = 2, ports = { 'rpc' }, "
+      "job:port('a', { number = 7000, host = 1 }) job:port 'b' job:port 'b' job:workers { count = 2, ports = { 'rpc' "
+      "}, "
       "command = { 'x' } }",
       "cluster = { hosts = 2 },");
   EXPECT_EQ(plan.ports.at("a"), (PlanPort{1, 7000, ""}));
   EXPECT_EQ(plan.ports.at("b"), (PlanPort{0, 0, ""}));
   EXPECT_EQ(plan.ports.at("worker.1.rpc"), (PlanPort{1, 0, "worker.1"}));
-  for (const char* bad : {"''", "'a/b'", "7", "{}", "{ 'a', number = 0 }", "{ 'a', number = 65536 }",
-                          "{ 'a', number = 'x' }", "{ 'a', host = 1 }", "{ 'a', host = -1 }", "('x'):rep(101)"}) {
+  for (const char* bad :
+       {"''", "'a/b'", "7", "{}", "'a', { number = 0 }", "'a', { number = 65536 }", "'a', { number = 'x' }",
+        "'a', { host = 1 }", "'a', { host = -1 }", "('x'):rep(101)", "'a', 7000", "'a', 'b'"}) {
     EXPECT_EQ(Evaluate({Recipe(std::string("job:port(") + bad + ")")}).answer.diagnostics.size(), 1U) << bad;
   }
-  EXPECT_EQ(ProblemsOf("job:port { 'a', number = 1 } job:port { 'a', number = 2 }" + kOne),
+  EXPECT_EQ(ProblemsOf("job:port('a', { number = 1 }) job:port('a', { number = 2 })" + kOne),
             Lines{"recipe.lua:4 error conflict: port a has two numbers"});
-  EXPECT_EQ(ProblemsOf("job:port { 'a', number = 1 } job:port { 'b', number = 1 }" + kOne),
+  EXPECT_EQ(ProblemsOf("job:port('a', { number = 1 }) job:port('b', { number = 1 })" + kOne),
             Lines{"recipe.lua:4 error conflict: port b has the number 1, as port a has on the same host"});
-  EXPECT_EQ(ProblemsOf("job:port { 'a', number = 1 } job:port { 'b', number = 1, host = 1 }" + kOne,
+  EXPECT_EQ(ProblemsOf("job:port('a', { number = 1 }) job:port('b', { number = 1, host = 1 })" + kOne,
                        "cluster = { hosts = 2 },"),
             Lines{});
+}
+
+// A job's port is one, a role's one for each of its processes.
+TEST(Ports, OfTheJobAndOfARoleHaveDifferentNames) {
+  const std::string role = "job:role 'data' { ports = 'rpc', command = { 'x' } }\n";
+  const std::string said = "error duplicate: port rpc of the job has the name of a port of role data";
+  for (const auto& [body, line] : std::initializer_list<std::pair<std::string, std::string>>{
+           {role + "job:port 'rpc'", "5"},
+           {"job:port 'rpc'\n" + role, "4"},
+           {role + "job:workers { count = 2, command = { 'x' }, each = function(process)\njob:port 'rpc' end }",
+            "6"}}) {
+    const Evaluated evaluated = Evaluate({Recipe(body)});
+    ASSERT_EQ(evaluated.problems(), Lines{"recipe.lua:" + line + " " + said}) << body;
+    EXPECT_EQ(evaluated.answer.diagnostics[0].notes.at(0).message, "role data");
+  }
+  const std::string workers = "job:workers { count = 1, command = { 'x' }, ports = ";
+  EXPECT_EQ(ProblemsOf("job:port 'grpc' " + workers + "'a' }", "framework = 'tensorflow',"),
+            Lines{"recipe.lua:4 error duplicate: port grpc of the job has the name of a port of role worker"});
+  // The same name for the same process is the same port, and so is that of two roles.
+  const Plan plan = PlanOf(role + workers + "{ 'grpc', 'rpc', 'rpc' } }", "framework = 'tensorflow',");
+  EXPECT_EQ(plan.ports.count("worker.0.grpc"), 1U);
+  EXPECT_EQ(plan.ports.count("worker.0.rpc"), 1U);
+  EXPECT_EQ(plan.ports.count("data.0.rpc"), 1U);
+  // The recipe numbers the port at which a contract has processes meet.
+  EXPECT_EQ(PlanOf("job:port('master', { number = 29500 }) " + workers + "'rpc' }", "framework = 'torch',")
+                .ports.at("master")
+                .number,
+            29500);
+}
+
+TEST(Names, StandBeforeOptions) {
+  const Plan plan = PlanOf(
+      "job:role('a', { command = { 'x' } }) job:role 'b' { command = { 'x' } } local b = job:role 'c' b { command = { "
+      "'x' } }");
+  EXPECT_EQ(plan.roles.size(), 3U);
+  EXPECT_EQ(ProblemsOf("job:role('a', 7)"), Lines{"recipe.lua:4 error type: role a expects a table of options, got 7"});
+  EXPECT_EQ(ProblemsOf("job:port('a', { nmber = 7 })" + kOne),
+            Lines{"recipe.lua:4 error unknown_key: job:port has no option \"nmber\""});
+}
+
+// Forms of earlier versions mean what they meant, with a warning at their line.
+TEST(FormerForms, WorkWithAWarning) {
+  const Evaluated port = Evaluate(
+      {Recipe("job:port { 'a', number = 7000, host = 1 }\njob:port { 'b' }" + kOne, "cluster = { hosts = 2 },")});
+  EXPECT_EQ(
+      port.problems(),
+      (Lines{
+          "recipe.lua:4 warning deprecated: job:port { \"a\", … } is deprecated: the name stands before the options",
+          "recipe.lua:5 warning deprecated: job:port { \"b\", … } is deprecated: the name stands before the options"}));
+  EXPECT_EQ(port.answer.diagnostics[0].hint, "write job:port(\"a\", { host = 1, number = 7000 })");
+  EXPECT_EQ(port.answer.diagnostics[1].hint, "write job:port \"b\"");
+  EXPECT_EQ(port.plan().ports.at("a"), (PlanPort{1, 7000, ""}));
+
+  const Evaluated hosts =
+      Evaluate({Recipe("job:workers { count = 1, command = { 'x' }, hosts = { 1 } }\n"
+                       "job:role 'b' { command = { 'x' }, hosts = 1 }",
+                       "cluster = { hosts = 2 },")});
+  EXPECT_EQ(hosts.problems(),
+            (Lines{"recipe.lua:4 warning deprecated: role worker: hosts is deprecated: it is now called on_hosts",
+                   "recipe.lua:5 warning deprecated: role b: hosts is deprecated: it is now called on_hosts"}));
+  EXPECT_EQ(hosts.answer.diagnostics[0].hint, "write on_hosts = {1}");
+  EXPECT_EQ(hosts.answer.diagnostics[1].hint, "write on_hosts = 1");
+  EXPECT_EQ(ProcessNamed(hosts.plan(), "worker.0").host, 1U);
+
+  EXPECT_EQ(ProblemsOf("job:workers { count = 1, command = { 'x' }, hosts = 0, on_hosts = 0 }"),
+            Lines{"recipe.lua:4 error conflict: role worker has both on_hosts and its former name hosts"});
+  // What is suggested for a slip is the new name.
+  const Evaluated slip = Evaluate({Recipe("job:workers { count = 1, command = { 'x' }, onhosts = 0 }")});
+  EXPECT_EQ(slip.answer.diagnostics.at(0).hint, "did you mean \"on_hosts\"?");
 }
 
 TEST(Files, LieBelowTheRunDirectory) {

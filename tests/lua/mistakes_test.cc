@@ -17,8 +17,8 @@ TEST(Mistakes, AreAllToldInOneRun) {
                  "context.set_context { no_such_attribute = 1 }\n"
                  "job:workers { count = -1, command = { 'x', true } }\n"
                  "job:env { A = true }\n"
-                 "job:port { 'a', number = 1 }\n"
-                 "job:port { 'a', number = 2 }",
+                 "job:port('a', { number = 1 })\n"
+                 "job:port('a', { number = 2 })",
                  "mindspore = '1.6',"),
       (Lines{"recipe.lua:4 error check: first",
              "recipe.lua:5 error unknown_key: set_context has no attribute \"no_such_attribute\" in MindSpore 1.6.2",

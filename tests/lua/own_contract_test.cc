@@ -53,6 +53,20 @@ TEST(OwnContract, GivesItsProcessesTheirVariables) {
   EXPECT_EQ(plan.roles[0].unset, Lines{"MINE_*"});
 }
 
+// The hosts of a world are a list, and `hosts` is a number everywhere else.
+TEST(OwnContract, KnowsTheHostsOfItsWorldsInTheOrderOfRanks) {
+  const std::string order =
+      "roles = { worker = {} },\ncommon = function(role, job) return { AT = table.concat(job.worlds.worker.";
+  const Evaluated evaluated = Evaluate({WithContract(order + "host_order, ',') } end")});
+  ASSERT_EQ(evaluated.problems(), Lines{});
+  EXPECT_EQ(OwnEnv(evaluated.plan(), "worker.0").at("AT"), "0,1");
+  const Evaluated former = Evaluate({WithContract(order + "hosts, ',') } end")});
+  EXPECT_EQ(
+      former.problems(),
+      Lines{"recipe.lua:3 warning deprecated: job.worlds.worker: hosts is deprecated: it is now called host_order"});
+  EXPECT_EQ(OwnEnv(former.plan(), "worker.0").at("AT"), "0,1");
+}
+
 TEST(OwnContract, MayStandBesideTheRecipe) {
   Request request{
       "local muster = require 'muster'\nreturn muster.recipe { name = 't', framework = require 'mine',\n"

@@ -32,8 +32,8 @@ TEST(RankTable, OfOneHostNeedsNoAddressOfIt) {
 
 TEST(RankTable, HasRanksOnProcessorsInFormatOneOne) {
   const Plan plan = PlanOf(
-      "job:workers { count = 1, hosts = { 0 }, command = { 'x' } }"
-      " job:role 'host' { as = 'worker', count = 1, devices = 0, hosts = { 1 }, command = { 'x' } }",
+      "job:workers { count = 1, on_hosts = { 0 }, command = { 'x' } }"
+      " job:role 'host' { as = 'worker', count = 1, devices = 0, on_hosts = { 1 }, command = { 'x' } }",
       "framework = { 'mindspore-ranktable', version = '1.1', servers = { { id = '192.0.2.11', devices = { "
       "'198.51.100.1' } },"
       " { id = '192.0.2.12', devices = {} } } }, cluster = { hosts = 2, devices_per_host = 1 },");

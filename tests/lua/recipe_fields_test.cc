@@ -10,7 +10,7 @@ namespace {
 
 // What an example stands in. Of a table's fields the last one of a name counts, so that examples replace what is around
 // them.
-struct Surroundings {
+struct CallerEnvironment {
   std::string before, after;
 };
 
@@ -27,10 +27,10 @@ const std::string kRole =
     "job:scheduler { command = { 's' } } job:role 'trainer' { command = { 'x' }, ports = { 'rpc' }, ";
 
 // By section: around what is a field of a recipe, an option of a role, a statement of a plan function or of `each`.
-Surroundings Around(const std::string& section, const std::string& name) {
+CallerEnvironment Around(const std::string& section, const std::string& name) {
   const auto split = [](const std::string& text) {
     const std::size_t at = text.find('@');
-    return Surroundings{text.substr(0, at), text.substr(at + 1)};
+    return CallerEnvironment{text.substr(0, at), text.substr(at + 1)};
   };
   // No role but workers is every framework's.
   const std::string others = name == "framework" ? "" : kRole + "} ";
@@ -42,10 +42,13 @@ Surroundings Around(const std::string& section, const std::string& name) {
   if (section == "recipe") return field("@");
   if (section == "checkpoint") return field("checkpoint = { dir = 'd', latest = '*', signal = 'USR1', @ }");
   if (section == "cluster" || section == "limits" || section == "logs") return field(section + " = { @ }");
+  if (section == "job" && name == "address")
+    return body("job:servers { ports = 'rpc', command = { 'x' } } @ " + kRole + "}");
   if (section == "job") return body("@ " + std::string(name == "scheduler" ? "" : kRole + "}"));
   if (section == "job:file")
     return body(section + " { " + (name.empty() ? "@, text = 'x'" : "'a', @") + " } " + kRole + "}");
-  if (section == "job:port") return body(section + " { " + (name.empty() ? "@" : "'a', @") + " } " + kRole + "}");
+  if (section == "job:port") return body(section + "('a', { @ }) " + kRole + "}");
+  if (section == "job:address") return body("local at = " + section + "('trainer', { @ }) " + kRole + "}");
   if (section == "job:activate") return body(section + " { @ } " + kRole + "}");
   if (section == "role") return option("@");
   if (section == "ready")
@@ -98,7 +101,7 @@ TEST(RecipeFields, HaveExamplesThatRecipesCanWrite) {
         example.replace(at, std::string(") … end").size(), ") end");
       if (of == "recipe" && name == "plan") example = "plan = function(p, job) " + kRole + "} end";
       if (of == "job" || of == "process") example = AsStatement(example);
-      const Surroundings around = Around(of, name);
+      const CallerEnvironment around = Around(of, name);
       const std::string text = around.before + example + around.after;
       EXPECT_EQ(ProblemsOfText(text), Lines{}) << of << "." << name << ": " << text;
       ++tried;

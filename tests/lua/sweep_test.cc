@@ -160,7 +160,7 @@ Lines PointsOfWords(const std::vector<std::pair<std::string, std::string>>& grid
   return points;
 }
 
-TEST(SweepWords, AreReadByTheParametersTypes) {
+TEST(SweepArguments, AreReadByTheParametersTypes) {
   EXPECT_EQ(
       PointsOfWords({{"layers", "1,2"}, {"memory", "1KiB,2KiB"}}),
       (Lines{"layers=1, memory=1024", "layers=1, memory=2048", "layers=2, memory=1024", "layers=2, memory=2048"}));
@@ -169,7 +169,7 @@ TEST(SweepWords, AreReadByTheParametersTypes) {
   EXPECT_EQ(PointsOfWords({{"beta", "0.5,0.75"}}), (Lines{"optimizer.beta=0.5", "optimizer.beta=0.75"}));
 }
 
-TEST(SweepWords, HaveRangesOfNumbers) {
+TEST(SweepArguments, HaveRangesOfNumbers) {
   EXPECT_EQ(PointsOfWords({{"hosts", "1..3"}}), (Lines{"hosts=1", "hosts=2", "hosts=3"}));
   EXPECT_EQ(PointsOfWords({{"lr", "0.5..1.5:0.5"}}), (Lines{"lr=0.5", "lr=1", "lr=1.5"}));
   EXPECT_EQ(PointsOfWords({{"lr", "1e-3..1:log"}}), (Lines{"lr in log_uniform(0.001, 1)", ""}));

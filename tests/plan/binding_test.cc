@@ -19,14 +19,15 @@ Binding Sample() {
 }
 
 TEST(Holes, AreSpelledAsTheyAreRead) {
-  const Hole holes[] = {{Hole::Kind::kPort, "rpc", 0},         {Hole::Kind::kRunDir, "", 0},
-                        {Hole::Kind::kRunId, "", 0},           {Hole::Kind::kHostName, "", 3},
-                        {Hole::Kind::kHostAddress, "", 0},     {Hole::Kind::kAttempt, "", 0},
-                        {Hole::Kind::kSecret, "db-pass.1", 0}, {Hole::Kind::kInheritedPath, "PYTHONPATH", 0},
-                        {Hole::Kind::kLiteral, "", 0}};
-  for (const Hole& hole : holes) {
-    const auto pieces = Pieces("before " + HoleText(hole) + " after");
-    ASSERT_TRUE(pieces) << HoleText(hole);
+  const Placeholder holes[] = {
+      {Placeholder::Kind::kPort, "rpc", 0},         {Placeholder::Kind::kRunDir, "", 0},
+      {Placeholder::Kind::kRunId, "", 0},           {Placeholder::Kind::kHostName, "", 3},
+      {Placeholder::Kind::kHostAddress, "", 0},     {Placeholder::Kind::kAttempt, "", 0},
+      {Placeholder::Kind::kSecret, "db-pass.1", 0}, {Placeholder::Kind::kInheritedPath, "PYTHONPATH", 0},
+      {Placeholder::Kind::kLiteral, "", 0}};
+  for (const Placeholder& hole : holes) {
+    const auto pieces = Pieces("before " + PlaceholderText(hole) + " after");
+    ASSERT_TRUE(pieces) << PlaceholderText(hole);
     ASSERT_EQ(pieces->size(), 3U);
     EXPECT_EQ((*pieces)[0].literal, "before ");
     EXPECT_EQ((*pieces)[1].hole, hole);
@@ -40,7 +41,7 @@ TEST(Holes, LeaveOtherTextAlone) {
     const auto pieces = Pieces(text);
     ASSERT_TRUE(pieces) << text;
     EXPECT_EQ(pieces->size(), *text == '\0' ? 0U : 1U);
-    EXPECT_EQ(*FillHoles(text, Sample(), 0), text);
+    EXPECT_EQ(*FillPlaceholders(text, Sample(), 0), text);
   }
 }
 
@@ -53,7 +54,7 @@ TEST(Holes, RefuseWhatIsMisspelt) {
     const auto pieces = Pieces(text);
     ASSERT_FALSE(pieces) << text;
     EXPECT_EQ(pieces.error().find('\n'), std::string::npos);
-    EXPECT_EQ(FillHoles(text, Sample(), 0).error().front().kind, "binding");
+    EXPECT_EQ(FillPlaceholders(text, Sample(), 0).error().front().kind, "binding");
   }
 }
 
@@ -61,9 +62,9 @@ TEST(Binding, FillsAnInheritedPathForVariablesOnly) {
   const auto inherited = [](const std::string& name) {
     return name == "P" ? std::optional<std::string>("/a:/b") : std::nullopt;
   };
-  EXPECT_EQ(*FillHoles("/m${muster:inherited_path:P}", Sample(), 0, inherited), "/m:/a:/b");
-  EXPECT_EQ(*FillHoles("/m${muster:inherited_path:Q}", Sample(), 0, inherited), "/m");
-  const auto refused = FillHoles("/m${muster:inherited_path:P}", Sample(), 0);
+  EXPECT_EQ(*FillPlaceholders("/m${muster:inherited_path:P}", Sample(), 0, inherited), "/m:/a:/b");
+  EXPECT_EQ(*FillPlaceholders("/m${muster:inherited_path:Q}", Sample(), 0, inherited), "/m");
+  const auto refused = FillPlaceholders("/m${muster:inherited_path:P}", Sample(), 0);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().front().kind, "binding");
 }
@@ -74,34 +75,35 @@ TEST(Binding, PrefersWhatIsInheritedToADefaultEvenIfItIsEmpty) {
            : name == "EMPTY" ? std::optional<std::string>("")
                              : std::nullopt;
   };
-  EXPECT_EQ(*FillHoles("${muster:inherited:FULL:1}", Sample(), 0, inherited), "8");
-  EXPECT_EQ(*FillHoles("${muster:inherited:EMPTY:1}", Sample(), 0, inherited), "");
-  EXPECT_EQ(*FillHoles("${muster:inherited:NONE:1:2 3}", Sample(), 0, inherited), "1:2 3");
-  EXPECT_EQ(*FillHoles("${muster:inherited:NONE:}", Sample(), 0, inherited), "");
-  EXPECT_FALSE(FillHoles("x${muster:inherited:FULL:1}", Sample(), 0, inherited)) << "only whole variables are";
-  EXPECT_FALSE(FillHoles("${muster:inherited:FULL:1}", Sample(), 0));
+  EXPECT_EQ(*FillPlaceholders("${muster:inherited:FULL:1}", Sample(), 0, inherited), "8");
+  EXPECT_EQ(*FillPlaceholders("${muster:inherited:EMPTY:1}", Sample(), 0, inherited), "");
+  EXPECT_EQ(*FillPlaceholders("${muster:inherited:NONE:1:2 3}", Sample(), 0, inherited), "1:2 3");
+  EXPECT_EQ(*FillPlaceholders("${muster:inherited:NONE:}", Sample(), 0, inherited), "");
+  EXPECT_FALSE(FillPlaceholders("x${muster:inherited:FULL:1}", Sample(), 0, inherited)) << "only whole variables are";
+  EXPECT_FALSE(FillPlaceholders("${muster:inherited:FULL:1}", Sample(), 0));
   EXPECT_FALSE(Pieces(Text("${muster:inherited:FULL}")));
-  EXPECT_EQ(HoleText({Hole::Kind::kInherited, "A", 0, "b"}), "${muster:inherited:A:b}");
+  EXPECT_EQ(PlaceholderText({Placeholder::Kind::kInherited, "A", 0, "b"}), "${muster:inherited:A:b}");
 }
 
 TEST(Binding, FillsEveryKindOfHole) {
-  EXPECT_EQ(*FillHoles("${muster:host_address:0}:${muster:port:rpc}", Sample(), 0), "192.0.2.11:20300");
-  EXPECT_EQ(*FillHoles("${muster:run_id}/${muster:host_name:1}.${muster:attempt}", Sample(), 2), "20260101-1f3a/n02.2");
-  EXPECT_EQ(*FillHoles("--dir=${muster:run_dir}/out", Sample(), 0), "--dir=/runs/x/out");
-  EXPECT_EQ(*FillHoles("${muster:secret:key}", Sample(), 0), "s3cret");
-  EXPECT_EQ(*FillHoles("echo ${muster:literal}port:x}", Sample(), 0), "echo ${muster:port:x}");
+  EXPECT_EQ(*FillPlaceholders("${muster:host_address:0}:${muster:port:rpc}", Sample(), 0), "192.0.2.11:20300");
+  EXPECT_EQ(*FillPlaceholders("${muster:run_id}/${muster:host_name:1}.${muster:attempt}", Sample(), 2),
+            "20260101-1f3a/n02.2");
+  EXPECT_EQ(*FillPlaceholders("--dir=${muster:run_dir}/out", Sample(), 0), "--dir=/runs/x/out");
+  EXPECT_EQ(*FillPlaceholders("${muster:secret:key}", Sample(), 0), "s3cret");
+  EXPECT_EQ(*FillPlaceholders("echo ${muster:literal}port:x}", Sample(), 0), "echo ${muster:port:x}");
 }
 
 TEST(Binding, FillsEachHoleOnceOnly) {
   Binding binding = Sample();
   binding.run_dir = "/runs/${muster:run_id}";
-  EXPECT_EQ(*FillHoles("${muster:run_dir}", binding, 0), "/runs/${muster:run_id}");
+  EXPECT_EQ(*FillPlaceholders("${muster:run_dir}", binding, 0), "/runs/${muster:run_id}");
 }
 
 TEST(Binding, FailsWhereItLacksWhatAHoleNames) {
   for (const char* text :
        {"${muster:port:other}", "${muster:host_name:2}", "${muster:host_address:9}", "${muster:secret:other}"}) {
-    const auto filled = FillHoles(text, Sample(), 0);
+    const auto filled = FillPlaceholders(text, Sample(), 0);
     ASSERT_FALSE(filled) << text;
     EXPECT_EQ(filled.error().front().kind, "binding");
   }
@@ -110,19 +112,19 @@ TEST(Binding, FailsWhereItLacksWhatAHoleNames) {
 TEST(Binding, CallsDevicesWhatTheirHostCallsThem) {
   Binding binding = Sample();
   binding.hosts.front().devices = {"4", "", "GPU-aa"};
-  EXPECT_EQ(*FillHoles("${muster:devices:0:0}", binding, 0), "4");
-  EXPECT_EQ(*FillHoles("see ${muster:devices:0:2,0}", binding, 0), "see GPU-aa,4");
+  EXPECT_EQ(*FillPlaceholders("${muster:devices:0:0}", binding, 0), "4");
+  EXPECT_EQ(*FillPlaceholders("see ${muster:devices:0:2,0}", binding, 0), "see GPU-aa,4");
   for (const char* text :
        {"${muster:devices:0:1}", "${muster:devices:0:3}", "${muster:devices:9:0}", "${muster:devices:0:}",
         "${muster:devices:0:01}", "${muster:devices:0:0,}", "${muster:devices:0}", "${muster:devices}"}) {
-    EXPECT_FALSE(FillHoles(text, binding, 0)) << text;
+    EXPECT_FALSE(FillPlaceholders(text, binding, 0)) << text;
   }
 }
 
 TEST(Binding, PassesSecretsOnWholeOrNotAtAll) {
   for (const char* text :
        {"key=${muster:secret:key}", "${muster:secret:key} ", "${muster:secret:key}${muster:secret:key}"}) {
-    const auto filled = FillHoles(text, Sample(), 0);
+    const auto filled = FillPlaceholders(text, Sample(), 0);
     ASSERT_FALSE(filled) << text;
     EXPECT_EQ(filled.error().front().message.find("s3cret"), std::string::npos);
   }

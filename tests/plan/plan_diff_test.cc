@@ -81,7 +81,7 @@ TEST(PlanDiff, HasAllChangedLinesOfAFile) {
   ASSERT_NE(change, nullptr);
   EXPECT_EQ(change->lines, (std::vector<std::string>{"@@ -1,8 +1,9 @@", " a", "-b", "+B", " c", " d", " e", " f", " g",
                                                      "-h", "+H", "+i"}));
-  ToldDiff diff;
+  PlanDifference diff;
   diff.a = {"a", "1"};
   diff.b = {"b", "2"};
   diff.changes = changes;
@@ -183,7 +183,7 @@ TEST(PlanDiff, PutsEverythingDownToASingleCause) {
 }
 
 TEST(PlanDiffText, ShowsNothingThatCouldCommandATerminal) {
-  ToldDiff diff;
+  PlanDifference diff;
   diff.a = {"a\x1b[31m", "1"};
   diff.b = {"b", "2"};
   PlanChange change = Change(Kind::kVariable, "X");

@@ -58,7 +58,7 @@ TEST(Stubs, TellWhatIsReadAndNotWhatIsWritten) {
 
 TEST(Stubs, AreLua) {
   const std::unique_ptr<lua_State, decltype(&lua_close)> lua(luaL_newstate(), &lua_close);
-  for (const char* file : {"context", "mindspore", "muster"}) {
+  for (const char* file : {"context", "job", "mindspore", "muster", "sweep"}) {
     const std::string path = std::string(MUSTER_SOURCE_DIR) + "/lua/meta/" + file + ".lua";
     EXPECT_EQ(luaL_loadfile(lua.get(), path.c_str()), 0) << lua_tostring(lua.get(), -1);
   }

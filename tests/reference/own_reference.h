@@ -1,7 +1,7 @@
 // The program's own schema and outline, read once.
 #pragma once
 
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 #include "reference/outline.h"
 #include "reference/topic.h"
 

@@ -20,9 +20,12 @@ namespace {
 
 using NameSet = std::set<std::string>;
 
-// Fields and functions by class ("muster.Job"), and those of the module itself under its name.
-std::map<std::string, NameSet> NamesInStub(const std::string& file) {
-  std::ifstream stream(std::string(MUSTER_SOURCE_DIR) + "/lua/meta/" + file);
+// Fields and functions by class ("muster.Job"), and those of the module itself under its name, of all these files.
+std::map<std::string, NameSet> NamesInStubs(const std::vector<std::string>& files) {
+  std::stringstream stream;
+  for (const std::string& file : files) {
+    stream << std::ifstream(std::string(MUSTER_SOURCE_DIR) + "/lua/meta/" + file).rdbuf() << '\n';
+  }
   static const std::regex kClass(R"(---@class ([\w.]+).*)");
   static const std::regex kField(R"(---@field \[?([\w]+)\]?\??.*)");
   static const std::regex kTable(R"(local (\w+) = \{\})");
@@ -62,7 +65,8 @@ local recipes = load("recipe", prelude, muster, parameters)
 local sweeps = load("sweep", prelude, muster, parameters, recipes)
 local fields = load("fields", muster, parameters)
 local policies = load("policy", muster, fields)
-local jobs = load("job", prelude, muster, fields, policies)
+local addresses = load("address", muster, fields)
+local jobs = load("job", prelude, muster, fields, policies, addresses)
 local contracts = load("contract", prelude, muster, fields)
 local layout = load("layout", prelude, muster, fields, policies, jobs, contracts, load "meeting", parameters, recipes)
 local job = jobs.new({ hosts = 1, devices_per_host = 1, devices = 1, host_memory = 0 }, {}, { roles = {} }).object
@@ -120,6 +124,8 @@ return {
   ["muster.MedianRule"] = SWEEP_OPTIONS.median,
   ["muster.Job"] = with(keys(methods), "args", "checkpoint", "resume"),
   ["muster.RoleOptions"] = inside(jobs.new, "ROLE_OPTIONS"),
+  ["muster.PortOptions"] = inside(jobs.new, "PORT_OPTIONS"),
+  ["muster.AddressOptions"] = inside(addresses.ask, "OPTIONS"),
   ["muster.ClusterDefaults"] = asked_for.cluster,
   ["muster.Limits"] = asked_for.limits,
   ["muster.Ready"] = asked_for["ready of role x"],
@@ -159,15 +165,18 @@ std::map<std::string, NameSet> NamesOffered() {
   return names;
 }
 
+// The files that are written by hand.
+std::map<std::string, NameSet> NamesByHand() { return NamesInStubs({"muster.lua", "job.lua", "sweep.lua"}); }
+
 TEST(Stubs, NameWhatRecipesFind) {
-  const auto written = NamesInStub("muster.lua");
+  const auto written = NamesByHand();
   auto offered = NamesOffered();
   offered.erase("context");
-  ASSERT_EQ(offered.size(), 23U);
+  ASSERT_EQ(offered.size(), 25U);
   for (const auto& [name, names] : offered) {
     ASSERT_TRUE(written.contains(name)) << name;
     EXPECT_FALSE(names.empty()) << name;
-    EXPECT_EQ(written.at(name), names) << "lua/meta/muster.lua: " << name;
+    EXPECT_EQ(written.at(name), names) << "lua/meta: " << name;
   }
 }
 
@@ -180,6 +189,8 @@ TEST(RecipeFields, NameWhatRecipesFind) {
                                                        {"muster.Checkpoints", "checkpoint"},
                                                        {"muster.Job", "job"},
                                                        {"muster.Activation", "job:activate"},
+                                                       {"muster.PortOptions", "job:port"},
+                                                       {"muster.AddressOptions", "job:address"},
                                                        {"muster.RoleOptions", "role"},
                                                        {"muster.Ready", "ready"},
                                                        {"muster.Restart", "restart"},
@@ -187,7 +198,7 @@ TEST(RecipeFields, NameWhatRecipesFind) {
                                                        {"muster.Stop", "stop"},
                                                        {"muster.Process", "process"},
                                                        {"muster.ParameterDeclaration", "options"}};
-  auto written = NamesInStub("muster.lua");
+  auto written = NamesByHand();
   written["muster.RoleOptions"].merge(written["muster.NamedRoleOptions"]);
   const auto fields = OwnRecipeFields();
   ASSERT_TRUE(fields) << fields.error().front().message;
@@ -207,7 +218,7 @@ TEST(RecipeFields, NameWhatRecipesFind) {
 TEST(Stubs, NameTheFunctionsAndConstantsOfTheContextModule) {
   const NameSet offered = NamesOffered()["context"];
   EXPECT_FALSE(offered.empty());
-  EXPECT_EQ(NamesInStub("context.lua").at("context"), offered);
+  EXPECT_EQ(NamesInStubs({"context.lua"}).at("context"), offered);
 }
 
 TEST(Stubs, NameTheOptionsOfAParameter) {
@@ -220,7 +231,7 @@ TEST(Stubs, NameTheOptionsOfAParameter) {
   std::istringstream words(hint.substr(7));
   NameSet options = {"1"};
   for (std::string word; std::getline(words, word, ',');) options.insert(word.substr(word.find_first_not_of(' ')));
-  EXPECT_EQ(NamesInStub("muster.lua").at("muster.ParameterDeclaration"), options);
+  EXPECT_EQ(NamesByHand().at("muster.ParameterDeclaration"), options);
 }
 
 }  // namespace

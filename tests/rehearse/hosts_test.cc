@@ -8,18 +8,18 @@
 #include <gtest/gtest.h>
 
 #include "hosts/host_processes.h"
-#include "hosts/hosts_bed.h"
+#include "hosts/hosts_testbed.h"
 #include "rehearse/rehearsed.h"
 
 namespace muster::testing {
 namespace {
 
-int On(const HostsBed& bed, const std::string& host, const std::string& script) {
+int On(const HostsTestbed& bed, const std::string& host, const std::string& script) {
   return RunCommand({.argv = bed.On(host, {"sh", "-c", script})}).exit_code;
 }
 
 // A rehearsal of `body` on `hosts` hosts of the testbed, called from the login machine.
-Rehearsed RehearseOn(const HostsBed& bed, int hosts, const std::string& body, std::vector<std::string> more = {},
+Rehearsed RehearseOn(const HostsTestbed& bed, int hosts, const std::string& body, std::vector<std::string> more = {},
                      const std::string& framework = "torch") {
   std::ofstream(bed.own_folder() + "/recipe.lua")
       << "local muster = require 'muster'\nreturn muster.recipe {\n  name = 'job', doc = 'a job', framework = '"
@@ -50,7 +50,7 @@ const char* const kMakeTool =
 
 TEST(RehearsalOnHosts, IsWellWhereTheyAre) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(4);
+  HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
   for (const char* host : {"n1", "n2", "n3", "n4"}) ASSERT_EQ(On(bed, host, kMakeTool), 0);
   const HostProcesses before(bed.Init("n2"));
@@ -66,7 +66,7 @@ TEST(RehearsalOnHosts, IsWellWhereTheyAre) {
 
 TEST(RehearsalOnHosts, NamesTheHostThatLacksAFile) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   for (const char* host : {"n1", "n2", "n3"}) ASSERT_EQ(On(bed, host, kMakeTool), 0);
   ASSERT_EQ(On(bed, "n2", "rm /root/data.csv"), 0);
@@ -82,7 +82,7 @@ TEST(RehearsalOnHosts, NamesTheHostThatLacksAFile) {
 
 TEST(RehearsalOnHosts, NamesTheHostWithAnotherVersion) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   for (const char* host : {"n1", "n2", "n3"}) ASSERT_EQ(On(bed, host, kMakeTool), 0);
   ASSERT_EQ(On(bed, "n3", "echo '# 2.0' >> /root/tool"), 0);
@@ -96,7 +96,7 @@ TEST(RehearsalOnHosts, NamesTheHostWithAnotherVersion) {
 
 TEST(RehearsalOnHosts, NamesTheHostWhoseDiskIsFull) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   ASSERT_EQ(On(bed, "n2",
                "mount -t tmpfs -o size=1m,mode=1777 tmpfs /dev/shm && head -c 2000000 /dev/zero > /dev/shm/full; true"),
@@ -110,7 +110,7 @@ TEST(RehearsalOnHosts, NamesTheHostWhoseDiskIsFull) {
 
 TEST(RehearsalOnHosts, NamesTwoHostsBetweenWhichThereIsNoWay) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   // The login is from elsewhere: only the network between these two is cut, without any notification.
   ASSERT_EQ(On(bed, "n2",
@@ -129,7 +129,7 @@ TEST(RehearsalOnHosts, NamesTwoHostsBetweenWhichThereIsNoWay) {
 
 TEST(RehearsalOnHosts, NamesWhoCannotReachTheMeetingPoint) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(3);
+  HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   ASSERT_EQ(On(bed, "n3", "ip route add unreachable 10.77.0.1/32"), 0);
   const Rehearsed rehearsed = RehearseOn(bed, 3, kTwoEach);
@@ -141,7 +141,7 @@ TEST(RehearsalOnHosts, NamesWhoCannotReachTheMeetingPoint) {
 
 TEST(RehearsalOnHosts, NamesRankAndHostOfWhatTheRecipeSpoils) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   const Rehearsed rehearsed = RehearseOn(
       bed, 2,
@@ -155,7 +155,7 @@ TEST(RehearsalOnHosts, NamesRankAndHostOfWhatTheRecipeSpoils) {
 
 TEST(RehearsalOnHosts, EndsWith3WhereOneCannotBeReached) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(2);
+  HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
   ASSERT_TRUE(bed.Cut("n2"));
   const Rehearsed rehearsed = RehearseOn(bed, 2, kTwoEach);
@@ -165,7 +165,7 @@ TEST(RehearsalOnHosts, EndsWith3WhereOneCannotBeReached) {
 
 TEST(RehearsalOnHosts, TakesA64ProcessPipelineOverFour) {
   SKIP_WITHOUT_BED();
-  HostsBed bed(4);
+  HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
   const Rehearsed rehearsed(
       RunCommand({.argv = bed.Login({MusterProgram(), "rehearse", MUSTER_SOURCE_DIR "/recipes/pipeline.lua", "hosts=4",

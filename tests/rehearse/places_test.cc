@@ -15,13 +15,13 @@ namespace {
 
 using testing::TempDir;
 
-StubAccount Looked(std::vector<std::string> words, bool shell = false) {
-  StubAccount account;
-  LookAtCommand({std::move(words), shell, {}, true}, account);
+StubReport Looked(std::vector<std::string> words, bool shell = false) {
+  StubReport account;
+  CheckCommandFiles({std::move(words), shell, {}, true}, account);
   return account;
 }
 
-std::string Failures(const StubAccount& account) {
+std::string Failures(const StubReport& account) {
   std::string text;
   for (const StubFinding& finding : account.findings) {
     if (finding.outcome == StubFinding::Outcome::kFailed) text += finding.text + "\n";
@@ -37,10 +37,10 @@ TEST(CommandFiles, HaveAProgramThatCanBeStarted) {
 TEST(CommandFiles, HaveTheScriptThatIsNamed) {
   const TempDir folder;
   std::ofstream(folder / "train.py") << "print(1)\n";
-  const StubAccount there = Looked({"sh", "-u", folder / "train.py", "--lr", "0.5"});
+  const StubReport there = Looked({"sh", "-u", folder / "train.py", "--lr", "0.5"});
   EXPECT_EQ(Failures(there), "");
   ASSERT_EQ(there.files.size(), 2U);
-  EXPECT_EQ(there.files[1].kind, SeenFile::Kind::kScript);
+  EXPECT_EQ(there.files[1].kind, CheckedFile::Kind::kScript);
   EXPECT_EQ(there.files[1].bytes, 9U);
   EXPECT_EQ(there.files[1].hash.size(), 16U);
   EXPECT_NE(Failures(Looked({"sh", folder / "other.py"})).find("cannot be read: No such file"), std::string::npos);
@@ -49,7 +49,7 @@ TEST(CommandFiles, HaveTheScriptThatIsNamed) {
 TEST(CommandFiles, AreWhatLooksLikeAPath) {
   const TempDir folder;
   std::ofstream(folder / "data.csv") << "1\n";
-  const StubAccount account =
+  const StubReport account =
       Looked({"sh", "meta/model", "https://host/x.json", "--data=" + (folder / "data.csv"), "out.txt"});
   EXPECT_EQ(Failures(account), "") << "what may be written later is no mistake";
   ASSERT_EQ(account.files.size(), 3U);
@@ -66,14 +66,14 @@ TEST(CommandFiles, AreNotLookedForInCode) {
 
 TEST(Places, AreFoundWantingWhereNothingCanBeWritten) {
   const TempDir folder;
-  StubAccount well;
-  LookAtPlaces({{"here", folder.path()}, {"nowhere", folder / "missing", true}}, well);
+  StubReport well;
+  CheckPlaces({{"here", folder.path()}, {"nowhere", folder / "missing", true}}, well);
   EXPECT_EQ(Failures(well), "");
-  StubAccount missing;
-  LookAtPlaces({{"the run directory", folder / "missing"}}, missing);
+  StubReport missing;
+  CheckPlaces({{"the run directory", folder / "missing"}}, missing);
   EXPECT_NE(Failures(missing).find("the run directory"), std::string::npos);
-  StubAccount unwritable;
-  LookAtPlaces({{"the processes", "/proc"}}, unwritable);
+  StubReport unwritable;
+  CheckPlaces({{"the processes", "/proc"}}, unwritable);
   EXPECT_NE(Failures(unwritable).find("/proc"), std::string::npos);
 }
 

@@ -51,7 +51,7 @@ StubFacts Workers(const std::string& framework, std::uint32_t count) {
   return facts;
 }
 
-std::string FailuresOf(const StubAccount& account) {
+std::string FailuresOf(const StubReport& account) {
   std::string text;
   for (const StubFinding& finding : account.findings) {
     if (finding.outcome == StubFinding::Outcome::kFailed)
@@ -62,7 +62,7 @@ std::string FailuresOf(const StubAccount& account) {
 
 std::string Looked(const StubFacts& facts, std::uint32_t process, const Environment& environment,
                    const std::optional<std::string>& context = {}) {
-  StubAccount account;
+  StubReport account;
   CheckPromises(facts, process, In(environment), context, account);
   return FailuresOf(account);
 }
@@ -116,14 +116,14 @@ TEST(Promises, AreNoneToARoleOutsideTheContract) {
     StubFacts facts = Workers(framework, 3);
     facts.processes[2].plays = "other";
     facts.processes[2].rank.reset();
-    StubAccount account;
+    StubReport account;
     CheckPromises(facts, 2, In({}), {}, account);
     EXPECT_TRUE(account.findings.empty()) << framework << ": " << account.findings.front().text;
   }
 }
 
 TEST(Promises, SayOfAContractOfTheRecipesOwnThatItIsNotKnown) {
-  StubAccount account;
+  StubReport account;
   CheckPromises(Workers("ours", 2), 0, In({}), {}, account);
   ASSERT_FALSE(account.findings.empty());
   EXPECT_EQ(account.findings[0].outcome, StubFinding::Outcome::kNotChecked);
@@ -132,7 +132,7 @@ TEST(Promises, SayOfAContractOfTheRecipesOwnThatItIsNotKnown) {
 TEST(Devices, HaveToBeAmongThoseThatAreVisible) {
   const testing::TempDir root;
   const std::string at = root.path() + "/";
-  StubAccount account;
+  StubReport account;
   CheckDevices("cuda", In({{"MUSTER_DEVICES", "3"}, {"CUDA_VISIBLE_DEVICES", "0,1"}, {"MUSTER_HOST_DEVICES", "4"}}),
                account, at);
   EXPECT_EQ(FailuresOf(account), "devices: CUDA_VISIBLE_DEVICES=\"0,1\" hides its device 3\n");
@@ -143,10 +143,10 @@ TEST(Devices, HaveToBeThere) {
   std::filesystem::create_directories(root.path() + "/dev");
   std::ofstream(root.path() + "/dev/nvidia0");
   const std::string at = root.path() + "/";
-  StubAccount there;
+  StubReport there;
   CheckDevices("cuda", In({{"MUSTER_DEVICES", "0"}}), there, at);
   EXPECT_EQ(FailuresOf(there), "");
-  StubAccount missing;
+  StubReport missing;
   CheckDevices("cuda", In({{"MUSTER_DEVICES", "1"}}), missing, at);
   EXPECT_EQ(FailuresOf(missing), "devices: there is 1 device of kind cuda here, fewer than the plan gives\n");
 }
@@ -155,7 +155,7 @@ TEST(Devices, AreTheOneThatTheContractNames) {
   const testing::TempDir root;
   const Environment right = {
       {"MUSTER_DEVICES", "5"}, {"ASCEND_RT_VISIBLE_DEVICES", "4,5"}, {"DEVICE_ID", "1"}, {"MUSTER_HOST_DEVICES", "8"}};
-  StubAccount account;
+  StubReport account;
   CheckDevices("ascend", In(right), account, root.path() + "/");
   EXPECT_EQ(FailuresOf(account), "");
   Environment wrong = right;
@@ -218,7 +218,7 @@ TEST(ContractTable, NamesOnlyWhatThePagesOfTheContractsTell) {
       EXPECT_NE(page.find("\"" + std::string(row.variable) + "\""), std::string::npos)
           << framework << ": " << row.variable;
     }
-    if (const MeetingPlace* place = MeetingOf(framework)) {
+    if (const RendezvousVariables* place = RendezvousOf(framework)) {
       EXPECT_NE(page.find("\"" + std::string(place->address) + "\""), std::string::npos) << framework;
     }
   }

@@ -50,15 +50,15 @@ CheckedJournal Journal(std::vector<JournalEntry> more, Cause cause = Cause::kNon
   return {Four(), std::move(journal)};
 }
 
-std::vector<std::optional<StubAccount>> Well(std::uint32_t count = 4) {
-  std::vector<std::optional<StubAccount>> accounts;
+std::vector<std::optional<StubReport>> Well(std::uint32_t count = 4) {
+  std::vector<std::optional<StubReport>> accounts;
   for (std::uint32_t i = 0; i < count; ++i) {
-    StubAccount account;
+    StubReport account;
     account.process = i;
     account.says_rank = i;
     account.greeted = count - 1;
     for (const Check check :
-         {Check::kRanks, Check::kCounts, Check::kPorts, Check::kMeeting, Check::kHello, Check::kFiles})
+         {Check::kRanks, Check::kCounts, Check::kPorts, Check::kRendezvousEndpoint, Check::kHello, Check::kFiles})
       account.findings.push_back({check, Outcome::kOk, "well", "", {}});
     accounts.emplace_back(std::move(account));
   }
@@ -137,7 +137,7 @@ TEST(Rehearsal, SaysNothingOfStubsThatToldNothing) {
     failed.error = 2;
     entries.emplace_back(failed);
   }
-  std::vector<std::optional<StubAccount>> accounts(4);
+  std::vector<std::optional<StubReport>> accounts(4);
   const Rehearsal none = JudgeRehearsal(Four(), Journal(entries, Cause::kSpawn), accounts);
   EXPECT_EQ(Row(none, Check::kStart).text, "4 of 4 processes");
   for (int i = static_cast<int>(Check::kRanks); i < kChecks; ++i) {
@@ -145,7 +145,7 @@ TEST(Rehearsal, SaysNothingOfStubsThatToldNothing) {
     EXPECT_EQ(Row(none, check), (RehearsalRow{check, Outcome::kNotChecked, "no stub started"})) << CheckName(check);
   }
   const Rehearsal silent = JudgeRehearsal(Four(), Journal({ProcessStarted{}}, Cause::kTimeLimit), accounts);
-  EXPECT_EQ(Row(silent, Check::kMeeting).text, "no stub reported");
+  EXPECT_EQ(Row(silent, Check::kRendezvousEndpoint).text, "no stub reported");
   accounts[1] = Well()[1];
   std::erase_if(accounts[1]->findings, [](const StubFinding& finding) { return finding.check != Check::kFiles; });
   const Rehearsal one = JudgeRehearsal(Four(), Journal({}, Cause::kSpawn), accounts);
@@ -156,8 +156,8 @@ TEST(Rehearsal, SaysNothingOfStubsThatToldNothing) {
 TEST(Rehearsal, TellsFilesThatSomeHostsLack) {
   auto accounts = Well();
   for (auto& account : accounts) {
-    account->files.push_back({SeenFile::Kind::kPath, "data.csv", "/d/data.csv", "", 3, ""});
-    account->files.push_back({SeenFile::Kind::kPath, "out.txt", "", "gone", 0, ""});
+    account->files.push_back({CheckedFile::Kind::kPath, "data.csv", "/d/data.csv", "", 3, ""});
+    account->files.push_back({CheckedFile::Kind::kPath, "out.txt", "", "gone", 0, ""});
   }
   accounts[2]->files[0].path.clear();
   accounts[3]->files[0].path.clear();
@@ -169,8 +169,8 @@ TEST(Rehearsal, TellsFilesThatSomeHostsLack) {
 
 TEST(Rehearsal, DoesNotSayThatAFileThatCannotBeReadIsMissingOrThere) {
   auto accounts = Well();
-  accounts[0]->files.push_back({SeenFile::Kind::kPath, "data.csv", "/d/data.csv", "Permission denied", 0, ""});
-  accounts[2]->files.push_back({SeenFile::Kind::kPath, "data.csv", "", "No such file or directory", 0, ""});
+  accounts[0]->files.push_back({CheckedFile::Kind::kPath, "data.csv", "/d/data.csv", "Permission denied", 0, ""});
+  accounts[2]->files.push_back({CheckedFile::Kind::kPath, "data.csv", "", "No such file or directory", 0, ""});
   const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
   EXPECT_EQ(Failures(rehearsal), "");
   ASSERT_EQ(rehearsal.notes.size(), 1U);
@@ -180,7 +180,7 @@ TEST(Rehearsal, DoesNotSayThatAFileThatCannotBeReadIsMissingOrThere) {
 TEST(Rehearsal, TellsProgramsThatAreNotTheSame) {
   auto accounts = Well();
   for (std::uint32_t i : {0U, 2U})
-    accounts[i]->files.push_back({SeenFile::Kind::kProgram, "python3", "/usr/bin/python3.11", "", 10, "aaaa"});
+    accounts[i]->files.push_back({CheckedFile::Kind::kProgram, "python3", "/usr/bin/python3.11", "", 10, "aaaa"});
   const Rehearsal same = JudgeRehearsal(Four(), Journal({}), accounts);
   EXPECT_EQ(Row(same, Check::kVersions).text, "the same on 2 hosts: python3");
   accounts[2]->files[0].hash = "bbbb";
@@ -213,7 +213,7 @@ TEST(Rehearsal, NamesTheHostWhoseClockIsAnother) {
 }
 
 TEST(Rehearsal, TellsWhosePortATakenOneIs) {
-  const std::vector<std::optional<StubAccount>> none(4);
+  const std::vector<std::optional<StubReport>> none(4);
   const Rehearsal rehearsal = JudgeRehearsal(
       Four(29500), Journal({PreparationFailed{"ports on n1: port 29500 is in use by pid 7"}}, Cause::kUnready), none);
   EXPECT_EQ(Failures(rehearsal), "ports [rank 0 (worker.0) on n1] ports on n1: port 29500 is in use by pid 7\n");

@@ -31,7 +31,8 @@ Binding SampleBinding() {
 }
 
 TEST(ActivateHost, StartsWithWhatProcessesInheritAndNoSecret) {
-  const Surroundings surroundings{{"HOME=/home/me", "HUB=s3cret", "MUSTER_RANK=7", "no variable", "=C:"}, "/work", {}};
+  const CallerEnvironment surroundings{
+      {"HOME=/home/me", "HUB=s3cret", "MUSTER_RANK=7", "no variable", "=C:"}, "/work", {}};
   const Activate command = ActivateHost(ActivatedPlan(), SampleBinding(), surroundings, 1);
   EXPECT_EQ(command.environment, (Lines{"HOME=/home/me", "MUSTER_RUN_ID=3f9a1c2b4d5e", "MUSTER_RUN_DIR=/runs/x",
                                         "MUSTER_PROCESS=3f9a1c2b4d5e/activation.host1"}));

@@ -15,7 +15,7 @@
 namespace muster {
 namespace {
 
-constexpr uid_t kStranger = 65'534;
+constexpr uid_t kForeign = 65'534;
 
 // A connected pair, made as `user` where this process may take that on; the effective user is the old one after it.
 struct Pair {
@@ -34,13 +34,13 @@ struct Pair {
 
 TEST(ControlServer, ListensToTheOwnerAndToRootOnly) {
   const uid_t own = ::geteuid();
-  const uid_t someone = own == 0 ? kStranger : own;
+  const uid_t someone = own == 0 ? kForeign : own;
   const Pair pair(someone);
   EXPECT_TRUE(MayControl(pair.here.get(), someone));
   EXPECT_FALSE(MayControl(pair.here.get(), someone + 1));
   EXPECT_FALSE(MayControl(pair.here.get(), 0)) << "root's runs are root's alone";
   if (own == 0) {
-    EXPECT_TRUE(MayControl(Pair(0).here.get(), kStranger));
+    EXPECT_TRUE(MayControl(Pair(0).here.get(), kForeign));
   }
   EXPECT_FALSE(MayControl(-1, someone));
   const UniqueFd no_socket(::open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -84,7 +84,7 @@ TEST(ControlServer, LetsAStrangerGoWithoutAWord) {
   EXPECT_EQ(asked, 1);
   // Only root can connect as another user; otherwise the test above has to do.
   if (::geteuid() == 0) {
-    EXPECT_FALSE(ask_as(kStranger));
+    EXPECT_FALSE(ask_as(kForeign));
   }
   EXPECT_EQ(asked, 1);
 }

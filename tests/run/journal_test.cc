@@ -122,6 +122,27 @@ TEST(Journal, DoesNotReadWhatItDoesNotKnow) {
   EXPECT_EQ(ParseJournal(signed_line(R"({"seq":1,"wall":"w","at":1,"event":"finish_ordered")")).records.size(), 1U);
 }
 
+TEST(Journal, ReadsWhatAnotherProgramWroteByName) {
+  const auto signed_line = [](const std::string& body) {
+    return fmt::format("{},\"crc\":\"{:08x}\"}}\n", body, Crc32c(body));
+  };
+  const JournalContents contents = ParseJournal(
+      signed_line(
+          R"({"why":"a \"b\"", "more":[{"killed":"}"}], "event" : "agent_lost","wall":"w","host":2,"killed":1,"seq":1,"at":7)") +
+      signed_line(R"({"notes":[ {"kind":"late","extra":{"kind":1},"detail":"d"} , {"detail":"","kind":""}],"seq":2,)"
+                  R"("wall":"w","at":8,"event":"host_dumped","dump":3,"host":4)"));
+  EXPECT_EQ(contents.stopped, "");
+  EXPECT_EQ(contents.records, (std::vector<JournalRecord>{{1, "w", 7, AgentLost{2, "a \"b\"", 1}},
+                                                          {2, "w", 8, HostDumped{4, 3, {{"late", "d"}, {"", ""}}}}}));
+  for (const char* body :
+       {R"({"at":1,"event":"finish_ordered","seq":1.5,"wall":"w")",
+        R"({"at":1,"event":"finish_ordered","seq":1e0,"wall":"w")",
+        R"({"event":"host_dumped","at":8,"dump":3,"host":4,"notes":[{"kind":"late"}],"seq":1,"wall":"w")",
+        R"({"at":1,"event":"finish_ordered","seq":1,"seq":1,"wall":"w")"}) {
+    EXPECT_TRUE(ParseJournal(signed_line(body)).records.empty()) << body;
+  }
+}
+
 TEST(Journal, IsAnEmptyPrefixWithAReasonWhenItCannotBeRead) {
   const ScratchFolder folder;
   EXPECT_NE(ReadJournal(folder / "none").stopped, "");

@@ -19,21 +19,21 @@ std::string Names(const HostSet& set) {
   return text;
 }
 
-std::vector<std::string> Texts(const std::vector<PathFault>& faults) {
+std::vector<std::string> Texts(const std::vector<PathFailure>& faults) {
   std::vector<std::string> texts;
-  for (const PathFault& fault : faults) texts.push_back(PathFaultText(fault, Names));
+  for (const PathFailure& fault : faults) texts.push_back(PathFaultText(fault, Names));
   return texts;
 }
 
 // The failure of an attempt.
 std::vector<std::string> Told(const Plan& plan, const std::map<std::string, std::uint16_t>& ports,
-                              const std::function<std::string(std::uint32_t, const PathTry&)>& fails) {
-  std::vector<std::vector<PathTry>> tries;
+                              const std::function<std::string(std::uint32_t, const ConnectionAttempt&)>& fails) {
+  std::vector<std::vector<ConnectionAttempt>> tries;
   std::vector<std::vector<std::string>> errors;
   for (std::uint32_t from = 0; from < plan.hosts.size(); ++from) {
     tries.push_back(TriesOf(plan, from, ports));
     errors.emplace_back();
-    for (const PathTry& each : tries.back()) errors.back().push_back(fails(from, each));
+    for (const ConnectionAttempt& each : tries.back()) errors.back().push_back(fails(from, each));
   }
   return Texts(FaultsOf(tries, errors));
 }
@@ -42,7 +42,7 @@ TEST(PathMatrix, LetsEachOfAFewHostsTryEachOther) {
   for (std::uint32_t hosts = 2; hosts <= 8; ++hosts) {
     for (std::uint32_t from = 0; from < hosts; ++from) {
       std::set<std::uint32_t> reached;
-      for (const PathTry& each : TriesOf(PlanOf(hosts), from, {})) reached.insert(each.to);
+      for (const ConnectionAttempt& each : TriesOf(PlanOf(hosts), from, {})) reached.insert(each.to);
       EXPECT_EQ(reached.size(), hosts - 1) << hosts;
       EXPECT_FALSE(reached.contains(from));
     }
@@ -54,7 +54,7 @@ TEST(PathMatrix, BoundsTheConnectionsOfManyHostsAndLeavesNobodyOut) {
   for (std::uint32_t from = 0; from < 1000; ++from) {
     const auto tries = TriesOf(PlanOf(1000), from, {});
     EXPECT_EQ(tries.size(), 10U);
-    for (const PathTry& each : tries) ++tried[each.to];
+    for (const ConnectionAttempt& each : tries) ++tried[each.to];
   }
   EXPECT_EQ(tried.size(), 1000U);
   for (const auto& [host, times] : tried) EXPECT_EQ(times, 10U) << host;
@@ -76,14 +76,14 @@ TEST(PathMatrix, TriesAFewPortsOfThePlanFromEveryOtherHost) {
 TEST(PathMatrix, TellsWhoCannotReachTheMeetingPoint) {
   Plan plan = PlanOf(4);
   plan.ports["master"] = {0, 0, ""};
-  const auto texts = Told(plan, {{"master", 29500}}, [](std::uint32_t from, const PathTry& each) {
+  const auto texts = Told(plan, {{"master", 29500}}, [](std::uint32_t from, const ConnectionAttempt& each) {
     return from >= 2 && each.port == "master" ? "no answer" : "";
   });
   EXPECT_EQ(texts, std::vector<std::string>{"n3,n4 cannot reach n1:29500 (port master): no answer"});
 }
 
 TEST(PathMatrix, TellsAHostThatIsCutOffInTwoLines) {
-  const auto texts = Told(PlanOf(4), {}, [](std::uint32_t from, const PathTry& each) {
+  const auto texts = Told(PlanOf(4), {}, [](std::uint32_t from, const ConnectionAttempt& each) {
     return from == 2 || each.to == 2 ? "no answer" : "";
   });
   EXPECT_EQ(texts,
@@ -91,7 +91,7 @@ TEST(PathMatrix, TellsAHostThatIsCutOffInTwoLines) {
 }
 
 TEST(PathMatrix, SaysNothingWhereAllIsWell) {
-  EXPECT_TRUE(Told(PlanOf(5), {}, [](std::uint32_t, const PathTry&) { return ""; }).empty());
+  EXPECT_TRUE(Told(PlanOf(5), {}, [](std::uint32_t, const ConnectionAttempt&) { return ""; }).empty());
 }
 
 }  // namespace

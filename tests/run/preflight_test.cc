@@ -47,8 +47,8 @@ class PreflightTest : public ::testing::Test {
       agent.Say(PathsOpen{static_cast<std::uint16_t>(40'000 + agent.host), ""});
     } else if (std::holds_alternative<ClosePaths>(command)) {
       agent.Say(PathsOpen{});
-    } else if (const auto* tried = std::get_if<TryPaths>(&command)) {
-      agent.Say(PathsTried{std::vector<std::string>(tried->targets.size())});
+    } else if (const auto* tried = std::get_if<ProbePaths>(&command)) {
+      agent.Say(PathsProbed{std::vector<std::string>(tried->targets.size())});
     } else {
       agent.Obey(command);
       if (std::holds_alternative<StartProcess>(command)) agent.SayExited(agent.host, 0);
@@ -104,14 +104,14 @@ TEST_F(PreflightTest, LooksAtHostsAndWaysBeforeTheFirstStart) {
       return std::find(order.begin(), order.end(), of.index()) - order.begin();
     };
     EXPECT_LT(place(Inspect{}), place(OpenPaths{}));
-    EXPECT_LT(place(OpenPaths{}), place(TryPaths{}));
-    EXPECT_LT(place(TryPaths{}), place(ClosePaths{}));
+    EXPECT_LT(place(OpenPaths{}), place(ProbePaths{}));
+    EXPECT_LT(place(ProbePaths{}), place(ClosePaths{}));
     EXPECT_LT(place(ClosePaths{}), place(StartProcess{}));
   }
   // The first holds the port of the plan, which the others try besides each other's agents.
   const std::uint16_t meet = Heard<OpenPaths>(0).at(0).ports.at(0);
   EXPECT_TRUE(Heard<OpenPaths>(1).at(0).ports.empty());
-  const auto targets = Heard<TryPaths>(1).at(0).targets;
+  const auto targets = Heard<ProbePaths>(1).at(0).targets;
   ASSERT_EQ(targets.size(), 3U);
   EXPECT_EQ(targets[0].address + ':' + std::to_string(targets[0].port), "192.0.2.1:" + std::to_string(meet));
   EXPECT_EQ(targets[1].address + ':' + std::to_string(targets[1].port), "192.0.2.3:40002");
@@ -155,8 +155,8 @@ TEST_F(PreflightTest, StartsNothingWhereAHostLacksWhatThePlanNeeds) {
 
 TEST_F(PreflightTest, StartsNothingWhereAPortOfThePlanCannotBeReached) {
   const RunOutcome outcome = Run([](ScriptedAgent& agent, const AgentCommand& command) {
-    if (!std::holds_alternative<TryPaths>(command) || agent.host == 0) return Obey(agent, command);
-    agent.Say(PathsTried{{"no answer", "", ""}});
+    if (!std::holds_alternative<ProbePaths>(command) || agent.host == 0) return Obey(agent, command);
+    agent.Say(PathsProbed{{"no answer", "", ""}});
   });
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_TRUE(outcome.why.starts_with("n[2-3] cannot reach n1:")) << outcome.why;
@@ -166,8 +166,8 @@ TEST_F(PreflightTest, StartsNothingWhereAPortOfThePlanCannotBeReached) {
 
 TEST_F(PreflightTest, WarnsOfOtherPortsAndStarts) {
   const RunOutcome outcome = Run([](ScriptedAgent& agent, const AgentCommand& command) {
-    if (!std::holds_alternative<TryPaths>(command) || agent.host != 2) return Obey(agent, command);
-    agent.Say(PathsTried{{"", "no answer", "no answer"}});
+    if (!std::holds_alternative<ProbePaths>(command) || agent.host != 2) return Obey(agent, command);
+    agent.Say(PathsProbed{{"", "no answer", "no answer"}});
   });
   EXPECT_EQ(outcome.exit_code, 0) << outcome.why;
   EXPECT_TRUE(Said("n3 cannot reach n[1-2]: no answer")) << Words();
@@ -183,7 +183,7 @@ TEST_F(PreflightTest, IsLeftOutWhereNobodyAskedForIt) {
 
 TEST_F(PreflightTest, EndsWithAHostThatIsLostMeanwhile) {
   const RunOutcome outcome = Run([](ScriptedAgent& agent, const AgentCommand& command) {
-    if (!std::holds_alternative<TryPaths>(command) || agent.host != 1) return Obey(agent, command);
+    if (!std::holds_alternative<ProbePaths>(command) || agent.host != 1) return Obey(agent, command);
     agent.Say(AgentLost{1, "no word for 10 s", 0});
   });
   EXPECT_EQ(outcome.exit_code, 3);
@@ -206,12 +206,12 @@ TEST_F(PreflightTest, ShipsCodeBeforeAnythingThatMayNameIt) {
       EXPECT_TRUE(offer->last);
       EXPECT_EQ(offer->hash, tree->hash);
       // The third has it.
-      agent.Say(CodeWanted{agent.host == 2 ? std::vector<std::uint32_t>() : std::vector<std::uint32_t>{0}});
+      agent.Say(CodeMissing{agent.host == 2 ? std::vector<std::uint32_t>() : std::vector<std::uint32_t>{0}});
       if (agent.host == 2) agent.Say(CodeReady{"/cache/2", ""});
     } else if (const auto* bytes = std::get_if<CodeBytes>(&command)) {
       EXPECT_LE(bytes->content.size(), kCodeWindow);
       taken[agent.host] += bytes->content;
-      agent.Say(CodeTaken{static_cast<std::uint32_t>(bytes->content.size())});
+      agent.Say(CodeReceived{static_cast<std::uint32_t>(bytes->content.size())});
       if (taken[agent.host].size() == content.size()) agent.Say(CodeReady{"/cache/" + std::to_string(agent.host), ""});
     } else {
       Obey(agent, command);
@@ -237,7 +237,7 @@ TEST_F(PreflightTest, EndsWhereCodeCannotBeHadOrIsTakenTwice) {
   tree->hash = CodeTreeHash(tree->entries);
   request.code = tree;
   for (const AgentMessage& answer :
-       std::vector<AgentMessage>{CodeReady{"", "no space"}, CodeWanted{{0}}, CodeWanted{{7}}, CodeTaken{1}}) {
+       std::vector<AgentMessage>{CodeReady{"", "no space"}, CodeMissing{{0}}, CodeMissing{{7}}, CodeReceived{1}}) {
     const RunOutcome outcome = Run([&](ScriptedAgent& agent, const AgentCommand& command) {
       if (!std::holds_alternative<OfferCode>(command)) return Obey(agent, command);
       std::visit(

@@ -63,7 +63,7 @@ TEST(ProgressRows, FitIntoAnyTerminal) {
 TEST(Progress, HasTheNewestMetricsOfARole) {
   const Plan plan = SamplePlan({{"worker", 2}});
   const Supervisor supervisor(plan);
-  const ProcessRoll roll(plan);
+  const RunProcessTable roll(plan);
   const ScratchFolder folder;
   ASSERT_EQ(::mkdir((folder / "metrics").c_str(), 0700), 0);
   PutFile(folder / MetricsPath(plan, 0, 0),
@@ -76,24 +76,24 @@ TEST(Progress, HasTheNewestMetricsOfARole) {
 
 // --- the oddest of a role -----------------------------------------------------------------------------
 
-TEST(ProcessRoll, NamesTheOddestOfARole) {
+TEST(RunProcessTable, NamesTheOddestOfARole) {
   const Plan plan = SamplePlan({{"server"}, {"worker", 4}});
   Supervisor supervisor(plan);
-  ProcessRoll roll(plan);
+  RunProcessTable roll(plan);
   std::vector<ProcessId> workers;
   const std::uint32_t role = plan.processes.back().role;
   for (ProcessId id = 0; id < plan.processes.size(); ++id) {
     if (plan.processes[id].role == role) workers.push_back(id);
   }
   ASSERT_GE(workers.size(), 2U);
-  EXPECT_EQ(roll.OddestOf(plan, supervisor, role), workers[0]);
+  EXPECT_EQ(roll.StrongestOutlier(plan, supervisor, role), workers[0]);
   roll.Saw(ProcessStarted{workers[1], 1, 7, 70, 5}, 1'000);
-  EXPECT_EQ(roll.OddestOf(plan, supervisor, role), workers[1]) << "it was started again";
+  EXPECT_EQ(roll.StrongestOutlier(plan, supervisor, role), workers[1]) << "it was started again";
   roll.Saw(ProcessExited{workers[0], 0, false, 0, false, 0, 0, 0, 9}, 2'000);
-  EXPECT_EQ(roll.OddestOf(plan, supervisor, role), workers[1]) << "the other has ended well";
+  EXPECT_EQ(roll.StrongestOutlier(plan, supervisor, role), workers[1]) << "the other has ended well";
   roll.Saw(ProcessExited{workers[0], 0, true, 9, false, 0, 0, 0, 9}, 3'000);
-  EXPECT_EQ(roll.OddestOf(plan, supervisor, role), workers[0]) << "the other has ended badly";
-  EXPECT_EQ(roll.OddestOf(plan, supervisor, 77), std::nullopt);
+  EXPECT_EQ(roll.StrongestOutlier(plan, supervisor, role), workers[0]) << "the other has ended badly";
+  EXPECT_EQ(roll.StrongestOutlier(plan, supervisor, 77), std::nullopt);
 }
 
 // --- below what is written ----------------------------------------------------------------------------

@@ -62,8 +62,8 @@ class ScriptedAgent {
         if (port.number == 0) port.number = static_cast<std::uint16_t>(20'000 + next_port_++);
       }
       Say(held);
-    } else if (const auto* asked = std::get_if<Allot>(&command)) {
-      Allotted given;
+    } else if (const auto* asked = std::get_if<AllocateResources>(&command)) {
+      ResourcesAllocated given;
       for (const std::uint32_t device : asked->devices) given.devices.push_back(std::to_string(device + 4));
       for (std::size_t i = 0; i < asked->cores.size(); ++i) given.cores.push_back({static_cast<std::uint32_t>(i)});
       Say(given);

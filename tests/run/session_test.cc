@@ -333,7 +333,8 @@ TEST_F(SessionTest, StartsNothingIfADeviceIsSomebodyElses) {
   plan.hosts[0].devices = 1;
   plan.processes[0].devices = {0};
   const RunOutcome outcome = Run(Request(plan), [](ScriptedAgent& agent, const AgentCommand& command) {
-    if (std::holds_alternative<Allot>(command)) return agent.Say(Allotted{{}, {}, {}, "device 0 is held by ann"});
+    if (std::holds_alternative<AllocateResources>(command))
+      return agent.Say(ResourcesAllocated{{}, {}, {}, "device 0 is held by ann"});
     agent.Obey(command);
   });
   EXPECT_EQ(outcome.exit_code, 3);
@@ -352,12 +353,13 @@ TEST_F(SessionTest, TellsOnceWhoHoldsTheDevicesThatItWaitsFor) {
     told.push_back(holders);
   };
   const RunOutcome outcome = Run(request, [](ScriptedAgent& agent, const AgentCommand& command) {
-    if (std::holds_alternative<Allot>(command)) agent.Say(DevicesAwaited{7, 9, "device 0 is held by \x1b[31mann"});
+    if (std::holds_alternative<AllocateResources>(command))
+      agent.Say(DevicesAwaited{7, 9, "device 0 is held by \x1b[31mann"});
     agent.Obey(command);
     if (std::holds_alternative<StartProcess>(command)) agent.SayExited(0, 0);
   });
   EXPECT_EQ(outcome.outcome, "ok");
-  const auto asked = Heard<Allot>();
+  const auto asked = Heard<AllocateResources>();
   ASSERT_EQ(asked.size(), 1U);
   EXPECT_EQ(asked[0].wait_ms, kWaitForEver);
   EXPECT_EQ(asked[0].party, "run:3f9a1c2b4d5e");
@@ -377,7 +379,7 @@ TEST_F(SessionTest, DoesNotListenToAnAgentThatWaitsUnasked) {
   plan.hosts[0].devices = 1;
   plan.processes[0].devices = {0};
   const RunOutcome outcome = Run(Request(plan), [](ScriptedAgent& agent, const AgentCommand& command) {
-    if (std::holds_alternative<Allot>(command)) agent.Say(DevicesAwaited{0, 1, "nobody"});
+    if (std::holds_alternative<AllocateResources>(command)) agent.Say(DevicesAwaited{0, 1, "nobody"});
     agent.Obey(command);
     if (std::holds_alternative<StartProcess>(command)) agent.SayExited(0, 0);
   });
@@ -404,7 +406,7 @@ TEST_F(SessionTest, WaitsForDevicesOfOneHostAfterTheOtherInTheOrderOfTheirNames)
       ready.host_name = std::string(1, static_cast<char>('c' - agent.host));
       return agent.Say(ready);
     }
-    if (std::holds_alternative<Allot>(command)) {
+    if (std::holds_alternative<AllocateResources>(command)) {
       order.push_back("ask " + std::to_string(agent.host));
       clock->now += 10'000'000'000;
     }
@@ -413,8 +415,8 @@ TEST_F(SessionTest, WaitsForDevicesOfOneHostAfterTheOtherInTheOrderOfTheirNames)
   });
   EXPECT_EQ(outcome.outcome, "ok");
   EXPECT_EQ(order, (std::vector<std::string>{"ask 2", "ask 1", "ask 0"}));
-  EXPECT_EQ(Heard<Allot>(2)[0].wait_ms, 60'000U);
-  EXPECT_EQ(Heard<Allot>(0)[0].wait_ms, 40'000U) << "the time is that of all of them together";
+  EXPECT_EQ(Heard<AllocateResources>(2)[0].wait_ms, 60'000U);
+  EXPECT_EQ(Heard<AllocateResources>(0)[0].wait_ms, 40'000U) << "the time is that of all of them together";
 }
 
 TEST_F(SessionTest, DoesNotBelieveAnAgentThatHeldOtherPorts) {

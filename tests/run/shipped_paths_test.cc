@@ -69,7 +69,7 @@ TEST(ShippedPaths, AreThoseOfTheHostThatAProcessRunsOn) {
   Binding binding;
   binding.run_dir = "/home/u/job/runs/1";
   binding.hosts.resize(2);
-  Surroundings surroundings{{"PATH=/home/u/job/lib"}, "/home/u/job", {}};
+  CallerEnvironment surroundings{{"PATH=/home/u/job/lib"}, "/home/u/job", {}};
   surroundings.code[1] = ShippedPaths(Tree(), "/c/abc");
   const Starts starts(plan, binding, surroundings);
   const auto here = starts.Of(0, 0);

@@ -36,7 +36,7 @@ TEST(Starts, FillTheHolesOfCommandFolderAndEnvironment) {
   plan.roles[0].cwd = "${muster:run_dir}/files";
   plan.processes[1].env = {{"RPC", "${muster:host_address:0}:${muster:port:rpc}"}, {"TOKEN", "${muster:secret:token}"}};
   const Binding binding = SampleBinding();
-  const Surroundings surroundings{{}, "/home/me", {"/opt/muster/bin"}};
+  const CallerEnvironment surroundings{{}, "/home/me", {"/opt/muster/bin"}};
   const Result<StartProcess> start = Starts(plan, binding, surroundings).Of(1, 0);
   ASSERT_TRUE(start);
   EXPECT_EQ(start->argv, (std::vector<std::string>{"train", "--port=20300", "${muster:x"}));
@@ -53,7 +53,7 @@ TEST(Starts, BeginInTheCallersFolderUnlessToldOtherwise) {
   plan.processes[1].cwd = Text("data");
   plan.processes[2].cwd = Text("/data");
   const Binding binding = SampleBinding();
-  const Surroundings surroundings{{}, "/home/me", {}};
+  const CallerEnvironment surroundings{{}, "/home/me", {}};
   const Starts starts(plan, binding, surroundings);
   EXPECT_EQ(starts.Of(0, 0)->cwd, "/home/me");
   EXPECT_EQ(starts.Of(1, 0)->cwd, "/home/me/data");
@@ -65,7 +65,7 @@ TEST(Starts, RunAShellTextAsOneArgument) {
   plan.roles[0].shell = true;
   plan.roles[0].command = {"a | b > \"$HOME\""};
   const Binding binding = SampleBinding();
-  const Surroundings surroundings;
+  const CallerEnvironment surroundings;
   EXPECT_EQ(Starts(plan, binding, surroundings).Of(0, 0)->argv,
             (std::vector<std::string>{"/bin/sh", "-c", "a | b > \"$HOME\""}));
 }
@@ -74,7 +74,7 @@ TEST(Starts, ReleaseEveryPortExactlyOnceOnItsHost) {
   Plan plan = SamplePlan({{"worker", 4}}, 2);  // 0 and 2 on the first host
   plan.ports = {{"mine", {0, 0, "worker.2"}}, {"ours", {1, 0, ""}}, {"elsewhere", {0, 0, "worker.1"}}};
   const Binding binding = SampleBinding();
-  const Surroundings surroundings;
+  const CallerEnvironment surroundings;
   const Starts starts(plan, binding, surroundings);
   EXPECT_EQ(starts.Of(0, 0)->release_ports, std::vector<std::string>{"elsewhere"});
   EXPECT_EQ(starts.Of(1, 0)->release_ports, std::vector<std::string>{"ours"});
@@ -88,7 +88,7 @@ TEST(Starts, GiveLaterAttemptsTheirOwnNumber) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.roles[0].env = {{"TRY", "${muster:attempt}"}, {"SAME", "x"}};
   const Binding binding = SampleBinding();
-  const Surroundings surroundings;
+  const CallerEnvironment surroundings;
   const Starts starts(plan, binding, surroundings);
   EXPECT_FALSE(Has(starts.Of(0, 0)->env, "TRY=0")) << "the block has it";
   EXPECT_TRUE(Has(starts.Of(0, 2)->env, "TRY=2"));
@@ -100,7 +100,7 @@ TEST(EnvironmentBlocks, HoldWhatARoleSharesAndItsHostNeeds) {
   Plan plan = SamplePlan({{"scheduler", 1, Ending::kNever}, {"worker", 2}}, 3);
   plan.roles[1].unset = {"OMPI_*"};
   plan.roles[1].env = {{"MODE", "graph"}};
-  const Surroundings surroundings{{"HOME=/home/me", "OMPI_COMM_WORLD_RANK=3", "MODE=old"}, "/", {}};
+  const CallerEnvironment surroundings{{"HOME=/home/me", "OMPI_COMM_WORLD_RANK=3", "MODE=old"}, "/", {}};
   const auto blocks = EnvironmentBlocks(plan, SampleBinding(), surroundings, 1);
   ASSERT_TRUE(blocks);
   ASSERT_EQ(blocks->size(), 1U) << "the scheduler is on another host";
@@ -158,7 +158,7 @@ TEST(GeneratedFiles, HaveADescriptorInThePlaceOfASecret) {
             "\n");
   for (const auto& [path, content] : *files) EXPECT_EQ(content.find("canary"), std::string::npos) << path;
 
-  const Surroundings surroundings;
+  const CallerEnvironment surroundings;
   const Starts starts(plan, binding, surroundings);
   const auto first = starts.Of(0, 0);
   ASSERT_EQ(first->passed.size(), 1U);

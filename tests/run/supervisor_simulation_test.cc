@@ -211,7 +211,7 @@ class Simulation {
   }
   void Perform(const RebindOrdered&) { ASSERT_FALSE(std::exchange(rebinding_, true)) << "asked twice"; }
   void Perform(const LimitPassed& limit) { ASSERT_TRUE(processes_[limit.process].ordered); }
-  void Perform(const AskOutput&) {
+  void Perform(const RequestOutput&) {
     for (std::uint32_t host = 0; host < agents_.size(); ++host) {
       if (agents_[host].gone) continue;
       OutputSeen seen{host, {}, {}};

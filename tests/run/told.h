@@ -36,7 +36,7 @@ inline std::vector<std::string> Told(const std::vector<Action>& actions, bool wi
           if constexpr (std::is_same_v<A, RebindOrdered>) told.push_back("rebind");
           if constexpr (std::is_same_v<A, ReplaceOrdered>)
             told.push_back("replace " + std::to_string(a.host) + " by " + std::to_string(a.by));
-          if constexpr (std::is_same_v<A, AskOutput>) told.push_back("ask output");
+          if constexpr (std::is_same_v<A, RequestOutput>) told.push_back("ask output");
           if constexpr (std::is_same_v<A, StopOrdered>) {
             std::string text = a.signal == SIGKILL ? "kill" : "stop";
             for (const ProcessId process : a.processes) text += " " + std::to_string(process);

@@ -1,5 +1,5 @@
 // Tests calls of the context functions against the shipped schema of release 1.6.
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 
 #include <gtest/gtest.h>
 

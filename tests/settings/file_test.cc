@@ -1,7 +1,7 @@
 // Tests the JSON files that attributes name, key by key: their content is checked if the recipe ships them.
 #include <gtest/gtest.h>
 
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 #include "settings/real_schema.h"
 
 namespace muster {

@@ -1,7 +1,7 @@
 // Tests attributes that are tables: sub-keys, and their dependencies.
 #include <gtest/gtest.h>
 
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 #include "settings/real_schema.h"
 
 namespace muster {

@@ -1,8 +1,8 @@
 // The schema as it is shipped: the records of lua/muster/schema read by a bare Lua state.
 #pragma once
 
-#include "muster/context.h"
-#include "muster/schema.h"
+#include "muster/mindspore/context.h"
+#include "muster/mindspore/schema.h"
 
 namespace muster {
 

@@ -1,7 +1,7 @@
 // Tests parsing of records into attributes, and errors for misspelt records.
 #include <gtest/gtest.h>
 
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 
 namespace muster {
 namespace {

@@ -1,5 +1,5 @@
 // The schema as a lookup, and the shipped records.
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 
 #include <algorithm>
 

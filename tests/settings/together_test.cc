@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 #include "settings/real_schema.h"
 
 namespace muster {

@@ -91,11 +91,11 @@ TEST_F(ChildGuard, TellsWhatItKilled) {
   ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
   const UniqueFd read(ends[0]);
   UniqueFd write(ends[1]);
-  EXPECT_EQ(KilledByGuard(read.get()), 0U) << "nothing was told yet";
-  TellKilled(write.get(), 258);
-  EXPECT_EQ(KilledByGuard(read.get()), 258U);
+  EXPECT_EQ(ReadKilledCount(read.get()), 0U) << "nothing was told yet";
+  WriteKilledCount(write.get(), 258);
+  EXPECT_EQ(ReadKilledCount(read.get()), 258U);
   write.reset();
-  EXPECT_EQ(KilledByGuard(read.get()), 0U) << "a guard that was killed tells nothing";
+  EXPECT_EQ(ReadKilledCount(read.get()), 0U) << "a guard that was killed tells nothing";
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST_F(AServer, IsFoundWhenItListens) {
   EXPECT_FALSE(Listeners().contains(held_.number));
   ASSERT_EQ(::listen(held_.socket.get(), 1), 0);
   const PortHolder stranger = Find(0);
-  EXPECT_EQ(stranger.kind, Kind::kStranger);
+  EXPECT_EQ(stranger.kind, Kind::kForeign);
   EXPECT_TRUE(stranger.listening);
   EXPECT_EQ(stranger.pid, ::getpid());
   EXPECT_NE(stranger.command.find("spawn_test"), std::string::npos) << stranger.command;
@@ -79,9 +79,9 @@ TEST_F(AServer, IsOursBelowTheGivenProcess) {
 
 TEST(PortHolderText, IsSafeForATerminal) {
   EXPECT_EQ(PortHolderText({}), "");
-  EXPECT_EQ(PortHolderText({Kind::kStranger, true, 0, 1000, ""}), "a process of user 1000");
-  EXPECT_EQ(PortHolderText({Kind::kStranger, true, 7, 0, ""}), "process 7");
-  EXPECT_EQ(PortHolderText({Kind::kStranger, true, 7, 0, "nc \x1b[2J"}), "process 7 (nc \\x1b[2J)");
+  EXPECT_EQ(PortHolderText({Kind::kForeign, true, 0, 1000, ""}), "a process of user 1000");
+  EXPECT_EQ(PortHolderText({Kind::kForeign, true, 7, 0, ""}), "process 7");
+  EXPECT_EQ(PortHolderText({Kind::kForeign, true, 7, 0, "nc \x1b[2J"}), "process 7 (nc \\x1b[2J)");
 }
 
 }  // namespace

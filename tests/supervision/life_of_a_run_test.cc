@@ -77,7 +77,7 @@ TEST_F(LifeOfARun, TellsWhyItDidNotBegin) {
   const CommandResult lost =
       Detach("job:workers { count = 1, command = { probe, 'wait' } }", {"--wrap", "worker:4=gdb"});
   EXPECT_EQ(lost.exit_code, 2);
-  EXPECT_EQ(Detach("job:port { 'p', number = 1 }; job:workers { count = 1, command = { probe, 'wait' }, "
+  EXPECT_EQ(Detach("job:port('p', { number = 1 }); job:workers { count = 1, command = { probe, 'wait' }, "
                    "env = { P = job:port 'p' } } job:check(false, 'no')")
                 .exit_code,
             2);
@@ -90,7 +90,7 @@ TEST_F(LifeOfARun, TellsWhyItDidNotBegin) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(&address);
   const std::string port = std::to_string(bytes[2] * 256 + bytes[3]);
   const CommandResult busy = Detach(
-      "job:workers { count = 1, command = { probe, 'wait' }, env = { P = job:port { 'p', number = " + port + " } } }");
+      "job:workers { count = 1, command = { probe, 'wait' }, env = { P = job:port('p', { number = " + port + " }) } }");
   EXPECT_EQ(busy.exit_code, 3) << busy.err;
   EXPECT_EQ(busy.out, "");
   EXPECT_NE(busy.err.find("the run did not begin"), std::string::npos) << busy.err;

@@ -164,8 +164,8 @@ TEST_F(Ports, OfTheRecipeThatAreInUseEndTheRunBeforeAnythingStarts) {
   const int port = FreePort();
   const UniqueFd thief = Take(port);
   ASSERT_TRUE(thief);
-  StartedMuster muster("job:port { 'web', number = " + std::to_string(port) +
-                       " } job:workers { count = 1, command = { probe, 'exit', '0' } }");
+  StartedMuster muster("job:port('web', { number = " + std::to_string(port) +
+                       " }) job:workers { count = 1, command = { probe, 'exit', '0' } }");
   muster.Start();
   EXPECT_EQ(muster.End(), 3);
   EXPECT_NE(muster.Output().find("web: port " + std::to_string(port) + " is in use by process " +
@@ -177,7 +177,7 @@ TEST_F(Ports, OfTheRecipeThatAreInUseEndTheRunBeforeAnythingStarts) {
 
 TEST_F(Ports, OfTheRecipeThatAreStolenAreNamedAndStay) {
   const int port = FreePort();
-  StartedMuster muster("local web = job:port { 'web', number = " + std::to_string(port) + R"( }
+  StartedMuster muster("local web = job:port('web', { number = " + std::to_string(port) + R"( })
     job:workers { count = 1, command = { probe, "print", "port " .. web, "await", folder .. "/go", "listen", web } })");
   muster.Start();
   ASSERT_EQ(PortOf(muster, "worker.0"), port);
@@ -189,6 +189,21 @@ TEST_F(Ports, OfTheRecipeThatAreStolenAreNamedAndStay) {
   EXPECT_TRUE(report["restarts"].empty());
   const std::string evidence = report["first_failure"]["evidence"].dump();
   EXPECT_NE(evidence.find(Taken(port, "web")), std::string::npos) << report["first_failure"];
+}
+
+TEST_F(Ports, OfAnotherRoleAreFoundByItsAddress) {
+  StartedMuster muster(R"(
+    job:role "client" { after = "server",
+      command = muster.shell("echo in words " .. job:address "server" .. "; echo \"in env $SERVER\""),
+      env = { SERVER = job:address("server", { part = "host" }) .. " at " .. job:address("server", { part = "port" }) } }
+    job:role "server" { ports = "rpc", ready = { port = "rpc" }, done = "never", each = function(process)
+      process.command = { probe, "print", "port " .. process.ports.rpc, "listen", process.ports.rpc, "wait" }
+    end })");
+  muster.Start();
+  EXPECT_EQ(muster.End(), 0) << muster.Output();
+  const std::string port = std::to_string(PortOf(muster, "server.0"));
+  EXPECT_EQ(Shown(muster, "in words "), "in words 127.0.0.1:" + port);
+  EXPECT_EQ(Shown(muster, "in env "), "in env 127.0.0.1 at " + port);
 }
 
 TEST_F(Ports, AreHeldAgainBetweenTwoAttempts) {

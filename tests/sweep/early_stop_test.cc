@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sweep/course/asha.h"
-#include "sweep/course/median_rule.h"
+#include "sweep/scheduler/asha.h"
+#include "sweep/scheduler/median_rule.h"
 
 namespace muster::testing {
 namespace {

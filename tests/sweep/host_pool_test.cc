@@ -1,10 +1,10 @@
 // Tests gang scheduling on hosts: all places or none, nothing twice, large trials find whole hosts.
-#include "sweep/course/host_pool.h"
+#include "sweep/scheduler/host_pool.h"
 
 #include <gtest/gtest.h>
 
 #include "muster/plan.h"
-#include "sweep/course/trial_queue.h"
+#include "sweep/scheduler/trial_queue.h"
 
 namespace muster {
 namespace {

@@ -1,9 +1,9 @@
 // Tests which trials are retried, and which hosts are quarantined.
-#include "sweep/course/retry_rule.h"
+#include "sweep/scheduler/retry_rule.h"
 
 #include <gtest/gtest.h>
 
-#include "sweep/course/host_record.h"
+#include "sweep/scheduler/host_record.h"
 
 namespace muster {
 namespace {
@@ -39,7 +39,7 @@ TEST(AfterFailure, DoesNotCountWhatTheHostDid) {
 TEST(HostRecord, LeavesAHostAloneThatFailuresFollow) {
   HostRecord record(2);
   EXPECT_TRUE(record.Failed("n2", 1, TrialClass::kCrash).empty());
-  record.EndedWell("n1");
+  record.Succeeded("n1");
   EXPECT_EQ(record.Failed("n2", 5, TrialClass::kCrash), (std::vector<TrialNumber>{1, 5}));
 }
 
@@ -53,14 +53,14 @@ TEST(HostRecord, BlamesNoHostWhereEverythingFails) {
 TEST(HostRecord, ForgetsFailuresOnceATrialGoesWellThere) {
   HostRecord record(2);
   record.Failed("n2", 1, TrialClass::kCrash);
-  record.EndedWell("n2");
-  record.EndedWell("n1");
+  record.Succeeded("n2");
+  record.Succeeded("n1");
   EXPECT_TRUE(record.Failed("n2", 2, TrialClass::kCrash).empty());
 }
 
 TEST(HostRecord, DoesNotTakeAPointsFaultForTheHosts) {
   HostRecord record(1);
-  record.EndedWell("n1");
+  record.Succeeded("n1");
   EXPECT_TRUE(record.Failed("n2", 1, TrialClass::kOomDevice).empty());
   EXPECT_TRUE(record.Failed("n2", 2, TrialClass::kUserError).empty());
 }
@@ -68,7 +68,7 @@ TEST(HostRecord, DoesNotTakeAPointsFaultForTheHosts) {
 TEST(HostRecord, CountsATrialThatFailsAgainOnce) {
   HostRecord record(2);
   record.Failed("n2", 1, TrialClass::kCrash);
-  record.EndedWell("n1");
+  record.Succeeded("n1");
   EXPECT_TRUE(record.Failed("n2", 1, TrialClass::kCrash).empty());
 }
 

@@ -51,7 +51,7 @@ class Head {
   }
   void Commit(bool leaving = false) { index_->Commit(account_, writer_->position(), leaving); }
   void Die() { index_.reset(); }
-  const SweepAccount& account() const { return account_; }
+  const SweepProgress& account() const { return account_; }
   JournalPosition position() const { return writer_->position(); }
 
  private:
@@ -59,7 +59,7 @@ class Head {
   UniqueFd at_;
   std::optional<SweepJournalWriter> writer_;
   std::optional<SweepIndex> index_;
-  SweepAccount account_;
+  SweepProgress account_;
 };
 
 // Everything that a view shows, as one text.
@@ -105,14 +105,14 @@ TEST(SweepIndex, WithTheRestOfTheJournalIsTheJournal) {
           break;
         case 1:
           head.Die();  // what was not committed is in the journal alone
-          ASSERT_EQ(LoadAccount(head.path()).account, head.account());
+          ASSERT_EQ(LoadSweepProgress(head.path()).account, head.account());
           head.Open();
           break;
         case 2:
           head.Commit(true);
           head.Die();
-          ASSERT_EQ(LoadAccount(head.path()).account, head.account());
-          ASSERT_EQ(LoadAccount(head.path()).position, head.position());
+          ASSERT_EQ(LoadSweepProgress(head.path()).account, head.account());
+          ASSERT_EQ(LoadSweepProgress(head.path()).position, head.position());
           head.Open();
           break;
         default:
@@ -128,7 +128,7 @@ TEST(SweepIndex, WithTheRestOfTheJournalIsTheJournal) {
     EXPECT_EQ(with_index, of_journal);
     EXPECT_EQ(all_indexed, of_journal);
     EXPECT_FALSE(std::filesystem::exists(head.index())) << "a reader writes nothing";
-    EXPECT_EQ(LoadAccount(head.path()).account, head.account());
+    EXPECT_EQ(LoadSweepProgress(head.path()).account, head.account());
   }
 }
 
@@ -141,7 +141,7 @@ TEST(SweepIndex, IsThrownAwayWhenItIsOfAnotherJournal) {
   Head other;
   for (const SweepEntry& entry : MadeSweep(2, 40)) other.Write(entry);
   std::filesystem::copy_file(head.index(), other.index());
-  EXPECT_EQ(LoadAccount(other.path()).account, other.account());
+  EXPECT_EQ(LoadSweepProgress(other.path()).account, other.account());
   const std::string all = AllOf(other.path());
   other.Open();
   EXPECT_EQ(AllOf(other.path()), all);
@@ -201,7 +201,7 @@ TEST(SweepIndex, IsKeptForItsOwnerAndGoneWithoutLoss) {
   head.Die();
   EXPECT_FALSE(std::filesystem::exists(head.index() + "-journal"));
   RemoveIndex(head);
-  EXPECT_EQ(LoadAccount(head.path()).account, head.account());
+  EXPECT_EQ(LoadSweepProgress(head.path()).account, head.account());
 }
 
 TEST(SweepIndex, DoesNotWaitForAReaderAndLosesNothingByIt) {
@@ -256,7 +256,7 @@ TEST(SweepIndex, OutlivesItsHeadBeingKilled) {
     ::close(pipe_ends[0]);
     ::close(pipe_ends[1]);
     ASSERT_EQ(AllOf(head.path()), all) << "round " << round;
-    ASSERT_EQ(LoadAccount(head.path()).account, head.account());
+    ASSERT_EQ(LoadSweepProgress(head.path()).account, head.account());
   }
   head.Open();
   EXPECT_EQ(AllOf(head.path()), all);

@@ -11,8 +11,8 @@ namespace {
 
 const std::vector<std::string> kHosts = {"n1", "n2"};
 
-EndFacts Exited(std::int32_t code, std::vector<std::string> lines = {}) {
-  EndFacts facts;
+FailureFacts Exited(std::int32_t code, std::vector<std::string> lines = {}) {
+  FailureFacts facts;
   facts.why = "worker.0 failed";
   facts.origin.emplace();
   facts.origin->machine = 1;
@@ -21,33 +21,33 @@ EndFacts Exited(std::int32_t code, std::vector<std::string> lines = {}) {
   return facts;
 }
 
-EndFacts Killed(std::int32_t signal, std::vector<std::string> lines = {}) {
-  EndFacts facts = Exited(signal, std::move(lines));
+FailureFacts Killed(std::int32_t signal, std::vector<std::string> lines = {}) {
+  FailureFacts facts = Exited(signal, std::move(lines));
   facts.origin->exit->signalled = true;
   return facts;
 }
 
-EndFacts With(EndFacts facts, const char* kind, const char* detail) {
+FailureFacts With(FailureFacts facts, const char* kind, const char* detail) {
   facts.origin->evidence.push_back({.kind = kind, .detail = detail, .at = 0});
   return facts;
 }
 
-EndFacts NotStarted(const char* stage, int error) {
-  EndFacts facts = Exited(0);
+FailureFacts NotStarted(const char* stage, int error) {
+  FailureFacts facts = Exited(0);
   facts.cause = Cause::kSpawn;
   facts.origin->exit.reset();
   facts.origin->spawn = SpawnFailed{.stage = stage, .error = error, .detail = "train"};
   return facts;
 }
 
-EndFacts Limited(const char* limit) {
-  EndFacts facts = Killed(SIGKILL);
+FailureFacts Limited(const char* limit) {
+  FailureFacts facts = Killed(SIGKILL);
   facts.origin->limit = LimitPassed{.limit = limit, .ms = 1'000};
   return facts;
 }
 
-EndFacts Ended(Cause cause, std::optional<std::uint32_t> lost = {}) {
-  EndFacts facts;
+FailureFacts Ended(Cause cause, std::optional<std::uint32_t> lost = {}) {
+  FailureFacts facts;
   facts.cause = cause;
   facts.why = "it ended";
   facts.lost = lost;
@@ -57,7 +57,7 @@ EndFacts Ended(Cause cause, std::optional<std::uint32_t> lost = {}) {
 TEST(TrialClasses, FollowFromWhatIsKnownOfTheEnd) {
   const struct {
     const char* what;
-    EndFacts facts;
+    FailureFacts facts;
     TrialClass trial_class;
     const char* blamed;
     const char* words;  // in the sentence

@@ -68,7 +68,7 @@ TEST(TopScreen, MarksTheCursorAndWhatEndedBadly) {
 TEST(TopScreen, SaysWhatItLeavesOut) {
   TopView view;
   view.role = "worker";
-  view.odd_only = true;
+  view.outliers_only = true;
   view.text = "nan";
   EXPECT_EQ(Screen(SampleState(), view, {8, 100}),
             R"(job  run 3f9a1c2b4d5e  running  1 min 3 s

@@ -1,14 +1,14 @@
-#include "transport/given_to_agent.h"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "transport/agent_message_validator.h"
+
 namespace muster {
 namespace {
 
-using Kind = GivenToAgent::Verdict::Kind;
+using Kind = AgentMessageValidator::Verdict::Kind;
 
 ProcessDumped DumpOf(std::uint32_t dump, ProcessId process) {
   ProcessDumped dumped;
@@ -17,9 +17,9 @@ ProcessDumped DumpOf(std::uint32_t dump, ProcessId process) {
   return dumped;
 }
 
-class GivenToAgentTest : public ::testing::Test {
+class AgentMessageValidatorTest : public ::testing::Test {
  protected:
-  GivenToAgentTest() {
+  AgentMessageValidatorTest() {
     Hello hello;
     hello.run_dir = "/runs/a";
     given.Gave(hello);
@@ -32,7 +32,7 @@ class GivenToAgentTest : public ::testing::Test {
 
   // "", or the kind and why.
   std::string Of(const ChannelMessage& message) {
-    const GivenToAgent::Verdict verdict = given.Judge(message);
+    const AgentMessageValidator::Verdict verdict = given.Judge(message);
     EXPECT_EQ(verdict.kind == Kind::kBelongs, verdict.why.empty());
     if (verdict.kind == Kind::kBelongs) return "";
     return (verdict.kind == Kind::kStray ? "stray: " : "unfit: ") + verdict.why;
@@ -48,10 +48,10 @@ class GivenToAgentTest : public ::testing::Test {
     given.Gave(start);
   }
 
-  GivenToAgent given;
+  AgentMessageValidator given;
 };
 
-TEST_F(GivenToAgentTest, IsToldEachThingOfAnAttemptOnce) {
+TEST_F(AgentMessageValidatorTest, IsToldEachThingOfAnAttemptOnce) {
   Start(3);
   const std::vector<ChannelMessage> life = {ProcessStarted{3, 0, 77, 1, 1}, FirstOutput{3, 0, 1}, ProcessReady{3, 0, 1},
                                             EndEvidence{3, 0, "core", "x", 1}, ProcessExited{3, 0, false, 0}};
@@ -62,7 +62,7 @@ TEST_F(GivenToAgentTest, IsToldEachThingOfAnAttemptOnce) {
   EXPECT_EQ(Of(ProcessExited{3, 0, false, 0}), "stray: process 3 attempt 0: its end");
 }
 
-TEST_F(GivenToAgentTest, IsNotToldOfProcessesOfOtherHosts) {
+TEST_F(AgentMessageValidatorTest, IsNotToldOfProcessesOfOtherHosts) {
   Start(3, 1);
   EXPECT_EQ(Of(ProcessExited{4, 0, false, 0}), "stray: process 4 attempt 0: its end");
   EXPECT_EQ(Of(ProcessStarted{3, 0, 1, 1, 1}), "stray: process 3 attempt 0: its start") << "another attempt";
@@ -71,15 +71,15 @@ TEST_F(GivenToAgentTest, IsNotToldOfProcessesOfOtherHosts) {
   EXPECT_EQ(Of(SignalSent{4, 0, 15, 0, 1}), "stray: process 4 attempt 0: a signal");
   EXPECT_EQ(Of(EndEvidence{4, 0, "core", "", 1}), "stray: process 4 attempt 0: what was seen of its end");
   EXPECT_EQ(Of(OutputSeen{0, {4}, {1}}), "stray: sizes of logs, which was not requested");
-  given.Gave(AskOutput{});
+  given.Gave(RequestOutput{});
   EXPECT_EQ(Of(OutputSeen{0, {3, 4}, {1, 1}}), "stray: the log of process 4");
-  given.Gave(AskOutput{});
+  given.Gave(RequestOutput{});
   EXPECT_EQ(Of(OutputSeen{0, {3}, {1, 1}}), "stray: sizes of logs that are not one for each");
-  given.Gave(AskOutput{});
+  given.Gave(RequestOutput{});
   EXPECT_EQ(Of(OutputSeen{0, {3}, {1}}), "");
 }
 
-TEST_F(GivenToAgentTest, IsToldOfSignalsThatWereOrdered) {
+TEST_F(AgentMessageValidatorTest, IsToldOfSignalsThatWereOrdered) {
   Start(3);
   EXPECT_EQ(Of(SignalSent{3, 0, 15, 0, 1}), "stray: process 3 attempt 0: a signal");
   given.Gave(StopProcesses{{{3, 0}, {9, 0}}, 15, 100});
@@ -90,7 +90,7 @@ TEST_F(GivenToAgentTest, IsToldOfSignalsThatWereOrdered) {
   EXPECT_EQ(Of(SignalSent{3, 0, 9, 0, 1}), "");
 }
 
-TEST_F(GivenToAgentTest, IsToldOfPortsThatItHolds) {
+TEST_F(AgentMessageValidatorTest, IsToldOfPortsThatItHolds) {
   given.Gave(HoldPorts{{{"rpc", 0}}});
   EXPECT_EQ(Of(PortsHeld{{{"rpc", 6000}}, ""}), "");
   EXPECT_EQ(Of(PortsHeld{{{"rpc", 6000}}, ""}), "stray: ports that are held, which was not requested");
@@ -101,7 +101,7 @@ TEST_F(GivenToAgentTest, IsToldOfPortsThatItHolds) {
   EXPECT_EQ(Of(PortTaken{4, 0, "rpc", 6000, "nc", true, 1}), "stray: process 4 attempt 0: a port that is taken");
 }
 
-TEST_F(GivenToAgentTest, IsToldOfDumpsThatWereAskedFor) {
+TEST_F(AgentMessageValidatorTest, IsToldOfDumpsThatWereAskedFor) {
   Start(3);
   EXPECT_EQ(Of(HostDumped{0, 1, {}}), "stray: dump 1, which was not requested");
   given.Gave(TakeDump{1, 100, {{3, 0, "/runs/a/dumps/1/worker.3.0.txt"}}});
@@ -116,7 +116,7 @@ TEST_F(GivenToAgentTest, IsToldOfDumpsThatWereAskedFor) {
   EXPECT_EQ(Of(FileBytes{"dumps/2/worker.3.0.txt", 0, "x", false}), "");
 }
 
-TEST_F(GivenToAgentTest, HasTheTerminalsOfItsOwnProcessesAndTheirWindow) {
+TEST_F(AgentMessageValidatorTest, HasTheTerminalsOfItsOwnProcessesAndTheirWindow) {
   Start(3, 0, true);
   Start(4);
   EXPECT_EQ(Of(PtyOpened{4, 0, 1}), "stray: process 4 attempt 0: its terminal");
@@ -135,7 +135,7 @@ TEST_F(GivenToAgentTest, HasTheTerminalsOfItsOwnProcessesAndTheirWindow) {
   EXPECT_EQ(Of(PtyClosed{3, 0, 1, 0, 1}), "stray: process 3 attempt 0: the end of its terminal");
 }
 
-TEST_F(GivenToAgentTest, BringsItsOwnFiles) {
+TEST_F(AgentMessageValidatorTest, BringsItsOwnFiles) {
   Start(3);
   EXPECT_EQ(Of(FileBytes{"logs/worker.3.0.log", 0, "x", false}), "");
   EXPECT_EQ(Of(FileBytes{"logs/worker.4.0.log", 0, "x", false}), "stray: a file that is not its own");
@@ -145,28 +145,28 @@ TEST_F(GivenToAgentTest, BringsItsOwnFiles) {
   EXPECT_EQ(Of(FilesSent{}), "stray: the end of its files, which was not requested");
 }
 
-TEST_F(GivenToAgentTest, AnswersWhatItWasAsked) {
-  for (const ChannelMessage& answer :
-       std::vector<ChannelMessage>{AgentReady{}, Allotted{}, HostActivated{}, Inspected{}, PathsOpen{}, PathsTried{},
-                                   CodeWanted{}, CodeTaken{1}, CodeReady{}, FromAgent{}, AgentGone{}}) {
+TEST_F(AgentMessageValidatorTest, AnswersWhatItWasAsked) {
+  for (const ChannelMessage& answer : std::vector<ChannelMessage>{
+           AgentReady{}, ResourcesAllocated{}, HostActivated{}, Inspected{}, PathsOpen{}, PathsProbed{}, CodeMissing{},
+           CodeReceived{1}, CodeReady{}, FromAgent{}, AgentExited{}}) {
     EXPECT_TRUE(Of(answer).starts_with("stray: ")) << answer.index();
   }
   given.Gave(Activate{});
   given.Gave(Inspect{});
   given.Gave(OpenPaths{});
-  given.Gave(TryPaths{{{"10.0.0.2", 1}}, 1});
+  given.Gave(ProbePaths{{{"10.0.0.2", 1}}, 1});
   given.Gave(OpenAgent{5});
   for (const ChannelMessage& answer : std::vector<ChannelMessage>{
-           HostActivated{}, Inspected{}, PathsOpen{}, PathsTried{{""}}, FromAgent{5, "x"}, AgentGone{5, "", 0}}) {
+           HostActivated{}, Inspected{}, PathsOpen{}, PathsProbed{{""}}, FromAgent{5, "x"}, AgentExited{5, "", 0}}) {
     EXPECT_EQ(Of(answer), "") << answer.index();
   }
   EXPECT_EQ(Of(FromAgent{5, "x"}), "stray: agent 5 below it") << "that one is gone";
-  given.Gave(TryPaths{{{"10.0.0.2", 1}}, 1});
-  EXPECT_EQ(Of(PathsTried{}), "unfit: it checked other paths than requested");
+  given.Gave(ProbePaths{{{"10.0.0.2", 1}}, 1});
+  EXPECT_EQ(Of(PathsProbed{}), "unfit: it checked other paths than requested");
 }
 
-TEST_F(GivenToAgentTest, WaitsForDevicesWhereItWasToldTo) {
-  Allot allot;
+TEST_F(AgentMessageValidatorTest, WaitsForDevicesWhereItWasToldTo) {
+  AllocateResources allot;
   allot.devices = {0};
   given.Gave(allot);
   EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "stray: a wait for devices, which was not requested");
@@ -175,23 +175,23 @@ TEST_F(GivenToAgentTest, WaitsForDevicesWhereItWasToldTo) {
   EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "");
   EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "stray: a wait for devices, which was not requested") << "told once";
   given.Gave(allot);
-  EXPECT_EQ(Of(Allotted{{"0"}, {}, {}, ""}), "");
+  EXPECT_EQ(Of(ResourcesAllocated{{"0"}, {}, {}, ""}), "");
   EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "stray: a wait for devices, which was not requested") << "it has them";
 }
 
-TEST_F(GivenToAgentTest, WantsCodeOnceItWasOffered) {
+TEST_F(AgentMessageValidatorTest, WantsCodeOnceItWasOffered) {
   given.Gave(OfferCode{"h", {}, true});
-  for (int tries = 0; tries < 3; ++tries) EXPECT_EQ(Of(CodeWanted{{0, 1}}), "");
-  EXPECT_EQ(Of(CodeTaken{4}), "");
-  EXPECT_EQ(Of(CodeWanted{}), "stray: a list of missing code, which was not requested") << "it has tried often enough";
+  for (int tries = 0; tries < 3; ++tries) EXPECT_EQ(Of(CodeMissing{{0, 1}}), "");
+  EXPECT_EQ(Of(CodeReceived{4}), "");
+  EXPECT_EQ(Of(CodeMissing{}), "stray: a list of missing code, which was not requested") << "it has tried often enough";
   EXPECT_EQ(Of(CodeReady{"/cache/a", ""}), "");
-  EXPECT_EQ(Of(CodeTaken{4}), "stray: code that it has taken, which was not requested");
+  EXPECT_EQ(Of(CodeReceived{4}), "stray: code that it has taken, which was not requested");
 }
 
 // --- texts that fill placeholders --------------------------------------------------------------------
 
 std::string OfGreeting(const std::string& host_name, const std::string& address) {
-  GivenToAgent given;
+  AgentMessageValidator given;
   given.Gave(Hello{});
   AgentReady ready;
   ready.host_name = host_name;
@@ -210,7 +210,7 @@ TEST(TextsOfAHost, AreAddressesAndNamesOrTheHostIsOfNoUse) {
   EXPECT_EQ(OfGreeting(std::string(256, 'a'), ""), "the name of its host is none");
 }
 
-TEST_F(GivenToAgentTest, GivesDevicesAndCoresThatCanBeSome) {
+TEST_F(AgentMessageValidatorTest, GivesDevicesAndCoresThatCanBeSome) {
   for (const auto& [device, fits] :
        std::vector<std::pair<std::string, bool>>{{"0", true},
                                                  {"GPU-8932f937-d72c-4106-c12f-20bd9faed9f6", true},
@@ -219,17 +219,17 @@ TEST_F(GivenToAgentTest, GivesDevicesAndCoresThatCanBeSome) {
                                                  {"0;id", false},
                                                  {"$(id)", false},
                                                  {"0 1", false}}) {
-    given.Gave(Allot{});
-    EXPECT_EQ(Of(Allotted{{device}, {}, {}, ""}).empty(), fits) << device;
+    given.Gave(AllocateResources{});
+    EXPECT_EQ(Of(ResourcesAllocated{{device}, {}, {}, ""}).empty(), fits) << device;
   }
   for (const auto& [cores, fits] : std::vector<std::pair<std::vector<std::uint32_t>, bool>>{
            {{0, 1, 7}, true}, {{}, false}, {{1, 1}, false}, {{2, 1}, false}, {{65'536}, false}}) {
-    given.Gave(Allot{});
-    EXPECT_EQ(Of(Allotted{{}, {cores}, {}, ""}).empty(), fits);
+    given.Gave(AllocateResources{});
+    EXPECT_EQ(Of(ResourcesAllocated{{}, {cores}, {}, ""}).empty(), fits);
   }
 }
 
-TEST_F(GivenToAgentTest, HasCodeInAPlainFolder) {
+TEST_F(AgentMessageValidatorTest, HasCodeInAPlainFolder) {
   for (const auto& [folder, fits] : std::vector<std::pair<std::string, bool>>{{"/root/.cache/muster/code/ab", true},
                                                                               {"/home/a b/.cache", true},
                                                                               {"relative", false},

@@ -308,7 +308,7 @@ TEST_F(HostAgentsTest, EndsTheProcessesOfAChannelThatIsGivenUp) {
   // The order of the standing agent's words: the other's answer comes after the first one's connection was closed, and
   // the first one's end is waited for by its process.
   ASSERT_TRUE(Until([&] {
-    other->channel->Send(AskOutput{});
+    other->channel->Send(RequestOutput{});
     const std::size_t before = other->All<OutputSeen>().size();
     Until([&] { return other->All<OutputSeen>().size() > before; });
     return ProcessesWith(Token("one")).empty();
@@ -340,13 +340,13 @@ TEST_F(HostAgentsTest, GivesNoDeviceToTwoRuns) {
   std::vector<std::unique_ptr<Talk>> talks;
   for (const char* run : {"one", "two", "three"}) {
     talks.push_back(Open(run));
-    Allot allot;
+    AllocateResources allot;
     allot.devices = {0};
     allot.host_devices = 2;
     allot.any = true;
     allot.whose = run;
     talks.back()->channel->Send(allot);
-    const auto allotted = Await<Allotted>(*talks.back());
+    const auto allotted = Await<ResourcesAllocated>(*talks.back());
     ASSERT_TRUE(allotted);
     if (talks.size() == 3) {
       EXPECT_NE(allotted->error, "") << "two devices were given to three";
@@ -359,19 +359,19 @@ TEST_F(HostAgentsTest, GivesNoDeviceToTwoRuns) {
   talks.front()->channel->Send(Finish{});
   ASSERT_TRUE(Await<AgentEmpty>(*talks.front()));
   const auto next = Open("next");
-  Allot allot;
+  AllocateResources allot;
   allot.devices = {0};
   allot.host_devices = 2;
   allot.any = true;
   allot.whose = "next";
   next->channel->Send(allot);
-  EXPECT_EQ(Await<Allotted>(*next)->error, "");
+  EXPECT_EQ(Await<ResourcesAllocated>(*next)->error, "");
 }
 
 TEST_F(HostAgentsTest, GivesADeviceToTheRunThatWaitsForIt) {
   Begin();
   const auto allot = [](const std::string& run, std::uint64_t wait_ms) {
-    Allot wish;
+    AllocateResources wish;
     wish.devices = {0};
     wish.host_devices = 1;
     wish.whose = run;
@@ -381,7 +381,7 @@ TEST_F(HostAgentsTest, GivesADeviceToTheRunThatWaitsForIt) {
   };
   const auto first = Open("first");
   first->channel->Send(allot("first", kWaitForEver));
-  ASSERT_EQ(Await<Allotted>(*first)->error, "");
+  ASSERT_EQ(Await<ResourcesAllocated>(*first)->error, "");
   EXPECT_TRUE(first->All<DevicesAwaited>().empty()) << "there was nothing to wait for";
 
   // One run's process, the whole agent of another, and a run that waits and is stopped: each lets the next one have it.
@@ -393,7 +393,7 @@ TEST_F(HostAgentsTest, GivesADeviceToTheRunThatWaitsForIt) {
   EXPECT_TRUE(awaited->holders.starts_with("device 0 is held by first of ")) << awaited->holders;
   const auto impatient = Open("impatient");
   impatient->channel->Send(allot("impatient", 1));
-  const auto refused = Await<Allotted>(*impatient);
+  const auto refused = Await<ResourcesAllocated>(*impatient);
   ASSERT_TRUE(refused);
   EXPECT_TRUE(refused->error.starts_with("1 device is required after 1.0 ms: device 0 is held by first of "))
       << refused->error;
@@ -402,21 +402,21 @@ TEST_F(HostAgentsTest, GivesADeviceToTheRunThatWaitsForIt) {
   ASSERT_TRUE(Await<DevicesAwaited>(*third));
   first->channel->Send(Finish{});
   ASSERT_TRUE(Await<AgentEmpty>(*first));
-  ASSERT_TRUE(Await<Allotted>(*second));
-  EXPECT_EQ(Await<Allotted>(*second)->error, "");
-  EXPECT_TRUE(third->All<Allotted>().empty());
+  ASSERT_TRUE(Await<ResourcesAllocated>(*second));
+  EXPECT_EQ(Await<ResourcesAllocated>(*second)->error, "");
+  EXPECT_TRUE(third->All<ResourcesAllocated>().empty());
 
   const auto stopped = Open("stopped");
   stopped->channel->Send(allot("stopped", kWaitForEver));
   ASSERT_TRUE(Await<DevicesAwaited>(*stopped));
   stopped->channel->Send(Finish{});
   ASSERT_TRUE(Await<AgentEmpty>(*stopped));
-  EXPECT_TRUE(stopped->All<Allotted>().empty());
+  EXPECT_TRUE(stopped->All<ResourcesAllocated>().empty());
 
   const auto pid = Await<AgentReady>(*second)->pid;
   ASSERT_EQ(::kill(pid, SIGKILL), 0);
-  ASSERT_TRUE(Await<Allotted>(*third)) << "of a holder that was killed";
-  EXPECT_EQ(Await<Allotted>(*third)->error, "");
+  ASSERT_TRUE(Await<ResourcesAllocated>(*third)) << "of a holder that was killed";
+  EXPECT_EQ(Await<ResourcesAllocated>(*third)->error, "");
 }
 
 TEST_F(HostAgentsTest, HoldsNoPortTwice) {

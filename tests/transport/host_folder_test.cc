@@ -32,7 +32,7 @@ TEST_P(HostFolder, StaysUntilTheHeadSaysThatItHasTheFiles) {
   EXPECT_NE(log.find("a word"), std::string::npos) << log;
   EXPECT_TRUE(agent.All<AgentEmpty>().empty()) << "it waits for the answer";
   EXPECT_TRUE(std::filesystem::exists(start.log_path));
-  agent.Send(FilesKept{kept});
+  agent.Send(FilesStored{kept});
   ASSERT_TRUE(agent.Await<AgentEmpty>());
   EXPECT_EQ(std::filesystem::exists(start.log_path), !kept);
   EXPECT_EQ(std::filesystem::exists(folder), !kept);
@@ -57,7 +57,7 @@ TEST(HostFolderAlone, StaysIfTheHeadGoesWithoutAWord) {
 
 TEST(HostFolderAlone, TakesNoAnswerThatItDidNotAskFor) {
   AgentSession agent(Local());
-  agent.Send(FilesKept{true});
+  agent.Send(FilesStored{true});
   const auto failed = agent.Await<AgentFailed>();
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->why, "files are kept that were not sent");

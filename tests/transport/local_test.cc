@@ -79,11 +79,11 @@ TEST(LocalTransport, GivesUpOnAProgramThatIsNoAgent) {
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_NE(std::get<AgentLost>(messages[0]).why.find("no greeting of an agent"), std::string::npos);
   messages =
-      Conversation(Script(folder, "printf 'muster-agent/9\\n\\377\\377\\377\\377' >&3; exec cat <&3"), {Hello{}});
+      Conversation(Script(folder, "printf 'muster-agent/10\\n\\377\\377\\377\\377' >&3; exec cat <&3"), {Hello{}});
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_NE(std::get<AgentLost>(messages[0]).why.find("a frame of 4294967295 bytes"), std::string::npos);
   messages =
-      Conversation(Script(folder, "printf 'muster-agent/9\\n\\001\\000\\000\\000\\377' >&3; exec cat <&3"), {Hello{}});
+      Conversation(Script(folder, "printf 'muster-agent/10\\n\\001\\000\\000\\000\\377' >&3; exec cat <&3"), {Hello{}});
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_NE(std::get<AgentLost>(messages[0]).why.find("a message that cannot be read"), std::string::npos);
 }

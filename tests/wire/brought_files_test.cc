@@ -1,12 +1,12 @@
-#include "wire/files/brought_files.h"
-
 #include <gtest/gtest.h>
+
+#include "wire/files/collected_files.h"
 
 namespace muster {
 namespace {
 
-TEST(BroughtFiles, AreThoseOfTheAttemptsThatWereGiven) {
-  BroughtFiles files;
+TEST(CollectedFiles, AreThoseOfTheAttemptsThatWereGiven) {
+  CollectedFiles files;
   files.AddAttempt("logs/worker.0.0.log");
   files.AddAttempt("logs/worker.1.2.log");
   files.AddAttempt("logs/worker.1.3.log");
@@ -29,15 +29,15 @@ TEST(BroughtFiles, AreThoseOfTheAttemptsThatWereGiven) {
   EXPECT_FALSE(files.Take(""));
 }
 
-TEST(BroughtFiles, TellRolesWithDotsApart) {
-  BroughtFiles files;
+TEST(CollectedFiles, TellRolesWithDotsApart) {
+  CollectedFiles files;
   files.AddAttempt("logs/worker.1.0.0.log");
   EXPECT_TRUE(files.Take("logs/worker.1.0.0.log")) << "of the role that is called worker.1";
   EXPECT_FALSE(files.Take("logs/worker.1.0.log")) << "of the second worker";
 }
 
-TEST(BroughtFiles, AreDumpsAndActivationsThatWereAskedFor) {
-  BroughtFiles files;
+TEST(CollectedFiles, AreDumpsAndActivationsThatWereAskedFor) {
+  CollectedFiles files;
   files.AddFile("dumps/1/worker.0.0.txt");
   files.AddFile("logs/activation.n1.log");
   EXPECT_TRUE(files.Take("dumps/1/worker.0.0.txt"));
@@ -46,12 +46,12 @@ TEST(BroughtFiles, AreDumpsAndActivationsThatWereAskedFor) {
   EXPECT_FALSE(files.Take("logs/activation.n2.log"));
 }
 
-TEST(BroughtFiles, AreNoMoreThanSoManyOfEach) {
-  BroughtFiles files;
+TEST(CollectedFiles, AreNoMoreThanSoManyOfEach) {
+  CollectedFiles files;
   files.AddAttempt("logs/worker.0.0.log");
   std::size_t taken = 0;
   for (int i = 0; i < 100; ++i) taken += files.Take("metrics/worker.0.0." + std::to_string(i)) ? 1 : 0;
-  EXPECT_EQ(taken, BroughtFiles::kMostOfOne);
+  EXPECT_EQ(taken, CollectedFiles::kMostOfOne);
   EXPECT_TRUE(files.Take("metrics/worker.0.0.0")) << "the same one is none more";
 }
 

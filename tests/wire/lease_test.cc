@@ -55,13 +55,13 @@ TEST(Lease, OfAHostIsNotSpentWhileTheHeadSleeps) {
 
 TEST(Lease, LeavesRoomForTwoLateBeats) {
   for (const std::uint64_t lease_ms : {100U, 1'000U, 3'999U, 4'000U, 10'000U, 60'000U}) {
-    EXPECT_LE(3 * BeatMs(lease_ms), lease_ms * 3 / 4);
-    EXPECT_LE(BeatMs(lease_ms), 1'000U);
+    EXPECT_LE(3 * HeartbeatMs(lease_ms), lease_ms * 3 / 4);
+    EXPECT_LE(HeartbeatMs(lease_ms), 1'000U);
   }
 }
 
-// Beats and answers over a way that loses and delays what it likes, each direction for itself: whenever the head gives
-// the host up the agent has ended everything, a tenth of the lease before.
+// HeartbeatSender and answers over a way that loses and delays what it likes, each direction for itself: whenever the
+// head gives the host up the agent has ended everything, a tenth of the lease before.
 TEST(Lease, NeverLetsTheHeadGiveUpBeforeTheAgentHas) {
   constexpr std::uint64_t kLeaseMs = 10'000;
   for (unsigned seed = 0; seed < 300; ++seed) {
@@ -82,7 +82,7 @@ TEST(Lease, NeverLetsTheHeadGiveUpBeforeTheAgentHas) {
     for (std::uint64_t ms = 1; ms < 120'000; ++ms) {
       const std::uint64_t now = ms * 1'000'000;
       if (!agent_ended && now >= agent.EndsAt()) agent_ended = now;
-      if (!agent_ended && ms % BeatMs(kLeaseMs) == 0) {
+      if (!agent_ended && ms % HeartbeatMs(kLeaseMs) == 0) {
         const std::uint32_t number = agent.Beat(now);
         if (!chance(loss_there)) beats.push_back({ms + random() % longest_way, number});
       }

@@ -36,33 +36,33 @@ std::vector<AgentCommand> EveryCommand() {
       start,
       StopProcesses{{{1, 0}, {2, 1}}, 15, 10'000},
       Finish{},
-      AskOutput{},
+      RequestOutput{},
       TakeDump{1, 10'000, {{3, 1, "/run/dumps/1/worker.3.1.txt"}}},
       PtyBytes{3, 1, std::string("\x03\0", 2)},
       PtyTaken{3, 1, 65'536},
       PtyResized{3, 1, {65535, 0}},
-      Allot{{0, 2},
-            8,
-            true,
-            {4, 6},
-            true,
-            "cuda",
-            "run a1",
-            {{1, CoreWish::Kind::kList, 2, {0, 3}, "worker", {2}}},
-            kWaitForEver,
-            2,
-            "sweep:a",
-            "b"},
+      AllocateResources{{0, 2},
+                        8,
+                        true,
+                        {4, 6},
+                        true,
+                        "cuda",
+                        "run a1",
+                        {{1, CoreRequest::Kind::kList, 2, {0, 3}, "worker", {2}}},
+                        kWaitForEver,
+                        2,
+                        "sweep:a",
+                        "b"},
       Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/work", "/run/logs/activation.x.log", 7},
-      HeadBeat{7},
+      HeadHeartbeat{7},
       PlaceFile{"files/a", 1ULL << 40, "x"},
       Inspect{{{"/tmp", "/tmp"}}, {{"sh", "/bin"}}, {"python3"}, {"torch"}, {"CUDA_*"}, {"A="}, {"/opt"}, "/", true, 7},
       OpenPaths{{29'500, 65535}},
-      TryPaths{{{"fe80::1", 65535}, {"10.0.0.1", 1}}, 3'000},
+      ProbePaths{{{"fe80::1", 65535}, {"10.0.0.1", 1}}, 3'000},
       ClosePaths{},
       OfferCode{"ab", {{"a.py", false, "", 0755, 1ULL << 40, "cd"}, {"b", true, "../\xff", 0, 0, ""}}, true},
       CodeBytes{4'294'967'295U, std::string("x\0", 2)},
-      FilesKept{true},
+      FilesStored{true},
       OpenAgent{4'294'967'295U},
       ToAgent{7, std::string("\0x", 2)},
       CloseAgent{7}};
@@ -107,19 +107,19 @@ std::vector<AgentMessage> EveryMessage() {
           PtyClosed{1, 2, 1ULL << 40, 7, 4},
           PtyBytes{1, 2, "\x1b[H"},
           PtyTaken{1, 2, 1},
-          Allotted{{"4", "GPU-aa"}, {{0, 1}, {7}}, {"note"}, "error"},
+          ResourcesAllocated{{"4", "GPU-aa"}, {{0, 1}, {7}}, {"note"}, "error"},
           HostActivated{1, {{"A", "\xff"}, {"B", ""}}, {"C"}, 1ULL << 40, 2, "exit code 1"},
-          AgentBeat{8, ~0ULL, 7, 1},
+          AgentHeartbeat{8, ~0ULL, 7, 1},
           FileBytes{"logs/a", 1ULL << 40, "x", true},
           Inspected{facts, "late", 1, ~0ULL},
           PathsOpen{65535, "why"},
-          PathsTried{{"", "no answer"}},
-          CodeWanted{{0, 4'294'967'295U}},
-          CodeTaken{4'294'967'295U},
+          PathsProbed{{"", "no answer"}},
+          CodeMissing{{0, 4'294'967'295U}},
+          CodeReceived{4'294'967'295U},
           CodeReady{"/root/.cache", "why"},
           FilesSent{true},
           FromAgent{4'294'967'295U, std::string("\0x", 2)},
-          AgentGone{7, "ended by signal 9 (SIGKILL)", 3},
+          AgentExited{7, "ended by signal 9 (SIGKILL)", 3},
           DevicesAwaited{1, 2, "device 0 is held by run a1"}};
 }
 
@@ -235,11 +235,11 @@ TEST(AgentProtocol, CutsWhatPeopleAreToldNotWhatTheyAreNot) {
 
 TEST(AgentProtocol, KnowsHeartbeatsByTheirFirstByte) {
   const auto payload = [](const auto& message) { return EncodeFrame(message).substr(4); };
-  EXPECT_TRUE(IsHeadBeat(payload(AgentCommand(HeadBeat{7}))));
-  EXPECT_FALSE(IsHeadBeat(payload(AgentCommand(Hello{}))));
-  EXPECT_FALSE(IsHeadBeat({}));
-  EXPECT_TRUE(IsAgentBeat(payload(AgentMessage(AgentBeat{}))));
-  EXPECT_FALSE(IsAgentBeat(payload(AgentMessage(AgentReady{}))));
+  EXPECT_TRUE(IsHeadHeartbeat(payload(AgentCommand(HeadHeartbeat{7}))));
+  EXPECT_FALSE(IsHeadHeartbeat(payload(AgentCommand(Hello{}))));
+  EXPECT_FALSE(IsHeadHeartbeat({}));
+  EXPECT_TRUE(IsAgentHeartbeat(payload(AgentMessage(AgentHeartbeat{}))));
+  EXPECT_FALSE(IsAgentHeartbeat(payload(AgentMessage(AgentReady{}))));
 }
 
 TEST(FrameReader, GivesTheSameFramesHoweverTheBytesAreCut) {

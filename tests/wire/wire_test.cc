@@ -91,11 +91,11 @@ TEST_F(WireTest, DeliversOneFrameInEachTurnOfTheLoop) {
   EXPECT_EQ(most, 1U);
 }
 
-bool IsBeat(std::string_view payload) { return payload == "beat"; }
+bool IsHeartbeat(std::string_view payload) { return payload == "beat"; }
 
 TEST_F(WireTest, DeliversHeartbeatsBeforeTheBacklogThatCameWithThem) {
   std::vector<std::string> frames;
-  wire_->Start([&](const std::string& payload) { frames.push_back(payload); }, [](const std::string&) {}, IsBeat);
+  wire_->Start([&](const std::string& payload) { frames.push_back(payload); }, [](const std::string&) {}, IsHeartbeat);
   const std::string bytes = Frame("a") + Frame("b") + Frame("c") + Frame("beat");
   ASSERT_EQ(::send(peer_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   RunReady();
@@ -111,7 +111,7 @@ TEST_F(WireTest, ReadsHeartbeatsWhileABacklogIsWorkedOff) {
         const std::string beat = Frame("beat");
         ASSERT_EQ(::send(peer_.get(), beat.data(), beat.size(), MSG_NOSIGNAL), static_cast<ssize_t>(beat.size()));
       },
-      [](const std::string&) {}, IsBeat);
+      [](const std::string&) {}, IsHeartbeat);
   std::string bytes = Frame("a");
   for (int i = 0; i < 100; ++i) bytes += Frame("b");
   ASSERT_EQ(::send(peer_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
@@ -122,7 +122,7 @@ TEST_F(WireTest, ReadsHeartbeatsWhileABacklogIsWorkedOff) {
 
 TEST_F(WireTest, ReadsAheadOnlySoMuch) {
   wire_->Start([&](const std::string&) { wire_->Send(std::string(Wire::kMaxQueued + 1, 'x')); },
-               [](const std::string&) {}, IsBeat);
+               [](const std::string&) {}, IsHeartbeat);
   const std::string frame = Frame(std::string(1U << 20, 'y'));
   std::size_t sent = 0;
   for (ssize_t size = 1; size > 0 && sent < 64 * frame.size();) {

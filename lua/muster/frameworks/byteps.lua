@@ -51,7 +51,7 @@ return contract {
   defaults = dmlc.defaults,
   common = function(role, job)
     local env = dmlc.common(role, job)
-    local hosts = #job.worlds[job.first_world].hosts
+    local hosts = #job.worlds[job.first_world].host_order
     env.DMLC_NUM_WORKER = hosts
     if role.plays == "worker" and hosts == 1 then env.BYTEPS_FORCE_DISTRIBUTED = 1 end
     return env

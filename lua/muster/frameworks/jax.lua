@@ -56,7 +56,7 @@ return contract {
     local env = { JAX_COORDINATOR_ADDRESS = world.meeting.address .. ":" .. world.meeting.port, JAX_NUM_PROCESSES = world.size }
     if job.option.imitate == "slurm" then
       local addresses = {}
-      for i, index in ipairs(world.hosts) do addresses[i] = host.hole("host_address", index) end
+      for i, index in ipairs(world.host_order) do addresses[i] = host.hole("host_address", index) end
       env.SLURM_JOB_ID, env.SLURM_NTASKS, env.SLURM_STEP_NODELIST = 1, world.size, table.concat(addresses, ",")
     end
     return env

@@ -164,10 +164,10 @@ return contract {
     for _, role in ipairs(job.roles) do
       if role.plays == "worker" then
         local wanted = {}
-        for _, index in ipairs(role.hosts or order) do wanted[index] = true end
-        role.hosts = {}
+        for _, index in ipairs(role.on_hosts or order) do wanted[index] = true end
+        role.on_hosts = {}
         for _, index in ipairs(order) do
-          if wanted[index] then role.hosts[#role.hosts + 1] = index end
+          if wanted[index] then role.on_hosts[#role.on_hosts + 1] = index end
         end
       end
     end

@@ -51,7 +51,7 @@ return contract {
     local world = job.worlds[role.world]
     return {
       MASTER_ADDR = world.meeting.address, MASTER_PORT = world.meeting.port, WORLD_SIZE = world.size,
-      GROUP_WORLD_SIZE = #world.hosts, ROLE_NAME = role.name == "worker" and "default" or role.name,
+      GROUP_WORLD_SIZE = #world.host_order, ROLE_NAME = role.name == "worker" and "default" or role.name,
       ROLE_WORLD_SIZE = #role.placed, TORCHELASTIC_RUN_ID = job.run_id, TORCHELASTIC_RESTART_COUNT = job.attempt,
       TORCHELASTIC_MAX_RESTARTS = role.restart and role.restart.max or 0,
     }

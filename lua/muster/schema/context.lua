@@ -1,7 +1,7 @@
 -- Attributes of set_context that stand for themselves: System, Debug and Executive of the documents' table. Those that
 -- are tables are in device_config.lua, those that no document names any more in context_old.lua, and those
 -- that none ever named in context_native.lua. One record per
--- attribute; what a field means is said in include/muster/schema.h.
+-- attribute; what a field means is said in include/muster/mindspore/schema.h.
 --   since, ["until"]  the first and last release of releases.lua that have it ("1.9" as a last one: every 1.9)
 --   devices           device targets the documents name; enforced: elsewhere MindSpore skips the attribute
 --   changed           { ["2.3.0-rc2"] = { fields that hold from that release on } }

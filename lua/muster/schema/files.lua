@@ -1,5 +1,5 @@
 -- The JSON files that attributes name (their field `file`), each as the table that it has to hold. One record per file,
--- its keys as sub-keys; see context.lua and include/muster/schema.h.
+-- its keys as sub-keys; see context.lua and include/muster/mindspore/schema.h.
 --   ignores_unknown   MindSpore passes over keys that it does not know: a warning instead of an error
 --   only_warns        the same for whatever is wrong with a value
 local function switch(name, doc, since)

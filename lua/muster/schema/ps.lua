@@ -1,5 +1,5 @@
 -- Attributes of set_ps_context, the parameter-server mode. One record per attribute; see context.lua and
--- include/muster/schema.h. Its reset switches the mode off and leaves the other attributes alone.
+-- include/muster/mindspore/schema.h. Its reset switches the mode off and leaves the other attributes alone.
 local uint32 = 4294967295
 
 local function password(side)

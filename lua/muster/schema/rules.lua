@@ -1,5 +1,5 @@
 -- Rules between settings: sentences of the documents, and what MindSpore itself refuses. One record per rule, checked
--- once the job is known; what a field means is said in include/muster/schema.h (Rule). Rules about one attribute and
+-- once the job is known; what a field means is said in include/muster/mindspore/schema.h (Rule). Rules about one attribute and
 -- one mode stand with the attribute (`modes`, `pynative`, `divides` …); those that count processes are functions of
 -- src/settings/check/together.cc.
 --   about             the setting that is blamed; a function alone: the first thing that was set with it

@@ -270,7 +270,7 @@ void CodeCache::Ask() {
   donors_.clear();
   received_ = 0;
   receiving_ = true;
-  send_(CodeWanted{wanted_});
+  send_(CodeMissing{wanted_});
   if (wanted_.empty()) return Complete();
   if (std::string error = BeginWanted(); !error.empty()) Fail(std::move(error));
 }
@@ -297,7 +297,7 @@ std::string CodeCache::Take(const CodeBytes& bytes) {
     Fail(std::move(error));
     return {};
   }
-  send_(CodeTaken{static_cast<std::uint32_t>(bytes.content.size())});
+  send_(CodeReceived{static_cast<std::uint32_t>(bytes.content.size())});
   if (received_ == wanted_.size()) Complete();
   return {};
 }

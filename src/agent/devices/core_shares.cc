@@ -65,7 +65,8 @@ std::vector<HostCores::Node> Without(const std::vector<HostCores::Node>& nodes, 
 
 class Sharing {
  public:
-  Sharing(const HostCores& host, const std::vector<CoreWish>& wishes, std::vector<std::optional<std::uint32_t>> nodes)
+  Sharing(const HostCores& host, const std::vector<CoreRequest>& wishes,
+          std::vector<std::optional<std::uint32_t>> nodes)
       : host_(host), wishes_(wishes), node_of_(std::move(nodes)), pool_(host.nodes) {
     node_of_.resize(wishes.size());
     shares_.of.resize(wishes.size());
@@ -85,8 +86,8 @@ class Sharing {
     const std::set<std::uint32_t> usable(all.begin(), all.end());
     std::set<std::uint32_t> listed;
     for (std::size_t i = 0; i < wishes_.size(); ++i) {
-      const CoreWish& wish = wishes_[i];
-      if (wish.kind != CoreWish::Kind::kList) continue;
+      const CoreRequest& wish = wishes_[i];
+      if (wish.kind != CoreRequest::Kind::kList) continue;
       std::vector<std::uint32_t> beyond;
       for (const std::uint32_t core : wish.list) {
         if (!usable.contains(core)) beyond.push_back(core);
@@ -103,8 +104,8 @@ class Sharing {
 
   std::string Counts() {
     std::uint64_t wanted = 0;
-    for (const CoreWish& wish : wishes_) {
-      if (wish.kind == CoreWish::Kind::kCount) wanted += wish.count;
+    for (const CoreRequest& wish : wishes_) {
+      if (wish.kind == CoreRequest::Kind::kCount) wanted += wish.count;
     }
     if (wanted > CoresOf(pool_)) {
       return fmt::format("the processes with a number of cores of their own need {}, and muster has {} for them ({})",
@@ -115,7 +116,7 @@ class Sharing {
           fmt::format("{} cores are given away, and the cgroup allows the time of {:g}", wanted, *host_.quota));
     }
     for (std::size_t i = 0; i < wishes_.size(); ++i) {
-      if (wishes_[i].kind != CoreWish::Kind::kCount) continue;
+      if (wishes_[i].kind != CoreRequest::Kind::kCount) continue;
       shares_.of[i] = TakeOwn(wishes_[i].count, node_of_[i]);
       pool_ = Without(pool_, {shares_.of[i].begin(), shares_.of[i].end()});
     }
@@ -142,7 +143,7 @@ class Sharing {
   void EqualShares() {
     std::vector<std::size_t> equals;
     for (std::size_t i = 0; i < wishes_.size(); ++i) {
-      if (wishes_[i].kind == CoreWish::Kind::kAuto) equals.push_back(i);
+      if (wishes_[i].kind == CoreRequest::Kind::kAuto) equals.push_back(i);
     }
     if (equals.empty()) return;
     if (pool_.empty()) {
@@ -217,7 +218,7 @@ class Sharing {
   }
 
   const HostCores& host_;
-  const std::vector<CoreWish>& wishes_;
+  const std::vector<CoreRequest>& wishes_;
   std::vector<std::optional<std::uint32_t>> node_of_;  // by wish: that its devices are near to
   std::vector<HostCores::Node> pool_;                  // what is left to give
   std::uint64_t counted_ = 0;                          // cores given by number
@@ -226,7 +227,7 @@ class Sharing {
 
 }  // namespace
 
-tl::expected<CoreShares, std::string> ShareCores(const HostCores& host, const std::vector<CoreWish>& wishes,
+tl::expected<CoreShares, std::string> ShareCores(const HostCores& host, const std::vector<CoreRequest>& wishes,
                                                  const std::vector<std::optional<std::uint32_t>>& nodes) {
   return Sharing(host, wishes, nodes).Run();
 }

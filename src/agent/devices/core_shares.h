@@ -40,7 +40,7 @@ struct CoreShares {
 // time for; where there are fewer cores than processes they take turns. Fails, with one sentence, for a core that
 // muster may not use and for counts that are more than there is.
 // `nodes`, if not empty, has for each wish the node that the process's devices are near to, if that is known.
-tl::expected<CoreShares, std::string> ShareCores(const HostCores& host, const std::vector<CoreWish>& wishes,
+tl::expected<CoreShares, std::string> ShareCores(const HostCores& host, const std::vector<CoreRequest>& wishes,
                                                  const std::vector<std::optional<std::uint32_t>>& nodes = {});
 
 }  // namespace muster

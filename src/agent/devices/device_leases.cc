@@ -76,7 +76,7 @@ std::string HolderText(const DeviceLeases::Wish& wish) {
 }
 
 std::string TicketText(const DeviceLeases::Wish& wish, std::uint64_t arrival) {
-  const DeviceWish& devices = wish.devices;
+  const DeviceRequest& devices = wish.devices;
   return fmt::format("{}\nparty={} job={} arrival={} overtaken=0 count={} shared={} per_device={}\n{}\n",
                      wish.whose.substr(0, kMostHolder), wish.party, wish.job, arrival, devices.count,
                      devices.shared ? 1 : 0, devices.per_device, fmt::join(devices.candidates, ","));
@@ -119,7 +119,7 @@ Lock LockOn(int file) {
 }
 
 bool IsLocked(int folder, const std::string& name) {
-  const UniqueFd file = LookAtLeaseFile(folder, name);
+  const UniqueFd file = InspectLeaseFile(folder, name);
   return file && LockOn(file.get()) != Lock::kFree;
 }
 
@@ -150,7 +150,7 @@ class DeviceLeases::Choice {
       if (name.starts_with("share-")) shares_.insert(name);
     }
     for (const std::string& name : tickets) {
-      const UniqueFd file = LookAtLeaseFile(folder_, name);
+      const UniqueFd file = InspectLeaseFile(folder_, name);
       if (!file) continue;
       if (LockOn(file.get()) == Lock::kFree) {
         ::unlinkat(folder_, name.c_str(), 0);
@@ -166,7 +166,7 @@ class DeviceLeases::Choice {
 
   // Who holds the device; the error is a sentence.
   tl::expected<DeviceHolders, std::string> HoldersOf(const std::string& device) {
-    const UniqueFd file = LookAtLeaseFile(folder_, FileOf(device));
+    const UniqueFd file = InspectLeaseFile(folder_, FileOf(device));
     if (!file && errno == ENOENT) return DeviceHolders{};
     if (!file) return tl::unexpected(Failure("the lease of device " + device, errno));
     const Lock lock = LockOn(file.get());
@@ -178,7 +178,7 @@ class DeviceLeases::Choice {
     if (holders.shared) {
       for (auto name = shares_.lower_bound(SharesOf(device));
            name != shares_.end() && name->starts_with(SharesOf(device)); ++name) {
-        const UniqueFd share = LookAtLeaseFile(folder_, *name);
+        const UniqueFd share = InspectLeaseFile(folder_, *name);
         if (share && LockOn(share.get()) != Lock::kFree) holders.parties.push_back(ReadJob(share.get()).Word("party"));
       }
     }
@@ -222,7 +222,7 @@ tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::TakeInTu
 namespace {
 
 // "device 2 is held by A; devices 3,4 are held by B", and who waits for those that nobody holds.
-std::string ShortageText(const DeviceWish& wish, const std::map<std::string, JobText>& held_by,
+std::string ShortageText(const DeviceRequest& wish, const std::map<std::string, JobText>& held_by,
                          const std::map<std::string, std::string>& due_to) {
   std::vector<std::pair<std::string, std::string>> groups;  // what is said of the devices, and which these are
   for (const std::string& device : wish.candidates) {
@@ -291,7 +291,7 @@ tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::Choose(c
   };
   if (auto open = OpenFolder(); !open) return cannot(std::move(open.error()));
   const int folder = open_folder_.get();
-  UniqueFd choosing = LookAtLeaseFile(folder, "choosing");
+  UniqueFd choosing = InspectLeaseFile(folder, "choosing");
   if (!choosing && errno == ENOENT) choosing = OpenLeaseFile(folder, "choosing");
   if (!choosing) return cannot(Failure("the folder of device leases " + Quoted(folder_), errno));
   if (!LockWithin(choosing.get(), patience_ms)) {
@@ -326,13 +326,13 @@ tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::Choose(c
     }
   }
 
-  const std::vector<DeviceTurn> turns = ServeInTurn(jobs, devices);
+  const std::vector<DeviceGrant> turns = ServeInTurn(jobs, devices);
   const std::size_t self = jobs.size() - 1;
   const auto mine =
-      std::find_if(turns.begin(), turns.end(), [self](const DeviceTurn& turn) { return turn.job == self; });
+      std::find_if(turns.begin(), turns.end(), [self](const DeviceGrant& turn) { return turn.job == self; });
   if (mine == turns.end()) {
     std::map<std::string, std::string> due_to;
-    for (const DeviceTurn& turn : turns) {
+    for (const DeviceGrant& turn : turns) {
       for (const std::size_t position : turn.positions) {
         due_to[jobs[turn.job].wish.candidates[position]] = choice.texts[turn.job].whose;
       }

@@ -13,7 +13,7 @@
 
 #include <tl/expected.hpp>
 
-#include "agent/devices/device_turns.h"
+#include "agent/devices/device_grants.h"
 #include "base/system/unique_fd.h"
 
 namespace muster {
@@ -25,7 +25,7 @@ std::string LeaseFolder(std::string_view given);
 class DeviceLeases {
  public:
   struct Wish {
-    DeviceWish devices;
+    DeviceRequest devices;
     std::string whose;  // for those who find them taken: one line of text
     std::string party;  // WaitingJob::party; without blanks
     std::string job;    // which job of the party; without blanks

@@ -124,7 +124,7 @@ std::vector<std::uint32_t> OwnCores() {
   return {};
 }
 
-HostCores CoresThere(const std::vector<std::uint32_t>& usable, const std::string& root) {
+HostCores ReadHostCores(const std::vector<std::uint32_t>& usable, const std::string& root) {
   const std::map<std::uint32_t, std::uint32_t> node_of = NodeOfCores(root);
   const std::set<std::uint32_t> ours(usable.begin(), usable.end());
   std::map<std::uint32_t, HostCores::Node> nodes;

@@ -18,6 +18,6 @@ std::vector<std::uint32_t> OwnCores();
 // `usable` arranged by what stands below `root`/sys and `root`/proc; `root` ends with a slash. Cores of which no node
 // is told are on node 0. The quota is the smallest of the own cgroup and those above it: cpu.max, or for version 1
 // cpu.cfs_quota_us over cpu.cfs_period_us.
-HostCores CoresThere(const std::vector<std::uint32_t>& usable, const std::string& root = "/");
+HostCores ReadHostCores(const std::vector<std::uint32_t>& usable, const std::string& root = "/");
 
 }  // namespace muster

@@ -70,7 +70,7 @@ UniqueFd OpenLeaseFile(int folder, const std::string& name) {
   return UniqueFd();
 }
 
-UniqueFd LookAtLeaseFile(int folder, const std::string& name) {
+UniqueFd InspectLeaseFile(int folder, const std::string& name) {
   return OnlyPlain(UniqueFd(::openat(folder, name.c_str(), O_RDONLY | kFlags)));
 }
 

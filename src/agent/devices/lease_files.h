@@ -15,7 +15,7 @@ namespace muster {
 // Empty, with errno set, if it cannot be opened or is not a regular file with exactly one link (EINVAL).
 UniqueFd OpenLeaseFile(int folder, const std::string& name);
 // The same for reading, and not created: closing it raises no IN_CLOSE_WRITE for those that watch the folder.
-UniqueFd LookAtLeaseFile(int folder, const std::string& name);
+UniqueFd InspectLeaseFile(int folder, const std::string& name);
 
 // Whether the name still leads to the file: a lock on one that was removed is worth nothing.
 bool IsStillThere(int folder, const std::string& name, int file);

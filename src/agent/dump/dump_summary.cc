@@ -20,7 +20,7 @@ bool Alike(const ThreadState& a, const ThreadState& b) {
 }
 
 std::vector<StackFrame> Innermost(const std::vector<StackFrame>& frames, std::size_t& left) {
-  const std::size_t count = std::min({frames.size(), kMostToldFrames, left});
+  const std::size_t count = std::min({frames.size(), kMostReportedFrames, left});
   left -= count;
   return {frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(count)};
 }
@@ -40,7 +40,7 @@ std::vector<ThreadState> ThreadsOf(const FoundProcess& found, std::size_t& frame
       ++threads[i].alike;
       return;
     }
-    if (threads.size() < kMostToldThreads) threads.push_back(std::move(thread));
+    if (threads.size() < kMostReportedThreads) threads.push_back(std::move(thread));
   };
   for (std::size_t i = 0; i < found.kernel.threads.size(); ++i) {
     const KernelThread& kernel = found.kernel.threads[i];
@@ -99,7 +99,7 @@ std::vector<SystemProcessState> Summarize(const std::vector<FoundProcess>& found
   std::vector<SystemProcessState> states;
   std::size_t frames_left = kMostFramesInAll;
   for (const FoundProcess& process : found) {
-    if (states.size() == kMostToldProcesses) break;
+    if (states.size() == kMostReportedProcesses) break;
     SystemProcessState state;
     state.pid = process.kernel.identity.pid;
     state.parent = process.kernel.parent;

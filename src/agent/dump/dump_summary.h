@@ -25,10 +25,10 @@ struct FoundProcess {
 };
 
 // What one ProcessDumped holds at most; the file has the rest.
-inline constexpr std::size_t kMostToldProcesses = protocol_bounds::kDumpProcesses;
-inline constexpr std::size_t kMostToldThreads =
+inline constexpr std::size_t kMostReportedProcesses = protocol_bounds::kDumpProcesses;
+inline constexpr std::size_t kMostReportedThreads =
     protocol_bounds::kDumpThreads;  // of a system process, alike ones counted once
-inline constexpr std::size_t kMostToldFrames = protocol_bounds::kDumpFrames;  // of a thread
+inline constexpr std::size_t kMostReportedFrames = protocol_bounds::kDumpFrames;  // of a thread
 inline constexpr std::size_t kMostFramesInAll = 256;
 
 std::vector<SystemProcessState> Summarize(const std::vector<FoundProcess>& found);

@@ -167,7 +167,7 @@ void DumpTaker::LookAgain(Subject& subject) {
   told.window_ns = MonotonicNowNs() - subject.first_look;
   for (FoundProcess& process : subject.found) {
     const std::uint64_t before = process.kernel.cpu_ns;
-    LookAtThreads(process.kernel);
+    ReadThreadStates(process.kernel);
     process.cpu_ns = process.kernel.cpu_ns - std::min(before, process.kernel.cpu_ns);
   }
   struct stat log {};

@@ -214,7 +214,7 @@ std::vector<KernelProcess> ProcessTree(pid_t root) {
   return tree;
 }
 
-void LookAtThreads(KernelProcess& process) {
+void ReadThreadStates(KernelProcess& process) {
   const pid_t pid = process.identity.pid;
   if (Identify(pid) != process.identity) return;
   const std::vector<pid_t> threads = ThreadsOf(pid);

@@ -44,7 +44,7 @@ inline constexpr std::size_t kMostKernelThreads = 64;
 // The process and those below it, each after its parent, with their processor time, but without their threads.
 std::vector<KernelProcess> ProcessTree(pid_t root);
 // Adds the threads, and takes the processor time anew.
-void LookAtThreads(KernelProcess& process);
+void ReadThreadStates(KernelProcess& process);
 
 // The word for a thread's state; empty for one that has none.
 std::string_view ThreadStateName(char state);

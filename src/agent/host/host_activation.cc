@@ -21,7 +21,7 @@ namespace muster {
 namespace {
 
 // Where the shell finds the account. Above what scripts number themselves.
-constexpr int kAccountDescriptor = 198;
+constexpr int kOutputDescriptor = 198;
 
 // The marks of the account. A variable has a '='.
 constexpr std::string_view kStepsFollow = "steps";
@@ -117,8 +117,8 @@ std::string EndText(const ProcessExited& event) {
   return event.signalled ? fmt::format("ended by {}", SignalName(event.code)) : fmt::format("exit code {}", event.code);
 }
 
-std::string ErrorText(ShellAccount::End end, const ProcessExited& event) {
-  using End = ShellAccount::End;
+std::string ErrorText(ActivationOutput::End end, const ProcessExited& event) {
+  using End = ActivationOutput::End;
   switch (end) {
     case End::kWhole:
       return !event.signalled && event.code == 0 ? "" : "the shell could not end: " + EndText(event);
@@ -132,7 +132,7 @@ std::string ErrorText(ShellAccount::End end, const ProcessExited& event) {
       return "it left the shell, with exit code 0";
     case End::kOutsideStep:
       return fmt::format("the environment could not be read, it may be larger than {} MiB: {}",
-                         HostActivation::kMostAccount >> 21, EndText(event));
+                         HostActivation::kMostOutputBytes >> 21, EndText(event));
   }
   return {};
 }
@@ -148,8 +148,8 @@ bool Fits(const HostActivated& told) {
 
 }  // namespace
 
-ShellAccount ReadShellAccount(std::string_view bytes) {
-  ShellAccount account;
+ActivationOutput ParseActivationOutput(std::string_view bytes) {
+  ActivationOutput account;
   std::map<std::string, std::string> before;
   std::map<std::string, std::string> after;
   std::map<std::string, std::string>* variables = &before;
@@ -168,21 +168,21 @@ ShellAccount ReadShellAccount(std::string_view bytes) {
       variables = nullptr;
     } else if (entry == kStep) {
       ++account.told.failed_step;
-      account.end = ShellAccount::End::kInStep;
+      account.end = ActivationOutput::End::kInStep;
     } else if (entry == kNoModules) {
-      account.end = ShellAccount::End::kNoModules;
+      account.end = ActivationOutput::End::kNoModules;
     } else if (entry == kNoConda) {
-      account.end = ShellAccount::End::kNoConda;
+      account.end = ActivationOutput::End::kNoConda;
     } else if (entry == kVariablesFollow) {
       account.told.failed_step = 0;
-      account.end = ShellAccount::End::kOutsideStep;
+      account.end = ActivationOutput::End::kOutsideStep;
       variables = &after;
     } else if (entry == kWhole) {
-      account.end = ShellAccount::End::kWhole;
+      account.end = ActivationOutput::End::kWhole;
       break;
     }
   }
-  if (account.end != ShellAccount::End::kWhole) return account;
+  if (account.end != ActivationOutput::End::kWhole) return account;
   for (const auto& [name, value] : before) {
     if (!after.contains(name)) account.told.unset.push_back(name);
   }
@@ -224,7 +224,7 @@ void HostActivation::Begin(const Activate& command, const FileBelow& log, const 
 
 tl::expected<void, SpawnError> HostActivation::Start(const Activate& command, const FileBelow& log_file,
                                                      const ResourceLimit& descriptors) {
-  auto account = MakeAccount("muster-activation", kMostAccount);
+  auto account = CreateMemoryFile("muster-activation", kMostOutputBytes);
   if (!account) return tl::unexpected<SpawnError>(std::move(account.error()));
   auto log = CreateLogFile(log_file);
   if (!log) return tl::unexpected<SpawnError>(std::move(log.error()));
@@ -234,7 +234,7 @@ tl::expected<void, SpawnError> HostActivation::Start(const Activate& command, co
   spec.env = EnvPointers(command.environment);
   spec.cwd = command.cwd;
   spec.stdout_fd = spec.stderr_fd = log->get();
-  spec.passed.push_back({account_.get(), kAccountDescriptor});
+  spec.passed.push_back({account_.get(), kOutputDescriptor});
   spec.limits.push_back(descriptors);
   auto started = shell_.Start(0, 0, std::move(spec));
   if (!started) return tl::unexpected<SpawnError>(std::move(started.error()));
@@ -250,7 +250,7 @@ void HostActivation::Abandon() {
 
 void HostActivation::OnExited(const ProcessExited& event) {
   deadline_.cancel();
-  ShellAccount account = ReadShellAccount(ReadAccount(account_.get(), kMostAccount));
+  ActivationOutput account = ParseActivationOutput(ReadMemoryFile(account_.get(), kMostOutputBytes));
   account_.reset();
   account.told.error =
       late_ ? fmt::format("it took longer than {}", DurationText(static_cast<double>(within_.count()) / 1000))

@@ -26,7 +26,7 @@ namespace muster {
 // What the shell has told by its end, read into `told.set`, `told.unset` and `told.failed_step`. Entries end with a
 // zero byte: variables as they were, a mark for each step that was begun, variables as they are. Variables in which
 // every shell differs (PWD, OLDPWD, SHLVL, _) are left out.
-struct ShellAccount {
+struct ActivationOutput {
   enum class End : std::uint8_t {
     kWhole,        // all there is to tell
     kInStep,       // in step `told.failed_step`
@@ -37,12 +37,12 @@ struct ShellAccount {
   End end = End::kOutsideStep;
   HostActivated told;
 };
-ShellAccount ReadShellAccount(std::string_view bytes);
+ActivationOutput ParseActivationOutput(std::string_view bytes);
 
 class HostActivation {
  public:
   // Environment before and after, together.
-  static constexpr std::size_t kMostAccount = 8U << 20;
+  static constexpr std::size_t kMostOutputBytes = 8U << 20;
 
   using Done = std::function<void(HostActivated)>;
 

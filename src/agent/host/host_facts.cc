@@ -150,7 +150,7 @@ HostFacts ReadHostFacts(const std::vector<std::string>& variables, const std::ve
   facts.root = ::geteuid() == 0;
   facts.cores = static_cast<std::uint32_t>(OwnCores().size());
   facts.memory_bytes = MemoryBytes(root);
-  const DevicesThere devices = CountDevices({}, root);
+  const HostDeviceCount devices = CountDevices({}, root);
   facts.device_kind = devices.kind;
   facts.devices = devices.count;
   facts.addresses = Addresses();
@@ -177,7 +177,7 @@ std::map<std::string, std::string> ReadDrivers(const std::string& root) {
   return drivers;
 }
 
-DiskFact LookAtDisk(const PlaceSought& place) {
+DiskFact CheckDisk(const FolderQuery& place) {
   DiskFact disk;
   disk.what = place.what;
   std::filesystem::path path = place.path;
@@ -201,8 +201,8 @@ DiskFact LookAtDisk(const PlaceSought& place) {
   return disk;
 }
 
-ProgramFact LookForProgram(const ProgramSought& sought, const std::vector<std::string>& search_dirs,
-                           const std::string& cwd) {
+ProgramFact FindProgramOnHost(const ProgramQuery& sought, const std::vector<std::string>& search_dirs,
+                              const std::string& cwd) {
   SpawnSpec spec;
   spec.argv = {sought.name};
   spec.search_dirs = search_dirs;

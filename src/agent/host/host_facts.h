@@ -25,10 +25,10 @@ HostFacts ReadHostFacts(const std::vector<std::string>& variables, const std::ve
 std::map<std::string, std::string> ReadDrivers(const std::string& root = "/");
 
 // The file system of the place. A folder that is not there yet will lie where the nearest one above it does.
-DiskFact LookAtDisk(const PlaceSought& place);
+DiskFact CheckDisk(const FolderQuery& place);
 
 // As a start in `cwd` would find it.
-ProgramFact LookForProgram(const ProgramSought& sought, const std::vector<std::string>& search_dirs,
-                           const std::string& cwd);
+ProgramFact FindProgramOnHost(const ProgramQuery& sought, const std::vector<std::string>& search_dirs,
+                              const std::string& cwd);
 
 }  // namespace muster

@@ -20,7 +20,7 @@
 #include "agent/host/run_folder.h"
 #include "base/system/unique_fd.h"
 #include "spawn/start/watched_fd.h"
-#include "wire/files/brought_files.h"
+#include "wire/files/collected_files.h"
 #include "wire/protocol/file_messages.h"
 #include "wire/protocol/protocol_bounds.h"
 
@@ -89,7 +89,7 @@ class HostFolder {
   bool made_ = false;
   std::vector<std::string> made_above_;  // folders that were made for it
   std::set<std::string> put_;            // relative paths, here and below
-  BroughtFiles brought_;
+  CollectedFiles brought_;
   std::set<std::string> limited_;
   std::map<std::string, std::uint64_t> sent_;
   std::set<std::string> due_;

@@ -80,7 +80,7 @@ std::optional<Inspected> LastTold(const std::string& bytes) {
 
 }  // namespace
 
-PythonFact ReadPythonAccount(const std::string& program, std::string_view bytes) {
+PythonFact ParsePythonOutput(const std::string& program, std::string_view bytes) {
   PythonFact fact;
   fact.program = program;
   fact.error = "it did not list its packages";
@@ -117,9 +117,9 @@ bool LookAround(int in, int out, const std::string& version) {
   if (WriteAll(out, EncodeFrame(AgentMessage(told))) != 0) return false;
   if (wanted.trials) told.facts.trials = TryHost();
   told.facts.drivers = ReadDrivers();
-  for (const PlaceSought& place : wanted.places) told.facts.disks.push_back(LookAtDisk(place));
-  for (const ProgramSought& program : wanted.programs) {
-    told.facts.programs.push_back(LookForProgram(program, wanted.search_dirs, wanted.cwd));
+  for (const FolderQuery& place : wanted.places) told.facts.disks.push_back(CheckDisk(place));
+  for (const ProgramQuery& program : wanted.programs) {
+    told.facts.programs.push_back(FindProgramOnHost(program, wanted.search_dirs, wanted.cwd));
   }
   return WriteAll(out, EncodeFrame(AgentMessage(told))) == 0;
 }
@@ -159,7 +159,7 @@ void HostInspection::Begin(Inspect command, const ResourceLimit& descriptors) {
 }
 
 tl::expected<void, SpawnError> HostInspection::Start(std::uint32_t number, const ResourceLimit& descriptors) {
-  auto account = MakeAccount("muster-inspection", kMostAccount);
+  auto account = CreateMemoryFile("muster-inspection", kMostOutputBytes);
   if (!account) return tl::unexpected<SpawnError>(std::move(account.error()));
   SpawnSpec spec;
   UniqueFd question;
@@ -210,7 +210,7 @@ void HostInspection::Tell() {
   deadline_.cancel();
   Inspected told;
   if (const auto account = accounts_.find(kLooker); account != accounts_.end()) {
-    auto looked = LastTold(ReadAccount(account->second.get(), kMostAccount));
+    auto looked = LastTold(ReadMemoryFile(account->second.get(), kMostOutputBytes));
     if (looked) told = std::move(*looked);
   }
   if (const auto failed = failures_.find(kLooker); failed != failures_.end()) {
@@ -218,15 +218,15 @@ void HostInspection::Tell() {
   }
   for (std::uint32_t number = 1; number <= command_.pythons.size(); ++number) {
     const auto account = accounts_.find(number);
-    PythonFact fact = ReadPythonAccount(
+    PythonFact fact = ParsePythonOutput(
         command_.pythons[number - 1],
-        account == accounts_.end() ? std::string() : ReadAccount(account->second.get(), kMostAccount));
+        account == accounts_.end() ? std::string() : ReadMemoryFile(account->second.get(), kMostOutputBytes));
     if (const auto failed = failures_.find(number); failed != failures_.end()) fact.error = failed->second;
     told.facts.pythons.push_back(std::move(fact));
   }
   if (const auto account = accounts_.find(NameNumber()); account != accounts_.end()) {
-    told.facts.trials.push_back(
-        NameTrial(OwnHostName(), ReadAccount(account->second.get(), kMostAccount), !failures_.contains(NameNumber())));
+    told.facts.trials.push_back(NameTrial(OwnHostName(), ReadMemoryFile(account->second.get(), kMostOutputBytes),
+                                          !failures_.contains(NameNumber())));
   }
   accounts_.clear();
   told.asked_at = asked_at_;

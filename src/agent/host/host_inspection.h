@@ -24,7 +24,7 @@
 namespace muster {
 
 // What a Python has said on its standard output, other words between ours; `error` if it has not said all.
-PythonFact ReadPythonAccount(const std::string& program, std::string_view bytes);
+PythonFact ParsePythonOutput(const std::string& program, std::string_view bytes);
 
 // The command: reads the frame of one Inspect, and writes that of an Inspected with what is known at once and then one
 // with everything that can be seen without starting anything. False if it was asked something else.
@@ -32,7 +32,7 @@ bool LookAround(int in, int out, const std::string& version);
 
 class HostInspection {
  public:
-  static constexpr std::size_t kMostAccount = 1U << 20;  // of each process
+  static constexpr std::size_t kMostOutputBytes = 1U << 20;  // of each process
 
   struct Observer {
     std::function<void(const Inspected&)> done;  // once for each Begin, unless there is a Kill() before

@@ -74,7 +74,7 @@ bool IsDeviceNode(std::string_view name) {
          name == "nvidia-uvm" || name == "kfd";
 }
 
-void TryNodes(const std::string& root, std::vector<TrialFact>& trials) {
+void TryNodes(const std::string& root, std::vector<HostCheck>& trials) {
   std::vector<std::string> nodes;
   std::error_code error;
   for (fs::directory_iterator it(root + "dev", error), end; !error && it != end; it.increment(error)) {
@@ -103,8 +103,8 @@ std::string TryClock() {
 
 }  // namespace
 
-std::vector<TrialFact> TryHost(const std::string& root) {
-  std::vector<TrialFact> trials = {
+std::vector<HostCheck> TryHost(const std::string& root) {
+  std::vector<HostCheck> trials = {
       {"mechanism", "pidfd", TryPidfd()},
       {"mechanism", "close_range", MissingOf(::syscall(SYS_close_range, ~0U, ~0U, 0))},
       {"mechanism", "clone_cgroup", MissingOf(::syscall(SYS_clone3, nullptr, 0))},
@@ -123,8 +123,8 @@ std::vector<TrialFact> TryHost(const std::string& root) {
   return trials;
 }
 
-TrialFact NameTrial(const std::string& name, const std::string& output, bool ended_well) {
-  TrialFact trial{"name", name, {}};
+HostCheck NameTrial(const std::string& name, const std::string& output, bool ended_well) {
+  HostCheck trial{"name", name, {}};
   const std::string address = output.substr(0, output.find_first_of(" \t\n"));
   if (!ended_well || address.empty()) {
     trial.error = "it has no address";

@@ -11,9 +11,9 @@ namespace muster {
 
 // `root` ends with '/' and stands before paths of devices and of /proc/sys, for tests. To be called in a process of its
 // own: one of the trials moves nothing, but makes a cgroup and removes it again.
-std::vector<TrialFact> TryHost(const std::string& root = "/");
+std::vector<HostCheck> TryHost(const std::string& root = "/");
 
 // What `getent ahosts NAME` says of the host's own name: `output` and whether it ended well.
-TrialFact NameTrial(const std::string& name, const std::string& output, bool ended_well);
+HostCheck NameTrial(const std::string& name, const std::string& output, bool ended_well);
 
 }  // namespace muster

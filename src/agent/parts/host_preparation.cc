@@ -24,7 +24,7 @@ HostPreparation::HostPreparation(AgentState& state)
                    .idle = [this] { state_.emptied(); }}),
       paths_(state.io),
       code_(state.io, CodeCacheFolder(), state.send),
-      allotment_(state.io, {.given = [this](const Allotted& given) { state_.send(given); },
+      allotment_(state.io, {.given = [this](const ResourcesAllocated& given) { state_.send(given); },
                             .awaited =
                                 [this](DevicesAwaited awaited) {
                                   awaited.host = state_.host;
@@ -48,7 +48,7 @@ std::string HostPreparation::Do(Inspect& command) {
   return {};
 }
 
-std::string HostPreparation::Do(const Allot& command) {
+std::string HostPreparation::Do(const AllocateResources& command) {
   if (allotted_ || state_.started > 0) return "asked for devices and cores twice, or after a start";
   allotted_ = true;
   allotment_.Give(command);
@@ -61,10 +61,10 @@ std::string HostPreparation::Do(const OpenPaths& command) {
   return {};
 }
 
-std::string HostPreparation::Do(const TryPaths& command) {
+std::string HostPreparation::Do(const ProbePaths& command) {
   if (!state_.preparing() || paths_.trying()) return "network paths are checked only once, before the first start";
-  if (command.targets.size() > PathTrial::kMostTargets) return "too many network paths to check";
-  paths_.Try(command, [this](const PathsTried& told) { state_.send(told); });
+  if (command.targets.size() > PathProbe::kMostTargets) return "too many network paths to check";
+  paths_.Try(command, [this](const PathsProbed& told) { state_.send(told); });
   return {};
 }
 

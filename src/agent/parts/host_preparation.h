@@ -7,10 +7,10 @@
 #include <string>
 
 #include "agent/code/code_cache.h"
-#include "agent/devices/allotment.h"
+#include "agent/devices/resource_allocation.h"
 #include "agent/host/host_activation.h"
 #include "agent/host/host_inspection.h"
-#include "agent/host/path_trial.h"
+#include "agent/host/path_probe.h"
 #include "agent/parts/agent_part.h"
 #include "agent/parts/agent_state.h"
 
@@ -24,9 +24,9 @@ class HostPreparation : public AgentPart {
   // Empty, or why a head must not send that command now.
   std::string Do(const Activate& command);
   std::string Do(Inspect& command);
-  std::string Do(const Allot& command);
+  std::string Do(const AllocateResources& command);
   std::string Do(const OpenPaths& command);
-  std::string Do(const TryPaths& command);
+  std::string Do(const ProbePaths& command);
   std::string Do(const ClosePaths& command);
   std::string Do(OfferCode& command);
   std::string Do(const CodeBytes& bytes);
@@ -45,9 +45,9 @@ class HostPreparation : public AgentPart {
   AgentState& state_;
   HostActivation activation_;
   HostInspection inspection_;
-  PathTrial paths_;
+  PathProbe paths_;
   CodeCache code_;
-  Allotment allotment_;
+  ResourceAllocation allotment_;
   bool allotted_ = false;
 };
 

@@ -174,7 +174,7 @@ void RunningProcesses::OnSpawnFailed(const StartProcess& command, const SpawnErr
 
 // --- while they run, and their ends ----------------------------------------------------------------
 
-std::string RunningProcesses::Do(const AskOutput& command) const {
+std::string RunningProcesses::Do(const RequestOutput& command) const {
   static_cast<void>(command);
   OutputSeen seen;
   seen.host = state_.host;

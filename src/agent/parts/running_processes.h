@@ -19,8 +19,8 @@
 #include "agent/parts/readiness.h"
 #include "agent/parts/running_process.h"
 #include "agent/processes/child_set.h"
-#include "agent/processes/end_witness.h"
 #include "agent/processes/environment_block.h"
+#include "agent/processes/exit_inspector.h"
 #include "agent/processes/given_ports.h"
 #include "agent/processes/pty_set.h"
 
@@ -45,7 +45,7 @@ class RunningProcesses : public AgentPart {
   std::string Do(DefineEnvironment& command);
   std::string Do(const StartProcess& command);
   std::string Do(const StopProcesses& command);
-  std::string Do(const AskOutput& command) const;
+  std::string Do(const RequestOutput& command) const;
 
   const RunningProcessTable& table() const { return table_; }
   std::size_t size() const { return children_.size(); }
@@ -69,7 +69,7 @@ class RunningProcesses : public AgentPart {
   AgentState& state_;
   Companions with_;
   ChildSet children_;
-  EndWitness witness_;
+  ExitInspector witness_;
   RunningProcessTable table_;
   std::map<std::uint32_t, EnvironmentBlock> environments_;
 };

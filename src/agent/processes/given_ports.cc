@@ -36,8 +36,8 @@ bool SpeaksOfAnAddressInUse(std::string_view words) {
 
 }  // namespace
 
-bool GivenPorts::IsStranger(const PortHolder& holder) const {
-  if (holder.kind != PortHolder::Kind::kStranger) return false;
+bool GivenPorts::IsForeign(const PortHolder& holder) const {
+  if (holder.kind != PortHolder::Kind::kForeign) return false;
   return holder.pid != 0 || holder.user != ::geteuid() || shut_in_;
 }
 
@@ -102,7 +102,7 @@ bool GivenPorts::IsOurs(const Key& key, std::uint16_t number, std::optional<Port
   if (HasSocket(attempt->second.pid, Listeners()[number], proc_)) return given->second.ours = true;
   const PortHolder holder = FindPortHolders({number}, self_, proc_).at(number);
   if (holder.kind == PortHolder::Kind::kOurs) return given->second.ours = true;
-  if (!IsStranger(holder) || !holder.listening) return true;
+  if (!IsForeign(holder) || !holder.listening) return true;
   if (!std::exchange(attempt->second.told, true)) {
     taken = Taken(key, given->first, number, PortHolderText(holder));
     taken->running = true;
@@ -155,7 +155,7 @@ std::vector<PortTaken> GivenPorts::Ended(const ProcessExited& event, const std::
     const PortHolder& holder = holders.at(given.number);
     if (holder.kind == PortHolder::Kind::kOurs) {
       given.ours = given.ours || holder.listening;
-    } else if (IsStranger(holder) && (holder.listening || refused.contains(name))) {
+    } else if (IsForeign(holder) && (holder.listening || refused.contains(name))) {
       taken.push_back(Taken(key, name, given.number, PortHolderText(holder)));
     } else if (refused.contains(name)) {
       // A socket that is only bound stands in no table. That the port is refused is one witness, the words another.

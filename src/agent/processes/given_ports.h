@@ -70,7 +70,7 @@ class GivenPorts {
 
   // Not one of ours for all that is known. A holder of our own user who cannot be seen may be one of ours that cannot
   // be looked into; in a namespace it is the strangers who cannot.
-  bool IsStranger(const PortHolder& holder) const;
+  bool IsForeign(const PortHolder& holder) const;
 
   pid_t self_ = ::getpid();
   std::string proc_ = "/proc";

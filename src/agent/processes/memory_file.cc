@@ -11,7 +11,7 @@
 
 namespace muster {
 
-tl::expected<UniqueFd, SpawnError> MakeAccount(const char* name, std::size_t most) {
+tl::expected<UniqueFd, SpawnError> CreateMemoryFile(const char* name, std::size_t most) {
   UniqueFd file(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file && ::ftruncate(file.get(), static_cast<off_t>(most)) == 0 &&
       ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
@@ -20,7 +20,7 @@ tl::expected<UniqueFd, SpawnError> MakeAccount(const char* name, std::size_t mos
   return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kDescriptors, errno, "a text held in memory"});
 }
 
-std::string ReadAccount(int fd, std::size_t most) {
+std::string ReadMemoryFile(int fd, std::size_t most) {
   const off_t end = ::lseek(fd, 0, SEEK_CUR);
   return end <= 0 ? std::string() : ReadText(fd, std::min(static_cast<std::size_t>(end), most));
 }

@@ -15,9 +15,9 @@ namespace muster {
 
 // A file that can hold so many bytes and no more, however much is written. Spawn stage "descriptors" if the kernel
 // refuses it.
-tl::expected<UniqueFd, SpawnError> MakeAccount(const char* name, std::size_t most);
+tl::expected<UniqueFd, SpawnError> CreateMemoryFile(const char* name, std::size_t most);
 
 // What has been written from the beginning on: the command writes at the position that is ours, too.
-std::string ReadAccount(int fd, std::size_t most);
+std::string ReadMemoryFile(int fd, std::size_t most);
 
 }  // namespace muster

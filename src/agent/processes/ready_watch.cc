@@ -216,7 +216,7 @@ void ReadyWatch::OnChanges() {
   }
 }
 
-void ReadyWatch::LookAtPorts() {
+void ReadyWatch::CheckPorts() {
   std::vector<Key> ready;
   bool waiting = false;
   const std::set<std::uint16_t> listening = ListeningPorts();
@@ -255,7 +255,7 @@ void ReadyWatch::OnAlarm() {
     watched.probe_at.reset();
     due.push_back(key);
   }
-  if (ports_at_ && *ports_at_ <= now) LookAtPorts();
+  if (ports_at_ && *ports_at_ <= now) CheckPorts();
   for (const Key& key : due) {
     if (watched_.contains(key)) observer_.probe(key);
   }

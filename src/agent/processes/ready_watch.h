@@ -72,7 +72,7 @@ class ReadyWatch {
   void Done(const Key& key);
   void AwaitChanges();
   void OnChanges();
-  void LookAtPorts();
+  void CheckPorts();
   void SetAlarm(Clock::time_point at);
   void OnAlarm();
 

@@ -49,7 +49,7 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, AgentProce
                     if (state_.phase == Phase::kFinishing) FinishIfEmpty();
                   },
               .when_sent = [this](std::function<void()> done) { wire_->WhenWritten(std::move(done)); }}),
-      beats_(io, {.send = [this](const AgentBeat& beat) { wire_->SendUrgent(EncodeFrame(AgentMessage(beat))); },
+      beats_(io, {.send = [this](const AgentHeartbeat& beat) { wire_->SendUrgent(EncodeFrame(AgentMessage(beat))); },
                   .unheard =
                       [this](const std::string& why) {
                         const AgentMessage last = AgentFailed{why};  // a head that hears after all learns why
@@ -87,7 +87,7 @@ int Agent::Run() {
                  if (why.empty()) return EndAtOnce(kAgentLostHead, nullptr);
                  Fail("the connection is broken: " + why);
                },
-               IsHeadBeat);
+               IsHeadHeartbeat);
   state_.io.run();
   return exit_code_;
 }
@@ -148,17 +148,17 @@ void Agent::Execute(AgentCommand& command) {
       Overloaded{
           // The agent itself
           [&](const Hello& hello) { check(Do(hello)); },
-          [&](const HeadBeat& beat) { Do(beat); },
+          [&](const HeadHeartbeat& beat) { Do(beat); },
           [&](const Finish& finish) { check(Do(finish)); },
           // The run directory
           [&](const PlaceFile& file) { check(state_.host_folder.Put(file)); },
-          [&](const FilesKept& answer) { check(Do(answer)); },
+          [&](const FilesStored& answer) { check(Do(answer)); },
           // The host, before the first start
           [&](const Activate& activate) { check(preparation_.Do(activate)); },
           [&](Inspect& inspect) { check(preparation_.Do(inspect)); },
-          [&](const Allot& allot) { check(preparation_.Do(allot)); },
+          [&](const AllocateResources& allot) { check(preparation_.Do(allot)); },
           [&](const OpenPaths& open) { check(preparation_.Do(open)); },
-          [&](const TryPaths& attempt) { check(preparation_.Do(attempt)); },
+          [&](const ProbePaths& attempt) { check(preparation_.Do(attempt)); },
           [&](const ClosePaths& close) { check(preparation_.Do(close)); },
           [&](OfferCode& offer) { check(preparation_.Do(offer)); },
           [&](const CodeBytes& bytes) { check(preparation_.Do(bytes)); },
@@ -167,7 +167,7 @@ void Agent::Execute(AgentCommand& command) {
           [&](DefineEnvironment& define) { check(processes_.Do(define)); },
           [&](const StartProcess& start) { check(processes_.Do(start)); },
           [&](const StopProcesses& stop) { check(processes_.Do(stop)); },
-          [&](const AskOutput& ask) { processes_.Do(ask); },
+          [&](const RequestOutput& ask) { processes_.Do(ask); },
           [&](const TakeDump& take) { dumps_.Do(take, processes_.table()); },
           [&](const PtyBytes& typed) { check(terminals_.Typed(typed) ? "" : "more was typed than was granted"); },
           [&](const PtyTaken& taken) { terminals_.Taken(taken); },
@@ -213,9 +213,9 @@ std::string Agent::Do(const Hello& command) {
   return {};
 }
 
-void Agent::Do(const HeadBeat& beat) {
+void Agent::Do(const HeadHeartbeat& beat) {
   if (beats_.going()) return beats_.Answered(beat.number);
-  if (state_.phase != Phase::kOver) state_.send(AgentBeat{beat.number, MonotonicNowNs(), 0, 0});
+  if (state_.phase != Phase::kOver) state_.send(AgentHeartbeat{beat.number, MonotonicNowNs(), 0, 0});
 }
 
 // --- the end ---------------------------------------------------------------------------------------
@@ -262,7 +262,7 @@ void Agent::FinishIfEmpty() {
   Attest();
 }
 
-std::string Agent::Do(const FilesKept& answer) {
+std::string Agent::Do(const FilesStored& answer) {
   if (!std::exchange(sending_files_, false)) return "files are kept that were not sent";
   files_kept_ = answer.all;
   FinishIfEmpty();

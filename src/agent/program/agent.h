@@ -28,8 +28,8 @@
 #include "agent/processes/given_ports.h"
 #include "agent/processes/pty_set.h"
 #include "agent/program/agent_guard.h"
-#include "agent/program/beats.h"
 #include "agent/program/containment.h"
+#include "agent/program/heartbeat_sender.h"
 #include "agent/program/sub_agents.h"
 #include "base/system/self_count.h"
 #include "spawn/guard/pid_namespace.h"
@@ -55,7 +55,7 @@ class Agent {
 
   // It is below another agent (sub_agents.h), with descriptors up to `descriptors` and no more: what can be known from
   // that, or be asked of the other, it does not look for, and it begins without the magic. Before Run().
-  void BeBelow(std::uint32_t descriptors) { below_ = descriptors; }
+  void SetOwnDescriptors(std::uint32_t descriptors) { below_ = descriptors; }
 
   // Its guard, if there is one; before Run().
   void BeGuardedBy(const AgentGuard& guard) { containment_.BeGuardedBy(guard); }
@@ -79,8 +79,8 @@ class Agent {
   // What is about the agent itself; empty, or why a head must not send that now.
   std::string Do(const Hello& command);
   std::string Do(const Finish& command);
-  std::string Do(const FilesKept& answer);
-  void Do(const HeadBeat& beat);
+  std::string Do(const FilesStored& answer);
+  void Do(const HeadHeartbeat& beat);
 
   SelfCount Count() const { return below_ ? SelfCount{*below_, 0} : CountSelf(); }
   void AwaitEnds();
@@ -92,7 +92,7 @@ class Agent {
 
   std::shared_ptr<Wire> wire_;
   AgentState state_;
-  Beats beats_;
+  HeartbeatSender beats_;
   Containment containment_;
   Orphans orphans_;
   GivenPorts ports_;

@@ -83,7 +83,7 @@ AgentGuard BeGuarded(int failed, int account) {
   const KillReport report = KillDescendants({});
   if (made.slate_->size > 0) RemoveCgroup(std::string(made.slate_->cgroup, made.slate_->size));
   if (account >= 0) {
-    TellKilled(account, report.killed);
+    WriteKilledCount(account, report.killed);
     EndAs(end);  // what cannot be ended comes to the head, which says so
   }
   if (end.signalled) {

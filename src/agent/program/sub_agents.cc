@@ -54,7 +54,7 @@ int ServeOne(UniqueFd line, AgentProcess& process) {
   if (!wire) return kAgentFailed;
   Agent agent(io, std::move(*wire), process);
   // Below the line come what the process keeps, the three of the loop and that of its signals.
-  agent.BeBelow(kControlFd + 2 + kKeptDescriptors + 4);
+  agent.SetOwnDescriptors(kControlFd + 2 + kKeptDescriptors + 4);
   const int code = agent.Run();
   if (code == kAgentFinished) ::send(kControlFd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
   return code;
@@ -104,7 +104,7 @@ std::string SubAgents::Do(const OpenAgent& command) {
   if (!state_.serving()) return "an agent after the finish";
   if (by_number_.contains(command.number)) return fmt::format("there is an agent {} already", command.number);
   if (state_.space) {
-    state_.send(AgentGone{command.number, "cannot be below one in a PID namespace", 0});
+    state_.send(AgentExited{command.number, "cannot be below one in a PID namespace", 0});
   } else {
     Open(command.number);
   }
@@ -113,7 +113,7 @@ std::string SubAgents::Do(const OpenAgent& command) {
 
 void SubAgents::Open(std::uint32_t number) {
   const auto cannot = [&](const char* what) {
-    state_.send(AgentGone{number, std::string("cannot be started: ") + what + ": " + std::strerror(errno), 0});
+    state_.send(AgentExited{number, std::string("cannot be started: ") + what + ": " + std::strerror(errno), 0});
   };
   auto line = SocketPair(SOCK_NONBLOCK);
   if (!line) return cannot("socketpair");
@@ -261,20 +261,20 @@ void SubAgents::Abandon() {
   by_number_.clear();
 }
 
-bool SubAgents::SaidFinished(const Process& process) {
+bool SubAgents::FinishReported(const Process& process) {
   char byte = 0;
   return process.control && ::recv(process.control.get(), &byte, 1, MSG_DONTWAIT) == 1;
 }
 
 void SubAgents::Finished(const std::shared_ptr<One>& one) {
   const auto process = by_pid_.find(one->pid);
-  if (process == by_pid_.end() || process->second.one != one || !SaidFinished(process->second)) return;
+  if (process == by_pid_.end() || process->second.one != one || !FinishReported(process->second)) return;
   process->second.one = nullptr;
   idle_.push_back(process->first);
   Gone(*one, {});
 }
 
-void SubAgents::Gone(One& one, AgentGone gone) {
+void SubAgents::Gone(One& one, AgentExited gone) {
   by_number_.erase(one.number);
   boost::system::error_code ignored;
   one.line.close(ignored);
@@ -291,9 +291,9 @@ bool SubAgents::ChildEnded(pid_t pid) {
   by_pid_.erase(found);
   if (process.one) {
     Hear(*process.one, kMostLast);
-    AgentGone gone;
+    AgentExited gone;
     // One that finished has attested that nothing was left.
-    const bool finished = SaidFinished(process) || (!end->signalled && end->code == kAgentFinished);
+    const bool finished = FinishReported(process) || (!end->signalled && end->code == kAgentFinished);
     if (!finished) {
       gone.why = EndText(*end);
       const KillReport report = end_orphans_();

@@ -36,7 +36,7 @@ class SubAgents : public AgentPart {
   SubAgents(AgentState& state, std::shared_ptr<Wire> wire, std::function<KillReport()> end_orphans)
       : state_(state), wire_(std::move(wire)), end_orphans_(std::move(end_orphans)) {}
 
-  // Empty, or why a head must not send that now. An agent that cannot be started is reported by AgentGone.
+  // Empty, or why a head must not send that now. An agent that cannot be started is reported by AgentExited.
   std::string Do(const OpenAgent& command);
   // What is said to one that is gone is dropped.
   void Do(const ToAgent& said);
@@ -72,10 +72,10 @@ class SubAgents : public AgentPart {
   // It takes no more connections, and sees the one that it has end: it is to end.
   void Retire(pid_t pid, Process& process);
   // Whether the agent that it served had; true once.
-  static bool SaidFinished(const Process& process);
+  static bool FinishReported(const Process& process);
   // Its connection is over: its process is idle, unless it ends.
   void Finished(const std::shared_ptr<One>& one);
-  void Gone(One& one, AgentGone gone);
+  void Gone(One& one, AgentExited gone);
   void AwaitWords(const std::shared_ptr<One>& one);
   // Passes on what it has said, about `most` bytes of it.
   void Hear(One& one, std::size_t most);

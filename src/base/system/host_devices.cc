@@ -55,7 +55,7 @@ const DeviceKind* DeviceKindNamed(std::string_view name) {
   return found == kDeviceKinds.end() ? nullptr : found;
 }
 
-DevicesThere CountDevices(std::string_view kind, const std::string& root) {
+HostDeviceCount CountDevices(std::string_view kind, const std::string& root) {
   for (const DeviceKind& each : kDeviceKinds) {
     if (!kind.empty() && each.name != kind) continue;
     if (const std::uint32_t count = CountOf(each.name, root); count > 0) return {std::string(each.name), count};
@@ -63,7 +63,7 @@ DevicesThere CountDevices(std::string_view kind, const std::string& root) {
   return {};
 }
 
-std::optional<std::uint32_t> BelievedDevices(std::string_view text) {
+std::optional<std::uint32_t> ParseDeviceCount(std::string_view text) {
   constexpr std::uint32_t kMost = 4096;
   std::uint32_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);

@@ -27,20 +27,20 @@ inline constexpr std::array<DeviceKind, 3> kDeviceKinds = {{{"ascend", "ASCEND_R
 // Null for an unknown name.
 const DeviceKind* DeviceKindNamed(std::string_view name);
 
-struct DevicesThere {
+struct HostDeviceCount {
   std::string kind;         // empty if there are no devices
   std::uint32_t count = 0;  // 0: unknown
 
-  bool operator==(const DevicesThere&) const = default;
+  bool operator==(const HostDeviceCount&) const = default;
 };
 
 // The devices of one kind, or, for an empty `kind`, of the first kind that is present: /dev/davinciN, /dev/nvidiaN, and
 // for hip the GPU nodes of /sys/class/kfd/kfd/topology. `root` ends with a slash.
-DevicesThere CountDevices(std::string_view kind, const std::string& root = "/");
+HostDeviceCount CountDevices(std::string_view kind, const std::string& root = "/");
 
 // Overrides the count of devices: for devices that muster cannot count, and for tests.
 inline constexpr const char* kHostDevicesVariable = "MUSTER_HOST_DEVICES";
 // Parses the value of that variable; nothing if it is no number from 0 to 4096.
-std::optional<std::uint32_t> BelievedDevices(std::string_view text);
+std::optional<std::uint32_t> ParseDeviceCount(std::string_view text);
 
 }  // namespace muster

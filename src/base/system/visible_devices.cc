@@ -131,11 +131,11 @@ std::vector<HostDevice> Chosen(const std::optional<std::vector<HostDevice>>& bef
 
 }  // namespace
 
-VisibleDevices DevicesInSight(std::string_view kind, std::uint32_t wanted, const VariableOf& variable,
-                              const std::string& root) {
+VisibleDevices FindVisibleDevices(std::string_view kind, std::uint32_t wanted, const VariableOf& variable,
+                                  const std::string& root) {
   VisibleDevices sight;
   const char* believed_text = variable(kHostDevicesVariable);
-  const auto believed = believed_text == nullptr ? std::nullopt : BelievedDevices(believed_text);
+  const auto believed = believed_text == nullptr ? std::nullopt : ParseDeviceCount(believed_text);
   const std::uint32_t count = believed ? *believed : CountDevices(kind, root).count;
   const std::vector<Known> known = kind == "cuda"  ? KnownCuda(root)
                                    : kind == "hip" ? KnownHip(root)

@@ -33,7 +33,7 @@ using VariableOf = std::function<const char*(const char* name)>;
 
 // `kind` as in base/system/host_devices.h, or empty. If the number of devices is unknown, `wanted` devices are assumed.
 // The caller's list ends at its first invalid word, as for CUDA; a variable set to an empty text leaves no device.
-VisibleDevices DevicesInSight(std::string_view kind, std::uint32_t wanted, const VariableOf& variable,
-                              const std::string& root = "/");
+VisibleDevices FindVisibleDevices(std::string_view kind, std::uint32_t wanted, const VariableOf& variable,
+                                  const std::string& root = "/");
 
 }  // namespace muster

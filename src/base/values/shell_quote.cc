@@ -175,4 +175,6 @@ tl::expected<std::vector<std::string>, std::string> ShellWords(std::string_view 
   return words;
 }
 
+std::string Readable(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
+
 }  // namespace muster

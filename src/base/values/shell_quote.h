@@ -27,4 +27,7 @@ std::string Quoted(std::string_view text);
 // bytes become \xNN. Tabs stay.
 std::string Printable(std::string_view text);
 
+// The text for JSON, which has to be UTF-8: if it is not, as Printable has it.
+std::string Readable(const std::string& text);
+
 }  // namespace muster

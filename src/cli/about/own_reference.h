@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "muster/mindspore/schema.h"
 #include "muster/result.h"
-#include "muster/schema.h"
 #include "muster/value.h"
 #include "reference/context_topics.h"
 #include "reference/topic.h"

@@ -13,8 +13,8 @@
 #include "cli/command/print_diagnostics.h"
 #include "cli/command/small_file.h"
 #include "cli/command/wait_line.h"
+#include "cli/options/current_site.h"
 #include "cli/options/run_list.h"
-#include "cli/options/site_of_call.h"
 #include "lua/own_data/own_data.h"
 
 namespace muster {
@@ -63,7 +63,7 @@ std::string WrittenName(const std::string& library, const fs::path& file) {
 
 class Lister {
  public:
-  explicit Lister(const SiteOfCall& site) : site_(site), waiting_("reading recipes") {}
+  explicit Lister(const CurrentSite& site) : site_(site), waiting_("reading recipes") {}
   ~Lister() { waiting_.Clear(); }
   Lister(const Lister&) = delete;
   Lister& operator=(const Lister&) = delete;
@@ -122,7 +122,7 @@ class Lister {
     recipes_.push_back(std::move(listed));
   }
 
-  const SiteOfCall& site_;
+  const CurrentSite& site_;
   WaitLine waiting_;
   std::vector<ListedRecipe> recipes_;
 };

@@ -20,8 +20,8 @@
 #include "base/values/utf8.h"
 #include "cli/command/small_file.h"
 #include "cli/command/wait_line.h"
+#include "cli/options/current_site.h"
 #include "cli/options/resume.h"
-#include "cli/options/site_of_call.h"
 #include "cli/options/stored_recipe.h"
 #include "plan/hosts/host_list.h"
 #include "settings/values/value_json.h"
@@ -337,13 +337,13 @@ void PrintLine(const std::string& line) { std::fprintf(stderr, "%s\n", Printable
 
 Result<std::uint32_t> OwnDevices(std::string_view kind) {
   const char* believed = std::getenv(kHostDevicesVariable);
-  if (believed != nullptr && !BelievedDevices(believed)) {
+  if (believed != nullptr && !ParseDeviceCount(believed)) {
     return Fail(
         Error("usage", {},
               std::string(kHostDevicesVariable) + " must be a number of devices up to 4096, got " + Quoted(believed)));
   }
-  const std::uint32_t all = believed != nullptr ? *BelievedDevices(believed) : CountDevices(kind).count;
-  const auto visible = DevicesInSight(kind, all, [](const char* name) { return std::getenv(name); }).devices.size();
+  const std::uint32_t all = believed != nullptr ? *ParseDeviceCount(believed) : CountDevices(kind).count;
+  const auto visible = FindVisibleDevices(kind, all, [](const char* name) { return std::getenv(name); }).devices.size();
   // If no device is visible, the run is refused with a message that names the variable.
   return visible == 0 ? all : static_cast<std::uint32_t>(visible);
 }

@@ -8,7 +8,7 @@
 
 #include "base/values/shell_quote.h"
 #include "cli/command/small_file.h"
-#include "cli/options/planned_thing.h"
+#include "cli/options/plan_argument.h"
 #include "cli/options/run_argument.h"
 #include "cli/options/stored_recipe.h"
 #include "plan/text/plan_json.h"

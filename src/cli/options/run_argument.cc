@@ -10,7 +10,7 @@
 
 #include "base/values/shell_quote.h"
 #include "cli/command/print_diagnostics.h"
-#include "cli/options/site_of_call.h"
+#include "cli/options/current_site.h"
 #include "cli/options/trial_facts.h"
 #include "run/control/control_connection.h"
 #include "run/directory/run_directory.h"
@@ -58,7 +58,7 @@ namespace {
 
 // A trial opens its socket only after a while; asks its sweep's head to open it now, which answers once there is a run
 // directory. On failure, commands that contact the trial report that.
-void MakeTrialListen(const SweepAccount& account, const std::string& sweep_dir, const std::string& run_dir,
+void MakeTrialListen(const SweepProgress& account, const std::string& sweep_dir, const std::string& run_dir,
                      TrialNumber trial) {
   const auto open = account.open().find(trial);
   std::error_code error;
@@ -85,7 +85,7 @@ Result<std::string> FindAttempt(const std::string& sweep, const std::string& tri
 }
 
 // Once for each owner: several parts of a command resolve the same run.
-void TellOwner(const std::string& run_dir) {
+void WarnOfOwner(const std::string& run_dir) {
   static std::set<std::string> told;
   const auto owner = OwnerOf(run_dir);
   if (!owner || IsOwn(*owner) || !told.insert(run_dir).second) return;
@@ -109,7 +109,7 @@ Result<std::string> FindRun(const std::string& run, DirectoryUse use) {
     if (!runs_folder) return runs_folder;
     found = ResolveRun(run, *runs_folder, kRunDirectories, use);
   }
-  if (found && use == DirectoryUse::kExecute) TellOwner(*found);
+  if (found && use == DirectoryUse::kExecute) WarnOfOwner(*found);
   return found;
 }
 

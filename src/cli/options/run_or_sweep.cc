@@ -15,9 +15,9 @@
 namespace muster {
 namespace {
 
-std::optional<WorkFound> Found(const Result<std::string>& folder, const DirectoryKind& kind) {
+std::optional<RunOrSweepMatch> Found(const Result<std::string>& folder, const DirectoryKind& kind) {
   if (!folder) return std::nullopt;
-  WorkFound found;
+  RunOrSweepMatch found;
   found.folder = *folder;
   found.live = IsRunLive(*folder);
   std::error_code error;
@@ -33,15 +33,15 @@ std::optional<WorkFound> Found(const Result<std::string>& folder, const Director
 
 }  // namespace
 
-Result<NamedWork> FindWork(const std::string& word, DirectoryUse use, Prefer prefer) {
+Result<NamedRunOrSweep> FindRunOrSweep(const std::string& word, DirectoryUse use, Prefer prefer) {
   auto run = FindRun(word, use);
   std::error_code error;
   if (!std::filesystem::exists(word, error) && SweepAndTrial(word)) {
     if (!run) return Fail(std::move(run.error()));
-    return NamedWork{*std::move(run), false};
+    return NamedRunOrSweep{*std::move(run), false};
   }
   const auto sweep = FindSweep(word, use);
-  auto chosen = ChooseWork(Found(run, kRunDirectories), Found(sweep, kSweepDirectories), !word.empty(), prefer);
+  auto chosen = ChooseRunOrSweep(Found(run, kRunDirectories), Found(sweep, kSweepDirectories), !word.empty(), prefer);
   if (chosen) return *std::move(chosen);
   return Fail(sweep.error().front().kind == "owner" ? sweep.error() : run.error());
 }
@@ -55,7 +55,7 @@ std::string WordForSweep(const std::string& sweep_dir, const std::string& name, 
   return sweep_dir;
 }
 
-void AddWorkArgument(CLI::App& app, std::string& word) {
+void AddRunOrSweepArgument(CLI::App& app, std::string& word) {
   app.add_option("RUN", word,
                  "a run or sweep: path, name, name~1 (the one before) or id prefix; or a trial: SWEEP:12, "
                  "SWEEP:12.2 (its second attempt), SWEEP:best; default: the newest");

@@ -8,18 +8,18 @@
 
 #include "muster/result.h"
 #include "run/directory/directory_owner.h"
-#include "sweep/index/work_choice.h"
+#include "sweep/index/run_or_sweep_choice.h"
 
 namespace muster {
 
 // The word may be empty: the newest. On return the control socket of a running trial exists. Fails as FindRun and
 // FindSweep (cli/options/run_argument.h).
-Result<NamedWork> FindWork(const std::string& word, DirectoryUse use, Prefer prefer);
+Result<NamedRunOrSweep> FindRunOrSweep(const std::string& word, DirectoryUse use, Prefer prefer);
 
 // A word for this sweep in the current folder: its name if that is unambiguous, else its id, else its path.
 std::string WordForSweep(const std::string& sweep_dir, const std::string& name, const std::string& id);
 
 // Adds [RUN], which may be a sweep or a trial.
-void AddWorkArgument(CLI::App& app, std::string& word);
+void AddRunOrSweepArgument(CLI::App& app, std::string& word);
 
 }  // namespace muster

@@ -18,7 +18,6 @@
 #include "cli/options/run_list.h"
 #include "cli/options/trial_facts.h"
 #include "run/directory/run_directory.h"
-#include "run/journal/journal_line.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
@@ -121,7 +120,7 @@ Result<Told> Tell(const OpenedSweep& sweep) {
   return told;
 }
 
-std::uint64_t RunningOf(const SweepAccount& account) {
+std::uint64_t RunningOf(const SweepProgress& account) {
   return static_cast<std::uint64_t>(
       std::count_if(account.open().begin(), account.open().end(), [](const auto& one) { return one.second.running; }));
 }
@@ -155,7 +154,7 @@ void PrintCauses(const std::vector<FailureCause>& causes) {
 }
 
 void PrintSweep(const OpenedSweep& sweep, const Told& told) {
-  const SweepAccount& account = sweep.view.account();
+  const SweepProgress& account = sweep.view.account();
   Say("sweep", fmt::format("{}  {}", Printable(account.name()), Printable(account.sweep_id())));
   if (!sweep.file.doc.empty()) Say("", Printable(sweep.file.doc));
   Say("directory", Printable(sweep.dir));
@@ -216,7 +215,7 @@ void PrintSweep(const OpenedSweep& sweep, const Told& told) {
 }
 
 nlohmann::json SweepJson(const OpenedSweep& sweep, const Told& told) {
-  const SweepAccount& account = sweep.view.account();
+  const SweepProgress& account = sweep.view.account();
   nlohmann::json json = {{"format", 1},
                          {"sweep", account.sweep_id()},
                          {"name", Readable(account.name())},

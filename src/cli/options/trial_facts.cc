@@ -9,7 +9,6 @@
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/run_argument.h"
 #include "run/directory/run_tags.h"
-#include "run/journal/journal_line.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
 
@@ -38,7 +37,7 @@ nlohmann::json ObjectiveJson(const OpenedSweep& sweep) {
   return {{"metric", Readable(objective->metric)}, {"maximize", objective->maximize}};
 }
 
-nlohmann::json ClassesJson(const SweepAccount& account) {
+nlohmann::json ClassesJson(const SweepProgress& account) {
   nlohmann::json classes = nlohmann::json::object();
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
     const std::uint64_t count = account.count(static_cast<TrialClass>(i));

@@ -13,7 +13,7 @@ namespace muster {
 // The text must live as long as the app. Empty: not given.
 void AddWaitOption(CLI::App& app, std::string& text);
 
-// As Allot::wait_ms. Kind "usage".
+// As AllocateResources::wait_ms. Kind "usage".
 Result<std::uint64_t> ReadWait(const std::string& text);
 
 }  // namespace muster

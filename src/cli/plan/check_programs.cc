@@ -39,7 +39,7 @@ Diagnostics MissingPrograms(const Plan& plan) {
   if (error) return {};
   const Inspect question = QuestionFor(plan, NeedsOf(plan, 1), wanted);
   Diagnostics missing;
-  for (const ProgramSought& sought : question.programs) {
+  for (const ProgramQuery& sought : question.programs) {
     const std::string path = "PATH=" + sought.search_path;
     SpawnSpec spec;
     spec.argv = {sought.name};

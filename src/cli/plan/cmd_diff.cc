@@ -13,7 +13,7 @@
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/command/wait_line.h"
-#include "cli/options/planned_thing.h"
+#include "cli/options/plan_argument.h"
 #include "cli/options/recipe_options.h"
 #include "cli/options/run_facts.h"
 #include "cli/options/stored_recipe.h"
@@ -69,13 +69,13 @@ Result<std::uint32_t> OneProcess(const Plan& plan, const std::string& word) {
   return OneProcessNamed(plan, "ranks", word);
 }
 
-int Show(const DiffOptions& options, const ToldDiff& diff, bool same) {
+int Show(const DiffOptions& options, const PlanDifference& diff, bool same) {
   std::fputs((options.json ? DiffJson(diff) : DiffText(diff)).c_str(), stdout);
   return same ? kExitOk : kExitDiffer;
 }
 
 int DiffRanks(const DiffOptions& options, const Named& named) {
-  auto thing = ThingNamed(named.word, named.overrides, options.recipe);
+  auto thing = ResolvePlanArgument(named.word, named.overrides, options.recipe);
   if (!thing) return Refuse(thing.error(), options.json);
   std::vector<std::uint32_t> processes;
   for (const std::string& word : options.ranks) {
@@ -85,7 +85,7 @@ int DiffRanks(const DiffOptions& options, const Named& named) {
   }
   PrintDiagnostics(thing->warnings);
   const Plan& plan = thing->plan;
-  ToldDiff diff;
+  PlanDifference diff;
   const std::string id = PlanId(plan);
   const auto side = [&](std::uint32_t process) {
     return DiffedSide{thing->name + " " + ProcessName(plan, plan.processes[process]), id};
@@ -137,16 +137,16 @@ int RunDiff(const DiffOptions& options) {
                          "muster diff A B, or muster diff RECIPE name=value for what that changes")},
                   options.json);
   }
-  std::vector<PlannedThing> things;
+  std::vector<PlanArgument> things;
   Diagnostics warnings;
   for (const Named& one : *named) {
-    auto thing = ThingNamed(one.word, one.overrides, options.recipe);
+    auto thing = ResolvePlanArgument(one.word, one.overrides, options.recipe);
     if (!thing) return Refuse(thing.error(), options.json);
     warnings.insert(warnings.end(), thing->warnings.begin(), thing->warnings.end());
     things.push_back(*std::move(thing));
   }
   PrintDiagnostics(Folded(warnings));
-  ToldDiff diff;
+  PlanDifference diff;
   diff.a = {things[0].name, PlanId(things[0].plan)};
   diff.b = {things[1].name, PlanId(things[1].plan)};
   diff.changes = DiffPlans(things[0].plan, things[1].plan);

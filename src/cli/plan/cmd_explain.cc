@@ -11,7 +11,7 @@
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/command/wait_line.h"
-#include "cli/options/planned_thing.h"
+#include "cli/options/plan_argument.h"
 #include "cli/options/recipe_options.h"
 #include "cli/plan/plan_commands.h"
 #include "explain/explain.h"

@@ -74,7 +74,7 @@ const char* VerdictName(Verdict verdict) {
   return "";
 }
 
-bool IsWell(Verdict verdict) { return verdict == Verdict::kOk || verdict == Verdict::kWritten; }
+bool IsSuccess(Verdict verdict) { return verdict == Verdict::kOk || verdict == Verdict::kWritten; }
 
 struct Tested {
   GoldenCase of;
@@ -82,7 +82,7 @@ struct Tested {
   std::string why;       // one line; empty on success
   std::string detail;    // the difference or error, as text
   Diagnostics problems;  // of the recipe, including warnings
-  std::optional<ToldDiff> diff;
+  std::optional<PlanDifference> diff;
 };
 
 struct Skipped {
@@ -308,7 +308,7 @@ class Tester {
       tested.detail = LinesOfDiff(kept, said, kMostLines);
       return;
     }
-    ToldDiff& diff = *tested.diff;
+    PlanDifference& diff = *tested.diff;
     diff.a.name = Shown(options_, tested.of.plan());
     diff.b.name = "now";
     if (diff.causes.size() > 1) TryAlone(tested.of, *now, diff);
@@ -316,7 +316,7 @@ class Tester {
   }
 
   // The effect of each parameter alone: the plan with its old value, with all others as they are now.
-  void TryAlone(const GoldenCase& one, const Evaluation& now, ToldDiff& diff) {
+  void TryAlone(const GoldenCase& one, const Evaluation& now, PlanDifference& diff) {
     for (PlanCause& cause : diff.causes) {
       const auto kept = cause.before && cause.after ? ValueFromJsonText(*cause.before) : tl::unexpected(std::string());
       if (!kept) {
@@ -377,8 +377,8 @@ class Tester {
 };
 
 bool AllWell(const Outcome& outcome) {
-  return outcome.stale.empty() &&
-         std::all_of(outcome.cases.begin(), outcome.cases.end(), [](const Tested& one) { return IsWell(one.verdict); });
+  return outcome.stale.empty() && std::all_of(outcome.cases.begin(), outcome.cases.end(),
+                                              [](const Tested& one) { return IsSuccess(one.verdict); });
 }
 
 std::string Summary(const Outcome& outcome) {

@@ -78,11 +78,11 @@ std::string KeptPlan(const Plan& plan) {
   return std::string(kId) + PlanId(plan) + '\n' + Excerpt(text);
 }
 
-std::optional<ToldDiff> DiffOfKept(std::string_view kept, std::string_view said, const Evaluation& now) {
+std::optional<PlanDifference> DiffOfKept(std::string_view kept, std::string_view said, const Evaluation& now) {
   const auto before = ReadPlanText(WithoutId(kept));
   const auto after = ReadPlanText(WithoutId(said));
   if (!before || !after) return std::nullopt;
-  ToldDiff diff;
+  PlanDifference diff;
   diff.a.plan_id = KeptId(kept);
   diff.b.plan_id = KeptId(said);
   diff.changes = DiffPlans(before->plan, before->rest, after->plan, after->rest);

@@ -20,7 +20,7 @@ std::string KeptId(std::string_view kept);
 
 // The difference by cause, as far as two texts of KeptPlan show it: parameters, derived values, and differing parts of
 // processes. `now` has the sources of parameters. Nothing if the golden text is no plan's.
-std::optional<ToldDiff> DiffOfKept(std::string_view kept, std::string_view said, const Evaluation& now);
+std::optional<PlanDifference> DiffOfKept(std::string_view kept, std::string_view said, const Evaluation& now);
 
 // Removed and added lines, "- 12: …", at most so many; for texts that are no plans.
 std::string LinesOfDiff(std::string_view kept, std::string_view said, std::size_t most);

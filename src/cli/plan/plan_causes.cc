@@ -25,7 +25,7 @@ std::string PlaceText(const Place& place) {
 }
 
 // All inputs that can differ, by name.
-std::map<std::string, Said> SaidBy(const PlannedThing& thing) {
+std::map<std::string, Said> SaidBy(const PlanArgument& thing) {
   std::map<std::string, Said> said;
   for (const auto& [name, value] : thing.plan.params) said[name] = {value, "", false};
   if (!thing.evaluation) {
@@ -54,11 +54,11 @@ std::map<std::string, Said> SaidBy(const PlannedThing& thing) {
 
 // The changed lines of the sources, "-gpt.lua:12: …"; sources of recipes have names relative to the recipe's
 // folder.
-std::vector<std::string> ChangedLines(const PlannedThing& a, const PlannedThing& b) {
+std::vector<std::string> ChangedLines(const PlanArgument& a, const PlanArgument& b) {
   std::set<std::string> files;
   for (const auto& [file, unused] : a.sources) files.insert(file);
   for (const auto& [file, unused] : b.sources) files.insert(file);
-  const auto text = [](const PlannedThing& thing, const std::string& file) {
+  const auto text = [](const PlanArgument& thing, const std::string& file) {
     const auto found = thing.sources.find(file);
     return found == thing.sources.end() ? std::string() : found->second;
   };
@@ -73,7 +73,7 @@ std::vector<std::string> ChangedLines(const PlannedThing& a, const PlannedThing&
 
 class CauseFinder {
  public:
-  CauseFinder(const PlannedThing& a, const PlannedThing& b, const std::function<void()>& on_plan)
+  CauseFinder(const PlanArgument& a, const PlanArgument& b, const std::function<void()>& on_plan)
       : a_(a), b_(b), on_plan_(on_plan), said_a_(SaidBy(a)), said_b_(SaidBy(b)) {}
 
   Causes Find() {
@@ -210,8 +210,8 @@ class CauseFinder {
     }
   }
 
-  const PlannedThing& a_;
-  const PlannedThing& b_;
+  const PlanArgument& a_;
+  const PlanArgument& b_;
   const std::function<void()>& on_plan_;
   Evaluator evaluator_;  // for one recipe: that of B if the texts differ, else that of A
   std::map<std::string, Said> said_a_;
@@ -221,7 +221,7 @@ class CauseFinder {
 
 }  // namespace
 
-Causes FindCauses(const PlannedThing& a, const PlannedThing& b, const std::function<void()>& on_plan) {
+Causes FindCauses(const PlanArgument& a, const PlanArgument& b, const std::function<void()>& on_plan) {
   return CauseFinder(a, b, on_plan).Find();
 }
 

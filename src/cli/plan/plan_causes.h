@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/planned_thing.h"
+#include "cli/options/plan_argument.h"
 #include "plan/text/caused_changes.h"
 
 namespace muster {
@@ -17,6 +17,6 @@ struct Causes {
 };
 
 // `on_plan` is called after each plan that was made.
-Causes FindCauses(const PlannedThing& a, const PlannedThing& b, const std::function<void()>& on_plan);
+Causes FindCauses(const PlanArgument& a, const PlanArgument& b, const std::function<void()>& on_plan);
 
 }  // namespace muster

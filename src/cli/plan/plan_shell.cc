@@ -83,7 +83,8 @@ Result<const Process*> Chosen(const Plan& plan, const ShellChoice& choice) {
 
 // A bare name that is not on the PATH may be a program beside muster, as for muster run.
 std::string ProgramOf(const std::string& word) {
-  if (word.empty() || word.find('/') != std::string::npos || word.find(kHoleOpen) != std::string::npos) return {};
+  if (word.empty() || word.find('/') != std::string::npos || word.find(kPlaceholderOpen) != std::string::npos)
+    return {};
   const char* path = std::getenv("PATH");
   std::string_view rest = path == nullptr ? "" : path;
   while (!rest.empty()) {

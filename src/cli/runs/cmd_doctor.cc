@@ -16,12 +16,12 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
+#include "cli/options/current_site.h"
 #include "cli/options/host_memory.h"
+#include "cli/options/host_transport.h"
 #include "cli/options/recipe_options.h"
 #include "cli/options/resume.h"
 #include "cli/options/run_argument.h"
-#include "cli/options/site_of_call.h"
-#include "cli/options/way_to_hosts.h"
 #include "cli/runs/first_site.h"
 #include "cli/runs/run_commands.h"
 #include "run/directory/environment_record.h"
@@ -118,7 +118,7 @@ int RunDoctor(const DoctorOptions& options) {
   if (here) {
     transport = std::make_unique<LocalTransport>(std::string(), options.recipe.without);
   } else {
-    transport = std::make_unique<SshTransport>(WayToAgents(options.agent, environment));
+    transport = std::make_unique<SshTransport>(SshSettingsForAgents(options.agent, environment));
   }
   const std::vector<InspectedHost> inspected = InspectHosts(*transport, *hosts, question, HiddenValues(plan, {}));
   const HostComparison comparison = CompareHosts(inspected, needs, MUSTER_VERSION);

@@ -22,10 +22,9 @@
 #include "run/directory/private_files.h"
 #include "run/directory/rank_set.h"
 #include "run/directory/run_directory.h"
-#include "run/journal/journal_line.h"
 #include "run/report/dump_json.h"
 #include "run/report/dump_report.h"
-#include "sweep/watch/sweep_look.h"
+#include "sweep/watch/sweep_snapshot.h"
 
 namespace muster {
 namespace {
@@ -72,10 +71,10 @@ void PrintFile(const std::string& folder, const DumpReport& dump) {
 }
 
 // Requests a dump from a running run; for one that is over, or of another user, the last dump is read.
-Result<NamedWork> Find(const std::string& run) {
-  auto own = FindWork(run, DirectoryUse::kControl, Prefer::kLive);
+Result<NamedRunOrSweep> Find(const std::string& run) {
+  auto own = FindRunOrSweep(run, DirectoryUse::kControl, Prefer::kLive);
   if (own) return own;
-  auto read = FindWork(run, DirectoryUse::kRead, Prefer::kLive);
+  auto read = FindRunOrSweep(run, DirectoryUse::kRead, Prefer::kLive);
   return read && !IsRunLive(read->folder) ? read : own;
 }
 
@@ -118,7 +117,7 @@ Result<int> ShowDumpOfRun(const std::string& folder, const DumpFilter& filter, b
 
 // The sweep's running trials, one after the other. A trial that has ended meanwhile is skipped.
 Result<int> ShowDumpsOfSweep(const std::string& folder, const DumpFilter& filter, bool json) {
-  const auto look = LookAtSweep(folder);
+  const auto look = ReadSweepSnapshot(folder);
   if (!look) return Fail(look.error());
   if (look->running.empty()) {
     return Fail(
@@ -131,7 +130,7 @@ Result<int> ShowDumpsOfSweep(const std::string& folder, const DumpFilter& filter
   bool first = true;
   for (const RunningTrial& running : look->running) {
     const std::string name = word + ":" + running.Word();
-    const auto trial = FindWork(name, DirectoryUse::kControl, Prefer::kLive);
+    const auto trial = FindRunOrSweep(name, DirectoryUse::kControl, Prefer::kLive);
     const auto dump = trial ? DumpOf(trial->folder, filter) : Result<DumpReport>(Fail(trial.error()));
     if (!dump) {
       std::fflush(stdout);
@@ -174,7 +173,7 @@ int RunDump(const DumpOptions& options) {
 
 std::function<int()> SetupDump(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<DumpOptions>();
-  AddWorkArgument(app, options->run);
+  AddRunOrSweepArgument(app, options->run);
   app.add_option("--role", options->role, "only processes of this role");
   app.add_option("--rank", options->ranks, "only processes with these ranks; of a single one everything is shown")
       ->type_name("0-3,7");

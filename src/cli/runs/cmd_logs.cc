@@ -39,7 +39,7 @@
 #include "run/logs/log_time_reader.h"
 #include "run/report/report.h"
 #include "sweep/watch/sweep_feed.h"
-#include "sweep/watch/sweep_look.h"
+#include "sweep/watch/sweep_snapshot.h"
 #include "wire/files/log_bytes.h"
 
 namespace muster {
@@ -334,7 +334,7 @@ Result<int> FollowSweep(LogsOptions& options, const std::string& folder, const s
   }
   RunFollower follower(STDOUT_FILENO, OptionsOf(options, std::move(keeps)));
   SweepFeed feed(follower.io());
-  SweepAccount account;
+  SweepProgress account;
   bool began = false;  // the existing entries have been read
   const auto follow = [&](TrialNumber number) {
     const auto open = account.open().find(number);
@@ -389,7 +389,7 @@ Result<int> ShowLogsOfSweep(LogsOptions& options, const std::string& folder) {
 }
 
 Result<int> ShowLogs(LogsOptions& options) {
-  const auto work = FindWork(options.run, DirectoryUse::kRead, Prefer::kNewest);
+  const auto work = FindRunOrSweep(options.run, DirectoryUse::kRead, Prefer::kNewest);
   if (!work) return Fail(work.error());
   return work->is_sweep ? ShowLogsOfSweep(options, work->folder) : ShowLogsOfRun(options, work->folder);
 }
@@ -405,7 +405,7 @@ int RunLogs(LogsOptions& options) {
 
 std::function<int()> SetupLogs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<LogsOptions>();
-  AddWorkArgument(app, options->run);
+  AddRunOrSweepArgument(app, options->run);
   app.add_option("--role", options->filter.role, "only processes of this role");
   auto* index = app.add_option("--index", options->filter.index, "only the process with this number in its role");
   app.add_option("--rank", options->ranks, "only processes with these ranks")->type_name("0-3,7")->excludes(index);

@@ -33,7 +33,7 @@ int ReportSweep(const std::string& folder, bool json) {
 }
 
 int RunReport(const ReportOptions& options) {
-  const auto work = FindWork(options.run, DirectoryUse::kRead, Prefer::kNewest);
+  const auto work = FindRunOrSweep(options.run, DirectoryUse::kRead, Prefer::kNewest);
   if (!work) {
     PrintDiagnostics(work.error());
     return ExitCodeFor(work.error());
@@ -60,7 +60,7 @@ int RunReport(const ReportOptions& options) {
 
 std::function<int()> SetupReport(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<ReportOptions>();
-  AddWorkArgument(app, options->run);
+  AddRunOrSweepArgument(app, options->run);
   app.add_flag("--json", options->json, "print JSON for programs, as in report.json");
   return [options] { return RunReport(*options); };
 }

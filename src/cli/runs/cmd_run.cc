@@ -25,15 +25,15 @@
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/blank_variable.h"
+#include "cli/options/caller_environment.h"
+#include "cli/options/current_site.h"
+#include "cli/options/host_transport.h"
 #include "cli/options/log_limit_option.h"
 #include "cli/options/recipe_options.h"
 #include "cli/options/resume.h"
 #include "cli/options/run_argument.h"
-#include "cli/options/run_surroundings.h"
-#include "cli/options/site_of_call.h"
 #include "cli/options/stored_recipe.h"
 #include "cli/options/wait_option.h"
-#include "cli/options/way_to_hosts.h"
 #include "cli/options/wrap_option.h"
 #include "cli/runs/background_run.h"
 #include "cli/runs/rehearse.h"
@@ -175,7 +175,7 @@ Result<void> FillPlan(const RunOptions& options, RunRequest& request) {
   if (!evaluation) return Fail(evaluation.error());
   if (auto refused = RefusedByRun(evaluation->warnings); !refused.empty()) return Fail(std::move(refused));
   PrintDiagnostics(evaluation->warnings);
-  PrintDiagnostics(ToldOfRemoved(*evaluation));
+  PrintDiagnostics(WarnOfRemoved(*evaluation));
   if (const auto parent = RunMeant(options.recipe.recipe)) {
     auto id = IdOfRun(*parent);
     if (!id) return Fail(id.error());
@@ -269,7 +269,7 @@ Result<std::unique_ptr<Transport>> TransportFor(const RunOptions& options, const
   }
   const Result<std::uint64_t> lease_ms = LeaseMs(options.lease);
   if (!lease_ms) return Fail(lease_ms.error());
-  SshSettings settings = WayToAgents(options.agent, request.environment);
+  SshSettings settings = SshSettingsForAgents(options.agent, request.environment);
   if (isolation != Isolation::kNone) settings.agent_words = {"--isolate", std::string(IsolationName(isolation))};
   const std::string without = WithoutText(options.recipe.without);
   if (!without.empty()) settings.agent_words.insert(settings.agent_words.end(), {"--without", without});
@@ -334,7 +334,7 @@ int RunRecipe(RunOptions& options) {
   auto spares = SpareHosts(options.recipe, request.plan);
   if (!spares) return Refuse(spares.error(), json);
   request.spares = *std::move(spares);
-  if (auto surrounded = SurroundRun(request); !surrounded) return Refuse(surrounded.error(), json);
+  if (auto surrounded = SetCallerEnvironment(request); !surrounded) return Refuse(surrounded.error(), json);
   for (const auto& [name, secret] : request.plan.secrets) BlankVariable(secret.from_env);
   request.run_dir = options.run_dir;
   for (const std::string& tag : options.tags) {

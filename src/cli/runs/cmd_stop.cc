@@ -24,8 +24,8 @@ struct StopOptions {
   bool dump = false;
 };
 
-// The same as TellOver, for a sweep.
-int TellSweepOver(const std::string& folder, const char* words) {
+// The same as ReportOver, for a sweep.
+int ReportSweepOver(const std::string& folder, const char* words) {
   const auto sweep = OpenSweepAt(folder);
   if (!sweep) {
     PrintDiagnostics(sweep.error());
@@ -43,7 +43,7 @@ int TellSweepOver(const std::string& folder, const char* words) {
 }
 
 // For a run without an active head: one that has ended is a success; one that was lost is not.
-int TellOver(const std::string& folder) {
+int ReportOver(const std::string& folder) {
   const Result<RunSummary> over = SummarizeRun(folder, false);
   if (!over) {
     PrintDiagnostics(over.error());
@@ -68,7 +68,7 @@ Result<ControlAnswer> Ask(const std::string& folder, const StopOptions& options)
 }
 
 int RunStop(const StopOptions& options) {
-  const auto target = FindWork(options.run, DirectoryUse::kControl, Prefer::kLive);
+  const auto target = FindRunOrSweep(options.run, DirectoryUse::kControl, Prefer::kLive);
   if (!target) {
     PrintDiagnostics(target.error());
     return ExitCodeFor(target.error());
@@ -81,7 +81,7 @@ int RunStop(const StopOptions& options) {
   }
   const std::string* const folder = &target->folder;
   const auto tell_over = [&] {
-    return target->is_sweep ? TellSweepOver(*folder, "has ended already") : TellOver(*folder);
+    return target->is_sweep ? ReportSweepOver(*folder, "has ended already") : ReportOver(*folder);
   };
   if (!IsRunLive(*folder)) return tell_over();
   Result<ControlAnswer> answer = Ask(*folder, options);
@@ -94,13 +94,13 @@ int RunStop(const StopOptions& options) {
   }
   if (options.wait) {
     AwaitRunOver(*folder);
-    if (target->is_sweep) return TellSweepOver(*folder, "has ended");
+    if (target->is_sweep) return ReportSweepOver(*folder, "has ended");
     const Result<RunSummary> over = SummarizeRun(*folder, false);
     if (over && over->outcome != "lost") {
       std::printf("%s %s: has ended (%s)\n", Printable(over->name).c_str(), over->run.c_str(), over->outcome.c_str());
       return kExitOk;
     }
-    return TellOver(*folder);
+    return ReportOver(*folder);
   }
   const RunStatus& status = answer->status;
   std::printf("%s %s: %s\n", Printable(status.name).c_str(), Printable(status.run).c_str(),
@@ -115,7 +115,7 @@ int RunStop(const StopOptions& options) {
 
 std::function<int()> SetupStop(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<StopOptions>();
-  AddWorkArgument(app, options->run);
+  AddRunOrSweepArgument(app, options->run);
   app.add_flag("--now", options->now, "kill its processes at once, without grace period");
   app.add_flag("--dump", options->dump, "first record the stacks of all processes for the report");
   app.add_flag("--wait", options->wait, "wait until the run or sweep has ended");

@@ -23,7 +23,7 @@
 #include "sweep/record/sweep_directory.h"
 #include "top/screen.h"
 #include "top/top.h"
-#include "top/top_look.h"
+#include "top/top_snapshots.h"
 
 namespace muster {
 namespace {
@@ -43,32 +43,32 @@ std::optional<FoundRun> NewestLive(const std::string& folder, const DirectoryKin
 }
 
 // Without RUN the newest running run or sweep, not the newest of all.
-Result<NamedWork> FindRunning(const std::string& word) {
-  if (!word.empty()) return FindWork(word, DirectoryUse::kRead, Prefer::kLive);
+Result<NamedRunOrSweep> FindRunning(const std::string& word) {
+  if (!word.empty()) return FindRunOrSweep(word, DirectoryUse::kRead, Prefer::kLive);
   const Result<std::string> runs = DefaultRunsFolder();
   if (!runs) return Fail(runs.error());
   const Result<std::string> sweeps = DefaultSweepsFolder();
   if (!sweeps) return Fail(sweeps.error());
   const auto run = NewestLive(*runs, kRunDirectories);
   const auto sweep = NewestLive(*sweeps, kSweepDirectories);
-  if (sweep && (!run || run->Age() < sweep->Age())) return NamedWork{sweep->path, true};
-  if (run) return NamedWork{run->path, false};
+  if (sweep && (!run || run->Age() < sweep->Age())) return NamedRunOrSweep{sweep->path, true};
+  if (run) return NamedRunOrSweep{run->path, false};
   return Fail(Error("run", {}, fmt::format("no active run in {}", Quoted(*runs)),
                     "muster ls lists runs that have ended; name one to show its outcome"));
 }
 
-Result<TopState> LookOnceAtSweep(const std::string& folder) {
-  auto look = LookAtSweep(folder);
+Result<TopState> ReadSweepTopState(const std::string& folder) {
+  auto look = ReadSweepSnapshot(folder);
   if (!look) return Fail(std::move(look.error()));
   std::string word = WordForSweep(folder, look->file.name, look->file.sweep_id);
   return TopStateOf(ListedSweep{*std::move(look), std::move(word)});
 }
 
 int RunTop(const TopOptions& options) {
-  const Result<NamedWork> work = FindRunning(options.run);
+  const Result<NamedRunOrSweep> work = FindRunning(options.run);
   if (!work) return Refuse(work.error());
   const std::string& folder = work->folder;
-  Result<TopState> state = work->is_sweep ? LookOnceAtSweep(folder) : LookOnce(folder);
+  Result<TopState> state = work->is_sweep ? ReadSweepTopState(folder) : ReadTopState(folder);
   if (!state) return Refuse(state.error());
   std::vector<std::string> roles;
   for (const TopRole& role : state->roles) roles.push_back(role.name);
@@ -76,7 +76,7 @@ int RunTop(const TopOptions& options) {
     return Refuse({Error("usage", {}, fmt::format("the run has no role {}", Quoted(role)), DidYouMean(role, roles))});
   }
   if (!options.json && !options.once && ::isatty(STDOUT_FILENO) == 1) {
-    const SweepLooks looks = work->is_sweep ? [&folder] { return LookOnceAtSweep(folder); } : SweepLooks();
+    const SweepSnapshots looks = work->is_sweep ? [&folder] { return ReadSweepTopState(folder); } : SweepSnapshots();
     const Result<int> code = ShowTop(folder, *std::move(state), options.view, looks);
     return code ? *code : Refuse(code.error());
   }
@@ -89,14 +89,14 @@ int RunTop(const TopOptions& options) {
 
 std::function<int()> SetupTop(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<TopOptions>();
-  AddWorkArgument(app, options->run);
+  AddRunOrSweepArgument(app, options->run);
   app.get_option("RUN")->description(
       "a run or sweep: path, name, name~1 (the one before) or id prefix; or a trial: SWEEP:12; default: the newest "
       "active one");
   app.add_option("--role", options->view.role, "only processes of this role");
-  app.add_flag("--outliers", options->view.odd_only,
+  app.add_flag("--outliers", options->view.outliers_only,
                "only outliers: processes that failed, were restarted or lag behind");
-  app.add_flag("--odd", options->view.odd_only, "former name of --outliers")->group("");
+  app.add_flag("--odd", options->view.outliers_only, "former name of --outliers")->group("");
   app.add_option("--text", options->view.text, "only processes whose name or last line holds this")->type_name("TEXT");
   auto* json = app.add_flag("--json", options->json, "print one JSON object for programs");
   app.add_flag("--once", options->once, "print one table, as without a terminal")->excludes(json);

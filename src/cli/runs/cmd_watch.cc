@@ -27,7 +27,7 @@ bool HasRows() {
 }
 
 int RunWatch(const WatchOptions& options) {
-  const auto work = FindWork(options.run, DirectoryUse::kRead, Prefer::kNewest);
+  const auto work = FindRunOrSweep(options.run, DirectoryUse::kRead, Prefer::kNewest);
   if (!work) {
     PrintDiagnostics(work.error());
     return ExitCodeFor(work.error());
@@ -47,7 +47,7 @@ int RunWatch(const WatchOptions& options) {
 
 std::function<int()> SetupWatch(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<WatchOptions>();
-  AddWorkArgument(app, options->run);
+  AddRunOrSweepArgument(app, options->run);
   app.add_flag("--json", options->json, "print the lines of the journal, as they are written, for programs");
   app.add_flag("--verbose,-v", options->verbose,
                "print the whole report of a successful run too: receipt, times, start-up");

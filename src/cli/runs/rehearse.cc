@@ -24,7 +24,7 @@ void AddRehearseOptions(CLI::App& app, RehearseOptions& options) {
 }
 
 int Rehearse(const RehearseOptions& options, RunRequest request, Transport& transport) {
-  RehearsalWishes wishes;
+  RehearsalSettings wishes;
   if (!options.within.empty()) {
     const std::optional<double> seconds = ParseDuration(options.within);
     if (!seconds || *seconds < kLeastSeconds || *seconds > kMostSeconds) {

@@ -16,7 +16,6 @@
 #include "cli/options/run_list.h"
 #include "cli/options/trial_facts.h"
 #include "cli/runs/trial_list.h"
-#include "run/journal/journal_line.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
 
@@ -79,7 +78,7 @@ struct Compared {
   Axes axes;
   std::map<std::string, TrialFacts> trials;  // by the id of the point
 
-  const SweepAccount& account() const { return sweep.view.account(); }
+  const SweepProgress& account() const { return sweep.view.account(); }
 };
 
 std::string ObjectiveText(const OpenedSweep& sweep) {
@@ -209,7 +208,7 @@ void PrintComparisonJson(const std::vector<Compared>& sweeps, const std::vector<
                            {"points_of_all", ids.size()},
                            {"points", nlohmann::json::array()}};
   for (const Compared& one : sweeps) {
-    const SweepAccount& account = one.account();
+    const SweepProgress& account = one.account();
     nlohmann::json axes = nlohmann::json::object();
     for (const auto& [name, text] : one.axes) axes[Readable(name)] = Readable(text);
     object["sweeps"].push_back({{"sweep", one.sweep.file.sweep_id},

@@ -15,20 +15,19 @@
 #include "cli/options/run_list.h"
 #include "cli/options/run_or_sweep.h"
 #include "run/directory/run_directory.h"
-#include "run/journal/journal_line.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
 namespace {
 
 // "2 of 4"; without a limit of slots "2".
-std::string RunningText(const SweepLook& sweep) {
+std::string RunningText(const SweepSnapshot& sweep) {
   std::string text = std::to_string(sweep.running.size());
   if (sweep.live && sweep.file.slots > 0) text += fmt::format(" of {}", sweep.file.slots);
   return text;
 }
 
-std::string DoneText(const SweepLook& sweep) {
+std::string DoneText(const SweepSnapshot& sweep) {
   std::string text = fmt::format("{} of {}", sweep.over, sweep.possible);
   if (sweep.failed > 0) text += fmt::format(", {} failed", sweep.failed);
   return text;
@@ -62,7 +61,7 @@ Result<SweepList> ListSweeps(const std::vector<std::string>& folders, bool live_
     for (const std::string& path : paths) {
       if ((live_only && !IsRunLive(path)) || !HasJournal(path)) continue;
       if (!seen.insert(std::filesystem::weakly_canonical(path, error)).second) continue;
-      auto look = LookAtSweep(path);
+      auto look = ReadSweepSnapshot(path);
       if (!look) {
         list.unreadable.insert(list.unreadable.end(), look.error().begin(), look.error().end());
       } else if (!live_only || look->live) {
@@ -81,7 +80,7 @@ void PrintSweepTable(const std::vector<ListedSweep>& sweeps) {
   std::vector<std::vector<std::string>> rows = {
       {"SWEEP", "ID", "STARTED", "STATE", "DONE", "RUNNING", "WAITING", "TOOK", "BEST", "FOLDER"}};
   for (const ListedSweep& sweep : sweeps) {
-    const SweepLook& look = sweep.look;
+    const SweepSnapshot& look = sweep.look;
     rows.push_back({Printable(look.file.name), Printable(look.file.sweep_id), TimeText(look.started_at),
                     look.waits.empty() ? look.state : "waiting for devices", DoneText(look), RunningText(look),
                     std::to_string(look.waiting), DurationText(look.seconds), look.BestText(), Printable(look.dir)});
@@ -92,7 +91,7 @@ void PrintSweepTable(const std::vector<ListedSweep>& sweeps) {
 nlohmann::json SweepListJson(const std::vector<ListedSweep>& sweeps) {
   nlohmann::json list = nlohmann::json::array();
   for (const ListedSweep& sweep : sweeps) {
-    const SweepLook& look = sweep.look;
+    const SweepSnapshot& look = sweep.look;
     nlohmann::json one = {{"sweep", look.file.sweep_id},
                           {"name", Readable(look.file.name)},
                           {"word", Readable(sweep.word)},

@@ -7,12 +7,12 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "muster/result.h"
-#include "sweep/watch/sweep_look.h"
+#include "sweep/watch/sweep_snapshot.h"
 
 namespace muster {
 
 struct ListedSweep {
-  SweepLook look;
+  SweepSnapshot look;
   std::string word;  // its name (cli/options/run_or_sweep.h)
 
   // "job:12", "job:12.2".

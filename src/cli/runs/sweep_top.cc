@@ -10,7 +10,7 @@
 namespace muster {
 
 TopState TopStateOf(const ListedSweep& sweep) {
-  const SweepLook& look = sweep.look;
+  const SweepSnapshot& look = sweep.look;
   TopState state;
   state.is_sweep = true;
   state.name = Printable(look.file.name);

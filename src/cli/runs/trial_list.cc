@@ -14,7 +14,6 @@
 #include "cli/options/run_argument.h"
 #include "cli/options/run_list.h"
 #include "cli/options/trial_facts.h"
-#include "run/journal/journal_line.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
@@ -181,7 +180,7 @@ Result<Diagnostics> ListSweeps(bool json, bool even_if_none) {
       unreadable.insert(unreadable.end(), began.error().begin(), began.error().end());
       continue;
     }
-    const SweepAccount& account = sweep->view.account();
+    const SweepProgress& account = sweep->view.account();
     const std::optional<double> best =
         account.best() ? std::optional(ObjectiveValue(sweep->file.objective, account.best()->loss)) : std::nullopt;
     rows.push_back({Printable(account.name()), Printable(account.sweep_id()), TimeText(*began), sweep->State(),

@@ -16,7 +16,6 @@
 #include "cli/options/run_list.h"
 #include "cli/options/trial_facts.h"
 #include "cli/sweeps/sweep_commands.h"
-#include "run/journal/journal_line.h"
 
 namespace muster {
 namespace {

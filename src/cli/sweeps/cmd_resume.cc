@@ -31,7 +31,7 @@ struct RetryOptions {
   std::vector<std::uint64_t> trials;
 };
 
-Result<void> CheckIsOver(TrialNumber trial, const SweepAccount& account) {
+Result<void> CheckIsOver(TrialNumber trial, const SweepProgress& account) {
   if (account.over().Has(trial)) return {};
   const bool is_one = trial < account.trials();
   const std::string what = !is_one                           ? "there is none"
@@ -48,14 +48,14 @@ int Retry(RetryOptions& options) {
     const auto named = ParseTrialClass(name);
     if (!named) {
       const Diagnostics unknown = {Error("usage", {}, "--class " + Quoted(name) + ": there is no such class",
-                                         DidYouMean(name, TrialClassesThereAre(false)))};
+                                         DidYouMean(name, AllTrialClassNames(false)))};
       PrintDiagnostics(unknown);
       return ExitCodeFor(unknown);
     }
     classes.push_back(*named);
   }
   const std::set<TrialNumber> named(options.trials.begin(), options.trials.end());
-  options.sweep.reopen = [&](const SweepAccount& account) -> Result<std::vector<TrialRange>> {
+  options.sweep.reopen = [&](const SweepProgress& account) -> Result<std::vector<TrialRange>> {
     for (const TrialNumber trial : named) {
       if (auto over = CheckIsOver(trial, account); !over) return Fail(over.error());
     }

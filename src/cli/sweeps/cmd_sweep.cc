@@ -6,7 +6,7 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
-#include "cli/options/site_of_call.h"
+#include "cli/options/current_site.h"
 #include "cli/sweeps/run_sweep.h"
 #include "cli/sweeps/sweep_commands.h"
 #include "cli/sweeps/sweep_options.h"
@@ -55,7 +55,7 @@ std::function<int()> SetupSweep(CLI::App& app, const Invocation& invocation) {
   return [options] { return SweepRecipe(*options); };
 }
 
-Result<SweepWords> ReadSweepWords(std::vector<std::string> words) {
+Result<SweepArguments> ParseSweepArguments(std::vector<std::string> words) {
   Invocation invocation;
   const auto dashes = std::find(words.begin(), words.end(), "--");
   if (dashes != words.end()) {
@@ -74,7 +74,7 @@ Result<SweepWords> ReadSweepWords(std::vector<std::string> words) {
     return Fail(Error("sweep", {}, std::string("the sweep's own call cannot be read: ") + error.what()));
   }
   if (given->count() > 0) ChooseSite(site);
-  return SweepWords{options.sweep, options.start.agent};
+  return SweepArguments{options.sweep, options.start.agent};
 }
 
 }  // namespace muster

@@ -19,18 +19,18 @@
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/blank_variable.h"
+#include "cli/options/caller_environment.h"
+#include "cli/options/current_site.h"
+#include "cli/options/host_transport.h"
 #include "cli/options/run_argument.h"
-#include "cli/options/run_surroundings.h"
-#include "cli/options/site_of_call.h"
 #include "cli/options/stored_recipe.h"
-#include "cli/options/way_to_hosts.h"
 #include "cli/runs/background_run.h"
 #include "cli/sweeps/sweep_changes.h"
 #include "run/directory/json_text.h"
 #include "run/directory/run_files.h"
-#include "sweep/course/host_pool.h"
 #include "sweep/head/sweep_head.h"
 #include "sweep/record/sweep_directory.h"
+#include "sweep/scheduler/host_pool.h"
 #include "transport/local_transport.h"
 #include "transport/ssh_transport.h"
 
@@ -65,7 +65,7 @@ Result<Evaluation> FirstOf(DescribedSweep& described, Evaluator& evaluator) {
   if (!first) return first;
   if (Diagnostics refused = RefusedByRun(first->warnings); !refused.empty()) return Fail(std::move(refused));
   PrintDiagnostics(first->warnings);
-  PrintDiagnostics(ToldOfRemoved(*first));
+  PrintDiagnostics(WarnOfRemoved(*first));
   const TrialNeeds needs = NeedsOf(first->plan);
   // Concurrent trials share a host's devices.
   described.evaluation.devices.any =
@@ -105,7 +105,7 @@ struct Start {
   bool accepted = false;
   std::vector<SiteHost> hosts;
   const Plan& first_plan;
-  std::function<Result<std::vector<TrialRange>>(const SweepAccount&)> reopen;
+  std::function<Result<std::vector<TrialRange>>(const SweepProgress&)> reopen;
   std::function<void()> on_begun = {};
 };
 
@@ -129,7 +129,7 @@ Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const 
   request.evaluation.without = without;
   request.evaluation_record = EvaluationRecord;
   request.has_context = !start.first_plan.mindspore.empty();
-  auto surroundings = SurroundRun(request.run);
+  auto surroundings = SetCallerEnvironment(request.run);
   if (!surroundings) return Fail(surroundings.error());
   for (const auto& [name, secret] : start.first_plan.secrets) BlankVariable(secret.from_env);
   const auto site = GetSite();
@@ -157,8 +157,8 @@ Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const 
   if (request.hosts.empty()) {
     transport = std::make_unique<LocalTransport>(std::string(), without);
   } else {
-    transport =
-        std::make_unique<SshTransport>(WayToAgents(options.agent, request.run.environment), kDefaultLeaseMs, without);
+    transport = std::make_unique<SshTransport>(SshSettingsForAgents(options.agent, request.run.environment),
+                                               kDefaultLeaseMs, without);
   }
   request.on_begun = std::move(start.on_begun);
   return RunSweep(request, *transport);
@@ -306,7 +306,7 @@ int ContinueSweep(const SweepContinuation& continuation) {
                                           Quoted(file->cwd), error.message()),
                               "its programs begin in this one")});
   }
-  auto words = ReadSweepWords(file->words);
+  auto words = ParseSweepArguments(file->words);
   if (!words) return Refuse(words.error());
   const SweepOptions& options = words->sweep;
   SweepStartOptions start = continuation.start;

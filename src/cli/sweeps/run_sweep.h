@@ -11,7 +11,7 @@
 #include "cli/sweeps/sweep_options.h"
 #include "evaluator/evaluator.h"
 #include "run/directory/run_directory.h"
-#include "sweep/record/sweep_account.h"
+#include "sweep/record/sweep_progress.h"
 
 namespace muster {
 
@@ -43,7 +43,7 @@ struct SweepContinuation {
   std::string sweep;  // SWEEP; empty: the newest
   bool accept = false;
   // Returns the finished trials that are to be retried; may be empty.
-  std::function<Result<std::vector<TrialRange>>(const SweepAccount&)> reopen = {};
+  std::function<Result<std::vector<TrialRange>>(const SweepProgress&)> reopen = {};
   SweepStartOptions start;
   RecipeOptions hosts;  // --host and similar options: where it continues; empty: on its hosts
 };

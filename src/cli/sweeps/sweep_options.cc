@@ -125,7 +125,7 @@ Result<void> ReadRetries(const SweepOptions& options, RetryChoice& retry) {
         continue;
       }
       problems.push_back(UsageError("--retry-on: " + Quoted(word) + " is not a failure class",
-                                    DidYouMean(word, TrialClassesThereAre(true))));
+                                    DidYouMean(word, AllTrialClassNames(true))));
     }
   }
   if (!problems.empty()) return Fail(std::move(problems));

@@ -44,12 +44,12 @@ struct SweepOptions {
 void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& invocation);
 
 // The parsed arguments of a call of muster sweep.
-struct SweepWords {
+struct SweepArguments {
   SweepOptions sweep;
   std::string agent;  // --agent
 };
-// Parses the arguments; applies --site (cli/options/site_of_call.h).
-Result<SweepWords> ReadSweepWords(std::vector<std::string> words);
+// Parses the arguments; applies --site (cli/options/current_site.h).
+Result<SweepArguments> ParseSweepArguments(std::vector<std::string> words);
 
 struct DescribedSweep {
   EvaluationOptions evaluation;  // of the recipe; add a point's values with PointOverride

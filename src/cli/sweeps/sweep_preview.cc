@@ -16,8 +16,8 @@
 #include "cli/command/wait_line.h"
 #include "settings/values/value_json.h"
 #include "space/space.h"
-#include "sweep/course/asha.h"
 #include "sweep/record/early_stop.h"
+#include "sweep/scheduler/asha.h"
 
 namespace muster {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "base/values/shell_quote.h"
 #include "run/directory/json_text.h"
-#include "run/journal/journal_line.h"
 #include "settings/values/value_json.h"
 #include "sweep/index/database.h"
 #include "sweep/index/statement.h"

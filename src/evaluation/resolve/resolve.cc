@@ -84,7 +84,7 @@ class Resolver {
   }
 
   // Warns about values for parameters of variants that are not selected.
-  void TellUncounted() {
+  void WarnOfIgnored() {
     for (const auto& [name, overrides] : given_) {
       for (const Override* override : overrides) {
         if (!counted_.contains(override) && override->kind != Override::Kind::kUnset) TellVariant(name, *override);
@@ -260,7 +260,7 @@ Resolved ResolveParameters(const Declared& declared, const ParameterNames& names
     if (secret) {
       const SecretSource source = resolver.SecretSourceOf(parameter);
       if (!source.from_env.empty() || !source.from_file.empty()) {
-        state.value = Value(HoleText({Hole::Kind::kSecret, parameter.name, 0}));
+        state.value = Value(PlaceholderText({Placeholder::Kind::kSecret, parameter.name, 0}));
         state.origin = source.from_file.empty() ? ParameterOrigin::kEnvironment : ParameterOrigin::kCommandLine;
         resolved.secrets[parameter.name] = source;
       }
@@ -274,7 +274,7 @@ Resolved ResolveParameters(const Declared& declared, const ParameterNames& names
   resolved.cluster = SettleCluster(
       declared.cluster, declared.cluster_places, declared.place, site, devices.given.size(),
       [&](ParameterState& state) { resolver.Apply(state); }, diagnostics);
-  resolver.TellUncounted();
+  resolver.WarnOfIgnored();
   resolved.unknown = resolver.TakeUnknown();
   return resolved;
 }

@@ -207,6 +207,7 @@ Parameter ClusterParameter(std::string_view name, const Place& place) {
   parameter.type = ParameterType::kInt;
   parameter.min = name == "hosts" ? 1 : 0;
   parameter.max = 1'000'000;
+  if (name == "hosts") parameter.doc = "number of hosts; host_list has names";
   parameter.place = place;
   return parameter;
 }

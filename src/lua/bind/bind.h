@@ -25,6 +25,6 @@ void BindPoints(lua_State* lua, Host& host);      // bind_points.cc: what judgin
 // Once the recipe has described its job: the files of muster.file become the plan's (bind_files.cc), and what
 // processes will write is derived and checked (job_paths.cc).
 void AddShippedFiles(Host& host);
-void TellWrittenPaths(Host& host);
+void ReportWrittenPaths(Host& host);
 
 }  // namespace muster

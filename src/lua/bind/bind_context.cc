@@ -1,5 +1,9 @@
 // Host functions behind the module "muster.context": from Lua tables to the Context of src/settings and back.
+#include <algorithm>
+#include <array>
 #include <cassert>
+#include <map>
+#include <optional>
 #include <string>
 
 #include "base/values/suggest.h"
@@ -8,7 +12,7 @@
 #include "lua/state/host_function.h"
 #include "lua/state/load_schema.h"
 #include "lua/state/stack.h"
-#include "settings/check/in_force.h"
+#include "settings/check/effective_value.h"
 
 namespace muster {
 namespace {
@@ -44,7 +48,7 @@ std::string SecretWithin(const Value& value, bool is_whole) {
     const auto pieces = Pieces(Text(*text));
     if (!pieces) return {};  // told when the plan is made
     for (const TextPiece& piece : *pieces) {
-      const bool secret = piece.hole && piece.hole->kind == Hole::Kind::kSecret;
+      const bool secret = piece.hole && piece.hole->kind == Placeholder::Kind::kSecret;
       if (secret && !(is_whole && pieces->size() == 1)) found = piece.hole->name;
     }
   }
@@ -57,10 +61,26 @@ std::string SecretWithin(const Value& value, bool is_whole) {
   return found;
 }
 
+// Whether an address of job:address is in it: where its process is placed is not known yet.
+bool HoldsAddress(const Value& value) {
+  if (const std::string* text = value.AsString()) {
+    return text->find(std::string(kPlaceholderOpen) + "address:") != std::string::npos;
+  }
+  if (const Value::List* list = value.AsList()) return std::any_of(list->begin(), list->end(), HoldsAddress);
+  const Value::Map* map = value.AsMap();
+  return map != nullptr &&
+         std::any_of(map->begin(), map->end(), [](const auto& entry) { return HoldsAddress(entry.second); });
+}
+
 // A process gets a secret through a descriptor that stands in the place of the attribute's value.
-Diagnostics CheckSecrets(const std::string& function, const Value::Map& arguments, const Place& place) {
+Diagnostics CheckTexts(const std::string& function, const Value::Map& arguments, const Place& place) {
   Diagnostics problems;
   for (const auto& [name, value] : arguments) {
+    if (HoldsAddress(value)) {
+      problems.push_back(
+          Error("hole", place, function + ": " + name + " holds an address of job:address",
+                "inside each, process:context { … } can hold one of a job:address that is called there"));
+    }
     const std::string secret = SecretWithin(value, true);
     if (secret.empty()) continue;
     problems.push_back(Error("secret", place,
@@ -70,38 +90,107 @@ Diagnostics CheckSecrets(const std::string& function, const Value::Map& argument
   return problems;
 }
 
+// The named attributes in the table at `index`, of a call that has `further` arguments after it; nothing after a
+// report.
+std::optional<Value::Map> ReadAttributes(lua_State* lua, int index, lua_Integer further, const std::string& function,
+                                         const std::string& example, const Place& place) {
+  Host& host = Host::Of(lua);
+  Value arguments;
+  std::string why;
+  if (!lua_istable(lua, index) || further > 0) {
+    host.Report(
+        Error("type", place, function + " takes one table of named attributes", function + " { " + example + " }"));
+    return std::nullopt;
+  }
+  if (!ToValue(lua, index, arguments, why)) {
+    host.Report(Error("type", place, function + ": " + why));
+    return std::nullopt;
+  }
+  if (arguments.AsList() != nullptr && !arguments.AsList()->empty()) {
+    host.Report(Error("type", place, function + " takes names only: { attribute = value }, got " + ToText(arguments)));
+    return std::nullopt;
+  }
+  return arguments.AsMap() != nullptr ? *arguments.AsMap() : Value::Map();
+}
+
+void ApplyTo(Host& host, Context& context, const std::string& function, const Value::Map& named, const Place& place) {
+  if (const Diagnostics problems = CheckTexts(function, named, place); !problems.empty()) {
+    host.Report(problems);
+    context.LeaveUnsettled(function, named);
+    return;
+  }
+  host.Report(context.Apply(function, named, place));
+}
+
+// "process:context { device_id = …, mode = … }", which says the same as a call inside `each`.
+std::string ProcessCall(const Value::Map& named) {
+  constexpr std::size_t kMost = 4;
+  std::string text;
+  std::size_t shown = 0;
+  for (const auto& [name, value] : named) {
+    if (shown++ == kMost) {
+      text += ", …";
+      break;
+    }
+    text += (text.empty() ? "" : ", ") + name + " = …";
+  }
+  return "process:context { " + (text.empty() ? "…" : text) + " }";
+}
+
 // set_context(function, arguments, number of further arguments)
 int SetContext(lua_State* lua) {
   Host& host = Host::Of(lua);
   const Place place = host.PlaceOf(host.Here(lua));
   const std::string function = ArgumentText(lua, 1);
   Context& context = ContextInForce(lua, function, place);
-  Value arguments;
-  std::string why;
-  if (!lua_istable(lua, 2) || lua_tointeger(lua, 3) > 0) {
-    host.Report(Error("type", place, function + " takes one table of named attributes",
-                      function + " { " + (function == "set_context" ? "device_target = \"CPU\"" : "…") + " }"));
+  const auto named = ReadAttributes(lua, 2, lua_tointeger(lua, 3), function,
+                                    function == "set_context" ? "device_target = \"CPU\"" : "…", place);
+  if (!host.current_process.empty()) {
+    host.Report(Warning("deprecated", place,
+                        function + " inside each is deprecated: attributes of one process are set on that process",
+                        "write " + ProcessCall(named.value_or(Value::Map()))));
+  }
+  if (named) {
+    ApplyTo(host, context, function, *named, place);
+  } else {
     context.LeaveUnsettled(function, {});
+  }
+  return 0;
+}
+
+// The function of the context API that an attribute belongs to in the recipe's release. One that is unknown is the
+// function's that knew it once or has a similar name, so that it is reported as if it had been called.
+std::string FunctionWith(const Context& context, const std::string& name) {
+  static const std::array<std::string, 3> kFunctions = {"set_context", "set_auto_parallel_context", "set_ps_context"};
+  const Schema& schema = context.schema();
+  const Release& release = context.release();
+  for (const std::string& function : kFunctions) {
+    const Attribute* attribute = schema.Find(function, name, release);
+    if (attribute != nullptr && !attribute->documented_only) return function;
+  }
+  for (const std::string& function : kFunctions) {
+    if (schema.FindInAnyRelease(function, name, release) != nullptr) return function;
+  }
+  for (const std::string& function : kFunctions) {
+    if (Nearest(name, schema.Names(function, release))) return function;
+  }
+  return kFunctions.front();
+}
+
+// process_context(arguments, number of further arguments): attributes of the process whose `each` is running
+int SetProcessContext(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Place place = host.PlaceOf(host.Here(lua));
+  const std::string called = "process:context";
+  Context& context = ContextInForce(lua, called, place);
+  const auto named = ReadAttributes(lua, 1, lua_tointeger(lua, 2), called, "device_id = process.local_rank", place);
+  if (!named) {
+    for (const std::string& function : host.schema.Functions()) context.LeaveUnsettled(function, {});
     return 0;
   }
-  if (!ToValue(lua, 2, arguments, why)) {
-    host.Report(Error("type", place, function + ": " + why));
-    context.LeaveUnsettled(function, {});
-    return 0;
-  }
-  static const Value::Map kNothing;
-  if (arguments.AsList() != nullptr && !arguments.AsList()->empty()) {
-    host.Report(Error("type", place, function + " takes names only: { attribute = value }, got " + ToText(arguments)));
-    context.LeaveUnsettled(function, {});
-    return 0;
-  }
-  const Value::Map& named = arguments.AsMap() != nullptr ? *arguments.AsMap() : kNothing;
-  if (const Diagnostics problems = CheckSecrets(function, named, place); !problems.empty()) {
-    host.Report(problems);
-    context.LeaveUnsettled(function, named);
-    return 0;
-  }
-  host.Report(context.Apply(function, named, place));
+  std::map<std::string, Value::Map> by_function;
+  for (const auto& [name, value] : *named) by_function[FunctionWith(context, name)].emplace(name, value);
+  for (const auto& [function, attributes] : by_function) ApplyTo(host, context, function, attributes, place);
   return 0;
 }
 
@@ -109,7 +198,7 @@ int SetContext(lua_State* lua) {
 int CallFunction(lua_State* lua) {
   Host& host = Host::Of(lua);
   const Place place = host.PlaceOf(host.Here(lua));
-  const std::string function = Text(lua, 1);
+  const std::string function = ArgumentText(lua, 1);
   Context& context = ContextInForce(lua, "mindspore." + function, place);
   const Function* called = host.schema.FindCall(function);
   assert(called != nullptr && "the module offers what the schema describes");
@@ -139,12 +228,7 @@ int CallFunction(lua_State* lua) {
     }
   }
   if (parameters.empty()) named.emplace(kCalled, Value(true));
-  if (const Diagnostics problems = CheckSecrets(function, named, place); !problems.empty()) {
-    host.Report(problems);
-    context.LeaveUnsettled(function, named);
-    return 0;
-  }
-  host.Report(context.Apply(function, named, place));
+  ApplyTo(host, context, function, named, place);
   return 0;
 }
 
@@ -227,7 +311,7 @@ int SettingInForce(lua_State* lua) {
 int ValueThatHolds(lua_State* lua) {
   Host& host = Host::Of(lua);
   if (!host.context) return 0;
-  const Value value = ValueInForce(*host.context, {}, ArgumentText(lua, 1) + "." + ArgumentText(lua, 2)).value;
+  const Value value = FindEffectiveValue(*host.context, {}, ArgumentText(lua, 1) + "." + ArgumentText(lua, 2)).value;
   if (value.IsNull()) return 0;
   PushValue(lua, value);
   return 1;
@@ -271,7 +355,7 @@ int ContextPorts(lua_State* lua) {
     const Attribute* attribute = host.schema.Find(key.substr(0, dot), key.substr(dot + 1), host.context->release());
     if (attribute == nullptr || attribute->auto_port.empty()) continue;
     const std::int64_t* number = setting.value.AsInt();
-    const bool found = setting.value == Value(HoleText({Hole::Kind::kPort, attribute->auto_port, 0}));
+    const bool found = setting.value == Value(PlaceholderText({Placeholder::Kind::kPort, attribute->auto_port, 0}));
     if (!found && (number == nullptr || *number <= 0)) continue;
     lua_newtable(lua);
     lua_pushinteger(lua, found ? 0 : *number);
@@ -288,12 +372,19 @@ int ContextPorts(lua_State* lua) {
 }
 
 constexpr HostFunction kContextFunctions[] = {
-    {"call_function", Guarded<CallFunction>},  {"functions", Guarded<FunctionsWithParameters>},
-    {"set_context", Guarded<SetContext>},      {"get_context", Guarded<GetContext>},
-    {"reset_context", Guarded<ResetContext>},  {"setting", Guarded<SettingInForce>},
-    {"context_ports", Guarded<ContextPorts>},  {"touch", Guarded<Touch>},
-    {"in_force", Guarded<ValueThatHolds>},     {"release", Guarded<NamedRelease>},
-    {"inherited", Guarded<InheritedVariable>}, {"release_before", Guarded<ReleaseIsBefore>},
+    {"set_context", Guarded<SetContext>},
+    {"call_function", Guarded<CallFunction>},
+    {"functions", Guarded<FunctionsWithParameters>},
+    {"process_context", Guarded<SetProcessContext>},
+    {"get_context", Guarded<GetContext>},
+    {"reset_context", Guarded<ResetContext>},
+    {"setting", Guarded<SettingInForce>},
+    {"context_ports", Guarded<ContextPorts>},
+    {"touch", Guarded<Touch>},
+    {"in_force", Guarded<ValueThatHolds>},
+    {"release", Guarded<NamedRelease>},
+    {"inherited", Guarded<InheritedVariable>},
+    {"release_before", Guarded<ReleaseIsBefore>},
 };
 
 }  // namespace

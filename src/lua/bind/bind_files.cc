@@ -61,12 +61,12 @@ std::string ShippedName(const std::string& name) {
 
 // The content with nothing in it that could be taken for a hole.
 std::string AsLiteral(const std::string& content) {
-  const std::string literal = HoleText({Hole::Kind::kLiteral, {}, 0});
+  const std::string literal = PlaceholderText({Placeholder::Kind::kLiteral, {}, 0});
   std::string text;
   std::size_t done = 0;
-  for (std::size_t found = 0; (found = content.find(kHoleOpen, done)) != std::string::npos;) {
+  for (std::size_t found = 0; (found = content.find(kPlaceholderOpen, done)) != std::string::npos;) {
     text.append(content, done, found - done).append(literal);
-    done = found + kHoleOpen.size();
+    done = found + kPlaceholderOpen.size();
   }
   return text.append(content, done, std::string::npos);
 }
@@ -83,7 +83,7 @@ int Ship(lua_State* lua) {
   // What is of a library goes under the library's name.
   const std::string mark = name.starts_with('@') ? "@" : "";
   const std::string path = ShippedName(name.substr(mark.size()));
-  const std::string there = HoleText({Hole::Kind::kRunDir, {}, 0}) + "/files/" + path;
+  const std::string there = PlaceholderText({Placeholder::Kind::kRunDir, {}, 0}) + "/files/" + path;
   const auto refuse = [&](const std::string& why, std::string hint = {}) {
     host.Report(Error("file", place, "muster.file: " + name + " " + why, std::move(hint)));
     PushText(lua, there);  // so that what else is wrong is told as well
@@ -245,7 +245,8 @@ void BindFiles(lua_State* lua, Host& host) { AddFunctions(lua, host, kFilesFunct
 
 void AddShippedFiles(Host& host) {
   for (const auto& [path, unused] : host.shipped_places) {
-    const ShippedFile& file = host.shipped_files.at(HoleText({Hole::Kind::kRunDir, {}, 0}) + "/files/" + path);
+    const ShippedFile& file =
+        host.shipped_files.at(PlaceholderText({Placeholder::Kind::kRunDir, {}, 0}) + "/files/" + path);
     host.plan.files["files/" + path] = PlanFile{Text(AsLiteral(file.content))};
   }
 }

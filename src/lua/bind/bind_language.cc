@@ -342,12 +342,12 @@ int Print(lua_State* lua) {
 }
 
 // hole(kind, name, list) -> the spelling of a hole
-int HoleSpelling(lua_State* lua) {
+int PlaceholderSpelling(lua_State* lua) {
   const std::string kind = ArgumentText(lua, 1);
   const std::string name = ArgumentText(lua, 2);
   const std::string list = ArgumentText(lua, 3);
-  PushText(lua,
-           std::string(kHoleOpen) + kind + (name.empty() ? "" : ":" + name) + (list.empty() ? "" : ":" + list) + "}");
+  PushText(lua, std::string(kPlaceholderOpen) + kind + (name.empty() ? "" : ":" + name) +
+                    (list.empty() ? "" : ":" + list) + "}");
   return 1;
 }
 
@@ -378,7 +378,7 @@ constexpr HostFunction kLanguageFunctions[] = {
     {"run_file", Guarded<RunFile>},
     {"framework", Guarded<Framework>},
     {"print", Guarded<Print>},
-    {"hole", Guarded<HoleSpelling>},
+    {"hole", Guarded<PlaceholderSpelling>},
 };
 
 }  // namespace

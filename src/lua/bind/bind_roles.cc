@@ -64,7 +64,7 @@ int PlaceRoles(lua_State* lua) {
     const std::string spread = TextField(lua, table, "spread");
     layout.spread = spread == "pack" ? Spread::kPack : spread == "deal" ? Spread::kDeal : Spread::kDefault;
     {
-      const Field hosts(lua, table, "hosts");
+      const Field hosts(lua, table, "on_hosts");
       const auto named = hosts.is_table() ? static_cast<int>(lua_objlen(lua, hosts.index())) : 0;
       for (int h = 1; h <= named; ++h) {
         layout.hosts.push_back(static_cast<std::uint32_t>(Field(lua, hosts.index(), h).number()));
@@ -155,7 +155,7 @@ EnvironmentLayer InheritedFirst(lua_State* lua, Host& host, const std::string& o
   layer.owner = owner;
   ReadTexts(lua, "contract_defaults", InLayer(layer));
   for (auto& [name, variable] : layer.variables) {
-    const std::string hole = HoleText({Hole::Kind::kInherited, name, 0, variable.value->marked});
+    const std::string hole = PlaceholderText({Placeholder::Kind::kInherited, name, 0, variable.value->marked});
     const auto pieces = Pieces(Text(hole));
     if (pieces && pieces->size() == 1) {
       variable.value->marked = hole;

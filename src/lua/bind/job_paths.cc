@@ -26,7 +26,7 @@ Value Shown(const WrittenPaths& written) {
 
 }  // namespace
 
-void TellWrittenPaths(Host& host) {
+void ReportWrittenPaths(Host& host) {
   if (!host.context) return;
   std::vector<WritingProcess> processes;
   for (const Process& process : host.plan.processes) {

@@ -39,12 +39,13 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   const int context = load("muster/context.lua", {prelude});
   const int fields = load("muster/fields.lua", {muster, parameters});
   const int policies = load("muster/policy.lua", {muster, fields});
-  const int jobs = load("muster/job.lua", {prelude, muster, fields, policies});
+  const int addresses = load("muster/address.lua", {muster, fields});
+  const int jobs = load("muster/job.lua", {prelude, muster, fields, policies, addresses});
   const int contracts = load("muster/contract.lua", {prelude, muster, fields});
   const int meetings = load("muster/meeting.lua", {});
   const int checkpoints = load("muster/checkpoints.lua", {prelude, muster});
   const int layout = load("muster/layout.lua", {prelude, muster, fields, policies, jobs, contracts, meetings,
-                                                parameters, recipes, checkpoints, sweeps});
+                                                parameters, recipes, checkpoints, sweeps, addresses});
   const int rules = load("muster/rules.lua", {prelude});
 
   lua_getfield(lua, muster, "api");

@@ -306,8 +306,8 @@ int Answer(lua_State* lua) {
   if (request.depth < EvaluationDepth::kPlan) return 0;
   AddShippedFiles(host);
   CheckJob(host, resolved.cluster);
-  TellWrittenPaths(host);
-  TellSiteVariables(host);
+  ReportWrittenPaths(host);
+  ReportSiteVariables(host);
   JudgePlan(lua, host, evaluation.modules.rules);
   return 0;
 }
@@ -389,7 +389,7 @@ EvaluationAnswer Engine::EvaluateOnce(const EvaluationRequest& request) {
     host.diagnostics.clear();
     for (const auto& [name, unused] : host.origins.derived) answer.derived.emplace(name, host.plan.derived.at(name));
   }
-  if (!request.judge) TellLimits(host, limits_, last_place_, !done);
+  if (!request.judge) ReportLimits(host, limits_, last_place_, !done);
   answer.diagnostics = Folded(host.diagnostics);
   if (request.site_file && !HasErrors(host.diagnostics)) answer.site_file = recipe_->site_file;
   const bool planned = !request.site_file && !request.describe_sweep && !request.judge &&
@@ -426,7 +426,7 @@ void Engine::Judge(const EvaluationRequest& request, EvaluationAnswer& answer) {
   JudgingInterpreter interpreter{host, recipe_->modules, recipe_->recipe, recipe_->where, {}, {}, spoilt};
   interpreter.call = [&](lua_CFunction function, void* argument) {
     const bool done = Call(function, argument);
-    TellLimits(host, limits_, last_place_, !done);
+    ReportLimits(host, limits_, last_place_, !done);
     return done;
   };
   interpreter.begin = [&] {

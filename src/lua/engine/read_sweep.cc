@@ -87,8 +87,7 @@ class Part {
   std::optional<TrialClass> Failure(const std::string& name) const {
     const auto named = ParseTrialClass(name);
     if (named && IsFailure(*named)) return named;
-    Report("enum", what_ + ": " + Quoted(name) + " is not a failure class",
-           DidYouMean(name, TrialClassesThereAre(true)));
+    Report("enum", what_ + ": " + Quoted(name) + " is not a failure class", DidYouMean(name, AllTrialClassNames(true)));
     return std::nullopt;
   }
 

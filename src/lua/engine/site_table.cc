@@ -180,7 +180,7 @@ std::map<std::string, std::uint32_t> KeyLines(std::string_view text, std::uint32
   return lines;
 }
 
-void TellSiteVariables(Host& host) {
+void ReportSiteVariables(Host& host) {
   const Site& site = host.request->site;
   const auto place_of = [&](const std::string& field) {
     const auto place = site.places.find(field);

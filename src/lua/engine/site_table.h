@@ -24,6 +24,6 @@ std::map<std::string, std::uint32_t> KeyLines(std::string_view text, std::uint32
 std::optional<SiteFileTable> ReadSiteTable(lua_State* lua, Host& host, int muster, int returned);
 
 // Adds to the provenance of every role the site's variables that nothing above the site says anything of.
-void TellSiteVariables(Host& host);
+void ReportSiteVariables(Host& host);
 
 }  // namespace muster

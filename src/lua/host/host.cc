@@ -49,7 +49,7 @@ Host& Host::Of(lua_State* lua) { return *static_cast<Host*>(lua_touserdata(lua, 
 void Host::KeepWhatWasRead() { when_read = {fallback, diagnostics, reported, shipped_files, shipped_places}; }
 
 void Host::BeginPlan() {
-  static_cast<PlanInTheMaking&>(*this) = PlanInTheMaking();
+  static_cast<PlanDraft&>(*this) = PlanDraft();
   shipped_files = when_read.shipped_files;
   shipped_places = when_read.shipped_places;
   fallback = when_read.fallback;
@@ -139,7 +139,7 @@ Place Host::PlaceOf(int id) const {
 }
 
 bool NeedsCheck(std::string_view text) {
-  return !IsUtf8(text) || text.find('\0') != std::string::npos || text.find(kHoleOpen) != std::string::npos;
+  return !IsUtf8(text) || text.find('\0') != std::string::npos || text.find(kPlaceholderOpen) != std::string::npos;
 }
 
 void CheckPlanText(Host& host, const std::string& text, const std::string& what, const Place& place,
@@ -148,7 +148,7 @@ void CheckPlanText(Host& host, const std::string& text, const std::string& what,
     host.Report(Error("text", place, what + " is not valid UTF-8 without NUL: " + Quoted(text)));
     return;
   }
-  if (text.find(kHoleOpen) == std::string::npos) return;
+  if (text.find(kPlaceholderOpen) == std::string::npos) return;
   const auto pieces = Pieces(Text(text));
   if (!pieces) {
     host.Report(Error("hole", place, what + ": " + pieces.error(),
@@ -156,10 +156,11 @@ void CheckPlanText(Host& host, const std::string& text, const std::string& what,
     return;
   }
   for (const TextPiece& piece : *pieces) {
-    if (piece.hole && (piece.hole->kind == Hole::Kind::kInheritedPath || piece.hole->kind == Hole::Kind::kInherited)) {
+    if (piece.hole &&
+        (piece.hole->kind == Placeholder::Kind::kInheritedPath || piece.hole->kind == Placeholder::Kind::kInherited)) {
       host.Report(Error("hole", place, what + " appends an inherited value, which only muster's own variables do"));
     }
-    if (!piece.hole || piece.hole->kind != Hole::Kind::kSecret) continue;
+    if (!piece.hole || piece.hole->kind != Placeholder::Kind::kSecret) continue;
     if (!secret_allowed) {
       host.Report(Error("secret", place, what + " holds the secret " + piece.hole->name,
                         "secrets may be the whole value of a variable or the whole of a file, nothing else"));

@@ -15,8 +15,8 @@
 
 #include "evaluation/exchange/evaluation.h"
 #include "lua/state/state.h"
-#include "muster/context.h"
-#include "muster/schema.h"
+#include "muster/mindspore/context.h"
+#include "muster/mindspore/schema.h"
 #include "plan/environment/merge_precedent.h"
 #include "plan/environment/refilled_layer.h"
 #include "plan/hosts/mesh.h"
@@ -25,7 +25,7 @@
 namespace muster {
 
 // What one plan is made in.
-struct PlanInTheMaking {
+struct PlanDraft {
   std::optional<Context> context;               // once the recipe has named its release
   bool planning = false;                        // inside the plan function: context calls are allowed
   ShippedFiles shipped_files;                   // of muster.file, by the text that names them
@@ -72,7 +72,7 @@ struct SweptReads {
 };
 
 // Besides, what reading the recipe made: it stays from plan to plan.
-struct Host : PlanInTheMaking {
+struct Host : PlanDraft {
   const EvaluationRequest* request = nullptr;
   const Ask* ask = nullptr;
   State* state = nullptr;

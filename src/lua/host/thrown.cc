@@ -55,13 +55,17 @@ int OnError(lua_State* lua) {
   }
   const bool limit = host.state->out_of_instructions();
   Diagnostic diagnostic = LocatedError(limit ? "limit" : "lua", message, host.PlaceOf(host.Here(lua)), host.files);
+  // As in job:role "x" { … }: a port and an address are texts.
+  if (diagnostic.message == "attempt to call a string value") {
+    diagnostic.hint = "options of job:port and job:address are a second argument: job:port(\"NAME\", { … })";
+  }
   AddCallers(lua, diagnostic);
   if (!host.current_process.empty()) diagnostic.notes.push_back({"in each of " + host.current_process, {}});
   host.Report(std::move(diagnostic));
   return 1;
 }
 
-void TellLimits(Host& host, const StateLimits& limits, const LastPlace* last_place, bool failed) {
+void ReportLimits(Host& host, const StateLimits& limits, const LastPlace* last_place, bool failed) {
   const Place noted = last_place != nullptr ? last_place->Read() : Place{};
   const Place last = noted.line > 0 ? noted : host.fallback;
   const bool limit_told = std::any_of(host.diagnostics.begin(), host.diagnostics.end(),

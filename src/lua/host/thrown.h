@@ -16,6 +16,6 @@ struct Host;
 int OnError(lua_State* lua);
 
 // What is wrong that no message handler told, and that a recipe's pcall may have caught. `last_place` may be null.
-void TellLimits(Host& host, const StateLimits& limits, const LastPlace* last_place, bool failed);
+void ReportLimits(Host& host, const StateLimits& limits, const LastPlace* last_place, bool failed);
 
 }  // namespace muster

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "muster/mindspore/schema.h"
 #include "muster/result.h"
-#include "muster/schema.h"
 #include "muster/value.h"
 
 namespace muster {

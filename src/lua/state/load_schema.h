@@ -4,7 +4,7 @@
 #include <lua.hpp>
 
 #include "muster/diagnostic.h"
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 
 namespace muster {
 

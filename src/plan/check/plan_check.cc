@@ -97,32 +97,32 @@ class Validation {
   }
 
   void Marked(const Text& text, const std::string& what, Secrets secrets, Inherited inherited = Inherited::kNo) {
-    if (text.marked.find(kHoleOpen) == std::string::npos) return Plain(text.marked, what);
+    if (text.marked.find(kPlaceholderOpen) == std::string::npos) return Plain(text.marked, what);
     Plain(text.marked, what);
     const auto pieces = Pieces(text);
     if (!pieces) return Wrong(what + ": " + pieces.error());
     for (const TextPiece& piece : *pieces) {
       if (!piece.hole) continue;
-      const Hole& hole = *piece.hole;
-      const bool of_host = hole.kind == Hole::Kind::kHostName || hole.kind == Hole::Kind::kHostAddress ||
-                           hole.kind == Hole::Kind::kDevices;
-      if (hole.kind == Hole::Kind::kPort && !plan_.ports.contains(hole.name))
+      const Placeholder& hole = *piece.hole;
+      const bool of_host = hole.kind == Placeholder::Kind::kHostName || hole.kind == Placeholder::Kind::kHostAddress ||
+                           hole.kind == Placeholder::Kind::kDevices;
+      if (hole.kind == Placeholder::Kind::kPort && !plan_.ports.contains(hole.name))
         Wrong(what + " names no port of the plan: " + hole.name);
       if (of_host && hole.host >= plan_.hosts.size())
         Wrong(what + " names no host of the plan: " + std::to_string(hole.host));
-      if (hole.kind == Hole::Kind::kDevices && hole.host < plan_.hosts.size()) {
+      if (hole.kind == Placeholder::Kind::kDevices && hole.host < plan_.hosts.size()) {
         for (const std::uint32_t device : DeviceNumbers(hole.name).value_or(std::vector<std::uint32_t>())) {
           if (device >= plan_.hosts[hole.host].devices)
             Wrong(what + " names device " + std::to_string(device) + ", which its host has not");
         }
       }
-      if (hole.kind == Hole::Kind::kSweep && !IsSweepFact(hole.name))
+      if (hole.kind == Placeholder::Kind::kSweep && !IsSweepFact(hole.name))
         Wrong(what + " names nothing of a sweep: " + hole.name);
-      if (hole.kind == Hole::Kind::kInheritedPath && inherited == Inherited::kNo)
+      if (hole.kind == Placeholder::Kind::kInheritedPath && inherited == Inherited::kNo)
         Wrong(what + " is no variable and cannot append an inherited value");
-      if (hole.kind == Hole::Kind::kInherited && (inherited == Inherited::kNo || pieces->size() != 1))
+      if (hole.kind == Placeholder::Kind::kInherited && (inherited == Inherited::kNo || pieces->size() != 1))
         Wrong(what + " is no variable or not the whole of one, and cannot be inherited");
-      if (hole.kind != Hole::Kind::kSecret) continue;
+      if (hole.kind != Placeholder::Kind::kSecret) continue;
       if (!plan_.secrets.contains(hole.name)) Wrong(what + " names no secret of the plan: " + hole.name);
       if (secrets == Secrets::kNowhere) Wrong(what + " must not hold a secret");
       if (secrets == Secrets::kWhole && pieces->size() != 1) Wrong(what + " holds a secret and something else");
@@ -203,7 +203,7 @@ class Validation {
   void Checkpoints() {
     const CheckpointPlace& place = plan_.checkpoints;
     if (place.dir.marked.empty()) return;
-    static const std::string kBelowRun = HoleText({Hole::Kind::kRunDir, {}, 0}) + '/';
+    static const std::string kBelowRun = PlaceholderText({Placeholder::Kind::kRunDir, {}, 0}) + '/';
     if (!place.dir.marked.starts_with('/') && !place.dir.marked.starts_with(kBelowRun))
       Wrong("the place of checkpoints is not a path from '/' on");
     Marked(place.dir, "the place of checkpoints", Secrets::kNowhere);
@@ -220,7 +220,8 @@ class Validation {
     for (const auto& [name, value] : plan_.site_environment.set) {
       if (!IsVariableName(name)) Wrong("the site sets a variable with the name " + Shown(name));
       Plain(value, "the site's variable " + Shown(name));
-      if (value.find(kHoleOpen) != std::string::npos) Wrong("the site's variable " + Shown(name) + " holds a hole");
+      if (value.find(kPlaceholderOpen) != std::string::npos)
+        Wrong("the site's variable " + Shown(name) + " holds a hole");
     }
     for (const auto* patterns : {&plan_.site_environment.unset, &plan_.site_environment.pass}) {
       for (const std::string& pattern : *patterns) {
@@ -236,7 +237,7 @@ class Validation {
     for (const ActivationStep& step : plan_.activation) {
       const std::string what = std::string(ActivationKindName(step.kind)) + " " + Shown(step.what);
       Plain(step.what, "the activation " + what);
-      if (step.what.find(kHoleOpen) != std::string::npos) Wrong("the activation " + what + " holds a hole");
+      if (step.what.find(kPlaceholderOpen) != std::string::npos) Wrong("the activation " + what + " holds a hole");
       if (!IsActivation(step)) Wrong("the activation " + what + " is not a path from '/' on, or no name");
     }
   }

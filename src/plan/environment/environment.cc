@@ -115,7 +115,7 @@ class Merge {
       if (!set->second->marked.empty()) path += ':' + set->second->marked;
     } else if (std::none_of(unset_.begin(), unset_.end(),
                             [&](const std::string* pattern) { return Matches(*pattern, key); })) {
-      path += HoleText({Hole::Kind::kInheritedPath, key, 0});
+      path += PlaceholderText({Placeholder::Kind::kInheritedPath, key, 0});
     }
     set_.insert_or_assign(&key, &joined_.emplace_back(std::move(path)));
     if (with_sources_) sources_[key].layer = layer.layer;
@@ -263,7 +263,7 @@ Diagnostics Fill(const Variables& variables, const Heritage& heritage, const Bin
                  std::map<std::string, std::string>& filled) {
   const auto inherited = [&](const std::string& name) { return heritage.Of(name); };
   for (const auto& [name, text] : variables) {
-    auto value = FillHoles(text, binding, attempt, inherited);
+    auto value = FillPlaceholders(text, binding, attempt, inherited);
     if (!value) return value.error();
     filled.insert_or_assign(name, std::move(*value));
   }
@@ -312,9 +312,9 @@ Variables StandardVariables(const Plan& plan, const Process& process) {
 
 void GiveStandardVariables(const Plan& plan, const Process& process,
                            const std::function<void(std::string_view name, std::string_view text)>& take) {
-  static const std::string kRunId = HoleText({Hole::Kind::kRunId, {}, 0});
-  static const std::string kRunDir = HoleText({Hole::Kind::kRunDir, {}, 0});
-  static const std::string kAttempt = HoleText({Hole::Kind::kAttempt, {}, 0});
+  static const std::string kRunId = PlaceholderText({Placeholder::Kind::kRunId, {}, 0});
+  static const std::string kRunDir = PlaceholderText({Placeholder::Kind::kRunDir, {}, 0});
+  static const std::string kAttempt = PlaceholderText({Placeholder::Kind::kAttempt, {}, 0});
   const std::string name = ProcessName(plan, process);
   std::string text;
   const auto add = [&](std::string_view variable, std::initializer_list<std::string_view> pieces) {
@@ -333,11 +333,11 @@ void GiveStandardVariables(const Plan& plan, const Process& process,
       if (!numbers.empty()) numbers += ',';
       numbers += fmt::format_int(device).c_str();
     }
-    text = HoleText({Hole::Kind::kDevices, std::move(numbers), process.host});
+    text = PlaceholderText({Placeholder::Kind::kDevices, std::move(numbers), process.host});
     take("MUSTER_DEVICES", text);
   }
   add("MUSTER_ERROR_FILE", {kRunDir, "/errors/", name, ".", kAttempt, ".json"});
-  add("MUSTER_HOST", {HoleText({Hole::Kind::kHostName, "", process.host})});
+  add("MUSTER_HOST", {PlaceholderText({Placeholder::Kind::kHostName, "", process.host})});
   add_number("MUSTER_HOST_INDEX", process.host);
   add_number("MUSTER_INDEX", process.index);
   add_number("MUSTER_LOCAL_RANK", process.local_rank);

@@ -22,8 +22,8 @@ void AppendLine(std::string& out, std::string_view layer, const std::string& wha
 std::string Shown(const Text& value) {
   const auto pieces = Pieces(value);
   if (!pieces || pieces->size() != 1 || !pieces->front().hole) return value.marked;
-  const Hole& hole = *pieces->front().hole;
-  return hole.kind == Hole::Kind::kInherited ? hole.text + " unless it is inherited" : value.marked;
+  const Placeholder& hole = *pieces->front().hole;
+  return hole.kind == Placeholder::Kind::kInherited ? hole.text + " unless it is inherited" : value.marked;
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace {
 constexpr char kVariable[] = "PYTHONPATH";
 
 const std::string& Folder() {
-  static const std::string kFolder = HoleText({Hole::Kind::kRunDir, {}, 0}) + '/' + std::string(kPythonFolder);
+  static const std::string kFolder =
+      PlaceholderText({Placeholder::Kind::kRunDir, {}, 0}) + '/' + std::string(kPythonFolder);
   return kFolder;
 }
 

@@ -218,7 +218,7 @@ class Reader {
         continue;
       }
       const auto own = StandardVariableNames();
-      if (!IsVariableName(name) || !IsVariableValue(text) || text.find(kHoleOpen) != std::string::npos) {
+      if (!IsVariableName(name) || !IsVariableValue(text) || text.find(kPlaceholderOpen) != std::string::npos) {
         Wrong("variable", field, "no variable can be " + name + " = " + ToText(variable),
               "UTF-8 without NUL, and no '=' in the name");
       } else if (std::find(own.begin(), own.end(), name) != own.end()) {

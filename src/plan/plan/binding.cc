@@ -14,9 +14,9 @@ tl::unexpected<Diagnostics> Unbound(const Text& text, const std::string& why) {
 
 }  // namespace
 
-Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uint32_t attempt,
-                              const InheritedValue& inherited) {
-  if (text.marked.find(kHoleOpen) == std::string::npos) return text.marked;
+Result<std::string> FillPlaceholders(const Text& text, const Binding& binding, std::uint32_t attempt,
+                                     const InheritedValue& inherited) {
+  if (text.marked.find(kPlaceholderOpen) == std::string::npos) return text.marked;
   const auto pieces = Pieces(text);
   if (!pieces) return Unbound(text, pieces.error());
   std::string filled;
@@ -25,43 +25,43 @@ Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uin
       filled += piece.literal;
       continue;
     }
-    const Hole& hole = *piece.hole;
+    const Placeholder& hole = *piece.hole;
     switch (hole.kind) {
-      case Hole::Kind::kLiteral:
-        filled += kHoleOpen;
+      case Placeholder::Kind::kLiteral:
+        filled += kPlaceholderOpen;
         break;
-      case Hole::Kind::kRunDir:
+      case Placeholder::Kind::kRunDir:
         filled += binding.run_dir;
         break;
-      case Hole::Kind::kRunId:
+      case Placeholder::Kind::kRunId:
         filled += binding.run_id;
         break;
-      case Hole::Kind::kAttempt:
+      case Placeholder::Kind::kAttempt:
         filled += std::to_string(attempt);
         break;
-      case Hole::Kind::kCheckpoint:
+      case Placeholder::Kind::kCheckpoint:
         if (binding.checkpoint.empty()) return Unbound(text, "there is no checkpoint to continue from");
         [[fallthrough]];
-      case Hole::Kind::kNewestCheckpoint:
+      case Placeholder::Kind::kNewestCheckpoint:
         filled += binding.checkpoint;
         break;
-      case Hole::Kind::kSweep:
+      case Placeholder::Kind::kSweep:
         if (const auto said = binding.sweep.find(hole.name); said != binding.sweep.end()) filled += said->second;
         break;
-      case Hole::Kind::kPort: {
+      case Placeholder::Kind::kPort: {
         const auto port = binding.ports.find(hole.name);
         if (port == binding.ports.end()) return Unbound(text, "no port " + hole.name);
         filled += std::to_string(port->second);
         break;
       }
-      case Hole::Kind::kHostName:
-      case Hole::Kind::kHostAddress: {
+      case Placeholder::Kind::kHostName:
+      case Placeholder::Kind::kHostAddress: {
         if (hole.host >= binding.hosts.size()) return Unbound(text, "no host " + std::to_string(hole.host));
         const HostBinding& host = binding.hosts[hole.host];
-        filled += hole.kind == Hole::Kind::kHostName ? host.name : host.address;
+        filled += hole.kind == Placeholder::Kind::kHostName ? host.name : host.address;
         break;
       }
-      case Hole::Kind::kDevices: {
+      case Placeholder::Kind::kDevices: {
         if (hole.host >= binding.hosts.size()) return Unbound(text, "no host " + std::to_string(hole.host));
         const std::vector<std::string>& devices = binding.hosts[hole.host].devices;
         const char* separator = "";
@@ -73,21 +73,21 @@ Result<std::string> FillHoles(const Text& text, const Binding& binding, std::uin
         }
         break;
       }
-      case Hole::Kind::kSecret: {
+      case Placeholder::Kind::kSecret: {
         if (pieces->size() != 1) return Unbound(text, "a secret can only be a whole value");
         const auto secret = binding.secrets.find(hole.name);
         if (secret == binding.secrets.end()) return Unbound(text, "no secret " + hole.name);
         filled += secret->second;
         break;
       }
-      case Hole::Kind::kInheritedPath: {
+      case Placeholder::Kind::kInheritedPath: {
         if (!inherited) return Unbound(text, "only a variable can append an inherited value");
         const std::optional<std::string> value = inherited(hole.name);
         // An empty entry of a search path would be the working folder.
         if (value && !value->empty()) filled += ':' + *value;
         break;
       }
-      case Hole::Kind::kInherited: {
+      case Placeholder::Kind::kInherited: {
         if (!inherited || pieces->size() != 1) return Unbound(text, "only a whole variable can be inherited");
         filled += inherited(hole.name).value_or(hole.text);
         break;

@@ -10,28 +10,29 @@ namespace {
 
 enum class Argument : std::uint8_t { kNone, kName, kNameAndText, kHost, kHostAndList };
 
-struct HoleWord {
-  Hole::Kind kind;
+struct PlaceholderWord {
+  Placeholder::Kind kind;
   std::string_view word;
   Argument argument;
 };
 
-constexpr std::array<HoleWord, 14> kHoleWords = {{{Hole::Kind::kPort, "port", Argument::kName},
-                                                  {Hole::Kind::kRunDir, "run_dir", Argument::kNone},
-                                                  {Hole::Kind::kRunId, "run_id", Argument::kNone},
-                                                  {Hole::Kind::kHostName, "host_name", Argument::kHost},
-                                                  {Hole::Kind::kHostAddress, "host_address", Argument::kHost},
-                                                  {Hole::Kind::kAttempt, "attempt", Argument::kNone},
-                                                  {Hole::Kind::kCheckpoint, "checkpoint", Argument::kNone},
-                                                  {Hole::Kind::kNewestCheckpoint, "newest_checkpoint", Argument::kNone},
-                                                  {Hole::Kind::kSecret, "secret", Argument::kName},
-                                                  {Hole::Kind::kInheritedPath, "inherited_path", Argument::kName},
-                                                  {Hole::Kind::kInherited, "inherited", Argument::kNameAndText},
-                                                  {Hole::Kind::kDevices, "devices", Argument::kHostAndList},
-                                                  {Hole::Kind::kSweep, "sweep", Argument::kName},
-                                                  {Hole::Kind::kLiteral, "literal", Argument::kNone}}};
+constexpr std::array<PlaceholderWord, 14> kPlaceholderWords = {
+    {{Placeholder::Kind::kPort, "port", Argument::kName},
+     {Placeholder::Kind::kRunDir, "run_dir", Argument::kNone},
+     {Placeholder::Kind::kRunId, "run_id", Argument::kNone},
+     {Placeholder::Kind::kHostName, "host_name", Argument::kHost},
+     {Placeholder::Kind::kHostAddress, "host_address", Argument::kHost},
+     {Placeholder::Kind::kAttempt, "attempt", Argument::kNone},
+     {Placeholder::Kind::kCheckpoint, "checkpoint", Argument::kNone},
+     {Placeholder::Kind::kNewestCheckpoint, "newest_checkpoint", Argument::kNone},
+     {Placeholder::Kind::kSecret, "secret", Argument::kName},
+     {Placeholder::Kind::kInheritedPath, "inherited_path", Argument::kName},
+     {Placeholder::Kind::kInherited, "inherited", Argument::kNameAndText},
+     {Placeholder::Kind::kDevices, "devices", Argument::kHostAndList},
+     {Placeholder::Kind::kSweep, "sweep", Argument::kName},
+     {Placeholder::Kind::kLiteral, "literal", Argument::kNone}}};
 
-bool IsHoleName(std::string_view name) {
+bool IsPlaceholderName(std::string_view name) {
   constexpr std::size_t kLongest = 128;
   if (name.empty() || name.size() > kLongest) return false;
   for (const char c : name) {
@@ -50,7 +51,7 @@ bool ReadIndex(std::string_view text, std::uint32_t& index) {
 }
 
 // The inside of a marker, between "${muster:" and "}".
-tl::expected<Hole, std::string> ParseHole(std::string_view inside) {
+tl::expected<Placeholder, std::string> ParsePlaceholder(std::string_view inside) {
   const std::size_t colon = inside.find(':');
   const std::string_view word = inside.substr(0, colon);
   const bool has_argument = colon != std::string_view::npos;
@@ -58,9 +59,9 @@ tl::expected<Hole, std::string> ParseHole(std::string_view inside) {
   const auto fail = [&](const char* why) {
     return tl::unexpected("the hole ${muster:" + std::string(inside.substr(0, 64)) + "} " + why);
   };
-  for (const HoleWord& known : kHoleWords) {
+  for (const PlaceholderWord& known : kPlaceholderWords) {
     if (known.word != word) continue;
-    Hole hole{known.kind, {}, 0};
+    Placeholder hole{known.kind, {}, 0};
     const std::size_t second = argument.find(':');
     const std::string_view first = argument.substr(0, second);
     const std::string_view rest = second == std::string_view::npos ? "" : argument.substr(second + 1);
@@ -69,11 +70,11 @@ tl::expected<Hole, std::string> ParseHole(std::string_view inside) {
         if (has_argument) return fail("takes no name");
         break;
       case Argument::kName:
-        if (!IsHoleName(argument)) return fail("needs a name of letters, digits, '_', '.' and '-'");
+        if (!IsPlaceholderName(argument)) return fail("needs a name of letters, digits, '_', '.' and '-'");
         hole.name = argument;
         break;
       case Argument::kNameAndText:
-        if (!IsHoleName(first) || second == std::string_view::npos) return fail("needs a name and a text");
+        if (!IsPlaceholderName(first) || second == std::string_view::npos) return fail("needs a name and a text");
         hole.name = first;
         hole.text = rest;
         break;
@@ -104,10 +105,10 @@ std::optional<std::vector<std::uint32_t>> DeviceNumbers(std::string_view list) {
   }
 }
 
-std::string HoleText(const Hole& hole) {
-  for (const HoleWord& known : kHoleWords) {
+std::string PlaceholderText(const Placeholder& hole) {
+  for (const PlaceholderWord& known : kPlaceholderWords) {
     if (known.kind != hole.kind) continue;
-    std::string text = std::string(kHoleOpen) + std::string(known.word);
+    std::string text = std::string(kPlaceholderOpen) + std::string(known.word);
     if (known.argument == Argument::kName) text += ':' + hole.name;
     if (known.argument == Argument::kNameAndText) text += ':' + hole.name + ':' + hole.text;
     if (known.argument == Argument::kHost) text += ':' + std::to_string(hole.host);
@@ -122,15 +123,15 @@ tl::expected<std::vector<TextPiece>, std::string> Pieces(const Text& text) {
   std::vector<TextPiece> pieces;
   std::string_view rest = text.marked;
   while (!rest.empty()) {
-    const std::size_t open = rest.find(kHoleOpen);
+    const std::size_t open = rest.find(kPlaceholderOpen);
     if (open > 0) pieces.push_back({std::string(rest.substr(0, open)), std::nullopt});
     if (open == std::string_view::npos) break;
-    rest.remove_prefix(open + kHoleOpen.size());
+    rest.remove_prefix(open + kPlaceholderOpen.size());
     const std::size_t close = rest.find('}');
     if (close == std::string_view::npos) {
       return tl::unexpected("the hole ${muster:" + std::string(rest.substr(0, 64)) + " is not closed");
     }
-    auto hole = ParseHole(rest.substr(0, close));
+    auto hole = ParsePlaceholder(rest.substr(0, close));
     if (!hole) return tl::unexpected(std::move(hole.error()));
     pieces.push_back({{}, std::move(*hole)});
     rest.remove_prefix(close + 1);

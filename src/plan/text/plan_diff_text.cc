@@ -145,7 +145,7 @@ void AppendDetails(std::string& out, const PlanCause& cause) {
   }
 }
 
-std::string GroupTitle(const ToldDiff& diff, const CausedChanges& group) {
+std::string GroupTitle(const PlanDifference& diff, const CausedChanges& group) {
   if (group.causes.size() == 1) return CauseText(diff.causes[group.causes.front()]) + '\n';
   if (group.causes.empty()) return "no parameter differs\n";
   std::vector<std::string> names;
@@ -179,9 +179,9 @@ std::vector<std::string> ChangeLines(const std::vector<PlanChange>& changes, std
   return lines;
 }
 
-bool IsSamePlan(const ToldDiff& diff) { return diff.a.plan_id == diff.b.plan_id; }
+bool IsSamePlan(const PlanDifference& diff) { return diff.a.plan_id == diff.b.plan_id; }
 
-std::string DiffSummary(const ToldDiff& diff) {
+std::string DiffSummary(const PlanDifference& diff) {
   std::size_t parameters = 0;
   std::size_t of_cluster = 0;
   bool recipe = false;
@@ -237,7 +237,7 @@ std::string DiffSummary(const ToldDiff& diff) {
   return text;
 }
 
-std::string DiffText(const ToldDiff& diff) {
+std::string DiffText(const PlanDifference& diff) {
   const std::size_t width = std::max(Columns(Printable(diff.a.name)), Columns(Printable(diff.b.name)));
   std::string out;
   for (const auto& [letter, side] : {std::pair{"A", &diff.a}, std::pair{"B", &diff.b}}) {
@@ -266,7 +266,7 @@ std::string DiffText(const ToldDiff& diff) {
   return out;
 }
 
-std::string DiffJson(const ToldDiff& diff) {
+std::string DiffJson(const PlanDifference& diff) {
   const auto side = [](const DiffedSide& one) { return Json{{"name", one.name}, {"plan_id", one.plan_id}}; };
   Json causes = Json::array();
   for (const PlanCause& cause : diff.causes) {

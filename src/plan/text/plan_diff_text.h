@@ -21,7 +21,7 @@ struct DiffedMetric {
   std::optional<std::string> after = {};
 };
 
-struct ToldDiff {
+struct PlanDifference {
   DiffedSide a;
   DiffedSide b;
   std::vector<PlanCause> causes;
@@ -32,19 +32,19 @@ struct ToldDiff {
 };
 
 // Whether both run the same.
-bool IsSamePlan(const ToldDiff& diff);
+bool IsSamePlan(const PlanDifference& diff);
 
 // "1 parameter differs, hence 2 derived values, hence 3 variables of 8 processes".
-std::string DiffSummary(const ToldDiff& diff);
+std::string DiffSummary(const PlanDifference& diff);
 
 // A summary, then each cause with what follows from it. Safe for a terminal.
-std::string DiffText(const ToldDiff& diff);
+std::string DiffText(const PlanDifference& diff);
 
 // A line for each of the first changes: "command --seed: 17 → 42 (worker 0-7)"; a last one counts the others. Safe for
 // a terminal.
 std::vector<std::string> ChangeLines(const std::vector<PlanChange>& changes, std::size_t most);
 
 // {"format": 1, "same_plan": …, …}: docs/explain.md.
-std::string DiffJson(const ToldDiff& diff);
+std::string DiffJson(const PlanDifference& diff);
 
 }  // namespace muster

@@ -161,9 +161,9 @@ class PlanJson {
 };
 
 // The members of the outer object, each on a line of its own.
-class Lines {
+class JsonLines {
  public:
-  Lines(std::string& out, const Plan& plan) : out_(out), json_(plan) {}
+  JsonLines(std::string& out, const Plan& plan) : out_(out), json_(plan) {}
 
   template <std::size_t N, class T>
   void operator()(const char (&name)[N], T&& field) {
@@ -213,7 +213,7 @@ Value NestedContext(const ContextValues& context) {
 
 std::string PlanToJson(const Plan& plan, const Value& inputs, const std::string& id) {
   std::string out = "{\"format\": " + std::to_string(kPlanJsonFormat);
-  Lines lines(out, plan);
+  JsonLines lines(out, plan);
   lines.Line("id", id.empty() ? PlanId(plan) : id);
   Fields(lines, const_cast<Plan&>(plan));  // a description for writing only reads
   lines.Line("inputs", ToJson(inputs));

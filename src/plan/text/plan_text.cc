@@ -239,8 +239,8 @@ std::string PlanNotesText(const Plan& plan) {
 
 bool UsesCheckpoint(const Plan& plan) {
   const std::string text = PlanText(plan);
-  return text.find(HoleText({Hole::Kind::kCheckpoint, {}, 0})) != std::string::npos ||
-         text.find(HoleText({Hole::Kind::kNewestCheckpoint, {}, 0})) != std::string::npos;
+  return text.find(PlaceholderText({Placeholder::Kind::kCheckpoint, {}, 0})) != std::string::npos ||
+         text.find(PlaceholderText({Placeholder::Kind::kNewestCheckpoint, {}, 0})) != std::string::npos;
 }
 
 std::string PlanId(const Plan& plan) { return Sha256Hex(PlanText(plan)); }

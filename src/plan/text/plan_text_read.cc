@@ -95,7 +95,7 @@ Value ValueOf(std::string_view spelled) {
 
 class Reader {
  public:
-  std::optional<PlanOfText> Read(std::string_view text) {
+  std::optional<ParsedPlanText> Read(std::string_view text) {
     while (good_ && !text.empty()) {
       const std::size_t end = std::min(text.find('\n'), text.size());
       Line(text.substr(0, end));
@@ -251,7 +251,7 @@ class Reader {
     }
   }
 
-  PlanOfText read_;
+  ParsedPlanText read_;
   std::vector<std::pair<std::uint32_t, std::string_view>> counts_;  // of each role, and the line that says it
   std::map<std::string, std::uint32_t> hosts_;
   std::map<std::string, std::uint32_t> roles_;
@@ -261,6 +261,6 @@ class Reader {
 
 }  // namespace
 
-std::optional<PlanOfText> ReadPlanText(std::string_view text) { return Reader().Read(text); }
+std::optional<ParsedPlanText> ReadPlanText(std::string_view text) { return Reader().Read(text); }
 
 }  // namespace muster

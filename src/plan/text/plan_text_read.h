@@ -12,7 +12,7 @@
 
 namespace muster {
 
-struct PlanOfText {
+struct ParsedPlanText {
   // Hosts, roles, processes with place, command, folder, variables and context, files, parameters, derived values.
   // Values that JSON spells otherwise than the text (lists, maps) are strings that spell them.
   Plan plan;
@@ -20,6 +20,6 @@ struct PlanOfText {
 };
 
 // Of PlanText, with the lines of PlanNotesText or without them. Processes may be missing. Nothing if it is none.
-std::optional<PlanOfText> ReadPlanText(std::string_view text);
+std::optional<ParsedPlanText> ReadPlanText(std::string_view text);
 
 }  // namespace muster

@@ -116,29 +116,29 @@ class LineWriter {
     if (!pieces) return Refuse(text, pieces.error());
     std::string word;
     for (const TextPiece& piece : *pieces)
-      word += piece.hole ? OfHole(*piece.hole, variable) : ShellQuoted(piece.literal);
+      word += piece.hole ? OfPlaceholder(*piece.hole, variable) : ShellQuoted(piece.literal);
     return word.empty() ? "''" : word;
   }
 
-  std::string OfHole(const Hole& hole, bool variable) {
+  std::string OfPlaceholder(const Placeholder& hole, bool variable) {
     switch (hole.kind) {
-      case Hole::Kind::kLiteral:
-        return ShellQuoted(kHoleOpen);
-      case Hole::Kind::kAttempt:
+      case Placeholder::Kind::kLiteral:
+        return ShellQuoted(kPlaceholderOpen);
+      case Placeholder::Kind::kAttempt:
         return "0";
-      case Hole::Kind::kSecret:
+      case Placeholder::Kind::kSecret:
         return OfSecret(hole.name);
-      case Hole::Kind::kInheritedPath:
-        if (!variable) return Refuse(Text(HoleText(hole)), "only a variable can append an inherited value");
+      case Placeholder::Kind::kInheritedPath:
+        if (!variable) return Refuse(Text(PlaceholderText(hole)), "only a variable can append an inherited value");
         return OfInherited(hole.name, {}, ":+:$" + hole.name);
-      case Hole::Kind::kInherited:
-        if (!variable) return Refuse(Text(HoleText(hole)), "only a variable can be inherited");
+      case Placeholder::Kind::kInherited:
+        if (!variable) return Refuse(Text(PlaceholderText(hole)), "only a variable can be inherited");
         return OfInherited(hole.name, hole.text, "-" + Escaped(hole.text));
       default:
         break;
     }
     if (bound_.binding == nullptr) return Wanted(hole);
-    const auto filled = FillHoles(Text(HoleText(hole)), *bound_.binding, 0);
+    const auto filled = FillPlaceholders(Text(PlaceholderText(hole)), *bound_.binding, 0);
     if (filled) return filled->empty() ? "" : ShellQuoted(*filled);
     problems_.insert(problems_.end(), filled.error().begin(), filled.error().end());
     return {};
@@ -172,7 +172,7 @@ class LineWriter {
   std::string OfSecret(const std::string& name) {
     const SecretSource& source = plan_.secrets.at(name);
     if (source.from_env.empty()) return "\"$(cat " + ShellQuoted(source.from_file) + ")\"";
-    const std::string hole = HoleText({Hole::Kind::kSecret, name, 0});
+    const std::string hole = PlaceholderText({Placeholder::Kind::kSecret, name, 0});
     if (const auto taken = exported_.find(source.from_env); taken != exported_.end() && taken->second != hole) {
       return Refuse(Text(hole), "it is in the variable " + source.from_env + ", which gets another secret before");
     }
@@ -181,8 +181,8 @@ class LineWriter {
   }
 
   // A shell variable for what only a start knows.
-  std::string Wanted(const Hole& hole) {
-    const std::string what = HoleText(hole).substr(kHoleOpen.size());
+  std::string Wanted(const Placeholder& hole) {
+    const std::string what = PlaceholderText(hole).substr(kPlaceholderOpen.size());
     std::string name = "muster_";
     for (const char c : what.substr(0, what.size() - 1)) {
       const bool letter = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
@@ -193,7 +193,8 @@ class LineWriter {
     const std::pair<std::string, std::string> one(name, what);
     if (std::find(wanted_.begin(), wanted_.end(), one) == wanted_.end()) wanted_.push_back(one);
     // Nothing is a checkpoint, too, and outside a sweep its facts are empty.
-    const bool may_be_empty = hole.kind == Hole::Kind::kNewestCheckpoint || hole.kind == Hole::Kind::kSweep;
+    const bool may_be_empty =
+        hole.kind == Placeholder::Kind::kNewestCheckpoint || hole.kind == Placeholder::Kind::kSweep;
     return may_be_empty ? "\"${" + name + "-}\"" : "\"${" + name + ":?}\"";
   }
 

@@ -8,18 +8,18 @@ namespace {
 
 Result<std::string> FillShellText(const Text& text, const Binding& binding, std::uint32_t attempt) {
   const auto pieces = Pieces(text);
-  if (!pieces) return FillHoles(text, binding, attempt);  // which says why not
+  if (!pieces) return FillPlaceholders(text, binding, attempt);  // which says why not
   ShellPlace place;
   std::string filled;
   for (const TextPiece& piece : *pieces) {
-    if (!piece.hole || piece.hole->kind == Hole::Kind::kLiteral) {
-      const std::string_view written = piece.hole ? kHoleOpen : std::string_view(piece.literal);
+    if (!piece.hole || piece.hole->kind == Placeholder::Kind::kLiteral) {
+      const std::string_view written = piece.hole ? kPlaceholderOpen : std::string_view(piece.literal);
       place.Pass(written);
       filled += written;
       continue;
     }
-    const std::string hole = HoleText(*piece.hole);
-    const Result<std::string> value = FillHoles(Text(hole), binding, attempt);
+    const std::string hole = PlaceholderText(*piece.hole);
+    const Result<std::string> value = FillPlaceholders(Text(hole), binding, attempt);
     if (!value) return Fail(value.error());
     const auto put = place.Put(*value);
     if (!put) {
@@ -40,9 +40,9 @@ bool IsShellText(const std::vector<Text>& words, std::size_t word) {
 Result<std::string> FillWord(const std::vector<Text>& words, std::size_t word, const Binding& binding,
                              std::uint32_t attempt) {
   const Text& text = words[word];
-  const bool has_holes = text.marked.find(kHoleOpen) != std::string::npos;
+  const bool has_holes = text.marked.find(kPlaceholderOpen) != std::string::npos;
   return has_holes && IsShellText(words, word) ? FillShellText(text, binding, attempt)
-                                               : FillHoles(text, binding, attempt);
+                                               : FillPlaceholders(text, binding, attempt);
 }
 
 }  // namespace muster

@@ -19,8 +19,8 @@ namespace muster {
 // Whether the word of a command is the text of a shell: what follows "/bin/sh" and "-c", as muster.shell makes it.
 bool IsShellText(const std::vector<Text>& words, std::size_t word);
 
-// One word of a command with its placeholders filled. Fails as FillHoles does, and with kind "binding" where a value
-// cannot be put into the text of a shell.
+// One word of a command with its placeholders filled. Fails as FillPlaceholders does, and with kind "binding" where a
+// value cannot be put into the text of a shell.
 Result<std::string> FillWord(const std::vector<Text>& words, std::size_t word, const Binding& binding,
                              std::uint32_t attempt);
 

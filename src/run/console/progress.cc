@@ -48,7 +48,7 @@ std::string RoleRow(const Progress::Role& role, const Progress& progress, std::s
 
 }  // namespace
 
-Progress ProgressNow(const Plan& plan, const Supervisor& supervisor, const ProcessRoll& roll, int run_folder,
+Progress ProgressNow(const Plan& plan, const Supervisor& supervisor, const RunProcessTable& roll, int run_folder,
                      MonotonicNs began_at, MonotonicNs now) {
   Progress progress;
   progress.phase = PhaseName(supervisor.phase());
@@ -58,7 +58,7 @@ Progress ProgressNow(const Plan& plan, const Supervisor& supervisor, const Proce
     Progress::Role& shown = progress.roles.emplace_back();
     shown.count = std::move(status);
     shown.metrics = NewestMetrics(plan, supervisor, role, run_folder);
-    const auto oddest = roll.OddestOf(plan, supervisor, role);
+    const auto oddest = roll.StrongestOutlier(plan, supervisor, role);
     if (!oddest) continue;
     const std::string line = LastLineOf(plan, *oddest, supervisor.attempt(*oddest), run_folder);
     if (!line.empty()) shown.last_line = ProcessName(plan, plan.processes[*oddest]) + ": " + line;

@@ -9,7 +9,7 @@
 
 #include "muster/plan.h"
 #include "run/control/control_protocol.h"
-#include "run/supervise/process_roll.h"
+#include "run/supervise/run_process_table.h"
 #include "run/supervise/supervisor.h"
 
 namespace muster {
@@ -26,7 +26,7 @@ struct Progress {
 };
 
 // At this moment; logs are read below the run directory, whose descriptor is `run_folder`.
-Progress ProgressNow(const Plan& plan, const Supervisor& supervisor, const ProcessRoll& roll, int run_folder,
+Progress ProgressNow(const Plan& plan, const Supervisor& supervisor, const RunProcessTable& roll, int run_folder,
                      MonotonicNs began_at, MonotonicNs now);
 
 // A line for each role, at most `most` (at least one), each narrower than `columns`; the last one tells of roles left

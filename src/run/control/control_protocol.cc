@@ -1,7 +1,7 @@
 #include "run/control/control_protocol.h"
 
+#include <algorithm>
 #include <array>
-#include <concepts>
 #include <optional>
 #include <utility>
 
@@ -9,21 +9,83 @@
 
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
+#include "base/values/utf8.h"
 #include "muster/value.h"
 #include "run/directory/json_text.h"
+#include "run/lines/line_reader.h"
+#include "run/lines/line_writer.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
+
+// In the order of ControlRequest::Ask.
+constexpr std::array<std::string_view, 6> kAskNames = {"status", "stop", "watch", "dump", "processes", "open"};
+
+// Members are in the order of their names.
+
+template <class V>
+void Fields(V& v, ControlRequest& request) {
+  std::int64_t format = kControlFormat;
+  v("ask", WithNames(request.ask, kAskNames)), v("dump", As<UnlessNone>(request.dump)), v("format", format);
+  v("now", As<UnlessNone>(request.now)), v("trial", As<UnlessNone>(request.trial));
+}
+
+template <class V>
+void Fields(V& v, RoleStatus& role) {
+  v("ended", role.ended), v("restarts", role.restarts), v("role", role.name), v("running", role.running);
+  v("waiting", role.waiting);
+}
+
+template <class V>
+void Fields(V& v, RunStatus& status) {
+  v("name", status.name), v("phase", status.phase), v("pid", status.pid), v("plan", status.plan);
+  v("records", status.records), v("roles", status.roles), v("run", status.run), v("stops", status.stops);
+  v("waits", status.waits);
+}
+
+template <class V>
+void Fields(V& v, ProcessStatus& process) {
+  v("attempt", process.attempt), v("exit_code", As<UnlessNone>(process.exit_code)), v("host", process.host);
+  v("index", process.index), v("pid", process.pid), v("ran_ms", process.ran_ms);
+  v("rank", As<UnlessNone>(process.rank)), v("role", process.role), v("signal", process.signal);
+  v("spawn_stage", process.spawn_stage), v("start_ticks", process.start_ticks), v("state", process.state);
+}
+
+// Of a request that was refused.
+struct Refusal {
+  std::string error;
+};
+template <class V>
+void Fields(V& v, Refusal& refusal) {
+  std::int64_t format = kControlFormat;
+  bool ok = false;
+  v("error", refusal.error), v("format", format), v("ok", ok);
+  if constexpr (V::kReading) {
+    if (format != kControlFormat || ok || refusal.error.empty()) v.Fail();
+  }
+}
+
+// Of one that was not.
+template <class V>
+void Fields(V& v, ControlAnswer& answer) {
+  std::int64_t format = kControlFormat;
+  bool ok = true;
+  v("already", answer.already), v("dump", As<UnlessNone>(answer.dump)), v("format", format), v("ok", ok);
+  if constexpr (V::kReading) {
+    std::optional<std::vector<ProcessStatus>> processes;
+    std::optional<std::uint64_t> ran_ms;
+    v("processes", As<UnlessNone>(processes)), v("ran_ms", As<UnlessNone>(ran_ms));
+    if (format != kControlFormat || !ok || processes.has_value() > ran_ms.has_value()) return v.Fail();
+    if (processes) answer.processes = {*ran_ms, *std::move(processes)};
+  } else if (answer.processes) {
+    v("processes", answer.processes->processes), v("ran_ms", answer.processes->ran_ms);
+  }
+  v("status", answer.status);
+}
+
 namespace {
 
 using Ask = ControlRequest::Ask;
-
-constexpr std::array<std::pair<Ask, std::string_view>, 6> kAsks = {{{Ask::kStatus, "status"},
-                                                                    {Ask::kStop, "stop"},
-                                                                    {Ask::kWatch, "watch"},
-                                                                    {Ask::kDump, "dump"},
-                                                                    {Ask::kProcesses, "processes"},
-                                                                    {Ask::kOpen, "open"}}};
 
 tl::unexpected<std::string> No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
@@ -42,118 +104,21 @@ tl::expected<Value::Map, std::string> ObjectOf(std::string_view line) {
   return std::move(std::get<Value::Map>(json->data()));
 }
 
-// Takes fields out of an object; a missing one or one of another type or range is remembered.
-class Fields {
- public:
-  explicit Fields(const Value::Map& object) : object_(object) {}
-
-  void operator()(const char* name, std::string& text) {
-    if (const Value* value = Find(name); value != nullptr && value->AsString() != nullptr) {
-      text = *value->AsString();
-    } else {
-      ok_ = false;
-    }
-  }
-  void operator()(const char* name, bool& truth) {
-    if (const Value* value = Find(name); value != nullptr && value->AsBool() != nullptr) {
-      truth = *value->AsBool();
-    } else {
-      ok_ = false;
-    }
-  }
-  template <std::integral T>
-  void operator()(const char* name, T& number) {
-    const Value* value = Find(name);
-    if (value != nullptr && value->AsInt() != nullptr && std::in_range<T>(*value->AsInt())) {
-      number = static_cast<T>(*value->AsInt());
-    } else {
-      ok_ = false;
-    }
-  }
-  // One that may be left out.
-  template <class T>
-  void operator()(const char* name, std::optional<T>& field) {
-    if (Find(name) != nullptr) (*this)(name, field.emplace());
-  }
-  const Value* Find(const char* name) const {
-    const auto found = object_.find(name);
-    return found == object_.end() ? nullptr : &found->second;
-  }
-  bool ok() const { return ok_; }
-
- private:
-  const Value::Map& object_;
-  bool ok_ = true;
-};
-
-template <class F, class R>
-void RoleFields(F& f, R& role) {
-  f("role", role.name), f("waiting", role.waiting), f("running", role.running), f("ended", role.ended),
-      f("restarts", role.restarts);
+template <class T>
+std::string Line(const T& object) {
+  std::string line;
+  LineWriter(line).Put(object);
+  return line += '\n';
 }
 
-template <class F, class S>
-void StatusFields(F& f, S& status) {
-  f("run", status.run), f("plan", status.plan), f("name", status.name), f("pid", status.pid), f("phase", status.phase),
-      f("records", status.records), f("stops", status.stops), f("waits", status.waits);
-}
-
-template <class F, class P>
-void ProcessFields(F& f, P& process) {
-  f("role", process.role), f("index", process.index), f("rank", process.rank), f("host", process.host),
-      f("state", process.state), f("attempt", process.attempt), f("pid", process.pid),
-      f("start_ticks", process.start_ticks), f("ran_ms", process.ran_ms), f("exit_code", process.exit_code),
-      f("signal", process.signal), f("spawn_stage", process.spawn_stage);
-}
-
-// The other direction of Fields.
-struct ObjectMaker {
-  void operator()(const char* name, const std::string& text) { map.emplace(name, text); }
-  template <std::integral T>
-  void operator()(const char* name, const T& number) {
-    map.emplace(name, static_cast<std::int64_t>(number));
-  }
-  template <class T>
-  void operator()(const char* name, const std::optional<T>& field) {
-    if (field) (*this)(name, *field);
-  }
-  Value::Map map;
-};
-
-bool ReadStatus(const Value* value, RunStatus& status) {
-  if (value == nullptr || value->AsMap() == nullptr) return false;
-  Fields fields(*value->AsMap());
-  StatusFields(fields, status);
-  const Value* roles = fields.Find("roles");
-  if (!fields.ok() || roles == nullptr || roles->AsList() == nullptr) return false;
-  for (const Value& each : *roles->AsList()) {
-    if (each.AsMap() == nullptr) return false;
-    Fields role(*each.AsMap());
-    RoleFields(role, status.roles.emplace_back());
-    if (!role.ok()) return false;
-  }
-  return true;
-}
-
-bool ReadProcesses(const Fields& answer, ControlAnswer& into) {
-  const Value* list = answer.Find("processes");
-  if (list == nullptr) return true;
-  if (list->AsList() == nullptr) return false;
-  ProcessStatuses& statuses = into.processes.emplace();
-  Fields fields(answer);
-  fields("ran_ms", statuses.ran_ms);
-  for (const Value& each : *list->AsList()) {
-    if (each.AsMap() == nullptr) return false;
-    Fields process(*each.AsMap());
-    ProcessFields(process, statuses.processes.emplace_back());
-    if (!process.ok()) return false;
-  }
-  return fields.ok();
-}
-
-std::string Line(Value::Map object) {
-  object.emplace("format", kControlFormat);
-  return JsonText(Value(std::move(object))) + "\n";
+// The text must be JSON unless it is read as it was written.
+template <class T>
+std::optional<T> Read(std::string_view line, LineReader::Order order) {
+  T object;
+  LineReader reader(line, order);
+  reader.Get(object);
+  if (order == LineReader::Order::kAny ? !reader.ok() : !reader.AtEnd()) return std::nullopt;
+  return object;
 }
 
 }  // namespace
@@ -166,17 +131,14 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
   for (const auto& [key, value] : *object) {
     if (key == "format") continue;
     if (key == "ask") {
-      std::vector<std::string> known;
-      for (const auto& [ask, word] : kAsks) {
-        known.emplace_back(word);
-        if (value.AsString() == nullptr || *value.AsString() != word) continue;
-        request.ask = ask;
-        asked = true;
+      const std::string word = value.AsString() != nullptr ? *value.AsString() : JsonText(value);
+      const auto* const found = std::find(kAskNames.begin(), kAskNames.end(), word);
+      if (value.AsString() == nullptr || found == kAskNames.end()) {
+        return No(fmt::format("unknown request {}; {}", Quoted(word),
+                              DidYouMean(word, std::vector<std::string>(kAskNames.begin(), kAskNames.end()))));
       }
-      if (!asked) {
-        const std::string word = value.AsString() != nullptr ? *value.AsString() : JsonText(value);
-        return No(fmt::format("unknown request {}; {}", Quoted(word), DidYouMean(word, known)));
-      }
+      request.ask = static_cast<Ask>(found - kAskNames.begin());
+      asked = true;
     } else if (key == "now" && value.AsBool() != nullptr) {
       request.now = *value.AsBool();
     } else if (key == "dump" && value.AsBool() != nullptr) {
@@ -194,62 +156,23 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
   return request;
 }
 
-std::string ControlRequestLine(const ControlRequest& request) {
-  Value::Map object;
-  for (const auto& [ask, word] : kAsks) {
-    if (ask == request.ask) object.emplace("ask", word);
-  }
-  if (request.now) object.emplace("now", true);
-  if (request.dump) object.emplace("dump", true);
-  if (request.trial) object.emplace("trial", static_cast<std::int64_t>(*request.trial));
-  return Line(std::move(object));
-}
+std::string ControlRequestLine(const ControlRequest& request) { return Line(request); }
 
 std::string ControlAnswerLine(const ControlAnswer& answer) {
-  if (!answer.error.empty()) return Line({{"ok", false}, {"error", answer.error}});
-  ObjectMaker status;
-  StatusFields(status, answer.status);
-  Value::List roles;
-  for (const RoleStatus& role : answer.status.roles) {
-    ObjectMaker made;
-    RoleFields(made, role);
-    roles.emplace_back(std::move(made.map));
-  }
-  status.map.emplace("roles", std::move(roles));
-  Value::Map object = {{"ok", true}, {"already", answer.already}, {"status", std::move(status.map)}};
-  if (answer.dump != 0) object.emplace("dump", std::int64_t{answer.dump});
-  if (answer.processes) {
-    Value::List processes;
-    processes.reserve(answer.processes->processes.size());
-    for (const ProcessStatus& process : answer.processes->processes) {
-      ObjectMaker made;
-      ProcessFields(made, process);
-      processes.emplace_back(std::move(made.map));
-    }
-    object.emplace("processes", std::move(processes));
-    object.emplace("ran_ms", static_cast<std::int64_t>(answer.processes->ran_ms));
-  }
-  return Line(std::move(object));
+  return answer.error.empty() ? Line(answer) : Line(Refusal{answer.error});
 }
 
 tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view line) {
+  if (IsUtf8(line)) {
+    if (auto answer = Read<ControlAnswer>(line, LineReader::Order::kAsWritten)) return *std::move(answer);
+  }
   const tl::expected<Value::Map, std::string> object = ObjectOf(line);
   if (!object) return No(object.error());
-  ControlAnswer answer;
-  Fields fields(*object);
-  bool ok = false;
-  fields("ok", ok);
-  if (!ok) {
-    fields("error", answer.error);
-    if (!fields.ok() || answer.error.empty()) return No("the answer is not one of a run");
-    return answer;
-  }
-  fields("already", answer.already);
-  if (fields.Find("dump") != nullptr) fields("dump", answer.dump);
-  if (!fields.ok() || !ReadStatus(fields.Find("status"), answer.status) || !ReadProcesses(fields, answer)) {
-    return No("the answer is not one of a run");
-  }
-  return answer;
+  if (const auto refusal = Read<Refusal>(line, LineReader::Order::kAny))
+    return ControlAnswer{refusal->error, false, {}};
+  auto answer = Read<ControlAnswer>(line, LineReader::Order::kAny);
+  if (!answer) return No("the answer is not one of a run");
+  return *std::move(answer);
 }
 
 }  // namespace muster

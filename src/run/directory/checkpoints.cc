@@ -116,7 +116,7 @@ tl::expected<std::string, std::string> Named(const CheckpointPlace& place) {
 tl::expected<CheckpointPlace, std::string> PlaceInRun(const CheckpointPlace& place, const std::string& run_dir) {
   Binding binding;
   binding.run_dir = run_dir;
-  const Result<std::string> dir = FillHoles(place.dir, binding, 0);
+  const Result<std::string> dir = FillPlaceholders(place.dir, binding, 0);
   if (!dir) return tl::unexpected(dir.error().front().message);
   CheckpointPlace filled = place;
   filled.dir = Text(*dir);

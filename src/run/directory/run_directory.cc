@@ -104,7 +104,7 @@ Result<RunDirectory> RunDirectory::Lock(UniqueFd folder, const std::string& show
   return made;
 }
 
-Result<void> RunDirectory::TellHolder(const std::string& shown) {
+Result<void> RunDirectory::WriteHolder(const std::string& shown) {
   struct stat status {};
   const std::string holder = fmt::format("pid {} on {} since {}\n", ::getpid(), OwnHostName(), UtcText(WallNowNs()));
   // Only where it holds something: file systems bring a file that was cut off to the disk as it is closed.
@@ -119,7 +119,7 @@ Result<RunDirectory> RunDirectory::HoldAgain(const std::string& folder, const Di
   if (!opened) return CannotUse("cannot open", folder, errno);
   Result<RunDirectory> made = Lock(std::move(opened), folder, kind);
   if (!made) return made;
-  if (auto told = made->TellHolder(folder); !told) return Fail(told.error());
+  if (auto told = made->WriteHolder(folder); !told) return Fail(told.error());
   return made;
 }
 
@@ -137,7 +137,7 @@ Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& show
       !SetMode(made.lock_.get(), for_group ? 0640 : 0600)) {
     return CannotUse("cannot lock", shown, errno);
   }
-  if (auto told = made.TellHolder(shown); !told) return Fail(told.error());
+  if (auto told = made.WriteHolder(shown); !told) return Fail(told.error());
   // What processes are handed may be secret: these two stay the owner's, and so does what is made in them.
   for (const char* const name : {"context", "files"}) {
     const bool kept = !for_group || (::mkdirat(made.folder_.get(), name, 0700) == 0 &&

@@ -50,7 +50,7 @@ class RunDirectory {
  private:
   static Result<RunDirectory> Lock(UniqueFd folder, const std::string& shown, const DirectoryKind& kind);
   // For others to read: who holds it.
-  Result<void> TellHolder(const std::string& shown);
+  Result<void> WriteHolder(const std::string& shown);
   // `fresh`: it was made just now, and holds nothing.
   static Result<RunDirectory> Hold(UniqueFd folder, const std::string& shown, bool for_group, const DirectoryKind& kind,
                                    bool fresh);

@@ -84,7 +84,7 @@ std::vector<std::string> BadHostLines(const std::vector<HostFailure>& failures, 
   std::vector<std::string> lines;
   for (const std::string& host : hosts) {
     const auto found = by_host.find(host);
-    if (found == by_host.end() || WeightAt(found->second, now) < kWorthTelling) continue;
+    if (found == by_host.end() || WeightAt(found->second, now) < kWorthReporting) continue;
     const HostFailure& last = *std::max_element(found->second.begin(), found->second.end(),
                                                 [](const HostFailure& a, const HostFailure& b) { return a.at < b.at; });
     const auto today = std::count_if(found->second.begin(), found->second.end(),

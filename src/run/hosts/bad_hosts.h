@@ -23,7 +23,7 @@ struct HostFailure {
 
 inline constexpr std::chrono::hours kHalfLife{24};
 // A host is spoken of as long as its failures together count as much as one of kHalfLife ago.
-inline constexpr double kWorthTelling = 0.5;
+inline constexpr double kWorthReporting = 0.5;
 
 // What the failures of one host count together at `now`.
 double WeightAt(const std::vector<HostFailure>& failures, std::uint64_t now);

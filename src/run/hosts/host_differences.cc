@@ -130,7 +130,7 @@ std::vector<HostDifference> Differences(std::span<const InspectedHost> hosts) {
   std::set<std::string> known;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     if (!hosts[i].why.empty()) continue;
-    for (ToldFact& fact : ToldFacts(hosts[i].facts)) {
+    for (FactLine& fact : FactLines(hosts[i].facts)) {
       if (known.insert(fact.subject).second) subjects.push_back(fact.subject);
       told[i].insert_or_assign(std::move(fact.subject), std::move(fact.value));
     }
@@ -192,8 +192,8 @@ std::string RoughBytes(std::uint64_t bytes) {
   return fmt::format("{:.0f} {}", std::round(value / step) * step, kUnits[unit]);
 }
 
-std::vector<ToldFact> ToldFacts(const HostFacts& facts) {
-  std::vector<ToldFact> told = {
+std::vector<FactLine> FactLines(const HostFacts& facts) {
+  std::vector<FactLine> told = {
       {"muster", facts.muster},
       {"system", facts.system},
       {"kernel", facts.kernel},

@@ -18,16 +18,16 @@ namespace muster {
 struct Plan;
 
 // One line of what is known of a host.
-struct ToldFact {
+struct FactLine {
   std::string subject;  // "kernel", "limit nofile", "variable PATH"
   std::string value;
 
-  bool operator==(const ToldFact&) const = default;
+  bool operator==(const FactLine&) const = default;
 };
 
 // What is expected to be the same on all hosts, subjects once each. Sizes have two digits: machines of one kind differ
 // by less. What hosts cannot have in common (addresses, free space) is not among them.
-std::vector<ToldFact> ToldFacts(const HostFacts& facts);
+std::vector<FactLine> FactLines(const HostFacts& facts);
 
 // What a plan wants of one host.
 struct HostNeeds {

@@ -67,7 +67,7 @@ std::string BreaksOfDisk(std::string_view what) {
 
 std::vector<HostFault> FaultsOfTrials(std::uint32_t host, const HostFacts& facts) {
   std::vector<HostFault> faults;
-  for (const TrialFact& trial : facts.trials) {
+  for (const HostCheck& trial : facts.trials) {
     if (trial.kind == "mechanism" && trial.what == "memfd" && !trial.error.empty()) {
       faults.push_back(Finding(host, "mechanism", "there is no memfd_create: " + trial.error,
                                "nothing can be run: agents hand texts to processes by it",
@@ -81,7 +81,7 @@ std::vector<HostFault> FaultsOfTrials(std::uint32_t host, const HostFacts& facts
   }
   for (const auto& [kind, version] : facts.drivers) {
     const bool any = std::any_of(facts.trials.begin(), facts.trials.end(),
-                                 [](const TrialFact& trial) { return trial.kind == "node"; });
+                                 [](const HostCheck& trial) { return trial.kind == "node"; });
     if (facts.trials.empty() || any || facts.devices > 0) continue;
     faults.push_back(Finding(
         host, "node", fmt::format("driver {} {} is there, and none of its device nodes", kind, version),
@@ -92,7 +92,7 @@ std::vector<HostFault> FaultsOfTrials(std::uint32_t host, const HostFacts& facts
 
 std::vector<HostFault> LacksOfHost(std::uint32_t host, const HostFacts& facts) {
   std::vector<HostFault> lacks;
-  for (const TrialFact& trial : facts.trials) {
+  for (const HostCheck& trial : facts.trials) {
     if (trial.error.empty()) continue;
     if (trial.kind == "mechanism" && trial.what != "memfd") {
       const auto* const known = std::find_if(kMechanisms.begin(), kMechanisms.end(),

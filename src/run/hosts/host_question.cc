@@ -36,7 +36,7 @@ Inspect QuestionFor(const Plan& plan, std::span<const HostNeeds> needs, const Ho
   const std::string search_path = ValueOf(question.environment, "PATH");
   const auto add = [&](const std::string& program) {
     const bool known = std::any_of(question.programs.begin(), question.programs.end(),
-                                   [&](const ProgramSought& sought) { return sought.name == program; });
+                                   [&](const ProgramQuery& sought) { return sought.name == program; });
     if (known) return;
     question.programs.push_back({program, search_path});
     if (IsPython(program)) question.pythons.push_back(program);

@@ -41,7 +41,7 @@ std::string FaultText(std::span<const InspectedHost> hosts, const HostFault& fau
 
 // Of one host: what it has, whatever others have.
 std::string FactsText(const HostFacts& facts) {
-  std::vector<ToldFact> told = ToldFacts(facts);
+  std::vector<FactLine> told = FactLines(facts);
   for (const DiskFact& disk : facts.disks) {
     const std::string inodes = disk.inodes == 0 ? "" : fmt::format(", {} inodes", disk.free_inodes);
     told.push_back({"free for " + disk.what, fmt::format("{}{} ({})", RoughBytes(disk.free_bytes), inodes, disk.path)});
@@ -51,9 +51,9 @@ std::string FactsText(const HostFacts& facts) {
     if (!python.error.empty()) told.push_back({python.program + " says", python.error});
   }
   std::size_t width = 0;
-  for (const ToldFact& fact : told) width = std::max(width, Columns(Printable(fact.subject)));
+  for (const FactLine& fact : told) width = std::max(width, Columns(Printable(fact.subject)));
   std::string text;
-  for (const ToldFact& fact : told) {
+  for (const FactLine& fact : told) {
     text += fmt::format("  {}  {}\n", InColumns(Printable(fact.subject), width), Printable(fact.value));
   }
   return text;
@@ -67,7 +67,7 @@ Json FactsJson(const HostFacts& facts) {
     limits[limit.name] = {{"soft", LimitJson(limit.soft)}, {"hard", LimitJson(limit.hard)}};
   }
   Json trials = Json::array();
-  for (const TrialFact& trial : facts.trials) {
+  for (const HostCheck& trial : facts.trials) {
     trials.push_back({{"kind", trial.kind},
                       {"what", trial.what},
                       {"error", trial.error.empty() ? Json(nullptr) : Json(trial.error)}});

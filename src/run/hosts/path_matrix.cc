@@ -21,9 +21,9 @@ void Add(HostSet& set, std::uint32_t host) {
 
 }  // namespace
 
-std::vector<PathTry> PortsTried(const Plan& plan, std::uint32_t host,
-                                const std::map<std::string, std::uint16_t>& ports) {
-  std::vector<PathTry> tried;
+std::vector<ConnectionAttempt> PortsTried(const Plan& plan, std::uint32_t host,
+                                          const std::map<std::string, std::uint16_t>& ports) {
+  std::vector<ConnectionAttempt> tried;
   for (const auto& [name, port] : plan.ports) {
     const auto number = ports.find(name);
     if (port.host != host || number == ports.end() || tried.size() == kMostPortsTried) continue;
@@ -32,12 +32,13 @@ std::vector<PathTry> PortsTried(const Plan& plan, std::uint32_t host,
   return tried;
 }
 
-std::vector<PathTry> TriesOf(const Plan& plan, std::uint32_t from, const std::map<std::string, std::uint16_t>& ports) {
+std::vector<ConnectionAttempt> TriesOf(const Plan& plan, std::uint32_t from,
+                                       const std::map<std::string, std::uint16_t>& ports) {
   const auto hosts = static_cast<std::uint32_t>(plan.hosts.size());
-  std::vector<PathTry> tries;
+  std::vector<ConnectionAttempt> tries;
   for (std::uint32_t to = 0; to < hosts; ++to) {
     if (to == from) continue;
-    std::vector<PathTry> tried = PortsTried(plan, to, ports);
+    std::vector<ConnectionAttempt> tried = PortsTried(plan, to, ports);
     std::move(tried.begin(), tried.end(), std::back_inserter(tries));
   }
   for (std::uint32_t distance = 1; distance < hosts; distance = hosts <= kFewHosts ? distance + 1 : distance * 2) {
@@ -46,22 +47,22 @@ std::vector<PathTry> TriesOf(const Plan& plan, std::uint32_t from, const std::ma
   return tries;
 }
 
-std::vector<PathFault> FaultsOf(std::span<const std::vector<PathTry>> tries,
-                                std::span<const std::vector<std::string>> errors) {
+std::vector<PathFailure> FaultsOf(std::span<const std::vector<ConnectionAttempt>> tries,
+                                  std::span<const std::vector<std::string>> errors) {
   // Who cannot reach the one place, for the one reason; then which places the same ones cannot reach.
   using Where = std::tuple<std::string, std::uint16_t, std::uint32_t, std::string>;  // port, number, host, why
   std::map<Where, HostSet> by_place;
   for (std::uint32_t from = 0; from < tries.size(); ++from) {
     for (std::size_t i = 0; i < tries[from].size() && i < errors[from].size(); ++i) {
-      const PathTry& tried = tries[from][i];
+      const ConnectionAttempt& tried = tries[from][i];
       if (!errors[from][i].empty()) Add(by_place[{tried.port, tried.number, tried.to, errors[from][i]}], from);
     }
   }
-  std::vector<PathFault> faults;
+  std::vector<PathFailure> faults;
   for (const auto& [place, from] : by_place) {
     const auto& [port, number, to, why] = place;
-    const auto alike =
-        std::find_if(faults.begin(), faults.end(), [&, &port = port, &why = why, &from = from](const PathFault& fault) {
+    const auto alike = std::find_if(
+        faults.begin(), faults.end(), [&, &port = port, &why = why, &from = from](const PathFailure& fault) {
           return fault.port == port && port.empty() && fault.why == why && fault.from == from;
         });
     if (alike != faults.end()) {
@@ -71,11 +72,11 @@ std::vector<PathFault> FaultsOf(std::span<const std::vector<PathTry>> tries,
     }
   }
   // What the plan names counts most.
-  std::stable_partition(faults.begin(), faults.end(), [](const PathFault& fault) { return !fault.port.empty(); });
+  std::stable_partition(faults.begin(), faults.end(), [](const PathFailure& fault) { return !fault.port.empty(); });
   return faults;
 }
 
-std::string PathFaultText(const PathFault& fault, const std::function<std::string(const HostSet&)>& names) {
+std::string PathFaultText(const PathFailure& fault, const std::function<std::string(const HostSet&)>& names) {
   const std::string place =
       fault.port.empty() ? std::string() : fmt::format(":{} (port {})", fault.number, Printable(fault.port));
   return fmt::format("{} cannot reach {}{}: {}", names(fault.from), names(fault.to), place, Printable(fault.why));

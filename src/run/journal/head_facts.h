@@ -2,6 +2,7 @@
 // journal can hold (docs/journal.md). Plain data; knows neither how it is written nor who acts on it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -25,7 +26,9 @@ enum class Phase : std::uint8_t {
   kFinishing,  // agents end and attest what is left
   kDone
 };
-inline constexpr int kPhases = 7;
+inline constexpr std::array<std::string_view, 7> kPhaseNames = {"preparing", "starting",  "running", "lingering",
+                                                                "stopping",  "finishing", "done"};
+inline constexpr int kPhases = kPhaseNames.size();
 std::string_view PhaseName(Phase phase);
 
 // Why a job ended; the first cause stays.
@@ -39,7 +42,8 @@ enum class Cause : std::uint8_t {
   kLost,       // an agent was lost
   kOverdue     // a process outlived SIGKILL, or an agent did not answer the end
 };
-inline constexpr int kCauses = 8;
+inline constexpr std::array<std::string_view, 8> kCauseNames = {"none",    "failed",     "spawn", "unready",
+                                                                "stopped", "time_limit", "lost",  "overdue"};
 std::string_view CauseName(Cause cause);
 // What report.json calls the outcome: "ok", "failed", "stopped" or "lost".
 std::string_view OutcomeName(Cause cause);
@@ -100,7 +104,7 @@ struct HostsCompared {
 // … and so were the ways between them.
 struct PathsCompared {
   std::uint32_t tried = 0;  // connections
-  std::vector<PathFault> faults;
+  std::vector<PathFailure> faults;
 
   bool operator==(const PathsCompared&) const = default;
 };

@@ -44,14 +44,14 @@ struct HostComparison {
 };
 
 // None of `from` can connect to any of `to`, for the same reason.
-struct PathFault {
+struct PathFailure {
   HostSet from;
   HostSet to;
   std::string port;          // its name in the plan; empty: one of the kernel's choice
   std::uint16_t number = 0;  // 0 for those
   std::string why;
 
-  bool operator==(const PathFault&) const = default;
+  bool operator==(const PathFailure&) const = default;
 };
 
 }  // namespace muster

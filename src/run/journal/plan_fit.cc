@@ -1,13 +1,15 @@
 #include "run/journal/plan_fit.h"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
-#include <type_traits>
 
 #include <fmt/format.h>
 
 #include "run/journal/checked_journal.h"
-#include "run/journal/journal_fields.h"
+#include "run/journal/head_fact_fields.h"
+#include "run/lines/line_forms.h"
+#include "wire/protocol/event_fields.h"
 
 namespace muster {
 namespace {
@@ -18,18 +20,8 @@ class Numbers {
   Numbers(std::uint64_t processes, std::uint64_t hosts) : processes_(processes), hosts_(hosts) {}
 
   template <class T>
-  void operator()(const char* name, T& value) {
-    const std::string_view field = name;
-    if constexpr (std::is_same_v<T, std::uint32_t>) {
-      if (field == "process") Process(value), process_ = value;
-      if (field == "attempt") attempt_ = value;
-      if (field == "host" || field == "by") Host(value);
-    } else if constexpr (std::is_same_v<T, std::vector<std::uint32_t>>) {
-      if (field == "processes") Processes(value);
-      if (field == "hosts" || field == "from" || field == "to") Hosts(value);
-    } else if constexpr (requires { JournalFields(*this, value.front()); }) {
-      for (auto& element : value) JournalFields(*this, element);
-    }
+  void operator()(std::string_view name, T&& field) {
+    Check(name, Plain(field));
   }
 
   std::uint32_t process() const { return process_; }
@@ -37,6 +29,23 @@ class Numbers {
   const std::string& problem() const { return problem_; }
 
  private:
+  void Check(std::string_view name, std::uint32_t value) {
+    if (name == "process") Process(value), process_ = value;
+    if (name == "attempt") attempt_ = value;
+    if (name == "host" || name == "by") Host(value);
+  }
+  void Check(std::string_view name, std::vector<std::uint32_t>& values) {
+    if (name == "processes") Processes(values);
+    if (name == "hosts" || name == "from" || name == "to") Hosts(values);
+  }
+  template <class T>
+  requires requires(Numbers& numbers, T& element) { Fields(numbers, element); }
+  void Check(std::string_view, std::vector<T>& parts) {
+    for (T& part : parts) Fields(*this, part);
+  }
+  template <class T>
+  void Check(std::string_view, T&) {}
+
   void Process(std::uint32_t process) {
     if (process >= processes_) problem_ = fmt::format("process {}, and the plan has {}", process, processes_);
   }
@@ -69,7 +78,7 @@ PlanFit::PlanFit(const Plan& plan)
 bool PlanFit::Take(const JournalRecord& record) {
   Numbers numbers(ordered_.size(), hosts_);
   // Numbers only reads.
-  std::visit([&]<class E>(const E& entry) { JournalFields(numbers, const_cast<E&>(entry)); }, record.entry);
+  std::visit([&]<class E>(const E& entry) { Fields(numbers, const_cast<E&>(entry)); }, record.entry);
   std::string problem = numbers.problem();
   if (problem.empty() && !ordered_.empty()) {
     std::uint32_t& ordered = ordered_[numbers.process()];

@@ -4,12 +4,12 @@
 #include <array>
 #include <map>
 #include <string_view>
-#include <type_traits>
 #include <variant>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
 #include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
@@ -44,26 +44,21 @@ void Count(const std::string& run_dir, RunSummary& summary, std::optional<Journa
   std::map<ProcessId, State> states;
   summary.phase = PhaseName(Phase::kPreparing);
   ReadJournal(run_dir + "/journal.jsonl", [&](JournalRecord record) {
-    std::visit(
-        [&](const auto& e) {
-          using E = std::decay_t<decltype(e)>;
-          if constexpr (std::is_same_v<E, PhaseChanged>) {
-            summary.phase = PhaseName(e.to);
-            summary.waits.clear();
-          } else if constexpr (std::is_same_v<E, DevicesAwaited>) {
-            summary.waits = e.holders;
-          } else if constexpr (std::is_same_v<E, PlanBound> || std::is_same_v<E, PreparationFailed>) {
-            summary.waits.clear();
-          } else if constexpr (std::is_same_v<E, StartOrdered>) {
-            states[e.process] = State::kOrdered;
-            if (e.attempt > 0) ++summary.restarts;
-          } else if constexpr (std::is_same_v<E, ProcessStarted>) {
-            states[e.process] = State::kRunning;
-          } else if constexpr (std::is_same_v<E, ProcessExited> || std::is_same_v<E, SpawnFailed>) {
-            states[e.process] = State::kEnded;
-          }
-        },
-        record.entry);
+    std::visit(Overloaded{[&](const PhaseChanged& e) {
+                            summary.phase = PhaseName(e.to);
+                            summary.waits.clear();
+                          },
+                          [&](const DevicesAwaited& e) { summary.waits = e.holders; },
+                          [&](const PlanBound&) { summary.waits.clear(); },
+                          [&](const PreparationFailed&) { summary.waits.clear(); },
+                          [&](const StartOrdered& e) {
+                            states[e.process] = State::kOrdered;
+                            if (e.attempt > 0) ++summary.restarts;
+                          },
+                          [&](const ProcessStarted& e) { states[e.process] = State::kRunning; },
+                          [&](const ProcessExited& e) { states[e.process] = State::kEnded; },
+                          [&](const SpawnFailed& e) { states[e.process] = State::kEnded; }, [](const auto&) {}},
+               record.entry);
     last = std::move(record);
     return true;
   });

@@ -101,8 +101,8 @@ class Cursor {
 
 }  // namespace
 
-void MergeLogs(int logs_folder, const std::vector<LogSpan>& spans, const EmitMerged& emit, const ToldDropped& dropped,
-               std::vector<LineCutter>* rest) {
+void MergeLogs(int logs_folder, const std::vector<LogSpan>& spans, const EmitMerged& emit,
+               const ReportedDropped& dropped, std::vector<LineCutter>* rest) {
   const std::size_t block =
       std::clamp(kAllBlocks / std::max<std::size_t>(spans.size(), 1), kSmallestBlock, kLargestBlock);
   std::deque<Cursor> cursors;

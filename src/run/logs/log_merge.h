@@ -27,8 +27,8 @@ struct LogSpan {
 // gets, for each span, the state from which its log goes on. `dropped` is told of bytes of a span that the log's limit
 // dropped while others were shown.
 using EmitMerged = std::function<bool(std::size_t span, std::string_view piece, bool continues)>;
-using ToldDropped = std::function<void(std::size_t span, std::uint64_t bytes)>;
-void MergeLogs(int logs_folder, const std::vector<LogSpan>& spans, const EmitMerged& emit, const ToldDropped& dropped,
-               std::vector<LineCutter>* rest = nullptr);
+using ReportedDropped = std::function<void(std::size_t span, std::uint64_t bytes)>;
+void MergeLogs(int logs_folder, const std::vector<LogSpan>& spans, const EmitMerged& emit,
+               const ReportedDropped& dropped, std::vector<LineCutter>* rest = nullptr);
 
 }  // namespace muster

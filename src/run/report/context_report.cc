@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 #include "plan/environment/python_path.h"
 #include "run/directory/private_files.h"
 #include "settings/values/value_json.h"

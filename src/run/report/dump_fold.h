@@ -13,7 +13,7 @@
 
 #include "muster/event.h"
 #include "muster/plan.h"
-#include "run/report/failure_account.h"
+#include "run/report/failure_analysis.h"
 
 namespace muster {
 

@@ -1,4 +1,4 @@
-// The account of a first failure in report.txt: AccountHead and AccountBody of failure_account.h.
+// The account of a first failure in report.txt: FailureHeadline and FailureDetails of failure_account.h.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -9,7 +9,7 @@
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "run/report/context_report.h"
-#include "run/report/failure_account.h"
+#include "run/report/failure_analysis.h"
 
 namespace muster {
 namespace {
@@ -52,7 +52,7 @@ std::string NoteText(const ErrorNote& note, bool with_traceback = true) {
   return text;
 }
 
-std::string DoubtText(const Doubt& doubt) {
+std::string DoubtText(const UncertainOrder& doubt) {
   const std::string who = fmt::format("unknown whether {}{} failed first: ", MembersText(doubt.who),
                                       doubt.host.empty() ? "" : " on " + doubt.host);
   if (doubt.host.empty()) return who + "they ended too close together";
@@ -90,18 +90,18 @@ std::string MembersText(const std::vector<Members>& members) {
   return text;
 }
 
-std::string AccountHead(const FailureAccount& account, bool with_traceback) {
+std::string FailureHeadline(const FailureAnalysis& account, bool with_traceback) {
   std::string text;
   if (account.error) text += NoteText(*account.error, with_traceback);
   if (!account.hint.empty() && !(account.error && account.hint.find(account.error->message) != std::string::npos)) {
     text += Row("hint", account.hint);
   }
   for (const std::string& evidence : account.evidence) text += Row("evidence", evidence);
-  for (const Doubt& doubt : account.doubts) text += Row("order", DoubtText(doubt));
+  for (const UncertainOrder& doubt : account.doubts) text += Row("order", DoubtText(doubt));
   return text;
 }
 
-std::string AccountBody(const FailureAccount& account, const std::string& origin_name) {
+std::string FailureDetails(const FailureAnalysis& account, const std::string& origin_name) {
   std::string text;
   for (std::size_t i = 0; i < std::min(account.others.size(), kMostGroups); ++i) text += GroupText(account.others[i]);
   if (account.others.size() > kMostGroups) {

@@ -79,7 +79,7 @@ Told Follow(const Plan& plan, const CheckedJournal& journal) {
 
 class Judge {
  public:
-  Judge(const Plan& plan, Told told, std::span<const std::optional<StubAccount>> accounts)
+  Judge(const Plan& plan, Told told, std::span<const std::optional<StubReport>> accounts)
       : plan_(plan), told_(std::move(told)), accounts_(accounts) {
     made_.run = told_.run;
     made_.name = told_.name;
@@ -220,7 +220,7 @@ class Judge {
     for (std::uint32_t i = 0; i < plan_.processes.size(); ++i) {
       const Process& process = plan_.processes[i];
       if (plan_.roles[process.role].plays != "launcher") continue;
-      for (const Check check : {Check::kRanks, Check::kCounts, Check::kMeeting})
+      for (const Check check : {Check::kRanks, Check::kCounts, Check::kRendezvousEndpoint})
         counts_[static_cast<std::size_t>(check)].why_not = kNotOurs;
       const std::vector<Text> words = RehearsedWords(plan_, process);
       made_.notes.push_back({Check::kRanks,
@@ -332,7 +332,7 @@ class Judge {
         return "no process has a rank";
       case Check::kCounts:
         return fmt::format("framework {} promises no counts", plan_.framework);
-      case Check::kMeeting:
+      case Check::kRendezvousEndpoint:
         return fmt::format("processes of framework {} meet nowhere", plan_.framework);
       case Check::kDevices:
         return "no process has devices";
@@ -343,7 +343,7 @@ class Judge {
 
   const Plan& plan_;
   Told told_;
-  std::span<const std::optional<StubAccount>> accounts_;
+  std::span<const std::optional<StubReport>> accounts_;
   Rehearsal made_;
   std::array<Count, kChecks> counts_;
   std::size_t ranks_wanted_ = 0;  // processes of the plan with one
@@ -351,14 +351,14 @@ class Judge {
 };
 
 // The last line of the log that is an account of this process.
-std::optional<StubAccount> AccountIn(int folder, const std::string& log, std::uint32_t process) {
-  const Result<FileTail> tail = ReadTail(folder, log, kMaxAccountBytes);
+std::optional<StubReport> StubReportIn(int folder, const std::string& log, std::uint32_t process) {
+  const Result<FileTail> tail = ReadTail(folder, log, kMaxReportBytes);
   if (!tail) return std::nullopt;
-  std::optional<StubAccount> account;
+  std::optional<StubReport> account;
   std::string_view rest = tail->bytes;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    if (auto read = ReadStubAccount(rest.substr(0, end)); read && read->process == process) account = std::move(read);
+    if (auto read = ParseStubReport(rest.substr(0, end)); read && read->process == process) account = std::move(read);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return account;
@@ -367,7 +367,7 @@ std::optional<StubAccount> AccountIn(int folder, const std::string& log, std::ui
 }  // namespace
 
 Rehearsal JudgeRehearsal(const Plan& plan, const CheckedJournal& journal,
-                         std::span<const std::optional<StubAccount>> accounts) {
+                         std::span<const std::optional<StubReport>> accounts) {
   return Judge(plan, Follow(plan, journal), accounts).Done();
 }
 
@@ -380,9 +380,9 @@ Result<Rehearsal> ReadRehearsal(const std::string& run_dir) {
   const bool rehearsal = began != nullptr && began->rehearsal;
   if (!rehearsal)
     return Fail(Error("run", {}, fmt::format("{} is not a rehearsal", Quoted(run_dir)), "use muster report for a run"));
-  std::vector<std::optional<StubAccount>> accounts;
+  std::vector<std::optional<StubReport>> accounts;
   for (std::uint32_t i = 0; i < plan.processes.size(); ++i)
-    accounts.push_back(AccountIn(run->folder.get(), LogPath(plan, i, 0), i));
+    accounts.push_back(StubReportIn(run->folder.get(), LogPath(plan, i, 0), i));
   Rehearsal made = JudgeRehearsal(plan, run->journal, accounts);
   made.run_dir = run_dir;
   return made;

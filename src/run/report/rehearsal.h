@@ -11,7 +11,7 @@
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "run/journal/checked_journal.h"
-#include "stub/records/stub_account.h"
+#include "stub/records/stub_report.h"
 
 namespace muster {
 
@@ -62,7 +62,7 @@ struct Rehearsal {
 
 // `accounts` by process of the plan, which is a rehearsal's.
 Rehearsal JudgeRehearsal(const Plan& plan, const CheckedJournal& journal,
-                         std::span<const std::optional<StubAccount>> accounts);
+                         std::span<const std::optional<StubReport>> accounts);
 
 // Kind "run" if the folder holds no rehearsal, or nothing that can be read.
 Result<Rehearsal> ReadRehearsal(const std::string& run_dir);

@@ -59,14 +59,14 @@ struct Sight {
 }  // namespace
 
 std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<std::string>& hosts,
-                                          std::span<const std::optional<StubAccount>> accounts) {
-  std::map<std::tuple<std::uint32_t, SeenFile::Kind, std::string>, Sight> seen;
+                                          std::span<const std::optional<StubReport>> accounts) {
+  std::map<std::tuple<std::uint32_t, CheckedFile::Kind, std::string>, Sight> seen;
   for (std::uint32_t i = 0; i < accounts.size(); ++i) {
     if (!accounts[i]) continue;
     const std::uint32_t host = plan.processes[i].host;
-    for (const SeenFile& file : accounts[i]->files) {
+    for (const CheckedFile& file : accounts[i]->files) {
       // Whether it is there as for the others is not known, and its stub has said so.
-      if (file.kind == SeenFile::Kind::kPath && !file.path.empty() && !file.why.empty()) continue;
+      if (file.kind == CheckedFile::Kind::kPath && !file.path.empty() && !file.why.empty()) continue;
       Sight& sight = seen[{plan.processes[i].role, file.kind, file.word}];
       (file.path.empty() ? sight.missing : sight.there).emplace(host, i);
       if (file.path.empty() || file.hash.empty()) continue;
@@ -81,7 +81,7 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
   bool differs = false;
   for (const auto& [key, sight] : seen) {
     const auto& [role, kind, word] = key;
-    if (kind == SeenFile::Kind::kPath && !sight.missing.empty()) {
+    if (kind == CheckedFile::Kind::kPath && !sight.missing.empty()) {
       for (const auto& [host, process] : sight.missing) {
         if (sight.there.empty()) {
           found.push_back(
@@ -117,8 +117,8 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
             {},
             fmt::format("{} is another than on {}: {} instead of {}", Quoted(word),
                         HostsText(hosts, most->second.hosts), Sight::Text(each), Sight::Text(*most)),
-            kind == SeenFile::Kind::kProgram ? "install the same version on all hosts"
-                                             : "copy the same file to all hosts, or bring it: --ship-code"}});
+            kind == CheckedFile::Kind::kProgram ? "install the same version on all hosts"
+                                                : "copy the same file to all hosts, or bring it: --ship-code"}});
     }
   }
   if (!differs && !same.empty()) {
@@ -131,14 +131,14 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
 }
 
 std::vector<HostwideFinding> CompareClocks(const Plan& plan, const std::vector<std::string>& hosts,
-                                           std::span<const std::optional<StubAccount>> accounts) {
+                                           std::span<const std::optional<StubReport>> accounts) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>
       apart;  // hosts, the lower number first -> by how much
   std::int64_t most = 0;
   bool compared = false;
   for (std::uint32_t i = 0; i < accounts.size(); ++i) {
     if (!accounts[i]) continue;
-    for (const SeenClock& clock : accounts[i]->clocks) {
+    for (const ClockDifference& clock : accounts[i]->clocks) {
       if (clock.peer >= plan.processes.size() || clock.error_ns < 0 || clock.offset_ns == INT64_MIN) continue;
       const std::int64_t distance = std::abs(clock.offset_ns);
       compared = true;

@@ -44,7 +44,7 @@ struct Track {
   MonotonicNs end_told = 0;  // when the head was told of it
   std::uint32_t attempt = 0;
 
-  bool EndedWell() const { return end && !end->signalled && end->code == 0; }
+  bool Succeeded() const { return end && !end->signalled && end->code == 0; }
   bool Ended() const { return end || no_start; }
 };
 
@@ -257,7 +257,7 @@ std::string VerdictOf(const Track& track, bool is_origin, bool has_origin, bool 
   if (is_origin) return "origin";
   if (!track.ordered) return "not_started";
   if (!track.Ended()) return live ? "running" : "lost";
-  if (track.EndedWell() && !(track.stopped && has_origin)) return "ok";
+  if (track.Succeeded() && !(track.stopped && has_origin)) return "ok";
   if (has_origin) return "victim";
   return "stopped";
 }
@@ -291,7 +291,7 @@ FailureReport FailureOf(const Plan& plan, const Reading& reading, const FirstFai
   failure.last_lines = LastLines(folder, failure.log);
   if (track.no_start) failure.why = EndingText(*track.no_start);
   if (track.end) failure.why = EndingText(*track.end);
-  if (track.EndedWell()) failure.why += " before it was ready";  // nothing else makes that a failure
+  if (track.Succeeded()) failure.why += " before it was ready";  // nothing else makes that a failure
   if (track.limit) failure.why = EndingText(*track.limit);
   if (track.start && track.end) failure.after_seconds = Seconds(track.start->at, track.end->at);
   return failure;
@@ -388,7 +388,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
   if (reading.first_failure()) {
     report.first_failure = FailureOf(plan, reading, *reading.first_failure(), folder.get());
     report.first_failure->account =
-        MakeFailureAccount(plan, journal, *reading.first_failure(), ClocksOf(plan, journal), folder.get());
+        AnalyseFailure(plan, journal, *reading.first_failure(), ClocksOf(plan, journal), folder.get());
     PutOnHead(*report.first_failure, reading.EndSeen(*reading.first_failure()));
   }
   report.dumps = ReadDumps(plan, journal, folder.get());

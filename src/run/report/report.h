@@ -17,7 +17,7 @@
 #include "run/report/code_report.h"
 #include "run/report/dropped_logs.h"
 #include "run/report/dump_report.h"
-#include "run/report/failure_account.h"
+#include "run/report/failure_analysis.h"
 #include "run/report/metrics_report.h"
 #include "run/report/startup.h"
 
@@ -70,7 +70,7 @@ struct FailureReport {
   std::string log;                      // relative to the run directory
   std::string why;
   double after_seconds = 0;  // since its start
-  FailureAccount account;
+  FailureAnalysis account;
 };
 
 // What became of the settled context of one or more processes of a role (docs/python.md). Texts in it were written

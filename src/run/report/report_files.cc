@@ -8,8 +8,8 @@
 
 namespace muster {
 
-RunAccount WriteRunAccount(int folder, const std::string& run_dir) {
-  RunAccount account;
+ReportFiles WriteReportFiles(int folder, const std::string& run_dir) {
+  ReportFiles account;
   // By the descriptor: another directory in its place is none of ours.
   Result<Report> report = MakeReport(FileBelow{folder, {}}.ThroughDescriptor());
   if (!report) return account;

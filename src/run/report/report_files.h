@@ -9,12 +9,12 @@
 
 namespace muster {
 
-struct RunAccount {
+struct ReportFiles {
   std::optional<Report> report;  // nothing if the run directory cannot be read back
   Diagnostics problems;          // files that could not be written
 };
 
 // report.json and report.txt of the run that has ended, made from its directory as anybody else would make them.
-RunAccount WriteRunAccount(int folder, const std::string& run_dir);
+ReportFiles WriteReportFiles(int folder, const std::string& run_dir);
 
 }  // namespace muster

@@ -89,9 +89,9 @@ Json StartupJson(const Startup& startup) {
           {"roles", std::move(roles)}};
 }
 
-Json DoubtsJson(const std::vector<Doubt>& doubts) {
+Json DoubtsJson(const std::vector<UncertainOrder>& doubts) {
   Json json = Json::array();
-  for (const Doubt& doubt : doubts) {
+  for (const UncertainOrder& doubt : doubts) {
     json.push_back({{"host", TextOrNull(doubt.host)},
                     {"who", MembersJson(doubt.who)},
                     {"after", doubt.after ? Seconds(*doubt.after) : Json(nullptr)},

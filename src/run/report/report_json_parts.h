@@ -9,7 +9,7 @@
 
 #include "base/values/shell_quote.h"
 #include "base/values/utf8.h"
-#include "run/report/failure_account.h"
+#include "run/report/failure_analysis.h"
 
 namespace muster::report_json {
 

@@ -213,9 +213,9 @@ std::string ReportText(const Report& report, const ReportView& view) {
   if (report.first_failure) {
     const FailureReport& failure = *report.first_failure;
     text += ClockLine(failure);
-    text += AccountHead(failure.account, !view.output_shown);
+    text += FailureHeadline(failure.account, !view.output_shown);
     text += view.output_shown ? fmt::format("  {:<10}{}\n", "log", failure.log) : LastLinesText(failure);
-    text += AccountBody(failure.account, NameOf(failure.role, failure.index));
+    text += FailureDetails(failure.account, NameOf(failure.role, failure.index));
   }
   text += FailedActivationText(report.activations);
   text += DumpLines(report);

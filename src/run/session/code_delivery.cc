@@ -15,11 +15,11 @@ bool CodeDelivery::Begin(std::uint32_t host) {
   return true;
 }
 
-void CodeDelivery::OnWanted(std::uint32_t host, const CodeWanted& wanted) {
+void CodeDelivery::OnWanted(std::uint32_t host, const CodeMissing& wanted) {
   if (const auto found = shipments_.find(host); found != shipments_.end()) Check(host, found->second.Wanted(wanted));
 }
 
-void CodeDelivery::OnTaken(std::uint32_t host, const CodeTaken& taken) {
+void CodeDelivery::OnTaken(std::uint32_t host, const CodeReceived& taken) {
   if (const auto found = shipments_.find(host); found != shipments_.end()) Check(host, found->second.Taken(taken));
 }
 

@@ -20,8 +20,8 @@ class CodeDelivery {
 
   // Offers the code to the host. False if the run ships none.
   bool Begin(std::uint32_t host);
-  void OnWanted(std::uint32_t host, const CodeWanted& wanted);
-  void OnTaken(std::uint32_t host, const CodeTaken& taken);
+  void OnWanted(std::uint32_t host, const CodeMissing& wanted);
+  void OnTaken(std::uint32_t host, const CodeReceived& taken);
   // Whether the host has its code now: its processes find it there. If not, the run was abandoned.
   bool OnReady(std::uint32_t host, const CodeReady& ready);
 

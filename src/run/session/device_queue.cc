@@ -11,7 +11,7 @@
 
 namespace muster {
 
-void DeviceQueue::Add(std::uint32_t host, const std::string& host_name, const Allot& asked) {
+void DeviceQueue::Add(std::uint32_t host, const std::string& host_name, const AllocateResources& asked) {
   requests_.push_back({host, host_name, asked});
   AskNext();
 }

@@ -21,7 +21,7 @@ class DeviceQueue {
   DeviceQueue(LiveRun& run, AgentLinks& links) : run_(run), links_(links) {}
 
   // The first host is asked once all hosts with devices are here.
-  void Add(std::uint32_t host, const std::string& host_name, const Allot& asked);
+  void Add(std::uint32_t host, const std::string& host_name, const AllocateResources& asked);
   // The host that was asked last has given its devices.
   void AskNext();
 
@@ -35,7 +35,7 @@ class DeviceQueue {
   struct Request {
     std::uint32_t host = 0;
     std::string host_name;
-    Allot asked;
+    AllocateResources asked;
   };
 
   LiveRun& run_;

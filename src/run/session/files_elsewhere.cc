@@ -49,7 +49,8 @@ void FilesElsewhere::Keep(std::uint32_t host, const FileBytes& bytes) {
 }
 
 void FilesElsewhere::Finish(std::uint32_t host) {
-  if (const auto from = hosts_.find(host); from != hosts_.end()) links_.Send(host, FilesKept{!from->second.incomplete});
+  if (const auto from = hosts_.find(host); from != hosts_.end())
+    links_.Send(host, FilesStored{!from->second.incomplete});
 }
 
 }  // namespace muster

@@ -8,8 +8,8 @@ namespace muster {
 
 void GitQuestion::Ask() {
   if (run_.request.code_folder.empty()) return;
-  look_ = std::make_unique<GitLook>(run_.io, run_.request.code_folder, run_.request.environment,
-                                    [this](const std::optional<GitState>& state) { OnState(state); });
+  look_ = std::make_unique<GitQuery>(run_.io, run_.request.code_folder, run_.request.environment,
+                                     [this](const std::optional<GitState>& state) { OnState(state); });
 }
 
 bool GitQuestion::DelaysEnd(std::function<void()> end) {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "code/git_look.h"
+#include "code/git_query.h"
 
 namespace muster {
 
@@ -27,7 +27,7 @@ class GitQuestion {
   void OnState(const std::optional<GitState>& state);
 
   LiveRun& run_;
-  std::unique_ptr<GitLook> look_;
+  std::unique_ptr<GitQuery> look_;
   std::function<void()> end_;
 };
 

@@ -98,7 +98,8 @@ void HostPreflight::OpenPaths() {
   stage_ = Stage::kOpening;
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     muster::OpenPaths open;
-    for (const PathTry& port : PortsTried(run_.plan, host, run_.binding.ports)) open.ports.push_back(port.number);
+    for (const ConnectionAttempt& port : PortsTried(run_.plan, host, run_.binding.ports))
+      open.ports.push_back(port.number);
     links_.Send(host, std::move(open));
   }
 }
@@ -116,17 +117,17 @@ void HostPreflight::OnPathsOpen(std::uint32_t host, const PathsOpen& open) {
   stage_ = Stage::kTrying;
   for (std::uint32_t from = 0; from < hosts_.size(); ++from) {
     // A host that does not listen cannot be reached, and that was reported.
-    std::vector<PathTry>& tries = hosts_[from].tries = TriesOf(run_.plan, from, run_.binding.ports);
-    std::erase_if(tries, [this](const PathTry& each) { return *hosts_[each.to].port == 0; });
-    TryPaths command{{}, kTryMs};
-    for (const PathTry& each : tries) {
+    std::vector<ConnectionAttempt>& tries = hosts_[from].tries = TriesOf(run_.plan, from, run_.binding.ports);
+    std::erase_if(tries, [this](const ConnectionAttempt& each) { return *hosts_[each.to].port == 0; });
+    ProbePaths command{{}, kTryMs};
+    for (const ConnectionAttempt& each : tries) {
       command.targets.push_back({setups_[each.to].Address(), each.number != 0 ? each.number : *hosts_[each.to].port});
     }
     links_.Send(from, std::move(command));
   }
 }
 
-void HostPreflight::OnPathsTried(std::uint32_t host, const PathsTried& tried) {
+void HostPreflight::OnPathsProbed(std::uint32_t host, const PathsProbed& tried) {
   if (stage_ != Stage::kTrying || !run_.preparing()) return;
   hosts_[host].tried = tried;
   if (!All(&Host::tried)) return;
@@ -140,7 +141,7 @@ void HostPreflight::OnPathsTried(std::uint32_t host, const PathsTried& tried) {
 }
 
 void HostPreflight::JudgePaths() {
-  std::vector<std::vector<PathTry>> tries;
+  std::vector<std::vector<ConnectionAttempt>> tries;
   std::vector<std::vector<std::string>> errors;
   PathsCompared compared;
   for (const Host& host : hosts_) {
@@ -156,7 +157,7 @@ void HostPreflight::JudgePaths() {
     return HostListText(named);
   };
   std::string breaks;
-  for (const PathFault& fault : compared.faults) {
+  for (const PathFailure& fault : compared.faults) {
     // What the plan names is needed; of other ports a firewall may think what it likes.
     const std::string text = PathFaultText(fault, names);
     if (fault.port.empty()) {

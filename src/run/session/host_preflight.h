@@ -31,7 +31,7 @@ class HostPreflight {
 
   void OnInspected(std::uint32_t host, const Inspected& told);
   void OnPathsOpen(std::uint32_t host, const PathsOpen& open);
-  void OnPathsTried(std::uint32_t host, const PathsTried& tried);
+  void OnPathsProbed(std::uint32_t host, const PathsProbed& tried);
 
  private:
   enum class Stage : std::uint8_t { kInspecting, kOpening, kTrying, kClosing, kDone };
@@ -39,8 +39,8 @@ class HostPreflight {
     std::uint64_t asked_at = 0;  // by our wall clock
     std::optional<InspectedHost> inspected;
     std::optional<std::uint16_t> port;  // where it listens for others that try; 0: it does not
-    std::vector<PathTry> tries;
-    std::optional<PathsTried> tried;
+    std::vector<ConnectionAttempt> tries;
+    std::optional<PathsProbed> tried;
   };
 
   bool wanted() const;

@@ -87,7 +87,7 @@ void HostSetup::RequestDevices() {
   if (taking_ && !run_.supervisor.AtWork()) return;  // it is not needed any more
   DeviceTerms terms = run_.request.devices;
   if (taking_) terms.wait_ms = 0;  // what runs elsewhere does not wait with it
-  asked_ = AllotmentOf(run_.plan, place(), run_.binding.run_id, ::getpid(), terms);
+  asked_ = AllocationRequestOf(run_.plan, place(), run_.binding.run_id, ::getpid(), terms);
   if (!asked_) return Finish();
   const bool in_turn = terms.wait_ms > 0 && run_.plan.hosts.size() > 1 && !asked_->devices.empty();
   if (!in_turn) return links_.Send(host_, *asked_);
@@ -105,7 +105,7 @@ void HostSetup::OnDevicesAwaited(DevicesAwaited awaited) {
   run_.journal.Record(std::move(awaited));
 }
 
-void HostSetup::OnAllotted(const Allotted& allotted) {
+void HostSetup::OnResourcesAllocated(const ResourcesAllocated& allotted) {
   if (state_ != State::kDevices || !asked_) return;
   const std::string& name = run_.NameOf(host_);
   devices_.StopWaiting();

@@ -40,7 +40,7 @@ class HostSetup {
   void OnActivated(HostActivated told);
   void OnPortsHeld(const PortsHeld& held);
   void OnDevicesAwaited(DevicesAwaited awaited);
-  void OnAllotted(const Allotted& allotted);
+  void OnResourcesAllocated(const ResourcesAllocated& allotted);
 
   // Nothing is missing of it: it is ready, or a spare that stands by.
   bool prepared() const { return state_ == State::kStandby || state_ == State::kReady; }
@@ -75,10 +75,10 @@ class HostSetup {
   const std::uint32_t host_;
   State state_ = State::kConnecting;
   std::string host_name_;
-  std::string address_;                    // by which it was reached
-  std::vector<std::string> inherited_;     // by processes there, once it is activated
-  std::optional<Allot> asked_;             // devices and cores
-  std::vector<std::string> device_names_;  // that it gave, by the plan's number
+  std::string address_;                     // by which it was reached
+  std::vector<std::string> inherited_;      // by processes there, once it is activated
+  std::optional<AllocateResources> asked_;  // devices and cores
+  std::vector<std::string> device_names_;   // that it gave, by the plan's number
   std::optional<Taking> taking_;
 };
 

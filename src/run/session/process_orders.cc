@@ -15,12 +15,12 @@
 #include "run/session/agent_links.h"
 #include "run/session/lent_terminal.h"
 #include "run/session/live_run.h"
-#include "run/supervise/process_roll.h"
+#include "run/supervise/run_process_table.h"
 
 namespace muster {
 
-ProcessOrders::ProcessOrders(LiveRun& run, AgentLinks& links, LentTerminal& terminal, ProcessRoll& roll,
-                             const Surroundings& surroundings)
+ProcessOrders::ProcessOrders(LiveRun& run, AgentLinks& links, LentTerminal& terminal, RunProcessTable& roll,
+                             const CallerEnvironment& surroundings)
     : run_(run), links_(links), terminal_(terminal), roll_(roll), starts_(run.plan, run.binding, surroundings) {}
 
 std::uint32_t ProcessOrders::HostOf(ProcessId process) const {

@@ -13,13 +13,13 @@ namespace muster {
 
 class AgentLinks;
 class LentTerminal;
-class ProcessRoll;
+class RunProcessTable;
 struct LiveRun;
 
 class ProcessOrders {
  public:
-  ProcessOrders(LiveRun& run, AgentLinks& links, LentTerminal& terminal, ProcessRoll& roll,
-                const Surroundings& surroundings);
+  ProcessOrders(LiveRun& run, AgentLinks& links, LentTerminal& terminal, RunProcessTable& roll,
+                const CallerEnvironment& surroundings);
 
   void Start(const StartOrdered& order);
   void Stop(const StopOrdered& order);
@@ -43,7 +43,7 @@ class ProcessOrders {
   LiveRun& run_;
   AgentLinks& links_;
   LentTerminal& terminal_;
-  ProcessRoll& roll_;
+  RunProcessTable& roll_;
   Starts starts_;
   StartWindow window_;
   bool starts_due_ = false;  // in the next turn of the loop

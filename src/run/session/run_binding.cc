@@ -47,7 +47,7 @@ std::string RunBinding::SetPorts(std::uint32_t host, std::uint32_t place, const 
   return {};
 }
 
-void RunBinding::SetCores(const Allot& asked, const Allotted& given) {
+void RunBinding::SetCores(const AllocateResources& asked, const ResourcesAllocated& given) {
   for (std::size_t i = 0; i < asked.cores.size(); ++i) binding_.cores[asked.cores[i].process] = given.cores[i];
 }
 

@@ -21,7 +21,7 @@ class RunBinding {
   // `binding` is the one that `run` shows to all.
   RunBinding(LiveRun& run, Binding& binding, AgentLinks& links, FilesElsewhere& files);
 
-  const Surroundings& surroundings() const { return surroundings_; }
+  const CallerEnvironment& surroundings() const { return surroundings_; }
 
   void SetCode(std::uint32_t host, ShippedPaths paths) { surroundings_.code[host] = std::move(paths); }
   // What processes of `place` find is from now on what they find on `host`, where they inherit this once it is
@@ -30,7 +30,7 @@ class RunBinding {
   // Empty, with the ports of `place` set, or why they are not.
   std::string SetPorts(std::uint32_t host, std::uint32_t place, const PortsHeld& held, PortChoice asked);
   // As many as were asked for.
-  void SetCores(const Allot& asked, const Allotted& given);
+  void SetCores(const AllocateResources& asked, const ResourcesAllocated& given);
   void SetHost(std::uint32_t place, HostBinding host) { binding_.hosts[place] = std::move(host); }
   // What is started from now on continues from this one.
   void SetCheckpoint(const std::string& path);
@@ -48,7 +48,7 @@ class RunBinding {
   Binding& binding_;
   AgentLinks& links_;
   FilesElsewhere& files_;
-  Surroundings surroundings_;
+  CallerEnvironment surroundings_;
 };
 
 }  // namespace muster

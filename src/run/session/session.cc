@@ -144,8 +144,8 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
                  },
                  [&](StrayMessage& m) { OnStray(host, m); },
                  // Before the first process.
-                 [&](CodeWanted& m) { code_.OnWanted(host, m); },
-                 [&](CodeTaken& m) { code_.OnTaken(host, m); },
+                 [&](CodeMissing& m) { code_.OnWanted(host, m); },
+                 [&](CodeReceived& m) { code_.OnTaken(host, m); },
                  [&](CodeReady& m) { setup.OnCodeReady(m); },
                  [&](HostActivated& m) { setup.OnActivated(std::move(m)); },
                  [&](PortsHeld& m) {
@@ -153,10 +153,10 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
                    setup.OnPortsHeld(m);
                  },
                  [&](DevicesAwaited& m) { setup.OnDevicesAwaited(std::move(m)); },
-                 [&](Allotted& m) { setup.OnAllotted(m); },
+                 [&](ResourcesAllocated& m) { setup.OnResourcesAllocated(m); },
                  [&](Inspected& m) { preflight_.OnInspected(host, m); },
                  [&](PathsOpen& m) { preflight_.OnPathsOpen(host, m); },
-                 [&](PathsTried& m) { preflight_.OnPathsTried(host, m); },
+                 [&](PathsProbed& m) { preflight_.OnPathsProbed(host, m); },
                  // Of processes.
                  [&](ProcessStarted& m) {
                    orders_.Answered(host);
@@ -172,7 +172,7 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
                  [&](FileBytes& m) { OnFileBytes(host, m); },
                  [&](FilesSent&) { files_.Finish(host); },
                  [](FromAgent&) {},  // of agents below this one; a run asks for none
-                 [](AgentGone&) {},
+                 [](AgentExited&) {},
                  [&](auto& event) { HandleEvent(std::move(event)); },
              },
              message);
@@ -290,7 +290,7 @@ void Session::Perform(const Action& action) {
   std::visit(Overloaded{
                  [&](const ArmTimer& a) { timers_.Arm(a.timer, a.deadline); },
                  [&](const DisarmTimer& a) { timers_.Disarm(a.timer); },
-                 [&](const AskOutput& a) { links_.SendAll(a); },
+                 [&](const RequestOutput& a) { links_.SendAll(a); },
                  [&](const EndRun&) { run_.ended = true; },
                  [&](const auto& fact) {
                    run_.journal.Record(fact);  // before what it explains
@@ -365,7 +365,7 @@ std::string Session::EndText(const RunEnded& ended) {
   std::string text = fmt::format("{} {}: {}\n", Printable(run_.plan.name), outcome_.outcome, ended.why);
   const bool well = ended.cause == Cause::kNone;
   if (!run_.journal.complete() || (run_.request.terse && well)) return text;
-  const RunAccount account = WriteRunAccount(run_.directory->folder(), binding_.run_dir);
+  const ReportFiles account = WriteReportFiles(run_.directory->folder(), binding_.run_dir);
   if (account.report) text = ReportText(*account.report, run_.console.ViewOfReport(well));
   for (const Diagnostic& problem : account.problems) run_.console.Warn(problem.message);
   return text;

@@ -30,7 +30,7 @@
 #include "run/session/run_checkpoints.h"
 #include "run/session/run_control.h"
 #include "run/session/run_request.h"
-#include "run/supervise/process_roll.h"
+#include "run/supervise/run_process_table.h"
 #include "run/supervise/supervisor.h"
 #include "run/supervise/timer_queue.h"
 
@@ -89,7 +89,7 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   LiveRun run_;
   UniqueFd logs_;
   LiveHead announced_;  // not of a trial: its sweep's head is
-  ProcessRoll roll_;
+  RunProcessTable roll_;
   TimerQueue timers_;
   AgentLinks links_;
   FilesElsewhere files_;

@@ -44,7 +44,8 @@ std::vector<std::string> BeginningEnvironment(const Plan& plan, const std::vecto
   return environment;
 }
 
-Activate ActivateHost(const Plan& plan, const Binding& binding, const Surroundings& surroundings, std::uint32_t host) {
+Activate ActivateHost(const Plan& plan, const Binding& binding, const CallerEnvironment& surroundings,
+                      std::uint32_t host) {
   Activate command;
   command.steps = plan.activation;
   for (ActivationStep& step : command.steps) step.what = surroundings.Led(host, step.what);

@@ -26,7 +26,8 @@ std::vector<std::string> BeginningEnvironment(const Plan& plan, const std::vecto
 
 // What the host's agent is told. The shell has what processes inherit, less the variables that secrets are taken from,
 // and carries the run's marks as a process does, so that nothing of it can be left behind unnoticed.
-Activate ActivateHost(const Plan& plan, const Binding& binding, const Surroundings& surroundings, std::uint32_t host);
+Activate ActivateHost(const Plan& plan, const Binding& binding, const CallerEnvironment& surroundings,
+                      std::uint32_t host);
 
 // "step 2 (module cuda/12)"; "the shell" for 0, or what is no step of the plan.
 std::string ActivationStepText(const Plan& plan, std::uint32_t step);

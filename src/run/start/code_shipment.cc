@@ -29,7 +29,7 @@ void CodeShipment::Offer() {
   } while (at < all.size());
 }
 
-std::string CodeShipment::Wanted(const CodeWanted& wanted) {
+std::string CodeShipment::Wanted(const CodeMissing& wanted) {
   if (std::adjacent_find(wanted.entries.begin(), wanted.entries.end(), std::greater_equal<>()) !=
       wanted.entries.end()) {
     return "it requested code twice";
@@ -46,7 +46,7 @@ std::string CodeShipment::Wanted(const CodeWanted& wanted) {
   return SendOn();
 }
 
-std::string CodeShipment::Taken(const CodeTaken& taken) {
+std::string CodeShipment::Taken(const CodeReceived& taken) {
   if (taken.bytes > on_the_way_) return "it took more code than was sent";
   on_the_way_ -= taken.bytes;
   return SendOn();

@@ -25,8 +25,8 @@ class CodeShipment {
 
   void Offer();
   // What the host says. The phrase says why the shipment cannot go on; empty: it can.
-  std::string Wanted(const CodeWanted& wanted);
-  std::string Taken(const CodeTaken& taken);
+  std::string Wanted(const CodeMissing& wanted);
+  std::string Taken(const CodeReceived& taken);
 
   std::uint64_t sent() const { return sent_; }      // bytes
   std::uint64_t wanted() const { return wanted_; }  // of them, all there will be

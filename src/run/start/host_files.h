@@ -1,5 +1,5 @@
 // The files that other hosts bring to the run directory, as their parts arrive. Which files a host may bring was
-// decided before (transport/given_to_agent.h).
+// decided before (transport/agent_message_validator.h).
 #pragma once
 
 #include "muster/result.h"

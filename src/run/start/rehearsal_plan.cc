@@ -22,26 +22,26 @@ constexpr std::uint32_t kStubGrace = 2'000;
 
 // The text with nothing in it that could be taken for a hole.
 Text Literal(std::string_view content) {
-  const std::string literal = HoleText({Hole::Kind::kLiteral, {}, 0});
+  const std::string literal = PlaceholderText({Placeholder::Kind::kLiteral, {}, 0});
   std::string text;
-  for (std::size_t found = 0; (found = content.find(kHoleOpen)) != std::string_view::npos;) {
+  for (std::size_t found = 0; (found = content.find(kPlaceholderOpen)) != std::string_view::npos;) {
     text.append(content.substr(0, found)).append(literal);
-    content.remove_prefix(found + kHoleOpen.size());
+    content.remove_prefix(found + kPlaceholderOpen.size());
   }
   return Text(text.append(content));
 }
 
 std::string PortName(std::size_t process) { return fmt::format("rehearsal.{}", process); }
-std::string PortHole(const std::string& name) { return HoleText({Hole::Kind::kPort, name, 0}); }
+std::string PortPlaceholder(const std::string& name) { return PlaceholderText({Placeholder::Kind::kPort, name, 0}); }
 
-StubFacts FactsOf(const Plan& plan, const RehearsalWishes& wishes) {
+StubFacts FactsOf(const Plan& plan, const RehearsalSettings& wishes) {
   StubFacts facts;
-  facts.run = HoleText({Hole::Kind::kRunId, {}, 0});
+  facts.run = PlaceholderText({Placeholder::Kind::kRunId, {}, 0});
   facts.framework = plan.framework;
   facts.device_kind = plan.device_use.kind;
   facts.within_ms = wishes.within_ms + static_cast<std::uint32_t>(plan.processes.size()) * kMoreForEach;
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
-    facts.addresses.push_back(HoleText({Hole::Kind::kHostAddress, {}, host}));
+    facts.addresses.push_back(PlaceholderText({Placeholder::Kind::kHostAddress, {}, host}));
   std::set<std::uint32_t> hosts;
   std::set<std::pair<std::uint32_t, std::uint32_t>> roles;
   std::set<std::uint32_t> with_workers;
@@ -59,7 +59,7 @@ StubFacts FactsOf(const Plan& plan, const RehearsalWishes& wishes) {
     peer.local_size = process.local_size;
     peer.first_of_host = hosts.insert(process.host).second;
     peer.first_of_role = roles.emplace(process.host, process.role).second;
-    peer.hello = PortHole(PortName(i));
+    peer.hello = PortPlaceholder(PortName(i));
     if (role.plays == "worker") {
       ++facts.workers;
       with_workers.insert(process.host);
@@ -72,16 +72,17 @@ StubFacts FactsOf(const Plan& plan, const RehearsalWishes& wishes) {
     const auto owner = std::find_if(
         facts.processes.begin(), facts.processes.end(),
         [&port = port](const StubPeer& peer) { return peer.name == port.owner && peer.host == port.host; });
-    if (owner != facts.processes.end()) owner->ports.push_back(PortHole(name));
+    if (owner != facts.processes.end()) owner->ports.push_back(PortPlaceholder(name));
   }
   return facts;
 }
 
-std::vector<Text> StubWords(const Plan& plan, std::size_t number, const RehearsalWishes& wishes) {
+std::vector<Text> StubWords(const Plan& plan, std::size_t number, const RehearsalSettings& wishes) {
   const Process& process = plan.processes[number];
-  std::vector<Text> words = {kAgentItself, kStubWord,
-                             "--facts",    Text(HoleText({Hole::Kind::kRunDir, {}, 0}) + "/" + kRehearsalFacts),
-                             "--process",  Text(std::to_string(number))};
+  std::vector<Text> words = {
+      kAgentItself, kStubWord,
+      "--facts",    Text(PlaceholderText({Placeholder::Kind::kRunDir, {}, 0}) + "/" + kRehearsalFacts),
+      "--process",  Text(std::to_string(number))};
   for (const std::string& folder : wishes.search_dirs) {
     words.emplace_back("--beside");
     words.push_back(Literal(folder));
@@ -97,7 +98,7 @@ std::vector<Text> StubWords(const Plan& plan, std::size_t number, const Rehearsa
 
 }  // namespace
 
-Plan RehearsalPlan(Plan plan, const RehearsalWishes& wishes) {
+Plan RehearsalPlan(Plan plan, const RehearsalSettings& wishes) {
   const StubFacts facts = FactsOf(plan, wishes);
   std::vector<std::vector<Text>> commands;
   for (std::size_t i = 0; i < plan.processes.size(); ++i) commands.push_back(StubWords(plan, i, wishes));

@@ -10,7 +10,7 @@
 
 namespace muster {
 
-struct RehearsalWishes {
+struct RehearsalSettings {
   std::uint32_t within_ms = 5'000;  // how long stubs wait for each other; for many processes it becomes a little longer
   std::vector<std::string> search_dirs = {};  // as in a start
 };
@@ -20,7 +20,7 @@ inline constexpr const char* kRehearsalFacts = "files/rehearsal.json";
 
 // Every process has a port more, "rehearsal.N", at which the others greet it. Roles do not wait for each other, nothing
 // is started again, and every role has ended when its stubs have.
-Plan RehearsalPlan(Plan plan, const RehearsalWishes& wishes);
+Plan RehearsalPlan(Plan plan, const RehearsalSettings& wishes);
 
 // Whether a plan is one that RehearsalPlan has made: its processes are stubs, and nobody means to run those as the job.
 bool IsRehearsalPlan(const Plan& plan);

@@ -28,10 +28,10 @@ constexpr std::size_t kMaxSecretBytes = 1U << 20;
 
 // Whether a value that the role shares differs from attempt to attempt: then it cannot be part of a block sent once.
 bool ChangesByAttempt(const Text& text) {
-  static const std::array<std::string, 3> kHoles = {HoleText({Hole::Kind::kAttempt, {}, 0}),
-                                                    HoleText({Hole::Kind::kCheckpoint, {}, 0}),
-                                                    HoleText({Hole::Kind::kNewestCheckpoint, {}, 0})};
-  return std::any_of(kHoles.begin(), kHoles.end(),
+  static const std::array<std::string, 3> kPlaceholders = {
+      PlaceholderText({Placeholder::Kind::kAttempt, {}, 0}), PlaceholderText({Placeholder::Kind::kCheckpoint, {}, 0}),
+      PlaceholderText({Placeholder::Kind::kNewestCheckpoint, {}, 0})};
+  return std::any_of(kPlaceholders.begin(), kPlaceholders.end(),
                      [&](const std::string& hole) { return text.marked.find(hole) != std::string::npos; });
 }
 
@@ -41,17 +41,17 @@ constexpr std::int32_t kFirstSecretDescriptor = 100;
 // The name of the secret that the value is, if it is one.
 std::optional<std::string> SecretIn(const Value& value) {
   const std::string* text = value.AsString();
-  if (text == nullptr || !text->starts_with(kHoleOpen)) return std::nullopt;
+  if (text == nullptr || !text->starts_with(kPlaceholderOpen)) return std::nullopt;
   const auto pieces = Pieces(*text);
   if (!pieces || pieces->size() != 1 || !pieces->front().hole) return std::nullopt;
-  const Hole& hole = *pieces->front().hole;
-  return hole.kind == Hole::Kind::kSecret ? std::optional(hole.name) : std::nullopt;
+  const Placeholder& hole = *pieces->front().hole;
+  return hole.kind == Placeholder::Kind::kSecret ? std::optional(hole.name) : std::nullopt;
 }
 
 // The value with the holes of all its strings filled.
 Result<Value> Filled(const Value& value, const Binding& binding, std::uint32_t attempt) {
   if (const std::string* text = value.AsString()) {
-    Result<std::string> filled = FillHoles(Text(*text), binding, attempt);
+    Result<std::string> filled = FillPlaceholders(Text(*text), binding, attempt);
     if (!filled) return Fail(std::move(filled.error()));
     return Value(std::move(*filled));
   }
@@ -80,7 +80,8 @@ Result<Value> Filled(const Value& value, const Binding& binding, std::uint32_t a
 Result<Value> FilledAttribute(const Value& value, const Binding& binding) {
   if (const std::string* text = value.AsString()) {
     const auto pieces = Pieces(Text(*text));
-    if (pieces && pieces->size() == 1 && pieces->front().hole && pieces->front().hole->kind == Hole::Kind::kPort) {
+    if (pieces && pieces->size() == 1 && pieces->front().hole &&
+        pieces->front().hole->kind == Placeholder::Kind::kPort) {
       return Value(std::int64_t{binding.ports.at(pieces->front().hole->name)});
     }
   }
@@ -100,11 +101,11 @@ HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host, PortChoice choice) {
 
 namespace {
 
-CoreWish WishOf(const CoreUse& use) {
-  CoreWish wish;
-  wish.kind = use.kind == CoreUse::Kind::kCount  ? CoreWish::Kind::kCount
-              : use.kind == CoreUse::Kind::kList ? CoreWish::Kind::kList
-                                                 : CoreWish::Kind::kAuto;
+CoreRequest WishOf(const CoreUse& use) {
+  CoreRequest wish;
+  wish.kind = use.kind == CoreUse::Kind::kCount  ? CoreRequest::Kind::kCount
+              : use.kind == CoreUse::Kind::kList ? CoreRequest::Kind::kList
+                                                 : CoreRequest::Kind::kAuto;
   wish.count = use.count;
   wish.list = use.list;
   return wish;
@@ -112,16 +113,16 @@ CoreWish WishOf(const CoreUse& use) {
 
 }  // namespace
 
-std::optional<Allot> AllotmentOf(const Plan& plan, std::uint32_t host, const std::string& run_id, std::int32_t pid,
-                                 const DeviceTerms& terms) {
-  Allot allot;
+std::optional<AllocateResources> AllocationRequestOf(const Plan& plan, std::uint32_t host, const std::string& run_id,
+                                                     std::int32_t pid, const DeviceTerms& terms) {
+  AllocateResources allot;
   for (ProcessId id = 0; id < plan.processes.size(); ++id) {
     const Process& process = plan.processes[id];
     if (process.host != host) continue;
     allot.devices.insert(allot.devices.end(), process.devices.begin(), process.devices.end());
     const Role& role = plan.roles[process.role];
     if (role.cores.kind == CoreUse::Kind::kAny) continue;
-    CoreWish wish = WishOf(role.cores);
+    CoreRequest wish = WishOf(role.cores);
     wish.process = id;
     wish.role = role.name;
     wish.devices = process.devices;
@@ -145,12 +146,12 @@ std::optional<Allot> AllotmentOf(const Plan& plan, std::uint32_t host, const std
 
 namespace {
 
-void LeadVariables(const Surroundings& surroundings, std::uint32_t host, Variables& variables) {
+void LeadVariables(const CallerEnvironment& surroundings, std::uint32_t host, Variables& variables) {
   for (auto& [name, value] : variables) value = Text(surroundings.Led(host, value.marked));
 }
 
 // The role with its variables as the host is to have them.
-Role RoleOn(const Surroundings& surroundings, std::uint32_t host, Role role) {
+Role RoleOn(const CallerEnvironment& surroundings, std::uint32_t host, Role role) {
   if (surroundings.code.contains(host)) LeadVariables(surroundings, host, role.env);
   return role;
 }
@@ -158,7 +159,7 @@ Role RoleOn(const Surroundings& surroundings, std::uint32_t host, Role role) {
 }  // namespace
 
 Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
-                                                         const Surroundings& surroundings, std::uint32_t host) {
+                                                         const CallerEnvironment& surroundings, std::uint32_t host) {
   std::set<std::uint32_t> roles;
   for (const Process& process : plan.processes) {
     if (process.host == host) roles.insert(process.role);
@@ -173,7 +174,7 @@ Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const
   return blocks;
 }
 
-Starts::Starts(const Plan& plan, const Binding& binding, const Surroundings& surroundings)
+Starts::Starts(const Plan& plan, const Binding& binding, const CallerEnvironment& surroundings)
     : plan_(plan), binding_(binding), surroundings_(surroundings) {
   std::map<std::uint32_t, ProcessId> first;                            // of each host
   std::map<std::pair<std::uint32_t, std::string>, ProcessId> by_name;  // of hosts that hold ports
@@ -261,7 +262,7 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
 }
 
 Result<std::string> Starts::Filled(const Process& process, const Text& text, std::uint32_t attempt) const {
-  return FillHoles(Text(surroundings_.Led(process.host, text.marked)), binding_, attempt);
+  return FillPlaceholders(Text(surroundings_.Led(process.host, text.marked)), binding_, attempt);
 }
 
 Result<ReadyWhen> Starts::ReadyOf(const Process& process, std::uint32_t attempt) const {
@@ -349,7 +350,7 @@ Result<std::map<std::string, std::string>> GeneratedFiles(const Plan& plan, cons
     files.emplace(fmt::format("context/{}.json", ProcessName(plan, process)), JsonText(Value(std::move(file))) + "\n");
   }
   for (const auto& [path, file] : plan.files) {
-    Result<std::string> content = FillHoles(file.content, binding, 0);
+    Result<std::string> content = FillPlaceholders(file.content, binding, 0);
     if (!content) return Fail(std::move(content.error()));
     files.emplace(path, std::move(*content));
   }

@@ -21,7 +21,7 @@
 namespace muster {
 
 // What a start takes from the caller of muster.
-struct Surroundings {
+struct CallerEnvironment {
   std::vector<std::string> environment;  // "NAME=value"
   std::string cwd;                       // absolute
   std::vector<std::string> search_dirs;
@@ -50,19 +50,19 @@ HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host, PortChoice choice = 
 
 // What host `host` is to give the job besides: devices and cores. Nothing if it uses neither there. `pid` is the
 // head's.
-std::optional<Allot> AllotmentOf(const Plan& plan, std::uint32_t host, const std::string& run_id, std::int32_t pid,
-                                 const DeviceTerms& terms = {});
+std::optional<AllocateResources> AllocationRequestOf(const Plan& plan, std::uint32_t host, const std::string& run_id,
+                                                     std::int32_t pid, const DeviceTerms& terms = {});
 
 // Blocks of variables, one per role that has processes on the host; the block's number is the role's index.
 Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
-                                                         const Surroundings& surroundings, std::uint32_t host);
+                                                         const CallerEnvironment& surroundings, std::uint32_t host);
 
 // Gives the start of each process. The arguments must outlive it. A port is released with its owner if that
 // is on the port's host, else with the first process (in plan order) of that host. With an owner there it is the
 // owner's alone.
 class Starts {
  public:
-  Starts(const Plan& plan, const Binding& binding, const Surroundings& surroundings);
+  Starts(const Plan& plan, const Binding& binding, const CallerEnvironment& surroundings);
 
   Result<StartProcess> Of(ProcessId process, std::uint32_t attempt) const;
 
@@ -73,7 +73,7 @@ class Starts {
 
   const Plan& plan_;
   const Binding& binding_;
-  const Surroundings& surroundings_;
+  const CallerEnvironment& surroundings_;
   struct Ports {  // by name
     std::vector<std::string> released;
     std::vector<std::string> own;

@@ -30,8 +30,8 @@ struct EndRun {
 };
 
 using Action = std::variant<StartOrdered, StopOrdered, FinishOrdered, ArmTimer, DisarmTimer, EndRun, PhaseChanged,
-                            FirstFailure, FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed, AskOutput,
-                            RebindOrdered, DumpOrdered, DumpEnded, ReplaceOrdered>;
+                            FirstFailure, FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed,
+                            RequestOutput, RebindOrdered, DumpOrdered, DumpEnded, ReplaceOrdered>;
 
 inline constexpr std::uint32_t kMostRebinds = 3;          // how often a job gets other ports
 inline constexpr std::uint32_t kStopMarginMs = 5'000;     // after the last grace, for SIGKILL to take effect

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "plan/plan/host_holes.h"
+#include "plan/plan/host_placeholders.h"
 #include "run/supervise/process_states.h"
 
 namespace muster {
@@ -75,7 +75,7 @@ std::optional<std::vector<HostReplacement::Relocation>> HostReplacement::Relocat
     return std::nullopt;
   }
   if (!needed) return relocations;
-  const bool in_files = FilesTellOf(plan_, host);
+  const bool in_files = FilesMentionHost(plan_, host);
   const std::optional<ProcessId> knows = FirstThatKnows(plan_, host, in_files, relocations, states);
   if (!knows) return relocations;
   const std::string name = ProcessName(plan_, plan_.processes[*knows]);

@@ -51,7 +51,7 @@ void JobLimits::AskForOutput(const std::vector<bool>& over, Orders& orders) {
     for (std::uint32_t machine = 0; machine < over.size(); ++machine) {
       if (!over[machine]) answers_due_.insert(machine);
     }
-    orders.Add(AskOutput{});
+    orders.Add(RequestOutput{});
   }
   orders.ArmIn(kSilenceTimer, silence_.PeriodMs());
 }

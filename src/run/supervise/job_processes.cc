@@ -87,7 +87,7 @@ std::optional<JobInput> JobProcesses::Ended(const ProcessAttempt& who, const How
   if (!IsLatest(who, how, orders)) return std::nullopt;
   why = fmt::format("{} {}", ProcessName(plan_, plan_.processes[who.process]), how);
   limits_.ProcessEnded(who, orders);
-  ProcessInput input = end.Well() ? ProcessInput::kExitedWell : ProcessInput::kExitedBadly;
+  ProcessInput input = end.Well() ? ProcessInput::kExitedWithSuccess : ProcessInput::kExitedBadly;
   if (end.kind == HowEnded::Kind::kNotStarted) input = ProcessInput::kSpawnFailed;
   const ProcessEffect effect = states_.Apply(who.process, input);
   if (effect == ProcessEffect::kStray) orders.Add(StrayEvent{why});
@@ -95,7 +95,7 @@ std::optional<JobInput> JobProcesses::Ended(const ProcessAttempt& who, const How
   if (effect == ProcessEffect::kOver) {
     if (const auto restart = restarts_.Ended(who.process, states_)) StartAgainIfDue(*restart, orders);
   }
-  if (effect != ProcessEffect::kWell) return std::nullopt;
+  if (effect != ProcessEffect::kSucceed) return std::nullopt;
 
   const Role& role = plan_.roles[plan_.processes[who.process].role];
   const std::optional<std::uint32_t> waiting = states_.order().AwaitedBy(who.process);

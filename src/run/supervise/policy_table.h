@@ -22,26 +22,26 @@ enum class ProcessInput : std::uint8_t {
   kStart,  // it may
   kStarted,
   kSpawnFailed,
-  kExitedWell,   // exit code 0
-  kExitedBadly,  // any other code, or a signal
-  kStop,         // the job, or its role, is to stop
-  kKill,         // … at once
-  kLost,         // its host's agent is gone
-  kRenew,        // it is to be started again, and to end for that if it runs
-  kRest,         // it ended, and is to be started again
-  kRested        // now
+  kExitedWithSuccess,  // exit code 0
+  kExitedBadly,        // any other code, or a signal
+  kStop,               // the job, or its role, is to stop
+  kKill,               // … at once
+  kLost,               // its host's agent is gone
+  kRenew,              // it is to be started again, and to end for that if it runs
+  kRest,               // it ended, and is to be started again
+  kRested              // now
 };
 inline constexpr int kProcessInputs = 11;
 
 enum class ProcessEffect : std::uint8_t {
   kUndecided,  // no cell may hold this
   kNothing,
-  kStray,   // fits nothing that was ordered
-  kStart,   // order the start
-  kSignal,  // order the stop
-  kWell,    // over, as it should be
-  kFailed,  // over, and not asked to be
-  kOver     // over because it was asked, or was never or no longer to be had
+  kStray,    // fits nothing that was ordered
+  kStart,    // order the start
+  kSignal,   // order the stop
+  kSucceed,  // over, as it should be
+  kFailed,   // over, and not asked to be
+  kOver      // over because it was asked, or was never or no longer to be had
 };
 
 struct ProcessCell {

@@ -130,7 +130,7 @@ void Supervisor::On(const Event& event) {
                    limits.TerminalClosed({e.process, e.attempt}, orders_);
                  },
                  [&](const CheckpointSeen& e) {
-                   if (e.run.empty() && awaits_checkpoint()) EndCheckpoint();
+                   if (e.run.empty() && awaits_checkpoint()) FinishCheckpoint();
                  },
                  [&](const SignalSent& e) {
                    if (e.error == 0 && e.process < states.count()) states.Signalled(e.process, e.signal == SIGKILL);
@@ -188,7 +188,7 @@ void Supervisor::OnDeadline(std::uint64_t timer) {
   } else if (timer == kDumpTimer) {
     EndDump(false);
   } else if (timer == kCheckpointTimer) {
-    EndCheckpoint();
+    FinishCheckpoint();
   } else if (timer == kStopTimer) {
     if (const std::optional<ProcessId> stuck = states.FirstStopping()) {
       why_ = fmt::format("{} did not exit after SIGKILL", ProcessName(plan_, plan_.processes[*stuck]));
@@ -225,7 +225,7 @@ void Supervisor::EndDump(bool complete) {
   PassLimit(first, scope.role ? "silent" : "silent_job", scope.limit_ms);
 }
 
-void Supervisor::EndCheckpoint() {
+void Supervisor::FinishCheckpoint() {
   const std::vector<ProcessId> to_stop = checkpoint_.End(processes_.states(), orders_);
   OrderStops(plan_, to_stop, false, processes_.states().left() > 0, orders_);
 }
@@ -264,7 +264,7 @@ void Supervisor::Apply(std::optional<JobInput> input) {
 
 std::vector<Action> Supervisor::Settle() {
   const ProcessStates& states = processes_.states();
-  if (awaits_checkpoint() && states.stopping() == 0) EndCheckpoint();  // all who were asked have ended
+  if (awaits_checkpoint() && states.stopping() == 0) FinishCheckpoint();  // all who were asked have ended
   while (const std::optional<JobInput> input = DueFromCounts(phase_, states, processes_.hosts().machines_left())) {
     Apply(input);
   }

@@ -99,7 +99,7 @@ class Supervisor {
   void PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms);
   // Then what waited for the dump is done.
   void EndDump(bool complete);
-  void EndCheckpoint();
+  void FinishCheckpoint();
 
   // Performs the job table's effects of the input; of none, nothing.
   void Apply(std::optional<JobInput> input);

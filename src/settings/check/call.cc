@@ -28,7 +28,7 @@ std::string UseSuccessors(const Attribute& attribute, const Value& given, const 
   return text.empty() ? UseSuccessor(attribute) : text;
 }
 
-bool IsSecretHole(const Value& value) {
+bool IsSecretPlaceholder(const Value& value) {
   const std::string* text = value.AsString();
   return text != nullptr && text->starts_with("${muster:secret:") && text->find('}') + 1 == text->size();
 }
@@ -82,7 +82,7 @@ void Call::Check(const std::string& name, const Value& value, const std::map<std
     Warn("withdrawn", name + " is ignored by " + Version(), UseSuccessor(*attribute));
     return;
   }
-  if (attribute->secret && !IsSecretHole(*stored) && *stored != Value("")) {
+  if (attribute->secret && !IsSecretPlaceholder(*stored) && *stored != Value("")) {
     Warn("secret_literal", name + " is written into the recipe: it is not passed on, and run refuses to start",
          "take it from a parameter of type secret");
     withheld_.push_back(name);
@@ -166,7 +166,8 @@ void Call::WarnIfSetBefore(const Attribute& attribute, const Value& value,
     Because(attribute.name, &own->second);
   }
   const auto read = was_read.find(key);
-  if (attribute.freezes == Freeze::kOnceRead && read != was_read.end() && InForce(api_, attribute.name) != value) {
+  if (attribute.freezes == Freeze::kOnceRead && read != was_read.end() &&
+      EffectiveValue(api_, attribute.name) != value) {
     Warn("frozen", attribute.name + " is changed after it was read: a script of " + Version() + " may not do that");
     problems_.back().notes.push_back({attribute.name + " was read here", read->second});
   }
@@ -197,7 +198,7 @@ const Setting* Call::Seen(std::string_view api, std::string_view name) const {
   return base_ == nullptr ? nullptr : base_->Find(api, name);
 }
 
-Value Call::InForce(std::string_view api, std::string_view name) const {
+Value Call::EffectiveValue(std::string_view api, std::string_view name) const {
   if (const Setting* setting = Seen(api, name)) return setting->value;
   const Attribute* attribute = context_.schema().Find(api, name, context_.release());
   return attribute == nullptr ? Value() : attribute->default_value;
@@ -209,7 +210,7 @@ bool Call::IsUnsettled(std::string_view api, std::string_view name) const {
   return (api == api_ && Contains(refused_, name)) || context_.IsUnsettled(api, name);
 }
 
-bool Call::IsPynative() const { return InForce(kSetContext, "mode") == Value(kPynativeMode); }
+bool Call::IsPynative() const { return EffectiveValue(kSetContext, "mode") == Value(kPynativeMode); }
 
 bool Call::IsDone(std::string_view name) const { return Contains(done_, name); }
 
@@ -274,7 +275,7 @@ bool Call::FitsModes(const Attribute& attribute, const Value& value) {
   }
   if (attribute.carried_modes.empty() || value != Value(kPynativeMode)) return true;
   if (IsUnsettled(kSetAutoParallel, "parallel_mode")) return true;
-  const Value parallel_mode = InForce(kSetAutoParallel, "parallel_mode");
+  const Value parallel_mode = EffectiveValue(kSetAutoParallel, "parallel_mode");
   const std::string* text = parallel_mode.AsString();
   if (text == nullptr || Contains(attribute.carried_modes, *text)) return true;
   Refuse("mode_conflict", "PYNATIVE_MODE is not possible while parallel_mode = " + ToText(parallel_mode),

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 
 namespace muster {
 
@@ -37,7 +37,7 @@ class Call {
   void WarnIfReplaced(const Attribute& attribute, const Value& value);
 
   const Setting* Seen(std::string_view api, std::string_view name) const;
-  Value InForce(std::string_view api, std::string_view name) const;
+  Value EffectiveValue(std::string_view api, std::string_view name) const;
   bool IsUnsettled(std::string_view api, std::string_view name) const;
   bool IsPynative() const;
   bool IsDone(std::string_view name) const;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 #include "settings/check/check_value.h"
 
 namespace muster {

@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-#include "settings/check/in_force.h"
+#include "settings/check/effective_value.h"
 #include "settings/schema/rule_note.h"
 #include "settings/schema/setting_key.h"
 
@@ -23,7 +23,7 @@ class OneRule {
       : rule_(rule), context_(context), facts_(facts) {}
 
   std::optional<Diagnostic> Run() const {
-    const InForce about = About();
+    const EffectiveValue about = About();
     if (!about.set || IsUnsettled(rule_.when) || IsUnsettled(rule_.unless)) return std::nullopt;
     const auto holds = [&](const auto& asked) { return Holds(asked.second, Look(asked.first)); };
     if (!std::all_of(rule_.when.begin(), rule_.when.end(), holds)) return std::nullopt;
@@ -39,7 +39,7 @@ class OneRule {
   }
 
  private:
-  InForce Look(std::string_view path) const { return ValueInForce(context_, facts_, path); }
+  EffectiveValue Look(std::string_view path) const { return FindEffectiveValue(context_, facts_, path); }
 
   // Whether one of the values was set by a refused call.
   bool IsUnsettled(const std::map<std::string, Condition>& conditions) const {
@@ -50,9 +50,9 @@ class OneRule {
   }
 
   // The setting that the rule reports; for a whole function, the first setting.
-  InForce About() const {
+  EffectiveValue About() const {
     if (rule_.about.find('.') != std::string::npos) return Look(rule_.about);
-    InForce first;
+    EffectiveValue first;
     for (const auto& [name, unused] : context_.schema().attributes(rule_.about)) {
       const Setting* setting = context_.Find(rule_.about, name);
       if (setting == nullptr) continue;
@@ -65,7 +65,7 @@ class OneRule {
     return first;
   }
 
-  bool Holds(const Condition& asked, const InForce& found) const {
+  bool Holds(const Condition& asked, const EffectiveValue& found) const {
     if (asked.set && *asked.set != found.set) return false;
     const auto among = [&](const std::vector<Value>& values) {
       return std::find(values.begin(), values.end(), found.value) != values.end();

@@ -1,7 +1,7 @@
 // Applies the schema's rules between settings to a job. Rules about single processes are in together.cc.
 #pragma once
 
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 
 namespace muster {
 

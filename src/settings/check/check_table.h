@@ -5,7 +5,7 @@
 #include <string>
 
 #include "muster/diagnostic.h"
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 #include "muster/value.h"
 #include "settings/check/check_value.h"
 

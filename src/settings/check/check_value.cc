@@ -101,8 +101,8 @@ class Check {
     if (std::find(attribute_.also.begin(), attribute_.also.end(), value_) != attribute_.also.end()) return value_;
     if (const std::string* text = value_.AsString()) {
       if (!attribute_.auto_port.empty()) {
-        if (*text == "auto") return Value(std::string(kHoleOpen) + "port:" + attribute_.auto_port + "}");
-        if (IsPortHole(*text)) return value_;
+        if (*text == "auto") return Value(std::string(kPlaceholderOpen) + "port:" + attribute_.auto_port + "}");
+        if (IsPortPlaceholder(*text)) return value_;
       }
       if (const auto alias = attribute_.aliases.find(*text); alias != attribute_.aliases.end()) return alias->second;
     }
@@ -149,9 +149,9 @@ class Check {
   std::string Subject() const { return path_.empty() ? "the file" : path_; }
   std::string Shown() const { return path_ + " = " + ShownValue(attribute_, value_); }
 
-  static bool IsPortHole(std::string_view text) {
+  static bool IsPortPlaceholder(std::string_view text) {
     constexpr std::string_view kPort = "port:";
-    return text.starts_with(kHoleOpen) && text.substr(kHoleOpen.size()).starts_with(kPort) &&
+    return text.starts_with(kPlaceholderOpen) && text.substr(kPlaceholderOpen.size()).starts_with(kPort) &&
            text.find('}') + 1 == text.size();
   }
 

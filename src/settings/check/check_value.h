@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "muster/context.h"
 #include "muster/diagnostic.h"
-#include "muster/schema.h"
+#include "muster/mindspore/context.h"
+#include "muster/mindspore/schema.h"
 #include "muster/value.h"
 
 namespace muster {

@@ -1,6 +1,6 @@
 // One context: applies calls as a whole or not at all, and keeps the source of each value. Arguments are validated in
 // call.cc, read back in read_back.cc, and compared over the whole job in together.cc.
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "muster/diagnostic.h"
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 #include "settings/check/check_value.h"
 
 namespace muster {

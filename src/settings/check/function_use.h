@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 
 namespace muster {
 

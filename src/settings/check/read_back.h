@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 
 namespace muster {
 

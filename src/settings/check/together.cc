@@ -3,7 +3,7 @@
 // check_rules.h.
 #include <algorithm>
 
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 #include "settings/check/check_rules.h"
 #include "settings/check/check_value.h"
 #include "settings/schema/rule_note.h"
@@ -77,7 +77,7 @@ class Together {
     diagnostic.notes.insert(diagnostic.notes.end(), facts_.workers_notes.begin(), facts_.workers_notes.end());
   }
 
-  Value InForce(std::string_view api, std::string_view name) const {
+  Value EffectiveValue(std::string_view api, std::string_view name) const {
     if (api == kSetAutoParallel && name == "device_num") return Value(device_num_);
     if (const Setting* setting = job_.Find(api, name)) return setting->value;
     const Attribute* attribute = job_.schema().Find(api, name, job_.release());
@@ -111,7 +111,7 @@ class Together {
 
   void Divides(const Attribute& attribute, const Setting& setting) {
     if (attribute.divides.empty() || Unsettled(attribute.api, attribute.divides)) return;
-    const Value whole = InForce(attribute.api, attribute.divides);
+    const Value whole = EffectiveValue(attribute.api, attribute.divides);
     const std::int64_t* dividend = whole.AsInt();
     const std::int64_t* divisor = setting.value.AsInt();
     if (dividend == nullptr || divisor == nullptr || *divisor < 1 || *dividend % *divisor == 0) return;
@@ -129,7 +129,7 @@ class Together {
 
   void FitsParallelMode(const Attribute& attribute, const Setting& setting) {
     if (setting.value == attribute.default_value || Unsettled(kSetAutoParallel, "parallel_mode")) return;
-    const Value mode = InForce(kSetAutoParallel, "parallel_mode");
+    const Value mode = EffectiveValue(kSetAutoParallel, "parallel_mode");
     const std::string* word = mode.AsString();
     if (word == nullptr) return;
     const auto lacks = [&](const std::vector<std::string>& modes) {
@@ -229,7 +229,7 @@ class Together {
   }
 
   void DevicesAreVisible() {
-    const Value target = InForce(kSetContext, "device_target");
+    const Value target = EffectiveValue(kSetContext, "device_target");
     if (target == Value("CPU") || Unsettled(kSetContext, "device_target")) return;
     std::vector<Wrong> wrongs;
     for (const ProcessFacts& process : facts_.processes) {
@@ -255,7 +255,7 @@ class Together {
 
   // A role without devices may still name one of its host's.
   void DevicesAreOfTheHost() {
-    if (InForce(kSetContext, "device_target") == Value("CPU") || Unsettled(kSetContext, "device_target")) return;
+    if (EffectiveValue(kSetContext, "device_target") == Value("CPU") || Unsettled(kSetContext, "device_target")) return;
     std::vector<Wrong> wrongs;
     for (const ProcessFacts& process : facts_.processes) {
       const Setting* setting = ContextOf(process).Find(kSetContext, "device_id");

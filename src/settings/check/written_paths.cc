@@ -33,7 +33,7 @@ std::string Joined(std::initializer_list<std::string_view> parts) {
 }
 
 bool IsAbsolute(std::string_view path) {
-  return path.starts_with('/') || path.starts_with(std::string(kHoleOpen) + "run_dir}");
+  return path.starts_with('/') || path.starts_with(std::string(kPlaceholderOpen) + "run_dir}");
 }
 
 // The reason why the process writes there: the path setting, else the setting that enabled writing.

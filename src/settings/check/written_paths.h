@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "muster/context.h"
+#include "muster/mindspore/context.h"
 
 namespace muster {
 

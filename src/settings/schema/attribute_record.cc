@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/values/suggest.h"
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 #include "settings/schema/record_field.h"
 
 namespace muster {

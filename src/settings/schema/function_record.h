@@ -1,8 +1,8 @@
 // Parses records of functions with parameters (Schema::AddFunctions).
 #pragma once
 
+#include "muster/mindspore/schema.h"
 #include "muster/result.h"
-#include "muster/schema.h"
 
 namespace muster {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 #include "muster/value.h"
 
 namespace muster::record {

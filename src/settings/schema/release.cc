@@ -2,7 +2,7 @@
 #include <array>
 #include <charconv>
 
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 
 namespace muster {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "muster/diagnostic.h"
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 #include "muster/value.h"
 
 namespace muster {

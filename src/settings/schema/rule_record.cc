@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "base/values/suggest.h"
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 #include "settings/schema/record_field.h"
 
 namespace muster {

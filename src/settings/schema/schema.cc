@@ -1,5 +1,5 @@
 // Lookup in the schema: the attributes that a function has in a release.
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "muster/diagnostic.h"
-#include "muster/schema.h"
+#include "muster/mindspore/schema.h"
 
 namespace muster {
 

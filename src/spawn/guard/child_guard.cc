@@ -69,12 +69,12 @@ void EndAs(const EndedProcess& ended) {
   ::_exit(128 + ended.code);
 }
 
-void TellKilled(int pipe, std::uint32_t killed) {
+void WriteKilledCount(int pipe, std::uint32_t killed) {
   // Ignored on failure: a head that is gone does not read it.
   static_cast<void>(!::write(pipe, &killed, sizeof killed));
 }
 
-std::uint32_t KilledByGuard(int pipe) {
+std::uint32_t ReadKilledCount(int pipe) {
   std::uint32_t killed = 0;
   ::fcntl(pipe, F_SETFL, O_NONBLOCK);
   return ::read(pipe, &killed, sizeof killed) == static_cast<ssize_t>(sizeof killed) ? killed : 0;

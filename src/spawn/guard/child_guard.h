@@ -24,8 +24,8 @@ EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_
 [[noreturn]] void EndAs(const EndedProcess& ended);
 
 // Writes the number of processes that a guard has killed to a pipe.
-void TellKilled(int pipe, std::uint32_t killed);
+void WriteKilledCount(int pipe, std::uint32_t killed);
 // Reads that number; 0 if none was written. Does not block.
-std::uint32_t KilledByGuard(int pipe);
+std::uint32_t ReadKilledCount(int pipe);
 
 }  // namespace muster

@@ -156,7 +156,7 @@ std::map<std::uint16_t, PortHolder> FindPortHolders(const std::set<std::uint16_t
     PortHolder& holder = holders[socket.port];
     const bool listening = socket.state == TcpSocket::State::kListening;
     if (holder.kind == Kind::kNobody || (listening && !holder.listening)) {
-      holder = {Kind::kStranger, listening, 0, socket.user, {}};
+      holder = {Kind::kForeign, listening, 0, socket.user, {}};
     }
   }
   for (const std::uint16_t port : ports) holders.try_emplace(port);
@@ -171,7 +171,7 @@ std::map<std::uint16_t, PortHolder> FindPortHolders(const std::set<std::uint16_t
       if (ours != 0 && IsBelow(proc, pid, ours)) {
         holder = {
             Kind::kOurs, holder.kind == Kind::kOurs ? holder.listening || listening : listening, pid, socket.user, {}};
-      } else if (holder.kind == Kind::kStranger && holder.pid == 0 && listening == holder.listening) {
+      } else if (holder.kind == Kind::kForeign && holder.pid == 0 && listening == holder.listening) {
         holder.pid = pid;
         holder.user = socket.user;
         holder.command = CommandOf(proc, pid);

@@ -36,9 +36,9 @@ std::vector<TcpSocket> TcpSockets();
 
 struct PortHolder {
   enum class Kind : std::uint8_t {
-    kNobody,   // no open socket in the tables
-    kOurs,     // the given process or a descendant
-    kStranger  // a foreign process, or one that cannot be seen
+    kNobody,  // no open socket in the tables
+    kOurs,    // the given process or a descendant
+    kForeign  // a foreign process, or one that cannot be seen
   };
 
   Kind kind = Kind::kNobody;

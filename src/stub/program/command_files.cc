@@ -53,7 +53,7 @@ std::string RealPath(const std::string& path) {
 }
 
 // Sets its length and, if requested and the file is not too long, its hash. Folders and devices have neither.
-void Measure(SeenFile& file, bool read) {
+void Measure(CheckedFile& file, bool read) {
   const UniqueFd opened(::open(file.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat status = {};
   if (!opened || ::fstat(opened.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
@@ -71,17 +71,17 @@ void Measure(SeenFile& file, bool read) {
   file.hash = hash.Hex().substr(0, 16);
 }
 
-SeenFile Look(SeenFile::Kind kind, const std::string& word, const std::string& path, bool read) {
-  SeenFile file{kind, word, RealPath(path), {}, 0, {}};
+CheckedFile Look(CheckedFile::Kind kind, const std::string& word, const std::string& path, bool read) {
+  CheckedFile file{kind, word, RealPath(path), {}, 0, {}};
   if (file.path.empty()) {
     const int error = errno;
     file.why = std::strerror(error);
     // The file cannot be examined. Unlike for a missing file, the job cannot be expected to write it.
     std::error_code ignored;
-    if (kind == SeenFile::Kind::kPath && error != ENOENT) file.path = std::filesystem::absolute(path, ignored);
+    if (kind == CheckedFile::Kind::kPath && error != ENOENT) file.path = std::filesystem::absolute(path, ignored);
   } else if (::access(file.path.c_str(), R_OK) != 0) {
     file.why = std::strerror(errno);
-    if (kind == SeenFile::Kind::kScript) file.path.clear();
+    if (kind == CheckedFile::Kind::kScript) file.path.clear();
   }
   if (!file.path.empty()) Measure(file, read);
   return file;
@@ -89,11 +89,11 @@ SeenFile Look(SeenFile::Kind kind, const std::string& word, const std::string& p
 
 }  // namespace
 
-void LookAtCommand(const RehearsedCommand& command, StubAccount& account) {
+void CheckCommandFiles(const RehearsedCommand& command, StubReport& account) {
   if (command.words.empty()) return;
   std::string seen;
   bool failed = false;
-  const auto take = [&](SeenFile file) {
+  const auto take = [&](CheckedFile file) {
     seen += (seen.empty() ? "" : ", ") + file.word;
     account.files.push_back(std::move(file));
   };
@@ -101,7 +101,7 @@ void LookAtCommand(const RehearsedCommand& command, StubAccount& account) {
     failed = true;
     account.findings.push_back({Check::kFiles, Outcome::kFailed, std::move(text), std::move(hint), {}});
   };
-  const auto take_path = [&](SeenFile file) {
+  const auto take_path = [&](CheckedFile file) {
     if (!file.path.empty() && !file.why.empty()) {
       fail(fmt::format("{} cannot be read: {}", Quoted(file.word), file.why),
            "this user needs the right to it, and to the folders above it");
@@ -116,9 +116,9 @@ void LookAtCommand(const RehearsedCommand& command, StubAccount& account) {
   const std::string& name = command.words.front();
   const auto program = FindProgram(spec);
   if (program) {
-    take(Look(SeenFile::Kind::kProgram, name, *program, command.read));
+    take(Look(CheckedFile::Kind::kProgram, name, *program, command.read));
   } else {
-    account.files.push_back({SeenFile::Kind::kProgram, name, {}, SpawnErrorText(program.error()), 0, {}});
+    account.files.push_back({CheckedFile::Kind::kProgram, name, {}, SpawnErrorText(program.error()), 0, {}});
     fail("the program cannot be started: " + SpawnErrorText(program.error()),
          "install it there, or bring PATH about with job:activate or env");
   }
@@ -135,16 +135,16 @@ void LookAtCommand(const RehearsedCommand& command, StubAccount& account) {
       const std::size_t equals = word.find('=');
       if (equals == std::string::npos) continue;
       word = word.substr(equals + 1);
-      if (LooksLikePath(word)) take_path(Look(SeenFile::Kind::kPath, word, word, command.read));
+      if (LooksLikePath(word)) take_path(Look(CheckedFile::Kind::kPath, word, word, command.read));
       continue;
     }
     if (!LooksLikePath(word)) continue;
     if (!script || !EndsWithOne(word, kScripts)) {
-      take_path(Look(SeenFile::Kind::kPath, word, word, command.read));
+      take_path(Look(CheckedFile::Kind::kPath, word, word, command.read));
       continue;
     }
     script = false;
-    SeenFile file = Look(SeenFile::Kind::kScript, word, word, command.read);
+    CheckedFile file = Look(CheckedFile::Kind::kScript, word, word, command.read);
     if (file.path.empty()) {
       fail(fmt::format("the script {} cannot be read: {}", Quoted(word), file.why),
            "name it from a folder that all hosts have, or bring it: --ship-code");

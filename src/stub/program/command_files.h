@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "stub/records/stub_account.h"
+#include "stub/records/stub_report.h"
 
 namespace muster {
 
@@ -22,6 +22,6 @@ inline constexpr std::uint64_t kMaxHashedBytes = std::uint64_t{64} << 20;
 // Fills `files`, and adds findings of kFiles: the program and the script must exist, and all existing files
 // must be readable. Whether another file may be missing is decided by comparing hosts, since the job may create
 // it.
-void LookAtCommand(const RehearsedCommand& command, StubAccount& account);
+void CheckCommandFiles(const RehearsedCommand& command, StubReport& account);
 
 }  // namespace muster

@@ -54,7 +54,7 @@ constexpr PromisedVariable kPromised[] = {
     {"torch", "LOCAL_WORLD_SIZE", "worker", kLocalSize},
 };
 
-constexpr MeetingPlace kMeetings[] = {
+constexpr RendezvousVariables kMeetings[] = {
     {"byteps", "scheduler", "DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT"},
     {"jax", "worker", "JAX_COORDINATOR_ADDRESS", ""},
     {"mindspore", "scheduler", "MS_SCHED_HOST", "MS_SCHED_PORT"},
@@ -76,9 +76,10 @@ std::span<const PromisedVariable> PromisesOf(std::string_view framework) {
   return {first, last};
 }
 
-const MeetingPlace* MeetingOf(std::string_view framework) {
-  const auto* const found = std::find_if(std::begin(kMeetings), std::end(kMeetings),
-                                         [&](const MeetingPlace& place) { return place.framework == framework; });
+const RendezvousVariables* RendezvousOf(std::string_view framework) {
+  const auto* const found =
+      std::find_if(std::begin(kMeetings), std::end(kMeetings),
+                   [&](const RendezvousVariables& place) { return place.framework == framework; });
   return found == std::end(kMeetings) ? nullptr : found;
 }
 

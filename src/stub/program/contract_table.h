@@ -32,7 +32,7 @@ struct PromisedVariable {
 // The variables of one framework; empty for "none" and for contracts that a recipe defines.
 std::span<const PromisedVariable> PromisesOf(std::string_view framework);
 
-struct MeetingPlace {
+struct RendezvousVariables {
   std::string_view framework;
   std::string_view plays;    // the process that listens: the only one of this role, or that of rank 0 in its world
   std::string_view address;  // the variable with its address
@@ -40,7 +40,7 @@ struct MeetingPlace {
 };
 
 // Null for a framework without a rendezvous endpoint.
-const MeetingPlace* MeetingOf(std::string_view framework);
+const RendezvousVariables* RendezvousOf(std::string_view framework);
 
 // "MS_WORKER" for a worker of mindspore; empty if the framework has no such word.
 std::string_view RoleWord(std::string_view framework, std::string_view plays);

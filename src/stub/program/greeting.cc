@@ -69,7 +69,7 @@ std::uint16_t PortIn(const std::string& text) {
 
 class Loop {
  public:
-  Loop(const StubFacts& facts, const Greeting& greeting, StubAccount& account)
+  Loop(const StubFacts& facts, const Greeting& greeting, StubReport& account)
       : facts_(facts), greeting_(greeting), self_(facts.processes[greeting.process]), account_(account) {}
 
   void Run() {
@@ -179,10 +179,10 @@ class Loop {
     const int wait_ms = next <= now ? 0 : static_cast<int>((next - now + kMs - 1) / kMs);
     std::array<epoll_event, 64> events;
     const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), wait_ms);
-    for (int i = 0; i < count; ++i) Happened(events[static_cast<std::size_t>(i)].data.fd);
+    for (int i = 0; i < count; ++i) OnEvent(events[static_cast<std::size_t>(i)].data.fd);
   }
 
-  void Happened(int fd) {
+  void OnEvent(int fd) {
     if (fd == stop_.get()) {
       account_.stopped = true;
     } else if (fd == hello_.get() || fd == meeting_.get()) {
@@ -211,7 +211,7 @@ class Loop {
   bool Hear(Guest& guest) {
     const auto line = LineOf(guest.socket.get(), guest.heard);
     if (!line) return false;
-    GreetingSaid said;
+    ReceivedGreeting said;
     if (!ReadGreeting(*line, facts_.run, said) || said.process >= facts_.processes.size()) return true;
     const std::string answer = GreetingLine(facts_.run, greeting_.process, WallNowNs());
     if (::send(guest.socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(answer.size()))
@@ -287,7 +287,7 @@ class Loop {
     const auto line = LineOf(fd, call.heard);
     if (!line) return;
     const std::uint64_t now = WallNowNs();
-    GreetingSaid said;
+    ReceivedGreeting said;
     if (!ReadGreeting(*line, facts_.run, said) || said.process != call.peer) {
       Failed(call, ECONNRESET);
       call.error = "another program answers there";
@@ -319,16 +319,17 @@ class Loop {
     for (const Call& call : calls_) {
       if (!call.to_meeting) ++hellos;
       if (call.error.empty()) {
-        if (call.to_meeting) Told(Check::kMeeting, Outcome::kOk, fmt::format("{} port {}", call.address, call.port));
+        if (call.to_meeting)
+          Told(Check::kRendezvousEndpoint, Outcome::kOk, fmt::format("{} port {}", call.address, call.port));
         continue;
       }
       // A stopped stub has no further information.
       if (account_.stopped && !call.over) {
-        if (call.to_meeting) Told(Check::kMeeting, Outcome::kNotChecked, "the rehearsal was stopped");
+        if (call.to_meeting) Told(Check::kRendezvousEndpoint, Outcome::kNotChecked, "the rehearsal was stopped");
         continue;
       }
       if (call.to_meeting) {
-        Told(Check::kMeeting, Outcome::kFailed,
+        Told(Check::kRendezvousEndpoint, Outcome::kFailed,
              fmt::format("cannot reach the rendezvous endpoint at {} port {}: {}", call.address, call.port, call.error),
              "check that the process that listens there has started; then check for a firewall or a wrong network",
              {call.peer});
@@ -352,7 +353,7 @@ class Loop {
   const StubFacts& facts_;
   const Greeting& greeting_;
   const StubPeer& self_;
-  StubAccount& account_;
+  StubReport& account_;
   UniqueFd epoll_;
   UniqueFd stop_;
   UniqueFd hello_;
@@ -373,7 +374,7 @@ std::string GreetingLine(const std::string& run, std::uint32_t process, std::uin
   return fmt::format("{}{} {} {}\n", kMagic, run, process, wall_ns);
 }
 
-bool ReadGreeting(const std::string& line, const std::string& run, GreetingSaid& said) {
+bool ReadGreeting(const std::string& line, const std::string& run, ReceivedGreeting& said) {
   const std::string begin = fmt::format("{}{} ", kMagic, run);
   if (!line.starts_with(begin)) return false;
   const char* const last = line.data() + line.size();
@@ -383,7 +384,7 @@ bool ReadGreeting(const std::string& line, const std::string& run, GreetingSaid&
   return wrong == std::errc() && end == last && said.wall_ns < (std::uint64_t{1} << 62);
 }
 
-void Greet(const StubFacts& facts, const Greeting& greeting, StubAccount& account) {
+void Greet(const StubFacts& facts, const Greeting& greeting, StubReport& account) {
   Loop(facts, greeting, account).Run();
 }
 

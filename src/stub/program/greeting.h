@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "stub/records/stub_account.h"
 #include "stub/records/stub_facts.h"
+#include "stub/records/stub_report.h"
 
 namespace muster {
 
@@ -27,15 +27,15 @@ struct Greeting {
 inline constexpr std::size_t kMaxLine = 160;
 std::string GreetingLine(const std::string& run, std::uint32_t process, std::uint64_t wall_ns);
 
-struct GreetingSaid {
+struct ReceivedGreeting {
   std::uint32_t process = 0;
   std::uint64_t wall_ns = 0;
 };
 // Nothing unless the line, without its end, is a greeting of that run.
-bool ReadGreeting(const std::string& line, const std::string& run, GreetingSaid& said);
+bool ReadGreeting(const std::string& line, const std::string& run, ReceivedGreeting& said);
 
-// Adds findings of kPorts, kMeeting and kHello, and the clock offsets of other hosts. Returns when all is done, at the
-// time limit, or on SIGTERM, which the caller has blocked.
-void Greet(const StubFacts& facts, const Greeting& greeting, StubAccount& account);
+// Adds findings of kPorts, kRendezvousEndpoint and kHello, and the clock offsets of other hosts. Returns when all is
+// done, at the time limit, or on SIGTERM, which the caller has blocked.
+void Greet(const StubFacts& facts, const Greeting& greeting, StubReport& account);
 
 }  // namespace muster

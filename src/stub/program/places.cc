@@ -29,7 +29,7 @@ int TryWrite(const std::string& folder) {
 
 }  // namespace
 
-void LookAtPlaces(const std::vector<PlaceWritten>& places, StubAccount& account) {
+void CheckPlaces(const std::vector<PlaceWritten>& places, StubReport& account) {
   std::string seen;
   bool failed = false;
   for (const PlaceWritten& place : places) {

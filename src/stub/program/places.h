@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "stub/records/stub_account.h"
+#include "stub/records/stub_report.h"
 
 namespace muster {
 
@@ -19,6 +19,6 @@ inline constexpr std::uint64_t kLeastRoomBytes = std::uint64_t{100} << 20;
 inline constexpr std::uint64_t kLeastRoomInodes = 1'000;
 
 // Adds the finding of kDisk.
-void LookAtPlaces(const std::vector<PlaceWritten>& places, StubAccount& account);
+void CheckPlaces(const std::vector<PlaceWritten>& places, StubReport& account);
 
 }  // namespace muster

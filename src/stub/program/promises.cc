@@ -68,7 +68,7 @@ std::optional<std::uint32_t> Planned(const StubFacts& facts, const StubPeer& sel
 
 class Promises {
  public:
-  Promises(const StubFacts& facts, const StubPeer& self, const StubVariable& variable, StubAccount& account)
+  Promises(const StubFacts& facts, const StubPeer& self, const StubVariable& variable, StubReport& account)
       : facts_(facts), self_(self), variable_(variable), account_(account) {}
 
   void Look(const PromisedVariable& row) {
@@ -159,20 +159,20 @@ class Promises {
   const StubFacts& facts_;
   const StubPeer& self_;
   const StubVariable& variable_;
-  StubAccount& account_;
+  StubReport& account_;
   std::array<std::string, 2> seen_;
 };
 
 bool PlaysInContract(std::string_view plays) { return plays == "scheduler" || plays == "server" || plays == "worker"; }
 
 // Checks the contract's variables for a process that has a role in it.
-void CheckContract(const StubFacts& facts, const StubPeer& self, Promises& promises, StubAccount& account) {
+void CheckContract(const StubFacts& facts, const StubPeer& self, Promises& promises, StubReport& account) {
   for (const PromisedVariable& row : PromisesOf(facts.framework)) {
     if (row.plays.empty() ? PlaysInContract(self.plays) : row.plays == self.plays) promises.Look(row);
   }
   if (facts.framework == "tensorflow") promises.LookAtTensorFlow();
   if (IsKnownContract(facts.framework)) return;
-  for (const Check check : {Check::kCounts, Check::kMeeting}) {
+  for (const Check check : {Check::kCounts, Check::kRendezvousEndpoint}) {
     account.findings.push_back(
         {check,
          Outcome::kNotChecked,
@@ -185,7 +185,7 @@ void CheckContract(const StubFacts& facts, const StubPeer& self, Promises& promi
 }  // namespace
 
 void CheckPromises(const StubFacts& facts, std::uint32_t process, const StubVariable& variable,
-                   const std::optional<std::string>& context, StubAccount& account) {
+                   const std::optional<std::string>& context, StubReport& account) {
   const StubPeer& self = facts.processes[process];
   Promises promises(facts, self, variable, account);
   if (self.plays != "other") CheckContract(facts, self, promises, account);
@@ -196,7 +196,7 @@ void CheckPromises(const StubFacts& facts, std::uint32_t process, const StubVari
   promises.Tell();
 }
 
-void CheckDevices(std::string_view kind, const StubVariable& variable, StubAccount& account, const std::string& root) {
+void CheckDevices(std::string_view kind, const StubVariable& variable, StubReport& account, const std::string& root) {
   const char* const given = variable("MUSTER_DEVICES");
   const std::vector<std::string> own = Split(given == nullptr ? "" : given);
   if (own.empty()) return;
@@ -236,7 +236,7 @@ void CheckDevices(std::string_view kind, const StubVariable& variable, StubAccou
   }
   const std::uint32_t count = CountDevices(kind, root).count;
   const std::string node = kind == "ascend" ? "davinci" : kind == "cuda" ? "nvidia" : "";
-  if (const char* const believed = variable(kHostDevicesVariable); believed != nullptr && BelievedDevices(believed)) {
+  if (const char* const believed = variable(kHostDevicesVariable); believed != nullptr && ParseDeviceCount(believed)) {
     told(Outcome::kNote,
          fmt::format("device nodes are not looked for: {}={} stands for them", kHostDevicesVariable, believed));
   } else {

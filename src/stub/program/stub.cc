@@ -24,8 +24,8 @@
 #include "stub/program/greeting.h"
 #include "stub/program/places.h"
 #include "stub/program/promises.h"
-#include "stub/records/stub_account.h"
 #include "stub/records/stub_facts.h"
+#include "stub/records/stub_report.h"
 
 namespace muster {
 namespace {
@@ -99,19 +99,20 @@ std::optional<std::string> Context() {
   return text ? text : std::string();
 }
 
-void LookHere(const Options& options, bool first_of_host, StubAccount& account) {
-  LookAtCommand(options.command, account);
+void LookHere(const Options& options, bool first_of_host, StubReport& account) {
+  CheckCommandFiles(options.command, account);
   if (!first_of_host) return;
   std::vector<PlaceWritten> places;
   if (const char* const run_dir = Variable("MUSTER_RUN_DIR")) places.push_back({"the run directory", run_dir});
   const char* const temporary = Variable("TMPDIR");
   places.push_back({"the folder for temporary files", temporary == nullptr || *temporary == '\0' ? "/tmp" : temporary});
   places.push_back({"shared memory", "/dev/shm", true});
-  LookAtPlaces(places, account);
+  CheckPlaces(places, account);
 }
 
 // The process that listens at the rendezvous endpoint; nothing if the framework has none.
-std::optional<std::uint32_t> HostOfMeeting(const StubFacts& facts, const MeetingPlace& place, const StubPeer& self) {
+std::optional<std::uint32_t> RendezvousHost(const StubFacts& facts, const RendezvousVariables& place,
+                                            const StubPeer& self) {
   for (std::uint32_t i = 0; i < facts.processes.size(); ++i) {
     const StubPeer& peer = facts.processes[i];
     if (peer.plays != place.plays) continue;
@@ -120,21 +121,21 @@ std::optional<std::uint32_t> HostOfMeeting(const StubFacts& facts, const Meeting
   return std::nullopt;
 }
 
-bool Meets(const MeetingPlace& place, const StubPeer& peer) {
+bool Meets(const RendezvousVariables& place, const StubPeer& peer) {
   return peer.plays == "worker" ||
          (place.plays == "scheduler" && (peer.plays == "server" || peer.plays == "scheduler"));
 }
 
 // Finds the rendezvous endpoint in this process's environment.
-void FindMeeting(const StubFacts& facts, Greeting& greeting, StubAccount& account) {
+void FindRendezvous(const StubFacts& facts, Greeting& greeting, StubReport& account) {
   const StubPeer& self = facts.processes[greeting.process];
-  const MeetingPlace* const place = MeetingOf(facts.framework);
+  const RendezvousVariables* const place = RendezvousOf(facts.framework);
   if (place == nullptr || !Meets(*place, self)) return;
-  const auto host = HostOfMeeting(facts, *place, self);
+  const auto host = RendezvousHost(facts, *place, self);
   if (!host) return;
   const auto failed = [&account](std::string text) {
     account.findings.push_back(
-        {Check::kMeeting, Outcome::kFailed, std::move(text), "leave where they meet to the contract", {}});
+        {Check::kRendezvousEndpoint, Outcome::kFailed, std::move(text), "leave where they meet to the contract", {}});
   };
   const std::string address_name(place->address);
   const char* const given = Variable(address_name.c_str());
@@ -161,7 +162,7 @@ void FindMeeting(const StubFacts& facts, Greeting& greeting, StubAccount& accoun
   }
   if (address.find_first_not_of("0123456789.") != std::string::npos && address.find(':') == std::string::npos) {
     greeting.meeting_port = 0;
-    account.findings.push_back({Check::kMeeting,
+    account.findings.push_back({Check::kRendezvousEndpoint,
                                 Outcome::kNotChecked,
                                 fmt::format("{} is the name {}, and a stub looks up no names", address_name, address),
                                 {},
@@ -178,7 +179,7 @@ void FindMeeting(const StubFacts& facts, Greeting& greeting, StubAccount& accoun
 }
 
 int ByHand(const Options& options) {
-  StubAccount account;
+  StubReport account;
   Options asked = options;
   asked.command.read = true;
   if (options.command.words.empty()) {
@@ -193,7 +194,7 @@ int ByHand(const Options& options) {
   }
   CheckDevices(kind, Variable, account);
   LookHere(asked, true, account);
-  const std::string told = options.json ? StubAccountLine(account) + "\n" : StubAccountText(account);
+  const std::string told = options.json ? StubReportLine(account) + "\n" : StubReportText(account);
   if (WriteAll(STDOUT_FILENO, told) != 0) return kCannotTell;
   return std::any_of(account.findings.begin(), account.findings.end(),
                      [](const StubFinding& finding) { return finding.outcome == Outcome::kFailed; })
@@ -219,7 +220,7 @@ int InRehearsal(const Options& options) {
     return kWrongUsage;
   }
   const StubPeer& self = facts->processes[options.process];
-  StubAccount account;
+  StubReport account;
   account.process = options.process;
   Options asked_for = options;
   asked_for.command.read = self.first_of_role;
@@ -229,9 +230,9 @@ int InRehearsal(const Options& options) {
   LookHere(asked_for, self.first_of_host, account);
   Greeting greeting;
   greeting.process = options.process;
-  FindMeeting(*facts, greeting, account);
+  FindRendezvous(*facts, greeting, account);
   Greet(*facts, greeting, account);
-  return WriteAll(STDOUT_FILENO, StubAccountLine(account) + "\n") == 0 ? 0 : kCannotTell;
+  return WriteAll(STDOUT_FILENO, StubReportLine(account) + "\n") == 0 ? 0 : kCannotTell;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The stub program: replaces each process in a rehearsal. It checks what the process would find, connects to the other
-// stubs, and reports in one line of JSON on its standard output (stub/records/stub_account.h).
+// stubs, and reports in one line of JSON on its standard output (stub/records/stub_report.h).
 //
 // Reads its own environment, as a training script would; independent of plans and Lua.
 #pragma once

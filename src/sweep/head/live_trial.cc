@@ -172,8 +172,8 @@ void LiveTrial::TakeLastReports() {
   if (const auto results = ReadResultFile(*plan_, choice, run_dir_, setting_.request.run.cwd)) calls_.report(*results);
 }
 
-SweepCourse::AttemptEnd LiveTrial::End(const RunOutcome& outcome, const TrialProgress* progress) const {
-  SweepCourse::AttemptEnd end;
+TrialScheduler::AttemptEnd LiveTrial::End(const RunOutcome& outcome, const TrialProgress* progress) const {
+  TrialScheduler::AttemptEnd end;
   end.ms = (MonotonicNowNs() - began_ns_) / 1'000'000;
   if (progress != nullptr && progress->diverged() && interrupted_.empty()) {
     end.trial_class = TrialClass::kDiverged;

@@ -10,9 +10,9 @@
 
 #include "muster/result.h"
 #include "run/session/run_in_progress.h"
-#include "sweep/course/sweep_course.h"
 #include "sweep/head/sweep_head.h"
 #include "sweep/head/trial_planner.h"
+#include "sweep/scheduler/trial_scheduler.h"
 #include "sweep/trial/log_patterns.h"
 #include "sweep/trial/metrics_watch.h"
 
@@ -58,7 +58,7 @@ class LiveTrial {
   // Its run has ended: reads its last reports and its result file, unless that was done
   // already.
   void TakeLastReports();
-  SweepCourse::AttemptEnd End(const RunOutcome& outcome, const TrialProgress* progress) const;
+  TrialScheduler::AttemptEnd End(const RunOutcome& outcome, const TrialProgress* progress) const;
 
  private:
   LiveTrial(TrialSetting& setting, std::unique_ptr<Transport> transport, Calls calls)

@@ -13,7 +13,7 @@ Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& i
                                                       SweepControlCalls calls) {
   const auto shared = std::make_shared<SweepControlCalls>(std::move(calls));
   const auto status = [shared] {
-    const SweepAccount& account = shared->account;
+    const SweepProgress& account = shared->account;
     RunStatus now;
     now.run = account.sweep_id();
     now.name = account.name();

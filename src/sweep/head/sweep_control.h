@@ -11,12 +11,12 @@
 
 #include "muster/result.h"
 #include "run/control/control_server.h"
-#include "sweep/record/sweep_account.h"
+#include "sweep/record/sweep_progress.h"
 
 namespace muster {
 
 struct SweepControlCalls {
-  const SweepAccount& account;  // outlives the server
+  const SweepProgress& account;  // outlives the server
   std::function<std::size_t()> running;
   std::function<std::string()> waits;  // which devices it waits for and who holds them; empty if no trial waits
   std::function<bool()> stopping;

@@ -2,9 +2,9 @@
 
 namespace muster {
 
-SweepOutcome OutcomeOf(const SweepCourse& course, const ImpossibleReasons& reasons, const std::string& why,
+SweepOutcome OutcomeOf(const TrialScheduler& course, const ImpossibleReasons& reasons, const std::string& why,
                        int exit_code) {
-  const SweepAccount& account = course.account();
+  const SweepProgress& account = course.account();
   SweepOutcome outcome;
   outcome.complete = course.complete();
   const std::string hopeless = course.Hopeless();

@@ -29,10 +29,9 @@
 #include "run/loop/output.h"
 #include "run/loop/pipe_signal_ignored.h"
 #include "run/loop/signal_state.h"
-#include "sweep/course/sweep_course.h"
-#include "sweep/head/left_attempt.h"
+#include "sweep/head/interrupted_attempt.h"
 #include "sweep/head/live_trial.h"
-#include "sweep/head/many_descriptors.h"
+#include "sweep/head/raised_descriptor_limit.h"
 #include "sweep/head/sweep_control.h"
 #include "sweep/head/sweep_ending.h"
 #include "sweep/head/sweep_hosts.h"
@@ -42,6 +41,7 @@
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_journal.h"
 #include "sweep/record/sweep_status.h"
+#include "sweep/scheduler/trial_scheduler.h"
 
 namespace muster {
 namespace {
@@ -119,7 +119,7 @@ class SweepHead {
   SweepIndex index_;
   SweepJournalWriter journal_;
   Sampler& sampler_;
-  SweepCourse course_;
+  TrialScheduler course_;
   Output err_;
   ProgressDisplay rows_;
   boost::asio::signal_set signals_;
@@ -201,10 +201,10 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
   began.pid = ::getpid();
   began.start_ticks = OwnStartTicks();
   began.boot = BootId();
-  course_.TakeUp(
+  course_.ResumeFrom(
       began,
       [this](TrialNumber, const OpenTrial& open) {
-        return EndOfLeftAttempt(trial_setting_, open.id, open.attempts - 1);
+        return RecoverAttemptEnd(trial_setting_, open.id, open.attempts - 1);
       },
       std::move(reopened));
   over_at_begin_ = course_.account().over().size();
@@ -277,9 +277,9 @@ void SweepHead::OnPlanned(TrialNumber trial, Result<TrialPlanner::Planned> made)
     const Diagnostic& first = made.error().front();
     if (IsNotOfThePoint(made.error()) || first.kind == "plan_differs") {
       Stop(Sentence(made.error()), CodeOf(made.error()), false);
-      course_.GivenUp(trial);
+      course_.PlanningAbandoned(trial);
     } else {
-      course_.CannotBe(trial, first.message, RecipePlaceText(first.place, request_.evaluation.recipe_file));
+      course_.MarkImpossible(trial, first.message, RecipePlaceText(first.place, request_.evaluation.recipe_file));
     }
     return GoOn();
   }
@@ -316,7 +316,7 @@ void SweepHead::Start(TrialQueue::Start start) {
   }
   if (const auto& resumed = planned.mapped().resumed) began.resumed = resumed->from;
   if (!course_.Began(began)) return;
-  ForEachEarlierReport(trial_setting_, course_.account(), began, planned.mapped().evaluation.plan,
+  ReplayEarlierReports(trial_setting_, course_.account(), began, planned.mapped().evaluation.plan,
                        [this, trial](const MetricReport& report) { course_.Recalled(trial, report); });
   auto live = LiveTrial::Begin(trial_setting_, began, std::move(planned.mapped()), start.hosts,
                                hosts_.TransportFor(start.hosts),
@@ -325,7 +325,7 @@ void SweepHead::Start(TrialQueue::Start start) {
                                 .ended = [this, trial](const RunOutcome& outcome) { OnEnded(trial, outcome); }});
   if (!live) {
     // Caused by this machine: the trial is retried when the sweep is resumed.
-    SweepCourse::AttemptEnd end;
+    TrialScheduler::AttemptEnd end;
     end.interrupted = true;
     end.why = Sentence(live.error());
     Stop(fmt::format("trial {} cannot be begun: {}", trial, end.why), 3, false);
@@ -355,7 +355,7 @@ void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
   auto live = live_.extract(trial);
   if (live.empty()) return;
   live.mapped()->TakeLastReports();
-  SweepCourse::AttemptEnd end = live.mapped()->End(outcome, course_.progress(trial));
+  TrialScheduler::AttemptEnd end = live.mapped()->End(outcome, course_.progress(trial));
   if (IsFailure(end.trial_class) && !DiskHasRoom()) end.interrupted = true;  // not caused by the trial
   course_.Ended(trial, std::move(end));
   if (course_.waiting() == 0) holders_.clear();
@@ -428,7 +428,7 @@ void SweepHead::Keep() {
 
 void SweepHead::End() {
   ending_ = true;
-  const SweepAccount& account = course_.account();
+  const SweepProgress& account = course_.account();
   outcome_ = OutcomeOf(course_, reasons_, why_, exit_code_);
   planner_.GiveUp();
   keeping_.cancel();
@@ -455,7 +455,7 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   // Freed memory is reused for the next trial, so keep it.
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_TOP_PAD, 1 << 20);
-  const ManyDescriptors many_descriptors;  // each running trial has some
+  const RaisedDescriptorLimit many_descriptors;  // each running trial has some
   if (Diagnostics problems = CheckSweep(request.description); HasErrors(problems)) return Fail(std::move(problems));
   auto space = CompiledSpace::Of(request.description.space);
   if (!space) return Fail(space.error());

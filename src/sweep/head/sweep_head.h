@@ -1,4 +1,4 @@
-// The head of a sweep: executes the decisions of its scheduler (sweep_course.h). Judges points in an evaluator that
+// The head of a sweep: executes the decisions of its scheduler (trial_scheduler.h). Judges points in an evaluator that
 // stays alive, plans each trial in a fresh one, runs it like any other run below standing agents, reads its reports,
 // and records everything before doing it.
 //
@@ -18,8 +18,8 @@
 #include "muster/value.h"
 #include "run/session/run_request.h"
 #include "space/sweep_description.h"
-#include "sweep/record/sweep_account.h"
 #include "sweep/record/sweep_events.h"
+#include "sweep/record/sweep_progress.h"
 #include "transport/channel.h"
 #include "transport/transport.h"
 
@@ -35,7 +35,7 @@ struct SweepRequest {
   SweepBegan began;
 
   // Returns the finished trials that are to be retried; may be empty.
-  std::function<Result<std::vector<TrialRange>>(const SweepAccount&)> reopen;
+  std::function<Result<std::vector<TrialRange>>(const SweepProgress&)> reopen;
 
   // For the sources in the folder. Points are added as overrides.
   EvaluationOptions evaluation;

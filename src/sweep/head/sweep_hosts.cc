@@ -27,7 +27,7 @@ HostPool PoolOf(const std::vector<SiteHost>& hosts, std::uint32_t devices, const
 }
 
 SweepHosts::SweepHosts(boost::asio::io_context& io, Transport& transport, const std::vector<SiteHost>& hosts,
-                       const std::string& id, SweepCourse& course, Calls calls)
+                       const std::string& id, TrialScheduler& course, Calls calls)
     : io_(io),
       course_(course),
       calls_(std::move(calls)),

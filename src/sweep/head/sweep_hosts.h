@@ -14,7 +14,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "muster/site.h"
-#include "sweep/course/sweep_course.h"
+#include "sweep/scheduler/trial_scheduler.h"
 #include "transport/host_agents.h"
 
 namespace muster {
@@ -33,7 +33,7 @@ class SweepHosts {
 
   // `hosts` none: this machine. `id` is the sweep's. All but the names must outlive it.
   SweepHosts(boost::asio::io_context& io, Transport& transport, const std::vector<SiteHost>& hosts,
-             const std::string& id, SweepCourse& course, Calls calls);
+             const std::string& id, TrialScheduler& course, Calls calls);
 
   void ConnectAll() { agents_.ConnectAll(); }
   // Every host is connected or, for now or for good, not used.
@@ -54,7 +54,7 @@ class SweepHosts {
   void OnNone(std::uint32_t host, const std::string& why);
 
   boost::asio::io_context& io_;
-  SweepCourse& course_;
+  TrialScheduler& course_;
   Calls calls_;
   bool finishing_ = false;
   std::map<std::uint32_t, std::uint32_t> losses_;

@@ -48,7 +48,7 @@ TrialPlanner::TrialPlanner(boost::asio::io_context& io, const EvaluationOptions&
       sampler_(sampler),
       files_(std::move(files)),
       resumption_(std::move(resumption)),
-      stem_(std::make_shared<EvaluatorStem>(StartOf(evaluation), schema_too)),
+      stem_(std::make_shared<EvaluatorForkServer>(StartOf(evaluation), schema_too)),
       staying_(stem_, files_.Again()) {}
 
 EvaluationOptions TrialPlanner::OptionsOf(TrialNumber trial) {

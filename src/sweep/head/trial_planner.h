@@ -18,7 +18,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "evaluator/evaluator.h"
-#include "evaluator/evaluator_stem.h"
+#include "evaluator/evaluator_fork_server.h"
 #include "muster/result.h"
 #include "space/sampler.h"
 #include "sweep/head/awaited_answer.h"
@@ -36,8 +36,8 @@ bool IsNotOfThePoint(const Diagnostics& problems);
 
 class TrialPlanner {
  public:
-  // All but `files` must outlive it. `schema_too`: plans have a context (evaluator/evaluator_stem.h). `resumption`:
-  // returns what the trial's next attempt resumes, if its checkpoints are in that place.
+  // All but `files` must outlive it. `schema_too`: plans have a context (evaluator/evaluator_fork_server.h).
+  // `resumption`: returns what the trial's next attempt resumes, if its checkpoints are in that place.
   using Resumption = std::function<std::optional<TrialResumption>(TrialNumber trial, const CheckpointPlace& place)>;
   TrialPlanner(boost::asio::io_context& io, const EvaluationOptions& evaluation, const SweepDescription& sweep,
                Sampler& sampler, RecipeFiles files, bool schema_too, Resumption resumption);
@@ -76,7 +76,7 @@ class TrialPlanner {
   Sampler& sampler_;
   RecipeFiles files_;
   Resumption resumption_;
-  std::shared_ptr<EvaluatorStem> stem_;
+  std::shared_ptr<EvaluatorForkServer> stem_;
   Evaluator staying_;
   std::deque<std::function<void()>> questions_;
   bool asking_ = false;

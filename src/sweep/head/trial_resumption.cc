@@ -8,7 +8,7 @@
 
 namespace muster {
 
-std::optional<TrialResumption> ResumptionOfTrial(const std::string& sweep_dir, const SweepAccount& account,
+std::optional<TrialResumption> ResumptionOfTrial(const std::string& sweep_dir, const SweepProgress& account,
                                                  TrialNumber trial, const CheckpointPlace& place) {
   const auto found = account.open().find(trial);
   if (found == account.open().end() || place.dir.marked.empty()) return std::nullopt;

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "muster/plan.h"
-#include "sweep/record/sweep_account.h"
 #include "sweep/record/sweep_events.h"
+#include "sweep/record/sweep_progress.h"
 
 namespace muster {
 
@@ -21,7 +21,7 @@ struct TrialResumption {
 // that still exists. Returns nothing if the trial must start from scratch: at its first attempt, after `muster retry`,
 // after it diverged, or without a checkpoint. Only folders below the run directory count: any other folder could hold
 // checkpoints of other trials.
-std::optional<TrialResumption> ResumptionOfTrial(const std::string& sweep_dir, const SweepAccount& account,
+std::optional<TrialResumption> ResumptionOfTrial(const std::string& sweep_dir, const SweepProgress& account,
                                                  TrialNumber trial, const CheckpointPlace& place);
 
 }  // namespace muster

@@ -17,7 +17,7 @@
 #include "base/values/fingerprint.h"
 #include "base/values/sha256.h"
 #include "sweep/index/sweep_rows.h"
-#include "sweep/record/sweep_account_archive.h"
+#include "sweep/record/sweep_progress_archive.h"
 
 namespace muster {
 namespace {
@@ -140,15 +140,15 @@ Result<void> CheckRows(Database& database, const std::string& name) {
   return Damaged(found);
 }
 
-Result<SweepAccount> KeptAccount(Database& database, const std::string& name) {
-  std::optional<SweepAccount> account;
+Result<SweepProgress> StoredSweepProgress(Database& database, const std::string& name) {
+  std::optional<SweepProgress> account;
   const Result<bool> kept =
       database.Prepare(In(name, "SELECT sum, archive FROM {}.account").c_str()).First([&](const Statement& row) {
         const std::string_view bytes = row.Text(1);
-        if (row.Integer(0) == Crc32c(bytes)) account = Unarchived<SweepAccount>(bytes);
+        if (row.Integer(0) == Crc32c(bytes)) account = Unarchived<SweepProgress>(bytes);
       });
   if (!kept) return Fail(kept.error());
-  if (!*kept) return SweepAccount();
+  if (!*kept) return SweepProgress();
   if (!account) return Damaged("the sweep's summary has a wrong checksum");
   return *std::move(account);
 }
@@ -197,7 +197,7 @@ bool WriteHeld(Database& database, int folder, JournalPosition position, const s
       .Run();
 }
 
-bool WriteAccount(Database& database, JournalPosition position, const SweepAccount& account) {
+bool WriteSweepProgress(Database& database, JournalPosition position, const SweepProgress& account) {
   const std::string archive = Archived(account);
   return database.Prepare("INSERT OR REPLACE INTO account VALUES (1, ?1, ?2, ?3, ?4)")
       .Bind(1, position.bytes)

@@ -10,8 +10,8 @@
 
 #include "muster/result.h"
 #include "sweep/index/database.h"
-#include "sweep/record/sweep_account.h"
 #include "sweep/record/sweep_journal.h"
+#include "sweep/record/sweep_progress.h"
 
 namespace muster {
 
@@ -28,7 +28,7 @@ struct Indexed {
 // it. Before rows are read, CheckRows has to pass; it reads the whole index once.
 Result<std::optional<Indexed>> WhatIsIndexed(Database& database, const std::string& name, const std::string& sweep_dir);
 Result<void> CheckRows(Database& database, const std::string& name);
-Result<SweepAccount> KeptAccount(Database& database, const std::string& name);
+Result<SweepProgress> StoredSweepProgress(Database& database, const std::string& name);
 
 // The size of the index in the sweep's folder; 0 if there is none yet. Fails with kind "database" if the file cannot be
 // an index.
@@ -46,6 +46,6 @@ bool MakeIndexTables(Database& database);
 // Within a transaction: how far the index goes, and the account at that position. Returns false if it cannot be
 // written.
 bool WriteHeld(Database& database, int folder, JournalPosition position, const std::string& boot);
-bool WriteAccount(Database& database, JournalPosition position, const SweepAccount& account);
+bool WriteSweepProgress(Database& database, JournalPosition position, const SweepProgress& account);
 
 }  // namespace muster

@@ -24,7 +24,7 @@ UniqueFd FolderAt(const std::string& path) {
 }
 
 // Calls `take` for all records after `from`.
-LoadedSweep ReadOn(int folder, SweepAccount account, JournalPosition from,
+LoadedSweep ReadOn(int folder, SweepProgress account, JournalPosition from,
                    const std::function<void(const SweepRecord&)>& take) {
   LoadedSweep loaded;
   loaded.account = std::move(account);
@@ -39,7 +39,7 @@ LoadedSweep ReadOn(int folder, SweepAccount account, JournalPosition from,
 }
 
 // The kept account of the index in the folder and how far it goes; zeros if there is none that fits.
-Result<std::pair<SweepAccount, JournalPosition>> AccountOfIndex(const std::string& sweep_dir, int folder) {
+Result<std::pair<SweepProgress, JournalPosition>> ProgressInIndex(const std::string& sweep_dir, int folder) {
   const Result<std::uint64_t> bytes = IndexBytes(folder);
   if (!bytes) return Fail(bytes.error());
   if (*bytes == 0 || ::faccessat(folder, kIndexName + 1, R_OK, 0) != 0) return {};
@@ -51,16 +51,16 @@ Result<std::pair<SweepAccount, JournalPosition>> AccountOfIndex(const std::strin
   const auto indexed = WhatIsIndexed(*database, "main", sweep_dir);
   if (!indexed) return Fail(indexed.error());
   if (!*indexed) return {};
-  auto account = KeptAccount(*database, "main");
+  auto account = StoredSweepProgress(*database, "main");
   if (!account) return Fail(account.error());
   return std::pair(*std::move(account), (*indexed)->account);
 }
 
 }  // namespace
 
-LoadedSweep LoadAccount(const std::string& sweep_dir) {
+LoadedSweep LoadSweepProgress(const std::string& sweep_dir) {
   const UniqueFd folder = FolderAt(sweep_dir);
-  auto indexed = AccountOfIndex(sweep_dir, folder.get());
+  auto indexed = ProgressInIndex(sweep_dir, folder.get());
   std::string damage = indexed ? std::string() : indexed.error().front().message;
   LoadedSweep loaded = indexed ? ReadOn(folder.get(), std::move(indexed->first), indexed->second, [](const auto&) {})
                                : ReadOn(folder.get(), {}, {}, [](const auto&) {});
@@ -92,10 +92,10 @@ struct SweepIndex::State {
   // Goes on with the index that is there. Whether it can; an error is what is wrong with it.
   Result<bool> Continue();
   // Throws away what is there.
-  bool MakeAnew();
+  bool Rebuild();
   bool Begin();
   void GiveUp();
-  bool Write(const SweepAccount& account, JournalPosition position, bool keep, const std::string& boot_now);
+  bool Write(const SweepProgress& account, JournalPosition position, bool keep, const std::string& boot_now);
 };
 
 Result<bool> SweepIndex::State::Continue() {
@@ -122,7 +122,7 @@ Result<bool> SweepIndex::State::Continue() {
   return database->Run(kUnsynced);
 }
 
-bool SweepIndex::State::MakeAnew() {
+bool SweepIndex::State::Rebuild() {
   rows.reset();
   database.reset();
   held = {};
@@ -154,10 +154,10 @@ void SweepIndex::State::GiveUp() {
   database.reset();
 }
 
-bool SweepIndex::State::Write(const SweepAccount& account, JournalPosition position, bool keep,
+bool SweepIndex::State::Write(const SweepProgress& account, JournalPosition position, bool keep,
                               const std::string& boot_now) {
   if (!Begin() || !WriteHeld(*database, folder.get(), position, boot_now)) return false;
-  return !keep || WriteAccount(*database, position, account);
+  return !keep || WriteSweepProgress(*database, position, account);
 }
 
 SweepIndex::SweepIndex(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -173,7 +173,7 @@ SweepIndex SweepIndex::Open(const std::string& sweep_dir) {
   if (!goes_on) state->damage = goes_on.error().front().message;
   if (goes_on && *goes_on) {
     state->rows.emplace(*state->database, false);
-  } else if (!state->MakeAnew()) {
+  } else if (!state->Rebuild()) {
     state->GiveUp();
   }
   return SweepIndex(std::move(state));
@@ -181,17 +181,17 @@ SweepIndex SweepIndex::Open(const std::string& sweep_dir) {
 
 LoadedSweep SweepIndex::CatchUp() {
   State& s = *state_;
-  SweepAccount account;
+  SweepProgress account;
   JournalPosition from;
   if (s.database && s.kept > 0) {
     const auto indexed = WhatIsIndexed(*s.database, "main", s.sweep_dir);
-    auto kept_account = KeptAccount(*s.database, "main");
+    auto kept_account = StoredSweepProgress(*s.database, "main");
     if (indexed && *indexed && kept_account) {
       account = *std::move(kept_account);
       from = (*indexed)->account;
     } else if (!kept_account) {
       s.damage = kept_account.error().front().message;
-      if (!s.MakeAnew()) s.GiveUp();
+      if (!s.Rebuild()) s.GiveUp();
     }
   }
   std::uint64_t taken = 0;
@@ -203,7 +203,7 @@ LoadedSweep SweepIndex::CatchUp() {
   });
   if (s.database && loaded.position.seq < s.held.seq) {
     // Rows of what the journal does not hold any more: it was altered before the end that they know it by.
-    if (!s.MakeAnew()) s.GiveUp();
+    if (!s.Rebuild()) s.GiveUp();
     return CatchUp();
   }
   if (taken > 0 || s.held.seq == 0) Commit(loaded.account, loaded.position);
@@ -218,7 +218,7 @@ void SweepIndex::Take(const SweepRecord& record) {
   s.held.seq = record.seq;
 }
 
-void SweepIndex::Commit(const SweepAccount& account, JournalPosition position, bool leaving) {
+void SweepIndex::Commit(const SweepProgress& account, JournalPosition position, bool leaving) {
   State& s = *state_;
   if (!s.database) return;
   const std::uint64_t grown = position.bytes - std::min(position.bytes, s.kept);

@@ -14,14 +14,14 @@
 
 #include "muster/result.h"
 #include "sweep/index/sweep_rows.h"
-#include "sweep/record/sweep_account.h"
 #include "sweep/record/sweep_journal.h"
+#include "sweep/record/sweep_progress.h"
 
 namespace muster {
 
 // Of a journal, as far as it is whole.
 struct LoadedSweep {
-  SweepAccount account;
+  SweepProgress account;
   JournalPosition position;
   std::string stopped;  // why reading ended before the end of the file; empty if it did not
   std::string damage;   // what is wrong with the index, so that it was not asked; empty if nothing is, or there is none
@@ -47,7 +47,7 @@ class SweepIndex {
   // What has been taken is kept; `account` and `position` are those after it. Without `leaving` nothing is waited for:
   // if a reader is at it, it is tried again with the next Commit. `leaving`: the head does nothing after it; what is
   // kept then holds when the machine is switched off, too.
-  void Commit(const SweepAccount& account, JournalPosition position, bool leaving = false);
+  void Commit(const SweepProgress& account, JournalPosition position, bool leaving = false);
 
   // Why there is no index; empty if there is one. The sweep itself lacks nothing.
   const std::string& problem() const;
@@ -61,6 +61,6 @@ class SweepIndex {
 };
 
 // For a reader who wants no rows (sweep_view.h has them): writes nothing, and asks the index only if it fits.
-LoadedSweep LoadAccount(const std::string& sweep_dir);
+LoadedSweep LoadSweepProgress(const std::string& sweep_dir);
 
 }  // namespace muster

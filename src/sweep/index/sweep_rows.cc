@@ -5,10 +5,13 @@
 #include <string>
 #include <variant>
 
-#include "sweep/record/line_writer.h"
+#include "base/values/overloaded.h"
+#include "run/lines/line_writer.h"
 
 namespace muster {
 namespace {
+
+constexpr auto kMost = static_cast<TrialNumber>(std::numeric_limits<std::int64_t>::max());
 
 constexpr char kTables[] = R"(
 CREATE TABLE IF NOT EXISTS attempts (
@@ -63,7 +66,6 @@ SweepRows::SweepRows(Database& database, bool above)
       above_(above) {}
 
 bool SweepRows::Copy(TrialNumber first, TrialNumber last) {
-  constexpr auto kMost = static_cast<TrialNumber>(std::numeric_limits<std::int64_t>::max());
   return !above_ || copy_.Bind(1, std::min(first, kMost)).Bind(2, std::min(last, kMost)).Run();
 }
 
@@ -106,55 +108,41 @@ bool SweepRows::Ended(const AttemptEnded& entry, std::string_view wall) {
 bool SweepRows::Take(const SweepRecord& record) {
   const std::string_view wall = record.wall;
   return std::visit(
-      [&](const auto& e) {
-        using T = std::remove_cvref_t<decltype(e)>;
-        if constexpr (std::is_same_v<T, SweepBegan>) {
-          return head_.Bind(1, wall).Bind(2, e.pid).Bind(3, e.muster).Bind(4, e.recipe).Bind(5, e.accepted).Run();
-        } else if constexpr (std::is_same_v<T, PointsJudged>) {
-          for (const PointsJudged::Reason& reason : e.impossible) {
-            std::uint64_t count = 0;
-            for (const auto& [first, last] : reason.trials) count += last - first + 1;
-            if (!reason_.Bind(1, reason.text).Bind(2, reason.place).Bind(3, count).Bind(4, Json(reason.trials)).Run())
-              return false;
-          }
-          return true;
-        } else if constexpr (std::is_same_v<T, AttemptBegan>) {
-          return Began(e, wall);
-        } else if constexpr (std::is_same_v<T, AttemptEnded>) {
-          return Ended(e, wall);
-        } else if constexpr (std::is_same_v<T, RungReached>) {
-          const StopDecision& d = e.decision;
-          return rung_.Bind(1, e.trial)
-              .Bind(2, e.attempt)
-              .Bind(3, e.resource)
-              .Bind(4, e.loss)
-              .Bind(5, d.rung)
-              .Bind(6, d.results)
-              .Bind(7, d.rank)
-              .Bind(8, d.threshold)
-              .Bind(9, d.stop)
-              .Run();
-        } else if constexpr (std::is_same_v<T, MedianStopped>) {
-          return median_.Bind(1, e.trial)
-              .Bind(2, e.attempt)
-              .Bind(3, e.resource)
-              .Bind(4, e.best)
-              .Bind(5, e.finished)
-              .Bind(6, e.median)
-              .Run();
-        } else if constexpr (std::is_same_v<T, HostQuarantined>) {
-          return quarantine_.Bind(1, wall).Bind(2, e.host).Bind(3, e.why).Run();
-        } else if constexpr (std::is_same_v<T, TrialsReopened>) {
-          for (const auto& [first, last] : e.trials) {
-            constexpr auto kMost = static_cast<TrialNumber>(std::numeric_limits<std::int64_t>::max());
-            if (!Copy(first, last) || !reopen_.Bind(1, std::min(first, kMost)).Bind(2, std::min(last, kMost)).Run())
-              return false;
-          }
-          return true;
-        } else {
-          return departure_.Bind(1, wall).Bind(2, e.complete).Bind(3, e.why).Bind(4, e.exit_code).Run();
-        }
-      },
+      Overloaded{
+          [&](const SweepBegan& e) {
+            return head_.Bind(1, wall).Bind(2, e.pid).Bind(3, e.muster).Bind(4, e.recipe).Bind(5, e.accepted).Run();
+          },
+          [&](const PointsJudged& e) {
+            return std::all_of(e.impossible.begin(), e.impossible.end(), [&](const PointsJudged::Reason& reason) {
+              std::uint64_t count = 0;
+              for (const auto& [first, last] : reason.trials) count += last - first + 1;
+              return reason_.Bind(1, reason.text)
+                  .Bind(2, reason.place)
+                  .Bind(3, count)
+                  .Bind(4, Json(reason.trials))
+                  .Run();
+            });
+          },
+          [&](const AttemptBegan& e) { return Began(e, wall); }, [&](const AttemptEnded& e) { return Ended(e, wall); },
+          [&](const RungReached& e) {
+            const StopDecision& d = e.decision;
+            rung_.Bind(1, e.trial).Bind(2, e.attempt).Bind(3, e.resource).Bind(4, e.loss).Bind(5, d.rung);
+            return rung_.Bind(6, d.results).Bind(7, d.rank).Bind(8, d.threshold).Bind(9, d.stop).Run();
+          },
+          [&](const MedianStopped& e) {
+            median_.Bind(1, e.trial).Bind(2, e.attempt).Bind(3, e.resource).Bind(4, e.best);
+            return median_.Bind(5, e.finished).Bind(6, e.median).Run();
+          },
+          [&](const HostQuarantined& e) { return quarantine_.Bind(1, wall).Bind(2, e.host).Bind(3, e.why).Run(); },
+          [&](const TrialsReopened& e) {
+            return std::all_of(e.trials.begin(), e.trials.end(), [&](const TrialRange& range) {
+              const auto& [first, last] = range;
+              return Copy(first, last) && reopen_.Bind(1, std::min(first, kMost)).Bind(2, std::min(last, kMost)).Run();
+            });
+          },
+          [&](const SweepEnded& e) {
+            return departure_.Bind(1, wall).Bind(2, e.complete).Bind(3, e.why).Bind(4, e.exit_code).Run();
+          }},
       record.entry);
 }
 

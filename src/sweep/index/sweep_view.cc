@@ -109,7 +109,7 @@ namespace {
 // Makes the sweep's index readable as "held", as it is now, and takes its account. Whether it did: there may be none
 // that fits. An error is what is wrong with it.
 Result<std::optional<Indexed>> HoldIndex(Database& database, const std::string& sweep_dir, int folder,
-                                         SweepAccount& account) {
+                                         SweepProgress& account) {
   const Result<std::uint64_t> bytes = IndexBytes(folder);
   if (!bytes) return Fail(bytes.error());
   if (*bytes == 0 || ::faccessat(folder, "index.sqlite", R_OK, 0) != 0) return std::nullopt;
@@ -120,7 +120,7 @@ Result<std::optional<Indexed>> HoldIndex(Database& database, const std::string& 
   auto indexed = WhatIsIndexed(database, "held", sweep_dir);
   if (!indexed || !*indexed) return indexed;
   if (auto checked = CheckRows(database, "held"); !checked) return Fail(checked.error());
-  auto kept = KeptAccount(database, "held");
+  auto kept = StoredSweepProgress(database, "held");
   if (!kept) return Fail(kept.error());
   account = *std::move(kept);
   return indexed;
@@ -161,7 +161,7 @@ Result<SweepView> SweepView::Open(const std::string& sweep_dir) {
   rows->above.emplace(database, indexed.has_value());
   bool written = true;
   const std::uint64_t held = indexed ? indexed->rows.seq : 0;
-  SweepAccount& account = loaded.account;
+  SweepProgress& account = loaded.account;
   loaded.position = ReadSweepJournal(
       folder.get(), indexed ? indexed->account : JournalPosition(),
       [&](const SweepRecord& record) {

@@ -18,7 +18,7 @@
 #include "muster/result.h"
 #include "muster/value.h"
 #include "sweep/index/sweep_index.h"
-#include "sweep/record/sweep_account.h"
+#include "sweep/record/sweep_progress.h"
 
 namespace muster {
 
@@ -54,7 +54,7 @@ class SweepView {
   SweepView& operator=(SweepView&&) noexcept;
   ~SweepView();
 
-  const SweepAccount& account() const { return loaded_.account; }
+  const SweepProgress& account() const { return loaded_.account; }
   const std::string& stopped() const { return loaded_.stopped; }  // LoadedSweep
   const std::string& damage() const { return loaded_.damage; }
 

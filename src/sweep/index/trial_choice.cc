@@ -25,7 +25,7 @@ auto None(std::string message, std::string hint = {}) {
 }
 
 Result<TrialNumber> Named(const SweepView& view, std::string_view name) {
-  const SweepAccount& account = view.account();
+  const SweepProgress& account = view.account();
   if (name == "best") {
     if (account.best()) return account.best()->trial;
     return None("no trial has succeeded with a value of the objective", "muster ls SWEEP lists its trials");

@@ -7,7 +7,6 @@
 #include "base/values/shell_quote.h"
 #include "run/directory/json_text.h"
 #include "run/directory/private_files.h"
-#include "run/journal/journal_line.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
 

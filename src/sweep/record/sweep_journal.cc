@@ -10,11 +10,8 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
-#include "base/system/fault.h"
-#include "base/values/shell_quote.h"
 #include "run/directory/private_files.h"
-#include "run/journal/journal_line.h"
-#include "run/journal/journal_lines.h"
+#include "run/lines/record_lines.h"
 
 namespace muster {
 namespace {
@@ -22,12 +19,6 @@ namespace {
 constexpr char kName[] = "journal.jsonl";
 // For the ends of all that runs when the disk is full, and the sweep's own.
 constexpr std::uint64_t kRoom = 256U << 10;
-
-// Why a line is no record.
-std::string WhyNone(std::string_view line) {
-  if (const auto body = OpenLine(line); !body) return body.error();
-  return "an entry is not known, or lacks a field";
-}
 
 }  // namespace
 
@@ -44,31 +35,19 @@ JournalPosition ReadSweepJournal(int folder, JournalPosition from, const std::fu
     stopped = "the journal is shorter than what was read of it";
     return from;
   }
-  JournalLines lines(file.get(), from.bytes);
-  while (const std::optional<std::string_view> line = lines.Next()) {
-    std::optional<SweepRecord> record = ParseSweepJournalLine(*line);
-    if (!record || record->seq != from.seq + 1) {
-      stopped = record ? "a record is missing" : WhyNone(*line);
-      return from;
-    }
-    from.seq = record->seq;
-    from.bytes += line->size() + 1;
-    take(std::move(*record));
-  }
-  stopped = lines.stopped();
-  return from;
+  const auto take_all = [&](SweepRecord&& record, JournalPosition) {
+    take(std::move(record));
+    return true;
+  };
+  return ReadRecords(file.get(), from, ParseSweepJournalLine, take_all, stopped);
 }
 
-SweepJournalWriter::SweepJournalWriter(UniqueFd file, JournalPosition position)
-    : file_(std::move(file)), room_(kRoom), position_(position) {}
+SweepJournalWriter::SweepJournalWriter(UniqueFd file, JournalPosition end)
+    : file_(std::move(file), end.bytes, kRoom), seq_(end.seq) {}
 
-SweepJournalWriter::~SweepJournalWriter() {
-  if (file_) room_.Release(file_.get());
-}
-
-Result<SweepJournalWriter> SweepJournalWriter::Begin(UniqueFd file, JournalPosition position) {
-  SweepJournalWriter writer(std::move(file), position);
-  const int error = writer.room_.Keep(writer.file_.get(), position.bytes);
+Result<SweepJournalWriter> SweepJournalWriter::Begin(UniqueFd file, JournalPosition end) {
+  SweepJournalWriter writer(std::move(file), end);
+  const int error = writer.file_.KeepRoom();
   if (error == 0) return writer;
   return Fail(SystemError("sweep_journal",
                           fmt::format("the disk has no room for {} bytes of the sweep's journal", kRoom), error));
@@ -98,31 +77,17 @@ Result<SweepJournalWriter> SweepJournalWriter::Continue(int folder, JournalPosit
 }
 
 int SweepJournalWriter::Append(SweepEntry entry, std::uint64_t wall_ns) {
-  if (FailsHere(Fault::kHeadBeforeJournal)) return EIO;
-  const std::string line = SweepJournalLine({position_.seq + 1, UtcText(wall_ns), std::move(entry)});
-  // At a place of its own, not at the end of the file: should a half line not be cut off, the next one goes over it.
-  for (std::size_t done = 0; done < line.size();) {
-    const ssize_t wrote =
-        ::pwrite(file_.get(), line.data() + done, line.size() - done, static_cast<off_t>(position_.bytes + done));
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) {
-      const int error = wrote == 0 ? ENOSPC : errno;
-      if (::ftruncate(file_.get(), static_cast<off_t>(position_.bytes)) != 0) return error;
-      return error;
-    }
-    done += static_cast<std::size_t>(wrote);
-  }
-  position_.bytes += line.size();
-  ++position_.seq;
-  room_.Keep(file_.get(), position_.bytes);  // without more of it what was kept is used up
+  std::string line = SweepJournalLine({seq_ + 1, UtcText(wall_ns), std::move(entry)});
+  if (const int error = file_.Write(line); error != 0) return error;
+  ++seq_;
   synced_ = false;
   return 0;
 }
 
 int SweepJournalWriter::Sync() {
-  if (::fdatasync(file_.get()) != 0) return errno;
-  synced_ = true;
-  return 0;
+  const int error = file_.Sync();
+  if (error == 0) synced_ = true;
+  return error;
 }
 
 }  // namespace muster

@@ -12,13 +12,15 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include <tl/expected.hpp>
+
 #include "base/system/unique_fd.h"
 #include "muster/result.h"
-#include "run/directory/reserved_room.h"
+#include "run/lines/journal_file.h"
+#include "run/lines/journal_lines.h"
 #include "sweep/record/sweep_events.h"
 
 namespace muster {
@@ -33,15 +35,8 @@ struct SweepRecord {
 
 std::string_view SweepEntryName(const SweepEntry& entry);
 std::string SweepJournalLine(const SweepRecord& record);  // newline included
-std::optional<SweepRecord> ParseSweepJournalLine(std::string_view line);
-
-// How far a journal was read, and from where to read on.
-struct JournalPosition {
-  std::uint64_t bytes = 0;
-  std::uint64_t seq = 0;  // of the last record before
-
-  bool operator==(const JournalPosition&) const = default;
-};
+// The record of a line without its newline, or why it is none.
+tl::expected<SweepRecord, std::string> ParseSweepJournalLine(std::string_view line);
 
 // Calls `take` for each record after `from`, as far as they are whole, in constant memory. Where that ended, and in
 // `stopped` why, if it was not the end of the file.
@@ -55,22 +50,17 @@ class SweepJournalWriter {
   // Goes on where reading ended; what stands behind that is cut off.
   static Result<SweepJournalWriter> Continue(int folder, JournalPosition end);
 
-  SweepJournalWriter(SweepJournalWriter&&) = default;
-  SweepJournalWriter& operator=(SweepJournalWriter&&) = default;
-  ~SweepJournalWriter();
-
   // Appends and writes, whole or not at all: what the disk takes half of is cut off again. 0, or the errno.
   int Append(SweepEntry entry, std::uint64_t wall_ns);
   int Sync();
   bool synced() const { return synced_; }
-  JournalPosition position() const { return position_; }
+  JournalPosition position() const { return {file_.bytes(), seq_}; }
 
  private:
-  SweepJournalWriter(UniqueFd file, JournalPosition position);
-  static Result<SweepJournalWriter> Begin(UniqueFd file, JournalPosition position);
-  UniqueFd file_;
-  ReservedRoom room_;
-  JournalPosition position_;
+  static Result<SweepJournalWriter> Begin(UniqueFd file, JournalPosition end);
+  SweepJournalWriter(UniqueFd file, JournalPosition end);
+  JournalFile file_;
+  std::uint64_t seq_;
   bool synced_ = true;
 };
 

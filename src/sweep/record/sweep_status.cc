@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-std::string Counts(const SweepAccount& account) {
+std::string Counts(const SweepProgress& account) {
   std::string text = fmt::format("{} ok", account.count(TrialClass::kOk));
   if (const auto stopped = account.count(TrialClass::kStopped)) text += fmt::format(", {} stopped early", stopped);
   if (const auto failed = account.failed()) text += fmt::format(", {} failed", failed);
@@ -27,7 +27,7 @@ std::string BestText(const SweepStatus& status) {
 }
 
 // Of what has not been judged yet as many will be possible as until now.
-double TrialsLeft(const SweepAccount& account) {
+double TrialsLeft(const SweepProgress& account) {
   const auto judged = static_cast<double>(account.judged_to());
   const double possible = judged == 0 ? 1 : 1 - static_cast<double>(account.impossible().size()) / judged;
   return static_cast<double>(account.open().size()) + (static_cast<double>(account.trials()) - judged) * possible;
@@ -52,7 +52,7 @@ std::optional<double> Forecast(const SweepStatus& status) {
 }
 
 std::vector<std::string> StatusRows(const SweepStatus& status, std::size_t columns, std::size_t most) {
-  const SweepAccount& account = *status.account;
+  const SweepProgress& account = *status.account;
   std::string state = fmt::format("{} of {} trials over: {}", account.over().size(),
                                   account.trials() - account.impossible().size(), Counts(account));
   if (const auto impossible = account.impossible().size()) state += fmt::format("; {} impossible", impossible);
@@ -85,7 +85,7 @@ std::string AttemptLine(const SweepDescription& sweep, const Point& point, const
 }
 
 std::string SummaryText(const SweepStatus& status, const std::string& why) {
-  const SweepAccount& account = *status.account;
+  const SweepProgress& account = *status.account;
   std::string text = fmt::format("{}: {}\n", Printable(account.name()), Printable(why));
   text += fmt::format("  {} of {} trials over: {}\n", account.over().size(),
                       account.trials() - account.impossible().size(), Counts(account));

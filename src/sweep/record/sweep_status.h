@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "space/sweep_description.h"
-#include "sweep/record/sweep_account.h"
+#include "sweep/record/sweep_progress.h"
 
 namespace muster {
 
 struct SweepStatus {
-  const SweepAccount* account = nullptr;
+  const SweepProgress* account = nullptr;
   const SweepDescription* sweep = nullptr;
   std::size_t running = 0;
   std::size_t waiting = 0;  // that have begun, for devices

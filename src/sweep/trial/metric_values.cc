@@ -26,7 +26,7 @@ tl::expected<std::string, std::string> FolderOf(const Text& text, const std::str
   if (!pieces) return tl::unexpected(pieces.error());
   std::string folder;
   for (const TextPiece& piece : *pieces) {
-    if (piece.hole && piece.hole->kind != Hole::Kind::kRunDir) {
+    if (piece.hole && piece.hole->kind != Placeholder::Kind::kRunDir) {
       return tl::unexpected("its working folder is known only where it runs: " + Quoted(text.marked));
     }
     folder += piece.hole ? run_dir : piece.literal;

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
 #include "base/values/signal_name.h"
 #include "base/values/utf8.h"
@@ -105,7 +106,7 @@ Verdict OfSpawn(const SpawnFailed& spawn) {
   return {TrialClass::kHostLost, true, {}};
 }
 
-Verdict OfExit(const ProcessExited& exit, const EndFacts::Origin& origin) {
+Verdict OfExit(const ProcessExited& exit, const FailureFacts::Origin& origin) {
   for (const EndEvidence& evidence : origin.evidence) {
     if (evidence.kind == "memory") return {TrialClass::kOomHost, false, Words(evidence.detail)};
   }
@@ -125,7 +126,7 @@ Verdict OfExit(const ProcessExited& exit, const EndFacts::Origin& origin) {
   return {TrialClass::kCrash, false, PythonHint(origin.last_lines)};
 }
 
-Verdict OfOrigin(const EndFacts::Origin& origin, const ClassPatterns& patterns) {
+Verdict OfOrigin(const FailureFacts::Origin& origin, const ClassPatterns& patterns) {
   if (auto match = patterns.Find(origin.last_lines)) return {match->trial_class, false, Words(match->line)};
   if (origin.limit) {
     const bool silent = origin.limit->limit == "silent" || origin.limit->limit == "silent_job";
@@ -136,7 +137,7 @@ Verdict OfOrigin(const EndFacts::Origin& origin, const ClassPatterns& patterns) 
   return {TrialClass::kCrash, false, {}};
 }
 
-Verdict Of(const EndFacts& facts, const ClassPatterns& patterns) {
+Verdict Of(const FailureFacts& facts, const ClassPatterns& patterns) {
   switch (facts.cause) {
     case Cause::kNone:
       return {TrialClass::kOk, false, {}};
@@ -158,7 +159,7 @@ Verdict Of(const EndFacts& facts, const ClassPatterns& patterns) {
 
 }  // namespace
 
-TrialEnding ClassOf(const EndFacts& facts, const ClassPatterns& patterns, const std::vector<std::string>& hosts) {
+TrialEnding ClassOf(const FailureFacts& facts, const ClassPatterns& patterns, const std::vector<std::string>& hosts) {
   const Verdict verdict = Of(facts, patterns);
   TrialEnding ending{verdict.trial_class, {}, {}};
   if (verdict.trial_class == TrialClass::kOk) return ending;
@@ -172,35 +173,38 @@ TrialEnding ClassOf(const EndFacts& facts, const ClassPatterns& patterns, const 
   return ending;
 }
 
-EndFacts ReadEndFacts(const Plan& plan, const RunOutcome& outcome) {
-  EndFacts facts;
+FailureFacts ReadFailureFacts(const Plan& plan, const RunOutcome& outcome) {
+  FailureFacts facts;
   facts.why = outcome.why;
   const CheckedJournal journal(plan, ReadJournal(outcome.run_dir + "/journal.jsonl"));
   using Key = std::pair<ProcessId, std::uint32_t>;
   std::optional<Key> first;
   bool ended = false;
-  std::map<Key, EndFacts::Origin> origins;
+  std::map<Key, FailureFacts::Origin> origins;
   for (const JournalRecord& record : journal.records()) {
-    std::visit(
-        [&]<class E>(const E& e) {
-          if constexpr (std::is_same_v<E, FirstFailure> || std::is_same_v<E, FailureTraced>) {
-            first = Key(e.process, e.attempt);
-          } else if constexpr (std::is_same_v<E, ProcessExited>) {
-            origins[{e.process, e.attempt}].exit = e;
-          } else if constexpr (std::is_same_v<E, SpawnFailed>) {
-            origins[{e.process, e.attempt}].spawn = e;
-          } else if constexpr (std::is_same_v<E, LimitPassed>) {
-            origins[{e.process, e.attempt}].limit = e;
-          } else if constexpr (std::is_same_v<E, EndEvidence>) {
-            origins[{e.process, e.attempt}].evidence.push_back(e);
-          } else if constexpr (std::is_same_v<E, AgentLost>) {
-            if (!facts.lost) facts.lost = e.host;
-          } else if constexpr (std::is_same_v<E, RunEnded>) {
-            ended = true;
-            facts.cause = e.cause;
-          }
-        },
-        record.entry);
+    std::visit(Overloaded{[&](const FirstFailure& e) { first = Key(e.process, e.attempt); },
+                          [&](const FailureTraced& e) { first = Key(e.process, e.attempt); },
+                          [&](const ProcessExited& e) {
+                            origins[{e.process, e.attempt}].exit = e;
+                          },
+                          [&](const SpawnFailed& e) {
+                            origins[{e.process, e.attempt}].spawn = e;
+                          },
+                          [&](const LimitPassed& e) {
+                            origins[{e.process, e.attempt}].limit = e;
+                          },
+                          [&](const EndEvidence& e) {
+                            origins[{e.process, e.attempt}].evidence.push_back(e);
+                          },
+                          [&](const AgentLost& e) {
+                            if (!facts.lost) facts.lost = e.host;
+                          },
+                          [&](const RunEnded& e) {
+                            ended = true;
+                            facts.cause = e.cause;
+                          },
+                          [](const auto&) {}},
+               record.entry);
   }
   if (!ended)
     facts.cause = outcome.outcome == "ok"        ? Cause::kNone
@@ -219,7 +223,7 @@ EndFacts ReadEndFacts(const Plan& plan, const RunOutcome& outcome) {
 TrialEnding ClassOfRun(const Plan& plan, const RunOutcome& outcome, const ClassPatterns& patterns,
                        const std::vector<std::string>& hosts) {
   if (outcome.outcome == "ok") return {};
-  return ClassOf(ReadEndFacts(plan, outcome), patterns, hosts);
+  return ClassOf(ReadFailureFacts(plan, outcome), patterns, hosts);
 }
 
 }  // namespace muster

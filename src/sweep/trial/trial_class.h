@@ -19,7 +19,7 @@
 namespace muster {
 
 // What is known about a failed run.
-struct EndFacts {
+struct FailureFacts {
   Cause cause = Cause::kFailed;
   std::string why;  // the run's own reason
   // The process that failed first, its machine (run/supervise/host_slots.h), and its failure.
@@ -44,10 +44,10 @@ struct TrialEnding {
 };
 
 // `hosts`: names of the run's hosts, followed by the spares; empty for a run on this machine.
-TrialEnding ClassOf(const EndFacts& facts, const ClassPatterns& patterns, const std::vector<std::string>& hosts);
+TrialEnding ClassOf(const FailureFacts& facts, const ClassPatterns& patterns, const std::vector<std::string>& hosts);
 
 // Reads the journal of the run directory, and the last log lines of the process that failed first.
-EndFacts ReadEndFacts(const Plan& plan, const RunOutcome& outcome);
+FailureFacts ReadFailureFacts(const Plan& plan, const RunOutcome& outcome);
 
 // Both. Reads nothing for a successful run.
 TrialEnding ClassOfRun(const Plan& plan, const RunOutcome& outcome, const ClassPatterns& patterns,

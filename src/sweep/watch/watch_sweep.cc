@@ -12,12 +12,12 @@
 #include "base/values/shell_quote.h"
 #include "run/console/progress_display.h"
 #include "run/loop/output.h"
-#include "sweep/record/sweep_account.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_journal.h"
+#include "sweep/record/sweep_progress.h"
 #include "sweep/record/sweep_status.h"
 #include "sweep/watch/sweep_feed.h"
-#include "sweep/watch/sweep_look.h"
+#include "sweep/watch/sweep_snapshot.h"
 
 namespace muster {
 namespace {
@@ -105,7 +105,7 @@ class SweepWatch {
   ProgressDisplay rows_;
   SweepFeed feed_;
   SweepDescription description_;  // its objective is used
-  SweepAccount account_;
+  SweepProgress account_;
   std::uint64_t began_ns_ = 0;  // of the last head, by its clock
   std::uint64_t over_at_begin_ = 0;
 };

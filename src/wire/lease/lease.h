@@ -13,6 +13,6 @@ namespace muster {
 
 inline constexpr std::uint64_t kDefaultLeaseMs = 10'000;
 // So short that two beats may be late and the lease still holds.
-constexpr std::uint64_t BeatMs(std::uint64_t lease_ms) { return lease_ms < 4'000 ? lease_ms / 4 : 1'000; }
+constexpr std::uint64_t HeartbeatMs(std::uint64_t lease_ms) { return lease_ms < 4'000 ? lease_ms / 4 : 1'000; }
 
 }  // namespace muster

@@ -15,12 +15,4 @@ void Fields(A& archive, Activate& m) {
           AtMost(m.log_path, protocol_bounds::kText), m.within_ms);
 }
 
-template <class A>
-void Fields(A& archive, HostActivated& m) {
-  archive(m.host,
-          AtMost(m.set, protocol_bounds::kVariables, protocol_bounds::kEnvironment, protocol_bounds::kEnvironment),
-          AtMost(m.unset, protocol_bounds::kVariables, protocol_bounds::kEnvironment), m.took_ms, m.failed_step,
-          Phrase{m.error, protocol_bounds::kPhrase});
-}
-
 }  // namespace muster

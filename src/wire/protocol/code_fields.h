@@ -20,12 +20,12 @@ void Fields(A& archive, CodeBytes& m) {
 }
 
 template <class A>
-void Fields(A& archive, CodeWanted& m) {
+void Fields(A& archive, CodeMissing& m) {
   archive(AtMost(m.entries, kMostCodeEntries));
 }
 
 template <class A>
-void Fields(A& archive, CodeTaken& m) {
+void Fields(A& archive, CodeReceived& m) {
   archive(m.bytes);
 }
 

@@ -11,14 +11,14 @@
 namespace muster {
 
 // A tree of code that processes of this host are to find in its cache; in parts, the last one says so. Answered by
-// CodeWanted. Once, before anything that may name a file of it.
+// CodeMissing. Once, before anything that may name a file of it.
 struct OfferCode {
   std::string hash;  // CodeTreeHash of all the entries
   std::vector<CodeEntry> entries;
   bool last = false;
 };
 
-// So many bytes of CodeBytes may be on their way: sent, and not told by CodeTaken.
+// So many bytes of CodeBytes may be on their way: sent, and not told by CodeReceived.
 inline constexpr std::size_t kCodeWindow = 1U << 20;
 
 // A part of the content of a wanted entry. Files come in the order in which they were wanted, each from its beginning
@@ -29,12 +29,12 @@ struct CodeBytes {
 };
 
 // Answer to OfferCode: the entries whose content the host lacks, ascending. CodeReady follows when it has them.
-struct CodeWanted {
+struct CodeMissing {
   std::vector<std::uint32_t> entries;
 };
 
 // So many bytes of CodeBytes have been written.
-struct CodeTaken {
+struct CodeReceived {
   std::uint32_t bytes = 0;
 };
 

@@ -1,7 +1,6 @@
 // The fields of the messages of connection_messages.h, and of what they carry, for the archive.
 #pragma once
 
-#include "muster/event.h"
 #include "wire/archive/archive.h"
 #include "wire/protocol/connection_messages.h"
 #include "wire/protocol/protocol_bounds.h"
@@ -20,12 +19,12 @@ void Fields(A& archive, Finish& m) {
 }
 
 template <class A>
-void Fields(A& archive, HeadBeat& m) {
+void Fields(A& archive, HeadHeartbeat& m) {
   archive(m.number);
 }
 
 template <class A>
-void Fields(A& archive, AgentBeat& m) {
+void Fields(A& archive, AgentHeartbeat& m) {
   archive(m.number, m.at, m.answered, m.answered_at);
 }
 
@@ -40,12 +39,6 @@ void Fields(A& archive, AgentReady& m) {
 template <class A>
 void Fields(A& archive, AgentFailed& m) {
   archive(Phrase{m.why, protocol_bounds::kPhrase});
-}
-
-template <class A>
-void Fields(A& archive, AgentEmpty& m) {
-  archive(m.host, m.started, m.reaped, m.adopted, AtMost(m.by, protocol_bounds::kWords, protocol_bounds::kName),
-          m.descriptors, m.memory_kib);
 }
 
 }  // namespace muster

@@ -10,8 +10,8 @@
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 9;
-inline constexpr std::string_view kMagic = "muster-agent/9\n";
+inline constexpr std::uint32_t kProtocolVersion = 10;
+inline constexpr std::string_view kMagic = "muster-agent/10\n";
 
 // First command: everything the agent must know before it can start processes.
 struct Hello {
@@ -36,9 +36,9 @@ struct Finish {
   bool unused = false;
 };
 
-// Answer to AgentBeat, at once. To an agent without a lease it is a question, which it answers by an AgentBeat of the
-// same number, at once: whether it lives.
-struct HeadBeat {
+// Answer to AgentHeartbeat, at once. To an agent without a lease it is a question, which it answers by an
+// AgentHeartbeat of the same number, at once: whether it lives.
+struct HeadHeartbeat {
   std::uint32_t number = 0;
 };
 
@@ -58,9 +58,9 @@ struct AgentReady {
   std::uint32_t cores = 0;     // of the host that the agent may run on
 };
 
-// It lives. The number counts from 1, or is that of a question (HeadBeat); what it says of the beat that was answered
-// last tells how long the way is.
-struct AgentBeat {
+// It lives. The number counts from 1, or is that of a question (HeadHeartbeat); what it says of the beat that was
+// answered last tells how long the way is.
+struct AgentHeartbeat {
   std::uint32_t number = 0;
   MonotonicNs at = 0;
   std::uint32_t answered = 0;   // 0: none was yet

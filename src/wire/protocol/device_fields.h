@@ -1,7 +1,6 @@
 // The fields of the messages of device_messages.h, and of what they carry, for the archive.
 #pragma once
 
-#include "muster/event.h"
 #include "wire/archive/archive.h"
 #include "wire/protocol/device_messages.h"
 #include "wire/protocol/protocol_bounds.h"
@@ -9,14 +8,14 @@
 namespace muster {
 
 template <class A>
-void Fields(A& archive, CoreWish& m) {
-  InRange(archive, m.kind, CoreWish::Kind::kList);
+void Fields(A& archive, CoreRequest& m) {
+  InRange(archive, m.kind, CoreRequest::Kind::kList);
   archive(m.process, m.count, AtMost(m.list, protocol_bounds::kCores), AtMost(m.role, protocol_bounds::kName),
           AtMost(m.devices, protocol_bounds::kList));
 }
 
 template <class A>
-void Fields(A& archive, Allot& m) {
+void Fields(A& archive, AllocateResources& m) {
   archive(AtMost(m.devices, protocol_bounds::kList), m.host_devices, m.any, AtMost(m.given, protocol_bounds::kList),
           m.shared, AtMost(m.kind, protocol_bounds::kName), AtMost(m.whose, protocol_bounds::kText),
           AtMost(m.cores, protocol_bounds::kHostProcesses), m.wait_ms, m.per_device,
@@ -24,12 +23,7 @@ void Fields(A& archive, Allot& m) {
 }
 
 template <class A>
-void Fields(A& archive, DevicesAwaited& m) {
-  archive(m.host, m.count, Phrase{m.holders, protocol_bounds::kPhrase});
-}
-
-template <class A>
-void Fields(A& archive, Allotted& m) {
+void Fields(A& archive, ResourcesAllocated& m) {
   archive(AtMost(m.devices, protocol_bounds::kHostDevices, protocol_bounds::kDeviceName),
           AtMost(m.cores, protocol_bounds::kHostProcesses, protocol_bounds::kCores),
           AtMost(m.notes, protocol_bounds::kNotes, protocol_bounds::kPhrase),

@@ -10,7 +10,7 @@
 namespace muster {
 
 // Which processor cores one process is to have (docs/devices.md).
-struct CoreWish {
+struct CoreRequest {
   enum class Kind : std::uint8_t {
     kAuto,   // its equal share of what is left
     kCount,  // so many of its own
@@ -26,7 +26,7 @@ struct CoreWish {
 
 // What of the host the job is to have: asked once, before any start. What is given is the job's until the agent has
 // reaped its last process.
-struct Allot {
+struct AllocateResources {
   std::vector<std::uint32_t> devices;  // the plan's numbers of those that are used here, ascending
   std::uint32_t host_devices = 0;      // how many the plan takes the host to have
   // What the plan's numbers stand for: `given`, or themselves if that is empty. With `any`: whichever are free, of
@@ -36,7 +36,7 @@ struct Allot {
   bool shared = false;  // others who say the same may have them too
   std::string kind;     // base/system/host_devices.h, or empty
   std::string whose;    // who has them, for others to read: one line
-  std::vector<CoreWish> cores;
+  std::vector<CoreRequest> cores;
   // How long devices that others hold are waited for; told by DevicesAwaited. 0: not at all.
   std::uint64_t wait_ms = 0;
   std::uint32_t per_device = 0;  // more than 1: they are shared, by at most so many jobs; else, any number
@@ -46,8 +46,8 @@ struct Allot {
 
 inline constexpr std::uint64_t kWaitForEver = ~std::uint64_t{0};
 
-// Answer to Allot, in the order asked.
-struct Allotted {
+// Answer to AllocateResources, in the order asked.
+struct ResourcesAllocated {
   std::vector<std::string> devices;               // their names on this host
   std::vector<std::vector<std::uint32_t>> cores;  // ascending, never empty
   std::vector<std::string> notes;                 // sentences about what could not be as it should

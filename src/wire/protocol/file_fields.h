@@ -23,7 +23,7 @@ void Fields(A& archive, FilesSent& m) {
 }
 
 template <class A>
-void Fields(A& archive, FilesKept& m) {
+void Fields(A& archive, FilesStored& m) {
   archive(m.all);
 }
 

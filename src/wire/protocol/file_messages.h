@@ -15,7 +15,7 @@ struct PlaceFile {
 };
 
 // Answer to FilesSent: the head has them, on its disk as far as write(2) tells. Without it they stay with the agent.
-struct FilesKept {
+struct FilesStored {
   bool all = false;
 };
 
@@ -28,7 +28,7 @@ struct FileBytes {
   bool last = false;  // here the file ends
 };
 
-// All FileBytes have gone, after Finish: answered by FilesKept, for which AgentEmpty waits.
+// All FileBytes have gone, after Finish: answered by FilesStored, for which AgentEmpty waits.
 struct FilesSent {
   bool unused = false;
 };

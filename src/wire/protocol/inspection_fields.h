@@ -9,12 +9,12 @@
 namespace muster {
 
 template <class A>
-void Fields(A& archive, PlaceSought& m) {
+void Fields(A& archive, FolderQuery& m) {
   archive(AtMost(m.what, protocol_bounds::kText), AtMost(m.path, protocol_bounds::kText));
 }
 
 template <class A>
-void Fields(A& archive, ProgramSought& m) {
+void Fields(A& archive, ProgramQuery& m) {
   archive(AtMost(m.name, protocol_bounds::kText), AtMost(m.search_path, protocol_bounds::kText));
 }
 
@@ -55,7 +55,7 @@ void Fields(A& archive, PythonFact& m) {
 }
 
 template <class A>
-void Fields(A& archive, TrialFact& m) {
+void Fields(A& archive, HostCheck& m) {
   archive(AtMost(m.kind, protocol_bounds::kName), AtMost(m.what, protocol_bounds::kPhrase),
           Phrase{m.error, protocol_bounds::kPhrase});
 }
@@ -90,7 +90,7 @@ void Fields(A& archive, PathTarget& m) {
 }
 
 template <class A>
-void Fields(A& archive, TryPaths& m) {
+void Fields(A& archive, ProbePaths& m) {
   archive(AtMost(m.targets, kMostPathTargets), m.within_ms);
 }
 
@@ -105,7 +105,7 @@ void Fields(A& archive, PathsOpen& m) {
 }
 
 template <class A>
-void Fields(A& archive, PathsTried& m) {
+void Fields(A& archive, PathsProbed& m) {
   archive(AtMost(m.errors, kMostPathTargets, protocol_bounds::kPhrase));
 }
 

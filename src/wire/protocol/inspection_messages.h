@@ -10,21 +10,21 @@
 namespace muster {
 
 // A folder about whose file system is asked, and what it is called.
-struct PlaceSought {
+struct FolderQuery {
   std::string what;
   std::string path;  // absolute; need not be there
 };
 
 // A program that is looked for as a start would.
-struct ProgramSought {
+struct ProgramQuery {
   std::string name;
   std::string search_path;  // PATH
 };
 
 // What is this host like? Answered by one Inspected. At any time, one at a time.
 struct Inspect {
-  std::vector<PlaceSought> places;
-  std::vector<ProgramSought> programs;
+  std::vector<FolderQuery> places;
+  std::vector<ProgramQuery> programs;
   std::vector<std::string> pythons;      // looked for on the PATH of `environment`, and asked for their packages
   std::vector<std::string> packages;     // names of distributions
   std::vector<std::string> variables;    // of the agent's own: NAME or PREFIX*
@@ -46,8 +46,8 @@ struct PathTarget {
   std::uint16_t port = 0;
 };
 
-// Can these be connected to? Answered by PathsTried.
-struct TryPaths {
+// Can these be connected to? Answered by PathsProbed.
+struct ProbePaths {
   std::vector<PathTarget> targets;
   std::uint32_t within_ms = 0;  // for all of them together
 };
@@ -71,8 +71,8 @@ struct PathsOpen {
   std::string error;       // why it does not listen; empty: it does
 };
 
-// Answer to TryPaths: of each target, in order, why it cannot be reached; empty: it can.
-struct PathsTried {
+// Answer to ProbePaths: of each target, in order, why it cannot be reached; empty: it can.
+struct PathsProbed {
   std::vector<std::string> errors;
 };
 

@@ -1,7 +1,6 @@
 // The fields of the messages of port_messages.h, and of what they carry, for the archive.
 #pragma once
 
-#include "muster/event.h"
 #include "wire/archive/archive.h"
 #include "wire/protocol/port_messages.h"
 #include "wire/protocol/protocol_bounds.h"
@@ -16,12 +15,6 @@ void Fields(A& archive, PortRequest& m) {
 template <class A>
 void Fields(A& archive, HoldPorts& m) {
   archive(AtMost(m.ports, protocol_bounds::kPorts));
-}
-
-template <class A>
-void Fields(A& archive, PortTaken& m) {
-  archive(m.process, m.attempt, AtMost(m.port, protocol_bounds::kName), m.number,
-          Phrase{m.holder, protocol_bounds::kPhrase}, m.running, m.at);
 }
 
 template <class A>

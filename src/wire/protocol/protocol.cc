@@ -9,6 +9,7 @@
 #include "wire/protocol/connection_fields.h"
 #include "wire/protocol/device_fields.h"
 #include "wire/protocol/dump_fields.h"
+#include "wire/protocol/event_fields.h"
 #include "wire/protocol/file_fields.h"
 #include "wire/protocol/inspection_fields.h"
 #include "wire/protocol/port_fields.h"
@@ -39,7 +40,7 @@ constexpr std::size_t kMostBytes<HostDumped> = 256U << 10;
 template <>
 constexpr std::size_t kMostBytes<PtyBytes> = kPtyWindow + kMostFields;
 template <>
-constexpr std::size_t kMostBytes<Allotted> = 1U << 20;
+constexpr std::size_t kMostBytes<ResourcesAllocated> = 1U << 20;
 template <>
 constexpr std::size_t kMostBytes<HostActivated> = kEnvironment + (128U << 10);
 template <>
@@ -47,9 +48,9 @@ constexpr std::size_t kMostBytes<FileBytes> = kPath + kMostFilePart + kMostField
 template <>
 constexpr std::size_t kMostBytes<Inspected> = 2U << 20;
 template <>
-constexpr std::size_t kMostBytes<PathsTried> = 1U << 20;
+constexpr std::size_t kMostBytes<PathsProbed> = 1U << 20;
 template <>
-constexpr std::size_t kMostBytes<CodeWanted> = 1U << 20;
+constexpr std::size_t kMostBytes<CodeMissing> = 1U << 20;
 template <>
 constexpr std::size_t kMostBytes<FromAgent> = kMostPassedOn + kMostFields;
 
@@ -104,7 +105,11 @@ std::size_t MostMessageBytes(unsigned char kind) {
   return kind < kMostBytesByKind.size() ? kMostBytesByKind[kind] : kMostUnknown;
 }
 
-bool IsHeadBeat(std::string_view command_payload) { return HasTypeOf(command_payload, AgentCommand(HeadBeat{})); }
-bool IsAgentBeat(std::string_view message_payload) { return HasTypeOf(message_payload, AgentMessage(AgentBeat{})); }
+bool IsHeadHeartbeat(std::string_view command_payload) {
+  return HasTypeOf(command_payload, AgentCommand(HeadHeartbeat{}));
+}
+bool IsAgentHeartbeat(std::string_view message_payload) {
+  return HasTypeOf(message_payload, AgentMessage(AgentHeartbeat{}));
+}
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 9.
+// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 10.
 //
 // Knows messages and frames, not sockets: a frame is a 4-byte little-endian length (at most kMaxFrame)
 // followed by an archive (wire/archive/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to
@@ -29,15 +29,16 @@
 namespace muster {
 
 using AgentCommand =
-    std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, AskOutput, TakeDump,
-                 PtyBytes, PtyTaken, PtyResized, Allot, Activate, HeadBeat, PlaceFile, Inspect, OpenPaths, TryPaths,
-                 ClosePaths, OfferCode, CodeBytes, FilesKept, OpenAgent, ToAgent, CloseAgent>;
+    std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, RequestOutput, TakeDump,
+                 PtyBytes, PtyTaken, PtyResized, AllocateResources, Activate, HeadHeartbeat, PlaceFile, Inspect,
+                 OpenPaths, ProbePaths, ClosePaths, OfferCode, CodeBytes, FilesStored, OpenAgent, ToAgent, CloseAgent>;
 
 using AgentMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened,
-                 PtyClosed, PtyBytes, PtyTaken, Allotted, HostActivated, AgentBeat, FileBytes, Inspected, PathsOpen,
-                 PathsTried, CodeWanted, CodeTaken, CodeReady, FilesSent, FromAgent, AgentGone, DevicesAwaited>;
+                 PtyClosed, PtyBytes, PtyTaken, ResourcesAllocated, HostActivated, AgentHeartbeat, FileBytes, Inspected,
+                 PathsOpen, PathsProbed, CodeMissing, CodeReceived, CodeReady, FilesSent, FromAgent, AgentExited,
+                 DevicesAwaited>;
 
 std::string EncodeFrame(const AgentCommand& command);
 std::string EncodeFrame(const AgentMessage& message);
@@ -45,8 +46,8 @@ std::optional<AgentCommand> DecodeCommand(std::string_view payload);
 std::optional<AgentMessage> DecodeMessage(std::string_view payload);
 // Whether a payload is a heartbeat, told from its first byte: those are read and written before everything else
 // (wire.h).
-bool IsHeadBeat(std::string_view command_payload);
-bool IsAgentBeat(std::string_view message_payload);
+bool IsHeadHeartbeat(std::string_view command_payload);
+bool IsAgentHeartbeat(std::string_view message_payload);
 
 // How many bytes the payload of a message may have, by its first byte: that tells the kind, if there is such a kind.
 std::size_t MostMessageBytes(unsigned char kind);

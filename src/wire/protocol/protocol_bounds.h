@@ -41,6 +41,6 @@ inline constexpr std::size_t kDumpText = 1'024;
 
 inline constexpr std::size_t kMostFilePart = 1U << 20;   // of a FileBytes
 inline constexpr std::size_t kMostPassedOn = 64U << 10;  // of a FromAgent
-inline constexpr std::size_t kMostPathTargets = 1'024;   // of a TryPaths
+inline constexpr std::size_t kMostPathTargets = 1'024;   // of a ProbePaths
 
 }  // namespace muster

@@ -1,7 +1,6 @@
 // The fields of the messages of start_messages.h, and of what they carry, for the archive.
 #pragma once
 
-#include "muster/event.h"
 #include "wire/archive/archive.h"
 #include "wire/protocol/protocol_bounds.h"
 #include "wire/protocol/start_messages.h"
@@ -47,51 +46,8 @@ void Fields(A& archive, StopProcesses& m) {
 }
 
 template <class A>
-void Fields(A& archive, AskOutput& m) {
+void Fields(A& archive, RequestOutput& m) {
   archive(m.unused);
-}
-
-template <class A>
-void Fields(A& archive, ProcessReady& m) {
-  archive(m.process, m.attempt, m.at);
-}
-
-template <class A>
-void Fields(A& archive, OutputSeen& m) {
-  archive(m.host, AtMost(m.processes, protocol_bounds::kHostProcesses),
-          AtMost(m.bytes, protocol_bounds::kHostProcesses));
-}
-
-template <class A>
-void Fields(A& archive, FirstOutput& m) {
-  archive(m.process, m.attempt, m.at);
-}
-
-template <class A>
-void Fields(A& archive, EndEvidence& m) {
-  archive(m.process, m.attempt, AtMost(m.kind, protocol_bounds::kName), Phrase{m.detail, protocol_bounds::kPhrase},
-          m.at);
-}
-
-template <class A>
-void Fields(A& archive, ProcessStarted& m) {
-  archive(m.process, m.attempt, m.pid, m.start_ticks, m.at);
-}
-
-template <class A>
-void Fields(A& archive, SpawnFailed& m) {
-  archive(m.process, m.attempt, AtMost(m.stage, protocol_bounds::kName), m.error,
-          Phrase{m.detail, protocol_bounds::kPhrase}, m.at);
-}
-
-template <class A>
-void Fields(A& archive, ProcessExited& m) {
-  archive(m.process, m.attempt, m.signalled, m.code, m.core_dumped, m.user_us, m.system_us, m.max_rss_kib, m.at);
-}
-
-template <class A>
-void Fields(A& archive, SignalSent& m) {
-  archive(m.process, m.attempt, m.signal, m.error, m.at);
 }
 
 }  // namespace muster

@@ -68,7 +68,7 @@ struct StopProcesses {
 };
 
 // How much have the running processes written? Answered by OutputSeen.
-struct AskOutput {
+struct RequestOutput {
   bool unused = false;
 };
 

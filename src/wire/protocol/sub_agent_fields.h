@@ -28,7 +28,7 @@ void Fields(A& archive, FromAgent& m) {
 }
 
 template <class A>
-void Fields(A& archive, AgentGone& m) {
+void Fields(A& archive, AgentExited& m) {
   archive(m.number, Phrase{m.why, protocol_bounds::kPhrase}, m.killed);
 }
 

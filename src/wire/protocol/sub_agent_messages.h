@@ -6,8 +6,8 @@
 
 namespace muster {
 
-// Be the agent of one more run: another agent, with a process and a loop of its own. Its end is told by AgentGone. The
-// number must not be that of one whose AgentGone has not come.
+// Be the agent of one more run: another agent, with a process and a loop of its own. Its end is told by AgentExited.
+// The number must not be that of one whose AgentExited has not come.
 struct OpenAgent {
   std::uint32_t number = 0;
 };
@@ -31,7 +31,7 @@ struct FromAgent {
 
 // That agent has ended, all that it said has been sent, and nothing is left of what it had started but what cannot be
 // ended, which `why` counts.
-struct AgentGone {
+struct AgentExited {
   std::uint32_t number = 0;
   std::string why;           // what the agent did: "ended by signal 9 (SIGKILL)"; empty if it finished
   std::uint32_t killed = 0;  // processes that it had left

@@ -1,7 +1,6 @@
 // The fields of the messages of terminal_messages.h, and of what they carry, for the archive.
 #pragma once
 
-#include "muster/event.h"
 #include "wire/archive/archive.h"
 #include "wire/protocol/terminal_messages.h"
 
@@ -25,16 +24,6 @@ void Fields(A& archive, PtyTaken& m) {
 template <class A>
 void Fields(A& archive, PtyResized& m) {
   archive(m.process, m.attempt, m.size);
-}
-
-template <class A>
-void Fields(A& archive, PtyOpened& m) {
-  archive(m.process, m.attempt, m.at);
-}
-
-template <class A>
-void Fields(A& archive, PtyClosed& m) {
-  archive(m.process, m.attempt, m.bytes, m.unlogged, m.at);
 }
 
 }  // namespace muster

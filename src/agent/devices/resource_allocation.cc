@@ -1,0 +1,173 @@
+#include "agent/devices/resource_allocation.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "agent/devices/core_shares.h"
+#include "agent/devices/host_cores.h"
+#include "base/values/number_list.h"
+#include "base/values/shell_quote.h"
+#include "base/values/units.h"
+
+namespace muster {
+namespace {
+
+const char* OwnVariable(const char* name) { return std::getenv(name); }
+
+// "… of alice (uid 1000), since 2026-11-22 02:30:12 UTC". The name is what the caller's environment says: looking it
+// up could mean to wait for a network.
+std::string Holder(const std::string& whose) {
+  const char* name = OwnVariable("USER");
+  const std::string user = name == nullptr || *name == '\0' ? fmt::format("uid {}", ::geteuid())
+                                                            : fmt::format("{} (uid {})", Printable(name), ::geteuid());
+  const std::time_t now = std::time(nullptr);
+  std::tm utc = {};
+  ::gmtime_r(&now, &utc);
+  char since[32] = {};
+  std::strftime(since, sizeof since, "%Y-%m-%d %H:%M:%S UTC", &utc);
+  return fmt::format("{} of {}, since {}", whose, user, since);
+}
+
+// Positions in sight of the devices that may be taken, in the order in which they are tried; or why there are not
+// enough of them.
+tl::expected<std::vector<std::size_t>, std::string> Candidates(const AllocateResources& asked,
+                                                               const VisibleDevices& sight) {
+  std::vector<std::size_t> positions;
+  const std::string limit = sight.limit.empty() ? std::string() : fmt::format(" ({})", sight.limit);
+  if (asked.any && asked.given.empty()) {
+    for (std::size_t i = 0; i < sight.devices.size(); ++i) positions.push_back(i);
+    if (positions.size() >= asked.devices.size()) return positions;
+    return tl::unexpected(fmt::format("{} devices are required, but only {} are available{}", asked.devices.size(),
+                                      positions.size(), limit));
+  }
+  std::vector<std::uint32_t> beyond;
+  if (asked.any) {
+    for (const std::uint32_t position : asked.given) {
+      positions.push_back(position);
+      if (position >= sight.devices.size()) beyond.push_back(position);
+    }
+    if (beyond.empty() && positions.size() >= asked.devices.size()) return positions;
+    if (beyond.empty()) {
+      return tl::unexpected(
+          fmt::format("{} devices are required, but --devices names {}", asked.devices.size(), positions.size()));
+    }
+    return tl::unexpected(fmt::format("--devices names device{} {}, and muster may use {}{}",
+                                      beyond.size() == 1 ? "" : "s", NumberListText(beyond), sight.devices.size(),
+                                      limit));
+  }
+  for (const std::uint32_t number : asked.devices) {
+    const std::uint32_t position = number < asked.given.size() ? asked.given[number] : number;
+    positions.push_back(position);
+    if (position >= sight.devices.size()) beyond.push_back(position);
+  }
+  if (beyond.empty()) return positions;
+  return tl::unexpected(fmt::format("the job uses device{} {}, and muster may use {}{}", beyond.size() == 1 ? "" : "s",
+                                    NumberListText(beyond), sight.devices.size(), limit));
+}
+
+}  // namespace
+
+ResourceAllocation::ResourceAllocation(boost::asio::io_context& io, Calls calls)
+    : calls_(std::move(calls)), watch_(io), patience_(io.get_executor()) {}
+
+void ResourceAllocation::Refuse(std::string why) {
+  GiveUp();
+  given_.devices.clear();
+  given_.error = std::move(why);
+  calls_.given(given_);
+}
+
+void ResourceAllocation::Give(const AllocateResources& asked) {
+  asked_ = asked;
+  if (asked_.devices.empty()) return GiveCores();
+  const std::uint32_t highest = asked_.devices.back();
+  std::uint32_t least = std::max(highest + 1, asked_.host_devices);
+  if (!asked_.given.empty()) least = *std::max_element(asked_.given.begin(), asked_.given.end()) + 1;
+  sight_ = FindVisibleDevices(asked_.kind, least, OwnVariable);
+  auto candidates = Candidates(asked_, sight_);
+  if (!candidates) return Refuse(std::move(candidates.error()));
+  candidates_ = *std::move(candidates);
+  wish_.devices = {
+      {}, asked_.devices.size(), asked_.shared || asked_.per_device > 1, asked_.per_device > 1 ? asked_.per_device : 0};
+  for (const std::size_t position : candidates_) wish_.devices.candidates.push_back(sight_.devices[position].lease);
+  wish_.whose = Holder(asked_.whose);
+  wish_.party = asked_.party;
+  wish_.job = asked_.job;
+  const char* folder = OwnVariable("MUSTER_LEASES");
+  leases_.emplace(LeaseFolder(folder == nullptr ? "" : folder));
+  patient_ = asked_.wait_ms > 0;
+  if (patient_ && asked_.wait_ms != kWaitForEver) {
+    patience_.expires_after(std::chrono::milliseconds(asked_.wait_ms));
+    patience_.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      patient_ = false;
+      if (awaiting_) Take();
+    });
+  }
+  Take();
+}
+
+void ResourceAllocation::Take() {
+  constexpr std::uint32_t kBriefly = 100;  // for others that choose: there is a next look
+  auto taken = patient_ ? leases_->TakeInTurn(wish_, kBriefly) : leases_->Take(wish_);
+  if (taken) return GiveDevices(*taken);
+  const std::size_t count = asked_.devices.size();
+  const std::string wanted = fmt::format("{} {} required", count, count == 1 ? "device is" : "devices are");
+  if (!patient_ || !taken.error().passes) {
+    return Refuse(
+        fmt::format("{}{}{}: {}", wanted, asked_.any ? " and not free" : "",
+                    awaiting_ ? fmt::format(" after {}", DurationText(static_cast<double>(asked_.wait_ms) / 1000)) : "",
+                    taken.error().why));
+  }
+  if (std::exchange(awaiting_, true)) return;
+  calls_.awaited({0, static_cast<std::uint32_t>(count), taken.error().why});
+  watch_.Start(leases_->folder(), [this] { Take(); });
+}
+
+void ResourceAllocation::GiveDevices(const DeviceLeases::Taken& taken) {
+  watch_.Stop();
+  patience_.cancel();
+  node_of_device_.resize(std::size_t{asked_.devices.back()} + 1);
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    const HostDevice& device = sight_.devices[candidates_[taken[i]]];
+    given_.devices.push_back(device.name);
+    node_of_device_[asked_.devices[i]] = device.node;
+  }
+  GiveCores();
+}
+
+void ResourceAllocation::GiveCores() {
+  if (asked_.cores.empty()) return calls_.given(given_);
+  std::vector<std::optional<std::uint32_t>> nodes;
+  for (const CoreRequest& wish : asked_.cores) {
+    const bool known = !wish.devices.empty() && wish.devices.front() < node_of_device_.size();
+    nodes.push_back(known ? node_of_device_[wish.devices.front()] : std::nullopt);
+  }
+  auto shares = ShareCores(ReadHostCores(OwnCores()), asked_.cores, nodes);
+  if (!shares) return Refuse("cores: " + shares.error());
+  given_.cores = std::move(shares->of);
+  for (std::string& note : shares->notes) given_.notes.push_back("cores: " + std::move(note));
+  calls_.given(given_);
+}
+
+void ResourceAllocation::StopWaiting() {
+  watch_.Stop();
+  patience_.cancel();
+  if (leases_) leases_->Withdraw();
+}
+
+void ResourceAllocation::GiveUp() {
+  StopWaiting();
+  if (leases_) leases_->GiveUp();
+  leases_.reset();
+}
+
+}  // namespace muster

@@ -1,0 +1,65 @@
+#include "agent/program/heartbeat_sender.h"
+
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+
+#include "base/system/clock.h"
+
+namespace muster {
+namespace {
+
+// So many are sent as soon as the one before is answered: the clocks are compared before anything is started.
+constexpr std::uint32_t kQuick = 3;
+
+}  // namespace
+
+void HeartbeatSender::Begin(std::uint64_t lease_ms) {
+  lease_ms_ = lease_ms;
+  lease_.emplace(lease_ms, MonotonicNowNs());
+  Send();
+  AwaitEnd();
+}
+
+void HeartbeatSender::Send() {
+  if (!lease_) return;
+  latest_.at = MonotonicNowNs();
+  latest_.number = lease_->Beat(latest_.at);
+  ends_.send(latest_);
+  next_.expires_after(std::chrono::milliseconds(HeartbeatMs(lease_ms_)));
+  next_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) Send();
+  });
+}
+
+void HeartbeatSender::Answered(std::uint32_t number) {
+  if (!lease_) return;
+  lease_->Answered(number);
+  latest_.answered = number;
+  latest_.answered_at = MonotonicNowNs();
+  if (number == latest_.number && number <= kQuick) Send();
+}
+
+void HeartbeatSender::AwaitEnd() {
+  end_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(lease_->EndsAt())));
+  end_.async_wait([this](const boost::system::error_code& error) {
+    if (error || !lease_) return;
+    if (MonotonicNowNs() < lease_->EndsAt()) return AwaitEnd();
+    // This process may have slept, and the answer have arrived: what is there to be read comes first.
+    boost::asio::post(next_.get_executor(), [this] { EndUnlessAnswered(); });
+  });
+}
+
+void HeartbeatSender::EndUnlessAnswered() {
+  if (!lease_) return;
+  if (MonotonicNowNs() < lease_->EndsAt()) return AwaitEnd();
+  End();
+  ends_.unheard(fmt::format("no heartbeat from the head for {} s", static_cast<double>(lease_ms_) * 3 / 4 / 1000));
+}
+
+void HeartbeatSender::End() {
+  lease_.reset();
+  next_.cancel();
+  end_.cancel();
+}
+
+}  // namespace muster

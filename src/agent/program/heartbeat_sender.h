@@ -1,0 +1,53 @@
+// The beats of an agent whose head is on another host: it sends them, and tells when the head has not heard of it for
+// so long that nothing may run here any more (wire/lease/lease.h).
+//
+// Knows the loop's time; what is to be done then is the agent's.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "spawn/start/watched_fd.h"
+#include "wire/lease/agent_lease.h"
+#include "wire/lease/lease.h"
+#include "wire/protocol/connection_messages.h"
+
+namespace muster {
+
+class HeartbeatSender {
+ public:
+  struct Ends {
+    std::function<void(const AgentHeartbeat&)> send;
+    std::function<void(const std::string& why)> unheard;  // once
+  };
+  HeartbeatSender(boost::asio::io_context& io, Ends ends)
+      : ends_(std::move(ends)), next_(io.get_executor()), end_(io.get_executor()) {}
+
+  void Begin(std::uint64_t lease_ms);
+  bool going() const { return lease_.has_value(); }
+  void Answered(std::uint32_t number);
+  void End();
+
+ private:
+  using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
+                                                  boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
+
+  void Send();
+  void AwaitEnd();
+  void EndUnlessAnswered();
+
+  Ends ends_;
+  Timer next_;
+  Timer end_;
+  std::uint64_t lease_ms_ = 0;
+  std::optional<AgentLease> lease_;
+  AgentHeartbeat latest_;
+};
+
+}  // namespace muster

@@ -1,0 +1,50 @@
+#include "run/lines/journal_file.h"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/system/fault.h"
+
+namespace muster {
+
+JournalFile::JournalFile(UniqueFd file, std::uint64_t bytes, std::uint64_t room)
+    : file_(std::move(file)), room_(room), bytes_(bytes) {}
+
+JournalFile::~JournalFile() { Release(); }
+
+void JournalFile::Release() {
+  if (file_) room_.Release(file_.get());
+}
+
+int JournalFile::KeepRoom() { return room_.Keep(file_.get(), bytes_); }
+
+int JournalFile::Write(std::string& lines) {
+  if (FailsHere(Fault::kHeadBeforeJournal)) return EIO;
+  int error = 0;
+  std::size_t done = 0;
+  // At a place of its own, not at the end of the file: should a half line not be cut off, the next one goes over it.
+  while (done < lines.size() && error == 0) {
+    const ssize_t wrote =
+        ::pwrite(file_.get(), lines.data() + done, lines.size() - done, static_cast<off_t>(bytes_ + done));
+    if (wrote > 0) done += static_cast<std::size_t>(wrote);
+    if (wrote == 0) error = ENOSPC;
+    if (wrote < 0 && errno != EINTR) error = errno;
+  }
+  const std::size_t whole = std::string_view(lines).substr(0, done).rfind('\n') + 1;  // npos + 1 is 0
+  lines.erase(0, whole);
+  bytes_ += whole;
+  if (error == 0) {
+    room_.Keep(file_.get(), bytes_);  // without more of it what was kept is used up
+  } else if (::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0) {
+    return error;
+  }
+  return error;
+}
+
+int JournalFile::Sync() { return ::fdatasync(file_.get()) == 0 ? 0 : errno; }
+
+}  // namespace muster

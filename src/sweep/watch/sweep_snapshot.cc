@@ -1,0 +1,89 @@
+#include "sweep/watch/sweep_snapshot.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/system/clock.h"
+#include "base/values/shell_quote.h"
+#include "run/directory/run_directory.h"
+#include "space/point.h"
+#include "sweep/index/sweep_view.h"
+
+namespace muster {
+
+std::string RunningTrial::Word() const {
+  return attempt == 0 ? std::to_string(trial) : fmt::format("{}.{}", trial, attempt + 1);
+}
+
+std::string RunningTrial::About() const {
+  std::string text = MetricsText(metrics);
+  if (!point.empty()) text += fmt::format("{}({})", text.empty() ? "" : " ", Printable(PointText(point)));
+  return text;
+}
+
+std::string SweepSnapshot::BestText() const {
+  if (!best) return {};
+  const std::string metric = file.objective && !file.objective->metric.empty() ? file.objective->metric : "loss";
+  return fmt::format("{} {:.6g} (trial {})", Printable(metric), ObjectiveValue(file.objective, best->loss),
+                     best->trial);
+}
+
+std::vector<RunningTrial> RunningTrials(const SweepProgress& account, const std::string& dir) {
+  std::vector<RunningTrial> running;
+  for (const auto& [number, open] : account.open()) {
+    if (!open.running || open.attempts == 0) continue;
+    RunningTrial& trial = running.emplace_back();
+    trial.trial = number;
+    trial.attempt = open.attempts - 1;
+    trial.point = open.point;
+    trial.hosts = open.hosts;
+    const std::string run_dir = dir + "/" + TrialFolder(open.id, trial.attempt);
+    if (auto run = SummarizeRun(run_dir, true)) {
+      trial.run = *std::move(run);
+    } else {  // its first entry is not written yet
+      trial.run.run = open.run_id;
+      trial.run.plan = open.plan;
+      trial.run.name = account.name();
+      trial.run.run_dir = run_dir;
+      trial.run.outcome = "running";
+      trial.run.phase = "preparing";
+    }
+    trial.metrics = NewestReports(run_dir);
+  }
+  return running;
+}
+
+Result<SweepSnapshot> ReadSweepSnapshot(const std::string& dir) {
+  auto file = ReadSweepFile(dir);
+  if (!file) return Fail(std::move(file.error()));
+  SweepSnapshot look;
+  look.dir = dir;
+  look.file = *std::move(file);
+  look.live = IsRunLive(dir);  // checked first: a head that exits in between counts as live
+  const auto view = SweepView::Open(dir);
+  if (!view) return Fail(view.error());
+  const SweepProgress& account = view->account();
+  look.state = SweepState(account, look.live);
+  if (account.ended()) look.why = account.ended()->why;
+  const auto began = view->Began();
+  const auto last = view->Last();
+  if (!began || !last) return Fail(began ? last.error() : began.error());
+  look.started_at = *began;
+  const auto from = ParseUtc(*began);
+  const auto to = look.live ? std::optional(WallNowNs()) : ParseUtc(*last);
+  if (from && to && *to > *from) look.seconds = static_cast<double>(*to - *from) / 1e9;
+  look.over = account.over().size();
+  look.failed = account.failed();
+  look.best = account.best();
+  if (look.live) look.running = RunningTrials(account, dir);
+  look.possible = account.trials() - std::min<std::uint64_t>(account.trials(), account.impossible().size());
+  look.waiting = look.possible - std::min<std::uint64_t>(look.possible, look.over + look.running.size());
+  for (const RunningTrial& trial : look.running) {
+    if (!trial.run.waits.empty()) look.waits = trial.run.waits;
+  }
+  return look;
+}
+
+}  // namespace muster

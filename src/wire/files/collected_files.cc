@@ -1,0 +1,68 @@
+#include "wire/files/collected_files.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace muster {
+namespace {
+
+constexpr std::array<std::string_view, 3> kOfAttempts = {"logs/", "errors/", "metrics/"};
+constexpr std::string_view kOfProcesses = "context/";
+
+// The number before the first dot, which has to be there.
+std::optional<std::uint32_t> NumberBeforeDot(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  std::uint32_t number = 0;
+  const char* const end = text.data() + std::min(dot, text.size());
+  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  if (dot == std::string_view::npos || error != std::errc() || stopped != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+void CollectedFiles::AddAttempt(std::string_view log) {
+  ++given_;
+  const std::string_view name = log.starts_with("logs/") ? log.substr(5) : std::string_view();
+  const std::size_t end = name.rfind('.');
+  const std::size_t dot = end == std::string_view::npos || end == 0 ? end : name.rfind('.', end - 1);
+  const auto attempt = dot == std::string_view::npos ? std::nullopt : NumberBeforeDot(name.substr(dot + 1));
+  if (!attempt || dot == 0) return AddFile(log);
+  const auto [known, is_new] = attempts_.try_emplace(std::string(name.substr(0, dot)), Attempts{*attempt, *attempt});
+  known->second.first = std::min(known->second.first, *attempt);
+  known->second.last = std::max(known->second.last, *attempt);
+}
+
+void CollectedFiles::AddFile(std::string_view path) {
+  ++given_;
+  if (!path.empty()) files_.emplace(path);
+}
+
+bool CollectedFiles::Take(const std::string& path) {
+  if (taken_.contains(path)) return true;
+  if (taken_.size() >= given_ * kMostOfOne || (!files_.contains(path) && !IsOfAttempt(path))) return false;
+  taken_.insert(path);
+  return true;
+}
+
+bool CollectedFiles::IsOfAttempt(std::string_view path) const {
+  const bool of_process = path.starts_with(kOfProcesses);
+  const auto* const folder = std::find_if(kOfAttempts.begin(), kOfAttempts.end(),
+                                          [path](std::string_view each) { return path.starts_with(each); });
+  if (!of_process && folder == kOfAttempts.end()) return false;
+  const std::string_view name = path.substr(path.find('/') + 1);
+  if (name.find('/') != std::string_view::npos) return false;
+  // A role's own name may hold dots: "worker.1.0.log" may be of worker.1, and of worker.1.0 if there is one.
+  for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
+    const auto found = attempts_.find(name.substr(0, dot));
+    if (found == attempts_.end()) continue;
+    if (of_process) return true;
+    const auto attempt = NumberBeforeDot(name.substr(dot + 1));
+    if (attempt && *attempt >= found->second.first && *attempt <= found->second.last) return true;
+  }
+  return false;
+}
+
+}  // namespace muster

@@ -1,0 +1,143 @@
+// A testbed of hosts (tests/hosts/testbed) for the lifetime of an object: n1, n2, … with an sshd each, on this machine.
+//
+// The testbed ends with the object, and with the test program if that is killed: it exits when its stdin ends.
+#pragma once
+
+#include <cerrno>
+#include <csignal>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/system/unique_fd.h"
+#include "support/command.h"
+#include "support/places.h"
+#include "support/temp_dir.h"
+
+#define SKIP_WITHOUT_BED() \
+  if (!HostsTestbed::Missing().empty()) GTEST_SKIP() << HostsTestbed::Missing()
+
+namespace muster::testing {
+
+class HostsTestbed {
+ public:
+  // Why this machine cannot have one; empty if it can.
+  static const std::string& Missing() {
+    static const std::string missing = [] {
+      const CommandResult check = RunCommand({.argv = {Program(), "check"}});
+      if (check.exit_code == 0) return std::string();
+      return check.out.empty() ? "the bed cannot be asked: " + check.err : check.out.substr(0, check.out.find('\n'));
+    }();
+    return missing;
+  }
+
+  // `options` are those of "bed up", such as {"--sshd", "MaxStartups 10"}. Throws if it does not come up.
+  explicit HostsTestbed(int hosts, const std::vector<std::string>& options = {}) {
+    std::vector<std::string> argv = {Program(),         "up",      std::to_string(hosts), folder(),  "--share",
+                                     MUSTER_SOURCE_DIR, "--share", MUSTER_BIN_DIR,        "--share", MUSTER_TESTS_DIR};
+    argv.insert(argv.end(), options.begin(), options.end());
+    int ends[2] = {-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+      throw std::runtime_error("no socket for the bed");
+    orders_.reset(ends[0]);
+    const UniqueFd its_end(ends[1]);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, its_end.get(), 0);
+    ::posix_spawn_file_actions_adddup2(&actions, its_end.get(), 1);
+    const std::vector<std::string> env = {"PATH=/usr/bin:/bin"};
+    const int error = ::posix_spawnp(&pid_, argv.front().c_str(), &actions, nullptr,
+                                     command_detail::Pointers(argv).data(), command_detail::Pointers(env).data());
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) throw std::runtime_error("the bed cannot be started");
+  }
+  HostsTestbed(const HostsTestbed&) = delete;
+  HostsTestbed& operator=(const HostsTestbed&) = delete;
+  ~HostsTestbed() { Down(); }
+
+  // To be asked before anything else: true once all hosts answer. What is wrong is on stderr.
+  bool Up() { return Answer() == "up"; }
+
+  // True on success.
+  bool Cut(const std::string& host) { return Do("cut " + host); }
+  bool Heal(const std::string& host) { return Do("heal " + host); }
+  bool PowerOff(const std::string& host) { return Do("poweroff " + host); }  // nobody says goodbye for it
+  bool Kill(const std::string& host) { return Do("kill " + host); }          // its kernel does
+
+  // Ends the testbed as a finished test does; waits until nothing is left.
+  void Down() {
+    if (pid_ < 0) return;
+    orders_.reset();
+    Wait();
+  }
+  // Kills the testbed.
+  void KillTestbed() {
+    ::kill(pid_, SIGKILL);
+    Wait();
+  }
+
+  std::string folder() const { return folder_ / "bed"; }
+  // Below it nothing is seen by the hosts, folder() apart.
+  std::string own_folder() const { return folder_.path(); }
+  std::string ssh_config() const { return folder() + "/ssh_config"; }
+  // A program that replaces ssh, callable from anywhere.
+  std::string ssh() const { return folder() + "/ssh"; }
+
+  // The pid, here, of the process with which all of the host goes.
+  pid_t Init(const std::string& host) const {
+    std::ifstream file(folder() + "/bed.json");
+    const nlohmann::json facts = nlohmann::json::parse(file);
+    for (const nlohmann::json& one : facts["hosts"]) {
+      if (one["name"] == host) return one["pid"].get<pid_t>();
+    }
+    throw std::runtime_error("the bed has no host " + host);
+  }
+
+  // The command, on the machine from where one logs in; on a host, without its sshd; there, through ssh.
+  std::vector<std::string> Login(std::vector<std::string> argv) const {
+    argv.insert(argv.begin(), folder() + "/login");
+    return argv;
+  }
+  std::vector<std::string> On(const std::string& host, std::vector<std::string> argv) const {
+    argv.insert(argv.begin(), {folder() + "/on", host});
+    return argv;
+  }
+  std::vector<std::string> Ssh(const std::string& host, const std::string& command) const {
+    return Login({"ssh", "-n", "-F", ssh_config(), "-o", "BatchMode=yes", "-o", "ConnectTimeout=2", host, command});
+  }
+
+ private:
+  static std::string Program() { return std::string(MUSTER_SOURCE_DIR) + "/tests/hosts/testbed"; }
+
+  bool Do(const std::string& order) {
+    const std::string line = order + "\n";
+    return ::send(orders_.get(), line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size()) &&
+           Answer() == "done";
+  }
+
+  // The next line, or the rest if the testbed ends.
+  std::string Answer() {
+    std::string line;
+    for (char byte = 0; ::read(orders_.get(), &byte, 1) == 1 && byte != '\n';) line += byte;
+    return line;
+  }
+
+  void Wait() {
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+  }
+
+  TempDir folder_;
+  UniqueFd orders_;
+  pid_t pid_ = -1;
+};
+
+}  // namespace muster::testing

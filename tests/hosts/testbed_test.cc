@@ -1,0 +1,165 @@
+// Tests the testbed itself: what each host has of its own, and that nothing of it remains.
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/syscall.h>
+
+#include "hosts/hosts_testbed.h"
+#include "support/await.h"
+
+namespace muster::testing {
+namespace {
+
+using nlohmann::json;
+
+std::string Output(std::vector<std::string> argv) { return RunCommand({.argv = std::move(argv)}).out; }
+int ExitCode(std::vector<std::string> argv) { return RunCommand({.argv = std::move(argv)}).exit_code; }
+
+// Descriptors of the inits of all hosts, by which their end is seen; with one goes all of its host.
+std::vector<UniqueFd> Inits(const HostsTestbed& bed, int hosts) {
+  std::vector<UniqueFd> inits;
+  for (int number = 1; number <= hosts; ++number) {
+    inits.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, bed.Init("n" + std::to_string(number)), 0)));
+  }
+  return inits;
+}
+
+TEST(Bed, GivesEachHostANameATmpAndPidsOfItsOwn) {
+  SKIP_WITHOUT_BED();
+  HostsTestbed bed(4);
+  ASSERT_TRUE(bed.Up());
+  for (const std::string host : {"n1", "n2", "n3", "n4"}) {
+    EXPECT_EQ(Output(bed.Ssh(host, "hostname; echo $SSH_CONNECTION | cut -d' ' -f3")),
+              host + "\n10.77.0." + host.substr(1) + "\n");
+  }
+  EXPECT_EQ(ExitCode(bed.On("n1", {"touch", "/tmp/of-n1", "/root/of-n1", "/dev/shm/of-n1"})), 0);
+  EXPECT_EQ(ExitCode(bed.On("n2", {"ls", "/tmp/of-n1"})), 2);
+  EXPECT_EQ(ExitCode(bed.On("n2", {"ls", "/dev/shm/of-n1"})), 2);
+  EXPECT_EQ(ExitCode({"ls", "/tmp/of-n1"}), 2);
+  EXPECT_EQ(Output(bed.On("n2", {"cat", "/proc/1/comm"})), Output(bed.On("n1", {"cat", "/proc/1/comm"})));
+  EXPECT_EQ(ExitCode(bed.On("n1", {"kill", "-0", std::to_string(::getpid())})), 1) << "it sees no other's processes";
+}
+
+TEST(Bed, LetsHostsSeeItsFolderAndTheBuild) {
+  SKIP_WITHOUT_BED();
+  HostsTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  EXPECT_EQ(ExitCode(bed.On("n1", {"touch", bed.folder() + "/of-all"})), 0);
+  EXPECT_EQ(ExitCode(bed.On("n2", {"ls", bed.folder() + "/of-all"})), 0);
+  EXPECT_EQ(ExitCode(bed.On("n1", {"touch", bed.own_folder() + "/not-of-all"})), 0);
+  EXPECT_EQ(ExitCode(bed.On("n2", {"ls", bed.own_folder() + "/not-of-all"})), 2);
+  EXPECT_EQ(Output(bed.Ssh("n2", std::string(MUSTER_BIN_DIR) + "/muster-agent --version")).substr(0, 12),
+            "muster-agent");
+}
+
+TEST(Bed, CutsAndHealsACable) {
+  SKIP_WITHOUT_BED();
+  HostsTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  ASSERT_TRUE(bed.Cut("n1"));
+  EXPECT_EQ(ExitCode(bed.Ssh("n1", "true")), 255);
+  EXPECT_EQ(ExitCode(bed.Ssh("n2", "true")), 0);
+  EXPECT_EQ(ExitCode(bed.On("n1", {"true"})), 0) << "only the cable is cut";
+  ASSERT_TRUE(bed.Heal("n1"));
+  EXPECT_EQ(ExitCode(bed.Ssh("n1", "true")), 0);
+}
+
+TEST(Bed, PowersOffAHostAndNoOther) {
+  SKIP_WITHOUT_BED();
+  HostsTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const std::vector<UniqueFd> inits = Inits(bed, 2);
+  ASSERT_TRUE(bed.PowerOff("n1"));
+  EXPECT_TRUE(AwaitReadable(inits[0].get()));
+  EXPECT_EQ(ExitCode(bed.On("n1", {"true"})), 3);
+  EXPECT_EQ(ExitCode(bed.Ssh("n2", "true")), 0);
+  EXPECT_FALSE(bed.Heal("n1")) << "its cable went with it";
+}
+
+TEST(Bed, StandsBesideAnotherOfTheSameNames) {
+  SKIP_WITHOUT_BED();
+  HostsTestbed one(1);
+  HostsTestbed other(1);
+  ASSERT_TRUE(one.Up());
+  ASSERT_TRUE(other.Up());
+  EXPECT_EQ(ExitCode(one.On("n1", {"touch", "/tmp/of-one"})), 0);
+  EXPECT_EQ(ExitCode(one.Ssh("n1", "ls /tmp/of-one")), 0);
+  EXPECT_EQ(ExitCode(other.Ssh("n1", "ls /tmp/of-one")), 2);
+}
+
+TEST(Bed, IsNotMadeTwiceInOneFolder) {
+  SKIP_WITHOUT_BED();
+  HostsTestbed bed(1);
+  ASSERT_TRUE(bed.Up());
+  const std::string program = std::string(MUSTER_SOURCE_DIR) + "/tests/hosts/testbed";
+  const CommandResult again = RunCommand({.argv = {program, "up", "3", bed.folder()}});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(again.out, "up already\n");
+  EXPECT_EQ(ExitCode(bed.Ssh("n1", "true")), 0);
+}
+
+TEST(Bed, GoesWithTheTestThatIsOver) {
+  SKIP_WITHOUT_BED();
+  HostsTestbed bed(3);
+  ASSERT_TRUE(bed.Up());
+  const std::vector<UniqueFd> inits = Inits(bed, 3);
+  bed.Down();
+  for (const UniqueFd& init : inits) EXPECT_TRUE(AwaitReadable(init.get(), std::chrono::milliseconds(0)));
+  EXPECT_EQ(ExitCode({"ls", bed.ssh_config()}), 2);
+}
+
+TEST(Bed, IsEndedByTheKernelWhenItIsKilled) {
+  SKIP_WITHOUT_BED();
+  HostsTestbed bed(3);
+  ASSERT_TRUE(bed.Up());
+  const std::vector<UniqueFd> inits = Inits(bed, 3);
+  bed.KillTestbed();
+  for (const UniqueFd& init : inits) EXPECT_TRUE(AwaitReadable(init.get()));
+  EXPECT_NE(ExitCode(bed.On("n1", {"true"})), 0);
+
+  // What it left in the folder is no hindrance.
+  const std::string program = std::string(MUSTER_SOURCE_DIR) + "/tests/hosts/testbed";
+  const CommandResult again = RunCommand({.argv = {program, "up", "2", bed.folder()}});
+  EXPECT_EQ(again.out, "up\n") << again.err;
+}
+
+// As when a test program is killed: the testbed sees the end of its stdin and exits.
+TEST(Bed, OfSixteenGoesWhenItsOwnerIsKilled) {
+  SKIP_WITHOUT_BED();
+  const TempDir folder;
+  int words[2] = {-1, -1};
+  ASSERT_EQ(::pipe2(words, O_CLOEXEC), 0);
+  const UniqueFd told(words[0]);
+  UniqueFd tell(words[1]);
+  const pid_t owner = ::fork();
+  ASSERT_GE(owner, 0);
+  if (owner == 0) {
+    ::setenv("TMPDIR", folder.path().c_str(), 1);
+    HostsTestbed bed(16);
+    const bool up = bed.Up() && Output(bed.Ssh("n16", "hostname")) == "n16\n";
+    const std::string where = up ? bed.folder() + "\n" : "not up\n";
+    if (::write(tell.get(), where.data(), where.size()) < 0) ::_exit(1);
+    for (;;) ::pause();
+  }
+  tell.reset();
+  std::string where;
+  for (char c = 0; ::read(told.get(), &c, 1) == 1 && c != '\n';) where += c;
+  std::ifstream file(where + "/bed.json");
+  const json facts = json::parse(file, nullptr, false);
+  EXPECT_EQ(facts["hosts"].size(), 16U) << where;
+  std::vector<UniqueFd> ends;
+  ends.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, facts["pid"].get<pid_t>(), 0)));
+  for (const json& host : facts["hosts"]) {
+    ends.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, host["pid"].get<pid_t>(), 0)));
+  }
+  ::kill(owner, SIGKILL);
+  ::waitpid(owner, nullptr, 0);
+  for (const UniqueFd& end : ends) EXPECT_TRUE(end && AwaitReadable(end.get()));
+  EXPECT_FALSE(std::filesystem::exists(where + "/ssh_config"));
+}
+
+}  // namespace
+}  // namespace muster::testing

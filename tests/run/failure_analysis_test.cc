@@ -1,0 +1,315 @@
+// Tests the analysis of a first failure, from journals and folders that are created here: the other failures, times,
+// and messages of the processes.
+#include "run/report/failure_analysis.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "run/directory/last_lines.h"
+#include "run/sample_plan.h"
+#include "run/scratch_folder.h"
+
+namespace muster {
+namespace {
+
+constexpr MonotonicNs kMs = 1'000'000;
+constexpr MonotonicNs kBegin = 60'000 * kMs;
+
+class FailureAnalysisTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(scratch / "logs");
+    std::filesystem::create_directories(scratch / "errors");
+    folder = UniqueFd(::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  }
+
+  void Say(JournalEntry entry, double at_ms) {
+    journal.records.push_back({journal.records.size() + 1, "", At(at_ms), std::move(entry)});
+  }
+  static MonotonicNs At(double ms) { return kBegin + static_cast<MonotonicNs>(ms * 1e6); }
+  void Exit(ProcessId process, int code, double at_ms, bool signalled = false, std::uint64_t rss_kib = 0) {
+    ProcessExited exited;
+    exited.process = process;
+    exited.code = code;
+    exited.signalled = signalled;
+    exited.max_rss_kib = rss_kib;
+    exited.at = At(at_ms);
+    Say(exited, at_ms + 0.05);
+  }
+  void Signal(ProcessId process, int signal, double at_ms, int error = 0) {
+    Say(SignalSent{process, 0, signal, error, At(at_ms)}, at_ms + 0.05);
+  }
+  void Log(const std::string& name, const std::string& text) { PutFile(scratch / ("logs/" + name + ".0.log"), text); }
+  void ErrorFile(const std::string& name, const std::string& text) {
+    PutFile(scratch / ("errors/" + name + ".0.json"), text);
+  }
+  FailureAnalysis Made(const Plan& plan, ProcessId origin) {
+    const CheckedJournal checked(plan, journal);
+    EXPECT_EQ(checked.damage(), "");
+    return AnalyseFailure(plan, checked, {origin, 0}, clocks.empty() ? ClocksOf(plan, checked) : clocks, folder.get());
+  }
+
+  ScratchFolder scratch;
+  UniqueFd folder;
+  JournalContents journal;
+  HostClocks clocks;
+};
+
+using Words = std::vector<std::string>;
+
+TEST_F(FailureAnalysisTest, FoldsWhatOthersSaidOverTheirRanks) {
+  const Plan plan = SamplePlan({{"server", 1, Ending::kNever}, {"worker", 8}});
+  Exit(3, 1, 0);  // worker.2
+  Log("worker.2", "ValueError: bad\n");
+  for (const ProcessId worker : {1U, 2U, 4U, 6U}) {
+    Exit(worker, 1, 10);
+    Log("worker." + std::to_string(worker - 1), "peer lost\n");
+  }
+  Exit(5, 1, 11);
+  Log("worker.4", "something else\n");
+  Exit(7, 3, 11);
+  Log("worker.6", "peer lost\n");
+  Signal(8, SIGTERM, 12);
+  Exit(8, SIGTERM, 13, true);
+  Log("worker.7", "peer lost\n");
+  Exit(0, 0, 14);
+  const FailureAnalysis account = Made(plan, 3);
+  ASSERT_EQ(account.others.size(), 3U) << "who ended by muster's signal, or well, has not failed";
+  EXPECT_EQ(MembersText({account.others[0].who}), "worker.0-1, 3, 5");
+  EXPECT_EQ(account.others[0].lines, Words{"peer lost"});
+  EXPECT_FALSE(account.others[0].alike);
+  EXPECT_EQ(MembersText({account.others[1].who}), "worker.4");
+  EXPECT_EQ(account.others[2].why, "exited with code 3");
+}
+
+TEST_F(FailureAnalysisTest, LeavesOutAttemptsThatWereFollowedByAnother) {
+  const Plan plan = SamplePlan({{"worker", 2}});
+  Exit(1, 1, -2);
+  Say(StartOrdered{1, 0}, -3);
+  Say(StartOrdered{1, 1}, -1);
+  Say(ProcessStarted{1, 1, 7, 7, At(-1)}, -1);
+  Exit(0, 1, 0);
+  EXPECT_TRUE(Made(plan, 0).others.empty());
+  EXPECT_TRUE(Made(plan, 0).unordered.empty());
+}
+
+TEST_F(FailureAnalysisTest, FoldsLinesThatDifferInNumbersOnly) {
+  const Plan plan = SamplePlan({{"worker", 3}});
+  Exit(0, 1, 0);
+  for (const ProcessId worker : {1U, 2U}) {
+    Exit(worker, 1, 20);
+    Log("worker." + std::to_string(worker), "[rank" + std::to_string(worker) + "]: lost 0x7f0" +
+                                                std::to_string(worker) + "ab after 1" + std::to_string(worker) +
+                                                " s\n");
+  }
+  const FailureAnalysis account = Made(plan, 0);
+  ASSERT_EQ(account.others.size(), 1U);
+  EXPECT_TRUE(account.others[0].alike);
+  EXPECT_EQ(account.others[0].lines, Words{"[rank1]: lost 0x7f01ab after 11 s"});
+  EXPECT_NE(FailureDetails(account, "worker.0").find("worker.1-2, which exited with code 1 (the same but for numbers"),
+            std::string::npos);
+}
+
+TEST_F(FailureAnalysisTest, IsATimeLineAroundTheFirstFailure) {
+  const Plan plan = SamplePlan({{"server", 1, Ending::kNever}, {"worker", 4}});
+  Exit(1, 0, -60'000);  // long before: not of these seconds
+  Exit(2, 0, -1'200);
+  Exit(3, SIGKILL, 0, true);
+  Signal(0, SIGTERM, 0.2);
+  Signal(4, SIGTERM, 0.3);
+  Exit(4, 0, 12);
+  Exit(0, SIGTERM, 30, true);
+  Exit(0, 0, 30'000);
+  const FailureAnalysis account = Made(plan, 3);
+  EXPECT_EQ(FailureDetails(account, "worker.2"),
+            "  around the first failure, that of worker.2:\n"
+            "    -1.2 s    worker.1 exited with code 0\n"
+            "    0         worker.2 was killed by SIGKILL\n"
+            "    +0.2 ms   server.0, worker.3 were sent SIGTERM\n"
+            "    +12 ms    worker.3 exited with code 0\n"
+            "    +30 ms    server.0 was killed by SIGTERM\n");
+}
+
+TEST_F(FailureAnalysisTest, KeepsAThousandVictimsInAFewLines) {
+  const Plan plan = SamplePlan({{"worker", 1'000}});
+  Exit(0, 1, 0);
+  for (ProcessId worker = 1; worker < 1'000; ++worker) Signal(worker, SIGTERM, 1 + worker * 0.01);
+  for (ProcessId worker = 1; worker < 1'000; ++worker) Exit(worker, SIGTERM, 20 + worker * 0.02, true);
+  const FailureAnalysis account = Made(plan, 0);
+  EXPECT_EQ(account.timeline.size(), 3U);
+  EXPECT_NE(FailureDetails(account, "worker.0").find("+1.0 ms   worker.1-999 were sent SIGTERM, the last at +11 ms\n"),
+            std::string::npos)
+      << FailureDetails(account, "worker.0");
+}
+
+TEST_F(FailureAnalysisTest, SaysWhoCannotBePutInOrder) {
+  const Plan plan = SamplePlan({{"worker", 5}});
+  Exit(1, 1, 0);
+  Exit(3, 1, 0.4);  // the kernel may have reported it late
+  Exit(4, 1, 3'000);
+  Signal(0, SIGTERM, 0.5);
+  Exit(0, 1, 0.6);  // asked to
+  Signal(2, SIGTERM, 0.6, ESRCH);
+  Exit(2, 1, 0.7);  // had ended before the signal
+  EXPECT_EQ(MembersText(Made(plan, 1).unordered), "worker.2-3");
+  EXPECT_NE(FailureHeadline(Made(plan, 1)).find("unknown whether worker.2-3 failed first"), std::string::npos);
+}
+
+TEST_F(FailureAnalysisTest, KnowsThatAnEndWithMuchMemoryIsToldLate) {
+  const Plan plan = SamplePlan({{"worker", 2}});
+  Exit(0, 1, 0);
+  Exit(1, 1, 400, false, 1U << 20);
+  EXPECT_EQ(MembersText(Made(plan, 0).unordered), "worker.1");
+  journal.records.clear();
+  Exit(0, 1, 0);
+  Exit(1, 1, 400, false, 1U << 10);
+  EXPECT_TRUE(Made(plan, 0).unordered.empty());
+}
+
+TEST_F(FailureAnalysisTest, DoesNotDoubtAKillFromOutside) {
+  const Plan plan = SamplePlan({{"worker", 2}});
+  Exit(0, SIGKILL, 0, true);
+  Exit(1, 1, 0.2);
+  EXPECT_TRUE(Made(plan, 0).unordered.empty()) << "to exit is a reaction, to be killed is none";
+}
+
+TEST_F(FailureAnalysisTest, DoubtsWhatClocksOfOtherHostsSay) {
+  const Plan plan = SamplePlan({{"worker", 2}}, 2);
+  Exit(0, 1, 0);
+  Exit(1, 1, 50);
+  EXPECT_EQ(MembersText(Made(plan, 0).unordered), "worker.1") << "nobody has compared the clocks";
+  clocks = {HostClock{}, HostClock{0, 10 * kMs}};
+  EXPECT_TRUE(Made(plan, 0).unordered.empty());
+  clocks = {HostClock{}, HostClock{0, 100 * kMs}};
+  EXPECT_EQ(MembersText(Made(plan, 0).unordered), "worker.1");
+}
+
+TEST_F(FailureAnalysisTest, HasTheEvidenceOfTheOriginOnly) {
+  const Plan plan = SamplePlan({{"worker", 2}});
+  Say(EndEvidence{1, 0, "core", "core dump of 8 KiB in /tmp/core.2", At(0)}, 0);
+  Exit(1, SIGSEGV, 0, true);
+  Say(EndEvidence{0, 0, "core", "core dump of 8 KiB in /tmp/core.1", At(3)}, 3);
+  Exit(0, SIGSEGV, 3, true);
+  EXPECT_EQ(Made(plan, 1).evidence, Words{"core dump of 8 KiB in /tmp/core.2"});
+  EXPECT_EQ(FailureHeadline(Made(plan, 1)), "  evidence  core dump of 8 KiB in /tmp/core.2\n");
+}
+
+TEST_F(FailureAnalysisTest, ShowsWhatProcessesSayThemselves) {
+  const Plan plan = SamplePlan({{"worker", 2}});
+  Exit(0, 1, 0);
+  Log("worker.0",
+      "step 1\nTraceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    raise ValueError('no')\n"
+      "ValueError: no\n");
+  ErrorFile("worker.0", R"({"message": "data\u001b[2J is gone", "shard": 7})");
+  const FailureAnalysis account = Made(plan, 0);
+  ASSERT_TRUE(account.error);
+  EXPECT_EQ(account.hint, "ValueError: no");
+  EXPECT_EQ(FailureHeadline(account),
+            "  error     data\\x1b[2J is gone\n"
+            "            shard: 7\n"
+            "  hint      ValueError: no\n");
+}
+
+TEST_F(FailureAnalysisTest, IsNotLedAstrayByErrorFiles) {
+  const Plan plan = SamplePlan({{"worker", 6}});
+  Exit(0, 1, 0);
+  const auto note = [&](ProcessId worker) { return ReadErrorNote(folder.get(), plan, worker, 0); };
+  PutFile(scratch / "secret", R"({"message": "not for the report"})");
+  std::filesystem::create_symlink(scratch / "secret", scratch / "errors/worker.0.0.json");
+  EXPECT_FALSE(note(0)->unreadable.empty());
+  EXPECT_EQ(note(0)->message, "");
+  ErrorFile("worker.1", "{\"message\": \"" + std::string(2U << 20, 'x') + "\"}");
+  EXPECT_FALSE(note(1)->unreadable.empty());
+  ASSERT_EQ(::mkfifo((scratch / "errors/worker.2.0.json").c_str(), 0600), 0);
+  EXPECT_FALSE(note(2)->unreadable.empty()) << "and nobody waits for a writer";
+  ErrorFile("worker.3", std::string(100'000, '['));
+  EXPECT_FALSE(note(3)->unreadable.empty());
+  std::filesystem::create_directory(scratch / "errors/worker.4.0.json");
+  EXPECT_FALSE(note(4)->unreadable.empty());
+  EXPECT_FALSE(note(5)) << "it left none";
+  std::filesystem::rename(scratch / "errors", scratch / "elsewhere");
+  std::filesystem::create_directory_symlink(scratch / "elsewhere", scratch / "errors");
+  EXPECT_FALSE(note(3)) << "the folder is a link";
+}
+
+TEST(ErrorNote, UnderstandsPyTorchsForm) {
+  // As torch.distributed.elastic.multiprocessing.errors.ErrorHandler writes it.
+  const auto note = ParseErrorNote(R"({"message": {"message": "RuntimeError: shapes do not fit", "errorCode": 5,
+    "extraInfo": {"py_callstack": "Traceback (most recent call last):\n  File \"t.py\", line 1\n", "timestamp": "1795176376"}}})");
+  ASSERT_TRUE(note) << note.error();
+  EXPECT_EQ(note->message, "RuntimeError: shapes do not fit");
+  EXPECT_EQ(note->at, "2026-11-20T12:06:16.000000Z");
+  EXPECT_EQ(note->traceback, (Words{"Traceback (most recent call last):", "  File \"t.py\", line 1"}));
+  EXPECT_EQ(note->more, (std::map<std::string, Value>{{"errorCode", Value(5)}}));
+}
+
+TEST(ErrorNote, UnderstandsThePlainForm) {
+  const auto note = ParseErrorNote(R"({"message": "out of data", "timestamp": 1795176376.5, "epoch": 3})");
+  ASSERT_TRUE(note);
+  EXPECT_EQ(note->message, "out of data");
+  EXPECT_EQ(note->at, "2026-11-20T12:06:16.000000Z");
+  EXPECT_EQ(note->more, (std::map<std::string, Value>{{"epoch", Value(3)}}));
+}
+
+TEST(ErrorNote, IsBoundedAndTyped) {
+  for (const char* none :
+       {"", "7", "[]", "{}", R"({"message": 7})", R"({"message": {"message": []}})", "{\"message\""}) {
+    EXPECT_FALSE(ParseErrorNote(none)) << none;
+  }
+  std::string members = R"({"message": ")" + std::string(5'000, 'm') + R"(", "traceback": 7, "timestamp": "soon")";
+  for (int i = 0; i < 100; ++i) members += ", \"k" + std::to_string(i) + "\": \"" + std::string(3'000, 'v') + "\"";
+  const auto note = ParseErrorNote(members + "}");
+  ASSERT_TRUE(note) << note.error();
+  EXPECT_LT(note->message.size(), 2'010U);
+  EXPECT_EQ(note->at, "");
+  EXPECT_TRUE(note->traceback.empty());
+  EXPECT_EQ(note->more.size(), 20U);
+  for (const auto& [name, value] : note->more) EXPECT_LT(ToText(value).size(), 1'020U);
+  for (const char* time : {"-1", "1e300", "99999999999999", "\"\"", "null"}) {
+    const auto odd = ParseErrorNote(std::string(R"({"message": "m", "timestamp": )") + time + "}");
+    ASSERT_TRUE(odd) << time;
+    EXPECT_EQ(odd->at, "") << time;
+  }
+}
+
+TEST(PythonHint, IsTheLastLineOfATraceback) {
+  EXPECT_EQ(PythonHint({"Traceback (most recent call last):", "  File \"a.py\", line 1, in f", "    x()", "    ^^^",
+                        "torch.OutOfMemoryError: no memory"}),
+            "torch.OutOfMemoryError: no memory");
+  EXPECT_EQ(PythonHint({"[rank3]:   File \"a.py\", line 1, in f", "[rank3]:     x()", "[rank3]: KeyError: 'a'", "bye"}),
+            "KeyError: 'a'");
+  EXPECT_EQ(PythonHint({"Fatal Python error: Segmentation fault", "", "Current thread 0x1 (most recent call first):",
+                        "  File \"a.py\", line 1 in f", "Extension modules: numpy (total: 1)"}),
+            "Fatal Python error: Segmentation fault");
+  EXPECT_EQ(PythonHint({"step: 1", "done"}), "") << "words with a colon are no exception";
+  EXPECT_EQ(PythonHint({"ValueError: printed by somebody"}), "") << "without frames it is only a line";
+  std::vector<std::string> old = {"  File \"a.py\", line 1, in f", "    x()", "ValueError: was survived"};
+  old.insert(old.end(), 30, "went on");
+  EXPECT_EQ(PythonHint(old), "");
+  EXPECT_EQ(PythonHint({}), "");
+}
+
+TEST(EventOrder, IsKnownWhereIntervalsDoNotMeet) {
+  const HostClocks clocks = {HostClock{}, HostClock{-1'000, 10}, std::nullopt};
+  EXPECT_EQ(OrderOf({0, 100, 0}, {0, 101, 0}, clocks), Order::kBefore);
+  EXPECT_EQ(OrderOf({0, 101, 0}, {0, 100, 0}, clocks), Order::kAfter);
+  EXPECT_EQ(OrderOf({0, 100, 0}, {0, 100, 0}, clocks), Order::kUnknown);
+  EXPECT_EQ(OrderOf({0, 100, 0}, {0, 120, 20}, clocks), Order::kUnknown);
+  EXPECT_EQ(OrderOf({0, 100, 20}, {0, 120, 19}, clocks), Order::kBefore);
+  EXPECT_EQ(OrderOf({1, 1'100, 0}, {1, 1'101, 0}, clocks), Order::kBefore) << "one clock has no error against itself";
+  EXPECT_EQ(OrderOf({0, 100, 0}, {1, 1'111, 0}, clocks), Order::kBefore);
+  EXPECT_EQ(OrderOf({0, 100, 0}, {1, 1'110, 0}, clocks), Order::kUnknown);
+  EXPECT_EQ(OrderOf({0, 100, 0}, {2, 900, 0}, clocks), Order::kUnknown);
+  EXPECT_EQ(OrderOf({2, 100, 0}, {2, 900, 0}, clocks), Order::kBefore);
+  EXPECT_EQ(OnHead({1, 1'100, 0}, clocks), 100U);
+  EXPECT_FALSE(OnHead({2, 1'100, 0}, clocks));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,448 @@
+// Tests the trial scheduler: the next trial, and reactions to ends, without processes, journal or clock.
+#include "sweep/scheduler/trial_scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include "space/point.h"
+
+namespace muster {
+namespace {
+
+Space Values(std::int64_t points) {
+  Space values{.kind = Space::Kind::kAxis, .axis = {.name = "x"}};
+  for (std::int64_t x = 0; x < points; ++x) values.axis.values.emplace_back(x);
+  return values;
+}
+
+// A sweep over x = 0, 1, …, n - 1 whose course writes into `entries`.
+class Course {
+ public:
+  explicit Course(std::int64_t points, SweepDescription with = {}, std::vector<PoolHost> hosts = {{"", 0, 2}},
+                  SweepProgress account = {}, std::optional<Space> of = {})
+      : sweep(std::move(with)) {
+    sweep.space = of ? *std::move(of) : Values(points);
+    space.emplace(*CompiledSpace::Of(sweep.space));
+    sampler.emplace(*Sampler::Of(*space, sweep.sampler));
+    course.emplace(sweep, *sampler, std::move(account),
+                   HostPool(std::move(hosts), sweep.budget.slots, sweep.budget.devices),
+                   [this](const SweepEntry& entry) {
+                     if (full) return false;
+                     entries.push_back(entry);
+                     return true;
+                   });
+  }
+
+  void ResumeFrom() {
+    SweepBegan began;
+    began.trials = sampler->size();
+    course->ResumeFrom(began, [](TrialNumber, const OpenTrial&) { return std::nullopt; });
+  }
+  // Judges whatever is to be judged; every trial of `impossible` is.
+  void Judge(const std::vector<TrialRange>& impossible = {}) {
+    while (const auto batch = course->NextToJudge()) {
+      PointsJudged judged{batch->first, batch->second, {}};
+      if (!impossible.empty()) judged.impossible.push_back({"it cannot be", "r.lua:3", impossible});
+      course->Judged(judged);
+    }
+  }
+  // Plans and starts what it can; the trials that were started.
+  std::vector<TrialNumber> Start(const TrialNeeds& needs = {{0, 1}}) {
+    while (const auto trial = course->NextToPlan()) {
+      EXPECT_TRUE(course->Planned(*trial, "plan of " + std::to_string(*trial), needs));
+    }
+    std::vector<TrialNumber> started;
+    while (const auto start = course->NextStart()) {
+      AttemptBegan began;
+      began.trial = start->trial;
+      began.attempt = course->NextAttempt(start->trial);
+      began.point = sampler->At(start->trial);
+      began.id = PointId(began.point);
+      began.plan = "plan of " + std::to_string(start->trial);
+      EXPECT_TRUE(course->Began(began));
+      started.push_back(start->trial);
+    }
+    return started;
+  }
+  void End(TrialNumber trial, TrialClass trial_class = TrialClass::kOk, std::string blamed = {}) {
+    TrialScheduler::AttemptEnd end;
+    end.trial_class = trial_class;
+    end.blamed = std::move(blamed);
+    course->Ended(trial, std::move(end));
+  }
+  // Runs everything to its end, in rounds; returns how often each trial succeeded.
+  std::map<TrialNumber, int> RunAll() {
+    std::map<TrialNumber, int> ends;
+    while (!course->over()) {
+      Judge();
+      const auto started = Start();
+      if (started.empty() && !course->over()) {
+        ADD_FAILURE() << "it does not go on";
+        break;
+      }
+      for (const TrialNumber trial : started) {
+        End(trial);
+        ++ends[trial];
+      }
+    }
+    return ends;
+  }
+
+  SweepDescription sweep;
+  std::optional<CompiledSpace> space;
+  std::optional<Sampler> sampler;
+  std::vector<SweepEntry> entries;
+  bool full = false;
+  std::optional<TrialScheduler> course;
+};
+
+SweepProgress AccountOf(const std::vector<SweepEntry>& entries) {
+  SweepProgress account;
+  for (const SweepEntry& entry : entries) account.Take(entry);
+  return account;
+}
+
+TEST(TrialScheduler, BeginsNoSecondTrialWhereOneWaitsForDevices) {
+  const TrialNeeds one_device = {{1, 1}};
+  Course course(6, {}, {{"", 4, 8}});
+  course.ResumeFrom();
+  course.Judge();
+  EXPECT_EQ(course.Start(one_device), (std::vector<TrialNumber>{0, 1, 2, 3}));
+  course.course->Waits(3, true);
+  EXPECT_EQ(course.course->waiting(), 1U);
+  EXPECT_EQ(course.course->devices_awaited(), 1U);
+  course.End(0);
+  EXPECT_TRUE(course.Start(one_device).empty()) << "it would only wait behind that one";
+  course.course->Waits(3, false);
+  EXPECT_EQ(course.Start(one_device), std::vector<TrialNumber>{4});
+  course.course->Waits(4, true);
+  course.End(4);
+  EXPECT_EQ(course.Start(one_device), std::vector<TrialNumber>{5}) << "one that has ended waits no more";
+}
+
+TEST(TrialScheduler, MovesATrialThatWaitsToAHostWhereItNeedNot) {
+  const TrialNeeds one_device = {{1, 1}};
+  Course course(2, {}, {{"n1", 1, 8}, {"n2", 1, 8}});
+  course.ResumeFrom();
+  course.Judge();
+  ASSERT_EQ(course.Start(one_device), (std::vector<TrialNumber>{0, 1}));
+  course.course->Waits(0, true);
+  EXPECT_FALSE(course.course->NextToMove()) << "the other host is in use";
+  course.End(1);
+  ASSERT_EQ(course.course->NextToMove(), 0U);
+  EXPECT_FALSE(course.course->NextToMove()) << "it is on its way";
+  TrialScheduler::AttemptEnd end;
+  end.interrupted = true;
+  course.course->Ended(0, std::move(end));
+  EXPECT_EQ(std::get<AttemptEnded>(course.entries.back()).counted, false);
+  ASSERT_EQ(course.Start(one_device), std::vector<TrialNumber>{0});
+  course.course->Waits(0, true);
+  EXPECT_FALSE(course.course->NextToMove()) << "it has left the first host already";
+  course.End(0);
+  EXPECT_TRUE(course.course->over());
+}
+
+TEST(TrialScheduler, BeginsTrialsInOrderWhateverPlanComesFirst) {
+  Course course(4);
+  course.ResumeFrom();
+  course.Judge();
+  EXPECT_EQ(course.course->NextToPlan(), 0U);
+  EXPECT_EQ(course.course->NextToPlan(), 1U);
+  EXPECT_TRUE(course.course->Planned(1, "plan", {{0, 1}}));
+  EXPECT_EQ(course.course->NextToPlan(), 2U);
+  EXPECT_TRUE(course.course->Planned(2, "plan", {{0, 1}}));
+  EXPECT_FALSE(course.course->NextStart());
+  EXPECT_FALSE(course.course->over());
+  course.course->MarkImpossible(0, "it cannot be", "r.lua:3");
+  EXPECT_EQ(course.Start(), (std::vector<TrialNumber>{1, 2}));
+}
+
+TEST(TrialScheduler, TriesEveryPointOnce) {
+  Course all(2'000);
+  all.ResumeFrom();
+  const auto ends = all.RunAll();
+  EXPECT_EQ(ends.size(), 2'000u);
+  for (const auto& [trial, times] : ends) EXPECT_EQ(times, 1) << trial;
+  EXPECT_TRUE(all.course->complete());
+}
+
+TEST(TrialScheduler, LeavesImpossiblePointsOut) {
+  Course some(10);
+  some.ResumeFrom();
+  some.Judge({{2, 4}, {9, 9}});
+  EXPECT_EQ(some.RunAll().size(), 6u);
+  EXPECT_EQ(some.course->account().impossible().size(), 4u);
+  EXPECT_TRUE(some.course->complete());
+}
+
+TEST(TrialScheduler, TriesTheSamePointOnce) {
+  Course same(0, {}, {{"", 0, 2}}, {}, Space{.kind = Space::Kind::kUnion, .parts = {Values(2), Values(2), Values(1)}});
+  same.ResumeFrom();
+  const auto ends = same.RunAll();
+  EXPECT_EQ(ends.size(), 2u);
+  EXPECT_TRUE(ends.contains(0) && ends.contains(1));
+}
+
+TEST(TrialScheduler, GoesOnWhereAHeadThatWasKilledLeft) {
+  Course first(100);
+  first.ResumeFrom();
+  first.Judge();
+  const auto started = first.Start();
+  ASSERT_EQ(started.size(), 2u);
+  first.End(started[0]);
+  const auto more = first.Start();
+  ASSERT_EQ(more.size(), 1u);
+  // Killed: two attempts have begun and have no end.
+  Course second(100, {}, {{"", 0, 2}}, AccountOf(first.entries));
+  second.ResumeFrom();
+  const auto ends = second.RunAll();
+  EXPECT_EQ(ends.size(), 99u);
+  EXPECT_FALSE(ends.contains(started[0]));
+  EXPECT_EQ(ends.at(started[1]), 1);
+  std::vector<SweepEntry> all = first.entries;
+  all.insert(all.end(), second.entries.begin(), second.entries.end());
+  EXPECT_EQ(AccountOf(all).over().size(), 100u);
+  EXPECT_EQ(AccountOf(all).attempts(), 102u);
+}
+
+TEST(TrialScheduler, TakesOverTheEndThatNobodyWroteDown) {
+  Course first(2);
+  first.ResumeFrom();
+  first.Judge();
+  ASSERT_EQ(first.Start().size(), 2u);
+  Course second(2, {}, {{"", 0, 2}}, AccountOf(first.entries));
+  SweepBegan began;
+  began.trials = 2;
+  second.course->ResumeFrom(began,
+                            [](TrialNumber trial, const OpenTrial&) -> std::optional<TrialScheduler::AttemptEnd> {
+                              if (trial == 1) return std::nullopt;
+                              return TrialScheduler::AttemptEnd{};
+                            });
+  EXPECT_TRUE(second.course->account().over().Has(0));
+  EXPECT_EQ(second.RunAll().size(), 1u);
+}
+
+TEST(TrialScheduler, TriesAFailureAgainAndThenGivesUp) {
+  SweepDescription sweep;
+  sweep.retry.max = 1;
+  Course course(1, sweep);
+  course.ResumeFrom();
+  course.Judge();
+  EXPECT_EQ(course.Start().size(), 1u);
+  course.End(0, TrialClass::kCrash);
+  EXPECT_FALSE(course.course->over());
+  EXPECT_EQ(course.Start().size(), 1u);
+  course.End(0, TrialClass::kCrash);
+  EXPECT_TRUE(course.course->complete());
+  EXPECT_EQ(course.course->account().count(TrialClass::kCrash), 1u);
+}
+
+TEST(TrialScheduler, KeepsRungsAndResultOfATrialThatGoesOnFromACheckpoint) {
+  SweepDescription sweep;
+  sweep.objective = Objective{"loss", false, {}};
+  sweep.early_stop.emplace();
+  sweep.early_stop->max = 16;  // rungs at steps 1, 4 and 16
+  const auto report = [](std::int64_t step, double loss) {
+    return MetricReport{{"step", Value(step)}, {"loss", Value(loss)}};
+  };
+  Course first(1, sweep);
+  first.ResumeFrom();
+  first.Judge();
+  first.Start();
+  EXPECT_EQ(first.course->Reported(0, report(1, 0.9)).entries.size(), 1U);
+  EXPECT_EQ(first.course->Reported(0, report(5, 0.5)).entries.size(), 1U);
+
+  Course second(1, sweep, {{"", 0, 2}}, AccountOf(first.entries));
+  second.ResumeFrom();
+  ASSERT_EQ(second.course->NextToPlan(), 0U);
+  ASSERT_TRUE(second.course->Planned(0, "plan of 0", {{0, 1}}));
+  ASSERT_TRUE(second.course->NextStart());
+  AttemptBegan began = std::get<AttemptBegan>(first.entries[2]);
+  began.attempt = 1;
+  began.resumed = {0, "/c/step_5"};
+  ASSERT_TRUE(second.course->Began(began));
+  second.course->Recalled(0, report(1, 0.9));
+  second.course->Recalled(0, {{"step", Value(std::int64_t{2})}, {"loss", Value()}});
+  second.course->Recalled(0, report(5, 0.5));
+  EXPECT_FALSE(second.course->progress(0)->diverged());
+  EXPECT_EQ(second.course->progress(0)->loss(), 0.5);
+  EXPECT_TRUE(second.course->Reported(0, report(6, 0.4)).entries.empty()) << "it has passed rungs 1 and 2";
+  const auto last = second.course->Reported(0, report(16, 0.3));
+  ASSERT_EQ(last.entries.size(), 1U);
+  EXPECT_EQ(std::get<RungReached>(last.entries.front()).decision.rung, 2U);
+  EXPECT_EQ(std::get<RungReached>(last.entries.front()).attempt, 1U);
+  second.End(0);
+  const AttemptEnded& ended = std::get<AttemptEnded>(second.entries.back());
+  EXPECT_EQ(ended.loss, 0.3);
+  EXPECT_EQ(ended.metrics.at("step"), Value(std::int64_t{16}));
+}
+
+TEST(TrialScheduler, StopsWhereAnAttemptHasAnotherPlan) {
+  SweepDescription sweep;
+  sweep.retry.max = 1;
+  Course course(1, sweep);
+  course.ResumeFrom();
+  course.Judge();
+  course.Start();
+  course.End(0, TrialClass::kCrash);
+  ASSERT_EQ(course.course->NextToPlan(), 0u);
+  const auto planned = course.course->Planned(0, "another", {{0, 1}});
+  ASSERT_FALSE(planned);
+  EXPECT_EQ(planned.error().front().kind, "plan_changed");
+  EXPECT_NE(planned.error().front().message.find("x=0"), std::string::npos);
+}
+
+TEST(TrialScheduler, TakesAnotherPlanOnceTheUserHasAcceptedTheChange) {
+  Course first(1);
+  first.ResumeFrom();
+  first.Judge();
+  ASSERT_EQ(first.Start().size(), 1u);
+  // Killed, and resumed after the recipe was changed.
+  Course second(1, {}, {{"", 0, 2}}, AccountOf(first.entries));
+  SweepBegan began;
+  began.trials = 1;
+  began.accepted = true;
+  second.course->ResumeFrom(began, [](TrialNumber, const OpenTrial&) { return std::nullopt; });
+  ASSERT_EQ(second.course->NextToPlan(), 0u);
+  EXPECT_TRUE(second.course->Planned(0, "another", {{0, 1}}));
+}
+
+TEST(TrialScheduler, DoesNothingThatItCannotWriteDown) {
+  Course course(10);
+  course.ResumeFrom();
+  course.Judge();
+  while (const auto trial = course.course->NextToPlan()) course.course->Planned(*trial, "plan", {{0, 1}});
+  course.full = true;
+  const auto start = course.course->NextStart();
+  ASSERT_TRUE(start);
+  AttemptBegan began;
+  began.trial = start->trial;
+  EXPECT_FALSE(course.course->Began(began));
+  EXPECT_TRUE(course.course->stopping());
+  EXPECT_FALSE(course.course->NextStart());
+  EXPECT_TRUE(course.course->over()) << "what was not started is not waited for";
+}
+
+TEST(TrialScheduler, KeepsToTheNumberOfTrials) {
+  SweepDescription sweep;
+  sweep.budget.trials = 7;
+  Course course(100, sweep);
+  course.ResumeFrom();
+  EXPECT_EQ(course.RunAll().size(), 7u);
+  EXPECT_FALSE(course.course->complete());
+}
+
+TEST(TrialScheduler, LeavesAHostAloneAndGivesItsTrialsBack) {
+  SweepDescription sweep;
+  sweep.retry.quarantine_host_after = 2;
+  Course course(20, sweep, {{"n1", 1, 1}, {"n2", 1, 1}});
+  course.ResumeFrom();
+  std::map<TrialNumber, int> well;
+  std::map<TrialNumber, std::uint32_t> on;
+  while (!course.course->over()) {
+    course.Judge();
+    while (const auto trial = course.course->NextToPlan()) {
+      ASSERT_TRUE(course.course->Planned(*trial, "plan of " + std::to_string(*trial), {{1, 1}}));
+    }
+    std::vector<TrialQueue::Start> starts;
+    while (auto start = course.course->NextStart()) {
+      AttemptBegan began;
+      began.trial = start->trial;
+      began.attempt = course.course->NextAttempt(start->trial);
+      began.point = course.sampler->At(start->trial);
+      began.id = PointId(began.point);
+      began.plan = "plan of " + std::to_string(start->trial);
+      ASSERT_TRUE(course.course->Began(began));
+      starts.push_back(*start);
+    }
+    ASSERT_FALSE(starts.empty());
+    for (const auto& start : starts) {
+      const bool sick = start.hosts.front() == 1;
+      course.End(start.trial, sick ? TrialClass::kCrash : TrialClass::kOk);
+      if (!sick) ++well[start.trial];
+    }
+  }
+  EXPECT_EQ(course.course->account().quarantined(), (std::set<std::string>{"n2"}));
+  EXPECT_EQ(well.size(), 20u);  // none is spoilt
+  EXPECT_TRUE(course.course->complete());
+}
+
+TEST(TrialScheduler, SaysWhichTrialsNoHostCanHold) {
+  Course course(3, {}, {{"n1", 4, 1}});
+  course.ResumeFrom();
+  course.Judge();
+  EXPECT_TRUE(course.Start({{8, 8}}).empty());
+  EXPECT_TRUE(course.course->over());
+  EXPECT_FALSE(course.course->complete());
+  EXPECT_EQ(course.course->Hopeless(),
+            "3 trials cannot be started: it needs 8 devices of a host, and no host of the sweep has more than 4");
+}
+
+TEST(TrialScheduler, IsDoneWithAPointThatTurnsOutImpossibleAfterItWasTried) {
+  SweepDescription sweep;
+  sweep.retry.max = 3;
+  Course course(2, sweep);
+  course.ResumeFrom();
+  course.Judge();
+  ASSERT_EQ(course.Start().size(), 2u);
+  course.End(0);
+  course.End(1, TrialClass::kCrash);
+  ASSERT_EQ(course.course->NextToPlan(), 1u);
+  course.course->MarkImpossible(1, "it cannot be any more", "r.lua:3");
+  EXPECT_TRUE(course.course->over());
+  EXPECT_TRUE(course.course->complete());
+  EXPECT_EQ(course.course->account().impossible().size(), 1u);
+}
+
+TEST(TrialScheduler, TriesAgainForNothingOnceMoreAfterItWasReopened) {
+  Course first(1);
+  first.ResumeFrom();
+  first.Judge();
+  for (std::uint32_t i = 0; i <= kMostUncounted; ++i) {
+    ASSERT_EQ(first.Start().size(), 1u);
+    first.End(0, TrialClass::kHostLost);
+  }
+  ASSERT_TRUE(first.course->complete());
+  Course second(1, {}, {{"", 0, 2}}, AccountOf(first.entries));
+  SweepBegan began;
+  began.trials = 1;
+  second.course->ResumeFrom(began, [](TrialNumber, const OpenTrial&) { return std::nullopt; }, {{0, 0}});
+  ASSERT_EQ(second.Start().size(), 1u);
+  second.End(0, TrialClass::kHostLost);
+  EXPECT_FALSE(second.course->over());
+}
+
+TEST(TrialScheduler, StopsWhoFallsBehindAndDecidesTheSameAgain) {
+  SweepDescription sweep;
+  sweep.objective = Objective{"loss"};
+  sweep.early_stop = EarlyStopChoice{.min = 1, .max = 4, .eta = 2};
+  Course course(4, sweep, {{"", 0, 4}});
+  course.ResumeFrom();
+  course.Judge();
+  ASSERT_EQ(course.Start().size(), 4u);
+  const auto report = [&](TrialNumber trial, int step, double loss) {
+    return course.course->Reported(trial, {{"step", Value(step)}, {"loss", Value(loss)}}).stop;
+  };
+  EXPECT_FALSE(report(0, 1, 0.5));
+  EXPECT_TRUE(report(1, 1, 0.9));   // 2 of 2, 1 continues
+  EXPECT_FALSE(report(2, 1, 0.1));  // 1 of 3
+  EXPECT_FALSE(report(0, 2, 0.4));  // the first at the second rung
+  EXPECT_FALSE(report(3, 1, 0.2));  // 2 of 4, 2 go on
+  // A resumed head has the same state.
+  Course again(4, sweep, {{"", 0, 4}}, AccountOf(course.entries));
+  EXPECT_EQ(again.course->account().rung_reports().size(), 5u);
+}
+
+TEST(TrialScheduler, TakesWhatIsNoNumberForDivergence) {
+  SweepDescription sweep;
+  sweep.objective = Objective{"loss"};
+  Course course(1, sweep);
+  course.ResumeFrom();
+  course.Judge();
+  course.Start();
+  const auto outcome = course.course->Reported(0, {{"loss", Value(std::nan(""))}});
+  EXPECT_TRUE(outcome.stop);
+  EXPECT_TRUE(course.course->progress(0)->diverged());
+}
+
+}  // namespace
+}  // namespace muster
