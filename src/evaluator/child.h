@@ -1,5 +1,5 @@
 // The evaluator process, which is the program muster-evaluator: locks itself down, reads a request, evaluates, answers;
-// and so on until the last one. And the stem (evaluator_stem.h), which becomes one for each that its parent wants.
+// and so on until the last one. And the fork server (evaluator_fork_server.h), which forks one per request.
 #pragma once
 
 #include "lua/engine/engine.h"

@@ -54,7 +54,7 @@ class EvaluatorProcess {
  public:
   // Starts one; returns once its program runs.
   static Result<std::unique_ptr<EvaluatorProcess>> Start(const EvaluatorStart& start);
-  // One that a stem is about to fork (evaluator_stem.h), and that says so itself.
+  // One that a fork server is about to fork (evaluator_fork_server.h), and that says so itself.
   EvaluatorProcess(EvaluatorEndpoints ends, Mechanisms mechanisms);
   EvaluatorProcess(EvaluatorEndpoints ends, Spawned spawned);
   EvaluatorProcess(const EvaluatorProcess&) = delete;

@@ -1,7 +1,7 @@
 // A channel that delivers only messages that match the commands sent through it.
 //
-// Applies the check of given_to_agent.h: a stray is dropped and reported; too many of them, or an invalid answer, close
-// the connection.
+// Applies the check of agent_message_validator.h: a stray is dropped and reported; too many of them, or an invalid
+// answer, close the connection.
 #pragma once
 
 #include <cstdint>
