@@ -9,6 +9,7 @@ local context = {}
 ---Options of the tuning that aoe_tune_mode switches on.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: deprecated: use `mindspore.device_context.ascend.op_tuning.aoe_job_type()` instead
 ---- type: a table of sub-keys
 ---- default: `{}`
 ---- reads: 2.3.0-rc2: not at all: reading it is an error
@@ -25,6 +26,7 @@ local context = {}
 ---Tune operators while training, or keep the graph for tuning it later.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: deprecated: use `mindspore.device_context.ascend.op_tuning.aoe_tune_mode()` instead
 ---- type: text
 ---- values: `"online"`, `"offline"`
 ---- default: `""`
@@ -34,6 +36,7 @@ local context = {}
 ---Options that only Ascend devices understand.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: deprecated: use `mindspore.device_context.ascend.op_precision, op_tuning and op_debug` instead
 ---- type: a table of sub-keys
 ---- default: `{}`
 ---- reads: 2.3.0-rc2: not at all: reading it is an error
@@ -53,7 +56,7 @@ local context = {}
 ---- reads:
 ---  - 1.6.2 to 1.9.0: not at all: reading it is an error
 ---  - 2.3.0-rc2 to 2.3.1: as its default, whatever was set
----  - 2.4.0: not at all: reading it is an error
+---  - 2.4.0 and later: not at all: reading it is an error
 ---- devices: 1.6.2 to 1.9.0: documented for Ascend; skipped elsewhere than on Ascend
 ---- behaviour: 1.6.2 to 1.9.0: documented as RL, GA and RL,GA; can be set but not read
 ---@field auto_tune_mode? any
@@ -75,12 +78,14 @@ local context = {}
 ---Check that gradients have shape and type of what they are gradients of.
 ---
 ---- releases: 1.0.1 and later
+---- status: 2.5.0 and later: deprecated
 ---- type: true or false
 ---- default: `false`
 ---@field check_bprop? boolean
 ---Folder of that cache; rank_N is added below it.
 ---
 ---- releases: 1.6.2 and later
+---- status: 2.5.0 and later: see also `the environment variable MS_COMPILER_CACHE_PATH`
 ---- type: text
 ---- default: `"."`
 ---- files: every process writes this folder if `enable_compile_cache` is on; MindSpore adds `rank_N` below it, N from the variable `RANK_ID` of the process, 0 without
@@ -95,7 +100,7 @@ local context = {}
 ---@field compute_communicate_fusion_level? integer
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
----- releases: 2.4.0
+---- releases: 2.4.0 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: a whole number
 ---- default: not documented
@@ -103,6 +108,7 @@ local context = {}
 ---How much the compilation remembers for error messages.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: deprecated
 ---- type: a whole number
 ---- values: `0` (`context.RELEASE`), `1` (`context.DEBUG`); `"DEBUG"` is taken for `1`; `"RELEASE"` is taken for `0`
 ---- default: `0` (`context.RELEASE`)
@@ -111,6 +117,7 @@ local context = {}
 ---Let operators give the same result in every run; sets two variables of the process.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: deprecated: use `mindspore.set_deterministic()` instead
 ---- type: text
 ---- values: `"ON"`, `"OFF"`
 ---- default: `"OFF"`
@@ -118,7 +125,8 @@ local context = {}
 ---@field deterministic? "ON"|"OFF"
 ---Number of the device to use on its host.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
+---- status: 2.5.0 and later: deprecated: use `mindspore.set_device()` instead
 ---- type: a whole number
 ---- range: 0 to 4095
 ---- default: `0`
@@ -133,7 +141,8 @@ local context = {}
 ---@field device_id? integer
 ---Kind of device that computes.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
+---- status: 2.5.0 and later: deprecated: use `mindspore.set_device()` instead
 ---- type: text
 ---- values: `"Ascend"`, `"GPU"`, `"CPU"`; `"Davinci"` is taken for `"Ascend"`
 ---- default:
@@ -144,20 +153,21 @@ local context = {}
 ---Keep tensors in NCHW instead of changing them to NHWC.
 ---
 ---- releases: 1.9.0 and later
+---- status: 2.6.0 and later: see also `disable_format_transform of mindspore.jit`
 ---- type: true or false
 ---- default: `false`
 ---- devices: documented for GPU; skipped elsewhere than on GPU
 ---@field disable_format_transform? boolean
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
----- releases: 2.4.0
+---- releases: 2.4.0 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
 ---- default: not documented
 ---@field enable_allreduce_slice_to_reducescatter? boolean
 ---Once let networks compute in half precision.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
 ---- status: 1.6.2 and later: accepted and ignored; taken without being documented
 ---- type: true or false
 ---- default: `false`
@@ -175,6 +185,7 @@ local context = {}
 ---Keep compiled graphs for the next start.
 ---
 ---- releases: 1.6.2 and later
+---- status: 2.5.0 and later: deprecated: use `the environment variable MS_COMPILER_CACHE_ENABLE` instead
 ---- type: true or false
 ---- default: `false`
 ---- behaviour: reads nil until it is set, and 1.6 and 1.9 take any value; documented as a bool, false
@@ -188,7 +199,7 @@ local context = {}
 ---@field enable_concat_eliminate_opt? boolean
 ---Whether the backend follows the mode: "vm" in PYNATIVE_MODE, "ge" in GRAPH_MODE.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
 ---- status: taken without being documented
 ---- type: a value
 ---- default: not documented
@@ -196,13 +207,15 @@ local context = {}
 ---Once switched the dump of operator data on.
 ---
 ---- releases: 0.3.1 to 2.4.0
----- status: 1.6.2 and later: accepted and ignored
+---- status:
+---  - 0.3.1 to 1.0.1: see also `the environment variable MINDSPORE_DUMP_CONFIG`
+---  - 1.6.2 to 2.4.0: accepted and ignored: use `the environment variable MINDSPORE_DUMP_CONFIG` instead
 ---- type: true or false
 ---- default: `false`
 ---- devices:
 ---  - 1.0.1: skipped elsewhere than on Ascend
 ---  - 1.6.2: documented for Ascend; skipped elsewhere than on Ascend
----  - 1.9.0 and later: documented for Ascend
+---  - 1.9.0 to 2.4.0: documented for Ascend
 ---@field enable_dump? boolean
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
@@ -227,23 +240,34 @@ local context = {}
 ---@field enable_grad_comm_opt? boolean
 ---Fuse operators of the graph into larger kernels.
 ---
----- releases: 0.3.1 to 2.4.0
----- status: 0.3.1: taken without being documented
+---- releases: 0.3.1 to 2.7.0
+---- status:
+---  - 0.3.1: taken without being documented
+---  - 2.5.0 and later: deprecated: use `jit_config = { jit_level = "O1" }` instead; taken without being documented
 ---- type: true or false
 ---- default: `false`
----- devices: 1.6.2 and later: documented for Ascend and GPU; skipped elsewhere than on Ascend, GPU and CPU
----- behaviour: 1.6.2 and later: CPU is taken too, the documents name Ascend and GPU
+---- devices:
+---  - 1.6.2 to 2.4.0: documented for Ascend and GPU; skipped elsewhere than on Ascend, GPU and CPU
+---  - 2.5.0 and later: skipped elsewhere than on Ascend, GPU and CPU
+---- behaviour: 1.6.2 to 2.4.0: CPU is taken too, the documents name Ascend and GPU
 ---@field enable_graph_kernel? boolean
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
----- releases: 2.4.0
+---- releases: 2.5.0 and later
+---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
+---- type: true or false
+---- default: not documented
+---@field enable_interleave_parallel_branch? boolean
+---The key of that name in the file of parallel_speed_up_json_path.
+---
+---- releases: 2.4.0 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
 ---- default: not documented
 ---@field enable_interleave_split_concat_branch? boolean
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
----- releases: 2.4.0
+---- releases: 2.4.0 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
 ---- default: not documented
@@ -264,7 +288,7 @@ local context = {}
 ---@field enable_parallel_split? boolean
 ---Once switched the profiler on.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
 ---- status:
 ---  - 1.6.2: accepted and ignored: use `mindspore.profiler.Profiler` instead
 ---  - 1.9.0 and later: taken without being documented; see also `mindspore.profiler.Profiler`
@@ -276,7 +300,7 @@ local context = {}
 ---@field enable_profiling? boolean
 ---Let operators that lack a precision run in another one.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
 ---- type: true or false
 ---- default: `true`
 ---- devices: 1.6.2 and later: documented for Ascend; skipped elsewhere than on Ascend
@@ -301,21 +325,26 @@ local context = {}
 ---JSON file with settings of the running data recorder and of memory reuse.
 ---
 ---- releases: 1.6.2 and later
+---- status: 2.5.0 and later: deprecated
 ---- type: a path
 ---- default: `""`
 ---- files: names a JSON file, `env_config`, whose keys are checked if the recipe ships it by `muster.file`
 ---@field env_config_path? string
 ---Order in which operators of a graph are sent to the device.
 ---
----- releases: 2.4.0
+---- releases: 2.4.0 and later
+---- status: 2.6.0 and later: see also `exec_order of mindspore.jit`
 ---- type: text
----- values: `"bfs"`, `"dfs"`, `"gpto"`
+---- values:
+---  - 2.4.0: `"bfs"`, `"dfs"`, `"gpto"`
+---  - 2.5.0 and later: `"bfs"`, `"dfs"`
 ---- default: `"bfs"`
 ---- devices: documented for Ascend
 ---@field exec_order? "bfs"|"dfs"|"gpto"
 ---Options that only GPUs understand.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: deprecated: use `mindspore.device_context.gpu.op_precision and op_tuning` instead
 ---- type: a table of sub-keys
 ---- default: `{}`
 ---- reads: 2.3.0-rc2: not at all: reading it is an error
@@ -325,21 +354,26 @@ local context = {}
 ---Give gradients of scalar inputs as well.
 ---
 ---- releases: 1.6.2 and later
+---- status: 2.5.0 and later: deprecated: use `the derivative of a tensor` instead
 ---- type: true or false
 ---- default: `false`
 ---@field grad_for_scalar? boolean
 ---Options of that fusion for experts, such as --opt_level=2 --dump_as_text.
 ---
 ---- releases: 1.6.2 and later
+---- status: 2.5.0 and later: deprecated: use `the environment variable MS_DEV_GRAPH_KERNEL_FLAGS` instead; taken without being documented
 ---- type: text
 ---- values: `--dump_as_text`, `--dump_as_text=true` or `--dump_as_text=false`; `--opt_level=0`, `--opt_level=1`, `--opt_level=2` or `--opt_level=3`; any number of these options, separated by blanks (API page of 1.6; MindSpore warns and ignores it when a graph is compiled)
 ---- default: `""`
----- devices: documented for Ascend and GPU; skipped elsewhere than on Ascend, GPU and CPU
----- behaviour: CPU is taken too, the documents name Ascend and GPU
+---- devices:
+---  - 1.6.2 to 2.4.0: documented for Ascend and GPU; skipped elsewhere than on Ascend, GPU and CPU
+---  - 2.5.0 and later: skipped elsewhere than on Ascend, GPU and CPU
+---- behaviour: 1.6.2 to 2.4.0: CPU is taken too, the documents name Ascend and GPU
 ---@field graph_kernel_flags? string
 ---How many operators run at once; 0 leaves it to the framework.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: deprecated: use `mindspore.runtime.dispatch_threads_num()` instead
 ---- type: a whole number
 ---- range: 0 to 4294967295
 ---- default: `0`
@@ -368,6 +402,7 @@ local context = {}
 ---How much of Python's syntax the compiler of graphs takes.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.6.0 and later: see also `the parameters of mindspore.jit`
 ---- type: a whole number
 ---- values: `0` (`context.STRICT`), `1` (`context.COMPATIBLE`), `2` (`context.LAX`); `"COMPATIBLE"` is taken for `1`; `"LAX"` is taken for `2`; `"STRICT"` is taken for `0`
 ---- default: `2` (`context.LAX`)
@@ -383,6 +418,7 @@ local context = {}
 ---How deeply functions of a network may call each other.
 ---
 ---- releases: 1.0.1 and later
+---- status: 2.5.0 and later: deprecated: use `mindspore.set_recursion_limit()` instead
 ---- type: a whole number
 ---- range: 1 to 4294967295
 ---- default: `1000`
@@ -390,6 +426,7 @@ local context = {}
 ---Most memory to take of a device.
 ---
 ---- releases: 1.0.1 and later
+---- status: 2.5.0 and later: deprecated: use `mindspore.runtime.set_memory() with max_size` instead
 ---- type: a size such as "3.5GB", or a number of bytes
 ---- range: above 0 GB
 ---- default: `"1024GB"`
@@ -404,6 +441,7 @@ local context = {}
 ---Move idle data to the host's memory when the device's is short.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: deprecated: use `the device parameter of mindspore.Parameter` instead
 ---- type: text
 ---- values: `"ON"`, `"OFF"`
 ---- default: `"OFF"`
@@ -414,17 +452,19 @@ local context = {}
 ---Prefer speed (O0) or little memory (O1).
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: deprecated: use `mindspore.runtime.set_memory() with optimize_level` instead
 ---- type: text
 ---- values: `"O0"`, `"O1"`
 ---- default:
 ---  - 2.3.0-rc2 to 2.3.1: `"O0"`, on Ascend `"O1"` (1 on Ascend, 0 elsewhere)
----  - 2.4.0: `"O0"`
+---  - 2.4.0 and later: `"O0"`
 ---- reads: `O0` reads `0`; `O1` reads `1`
----- behaviour: 2.4.0: documented as O1 on Ascend, O0 everywhere
+---- behaviour: 2.4.0 to 2.5.0: documented as O1 on Ascend, O0 everywhere
 ---@field memory_optimize_level? "O0"|"O1"
 ---Size of the blocks in which device memory is taken.
 ---
 ---- releases: 1.6.2 and later
+---- status: 2.5.0 and later: deprecated: use `mindspore.runtime.set_memory() with increase_size` instead
 ---- type: a size such as "3.5GB", or a number of bytes
 ---- range: at least 1 GB
 ---- default: `"1GB"`
@@ -440,7 +480,7 @@ local context = {}
 ---@field mempool_block_size? string|number
 ---Whole graphs (GRAPH_MODE) or operator by operator (PYNATIVE_MODE).
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
 ---- type: a whole number
 ---- values: `0` (`context.GRAPH_MODE`), `1` (`context.PYNATIVE_MODE`)
 ---- default:
@@ -455,6 +495,7 @@ local context = {}
 ---Seconds that one operator may take; 0 leaves it to the device.
 ---
 ---- releases: 1.9.0 and later
+---- status: 2.5.0 and later: deprecated: use `mindspore.device_context.ascend.op_debug.execute_timeout()` instead
 ---- type: a whole number
 ---- range: 0 to 4294967295
 ---- default:
@@ -463,18 +504,28 @@ local context = {}
 ---- devices:
 ---  - 1.9.0: documented for Ascend
 ---  - 2.3.0-rc2 to 2.3.1: documented for GPU and Ascend
----  - 2.4.0: documented for Ascend
+---  - 2.4.0 and later: documented for Ascend
 ---@field op_timeout? integer
+---The key of that name in the file of parallel_speed_up_json_path.
+---
+---- releases: 2.6.0 and later
+---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
+---- type: text
+---- default: not documented
+---@field pp_1f1b_overlap? string
 ---Compile the network and do not run it.
 ---
----- releases: 0.3.1 to 2.4.0
----- status: 0.3.1 to 1.0.1: taken without being documented
+---- releases: 0.3.1 to 2.7.0
+---- status:
+---  - 0.3.1 to 1.0.1: taken without being documented
+---  - 2.5.0 and later: deprecated: use `the environment variable MS_DEV_PRECOMPILE_ONLY` instead
 ---- type: true or false
 ---- default: `false`
 ---@field precompile_only? boolean
 ---File that takes what the Print operator prints, instead of the screen.
 ---
 ---- releases: 1.0.1 and later
+---- status: 2.5.0 and later: deprecated: use `the output on the screen` instead
 ---- type: a path
 ---- default: `""`
 ---- devices:
@@ -485,7 +536,7 @@ local context = {}
 ---@field print_file_path? string
 ---Once chose what the profiler records.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
 ---- status:
 ---  - 1.6.2: accepted and ignored: use `mindspore.profiler.Profiler` instead
 ---  - 1.9.0 and later: taken without being documented; see also `mindspore.profiler.Profiler`
@@ -498,6 +549,7 @@ local context = {}
 ---Run every operator to its end in PYNATIVE_MODE, so that errors name the right line.
 ---
 ---- releases: 1.6.2 and later
+---- status: 2.5.0 and later: deprecated: use `mindspore.runtime.launch_blocking()` instead
 ---- type: true or false
 ---- default: `false`
 ---- devices: 1.6.2 to 1.9.0: documented for GPU and Ascend
@@ -513,18 +565,22 @@ local context = {}
 ---
 ---- releases: 2.3.0-rc2 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
----- type: true or false
+---- type:
+---  - 2.3.0-rc2 to 2.6.0: true or false
+---  - 2.7.0: text
 ---- default: not documented
----@field recompute_comm_overlap? boolean
+---@field recompute_comm_overlap? boolean|string
 ---Keep class names of networks in the names of scopes.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
+---- status: 2.5.0 and later: deprecated
 ---- type: true or false
 ---- default: `true`
 ---@field reserve_class_name_in_scope? boolean
 ---Threads of the pool that runs actors and CPU kernels.
 ---
 ---- releases: 1.9.0 and later
+---- status: 2.5.0 and later: deprecated: use `mindspore.device_context.cpu.op_tuning.threads_num()` instead
 ---- type: a whole number
 ---- range:
 ---  - 1.9.0: 1 to 4294967295
@@ -537,16 +593,19 @@ local context = {}
 ---Once named the folder of those dumps.
 ---
 ---- releases: 0.3.1 to 2.4.0
----- status: 1.6.2 and later: accepted and ignored
+---- status:
+---  - 0.3.1 to 1.0.1: see also `the environment variable MINDSPORE_DUMP_CONFIG`
+---  - 1.6.2 to 2.4.0: accepted and ignored: use `the environment variable MINDSPORE_DUMP_CONFIG` instead
 ---- type: text
 ---- default: `"."`
 ---- devices:
 ---  - 1.6.2: documented for Ascend; skipped elsewhere than on Ascend
----  - 1.9.0 and later: documented for Ascend
+---  - 1.9.0 to 2.4.0: documented for Ascend
 ---@field save_dump_path? string
 ---How much of the compilation's graphs to write to files: 0 (or false), 1, 2 (or true), 3.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
+---- status: 2.5.0 and later: deprecated: use `the environment variable MS_DEV_SAVE_GRAPHS` instead
 ---- type:
 ---  - 0.3.1 to 1.9.0: true or false
 ---  - 2.3.0-rc2 and later: true or false or a whole number
@@ -559,7 +618,8 @@ local context = {}
 ---@field save_graphs? boolean|integer
 ---Folder for those graphs; made at once, rank_N is added below it.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
+---- status: 2.5.0 and later: deprecated: use `the environment variable MS_DEV_SAVE_GRAPHS_PATH` instead
 ---- type: a path
 ---- default: `"."`
 ---- files: every process writes this folder if `save_graphs` is on; MindSpore adds `rank_N` below it, N from the variable `RANK_ID` of the process, 0 without
@@ -581,6 +641,7 @@ local context = {}
 ---Allow networks in .pyc and .so files in GRAPH_MODE.
 ---
 ---- releases: 1.9.0 and later
+---- status: 2.7.0: see also `the environment variable MS_SUPPORT_BINARY`
 ---- type: true or false
 ---- default: `false`
 ---@field support_binary? boolean
@@ -593,8 +654,10 @@ local context = {}
 ---@field tune_mode? string
 ---Limit of device memory for variables.
 ---
----- releases: 0.3.1 to 2.4.0
----- status: 1.6.2 and later: deprecated: use `max_device_memory` instead
+---- releases: 0.3.1 to 2.7.0
+---- status:
+---  - 1.6.2 to 2.4.0: deprecated: use `max_device_memory` instead
+---  - 2.5.0 and later: deprecated: use `mindspore.runtime.set_memory() with max_size` instead
 ---- type: a size such as "3.5GB", or a number of bytes
 ---- range:
 ---  - 0.3.1 to 1.0.1: above 0 and at most 30 GB; a whole number of GB
@@ -629,6 +692,7 @@ local context = {}
 ---In which precision operators compute.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: see also `mindspore.device_context.ascend.op_precision.precision_mode()`
 ---- type: text
 ---- values: `"force_fp16"`, `"allow_fp32_to_fp16"`, `"allow_mix_precision"`, `"must_keep_origin_dtype"`, `"force_fp32"`, `"allow_fp32_to_bf16"`, `"allow_mix_precision_fp16"`, `"allow_mix_precision_bf16"`
 ---- default: `""`
@@ -638,6 +702,7 @@ local context = {}
 ---Compile operators while training instead of taking ready ones.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: see also `mindspore.device_context.ascend.op_tuning.op_compile()`
 ---- type: true or false
 ---- default: `""`
 ---- reads: as text: `true` reads `"1"`, `3` reads `"3"`; also by the name of the sub-key alone
@@ -655,6 +720,7 @@ local context = {}
 ---Let matrix products of 32-bit floats run in HF32.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: see also `mindspore.device_context.ascend.op_precision.matmul_allow_hf32()`
 ---- type: true or false
 ---- default: `""`
 ---- reads: as text: `true` reads `"1"`, `3` reads `"3"`; also by the name of the sub-key alone
@@ -663,6 +729,7 @@ local context = {}
 ---Let convolutions of 32-bit floats run in HF32.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: see also `mindspore.device_context.ascend.op_precision.conv_allow_hf32()`
 ---- type: true or false
 ---- default: `""`
 ---- reads: as text: `true` reads `"1"`, `3` reads `"3"`; also by the name of the sub-key alone
@@ -670,7 +737,8 @@ local context = {}
 ---@field conv_allow_hf32? boolean
 ---Of an operator that failed keep nothing ("0"), inputs and outputs ("1") or inputs ("2").
 ---
----- releases: 2.3.0-rc2 and later
+---- releases: 2.3.0-rc2 to 2.5.0
+---- status: see also `mindspore.device_context.ascend.op_debug.aclinit_config() with dump`
 ---- type: text
 ---- values: `"0"`, `"1"`, `"2"`
 ---- default: `"2"`
@@ -679,6 +747,7 @@ local context = {}
 ---File with the precision of single operators.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: see also `mindspore.device_context.ascend.op_precision.op_precision_mode()`
 ---- type: text
 ---- default: `""`
 ---- reads: also by the name of the sub-key alone
@@ -694,6 +763,7 @@ local context = {}
 ---JSON file with switches that overlap computing and communication.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.6.0 and later: see also `AutoParallel.transformer_opt()`
 ---- type: text
 ---- values: `muster.null` for none
 ---- default: `""`
@@ -720,6 +790,7 @@ local context = {}
 ---Check that operators stay inside their memory.
 ---
 ---- releases: 2.3.1 and later
+---- status: 2.5.0 and later: see also `mindspore.device_context.ascend.op_debug.debug_option()`
 ---- type: text
 ---- values: `"oom"`
 ---- default: `""`
@@ -759,7 +830,7 @@ local context = {}
 ---@field need_ckpt? boolean
 ---Watch over communication and end the process when it hangs.
 ---
----- releases: 2.4.0
+---- releases: 2.4.0 and later
 ---- type: true or false
 ---- default: `true`
 ---- reads: also by the name of the sub-key alone
@@ -783,6 +854,7 @@ local context = {}
 ---Algorithm of convolutions.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: see also `mindspore.device_context.gpu.op_tuning.conv_fprop_algo()`
 ---- type: text
 ---- values: `"normal"`, `"performance"`, `"implicit_gemm"`, `"precomp_gemm"`, `"gemm"`, `"direct"`, `"fft"`, `"fft_tiling"`, `"winograd"`, `"winograd_nonfused"`
 ---- default: `"normal"`
@@ -792,6 +864,7 @@ local context = {}
 ---Algorithm of the gradients of a convolution's input.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: see also `mindspore.device_context.gpu.op_tuning.conv_dgrad_algo()`
 ---- type: text
 ---- values: `"normal"`, `"performance"`, `"algo_0"`, `"algo_1"`, `"fft"`, `"fft_tiling"`, `"winograd"`, `"winograd_nonfused"`
 ---- default: `"normal"`
@@ -800,6 +873,7 @@ local context = {}
 ---Algorithm of the gradients of a convolution's weights.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: see also `mindspore.device_context.gpu.op_tuning.conv_wgrad_algo()`
 ---- type: text
 ---- values: `"normal"`, `"performance"`, `"algo_0"`, `"algo_1"`, `"algo_3"`, `"fft"`, `"fft_tiling"`, `"winograd_nonfused"`
 ---- default: `"normal"`
@@ -808,6 +882,7 @@ local context = {}
 ---Let convolutions use TF32 cores.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: see also `mindspore.device_context.gpu.op_precision.conv_allow_tf32()`
 ---- type: true or false
 ---- default: `true`
 ---- reads: also by the name of the sub-key alone
@@ -815,6 +890,7 @@ local context = {}
 ---Let matrix products use TF32 cores.
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: see also `mindspore.device_context.gpu.op_precision.matmul_allow_tf32()`
 ---- type: true or false
 ---- default: `false`
 ---- reads: also by the name of the sub-key alone
@@ -839,7 +915,7 @@ local context = {}
 ---- reads: also by the name of the sub-key alone
 ---- together:
 ---  - 2.3.1: `on` needs `{jit_level = "O0"}` beside it (MindSpore fails without it, and with O1 and O2)
----  - 2.4.0: `on` goes with `{jit_level = "O0"}` only, if given (MindSpore refuses O1 and O2)
+---  - 2.4.0 and later: `on` goes with `{jit_level = "O0"}` only, if given (MindSpore refuses O1 and O2)
 ---- behaviour: 2.3 fails without jit_level beside it, 2.4 only with O1 and O2
 ---@field infer_boost? "on"|"off"
 
@@ -855,6 +931,14 @@ local context = {}
 ---- default: `{}`
 ---- setting: for the whole job, not inside `each`
 ---@field all_reduce_fusion_config? integer[]
+---Whether AutoParallel wraps the network; used by AutoParallel.
+---
+---- releases: 2.6.0 and later
+---- status: taken without being documented
+---- type: true or false
+---- default: `false`
+---- setting: for the whole job, not inside `each`
+---@field auto_parallel_new_interface? boolean
 ---Old name of search_mode.
 ---
 ---- releases: 1.0.1 and later
@@ -919,7 +1003,7 @@ local context = {}
 ---@field dataset_strategy? "data_parallel"|"full_batch"|integer[][]
 ---Number of devices that train together; left out, it is the number of workers.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
 ---- type: a whole number
 ---- range:
 ---  - 0.3.1 to 1.9.0: 1 to 4096
@@ -929,13 +1013,27 @@ local context = {}
 ---- setting: for the whole job, not inside `each`
 ---- behaviour: 2.3.0-rc2 and later: documented as 1 to 4096, MindSpore has no upper limit
 ---@field device_num? integer
+---Print the norm of each device's gradients.
+---
+---- releases: 2.5.0 and later
+---- type: true or false
+---- default: `false`
+---- setting: for the whole job, not inside `each`
+---- behaviour: numbers pass as truth values, muster takes true and false
+---@field dump_device_local_norm? boolean
 ---Print the norm of gradients before they are summed.
 ---
----- releases: 2.4.0
+---- releases: 2.4.0 and later
 ---- type: true or false
 ---- default: `false`
 ---- setting: for the whole job, not inside `each`
 ---@field dump_local_norm? boolean
+---Folder to write those norms to; MindSpore does not make it.
+---
+---- releases: 2.5.0 and later
+---- type: text
+---- default: `""`
+---@field dump_local_norm_path? string
 ---Use AllToAll where tensors are redistributed, instead of several smaller operators.
 ---
 ---- releases: 1.6.2 and later
@@ -970,7 +1068,7 @@ local context = {}
 ---@field full_batch? boolean
 ---Rank of this process among all workers; left out, it comes from the cluster.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
 ---- type: a whole number
 ---- range: 0 to 4095
 ---- default: `0`
@@ -1012,9 +1110,17 @@ local context = {}
 ---- reads: not at all: reading it is an error
 ---- setting: 1.6.2 to 2.3.0-rc2: the reset leaves it alone
 ---@field group_ckpt_save_file? string
+---Initialise parameters while the graph is compiled; used by AutoParallel.
+---
+---- releases: 2.6.0 and later
+---- status: taken without being documented
+---- type: true or false
+---- default: `true`
+---- setting: for the whole job, not inside `each`
+---@field init_param_in_compile? boolean
 ---Take the mean of the loss that devices compute repeatedly.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
 ---- status:
 ---  - 0.3.1 to 1.0.1: taken without being documented
 ---  - 1.9.0 and later: taken without being documented
@@ -1053,7 +1159,7 @@ local context = {}
 ---@field optimizer_weight_shard_size? integer
 ---How data and network are spread over the devices.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
 ---- type: text
 ---- values:
 ---  - 0.3.1: `"stand_alone"`, `"data_parallel"`, `"hybrid_parallel"`, `"semi_auto_parallel"`, `"auto_parallel"`
@@ -1080,7 +1186,7 @@ local context = {}
 ---@field parallel_optimizer_config? muster.SetAutoParallelContext.parallel_optimizer_config
 ---Start all devices from the parameters of device 0.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
 ---- status: 1.0.1: see also `mindspore.set_seed`
 ---- type: true or false
 ---- values: 1.0.1: `false`
@@ -1160,14 +1266,14 @@ local context = {}
 ---@field strategy_ckpt_config? muster.SetAutoParallelContext.strategy_ckpt_config
 ---File to read the sharding strategy from.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
 ---- type: text
 ---- default: `""`
 ---- together: 2.3.0-rc2 and later: another name of `strategy_ckpt_config.load_file`
 ---@field strategy_ckpt_load_file? string
 ---File to write the sharding strategy to.
 ---
----- releases: 0.3.1 to 2.4.0
+---- releases: 0.3.1 to 2.7.0
 ---- type: text
 ---- default: `""`
 ---- together: 2.3.0-rc2 and later: another name of `strategy_ckpt_config.save_file`
@@ -1265,13 +1371,21 @@ local context = {}
 ---- range: at least 0
 ---- default: `64`
 ---@field parallel_optimizer_threshold? integer
----Devices that share one copy of the optimizer's weights.
+---Devices that share one copy of the optimizer's weights; -1: all.
 ---
 ---- releases: 2.3.0-rc2 and later
 ---- type: a whole number
 ---- range: at least 1; without effect up to 1
 ---- default: `-1`
 ---@field optimizer_weight_shard_size? integer
+---What is cut among devices: weights and states (1), gradients as well (2), parameters as well (3).
+---
+---- releases: 2.6.0 and later
+---- status: taken without being documented
+---- type: text
+---- values: `"level1"`, `"level2"`, `"level3"`
+---- default: not documented
+---@field optimizer_level? "level1"|"level2"|"level3"
 
 ---How the stages of a pipeline work together.
 ---@class muster.SetAutoParallelContext.pipeline_config
@@ -1287,11 +1401,17 @@ local context = {}
 ---
 ---- releases: 2.3.0-rc2 and later
 ---- type: text
----- values: `"1f1b"`, `"gpipe"`
+---- values:
+---  - 2.3.0-rc2 to 2.4.0: `"1f1b"`, `"gpipe"`
+---  - 2.5.0: `"1f1b"`, `"gpipe"`, `"seqpipe"`
+---  - 2.6.0 and later: `"1f1b"`, `"gpipe"`, `"seqpipe"`, `"seqvpp"`, `"seqsmartvpp"`
 ---- default: `"1f1b"`
 ---- reads: also by the name of the sub-key alone
----- together: must be there; `gpipe` needs `{pipeline_interleave = true}` beside it (descriptions of 2.3; MindSpore refuses it)
----@field pipeline_scheduler "1f1b"|"gpipe"
+---- together:
+---  - 2.3.0-rc2 to 2.4.0: must be there; `gpipe` needs `{pipeline_interleave = true}` beside it (descriptions of 2.3; MindSpore refuses it)
+---  - 2.5.0: must be there; `gpipe` needs `{pipeline_interleave = true}` beside it (descriptions of 2.3; MindSpore refuses it); `seqpipe` needs `{pipeline_interleave = true}` beside it (descriptions of 2.3; MindSpore refuses it)
+---  - 2.6.0 and later: must be there; `gpipe` needs `{pipeline_interleave = true}` beside it (descriptions of 2.3; MindSpore refuses it); `seqpipe` needs `{pipeline_interleave = true}` beside it (descriptions of 2.3; MindSpore refuses it); `seqsmartvpp` needs `{pipeline_interleave = true}` beside it (descriptions of 2.3; MindSpore refuses it); `seqvpp` needs `{pipeline_interleave = true}` beside it (descriptions of 2.3; MindSpore refuses it)
+---@field pipeline_scheduler "1f1b"|"gpipe"|"seqpipe"|"seqvpp"|"seqsmartvpp"
 
 ---Files of the sharding strategy, and what they hold.
 ---@class muster.SetAutoParallelContext.strategy_ckpt_config
@@ -1737,6 +1857,7 @@ function context.set_context(attributes) end
 ---@overload fun(attribute: "enable_fused_cast_add_opt"): boolean
 ---@overload fun(attribute: "enable_grad_comm_opt"): boolean
 ---@overload fun(attribute: "enable_graph_kernel"): boolean
+---@overload fun(attribute: "enable_interleave_parallel_branch"): boolean
 ---@overload fun(attribute: "enable_interleave_split_concat_branch"): boolean
 ---@overload fun(attribute: "enable_offloading_packed_experts"): boolean
 ---@overload fun(attribute: "enable_opt_shard_comm_opt"): boolean
@@ -1763,12 +1884,13 @@ function context.set_context(attributes) end
 ---@overload fun(attribute: "mempool_block_size"): number
 ---@overload fun(attribute: "mode"): 0|1
 ---@overload fun(attribute: "op_timeout"): integer
+---@overload fun(attribute: "pp_1f1b_overlap"): string
 ---@overload fun(attribute: "precompile_only"): boolean
 ---@overload fun(attribute: "print_file_path"): string
 ---@overload fun(attribute: "profiling_options"): "training_trace"|"task_trace"|"training_trace:task_trace"|"task_trace:training_trace"|"op_trace"|string
 ---@overload fun(attribute: "pynative_synchronize"): boolean
 ---@overload fun(attribute: "recompute_allgather_overlap_fagrad"): boolean
----@overload fun(attribute: "recompute_comm_overlap"): boolean
+---@overload fun(attribute: "recompute_comm_overlap"): boolean|string
 ---@overload fun(attribute: "reserve_class_name_in_scope"): boolean
 ---@overload fun(attribute: "runtime_num_threads"): integer
 ---@overload fun(attribute: "save_dump_path"): string
@@ -1800,6 +1922,7 @@ function context.set_auto_parallel_context(attributes) end
 
 ---The value in force, as the recipe's release reads it back.
 ---@overload fun(attribute: "all_reduce_fusion_config"): integer[]
+---@overload fun(attribute: "auto_parallel_new_interface"): boolean
 ---@overload fun(attribute: "auto_parallel_search_mode"): "dynamic_programming"|"recursive_programming"|"sharding_propagation"
 ---@overload fun(attribute: "auto_pipeline"): boolean
 ---@overload fun(attribute: "cast_before_mirror"): boolean
@@ -1807,7 +1930,9 @@ function context.set_auto_parallel_context(attributes) end
 ---@overload fun(attribute: "communi_parallel_mode"): "all_group_parallel"|"same_server_group_parallel"|"no_group_parallel"
 ---@overload fun(attribute: "dataset_strategy"): "data_parallel"|"full_batch"|integer[][]
 ---@overload fun(attribute: "device_num"): integer
+---@overload fun(attribute: "dump_device_local_norm"): boolean
 ---@overload fun(attribute: "dump_local_norm"): boolean
+---@overload fun(attribute: "dump_local_norm_path"): string
 ---@overload fun(attribute: "enable_alltoall"): boolean
 ---@overload fun(attribute: "enable_parallel_optimizer"): boolean
 ---@overload fun(attribute: "force_fp32_communication"): boolean
@@ -1817,6 +1942,7 @@ function context.set_auto_parallel_context(attributes) end
 ---@overload fun(attribute: "grad_accumulation_step"): integer|1
 ---@overload fun(attribute: "gradient_fp32_sync"): boolean
 ---@overload fun(attribute: "gradients_mean"): boolean
+---@overload fun(attribute: "init_param_in_compile"): boolean
 ---@overload fun(attribute: "loss_repeated_mean"): boolean
 ---@overload fun(attribute: "mirror_mean"): boolean
 ---@overload fun(attribute: "optimizer_weight_shard_aggregated_save"): boolean

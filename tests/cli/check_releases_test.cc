@@ -125,7 +125,7 @@ TEST(CheckReleases, AreJsonForPrograms) {
   EXPECT_EQ(there["diagnostics"][0]["new"], true);
   ASSERT_FALSE(there["defaults"].empty());
   EXPECT_EQ(there["defaults"][0]["name"], "mode");
-  EXPECT_EQ(json::parse(CheckOn(recipe, "all", {"--json"}).out)["releases"].size(), 7U);
+  EXPECT_EQ(json::parse(CheckOn(recipe, "all", {"--json"}).out)["releases"].size(), 10U);
 }
 
 TEST(CheckReleases, PrintsTheRecipesOwnLinesOnce) {

@@ -28,6 +28,7 @@ TEST(Docs, TellOneAttributeWithoutColourInAPipe) {
             "\n"
             "  releases   1.6.2 and later\n"
             "  listed in  group execution\n"
+            "  status     2.5.0 and later: deprecated: use the derivative of a tensor instead\n"
             "  type       true or false\n"
             "  default    false\n");
 }

@@ -139,7 +139,7 @@ TEST(MindsporeFunctions, AreCalledByPositionOrByName) {
                                "mindspore.runtime.launch_blocking() "
                                "mindspore.device_context.ascend.op_debug.aclinit_config { err_msg_mode = '1' }" +
                                kOne,
-                           k26);
+                           k26 + "cluster = { devices_per_host = 8 },");
   EXPECT_EQ(
       plan.roles[0].context,
       (ContextValues{{"device_context.ascend.op_debug.aclinit_config.config", Value(Value::Map{{"err_msg_mode", "1"}})},
@@ -168,7 +168,7 @@ TEST(MindsporeFunctions, AreCheckedAtTheirLine) {
       {"mindspore.set_device()", "missing_argument"},
       {"mindspore.set_device('Ascend', 0, 1)", "type"},
       {"mindspore.set_device('Ascend', print)", "type"},
-      {"mindspore.set_device { 'Ascend' }", "unknown_key"},
+      {"mindspore.set_device { 'Ascend' }", "type"},
       {"mindspore.set_devise('Ascend')", "unknown_key"},
       {"mindspore.runtime.set_memori {}", "unknown_key"},
       {"mindspore.runtime.set_memory { max = '3GB' }", "unknown_key"},

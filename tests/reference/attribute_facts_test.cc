@@ -86,7 +86,7 @@ using Lines = std::vector<std::string>;
 
 TEST(Facts, ThatNeverChangeAreOneLine) {
   EXPECT_EQ(LinesOf("set_context", "device_id", "range"), Lines{"0 to 4095"});
-  EXPECT_EQ(LinesOf("set_context", "device_id", "releases"), Lines{"0.3.1 to 2.4.0"});
+  EXPECT_EQ(LinesOf("set_context", "device_id", "releases"), Lines{"0.3.1 to 2.7.0"});
 }
 
 TEST(Facts, ThatChangeHaveALineForEachSpanOfReleases) {

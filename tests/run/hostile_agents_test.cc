@@ -136,7 +136,7 @@ TEST_F(HostileAgents, AreOfNoUseWithAnAddressThatIsNone) {
     agent.Obey(command);
   });
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_EQ(outcome.why, "1 of 2 hosts: its agent: the address of its host is none: n2");
+  EXPECT_EQ(outcome.why, "1 of 2 hosts: its agent: the address of its host is invalid: n2");
   EXPECT_TRUE(Records<StartOrdered>().empty());
   EXPECT_TRUE(Heard<StartProcess>(0).empty());
 }

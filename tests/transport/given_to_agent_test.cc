@@ -204,10 +204,10 @@ TEST(TextsOfAHost, AreAddressesAndNamesOrTheHostIsOfNoUse) {
     EXPECT_EQ(OfGreeting("n1", address), "");
   for (const char* address : {"$(touch x)", "10.0.0.1;id", "a b", "`id`", "n1\n", "-oProxyCommand=x", "a@b",
                               "${muster:run_dir}", "größe", "fe80::1%eth0;x"}) {
-    EXPECT_EQ(OfGreeting("n1", address), "the address of its host is none") << address;
-    EXPECT_EQ(OfGreeting(address, ""), "the name of its host is none") << address;
+    EXPECT_EQ(OfGreeting("n1", address), "the address of its host is invalid") << address;
+    EXPECT_EQ(OfGreeting(address, ""), "the name of its host is invalid") << address;
   }
-  EXPECT_EQ(OfGreeting(std::string(256, 'a'), ""), "the name of its host is none");
+  EXPECT_EQ(OfGreeting(std::string(256, 'a'), ""), "the name of its host is invalid");
 }
 
 TEST_F(AgentMessageValidatorTest, GivesDevicesAndCoresThatCanBeSome) {

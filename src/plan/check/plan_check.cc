@@ -48,13 +48,13 @@ bool IsSweepFact(std::string_view name) {
   return name == "id" || name == "trial" || name == "attempt" || name == "point";
 }
 
-// "set_context.mode"
+// "set_context.mode", "runtime.set_memory.max_size"
 bool IsContextKey(std::string_view key) {
-  const std::size_t dot = key.find('.');
-  if (dot == 0 || dot == std::string_view::npos || dot + 1 == key.size()) return false;
-  return std::all_of(key.begin(), key.end(),
-                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.'; }) &&
-         key.find('.', dot + 1) == std::string_view::npos;
+  const bool whole = key.find('.') != std::string_view::npos && !key.starts_with('.') && !key.ends_with('.') &&
+                     key.find("..") == std::string_view::npos;
+  return whole && std::all_of(key.begin(), key.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+         });
 }
 
 class Validation {
