@@ -134,7 +134,7 @@ const std::string kMindspore = "local mindspore = require 'muster.mindspore' ";
 
 TEST(MindsporeFunctions, AreCalledByPositionOrByName) {
   const Plan plan = PlanOf(kMindspore +
-                               "mindspore.set_device('Ascend', 3) mindspore.set_deterministic(true) "
+                               "mindspore.set_device('Ascend', 0) mindspore.set_deterministic(true) "
                                "mindspore.runtime.set_memory { max_size = '30GB', optimize_level = 'O1' } "
                                "mindspore.runtime.launch_blocking() "
                                "mindspore.device_context.ascend.op_debug.aclinit_config { err_msg_mode = '1' }" +
@@ -147,7 +147,7 @@ TEST(MindsporeFunctions, AreCalledByPositionOrByName) {
                      {"runtime.set_memory.max_size", Value("30GB")},
                      {"runtime.set_memory.optimize_level", Value("O1")},
                      {"set_deterministic.deterministic", Value(true)},
-                     {"set_device.device_id", Value(3)},
+                     {"set_device.device_id", Value(0)},
                      {"set_device.device_target", Value("Ascend")}}));
 }
 

@@ -50,9 +50,11 @@ bool IsSweepFact(std::string_view name) {
 
 // "set_context.mode", "runtime.set_memory.max_size"
 bool IsContextKey(std::string_view key) {
-  const bool whole = key.find('.') != std::string_view::npos && !key.starts_with('.') && !key.ends_with('.') &&
-                     key.find("..") == std::string_view::npos;
-  return whole && std::all_of(key.begin(), key.end(), [](char c) {
+  const std::size_t dot = key.rfind('.');
+  if (dot == 0 || dot == std::string_view::npos || dot + 1 == key.size()) return false;
+  const bool of_module = key.starts_with("runtime.") || key.starts_with("device_context.");
+  if (!of_module && key.find('.') != dot) return false;
+  return key.find("..") == std::string_view::npos && std::all_of(key.begin(), key.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
          });
 }
