@@ -18,7 +18,8 @@ def apply():
     """Imports mindspore and applies the recipe's settings to it, at most once per process.
 
     True if the settings are in force in this process; False outside a run, and where another process has them
-    already (the launched one, if this is its child). Ends the process with code 1, like `import mindspore` does,
+    already (the launched one, if this is its child). Ends the process with code 1, like `import mindspore`
+    does,
     if the release is not the recipe's or a value is refused. Raises ImportError if there is no mindspore.
     """
     from . import api

@@ -138,13 +138,16 @@ class Application:
     def _call(self, function, values):
         called = self._function(function)
         if called is None:
-            self._stop("function", "MindSpore %s has no mindspore.%s" % (self._record["release"], function), function)
+            self._stop("function", "MindSpore %s has no mindspore.%s"
+                       % (self._record["release"], function), function)
         arguments = {name: value for name, value in values.items() if name != rules.CALLED}
         try:
             called(**{name: context_file.revealed(value) for name, value in arguments.items()})
         except Exception as problem:
-            shown = ", ".join("%s=%r" % (name, context_file.shown(value)) for name, value in arguments.items())
-            self._stop("setter", "mindspore.%s(%s) raised %s: %s" % (function, shown, type(problem).__name__, problem),
+            shown = ", ".join("%s=%r" % (name, context_file.shown(value))
+                              for name, value in arguments.items())
+            self._stop("setter", "mindspore.%s(%s) raised %s: %s"
+                       % (function, shown, type(problem).__name__, problem),
                        function)
         self._record["applied"][function] = {name: record.plain(context_file.shown(value))
                                              for name, value in values.items()}

@@ -10,7 +10,7 @@ import os
 from . import record, rules
 
 FORMAT = 1
-# In the order in which they are applied: the device first, then the setters, then the other functions by name.
+# In the order of application: the device first, then the setters; the other functions follow by name.
 FUNCTIONS = ("set_device", "set_context", "set_ps_context", "set_auto_parallel_context")
 
 # The only attribute for which MindSpore distinguishes tuples from lists; it expects them at every level.
@@ -44,7 +44,7 @@ class Secret:
             else:
                 with open(self._descriptor, "rb") as file:
                     if file.seekable():
-                        file.seek(0)  # a shell may run several Pythons, which share the position of the descriptor
+                        file.seek(0)  # several Pythons of a shell share the position of the descriptor
                     content = file.read()
             try:
                 self._text = content.decode("utf-8")
@@ -58,7 +58,7 @@ class Secret:
 
 
 class ContextFile:
-    """The content of the file: the recipe's release, whether others are accepted, {function: {attribute: value}}."""
+    """The content: the recipe's release, whether others are accepted, {function: {attribute: value}}."""
 
     def __init__(self, release, accept_release, functions):
         self.release = release

@@ -103,7 +103,7 @@ def mark():
 
 
 def claim(importing, then=None):
-    """Claims the context for this process; False if another one keeps it. Calls `then` under the claim's lock.
+    """Claims the context for this process; False if another one keeps it. Calls `then` under its lock.
 
     A holder loses the claim when it has ended, or if it has not imported mindspore and this process is
     `importing` it. Raises OSError if the file cannot be written.

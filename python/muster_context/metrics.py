@@ -20,7 +20,7 @@ def report(values):
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
-            written = os.write(descriptor, data)  # a single write, so that lines of other processes do not mix with it
+            written = os.write(descriptor, data)  # one write: lines of other processes do not mix with it
         finally:
             os.close(descriptor)
     except OSError as problem:

@@ -12,8 +12,8 @@ attribute affects what a later one may be or does:
 - set_ps_context: enable_ps first, it overwrites the others from the environment.
 - set_auto_parallel_context: parallel_mode first. dataset_strategy and strategy_ckpt_config last: they store
   the same values as full_batch and the strategy files, with more detail.
-- Others are sorted by name. That puts old names before new ones if both are set: auto_parallel_search_mode and
-  search_mode, all_reduce_fusion_config and comm_fusion.
+- Others are sorted by name. That puts old names before new ones if both are set:
+  auto_parallel_search_mode and search_mode, all_reduce_fusion_config and comm_fusion.
 """
 
 import re
@@ -31,12 +31,13 @@ GETTERS = {
 }
 
 # Functions of 2.5 and later that take their parameters in one call, as they are named below mindspore.
-CALLS = re.compile(r"set_device|set_deterministic|set_recursion_limit|runtime\.\w+|device_context\.(cpu|gpu|ascend)\.\w+\.\w+")
+CALLS = re.compile(r"set_device|set_deterministic|set_recursion_limit|runtime\.\w+|"
+                   r"device_context\.(cpu|gpu|ascend)\.\w+\.\w+")
 # The value of a function without parameters.
 CALLED = "called"
 
-# From 2.0 on these cannot be changed once they have been read, so they are read at exit only: a script that sets one of
-# them must find MindSpore as it is without muster.
+# From 2.0 on these cannot be changed once they have been read, so they are read at exit only: a script that
+# sets one of them must find MindSpore as it is without muster.
 FROZEN_BY_READING = ("device_id", "max_device_memory", "variable_memory_max_size", "mempool_block_size")
 # Stored per thread: reading it in another thread than the setter's is meaningless.
 KEPT_PER_THREAD = ("reserve_class_name_in_scope",)
@@ -57,7 +58,7 @@ def release_of(text):
 
 
 def is_call(function):
-    """Whether it takes its parameters in one call, unlike the setters, which are called once for each attribute."""
+    """Whether it takes its parameters in one call; setters are called once for each attribute."""
     return CALLS.fullmatch(function) is not None
 
 
