@@ -20,9 +20,9 @@ if os.environ.get("MUSTER_CONTEXT") and sys.version_info >= (3, 7):
     except Exception as _problem:
         sys.stderr.write("muster_context: %s: %s\n" % (type(_problem).__name__, _problem))
 
-# From here on this file has no effect: the next sitecustomize on the path is imported under its own name, from
-# its own file, with its own errors. If there is none, the ImportError is the one that site.py expects. (The
-# reference keeps this module alive: Python 2 would clear it.)
+# From here on this file has no effect: the next sitecustomize on the path is imported under its own name,
+# from its own file, with its own errors. If there is none, the ImportError is the one that site.py expects.
+# (The reference keeps this module alive: Python 2 would clear it.)
 _this_module = sys.modules.pop("sitecustomize", None)
 sys.path[:] = [_entry for _entry in sys.path
                if not (os.path.isabs(_entry) and os.path.realpath(_entry) == _here)]

@@ -1,4 +1,4 @@
-"""sitecustomize hands over to the one that it shadows and has no effect in a Python that muster did not launch."""
+"""sitecustomize hands over to the one that it shadows and has no effect in a Python outside a run."""
 
 import ast
 import glob

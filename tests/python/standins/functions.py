@@ -1,7 +1,7 @@
 """Stand-ins for the functions of MindSpore 2.5 to 2.7 that replace set_context; each call is recorded.
 
-Defines which release has which function, which may be repeated, and that set_device comes before functions that use the
-device. One function, `install`, puts them into a stand-in package.
+Defines which release has which function, which may be repeated, and that set_device comes first where
+a function needs the device. One function, `install`, puts them into a stand-in package.
 """
 
 import sys
