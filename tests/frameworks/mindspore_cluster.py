@@ -131,7 +131,9 @@ class Scheduler:
 
 
 def connect(node):
-    while True:  # the order of start does not matter
+    # Members may start before the scheduler. Nothing reports that a remote port opens, so, like MindSpore's own
+    # processes, they retry.
+    while True:
         try:
             return socket.create_connection((node.host, node.port))
         except ConnectionRefusedError:

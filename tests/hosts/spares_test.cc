@@ -18,7 +18,8 @@
 namespace muster::testing {
 namespace {
 
-// Writes its host and rendezvous address, then the time repeatedly: for ever in its first attempt.
+// Writes its host and rendezvous address, then the time every 10 ms, as training does its steps: for ever in its first
+// attempt. The test waits for what it writes, and compares the times of attempts.
 constexpr const char* kWitness = R"(import os, sys, time
 name = "%s.%s" % (os.environ["MUSTER_RANK"], os.environ["MUSTER_ATTEMPT"])
 out = os.open(os.path.join(sys.argv[1], name), os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND)
