@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "launchers/accelerate_file.h"
@@ -19,10 +19,8 @@ namespace {
 constexpr int kMsrunDefault = 8;  // workers, in all and per host
 
 std::optional<int> Number(std::string_view text, int least) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < least) return std::nullopt;
-  return number;
+  const auto number = ParseNumber<int>(text);
+  return number && *number >= least ? number : std::nullopt;
 }
 
 bool ShowsDevices(std::string_view variable) {

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include <dirent.h>
@@ -14,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
+#include "base/values/parse_number.h"
 
 namespace muster {
 namespace {
@@ -107,14 +106,6 @@ std::string LinkTarget(const std::string& path) {
   std::array<char, 4096> target = {};
   const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
   return std::string(target.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-}
-
-template <class Number>
-std::optional<Number> ParseNumber(std::string_view text, int base = 10) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 // The next word of a text separated by blanks; moves `text` behind it.

@@ -5,7 +5,6 @@
 // sends when a local head dies, means that the head wants an end: everything is killed.
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <climits>
 #include <csignal>
 #include <cstdio>
@@ -28,6 +27,7 @@
 #include "base/system/fault.h"
 #include "base/system/isolation.h"
 #include "base/system/standard_descriptors.h"
+#include "base/values/parse_number.h"
 #include "spawn/guard/pid_namespace.h"
 #include "spawn/leftovers/descendants.h"
 #include "stub/program/stub.h"
@@ -81,10 +81,8 @@ struct Options {
 };
 
 std::optional<int> OpenDescriptor(std::string_view text) {
-  int number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || ::fcntl(number, F_GETFD) < 0) return std::nullopt;
-  return number;
+  const auto number = ParseNumber<int>(text);
+  return number && ::fcntl(*number, F_GETFD) >= 0 ? number : std::nullopt;
 }
 
 std::optional<Options> ParseOptions(int argc, char** argv) {

@@ -2,25 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <set>
 
 #include "base/system/host_name.h"
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 
 namespace muster {
 namespace {
 
 constexpr std::uint32_t kMaxDevicesPerHost = 4096;
-
-template <class Number>
-std::optional<Number> ReadNumber(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 bool IsDigits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -92,7 +84,7 @@ class Reader {
   }
 
   Result<std::uint32_t> Devices(std::string_view entry, std::string_view text) const {
-    const auto devices = ReadNumber<std::uint32_t>(text);
+    const auto devices = ParseNumber<std::uint32_t>(text);
     if (!devices || *devices > kMaxDevicesPerHost) {
       return Bad(entry, "behind ':' comes the number of devices, 0 to " + std::to_string(kMaxDevicesPerHost));
     }
@@ -130,8 +122,8 @@ class Reader {
       const std::size_t dash = range.find('-');
       const std::string_view low_text = range.substr(0, dash);
       const std::string_view high_text = dash == std::string_view::npos ? low_text : range.substr(dash + 1);
-      const auto low = ReadNumber<std::uint64_t>(low_text);
-      const auto high = ReadNumber<std::uint64_t>(high_text);
+      const auto low = ParseNumber<std::uint64_t>(low_text);
+      const auto high = ParseNumber<std::uint64_t>(high_text);
       if (!low || !high || *high < *low || !IsDigits(low_text) || !IsDigits(high_text)) {
         return Bad(entry, "in brackets come numbers and ranges: [1-4,7]");
       }
@@ -203,7 +195,7 @@ Result<std::vector<SiteHost>> ParseHostFile(std::string_view text, const std::st
       std::string_view word = words[i];
       if (word.starts_with("max_slots=") || word.starts_with("max-slots=")) continue;
       if (word.starts_with("slots=")) word.remove_prefix(6);
-      devices = ReadNumber<std::uint32_t>(word);
+      devices = ParseNumber<std::uint32_t>(word);
       if (!devices || *devices > kMaxDevicesPerHost) {
         return reader.Bad(words[i], "behind a name comes slots=N, the number of its devices, or nothing");
       }
@@ -241,9 +233,9 @@ std::string HostListText(std::span<const SiteHost> hosts) {
     while (!stem.empty() && !digits.empty() && first.address.empty() && i + run < hosts.size()) {
       const SiteHost& next = hosts[i + run];
       const std::string_view its = std::string_view(next.name).substr(std::min(stem.size(), next.name.size()));
-      const auto before = ReadNumber<std::uint64_t>(last);
+      const auto before = ParseNumber<std::uint64_t>(last);
       const bool follows = Stem(next.name) == stem && next.devices == first.devices && before &&
-                           ReadNumber<std::uint64_t>(its) == *before + 1 &&
+                           ParseNumber<std::uint64_t>(its) == *before + 1 &&
                            (its.size() == digits.size() || (its.size() > digits.size() && its.front() != '0'));
       if (!follows) break;
       last = its;

@@ -1,11 +1,11 @@
 #include "plan/text/plan_text_read.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "base/values/parse_number.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
@@ -44,11 +44,9 @@ class Words {
   }
 
   std::uint32_t Number() {
-    const std::string word = Next();
-    std::uint32_t number = 0;
-    const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    good_ = good_ && error == std::errc() && rest == word.data() + word.size();
-    return number;
+    const auto number = ParseNumber<std::uint32_t>(Next());
+    good_ = good_ && number;
+    return number.value_or(0);
   }
 
   void Expect(std::string_view word) { good_ = Take(word) && good_; }

@@ -1,6 +1,5 @@
 // Which runs there are, and how a RUN argument finds its folder: RunsBelow and ResolveRun of run_directory.h.
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "run/directory/run_directory.h"
@@ -38,11 +38,9 @@ std::vector<fs::path> Folders(const fs::path& folder) {
 std::optional<std::pair<std::string, std::size_t>> NameAndAge(std::string_view run) {
   const std::size_t tilde = run.rfind('~');
   if (tilde == std::string_view::npos) return std::pair{std::string(run), std::size_t{0}};
-  const std::string_view digits = run.substr(tilde + 1);
-  std::size_t age = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), age);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return std::pair{std::string(run.substr(0, tilde)), age};
+  const auto age = ParseNumber<std::size_t>(run.substr(tilde + 1));
+  if (!age) return std::nullopt;
+  return std::pair{std::string(run.substr(0, tilde)), *age};
 }
 
 Result<std::string> Missing(const DirectoryKind& kind, std::string message, std::string hint) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/values/number_list.h"
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "plan/environment/environment.h"
 #include "plan/environment/python_path.h"
@@ -276,11 +276,8 @@ Result<ReadyWhen> Starts::ReadyOf(const Process& process, std::uint32_t attempt)
       return when;
     case Readiness::Kind::kPort: {
       when.kind = ReadyWhen::Kind::kPort;
-      const char* const end = what->data() + what->size();
-      const auto [stopped, error] = std::from_chars(what->data(), end, when.port);
-      if (error != std::errc() || stopped != end || when.port == 0) {
-        return Fail(Error("ready", {}, fmt::format("{} is not a port to wait for", Quoted(*what))));
-      }
+      when.port = ParseNumber<std::uint16_t>(*what).value_or(0);
+      if (when.port == 0) return Fail(Error("ready", {}, fmt::format("{} is not a port to wait for", Quoted(*what))));
       return when;
     }
     case Readiness::Kind::kFile:

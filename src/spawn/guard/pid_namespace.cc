@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
@@ -22,6 +21,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/values/parse_number.h"
 #include "spawn/guard/child_guard.h"
 
 namespace muster {
@@ -66,10 +66,7 @@ void CloseAllBut(int kept) {
   {
     const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir("/proc/self/fd"), ::closedir);
     while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr) {
-      const std::string_view name = entry->d_name;
-      int number = -1;
-      const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-      if (error == std::errc() && end == name.data() + name.size()) open.push_back(number);
+      if (const auto number = ParseNumber<int>(entry->d_name)) open.push_back(*number);
     }
   }
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -156,9 +153,8 @@ tl::expected<PidNamespace, NamespaceError> PidNamespace::Enter() {
 pid_t PidNamespace::OwnPid() const {
   std::array<char, 32> target = {};
   const ssize_t size = ::readlinkat(outside_.get(), "self", target.data(), target.size());
-  pid_t pid = 0;
-  if (size > 0) std::from_chars(target.data(), target.data() + size, pid);
-  return pid;
+  if (size <= 0) return 0;
+  return ParseNumber<pid_t>({target.data(), static_cast<std::size_t>(size)}).value_or(0);
 }
 
 pid_t PidNamespace::PidOf(pid_t inside) const {
@@ -202,11 +198,7 @@ std::optional<pid_t> InnermostPid(std::string_view status) {
   if (line == std::string_view::npos) return std::nullopt;
   const std::string_view rest = status.substr(line + kName.size());
   const std::string_view numbers = rest.substr(0, rest.find('\n'));
-  const std::string_view last = numbers.substr(numbers.find_last_of("\t ") + 1);
-  pid_t pid = 0;
-  const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), pid);
-  if (error != std::errc() || end != last.data() + last.size()) return std::nullopt;
-  return pid;
+  return ParseNumber<pid_t>(numbers.substr(numbers.find_last_of("\t ") + 1));
 }
 
 }  // namespace muster

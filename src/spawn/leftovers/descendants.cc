@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <unordered_set>
 
 #include <dirent.h>
@@ -19,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
+#include "base/values/parse_number.h"
 
 namespace muster {
 namespace {
@@ -37,14 +36,6 @@ std::optional<std::string> FileText(const std::string& path) {
     if (size == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(size));
   }
-}
-
-template <class Number>
-std::optional<Number> ParseNumber(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 template <class Visit>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <fstream>
 #include <iterator>
@@ -11,7 +10,6 @@
 #include <set>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 
 #include <dirent.h>
 #include <poll.h>
@@ -19,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
+#include "base/values/parse_number.h"
 #include "spawn/leftovers/cgroup.h"
 
 namespace muster {
@@ -35,10 +34,7 @@ std::vector<pid_t> AllPids() {
   std::vector<pid_t> pids;
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
   while (const dirent* entry = proc ? ::readdir(proc.get()) : nullptr) {
-    const std::string_view name = entry->d_name;
-    pid_t pid = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (error == std::errc() && end == name.data() + name.size()) pids.push_back(pid);
+    if (const auto pid = ParseNumber<pid_t>(entry->d_name)) pids.push_back(*pid);
   }
   std::sort(pids.begin(), pids.end());
   return pids;

@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <system_error>
 
 #include <dirent.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 
 namespace muster {
@@ -20,14 +19,6 @@ namespace {
 
 constexpr std::size_t kMostCommandBytes = 120;
 constexpr int kMostAncestors = 100;  // bounds the walk up while the process tree changes
-
-template <class Number>
-std::optional<Number> ParseNumber(std::string_view text, int base = 10) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 std::string Content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

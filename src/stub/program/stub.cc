@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +18,7 @@
 
 #include "base/system/unique_fd.h"
 #include "base/system/write_all.h"
+#include "base/values/parse_number.h"
 #include "stub/program/command_files.h"
 #include "stub/program/contract_table.h"
 #include "stub/program/greeting.h"
@@ -57,9 +57,9 @@ std::optional<Options> ParseOptions(std::span<char* const> words) {
     if (word == "--facts" && has_value) {
       options.facts = words[++i];
     } else if (word == "--process" && has_value) {
-      const std::string_view text = words[++i];
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), options.process);
-      if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+      const auto process = ParseNumber<decltype(options.process)>(words[++i]);
+      if (!process) return std::nullopt;
+      options.process = *process;
     } else if (word == "--beside" && has_value) {
       options.command.beside.emplace_back(words[++i]);
     } else if (word == "--shell") {
@@ -155,9 +155,8 @@ void FindRendezvous(const StubFacts& facts, Greeting& greeting, StubReport& acco
   }
   if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
   if (address == "localhost") address = "127.0.0.1";
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), greeting.meeting_port);
-  if (error != std::errc() || end != port.data() + port.size() || greeting.meeting_port == 0) {
-    greeting.meeting_port = 0;
+  greeting.meeting_port = ParseNumber<std::uint16_t>(port).value_or(0);
+  if (greeting.meeting_port == 0) {
     return failed(fmt::format("{} is {}, and that is not a port", port_name, port.empty() ? "empty" : port));
   }
   if (address.find_first_not_of("0123456789.") != std::string::npos && address.find(':') == std::string::npos) {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
+
+#include "base/values/parse_number.h"
 
 namespace muster {
 namespace {
@@ -14,11 +15,8 @@ constexpr std::string_view kOfProcesses = "context/";
 // The number before the first dot, which has to be there.
 std::optional<std::uint32_t> NumberBeforeDot(std::string_view text) {
   const std::size_t dot = text.find('.');
-  std::uint32_t number = 0;
-  const char* const end = text.data() + std::min(dot, text.size());
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (dot == std::string_view::npos || error != std::errc() || stopped != end) return std::nullopt;
-  return number;
+  if (dot == std::string_view::npos) return std::nullopt;
+  return ParseNumber<std::uint32_t>(text.substr(0, dot));
 }
 
 }  // namespace
