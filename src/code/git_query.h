@@ -36,7 +36,7 @@ class GitQuery {
 
   void Begin(const std::vector<std::string>& words, const std::vector<std::string>& filters,
              std::function<void(const GitAnswer&)> then);
-  void Tell(std::optional<GitState> state);
+  void Report(std::optional<GitState> state);
 
   boost::asio::io_context& io_;
   const std::string folder_;

@@ -243,8 +243,8 @@ std::string Files(const Attribute& attribute) {
 
 std::string Source(const Attribute& attribute) { return attribute.rule; }
 
-std::string Type(const Attribute& attribute) { return WantedText(attribute); }
-std::string TypeInFile(const Attribute& attribute) { return WantedText(attribute, true); }
+std::string Type(const Attribute& attribute) { return AllowedText(attribute); }
+std::string TypeInFile(const Attribute& attribute) { return AllowedText(attribute, true); }
 
 struct FactKind {
   const char* label;

@@ -21,7 +21,7 @@ struct HostAgents::Line {
   Line(std::uint32_t its_index, std::uint32_t its_host, std::uint32_t its_number)
       : index(its_index), host(its_host), number(its_number) {}
 
-  void Tell(ChannelMessage message) {
+  void Notify(ChannelMessage message) {
     const Channel::Receiver to = receiver;  // it may destroy the channel
     if (to) to(std::move(message));
   }
@@ -30,7 +30,7 @@ struct HostAgents::Line {
   void End(ChannelMessage message) {
     if (std::exchange(over, true)) return;
     if (answers) answers->Stop();
-    Tell(std::move(message));
+    Notify(std::move(message));
   }
 
   void Lost(std::string text, std::uint32_t killed) { End(AgentLost{index, std::move(text), killed}); }
@@ -185,13 +185,13 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
     Host& host = hosts_[at];
     host.clock = clock;
     for (const auto& line : LinesOf(host)) {
-      if (line->ready) TellClock(*line, clock);
+      if (line->ready) NotifyClock(*line, clock);
     }
   }
 
-  static void TellClock(Line& line, ClockCompared clock) {
+  static void NotifyClock(Line& line, ClockCompared clock) {
     clock.host = line.index;
-    line.Tell(clock);
+    line.Notify(clock);
   }
 
   void OnWords(std::uint32_t at, const FromAgent& words) {
@@ -221,15 +221,15 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
                    },
                    [&](AgentFailed& m) {
                      line.why = m.why;
-                     line.Tell(std::move(m));
+                     line.Notify(std::move(m));
                    },
                    [&](AgentReady& m) {
-                     line.Tell(std::move(m));
+                     line.Notify(std::move(m));
                      if (line.over) return;
                      line.ready = true;
-                     if (const auto clock = hosts_[line.host].clock) TellClock(line, *clock);
+                     if (const auto clock = hosts_[line.host].clock) NotifyClock(line, *clock);
                    },
-                   [&](auto& m) { line.Tell(std::move(m)); },
+                   [&](auto& m) { line.Notify(std::move(m)); },
                },
                message);
   }

@@ -82,7 +82,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     if (const auto* failed = std::get_if<AgentFailed>(&*message)) why = failed->why;
     // The agent was given no lease, as its exit is seen: its heartbeats are answers.
     std::visit(Overloaded{[this](AgentHeartbeat& beat) { answers->Answered(beat.number); },
-                          [this](auto& held) { Tell(std::move(held)); }},
+                          [this](auto& held) { Notify(std::move(held)); }},
                *message);
   }
 
@@ -148,19 +148,19 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     patience.cancel();
     answers->Stop();
     wire->Close();
-    if (empty && !killed) return Tell(std::move(*empty));
+    if (empty && !killed) return Notify(std::move(*empty));
     const KillReport report = EndWhatItLeft();
-    if (empty) return Tell(std::move(*empty));  // only the agent, which did not exit, was left
+    if (empty) return Notify(std::move(*empty));  // only the agent, which did not exit, was left
     if (!cgroup.empty()) RemoveCgroup(cgroup);
     AgentLost lost;
     lost.host = host;
     lost.why = "the agent " + EndText(*agent_end) + (why.empty() ? "" : ": " + why);
     if (!report.left.empty()) lost.why += "; " + std::to_string(report.left.size()) + " processes cannot be ended";
     lost.killed = report.killed;
-    Tell(std::move(lost));
+    Notify(std::move(lost));
   }
 
-  void Tell(ChannelMessage message) {
+  void Notify(ChannelMessage message) {
     const Receiver to = receiver;  // it may destroy the channel
     if (to) to(std::move(message));
   }

@@ -23,7 +23,7 @@ Plan TwoHosts() {
 }
 
 bool IsTold(const Plan& plan, std::uint32_t process, std::uint32_t host) {
-  return IsToldOf(plan, plan.processes[process], host);
+  return RefersToHost(plan, plan.processes[process], host);
 }
 
 TEST(HostPlaceholders, AreNamesAddressesDevicesAndPorts) {

@@ -59,7 +59,7 @@ class AServer : public ::testing::Test {
 };
 
 TEST_F(AServer, IsFoundWhenItListens) {
-  EXPECT_EQ(Find(0).kind, Kind::kNobody) << "bound only: no table knows";
+  EXPECT_EQ(Find(0).kind, Kind::kNone) << "bound only: no table knows";
   EXPECT_FALSE(Listeners().contains(held_.number));
   ASSERT_EQ(::listen(held_.socket.get(), 1), 0);
   const PortHolder stranger = Find(0);

@@ -17,8 +17,8 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 TEST(Lease, RunsForTheAgentFromTheSendingOfWhatWasAnswered) {
   AgentLease lease(10'000, 5 * kSecond);
   EXPECT_EQ(lease.EndsAt(), 5 * kSecond + 7'500'000'000);
-  EXPECT_EQ(lease.Beat(6 * kSecond), 1U);
-  EXPECT_EQ(lease.Beat(7 * kSecond), 2U);
+  EXPECT_EQ(lease.NextNumber(6 * kSecond), 1U);
+  EXPECT_EQ(lease.NextNumber(7 * kSecond), 2U);
   EXPECT_EQ(lease.EndsAt(), 5 * kSecond + 7'500'000'000) << "to send is not to be heard";
   lease.Answered(1);
   EXPECT_EQ(lease.EndsAt(), 6 * kSecond + 7'500'000'000) << "however late the answer comes";
@@ -28,8 +28,8 @@ TEST(Lease, RunsForTheAgentFromTheSendingOfWhatWasAnswered) {
 
 TEST(Lease, IsNotRenewedByAnAnswerToNothing) {
   AgentLease lease(10'000, 0);
-  lease.Beat(1 * kSecond);
-  lease.Beat(2 * kSecond);
+  lease.NextNumber(1 * kSecond);
+  lease.NextNumber(2 * kSecond);
   lease.Answered(2);
   const std::uint64_t ends = lease.EndsAt();
   lease.Answered(1);  // overtaken
@@ -83,7 +83,7 @@ TEST(Lease, NeverLetsTheHeadGiveUpBeforeTheAgentHas) {
       const std::uint64_t now = ms * 1'000'000;
       if (!agent_ended && now >= agent.EndsAt()) agent_ended = now;
       if (!agent_ended && ms % HeartbeatMs(kLeaseMs) == 0) {
-        const std::uint32_t number = agent.Beat(now);
+        const std::uint32_t number = agent.NextNumber(now);
         if (!chance(loss_there)) beats.push_back({ms + random() % longest_way, number});
       }
       for (const Flying& beat : beats) {

@@ -272,27 +272,27 @@ void CodeCache::Ask() {
   receiving_ = true;
   send_(CodeMissing{wanted_});
   if (wanted_.empty()) return Complete();
-  if (std::string error = BeginWanted(); !error.empty()) Fail(std::move(error));
+  if (std::string error = BeginRequested(); !error.empty()) Fail(std::move(error));
 }
 
 // --- what is sent ----------------------------------------------------------------------------------
 
-std::string CodeCache::BeginWanted() { return tree_.Begin(WantedEntry()); }
+std::string CodeCache::BeginRequested() { return tree_.Begin(RequestedEntry()); }
 
-std::string CodeCache::KeepWanted() {
+std::string CodeCache::KeepRequested() {
   if (std::string error = tree_.Keep(); !error.empty()) return error;
   if (++received_ == wanted_.size()) return {};
-  return BeginWanted();
+  return BeginRequested();
 }
 
 std::string CodeCache::Take(const CodeBytes& bytes) {
   if (over_) return {};  // it was told why; the rest is on its way
   if (!receiving_ || received_ >= wanted_.size() || bytes.entry != wanted_[received_] || bytes.content.empty() ||
-      bytes.content.size() > WantedEntry().size - tree_.written()) {
+      bytes.content.size() > RequestedEntry().size - tree_.written()) {
     return "bytes of code that were not asked for";
   }
   std::string error = tree_.Put(bytes.content);
-  if (error.empty() && tree_.written() == WantedEntry().size) error = KeepWanted();
+  if (error.empty() && tree_.written() == RequestedEntry().size) error = KeepRequested();
   if (!error.empty()) {
     Fail(std::move(error));
     return {};

@@ -65,14 +65,14 @@ class CodeCache {
   void FindDonors();
   bool CopyOn();
   void Ask();
-  std::string BeginWanted();
-  std::string KeepWanted();
+  std::string BeginRequested();
+  std::string KeepRequested();
   void Complete();
   void Ready();
   void FindOld();
   bool RemoveOn();
 
-  const CodeEntry& WantedEntry() const { return entries_[wanted_[received_]]; }
+  const CodeEntry& RequestedEntry() const { return entries_[wanted_[received_]]; }
 
   boost::asio::io_context& io_;
   const std::string path_;

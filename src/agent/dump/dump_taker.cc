@@ -107,7 +107,7 @@ void DumpTaker::Clear() {
   kept_ = 0;
   refused_.clear();
   succeeded_.clear();
-  to_tell_.clear();
+  to_report_.clear();
   notes_.clear();
   untold_ = 0;
 }
@@ -268,9 +268,9 @@ void DumpTaker::ChooseTools() {
     if (left > 0) Note("late", LateText(left, within_));
   }
   for (std::size_t s = 0; s < subjects_.size(); ++s) {
-    if (subjects_[s].tools_left == 0) Tell(s);
+    if (subjects_[s].tools_left == 0) Report(s);
   }
-  if (subjects_.empty()) TellNext();
+  if (subjects_.empty()) ReportNext();
   StartTools();
 }
 
@@ -388,7 +388,7 @@ void DumpTaker::Resume(const Held& held) {
 }
 
 void DumpTaker::ToolDone(std::size_t subject) {
-  if (--subjects_[subject].tools_left == 0) Tell(subject);
+  if (--subjects_[subject].tools_left == 0) Report(subject);
 }
 
 void DumpTaker::OnDeadline() {
@@ -409,17 +409,17 @@ void DumpTaker::OnDeadline() {
   }
 }
 
-void DumpTaker::Tell(std::size_t subject) {
-  to_tell_.push_back(subject);
-  if (to_tell_.size() == 1) TellNext();
+void DumpTaker::Report(std::size_t subject) {
+  to_report_.push_back(subject);
+  if (to_report_.size() == 1) ReportNext();
 }
 
 // One per turn of the loop: each is a file.
-void DumpTaker::TellNext() {
+void DumpTaker::ReportNext() {
   boost::asio::post(io_, [this, round = round_] {
     if (round != round_) return;
-    if (!to_tell_.empty()) {
-      Subject& subject = subjects_[to_tell_.front()];
+    if (!to_report_.empty()) {
+      Subject& subject = subjects_[to_report_.front()];
       subject.told.states = Summarize(subject.found);
       subject.told.at = MonotonicNowNs();
       const std::string text = DumpFileText(subject.target.title, subject.told, subject.found);
@@ -434,10 +434,10 @@ void DumpTaker::TellNext() {
       observer_.told(subject.told);
       for (const FoundProcess& process : subject.found) kept_ -= std::min(kept_, process.output.size());
       subject.found.clear();
-      to_tell_.pop_front();
+      to_report_.pop_front();
       --untold_;
     }
-    if (!to_tell_.empty()) return TellNext();
+    if (!to_report_.empty()) return ReportNext();
     if (untold_ > 0) return;
     HostDumped done;
     done.dump = dump_;

@@ -131,8 +131,8 @@ class DumpTaker {
   void Resume(const Held& held);
   void ToolDone(std::size_t subject);
   void OnDeadline();
-  void Tell(std::size_t subject);
-  void TellNext();
+  void Report(std::size_t subject);
+  void ReportNext();
   void Note(const std::string& kind, std::string detail);
 
   boost::asio::io_context& io_;
@@ -157,7 +157,7 @@ class DumpTaker {
   std::size_t kept_ = 0;                     // bytes of what tools said, of processes whose files are not written yet
   std::set<Tool> refused_;                   // the kernel let them look into nothing
   std::set<Tool> succeeded_;
-  std::deque<std::size_t> to_tell_;
+  std::deque<std::size_t> to_report_;
   std::size_t untold_ = 0;
   std::vector<DumpNote> notes_;
 };

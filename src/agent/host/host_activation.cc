@@ -211,7 +211,7 @@ void HostActivation::Begin(const Activate& command, const FileBelow& log, const 
     HostActivated told;
     told.error = fmt::format("bash cannot be started: {}", SpawnErrorText(started.error()));
     // Not before Begin() has returned, as with every other answer.
-    boost::asio::post(io_, [this, told = std::move(told)]() mutable { Tell(std::move(told)); });
+    boost::asio::post(io_, [this, told = std::move(told)]() mutable { Report(std::move(told)); });
     return;
   }
   deadline_.expires_after(within_);
@@ -263,10 +263,10 @@ void HostActivation::OnExited(const ProcessExited& event) {
     account.told.set.clear();
     account.told.unset.clear();
   }
-  Tell(std::move(account.told));
+  Report(std::move(account.told));
 }
 
-void HostActivation::Tell(HostActivated told) {
+void HostActivation::Report(HostActivated told) {
   told.took_ms = (MonotonicNowNs() - began_at_) / 1'000'000;
   done_(std::move(told));
 }

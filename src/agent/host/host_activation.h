@@ -70,7 +70,7 @@ class HostActivation {
 
   tl::expected<void, SpawnError> Start(const Activate& command, const FileBelow& log, const ResourceLimit& descriptors);
   void OnExited(const ProcessExited& event);
-  void Tell(HostActivated told);
+  void Report(HostActivated told);
 
   boost::asio::io_context& io_;
   Done done_;

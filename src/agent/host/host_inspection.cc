@@ -66,7 +66,7 @@ std::string ReadAll(int fd) {
 }
 
 // The last whole frame: what was known when it was written.
-std::optional<Inspected> LastTold(const std::string& bytes) {
+std::optional<Inspected> LastReport(const std::string& bytes) {
   FrameReader frames;
   frames.Feed(bytes);
   std::optional<Inspected> last;
@@ -101,7 +101,7 @@ PythonFact ParsePythonOutput(const std::string& program, std::string_view bytes)
   return fact;
 }
 
-bool LookAround(int in, int out, const std::string& version) {
+bool InspectHost(int in, int out, const std::string& version) {
   FrameReader frames;
   frames.Feed(ReadAll(in));
   const auto payload = frames.Next();
@@ -144,7 +144,7 @@ void HostInspection::Begin(Inspect command, const ResourceLimit& descriptors) {
       failures_.emplace(number, SpawnErrorText(started.error()));
     }
   }
-  if (commands_.empty()) return TellSoon();
+  if (commands_.empty()) return ReportSoon();
   deadline_.expires_after(std::chrono::milliseconds(command_.within_ms));
   deadline_.async_wait([this](const boost::system::error_code& error) {
     if (error || !going_) return;
@@ -153,7 +153,7 @@ void HostInspection::Begin(Inspect command, const ResourceLimit& descriptors) {
     for (const auto& [number, account] : accounts_) {
       if (commands_.Runs(number, 0)) failures_.emplace(number, late);
     }
-    Tell();
+    Report();
     commands_.KillAll();
   });
 }
@@ -193,24 +193,24 @@ void HostInspection::OnExited(const ProcessExited& event) {
     end.signalled = event.signalled;
     end.code = event.code;
     if (event.signalled || event.code != 0) failures_.emplace(event.process, "it " + EndText(end));
-    if (commands_.empty()) Tell();
+    if (commands_.empty()) Report();
   }
   if (commands_.empty()) observer_.idle();
 }
 
 // Not before Begin() has returned, as with every other answer.
-void HostInspection::TellSoon() {
+void HostInspection::ReportSoon() {
   boost::asio::post(io_, [this] {
-    if (going_) Tell();
+    if (going_) Report();
   });
 }
 
-void HostInspection::Tell() {
+void HostInspection::Report() {
   going_ = false;
   deadline_.cancel();
   Inspected told;
   if (const auto account = accounts_.find(kLooker); account != accounts_.end()) {
-    auto looked = LastTold(ReadMemoryFile(account->second.get(), kMostOutputBytes));
+    auto looked = LastReport(ReadMemoryFile(account->second.get(), kMostOutputBytes));
     if (looked) told = std::move(*looked);
   }
   if (const auto failed = failures_.find(kLooker); failed != failures_.end()) {

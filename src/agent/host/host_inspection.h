@@ -28,7 +28,7 @@ PythonFact ParsePythonOutput(const std::string& program, std::string_view bytes)
 
 // The command: reads the frame of one Inspect, and writes that of an Inspected with what is known at once and then one
 // with everything that can be seen without starting anything. False if it was asked something else.
-bool LookAround(int in, int out, const std::string& version);
+bool InspectHost(int in, int out, const std::string& version);
 
 class HostInspection {
  public:
@@ -65,8 +65,8 @@ class HostInspection {
   std::uint32_t NameNumber() const { return static_cast<std::uint32_t>(command_.pythons.size()) + 1; }
   tl::expected<void, SpawnError> Start(std::uint32_t number, const ResourceLimit& descriptors);
   void OnExited(const ProcessExited& event);
-  void TellSoon();
-  void Tell();
+  void ReportSoon();
+  void Report();
 
   boost::asio::io_context& io_;
   Observer observer_;

@@ -45,7 +45,7 @@ class PathProbe {
 
   void Begin(std::size_t target, const PathTarget& to);
   void Ended(std::size_t target, int error);
-  void Tell();
+  void Report();
 
   boost::asio::io_context& io_;
   Timer deadline_;

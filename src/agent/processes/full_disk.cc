@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-constexpr std::uint64_t kNoRoom = 64U << 10;
+constexpr std::uint64_t kLeastFreeBytes = 64U << 10;
 
 // What the file system has no more of; empty if it has all, or cannot be asked.
 std::string Missing(const std::string& path) {
@@ -19,7 +19,7 @@ std::string Missing(const std::string& path) {
   if (path.empty() || ::statvfs(path.c_str(), &room) != 0 || (room.f_flag & ST_RDONLY) != 0) return {};
   const std::uint64_t blocks = ::geteuid() == 0 ? room.f_bfree : room.f_bavail;
   // Of those that have no fixed number of blocks or files, the number is 0.
-  if (room.f_blocks > 0 && blocks * room.f_frsize < kNoRoom) return "space";
+  if (room.f_blocks > 0 && blocks * room.f_frsize < kLeastFreeBytes) return "space";
   if (room.f_files > 0 && room.f_ffree == 0) return "place for another file";
   return {};
 }

@@ -199,7 +199,7 @@ int Main(int argc, char** argv) {
   if (options->version) return std::puts("muster-agent " MUSTER_VERSION) < 0 ? kAgentFailed : 0;
   if (!options->collapse.empty()) return CollapseLog({kCollapseDirectory, options->collapse}) ? 0 : kAgentFailed;
 
-  if (options->inspect) return LookAround(STDIN_FILENO, STDOUT_FILENO, MUSTER_VERSION) ? 0 : kAgentFailed;
+  if (options->inspect) return InspectHost(STDIN_FILENO, STDOUT_FILENO, MUSTER_VERSION) ? 0 : kAgentFailed;
 
   const std::string program = OwnProgram();
   AgentGuard guard;

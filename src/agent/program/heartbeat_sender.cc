@@ -23,7 +23,7 @@ void HeartbeatSender::Begin(std::uint64_t lease_ms) {
 void HeartbeatSender::Send() {
   if (!lease_) return;
   latest_.at = MonotonicNowNs();
-  latest_.number = lease_->Beat(latest_.at);
+  latest_.number = lease_->NextNumber(latest_.at);
   ends_.send(latest_);
   next_.expires_after(std::chrono::milliseconds(HeartbeatMs(lease_ms_)));
   next_.async_wait([this](const boost::system::error_code& error) {

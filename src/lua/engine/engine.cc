@@ -64,8 +64,8 @@ constexpr std::uint64_t kPointsTimeNs = 50'000'000;
 
 // Overrides and pins of what is neither a parameter nor derived by the recipe. Told once the recipe has derived its
 // values, as far as it came.
-void TellUnknown(Host& host, const std::vector<Override>& unknown, const ParameterNames& names,
-                 std::vector<DerivedOverride>& not_settable) {
+void ReportUnknown(Host& host, const std::vector<Override>& unknown, const ParameterNames& names,
+                   std::vector<DerivedOverride>& not_settable) {
   std::vector<std::string> derived;
   for (const auto& [name, value] : host.plan.derived) derived.push_back(name);
   for (const Override& override : unknown) {
@@ -384,7 +384,7 @@ EvaluationAnswer Engine::EvaluateOnce(const EvaluationRequest& request) {
     done = Call(Guarded<Answer>, &evaluation);
   }
   EvaluationAnswer& answer = evaluation.answer;
-  TellUnknown(host, evaluation.unknown, evaluation.names, answer.not_settable);
+  ReportUnknown(host, evaluation.unknown, evaluation.names, answer.not_settable);
   if (request.depth == EvaluationDepth::kDerived) {
     host.diagnostics.clear();
     for (const auto& [name, unused] : host.origins.derived) answer.derived.emplace(name, host.plan.derived.at(name));

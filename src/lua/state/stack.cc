@@ -42,7 +42,7 @@ void MarkAsList(lua_State* lua) {
 }
 
 // Parameters want to know when somebody looks at them all.
-void TellReader(lua_State* lua, int table) {
+void AnnounceReader(lua_State* lua, int table) {
   if (lua_getmetatable(lua, table) == 0) return;
   lua_pushliteral(lua, "__muster_reads");
   lua_rawget(lua, -2);
@@ -106,7 +106,7 @@ bool Convert(lua_State* lua, int index, Value& value, std::string& why, int dept
     lua_rawget(lua, -2);
     lua_remove(lua, -2);
     if (lua_istable(lua, -1)) {
-      TellReader(lua, index);
+      AnnounceReader(lua, index);
       const bool converted = Convert(lua, -1, value, why, depth + 1, elements);
       lua_pop(lua, 1);
       return converted;

@@ -72,7 +72,7 @@ class Reader {
     problems_.push_back(Error(kind, PlaceOf(field), std::move(message), std::move(hint)));
   }
 
-  void Said(const std::string& field) {
+  void RecordSource(const std::string& field) {
     const Place place = PlaceOf(field);
     facts_.places[field] = place;
     facts_.sources[field] =
@@ -104,7 +104,7 @@ class Reader {
     for (const auto& [word, member] : words) {
       if (value.AsString() != nullptr && *value.AsString() == word) {
         out = member;
-        return Said(field);
+        return RecordSource(field);
       }
     }
     const std::vector<std::string> known = {words[0].first, words[1].first};
@@ -135,7 +135,7 @@ class Reader {
     auto path = PathOf(field, value, hint);
     if (!path) return;
     out = *std::move(path);
-    Said(field);
+    RecordSource(field);
   }
 
   void Hosts(const Value& value) {
@@ -157,7 +157,7 @@ class Reader {
       return;
     }
     facts_.hosts = *std::move(hosts);
-    Said("hosts");
+    RecordSource("hosts");
   }
 
   void Devices(const Value& value) {
@@ -167,7 +167,7 @@ class Reader {
                    "devices = 8");
     }
     facts_.devices = static_cast<std::uint32_t>(*count);
-    Said("devices");
+    RecordSource("devices");
   }
 
   void Memory(const Value& value) {
@@ -178,7 +178,7 @@ class Reader {
       return Wrong("range", "memory", "memory is how much a host has, got " + ToText(value), "memory = \"512GiB\"");
     }
     facts_.memory = static_cast<std::uint64_t>(*bytes);
-    Said("memory");
+    RecordSource("memory");
   }
 
   void Environment(const Value& value) {
@@ -225,7 +225,7 @@ class Reader {
         Wrong("variable", field, "the variable " + name + " is muster's own", "muster sets it for every process");
       } else {
         facts_.environment.set[name] = text;
-        Said(field);
+        RecordSource(field);
       }
     }
   }
@@ -238,7 +238,7 @@ class Reader {
       readable = pattern != nullptr && IsVariableName(*pattern) && pattern->find('*') >= pattern->size() - 1;
       if (readable) out.push_back(*pattern);
     }
-    if (readable) return Said(field);
+    if (readable) return RecordSource(field);
     out.clear();
     Wrong("variable", field, field + " is a list of variables, NAME or PREFIX*, got " + ToText(value),
           "{ \"LD_PRELOAD\", \"OMPI_*\" }");
@@ -261,7 +261,7 @@ class Reader {
       auto path = PathOf(field, folder, name + " = \"libraries/acme\"");
       if (!path) continue;
       facts_.libraries[name] = *std::move(path);
-      Said(field);
+      RecordSource(field);
       if (name != key) {
         facts_.places["libraries." + name] = PlaceOf(field);
         facts_.sources["libraries." + name] = facts_.sources[field];

@@ -167,7 +167,7 @@ std::vector<std::string_view> Words(std::string_view line) {
 }
 
 // The digits at the end of a name; without them what is before.
-std::string_view Stem(std::string_view name) {
+std::string_view NamePrefix(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   return last == std::string_view::npos ? std::string_view() : name.substr(0, last + 1);
 }
@@ -226,7 +226,7 @@ std::string HostListText(std::span<const SiteHost> hosts) {
   std::string text;
   for (std::size_t i = 0; i < hosts.size();) {
     const SiteHost& first = hosts[i];
-    const std::string_view stem = Stem(first.name);
+    const std::string_view stem = NamePrefix(first.name);
     const std::string_view digits = std::string_view(first.name).substr(stem.size());
     std::size_t run = 1;
     std::string_view last = digits;
@@ -234,7 +234,7 @@ std::string HostListText(std::span<const SiteHost> hosts) {
       const SiteHost& next = hosts[i + run];
       const std::string_view its = std::string_view(next.name).substr(std::min(stem.size(), next.name.size()));
       const auto before = ParseNumber<std::uint64_t>(last);
-      const bool follows = Stem(next.name) == stem && next.devices == first.devices && before &&
+      const bool follows = NamePrefix(next.name) == stem && next.devices == first.devices && before &&
                            ParseNumber<std::uint64_t>(its) == *before + 1 &&
                            (its.size() == digits.size() || (its.size() > digits.size() && its.front() != '0'));
       if (!follows) break;

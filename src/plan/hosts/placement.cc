@@ -21,7 +21,7 @@ struct Seats {
 };
 
 // How many processes of the role each host could still take.
-std::uint64_t Room(const RoleLayout& role, const PlanHost& host, std::uint32_t taken) {
+std::uint64_t FreeSlots(const RoleLayout& role, const PlanHost& host, std::uint32_t taken) {
   return (host.devices - taken) / role.devices;
 }
 
@@ -29,22 +29,22 @@ Diagnostic NotEnough(const RoleLayout& role, std::uint64_t count, const Seats& s
                      const std::vector<PlanHost>& hosts, const NextDevice& next) {
   std::uint64_t offered = 0;
   std::uint64_t free = 0;
-  std::uint64_t room = 0;
+  std::uint64_t free_slots = 0;
   for (const std::uint32_t host : seats.hosts) {
     offered += hosts[host].devices;
     free += hosts[host].devices - next[host];
-    room += Room(role, hosts[host], next[host]);
+    free_slots += FreeSlots(role, hosts[host], next[host]);
   }
   std::string message = role.name + ": " + (count == 1 ? "1 process" : std::to_string(count) + " processes") +
                         " with " + Count(role.devices, "device") + (count == 1 ? "" : " each") + " need " +
                         std::to_string(count * role.devices) + ", but " + Count(seats.hosts.size(), "host") + " " +
                         (seats.hosts.size() == 1 ? "offers " : "offer ") + std::to_string(offered);
   if (free < offered) message += ", " + std::to_string(offered - free) + " of them taken by other roles";
-  Diagnostic diagnostic = Error(
-      "devices", role.place, std::move(message),
-      room == 0 ? "raise devices_per_host or lower devices"
-                : "at most " + std::to_string(room) + " fit: lower the count, or raise hosts or devices_per_host");
-  if (room > 0 && free >= count * role.devices) {
+  Diagnostic diagnostic = Error("devices", role.place, std::move(message),
+                                free_slots == 0 ? "raise devices_per_host or lower devices"
+                                                : "at most " + std::to_string(free_slots) +
+                                                      " fit: lower the count, or raise hosts or devices_per_host");
+  if (free_slots > 0 && free >= count * role.devices) {
     diagnostic.notes.push_back({"all devices of a process are on one host", {}});
   }
   return diagnostic;
@@ -105,7 +105,7 @@ Result<Seats> SeatsOf(const RoleLayout& role, const std::vector<PlanHost>& hosts
   } else {
     std::uint64_t left = count;
     for (const std::uint32_t host : seats->hosts) {
-      const std::uint64_t here = std::min(left, Room(role, hosts[host], next[host]));
+      const std::uint64_t here = std::min(left, FreeSlots(role, hosts[host], next[host]));
       seats->per_host.push_back(here);
       left -= here;
     }
@@ -113,7 +113,7 @@ Result<Seats> SeatsOf(const RoleLayout& role, const std::vector<PlanHost>& hosts
   }
   for (std::size_t i = 0; role.devices > 0 && i < seats->hosts.size(); ++i) {
     const std::uint32_t host = seats->hosts[i];
-    if (seats->per_host[i] <= Room(role, hosts[host], next[host])) continue;
+    if (seats->per_host[i] <= FreeSlots(role, hosts[host], next[host])) continue;
     Seats only{{host}, {}};
     return Fail(NotEnough(role, seats->per_host[i], only, hosts, next));
   }

@@ -60,7 +60,7 @@ class Search {
 
 }  // namespace
 
-bool IsToldOf(const Plan& plan, const Process& process, std::uint32_t host) {
+bool RefersToHost(const Plan& plan, const Process& process, std::uint32_t host) {
   const Search search(plan, host);
   const Role& role = plan.roles[process.role];
   return search.In(EffectiveCommand(plan, process)) || search.In(EffectiveCwd(plan, process)) ||

@@ -9,7 +9,7 @@
 namespace muster {
 
 // The process finds it in its command, folder, environment or context, or its readiness needs it.
-bool IsToldOf(const Plan& plan, const Process& process, std::uint32_t host);
+bool RefersToHost(const Plan& plan, const Process& process, std::uint32_t host);
 
 // It stands in a file of the plan, which any process may read.
 bool FilesMentionHost(const Plan& plan, std::uint32_t host);

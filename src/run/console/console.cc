@@ -305,11 +305,11 @@ void Console::StoppingByKeys(std::uint32_t times) {
                       : "\r\nmuster: killing at once\r\n");
 }
 
-bool Console::HasRoom() const { return impl_->out.room(); }
+bool Console::CanWrite() const { return impl_->out.room(); }
 
 void Console::OnShown(std::function<void()> shown) { impl_->out.OnProgress(std::move(shown)); }
 
-void Console::Say(std::string_view text) { impl_->logger.info("{}", Printable(text)); }
+void Console::Print(std::string_view text) { impl_->logger.info("{}", Printable(text)); }
 
 void Console::Lost(std::string_view host, std::string_view why) {
   impl_->progress_rows.Changed();

@@ -77,7 +77,7 @@ class Console {
   // The user asked for an end, for the n-th time; at this terminal, or by another command.
   void Stopping(std::uint32_t times, bool here);
   void Warn(std::string_view text);
-  void Say(std::string_view text);
+  void Print(std::string_view text);
   // The agent of the host of that name.
   void Lost(std::string_view host, std::string_view why);
 
@@ -90,7 +90,7 @@ class Console {
   // The one word of muster's that does not wait: how its user asked for the end.
   void StoppingByKeys(std::uint32_t times);
   // Whether a writer that can wait need not; `shown` is called from the loop when that may have become so.
-  bool HasRoom() const;
+  bool CanWrite() const;
   void OnShown(std::function<void()> shown);
 
   // How much of the report is to be shown here.

@@ -17,7 +17,7 @@ TerminalLink::TerminalLink(boost::asio::io_context& io, Console& console, UserTe
     : console_(console), terminal_(std::move(terminal)), ends_(std::move(ends)), keys_(io), signals_(io) {
   boost::system::error_code ignored;
   keys_.assign(::fcntl(terminal_.fd(), F_DUPFD_CLOEXEC, 0), ignored);
-  console_.OnShown([this] { TellShown(); });
+  console_.OnShown([this] { SendShown(); });
 }
 
 void TerminalLink::Join(const ProcessAttempt& who) {
@@ -33,7 +33,7 @@ void TerminalLink::Join(const ProcessAttempt& who) {
   }
   AwaitSignal();
   terminal_.Enter();
-  TellSize();  // it may have changed since the start was ordered
+  SendSize();  // it may have changed since the start was ordered
   AwaitKeys();
 }
 
@@ -86,11 +86,11 @@ void TerminalLink::Written(const PtyBytes& written) {
   if (!IsJoined(written.process, written.attempt)) return;
   console_.ShowLent(written.bytes);
   shown_ += static_cast<std::uint32_t>(written.bytes.size());
-  TellShown();
+  SendShown();
 }
 
-void TerminalLink::TellShown() {
-  if (!joined_ || shown_ == 0 || !console_.HasRoom()) return;
+void TerminalLink::SendShown() {
+  if (!joined_ || shown_ == 0 || !console_.CanWrite()) return;
   ends_.send(PtyTaken{joined_->process, joined_->attempt, std::exchange(shown_, 0)});
 }
 
@@ -119,10 +119,10 @@ void TerminalLink::OnSignal(int signal) {
     terminal_.Leave();
     terminal_.Enter();
   }
-  TellSize();
+  SendSize();
   AwaitKeys();
 }
 
-void TerminalLink::TellSize() { ends_.send(PtyResized{joined_->process, joined_->attempt, terminal_.Size()}); }
+void TerminalLink::SendSize() { ends_.send(PtyResized{joined_->process, joined_->attempt, terminal_.Size()}); }
 
 }  // namespace muster

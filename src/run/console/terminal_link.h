@@ -51,8 +51,8 @@ class TerminalLink {
   void PassKeys();
   void AwaitSignal();
   void OnSignal(int signal);
-  void TellSize();
-  void TellShown();
+  void SendSize();
+  void SendShown();
 
   Console& console_;
   UserTerminal terminal_;

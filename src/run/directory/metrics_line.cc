@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kLongestText = 200;
 
-bool IsTold(const std::string& name, const Value& value) {
+bool IsReported(const std::string& name, const Value& value) {
   if (name.empty() || name.size() > kLongestText || !IsUtf8(name)) return false;
   const std::string* text = value.AsString();
   return value.IsNull() || value.IsNumber() || value.AsBool() != nullptr ||
@@ -52,7 +52,7 @@ std::optional<MetricValues> MetricsLine(std::string_view line) {
   if (!value || value->AsMap() == nullptr) return std::nullopt;
   MetricValues told;
   for (const auto& [name, one] : *value->AsMap()) {
-    if (IsTold(name, one) && told.size() < kMostMetricNames) told.emplace(name, one);
+    if (IsReported(name, one) && told.size() < kMostMetricNames) told.emplace(name, one);
   }
   return told;
 }

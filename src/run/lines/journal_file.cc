@@ -20,7 +20,7 @@ void JournalFile::Release() {
   if (file_) room_.Release(file_.get());
 }
 
-int JournalFile::KeepRoom() { return room_.Keep(file_.get(), bytes_); }
+int JournalFile::ReserveSpace() { return room_.Keep(file_.get(), bytes_); }
 
 int JournalFile::Write(std::string& lines) {
   if (FailsHere(Fault::kHeadBeforeJournal)) return EIO;

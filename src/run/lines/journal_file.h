@@ -19,7 +19,7 @@ class JournalFile {
   ~JournalFile();
 
   // Before the first line. 0, or the errno if the disk has not so many bytes.
-  int KeepRoom();
+  int ReserveSpace();
   // Appends the lines and removes those that are in the file from `lines`: what the disk takes half of is cut off
   // again. 0, or the errno.
   int Write(std::string& lines);

@@ -113,10 +113,10 @@ void Output::Push() {
     }
   }
   pending_.erase(0, sent);
-  if (!pending_.empty()) AwaitRoom();
+  if (!pending_.empty()) AwaitWritable();
 }
 
-void Output::AwaitRoom() {
+void Output::AwaitWritable() {
   waiting_ = true;
   ready_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                     [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {

@@ -51,7 +51,7 @@ class Output {
 
  private:
   void Push();
-  void AwaitRoom();
+  void AwaitWritable();
   void TakeBelowAway();
   void PutBelow(const std::vector<std::string>& lines);
   // Writes some of `text` without blocking; like write(2).

@@ -25,7 +25,7 @@ std::string Row(const std::string& head, const std::string& text) {
 }
 
 // "worker.0-3 (ranks 4-7)": the ranks where they are not the indices.
-std::string WhoText(const Members& members) {
+std::string MembersText(const Members& members) {
   std::string text = fmt::format("{}.{}", members.role, IndexRanges(members.indices));
   if (!members.ranks.empty() && members.ranks != members.indices) {
     text += fmt::format(" (rank{} {})", members.ranks.size() == 1 ? "" : "s", IndexRanges(members.ranks));
@@ -69,10 +69,10 @@ std::string TimeText(double seconds) {
 
 std::string GroupText(const FailedGroup& group) {
   if (group.lines.empty() && !group.error) {
-    return fmt::format("  no last lines of {}, which {}\n", Printable(WhoText(group.who)), group.why);
+    return fmt::format("  no last lines of {}, which {}\n", Printable(MembersText(group.who)), group.why);
   }
   const bool several = group.who.indices.size() > 1;
-  std::string text = fmt::format("  last lines of {}, which {}{}:\n", Printable(WhoText(group.who)), group.why,
+  std::string text = fmt::format("  last lines of {}, which {}{}:\n", Printable(MembersText(group.who)), group.why,
                                  !several      ? ""
                                  : group.alike ? " (the same but for numbers; the first one's)"
                                                : " (the same)");
@@ -86,7 +86,7 @@ std::string GroupText(const FailedGroup& group) {
 
 std::string MembersText(const std::vector<Members>& members) {
   std::string text;
-  for (const Members& each : members) text += (text.empty() ? "" : ", ") + WhoText(each);
+  for (const Members& each : members) text += (text.empty() ? "" : ", ") + MembersText(each);
   return text;
 }
 

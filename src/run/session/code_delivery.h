@@ -20,7 +20,7 @@ class CodeDelivery {
 
   // Offers the code to the host. False if the run ships none.
   bool Begin(std::uint32_t host);
-  void OnWanted(std::uint32_t host, const CodeMissing& wanted);
+  void OnMissing(std::uint32_t host, const CodeMissing& wanted);
   void OnTaken(std::uint32_t host, const CodeReceived& taken);
   // Whether the host has its code now: its processes find it there. If not, the run was abandoned.
   bool OnReady(std::uint32_t host, const CodeReady& ready);

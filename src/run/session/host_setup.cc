@@ -156,7 +156,7 @@ void HostSetup::GiveUp(const std::string& why) {
 void HostSetup::ReportTaken(const std::string& lost, const HostReplaced& replaced) {
   const std::string& name = run_.NameOf(host_);
   if (replaced.error.empty()) {
-    run_.console.Say(fmt::format("{} has taken the place of {}", name, lost));
+    run_.console.Print(fmt::format("{} has taken the place of {}", name, lost));
   } else {
     run_.console.Warn(fmt::format("{} cannot take the place of {}: {}", name, lost, replaced.error));
   }

@@ -144,7 +144,7 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
                  },
                  [&](StrayMessage& m) { OnStray(host, m); },
                  // Before the first process.
-                 [&](CodeMissing& m) { code_.OnWanted(host, m); },
+                 [&](CodeMissing& m) { code_.OnMissing(host, m); },
                  [&](CodeReceived& m) { code_.OnTaken(host, m); },
                  [&](CodeReady& m) { setup.OnCodeReady(m); },
                  [&](HostActivated& m) { setup.OnActivated(std::move(m)); },

@@ -22,7 +22,7 @@ std::optional<ProcessId> FirstThatKnows(const Plan& plan, std::uint32_t host, bo
   }
   for (ProcessId process = 0; process < states.count(); ++process) {
     if (again[process] || !states.IsAtWork(process)) continue;
-    if (in_files || IsToldOf(plan, plan.processes[process], host)) return process;
+    if (in_files || RefersToHost(plan, plan.processes[process], host)) return process;
   }
   return std::nullopt;
 }

@@ -95,7 +95,7 @@ class Check {
   std::optional<Value> Run() {
     if (value_.IsNull()) {
       if (attribute_.null) return value_;
-      return Refuse("type", Subject() + " can not be null: it must be " + WantedText(attribute_, InFile()),
+      return Refuse("type", Subject() + " can not be null: it must be " + AllowedText(attribute_, InFile()),
                     "leave it out instead");
     }
     if (std::find(attribute_.also.begin(), attribute_.also.end(), value_) != attribute_.also.end()) return value_;
@@ -193,7 +193,8 @@ class Check {
     }
     std::string got = "the " + std::string(value_.TypeName());
     if (value_.AsList() == nullptr && value_.AsMap() == nullptr) got += " " + ShownValue(attribute_, value_);
-    return Refuse("type", Subject() + " must be " + WantedText(attribute_, InFile()) + ", not " + got, std::move(hint));
+    return Refuse("type", Subject() + " must be " + AllowedText(attribute_, InFile()) + ", not " + got,
+                  std::move(hint));
   }
 
   std::optional<Value> Choice(const Value& value) {

@@ -4,7 +4,7 @@
 
 namespace muster {
 
-std::string WantedText(const Attribute& attribute, bool in_file) {
+std::string AllowedText(const Attribute& attribute, bool in_file) {
   static constexpr std::pair<Kind, std::string_view> kWords[] = {
       {Kind::kBool, "true or false"},
       {Kind::kInt, "a whole number"},

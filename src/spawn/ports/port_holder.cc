@@ -146,7 +146,7 @@ std::map<std::uint16_t, PortHolder> FindPortHolders(const std::set<std::uint16_t
     sought.emplace(socket.inode, socket);
     PortHolder& holder = holders[socket.port];
     const bool listening = socket.state == TcpSocket::State::kListening;
-    if (holder.kind == Kind::kNobody || (listening && !holder.listening)) {
+    if (holder.kind == Kind::kNone || (listening && !holder.listening)) {
       holder = {Kind::kForeign, listening, 0, socket.user, {}};
     }
   }
@@ -186,7 +186,7 @@ bool HasSocket(pid_t pid, const std::set<std::uint64_t>& inodes, const std::stri
 }
 
 std::string PortHolderText(const PortHolder& holder) {
-  if (holder.kind == PortHolder::Kind::kNobody) return {};
+  if (holder.kind == PortHolder::Kind::kNone) return {};
   if (holder.pid == 0) return fmt::format("a process of user {}", holder.user);
   if (holder.command.empty()) return fmt::format("process {}", holder.pid);
   return fmt::format("process {} ({})", holder.pid, Printable(holder.command));

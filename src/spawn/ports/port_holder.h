@@ -36,12 +36,12 @@ std::vector<TcpSocket> TcpSockets();
 
 struct PortHolder {
   enum class Kind : std::uint8_t {
-    kNobody,  // no open socket in the tables
+    kNone,    // no open socket in the tables
     kOurs,    // the given process or a descendant
     kForeign  // a foreign process, or one that cannot be seen
   };
 
-  Kind kind = Kind::kNobody;
+  Kind kind = Kind::kNone;
   bool listening = false;
   pid_t pid = 0;        // of a foreign process; 0: not visible
   uid_t user = 0;       // owner of the socket

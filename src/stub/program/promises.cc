@@ -125,7 +125,7 @@ class Promises {
     Seen(Check::kCounts, "TF_CONFIG");
   }
 
-  void Tell() {
+  void Report() {
     for (const Check check : {Check::kRanks, Check::kCounts}) {
       const std::string& seen = seen_[check == Check::kRanks ? 0 : 1];
       const bool failed = std::any_of(
@@ -186,7 +186,7 @@ void CheckPromises(const StubFacts& facts, std::uint32_t process, const StubVari
   // Every process has these, whatever the contract, and no option changes them.
   if (const char* rank = variable("MUSTER_RANK"); rank != nullptr && !account.says_rank)
     account.says_rank = ParseNumber<std::int64_t>(rank);
-  promises.Tell();
+  promises.Report();
 }
 
 void CheckDevices(std::string_view kind, const StubVariable& variable, StubReport& account, const std::string& root) {

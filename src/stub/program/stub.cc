@@ -35,7 +35,7 @@ using Outcome = StubFinding::Outcome;
 constexpr std::size_t kMaxFacts = std::size_t{64} << 20;
 constexpr std::size_t kMaxContext = std::size_t{4} << 20;
 constexpr int kWrongUsage = 2;
-constexpr int kCannotTell = 3;
+constexpr int kCannotReport = 3;
 
 struct Options {
   std::string facts;  // a file; empty: run by hand
@@ -155,12 +155,12 @@ void FindRendezvous(const StubFacts& facts, Greeting& greeting, StubReport& acco
   }
   if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
   if (address == "localhost") address = "127.0.0.1";
-  greeting.meeting_port = ParseNumber<std::uint16_t>(port).value_or(0);
-  if (greeting.meeting_port == 0) {
+  greeting.rendezvous_port = ParseNumber<std::uint16_t>(port).value_or(0);
+  if (greeting.rendezvous_port == 0) {
     return failed(fmt::format("{} is {}, and that is not a port", port_name, port.empty() ? "empty" : port));
   }
   if (address.find_first_not_of("0123456789.") != std::string::npos && address.find(':') == std::string::npos) {
-    greeting.meeting_port = 0;
+    greeting.rendezvous_port = 0;
     account.findings.push_back({Check::kRendezvousEndpoint,
                                 Outcome::kNotChecked,
                                 fmt::format("{} is the name {}, and a stub looks up no names", address_name, address),
@@ -168,8 +168,8 @@ void FindRendezvous(const StubFacts& facts, Greeting& greeting, StubReport& acco
                                 {}});
     return;
   }
-  greeting.meeting_address = address;
-  greeting.host_of_meeting = *host;
+  greeting.rendezvous_address = address;
+  greeting.host_of_rendezvous = *host;
   if (*host != greeting.process) return;
   for (std::uint32_t i = 0; i < facts.processes.size(); ++i) {
     const StubPeer& peer = facts.processes[i];
@@ -194,7 +194,7 @@ int ByHand(const Options& options) {
   CheckDevices(kind, Variable, account);
   LookHere(asked, true, account);
   const std::string told = options.json ? StubReportLine(account) + "\n" : StubReportText(account);
-  if (WriteAll(STDOUT_FILENO, told) != 0) return kCannotTell;
+  if (WriteAll(STDOUT_FILENO, told) != 0) return kCannotReport;
   return std::any_of(account.findings.begin(), account.findings.end(),
                      [](const StubFinding& finding) { return finding.outcome == Outcome::kFailed; })
              ? 1
@@ -231,7 +231,7 @@ int InRehearsal(const Options& options) {
   greeting.process = options.process;
   FindRendezvous(*facts, greeting, account);
   Greet(*facts, greeting, account);
-  return WriteAll(STDOUT_FILENO, StubReportLine(account) + "\n") == 0 ? 0 : kCannotTell;
+  return WriteAll(STDOUT_FILENO, StubReportLine(account) + "\n") == 0 ? 0 : kCannotReport;
 }
 
 }  // namespace
@@ -242,7 +242,7 @@ int StubMain(std::span<char* const> words) {
     std::fputs("muster stub: invalid arguments; see muster stub --help\n", stderr);
     return kWrongUsage;
   }
-  if (options->help) return std::fputs(kStubHelp, stdout) < 0 ? kCannotTell : 0;
+  if (options->help) return std::fputs(kStubHelp, stdout) < 0 ? kCannotReport : 0;
   return options->facts.empty() ? ByHand(*options) : InRehearsal(*options);
 }
 

@@ -12,7 +12,7 @@ class AgentLease {
   AgentLease(std::uint64_t lease_ms, std::uint64_t now_ns) : lease_ns_(lease_ms * 1'000'000), renewed_at_(now_ns) {}
 
   // The number of the beat that is sent now: 1, 2, ….
-  std::uint32_t Beat(std::uint64_t now_ns);
+  std::uint32_t NextNumber(std::uint64_t now_ns);
   // The head has heard the beat of that number. One that was never sent, or is older than one heard before, is nothing.
   void Answered(std::uint32_t beat);
   // From then on nothing may run here any more.
