@@ -15,8 +15,8 @@ namespace {
 using Verdict = AgentMessageValidator::Verdict;
 
 constexpr std::uint32_t kMostEvidence = 4;   // per exit: a core dump, memory, a full disk
-constexpr std::uint32_t kCodeTries = 3;      // for an agent that waits because another run is copying
-constexpr std::uint32_t kSignalsOfStop = 2;  // the one that was ordered, and SIGKILL after it
+constexpr std::uint32_t kCodeTries = 3;      // for an agent that waits while another run copies the code
+constexpr std::uint32_t kSignalsOfStop = 2;  // the ordered signal, and SIGKILL after it
 
 Verdict Stray(std::string why) { return {Verdict::Kind::kStray, std::move(why)}; }
 Verdict Unfit(std::string why) { return {Verdict::Kind::kUnfit, std::move(why)}; }
@@ -33,7 +33,7 @@ bool AreCores(const std::vector<std::uint32_t>& cores) {
          std::adjacent_find(cores.begin(), cores.end(), std::greater_equal<>()) == cores.end();
 }
 
-// Whether the path is absolute and has no character that is special in a text that it is inserted into.
+// Whether the path is absolute and free of characters that have a meaning in the text into which it is inserted.
 bool IsPlainFolder(const std::string& path) {
   return path.starts_with('/') && path.size() <= protocol_bounds::kPath && IsPlain(path, " ");
 }
@@ -188,7 +188,7 @@ AgentMessageValidator::Verdict AgentMessageValidator::Counted(const Message& mes
 AgentMessageValidator::Verdict AgentMessageValidator::On(const AgentReady& message) {
   if (!std::exchange(greeted_, false)) return Unasked("a greeting");
   ready_ = true;
-  if (message.version != kProtocolVersion) return {};  // the version alone is reason enough to refuse it
+  if (message.version != kProtocolVersion) return {};  // the host is refused in any case
   shares_files_ = message.shares_run_dir;
   if (!IsHostOrAddress(message.host_name)) return Unfit("the name of its host is invalid");
   if (!message.address.empty() && !IsHostOrAddress(message.address)) return Unfit("the address of its host is invalid");

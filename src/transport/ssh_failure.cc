@@ -18,7 +18,7 @@ struct Known {
   SshFailureKind kind;
 };
 
-// The first entry that occurs in any line is used, so the most specific ones come first.
+// The first entry that occurs in any line is used, so the most specific entries come first.
 constexpr std::array kKnown = {
     Known{"REMOTE HOST IDENTIFICATION HAS CHANGED", SshFailureKind::kKeyChanged},
     Known{"Host key verification failed", SshFailureKind::kKeyUnknown},
