@@ -23,9 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFound = 100'000;
-constexpr std::size_t kLongestName = 4096;  // that a file may hold
+constexpr std::size_t kLongestName = 4096;  // longest path in the file that names the newest
 
-// Below `folder` (relative to the place), what the components of the pattern match from `at` on.
+// Finds the paths below `folder` (relative to the place) that match the components of the pattern from `at` on.
 void Match(const std::string& dir, const std::string& below, const std::vector<std::string>& pattern, std::size_t at,
            std::vector<std::string>& found) {
   std::error_code error;
@@ -52,7 +52,7 @@ std::vector<std::string> Components(std::string_view path) {
   return parts;
 }
 
-// The runs of digits, as numbers; more digits than a number has room for count as its greatest.
+// The runs of digits, as numbers; a number that does not fit becomes the greatest one.
 std::vector<std::uint64_t> Numbers(std::string_view text) {
   std::vector<std::uint64_t> numbers;
   for (std::size_t i = 0; i < text.size();) {
@@ -68,7 +68,7 @@ std::vector<std::uint64_t> Numbers(std::string_view text) {
   return numbers;
 }
 
-// Nothing, and why, if it is none, or not whole.
+// The checkpoint, or the reason why it is none or incomplete.
 tl::expected<Checkpoint, std::string> Look(const CheckpointPlace& place, const std::string& below) {
   Checkpoint checkpoint;
   checkpoint.path = place.dir.marked + "/" + below;
@@ -93,7 +93,7 @@ tl::expected<Checkpoint, std::string> Look(const CheckpointPlace& place, const s
   return checkpoint;
 }
 
-// What the file that names the newest says.
+// The path in the file that names the newest.
 tl::expected<std::string, std::string> Named(const CheckpointPlace& place) {
   const std::string file = place.dir.marked + "/" + place.file;
   const Result<std::string> text = ReadFileAt(AT_FDCWD, file, kLongestName);
@@ -171,7 +171,7 @@ std::vector<std::string> CheckpointFolders(const CheckpointPlace& place) {
     std::string path = place.dir.marked + "/" + below;
     if (folders.size() < kMostFound && fs::is_directory(path, error)) folders.push_back(std::move(path));
   };
-  // One folder after the other, each in the one before, the first in `below`.
+  // Adds nested folders, one after the other, starting in `below`.
   const auto add_way = [&](std::string below, const std::vector<std::string>& way) {
     for (const std::string& part : way) {
       below += (below.empty() ? "" : "/") + part;

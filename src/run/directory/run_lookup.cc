@@ -1,4 +1,4 @@
-// Which runs there are, and how a RUN argument finds its folder: RunsBelow and ResolveRun of run_directory.h.
+// Lists runs and finds the folder for a RUN argument: RunsBelow and ResolveRun of run_directory.h.
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -23,7 +23,7 @@ bool IsOne(const fs::path& folder, const DirectoryKind& kind, struct stat& marke
   return ::stat((folder / kind.marker).c_str(), &marker) == 0 && S_ISREG(marker.st_mode);
 }
 
-// Folders below `folder`, links not followed; nothing if it cannot be read.
+// Folders below `folder`, links not followed; empty if it cannot be read.
 std::vector<fs::path> Folders(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
@@ -55,7 +55,7 @@ Result<std::string> NotOwn(const DirectoryKind& kind, std::string message, const
                              UserName(foreign.owner)));
 }
 
-// Those that names may mean.
+// The runs that a name may refer to.
 std::vector<FoundRun> Meant(std::vector<FoundRun> runs, DirectoryUse use) {
   std::erase_if(runs, [use](const FoundRun& one) { return !MayBeMeant(one.owner, use); });
   return runs;
