@@ -51,7 +51,7 @@ void Fields(V& v, ProcessStatus& process) {
   v("spawn_stage", process.spawn_stage), v("start_ticks", process.start_ticks), v("state", process.state);
 }
 
-// Of a request that was refused.
+// The answer to a refused request.
 struct Refusal {
   std::string error;
 };
@@ -65,7 +65,7 @@ void Fields(V& v, Refusal& refusal) {
   }
 }
 
-// Of one that was not.
+// The answer to an accepted request.
 template <class V>
 void Fields(V& v, ControlAnswer& answer) {
   std::int64_t format = kControlFormat;
@@ -89,7 +89,7 @@ using Ask = ControlRequest::Ask;
 
 tl::unexpected<std::string> No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
-// The object of a line, its format known to be ours.
+// The object of a line whose format is supported.
 tl::expected<Value::Map, std::string> ObjectOf(std::string_view line) {
   tl::expected<Value, std::string> json = ValueFromJsonText(line);
   if (!json) return No("the line is not valid JSON: " + json.error());
@@ -111,7 +111,7 @@ std::string Line(const T& object) {
   return line += '\n';
 }
 
-// The text must be JSON unless it is read as it was written.
+// The text must be JSON unless it is read with Order::kAsWritten.
 template <class T>
 std::optional<T> Read(std::string_view line, LineReader::Order order) {
   T object;
