@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// Less locked memory than this, and RDMA libraries of accelerators cannot register their buffers.
+// With less locked memory than this, RDMA libraries of accelerators cannot register their buffers.
 constexpr std::uint64_t kLeastLocked = std::uint64_t{64} << 20;
 
 struct KnownTrial {
@@ -31,7 +31,7 @@ constexpr std::array<KnownTrial, 7> kMechanisms = {{
     {"subreaper", "daemonised processes cannot be identified", "a kernel from 3.4"},
 }};
 
-// What devices of that kind are reached through.
+// The program that lists devices of that kind.
 std::string DriverOf(std::string_view kind) {
   if (kind == "cuda") return "nvidia-smi";
   if (kind == "hip") return "rocm-smi";
