@@ -12,7 +12,7 @@ namespace {
 
 std::string DevicesText(std::uint32_t count) { return count == 1 ? "1 device" : fmt::format("{} devices", count); }
 
-// A process that goes on with the address of the lost host.
+// A process that uses the address of the lost host and would continue to run.
 std::optional<ProcessId> FirstThatKnows(const Plan& plan, std::uint32_t host, bool in_files,
                                         const std::vector<HostReplacement::Relocation>& relocations,
                                         const ProcessStates& states) {
@@ -44,10 +44,10 @@ std::optional<std::vector<HostReplacement::Relocation>> HostReplacement::Relocat
                                                                                      const ProcessStates& states,
                                                                                      std::string& why) const {
   using Scope = RestartPolicy::Scope;
-  std::vector<Relocation> relocations;  // one for each role that ran there, …
+  std::vector<Relocation> relocations;  // one for each role with processes on the host, …
   std::optional<Relocation> whole;      // … or the first whose policy covers the whole job
   const Role* without = nullptr;
-  bool needed = false;  // something runs there, or will
+  bool needed = false;  // whether a process runs there, or will
   for (ProcessId process = 0; process < states.count(); ++process) {
     if (plan_.processes[process].host != host) continue;
     needed = needed || states.state(process) != ProcessState::kEnded;
@@ -62,7 +62,7 @@ std::optional<std::vector<HostReplacement::Relocation>> HostReplacement::Relocat
     });
     if (known && role.restart.scope != Scope::kProcess) continue;
     if (known) {
-      relocations.back().members.push_back(process);  // a role's processes follow each other
+      relocations.back().members.push_back(process);  // processes of a role are consecutive
       continue;
     }
     relocations.push_back({process, role.restart.scope, states.Members(process, role.restart.scope), {}, {}});
@@ -70,7 +70,7 @@ std::optional<std::vector<HostReplacement::Relocation>> HostReplacement::Relocat
   }
   if (whole) return std::vector{*whole};
   if (without != nullptr) {
-    // If no process of the job is ever started again, there is nothing to explain.
+    // If no role of the job is ever restarted, no explanation is needed.
     if (!relocations.empty()) why += fmt::format(", and role {} is not started again", without->name);
     return std::nullopt;
   }
