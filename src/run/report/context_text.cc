@@ -1,4 +1,4 @@
-// The contexts in report.txt: ContextText of context_report.h.
+// Writes the lines about contexts in report.txt: ContextText of context_report.h.
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// Of a recipe's forty attributes a few are changed, or something is wrong that one look tells.
+// Usually only a few of a recipe's forty attributes are changed; more than these indicate an obvious error.
 constexpr std::size_t kMostShown = 10;
 
 std::string Who(const ContextReport& context) {

@@ -1,4 +1,4 @@
-// A dump for people: DumpText of dump_report.h.
+// Writes a dump as text: DumpText of dump_report.h.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,7 +14,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMostFrames = 6;
-constexpr double kBusy = 0.5;  // of a processor: it works, or turns in a circle
+constexpr double kBusy = 0.5;  // of a processor: the process is computing, or in an endless loop
 
 std::string FrameText(const StackFrame& frame) {
   if (frame.file.empty()) return frame.function;
@@ -63,7 +63,7 @@ std::string SilenceText(const DumpGroup& group) {
   return group.last_line.empty() ? text : fmt::format("{}: {}", text, group.last_line);
 }
 
-// "2 python3, 1 nvcc": what else there is of the first one.
+// "2 python3, 1 nvcc": the other system processes of the first one.
 std::string BesidesText(const DumpGroup& group) {
   std::map<std::string, std::size_t> programs;
   for (std::size_t i = 0; i < group.first.states.size(); ++i) {
@@ -135,7 +135,7 @@ std::string DumpText(const DumpReport& dump, std::size_t most) {
   if (!dump.unheard.empty()) text += fmt::format("    {}: no data\n", Printable(MembersText(dump.unheard)));
   if (!dump.ended) text += "    it is still being taken, or was cut off\n";
   if (dump.ended && !dump.complete) text += "    it ended before all hosts had reported\n";
-  // What holds for several hosts is said once.
+  // A note about several hosts is printed once.
   std::map<std::string, std::string> hosts;
   std::vector<std::string> order;
   for (const auto& [host, note] : dump.notes) {
