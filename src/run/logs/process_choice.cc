@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-// Those that the word names, at least one. `kind` is that of what is refused, and the option's name without its
+// The processes named by the word, at least one. `kind` is the kind of errors, and the option's name without
 // hyphens.
 Result<std::set<ProcessId>> Chosen(const Plan& plan, std::string_view kind, const std::string& word,
                                    std::string_view example) {
