@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-// What must hold before anything is made.
+// Conditions that must hold before anything is created.
 Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
   Diagnostics refusals = ValidatePlan(request.plan);
   const std::size_t hosts = request.plan.hosts.size();
@@ -40,7 +40,7 @@ Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
 
 Result<std::unique_ptr<RunInProgress>> RunInProgress::Begin(boost::asio::io_context& io, RunRequest request,
                                                             Transport& transport, Ended ended) {
-  // A session trusts its plan from its construction on.
+  // A session requires a valid plan from its construction on.
   if (Diagnostics refusals = Refusals(request, transport); HasErrors(refusals)) return Fail(std::move(refusals));
   request.catch_signals = false;
   auto session = std::make_shared<Session>(io, std::make_shared<const RunRequest>(std::move(request)), transport,
@@ -62,7 +62,7 @@ Result<RunOutcome> RunPlan(const RunRequest& request, Transport& transport) {
   const PipeSignalIgnored no_pipe_signal;
   boost::asio::io_context io;
   RunOutcome outcome;
-  // The request is the caller's, and stays.
+  // Does not own the request, which belongs to the caller and outlives the session.
   const auto session = std::make_shared<Session>(
       io, std::shared_ptr<const RunRequest>(std::shared_ptr<void>(), &request), transport, [&](RunOutcome ended) {
         outcome = std::move(ended);
