@@ -276,7 +276,7 @@ void Console::Stopping(std::uint32_t times, bool here) {
 
 void Console::LendTerminal(ProcessId process) {
   Impl& impl = *impl_;
-  impl.logger.info("{} has this terminal now, Ctrl-C is its own; Ctrl-] three times, or muster stop, ends the run",
+  impl.logger.info("{} has the terminal now and gets Ctrl-C; Ctrl-] three times, or muster stop, ends the run",
                    impl.Name(process));
   impl.lent = true;
   impl.last_lent = '\n';

@@ -95,10 +95,10 @@ tl::expected<Value::Map, std::string> ObjectOf(std::string_view line) {
   if (!json) return No("the line is not valid JSON: " + json.error());
   if (json->AsMap() == nullptr) return No("the line is not a JSON object");
   const auto format = json->AsMap()->find("format");
-  if (format == json->AsMap()->end()) return No("the object has no format; this muster speaks format 1");
+  if (format == json->AsMap()->end()) return No("missing member \"format\"; this muster supports format 1");
   const std::int64_t* number = format->second.AsInt();
   if (number == nullptr || *number != kControlFormat) {
-    return No(fmt::format("format {} is not spoken here, only format {}",
+    return No(fmt::format("format {} is not supported, only format {}",
                           Printable(JsonText(format->second)).substr(0, 80), kControlFormat));
   }
   return std::move(std::get<Value::Map>(json->data()));
@@ -146,13 +146,14 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
     } else if (key == "trial" && value.AsInt() != nullptr && *value.AsInt() >= 0) {
       request.trial = static_cast<std::uint64_t>(*value.AsInt());
     } else {
-      return No(fmt::format("the key {} is not known here, or its value is of another type", Quoted(key)));
+      return No(fmt::format("unknown key {}, or a value of the wrong type", Quoted(key)));
     }
   }
   if (!asked) return No("missing member \"ask\": status, stop, watch, dump, processes or open");
-  if (request.now && request.ask != Ask::kStop) return No("only a stop can be asked for now");
-  if (request.dump && request.ask != Ask::kStop) return No("only a stop can be asked to take a dump first");
-  if (request.trial.has_value() != (request.ask == Ask::kOpen)) return No("open, and only open, names a trial");
+  if (request.now && request.ask != Ask::kStop) return No("\"now\" is valid only for a stop");
+  if (request.dump && request.ask != Ask::kStop) return No("\"dump\" is valid only for a stop");
+  if (request.trial.has_value() != (request.ask == Ask::kOpen))
+    return No("\"trial\" is required for open, and valid only for it");
   return request;
 }
 

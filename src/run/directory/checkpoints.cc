@@ -74,7 +74,7 @@ tl::expected<Checkpoint, std::string> Look(const CheckpointPlace& place, const s
   checkpoint.path = place.dir.marked + "/" + below;
   struct stat facts {};
   if (::stat(checkpoint.path.c_str(), &facts) != 0) {
-    return tl::unexpected(fmt::format("{} is not there", Quoted(checkpoint.path)));
+    return tl::unexpected(fmt::format("{} does not exist", Quoted(checkpoint.path)));
   }
   checkpoint.inode = facts.st_ino;
   checkpoint.modified_ns = std::int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
@@ -88,7 +88,7 @@ tl::expected<Checkpoint, std::string> Look(const CheckpointPlace& place, const s
           fmt::format("{} is not complete: it has no {}", Quoted(checkpoint.path), Quoted(place.complete)));
     }
   } else if (!S_ISREG(facts.st_mode) || facts.st_size == 0) {
-    return tl::unexpected(fmt::format("{} is empty, or no file", Quoted(checkpoint.path)));
+    return tl::unexpected(fmt::format("{} is empty, or not a file", Quoted(checkpoint.path)));
   }
   return checkpoint;
 }
@@ -97,7 +97,7 @@ tl::expected<Checkpoint, std::string> Look(const CheckpointPlace& place, const s
 tl::expected<std::string, std::string> Named(const CheckpointPlace& place) {
   const std::string file = place.dir.marked + "/" + place.file;
   const Result<std::string> text = ReadFileAt(AT_FDCWD, file, kLongestName);
-  if (!text) return tl::unexpected(fmt::format("{} cannot be read, which names the newest one", Quoted(file)));
+  if (!text) return tl::unexpected(fmt::format("{}, which names the newest one, cannot be read", Quoted(file)));
   std::string_view name(*text);
   const std::size_t from = name.find_first_not_of(" \t\r\n");
   if (from == std::string_view::npos) return tl::unexpected(fmt::format("{} is empty", Quoted(file)));
@@ -106,7 +106,8 @@ tl::expected<std::string, std::string> Named(const CheckpointPlace& place) {
   const bool leads_out = std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
   if (path.is_absolute() || leads_out || name.find('\0') != std::string_view::npos ||
       name.find('\n') != std::string_view::npos) {
-    return tl::unexpected(fmt::format("{} holds {}, which is not a path below its folder", Quoted(file), Quoted(name)));
+    return tl::unexpected(
+        fmt::format("{} contains {}, which is not a path below its folder", Quoted(file), Quoted(name)));
   }
   return std::string(name);
 }
@@ -152,7 +153,7 @@ tl::expected<std::vector<Checkpoint>, std::string> CompleteCheckpoints(const Che
     if (!checkpoint) {
       why = std::move(checkpoint.error());
     } else if (besides.contains(*checkpoint)) {
-      why = "there are only earlier ones";
+      why = "there are only earlier checkpoints";
     } else {
       candidates.push_back({Numbers(name), checkpoint->modified_ns, *std::move(checkpoint)});
     }

@@ -95,7 +95,7 @@ tl::expected<ErrorNote, std::string> ParseErrorNote(std::string_view json) {
     AddMore(*inner, {"message", "extraInfo"}, note);
     AddMore(*top, {"message"}, note);
   }
-  if (note.message.empty()) return tl::unexpected<std::string>("it holds no message");
+  if (note.message.empty()) return tl::unexpected<std::string>("it contains no message");
   return note;
 }
 

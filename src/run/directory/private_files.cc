@@ -81,7 +81,7 @@ Result<UniqueFd> OpenFolder(int at, const std::string& path) {
 Result<UniqueFd> MakeFolder(int at, const std::string& name) {
   const mode_t mode = FolderModeIn(at);
   const bool made = ::mkdirat(at, name.c_str(), mode) == 0;
-  if (!made && errno != EEXIST) return Refused("cannot make the folder", name, errno);
+  if (!made && errno != EEXIST) return Refused("cannot create the folder", name, errno);
   if (!made) return OpenFolder(at, name);
   Result<UniqueFd> folder = OpenFolder(at, name);
   if (folder && SetMode(folder->get(), mode)) return folder;

@@ -81,7 +81,7 @@ Result<RunDirectory> RunDirectory::Lock(UniqueFd folder, const std::string& show
   struct stat status {};
   if (::fstat(made.folder_.get(), &status) != 0) return CannotUse("cannot look at", shown, errno);
   if (!IsOwn(status.st_uid)) {
-    return Fail(MachineError("run_dir", fmt::format("the folder {} belongs to {}: a {} is kept in one of your own",
+    return Fail(MachineError("run_dir", fmt::format("the folder {} belongs to {}: a {} needs one of your own",
                                                     Quoted(shown), UserName(status.st_uid), kind.noun)));
   }
 

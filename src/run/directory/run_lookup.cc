@@ -50,9 +50,9 @@ Result<std::string> Missing(const DirectoryKind& kind, std::string message, std:
 }
 
 Result<std::string> NotOwn(const DirectoryKind& kind, std::string message, const FoundRun& foreign) {
-  return Missing(kind, std::move(message),
-                 fmt::format("one of another user is named by its path: {} belongs to {}", ShellQuoted(foreign.path),
-                             UserName(foreign.owner)));
+  return Missing(
+      kind, std::move(message),
+      fmt::format("{} belongs to {}: give its path to use it", ShellQuoted(foreign.path), UserName(foreign.owner)));
 }
 
 // The runs that a name may refer to.

@@ -64,7 +64,7 @@ void JudgeClock(std::uint32_t host, const ClockEstimate& clock, Faults& faults) 
   faults.Add(
       host, "clock",
       fmt::format("the clock is {:.0f} s {} this machine's", seconds, clock.offset_ns > 0 ? "ahead of" : "behind"),
-      "let both take the time from one server: systemctl enable --now chrony");
+      "synchronise both with the same server: systemctl enable --now chrony");
 }
 
 void JudgeDisks(std::uint32_t host, const HostFacts& facts, Faults& faults) {
@@ -72,9 +72,9 @@ void JudgeDisks(std::uint32_t host, const HostFacts& facts, Faults& faults) {
     const std::string place = disk.what.starts_with('/') ? disk.what : fmt::format("the {} ({})", disk.what, disk.path);
     const std::string room =
         disk.what == "run directory"
-            ? "make room, or keep runs elsewhere: --run-dir, MUSTER_HOME, run_root of the site file"
-        : disk.what == "/dev/shm" ? "mount -o remount,size=50% /dev/shm, and look for what is left in it"
-                                  : "look for what is left: du -xsh " + disk.path + "/*";
+            ? "free space, or keep runs elsewhere: --run-dir, MUSTER_HOME, run_root of the site file"
+        : disk.what == "/dev/shm" ? "mount -o remount,size=50% /dev/shm, and remove leftover files"
+                                  : "remove leftover files: du -xsh " + disk.path + "/*";
     if (!disk.error.empty()) {
       faults.Add(host, "disk", fmt::format("{} cannot be used: {}", place, disk.error),
                  "let this user write there: ls -ld " + disk.path, BreaksOfDisk(disk.what));
@@ -112,7 +112,7 @@ void JudgeNeeds(std::uint32_t host, const HostFacts& facts, const HostNeeds& nee
     if (!program.path.empty()) continue;
     if (std::find(needs.programs.begin(), needs.programs.end(), program.name) == needs.programs.end()) continue;
     faults.Add(host, "program", fmt::format("{} cannot be started: {}", program.name, program.error),
-               "install it there, or put its folder on PATH; job:activate brings what modules and conda have");
+               "install it there, or put its folder on PATH; job:activate loads modules and conda environments");
   }
   if (facts.devices > 0 && facts.devices < needs.devices) {
     faults.Add(

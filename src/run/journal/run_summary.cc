@@ -77,7 +77,7 @@ Result<RunSummary> SummarizeRun(const std::string& run_dir, bool counted) {
   const std::optional<JournalRecord> first = FirstRecord(folder.get());
   const RunBegan* began = first ? std::get_if<RunBegan>(&first->entry) : nullptr;
   if (began == nullptr) {
-    return Fail(Error("run", {}, fmt::format("the journal of {} has no beginning", Quoted(run_dir))));
+    return Fail(Error("run", {}, fmt::format("the journal of {} has no first record", Quoted(run_dir))));
   }
   RunSummary summary;
   summary.run = began->run_id;

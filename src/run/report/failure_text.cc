@@ -57,9 +57,8 @@ std::string DoubtText(const UncertainOrder& doubt) {
                                       doubt.host.empty() ? "" : " on " + doubt.host);
   if (doubt.host.empty()) return who + "they ended too close together";
   if (!doubt.after) return who + "the clocks of the hosts have not been compared";
-  return who + fmt::format("seen {} {}, and only more than {} would be beyond doubt",
-                           DurationText(std::abs(*doubt.after)), *doubt.after >= 0 ? "later" : "earlier",
-                           DurationText(doubt.within));
+  return who + fmt::format("seen {} {}, and the order is certain only beyond {}", DurationText(std::abs(*doubt.after)),
+                           *doubt.after >= 0 ? "later" : "earlier", DurationText(doubt.within));
 }
 
 std::string TimeText(double seconds) {
@@ -74,7 +73,7 @@ std::string GroupText(const FailedGroup& group) {
   const bool several = group.who.indices.size() > 1;
   std::string text = fmt::format("  last lines of {}, which {}{}:\n", Printable(WhoText(group.who)), group.why,
                                  !several      ? ""
-                                 : group.alike ? " (the same but for numbers; the first one's)"
+                                 : group.alike ? " (they differ only in numbers; the first one's)"
                                                : " (the same)");
   if (group.error) text += NoteText(*group.error);
   const std::size_t skipped = group.lines.size() > kMostLines ? group.lines.size() - kMostLines : 0;
@@ -105,7 +104,7 @@ std::string FailureDetails(const FailureAnalysis& account, const std::string& or
   std::string text;
   for (std::size_t i = 0; i < std::min(account.others.size(), kMostGroups); ++i) text += GroupText(account.others[i]);
   if (account.others.size() > kMostGroups) {
-    text += fmt::format("  … and {} that ended otherwise\n", Plural(account.others.size() - kMostGroups, "group"));
+    text += fmt::format("  … and {} that ended differently\n", Plural(account.others.size() - kMostGroups, "group"));
   }
   // With only one entry, the timeline would repeat the first failure.
   if (account.timeline.size() < 2) return text;

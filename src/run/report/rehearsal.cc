@@ -122,7 +122,7 @@ class Judge {
       if (port.number == 0 || told_.unready.find(fmt::format("port {} ", port.number)) == std::string::npos) continue;
       if (told_.hosts.size() > 1 && told_.unready.find(host) == std::string::npos) continue;
       failure.check = Check::kPorts;
-      failure.hint = "end what has it, or give another port";
+      failure.hint = "end the process that holds it, or set another port";
       for (std::uint32_t i = 0; i < plan_.processes.size(); ++i) {
         if (ProcessName(plan_, plan_.processes[i]) == port.owner) failure.processes.push_back(i);
       }
@@ -190,7 +190,7 @@ class Judge {
         made_.failures.push_back({Check::kRanks,
                                   {process},
                                   {},
-                                  fmt::format("rank {} is there {} times", key.second, processes.size()),
+                                  fmt::format("rank {} occurs {} times", key.second, processes.size()),
                                   "the framework would wait for the missing ranks for ever"});
       }
     }
@@ -226,7 +226,7 @@ class Judge {
       made_.notes.push_back({Check::kRanks,
                              {i},
                              {},
-                             fmt::format("the ranks that {} starts are not rehearsed: the stub stands for it alone",
+                             fmt::format("the ranks that {} starts are not rehearsed: the stub replaces it alone",
                                          words.empty() ? "the launcher" : words.front().marked),
                              {}});
     }
@@ -310,10 +310,10 @@ class Judge {
       std::uint64_t greetings = 0;
       for (const auto& account : accounts_) greetings += account ? account->greeted : 0;
       const auto everybody = plan_.processes.size() * (plan_.processes.size() - 1);
-      return fmt::format("{} greetings{}{}", greetings, greetings == everybody ? ", each other one" : "", partly);
+      return fmt::format("{} greetings{}{}", greetings, greetings == everybody ? ", all pairs" : "", partly);
     }
     if (check == Check::kPorts || check == Check::kDevices || check == Check::kDisk)
-      return fmt::format("{} process{} looked{}", count.well, count.well == 1 ? "" : "es", partly);
+      return fmt::format("{} process{} checked{}", count.well, count.well == 1 ? "" : "es", partly);
     if (count.texts.size() == 1) return *count.texts.begin() + partly;
     return fmt::format("{} processes{}", count.well, partly);
   }
@@ -332,9 +332,9 @@ class Judge {
       case Check::kRanks:
         return "no process has a rank";
       case Check::kCounts:
-        return fmt::format("framework {} promises no counts", plan_.framework);
+        return fmt::format("framework {} sets no counts", plan_.framework);
       case Check::kRendezvousEndpoint:
-        return fmt::format("processes of framework {} meet nowhere", plan_.framework);
+        return fmt::format("framework {} has no rendezvous", plan_.framework);
       case Check::kDevices:
         return "no process has devices";
       default:

@@ -84,9 +84,12 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
     if (kind == CheckedFile::Kind::kPath && !sight.missing.empty()) {
       for (const auto& [host, process] : sight.missing) {
         if (sight.there.empty()) {
-          found.push_back(
-              {Outcome::kNote,
-               {Check::kFiles, {process}, {}, fmt::format("{} is not there; the job may write it", Quoted(word)), {}}});
+          found.push_back({Outcome::kNote,
+                           {Check::kFiles,
+                            {process},
+                            {},
+                            fmt::format("{} does not exist; the job may create it", Quoted(word)),
+                            {}}});
           continue;
         }
         std::set<std::uint32_t> with;
@@ -95,8 +98,8 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
                          {Check::kFiles,
                           {process},
                           {},
-                          fmt::format("{} is not there, and it is on {}", Quoted(word), HostsText(hosts, with)),
-                          "copy it there, or bring it: --ship-code"}});
+                          fmt::format("{} is missing, but exists on {}", Quoted(word), HostsText(hosts, with)),
+                          "copy it there, or use --ship-code"}});
       }
     }
     if (sight.variants.size() < 2) {
@@ -110,15 +113,14 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
       if (each.first == most->first) continue;
       const Sight::Variant& variant = each.second;
       differs = true;
-      found.push_back(
-          {Outcome::kFailed,
-           {Check::kVersions,
-            {variant.processes.front()},
-            {},
-            fmt::format("{} is another than on {}: {} instead of {}", Quoted(word),
-                        HostsText(hosts, most->second.hosts), Sight::Text(each), Sight::Text(*most)),
-            kind == CheckedFile::Kind::kProgram ? "install the same version on all hosts"
-                                                : "copy the same file to all hosts, or bring it: --ship-code"}});
+      found.push_back({Outcome::kFailed,
+                       {Check::kVersions,
+                        {variant.processes.front()},
+                        {},
+                        fmt::format("{} differs from the one on {}: {} instead of {}", Quoted(word),
+                                    HostsText(hosts, most->second.hosts), Sight::Text(each), Sight::Text(*most)),
+                        kind == CheckedFile::Kind::kProgram ? "install the same version on all hosts"
+                                                            : "copy the same file to all hosts, or use --ship-code"}});
     }
   }
   if (!differs && !same.empty()) {

@@ -319,7 +319,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
   const Reading reading(plan, journal);
   if (!reading.began()) {
     return Fail(Error("run", {},
-                      fmt::format("the journal of {} has no beginning: {}", Quoted(run_dir),
+                      fmt::format("the journal of {} has no first record: {}", Quoted(run_dir),
                                   journal.damage().empty() ? "it is empty" : journal.damage())));
   }
 

@@ -87,7 +87,7 @@ std::string RestartLines(const Report& report) {
 std::string ReplacementLines(const Report& report) {
   std::string text;
   for (const ReplacementReport& each : report.replacements) {
-    text += fmt::format("  {:<10}{} took the place of {}{}\n", "host", Printable(each.by), Printable(each.host),
+    text += fmt::format("  {:<10}{} replaced {}{}\n", "host", Printable(each.by), Printable(each.host),
                         each.why.empty() ? "" : fmt::format(", which was lost: {}", Printable(each.why)));
   }
   return text;
@@ -96,7 +96,7 @@ std::string ReplacementLines(const Report& report) {
 // If the host has another clock than the head: the time of the failure and its uncertainty.
 std::string ClockLine(const FailureReport& failure) {
   if (!failure.at_error || *failure.at_error == 0) return {};
-  return fmt::format("  {:<10}{} by the head's clock, give or take {}\n", "at", Printable(failure.at),
+  return fmt::format("  {:<10}{} by the head's clock, ± {}\n", "at", Printable(failure.at),
                      DurationText(std::max(*failure.at_error, 0.0001)));  // "0.0 ms" would suggest perfect precision
 }
 
@@ -166,7 +166,7 @@ std::string MetricsLine(const RoleMetrics& metrics) {
     text += fmt::format("{}{} {}", text.empty() ? " " : ", ", name, ToText(value));
   }
   if (shown > kShown) text += fmt::format(", and {} more", shown - kShown);
-  if (metrics.bad_lines > 0) text += fmt::format("; {} of {} lines are none", metrics.bad_lines, metrics.lines);
+  if (metrics.bad_lines > 0) text += fmt::format("; {} of {} lines are invalid", metrics.bad_lines, metrics.lines);
   return fmt::format("  {:<10}{}.{}{}\n", "metrics", Printable(metrics.role), metrics.index, Printable(text));
 }
 
@@ -250,7 +250,7 @@ std::string ReportText(const Report& report, const ReportView& view) {
     text += fmt::format("  {:<10}{}\n", "exit code", report.exit_code);
   }
   if (!report.journal_damage.empty()) {
-    text += fmt::format("  the journal is read only in part: {}\n", Printable(report.journal_damage));
+    text += fmt::format("  the journal could be read only in part: {}\n", Printable(report.journal_damage));
   }
   return text;
 }

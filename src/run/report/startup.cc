@@ -151,7 +151,7 @@ std::string StartupText(const Startup& startup) {
   text += fmt::format("plan {}, agent {}, ", DurationText(startup.plan), DurationText(startup.agent));
   if (startup.activate > 0) text += fmt::format("activate {}, ", DurationText(startup.activate));
   if (startup.wait > 0) text += fmt::format("wait for devices {}, ", DurationText(startup.wait));
-  text += fmt::format("bind {}; of each role the slowest:\n", DurationText(startup.bind));
+  text += fmt::format("bind {}; slowest process of each role:\n", DurationText(startup.bind));
   std::vector<std::vector<std::string>> rows = {{"role", "ordered at", "spawn", "ready", "first output"}};
   for (const RoleStartup& role : startup.roles) {
     rows.push_back({Printable(role.role), DurationText(role.ordered), Cell(role.spawn, role), Cell(role.ready, role),

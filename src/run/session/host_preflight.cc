@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint32_t kTryMs = 3'000;
 // Number of differences that are shown; the others are in the journal, and doctor shows them.
 constexpr std::size_t kShownDifferences = 12;
-constexpr const char* kAnyway = "muster run --no-preflight starts all the same; muster doctor shows everything";
+constexpr const char* kAnyway = "muster run --no-preflight starts anyway; muster doctor shows everything";
 
 void Add(std::string& breaks, const std::string& text) { breaks += (breaks.empty() ? "" : "; ") + text; }
 
@@ -167,7 +167,7 @@ void HostPreflight::JudgePaths() {
     }
   }
   if (breaks.empty()) return;
-  run_.console.Warn(std::string("hint: a firewall, or an address that is another network's; ") + kAnyway);
+  run_.console.Warn(std::string("hint: a firewall, or an address of another network; ") + kAnyway);
   run_.events.Abandon(breaks);
 }
 

@@ -111,7 +111,7 @@ void HostSetup::OnResourcesAllocated(const ResourcesAllocated& allotted) {
   devices_.StopWaiting();
   if (!allotted.error.empty()) return GiveUp(fmt::format("{}: {}", name, allotted.error));
   if (asked_->devices.size() != allotted.devices.size() || asked_->cores.size() != allotted.cores.size())
-    return GiveUp(fmt::format("the agent of {} gave other devices or cores than asked", name));
+    return GiveUp(fmt::format("the agent of {} gave other devices or cores than requested", name));
   for (std::size_t i = 0; i < asked_->devices.size(); ++i) {
     const std::size_t number = asked_->devices[i];
     if (device_names_.size() <= number) device_names_.resize(number + 1);
@@ -156,9 +156,9 @@ void HostSetup::GiveUp(const std::string& why) {
 void HostSetup::ReportTaken(const std::string& lost, const HostReplaced& replaced) {
   const std::string& name = run_.NameOf(host_);
   if (replaced.error.empty()) {
-    run_.console.Say(fmt::format("{} has taken the place of {}", name, lost));
+    run_.console.Say(fmt::format("{} has replaced {}", name, lost));
   } else {
-    run_.console.Warn(fmt::format("{} cannot take the place of {}: {}", name, lost, replaced.error));
+    run_.console.Warn(fmt::format("{} cannot replace {}: {}", name, lost, replaced.error));
   }
   run_.events.HandleEvent(replaced);
 }

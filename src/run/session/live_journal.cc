@@ -39,8 +39,9 @@ void LiveJournal::Write() {
   // The clients read the journal themselves when they are notified of the end.
   if (const std::string lines = std::exchange(to_publish_, {}); !lines.empty()) clients_->Publish(lines);
   if (writer_->error() == 0 || std::exchange(warned_, true)) return;
-  console_.Warn(
-      SystemError("journal", "the journal cannot be written; it is kept until it can", writer_->error()).message);
+  console_.Warn(SystemError("journal", "the journal cannot be written; its records are kept in memory until it can",
+                            writer_->error())
+                    .message);
 }
 
 void LiveJournal::Close(bool sync) {

@@ -112,7 +112,7 @@ bool RunControl::Stop(bool now, bool dump) {
 tl::expected<std::uint32_t, std::string> RunControl::Dump() {
   if (run_.ended || !run_.supervisor.CanDump()) {
     return tl::unexpected<std::string>(
-        fmt::format("there is no process to look at: the run is {}", PhaseName(run_.supervisor.phase())));
+        fmt::format("there is no process to inspect: the run is {}", PhaseName(run_.supervisor.phase())));
   }
   if (run_.supervisor.dumping() == 0) run_.events.HandleEvent(DumpRequested{});
   return run_.supervisor.dumping();

@@ -19,17 +19,17 @@ Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
   const std::size_t hosts = request.plan.hosts.size();
   if (hosts > 1 && transport.name() == "local") {
     refusals.push_back(MachineError("hosts",
-                                    fmt::format("the plan needs {} hosts, and this start has only this machine", hosts),
+                                    fmt::format("the plan needs {} hosts, and this run has only this machine", hosts),
                                     "set hosts = 1, or name them: --host n[01-04] or --hostfile FILE"));
   } else if (!request.spares.empty() && (request.hosts.empty() || transport.name() == "local")) {
-    refusals.push_back(MachineError("hosts", "a run on this machine alone has no use for spare hosts"));
+    refusals.push_back(MachineError("hosts", "a run on this machine alone cannot use spare hosts"));
   } else if (!request.hosts.empty() && request.hosts.size() != hosts) {
     refusals.push_back(
         MachineError("hosts", fmt::format("the plan needs {} hosts, {} are named", hosts, request.hosts.size())));
   } else if (transport.name() == "local" && hosts == 1 && !request.hosts.empty() &&
              !IsThisMachine(request.hosts.front().name)) {
     refusals.push_back(MachineError("hosts",
-                                    fmt::format("{} is not this machine, {}, and this start has only this one",
+                                    fmt::format("{} is not this machine, {}, and this run has only this one",
                                                 request.hosts.front().name, OwnHostName()),
                                     "name localhost, or no host"));
   }

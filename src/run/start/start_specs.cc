@@ -242,9 +242,8 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
   for (const auto& [name, number] : SecretDescriptors(plan_, process)) {
     const auto secret = binding_.secrets.find(name);
     if (secret == binding_.secrets.end()) {
-      return Fail(
-          Error("binding", {},
-                fmt::format("the context of {} holds no secret {}", ProcessName(plan_, process), Quoted(name))));
+      return Fail(Error("binding", {},
+                        fmt::format("the context of {} has no secret {}", ProcessName(plan_, process), Quoted(name))));
     }
     start.passed.push_back({number, secret->second});
   }
@@ -422,7 +421,7 @@ Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,
     if (value) {
       values.emplace(name, std::move(*value));
     } else {
-      missing.push_back(Error("secret", {}, fmt::format("the secret {} cannot be had: {}", Quoted(name), why)));
+      missing.push_back(Error("secret", {}, fmt::format("the secret {} is not available: {}", Quoted(name), why)));
     }
   }
   if (!missing.empty()) return Fail(std::move(missing));

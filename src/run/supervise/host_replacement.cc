@@ -80,14 +80,14 @@ std::optional<std::vector<HostReplacement::Relocation>> HostReplacement::Relocat
   if (!knows) return relocations;
   const std::string name = ProcessName(plan_, plan_.processes[*knows]);
   if (relocations.empty()) {
-    why += fmt::format(", {} knows its address, and its processes cannot be restarted", name);
+    why += fmt::format(", {} uses its address, and its processes cannot be restarted", name);
     return std::nullopt;
   }
   Relocation all = relocations.front();
   all.scope = Scope::kJob;
   all.members = states.Members(all.ended, Scope::kJob);
   all.because = fmt::format("; restarting the whole job, because {} {}", name,
-                            in_files ? "has a file with its address" : "knows its address");
+                            in_files ? "has a file with its address" : "uses its address");
   return std::vector{all};
 }
 
@@ -95,7 +95,7 @@ std::optional<std::uint32_t> HostReplacement::SpareFor(std::uint32_t host, std::
   const std::optional<std::uint32_t> spare = slots_.SpareFor(host);
   if (!spare) {
     why += slots_.spares() == 0
-               ? ", and there is no spare host to take its place"
+               ? ", and there is no spare host to replace it"
                : fmt::format(", and no spare host has {}, as it had", DevicesText(plan_.hosts[host].devices));
   }
   return spare;

@@ -171,7 +171,7 @@ std::optional<JobInput> JobProcesses::Replaced(const HostReplaced& event, std::s
     if (!hosts_.under_way()) StartDue(orders);
     return std::nullopt;
   }
-  why = fmt::format("{} cannot take the place of a lost host: {}", hosts_.slots().name(event.by), event.error);
+  why = fmt::format("{} cannot replace a lost host: {}", hosts_.slots().name(event.by), event.error);
   const std::optional<std::uint32_t> spare = hosts_.slots().SpareFor(event.host);
   if (!spare) {
     why += ", and there is no other spare host that could";
@@ -237,7 +237,7 @@ bool JobProcesses::Relocate(std::uint32_t host, std::string& why, Orders& orders
   std::optional<std::vector<HostReplacement::Relocation>> relocations = hosts_.Relocations(host, states_, why);
   if (!relocations) return false;
   if (ports_.under_way()) {
-    why += ", while other ports were looked for";
+    why += ", while other ports were being chosen";
     return false;
   }
   const std::optional<std::uint32_t> spare = hosts_.SpareFor(host, why);
@@ -247,7 +247,7 @@ bool JobProcesses::Relocate(std::uint32_t host, std::string& why, Orders& orders
     if (!grant) return false;
     relocation.grant = *grant;
   }
-  why += fmt::format("; {} takes its place", hosts_.slots().name(*spare));
+  why += fmt::format("; {} replaces it", hosts_.slots().name(*spare));
 
   hosts_.Begin(host, *spare);
   for (ProcessId process = 0; process < states_.count(); ++process) {
