@@ -29,7 +29,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kKeptWords = 8U << 10;         // of ssh's latest output on stderr
-constexpr std::uint64_t kAwakeNs = 100'000'000;      // a loop that runs is never later than this
+constexpr std::uint64_t kAwakeNs = 100'000'000;      // a running loop is never later than this
 constexpr std::uint64_t kClockPauseNs = 50'000'000;  // between two reported comparisons
 
 std::string Seconds(std::uint64_t ms) {
@@ -99,7 +99,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     }));
   }
 
-  // Empty, or an error.
+  // Returns an empty text, or an error.
   std::string StartSsh() {
     int ends[2] = {-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return "no connection for ssh";
@@ -136,7 +136,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
                    }));
   }
 
-  // False at the end of the stream.
+  // Returns false at the end of the stream.
   bool TakeWords() {
     char bytes[4096];
     for (;;) {
@@ -232,7 +232,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
 
   void OnSshEnd() {
     EndSsh();
-    if (wire_ended) Conclude();  // else its last messages are still on their way
+    if (wire_ended) Conclude();  // otherwise the agent's last messages are still on their way
   }
 
   void EndSsh() {
@@ -299,7 +299,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
   }
 
   void Tell(ChannelMessage message) {
-    const Receiver to = receiver;  // it may destroy the channel
+    const Receiver to = receiver;  // a copy: the receiver may destroy the channel
     if (to) to(std::move(message));
   }
 
@@ -326,7 +326,7 @@ struct SshChannel::Connection : std::enable_shared_from_this<Connection> {
     } else {
       frame = EncodeFrame(command);
     }
-    early += frame;  // for this attempt and later ones
+    early += frame;  // sent again by later attempts
     if (state == State::kConnecting) wire->Send(frame);
   }
 

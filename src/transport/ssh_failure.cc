@@ -18,7 +18,7 @@ struct Known {
   SshFailureKind kind;
 };
 
-// The first entry that occurs in any line is used, so the most specific ones come first.
+// The first entry that occurs in any line is used, so the most specific entries come first.
 constexpr std::array kKnown = {
     Known{"REMOTE HOST IDENTIFICATION HAS CHANGED", SshFailureKind::kKeyChanged},
     Known{"Host key verification failed", SshFailureKind::kKeyUnknown},
@@ -41,23 +41,21 @@ struct FailureText {
 
 constexpr std::array kFailureTexts = {
     FailureText{SshFailureKind::kPermission, "permission denied",
-                "ssh must get there without asking: put your key into an agent, and into authorized_keys of the host"},
+                "ssh must log in without prompts: add your key to ssh-agent, and to authorized_keys of the host"},
     FailureText{
         SshFailureKind::kKeyUnknown, "its host key is not known",
         "connect to it once with ssh and compare the fingerprint, or have the administrator add it to known_hosts"},
-    FailureText{
-        SshFailureKind::kKeyChanged, "its host key is not the one known",
-        "find out why before you trust it: possible man-in-the-middle; then ssh-keygen -R takes the old key out"},
+    FailureText{SshFailureKind::kKeyChanged, "its host key has changed",
+                "find out why before you trust it: possible man-in-the-middle; then ssh-keygen -R removes the old key"},
     FailureText{SshFailureKind::kUnresolved, "there is no host of that name",
-                "see the name, or HostName in ssh's configuration"},
+                "check the name, and HostName in ssh's configuration"},
     FailureText{SshFailureKind::kRefused, "connection refused", "sshd does not run there, or listens at another port"},
     FailureText{SshFailureKind::kTimedOut, "no answer", "the host is off, or a firewall is in between"},
-    FailureText{SshFailureKind::kUnreachable, "no route to it", "the network between is not what it should be"},
-    FailureText{SshFailureKind::kTurnedAway, "its sshd turned the connection away",
+    FailureText{SshFailureKind::kUnreachable, "no route to it", "check the network and the routes to it"},
+    FailureText{SshFailureKind::kTurnedAway, "its sshd closed the connection",
                 "too many connections at once (MaxStartups of sshd_config), there or at the jump host"},
-    FailureText{
-        SshFailureKind::kNoAgent, "there is no muster-agent",
-        "install muster there, at the same path or on the PATH that ssh gives, or name the agent: --agent PATH"},
+    FailureText{SshFailureKind::kNoAgent, "there is no muster-agent",
+                "install muster there, at the same path or on the PATH of ssh logins, or name the agent: --agent PATH"},
     FailureText{SshFailureKind::kNoExec, "its muster-agent cannot be executed",
                 "it is of another architecture, or not executable"},
 };

@@ -61,7 +61,7 @@ TEST(ManyHosts, AreToldWhoseHostKeyIsWrong) {
   std::ofstream(bed.folder() + "/known_hosts") << known;
   HostsRun run(bed, Recipe(3, kSleepers), {"--host", "n[1-3]"});
   EXPECT_EQ(run.Result().exit_code, 3);
-  const std::string why = "1 of 3 hosts: its host key is not the one known: n2";
+  const std::string why = "1 of 3 hosts: its host key has changed: n2";
   EXPECT_TRUE(Says(run.Result().err, why)) << run.Result().err;
   EXPECT_TRUE(Says(run.Result().err, "hint: find out why before you trust it")) << run.Result().err;
   EXPECT_TRUE(Says(Told(run), why)) << Told(run);

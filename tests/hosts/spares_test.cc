@@ -140,7 +140,7 @@ TEST(SpareHosts, TakeThePlaceOfAHostWhoseCableStaysCutOnceItsLeaseIsOver) {
   EXPECT_EQ(HostsOfAttempts(report["processes"][3]), (Names{"n2", "n3"}));
   EXPECT_EQ(report["replacements"][0]["host"], "n2");
   EXPECT_EQ(report["replacements"][0]["by"], "n3");
-  EXPECT_NE(run.Result().err.find("n3 took the place of n2, which was lost: no heartbeat for 2 s"), std::string::npos)
+  EXPECT_NE(run.Result().err.find("n3 replaced n2, which was lost: no heartbeat for 2 s"), std::string::npos)
       << run.Result().err;
   EXPECT_EQ(run.Report()["plan"], run.Journal("run_began")[0]["plan"]);
 }
@@ -230,8 +230,7 @@ TEST(SpareHosts, AreMissedInWords) {
   EXPECT_EQ(run.Result().exit_code, 3);
   const json report = run.Report();
   EXPECT_EQ(report["outcome"], "lost");
-  EXPECT_EQ(report["why"],
-            "the agent of n2 was lost: no heartbeat for 1 s, and there is no spare host to take its place");
+  EXPECT_EQ(report["why"], "the agent of n2 was lost: no heartbeat for 1 s, and there is no spare host to replace it");
   EXPECT_EQ(HostsOfAttempts(report["processes"][3]), Names{"n2"});
 }
 

@@ -156,7 +156,7 @@ TEST(SshTransport, SaysWhyThereIsNoAgent) {
   const std::size_t n3 = known.find("n3,");
   known = known.substr(0, n2) + "n2" + known.substr(known.find(' ', n3));
   std::ofstream(bed.folder() + "/known_hosts") << known;
-  EXPECT_EQ(WhyNot("n2", good), "its host key is not the one known");
+  EXPECT_EQ(WhyNot("n2", good), "its host key has changed");
   EXPECT_EQ(WhyNot("n3", good), "its host key is not known");
 
   std::ofstream(bed.folder() + "/key.pub") << "";

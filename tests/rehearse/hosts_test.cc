@@ -76,7 +76,7 @@ TEST(RehearsalOnHosts, NamesTheHostThatLacksAFile) {
   EXPECT_EQ(rehearsed.Failed(), std::set<std::string>{"files"}) << rehearsed.result.out;
   EXPECT_EQ(rehearsed.Who("files"),
             (std::set<std::string>{"worker.2 rank 2 on n2", "worker.4 rank 4 on n3", "worker.5 rank 5 on n3"}));
-  EXPECT_NE(rehearsed.Text("files").find("\"/root/data.csv\" is not there, and it is on n1,n3"), std::string::npos)
+  EXPECT_NE(rehearsed.Text("files").find("\"/root/data.csv\" is missing, but exists on n1,n3"), std::string::npos)
       << rehearsed.Text("files");
 }
 
@@ -90,7 +90,7 @@ TEST(RehearsalOnHosts, NamesTheHostWithAnotherVersion) {
   EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;
   EXPECT_EQ(rehearsed.Failed(), std::set<std::string>{"versions"}) << rehearsed.result.out;
   EXPECT_EQ(rehearsed.Who("versions"), std::set<std::string>{"worker.4 rank 4 on n3"});
-  EXPECT_NE(rehearsed.Text("versions").find("\"/root/tool\" is another than on n[1-2]"), std::string::npos)
+  EXPECT_NE(rehearsed.Text("versions").find("\"/root/tool\" differs from the one on n[1-2]"), std::string::npos)
       << rehearsed.Text("versions");
 }
 

@@ -85,7 +85,7 @@ TEST(Rehearsal, IsWellWhereEveryStubIs) {
   EXPECT_TRUE(rehearsal.ok());
   EXPECT_EQ(RehearsalExitCode(rehearsal), 0);
   EXPECT_EQ(Row(rehearsal, Check::kRanks).text, "4 ranks, each once");
-  EXPECT_EQ(Row(rehearsal, Check::kHello).text, "12 greetings, each other one");
+  EXPECT_EQ(Row(rehearsal, Check::kHello).text, "12 greetings, all pairs");
   EXPECT_EQ(Row(rehearsal, Check::kDevices),
             (RehearsalRow{Check::kDevices, Outcome::kNotChecked, "no process has devices"}));
   EXPECT_EQ(rehearsal.rows.size(), std::size_t{kChecks});
@@ -96,8 +96,8 @@ TEST(Rehearsal, NamesRanksThatAreThereTwice) {
   accounts[3]->says_rank = 0;
   const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
   EXPECT_EQ(Failures(rehearsal),
-            "ranks [rank 0 (worker.0) on n1] rank 0 is there 2 times\n"
-            "ranks [rank 3 (worker.3) on n2] rank 0 is there 2 times\n");
+            "ranks [rank 0 (worker.0) on n1] rank 0 occurs 2 times\n"
+            "ranks [rank 3 (worker.3) on n2] rank 0 occurs 2 times\n");
   EXPECT_EQ(RehearsalExitCode(rehearsal), 1);
   EXPECT_EQ(Row(rehearsal, Check::kRanks).outcome, Outcome::kFailed);
 }
@@ -162,9 +162,9 @@ TEST(Rehearsal, TellsFilesThatSomeHostsLack) {
   accounts[2]->files[0].path.clear();
   accounts[3]->files[0].path.clear();
   const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
-  EXPECT_EQ(Failures(rehearsal), "files [rank 2 (worker.2) on n2] \"data.csv\" is not there, and it is on n1\n");
+  EXPECT_EQ(Failures(rehearsal), "files [rank 2 (worker.2) on n2] \"data.csv\" is missing, but exists on n1\n");
   ASSERT_EQ(rehearsal.notes.size(), 2U) << "one for each host";
-  EXPECT_EQ(rehearsal.notes[0].text, "\"out.txt\" is not there; the job may write it");
+  EXPECT_EQ(rehearsal.notes[0].text, "\"out.txt\" does not exist; the job may create it");
 }
 
 TEST(Rehearsal, DoesNotSayThatAFileThatCannotBeReadIsMissingOrThere) {

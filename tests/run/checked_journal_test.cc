@@ -89,9 +89,10 @@ TEST(CheckedJournal, SaysWhatItLeftOut) {
             "record 2 (first_failure) names process 7, and the plan has 2");
   JournalContents contents = Contents({FirstFailure{7, 0}, FirstFailure{0, 3}});
   contents.stopped = "the last line is cut";
-  EXPECT_EQ(CheckedJournal(plan, std::move(contents)).damage(),
-            "the last line is cut; 2 records do not fit the plan, the first: record 1 (first_failure) names process 7, "
-            "and the plan has 2");
+  EXPECT_EQ(
+      CheckedJournal(plan, std::move(contents)).damage(),
+      "the last line is cut; 2 records do not match the plan, the first: record 1 (first_failure) names process 7, "
+      "and the plan has 2");
 }
 
 // Reports of such a run, which crashed or hung.
@@ -118,7 +119,7 @@ TEST(CheckedJournal, IsWhatReportsAreMadeOf) {
   const Result<Report> report = MakeReport(scratch.path());
   ASSERT_TRUE(report);
   EXPECT_EQ(report->processes.size(), 2U);
-  EXPECT_NE(ReportText(*report).find("the journal is read only in part: 4 records do not fit the plan"),
+  EXPECT_NE(ReportText(*report).find("the journal could be read only in part: 4 records do not match the plan"),
             std::string::npos)
       << ReportText(*report);
   EXPECT_FALSE(FindDump(scratch.path(), 0, {}));

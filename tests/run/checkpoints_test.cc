@@ -73,7 +73,7 @@ TEST_F(Checkpoints, AreNamedByAFileWhereThereIsOne) {
   Put("latest", "global_step5\n");
   EXPECT_EQ(Newest(place), "global_step5");
   Put("latest", "global_step7");
-  EXPECT_NE(Newest(place).find("global_step7\" is not there"), std::string::npos);
+  EXPECT_NE(Newest(place).find("global_step7\" does not exist"), std::string::npos);
   for (const char* outside : {"/etc/passwd", "../x", "a/../../x", " \n"}) {
     Put("latest", outside);
     EXPECT_FALSE(CompleteCheckpoints(place)) << outside;
@@ -85,7 +85,7 @@ TEST_F(Checkpoints, ThatWereThereBeforeDoNotCountUnlessTheyAreWrittenAgain) {
   const auto earlier = CompleteCheckpoints(Place("last.pt"));
   ASSERT_TRUE(earlier);
   const std::set<Checkpoint> besides(earlier->begin(), earlier->end());
-  EXPECT_EQ(Newest(Place("last.pt"), besides), "there are only earlier ones");
+  EXPECT_EQ(Newest(Place("last.pt"), besides), "there are only earlier checkpoints");
   fs::last_write_time(folder_ / "last.pt", fs::last_write_time(folder_ / "last.pt") + std::chrono::hours(1));
   EXPECT_EQ(Newest(Place("last.pt"), besides), "last.pt");
 }

@@ -53,16 +53,16 @@ TEST(ControlProtocol, RefusesWhatItDoesNotKnow) {
       {"", "not valid JSON"},
       {"stop", "not valid JSON"},
       {"[1]", "not a JSON object"},
-      {"{\"ask\":\"stop\"}", "has no format"},
-      {"{\"format\":2,\"ask\":\"stop\"}", "format 2 is not spoken here"},
-      {"{\"format\":\"1\",\"ask\":\"stop\"}", "is not spoken here"},
+      {"{\"ask\":\"stop\"}", "missing member \"format\""},
+      {"{\"format\":2,\"ask\":\"stop\"}", "format 2 is not supported"},
+      {"{\"format\":\"1\",\"ask\":\"stop\"}", "is not supported"},
       {"{\"format\":1}", "missing member"},
       {"{\"format\":1,\"ask\":\"stp\"}", "did you mean \"stop\"?"},
       {"{\"format\":1,\"ask\":7}", "unknown request"},
-      {"{\"format\":1,\"ask\":\"stop\",\"now\":1}", "another type"},
-      {"{\"format\":1,\"ask\":\"stop\",\"force\":true}", "\"force\" is not known"},
-      {"{\"format\":1,\"ask\":\"status\",\"now\":true}", "only a stop"},
-      {"{\"format\":1,\"ask\":\"dump\",\"dump\":true}", "only a stop"},
+      {"{\"format\":1,\"ask\":\"stop\",\"now\":1}", "wrong type"},
+      {"{\"format\":1,\"ask\":\"stop\",\"force\":true}", "unknown key \"force\""},
+      {"{\"format\":1,\"ask\":\"status\",\"now\":true}", "only for a stop"},
+      {"{\"format\":1,\"ask\":\"dump\",\"dump\":true}", "only for a stop"},
   };
   for (const auto& test : cases) {
     const auto request = ParseControlRequest(test.line);

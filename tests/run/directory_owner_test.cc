@@ -74,8 +74,7 @@ TEST_F(Owners, NamesOfOthersTellThePath) {
   for (const char* run : {"", "gpt", "bbbb"}) {
     const auto found = ResolveRun(run, scratch / "runs", kRunDirectories, DirectoryUse::kExecute);
     ASSERT_FALSE(found) << run;
-    EXPECT_EQ(found.error().front().hint,
-              "one of another user is named by its path: " + foreign + " belongs to uid 60002");
+    EXPECT_EQ(found.error().front().hint, foreign + " belongs to uid 60002: give its path to use it");
   }
 }
 

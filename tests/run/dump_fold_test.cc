@@ -158,7 +158,7 @@ TEST(DumpText, ReadsLikeAnAnswer) {
   dump.notes = {{"node-1", {"no_py_spy", ""}}, {"node-2", {"no_py_spy", ""}}, {"node-2", {"late", "3 things"}}};
   dump.unheard = {{"server", {0}, {}}};
   EXPECT_EQ(DumpText(dump, 10),
-            "  dump      2, taken before the silent job was ended, stacks by py-spy; all of it in dumps/2/\n"
+            "  dump      2, taken before the silent job was stopped, stacks by py-spy; all of it in dumps/2/\n"
             "    worker.2, unlike most of its role: in read (loader.py:12), waiting in pipe_read (read of a pipe)\n"
             "      from <module> (train.py:40)\n"
             "      wrote last 15 min 0 s before: step 41\\x1b\n"
@@ -168,7 +168,7 @@ TEST(DumpText, ReadsLikeAnAnswer) {
             "      wrote nothing\n    server.0: no data\n"
             "    node-1, node-2: no py-spy on the PATH of the processes, so Python's own frames are not seen; pip "
             "install py-spy\n"
-            "    node-2: the time was over before tools had shown the stacks of 3 things\n");
+            "    node-2: timed out before tools had shown the stacks of 3 things\n");
   EXPECT_NE(DumpText(dump, 1).find("… and 1 more places, in report.json"), std::string::npos);
 }
 

@@ -112,8 +112,9 @@ TEST_F(FailureAnalysisTest, FoldsLinesThatDifferInNumbersOnly) {
   ASSERT_EQ(account.others.size(), 1U);
   EXPECT_TRUE(account.others[0].alike);
   EXPECT_EQ(account.others[0].lines, Words{"[rank1]: lost 0x7f01ab after 11 s"});
-  EXPECT_NE(FailureDetails(account, "worker.0").find("worker.1-2, which exited with code 1 (the same but for numbers"),
-            std::string::npos);
+  EXPECT_NE(
+      FailureDetails(account, "worker.0").find("worker.1-2, which exited with code 1 (they differ only in numbers"),
+      std::string::npos);
 }
 
 TEST_F(FailureAnalysisTest, IsATimeLineAroundTheFirstFailure) {

@@ -47,7 +47,7 @@ TEST(HostTrials, OfDevicesAreFaults) {
   EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{"node: /dev/davinci0 cannot be opened: Permission denied"});
   facts.trials = {{"mechanism", "pidfd", ""}};
   facts.drivers = {{"cuda", "535.1"}};
-  EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{"node: driver cuda 535.1 is there, and none of its device nodes"});
+  EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{"node: driver cuda 535.1 is loaded, but has no device nodes"});
   facts.devices = 2;
   facts.device_kind = "cuda";
   EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{});
@@ -76,10 +76,11 @@ TEST(Lacks, StandApartAndBreakNothing) {
   EXPECT_TRUE(found.faults.empty());
   ASSERT_EQ(found.lacks.size(), 1U) << "hosts that lack the same are told of together";
   EXPECT_EQ(found.lacks[0].hosts, (HostSet{0, 1}));
-  EXPECT_EQ(InspectionText(hosts, found, {}),
-            "2 hosts, 2 of them reached\nno faults\nmissing, optional\n"
-            "  2 of 2 hosts: the clock is not kept: nothing keeps it in time: n[1-2]\n    effect: times of several "
-            "hosts drift apart\n    fix: systemctl enable --now chrony\nno differences\n");
+  EXPECT_EQ(
+      InspectionText(hosts, found, {}),
+      "2 hosts, 2 of them reached\nno faults\nmissing, optional\n"
+      "  2 of 2 hosts: the clock is not synchronised: nothing keeps it in time: n[1-2]\n    effect: times of several "
+      "hosts drift apart\n    fix: systemctl enable --now chrony\nno differences\n");
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ TEST(LostHost, EndsTheJobWithoutARestartOrASpare) {
   RunningJob alone(Workers(Scope::kProcess));
   EXPECT_EQ(alone(Lost(1)), (Lines{"-> stopping", "stop 0 2 grace 10000"}));
   EXPECT_EQ(alone.supervisor.Ended(false).why,
-            "the agent of host1 was lost: cut, and there is no spare host to take its place");
+            "the agent of host1 was lost: cut, and there is no spare host to replace it");
 
   Plan plan = Workers(Scope::kProcess);
   plan.hosts[1].devices = 8;
@@ -134,7 +134,7 @@ TEST(LostHost, IsReplacedByTheNextSpareIfOneCannot) {
   EXPECT_EQ(job(Replaced(1, 2, "its devices are taken")), Lines{"replace 1 by 3"});
   EXPECT_EQ(job(Replaced(1, 3, "so are these")).front(), "-> stopping");
   EXPECT_EQ(job.supervisor.Ended(false).why,
-            "s2 cannot take the place of a lost host: so are these, and there is no other spare host that could");
+            "s2 cannot replace a lost host: so are these, and there is no other spare host that could");
   EXPECT_EQ(job.supervisor.Ended(false).exit_code, 3);
 }
 
@@ -198,7 +198,7 @@ TEST(FirstFailure, IsTheEarliestByTheClocksWhereTheyLeaveNoDoubt) {
   RunningJob job(Workers(Scope::kProcess, 0));
   job(ClockCompared{0, 0, 1 * kMs}), job(ClockCompared{1, -1'000'000 * static_cast<std::int64_t>(kMs), 2 * kMs});
   EXPECT_EQ(job(FailedAt(0, 500 * kMs)), (Lines{"origin 0", "-> stopping", "stop 1 2 3 grace 10000"}));
-  EXPECT_EQ(job(FailedAt(1, 1'000'498 * kMs, 7)), Lines{}) << "2 ms before, and 4 ms would be beyond doubt";
+  EXPECT_EQ(job(FailedAt(1, 1'000'498 * kMs, 7)), Lines{}) << "2 ms before, and the order is certain only beyond 4 ms";
   EXPECT_EQ(job(FailedAt(3, 1'000'490 * kMs, 8)), Lines{"traced to 3"});
   EXPECT_EQ(job(FailedAt(2, 100 * kMs)), (Lines{"traced to 2", "-> finishing", "finish"})) << "earlier still";
   EXPECT_EQ(job.supervisor.Ended(false).why, "worker.2 exited with code 1");

@@ -424,7 +424,7 @@ TEST(OtherPorts, HelpAtMostAFewTimes) {
   job(Empty(0));
   EXPECT_EQ(
       job.supervisor.Ended(false).why,
-      "server.0 exited with code 98; port rpc (20311) is taken by process 7 (nc), and the job has had other ports "
+      "server.0 exited with code 98; port rpc (20311) is taken by process 7 (nc), and the job already got other ports "
       "3 times");
 }
 

@@ -188,7 +188,7 @@ class Simulation {
     ASSERT_EQ(restart.attempt, processes_[restart.process].attempt);
     for (const ProcessId process : restart.processes) processes_[process].told_ready = false;
     const bool elsewhere = restart.why.find("port auto (") != std::string::npos &&
-                           restart.why.find("has had other ports") == std::string::npos;
+                           restart.why.find("already got other ports") == std::string::npos;
     if (elsewhere) {
       ASSERT_EQ(restart.count, ++rebinds_);
       ASSERT_LE(rebinds_, kMostRebinds);

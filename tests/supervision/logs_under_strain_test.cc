@@ -122,7 +122,7 @@ TEST_F(Logs, AndTheJournalGoOnWhenAFullDiskHasRoomAgain) {
   const CommandResult run = RunOnDisk("1m", "cp -a '" + folder / "disk/run" + "' '" + folder / "kept" + "'");
   if (run.exit_code == 77) GTEST_SKIP() << "a user namespace with a file system of its own";
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  const std::string words = "the journal cannot be written; it is kept until it can";
+  const std::string words = "the journal cannot be written; its records are kept in memory until it can";
   const std::size_t said = run.err.find(words);
   EXPECT_NE(said, std::string::npos) << run.err;
   EXPECT_EQ(run.err.find(words, said + 1), std::string::npos) << "said more than once";

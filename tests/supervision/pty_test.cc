@@ -307,7 +307,7 @@ TEST_F(Pty, IsRefusedWhereItCannotBe) {
     EXPECT_NE(run.screen.Text().find(why), std::string::npos) << run.screen.Text();
     EXPECT_FALSE(std::filesystem::exists(RunDir()));
   };
-  refused({"--pty", "worker"}, "--pty \"worker\": these are 2 processes, and there is one terminal");
+  refused({"--pty", "worker"}, "--pty \"worker\": it names 2 processes, and there is one terminal");
   refused({"--pty", "worker:2"}, "--pty \"worker:2\": the plan has no such process");
   refused({"--pty", "worker:x"}, "--pty \"worker:x\": what follows the colon is not a rank");
   refused({"--pty", "wroker:0"}, "did you mean \"worker\"?");

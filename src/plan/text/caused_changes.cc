@@ -31,7 +31,7 @@ std::vector<CausedChanges> GroupByCause(const std::vector<PlanChange>& changes, 
     const bool together = found == does.end() && otherwise.size() > 1;
     const std::vector<std::size_t> by =
         found == does.end() ? otherwise : std::vector<std::size_t>(found->second.begin(), found->second.end());
-    // What some do alone and what the same do only together are told apart.
+    // Changes that one cause explains alone and those that need several causes together get separate groups.
     CausedChanges& group = groups[{by.size() + (together ? causes.size() : 0), by}];
     group.causes = by;
     group.together = together;

@@ -58,7 +58,7 @@ void TerminalLink::AwaitKeys() {
   waiting_ = true;
   keys_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
     waiting_ = false;
-    // Called off, and perhaps joined to the next attempt since.
+    // The wait may have been cancelled, and the terminal connected to the next attempt since.
     if (!error && joined_ && terminal_.entered()) PassKeys();
     AwaitKeys();
   });
@@ -80,7 +80,7 @@ void TerminalLink::Taken(const PtyTaken& taken) {
   AwaitKeys();
 }
 
-// --- what is written -------------------------------------------------------------------------------
+// --- output --------------------------------------------------------------------------------------
 
 void TerminalLink::Written(const PtyBytes& written) {
   if (!IsJoined(written.process, written.attempt)) return;
@@ -111,11 +111,11 @@ void TerminalLink::OnSignal(int signal) {
   if (signal == SIGTSTP || signal == SIGQUIT) {
     terminal_.Leave();
     signals_.remove(signal, ignored);
-    ::raise(signal);  // a stop comes back here, an end does not
+    ::raise(signal);  // after a stop signal this returns when muster continues
     signals_.add(signal, ignored);
   }
   if (signal != SIGWINCH) {
-    // A shell may have done with the terminal what it liked; and muster may be in the background now.
+    // A shell may have changed the terminal's settings, and muster may be in the background now.
     terminal_.Leave();
     terminal_.Enter();
   }

@@ -15,7 +15,7 @@ bool IsReported(const std::string& name, const Value& value) {
          (text != nullptr && text->size() <= kLongestText);
 }
 
-// NaN, Infinity and -Infinity made null, where they do not stand in a string.
+// Replaces NaN, Infinity and -Infinity outside strings by null.
 std::string WithoutNotFinite(std::string_view text) {
   std::string plain;
   bool in_string = false;

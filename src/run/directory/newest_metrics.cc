@@ -17,7 +17,7 @@
 namespace muster {
 namespace {
 
-// Takes ".17" from the end of the text.
+// Removes ".17" from the end of the text.
 std::optional<std::uint32_t> TakeNumber(std::string_view& text) {
   const std::size_t dot = text.rfind('.');
   if (dot == std::string_view::npos) return std::nullopt;
@@ -65,7 +65,7 @@ std::optional<MetricsFileName> ParseMetricsFileName(std::string_view name) {
 RoleReports NewestReports(const std::string& run_dir) {
   const UniqueFd folder(::open((run_dir + "/metrics").c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder) return {};
-  // The lowest number speaks for its role, with what its latest attempt wrote.
+  // The process with the lowest number represents its role, with the output of its latest attempt.
   std::map<std::string, std::pair<MetricsFileName, std::string>> speakers;
   std::error_code error;
   std::size_t seen = 0;

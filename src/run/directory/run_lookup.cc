@@ -1,4 +1,4 @@
-// Which runs there are, and how a RUN argument finds its folder: RunsBelow and ResolveRun of run_directory.h.
+// Lists runs and finds the folder for a RUN argument: RunsBelow and ResolveRun of run_directory.h.
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -23,7 +23,7 @@ bool IsOne(const fs::path& folder, const DirectoryKind& kind, struct stat& marke
   return ::stat((folder / kind.marker).c_str(), &marker) == 0 && S_ISREG(marker.st_mode);
 }
 
-// Folders below `folder`, links not followed; nothing if it cannot be read.
+// Folders below `folder`, links not followed; empty if it cannot be read.
 std::vector<fs::path> Folders(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
@@ -48,12 +48,12 @@ Result<std::string> Missing(const DirectoryKind& kind, std::string message, std:
 }
 
 Result<std::string> NotOwn(const DirectoryKind& kind, std::string message, const FoundRun& foreign) {
-  return Missing(kind, std::move(message),
-                 fmt::format("one of another user is named by its path: {} belongs to {}", ShellQuoted(foreign.path),
-                             UserName(foreign.owner)));
+  return Missing(
+      kind, std::move(message),
+      fmt::format("{} belongs to {}: give its path to use it", ShellQuoted(foreign.path), UserName(foreign.owner)));
 }
 
-// Those that names may mean.
+// The runs that a name may refer to.
 std::vector<FoundRun> Meant(std::vector<FoundRun> runs, DirectoryUse use) {
   std::erase_if(runs, [use](const FoundRun& one) { return !MayBeMeant(one.owner, use); });
   return runs;

@@ -25,17 +25,17 @@ namespace {
 
 using Outcome = StubFinding::Outcome;
 
-// What the journal knows of a process whose stub may have said nothing.
+// What the journal records about a process, whose stub may have reported nothing.
 struct Fate {
   bool started = false;
-  std::string why;  // it has ended badly, or could not be started
+  std::string why;  // it failed, or could not be started
 };
 
 struct JournalFacts {
   std::string run;
   std::string name;
   bool rehearsal = false;
-  std::string unready;  // why nothing was started
+  std::string unready;  // why no process was started
   std::vector<std::string> hosts;
   std::optional<HostsCompared> compared;
   std::optional<RunEnded> ended;
@@ -114,7 +114,7 @@ class Judge {
   }
 
  private:
-  // A port that was given and is taken is found before anything starts.
+  // A fixed port that is taken is detected before any process starts.
   void Unready() {
     RehearsalFailure failure{Check::kStart, {}, {}, facts_.unready, {}};
     for (const auto& [name, port] : plan_.ports) {
@@ -122,7 +122,7 @@ class Judge {
       if (port.number == 0 || facts_.unready.find(fmt::format("port {} ", port.number)) == std::string::npos) continue;
       if (facts_.hosts.size() > 1 && facts_.unready.find(host) == std::string::npos) continue;
       failure.check = Check::kPorts;
-      failure.hint = "end what has it, or give another port";
+      failure.hint = "end the process that holds it, or set another port";
       for (std::uint32_t i = 0; i < plan_.processes.size(); ++i) {
         if (ProcessName(plan_, plan_.processes[i]) == port.owner) failure.processes.push_back(i);
       }
@@ -173,7 +173,7 @@ class Judge {
     }
   }
 
-  // Each rank of a world must be reported by exactly one process. Nothing is known about processes without a report.
+  // Each rank of a world must be reported by exactly one process. Processes without a report are not judged.
   void JudgeRanks() {
     std::map<std::pair<std::string, std::int64_t>, std::vector<std::uint32_t>> saying;
     for (std::uint32_t i = 0; i < accounts_.size(); ++i) {
@@ -190,7 +190,7 @@ class Judge {
         made_.failures.push_back({Check::kRanks,
                                   {process},
                                   {},
-                                  fmt::format("rank {} is there {} times", key.second, processes.size()),
+                                  fmt::format("rank {} occurs {} times", key.second, processes.size()),
                                   "the framework would wait for the missing ranks for ever"});
       }
     }
@@ -207,7 +207,7 @@ class Judge {
     if (found.outcome == Outcome::kNotChecked) count.why_not = found.failure.text;
   }
 
-  // A stub of that host has said so already.
+  // Whether a stub of that host has already reported it.
   bool IsKnown(const HostwideFinding& found) const {
     return std::any_of(made_.failures.begin(), made_.failures.end(), [&](const RehearsalFailure& failure) {
       return failure.check == found.failure.check && !failure.processes.empty() && !found.failure.processes.empty() &&
@@ -226,13 +226,13 @@ class Judge {
       made_.notes.push_back({Check::kRanks,
                              {i},
                              {},
-                             fmt::format("the ranks that {} starts are not rehearsed: the stub stands for it alone",
+                             fmt::format("the ranks that {} starts are not rehearsed: the stub replaces it alone",
                                          words.empty() ? "the launcher" : words.front().marked),
                              {}});
     }
   }
 
-  // A finding that several processes of a host share is reported once.
+  // Groups equal findings of several processes of a host.
   void Fold() {
     for (std::vector<RehearsalFailure>* list : {&made_.failures, &made_.notes}) {
       using FindingKey = std::tuple<Check, std::string, std::string, std::uint32_t, std::uint32_t>;
@@ -300,7 +300,7 @@ class Judge {
     std::size_t well = 0;
     std::size_t not_checked = 0;
     std::string why_not;
-    std::set<std::string> texts;  // of what is well
+    std::set<std::string> texts;  // texts of successful checks
   };
 
   std::string WellText(Check check, const Count& count) const {
@@ -310,10 +310,10 @@ class Judge {
       std::uint64_t greetings = 0;
       for (const auto& account : accounts_) greetings += account ? account->greeted : 0;
       const auto everybody = plan_.processes.size() * (plan_.processes.size() - 1);
-      return fmt::format("{} greetings{}{}", greetings, greetings == everybody ? ", each other one" : "", partly);
+      return fmt::format("{} greetings{}{}", greetings, greetings == everybody ? ", all pairs" : "", partly);
     }
     if (check == Check::kPorts || check == Check::kDevices || check == Check::kDisk)
-      return fmt::format("{} process{} looked{}", count.well, count.well == 1 ? "" : "es", partly);
+      return fmt::format("{} process{} checked{}", count.well, count.well == 1 ? "" : "es", partly);
     if (count.texts.size() == 1) return *count.texts.begin() + partly;
     return fmt::format("{} processes{}", count.well, partly);
   }
@@ -323,7 +323,8 @@ class Judge {
         std::count_if(accounts_.begin(), accounts_.end(), [](const auto& account) { return account.has_value(); }));
   }
 
-  // Why there is no finding. That there was nothing to find is known only if every stub has reported.
+  // Why there are no results for the check. Only if every stub has reported is it certain that there was nothing to
+  // check.
   std::string NothingToCheck(Check check) const {
     if ((check == Check::kVersions || check == Check::kClock) && plan_.hosts.size() == 1) return "there is one host";
     if (StubsThatReported() < accounts_.size()) return "no stub reported it";
@@ -331,9 +332,9 @@ class Judge {
       case Check::kRanks:
         return "no process has a rank";
       case Check::kCounts:
-        return fmt::format("framework {} promises no counts", plan_.framework);
+        return fmt::format("framework {} sets no counts", plan_.framework);
       case Check::kRendezvousEndpoint:
-        return fmt::format("processes of framework {} meet nowhere", plan_.framework);
+        return fmt::format("framework {} has no rendezvous", plan_.framework);
       case Check::kDevices:
         return "no process has devices";
       default:
@@ -346,11 +347,11 @@ class Judge {
   std::span<const std::optional<StubReport>> accounts_;
   Rehearsal made_;
   std::array<Count, kChecks> counts_;
-  std::size_t ranks_wanted_ = 0;  // processes of the plan with one
+  std::size_t ranks_wanted_ = 0;  // processes of the plan with a rank
   std::size_t ranks_said_ = 0;
 };
 
-// The last line of the log that is an account of this process.
+// The last line of the log that is a report of this process.
 std::optional<StubReport> StubReportIn(int folder, const std::string& log, std::uint32_t process) {
   const Result<FileTail> tail = ReadTail(folder, log, kMaxReportBytes);
   if (!tail) return std::nullopt;

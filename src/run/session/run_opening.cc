@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::size_t kRunIdBytes = 6;
 
-// Bytes for what a run of these processes writes at its end: ends and signals of each in the journal, and the reports
-// with the last lines of logs. A sweep's trial mostly writes no report.
+// Disk space in bytes for what a run of these processes writes at its end: ends and signals of each process in the
+// journal, and the reports with the last lines of logs. A sweep's trial usually writes no report.
 std::uint64_t ReservedBytesFor(const Plan& plan, bool terse) {
   constexpr std::uint64_t kOfProcess = 2048;
   constexpr std::uint64_t kMost = 64U << 20;
