@@ -19,11 +19,11 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMaxProblems = 20;
-constexpr std::uint64_t kMaxLimitMs = std::uint64_t{1} << 40;  // 34 years; in nanoseconds it still fits
+constexpr std::uint64_t kMaxLimitMs = std::uint64_t{1} << 40;  // 34 years; in nanoseconds it still fits into 64 bits
 constexpr std::uint32_t kMaxCore = 65'536;
-constexpr std::size_t kMaxEndings = 1'000;     // that a restart policy names
+constexpr std::size_t kMaxEndings = 1'000;     // maximum of exit codes and signals that a restart policy names
 constexpr std::size_t kMaxActivation = 1'000;  // steps
-constexpr int kMaxValueDepth = 32;             // leaves room for what a plan's JSON puts around a value
+constexpr int kMaxValueDepth = 32;             // leaves room for the nesting that a plan's JSON adds around a value
 
 bool IsFilePath(std::string_view path) {
   constexpr std::size_t kLongest = 1024;
@@ -43,7 +43,7 @@ bool IsActivation(const ActivationStep& step) {
   return step.kind == ActivationStep::Kind::kSource ? step.what[0] == '/' : step.what[0] != '-';
 }
 
-// What a trial's start knows of its sweep (Binding::sweep).
+// Facts about a trial's sweep that are known at its start (Binding::sweep).
 bool IsSweepFact(std::string_view name) {
   return name == "id" || name == "trial" || name == "attempt" || name == "point";
 }
@@ -70,7 +70,7 @@ class Validation {
     SiteVariables();
     Activation();
     Roles();
-    // What follows looks things up by index.
+    // The following checks look things up by index.
     if (problems_.empty()) Order();
     if (problems_.empty() && ProcessesAreInPlace()) {
       Worlds();
@@ -89,10 +89,10 @@ class Validation {
   void Wrong(const std::string& message) {
     if (!full()) problems_.push_back(Error("plan_invalid", {}, "the plan is not valid: " + message));
   }
-  // A name for messages, whatever it holds.
+  // The name quoted for messages, safe for any content.
   static std::string Shown(std::string_view name) { return Quoted(name.substr(0, 100)); }
 
-  // Plain text that people see.
+  // Checks a text that is shown to users.
   void Plain(std::string_view text, const std::string& what) {
     text_bytes_ += text.size();
     if (!IsVariableValue(text)) Wrong(what + " is no UTF-8 text without zero bytes");
@@ -131,8 +131,8 @@ class Validation {
     }
   }
 
-  // `secrets`: nothing for values that are only shown, whose holes are never filled. A secret is a whole value,
-  // never a part of a list or map.
+  // `secrets`: nothing for values that are only shown, whose placeholders are never filled. A secret must be a whole
+  // value, never a part of a list or map.
   void Holds(const Value& value, const std::string& what, std::optional<Secrets> secrets, int depth = 0) {
     if (depth > kMaxValueDepth) return Wrong(what + " is nested too deeply");
     if (const std::string* text = value.AsString()) {
@@ -233,7 +233,7 @@ class Validation {
     }
   }
 
-  // What becomes an argument of a shell's command must be no option of it.
+  // Values that become arguments of shell commands must not look like options.
   void Activation() {
     if (plan_.activation.size() > kMaxActivation) Wrong("it has too many steps of activation");
     for (const ActivationStep& step : plan_.activation) {
@@ -297,7 +297,7 @@ class Validation {
     }
   }
 
-  // `after` must let every role start at some time: no role waits for itself, over whatever others.
+  // `after` must have no cycle, so that every role can start.
   void Order() {
     enum class Seen : std::uint8_t { kNot, kOpen, kDone };
     std::vector<Seen> seen(plan_.roles.size(), Seen::kNot);
@@ -361,7 +361,7 @@ class Validation {
     return true;
   }
 
-  // Ranks of a world are 0 … size - 1, each once, and everybody knows the size.
+  // Ranks of a world are 0 … size - 1, each once, and all processes have the same world size.
   void Worlds() {
     std::map<std::string_view, std::vector<const Process*>> worlds;
     for (const Process& process : plan_.processes) {
@@ -443,7 +443,7 @@ class Validation {
   }
 
   const Plan& plan_;
-  std::set<std::string> owners_;  // of ports; those found are taken out
+  std::set<std::string> owners_;  // ports not yet claimed by their owner
   std::size_t text_bytes_ = 0;
   Diagnostics problems_;
 };

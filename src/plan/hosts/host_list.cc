@@ -99,7 +99,7 @@ class Reader {
     return *devices;
   }
 
-  // Every name of `names`, with everything that `name` stands for behind it.
+  // Appends all expansions of `name` to every prefix in `names`.
   Result<void> Expand(std::string_view entry, std::string_view name, std::vector<std::string>& names) const {
     while (!name.empty()) {
       const std::size_t open = name.find('[');
@@ -174,7 +174,7 @@ std::vector<std::string_view> Words(std::string_view line) {
   return words;
 }
 
-// The digits at the end of a name; without them what is before.
+// The name without the digits at its end.
 std::string_view Stem(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   return last == std::string_view::npos ? std::string_view() : name.substr(0, last + 1);

@@ -1,4 +1,4 @@
-// Plans as values: holes in texts, names, and what a process effectively has.
+// Plans as values: placeholders in texts, names, and effective values of processes.
 #include "muster/plan.h"
 
 #include <array>
@@ -42,7 +42,7 @@ bool IsPlaceholderName(std::string_view name) {
   return true;
 }
 
-// One number, one spelling.
+// Accepts only the canonical spelling of a number.
 bool ReadIndex(std::string_view text, std::uint32_t& index) {
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, index);
@@ -50,7 +50,7 @@ bool ReadIndex(std::string_view text, std::uint32_t& index) {
   return !text.empty() && error == std::errc() && rest == end && !padded;
 }
 
-// The inside of a marker, between "${muster:" and "}".
+// Parses the text between "${muster:" and "}".
 tl::expected<Placeholder, std::string> ParsePlaceholder(std::string_view inside) {
   const std::size_t colon = inside.find(':');
   const std::string_view word = inside.substr(0, colon);

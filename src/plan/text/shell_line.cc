@@ -15,10 +15,10 @@
 namespace muster {
 namespace {
 
-// Names of variables, as sed finds them in what env prints; exported functions of bash are among them.
+// A sed pattern for variable names in the output of env, including exported functions of bash.
 constexpr const char* kNamePattern = "[A-Za-z0-9_.%()-]*";
 
-// For sed: the lines of variables that a NAME or PREFIX* covers, up to their "=".
+// A sed pattern for the lines of variables that NAME or PREFIX* matches, up to their "=".
 std::string Covered(std::string_view pattern) {
   const bool prefix = pattern.ends_with('*');
   std::string text;
@@ -60,7 +60,7 @@ class LineWriter {
     command += " \\\n  ";
     if (role_.shell) command += "/bin/sh -c";
     bool first = !role_.shell;
-    // env would take it for one more variable.
+    // env would treat the word as another variable.
     if (first && EffectiveCommand(plan_, process_).front().marked.find('=') != std::string::npos) {
       command += "/bin/sh -c 'exec \"$0\" \"$@\"'";
     }
@@ -78,7 +78,7 @@ class LineWriter {
   }
 
  private:
-  // An activation is done above the site's layer, and so before this line.
+  // With an activation the site's layer is applied before it, and so before this line.
   bool HasSiteLayer() const { return plan_.activation.empty() && !plan_.site_environment.empty(); }
 
   bool IsUnset(const std::string& name) const {
@@ -86,7 +86,7 @@ class LineWriter {
                        [&](const std::string& pattern) { return Matches(pattern, name); });
   }
 
-  // What holds a secret is exported by the subshell itself: everybody on the machine sees what env is called with.
+  // Variables with secrets are exported by the subshell: arguments of env are visible to all users of the machine.
   std::string Exported(const Variables& variables) {
     std::string text;
     for (const auto& [name, value] : variables) {
@@ -101,7 +101,7 @@ class LineWriter {
     return text;
   }
 
-  // As one word of the shell. In the text of another one values are quoted for that one, too.
+  // One word, quoted for the shell. In a shell text, values are also quoted for that shell.
   std::string CommandWord(const std::vector<Text>& words, std::size_t word) {
     if (bound_.binding == nullptr || !IsShellText(words, word)) return Word(words[word]);
     const auto filled = FillWord(words, word, *bound_.binding, 0);
@@ -110,7 +110,7 @@ class LineWriter {
     return {};
   }
 
-  // As one word of the shell; `variable`: it is the value of one.
+  // One word, quoted for the shell; `variable`: the word is the value of a variable.
   std::string Word(const Text& text, bool variable = false) {
     const auto pieces = Pieces(text);
     if (!pieces) return Refuse(text, pieces.error());
@@ -144,7 +144,8 @@ class LineWriter {
     return {};
   }
 
-  // As the shell expands it; `otherwise`: where the site removes it. A site's own value of a path follows a ':'.
+  // Expanded by the shell; `otherwise`: the result if the site removes the variable. A path value of the site follows a
+  // ':'.
   std::string OfInherited(const std::string& name, const std::string& otherwise, const std::string& expansion) const {
     if (HasSiteLayer()) {
       const SiteEnvironment& site = plan_.site_environment;
@@ -159,7 +160,7 @@ class LineWriter {
     return "\"${" + name + expansion + "}\"";
   }
 
-  // Within the double quotes of the shell.
+  // Escaped for double quotes of the shell.
   static std::string Escaped(const std::string& text) {
     std::string escaped;
     for (const char c : text) {
@@ -180,7 +181,7 @@ class LineWriter {
     return "\"${" + source.from_env + ":?the secret " + name + "}\"";
   }
 
-  // A shell variable for what only a start knows.
+  // The shell variable for a value that is known only at the start.
   std::string Wanted(const Placeholder& hole) {
     const std::string what = PlaceholderText(hole).substr(kPlaceholderOpen.size());
     std::string name = "muster_";
@@ -192,13 +193,13 @@ class LineWriter {
     while (std::any_of(wanted_.begin(), wanted_.end(), same)) name += '_';
     const std::pair<std::string, std::string> one(name, what);
     if (std::find(wanted_.begin(), wanted_.end(), one) == wanted_.end()) wanted_.push_back(one);
-    // Nothing is a checkpoint, too, and outside a sweep its facts are empty.
+    // An empty checkpoint is valid, and outside a sweep its facts are empty.
     const bool may_be_empty =
         hole.kind == Placeholder::Kind::kNewestCheckpoint || hole.kind == Placeholder::Kind::kSweep;
     return may_be_empty ? "\"${" + name + "-}\"" : "\"${" + name + ":?}\"";
   }
 
-  // Expanded, like the values, before env removes anything. The first expression that fits a line decides.
+  // Evaluated, like the values, before env removes anything. The first expression that matches a line applies.
   std::string Removed() const {
     const bool all = std::find(role_.unset.begin(), role_.unset.end(), "*") != role_.unset.end();
     if (all && exported_.empty()) return " -i";
@@ -221,7 +222,7 @@ class LineWriter {
         }
       }
     };
-    for (const auto& [name, unused] : exported_) keep(name);  // a line within another value may read the same
+    for (const auto& [name, unused] : exported_) keep(name);  // a line within another value may look the same
     remove(role_.unset);
     if (HasSiteLayer() && !all) {
       remove(plan_.site_environment.unset);
@@ -232,7 +233,7 @@ class LineWriter {
       }
     }
     if (!finds) return words;
-    // Lines within a secret may look like variables, and would be arguments.
+    // Lines within a secret may look like variables, and would become arguments.
     std::set<std::string> secrets;
     for (const auto& [name, unused] : exported_) secrets.insert(name);
     for (const auto& [unused, source] : plan_.secrets) {
@@ -287,8 +288,8 @@ class LineWriter {
   const Process& process_;
   const Role& role_;
   const ShellBinding& bound_;
-  std::map<std::string, std::string> exported_;              // by name: the texts that hold secrets
-  std::vector<std::pair<std::string, std::string>> wanted_;  // variable, and the hole that it stands for
+  std::map<std::string, std::string> exported_;              // by name: texts with secrets
+  std::vector<std::pair<std::string, std::string>> wanted_;  // shell variable, and its placeholder
   Diagnostics problems_;
 };
 
