@@ -47,7 +47,7 @@ std::string ListText(std::vector<std::uint32_t> cores) {
   return NumberListText(cores);
 }
 
-// The nodes without these cores, and without what is empty then.
+// The nodes without these cores; empty groups and nodes are omitted.
 std::vector<HostCores::Node> Without(const std::vector<HostCores::Node>& nodes, const std::set<std::uint32_t>& cores) {
   std::vector<HostCores::Node> left;
   for (const HostCores::Node& node : nodes) {
@@ -124,7 +124,7 @@ class Sharing {
     return {};
   }
 
-  // From the node of its device, else from the one that has most, else from several.
+  // From the node of the process's device, else from the node with the most free cores, else from several nodes.
   std::vector<std::uint32_t> TakeOwn(std::size_t count, std::optional<std::uint32_t> near) const {
     const HostCores::Node* from = nullptr;
     for (const HostCores::Node& node : pool_) {
@@ -177,8 +177,8 @@ class Sharing {
     }
   }
 
-  // Who goes to which node: those with a device near it, while there is a core for each; the others so that all nodes
-  // are as full, neighbours together.
+  // Assigns processes to nodes: those with a device near a node to that node while it has a core for each; the others
+  // so that all nodes are equally full, consecutive processes together.
   std::vector<std::vector<std::size_t>> Spread(const std::vector<std::size_t>& equals) const {
     std::vector<std::vector<std::size_t>> on_node(pool_.size());
     std::vector<std::size_t> free;
@@ -219,9 +219,9 @@ class Sharing {
 
   const HostCores& host_;
   const std::vector<CoreRequest>& wishes_;
-  std::vector<std::optional<std::uint32_t>> node_of_;  // by wish: that its devices are near to
-  std::vector<HostCores::Node> pool_;                  // what is left to give
-  std::uint64_t counted_ = 0;                          // cores given by number
+  std::vector<std::optional<std::uint32_t>> node_of_;  // by wish: the node near its devices
+  std::vector<HostCores::Node> pool_;                  // cores still available
+  std::uint64_t counted_ = 0;                          // cores allocated by count
   CoreShares shares_;
 };
 
