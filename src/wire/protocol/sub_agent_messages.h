@@ -33,7 +33,7 @@ struct FromAgent {
 // that cannot be killed; `why` states their number.
 struct AgentExited {
   std::uint32_t number = 0;
-  std::string why;           // how it exited: "ended by signal 9 (SIGKILL)"; empty if it finished normally
+  std::string why;           // why it failed: "ended by signal 9 (SIGKILL)"; empty if it finished normally
   std::uint32_t killed = 0;  // number of its remaining processes that were killed
 };
 
