@@ -1,8 +1,8 @@
-// muster-agent: the program around an Agent. Knows its command line, signals and limits, and nothing of
-// what agents do.
+// muster-agent: the program around an Agent. Handles its command line, signals and limits; independent of what agents
+// do.
 //
-// SIGINT and SIGHUP are ignored: the terminal is the head's business. SIGTERM, which is also what the kernel
-// sends when a local head dies, means that the head wants an end: everything is killed.
+// SIGINT and SIGHUP are ignored: the head handles the terminal. SIGTERM, which the kernel also sends when a local head
+// exits, means that everything is to be killed.
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -75,7 +75,7 @@ struct Options {
   bool inspect = false;
   std::optional<int> fd;
   std::optional<int> guard;
-  std::string collapse;  // a log
+  std::string collapse;  // path of a log
   Isolation isolation = Isolation::kNone;
   Without without = WithoutByEnvironment();
 };
@@ -168,7 +168,7 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
   return options;
 }
 
-// The descriptor under another number, and /dev/null in its place.
+// Moves the descriptor to another number, and opens /dev/null under the old one.
 UniqueFd TakeAway(int standard) {
   UniqueFd taken(::fcntl(standard, F_DUPFD_CLOEXEC, 3));
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -176,7 +176,7 @@ UniqueFd TakeAway(int standard) {
   return taken;
 }
 
-// Before there is a namespace in which /proc is another.
+// Must be called before entering a namespace with another /proc.
 std::string OwnProgram() {
   std::array<char, PATH_MAX> path = {};
   const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
@@ -208,8 +208,8 @@ int Main(int argc, char** argv) {
   if ((options->stdio || options->guard) && !options->without.Has(Mechanism::kGuard)) {
     guard = BeGuarded(kAgentFailed, options->guard.value_or(-1));
   }
-  // A new session, so that signals of a terminal miss it. EPERM: it leads a session or group already, as the
-  // head and sshd see to.
+  // A new session, so that signals of a terminal do not reach it. EPERM: it already leads a session or group, created
+  // by the head or sshd.
   if (::setsid() < 0 && errno != EPERM) return kAgentFailed;
   PrepareSignals();
   std::optional<PidNamespace> space;

@@ -44,7 +44,7 @@ EndedProcess ReapAtEnd(ChildRef child);
 // reap.
 bool EndsBy(ChildRef child, std::uint64_t deadline_ns);
 
-// Sends SIGKILL to the child; does nothing if it has exited.
+// Sends SIGKILL to the child; does nothing if it has ended.
 void KillChild(ChildRef child);
 
 // "exited with code 3", "ended by signal 9 (SIGKILL)"
