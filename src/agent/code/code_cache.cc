@@ -165,7 +165,7 @@ std::string CodeCache::Open() {
     if (!cache) {
       return fmt::format(
           "{}: {}", Quoted(path_),
-          cache.error() == EPERM ? "others can write there, or it is another's" : std::strerror(cache.error()));
+          cache.error() == EPERM ? "it is writable by others, or owned by another user" : std::strerror(cache.error()));
     }
     cache_ = *std::move(cache);
   }

@@ -108,12 +108,12 @@ class Sharing {
       if (wish.kind == CoreRequest::Kind::kCount) wanted += wish.count;
     }
     if (wanted > CoresOf(pool_)) {
-      return fmt::format("the processes with a number of cores of their own need {}, and muster has {} for them ({})",
-                         wanted, CoresOf(pool_), ListText(AllOf(pool_)));
+      return fmt::format("the processes that request a number of cores need {}, but only {} are available ({})", wanted,
+                         CoresOf(pool_), ListText(AllOf(pool_)));
     }
     if (host_.quota && static_cast<double>(wanted) > *host_.quota) {
       shares_.notes.push_back(
-          fmt::format("{} cores are given away, and the cgroup allows the time of {:g}", wanted, *host_.quota));
+          fmt::format("{} cores are allocated, but the quota of the cgroup is {:g} cores", wanted, *host_.quota));
     }
     for (std::size_t i = 0; i < wishes_.size(); ++i) {
       if (wishes_[i].kind != CoreRequest::Kind::kCount) continue;
@@ -148,7 +148,8 @@ class Sharing {
     if (equals.empty()) return;
     if (pool_.empty()) {
       pool_ = host_.nodes;
-      shares_.notes.push_back("all cores are given to processes that ask for a number of them; the others share them");
+      shares_.notes.push_back(
+          "all cores are allocated to processes that request a number of them; the other processes share these cores");
     } else {
       KeepWithinQuota();
     }

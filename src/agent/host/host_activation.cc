@@ -121,7 +121,7 @@ std::string ErrorText(ActivationOutput::End end, const ProcessExited& event) {
   using End = ActivationOutput::End;
   switch (end) {
     case End::kWhole:
-      return !event.signalled && event.code == 0 ? "" : "the shell could not end: " + EndText(event);
+      return !event.signalled && event.code == 0 ? "" : "the shell failed after the last step: " + EndText(event);
     case End::kNoModules:
       return "there are no environment modules here: no $MODULESHOME/init/bash, /etc/profile.d/modules.sh or "
              "/etc/profile.d/lmod.sh makes a function `module`";
@@ -129,7 +129,7 @@ std::string ErrorText(ActivationOutput::End end, const ProcessExited& event) {
       return "there is no conda here: neither $CONDA_EXE nor a conda on the PATH has a hook for shells";
     case End::kInStep:
       if (event.signalled || event.code != 0) return EndText(event);
-      return "it left the shell, with exit code 0";
+      return "it exited the shell with exit code 0";
     case End::kOutsideStep:
       return fmt::format("the environment could not be read, it may be larger than {} MiB: {}",
                          HostActivation::kMostOutputBytes >> 21, EndText(event));
@@ -256,7 +256,7 @@ void HostActivation::OnExited(const ProcessExited& event) {
       late_ ? fmt::format("it took longer than {}", DurationText(static_cast<double>(within_.count()) / 1000))
             : ErrorText(account.end, event);
   if (account.told.error.empty() && !Fits(account.told)) {
-    account.told.error = fmt::format("what it changes in the environment is more than {} KiB, or {} variables",
+    account.told.error = fmt::format("its changes of the environment exceed {} KiB or {} variables",
                                      protocol_bounds::kEnvironment >> 10, protocol_bounds::kVariables);
   }
   if (!account.told.error.empty()) {

@@ -56,7 +56,7 @@ HostFolder::HostFolder(boost::asio::io_context& io, RunFolder& run_folder, Ends 
     : io_(io), ends_(std::move(ends)), run_folder_(run_folder), watch_(io.get_executor()), batch_(io.get_executor()) {}
 
 std::string HostFolder::Open(const std::string& path, const std::string& run_id) {
-  if (!fs::path(path).is_absolute()) return "no path of a run directory: " + Quoted(path);
+  if (!fs::path(path).is_absolute()) return "not an absolute path of a run directory: " + Quoted(path);
   if (RunFolder there; there.Open(path, RunFolder::Owner::kAnyIfRoot).empty()) {
     std::uint64_t size = 0;
     const UniqueFd probe = OpenForReading(there.directory(), "probe", size);
@@ -67,7 +67,7 @@ std::string HostFolder::Open(const std::string& path, const std::string& run_id)
   }
   if (const std::string why = Make(path); !why.empty()) {
     RemoveAbove();
-    return "the run directory cannot be made: " + why;
+    return "the run directory cannot be created: " + why;
   }
   made_ = true;
   for (const std::string_view folder : kBrought) ::mkdirat(directory(), std::string(folder).c_str(), 0700);
@@ -109,7 +109,7 @@ std::string HostFolder::Make(const std::string& path) {
 
 std::string HostFolder::Put(const PlaceFile& file) {
   if (!made()) return {};
-  if (PartsBelow(file.path).empty()) return "no path below the run directory: " + Quoted(file.path);
+  if (PartsBelow(file.path).empty()) return "not a path below the run directory: " + Quoted(file.path);
   MakeFoldersAbove(file.path);
   const int how = file.offset == 0 ? O_CREAT | O_TRUNC : 0;
   const UniqueFd to = OpenBelow(directory(), file.path, O_WRONLY | how, 0600);

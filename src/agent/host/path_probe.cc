@@ -25,7 +25,7 @@ PathsOpen PathProbe::Open(const OpenPaths& command) {
     const bool own = port == 0;
     auto socket = ListenAt(port, PortUse::kShared);  // in addition to the socket that holds the port
     if (!socket) {
-      open.error = fmt::format("port {} cannot be listened at: {}", port, std::strerror(socket.error()));
+      open.error = fmt::format("cannot listen on port {}: {}", port, std::strerror(socket.error()));
       listening_.clear();
       return open;
     }

@@ -190,7 +190,7 @@ std::string RunningProcesses::Do(const RequestOutput& command) const {
 
 std::string RunningProcesses::Do(const StopProcesses& command) {
   if (command.grace_ms > 0 && (command.signal < 1 || command.signal > SIGRTMAX)) {
-    return fmt::format("{} is no signal", command.signal);
+    return fmt::format("{} is not a signal", command.signal);
   }
   for (const ProcessAttempt& one : command.processes) {
     with_.dumps.LetGo({one.process, one.attempt});

@@ -142,10 +142,10 @@ class Merge {
       return refuse("\"" + key.substr(0, 100) + "\" is not a variable name", "a name is not empty and has no '='");
     }
     if (unset && layer.layer == Layer::kEach) {
-      return refuse(key + " can not be unset for one process", "unset it for the whole role");
+      return refuse(key + " cannot be unset for one process", "unset it for the whole role");
     }
     if (!unset && !IsVariableValue(variable.value->marked)) {
-      return refuse(key + " has a value that is no UTF-8 text or holds a zero byte", "");
+      return refuse(key + " has a value that is not UTF-8 text or contains a zero byte", "");
     }
     return true;
   }

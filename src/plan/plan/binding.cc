@@ -9,7 +9,7 @@ namespace muster {
 namespace {
 
 tl::unexpected<Diagnostics> Unbound(const Text& text, const std::string& why) {
-  return Fail(Error("binding", {}, "\"" + text.marked.substr(0, 200) + "\" can not be filled in: " + why));
+  return Fail(Error("binding", {}, "\"" + text.marked.substr(0, 200) + "\" cannot be filled in: " + why));
 }
 
 }  // namespace

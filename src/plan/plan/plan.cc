@@ -57,7 +57,7 @@ tl::expected<Placeholder, std::string> ParsePlaceholder(std::string_view inside)
   const bool has_argument = colon != std::string_view::npos;
   const std::string_view argument = has_argument ? inside.substr(colon + 1) : std::string_view();
   const auto fail = [&](const char* why) {
-    return tl::unexpected("the hole ${muster:" + std::string(inside.substr(0, 64)) + "} " + why);
+    return tl::unexpected("the placeholder ${muster:" + std::string(inside.substr(0, 64)) + "} " + why);
   };
   for (const PlaceholderWord& known : kPlaceholderWords) {
     if (known.word != word) continue;
@@ -129,7 +129,7 @@ tl::expected<std::vector<TextPiece>, std::string> Pieces(const Text& text) {
     rest.remove_prefix(open + kPlaceholderOpen.size());
     const std::size_t close = rest.find('}');
     if (close == std::string_view::npos) {
-      return tl::unexpected("the hole ${muster:" + std::string(rest.substr(0, 64)) + " is not closed");
+      return tl::unexpected("the placeholder ${muster:" + std::string(rest.substr(0, 64)) + " is not closed");
     }
     auto hole = ParsePlaceholder(rest.substr(0, close));
     if (!hole) return tl::unexpected(std::move(hole.error()));

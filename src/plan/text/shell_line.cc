@@ -92,7 +92,7 @@ class LineWriter {
     for (const auto& [name, value] : variables) {
       if (value.marked.find("${muster:secret:") == std::string::npos) continue;
       if (!IsShellName(name)) {
-        Refuse(Text(name), "no shell can export a variable of this name, and it is to hold a secret");
+        Refuse(Text(name), "a shell cannot export a variable of this name, which holds a secret");
         continue;
       }
       text += name + "=" + Word(value, true) + " && export " + name + " && \\\n  ";
@@ -175,7 +175,8 @@ class LineWriter {
     if (source.from_env.empty()) return "\"$(cat " + ShellQuoted(source.from_file) + ")\"";
     const std::string hole = PlaceholderText({Placeholder::Kind::kSecret, name, 0});
     if (const auto taken = exported_.find(source.from_env); taken != exported_.end() && taken->second != hole) {
-      return Refuse(Text(hole), "it is in the variable " + source.from_env + ", which gets another secret before");
+      return Refuse(Text(hole),
+                    "it is in the variable " + source.from_env + ", which is overwritten with another secret before");
     }
     if (!IsShellName(source.from_env)) return "\"$(printenv " + ShellQuoted(source.from_env) + ")\"";
     return "\"${" + source.from_env + ":?the secret " + name + "}\"";
@@ -254,11 +255,12 @@ class LineWriter {
     for (const auto& [variable, what] : wanted_) {
       text += "# set first: " + variable + "=…  (" + Printable(what.substr(0, what.size() - 1)) + ")\n";
     }
-    if (!plan_.activation.empty()) text += "# the host's activation is yours to do before\n" + SiteBeneathActivation();
+    if (!plan_.activation.empty()) text += "# run the host's activation first\n" + SiteBeneathActivation();
     for (const auto& [key, value] : EffectiveContext(plan_, process_)) {
       const std::string* words = value.AsString();
       if (words == nullptr || words->find("${muster:secret:") == std::string::npos) continue;
-      text += "# its context holds a secret (" + Printable(key) + "), which it reads at a descriptor: there is none\n";
+      text += "# its context holds a secret (" + Printable(key) +
+              "), which it would read from a descriptor that is missing here\n";
     }
     return text;
   }
@@ -271,10 +273,10 @@ class LineWriter {
       for (const std::string& pattern : patterns) joined += " " + Printable(pattern);
       return joined + "\n";
     };
-    if (!site.pass.empty()) text += "#   before it, by the site, nothing is inherited but PATH" + words(site.pass);
-    if (!site.unset.empty()) text += "#   before it, by the site, unset" + words(site.unset);
+    if (!site.pass.empty()) text += "#   before it, the site inherits only PATH" + words(site.pass);
+    if (!site.unset.empty()) text += "#   before it, the site unsets" + words(site.unset);
     for (const auto& [name, value] : site.set) {
-      text += "#   before it, by the site, " + Printable(name + "=" + ShellQuoted(value)) + "\n";
+      text += "#   before it, the site sets " + Printable(name + "=" + ShellQuoted(value)) + "\n";
     }
     return text;
   }

@@ -96,9 +96,10 @@ tl::expected<std::string, std::string> ShellPlace::Put(std::string_view value) {
   if (IsPlain(value)) return std::string(value);
   if (unclear) {
     if (IsPlain(value, " ")) return std::string(value);
-    return tl::unexpected<std::string>(Quoted(value) +
-                                       " has a meaning to a shell, and it is not certain how the shell reads the text "
-                                       "there");
+    return tl::unexpected<std::string>(
+        Quoted(value) +
+        " has a special meaning in a shell, and it is uncertain how the shell reads the text "
+        "there");
   }
   switch (where_) {
     case Where::kWords:

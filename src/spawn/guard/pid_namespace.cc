@@ -106,7 +106,7 @@ tl::expected<void, NamespaceError> MountOwnProc() {
 }  // namespace
 
 std::string NamespaceErrorText(const NamespaceError& error) {
-  std::string text = fmt::format("a PID namespace cannot be made: {}: {}", error.stage, std::strerror(error.error));
+  std::string text = fmt::format("a PID namespace cannot be created: {}: {}", error.stage, std::strerror(error.error));
   if (error.stage != "unshare" && error.stage != "map") return text;
   for (const char* limit :
        {"/proc/sys/user/max_user_namespaces", "/proc/sys/user/max_pid_namespaces",

@@ -57,7 +57,7 @@ std::string CodeTreeError(const std::vector<CodeEntry>& entries) {
     if (!sound) return Quoted(entry.path) + " is neither a file nor a link";
   }
   for (const CodeEntry& entry : entries) {
-    if (IsBelowEntry(entries, entry.path)) return Quoted(entry.path) + " is below what is no folder";
+    if (IsBelowEntry(entries, entry.path)) return Quoted(entry.path) + " is below an entry that is not a folder";
   }
   return {};
 }
