@@ -53,8 +53,8 @@ std::optional<MergedEnvironment> MergePrecedent::Follow(std::span<const Environm
   for (const Decision& decision : decisions_) {
     const Text& value = decision.joined ? *decision.joined : *At(layers, decision.winner).value;
     if (decision.shared && (common++)->second == value) continue;
-    const bool musters = layers[decision.winner.layer]->layer == Layer::kMuster;
-    if (!musters && !IsVariableValue(value.marked)) return std::nullopt;
+    const bool of_muster = layers[decision.winner.layer]->layer == Layer::kMuster;
+    if (!of_muster && !IsVariableValue(value.marked)) return std::nullopt;
     merged.set.emplace_hint(merged.set.end(), decision.name, value);
   }
   merged.unset = unset_;
