@@ -327,7 +327,7 @@ TEST(CodeCache, RefusesAFolderThatOthersCanWrite) {
   Filling filling(folder / "cache", kTree);
   filling.Fill();
   ASSERT_TRUE(filling.ready);
-  EXPECT_NE(filling.ready->error.find("others can write there"), std::string::npos) << filling.ready->error;
+  EXPECT_NE(filling.ready->error.find("writable by others"), std::string::npos) << filling.ready->error;
 }
 
 }  // namespace

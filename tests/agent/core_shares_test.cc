@@ -89,13 +89,13 @@ TEST(CoreShares, StayWithinTheQuota) {
   host.quota = 0.5;
   EXPECT_EQ(SharesOf(host, {Auto(), Auto()}).notes, Lists{"2 processes share 1 core: they take turns"});
   host.quota = 4;
-  EXPECT_EQ(SharesOf(host, {Count(6)}).notes, Lists{"6 cores are given away, and the cgroup allows the time of 4"});
+  EXPECT_EQ(SharesOf(host, {Count(6)}).notes, Lists{"6 cores are allocated, but the quota of the cgroup is 4 cores"});
 }
 
 TEST(CoreShares, ThatCannotBeAreRefusedWithTheNumbers) {
   EXPECT_EQ(ShareCores(Host({4}), {List("2-5")}).error(), "role worker names the cores 4-5; muster may use 0-3");
   EXPECT_EQ(ShareCores(Host({4}), {Count(3), Count(3)}).error(),
-            "the processes with a number of cores of their own need 6, and muster has 4 for them (0-3)");
+            "the processes that request a number of cores need 6, but only 4 are available (0-3)");
 }
 
 // Invariants for any host and any requests: everyone gets cores that muster may use, and exclusive cores are not

@@ -187,8 +187,8 @@ TEST_F(HostActivationTest, NamesTheStepThatFails) {
   EXPECT_EQ(failed("echo no driver >&2; return 3"), "exit code 3");
   EXPECT_NE(Log().find("no driver"), std::string::npos);
   EXPECT_EQ(failed("exit 4"), "exit code 4");
-  EXPECT_EQ(failed("exit"), "it left the shell, with exit code 0");
-  EXPECT_EQ(failed("exec true"), "it left the shell, with exit code 0");
+  EXPECT_EQ(failed("exit"), "it exited the shell with exit code 0");
+  EXPECT_EQ(failed("exec true"), "it exited the shell with exit code 0");
   EXPECT_EQ(failed("set -e; false; true"), "exit code 1");
   EXPECT_EQ(failed("kill -9 $$"), "ended by SIGKILL");
   EXPECT_EQ(failed("exec 198>&-"), "exit code 1") << "it took away what the shell tells on";
@@ -225,7 +225,7 @@ TEST_F(HostActivationTest, TellsNoMoreThanTheHeadTakes) {
   const HostActivated told = Do({{Kind::kSource, File("a.sh", R"(
     printf -v BIG '%*s' 600000 x
     export BIG)")}});
-  EXPECT_EQ(told.error, "what it changes in the environment is more than 512 KiB, or 16384 variables");
+  EXPECT_EQ(told.error, "its changes of the environment exceed 512 KiB or 16384 variables");
   EXPECT_TRUE(told.set.empty());
 }
 

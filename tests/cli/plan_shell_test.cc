@@ -198,9 +198,9 @@ TEST_F(PlanShellAtSite, LeavesToYouWhatIsBeneathAnActivation) {
   const std::string env = Environment("set = { S = \"1\" }, pass = { \"LC_*\" }, unset = { \"LC_X\" }", "",
                                       {"S=2", "OTHER=x"}, "", "job:activate { source = \"/dev/null\" }\n");
   EXPECT_TRUE(Has(env, "S=2") && Has(env, "OTHER=x")) << env << line_;
-  EXPECT_TRUE(Has(line_, "#   before it, by the site, nothing is inherited but PATH LC_*")) << line_;
-  EXPECT_TRUE(Has(line_, "#   before it, by the site, unset LC_X")) << line_;
-  EXPECT_TRUE(Has(line_, "#   before it, by the site, S=1")) << line_;
+  EXPECT_TRUE(Has(line_, "#   before it, the site inherits only PATH LC_*")) << line_;
+  EXPECT_TRUE(Has(line_, "#   before it, the site unsets LC_X")) << line_;
+  EXPECT_TRUE(Has(line_, "#   before it, the site sets S=1")) << line_;
 }
 
 TEST_F(PlanShell, GivesTheValuesThatARunHad) {

@@ -118,7 +118,7 @@ TEST(ManyHosts, AreToldWhichOneHasNoRoomForTheRunDirectory) {
   HostsRun run(bed, Recipe(2, kSleepers), {"--host", "n[1-2]"}, run_dir);
   EXPECT_EQ(run.Result().exit_code, 3);
   const std::string why =
-      "1 of 2 hosts: its agent: the run directory cannot be made: \"" + run_dir + "\": No space left on device: n2";
+      "1 of 2 hosts: its agent: the run directory cannot be created: \"" + run_dir + "\": No space left on device: n2";
   EXPECT_TRUE(Says(run.Result().err, why)) << run.Result().err;
   EXPECT_TRUE(Says(Told(run), why)) << Told(run);
   before.ExpectNothingLeft(run);

@@ -58,7 +58,7 @@ TEST(Env, RemovesInheritedVariables) {
   EXPECT_EQ(plan.roles[0].unset, (Lines{"LD_PRELOAD", "OMPI_*"}));
   const Lines problems = ProblemsOf(
       "job:workers { count = 1, command = { 'x' }, each = function(process) process.env.A = muster.unset end }");
-  EXPECT_EQ(problems, Lines{"recipe.lua:4 error variable: each: A can not be unset for one process"});
+  EXPECT_EQ(problems, Lines{"recipe.lua:4 error variable: each: A cannot be unset for one process"});
 }
 
 TEST(Env, OfAContractIsContradictedOnPurposeOnly) {

@@ -82,8 +82,8 @@ TEST(ShellText, SaysWhatItCannotHold) {
   EXPECT_EQ(filled.error().front().kind, "binding");
   EXPECT_EQ(
       filled.error().front().message,
-      "\"${muster:run_dir}\" cannot be filled in: \"/$(x)\" has a meaning to a shell, and it is not certain how the "
-      "shell reads the text there");
+      "\"${muster:run_dir}\" cannot be filled in: \"/$(x)\" has a special meaning in a shell, and it is uncertain "
+      "how the shell reads the text there");
   EXPECT_FALSE(FillWord({"/bin/sh", "-c", "echo ${muster:port:none}"}, 2, Bound("/x"), 0)) << "as everywhere";
 }
 

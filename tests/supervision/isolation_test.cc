@@ -64,7 +64,7 @@ class Isolated : public ::testing::TestWithParam<bool> {
     muster_.Start({"--isolate", "pid"});
     if (!AwaitRunning()) {
       const int code = muster_.End();
-      EXPECT_NE(muster_.Output().find("a PID namespace cannot be made"), std::string::npos) << muster_.Output();
+      EXPECT_NE(muster_.Output().find("a PID namespace cannot be created"), std::string::npos) << muster_.Output();
       EXPECT_EQ(code, 3);
       EXPECT_TRUE(muster_.Journal("start_ordered").empty());
       return;
@@ -193,7 +193,7 @@ TEST(Isolation, ThatCannotBeHadIsToldBeforeAnythingStarts) {
   const int code = muster.End();
   if (code != 3 && muster.Output().find("muster") == std::string::npos) GTEST_SKIP() << muster.Output();
   EXPECT_EQ(code, 3);
-  EXPECT_NE(muster.Output().find("a PID namespace cannot be made: unshare: No space left on device; "),
+  EXPECT_NE(muster.Output().find("a PID namespace cannot be created: unshare: No space left on device; "),
             std::string::npos)
       << muster.Output();
   EXPECT_NE(muster.Output().find("user.max_pid_namespaces is 0"), std::string::npos) << muster.Output();

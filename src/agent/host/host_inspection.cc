@@ -25,13 +25,13 @@ namespace {
 
 constexpr std::uint32_t kLooker = 0;
 
-// What a Python prints is found between whatever its start-up files print.
+// Separates the output of our script from that of Python start-up files.
 constexpr std::string_view kMark = "muster-python\t";
 constexpr std::string_view kVersion = "version";
 constexpr std::string_view kPackage = "package";
 constexpr std::string_view kEndOfList = "whole";
 
-// Reads what the installers have written down; imports none of the packages.
+// Reads the metadata of installed packages; imports none of them.
 constexpr const char* kPackagesScript = R"python(
 import sys
 try:
@@ -48,10 +48,10 @@ for name in sys.argv[1:]:
 print("muster-python\twhole")
 )python";
 
-// The shell looks for the program, which may take a file system that does not answer.
+// The shell looks up the program, which may be on a file system that does not respond.
 constexpr const char* kShell = R"(cd -- "$0" 2>/dev/null; exec "$@")";
 
-// A static program cannot ask for names, so another one does.
+// A static program cannot resolve names, so getent does.
 constexpr const char* kNameShell = R"(exec getent ahosts "$0")";
 
 std::string ReadAll(int fd) {
@@ -65,7 +65,7 @@ std::string ReadAll(int fd) {
   }
 }
 
-// The last whole frame: what was known when it was written.
+// The last complete frame: everything known when it was written.
 std::optional<Inspected> LastReport(const std::string& bytes) {
   FrameReader frames;
   frames.Feed(bytes);

@@ -23,9 +23,9 @@ PathsOpen PathProbe::Open(const OpenPaths& command) {
   ports.push_back(0);
   for (std::uint16_t port : ports) {
     const bool own = port == 0;
-    auto socket = ListenAt(port, PortUse::kShared);  // beside the socket that holds the port
+    auto socket = ListenAt(port, PortUse::kShared);  // in addition to the socket that holds the port
     if (!socket) {
-      open.error = fmt::format("port {} cannot be listened at: {}", port, std::strerror(socket.error()));
+      open.error = fmt::format("cannot listen on port {}: {}", port, std::strerror(socket.error()));
       listening_.clear();
       return open;
     }

@@ -20,7 +20,7 @@
 
 namespace muster {
 
-// Memory that both see, so that a word is there even if the agent is killed right after it.
+// Shared memory, so that the information is available even if the agent is killed right after writing it.
 struct AgentGuard::Slate {
   std::atomic<std::uint64_t> lease_ms = 0;
   std::atomic<std::size_t> size = 0;  // written last
@@ -39,8 +39,8 @@ void AgentGuard::KnowLease(std::uint64_t ms) const {
 
 namespace {
 
-// The head must see the end of the connection when the agent's ends are closed, and the agent that of the head's.
-// Returns the account under its new number.
+// The guard must not keep the connection open after agent or head have closed it. Returns the new number of
+// `account`.
 int KeepOnly(int account) {
   const int null = ::open("/dev/null", O_RDWR);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) ::dup2(null, fd);
@@ -60,7 +60,7 @@ AgentGuard BeGuarded(int failed, int account) {
   AgentGuard made;
   made.slate_ = new (place) AgentGuard::Slate;
 
-  // Before there is a child of whose end they tell.
+  // Before there is a child about which these signals are sent.
   sigset_t watched;
   sigemptyset(&watched);
   for (const int signal : {SIGCHLD, SIGTERM}) sigaddset(&watched, signal);
@@ -79,12 +79,12 @@ AgentGuard BeGuarded(int failed, int account) {
   for (const int signal : {SIGPIPE, SIGINT, SIGHUP}) std::signal(signal, SIG_IGN);
   account = KeepOnly(account);
   const EndedProcess end = GuardChild(agent, [&made] { return made.slate_->lease_ms / 2; });
-  // The agent was the one that orphans came to; with it gone it is this process.
+  // Orphans were children of the agent; after its exit they are children of this process.
   const KillReport report = KillDescendants({});
   if (made.slate_->size > 0) RemoveCgroup(std::string(made.slate_->cgroup, made.slate_->size));
   if (account >= 0) {
     WriteKilledCount(account, report.killed);
-    EndAs(end);  // what cannot be ended comes to the head, which says so
+    EndAs(end);  // the head inherits and reports processes that cannot be killed
   }
   if (end.signalled) {
     std::fprintf(stderr, "muster-agent: %s; processes that it left and that were ended: %zu\n", EndText(end).c_str(),

@@ -55,7 +55,7 @@ Result<void> Wrap(Plan& plan, const Wrapping& wrapping) {
         "there is no process " + wrapping.role + "." + std::to_string(wrapping.index.value_or(0)) + " to wrap",
         members.empty() ? "the role has no processes" : "the last one is " + ProcessName(plan, *members.back()));
   }
-  // A shell text becomes the words it stands for, or it would not be the text any more.
+  // Writes out /bin/sh -c: with other words before it, the command is no longer a single shell text.
   const std::vector<Text> before = plan.roles[role].shell ? std::vector<Text>{"/bin/sh", "-c"} : std::vector<Text>{};
   for (Process* process : members) {
     std::vector<Text> command = before;

@@ -31,7 +31,7 @@ bool IsLibraryName(const std::string& name) {
          std::all_of(name.begin(), name.end(), plain);
 }
 
-// One file's table on its way to facts.
+// Converts one file's table to facts.
 class Reader {
  public:
   Reader(const SiteFile& file, const std::map<std::string, std::uint32_t>& lines) : file_(file), lines_(lines) {}
@@ -59,7 +59,7 @@ class Reader {
 
  private:
   Place PlaceOf(const std::string& field) const {
-    // The nearest that is written out: of what a computed table holds, the table's.
+    // The nearest path with a known line: for contents of a computed table, the table's line.
     for (std::string path = field; !path.empty();
          path.resize(path.rfind('.') == std::string::npos ? 0 : path.rfind('.'))) {
       if (const auto line = lines_.find(path); line != lines_.end()) return {file_.shown, line->second};
@@ -79,7 +79,7 @@ class Reader {
         place.file + (place.line > 0 ? ":" + std::to_string(place.line) : "") + " (" + SiteLevelText(file_.level) + ")";
   }
 
-  // A text that is not empty.
+  // Requires a non-empty text.
   const std::string* TextOf(const std::string& field, const Value& value, const std::string& what,
                             const std::string& hint) {
     const std::string* text = value.AsString();
@@ -98,7 +98,7 @@ class Reader {
     return std::nullopt;
   }
 
-  // A word out of two.
+  // Requires one of two words.
   template <class E>
   void Word(const std::string& field, const Value& value, std::array<std::pair<const char*, E>, 2> words, E& out) {
     for (const auto& [word, member] : words) {
@@ -310,7 +310,7 @@ SiteFacts MergedSiteFacts(std::span<const SiteFacts> nearest_first) {
       out = said;
       take_source(field);
     };
-    // Both say which hosts there are, so the nearer one of either hides the farther ones of both.
+    // Both fields define the hosts, so the nearest file with either of them overrides both in farther files.
     if (!merged.sources.contains("hosts") && !merged.sources.contains("hostfile")) {
       take("hosts", merged.hosts, facts.hosts);
       take("hostfile", merged.hostfile, facts.hostfile);

@@ -73,9 +73,9 @@ class Reader {
   Result<void> Address(std::string_view entry, std::optional<std::uint32_t> devices) {
     const std::size_t close = entry.find(']');
     std::string address(entry.substr(1, close - 1));
-    if (!IsAddress(address)) return Bad(entry, "is no address");
+    if (!IsAddress(address)) return Bad(entry, "is not an IP address");
     if (std::string_view rest = entry.substr(close + 1); !rest.empty()) {
-      if (rest.front() != ':') return Bad(entry, "behind the address comes ':' and the number of devices");
+      if (rest.front() != ':') return Bad(entry, "the address can only be followed by ':' and the number of devices");
       auto own = Devices(entry, rest.substr(1));
       if (!own) return Fail(own.error());
       devices = *own;
@@ -86,12 +86,12 @@ class Reader {
   Result<std::uint32_t> Devices(std::string_view entry, std::string_view text) const {
     const auto devices = ParseNumber<std::uint32_t>(text);
     if (!devices || *devices > kMaxDevicesPerHost) {
-      return Bad(entry, "behind ':' comes the number of devices, 0 to " + std::to_string(kMaxDevicesPerHost));
+      return Bad(entry, "':' must be followed by the number of devices, 0 to " + std::to_string(kMaxDevicesPerHost));
     }
     return *devices;
   }
 
-  // Every name of `names`, with everything that `name` stands for behind it.
+  // Appends all expansions of `name` to every prefix in `names`.
   Result<void> Expand(std::string_view entry, std::string_view name, std::vector<std::string>& names) const {
     while (!name.empty()) {
       const std::size_t open = name.find('[');
@@ -125,7 +125,7 @@ class Reader {
       const auto low = ParseNumber<std::uint64_t>(low_text);
       const auto high = ParseNumber<std::uint64_t>(high_text);
       if (!low || !high || *high < *low || !IsDigits(low_text) || !IsDigits(high_text)) {
-        return Bad(entry, "in brackets come numbers and ranges: [1-4,7]");
+        return Bad(entry, "brackets must contain numbers and ranges: [1-4,7]");
       }
       if (*high - *low >= kMaxNamedHosts || numbers.size() + (*high - *low) >= kMaxNamedHosts) return TooMany();
       for (std::uint64_t number = *low; number <= *high; ++number) {
@@ -166,7 +166,7 @@ std::vector<std::string_view> Words(std::string_view line) {
   return words;
 }
 
-// The digits at the end of a name; without them what is before.
+// The name without the digits at its end.
 std::string_view NamePrefix(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   return last == std::string_view::npos ? std::string_view() : name.substr(0, last + 1);
@@ -197,13 +197,13 @@ Result<std::vector<SiteHost>> ParseHostFile(std::string_view text, const std::st
       if (word.starts_with("slots=")) word.remove_prefix(6);
       devices = ParseNumber<std::uint32_t>(word);
       if (!devices || *devices > kMaxDevicesPerHost) {
-        return reader.Bad(words[i], "behind a name comes slots=N, the number of its devices, or nothing");
+        return reader.Bad(words[i], "a name can only be followed by slots=N, its number of devices");
       }
     }
     if (auto read = reader.List(words.front(), devices); !read) return Fail(read.error());
   }
   auto hosts = reader.Taken();
-  if (hosts.empty()) return Fail(Error("hosts", {file, 0}, "the host file names no host", "one name a line"));
+  if (hosts.empty()) return Fail(Error("hosts", {file, 0}, "the host file names no host", "write one name per line"));
   return hosts;
 }
 

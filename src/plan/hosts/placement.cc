@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// Devices handed out so far: on every host the lowest numbers first.
+// Next free device of each host: devices are allocated from the lowest number up.
 using NextDevice = std::vector<std::uint32_t>;
 
 std::string Count(std::uint64_t number, const std::string& thing) {
@@ -16,11 +16,11 @@ std::string Count(std::uint64_t number, const std::string& thing) {
 }
 
 struct Seats {
-  std::vector<std::uint32_t> hosts;     // that the role may use, in order
+  std::vector<std::uint32_t> hosts;     // hosts that the role may use, in order
   std::vector<std::uint64_t> per_host;  // processes on each of them
 };
 
-// How many processes of the role each host could still take.
+// How many processes of the role the host can still take.
 std::uint64_t FreeSlots(const RoleLayout& role, const PlanHost& host, std::uint32_t taken) {
   return (host.devices - taken) / role.devices;
 }
@@ -72,7 +72,7 @@ Result<Seats> HostsOf(const RoleLayout& role, const std::vector<PlanHost>& hosts
   return seats;
 }
 
-// Contiguous blocks of equal size, the remainder to the first.
+// Contiguous blocks of equal size; the first blocks take the remainder.
 std::vector<std::uint64_t> Dealt(std::uint64_t count, std::size_t hosts) {
   std::vector<std::uint64_t> blocks(hosts, count / hosts);
   for (std::size_t i = 0; i < count % hosts; ++i) ++blocks[i];
@@ -120,7 +120,7 @@ Result<Seats> SeatsOf(const RoleLayout& role, const std::vector<PlanHost>& hosts
   return seats;
 }
 
-// Processes of one world, or of one role without ranks, are counted per host in order.
+// Counts processes of one world, or of one role without ranks, per host in order.
 struct Company {
   std::uint32_t size = 0;
   std::vector<std::uint32_t> on_host;
@@ -133,7 +133,7 @@ Result<std::vector<Placed>> PlaceProcesses(const std::vector<RoleLayout>& roles,
   std::vector<Placed> placed;
   Diagnostics problems;
   std::uint64_t devices = 0;
-  std::map<std::string, Company> companies;  // worlds; "role NAME" cannot clash, worlds have no blanks
+  std::map<std::string, Company> companies;  // by world; "role NAME" cannot clash, since worlds contain no blanks
   const auto company_name = [](const RoleLayout& role) {
     return role.world.empty() ? "role " + role.name : role.world;
   };

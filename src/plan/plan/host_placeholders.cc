@@ -30,7 +30,7 @@ class Search {
     }
     return false;
   }
-  // What the process says itself counts in the place of what its role says.
+  // Values of the process override those of its role.
   template <class Map>
   bool In(const Map& of_role, const Map& own) const {
     return std::any_of(own.begin(), own.end(), [&](const auto& entry) { return In(entry.second); }) ||

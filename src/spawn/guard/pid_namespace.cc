@@ -60,7 +60,7 @@ tl::expected<void, NamespaceError> Unshare() {
   return UnshareAsUser();
 }
 
-// Everything but `kept`: an open connection would look like a living process to its peer.
+// Closes everything but `kept`: an open connection would look like a running process to its peer.
 void CloseAllBut(int kept) {
   std::vector<int> open;
   {
@@ -85,7 +85,7 @@ void CloseAllBut(int kept) {
   EndAs(GuardChild(init, [] { return std::uint64_t{0}; }));
 }
 
-// The guard may have ended before PR_SET_PDEATHSIG took effect.
+// The guard may have exited before PR_SET_PDEATHSIG took effect.
 bool GuardLives(int alive) {
   pollfd end = {alive, POLLIN, 0};
   return ::poll(&end, 1, 0) == 0;
@@ -103,7 +103,7 @@ tl::expected<void, NamespaceError> MountOwnProc() {
 }  // namespace
 
 std::string NamespaceErrorText(const NamespaceError& error) {
-  std::string text = fmt::format("a PID namespace cannot be made: {}: {}", error.stage, std::strerror(error.error));
+  std::string text = fmt::format("a PID namespace cannot be created: {}: {}", error.stage, std::strerror(error.error));
   if (error.stage != "unshare" && error.stage != "map") return text;
   for (const char* limit :
        {"/proc/sys/user/max_user_namespaces", "/proc/sys/user/max_pid_namespaces",
@@ -179,7 +179,7 @@ std::map<pid_t, pid_t> PidNamespace::Pids() const {
     const std::string process = fmt::format("{}/{}", proc_, open.back());
     const pid_t outside = open.back();
     open.pop_back();
-    // A process that has ended meanwhile has no such line.
+    // A process that has exited in the meantime has no such line.
     if (const std::optional<pid_t> inside = InnermostPid(Content(process + "/status"))) pids[*inside] = outside;
     const std::string tasks = process + "/task";
     const std::unique_ptr<DIR, int (*)(DIR*)> threads(::opendir(tasks.c_str()), ::closedir);

@@ -40,7 +40,7 @@ std::vector<pid_t> AllPids() {
   return pids;
 }
 
-// A zombie has ended, but its parent has not waited for it yet.
+// A zombie has exited, but its parent has not waited for it yet.
 bool IsZombie(pid_t pid) {
   const std::string stat = Content(pid, "stat");
   const std::size_t name_end = stat.rfind(") ");
@@ -118,7 +118,7 @@ std::vector<Leftover> FindLeftovers(const LeftoverMarks& marks) {
 
 LeftoverEnd EndLeftovers(const LeftoverMarks& marks, std::chrono::milliseconds grace,
                          std::chrono::milliseconds patience) {
-  constexpr int kGlanceMs = 20;  // the ends of processes that are no children are not signalled, so poll
+  constexpr int kGlanceMs = 20;  // exits of processes that are not children are not signalled, so poll
   const auto kill_at = Clock::now() + grace;
   const auto give_up_at = kill_at + patience;
   LeftoverEnd end;

@@ -35,7 +35,7 @@ void ForEachEntry(const std::string& folder, Visit visit) {
   while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr) visit(entry->d_name);
 }
 
-// Returns the word at `at` and moves `at` behind it.
+// Returns the word at `at` and moves `at` past it.
 std::string_view NextWord(std::string_view line, std::size_t& at) {
   at = std::min(line.find_first_not_of(' ', at), line.size());
   const std::size_t end = std::min(line.find(' ', at), line.size());
@@ -89,7 +89,7 @@ std::vector<pid_t> AllPids(const std::string& proc) {
   return pids;
 }
 
-// 0 if it has ended.
+// 0 if the process has exited.
 pid_t ParentOf(const std::string& proc, pid_t pid) {
   const std::string stat = Content(ProcFile(proc, pid, "stat"));
   std::size_t at = stat.rfind(") ");  // the name may contain any character
