@@ -1,5 +1,5 @@
--- PyTorch's DistributedDataParallel: as many workers as wanted, which meet at the first of them. The example trains on
--- the CPU, so it needs nothing but PyTorch (Debian: python3-torch, which belongs to /usr/bin/python3).
+-- PyTorch's DistributedDataParallel: any number of workers, with a rendezvous at the first of them. The example trains
+-- on the CPU, so it needs nothing but PyTorch (Debian: python3-torch, which belongs to /usr/bin/python3).
 --
 --   muster run recipes/torch_ddp.lua workers=4
 local muster = require "muster"

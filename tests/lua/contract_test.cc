@@ -192,9 +192,9 @@ TEST(Contracts, CheckTheirOptions) {
   const std::string roles = "job:servers { command = { 'x' } } job:workers { count = 1, command = { 'x' } }";
   const std::pair<const char*, const char*> cases[] = {
       {"{ 'mindspore-ps', form = 'small' }",
-       "enum: framework mindspore-ps: form is none of {\"named\", \"minimal\"}, got \"small\""},
+       "enum: framework mindspore-ps: form must be one of {\"named\", \"minimal\"}, got \"small\""},
       {"{ 'mindspore-ps', form = true }",
-       "enum: framework mindspore-ps: form is none of {\"named\", \"minimal\"}, got true"},
+       "enum: framework mindspore-ps: form must be one of {\"named\", \"minimal\"}, got true"},
       {"{ 'mindspore-ps', from = 'minimal' }", "unknown_key: framework mindspore-ps has no option \"from\""},
       {"{ 'mindspore-ps', 'minimal' }", "unknown_key: framework mindspore-ps has no option 2"},
       {"{ form = 'minimal' }", "type: framework names no contract"},

@@ -229,11 +229,11 @@ TEST(Roles, OfOtherNamesChooseWhatTheyPlayAndTheirWorld) {
   EXPECT_EQ(
       ProblemsOf("job:role 'x' { as = 'wrker', command = { 'x' } }"),
       Lines{
-          "recipe.lua:4 error enum: role x: as is \"other\", \"scheduler\", \"server\" or \"worker\", got \"wrker\""});
+          "recipe.lua:4 error enum: role x: as must be \"other\", \"scheduler\", \"server\" or \"worker\", got \"wrker\""});
   for (const char* name : {"", "a b", "a/b", "1a", "-a", "ä", "a.b", "a\\nb"}) {
     const Lines problems = ProblemsOf(std::string("job:role '") + name + "' { command = { 'x' } }");
     ASSERT_EQ(problems.size(), 1U) << name;
-    EXPECT_TRUE(problems[0].starts_with("recipe.lua:4 error format: a role's name is a letter")) << problems[0];
+    EXPECT_TRUE(problems[0].starts_with("recipe.lua:4 error format: a role's name must be a letter")) << problems[0];
   }
   EXPECT_EQ(ProblemsOf("job:role(('x'):rep(101))").size(), 1U);
   EXPECT_EQ(ProblemsOf("job:role 'x' { world = '', command = { 'x' } }").size(), 1U);

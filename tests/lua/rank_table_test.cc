@@ -87,17 +87,17 @@ TEST(RankTable, OfTheRecipeIsTakenAsItStands) {
 
 TEST(RankTable, IsRefusedWhereItContradictsItselfOrThePlan) {
   const std::tuple<const char*, const char*, const char*> cases[] = {
-      {"/version", "\"2.0\"", "version is"},
+      {"/version", "\"2.0\"", "version must be"},
       {"/status", "\"initializing\"", "the file is not complete yet"},
-      {"/server_count", "2", "server_count is"},
-      {"/server_count", "\"3\"", "server_count is"},
+      {"/server_count", "2", "server_count must be"},
+      {"/server_count", "\"3\"", "server_count must be"},
       {"/server_list/1/server_id", "\"192.0.2.11\"", "is there twice"},
-      {"/server_list/0/device/0/rank_id", "0.5", "rank_id is a whole number, usually written as text, got 0.5"},
-      {"/server_list/0/device/0/rank_id", "\"x\"", "rank_id is a whole number"},
+      {"/server_list/0/device/0/rank_id", "0.5", "rank_id must be a whole number, usually written as text, got 0.5"},
+      {"/server_list/0/device/0/rank_id", "\"x\"", "rank_id must be a whole number"},
       {"/server_list/0/device/0/rank_id", "\"1\"", "rank_id \"1\" is there twice"},
       {"/server_list/0/device/0/rank_id", "\"4\"", "rank 0 is missing"},
       {"/server_list/0/device/0/device_ip", "\"198.51.100.2\"", "198.51.100.2 is also rank 0's"},
-      {"/server_list/0/device/0/device_ip", "\"198.51.100.256\"", "device_ip is an address"},
+      {"/server_list/0/device/0/device_ip", "\"198.51.100.256\"", "device_ip must be an address"},
       {"/server_list/0/device/0/device_id", "\"1\"", "device_id \"1\" is there twice"},
       {"/server_list/0/device", "[]", "device is missing or empty"},
       {"/server_list", "{}", "server_list is missing"},

@@ -1,6 +1,6 @@
--- BytePS: ps-lite between hosts, one process per device within a host. For ps-lite a host is one worker, so that
--- DMLC_NUM_WORKER counts hosts and DMLC_WORKER_ID numbers them, as bpslaunch does. Scheduler and servers run BytePS's
--- server module and no script of the user.
+-- BytePS: ps-lite between hosts, one process per device within a host. For ps-lite each host is one worker:
+-- DMLC_NUM_WORKER is the number of hosts and DMLC_WORKER_ID the number of the host, as set by bpslaunch. Scheduler and
+-- servers run BytePS's server module and no script of the user.
 local dmlc = part "dmlc"
 local restarts = part "restarts"
 local SERVER = { "python3", "-c", "import byteps.server" }

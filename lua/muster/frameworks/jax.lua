@@ -1,9 +1,9 @@
--- JAX's distributed runtime: process 0 serves the coordinator. Scripts pass number and identity to initialize(); one that
--- calls it bare finds them only in what JAX takes for a cluster, so a Slurm step can be imitated.
+-- JAX's distributed runtime: process 0 serves the coordinator. Scripts pass the number of processes and the process id
+-- to initialize(); without arguments JAX finds them only in a cluster that it detects, so a Slurm step can be imitated.
 local restarts = part "restarts"
 
--- The devices of a process by their numbers among those it can see, or nil where nothing is known of them: JAX then takes all
--- that it sees, or as part of a cluster that it found by itself, the one with the number of its local rank.
+-- The devices of a process by their numbers among the visible ones, or nil if they are unknown: JAX then takes all
+-- visible devices, or, in a cluster that it detected, the one with the number of its local rank.
 local function device_ids(process, job)
   local ids = {}
   for i, device in ipairs(process.devices) do

@@ -1,13 +1,13 @@
--- MindSpore's parameter-server mode (1.0 to 2.6; documentation "Parameter Server Mode"): one scheduler, servers
--- that hold the weights, workers. Node ids are unique over all roles, so they are words and not numbers, padded
--- with zeros: from 2.1 on the scheduler sorts them as strings (meta_server_node.cc), and rank order must be string order.
--- Before that it assigned ranks as processes registered; so it does in the documentation's own, minimal form, where nobody
--- has an id.
+-- MindSpore's parameter-server mode (1.0 to 2.6; documentation "Parameter Server Mode"): one scheduler, servers that
+-- hold the weights, workers. Node ids are unique over all roles, so they are words and not numbers, padded with zeros:
+-- from 2.1 on the scheduler sorts them as strings (meta_server_node.cc), and rank order must be string order. Earlier
+-- releases assigned ranks in the order in which processes registered, as all releases do in the documentation's minimal
+-- form, in which processes have no ids.
 local mindspore = part "mindspore"
 local starts = part "starts"
 local RECOVERY = "only servers recover in MindSpore's parameter-server mode (documentation \"Parameter Server Mode\")"
 
--- A server that is started again finds its place by its id, and its state in the file that `recovery` names.
+-- A restarted server finds its place by its node id, and its state in the file that `recovery` names.
 local function check_recovery(role, job)
   local path = job.setting("set_ps_context", "config_file_path")
   local config = job.setting_file("set_ps_context", "config_file_path")
@@ -71,7 +71,7 @@ return contract {
       end
     end
   end,
-  -- Node ids as a format of the index, padded alike for all of a role.
+  -- Node ids as a format of the index, padded to the same length for all processes of a role.
   prepare = function(job)
     local function padded(role) return role .. "_%0" .. math.max(2, #tostring(job.count[role] - 1)) .. "d" end
     return { server = padded "server", worker = padded "worker", scheduler = "sched" }
@@ -81,7 +81,7 @@ return contract {
       MS_WORKER_NUM = job.count.worker, MS_SERVER_NUM = job.count.server,
       MS_SCHED_HOST = job.meeting.address, MS_SCHED_PORT = job.meeting.port,
       MS_ROLE = ({ scheduler = "MS_SCHED", server = "MS_PSERVER", worker = "MS_WORKER" })[role.plays],
-      -- Enabling the mode overwrites the attribute with what this variable says (context API, set_ps_context).
+      -- Enabling the mode overwrites the attribute with this variable's value (context API, set_ps_context).
       MS_SCHED_MANAGE_PORT = job.setting("set_ps_context", "scheduler_manage_port"),
     }
     if role.plays == "worker" and job.option.form == "named" then env.RANK_SIZE = job.count.worker end

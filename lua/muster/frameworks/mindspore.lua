@@ -6,14 +6,14 @@ local mindspore = part "mindspore"
 local restarts = part "restarts"
 local starts = part "starts"
 
--- The role whose processes are to be started again while the cluster lives on, so that they have to register once more.
+-- The role whose processes can be restarted while the cluster keeps running, so that they have to register again.
 local function comes_back(job)
   for _, role in ipairs(job.roles) do
     if role.plays ~= "other" and role.restart and role.restart.max ~= 0 and role.restart.scope ~= "job" then return role end
   end
 end
 
--- recovery_context.cc of MindSpore came with 1.8.
+-- recovery_context.cc was added in MindSpore 1.8.
 local function has_recovery(job) return not (job.before and job.before("1.8")) end
 
 local function recovers(job)
@@ -21,8 +21,8 @@ local function recovers(job)
   return job.option.recovery == "on"
 end
 
--- What recovery costs, where the recipe tells the release: Model.train asks for the mode (train/model.py of 2.0 to 2.5,
--- _check_enable_recovery), and off CPU graphs run without pipelining (graph_scheduler.cc).
+-- Warns of the costs of recovery, if the recipe names the release: Model.train requires the mode (train/model.py of 2.0
+-- to 2.5, _check_enable_recovery), and off CPU graphs run without pipelining (graph_scheduler.cc).
 local function warn_of_recovery(job)
   if not job.release or job.before "2.0" then return end
   local role, target, costs = comes_back(job), job.in_force("set_context", "device_target"), {}
@@ -103,7 +103,7 @@ return contract {
     if process.role ~= "worker" then return nil end
     return {
       MS_NODE_ID = process.rank, RANK_ID = process.rank,
-      DEVICE_ID = process.device_index or process.local_rank,  -- among the devices it can see
+      DEVICE_ID = process.device_index or process.local_rank,  -- its number among the devices that the process can see
       MS_NODE_RANK = process.host.index,
       LOCAL_RANK = process.local_rank, LOCAL_RANK_SIZE = process.local_size,
     }

@@ -1,10 +1,10 @@
--- MPI: a rank needs a live PMIx server, which only MPI's own launcher has, so muster starts that launcher and not the
--- ranks. For programs that only look at variables it can give those instead.
+-- MPI: a rank needs a running PMIx server, which only MPI's own launcher provides, so muster starts that launcher
+-- instead of the ranks. For programs that only read the variables, muster can set those instead.
 local NOT_OURS = { "OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "OMPI_COMMAND", "OMPI_ARGV", "OMPI_APP_CTX_NUM_PROCS",
                    "OMPI_NUM_APP_CTX", "OMPI_FIRST_RANKS", "OMPI_FILE_LOCATION", "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "PMIX_*",
                    "PMI_*" }
 
--- "addr0:8,addr1:8": where the ranks were placed, in the order of ranks; and how many hosts that is.
+-- "addr0:8,addr1:8": the hosts of the ranks, in the order of ranks, and the number of these hosts.
 local function slots_of(role)
   local hosts, slots = {}, {}
   for _, placed in ipairs(role.placed) do
@@ -36,7 +36,7 @@ return contract {
   },
   clear = function(option)
     local clear = { unpack(NOT_OURS) }
-    if option.start ~= "srun" then clear[#clear + 1] = "SLURM_*" end  -- mpirun would take the allocation's hosts for its own
+    if option.start ~= "srun" then clear[#clear + 1] = "SLURM_*" end  -- mpirun would use the Slurm allocation
     return clear
   end,
   variables = {
@@ -66,7 +66,7 @@ return contract {
     local words
     if job.option.start == "mpirun" then
       words = { "mpirun", "-n", #role.placed, "--host", slots }
-      -- Ranks on other hosts inherit nothing but what is named.
+      -- Ranks on other hosts inherit only the variables named here.
       for _, name in ipairs(hosts > 1 and job.variable_names(role) or {}) do words[#words + 1], words[#words + 2] = "-x", name end
     else
       words = { "srun", "--mpi=" .. job.option.pmi, "--ntasks=" .. #role.placed, "--nodes=" .. hosts }

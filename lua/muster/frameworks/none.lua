@@ -1,4 +1,4 @@
--- No framework: any roles, no variables but muster's own.
+-- No framework: any roles, and no variables except muster's own.
 return contract {
   name = "none",
   doc = "Any programs: roles of every kind, nothing in the environment but the MUSTER_* variables.",

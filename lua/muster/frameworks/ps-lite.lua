@@ -1,6 +1,6 @@
--- ps-lite (MXNet's key-value store and others), as its tracker launches it. The scheduler hands the ranks out, and no
--- variable fixes them; DMLC_TASK_ID is the tracker's number for scripts that want one. Nothing in ps-lite ends a job of
--- which one process has died: that is muster's to do.
+-- ps-lite (MXNet's key-value store and others), as its tracker launches it. The scheduler assigns the ranks, and no
+-- variable fixes them; DMLC_TASK_ID is the tracker's number, for scripts that use one. ps-lite does not end a job in
+-- which a process has died, so muster does.
 local dmlc = part "dmlc"
 local restarts = part "restarts"
 

@@ -1,6 +1,6 @@
--- TensorFlow's TF_CONFIG: one JSON text per process with the addresses of all and its own task. Everybody listens at a
--- port of their own, so nobody is the meeting point.
-local TASKS = { "chief", "worker", "ps", "evaluator" }  -- as TensorFlow calls what server and others play
+-- TensorFlow's TF_CONFIG: one JSON text per process with the addresses of all processes and its own task. Every process
+-- listens on a port of its own, so there is no rendezvous endpoint.
+local TASKS = { "chief", "worker", "ps", "evaluator" }  -- TensorFlow's names of tasks: ps is muster's server
 local TASK_OF = { chief = "chief", worker = "worker", server = "ps", evaluator = "evaluator" }
 
 return contract {
@@ -48,7 +48,7 @@ return contract {
       host.report("error", "roles", job.place, 'framework tensorflow: ends = "coordinator" waits for a chief, and the recipe describes none')
     end
   end,
-  -- The cluster as JSON, the same for all; written here, because holes are filled into it as they are.
+  -- The cluster as JSON, the same for all processes; written here because placeholders are filled in without quoting.
   prepare = function(job)
     local lists, used = {}, {}
     for _, task in ipairs(TASKS) do lists[task] = {} end

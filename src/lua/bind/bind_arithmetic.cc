@@ -35,7 +35,7 @@ std::int64_t Whole(lua_State* lua, int index, const std::string& name, const Pla
     Value value;
     std::string why;
     const std::string shown = ToValue(lua, index, value, why) ? ToText(value) : std::string(luaL_typename(lua, index));
-    StopWith(lua, {Error("type", place, name + " is a whole number, got " + shown)});
+    StopWith(lua, {Error("type", place, name + " must be a whole number, got " + shown)});
   }
   return static_cast<std::int64_t>(number);
 }
@@ -54,7 +54,7 @@ int ExactDiv(lua_State* lua) {
   }
   for (const auto& [key, value] : *divisors.AsMap()) {  // sorted by name
     if (value.AsInt() == nullptr)
-      StopWith(lua, {Error("type", place, key + " is a whole number, got " + ToText(value))});
+      StopWith(lua, {Error("type", place, key + " must be a whole number, got " + ToText(value))});
     by.push_back({key, *value.AsInt()});
   }
   auto quotient = ExactQuotient(dividend, by, place);

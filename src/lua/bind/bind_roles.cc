@@ -161,7 +161,7 @@ EnvironmentLayer InheritedFirst(lua_State* lua, Host& host, const std::string& o
       variable.value->marked = hole;
     } else {
       host.Report(Error("contract", PlaceField(lua, 1, "place"),
-                        owner + ": its default " + name + " is no plain text without '}', got " +
+                        owner + ": its default " + name + " must be plain text without '}', got " +
                             Quoted(variable.value->marked.substr(0, 100)),
                         "let common or env set it"));
     }

@@ -147,7 +147,7 @@ void ReadLimits(lua_State* lua, Host& host, int recipe, const Place& place) {
     } else {
       host.Report(Error(
           "format", place,
-          std::string("limits.") + name + " is a duration such as \"90s\", \"12h\" or \"1d12h\", got " + Quoted(text)));
+          std::string("limits.") + name + " must be a duration such as \"90s\", \"12h\" or \"1d12h\", got " + Quoted(text)));
     }
   }
   lua_settop(lua, recipe);
