@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kLargestWhole = 9007199254740992;  // 2^53
 
-// The fields of one part of a sweep, read by type. What is not there leaves its target as it was.
+// The fields of one part of a sweep, read by type. Missing fields leave their target unchanged.
 class Part {
  public:
   Part(const Value* value, std::string what, Host& host)
@@ -83,7 +83,7 @@ class Part {
   void Report(std::string kind, std::string message, std::string hint = {}) const {
     host_.Report(Error(std::move(kind), place_, std::move(message), std::move(hint)));
   }
-  // Which class of failures somebody means.
+  // The failure class of that name.
   std::optional<TrialClass> Failure(const std::string& name) const {
     const auto named = ParseTrialClass(name);
     if (named && IsFailure(*named)) return named;
