@@ -55,7 +55,7 @@ UniqueFd OpenNamed(const std::string& file, RecipeFiles::Link link) {
   const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
   const UniqueFd at(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!at || !path.has_filename() || path.filename() == "..")
-    return UniqueFd(open(file.c_str(), kFlags));  // for errno
+    return UniqueFd(open(file.c_str(), kFlags));  // sets the errno
   return OpenInside(at.get(), path.filename(), kFlags);
 }
 

@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-constexpr double kLargestWhole = 9007199254740992;  // 2^53: up to here every whole number has an exact double
+constexpr double kLargestWhole = 9007199254740992;  // 2^53: all whole numbers up to this are exact as double
 
 std::uint64_t Steps(const Axis& axis) {
   return static_cast<std::uint64_t>(std::llround((axis.high - axis.low) / axis.step));

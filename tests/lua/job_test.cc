@@ -226,10 +226,9 @@ TEST(Roles, OfOtherNamesChooseWhatTheyPlayAndTheirWorld) {
       "'worker', world = 'rl', count = 1, command = { 'l' } }");
   EXPECT_EQ(ProcessNamed(plan, "learner.0").rank, 2U);
   EXPECT_EQ(ProcessNamed(plan, "actor.0").world_size, 3U);
-  EXPECT_EQ(
-      ProblemsOf("job:role 'x' { as = 'wrker', command = { 'x' } }"),
-      Lines{
-          "recipe.lua:4 error enum: role x: as must be \"other\", \"scheduler\", \"server\" or \"worker\", got \"wrker\""});
+  EXPECT_EQ(ProblemsOf("job:role 'x' { as = 'wrker', command = { 'x' } }"),
+            Lines{"recipe.lua:4 error enum: role x: as must be \"other\", \"scheduler\", \"server\" or \"worker\", got "
+                  "\"wrker\""});
   for (const char* name : {"", "a b", "a/b", "1a", "-a", "ä", "a.b", "a\\nb"}) {
     const Lines problems = ProblemsOf(std::string("job:role '") + name + "' { command = { 'x' } }");
     ASSERT_EQ(problems.size(), 1U) << name;

@@ -96,8 +96,10 @@ TEST(OwnContract, IsToldWhatIsWrongWithItsForm) {
       {"roles = { worker = { ports = { 'a b' } } }",
        "recipe.lua:2 error format: ports of role worker of a contract: \"a b\" is not a valid name for a port"},
       {"roles = { worker = {} }, meeting = { role = 'server', port = 'rpc' }",
-       "recipe.lua:2 error contract: meeting must name one of the contract's roles and a port, got \"server\" and \"rpc\""},
-      {"roles = { worker = {} }, clear = { 3 }", "recipe.lua:2 error contract: clear must be a list of variables, got {3}"},
+       "recipe.lua:2 error contract: meeting must name one of the contract's roles and a port, got \"server\" and "
+       "\"rpc\""},
+      {"roles = { worker = {} }, clear = { 3 }",
+       "recipe.lua:2 error contract: clear must be a list of variables, got {3}"},
       {"roles = { worker = {} }, options = { a = 3 }",
        "recipe.lua:2 error contract: option \"a\" must be a list of words, got 3"},
       {"roles = {}, env = 3", "recipe.lua:2 error contract: a contract: env must be a function, got 3"},

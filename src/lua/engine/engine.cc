@@ -145,9 +145,9 @@ void ReadLimits(lua_State* lua, Host& host, int recipe, const Place& place) {
     if (seconds && *seconds > 0 && *seconds <= kLongest) {
       *limit = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
     } else {
-      host.Report(Error(
-          "format", place,
-          std::string("limits.") + name + " must be a duration such as \"90s\", \"12h\" or \"1d12h\", got " + Quoted(text)));
+      host.Report(Error("format", place,
+                        std::string("limits.") + name +
+                            " must be a duration such as \"90s\", \"12h\" or \"1d12h\", got " + Quoted(text)));
     }
   }
   lua_settop(lua, recipe);

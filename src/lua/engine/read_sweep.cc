@@ -195,7 +195,8 @@ void ReadMetrics(const Part& part, MetricsChoice& metrics) {
   }
   for (const auto& [metric, pattern] : *patterns->AsMap()) {
     if (pattern.AsString() == nullptr || pattern.AsString()->find('(') == std::string::npos) {
-      part.Report("type", "metrics: the pattern of " + metric + " must be a text with one group, got " + ToText(pattern),
+      part.Report("type",
+                  "metrics: the pattern of " + metric + " must be a text with one group, got " + ToText(pattern),
                   "stdout = { " + metric + " = [[" + metric + ": (\\S+)]] }");
     } else {
       metrics.patterns[metric] = *pattern.AsString();

@@ -146,7 +146,8 @@ class Reader {
     };
     const Value::List* several = value.AsList();
     if (several != nullptr ? several->empty() || !std::all_of(several->begin(), several->end(), add) : !add(value)) {
-      return Wrong("type", "hosts", "hosts must be names, got " + ToText(value), "hosts = { \"n[01-04]:8\", \"n5:4\" }");
+      return Wrong("type", "hosts", "hosts must be names, got " + ToText(value),
+                   "hosts = { \"n[01-04]:8\", \"n5:4\" }");
     }
     auto hosts = ParseHostList(text, "hosts");
     if (!hosts) {
@@ -163,8 +164,8 @@ class Reader {
   void Devices(const Value& value) {
     const std::int64_t* count = value.AsInt();
     if (count == nullptr || *count < 0 || *count > std::int64_t{kMostDevices}) {
-      return Wrong("range", "devices", "devices must be the number of a host's devices, 0 to 4096, got " + ToText(value),
-                   "devices = 8");
+      return Wrong("range", "devices",
+                   "devices must be the number of a host's devices, 0 to 4096, got " + ToText(value), "devices = 8");
     }
     facts_.devices = static_cast<std::uint32_t>(*count);
     Said("devices");
@@ -175,7 +176,8 @@ class Reader {
     if (value.AsInt() != nullptr) bytes = *value.AsInt();
     if (value.AsString() != nullptr) bytes = ParseBytes(*value.AsString());
     if (!bytes || *bytes < 1) {
-      return Wrong("range", "memory", "memory must be the size of a host's memory, got " + ToText(value), "memory = \"512GiB\"");
+      return Wrong("range", "memory", "memory must be the size of a host's memory, got " + ToText(value),
+                   "memory = \"512GiB\"");
     }
     facts_.memory = static_cast<std::uint64_t>(*bytes);
     Said("memory");
