@@ -72,8 +72,7 @@ struct Evaluation {
   std::uint32_t devices_per_host = 0;
   std::map<std::string, Value> derived;  // if only these were requested
   Plan plan;                             // folded and valid; otherwise as far as EvaluationDepth says
-  Provenance provenance;                 // all places, in `origins` too, are in known files or
-                                         // empty
+  Provenance provenance;                 // all places, in `origins` too, are in known files or empty
   Origins origins;
   Diagnostics warnings;
   std::vector<std::string> lockdown;       // lockdown mechanisms in use, as the evaluator reports them

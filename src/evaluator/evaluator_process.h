@@ -44,9 +44,8 @@ struct EvaluatorEndpoints {
   static Result<EvaluatorEndpoints> Make(std::shared_ptr<SharedPage> page = std::make_shared<SharedPage>());
 };
 
-// Starts muster-evaluator in this mode (child.h) with limits, in its own process group, killed when this
-// process exits; `socket` becomes its descriptor kEvaluatorSocket, and `page`, unless negative,
-// kEvaluatorPage.
+// Starts muster-evaluator in this mode (child.h) with limits, in its own process group, killed when this process exits;
+// `socket` becomes its descriptor kEvaluatorSocket, and `page`, unless negative, kEvaluatorPage.
 Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const char* mode, const std::vector<std::string>& words,
                                int socket, int page);
 
@@ -63,8 +62,7 @@ class EvaluatorProcess {
   ~EvaluatorProcess() { End(); }
 
   enum class Birth : std::uint8_t { kAwaited, kAlive, kFailed };
-  // Whether the process exists yet. Its socket must not be used before, and becomes readable when the state
-  // changes.
+  // Whether the process exists yet. Its socket must not be used before, and becomes readable when the state changes.
   Birth AskBirth();
 
   int socket() const { return ends_.ours.get(); }

@@ -118,8 +118,7 @@ int DenyDescriptors() {
 std::string LockdownFilter() {
   Filter filter;
   if (MakeFilter(filter) != 0) return {};
-  // A pipe, because files may not grow here. It holds the longest filter that a kernel accepts
-  // (BPF_MAXINSNS).
+  // A pipe, because files may not grow here. It holds the longest filter that a kernel accepts (BPF_MAXINSNS).
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
   const UniqueFd from(ends[0]);

@@ -35,8 +35,7 @@ struct Input {
 
 Value InputsValue(const std::vector<Input>& inputs);
 
-// Whether the folder has a file or folder of that name, with no symbolic link leading out of it; else one
-// line.
+// Whether the folder has a file or folder of that name, with no symbolic link leading out of it; else one line.
 tl::expected<void, std::string> ExistsBelow(const std::string& folder, const std::string& name);
 
 class RecipeFiles {

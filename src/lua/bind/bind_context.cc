@@ -158,9 +158,8 @@ int SetContext(lua_State* lua) {
   return 0;
 }
 
-// The function that the attribute belongs to in the recipe's release. For an unknown attribute, the
-// function that had it in another release or has a similar one, so that the error is reported for that
-// function.
+// The function that the attribute belongs to in the recipe's release. For an unknown attribute, the function that had
+// it in another release or has a similar one, so that the error is reported for that function.
 std::string FunctionWith(const Context& context, const std::string& name) {
   static const std::array<std::string, 3> kFunctions = {"set_context", "set_auto_parallel_context", "set_ps_context"};
   const Schema& schema = context.schema();

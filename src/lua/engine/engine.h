@@ -51,8 +51,7 @@ class Engine {
   std::unique_ptr<LoadedRecipe> recipe_;
   std::unique_ptr<PointJudge> judge_;     // for the last judged sweep
   std::string judged_;                    // the request that it was made for
-  std::unique_ptr<LoadedRecipe> spoilt_;  // kept until the next one: an exiting evaluator need not free
-                                          // it
+  std::unique_ptr<LoadedRecipe> spoilt_;  // kept until the next one: an exiting evaluator need not free it
 };
 
 }  // namespace muster

@@ -18,8 +18,7 @@ constexpr const char* kNestedTooDeeply =
 // Adds the callers of the failing line, in the user's functions: one note per call, at most three.
 void AddCallers(lua_State* lua, Diagnostic& diagnostic) {
   constexpr std::size_t kMostCallers = 3;
-  constexpr int kMostLevels = 200;  // finding a level takes time proportional to
-                                    // it
+  constexpr int kMostLevels = 200;  // finding a level takes time proportional to it
   lua_Debug frame;
   Place last;  // the reported place, once its frame was found: error(message, 2) skips frames below it
   for (int level = 0;

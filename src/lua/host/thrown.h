@@ -15,8 +15,7 @@ struct Host;
 // first upvalue is the Host, as for every host function.
 int OnError(lua_State* lua);
 
-// Reports limits that no message handler has reported (a recipe's pcall caught them). `last_place` may be
-// null.
+// Reports limits that no message handler has reported (a recipe's pcall caught them). `last_place` may be null.
 void ReportLimits(Host& host, const StateLimits& limits, const LastPlace* last_place, bool failed);
 
 }  // namespace muster

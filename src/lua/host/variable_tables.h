@@ -49,8 +49,7 @@ void ReadVariables(lua_State* lua, int table, const std::string& what, const Var
   }
 }
 
-// Reads the texts in the table at field `key` of the table at 1. `text_of` returns the string to fill for a
-// name.
+// Reads the texts in the table at field `key` of the table at 1. `text_of` returns the string to fill for a name.
 template <class TextOf>
 void ReadTexts(lua_State* lua, const char* key, const TextOf& text_of) {
   const Field texts(lua, 1, key);

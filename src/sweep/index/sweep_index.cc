@@ -15,8 +15,7 @@
 namespace muster {
 namespace {
 
-constexpr std::uint64_t kFewBytes = 256U << 10;  // of the journal: reading it is faster than storing
-                                                 // progress
+constexpr std::uint64_t kFewBytes = 256U << 10;  // of the journal: reading it is faster than storing progress
 constexpr std::uint64_t kShareUnkept = 16;       // the progress is stored when the journal has grown by this fraction
 constexpr std::uint64_t kRowsAtOnce = 50'000;    // of a transaction while catching up
 

@@ -47,8 +47,7 @@ void SweepProgress::Judged(const PointsJudged& entry) {
   };
   for (const auto& [first, last] : impossible.ranges()) {
     impossible_.Add(TrialRange{first, last});
-    // Planned completely, or after a change of the recipe, a trial judged possible may turn out to be
-    // impossible.
+    // Planned completely, or after a change of the recipe, a trial judged possible may turn out to be impossible.
     for (auto open = open_.lower_bound(first); open != open_.end() && open->first <= last;) {
       open = open->second.running ? std::next(open) : open_.erase(open);
     }

@@ -31,8 +31,7 @@ std::optional<double> Forecast(const SweepStatus& status);
 // forecast: at most `most` rows, each narrower than `columns`.
 std::vector<std::string> StatusRows(const SweepStatus& status, std::size_t columns, std::size_t most);
 
-// "trial 12 ok in 3.2 s: loss 0.31 (lr=0.1, workers=4)", without a newline. With the objective's value, not the
-// loss.
+// "trial 12 ok in 3.2 s: loss 0.31 (lr=0.1, workers=4)", without a newline. With the objective's value, not the loss.
 std::string AttemptLine(const SweepDescription& sweep, const Point& point, const AttemptEnded& ended);
 
 // The summary at the end: counts, the best trial, the failures by class, impossible trials with reasons; several lines.
