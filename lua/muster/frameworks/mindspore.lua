@@ -1,7 +1,7 @@
--- MindSpore's dynamic cluster (documentation "Dynamic Cluster Startup"): one scheduler process
--- that runs the same script, workers that register with it. Ranks are ours: a node id that is a number is the
--- rank. The variables equal those of msrun; LOCAL_RANK and LOCAL_RANK_SIZE are added, because MindSpore reads
--- them before init().
+-- MindSpore's dynamic cluster (documentation "Dynamic Cluster Startup"): one scheduler process that runs the same
+-- script, workers that register with it. muster assigns the ranks: a node id that is a number is the rank. The
+-- variables equal those of msrun; LOCAL_RANK and LOCAL_RANK_SIZE are added, because MindSpore reads them before
+-- init().
 local mindspore = part "mindspore"
 local restarts = part "restarts"
 local starts = part "starts"
