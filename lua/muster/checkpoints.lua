@@ -87,7 +87,7 @@ local function read(recipe, p)
     if type(said.signal) == "string" and host.is_signal(said.signal) then
       checkpoint.signal = said.signal:gsub("^SIG", "")
       if NOT_CAUGHT[checkpoint.signal] then
-        host.report("error", "enum", place, ("checkpoint: no program can write one on %s, which it cannot handle"):format(shown(said.signal)),
+        host.report("error", "enum", place, ("checkpoint: programs cannot handle %s, so it cannot request a checkpoint"):format(shown(said.signal)),
                     'for example "USR1"')
       end
     else

@@ -89,7 +89,7 @@ local function check_form(contract, complain)
       check(contract.roles[plays], ROLE_KEYS, ("role %s of a contract"):format(host.tostring(plays)))
     end
   end
-  if contract.roles == nil then complain("a contract has roles", "roles = { worker = { min = 1 } }") end
+  if contract.roles == nil then complain("a contract needs roles", "roles = { worker = { min = 1 } }") end
 end
 
 -- Further checks of a recipe's contract with a valid form; muster's own contracts do not need them. Returns a copy, so
@@ -106,7 +106,7 @@ local function checked_copy(given, place, complain)
       end
       role[key] = value
     end
-    if type(plays) ~= "string" then complain("the roles of a contract are named, and one has the key " .. shown(plays)) end
+    if type(plays) ~= "string" then complain("the roles of a contract must have names, got the key " .. shown(plays)) end
     if role.done and not ENDINGS[role.done] then complain(('%s: done must be "all", "any" or "never", got %s'):format(what, shown(role.done))) end
     if role.command then role.command = (fields.read_command(role.command, place, what) or { words = {} }).words end
     if role.ports then role.ports = fields.read_ports(role.ports, place, what) end

@@ -160,7 +160,7 @@ local function read_activation(steps, place, into)
     end
   end
   if #host.sorted_keys(steps) == 0 then
-    host.report("error", "missing", place, "job:activate names nothing", "source, module and conda are what there is")
+    host.report("error", "missing", place, "job:activate has no steps", "steps are source, module and conda")
   end
 end
 

@@ -99,7 +99,7 @@ local function settle_devices(job, recipe)
     job.device_kind = job.device_kind or host.site_device_kind()
     host.use_devices(job.device_kind, (recipe.cluster or {}).share_devices)
     if asked and not job.device_kind then
-      host.report("warning", "devices", recipe.place, "--devices is given, and of the devices' kind nothing is known: processes find theirs in MUSTER_DEVICES alone",
+      host.report("warning", "devices", recipe.place, "--devices is given, but the kind of the devices is unknown: processes get their devices in MUSTER_DEVICES only",
                   'cluster = { device_kind = "cuda" }')
     end
   elseif asked then
@@ -162,8 +162,8 @@ local function process_object(placed_facts, own, job_env)
     local place = host.here()
     if self ~= object then host.stop("type", place, "process.context is called with a dot", "write process:context { … }") end
     if own.is_laid_out then
-      host.stop("order", place, ("process:context of %s is called after its each"):format(placed_facts.name),
-                "settings of a process are said in the each that it is given to")
+      host.stop("order", place, ("process:context of %s is called after its each function"):format(placed_facts.name),
+                "call it inside the each function of its role")
     end
     host.process_context((...), select("#", ...) - 1)
   end
@@ -378,7 +378,7 @@ local function describe(recipe, values, variants, cluster, args)
   end
   for _, name in ipairs(host.sorted_keys(job.named)) do
     if not job.by_name[name] then
-      host.report("error", "roles", job.named[name], ("role %s is named and not described"):format(name), ('job:role "%s" { command = { … } }'):format(name))
+      host.report("error", "roles", job.named[name], ("role %s is named but not described"):format(name), ('job:role "%s" { command = { … } }'):format(name))
     end
   end
   addresses.check_roles(job)

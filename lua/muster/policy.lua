@@ -81,13 +81,13 @@ local function read_ready(ready, place, role, ports)
     for _, key in ipairs(host.sorted_keys(ready)) do
       if key ~= "timeout" and key ~= "every" then return nil end
     end
-    host.report("error", "missing", place, what .. " does not say what to wait for", 'one of port, file, line, command and done')
+    host.report("error", "missing", place, what .. " has no condition to wait for", 'one of port, file, line, command and done')
     return nil
   end
   local read = { kind = kind, timeout_ms = duration(ready.timeout, place, "timeout of " .. what) or READY_TIMEOUT_MS,
                  every_ms = duration(ready.every, place, "every of " .. what) or READY_EVERY_MS }
   if ready.every ~= nil and kind ~= "command" then
-    host.report("error", "conflict", place, ("%s has every, and waits for a %s"):format(what, kind), "every is how often a command is tried")
+    host.report("error", "conflict", place, ("%s has every, and waits for a %s"):format(what, kind), "every is the interval at which a command is tried")
   end
   local value = ready[kind]
   if kind == "done" then

@@ -137,7 +137,7 @@ local function space_of(declared, value, place, depth)
     local kind = muster.kind_of(named)
     if kind then
       host.report("error", "type", space.place, ("%s: %s is not an axis"):format(name, kind),
-                  kind == "a space" and "a space stands in the table without a name" or nil)
+                  kind == "a space" and "a space has no name in the table" or nil)
       return
     end
     local what = parameters.what_is(declared, name) or (name == "cluster" and "block" or nil)

@@ -242,7 +242,7 @@ TEST(Roles, AreDescribedOnceAndInFull) {
   EXPECT_EQ(ProblemsOf("job:role 'x' { command = { 'x' } } job:role 'x' { command = { 'x' } }"),
             Lines{"recipe.lua:4 error duplicate: role x is described twice"});
   EXPECT_EQ(ProblemsOf("local later = job:role 'x'" + kOne),
-            Lines{"recipe.lua:4 error roles: role x is named and not described"});
+            Lines{"recipe.lua:4 error roles: role x is named but not described"});
   EXPECT_EQ(ProblemsOf("job:workers { count = 1 }"), Lines{"recipe.lua:4 error command: role worker has no command"});
   EXPECT_EQ(ProblemsOf("job:workers 'x'"),
             Lines{"recipe.lua:4 error type: role worker expects a table of options, got \"x\""});

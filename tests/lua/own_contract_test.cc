@@ -82,7 +82,7 @@ TEST(OwnContract, MayStandBesideTheRecipe) {
 TEST(OwnContract, IsToldWhatIsWrongWithItsForm) {
   const std::pair<const char*, const char*> cases[] = {
       {"roles = {}, colour = 1", "recipe.lua:2 error contract: a contract has no field \"colour\""},
-      {"", "recipe.lua:2 error contract: a contract has roles"},
+      {"", "recipe.lua:2 error contract: a contract needs roles"},
       {"roles = { worker = 3 }", "recipe.lua:2 error contract: role \"worker\" of a contract must be a table, got 3"},
       {"roles = { worker = { most = 3 } }",
        "recipe.lua:2 error contract: role worker of a contract has no field \"most\""},

@@ -125,17 +125,17 @@ end
 
 return contract {
   name = "mindspore-ranktable",
-  doc = "MindSpore by a rank table: numbered workers, a file with all their devices, no scheduler.",
+  doc = "MindSpore with a rank table: ranked workers, a file with all their devices, no scheduler.",
   source = 'MindSpore, documentation "rank table Startup"; HCCL, formats of the rank table',
   notes = {
-    "`servers` has one entry for each host: `{ id = \"192.0.2.11\", devices = { \"198.51.100.1\", … } }`, with the address of the host and those of its devices by number; `id` can be left out on a single host, and `first = 4` says that the first of them is device 4. With `--devices 4-7` the table has those of them alone. Format 1.2 also requires `super_pod` and devices as `{ ip = …, super_device_id = … }`. Ranks follow the order of `id` as text, as MindSpore wants it, so that 192.0.2.100 comes before 192.0.2.11: muster orders the hosts so. The file is `files/" .. FILE .. "` in the run directory. In format 1.1 workers with `devices = 0` are ranks on the host's processor.",
-    "`table = \"hccl.json\"` takes a table beside the recipe instead. It is checked (counts, ranks, addresses, super pods), its servers are the hosts in the order of the file, and every worker must get the device that the table has for its rank. Ranks with or without quotes and hosts in the order of their addresses are fine, as merge_hccl.py writes them.",
-    "Devices go by their numbers on the host, in the table and in `DEVICE_ID`, so that no variable hides the others.",
+    "`servers` has one entry for each host: `{ id = \"192.0.2.11\", devices = { \"198.51.100.1\", … } }`, with the address of the host and those of its devices by number; `id` can be omitted with a single host, and `first = 4` means that the first address is that of device 4. With `--devices 4-7` the table contains only those devices. Format 1.2 also requires `super_pod` and devices as `{ ip = …, super_device_id = … }`. Ranks follow the order of `id` as text, as MindSpore requires, so 192.0.2.100 comes before 192.0.2.11; muster orders the hosts in this way. The file is `files/" .. FILE .. "` in the run directory. In format 1.1 workers with `devices = 0` are ranks on the host's processor.",
+    "`table = \"hccl.json\"` uses a table beside the recipe instead. It is checked (counts, ranks, addresses, super pods), its servers are the hosts in the order of the file, and every worker must get the device of its rank in the table. Ranks with or without quotes and hosts in the order of their addresses are accepted, as written by merge_hccl.py.",
+    "Devices are identified by their numbers on the host, in the table and in `DEVICE_ID`, so no variable hides other devices.",
     starts.told "mindspore-ranktable",
   },
   example = 'framework = { "mindspore-ranktable", servers = { { devices = { "198.51.100.1", "198.51.100.2" } } } }\nframework = { "mindspore-ranktable", table = "hccl.json" }',
   roles = { worker = { min = 1, devices = 1, doc = "trains" } },
-  ends = "when all workers have ended",
+  ends = "when all workers have exited",
   derives = "`device_num` is the number of workers, `global_rank` the rank",
   options = {
     version = { "1.0", "1.1", "1.2", doc = "format of the table that muster writes" },
@@ -146,9 +146,9 @@ return contract {
   absent = mindspore.absent,
   variables = {
     { "RANK_TABLE_FILE", "worker", "absolute path of the table" },
-    { "RANK_ID", "worker", "rank, and its place in the table" },
+    { "RANK_ID", "worker", "rank, as in the table" },
     { "RANK_SIZE", "worker", "number of workers" },
-    { "DEVICE_ID", "worker", "number of its device, as the table has it" },
+    { "DEVICE_ID", "worker", "number of its device, as in the table" },
     { "LOCAL_RANK", "worker", "rank on its host" },
     { "LOCAL_RANK_SIZE", "worker", "workers on its host" },
   },

@@ -146,18 +146,18 @@ int AddProcess(lua_State* lua) {
   if (const Field count(lua, 1, "visible_count"); count.given()) {
     host.visible_devices[name] = static_cast<std::uint32_t>(count.number());
   }
-  shared.musters.Begin();
+  shared.muster_layer.Begin();
   GiveStandardVariables(host.plan, process, [&](std::string_view variable, std::string_view text) {
-    shared.musters.TextAt(variable) = text;
+    shared.muster_layer.TextAt(variable) = text;
   });
   const PythonUse python =
       PythonUseFor(host.plan, *process.command, TextField(lua, 1, "python"), Field(lua, 1, "python_surely").truth());
   if (python != PythonUse::kNone) {
-    LayerVariable& path = shared.musters.At("PYTHONPATH");
+    LayerVariable& path = shared.muster_layer.At("PYTHONPATH");
     path.value = PythonPath(python);
     path.prepend = true;
   }
-  shared.musters.End();
+  shared.muster_layer.End();
 
   // Cleared variables are the same for the whole role, so the first process settles them; variables set by `each` are
   // checked against them.
@@ -168,7 +168,7 @@ int AddProcess(lua_State* lua) {
                                                  &shared.each.layer(),
                                                  &shared.contract_common,
                                                  &shared.contract.layer(),
-                                                 &shared.musters.layer()};
+                                                 &shared.muster_layer.layer()};
   if (process.index == 0) {
     layers.push_back(&shared.contract_clear);
   } else if (!shared.each.layer().variables.empty()) {

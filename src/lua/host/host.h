@@ -49,7 +49,7 @@ struct PlanDraft {
     // For the process that is being added.
     RefilledLayer each{Layer::kEach};
     RefilledLayer contract{Layer::kContract};
-    RefilledLayer musters{Layer::kMuster};
+    RefilledLayer muster_layer{Layer::kMuster};
     MergePrecedent precedent;
   };
   std::vector<RoleEnvironment> role_environments;  // by Plan::roles

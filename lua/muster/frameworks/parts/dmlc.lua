@@ -15,8 +15,8 @@ return {
     { "DMLC_PS_ROOT_URI", "all", "address of the scheduler's host" },
     { "DMLC_PS_ROOT_PORT", "all", "the scheduler's port" },
     { "DMLC_NUM_SERVER", "all", "number of servers" },
-    { "DMLC_NODE_HOST", "all", "address of its own host, by which the others reach it; not where `DMLC_INTERFACE` is given" },
-    { "DMLC_INTERFACE", "all", "the inherited one, as it was when the plan was made; a recipe may say otherwise" },
+    { "DMLC_NODE_HOST", "all", "address of its own host, at which other processes connect; not set with `DMLC_INTERFACE`" },
+    { "DMLC_INTERFACE", "all", "the inherited value at the time of planning; the recipe's value overrides it" },
   },
   inherited = "`DMLC_PS_VAN_TYPE`, `PS_VERBOSE`, `PS_RESEND` and all other tuning that muster is called with reaches every process. So does `DMLC_INTERFACE`, and `DMLC_NODE_HOST`, which would win over it, is then left out.",
   -- The roles whose processes find their address by a network interface; called in the contract's `prepare`.

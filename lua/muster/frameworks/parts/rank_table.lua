@@ -71,7 +71,7 @@ local function read(given, complain)
     if type(id) ~= "string" or id == "" or (#id >= 64 and not is_hole(id)) then
       refuse("%s: %s must be a text of less than 64 characters, got %s", where, id_name, shown(id))
     elseif seen_server[id] then
-      refuse("%s: %s %s is there twice", where, id_name, shown(id))
+      refuse("%s: %s %s occurs twice", where, id_name, shown(id))
     elseif hetero and not is_address(id) then
       refuse("%s: node_addr must be an address, got %s", where, shown(id))
     end
@@ -87,7 +87,7 @@ local function read(given, complain)
       if not rank then
         refuse("%s: rank_id must be a whole number, usually written as text, got %s", where, shown(device.rank_id))
       elseif ranks[rank] then
-        refuse("%s: rank_id \"%d\" is there twice", where, rank)
+        refuse("%s: rank_id \"%d\" occurs twice", where, rank)
       end
       local what = ("%s, rank %s"):format(where, rank or "?")
       if device.device_id == nil and not hetero then
@@ -95,7 +95,7 @@ local function read(given, complain)
       elseif device.device_id ~= nil and not is_number(device.device_id) then
         refuse("%s: device_id must be a number written as text, got %s", what, shown(device.device_id))
       elseif device.device_id ~= nil and seen_device[device.device_id] then
-        refuse("%s: device_id \"%s\" is there twice", what, device.device_id)
+        refuse("%s: device_id \"%s\" occurs twice", what, device.device_id)
       end
       if device.device_id ~= nil then seen_device[device.device_id] = true end
       local address_name = hetero and "rank_ip" or "device_ip"

@@ -4,7 +4,7 @@ local STARTS = {
   ["mindspore"] = {
     { "GPU", since = "1.6", source = "init() builds a cluster from MS_ROLE for nccl from 1.6 on" },
     { "CPU", since = "1.6", source = "init() builds a cluster from MS_ROLE for mccl from 1.6 on" },
-    { "Ascend", since = "2.0", source = "init() up to 1.9 asks for RANK_TABLE_FILE unless mpirun starts it; from 2.0 on MS_ROLE will do" },
+    { "Ascend", since = "2.0", source = "init() up to 1.9 requires RANK_TABLE_FILE unless started by mpirun; from 2.0 on MS_ROLE is sufficient" },
   },
   ["mindspore-ps"] = {
     { "Ascend", since = "1.0", source = "set_ps_context and the MS_ variables came with 1.0" },
@@ -74,7 +74,7 @@ function starts.told(contract)
       targets = {}
     end
   end
-  return "It starts " .. table.concat(told, "; ") .. ". `muster check` refuses what the recipe's release and device target cannot start."
+  return "It starts " .. table.concat(told, "; ") .. ". `muster check` refuses a contract that cannot start the recipe's release on its device target."
 end
 
 return starts
