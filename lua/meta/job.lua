@@ -40,7 +40,7 @@
 ---@field max integer
 ---Only restarts within this time count for max; unless given, those of the whole run.
 ---@field within? string|number
----Exits that cause a restart: "failure" (unless given), "always", or a list of exit codes, names of signals and "success".
+---Exits that cause a restart: "failure" (default), "always", or a list of exit codes, names of signals and "success".
 ---@field on? "failure"|"always"|string|integer|(string|integer)[]
 ---Delay before a restart, doubled by each earlier one that counts, up to a minute; "1s" unless given.
 ---@field backoff? string|number
@@ -111,8 +111,7 @@
 ---@field args string[]
 ---The run directory; its path is known at the start.
 ---@field run_dir string
----The trial of a sweep: the sweep's id, the trial's number, its attempt (from 1) and its point as JSON; empty outside of
----sweeps.
+---The trial of a sweep: id of the sweep, number, attempt (from 1) and point (JSON) of the trial; empty outside of sweeps.
 ---@field sweep { id: string, trial: string, attempt: string, point: string }
 ---`dir`, and `newest`: the checkpoint from which each start continues, if any. Only with `checkpoint` in the recipe.
 ---@field checkpoint { dir: string, newest: string }
@@ -199,7 +198,7 @@ function Job:port(name, options) end
 ---Both unless given, the address of the host alone, or the number of the port alone.
 ---@field part? "host:port"|"host"|"port"
 
----The address of another role's process: `job:address "store"`, or `job:address("server", { index = 1, port = "rpc" })`.
+---The address of another role's process: `job:address "store"`, `job:address("server", { index = 1, port = "rpc" })`.
 ---@param role string
 ---@param options? muster.AddressOptions
 ---@return string address known when the job starts

@@ -82,8 +82,8 @@ local muster = {}
 ---@field recovery? "auto"|"on"|"off"
 ---mindspore-ranktable: format of the table that muster writes; "1.0" unless given.
 ---@field version? "1.0"|"1.1"|"1.2"
----mindspore-ranktable: one entry per host, { id = "192.0.2.11", devices = { "198.51.100.1", … } }; `first = 4` if the first
----is device 4.
+---mindspore-ranktable: one entry per host, { id = "192.0.2.11", devices = { "198.51.100.1", … } }; `first = 4` if the
+---first is device 4.
 ---@field servers? table[]
 ---mindspore-ranktable: a table beside the recipe, instead of `servers`.
 ---@field table? string

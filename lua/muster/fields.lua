@@ -1,5 +1,6 @@
--- Reads and checks the fields of processes and roles one at a time: commands, variables, steps of an activation, host numbers,
--- ports, cores. Contracts and `each` have the same fields as roles. Roles and jobs as a whole are read in job.lua.
+-- Reads and checks the fields of processes and roles one at a time: commands, variables, steps of an activation, host
+-- numbers, ports, cores. Contracts and `each` have the same fields as roles. Roles and jobs as a whole are read in
+-- job.lua.
 local host, muster, parameters = ...
 
 local function shown(value) return host.show(value) end

@@ -120,9 +120,9 @@ local function port_call(name, options)
   return ('job:port("%s", { %s })'):format(name, table.concat(words, ", "))
 end
 
--- A role's port exists once per process, a job's port once, so they must not have the same name. `only` is the new name;
--- without it all names are compared. The port of a contract's rendezvous endpoint is a port of the job, so a recipe may fix
--- its number.
+-- A role's port exists once per process, a job's port once, so they must not have the same name. `only` is the new
+-- name; without it all names are compared. The port of a contract's rendezvous endpoint is a port of the job, so a
+-- recipe may fix its number.
 local function refuse_same_ports(job, only)
   local meeting_port = (job.contract.meeting or {}).port
   for _, role in ipairs(job.roles) do

@@ -204,7 +204,7 @@ local function process_object(placed_facts, own, job_env)
   return object
 end
 
--- The devices of each host that the job holds, over all its roles: { [host] = { list = {…}, position = { [device] = i } } }.
+-- The devices that the job's roles hold on each host: { [host] = { list = {…}, position = { [device] = i } } }.
 local function devices_held(job)
   local held = {}
   for _, role in ipairs(job.roles) do

@@ -4,8 +4,9 @@ local host = ...
 
 local meeting = {}
 
--- The worlds that have processes: { [name] = { name, size, host_order (numbers of hosts, in the order of ranks), node = {
--- [host] = position from 0 }, most_local, first = { role, placed } } }, and the name of the first. Needs the roles' placement.
+-- The worlds that have processes: { [name] = { name, size, host_order (numbers of hosts, in the order of ranks), node =
+-- { [host] = position from 0 }, most_local, first = { role, placed } } }, and the name of the first. Needs the roles'
+-- placement.
 function meeting.worlds(roles)
   local worlds, first_name = {}, nil
   for _, role in ipairs(roles) do
@@ -69,7 +70,7 @@ local function port_with(job, number, index, meeting_port)
   end
 end
 
--- Reserves the ports that the context requests, with "auto" or by number; the contract says which process listens there.
+-- Reserves the ports that the context requests, with "auto" or by number, for the processes named by the contract.
 function meeting.hold_context_ports(job, contract)
   for _, wanted in ipairs(host.context_ports()) do
     local meeting_port = (contract.meeting or {}).port

@@ -134,8 +134,8 @@ function muster.shell(text)
   return seal("a shell command", { text = text })
 end
 
--- The name relative to the folder of the recipe that is run: names in a recipe loaded from a subfolder are relative to that
--- one.
+-- The name relative to the folder of the recipe that is run: names in a recipe loaded from a subfolder are relative to
+-- that one.
 local function beside(place, name)
   if type(name) ~= "string" or name:sub(1, 1) == "/" then return name end
   return prelude.folder(place) .. name
@@ -153,7 +153,7 @@ function muster.file(name)
   return host.ship(place, beside(place, name))
 end
 
--- Reads a file beside the recipe as a value: lists and maps are tables, null is muster.null. The file is an input of the plan.
+-- Reads a file beside the recipe, an input of the plan, as a value: lists and maps are tables, null is muster.null.
 for format, read in pairs { json = host.value_of_json, yaml = host.value_of_yaml } do
   muster["read_" .. format] = function(name)
     local place = host.here()

@@ -22,8 +22,8 @@ function env.rawset(table, key, value)
   return rawset(table, key, value)
 end
 
--- The instruction limit does not apply inside a handler of its own error, so the user's handler is not called then: it might
--- never return.
+-- The instruction limit does not apply inside a handler of its own error, so the user's handler is not called then: it
+-- might never return.
 function env.xpcall(f, handler, ...)
   return xpcall(f, function(problem)
     if host.is_over() then return problem end

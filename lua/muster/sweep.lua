@@ -174,7 +174,7 @@ local function space_of(declared, value, place, depth)
   return { kind = space.kind, parts = parts, place = space.place }
 end
 
--- What else a sweep says ---------------------------------------------------------------------------------------------
+-- Other fields of a sweep ---------------------------------------------------------------------------------------------
 
 -- The options of a constructor as a plain table with its place.
 local function options_of(name, given, place)

@@ -1,5 +1,6 @@
--- PyTorch's env:// rendezvous with all other variables of torchrun: numbered workers that meet at rank 0 of their world, which
--- serves the store itself. TORCHELASTIC_USE_AGENT_STORE is not set: it would make rank 0 a client of an agent's store.
+-- PyTorch's env:// rendezvous with all other variables of torchrun: numbered workers that meet at rank 0 of their
+-- world, which serves the store itself. TORCHELASTIC_USE_AGENT_STORE is not set: it would make rank 0 a client of an
+-- agent's store.
 local restarts = part "restarts"
 
 return contract {

@@ -1,5 +1,5 @@
--- The JSON files that attributes name (their field `file`), each as the table that it must contain. One record per file,
--- its keys as sub-keys; see context.lua and include/muster/mindspore/schema.h.
+-- The JSON files that attributes name (their field `file`), each as the table that it must contain. One record per
+-- file, its keys as sub-keys; see context.lua and include/muster/mindspore/schema.h.
 --   ignores_unknown   MindSpore ignores unknown keys: a warning instead of an error
 --   only_warns        the same for invalid values
 local function switch(name, doc, since)

@@ -1,5 +1,6 @@
--- What ps-lite and BytePS, which is built on it, have in common: the five variables without which their processes exit at
--- once, and those that must not be inherited. Role names must be spelled exactly: any unknown name registers as a server.
+-- What ps-lite and BytePS, which is built on it, have in common: the five variables without which their processes exit
+-- at once, and those that must not be inherited. Role names must be spelled exactly: any unknown name registers as a
+-- server.
 --
 -- A process takes its own address from DMLC_NODE_HOST and reads DMLC_INTERFACE only without it (van.cc, Van::Start), so
 -- DMLC_NODE_HOST is not set if the recipe or muster's environment sets DMLC_INTERFACE.
