@@ -1,14 +1,14 @@
--- Attributes of set_context that stand for themselves: System, Debug and Executive of the documents' table. Those that
--- are tables are in device_config.lua, those that no document names any more in context_old.lua, and those
--- that none ever named in context_native.lua. One record per
--- attribute; what a field means is said in include/muster/mindspore/schema.h.
+-- Attributes of set_context that are not tables: System, Debug and Executive of the documents' table. Those that are
+-- tables are in device_config.lua, those that no document lists any more in context_old.lua, and those
+-- that no document ever listed in context_native.lua. One record per
+-- attribute; include/muster/mindspore/schema.h documents its fields.
 --   since, ["until"]  the first and last release of releases.lua that have it ("1.9" as a last one: every 1.9)
 --   devices           device targets the documents name; enforced: elsewhere MindSpore skips the attribute
 --   changed           { ["2.3.0-rc2"] = { fields that hold from that release on } }
---   file              the path names JSON of that kind of files.lua
---   writes, written_if, rank_from   what each process writes at the path, when, and the variable behind its rank_N
+--   file              the path is that of a JSON file of that kind (files.lua)
+--   writes, written_if, rank_from   what each process writes at the path, when, and the variable for rank_N in it
 --   deprecated, withdrawn   true, or the name of what to use instead
---   sources           where the rules of the record come from, by field; every rule has one
+--   sources           sources of the record's rules, by field; every rule has one
 local uint32 = 4294967295
 
 return {

@@ -1,8 +1,8 @@
--- Attributes of set_context that are tables, from 2.3 on: what only one kind of device or the compiler understands. See
--- context.lua. What a document calls a default and MindSpore leaves to the device's software is "" here, as it reads:
+-- Attributes of set_context that are tables, from 2.3 on: settings for one kind of device or for the compiler. See
+-- context.lua. A documented default that MindSpore leaves to the device's software is "" here, as MindSpore returns it:
 -- a documented default must never be written into a launch.
 
--- The function that replaces a sub-key from 2.5 on; the warning of the whole table names it.
+-- The function that replaces a sub-key from 2.5 on; the whole table's deprecation warning names it.
 local function moved(name, device)
   return { ["2.5"] = { successor = "mindspore.device_context." .. (device or "ascend") .. "." .. name .. "()" } }
 end

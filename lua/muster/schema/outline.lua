@@ -1,6 +1,6 @@
--- How the documents order the attributes: the functions of the context module, the groups of attributes within each
--- (the documents' own tables) and the areas of the programming guide of 1.0. Attributes name their group and area
--- themselves; here is what the reference says about these.
+-- The order of attributes in the documents: the functions of the context module, the groups of attributes within each
+-- (the documents' own tables) and the areas of the programming guide of 1.0. Attributes name their group and area; this
+-- file describes these for the reference.
 return {
   functions = {
     { "set_context", doc = "What a process computes on, how it compiles and runs, and what it writes for debugging." },
