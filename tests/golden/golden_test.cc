@@ -49,7 +49,7 @@ CommandResult Plan(const fs::path& recipe) {
   return RunCommand(command);
 }
 
-TEST(Golden, EveryCaseGivesItsPlanOrItsErrors) {
+TEST(Golden, EveryCaseYieldsItsPlanOrErrors) {
   const fs::path folder = kSource / "tests/golden";
   std::size_t errors = 0;
   for (const fs::path& recipe : LuaFilesIn(folder)) {
@@ -67,7 +67,7 @@ TEST(Golden, EveryCaseGivesItsPlanOrItsErrors) {
   EXPECT_GE(errors, 30U);
 }
 
-TEST(Golden, NoExpectationIsWithoutItsCase) {
+TEST(Golden, EveryExpectationHasItsCase) {
   for (const auto& entry : fs::directory_iterator(kSource / "tests/golden")) {
     const fs::path extension = entry.path().extension();
     if (extension != ".plan" && extension != ".err") continue;
