@@ -26,7 +26,7 @@ void Write(std::string_view bytes) {
   }
 }
 
-// One more message instead of, or besides, what an honest agent would say; commands are not looked at.
+// Sends a message besides or instead of those of an honest agent; only commands that start a process cause one.
 void Lie(const std::string& host, const AgentCommand& command) {
   const auto* const start = std::get_if<StartProcess>(&command);
   if (start == nullptr) return;
@@ -74,7 +74,7 @@ int Serve(const std::string& host) {
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "-G") return 0;  // no jump host
+    if (std::string_view(argv[i]) == "-G") return 0;  // ssh -G: reports no jump host
   }
   const std::string host = argv[argc - 2];
   if (!host.starts_with("good")) return muster::testing::Serve(host);

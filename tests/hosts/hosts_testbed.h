@@ -28,7 +28,7 @@ namespace muster::testing {
 
 class HostsTestbed {
  public:
-  // Why this machine cannot have one; empty if it can.
+  // Why this machine cannot run a testbed; empty if it can.
   static const std::string& Missing() {
     static const std::string missing = [] {
       const CommandResult check = RunCommand({.argv = {Program(), "check"}});
@@ -38,7 +38,7 @@ class HostsTestbed {
     return missing;
   }
 
-  // `options` are those of "bed up", such as {"--sshd", "MaxStartups 10"}. Throws if it does not come up.
+  // `options` are those of "testbed up", such as {"--sshd", "MaxStartups 10"}. Throws if it cannot be started.
   explicit HostsTestbed(int hosts, const std::vector<std::string>& options = {}) {
     std::vector<std::string> argv = {Program(),         "up",      std::to_string(hosts), folder(),  "--share",
                                      MUSTER_SOURCE_DIR, "--share", MUSTER_BIN_DIR,        "--share", MUSTER_TESTS_DIR};
@@ -62,16 +62,16 @@ class HostsTestbed {
   HostsTestbed& operator=(const HostsTestbed&) = delete;
   ~HostsTestbed() { Down(); }
 
-  // To be asked before anything else: true once all hosts answer. What is wrong is on stderr.
+  // Call this before anything else: returns true once all hosts answer. Errors are on stderr.
   bool Up() { return Answer() == "up"; }
 
-  // True on success.
+  // These return true on success.
   bool Cut(const std::string& host) { return Do("cut " + host); }
   bool Heal(const std::string& host) { return Do("heal " + host); }
-  bool PowerOff(const std::string& host) { return Do("poweroff " + host); }  // nobody says goodbye for it
-  bool Kill(const std::string& host) { return Do("kill " + host); }          // its kernel does
+  bool PowerOff(const std::string& host) { return Do("poweroff " + host); }  // without closing connections
+  bool Kill(const std::string& host) { return Do("kill " + host); }          // the kernel closes connections
 
-  // Ends the testbed as a finished test does; waits until nothing is left.
+  // Stops the testbed as a finished test does; waits until nothing remains.
   void Down() {
     if (pid_ < 0) return;
     orders_.reset();
@@ -84,13 +84,13 @@ class HostsTestbed {
   }
 
   std::string folder() const { return folder_ / "bed"; }
-  // Below it nothing is seen by the hosts, folder() apart.
+  // Hosts see nothing below it except folder().
   std::string own_folder() const { return folder_.path(); }
   std::string ssh_config() const { return folder() + "/ssh_config"; }
   // A program that replaces ssh, callable from anywhere.
   std::string ssh() const { return folder() + "/ssh"; }
 
-  // The pid, here, of the process with which all of the host goes.
+  // The pid, in this namespace, of the host's init; if it dies, the whole host dies.
   pid_t Init(const std::string& host) const {
     std::ifstream file(folder() + "/bed.json");
     const nlohmann::json facts = nlohmann::json::parse(file);
@@ -100,7 +100,7 @@ class HostsTestbed {
     throw std::runtime_error("the bed has no host " + host);
   }
 
-  // The command, on the machine from where one logs in; on a host, without its sshd; there, through ssh.
+  // These return the command line that runs `argv` on the login machine, on a host without its sshd, or through ssh.
   std::vector<std::string> Login(std::vector<std::string> argv) const {
     argv.insert(argv.begin(), folder() + "/login");
     return argv;
@@ -122,7 +122,7 @@ class HostsTestbed {
            Answer() == "done";
   }
 
-  // The next line, or the rest if the testbed ends.
+  // Returns the next line, or the rest if the testbed ends.
   std::string Answer() {
     std::string line;
     for (char byte = 0; ::read(orders_.get(), &byte, 1) == 1 && byte != '\n';) line += byte;
