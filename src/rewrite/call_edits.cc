@@ -23,7 +23,10 @@ class Editor {
  public:
   Editor(const LuaTree& tree, std::string_view text, const ContextCall& call,
          const std::vector<const OldSetting*>& moved, const std::string& module)
-      : tree_(tree), text_(text), call_(tree.nodes[static_cast<std::size_t>(call.node)]), moved_(moved),
+      : tree_(tree),
+        text_(text),
+        call_(tree.nodes[static_cast<std::size_t>(call.node)]),
+        moved_(moved),
         module_(module) {}
 
   CallEdits Run() {
@@ -188,8 +191,8 @@ class Editor {
     std::vector<const OldSetting*> by_position(group.settings.size(), nullptr);
     bool positional = true;
     for (const OldSetting* setting : group.settings) {
-      const auto at = static_cast<std::size_t>(
-          std::find(parameters.begin(), parameters.end(), setting->parameter) - parameters.begin());
+      const auto at = static_cast<std::size_t>(std::find(parameters.begin(), parameters.end(), setting->parameter) -
+                                               parameters.begin());
       if (at < by_position.size()) {
         by_position[at] = setting;
       } else {
@@ -226,7 +229,8 @@ class Editor {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       const Group& group = groups_[i];
       for (const LuaComment& comment : group.before) pieces.push_back(CommentText(comment));
-      const bool comment_is_taken = made_.nothing_left && i + 1 == groups_.size() && (comment_follows_ || end_ != call_.end);
+      const bool comment_is_taken =
+          made_.nothing_left && i + 1 == groups_.size() && (comment_follows_ || end_ != call_.end);
       const bool on_its_line = alone_ && group.behind.size() == 1 && !comment_is_taken;
       if (!on_its_line) {
         for (const LuaComment& comment : group.behind) pieces.push_back(CommentText(comment));
@@ -268,8 +272,8 @@ class Editor {
   const LuaNode& call_;
   const std::vector<const OldSetting*>& moved_;
   const std::string& module_;
-  std::size_t end_ = 0;          // of the statement
-  bool alone_ = false;           // nothing else is on its lines
+  std::size_t end_ = 0;  // of the statement
+  bool alone_ = false;   // nothing else is on its lines
   bool comment_follows_ = false;
   std::string indent_;
   std::map<std::pair<std::size_t, std::size_t>, Chunk> chunk_of_;  // by field and sub-field
@@ -304,9 +308,8 @@ bool EndsLine(std::string_view text, std::size_t at) {
 std::size_t BehindLineRest(const LuaTree& tree, std::string_view text, std::size_t at) {
   while (true) {
     while (at < text.size() && IsBlank(text[at])) ++at;
-    const auto comment =
-        std::lower_bound(tree.comments.begin(), tree.comments.end(), at,
-                         [](const LuaComment& each, std::size_t place) { return each.begin < place; });
+    const auto comment = std::lower_bound(tree.comments.begin(), tree.comments.end(), at,
+                                          [](const LuaComment& each, std::size_t place) { return each.begin < place; });
     if (comment == tree.comments.end() || comment->begin != at) return at;
     at = comment->end;
   }

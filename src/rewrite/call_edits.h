@@ -17,8 +17,8 @@ struct CallEdits {
   bool nothing_left = false;  // no setting of the call stays, and it goes as well
 };
 
-// `moved` are settings of `call`, at least one, in the order of the text; `module` is the name under which the functions
-// are called.
+// `moved` are settings of `call`, at least one, in the order of the text; `module` is the name under which the
+// functions are called.
 CallEdits EditsOfCall(const LuaTree& tree, std::string_view text, const ContextCall& call,
                       const std::vector<const OldSetting*>& moved, const std::string& module);
 

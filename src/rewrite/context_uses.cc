@@ -118,7 +118,8 @@ class Finder {
     const bool is_setter = std::find(setters_.begin(), setters_.end(), it.name) != setters_.end();
     if (!IsContextModule(it.base)) {
       if (!is_setter) return;
-      return Unclear(node, std::string(it.name), "what it is taken from is no local that holds require \"muster.context\"");
+      return Unclear(node, std::string(it.name),
+                     "what it is taken from is no local that holds require \"muster.context\"");
     }
     if (it.name.empty()) {
       return Unclear(node, "an index of the context module", "it is an expression, so the call cannot be followed");
@@ -172,7 +173,8 @@ class Finder {
     const LuaLocal* process = local < 0 ? nullptr : &tree_.locals[static_cast<std::size_t>(local)];
     if (process == nullptr || process->parameter_of < 0 || process->is_assigned ||
         tree_.functions[static_cast<std::size_t>(process->parameter_of)].field != "each") {
-      return Unclear(node, "a call of :context", "it is not called on the parameter of a function that is written at each =");
+      return Unclear(node, "a call of :context",
+                     "it is not called on the parameter of a function that is written at each =");
     }
     AddCall(std::string(kProcessContext), node, -1, process->parameter_of);
   }

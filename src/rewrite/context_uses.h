@@ -18,9 +18,9 @@ constexpr std::string_view kProcessContext = "process:context";
 struct ContextCall {
   std::string api;  // "set_context", …, or kProcessContext
   int node = kNoNode;
-  int local = -1;     // the innermost local that the call sees
-  int scope = 0;      // the function of the innermost `each` around it; 0: the job
-  int module = -1;    // the local of the context module that it is called through; -1: none
+  int local = -1;   // the innermost local that the call sees
+  int scope = 0;    // the function of the innermost `each` around it; 0: the job
+  int module = -1;  // the local of the context module that it is called through; -1: none
 };
 
 // A call of a newer function, or another use of it.
@@ -41,10 +41,10 @@ struct ContextUses {
   std::vector<ContextCall> calls;
   std::vector<FunctionCall> functions;
   std::vector<UnclearUse> unclear;
-  std::set<std::string> read;  // attributes that getters read
+  std::set<std::string> read;   // attributes that getters read
   std::uint32_t reads_any = 0;  // the line of a getter whose attribute is an expression; 0: none
-  int release = kNoNode;       // the value of the recipe's field `mindspore`
-  bool extends = false;        // it extends another recipe
+  int release = kNoNode;        // the value of the recipe's field `mindspore`
+  bool extends = false;         // it extends another recipe
   // The module ("muster.context", "muster.mindspore" or "muster") that each local stands for; empty: none.
   std::vector<std::string> modules;
 };

@@ -10,13 +10,13 @@ namespace muster {
 namespace {
 
 constexpr std::array<std::string_view, 21> kKeywords = {
-    "and",   "break", "do", "else", "elseif", "end",    "false", "for",  "function", "if",    "in",
-    "local", "nil",   "not", "or",  "repeat", "return", "then",  "true", "until",    "while"};
+    "and",   "break", "do",  "else", "elseif", "end",    "false", "for",  "function", "if",   "in",
+    "local", "nil",   "not", "or",   "repeat", "return", "then",  "true", "until",    "while"};
 
 // The longest first.
-constexpr std::array<std::string_view, 27> kSymbols = {"...", "..", "==", "~=", "<=", ">=", "::", "+", "-", "*", "/",
-                                                       "%",   "^",  "#",  "<",  ">",  "=",  "(",  ")", "{", "}", "[",
-                                                       "]",   ";",  ":",  ",", "."};
+constexpr std::array<std::string_view, 27> kSymbols = {"...", "..", "==", "~=", "<=", ">=", "::", "+", "-",
+                                                       "*",   "/",  "%",  "^",  "#",  "<",  ">",  "=", "(",
+                                                       ")",   "{",  "}",  "[",  "]",  ";",  ":",  ",", "."};
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool BeginsName(char c) {

@@ -1,7 +1,8 @@
 #include "rewrite/lua_tree.h"
 
-#include <unordered_map>
 #include <utility>
+
+#include "rewrite/lua_scopes.h"
 
 namespace muster {
 namespace {
@@ -14,9 +15,9 @@ struct Priority {
   int right;
 };
 // Lua's own; a right one below the left one makes an operator right-associative.
-constexpr Priority kBinary[] = {{"or", 1, 1},  {"and", 2, 2}, {"<", 3, 3},  {">", 3, 3}, {"<=", 3, 3},
-                                {">=", 3, 3},  {"~=", 3, 3},  {"==", 3, 3}, {"..", 5, 4}, {"+", 6, 6},
-                                {"-", 6, 6},   {"*", 7, 7},   {"/", 7, 7},  {"%", 7, 7}, {"^", 10, 9}};
+constexpr Priority kBinary[] = {{"or", 1, 1}, {"and", 2, 2}, {"<", 3, 3},  {">", 3, 3},  {"<=", 3, 3},
+                                {">=", 3, 3}, {"~=", 3, 3},  {"==", 3, 3}, {"..", 5, 4}, {"+", 6, 6},
+                                {"-", 6, 6},  {"*", 7, 7},   {"/", 7, 7},  {"%", 7, 7},  {"^", 10, 9}};
 constexpr int kUnary = 8;
 
 class Parser {
@@ -94,28 +95,7 @@ class Parser {
 
   int Declare(std::string_view name) {
     tree_.names.insert(name);
-    LuaLocal local;
-    local.name = name;
-    local.outer = innermost_;
-    local.shadows = Resolve(name);
-    tree_.locals.push_back(std::move(local));
-    innermost_ = static_cast<int>(tree_.locals.size()) - 1;
-    by_name_[name] = innermost_;
-    return innermost_;
-  }
-
-  int Resolve(std::string_view name) const {
-    const auto found = by_name_.find(name);
-    return found == by_name_.end() ? -1 : found->second;
-  }
-
-  // Hides the locals that were declared since `before` was the innermost one.
-  void HideUpTo(int before) {
-    while (innermost_ != before) {
-      const LuaLocal& local = tree_.locals[static_cast<std::size_t>(innermost_)];
-      by_name_[local.name] = local.shadows;
-      innermost_ = local.outer;
-    }
+    return scopes_.Declare(name);
   }
 
   // --- expressions ---------------------------------------------------------------------------------
@@ -144,7 +124,7 @@ class Parser {
     tree_.names.insert(name);
     const int node = Add(Kind::kName, token.begin, token.line);
     At(node).name = name;
-    At(node).local = Resolve(name);
+    At(node).local = scopes_.Resolve(name);
     if (At(node).local >= 0) tree_.locals[static_cast<std::size_t>(At(node).local)].uses.push_back(node);
     return node;
   }
@@ -185,7 +165,7 @@ class Parser {
   // From the "(" of its parameters on.
   int FunctionBody(std::size_t begin, std::uint32_t line, bool has_self) {
     const int outer = function_;
-    const int outer_locals = innermost_;
+    const int outer_locals = scopes_.innermost();
     const int outer_blocks = std::exchange(blocks_, blocks_ + 1);
     tree_.functions.push_back({kNoNode, outer, {}});
     function_ = static_cast<int>(tree_.functions.size()) - 1;
@@ -204,7 +184,7 @@ class Parser {
     Expect(")");
     Block(false);
     Expect("end");
-    HideUpTo(outer_locals);
+    scopes_.HideUpTo(outer_locals);
     blocks_ = outer_blocks;
     const int made = std::exchange(function_, outer);
     const int node = Add(Kind::kFunction, begin, line);
@@ -322,7 +302,7 @@ class Parser {
   // `keeps`: its locals stay visible, for the condition of a repeat.
   void Block(bool keeps) {
     const Level level(*this);
-    const int before = innermost_;
+    const int before = scopes_.innermost();
     while (!EndsBlock() && fault_.empty()) {
       if (Take("return")) {
         if (!EndsBlock() && !Is(";")) Expressions();
@@ -332,7 +312,7 @@ class Parser {
       }
       Statement();
     }
-    if (!keeps) HideUpTo(before);
+    if (!keeps) scopes_.HideUpTo(before);
   }
 
   void Inner(bool keeps = false) {
@@ -368,10 +348,10 @@ class Parser {
     if (!Take("=")) Expect("in");
     Expressions();
     Expect("do");
-    const int before = innermost_;
+    const int before = scopes_.innermost();
     for (const std::string_view name : names) Declare(name);
     Inner();
-    HideUpTo(before);
+    scopes_.HideUpTo(before);
     Expect("end");
   }
 
@@ -426,8 +406,9 @@ class Parser {
       }
       return;
     }
-    if (At(first).kind != Kind::kCall && At(first).kind != Kind::kMethod) return Fault("statement expected near " + Shown());
-    tree_.calls.push_back({first, innermost_});
+    if (At(first).kind != Kind::kCall && At(first).kind != Kind::kMethod)
+      return Fault("statement expected near " + Shown());
+    tree_.calls.push_back({first, scopes_.innermost()});
   }
 
   void Statement() {
@@ -459,11 +440,11 @@ class Parser {
       Inner();
       Expect("end");
     } else if (Take("repeat")) {
-      const int before = innermost_;
+      const int before = scopes_.innermost();
       Inner(true);
       Expect("until");
       Expression();
-      HideUpTo(before);
+      scopes_.HideUpTo(before);
     } else {
       ExpressionStatement();
     }
@@ -490,8 +471,7 @@ class Parser {
   LuaToken next_;
   std::size_t last_end_ = 0;
   LuaTree tree_;
-  std::unordered_map<std::string_view, int> by_name_;  // the local that a name means
-  int innermost_ = -1;                                 // the local that was declared last, of those visible
+  LuaScopes scopes_{tree_.locals};
   int function_ = 0;
   int blocks_ = 0;  // around the statement
   int depth_ = 0;

@@ -23,14 +23,27 @@ struct LuaField {
   int key = kNoNode;      // of kComputed
   int value = kNoNode;
   std::size_t begin = 0;
-  std::size_t end = 0;  // behind the value …
+  std::size_t end = 0;                 // behind the value …
   std::size_t end_with_separator = 0;  // … and behind the "," or ";" after it, if there is one
   std::uint32_t line = 0;
 };
 
 struct LuaNode {
   enum class Kind : std::uint8_t {
-    kNil, kTrue, kFalse, kNumber, kString, kVararg, kFunction, kName, kIndex, kCall, kMethod, kTable, kParentheses, kOperation,
+    kNil,
+    kTrue,
+    kFalse,
+    kNumber,
+    kString,
+    kVararg,
+    kFunction,
+    kName,
+    kIndex,
+    kCall,
+    kMethod,
+    kTable,
+    kParentheses,
+    kOperation,
   };
   Kind kind = Kind::kNil;
   std::size_t begin = 0;
@@ -47,15 +60,15 @@ struct LuaNode {
 
 struct LuaLocal {
   std::string_view name;
-  int outer = -1;              // the local that was visible last where it is declared
-  int shadows = -1;            // the local of the same name that it hides
-  int value = kNoNode;         // of `local name = value` with one name and one value
-  bool is_assigned = false;    // it gets another value somewhere
-  int parameter_of = -1;       // of that function, as its first one
-  std::size_t begin = 0;       // of the statement `local name = value`
+  int outer = -1;            // the local that was visible last where it is declared
+  int shadows = -1;          // the local of the same name that it hides
+  int value = kNoNode;       // of `local name = value` with one name and one value
+  bool is_assigned = false;  // it gets another value somewhere
+  int parameter_of = -1;     // of that function, as its first one
+  std::size_t begin = 0;     // of the statement `local name = value`
   std::size_t end = 0;
-  bool of_file = false;        // that statement is in no block
-  std::vector<int> uses;       // names, in order
+  bool of_file = false;   // that statement is in no block
+  std::vector<int> uses;  // names, in order
 };
 
 struct LuaFunction {

@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/values/shell_quote.h"
 #include "settings/check/check_value.h"
 #include "settings/schema/setting_key.h"
 #include "settings/schema/unknown_key.h"
@@ -26,9 +25,11 @@ class Decider {
   Decisions Run() {
     for (const UnclearUse& use : uses_.unclear) decisions_.left.push_back({use.line, use.what, use.reason});
     for (std::size_t call = 0; call < uses_.calls.size(); ++call) FindSettings(call);
+    ReadOtherFiles();
     for (OldSetting& setting : settings_) {
       if (setting.function != nullptr && setting.reason.empty()) JudgeAlone(setting);
     }
+    JudgeOtherFiles();
     JudgePlaces();
     JudgeRequired();
     JudgeCompany();
@@ -191,13 +192,13 @@ class Decider {
     } else if (const std::string device = DeviceWithout(setting); !device.empty()) {
       setting.reason = device;
     } else if ((move.pynative || (attribute.needs_pynative && IsDroppedInGraphMode(attribute))) && IsGraphMode()) {
-      setting.reason = move.pynative ? "the recipe uses GRAPH_MODE, where " + CallText(*setting.function) +
-                                           " has an effect and the attribute has none"
-                                     : Version() + " drops it in GRAPH_MODE, and " + CallText(*setting.function) +
-                                           " would not";
+      setting.reason = move.pynative
+                           ? "the recipe uses GRAPH_MODE, where " + CallText(*setting.function) +
+                                 " has an effect and the attribute has none"
+                           : Version() + " drops it in GRAPH_MODE, and " + CallText(*setting.function) + " would not";
     } else if (IsRead(setting)) {
-      setting.reason = "the recipe reads it with get_context, which does not see what " + CallText(*setting.function) +
-                       " sets";
+      setting.reason =
+          "the recipe reads it with get_context, which does not see what " + CallText(*setting.function) + " sets";
     } else {
       JudgeValue(setting, *parameter);
     }
@@ -210,8 +211,8 @@ class Decider {
       if (!move.values.empty()) {
         std::string pairs;
         for (const auto& [from, to] : move.values) pairs += (pairs.empty() ? "" : ", ") + from + " -> " + ToText(to);
-        setting.reason = "its value is an expression, and " + CallText(*setting.function) +
-                         " takes other values (" + pairs + ")";
+        setting.reason =
+            "its value is an expression, and " + CallText(*setting.function) + " takes other values (" + pairs + ")";
       } else if (move.literals) {
         setting.reason = "its value is an expression, and " + CallText(*setting.function) +
                          " does not take every value that the attribute takes";
@@ -229,8 +230,7 @@ class Decider {
     setting.needs_no_call = setting.parameter == kCalled && argument == Value(false);
     Diagnostics problems;
     const Place nowhere;
-    CheckValue(parameter, argument, setting.parameter,
-               {target_.release, nowhere, nullptr, nullptr, nullptr}, problems);
+    CheckValue(parameter, argument, setting.parameter, {target_.release, nowhere, nullptr, nullptr, nullptr}, problems);
     for (const Diagnostic& problem : problems) {
       if (problem.severity == Severity::kError) {
         setting.reason = CallText(*setting.function) + " refuses it: " + problem.message;
@@ -293,26 +293,89 @@ class Decider {
   bool IsRead(const OldSetting& setting) const {
     const std::string name = setting.name.substr(0, setting.name.find('.'));
     if (!NewerFunction(kSetContext, name).empty()) return false;
-    return uses_.reads_any > 0 || uses_.read.contains(name) || uses_.read.contains(setting.attribute->name);
+    const auto reads = [&](const ContextUses& uses) {
+      return uses.reads_any > 0 || uses.read.contains(name) || uses.read.contains(setting.attribute->name);
+    };
+    return reads(uses_) ||
+           std::any_of(others_.begin(), others_.end(), [&](const auto& each) { return reads(each.uses); });
   }
 
   // --- together ------------------------------------------------------------------------------------
 
+  // A recipe's files share one context. What another file sets has no effect beside a call of the function, and a call
+  // in a recipe replaces that of the recipe which it extends.
+  struct OtherFile {
+    std::string name;
+    LuaTree tree;
+    ContextUses uses;
+  };
+
+  void ReadOtherFiles() {
+    for (const auto& [name, text] : target_.other_files) {
+      auto tree = ParseLua(text, name);
+      if (!tree) continue;
+      OtherFile& file = others_.emplace_back();
+      file.name = name;
+      file.tree = *std::move(tree);
+      file.uses = FindContextUses(file.tree, text, schema());
+    }
+  }
+
+  void AddMoves(const Attribute* attribute, const std::string& why, std::map<std::string, std::string>& taken) const {
+    if (attribute == nullptr) return;
+    for (const Attribute& key : attribute->keys) AddMoves(&key, why, taken);
+    if (!attribute->moved.function.empty()) taken.emplace(attribute->moved.function, why);
+  }
+
+  void JudgeOtherFiles() {
+    std::map<std::string, std::string> taken;  // by function: why it cannot be called here
+    for (const OtherFile& file : others_) {
+      for (const ContextCall& call : file.uses.calls) {
+        const LuaNode& node = file.tree.nodes[static_cast<std::size_t>(call.node)];
+        for (const LuaField& field : file.tree.nodes[static_cast<std::size_t>(node.children.front())].fields) {
+          const std::string name(field.name);
+          AddMoves(schema().Find(ApiOf(call, name), name, target_.release),
+                   file.name + " sets " + name + ", too: rewrite that file first", taken);
+        }
+      }
+      for (const FunctionCall& call : file.uses.functions) {
+        taken.emplace(call.function, file.name + " calls mindspore." + call.function + ", too: set it there");
+      }
+    }
+    std::set<std::string> here;
+    for (const OldSetting& setting : settings_) here.insert(setting.name.substr(0, setting.name.find('.')));
+    for (const Value::Map& context : target_.contexts) {
+      for (const auto& [key, unused] : context) {
+        if (!key.starts_with(std::string(kSetContext) + '.')) continue;
+        const std::string name = key.substr(kSetContext.size() + 1);
+        const Attribute* attribute = schema().Find(kSetContext, name, target_.release);
+        if (here.contains(name) || attribute == nullptr || !attribute->keys.empty()) continue;
+        AddMoves(attribute, name + " is set by a call that cannot be followed, and would have no effect then", taken);
+      }
+    }
+    for (OldSetting& setting : settings_) {
+      if (!Moves(setting) || setting.function->repeats == Function::Repeats::kFree) continue;
+      const auto found = taken.find(setting.function->name);
+      if (found != taken.end()) setting.reason = found->second;
+    }
+  }
+
   // A function that can be called once: its settings must stand in one call of each scope.
   void JudgePlaces() {
     using Scoped = std::pair<std::string, int>;
-    std::map<Scoped, std::set<std::uint32_t>> lines;  // that call it, or would
+    std::map<Scoped, std::set<std::pair<std::uint32_t, int>>> lines;  // of the calls of it, made or to be made
     for (const OldSetting& setting : settings_) {
       if (setting.function == nullptr) continue;
-      lines[{setting.function->name, ScopeOf(setting)}].insert(At(uses_.calls[setting.call].node).line);
+      lines[{setting.function->name, ScopeOf(setting)}].insert(
+          {At(uses_.calls[setting.call].node).line, uses_.calls[setting.call].node});
     }
-    for (const FunctionCall& call : uses_.functions) lines[{call.function, call.scope}].insert(call.line);
+    for (const FunctionCall& call : uses_.functions) lines[{call.function, call.scope}].insert({call.line, kNoNode});
     for (OldSetting& setting : settings_) {
       if (!Moves(setting) || setting.function->repeats == Function::Repeats::kFree) continue;
       const auto& places = lines.at({setting.function->name, ScopeOf(setting)});
       if (places.size() < 2) continue;
-      setting.reason = CallText(*setting.function) + " can be called once, and lines " + std::to_string(*places.begin()) +
-                       " and " + std::to_string(*places.rbegin()) +
+      setting.reason = CallText(*setting.function) + " can be called once, and lines " +
+                       std::to_string(places.begin()->first) + " and " + std::to_string(places.rbegin()->first) +
                        " would both call it: put these settings into one call";
     }
   }
@@ -367,6 +430,7 @@ class Decider {
   const ContextUses& uses_;
   const RewriteTarget& target_;
   bool names_release_;
+  std::vector<OtherFile> others_;
   std::vector<OldSetting> settings_;
   Decisions decisions_;
 };

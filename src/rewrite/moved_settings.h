@@ -24,6 +24,8 @@ struct RewriteTarget {
   // The contexts of the processes as evaluated for the release, by key ("set_context.mode"): what the recipe computes
   // on and in which mode decides whether some settings mean the same.
   std::vector<Value::Map> contexts;
+  // The other Lua files of the recipe, by name: what they set, call or read decides as well.
+  std::map<std::string, std::string> other_files;
   // Functions without a counterpart in a recipe, and why: all calls of them stay.
   std::map<std::string, std::string> staying;
 };
@@ -43,10 +45,10 @@ struct OldSetting {
   std::size_t field = 0;  // of the call's table
   std::optional<std::size_t> sub_field;
   std::uint32_t line = 0;
-  std::string name;  // "ascend_config.precision_mode"
+  std::string name;                      // "ascend_config.precision_mode"
   const Attribute* attribute = nullptr;  // or the sub-key …
   const Attribute* whole = nullptr;      // … and its table; else the attribute
-  const Function* function = nullptr;  // that it moves to
+  const Function* function = nullptr;    // that it moves to
   std::string parameter;
   std::optional<std::string> argument;  // the new text of its value; nothing: its own
   bool needs_no_call = false;           // its value says that the function is not called

@@ -42,9 +42,8 @@ class Rewriter {
 
   static std::string TargetText(const OldSetting& setting) {
     if (setting.needs_no_call) return "nothing, which means the same";
-    const std::string with = setting.parameter == kCalled || setting.function->parameters.size() < 2
-                                 ? ""
-                                 : " with " + setting.parameter;
+    const std::string with =
+        setting.parameter == kCalled || setting.function->parameters.size() < 2 ? "" : " with " + setting.parameter;
     return "mindspore." + setting.function->name + with;
   }
 

@@ -93,7 +93,8 @@ void PrintDefaults(std::FILE* to, const std::vector<DefaultChange>& defaults) {
   std::fputs("other defaults, of attributes that the recipe does not set (set them to keep what was):\n", to);
   for (const DefaultChange& change : defaults) {
     const std::string pad(width - change.name.size(), ' ');
-    std::fprintf(to, "  %s%s  %s -> %s\n", change.name.c_str(), pad.c_str(), change.before.c_str(), change.after.c_str());
+    std::fprintf(to, "  %s%s  %s -> %s\n", change.name.c_str(), pad.c_str(), change.before.c_str(),
+                 change.after.c_str());
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -73,18 +74,29 @@ Result<std::map<std::string, std::string>> StayingFunctions(const Release& relea
   return staying;
 }
 
+// The Lua files that the recipe read, without its own.
+std::map<std::string, std::string> OtherFiles(const Evaluation& evaluation, const std::string& own) {
+  std::map<std::string, std::string> others;
+  for (const auto& [path, text] : evaluation.sources) {
+    if (path.ends_with(".lua") && text != own) others.emplace(path, text);
+  }
+  return others;
+}
+
 Result<Rewritten> Rewrite(const RecipeOptions& options, const Evaluation& own, const std::string& wanted) {
   const auto schema = OwnSchema();
   if (!schema) return Fail(schema.error());
   const auto release = schema->FindRelease(wanted, {});
   if (!release) return Fail(release.error());
   if (const Release first = FirstWithFunctions(*schema); *release < first) {
-    return Fail(Error("usage", {}, "--rewrite: MindSpore " + ReleaseText(*release) + " has no functions that replace set_context",
+    return Fail(Error("usage", {},
+                      "--rewrite: MindSpore " + ReleaseText(*release) + " has no functions that replace set_context",
                       "they are in MindSpore " + ReleaseText(first) + " and later"));
   }
   const auto own_release = ParseRelease(own.plan.mindspore);
   if (!own_release) {
-    return Fail(Error("release", {options.recipe, 0}, "the recipe names no MindSpore release, so there is nothing to rewrite"));
+    return Fail(
+        Error("release", {options.recipe, 0}, "the recipe names no MindSpore release, so there is nothing to rewrite"));
   }
   auto staying = StayingFunctions(*release);
   if (!staying) return Fail(staying.error());
@@ -94,9 +106,16 @@ Result<Rewritten> Rewrite(const RecipeOptions& options, const Evaluation& own, c
                       "for example: muster check recipe.lua --mindspore 2.7 --rewrite"));
   }
   // What its processes have on the other release; the recipe's own, where that release refuses something.
-  const auto there = own_release == *release ? Result<Evaluation>(own) : EvaluateForRelease(options, ReleaseText(*release));
-  const std::vector<Value::Map> contexts = ContextsOf(there ? there->plan : own.plan);
-  const RewriteTarget target{&*schema, *release, wanted, *own_release, contexts, *std::move(staying)};
+  const auto there =
+      own_release == *release ? Result<Evaluation>(own) : EvaluateForRelease(options, ReleaseText(*release));
+  RewriteTarget target;
+  target.schema = &*schema;
+  target.release = *release;
+  target.release_text = wanted;
+  target.own_release = *own_release;
+  target.contexts = ContextsOf(there ? there->plan : own.plan);
+  target.other_files = OtherFiles(own, *text);
+  target.staying = *std::move(staying);
   auto made = RewriteRecipe(*text, options.recipe, target);
   if (!made) return Fail(made.error());
   Rewritten rewritten{*std::move(text), *std::move(made), *own_release, *release, {}};
@@ -122,10 +141,11 @@ std::string SummaryText(const Rewritten& rewritten) {
   const auto count = [](std::size_t number, const char* what) {
     return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
   };
-  std::string text = count(rewritten.made.moved.size(), "setting") + " moved, " +
-                     std::to_string(rewritten.made.left.size()) + " left";
+  std::string text =
+      count(rewritten.made.moved.size(), "setting") + " moved, " + std::to_string(rewritten.made.left.size()) + " left";
   if (rewritten.made.names_release) {
-    text += "; the recipe names MindSpore " + ReleaseText(rewritten.release) + " instead of " + ReleaseText(rewritten.own);
+    text +=
+        "; the recipe names MindSpore " + ReleaseText(rewritten.release) + " instead of " + ReleaseText(rewritten.own);
   }
   return text;
 }
@@ -186,7 +206,8 @@ int ReportRewrite(const RecipeOptions& options, const Result<Evaluation>& as_it_
     std::fputs(RewriteJson(*rewritten, options.recipe, choice.output).c_str(), stdout);
     return kExitOk;
   }
-  if (choice.output == RewriteOutput::kText) std::fwrite(rewritten->made.text.data(), 1, rewritten->made.text.size(), stdout);
+  if (choice.output == RewriteOutput::kText)
+    std::fwrite(rewritten->made.text.data(), 1, rewritten->made.text.size(), stdout);
   if (choice.output == RewriteOutput::kDiff) std::fputs(DiffText(options.recipe, *rewritten).c_str(), stdout);
   std::fflush(stdout);
   PrintLeft(*rewritten, options.recipe);

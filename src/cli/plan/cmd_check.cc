@@ -103,7 +103,9 @@ std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
           ->needs(mindspore);
   CLI::Option* in_place =
       app.add_flag("--in-place", options->in_place, "replace the recipe's file by the rewritten text")->needs(rewrite);
-  app.add_flag("--diff", options->diff, "print the difference to the rewritten text")->needs(rewrite)->excludes(in_place);
+  app.add_flag("--diff", options->diff, "print the difference to the rewritten text")
+      ->needs(rewrite)
+      ->excludes(in_place);
   app.add_flag("--deep", options->deep,
                "also check that the plan is reproducible, all profiles, and parameters without effect")
       ->excludes("--mindspore");

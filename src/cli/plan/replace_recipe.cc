@@ -57,7 +57,8 @@ Result<void> PutInPlace(const std::string& draft, const std::string& place, std:
     }
     return Fail(Changed(place));
   }
-  if (errno != EINVAL && errno != ENOSYS) return Fail(SystemError("file", Quoted(place) + " cannot be replaced", errno));
+  if (errno != EINVAL && errno != ENOSYS)
+    return Fail(SystemError("file", Quoted(place) + " cannot be replaced", errno));
   if (!Holds(place, before)) return Fail(Changed(place));
   if (::rename(draft.c_str(), place.c_str()) == 0) return {};
   return Fail(SystemError("file", Quoted(place) + " cannot be replaced", errno));
@@ -69,8 +70,7 @@ Result<void> ReplaceRecipe(const std::string& path, std::string_view before, std
   std::error_code error;
   const std::string place = std::filesystem::canonical(path, error).string();
   struct stat status {};
-  if (error || ::stat(place.c_str(), &status) != 0 ||
-      ::faccessat(AT_FDCWD, place.c_str(), W_OK, AT_EACCESS) != 0) {
+  if (error || ::stat(place.c_str(), &status) != 0 || ::faccessat(AT_FDCWD, place.c_str(), W_OK, AT_EACCESS) != 0) {
     return Fail(SystemError("file", Quoted(path) + " cannot be written", error ? error.value() : errno));
   }
   if (!Holds(place, before)) return Fail(Changed(path));
