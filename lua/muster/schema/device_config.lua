@@ -4,7 +4,7 @@
 
 -- The function that replaces a sub-key from 2.5 on; the whole table's deprecation warning names it.
 local function moved(name, device)
-  return { ["2.5"] = { successor = "mindspore.device_context." .. (device or "ascend") .. "." .. name .. "()" } }
+  return { ["2.5"] = { moved = { "device_context." .. (device or "ascend") .. "." .. name } } }
 end
 
 local function switch(name, documented, doc, successor)
@@ -20,7 +20,8 @@ return {
   { "aoe_config", kind = "dict", default = {}, reads = "never", devices = { "Ascend" }, since = "2.3.0-rc2", group = "execution",
     rule = "documented for Ascend, taken everywhere", doc = "Options of the tuning that aoe_tune_mode switches on.",
     keys = {
-      { "job_type", kind = "enum", choices = { "1", "2" }, default = "2", doc = "Tune whole subgraphs (\"1\") or single operators (\"2\")." },
+      { "job_type", kind = "enum", choices = { "1", "2" }, default = "2", doc = "Tune whole subgraphs (\"1\") or single operators (\"2\").",
+        changed = moved("op_tuning.aoe_job_type") },
     },
     changed = { ["2.3.0"] = { reads = "as_stored" },
                 ["2.5"] = { deprecated = "mindspore.device_context.ascend.op_tuning.aoe_job_type()" } } },
