@@ -47,6 +47,7 @@ void RemoteAgent::OnFrame(const std::string& payload) {
     empty_ = std::move(*last);
     return OnEmpty();
   }
+  if (const auto* end = std::get_if<AgentExited>(&*message); end && end->number == 0 && TakeOwnEnd(*end)) return;
   if (const auto* failed = std::get_if<AgentFailed>(&*message)) why_ = failed->why;
   std::visit(Overloaded{[](AgentHeartbeat&) {}, [this](auto& held) { Tell(std::move(held)); }}, *message);
 }
@@ -142,10 +143,11 @@ void RemoteAgent::Unreachable(std::string phrase, std::string hint) {
   Last(AgentUnreachable{std::move(phrase), std::move(hint)});
 }
 
-void RemoteAgent::Lost(std::string text) {
+void RemoteAgent::Lost(std::string text, std::uint32_t killed) {
   AgentLost lost;
   lost.host = host_;
   lost.why = std::move(text);
+  lost.killed = killed;
   Last(std::move(lost));
 }
 

@@ -68,6 +68,9 @@ class RemoteAgent : public std::enable_shared_from_this<RemoteAgent> {
   // Why the agent is to be lost: its own word, or what was wrong with its connection. Extended by the lease's end.
   std::string& why() { return why_; }
 
+  // The agent has ended: the lease is not needed any more. One of the last messages must follow.
+  void EndLease() { lease_end_.cancel(); }
+
   // Begins a connection attempt over this wire: what has been sent so far goes through it first.
   void Use(std::shared_ptr<Wire> wire);
   // The attempt has failed and another one follows: Use().
@@ -77,7 +80,7 @@ class RemoteAgent : public std::enable_shared_from_this<RemoteAgent> {
 
   // The last messages; the object may be destroyed on return, so call them last.
   void Unreachable(std::string phrase, std::string hint);  // for a connection that was never established
-  void Lost(std::string text);
+  void Lost(std::string text, std::uint32_t killed = 0);
   void Empty();  // what the agent has attested
 
  private:
@@ -85,7 +88,10 @@ class RemoteAgent : public std::enable_shared_from_this<RemoteAgent> {
   virtual void OnOpen() = 0;
   // The agent has attested that nothing is left (attested()); its wire may still be open.
   virtual void OnEmpty() = 0;
-  // No more messages: `reason` is empty for a plain end of the stream. One of the last messages must follow, unless the lease is to expire.
+  // How the agent itself has ended, as its guard says; false if nobody can say that on this connection.
+  virtual bool TakeOwnEnd(const AgentExited& end) = 0;
+  // No more messages: `reason` is empty for a plain end of the stream. One of the last messages must follow, unless the
+  // lease is to expire.
   virtual void OnWireEnd(const std::string& reason) = 0;
   // Ends what carries the wire, without waiting for it: a connection that is given up.
   virtual void Cut() = 0;

@@ -84,6 +84,12 @@ class SshChannel::Connection final : public RemoteAgent {
 
   void OnEmpty() override { EndWire({}); }
 
+  // ssh reports its exit code.
+  bool TakeOwnEnd(const AgentExited& end) override {
+    static_cast<void>(end);
+    return false;
+  }
+
   void OnWireEnd(const std::string& reason) override {
     static_cast<void>(reason);  // it is in why()
     if (ssh_->end()) return Conclude();
