@@ -33,19 +33,21 @@ struct DialListener::Stranger {
   std::string answer;  // to the greeting
 };
 
-DialListener::DialListener(boost::asio::io_context& io, std::string session, std::string token, Events events)
+DialListener::DialListener(boost::asio::io_context& io, std::string session, std::string token, Events events,
+                           DialLimits limits)
     : io_(io),
       session_(std::move(session)),
       token_(std::move(token)),
       events_(std::move(events)),
+      limits_(limits),
       socket_(io.get_executor()),
       oldest_(io.get_executor()),
       pause_(io.get_executor()) {}
 
 Result<std::shared_ptr<DialListener>> DialListener::Open(boost::asio::io_context& io, std::string session,
-                                                         std::string token, Events events) {
+                                                         std::string token, Events events, DialLimits limits) {
   std::shared_ptr<DialListener> listener(
-      new DialListener(io, std::move(session), std::move(token), std::move(events)));
+      new DialListener(io, std::move(session), std::move(token), std::move(events), limits));
   auto socket = ListenAt(listener->port_, PortUse::kAlone);
   if (!socket) return Fail(SystemError("hosts", "cannot listen for agents that dial back", socket.error()));
   boost::system::error_code error;
@@ -68,7 +70,7 @@ void DialListener::Close() {
 // --- connections -----------------------------------------------------------------------------------
 
 void DialListener::AwaitConnection() {
-  if (accepting_ || !socket_.is_open() || strangers_.size() >= kMostUnproven) return;
+  if (accepting_ || !socket_.is_open() || strangers_.size() >= limits_.most) return;
   accepting_ = true;
   socket_.async_wait(WatchedFd::wait_read, [weak = weak_from_this()](const boost::system::error_code& error) {
     const auto self = weak.lock();
@@ -79,7 +81,7 @@ void DialListener::AwaitConnection() {
 }
 
 void DialListener::TakeConnections() {
-  while (strangers_.size() < kMostUnproven) {
+  while (strangers_.size() < limits_.most) {
     UniqueFd connection(::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
@@ -105,7 +107,7 @@ void DialListener::TakeConnections() {
 }
 
 DialListener::Clock::time_point DialListener::DueAt(const Stranger& stranger) const {
-  return stranger.came_at + (strangers_.size() < kMostUnproven ? kHandshakeTime : kCrowdedTime);
+  return stranger.came_at + (strangers_.size() < limits_.most ? limits_.handshake_time : limits_.crowded_time);
 }
 
 void DialListener::AwaitOldest() {

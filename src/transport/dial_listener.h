@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -35,14 +36,16 @@ struct DialCounts {
   bool operator==(const DialCounts&) const = default;
 };
 
+// Of unproven connections.
+struct DialLimits {
+  std::chrono::milliseconds handshake_time{5'000};  // for a whole handshake
+  // At most so many at a time; if there are more, the oldest is closed once it has had the crowded time.
+  std::size_t most = 256;
+  std::chrono::milliseconds crowded_time{1'000};
+};
+
 class DialListener : public std::enable_shared_from_this<DialListener> {
  public:
-  // For a whole handshake.
-  static constexpr std::chrono::milliseconds kHandshakeTime{5'000};
-  // At most so many unproven connections at a time; if there are more, the oldest is closed once it has had this time.
-  static constexpr std::size_t kMostUnproven = 256;
-  static constexpr std::chrono::milliseconds kCrowdedTime{1'000};
-
   struct Events {
     // Of a node that has proven to know the token; asked right before the answer.
     std::function<DialVerdict(const std::string& node)> judge;
@@ -52,7 +55,7 @@ class DialListener : public std::enable_shared_from_this<DialListener> {
 
   // Listens at a port of the kernel's choice, on all addresses. `io` must outlive it. Kind "hosts" if that fails.
   static Result<std::shared_ptr<DialListener>> Open(boost::asio::io_context& io, std::string session, std::string token,
-                                                    Events events);
+                                                    Events events, DialLimits limits = {});
 
   std::uint16_t port() const { return port_; }
   const DialCounts& counts() const { return counts_; }
@@ -65,7 +68,7 @@ class DialListener : public std::enable_shared_from_this<DialListener> {
   struct Stranger;
   using Strangers = std::list<std::shared_ptr<Stranger>>;  // in the order of arrival
 
-  DialListener(boost::asio::io_context& io, std::string session, std::string token, Events events);
+  DialListener(boost::asio::io_context& io, std::string session, std::string token, Events events, DialLimits limits);
 
   void AwaitConnection();
   void TakeConnections();
@@ -82,7 +85,8 @@ class DialListener : public std::enable_shared_from_this<DialListener> {
   boost::asio::io_context& io_;
   const std::string session_;
   const std::string token_;
-  Events events_;
+  const Events events_;
+  const DialLimits limits_;
   WatchedFd socket_;
   Timer oldest_;
   Timer pause_;  // after the system had no descriptor for a connection
