@@ -23,17 +23,16 @@ const std::string kToken(32, 'b');
 class DialListenerTest : public ::testing::Test {
  protected:
   explicit DialListenerTest(DialLimits limits = {}) {
-    auto opened = DialListener::Open(io_, kSession, kToken,
-                                     {.judge =
-                                          [this](const std::string& node) {
-                                            const auto found = verdicts_.find(node);
-                                            return found == verdicts_.end() ? DialVerdict::kUnknownNode : found->second;
-                                          },
-                                      .accepted =
-                                          [this](const std::string& node, UniqueFd connection) {
-                                            accepted_.emplace_back(node, std::move(connection));
-                                          }},
-                                     limits);
+    auto opened = DialListener::Open(
+        io_, kSession, kToken,
+        {.judge =
+             [this](const std::string& node) {
+               const auto found = verdicts_.find(node);
+               return found == verdicts_.end() ? DialVerdict::kUnknownNode : found->second;
+             },
+         .accepted = [this](const std::string& node,
+                            UniqueFd connection) { accepted_.emplace_back(node, std::move(connection)); }},
+        limits);
     if (!opened) throw std::runtime_error(opened.error().front().message);
     listener_ = std::move(*opened);
   }
@@ -108,7 +107,7 @@ TEST_F(DialListenerTest, ClosesTheConnectionOfAStrangerWithAWrongToken) {
   EXPECT_EQ(Dial(stranger, "n1", std::string(32, 'c')), 0);
   EXPECT_TRUE(IsClosed(stranger));
   EXPECT_TRUE(accepted_.empty());
-  EXPECT_EQ(listener_->counts(), (DialCounts{.strangers = 1}));
+  EXPECT_EQ(listener_->counts(), (DialCounts{.unproven = 1}));
 }
 
 TEST_F(DialListenerTest, TakesNoReplayForAnAgent) {
@@ -121,7 +120,7 @@ TEST_F(DialListenerTest, TakesNoReplayForAnAgent) {
   const UniqueFd replay = Connect();
   ASSERT_TRUE(SendAll(replay, greeting + proof));
   EXPECT_EQ(Hear(replay, kHeadProofBytes + 1).size(), kHeadProofBytes) << "no verdict";
-  EXPECT_EQ(listener_->counts(), (DialCounts{.accepted = 1, .strangers = 1}));
+  EXPECT_EQ(listener_->counts(), (DialCounts{.accepted = 1, .unproven = 1}));
 }
 
 TEST_F(DialListenerTest, ClosesWhatCannotBecomeAGreetingAtOnce) {
@@ -136,7 +135,7 @@ TEST_F(DialListenerTest, ClosesWhatCannotBecomeAGreetingAtOnce) {
   greeting[kGreetingBytes - kLongestNode] = '\n';
   ASSERT_TRUE(SendAll(no_name, greeting));
   EXPECT_TRUE(IsClosed(no_name));
-  EXPECT_EQ(listener_->counts(), (DialCounts{.strangers = 3}));
+  EXPECT_EQ(listener_->counts(), (DialCounts{.unproven = 3}));
 }
 
 TEST_F(DialListenerTest, TellsAProvenAgentWhyItIsNotTaken) {
@@ -172,7 +171,8 @@ TEST_F(DialListenerTest, ClosesEverythingThatIsUnprovenWithItself) {
 class CrowdedListener : public DialListenerTest {
  protected:
   CrowdedListener()
-      : DialListenerTest({.handshake_time = std::chrono::hours(1), .most = 4, .crowded_time = std::chrono::milliseconds(20)}) {}
+      : DialListenerTest(
+            {.handshake_time = std::chrono::hours(1), .most = 4, .crowded_time = std::chrono::milliseconds(20)}) {}
 };
 
 // Slow loris: more silent connections than there may be at a time.

@@ -335,8 +335,7 @@ TEST_F(DialTransportTest, RefusesAnAgentOfANodeThatIsNotAwaited) {
 
 TEST_F(DialTransportTest, KeepsTheFirstOfTwoAgentsOfANode) {
   Make([this](const AgentsToStart& agents) {
-    AgentStart start = Shell(
-        agents, R"(for i in 1 2; do NODE=n1 "$AGENT" --dial "$FILE" 2>>"$OUT" & done; wait)");
+    AgentStart start = Shell(agents, R"(for i in 1 2; do NODE=n1 "$AGENT" --dial "$FILE" 2>>"$OUT" & done; wait)");
     start.environment.push_back("OUT=" + folder_ / "out");
     std::ofstream(folder_ / "out");
     return start;
@@ -455,7 +454,8 @@ TEST_F(DialTransportTest, EndsWithTheLoopOfItsChannels) {
     auto channel = transport_->Connect(loop, {0, "n1"});
     ASSERT_TRUE(channel);
     bool ready = false;
-    (*channel)->SetReceiver([&](const ChannelMessage& message) { ready = std::holds_alternative<AgentReady>(message); });
+    (*channel)->SetReceiver(
+        [&](const ChannelMessage& message) { ready = std::holds_alternative<AgentReady>(message); });
     (*channel)->Send(Hello{kProtocolVersion, "run", 0, "", 0, folder_.path()});
     const auto deadline = std::chrono::steady_clock::now() + kDeadline;
     while (!ready && loop.run_one_until(deadline) > 0) {

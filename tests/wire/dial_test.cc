@@ -136,8 +136,8 @@ TEST(DialHandshake, HasTheseBytes) {
 }
 
 TEST(DialHandshake, ReadsBackAGreeting) {
-  for (const std::string& node : {std::string("n1"), std::string("n1.cluster"), std::string("fd00::1"),
-                                  std::string(255, 'n')}) {
+  for (const std::string& node :
+       {std::string("n1"), std::string("n1.cluster"), std::string("fd00::1"), std::string(255, 'n')}) {
     DialGreeting greeting = kGreeting;
     greeting.node = node;
     EXPECT_EQ(ParseGreeting(GreetingBytes(greeting)), greeting) << node;
@@ -148,10 +148,10 @@ TEST(DialHandshake, RefusesAGreetingThatDiffersInAnyPart) {
   const std::string greeting = GreetingBytes(kGreeting);
   EXPECT_FALSE(ParseGreeting(greeting.substr(1)));
   EXPECT_FALSE(ParseGreeting(greeting + '\0'));
-  for (const auto& [at, byte] : {std::pair(std::size_t{12}, '2'), std::pair(std::size_t{14}, 'G'),
-                                 std::pair(std::size_t{46}, 'G'), std::pair(std::size_t{110}, '\0'),
-                                 std::pair(std::size_t{110}, '\x01'), std::pair(std::size_t{111}, '/'),
-                                 std::pair(std::size_t{200}, 'x')}) {
+  for (const auto& [at, byte] :
+       {std::pair(std::size_t{12}, '2'), std::pair(std::size_t{14}, 'G'), std::pair(std::size_t{46}, 'G'),
+        std::pair(std::size_t{110}, '\0'), std::pair(std::size_t{110}, '\x01'), std::pair(std::size_t{111}, '/'),
+        std::pair(std::size_t{200}, 'x')}) {
     std::string changed = greeting;
     changed[at] = byte;
     EXPECT_FALSE(ParseGreeting(changed)) << at;

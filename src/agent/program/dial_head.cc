@@ -21,6 +21,7 @@
 
 #include "base/system/host_name.h"
 #include "base/system/tcp_socket.h"
+#include "base/values/units.h"
 #include "wire/dial/dial_file.h"
 #include "wire/dial/dial_handshake.h"
 
@@ -30,7 +31,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kStagger{250};        // before the next address is tried as well (RFC 8305, section 8)
+constexpr milliseconds kStagger{250};         // before the next address is tried as well (RFC 8305, section 8)
 constexpr milliseconds kAddressTime{10'000};  // for one address, from its connection to the verdict
 constexpr milliseconds kFirstPause{200};      // half to one and a half of it, and twice as long each time, …
 constexpr milliseconds kLongestPause{4'000};  // … up to this
@@ -179,8 +180,8 @@ class Attempt {
   std::string why_;
 };
 
-// One round: all addresses, each begun a little after the one before, or as soon as that one has failed. An attempt that
-// waits for its verdict is the only one that has shown the agent's proof: the others wait for how that ends.
+// One round: all addresses, each begun a little after the one before, or as soon as that one has failed. An attempt
+// that waits for its verdict is the only one that has shown the agent's proof: the others wait for how that ends.
 class Round {
  public:
   Round(const DialFile& file, const std::string& node, Clock::time_point until)
@@ -285,7 +286,8 @@ tl::expected<DialedHead, std::string> DialHead(const std::string& path, millisec
         std::string address = OwnAddress(connection.get());
         return DialedHead{std::move(connection), std::move(address)};
       }
-      why = round.Why();
+      // A last round that time cut off has seen less than the one before.
+      if (std::string seen = round.Why(); !seen.empty() || why.empty()) why = std::move(seen);
       if (round.refused()) return tl::unexpected<std::string>("as node " + *node + ": " + why);
     } else {
       why = file.error();
@@ -293,9 +295,8 @@ tl::expected<DialedHead, std::string> DialHead(const std::string& path, millisec
     if (Clock::now() >= until) break;
     Pause(pause, until);
   }
-  return tl::unexpected<std::string>("no head answers within " +
-                                     std::to_string(std::chrono::duration_cast<std::chrono::seconds>(patience).count()) +
-                                     " s: " + why);
+  const std::string time = DurationText(std::chrono::duration<double>(patience).count());
+  return tl::unexpected<std::string>("no head answers within " + time + ": " + why);
 }
 
 }  // namespace muster
