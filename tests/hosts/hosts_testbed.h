@@ -79,6 +79,9 @@ class HostsTestbed {
     throw std::runtime_error("the bed has no host " + host);
   }
 
+  // The process whose network namespace is that of the login machine.
+  pid_t Login() const { return pid_; }
+
   // These return the command line that runs `argv` on the login machine, on a host without its sshd, or through ssh.
   std::vector<std::string> Login(std::vector<std::string> argv) const {
     argv.insert(argv.begin(), folder() + "/login");
