@@ -107,7 +107,8 @@ std::string Range(const Attribute& attribute) {
   said.Add(attribute.whole, "a whole number of GB");
   said.Add(attribute.ascending, "strictly ascending");
   said.Add(attribute.not_empty, "not empty");
-  said.Add(attribute.absolute, "begins with `/`");
+  said.AddRule(attribute.absolute, "begins with `/`", attribute, "absolute");
+  said.AddRule(!attribute.suffix.empty(), "ends with " + Code(attribute.suffix), attribute, "suffix");
   said.Add(!attribute.characters.empty(), "letters, digits and " + Code(attribute.characters) + " only");
   said.Add(attribute.name_max.has_value(), "names between slashes of at most " +
                                                (attribute.name_max ? NumberText(*attribute.name_max) : "") + " bytes");
@@ -203,6 +204,9 @@ std::string Together(const Attribute& attribute) {
   for (const auto& [sibling, value] : attribute.when)
     said.Add(true, "with " + Code(sibling + " = " + ToText(value)) + " beside it");
   said.Add(attribute.required, "must be there");
+  said.Add(attribute.always, "its default is passed on where it is left out");
+  said.Add(!attribute.passed_as.empty(), "passed on as " + Code(attribute.passed_as));
+  said.Add(!attribute.replaces.empty(), "overrides " + Code(attribute.replaces));
   said.AddRule(!attribute.divides.empty(), "must divide " + Code(attribute.divides), attribute, "divides");
   said.AddRule(!attribute.below.empty(), "must be below " + Code(attribute.below), attribute, "below");
   for (const auto& [rule, sentence] : kRulesOfTheJob)
