@@ -25,12 +25,13 @@ std::vector<AttributeHistory> ParametersOf(const Schema& schema, const Function&
 std::string Signature(const Function& function, const std::vector<AttributeHistory>& parameters) {
   std::string text;
   for (const AttributeHistory& parameter : parameters) {
-    if (parameter.depth > 0) continue;
     const Attribute& record = parameter.latest();
+    if (parameter.depth > 0 || (function.by_name && !record.always)) continue;
     text += text.empty() ? "" : ", ";
     text += record.name;
     if (!record.required) text += " = " + (record.default_value.IsNull() ? "nil" : ToText(record.default_value));
   }
+  if (function.by_name) return "mindspore." + function.name + " { " + text + ", … }";
   return "mindspore." + function.name + "(" + text + ")";
 }
 

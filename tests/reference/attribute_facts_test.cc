@@ -12,8 +12,8 @@ namespace muster {
 namespace {
 
 // Told beside the facts: as title, text, list of releases, sub-keys, group.
-const std::vector<std::string> kToldElsewhere = {"1", "since", "until", "changed", "doc", "group", "area", "keys",
-                                                "keys_of"};
+const std::vector<std::string> kToldElsewhere = {"1",     "since", "until", "changed", "doc",
+                                                 "group", "area",  "keys",  "keys_of"};
 
 // A rule whose source is told is told itself.
 void ExpectEverySourceToTell(const Attribute& attribute) {

@@ -90,7 +90,8 @@ std::vector<Value> ValidValues(const Attribute& attribute, const Release& releas
         values.emplace_back(Value::List{"0-9"});
         break;
       case Kind::kListMap:
-        values.emplace_back(Value::Map{{"device0", attribute.min ? Value(Value::List{0, 1}) : Value(Value::List{"0-9"})}});
+        values.emplace_back(
+            Value::Map{{"device0", attribute.min ? Value(Value::List{0, 1}) : Value(Value::List{"0-9"})}});
         break;
       case Kind::kLayouts:
         values.emplace_back(Value::List{ValidLayout()});
@@ -231,8 +232,8 @@ class Maker {
     }
     for (const std::string& path : paths) {
       const std::size_t dot = path.find('.');
-      const Attribute* old = dot == std::string::npos ? nullptr
-                                                      : schema_.Find(path.substr(0, dot), path.substr(dot + 1), release_);
+      const Attribute* old =
+          dot == std::string::npos ? nullptr : schema_.Find(path.substr(0, dot), path.substr(dot + 1), release_);
       if (old == nullptr) continue;
       const NamedCall graph{"set_context", {{"mode", 0}}};
       const NamedCall setting{old->api, {{old->name, ValidValue(*old, release_)}}};

@@ -27,7 +27,8 @@ std::string Shown(const FunctionCase& one) {
 // Without the releases in the texts, so that releases which say the same stand together.
 std::string WithoutRelease(std::string text, const Release& release) {
   const std::string name = ReleaseText(release);
-  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) text.replace(at, name.size(), "X");
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at))
+    text.replace(at, name.size(), "X");
   return text;
 }
 
@@ -80,7 +81,8 @@ std::string PageOf(const Function& function) {
       const std::string outcome = Shown(Outcome(one, release), release);
       auto& known = outcomes[shown];
       if (known.empty()) order.push_back(shown);
-      const auto same = std::find_if(known.begin(), known.end(), [&](const auto& entry) { return entry.first == outcome; });
+      const auto same =
+          std::find_if(known.begin(), known.end(), [&](const auto& entry) { return entry.first == outcome; });
       if (same == known.end()) {
         known.push_back({outcome, {release}});
       } else {

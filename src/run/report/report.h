@@ -81,7 +81,7 @@ struct ContextReport {
   // "applied" · "overridden": applied, and the script has changed some since · "unknown": applied, and the process
   // ended before its last values could be read · "never_read": no Python of muster's was started · "never_imported":
   // the script did not import mindspore · "incomplete": the process ended while it was applied · "failed": see
-  // `errors` · "unreadable": the record of it cannot be read, `errors` says why
+  // `errors` · "unreadable": the record of it cannot be read, `errors` says why · "not_wrapped": `parallel` still waits
   std::string state;
   std::string release;         // what was imported says it is; empty if nothing was, or it says none
   std::string expected;        // the recipe's

@@ -44,8 +44,7 @@ class LayoutCheck {
 
  private:
   bool Refuse(const std::string& key, const std::string& what, std::string hint = {}) {
-    Diagnostic problem =
-        Error("conflict", where_.At(path_), path_ + "." + key + " " + what, std::move(hint));
+    Diagnostic problem = Error("conflict", where_.At(path_), path_ + "." + key + " " + what, std::move(hint));
     problem.notes.push_back(RuleNote({"", "refuses such a Layout"}));
     problems_.push_back(std::move(problem));
     return false;
@@ -70,8 +69,9 @@ class LayoutCheck {
     const std::size_t axes = LengthOf(layout_, "device_matrix");
     const std::size_t names = LengthOf(layout_, "alias_name");
     if (axes == names) return true;
-    return Refuse("alias_name", "has " + std::to_string(names) + (names == 1 ? " name" : " names") +
-                                    " for a device_matrix of " + std::to_string(axes) + (axes == 1 ? " axis" : " axes"),
+    return Refuse("alias_name",
+                  "has " + std::to_string(names) + (names == 1 ? " name" : " names") + " for a device_matrix of " +
+                      std::to_string(axes) + (axes == 1 ? " axis" : " axes"),
                   "give each axis of the matrix one name");
   }
 
@@ -110,8 +110,8 @@ class LayoutCheck {
 bool IsListOfLayouts(const Value& value) {
   const Value::List* list = value.AsList();
   return list != nullptr && !list->empty() && std::all_of(list->begin(), list->end(), [](const Value& element) {
-    return element.AsMap() != nullptr && !element.AsMap()->empty();
-  });
+           return element.AsMap() != nullptr && !element.AsMap()->empty();
+         });
 }
 
 bool IsListOfAxes(const Value& value) {

@@ -116,9 +116,9 @@ class Use {
     if (path.empty()) return;
     const auto [attribute, setting] = OldSetting(path);
     if (setting == nullptr) return;
-    Diagnostic& problem = Add(Warning(
-        "conflict", place_, attribute + " has no effect beside " + function_.name + " in " + Version(),
-        "leave " + attribute + " out"));
+    Diagnostic& problem =
+        Add(Warning("conflict", place_, attribute + " has no effect beside " + function_.name + " in " + Version(),
+                    "leave " + attribute + " out"));
     problem.notes.push_back(SetHere(attribute, *setting));
   }
 

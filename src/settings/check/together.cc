@@ -149,12 +149,11 @@ class Together {
       const std::int64_t* dividend = whole.value.AsInt();
       const std::int64_t* divisor = given->second.AsInt();
       if (dividend == nullptr || divisor == nullptr || *dividend % *divisor == 0) continue;
-      Diagnostic& diagnostic =
-          Add(Error("division", setting->source.place,
-                    function + ": " + name + "." + key.name + " = " + std::to_string(*divisor) + " does not divide " +
-                        "the number of " + key.divides.substr(key.divides.find('.') + 1) + ", " +
-                        std::to_string(*dividend),
-                    DivisorHint(*dividend, *divisor)));
+      Diagnostic& diagnostic = Add(
+          Error("division", setting->source.place,
+                function + ": " + name + "." + key.name + " = " + std::to_string(*divisor) + " does not divide " +
+                    "the number of " + key.divides.substr(key.divides.find('.') + 1) + ", " + std::to_string(*dividend),
+                DivisorHint(*dividend, *divisor)));
       diagnostic.notes.insert(diagnostic.notes.end(), whole.why.begin(), whole.why.end());
       Cite(diagnostic, key, "divides");
     }
@@ -169,12 +168,11 @@ class Together {
     for (const Value& layout : *setting->value.AsList()) {
       const auto devices = DevicesOf(layout);
       if (!devices || *devices == device_num_ / stages) continue;
-      Diagnostic& diagnostic =
-          Add(Warning("conflict", setting->source.place,
-                      name + " holds a layout of " + std::to_string(*devices) +
-                          (*devices == 1 ? " device" : " devices") + ", and a stage has " +
-                          std::to_string(device_num_ / stages),
-                      "the product of device_matrix is the number of devices of a stage"));
+      Diagnostic& diagnostic = Add(Warning("conflict", setting->source.place,
+                                           name + " holds a layout of " + std::to_string(*devices) +
+                                               (*devices == 1 ? " device" : " devices") + ", and a stage has " +
+                                               std::to_string(device_num_ / stages),
+                                           "the product of device_matrix is the number of devices of a stage"));
       BecauseDeviceNum(diagnostic);
       diagnostic.notes.push_back(RuleNote({"description of Layout of 2.6", ""}));
       return;
@@ -349,7 +347,8 @@ std::uint32_t PipelineStages(const Context& job) {
     stages = given == table->end() ? &kOne : &given->second;
   }
   const std::int64_t* number = stages == nullptr ? nullptr : stages->AsInt();
-  return number == nullptr || *number < 1 ? 1 : static_cast<std::uint32_t>(std::min<std::int64_t>(*number, 0xffffffffLL));
+  return number == nullptr || *number < 1 ? 1
+                                          : static_cast<std::uint32_t>(std::min<std::int64_t>(*number, 0xffffffffLL));
 }
 
 DerivedSettings DeriveSettings(const Context& job, const JobFacts& facts) {

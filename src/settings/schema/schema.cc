@@ -148,8 +148,7 @@ Diagnostics Schema::Add(std::string_view api, const Value& records, const Place&
     if (attribute.keys_of.empty()) return true;
     const std::size_t dot = attribute.keys_of.find('.');
     if (dot == std::string::npos) return false;
-    const Attribute* other =
-        Find(attribute.keys_of.substr(0, dot), attribute.keys_of.substr(dot + 1), attribute.since);
+    const Attribute* other = Find(attribute.keys_of.substr(0, dot), attribute.keys_of.substr(dot + 1), attribute.since);
     if (other == nullptr || other->keys.empty()) return false;
     attribute.keys = other->keys;
     return true;
