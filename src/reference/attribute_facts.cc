@@ -100,6 +100,7 @@ std::string Range(const Attribute& attribute) {
   const bool text = attribute.Is(Kind::kString) || attribute.Is(Kind::kPath);
   const std::string unit = attribute.Is(Kind::kSize) ? " GB" : text ? " bytes" : "";
   said.Add(attribute.min || attribute.max || attribute.above, RangeText(attribute, unit));
+  said.Add(!attribute.also.empty(), "also " + Codes(attribute.also));
   said.Add(attribute.documented_max.has_value(),
            "documented up to " + (attribute.documented_max ? NumberText(*attribute.documented_max) : ""));
   said.Add(attribute.no_effect_up_to.has_value(),
