@@ -435,8 +435,7 @@ local function make_plan(recipe, values, variants, cluster, args)
   meetings.hold_context_ports(job, contract)
   for _, step in ipairs(job.activation) do host.activate(step.kind, step.what) end
   host.begin_processes(job.env)
-  local stages = host.setting("set_auto_parallel_context", "pipeline_stages") or 1
-  describe_processes(job, contract, ask, asked, stages)
+  describe_processes(job, contract, ask, asked, host.pipeline_stages())
   for _, name in ipairs(host.sorted_keys(job.ports)) do host.port(name, job.ports[name]) end
   for _, name in ipairs(host.sorted_keys(job.files)) do host.file(name, job.files[name].text, job.files[name].place) end
 end

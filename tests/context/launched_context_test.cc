@@ -59,6 +59,26 @@ TEST_F(LaunchedContext, OfManyRanksIsReportedOnce) {
   EXPECT_EQ(job.ContextOf(0).at("indices"), (nlohmann::json{0, 1, 2, 4}));
 }
 
+TEST_F(LaunchedContext, WaitsForANetworkToWrap) {
+  const std::string body =
+      "require 'muster.mindspore'.parallel { mode = 'semi_auto', pipeline = { stages = 1 } }\n"
+      "context.set_context { mode = 0 }\njob:scheduler { command = { \"true\" } }\n"
+      "job:workers { count = 1, command = { \"python3\", \"train.py\" } }";
+  PythonJob wraps("functions_26", body, "mindspore = \"2.6\",");
+  wraps.Put("train.py",
+            "import mindspore, muster_context\nmindspore.communication.init()\n"
+            "print(muster_context.parallel(object()).get_pipeline_stages(), 'stage')\n");
+  ASSERT_EQ(wraps.Run().exit_code, 0) << wraps.Log("worker.0");
+  EXPECT_EQ(wraps.Log("worker.0"), "1 stage\n");
+  EXPECT_EQ(wraps.ContextOf().at("state"), "applied");
+  PythonJob forgets("functions_26", body, "mindspore = \"2.6\",");
+  forgets.Put("train.py", "import mindspore\n");
+  ASSERT_EQ(forgets.Run().exit_code, 0) << forgets.Log("worker.0");
+  EXPECT_EQ(forgets.ContextOf().at("state"), "not_wrapped");
+  EXPECT_NE(forgets.ReportText().find("without parallel: the script did not call muster_context.parallel(network)"),
+            std::string::npos);
+}
+
 TEST_F(LaunchedContext, RunsAShadowedSitecustomize) {
   PythonJob job("new", OneWorker("\"python3\", \"train.py\""), kNew);
   job.Put("site/sitecustomize.py", "import sys\nsys.stdout.write('the user\\'s own, %s\\n' % __file__)\n");

@@ -114,6 +114,39 @@ TEST(LauncherCall, KnowsMsrunOfAllReleases) {
   EXPECT_EQ(Call("msrun", "msrun --sim_level=-1 --worker_num 2 a.py").framework, "mindspore");
 }
 
+TEST(LauncherCall, BindsCoresAsMsrunDoes) {
+  const std::string msrun = "msrun --worker_num 2 --local_worker_num 2 --bind_core ";
+  EXPECT_EQ(Call("msrun", msrun + "True a.py").cores, "auto");
+  EXPECT_EQ(Call("msrun", msrun + "False a.py").cores, "");
+  EXPECT_EQ(Call("msrun", msrun + "true --bind_core=false a.py").cores, "") << "the last one counts";
+  const LauncherCall listed =
+      Call("msrun", msrun + R"('{"device0": ["0-3", "8-11"], "device1": ["4-7", "12-15"], "scheduler": ["16"]}' a.py)");
+  EXPECT_EQ(listed.cores, "8");
+  EXPECT_EQ(LeftOut(listed), Words{});
+  const LauncherCall uneven = Call("msrun", msrun + R"('{"device0": ["0-3"], "device1": ["4-5"]}' a.py)");
+  EXPECT_EQ(uneven.cores, "");
+  EXPECT_EQ(LeftOut(uneven), (Words{R"(--bind_core '{"device0": ["0-3"], "device1": ["4-5"]}')"}));
+  EXPECT_EQ(LeftOut(Call("msrun", msrun + "'{}' a.py")).size(), 1U);
+}
+
+TEST(LauncherCall, RefusesCoreListsThatMsrunRefuses) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"yes", "expected True, False or a JSON object of core lists"},
+      {R"('["0-9"]')", "expected True, False or a JSON object of core lists"},
+      {R"('{"device0": ["0-9"]')", "expected True, False or a JSON object of core lists"},
+      {R"('{"gpu0": ["0-9"]}')", "\"gpu0\" is no device: expected \"device0\", \"device1\", …"},
+      {R"('{"device0": "0-9"}')", "the cores of \"device0\" are no list of \"A-B\""},
+      {R"('{"device0": [7]}')", "the cores of \"device0\" are no list of \"A-B\""},
+      {R"('{"device0": ["9-0"]}')", "the cores of \"device0\" are no list of \"A-B\""},
+      {R"('{"device0": ["0-"]}')", "the cores of \"device0\" are no list of \"A-B\""},
+      {R"('{"device0": ["0-99999999999999999999"]}')", "the cores of \"device0\" are no list of \"A-B\""},
+  };
+  for (const auto& [value, why] : cases) {
+    const std::string message = Refusal("msrun", std::string("msrun --bind_core ") + value + " a.py");
+    EXPECT_TRUE(message.starts_with("msrun: --bind_core ") && message.ends_with(std::string(why) + " / ")) << message;
+  }
+}
+
 TEST(LauncherCall, AcceptsPairsOfHydra) {
   const LauncherCall call = Call("mpiexec.hydra", "mpirun -n 4 -ppn 2 -genv A=1 -env B 2 -genvexcl C,D -wdir /w ./a");
   EXPECT_EQ(Variable(call, "A"), "1");

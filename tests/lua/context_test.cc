@@ -132,6 +132,66 @@ TEST(ContextCalls, ThatAreRefusedCauseNoFurtherErrors) {
 const std::string k26 = "mindspore = '2.6',";
 const std::string kMindspore = "local mindspore = require 'muster.mindspore' ";
 
+const std::string kParallel = kMindspore + "context.set_context { mode = 0 } mindspore.parallel ";
+
+TEST(Parallel, IsSettledInThePlanWithItsMode) {
+  const Plan plan =
+      PlanOf(kParallel +
+                 "{ pipeline = { stages = 2, interleave = true }, hsdp = {}, enable_gradients_mean = true, "
+                 "dataset_strategy = { { 1, 8 } } } job:workers { count = 8, command = { 'x' } }",
+             k26);
+  EXPECT_EQ(plan.roles[0].context,
+            (ContextValues{{"parallel.dataset_strategy", Value(Value::List{Value::List{1, 8}})},
+                           {"parallel.enable_gradients_mean", Value(true)},
+                           {"parallel.hsdp", Value(Value::Map{})},
+                           {"parallel.mode", Value("semi_auto")},
+                           {"parallel.pipeline", Value(Value::Map{{"stages", 2}, {"interleave", true}})},
+                           {"set_context.mode", Value(0)}}));
+  EXPECT_EQ(plan.derived.at("pipeline_stages"), Value(2));
+}
+
+TEST(Parallel, TakesOneTableOfNames) {
+  for (const char* arguments : {"('semi_auto')", "()", "({}, {})", "{ 'semi_auto' }", "{ { mode = 'semi_auto' } }"}) {
+    const Evaluated evaluated = Evaluate({Recipe(kParallel + arguments + kOne, k26)});
+    ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U) << arguments;
+    EXPECT_EQ(evaluated.answer.diagnostics[0].kind, "type") << arguments;
+  }
+}
+
+TEST(Parallel, StagesAreThoseThatProcessesSee) {
+  const Evaluated evaluated =
+      Evaluate({Recipe(kParallel + "{ pipeline = { stages = 2 } } job:workers { count = 4, command = { 'x' }, each = "
+                                   "function(process) print(process.rank, process.stage, process.rank_in_stage) end }",
+                       k26)});
+  EXPECT_EQ(evaluated.problems(), Lines{});
+  EXPECT_EQ(evaluated.printed, (Lines{"0\t0\t0", "1\t0\t1", "2\t1\t0", "3\t1\t1"}));
+}
+
+TEST(Parallel, IsRefusedByReleasesWithoutItAndByStagesThatDoNotDivide) {
+  EXPECT_EQ(ProblemsOf(kMindspore + "mindspore.parallel { mode = 'semi_auto' }" + kOne, "mindspore = '2.5',"),
+            Lines{"recipe.lua:4 error release: parallel is not in MindSpore 2.5.0: only from 2.6.0 on"});
+  EXPECT_EQ(
+      ProblemsOf(kParallel + "{ pipeline = { stages = 3 } } job:workers { count = 4, command = { 'x' } }", k26),
+      Lines{"recipe.lua:4 error division: parallel: pipeline.stages = 3 does not divide the number of workers, 4"});
+}
+
+TEST(Parallel, FilesMayDifferBetweenProcesses) {
+  const Plan plan = PlanOf(kParallel +
+                               "{} job:workers { count = 2, command = { 'x' }, each = function(process) "
+                               "mindspore.parallel { save_param_strategy_file = 's' .. process.rank } end }",
+                           k26);
+  EXPECT_EQ(EffectiveContext(plan, ProcessNamed(plan, "worker.1")).at("parallel.save_param_strategy_file"),
+            Value("s1"));
+  EXPECT_EQ(EffectiveContext(plan, ProcessNamed(plan, "worker.1")).at("parallel.mode"), Value("semi_auto"));
+  const Lines stages = ProblemsOf(kParallel +
+                                      "{} job:workers { count = 2, command = { 'x' }, each = function(process) "
+                                      "mindspore.parallel { pipeline = { stages = 2 } } end }",
+                                  k26);
+  ASSERT_EQ(stages.size(), 1U);
+  EXPECT_TRUE(stages[0].starts_with("recipe.lua:4 error scope: pipeline can not differ between processes"))
+      << stages[0];
+}
+
 TEST(MindsporeFunctions, AreCalledByPositionOrByName) {
   const Plan plan = PlanOf(kMindspore +
                                "mindspore.set_device('Ascend', 0) mindspore.set_deterministic(true) "

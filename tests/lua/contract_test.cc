@@ -255,8 +255,8 @@ TEST(MindSporePs, StartsNoSingleWorkerAgainAndAServerOnlyWithRecovery) {
 
 TEST(MindSpore, GivesSixteenWorkersOnTwoHostsTheVariablesOfItsOwnLauncher) {
   const Plan plan =
-      PlanOf("context.set_context { device_target = 'Ascend' } job:workers { command = { 'train' } }",
-             "framework = 'mindspore', mindspore = '2.3', cluster = { hosts = 2, devices_per_host = 8 },");
+      PlanOf("require 'muster.mindspore'.set_device('Ascend') job:workers { command = { 'train' } }",
+             "framework = 'mindspore', mindspore = '2.7', cluster = { hosts = 2, devices_per_host = 8 },");
   ASSERT_EQ(plan.processes.size(), 17U);
   Binding binding;
   binding.hosts = {{"a", "192.0.2.11"}, {"b", "192.0.2.12"}};

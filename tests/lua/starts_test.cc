@@ -22,7 +22,10 @@ std::string Fields(const std::string& framework, const std::string& release, con
 
 // The problems of a job of that framework on that target; an empty one is left out.
 Lines StartProblems(const std::string& framework, const std::string& release, const std::string& target) {
-  const std::string set = target.empty() ? "" : "context.set_context { device_target = '" + target + "' } ";
+  const bool by_function = release >= "2.5";  // the attribute is deprecated there
+  const std::string set = target.empty() ? ""
+                          : by_function  ? "require 'muster.mindspore'.set_device('" + target + "') "
+                                         : "context.set_context { device_target = '" + target + "' } ";
   const bool table = framework == "mindspore-ranktable";
   const std::string name =
       table ? "{ 'mindspore-ranktable', servers = { { devices = { '198.51.100.1', '198.51.100.2' } } } }"
@@ -49,6 +52,16 @@ TEST(Starts, AreRefusedWhereTheReleaseHasNoSuchStart) {
       {"mindspore", "2.3.0-rc2", "Ascend", true},
       {"mindspore", "2.3", "Ascend", true},
       {"mindspore", "2.4", "CPU", true},
+      {"mindspore", "2.5", "Ascend", true},
+      {"mindspore", "2.5", "GPU", true},
+      {"mindspore", "2.5", "CPU", true},
+      {"mindspore", "2.6", "Ascend", true},
+      {"mindspore", "2.6", "GPU", true},
+      {"mindspore", "2.6", "CPU", true},
+      {"mindspore", "2.7", "Ascend", true},
+      {"mindspore", "2.7", "GPU", true},
+      {"mindspore", "2.7", "CPU", true},
+      {"mindspore-ranktable", "2.7", "GPU", false},
       {"mindspore-ps", "0.3", "Ascend", false},
       {"mindspore-ps", "0.3", "", false},
       {"mindspore-ps", "1.0", "GPU", true},
@@ -71,6 +84,19 @@ TEST(Starts, AreRefusedWhereTheReleaseHasNoSuchStart) {
       StartProblems("mindspore", "1.6", "Ascend"),
       Lines{"recipe.lua:2 error contract_start: framework mindspore cannot start on Ascend in MindSpore 1.6.2: "
             "init() up to 1.9 requires RANK_TABLE_FILE unless started by mpirun; from 2.0 on MS_ROLE is sufficient"});
+}
+
+// msrun exports the number of the host from 2.7 on.
+TEST(Starts, HaveTheVariablesOfTheReleasesMsrun) {
+  for (const char* release : {"1.9", "2.4", "2.5", "2.6", "2.7"}) {
+    const Plan plan = PlanOf("context.set_context { mode = 0 } " + kWorkers, Fields("'mindspore'", release));
+    EXPECT_EQ(EnvOf(plan, "worker.1").contains("MS_NODE_RANK"), std::string(release) == "2.7") << release;
+    EXPECT_EQ(EnvOf(plan, "worker.1").at("MS_NODE_ID"), "1") << release;
+    EXPECT_FALSE(EnvOf(plan, "scheduler.0").contains("MS_NODE_RANK")) << release;
+  }
+  EXPECT_TRUE(EnvOf(PlanOf(kWorkers, "framework = 'mindspore', cluster = { devices_per_host = 2 },"), "worker.1")
+                  .contains("MS_NODE_RANK"))
+      << "without a release";
 }
 
 TEST(Starts, AreNotJudgedWithoutARelease) {

@@ -12,7 +12,8 @@ namespace muster {
 namespace {
 
 // Told beside the facts: as title, text, list of releases, sub-keys, group.
-const std::vector<std::string> kToldElsewhere = {"1", "since", "until", "changed", "doc", "group", "area", "keys"};
+const std::vector<std::string> kToldElsewhere = {"1",     "since", "until", "changed", "doc",
+                                                 "group", "area",  "keys",  "keys_of"};
 
 // A rule whose source is told is told itself.
 void ExpectEverySourceToTell(const Attribute& attribute) {
@@ -41,6 +42,22 @@ void ExpectEveryFieldToTell(const Value::Map& record, const std::string& name) {
   }
 }
 
+void ExpectEveryFieldToTell(const Value& record) {
+  Value::Map fields = *record.AsMap();
+  const std::string name = *fields.at("1").AsString();
+  ExpectEveryFieldToTell(fields, name);
+  const auto changed = fields.find("changed");
+  if (changed == fields.end()) return;
+  const Value::Map changes = *changed->second.AsMap();
+  fields.erase("changed");
+  for (const auto& [release, change] : changes) {
+    // Fields of a change on top of the first record: all of them are told as well.
+    Value::Map later = fields;
+    for (const auto& [field, value] : *change.AsMap()) later[field] = value;
+    if (AttributesFromValue("set_context", Value(later), {})) ExpectEveryFieldToTell(later, name + " " + release);
+  }
+}
+
 TEST(Facts, TellEveryFieldOfEveryRecord) {
   std::size_t records = 0;
   for (const char* file : {"context", "context_old", "context_native", "device_config", "auto_parallel",
@@ -49,22 +66,26 @@ TEST(Facts, TellEveryFieldOfEveryRecord) {
     ASSERT_TRUE(read) << file;
     for (const Value& record : *read->AsList()) {
       ++records;
-      Value::Map fields = *record.AsMap();
-      const std::string name = *fields.at("1").AsString();
-      ExpectEveryFieldToTell(fields, name);
-      const auto changed = fields.find("changed");
-      if (changed == fields.end()) continue;
-      const Value::Map changes = *changed->second.AsMap();
-      fields.erase("changed");
-      for (const auto& [release, change] : changes) {
-        // Fields of a change on top of the first record: all of them are told as well.
-        Value::Map later = fields;
-        for (const auto& [field, value] : *change.AsMap()) later[field] = value;
-        if (AttributesFromValue("set_context", Value(later), {})) ExpectEveryFieldToTell(later, name + " " + release);
-      }
+      ExpectEveryFieldToTell(record);
     }
   }
   EXPECT_GT(records, 80U);
+}
+
+TEST(Facts, TellEveryFieldOfTheParametersOfFunctions) {
+  std::size_t records = 0;
+  for (const char* file : {"functions", "parallel"}) {
+    const auto read = OwnData(std::string("muster/schema/") + file + ".lua");
+    ASSERT_TRUE(read) << file;
+    for (const Value& function : *read->AsList()) {
+      const Value::List* parameters = function.AsMap()->at("parameters").AsList();
+      for (const Value& parameter : parameters == nullptr ? Value::List() : *parameters) {
+        ++records;
+        ExpectEveryFieldToTell(parameter);
+      }
+    }
+  }
+  EXPECT_GT(records, 40U);
 }
 
 AttributeHistory HistoryOf(const std::string& function, const std::string& path) {

@@ -16,9 +16,12 @@ const std::vector<Release>& AllReleases() {
   return releases;
 }
 
+// Of the setters and of the functions with parameters.
 std::vector<AttributeHistory> AllHistories() {
   std::vector<AttributeHistory> all;
-  for (const std::string& function : OwnSchemaForTests().Functions()) {
+  std::vector<std::string> functions = OwnSchemaForTests().Functions();
+  for (const auto& [name, unused] : OwnSchemaForTests().calls()) functions.push_back(name);
+  for (const std::string& function : functions) {
     for (AttributeHistory& history : Histories(OwnSchemaForTests(), function, AllReleases()))
       all.push_back(std::move(history));
   }

@@ -116,6 +116,20 @@ TEST_F(ContextReportTest, ExpectsNothingOfProcessesThatHadNoTime) {
             "incomplete");
 }
 
+TEST_F(ContextReportTest, TellsThatNoNetworkWasWrapped) {
+  const std::string waits = R"("errors": [], "waiting": ["parallel"])";
+  EXPECT_EQ(StateOf(Record(0, "1.6.2", "[]", waits)), "not_wrapped");
+  EXPECT_EQ(Text(),
+            "  context   worker.0: applied (MindSpore 1.6.2) without parallel: the script did not call "
+            "muster_context.parallel(network)\n");
+  AttemptEnd end = kEnded;
+  end.cut_short = end.told_to_stop = true;
+  EXPECT_EQ(StateOf(Record(0, "1.6.2", "[]", waits), end), "") << "it was stopped before it came to that";
+  EXPECT_EQ(StateOf(Record(0, "1.6.2", "[]", R"("errors": [], "waiting": [])")), "applied");
+  plan.roles[0].plays = "scheduler";
+  EXPECT_EQ(StateOf(Record(0, "1.6.2", "[]", waits)), "applied") << "it has no network";
+}
+
 TEST_F(ContextReportTest, IgnoresTheRecordOfAnotherAttempt) {
   EXPECT_EQ(StateOf(Record(0), {true, true, false, false, 1}), "never_read");
   EXPECT_EQ(StateOf(Record(0, "1.6.2", "[]", R"("errors": [])", 1), {true, true, false, false, 1}), "applied");

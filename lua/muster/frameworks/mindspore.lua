@@ -43,7 +43,7 @@ end
 return contract {
   name = "mindspore",
   doc = "MindSpore dynamic cluster: a scheduler and ranked workers.",
-  source = 'MindSpore, documentation "Dynamic Cluster Startup"; msrun 2.7',
+  source = 'MindSpore, documentation "Dynamic Cluster Startup"; msrun 2.3 to 2.7',
   notes = {
     "The scheduler runs the workers' script: in it, `init()` waits until all workers have exited. With MindSpore's recovery, a worker that is restarted registers with its previous rank; without, the scheduler refuses it. `auto` switches recovery on if a role has a `restart` with a scope below `job`, from MindSpore 1.8 on; without a restart the variables are those of msrun, which never sets it. In 2.0 to 2.5 recovery makes `Model.train(dataset_sink_mode=True)` fail in PYNATIVE_MODE, and off CPU graphs run without pipelining: `muster check` warns of both.",
     starts.told "mindspore",
@@ -68,7 +68,7 @@ return contract {
     { "RANK_SIZE", "all", "number of workers" },
     { "RANK_ID", "all", "rank; 0 for the scheduler" },
     { "MS_NODE_ID", "worker", "rank: a node id that is a number is the rank. The scheduler is `sched` with recovery" },
-    { "MS_NODE_RANK", "worker", "number of the host" },
+    { "MS_NODE_RANK", "worker", "number of the host, from MindSpore 2.7 on, and where the recipe names no release" },
     { "DEVICE_ID", "worker", "number of the device among the visible ones, or the local rank" },
     { "LOCAL_RANK", "worker", "rank on its host, which MindSpore reads before `init()` and msrun does not set" },
     { "LOCAL_RANK_SIZE", "worker", "workers on its host" },
@@ -99,12 +99,14 @@ return contract {
     if role.plays == "scheduler" then env.RANK_ID, env.MS_NODE_ID = 0, recovery and "sched" or nil end
     return env
   end,
-  env = function(process)
+  env = function(process, job)
     if process.role ~= "worker" then return nil end
+    -- msrun exports the host's number from 2.7 on.
+    local before_27 = job.release and job.before "2.7"
     return {
       MS_NODE_ID = process.rank, RANK_ID = process.rank,
       DEVICE_ID = process.device_index or process.local_rank,  -- its number among the devices that the process can see
-      MS_NODE_RANK = process.host.index,
+      MS_NODE_RANK = not before_27 and process.host.index or nil,
       LOCAL_RANK = process.local_rank, LOCAL_RANK_SIZE = process.local_size,
     }
   end,

@@ -5,6 +5,7 @@
 --   replaces     of a parameter: the attribute that it overrides if both are set
 --   devices      elsewhere the call logs an error and does nothing
 --   since        its first release; 2.5 if omitted
+--   by_name      takes one table of names, never values by position (parallel.lua)
 local uint32 = 4294967295
 local records = {}
 

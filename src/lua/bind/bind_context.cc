@@ -202,13 +202,16 @@ int CallFunction(lua_State* lua) {
   Context& context = ContextInForce(lua, "mindspore." + function, place);
   const Function* called = host.schema.FindCall(function);
   assert(called != nullptr && "the module offers what the schema describes");
-  const auto refuse = [&](std::string message) {
-    host.Report(Error("type", place, std::move(message)));
+  const auto refuse = [&](std::string message, std::string hint = {}) {
+    host.Report(Error("type", place, std::move(message), std::move(hint)));
     context.LeaveUnsettled(function, {});
     return 0;
   };
   const int given = lua_gettop(lua) - 1;
   const auto& parameters = called->parameters;
+  if (called->by_name && (given != 1 || !lua_istable(lua, 2))) {
+    return refuse(function + " takes one table of named settings", "mindspore." + function + " { … }");
+  }
   if (given > static_cast<int>(parameters.size())) {
     return refuse(function + " takes " + std::to_string(parameters.size()) + " arguments at most, got " +
                   std::to_string(given));
@@ -223,6 +226,8 @@ int CallFunction(lua_State* lua) {
         i == 0 && given == 1 && value.AsMap() != nullptr && (only == nullptr || !only->Is(Kind::kDict));
     if (by_name) {
       named = *value.AsMap();
+    } else if (called->by_name) {
+      return refuse(function + " takes names only: { name = value }, got " + ToText(value));
     } else if (!value.IsNull()) {
       named.emplace(parameters[static_cast<std::size_t>(i)], std::move(value));
     }
@@ -306,6 +311,13 @@ int SettingInForce(lua_State* lua) {
   return 1;
 }
 
+// pipeline_stages() -> the stages of the job, 1 without a pipeline
+int StagesInForce(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  lua_pushinteger(lua, host.context ? static_cast<lua_Integer>(PipelineStages(*host.context)) : 1);
+  return 1;
+}
+
 // in_force(function, attribute) -> the value in force for the whole job, including the release's default; nil if it is
 // unknown
 int ValueThatHolds(lua_State* lua) {
@@ -380,6 +392,7 @@ constexpr HostFunction kContextFunctions[] = {
     {"reset_context", Guarded<ResetContext>},
     {"setting", Guarded<SettingInForce>},
     {"context_ports", Guarded<ContextPorts>},
+    {"pipeline_stages", Guarded<StagesInForce>},
     {"touch", Guarded<Touch>},
     {"in_force", Guarded<ValueThatHolds>},
     {"release", Guarded<NamedRelease>},
