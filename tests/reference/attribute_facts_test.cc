@@ -11,10 +11,10 @@
 namespace muster {
 namespace {
 
-// Told beside the facts: as title, text, list of releases, sub-keys, group.
+// Fields described outside the facts: in title, text, list of releases, sub-keys or group.
 const std::vector<std::string> kToldElsewhere = {"1", "since", "until", "changed", "doc", "group", "area", "keys"};
 
-// A rule whose source is told is told itself.
+// The source of every rule must be listed together with the rule.
 void ExpectEverySourceToTell(const Attribute& attribute) {
   for (const auto& [rule, unused] : attribute.sources) {
     Attribute without = attribute;
@@ -32,7 +32,7 @@ void ExpectEveryFieldToTell(const Value::Map& record, const std::string& name) {
     Value::Map without = record;
     without.erase(field);
     const auto rest = AttributesFromValue("set_context", Value(without), {});
-    if (!rest || rest->front() == whole->front()) continue;  // it cannot be left out, or says nothing
+    if (!rest || rest->front() == whole->front()) continue;  // it is required, or has no content
     EXPECT_NE(FactsOf(whole->front()), FactsOf(rest->front())) << name << ": nothing tells its " << field;
   }
   if (const auto keys = record.find("keys"); keys != record.end()) {
@@ -41,7 +41,7 @@ void ExpectEveryFieldToTell(const Value::Map& record, const std::string& name) {
   }
 }
 
-TEST(Facts, TellEveryFieldOfEveryRecord) {
+TEST(Facts, DescribeEveryFieldOfEveryRecord) {
   std::size_t records = 0;
   for (const char* file : {"context", "context_old", "context_native", "device_config", "auto_parallel",
                            "parallel_config", "ps", "files"}) {
@@ -57,7 +57,7 @@ TEST(Facts, TellEveryFieldOfEveryRecord) {
       const Value::Map changes = *changed->second.AsMap();
       fields.erase("changed");
       for (const auto& [release, change] : changes) {
-        // Fields of a change on top of the first record: all of them are told as well.
+        // Adds the fields as a change after the first record: they must be described as well.
         Value::Map later = fields;
         for (const auto& [field, value] : *change.AsMap()) later[field] = value;
         if (AttributesFromValue("set_context", Value(later), {})) ExpectEveryFieldToTell(later, name + " " + release);
@@ -108,7 +108,7 @@ TEST(Facts, OfSubKeysAreFoundBelowTheirTables) {
   EXPECT_FALSE(LinesOf("set_context", "ascend_config.precision_mode", "behaviour").empty());
 }
 
-TEST(Releases, AreToldAsSpans) {
+TEST(Releases, AreShownAsSpans) {
   const std::vector<Release> all = {{1, 0, 0}, {1, 1, 0}, {1, 2, 0}, {1, 3, 0}};
   EXPECT_EQ(SpanText(all, all[0], all[3]), "1.0.0 to 1.3.0");
   EXPECT_EQ(SpanText(all, all[1], all[3]), "1.1.0 and later");
