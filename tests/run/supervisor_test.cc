@@ -110,7 +110,7 @@ TEST(Supervisor, AttributesNoFailureToProcessesItKilledOrStopped) {
   job(SignalSent{1, 0, SIGTERM, 0, 1});
   EXPECT_EQ(job(Killed(1, SIGTERM)), Lines{});
   job(SignalSent{2, 0, SIGTERM, 0, 1});
-  EXPECT_EQ(job(Killed(2, SIGSEGV)), Lines{});  // may be in its handler of SIGTERM
+  EXPECT_EQ(job(Killed(2, SIGSEGV)), Lines{});  // may have crashed in its handler of SIGTERM
   job(SignalSent{3, 0, SIGTERM, 0, 1});
   job(SignalSent{3, 0, SIGKILL, 0, 2});
   job(Killed(3, SIGKILL));
