@@ -278,7 +278,7 @@ def check_logs(run, started):
 
 
 def is_terse(run):
-    """A run among many, such as a sweep's trial, leaves out what the rest tells: its head counts itself once for all."""
+    """Whether this is a run among many, such as a sweep's trial: it omits files that repeat the journal."""
     return run.records[0]["descriptors"] == 0
 
 
@@ -376,7 +376,7 @@ def check_terminals(run):
 
 
 def check_activations(run):
-    """What the plan wants done on every host is done there once, and before the first start."""
+    """The plan's activation is executed once on every host, before the first start."""
     activated = run.of("host_activated")
     hosts = [record["host"] for record in activated]
     starts = run.of("start_ordered")

@@ -50,7 +50,7 @@ def told_files():
 
 @functools.lru_cache
 def told_keys():
-    """Every name in backticks of both pages, and what stands in their JSON."""
+    """Every name in backticks in both pages, and every name in their JSON."""
     text = "".join((DOCS / page).read_text(encoding="utf-8") for page in ("run_directory.md", "journal.md"))
     return {name for word in words(re.sub(r"^```.*$", "", text, flags=re.MULTILINE)) for name in re.findall(r"\w+", word)}
 
@@ -66,7 +66,7 @@ def keys_of(value, within=""):
 
 
 def untold_of_json(folder):
-    """One line for each name in the files for programs that no page has."""
+    """One line for each undocumented name in the JSON files."""
     for name in ("report.json", "binding.json", "inputs.json"):
         path = folder / name
         # A file may be empty if the head was killed between creating and writing it.
@@ -76,7 +76,7 @@ def untold_of_json(folder):
 
 
 def untold_of_record(record):
-    """One line for each name in a record that the page does not have."""
+    """One line for each undocumented name in a record."""
     event = record["event"]
     if event not in told_events():
         yield f"docs/journal.md does not tell of {event}"
