@@ -126,7 +126,7 @@ local context = {}
 ---Number of the device to use on its host.
 ---
 ---- releases: 0.3.1 to 2.7.0
----- status: 2.5.0 and later: deprecated: use `mindspore.set_device()` instead
+---- status: 2.5.0 and later: deprecated: use `mindspore.set_device() with device_id` instead
 ---- type: a whole number
 ---- range: 0 to 4095
 ---- default: `0`
@@ -142,7 +142,7 @@ local context = {}
 ---Kind of device that computes.
 ---
 ---- releases: 0.3.1 to 2.7.0
----- status: 2.5.0 and later: deprecated: use `mindspore.set_device()` instead
+---- status: 2.5.0 and later: deprecated: use `mindspore.set_device() with device_target` instead
 ---- type: text
 ---- values: `"Ascend"`, `"GPU"`, `"CPU"`; `"Davinci"` is taken for `"Ascend"`
 ---- default:
@@ -682,6 +682,7 @@ local context = {}
 ---Tune whole subgraphs ("1") or single operators ("2").
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: see also `mindspore.device_context.ascend.op_tuning.aoe_job_type()`
 ---- type: text
 ---- values: `"1"`, `"2"`
 ---- default: `"2"`

@@ -96,7 +96,8 @@ TEST_F(AtSite, MistakesAreReportedAtTheirLine) {
   EXPECT_EQ(check.exit_code, 2);
   EXPECT_TRUE(Has(check.err, "../muster.site.lua:4: error: a site file has no memroy")) << check.err;
   EXPECT_TRUE(Has(check.err, "hint: did you mean \"memory\"?")) << check.err;
-  EXPECT_TRUE(Has(check.err, "../muster.site.lua:5: error: transport is \"local\" or \"ssh\", got 3")) << check.err;
+  EXPECT_TRUE(Has(check.err, "../muster.site.lua:5: error: transport must be \"local\" or \"ssh\", got 3"))
+      << check.err;
   EXPECT_EQ(Muster({"ls"}).exit_code, 2) << "where runs are is said there, too";
   EXPECT_EQ(Muster({"docs", "mode"}).exit_code, 0) << "what needs no site does not read it";
   EXPECT_EQ(Muster({"plan", "recipe.lua", "--site", "nowhere.lua"}).exit_code, 2);

@@ -30,34 +30,13 @@ class HostsTestbed {
  public:
   // Why this machine cannot run a testbed; empty if it can.
   static const std::string& Missing() {
-    static const std::string missing = [] {
-      const CommandResult check = RunCommand({.argv = {Program(), "check"}});
-      if (check.exit_code == 0) return std::string();
-      return check.out.empty() ? "the bed cannot be asked: " + check.err : check.out.substr(0, check.out.find('\n'));
-    }();
+    static const std::string missing = MissingFor(Program());
     return missing;
   }
 
   // `options` are those of "testbed up", such as {"--sshd", "MaxStartups 10"}. Throws if it cannot be started.
-  explicit HostsTestbed(int hosts, const std::vector<std::string>& options = {}) {
-    std::vector<std::string> argv = {Program(),         "up",      std::to_string(hosts), folder(),  "--share",
-                                     MUSTER_SOURCE_DIR, "--share", MUSTER_BIN_DIR,        "--share", MUSTER_TESTS_DIR};
-    argv.insert(argv.end(), options.begin(), options.end());
-    int ends[2] = {-1, -1};
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-      throw std::runtime_error("no socket for the bed");
-    orders_.reset(ends[0]);
-    const UniqueFd its_end(ends[1]);
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, its_end.get(), 0);
-    ::posix_spawn_file_actions_adddup2(&actions, its_end.get(), 1);
-    const std::vector<std::string> env = {"PATH=/usr/bin:/bin"};
-    const int error = ::posix_spawnp(&pid_, argv.front().c_str(), &actions, nullptr,
-                                     command_detail::Pointers(argv).data(), command_detail::Pointers(env).data());
-    ::posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) throw std::runtime_error("the bed cannot be started");
-  }
+  explicit HostsTestbed(int hosts, const std::vector<std::string>& options = {})
+      : HostsTestbed(Program(), hosts, options) {}
   HostsTestbed(const HostsTestbed&) = delete;
   HostsTestbed& operator=(const HostsTestbed&) = delete;
   ~HostsTestbed() { Down(); }
@@ -100,6 +79,9 @@ class HostsTestbed {
     throw std::runtime_error("the bed has no host " + host);
   }
 
+  // The process whose network namespace is that of the login machine.
+  pid_t Login() const { return pid_; }
+
   // These return the command line that runs `argv` on the login machine, on a host without its sshd, or through ssh.
   std::vector<std::string> Login(std::vector<std::string> argv) const {
     argv.insert(argv.begin(), folder() + "/login");
@@ -113,8 +95,33 @@ class HostsTestbed {
     return Login({"ssh", "-n", "-F", ssh_config(), "-o", "BatchMode=yes", "-o", "ConnectTimeout=2", host, command});
   }
 
- private:
-  static std::string Program() { return std::string(MUSTER_SOURCE_DIR) + "/tests/hosts/testbed"; }
+ protected:
+  // One that another program brings up, which has these options and answers these orders too.
+  HostsTestbed(const std::string& program, int hosts, const std::vector<std::string>& options) {
+    std::vector<std::string> argv = {program,           "up",      std::to_string(hosts), folder(),  "--share",
+                                     MUSTER_SOURCE_DIR, "--share", MUSTER_BIN_DIR,        "--share", MUSTER_TESTS_DIR};
+    argv.insert(argv.end(), options.begin(), options.end());
+    int ends[2] = {-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+      throw std::runtime_error("no socket for the bed");
+    orders_.reset(ends[0]);
+    const UniqueFd its_end(ends[1]);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, its_end.get(), 0);
+    ::posix_spawn_file_actions_adddup2(&actions, its_end.get(), 1);
+    const std::vector<std::string> env = {"PATH=/usr/bin:/bin"};
+    const int error = ::posix_spawnp(&pid_, argv.front().c_str(), &actions, nullptr,
+                                     command_detail::Pointers(argv).data(), command_detail::Pointers(env).data());
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) throw std::runtime_error("the bed cannot be started");
+  }
+
+  static std::string MissingFor(const std::string& program) {
+    const CommandResult check = RunCommand({.argv = {program, "check"}});
+    if (check.exit_code == 0) return std::string();
+    return check.out.empty() ? "the testbed cannot be asked: " + check.err : check.out.substr(0, check.out.find('\n'));
+  }
 
   bool Do(const std::string& order) {
     const std::string line = order + "\n";
@@ -122,7 +129,10 @@ class HostsTestbed {
            Answer() == "done";
   }
 
-  // Returns the next line, or the rest if the testbed ends.
+ private:
+  static std::string Program() { return std::string(MUSTER_SOURCE_DIR) + "/tests/hosts/testbed"; }
+
+  // The next line, or the rest if the testbed ends.
   std::string Answer() {
     std::string line;
     for (char byte = 0; ::read(orders_.get(), &byte, 1) == 1 && byte != '\n';) line += byte;

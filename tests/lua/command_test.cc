@@ -36,15 +36,16 @@ TEST(Commands, AreWrappedByWordsOnly) {
   const auto problems = [](const std::string& wrap) {
     return ProblemsOf("job:workers { count = 1, command = { 'x' }, wrap = " + wrap + " }");
   };
-  EXPECT_EQ(problems("'gdb'"),
-            Lines{"recipe.lua:4 error command: the command of the wrap of worker is a list of words, got \"gdb\""});
+  EXPECT_EQ(
+      problems("'gdb'"),
+      Lines{"recipe.lua:4 error command: the command of the wrap of worker must be a list of words, got \"gdb\""});
   EXPECT_EQ(problems("{}"), Lines{"recipe.lua:4 error command: the command of the wrap of worker is empty"});
   EXPECT_EQ(problems("muster.shell 'gdb'"), Lines{"recipe.lua:4 error command: wrap of role worker is muster.shell"});
 }
 
 TEST(Commands, WithMistakesAreReportedWordByWord) {
   EXPECT_EQ(ProblemsFrom("'x y'"),
-            Lines{"recipe.lua:4 error command: the command of worker is a list of words, got \"x y\""});
+            Lines{"recipe.lua:4 error command: the command of worker must be a list of words, got \"x y\""});
   EXPECT_EQ(ProblemsFrom("{}"), Lines{"recipe.lua:4 error command: the command of worker is empty"});
   EXPECT_EQ(ProblemsFrom("{ false }"), Lines{"recipe.lua:4 error command: the command of worker is empty"});
   EXPECT_EQ(ProblemsFrom("{ 'x', nil, 'y' }"),

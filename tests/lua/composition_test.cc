@@ -92,7 +92,7 @@ TEST(Extensions, DeclareNewParametersAndNameExistingOnes) {
       Lines{"recipe.lua:3 error parameter: parameter layers has the type int in the recipe that is extended, and is "
             "declared with string"});
   EXPECT_EQ(Extended("params = { opt = 3 }").problems(),
-            Lines{"recipe.lua:3 error parameter: opt is a block of parameters, got 3"});
+            Lines{"recipe.lua:3 error parameter: opt must be a block of parameters, got 3"});
   EXPECT_EQ(Extended("params = { beta = 0.5 }").problems().size(), 1U) << "recipes write names whole";
   EXPECT_EQ(Extended("parms = {}").problems(),
             Lines{"recipe.lua:3 error unknown_key: an extension has no option \"parms\""});

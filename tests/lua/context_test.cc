@@ -278,7 +278,7 @@ TEST(ContextOfAProcess, AcceptsOneTableOfNames) {
 // A process object stored by another process's `each` can no longer be changed.
 TEST(ContextOfAProcess, IsSetOnlyInItsOwnEach) {
   EXPECT_EQ(ProblemsOf("local first\n" + InEach("first = first or process\nfirst:context { device_id = 0 }"), kTwo),
-            Lines{"recipe.lua:8 error order: process:context of worker.0 is called after its each"});
+            Lines{"recipe.lua:8 error order: process:context of worker.0 is called after its each function"});
 }
 
 TEST(ContextOfAProcess, SetByAFunctionOfTheContextApiCausesAWarning) {

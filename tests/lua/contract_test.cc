@@ -192,9 +192,9 @@ TEST(Contracts, CheckTheirOptions) {
   const std::string roles = "job:servers { command = { 'x' } } job:workers { count = 1, command = { 'x' } }";
   const std::pair<const char*, const char*> cases[] = {
       {"{ 'mindspore-ps', form = 'small' }",
-       "enum: framework mindspore-ps: form is none of {\"named\", \"minimal\"}, got \"small\""},
+       "enum: framework mindspore-ps: form must be one of {\"named\", \"minimal\"}, got \"small\""},
       {"{ 'mindspore-ps', form = true }",
-       "enum: framework mindspore-ps: form is none of {\"named\", \"minimal\"}, got true"},
+       "enum: framework mindspore-ps: form must be one of {\"named\", \"minimal\"}, got true"},
       {"{ 'mindspore-ps', from = 'minimal' }", "unknown_key: framework mindspore-ps has no option \"from\""},
       {"{ 'mindspore-ps', 'minimal' }", "unknown_key: framework mindspore-ps has no option 2"},
       {"{ form = 'minimal' }", "type: framework names no contract"},
@@ -237,7 +237,7 @@ TEST(MindSporePs, RestartsNoSingleWorkerAndAServerOnlyWithRecovery) {
   const std::string server = "{ name = 'server', plays = 'server', restart = { scope = 'process' } }";
   const std::string recovery = "{ recovery = {} }";
   const Lines refused = {
-      "restart: role worker: a single worker cannot be started again: only servers recover in MindSpore's "
+      "restart: role worker: a single worker cannot be restarted: only servers recover in MindSpore's "
       "parameter-server mode (documentation \"Parameter Server Mode\")"};
   EXPECT_EQ(RestartProblems(worker, "named", "'x'", recovery), refused);
   EXPECT_EQ(
@@ -246,11 +246,11 @@ TEST(MindSporePs, RestartsNoSingleWorkerAndAServerOnlyWithRecovery) {
   EXPECT_EQ(RestartProblems("{ name = 'worker', plays = 'worker' }", "named", "nil", "nil"), Lines{});
   EXPECT_EQ(RestartProblems(server, "named", "'x'", recovery), Lines{});
   EXPECT_EQ(RestartProblems(server, "named", "'/etc/ps.json'", "nil"), Lines{}) << "what the host holds is not known";
-  const Lines no_recovery = {"restart: role server: a server that is started again needs recovery in config_file_path"};
+  const Lines no_recovery = {"restart: role server: a server that is restarted needs recovery in config_file_path"};
   EXPECT_EQ(RestartProblems(server, "named", "nil", "nil"), no_recovery);
   EXPECT_EQ(RestartProblems(server, "named", "'x'", "{}"), no_recovery);
   EXPECT_EQ(RestartProblems(server, "minimal", "'x'", recovery),
-            Lines{"restart: role server: a server can only be started again under its node id"});
+            Lines{"restart: role server: a server can only be restarted with its node id"});
 }
 
 TEST(MindSpore, SetsTheVariablesOfItsOwnLauncherForSixteenWorkers) {

@@ -56,7 +56,7 @@ TEST(Each, CannotChangeFacts) {
       {"process.ports.x = 7", "x cannot be set in process.ports"},
       {"local x = process.ports.nope", "there is no nope in process.ports"},
       {"process.env = {}", "process.env cannot be replaced"},
-      {"process.cwd = 7", "cwd of a worker is a path, got 7"},
+      {"process.cwd = 7", "cwd of a worker must be a path, got 7"},
       {"rawset(process, 'rank', 9)", "rawset: this table cannot be changed"},
       {"rawset(process.env, 'A', '1')", "rawset: this table cannot be changed"},
   };
@@ -107,7 +107,7 @@ TEST(Each, MustYieldACommand) {
                        "{ 'x' } end end }"),
             Lines{"recipe.lua:4 error command: each of role worker sets no command, and the role has none"});
   EXPECT_EQ(ProblemsOf(Each("process.command = 'x'")),
-            Lines{"recipe.lua:5 error command: the command of a worker is a list of words, got \"x\""});
+            Lines{"recipe.lua:5 error command: the command of a worker must be a list of words, got \"x\""});
 }
 
 TEST(Each, ObjectsCannotBeUsedAfterwards) {

@@ -47,8 +47,9 @@ TEST(Env, RefusesInvalidNamesAndValues) {
       EXPECT_EQ(evaluated.answer.diagnostics[0].place, (Place{"recipe.lua", kBodyLine})) << code;
     }
   }
-  EXPECT_EQ(ProblemsOf("job:env 'A=1'"), (Lines{"recipe.lua:4 error type: job:env is a table of variables, got \"A=1\"",
-                                                "recipe.lua:2 error roles: the plan describes no process"}));
+  EXPECT_EQ(ProblemsOf("job:env 'A=1'"),
+            (Lines{"recipe.lua:4 error type: job:env must be a table of variables, got \"A=1\"",
+                   "recipe.lua:2 error roles: the plan describes no process"}));
 }
 
 TEST(Env, RemovesInheritedVariables) {

@@ -226,14 +226,13 @@ TEST(Roles, WithOtherNamesChooseTheirFrameworkRoleAndWorld) {
       "'worker', world = 'rl', count = 1, command = { 'l' } }");
   EXPECT_EQ(ProcessNamed(plan, "learner.0").rank, 2U);
   EXPECT_EQ(ProcessNamed(plan, "actor.0").world_size, 3U);
-  EXPECT_EQ(
-      ProblemsOf("job:role 'x' { as = 'wrker', command = { 'x' } }"),
-      Lines{
-          "recipe.lua:4 error enum: role x: as is \"other\", \"scheduler\", \"server\" or \"worker\", got \"wrker\""});
+  EXPECT_EQ(ProblemsOf("job:role 'x' { as = 'wrker', command = { 'x' } }"),
+            Lines{"recipe.lua:4 error enum: role x: as must be \"other\", \"scheduler\", \"server\" or \"worker\", got "
+                  "\"wrker\""});
   for (const char* name : {"", "a b", "a/b", "1a", "-a", "ä", "a.b", "a\\nb"}) {
     const Lines problems = ProblemsOf(std::string("job:role '") + name + "' { command = { 'x' } }");
     ASSERT_EQ(problems.size(), 1U) << name;
-    EXPECT_TRUE(problems[0].starts_with("recipe.lua:4 error format: a role's name is a letter")) << problems[0];
+    EXPECT_TRUE(problems[0].starts_with("recipe.lua:4 error format: a role's name must be a letter")) << problems[0];
   }
   EXPECT_EQ(ProblemsOf("job:role(('x'):rep(101))").size(), 1U);
   EXPECT_EQ(ProblemsOf("job:role 'x' { world = '', command = { 'x' } }").size(), 1U);
@@ -243,7 +242,7 @@ TEST(Roles, MustBeDescribedOnceAndInFull) {
   EXPECT_EQ(ProblemsOf("job:role 'x' { command = { 'x' } } job:role 'x' { command = { 'x' } }"),
             Lines{"recipe.lua:4 error duplicate: role x is described twice"});
   EXPECT_EQ(ProblemsOf("local later = job:role 'x'" + kOne),
-            Lines{"recipe.lua:4 error roles: role x is named and not described"});
+            Lines{"recipe.lua:4 error roles: role x is named but not described"});
   EXPECT_EQ(ProblemsOf("job:workers { count = 1 }"), Lines{"recipe.lua:4 error command: role worker has no command"});
   EXPECT_EQ(ProblemsOf("job:workers 'x'"),
             Lines{"recipe.lua:4 error type: role worker expects a table of options, got \"x\""});

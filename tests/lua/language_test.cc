@@ -201,8 +201,9 @@ TEST(Errors, InATailCallHaveALine) {
   const std::string tail =
       "local muster = require 'muster'\n\nreturn muster.recipe { name = 't', plan = function(p, job)\n"
       "  return job:workers { count = 'x', command = { 'y' } }\nend }";
-  EXPECT_EQ(Evaluate({tail}).problems(),
-            Lines{"recipe.lua:3 error range: count of role worker is a whole number from 0 to 1000000, got \"x\""});
+  EXPECT_EQ(
+      Evaluate({tail}).problems(),
+      Lines{"recipe.lua:3 error range: count of role worker must be a whole number from 0 to 1000000, got \"x\""});
   EXPECT_EQ(Evaluate({"local muster = require 'muster'\n\nreturn muster.recipe {}"}).problems(),
             (Lines{"recipe.lua:3 error missing: the recipe has no name",
                    "recipe.lua:3 error missing: the recipe has no plan"}));

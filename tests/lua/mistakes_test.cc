@@ -22,9 +22,9 @@ TEST(Mistakes, AreAllReportedInOneRun) {
                  "mindspore = '1.6',"),
       (Lines{"recipe.lua:4 error check: first",
              "recipe.lua:5 error unknown_key: set_context has no attribute \"no_such_attribute\" in MindSpore 1.6.2",
-             "recipe.lua:6 error range: count of role worker is a whole number from 0 to 1000000, got -1",
+             "recipe.lua:6 error range: count of role worker must be a whole number from 0 to 1000000, got -1",
              "recipe.lua:6 error command: word 2 of the command of worker is true",
-             "recipe.lua:7 error variable: job:env: A is a string or a number, got true",
+             "recipe.lua:7 error variable: job:env: A must be a string or a number, got true",
              "recipe.lua:9 error conflict: port a has two numbers"}));
 }
 

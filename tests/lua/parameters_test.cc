@@ -215,7 +215,7 @@ TEST(Cluster, IsOverriddenLikeParameters) {
                 .printed,
             Lines{"3\t0\t0"});
   EXPECT_EQ(ProblemsOf(body, "cluster = { hosts = 0, devices_per_host = 'x', nodes = 3 },").size(), 3U);
-  EXPECT_EQ(ProblemsOf(body, "cluster = 7,"), Lines{"recipe.lua:2 error type: cluster is a table, got 7"});
+  EXPECT_EQ(ProblemsOf(body, "cluster = 7,"), Lines{"recipe.lua:2 error type: cluster must be a table, got 7"});
 }
 
 TEST(Flags, RenderParametersForArgparseAndHydra) {

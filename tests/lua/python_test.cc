@@ -93,13 +93,13 @@ TEST(PythonPath, DependsOnTheCommandOfEachProcess) {
 
 TEST(ApplyContext, IsTrueOrFalseAndNeedsARelease) {
   EXPECT_EQ(ProblemsOf("job:workers { count = 1, command = { 'x' }, apply_context = 'yes' }", kMindSpore),
-            Lines{"recipe.lua:4 error type: apply_context of role worker is true or false, got \"yes\""});
+            Lines{"recipe.lua:4 error type: apply_context of role worker must be true or false, got \"yes\""});
   EXPECT_EQ(
       ProblemsOf("job:workers { count = 1, command = { 'x' }, apply_context = true }", "framework = 'mindspore',"),
       Lines{"recipe.lua:4 error missing: apply_context of role worker: the recipe names no release of MindSpore, "
             "so there is no context"});
   EXPECT_EQ(ProblemsOf("", "mindspore = '1.6', apply_context = 1,"),
-            Lines{"recipe.lua:2 error type: apply_context is a boolean, got 1"});
+            Lines{"recipe.lua:2 error type: apply_context must be a boolean, got 1"});
 }
 
 TEST(AcceptRelease, IsPartOfThePlan) {

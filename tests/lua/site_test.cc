@@ -105,7 +105,7 @@ TEST(Rules, ThatAreSatisfiedChangeNothing) {
 
 TEST(Rules, WithErrorsAreReportedAtTheirLine) {
   EXPECT_EQ(Judged("return 3").problems(),
-            Lines{"/etc/rules/policy.lua:1 error policy: the rules of the site are a function, got 3"});
+            Lines{"/etc/rules/policy.lua:1 error policy: the rules of the site must be a function, got 3"});
   EXPECT_EQ(Judged("return function(plan)\n  return plan.nothing.more\nend").problems().front().substr(0, 34),
             "/etc/rules/policy.lua:2 error lua:");
   EXPECT_EQ(Judged("return function(plan, check)\n  check(false)\nend").problems(),

@@ -58,15 +58,18 @@ TEST(SiteFile, RecordsTheLineOfEachFact) {
 }
 
 TEST(SiteFile, ReportsEveryMistakeAtItsLine) {
-  EXPECT_EQ(Problems(Table({{"host", Value("n1")}, {"devices", Value(-1)}, {"memory", Value("much")}}),
-                     {{"host", 3}, {"devices", 4}}),
-            (Lines{"muster.site.lua:4 range: devices is how many a host has, 0 to 4096, got -1 [devices = 8]",
-                   "muster.site.lua:3 unknown_key: a site file has no host [did you mean \"hosts\"?]",
-                   "muster.site.lua:0 range: memory is how much a host has, got \"much\" [memory = \"512GiB\"]"}));
+  EXPECT_EQ(
+      Problems(Table({{"host", Value("n1")}, {"devices", Value(-1)}, {"memory", Value("much")}}),
+               {{"host", 3}, {"devices", 4}}),
+      (Lines{
+          "muster.site.lua:4 range: devices must be the number of a host's devices, 0 to 4096, got -1 [devices = 8]",
+          "muster.site.lua:3 unknown_key: a site file has no host [did you mean \"hosts\"?]",
+          "muster.site.lua:0 range: memory must be the size of a host's memory, got \"much\" [memory = \"512GiB\"]"}));
   EXPECT_EQ(Problems(Table({{"hosts", Value("n1")}, {"hostfile", Value("h.txt")}}), {{"hostfile", 2}}),
             (Lines{"muster.site.lua:2 conflict: hosts and hostfile both name the hosts [leave one of them out]"}));
-  EXPECT_EQ(Problems(Table({{"transport", Value("shh")}}), {}),
-            (Lines{"muster.site.lua:0 enum: transport is \"local\" or \"ssh\", got \"shh\" [did you mean \"ssh\"?]"}));
+  EXPECT_EQ(
+      Problems(Table({{"transport", Value("shh")}}), {}),
+      (Lines{"muster.site.lua:0 enum: transport must be \"local\" or \"ssh\", got \"shh\" [did you mean \"ssh\"?]"}));
   EXPECT_EQ(Problems(Table({{"environment", Table({{"sett", Table({})}})}}), {{"environment", 6}}),
             (Lines{"muster.site.lua:6 unknown_key: environment of a site file has no sett [did you mean \"set\"?]"}));
   EXPECT_EQ(Problems(Table({{"libraries", Table({{"rules", Value("x")}})}})).size(), 1U);

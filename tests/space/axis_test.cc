@@ -31,7 +31,7 @@ TEST(Axis, RefusesMistakes) {
   };
   EXPECT_EQ(problem(Range(0, 1, 0.3)), "axis a: steps of 0.3 from 0 to 1 do not land on the upper end");
   EXPECT_EQ(problem(Range(1, 0, 1)), "axis a: from 1 to 0 there is nothing");
-  EXPECT_EQ(problem(Range(0, 1, 0)), "axis a: the step is above 0, got 0");
+  EXPECT_EQ(problem(Range(0, 1, 0)), "axis a: the step must be above 0, got 0");
   EXPECT_EQ(problem({"a", Axis::Kind::kChoice, {}}), "axis a: there is no value to choose");
   EXPECT_EQ(problem({"a", Axis::Kind::kChoice, {Value(1), Value(2), Value(1)}}), "axis a: the value 1 is given twice");
   EXPECT_EQ(problem(Between(Axis::Kind::kLogUniform, 0, 1)),

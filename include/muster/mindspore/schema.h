@@ -79,6 +79,19 @@ struct RuleSource {
   bool operator==(const RuleSource&) const = default;
 };
 
+// Where the value of a deprecated attribute goes: the argument of a function that replaces it.
+struct Move {
+  std::string function;   // "runtime.set_memory"; empty: no function replaces the attribute
+  std::string parameter;  // empty: the only one of the function, or the call itself (kCalled)
+  // By value (as text): the argument, where it is another one. Without parameters false is no call.
+  std::map<std::string, Value> values;
+  bool literals = false;  // the function accepts fewer values
+  bool pynative = false;  // the same meaning in PYNATIVE_MODE only
+  std::string differs;    // why the meaning is never the same; empty: it is
+
+  bool operator==(const Move&) const = default;
+};
+
 struct Attribute {
   std::string api;  // "set_context", "set_auto_parallel_context" or "set_ps_context"; empty for sub-keys
   std::string name;
@@ -170,6 +183,7 @@ struct Attribute {
   bool withdrawn = false;        // accepted and ignored, with a warning
   bool kept_on_reset = false;    // the function's reset leaves it alone
   std::string successor;         // of a deprecated or withdrawn attribute, or the one to read instead
+  Move moved;                    // of a deprecated one: the function behind `successor`
 
   std::string group;  // of the documents: "system", "debug", "execution", …
   std::string area;   // of the programming guide of 1.0: "mode", "hardware", "distributed", "maintenance"
@@ -204,6 +218,9 @@ struct Function {
 
 // The one "parameter" under which the call of a function without parameters is settled: true.
 constexpr std::string_view kCalled = "called";
+
+// The parameter of the function that the move names; empty if it names none of several.
+std::string ParameterOf(const Move& move, const Function& function);
 
 // A condition on one effective value. An unknown value (a default that only the installed package knows, an attribute
 // that the release lacks) satisfies only `set = false`.
@@ -260,7 +277,8 @@ class Schema {
   Diagnostics Add(std::string_view api, const Value& records, const Place& place);
   // The same for the JSON files that attributes name: each record is a dict, its keys those of the file.
   Diagnostics AddFiles(const Value& records, const Place& place);
-  // Functions with parameters: { "runtime.set_memory", parameters = { … }, repeats = "once", … }.
+  // Functions with parameters: { "runtime.set_memory", parameters = { … }, repeats = "once", … }. They come after the
+  // attributes: one that moved to another function or parameter than these is refused.
   Diagnostics AddFunctions(const Value& records, const Place& place);
   // Rules come after the attributes: one that names an attribute of no release is refused.
   Diagnostics AddRules(const Value& records, const Place& place);

@@ -1,7 +1,7 @@
--- Attributes of set_auto_parallel_context that stand for themselves; those that are tables are in parallel_config.lua.
--- One record per attribute; see context.lua and include/muster/mindspore/schema.h. `group` is the documents' table of 1.6.
--- `modes` are the parallel modes in which MindSpore takes another value than the default when training starts,
--- `modes_documented` those that only the documents name. `sources` says where each rule of a record comes from.
+-- Attributes of set_auto_parallel_context that are not tables; those that are tables are in parallel_config.lua. One
+-- record per attribute; see context.lua and include/muster/mindspore/schema.h. `group` is the documents' table of 1.6.
+-- `modes` are the parallel modes in which MindSpore accepts another value than the default when training starts,
+-- `modes_documented` those named only by the documents. `sources` names the source of each rule of a record.
 local every_mode = { "stand_alone", "data_parallel", "hybrid_parallel", "semi_auto_parallel", "auto_parallel" }
 local parallel_modes = { "data_parallel", "hybrid_parallel", "semi_auto_parallel", "auto_parallel" }
 local automatic_modes = { "semi_auto_parallel", "auto_parallel" }

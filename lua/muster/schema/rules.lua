@@ -1,11 +1,11 @@
 -- Rules between settings: sentences of the documents, and what MindSpore itself refuses. One record per rule, checked
--- once the job is known; what a field means is said in include/muster/mindspore/schema.h (Rule). Rules about one attribute and
--- one mode stand with the attribute (`modes`, `pynative`, `divides` …); those that count processes are functions of
--- src/settings/check/together.cc.
---   about             the setting that is blamed; a function alone: the first thing that was set with it
+-- once the job is known; include/muster/mindspore/schema.h (Rule) documents the fields. Rules about one attribute and
+-- one mode are in the attribute's record (`modes`, `pynative`, `divides` …); those that count processes are functions
+-- of src/settings/check/together.cc.
+--   about             the setting at which it is reported; a function alone: the first setting made with it
 --   when, unless      by path: a value, or { one_of, none_of, above, above_value_of, set }
 --   refused           MindSpore fails, so it is an error; else a warning
---   source            document: who says so; behaviour: what MindSpore does about it
+--   source            document: where it is documented; behaviour: what MindSpore does
 local parallel, plain, ps = "set_auto_parallel_context.", "set_context.", "set_ps_context."
 local mode, target = parallel .. "parallel_mode", plain .. "device_target"
 local optimizer = parallel .. "enable_parallel_optimizer"
@@ -130,7 +130,7 @@ local rules = {
       "the flags win",
     hint = "leave one of the two out", source = { document = "API page of 1.6" } },
 
-  -- What a process needs of its host
+  -- Requirements of a process on its host
   { "deep_calls", kind = "stack", about = plain .. "max_call_depth", since = "1.0",
     when = { [plain .. "max_call_depth"] = { above = 1000 } },
     says = "{max_call_depth} needs a deeper stack than the default of 1000: without one {release} may end with " ..
@@ -159,7 +159,7 @@ end
 encryption "client"
 encryption "server"
 
--- What ge_options say as well wins, under the name that the device's software has for it or under the sub-key's own.
+-- Settings that ge_options contain as well take precedence, under the device software's name or the sub-key's own.
 local function overruled(sub_key, part, name, since, last)
   local own, option = plain .. "ascend_config." .. sub_key, plain .. "ascend_config.ge_options." .. part .. "." .. name
   rules[#rules + 1] = { sub_key .. "_by_ge_options_" .. part .. "_" .. name, kind = "conflict",

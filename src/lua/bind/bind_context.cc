@@ -17,7 +17,7 @@
 namespace muster {
 namespace {
 
-// The context that a call at this moment changes: the job's, or inside `each` the process's own.
+// The context that a call changes at this moment: the job's, or, inside `each`, that of the process.
 Context& ContextInForce(lua_State* lua, const std::string& function, const Place& place) {
   Host& host = Host::Of(lua);
   if (!host.planning) {
@@ -41,12 +41,12 @@ Context& ContextInForce(lua_State* lua, const std::string& function, const Place
   return *overlay;
 }
 
-// The name of a secret that is part of the value and not the whole of it; empty if there is none.
+// The name of a secret that is only a part of the value; empty if there is none.
 std::string SecretWithin(const Value& value, bool is_whole) {
   std::string found;
   if (const std::string* text = value.AsString()) {
     const auto pieces = Pieces(Text(*text));
-    if (!pieces) return {};  // told when the plan is made
+    if (!pieces) return {};  // reported when the plan is made
     for (const TextPiece& piece : *pieces) {
       const bool secret = piece.hole && piece.hole->kind == Placeholder::Kind::kSecret;
       if (secret && !(is_whole && pieces->size() == 1)) found = piece.hole->name;
@@ -61,7 +61,7 @@ std::string SecretWithin(const Value& value, bool is_whole) {
   return found;
 }
 
-// Whether an address of job:address is in it: where its process is placed is not known yet.
+// Whether the value contains an address of job:address, which is not settled before the process is placed.
 bool HoldsAddress(const Value& value) {
   if (const std::string* text = value.AsString()) {
     return text->find(std::string(kPlaceholderOpen) + "address:") != std::string::npos;
@@ -72,7 +72,7 @@ bool HoldsAddress(const Value& value) {
          std::any_of(map->begin(), map->end(), [](const auto& entry) { return HoldsAddress(entry.second); });
 }
 
-// A process gets a secret through a descriptor that stands in the place of the attribute's value.
+// A process gets a secret through a descriptor, whose path replaces the whole value of the attribute.
 Diagnostics CheckTexts(const std::string& function, const Value::Map& arguments, const Place& place) {
   Diagnostics problems;
   for (const auto& [name, value] : arguments) {
@@ -90,7 +90,7 @@ Diagnostics CheckTexts(const std::string& function, const Value::Map& arguments,
   return problems;
 }
 
-// The named attributes in the table at `index`, of a call that has `further` arguments after it; nothing after a
+// The named attributes in the table at `index`, in a call with `further` arguments after it; nothing after a
 // report.
 std::optional<Value::Map> ReadAttributes(lua_State* lua, int index, lua_Integer further, const std::string& function,
                                          const std::string& example, const Place& place) {
@@ -122,7 +122,7 @@ void ApplyTo(Host& host, Context& context, const std::string& function, const Va
   host.Report(context.Apply(function, named, place));
 }
 
-// "process:context { device_id = …, mode = … }", which says the same as a call inside `each`.
+// "process:context { device_id = …, mode = … }", which is equivalent to a call inside `each`.
 std::string ProcessCall(const Value::Map& named) {
   constexpr std::size_t kMost = 4;
   std::string text;
@@ -158,8 +158,8 @@ int SetContext(lua_State* lua) {
   return 0;
 }
 
-// The function of the context API that an attribute belongs to in the recipe's release. One that is unknown is the
-// function's that knew it once or has a similar name, so that it is reported as if it had been called.
+// The function that the attribute belongs to in the recipe's release. For an unknown attribute, the function that had
+// it in another release or has a similar one, so that the error is reported for that function.
 std::string FunctionWith(const Context& context, const std::string& name) {
   static const std::array<std::string, 3> kFunctions = {"set_context", "set_auto_parallel_context", "set_ps_context"};
   const Schema& schema = context.schema();
@@ -278,7 +278,7 @@ int ResetContext(lua_State* lua) {
   return 0;
 }
 
-// touch(name) -> whether the name is known to be fine: the recipe takes it out of the context module. Constants that
+// touch(name) -> whether the name needs no further calls: the recipe reads it from the context module. Constants that
 // its release lacks are reported, now or once the release is known.
 int Touch(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -306,8 +306,8 @@ int SettingInForce(lua_State* lua) {
   return 1;
 }
 
-// in_force(function, attribute) -> the value that holds for the whole job, the release's default too; nil if it is not
-// known
+// in_force(function, attribute) -> the value in force for the whole job, including the release's default; nil if it is
+// unknown
 int ValueThatHolds(lua_State* lua) {
   Host& host = Host::Of(lua);
   if (!host.context) return 0;
@@ -343,8 +343,8 @@ int InheritedVariable(lua_State* lua) {
   return 1;
 }
 
-// context_ports() -> list of { attribute, port, number, place }: attributes that stand for a port of the plan; number 0
-// if muster finds it
+// context_ports() -> list of { attribute, port, number, place }: attributes that hold a port of the plan; number 0 if
+// muster finds it
 int ContextPorts(lua_State* lua) {
   Host& host = Host::Of(lua);
   lua_newtable(lua);

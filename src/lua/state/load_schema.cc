@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-// Lists of records and what they describe.
+// The lists of records, and where each is stored.
 struct SchemaFile {
   const char* path;
   enum class Holds : std::uint8_t { kReleases, kAttributes, kFunctions, kFiles, kRules };

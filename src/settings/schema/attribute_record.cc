@@ -77,6 +77,32 @@ Trouble ReadEnd(const Value& value, Attribute& attribute) {
   return "";
 }
 
+// { function, parameter, values = …, … }, which names the successor as well.
+Trouble ReadMove(const Value& value, Attribute& attribute, int) {
+  Value::Map fields;
+  if (const Value::List* list = value.AsList()) {  // a Lua table without names
+    for (std::size_t i = 0; i < list->size(); ++i) fields.emplace(std::to_string(i + 1), (*list)[i]);
+  } else if (const Value::Map* map = value.AsMap()) {
+    fields = *map;
+  }
+  Move move;
+  for (const auto& [key, field] : fields) {
+    const Trouble trouble = key == "1"          ? Read(field, move.function)
+                            : key == "2"        ? Read(field, move.parameter)
+                            : key == "values"   ? Read(field, move.values)
+                            : key == "literals" ? Read(field, move.literals)
+                            : key == "pynative" ? Read(field, move.pynative)
+                            : key == "differs"  ? Read(field, move.differs)
+                                                : "is not known";
+    if (!trouble.empty()) return "has a bad field: " + key + " " + trouble;
+  }
+  if (move.function.empty()) return "must begin with the name of a function";
+  attribute.successor = "mindspore." + move.function + "()";
+  if (!move.parameter.empty()) attribute.successor += " with " + move.parameter;
+  attribute.moved = std::move(move);
+  return "";
+}
+
 Trouble ReadKeys(const Value& value, Attribute& attribute, int depth);
 
 struct Field {
@@ -156,6 +182,7 @@ constexpr Field kFields[] = {
     {"documented_only", ReadMember<&Attribute::documented_only>},
     {"deprecated", [](const Value& v, Attribute& a, int) { return ReadEnd<&Attribute::deprecated>(v, a); }},
     {"withdrawn", [](const Value& v, Attribute& a, int) { return ReadEnd<&Attribute::withdrawn>(v, a); }},
+    {"moved", ReadMove},
     {"successor", ReadMember<&Attribute::successor>},
     {"kept_on_reset", ReadMember<&Attribute::kept_on_reset>},
     {"group", ReadMember<&Attribute::group>},

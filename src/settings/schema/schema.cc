@@ -57,6 +57,18 @@ Diagnostics ForEachRecord(const Value& records, const Place& place, Add add) {
   return problems;
 }
 
+// For an attribute, or a sub-key of one, that moved to a function or parameter that is not described.
+void AddMovesToNowhere(const Schema& schema, const Attribute& attribute, const Place& place, Diagnostics& problems) {
+  for (const Attribute& key : attribute.keys) AddMovesToNowhere(schema, key, place, problems);
+  if (attribute.moved.function.empty()) return;
+  const Function* function = schema.FindCall(attribute.moved.function);
+  const std::string parameter = function == nullptr ? "" : ParameterOf(attribute.moved, *function);
+  if (!parameter.empty() && schema.attributes(function->name).contains(parameter)) return;
+  problems.push_back(Error("schema", place,
+                           "attribute record \"" + attribute.name + "\" moved to no parameter of a function: " +
+                               attribute.moved.function + " " + attribute.moved.parameter));
+}
+
 Diagnostics AddRecords(Schema::ByName& by_name, std::string_view api, const Value& records, const Place& place) {
   return ForEachRecord(records, place, [&](const Value& record) -> Diagnostics {
     auto attributes = AttributesFromValue(api, record, place);
@@ -138,13 +150,25 @@ Diagnostics Schema::Add(std::string_view api, const Value& records, const Place&
 }
 
 Diagnostics Schema::AddFunctions(const Value& records, const Place& place) {
-  return ForEachRecord(records, place, [&](const Value& record) -> Diagnostics {
+  Diagnostics problems = ForEachRecord(records, place, [&](const Value& record) -> Diagnostics {
     auto read = FunctionFromValue(record, place);
     if (!read) return read.error();
-    Diagnostics problems = Add(read->function.name, Value(std::move(read->parameters)), place);
+    Diagnostics found = Add(read->function.name, Value(std::move(read->parameters)), place);
     calls_.emplace(read->function.name, std::move(read->function));
-    return problems;
+    return found;
   });
+  for (const auto& [api, names] : functions_) {
+    for (const auto& [name, kinds] : names) {
+      for (const Attribute& attribute : kinds) AddMovesToNowhere(*this, attribute, place, problems);
+    }
+  }
+  return problems;
+}
+
+std::string ParameterOf(const Move& move, const Function& function) {
+  if (!move.parameter.empty()) return move.parameter;
+  if (function.parameters.empty()) return std::string(kCalled);
+  return function.parameters.size() == 1 ? function.parameters.front() : "";
 }
 
 Diagnostics Schema::AddFiles(const Value& records, const Place& place) {
