@@ -1,4 +1,4 @@
-// Tests contracts defined by recipes: how they are called, what they may not change, and their error messages.
+// Tests contracts defined by recipes: how their functions are called, what they cannot change, and error messages.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
@@ -6,7 +6,7 @@
 namespace muster::testing {
 namespace {
 
-// A recipe whose framework is the contract with these fields, on line 2.
+// Returns a recipe whose framework is the contract with these fields, on line 2.
 std::string WithContract(const std::string& fields, const std::string& body = "", const std::string& options = "") {
   return "local muster, context = require 'muster', require 'muster.context'\n"
          "local mine = muster.contract { name = 'mine', " +
@@ -19,7 +19,7 @@ Lines Problems(const std::string& fields, const std::string& body = "", const st
   return Evaluate({WithContract(fields, body, options)}).problems();
 }
 
-TEST(OwnContract, GivesItsProcessesTheirVariables) {
+TEST(OwnContract, SetsTheVariablesOfItsProcesses) {
   const Evaluated evaluated = Evaluate({WithContract(
       "doc = 'Mine.', roles = { worker = { min = 1 }, keeper = { max = 1, add = 'worker', command = { 'keep' }, done = "
       "'never', linger = 3 } },"
@@ -53,8 +53,8 @@ TEST(OwnContract, GivesItsProcessesTheirVariables) {
   EXPECT_EQ(plan.roles[0].unset, Lines{"MINE_*"});
 }
 
-// The hosts of a world are a list, and `hosts` is a number everywhere else.
-TEST(OwnContract, KnowsTheHostsOfItsWorldsInTheOrderOfRanks) {
+// A world's `hosts` is a list; everywhere else `hosts` is a number.
+TEST(OwnContract, GetsTheHostsOfItsWorldsInTheOrderOfRanks) {
   const std::string order =
       "roles = { worker = {} },\ncommon = function(role, job) return { AT = table.concat(job.worlds.worker.";
   const Evaluated evaluated = Evaluate({WithContract(order + "host_order, ',') } end")});
@@ -67,7 +67,7 @@ TEST(OwnContract, KnowsTheHostsOfItsWorldsInTheOrderOfRanks) {
   EXPECT_EQ(OwnEnv(former.plan(), "worker.0").at("AT"), "0,1");
 }
 
-TEST(OwnContract, MayStandBesideTheRecipe) {
+TEST(OwnContract, MayBeAModuleBesideTheRecipe) {
   Request request{
       "local muster = require 'muster'\nreturn muster.recipe { name = 't', framework = require 'mine',\n"
       "plan = function(p, job) job:workers { count = 1, command = { 'x' } } end }\n"};
@@ -79,7 +79,7 @@ TEST(OwnContract, MayStandBesideTheRecipe) {
   EXPECT_EQ(OwnEnv(evaluated.plan(), "worker.0").at("A"), "0");
 }
 
-TEST(OwnContract, IsToldWhatIsWrongWithItsForm) {
+TEST(OwnContract, ReportsMistakesInItsForm) {
   const std::pair<const char*, const char*> cases[] = {
       {"roles = {}, colour = 1", "recipe.lua:2 error contract: a contract has no field \"colour\""},
       {"", "recipe.lua:2 error contract: a contract needs roles"},
@@ -113,7 +113,7 @@ TEST(OwnContract, IsToldWhatIsWrongWithItsForm) {
       "recipe.lua:1 error contract: muster has a framework torch of its own");
 }
 
-TEST(OwnContract, IsToldWhatIsWrongWithItsVariables) {
+TEST(OwnContract, ReportsMistakesInItsVariables) {
   const std::pair<const char*, const char*> cases[] = {
       {"env = function() return 3 end", "error type: contract mine must be a table of variables, got 3"},
       {"env = function() return { A = true } end",

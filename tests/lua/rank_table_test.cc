@@ -12,7 +12,7 @@ using nlohmann::json;
 
 json TableIn(const Plan& plan) { return json::parse(plan.files.at("files/rank_table.json").content.marked); }
 
-TEST(RankTable, OfOneHostNeedsNoAddressOfIt) {
+TEST(RankTable, OfOneHostNeedsNoAddress) {
   const Plan plan =
       PlanOf("job:workers { count = 2, command = { 'x' } }",
              "framework = { 'mindspore-ranktable', servers = { { devices = { '198.51.100.1', '198.51.100.2' } } } },"
@@ -72,12 +72,12 @@ Evaluated WithTable(const std::string& table,
   return Evaluate(request);
 }
 
-TEST(RankTable, OfTheRecipeIsTakenAsItStands) {
+TEST(RankTable, OfTheRecipeIsUsedUnchanged) {
   const Evaluated evaluated = WithTable(kTable);
   ASSERT_EQ(evaluated.problems(), Lines{});
   EXPECT_EQ(evaluated.plan().files.at("files/hccl.json").content.marked, kTable);
   EXPECT_EQ(EnvOf(evaluated.plan(), "worker.3").at("RANK_TABLE_FILE"), "/run/files/hccl.json");
-  // Hosts are filled in the order of the table's ranks, which need not be that of its servers.
+  // Hosts are filled in the order of the table's ranks, which may differ from that of its servers.
   json swapped = json::parse(kTable);
   std::swap(swapped["server_list"][0], swapped["server_list"][1]);
   const Evaluated other = WithTable(swapped.dump());
@@ -85,7 +85,7 @@ TEST(RankTable, OfTheRecipeIsTakenAsItStands) {
   EXPECT_EQ(ProcessNamed(other.plan(), "worker.0").host, 1U);
 }
 
-TEST(RankTable, IsRefusedWhereItContradictsItselfOrThePlan) {
+TEST(RankTable, IsRefusedIfItContradictsItselfOrThePlan) {
   const std::tuple<const char*, const char*, const char*> cases[] = {
       {"/version", "\"2.0\"", "version must be"},
       {"/status", "\"initializing\"", "the file is not complete yet"},
@@ -122,9 +122,9 @@ TEST(RankTable, IsRefusedWhereItContradictsItselfOrThePlan) {
                                                            "on 192.0.2.10 after 192.0.2.11"});
 }
 
-TEST(RankTable, IsTakenAsTheToolThatMergesTablesWritesIt) {
+TEST(RankTable, IsAcceptedFromTheToolThatMergesTables) {
   json merged = json::parse(kTable);
-  merged["server_list"][1]["server_id"] = "192.0.2.100";  // after .11 as an address, before it as text
+  merged["server_list"][1]["server_id"] = "192.0.2.100";  // sorts after .11 as an address, before it as text
   for (json& server : merged["server_list"]) {
     for (json& device : server["device"]) device["rank_id"] = std::stoi(device["rank_id"].get<std::string>());
   }
@@ -133,14 +133,14 @@ TEST(RankTable, IsTakenAsTheToolThatMergesTablesWritesIt) {
   EXPECT_EQ(EnvOf(evaluated.plan(), "worker.3").at("RANK_ID"), "3");
 }
 
-// The second half of two hosts with eight devices each.
+// The second half of a table of two hosts with eight devices each.
 constexpr const char* kUpperHalf = R"({"version": "1.0", "server_count": "2", "status": "completed", "server_list": [
   {"server_id": "192.0.2.11", "device": [{"device_id": "4", "device_ip": "198.51.100.1", "rank_id": "0"},
                                          {"device_id": "5", "device_ip": "198.51.100.2", "rank_id": "1"}]},
   {"server_id": "192.0.2.12", "device": [{"device_id": "4", "device_ip": "198.51.100.3", "rank_id": "2"},
                                          {"device_id": "5", "device_ip": "198.51.100.4", "rank_id": "3"}]}]})";
 
-TEST(RankTable, OfOtherDevicesThanTheFirstAsksForThem) {
+TEST(RankTable, OfOtherDevicesThanTheFirstRequestsThem) {
   const Evaluated evaluated = WithTable(kUpperHalf);
   ASSERT_EQ(evaluated.problems(), Lines{});
   const Plan& plan = evaluated.plan();
@@ -158,7 +158,7 @@ TEST(RankTable, OfOtherDevicesThanTheFirstAsksForThem) {
                   "every host's have the same numbers"});
 }
 
-TEST(RankTable, IsMadeForTheDevicesThatAreChosen) {
+TEST(RankTable, IsWrittenForTheChosenDevices) {
   const auto device_ids = [](const Plan& plan) {
     std::string ids;
     const json table = TableIn(plan);

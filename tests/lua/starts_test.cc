@@ -1,5 +1,5 @@
-// Tests the contracts' dependence on releases: which start works where, when MindSpore's recovery is on, and which
-// ranks a plan may name.
+// Tests how the contracts depend on releases: which start works where, when MindSpore's recovery is on, and which ranks
+// a plan may name.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ std::string Fields(const std::string& framework, const std::string& release, con
   return "framework = " + framework + ", mindspore = '" + release + "', cluster = { devices_per_host = 2 }, " + more;
 }
 
-// The problems of a job of that framework on that target; an empty one is left out.
+// Returns the problems of a job of that framework on that target; an empty target is omitted.
 Lines StartProblems(const std::string& framework, const std::string& release, const std::string& target) {
   const bool by_function = release >= "2.5";  // the attribute is deprecated there
   const std::string set = target.empty() ? ""
@@ -33,7 +33,7 @@ Lines StartProblems(const std::string& framework, const std::string& release, co
   return ProblemsOf(set + (framework == "mindspore-ps" ? kServers : "") + kWorkers, Fields(name, release));
 }
 
-TEST(Starts, AreRefusedWhereTheReleaseHasNoSuchStart) {
+TEST(Starts, AreRefusedIfTheReleaseDoesNotSupportThem) {
   struct Case {
     const char* framework;
     const char* release;
@@ -99,13 +99,13 @@ TEST(Starts, HaveTheVariablesOfTheReleasesMsrun) {
       << "without a release";
 }
 
-TEST(Starts, AreNotJudgedWithoutARelease) {
+TEST(Starts, AreNotCheckedWithoutARelease) {
   EXPECT_EQ(
       ProblemsOf(kWorkers, "framework = 'mindspore', cluster = { devices_per_host = 2, device_kind = 'ascend' },"),
       Lines{});
 }
 
-TEST(Starts, TellTheWayOut) {
+TEST(Starts, SuggestAnAlternative) {
   const Evaluated evaluated =
       Evaluate({Recipe("context.set_context { device_target = 'Ascend' } " + kWorkers, Fields("'mindspore'", "1.6"))});
   ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U);
@@ -141,7 +141,7 @@ TEST(Recovery, IsNotSetWithoutARestartBudget) {
             3U);
 }
 
-TEST(Recovery, IsSetWhereProcessesRegisterAgain) {
+TEST(Recovery, IsSetIfProcessesRegisterAgain) {
   for (const char* restart : {"{ max = 1 }", "{ max = 1, scope = 'role' }"}) {
     EXPECT_EQ(RecoveryOf(PlanOf(Restarted(restart), "framework = 'mindspore',")),
               (Env{{"MS_ENABLE_RECOVERY", "1"}, {"MS_RECOVERY_PATH", "/run/recovery"}, {"MS_NODE_ID", "sched"}}))
@@ -151,14 +151,14 @@ TEST(Recovery, IsSetWhereProcessesRegisterAgain) {
   }
 }
 
-TEST(Recovery, IsNotAskedOfAReleaseWithoutIt) {
+TEST(Recovery, IsNotSetForAReleaseWithoutIt) {
   EXPECT_EQ(ProblemsOf(Restarted("{ max = 1 }"), "framework = 'mindspore', mindspore = '1.6',"),
             Lines{"recipe.lua:4 error restart: role worker: the scheduler refuses a worker that registers again"});
   EXPECT_EQ(ProblemsOf(Restarted(""), "framework = { 'mindspore', recovery = 'on' }, mindspore = '1.6',"),
             Lines{"recipe.lua:2 error contract_start: recovery = \"on\": MindSpore 1.6.2 has no recovery"});
 }
 
-TEST(Recovery, IsSaidWhereItChangesTheTraining) {
+TEST(Recovery, IsReportedIfItChangesTheTraining) {
   const auto problems = [](const std::string& set, const char* framework = "'mindspore'") {
     return ProblemsOf(
         "context.set_context { " + set + " } " + Restarted("{ max = 1 }"),
@@ -210,7 +210,7 @@ bool HasRanks(const Plan& plan) {
   return worker.rank.has_value();
 }
 
-TEST(Ranks, AreNotClaimedWhereTheFrameworkAssignsThem) {
+TEST(Ranks, AreNotPlannedIfTheFrameworkAssignsThem) {
   const std::string body = kServers + kWorkers;
   EXPECT_FALSE(HasRanks(PlanOf(body, "framework = 'ps-lite', cluster = { devices_per_host = 2 },")));
   EXPECT_FALSE(HasRanks(PlanOf(body, Fields("'mindspore-ps'", "1.6"))));
@@ -222,7 +222,7 @@ TEST(Ranks, AreNotClaimedWhereTheFrameworkAssignsThem) {
   EXPECT_EQ(EnvOf(PlanOf(body, Fields("'mindspore-ps'", "1.6")), "worker.1").at("MS_NODE_ID"), "worker_01");
 }
 
-TEST(Ranks, CannotBeAskedForWhereTheFrameworkAssignsThem) {
+TEST(Ranks, CannotBeRequestedIfTheFrameworkAssignsThem) {
   EXPECT_EQ(
       ProblemsOf(kServers + "job:workers { count = 2, command = { 'x' }, each = function(process) process.env.R = "
                             "process.rank end }",
@@ -237,7 +237,7 @@ TEST(Ranks, CannotBeAskedForWhereTheFrameworkAssignsThem) {
 
 // --- the dmlc tracker -------------------------------------------------------------------------------
 
-TEST(PsLite, NumbersTasksAsItsTrackerDoes) {
+TEST(PsLite, NumbersTasksLikeItsTracker) {
   const Plan plan = PlanOf("job:servers { count = 2, command = { 'x' } } job:workers { count = 3, command = { 'x' } }",
                            "framework = 'ps-lite',");
   EXPECT_EQ(EnvOf(plan, "worker.2").at("DMLC_TASK_ID"), "2");
@@ -246,7 +246,7 @@ TEST(PsLite, NumbersTasksAsItsTrackerDoes) {
   EXPECT_FALSE(EnvOf(plan, "scheduler.0").contains("DMLC_TASK_ID"));
 }
 
-TEST(PsLite, LetsTheUsersTuningBe) {
+TEST(PsLite, KeepsTheUsersTuning) {
   const Plan plan = PlanOf(kServers + kWorkers, "framework = 'ps-lite', cluster = { devices_per_host = 2 },");
   const std::vector<std::string>& unset = plan.roles[0].unset;
   for (const char* name :
@@ -260,7 +260,7 @@ TEST(PsLite, LetsTheUsersTuningBe) {
   }
 }
 
-TEST(PsLite, FindsItsAddressByTheInterfaceWhereOneIsGiven) {
+TEST(PsLite, FindsItsAddressByTheGivenInterface) {
   Request request{Recipe(kServers + kWorkers, "framework = 'ps-lite', cluster = { devices_per_host = 2 },")};
   EXPECT_TRUE(EnvOf(Evaluate(request).plan(), "worker.0").contains("DMLC_NODE_HOST"));
   request.outside.variables["DMLC_INTERFACE"] = "ib0";
@@ -276,7 +276,7 @@ TEST(PsLite, FindsItsAddressByTheInterfaceWhereOneIsGiven) {
 
 // --- defaults ---------------------------------------------------------------------------------------
 
-TEST(Defaults, OfContractsNeverReplaceWhatIsInherited) {
+TEST(Defaults, OfContractsNeverReplaceInheritedVariables) {
   const Plan plan = PlanOf("job:workers { count = 2, command = { 'x' } }", "framework = 'torch',");
   const Env alone = EnvOf(plan, "worker.0");
   EXPECT_EQ(alone.at("OMP_NUM_THREADS"), "1");
@@ -295,7 +295,7 @@ TEST(Defaults, OfContractsNeverReplaceWhatIsInherited) {
   EXPECT_EQ(EnvOf(own, "worker.0", {{"LEVEL", "9"}}).at("LEVEL"), "9");
 }
 
-TEST(Jax, GivesTheOnlyProcessOfAHostAllItsDevices) {
+TEST(Jax, GivesAHostsOnlyProcessAllItsDevices) {
   const auto ids = [](const std::string& framework, const std::string& worker, int devices) {
     const Env env = EnvOf(PlanOf("job:workers { per_host = 1, " + worker + " command = { 'x' } }",
                                  "framework = " + framework +
