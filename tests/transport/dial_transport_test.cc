@@ -417,6 +417,7 @@ TEST_F(DialTransportTest, LeavesNothingWhenTheHeadGivesUp) {
 }
 
 TEST_F(DialTransportTest, ReportsHowAKilledAgentEndedOnceNothingIsLeft) {
+  if (WithoutByEnvironment().Has(Mechanism::kGuard)) GTEST_SKIP() << "done without guards";
   MakeShell(kStartAll);
   for (const char* host : {"n1", "n2"}) Connect(host);
   ASSERT_TRUE(Await<AgentReady>(1));
@@ -429,7 +430,6 @@ TEST_F(DialTransportTest, ReportsHowAKilledAgentEndedOnceNothingIsLeft) {
   const auto* lost = Await<AgentLost>(0);
   ASSERT_TRUE(lost);
   EXPECT_TRUE(ProcessesWith(Token()).empty());
-  if (lost->why.find("signal") == std::string::npos) GTEST_SKIP() << "done without guards: " << lost->why;
   EXPECT_EQ(lost->why, "the agent ended by signal 9 (SIGKILL)");
   EXPECT_GE(lost->killed, 1U);
   // The other one is not affected, and the host can be connected again.
@@ -444,6 +444,22 @@ TEST_F(DialTransportTest, ReportsHowAKilledAgentEndedOnceNothingIsLeft) {
   EXPECT_TRUE(Await<AgentEmpty>(2));
   hosts_.clear();
   ExpectNothingLeft();
+}
+
+// Nobody is left who could have cleaned up, and a network may close connections, too.
+TEST_F(DialTransportTest, WaitsForTheLeaseWhereAConnectionEndsWithoutAWord) {
+  if (WithoutByEnvironment().Has(Mechanism::kGuard)) GTEST_SKIP() << "done without guards";
+  Make([](const AgentsToStart& agents) { return Shell(agents, kStartAll); }, 1'000);
+  Connect("n1");
+  const auto* ready = Await<AgentReady>(0);
+  ASSERT_TRUE(ready);
+  const pid_t guard = ParentOf(ready->pid);
+  ::kill(guard, SIGKILL);
+  ::kill(ready->pid, SIGKILL);
+  const auto* lost = Await<AgentLost>(0);
+  ASSERT_TRUE(lost);
+  EXPECT_TRUE(lost->why.starts_with("the connection broke (it was ")) << lost->why;
+  EXPECT_TRUE(lost->why.ends_with("), and no heartbeat came for 1 s")) << lost->why;
 }
 
 // Its loop ends before the transport, which begins anew with the next one.
