@@ -1,5 +1,5 @@
-// muster check --rewrite: recipes of the tree with the functions of MindSpore 2.7, against golden files and against
-// what they plan; the ways to get the text.
+// Tests muster check --rewrite: rewrites recipes of the tree for MindSpore 2.7, compares them with golden files and
+// their plans with the original ones; and tests the forms of output.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -27,7 +27,7 @@ CommandResult Rewrite(const std::string& recipe, std::vector<std::string> more =
   return Muster(words);
 }
 
-// The settings of a process, with those that moved under the names that they have now.
+// Returns the settings of a process, with moved ones under their new names.
 json UnderNewNames(json context) {
   static const std::tuple<const char*, const char*, const char*> kMoved[] = {
       {"device_target", "set_device", "device_target"},
@@ -41,7 +41,7 @@ json UnderNewNames(json context) {
   return context;
 }
 
-// What its plan executes: everything except the recipe's own text.
+// Returns what the recipe's plan executes: everything except the recipe's own text.
 json PlanOf(const std::string& recipe) {
   const CommandResult planned = Muster({"plan", recipe, "--json"});
   EXPECT_EQ(planned.exit_code, 0) << planned.err;
@@ -56,7 +56,7 @@ class RewrittenRecipes : public ::testing::TestWithParam<const char*> {
   std::string recipe() const { return std::string("recipes/") + GetParam() + ".lua"; }
 };
 
-TEST_P(RewrittenRecipes, AreTheGoldenOnesAndRewrittenOnce) {
+TEST_P(RewrittenRecipes, MatchTheGoldenOnesAndAreStable) {
   const CommandResult result = Rewrite(recipe());
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const std::string golden = std::string("tests/golden/rewrite/") + GetParam() + ".lua";
@@ -72,9 +72,9 @@ TEST_P(RewrittenRecipes, PlanTheSameProcessesWithoutAWarning) {
   const CommandResult checked = Muster({"check", golden, "--json"});
   EXPECT_EQ(checked.exit_code, 0);
   for (const json& each : json::parse(checked.out)["diagnostics"]) {
-    EXPECT_EQ(each["kind"], "program") << each;  // that of the example is not on PATH here
+    EXPECT_EQ(each["kind"], "program") << each;  // the example's program is not on PATH here
   }
-  // The recipe as it was, for the same release.
+  // The original recipe, for the same release.
   const TempDir folder;
   const std::string old = folder / (std::string(GetParam()) + ".lua");
   std::string text = ContentOf(std::string(MUSTER_SOURCE_DIR) + "/" + recipe());
@@ -104,7 +104,7 @@ class CheckRewrite : public ::testing::Test {
                     "mindspore = '2.3',"};
 };
 
-TEST_F(CheckRewrite, PrintsTheTextAndOnStandardErrorWhatStays) {
+TEST_F(CheckRewrite, PrintsTheTextAndWhatStaysOnStandardError) {
   const std::string before = ContentOf(recipe_.path());
   const CommandResult result = Rewrite(recipe_.path());
   EXPECT_EQ(result.exit_code, 0);
@@ -117,7 +117,7 @@ TEST_F(CheckRewrite, PrintsTheTextAndOnStandardErrorWhatStays) {
   EXPECT_EQ(ContentOf(recipe_.path()), before);
 }
 
-TEST_F(CheckRewrite, PrintsADifferenceThatPatchTakes) {
+TEST_F(CheckRewrite, PrintsADiffForPatch) {
   const CommandResult result = Rewrite(recipe_.path(), {"--diff"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_TRUE(result.out.starts_with("--- " + recipe_.path() + "\n+++ " + recipe_.path() + "\n@@ -1,")) << result.out;
@@ -142,7 +142,7 @@ TEST_F(CheckRewrite, ReplacesTheFileAndKeepsItsMode) {
   EXPECT_EQ(Rewrite(recipe_.path(), {"--diff"}).out, "");
 }
 
-TEST_F(CheckRewrite, IsJsonForPrograms) {
+TEST_F(CheckRewrite, IsAvailableAsJson) {
   const CommandResult result = Rewrite(recipe_.path(), {"--json"});
   EXPECT_EQ(result.err, "");
   const json whole = json::parse(result.out);
@@ -161,7 +161,7 @@ TEST_F(CheckRewrite, IsJsonForPrograms) {
             Rewrite(recipe_.path(), {"--diff"}).out);
 }
 
-TEST_F(CheckRewrite, TellsOtherDefaultsOfTheRelease) {
+TEST_F(CheckRewrite, ReportsChangedDefaultsOfTheRelease) {
   const OneRecipe recipe(std::string("local context = require 'muster.context'\n"
                                      "context.set_context { device_target = 'CPU' }\n") +
                              kWorkers,
@@ -169,7 +169,7 @@ TEST_F(CheckRewrite, TellsOtherDefaultsOfTheRelease) {
   EXPECT_NE(Rewrite(recipe.path()).err.find("  mode  0 (GRAPH_MODE) -> 1 (PYNATIVE_MODE)\n"), std::string::npos);
 }
 
-TEST_F(CheckRewrite, LeavesWhatARecipeThatIsExtendedSets) {
+TEST_F(CheckRewrite, KeepsSettingsOfAnExtendedRecipe) {
   const std::string extension = recipe_ / "extension.lua";
   std::ofstream(extension) << "local muster = require 'muster'\nlocal context = require 'muster.context'\n"
                               "return muster.load('recipe.lua'):extend { plan = function(p, job, base)\n"

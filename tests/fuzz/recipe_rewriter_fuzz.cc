@@ -1,4 +1,4 @@
-// Fuzzes the rewriting of recipes: the text is refused, or the result is Lua that a second rewriting leaves as it is.
+// Fuzzes the rewriting of recipes: the text is refused, or the result is Lua that a second rewriting does not change.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

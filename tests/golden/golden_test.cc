@@ -1,7 +1,7 @@
 // Compares the output of `muster plan` for small recipes with golden files: plans, errors and warnings.
 // MUSTER_UPDATE_GOLDENS=1 rewrites these for review. The plans of recipes/ are `muster test recipes`.
-//   tests/golden/NAME.lua  -> NAME.plan (standard output) and NAME.err (standard error); each is there only if
-//                             there is such output. A first line "-- args: a=1 -- words" gives arguments.
+//   tests/golden/NAME.lua  -> NAME.plan (standard output) and NAME.err (standard error); each file exists
+//                             only if there is such output. A first line "-- args: a=1 -- words" gives arguments.
 #include "support/golden.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // A lying host, as a program that replaces ssh (MUSTER_SSH). A host whose name begins with "good" has the real agent,
 // on this machine; others have a script that speaks the real protocol, and the name selects what it does:
 //
-//   bad-exit     tells the end of every process that it was not given, touches the file $MUSTER_TEST_GO
-//   bad-address  was reached at an address that is a command
-//   bad-file     brings a file of another host, and a part of its own log from far away
+//   bad-exit     reports the exit of every process of other hosts, and touches the file $MUSTER_TEST_GO
+//   bad-address  reports a command as its address
+//   bad-file     sends a file of another host, and a part of its own log at a huge offset
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>

@@ -1,4 +1,4 @@
-// Lua source as a tree: what it finds, what it refuses, and how deep it goes.
+// Tests parsing Lua source into a tree: what is accepted, what is refused, and the limit of nesting.
 #include "rewrite/lua_tree.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ std::string Parsed(const std::string& text) {
   return std::to_string(problem.place.line) + ": " + problem.message;
 }
 
-TEST(LuaTree, TakesWhatLuaTakes) {
+TEST(LuaTree, AcceptsWhatLuaAccepts) {
   for (const char* text : {
            "",
            "#!/usr/bin/env muster\nreturn 1",
@@ -54,7 +54,7 @@ TEST(LuaTree, RefusesWhatLuaRefusesWithItsLine) {
   EXPECT_EQ(Parsed("return 1 a = 2"), "1: the end of the block expected near \"a\"");
 }
 
-TEST(LuaTree, IsNotNestedWithoutEnd) {
+TEST(LuaTree, LimitsNesting) {
   const auto repeated = [](std::size_t count, const std::string& text) {
     std::string all;
     for (std::size_t i = 0; i < count; ++i) all += text;
@@ -77,7 +77,7 @@ TEST(LuaTree, RefusesAFileThatIsTooLarge) {
   EXPECT_EQ(Parsed(std::string(kMostLuaBytes + 1, ' ')), "0: the file is too large to be rewritten");
 }
 
-TEST(LuaTree, KnowsWhichLocalANameMeans) {
+TEST(LuaTree, ResolvesNamesToLocals) {
   const std::string text =
       "local a = 1\n"
       "do local a = 2 f(a) end\n"
@@ -101,7 +101,7 @@ TEST(LuaTree, KnowsWhichLocalANameMeans) {
   EXPECT_FALSE(tree->locals[1].is_assigned);
 }
 
-TEST(LuaLiteral, IsTheValueOfATokenOrNothing) {
+TEST(LuaLiteral, IsTheValueOfALiteralTokenOnly) {
   EXPECT_EQ(LuaLiteral("'a\\'b\\n\\\\'"), Value("a'b\n\\"));
   EXPECT_EQ(LuaLiteral("[==[\nx]]]==]"), Value("x]]"));
   EXPECT_EQ(LuaLiteral("0x10"), Value(16));

@@ -1,4 +1,4 @@
-// Recipes that are damaged or hostile: they are refused, or rewritten to a text that is stable. Deterministic.
+// Tests damaged and hostile recipes: each is refused, or rewritten to a stable text. Deterministic.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -21,7 +21,7 @@ std::vector<std::string> Recipes() {
   return texts;
 }
 
-// Whether it is Lua; then the rewriting must be Lua, too, and stable.
+// Returns whether the text is Lua; if so, the result of rewriting must be Lua and stable.
 bool IsTaken(const std::string& text) {
   const RewriteTarget target = TargetOf27();
   const auto once = RewriteRecipe(text, "recipe.lua", target);
@@ -88,7 +88,7 @@ TEST(MutatedRecipes, AreRefusedOrRewrittenToAStableText) {
   EXPECT_GT(refused, 0U);
 }
 
-TEST(MutatedRecipes, OfManyCallsAndNamesEndSoon) {
+TEST(MutatedRecipes, WithManyCallsAndNamesAreFast) {
   std::string calls;
   while (calls.size() < 200000) calls += "context.set_context { device_id = 1, op_timeout = 3 } local a = context\n";
   IsTaken(RecipeOf(calls));

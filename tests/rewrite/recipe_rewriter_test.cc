@@ -1,4 +1,4 @@
-// What becomes of calls: which settings move, with their comments and layout, and which stay, with the reason.
+// Tests how calls are rewritten: which settings move, with their comments and layout, and which stay, with the reason.
 #include <gtest/gtest.h>
 
 #include "rewrite/rewritten.h"
@@ -12,7 +12,7 @@ std::string Moved(const std::string& body, std::vector<Value::Map> contexts = {}
   return BodyOf(rewriting);
 }
 
-// The lines of what is left; the body must be as it was.
+// Returns the lines of the settings that stay; the body must be unchanged.
 std::string Left(const std::string& body, std::vector<Value::Map> contexts = {}) {
   const Rewriting rewriting = RewrittenBody(body, std::move(contexts));
   EXPECT_EQ(rewriting.text, RecipeOf(body));
@@ -102,7 +102,7 @@ TEST(RecipeRewriter, KeepsCommentsAndLayout) {
             "    job:workers {}");
 }
 
-TEST(RecipeRewriter, LosesNoCommentOfACallThatGoes) {
+TEST(RecipeRewriter, KeepsCommentsOfARemovedCall) {
   EXPECT_EQ(Moved("context.set_context --[[a]] { --[[b]] op_timeout --[[c]] = --[[d]] 3 --[[e]], -- f\n"
                   "  -- g\n"
                   "} -- h"),
@@ -112,7 +112,7 @@ TEST(RecipeRewriter, LosesNoCommentOfACallThatGoes) {
             "-- a\nmindspore.device_context.ascend.op_tuning.op_compile(true)  -- b");
 }
 
-TEST(RecipeRewriter, StaysOnALineThatHasMore) {
+TEST(RecipeRewriter, StaysOnOneLineWithOtherCode) {
   EXPECT_EQ(
       Moved("if p.x then context.set_context { op_timeout = 3, mode = 0 } end"),
       "if p.x then mindspore.device_context.ascend.op_debug.execute_timeout(3); context.set_context { mode = 0 } end");
@@ -121,7 +121,7 @@ TEST(RecipeRewriter, StaysOnALineThatHasMore) {
             "mindspore.device_context.ascend.op_debug.execute_timeout(3); end");
 }
 
-TEST(RecipeRewriter, CarriesExpressionsOverAsTheyAre) {
+TEST(RecipeRewriter, MovesExpressionsUnchanged) {
   EXPECT_EQ(Moved("context.set_context { device_target = f(p) }"), "mindspore.set_device { device_target = f(p) }")
       << "by position a call could give several values";
   EXPECT_EQ(Moved("context.set_context { device_target = (f(p)) }"), "mindspore.set_device((f(p)))");
@@ -132,7 +132,7 @@ TEST(RecipeRewriter, CarriesExpressionsOverAsTheyAre) {
             "mindspore.set_device(({ a = \"}\", b = [[}]] })[p.x])");
 }
 
-TEST(RecipeRewriter, GivesEachProcessItsDevice) {
+TEST(RecipeRewriter, SetsTheDeviceOfEachProcess) {
   EXPECT_EQ(Moved("context.set_context { device_target = 'GPU' }\n"
                   "job:workers { each = function(process)\n"
                   "  process:context { device_id = process.local_rank, global_rank = process.rank }\n"
@@ -148,7 +148,7 @@ TEST(RecipeRewriter, GivesEachProcessItsDevice) {
             "job:workers { each = function(process) mindspore.set_device { device_id = process.rank } end }");
 }
 
-TEST(RecipeRewriter, UsesTheModuleThatIsThere) {
+TEST(RecipeRewriter, UsesAnExistingModule) {
   const RewriteTarget target = TargetOf27();
   const auto rewrite = [&](const std::string& text) { return RewriteRecipe(text, "r.lua", target).value().text; };
   const std::string head = "return require 'muster'.recipe { mindspore = '2.7', plan = function(p, job) ";
@@ -211,7 +211,7 @@ TEST(RecipeRewriter, KeepsTheLineEndsOfAFile) {
       "    }\r\n  end }\r\n");
 }
 
-TEST(RecipeRewriter, LeavesWhatHasNoFunction) {
+TEST(RecipeRewriter, KeepsSettingsWithoutANewFunction) {
   EXPECT_EQ(Left("context.set_context { save_graphs = 1, check_bprop = true }"),
             "4 save_graphs: no function replaces it in MindSpore 2.7.0: use the environment variable "
             "MS_DEV_SAVE_GRAPHS instead\n"
@@ -228,7 +228,7 @@ TEST(RecipeRewriter, LeavesWhatHasNoFunction) {
             "4 ascend_config.ge_options: no function replaces it in MindSpore 2.7.0\n");
 }
 
-TEST(RecipeRewriter, LeavesWhatMeansSomethingElse) {
+TEST(RecipeRewriter, KeepsSettingsWithAnotherMeaning) {
   EXPECT_EQ(Left("context.set_context { variable_memory_max_size = '5GB' }"),
             "4 variable_memory_max_size: it does not mean the same as mindspore.runtime.set_memory() with max_size: it "
             "limits the "
@@ -258,7 +258,7 @@ TEST(RecipeRewriter, MovesABlockSizeInGraphModeWhereItWorks) {
             "mindspore.runtime.set_memory { increase_size = '2GB' }");
 }
 
-TEST(RecipeRewriter, LeavesValuesThatTheFunctionDoesNotTake) {
+TEST(RecipeRewriter, KeepsValuesThatTheFunctionDoesNotAccept) {
   EXPECT_EQ(Left("context.set_context { deterministic = p.word }"),
             "4 deterministic: its value is an expression, and mindspore.set_deterministic takes other values (OFF -> "
             "false, ON "
@@ -273,7 +273,7 @@ TEST(RecipeRewriter, LeavesValuesThatTheFunctionDoesNotTake) {
   EXPECT_NE(Left("context.set_context { op_timeout = -1 }").find("refuses it"), std::string::npos);
 }
 
-TEST(RecipeRewriter, LeavesWhatTheRecipeReads) {
+TEST(RecipeRewriter, KeepsSettingsThatTheRecipeReads) {
   EXPECT_EQ(Left("context.set_context { op_timeout = 3 }\nf(context.get_context 'op_timeout')"),
             "4 op_timeout: the recipe reads it with get_context, which does not see what "
             "mindspore.device_context.ascend.op_debug.execute_timeout sets\n");
@@ -310,7 +310,7 @@ TEST(RecipeRewriter, MovesSettingsOfAFunctionTogetherOrNotAtAll) {
       << "a function that can be called again";
 }
 
-TEST(RecipeRewriter, LooksAtTheOtherFilesOfARecipe) {
+TEST(RecipeRewriter, ConsidersOtherFilesOfARecipe) {
   const auto left = [](const std::string& body, const std::string& other) {
     RewriteTarget target = TargetOf27();
     target.other_files = {{"base.lua",
@@ -330,7 +330,7 @@ TEST(RecipeRewriter, LooksAtTheOtherFilesOfARecipe) {
   EXPECT_EQ(left(memory, "no Lua"), "");
 }
 
-TEST(RecipeRewriter, LeavesWhatWouldHideASettingThatItDoesNotSee) {
+TEST(RecipeRewriter, KeepsSettingsThatCouldHideAnUnknownOne) {
   EXPECT_EQ(
       LeftOf(RewrittenBody("context.set_context(p.settings)\ncontext.set_context { memory_optimize_level = 'O1' }",
                            {{{"set_context.max_device_memory", Value("3GB")}}})),
@@ -339,7 +339,7 @@ TEST(RecipeRewriter, LeavesWhatWouldHideASettingThatItDoesNotSee) {
       "then\n");
 }
 
-TEST(RecipeRewriter, SeesTwoCallsOnOneLine) {
+TEST(RecipeRewriter, RewritesTwoCallsOnOneLine) {
   EXPECT_NE(
       Left("context.set_context { op_timeout = 3 } context.set_context { op_timeout = 4 }").find("can be called once"),
       std::string::npos);
@@ -372,7 +372,7 @@ TEST(RecipeRewriter, ListsCallsThatItCannotFollow) {
             "4 ascend_config: its table has a field twice, or one that is not written as name = value\n");
 }
 
-TEST(RecipeRewriter, FollowsANameOfTheModule) {
+TEST(RecipeRewriter, FollowsAnAliasOfTheModule) {
   EXPECT_EQ(Moved("local c = context\nc.set_context { op_timeout = 3 }"),
             "local c = context\nmindspore.device_context.ascend.op_debug.execute_timeout(3)");
 }
@@ -385,7 +385,7 @@ TEST(RecipeRewriter, ListsFunctionsThatStayOnce) {
   EXPECT_EQ(LeftOf(*rewriting), "4 set_ps_context: why\n");
 }
 
-TEST(RecipeRewriter, RefusesWhatIsNoLua) {
+TEST(RecipeRewriter, RefusesInvalidLua) {
   const auto rewriting = RewriteRecipe("return {\n", "r.lua", TargetOf27());
   ASSERT_FALSE(rewriting.has_value());
   EXPECT_EQ(rewriting.error().front().kind, "syntax");

@@ -1,4 +1,4 @@
-// Replacing a recipe's file: whole, with its mode, and only if it is what was read.
+// Tests replacing a recipe's file: atomically, with its mode, and only if it is unchanged since it was read.
 #include "cli/plan/replace_recipe.h"
 
 #include <filesystem>
@@ -39,7 +39,7 @@ TEST_F(ReplaceRecipeTest, KeepsTheMode) {
   EXPECT_EQ(Files(), 1U) << "no draft is left";
 }
 
-TEST_F(ReplaceRecipeTest, LeavesAFileThatHasChanged) {
+TEST_F(ReplaceRecipeTest, KeepsAFileThatHasChanged) {
   Write("edited");
   const auto replaced = ReplaceRecipe(path(), "old", "new");
   ASSERT_FALSE(replaced.has_value());
@@ -49,7 +49,7 @@ TEST_F(ReplaceRecipeTest, LeavesAFileThatHasChanged) {
   EXPECT_EQ(Files(), 1U);
 }
 
-TEST_F(ReplaceRecipeTest, ReplacesWhatALinkNames) {
+TEST_F(ReplaceRecipeTest, ReplacesTheTargetOfALink) {
   const std::string link = folder_ / "link.lua";
   std::filesystem::create_symlink("recipe.lua", link);
   ASSERT_TRUE(ReplaceRecipe(link, "old", "new").has_value());
@@ -57,7 +57,7 @@ TEST_F(ReplaceRecipeTest, ReplacesWhatALinkNames) {
   EXPECT_EQ(Read(), "new");
 }
 
-TEST_F(ReplaceRecipeTest, IsRefusedWithoutTheRightToWrite) {
+TEST_F(ReplaceRecipeTest, IsRefusedWithoutWritePermission) {
   std::filesystem::permissions(path(), std::filesystem::perms(0444));
   std::filesystem::permissions(folder_.path(), std::filesystem::perms(0777));
   constexpr uid_t kNobody = 65534;
@@ -75,7 +75,7 @@ TEST_F(ReplaceRecipeTest, IsRefusedWithoutTheRightToWrite) {
   EXPECT_EQ(Files(), 1U);
 }
 
-TEST_F(ReplaceRecipeTest, NeedsAFile) {
+TEST_F(ReplaceRecipeTest, RequiresAFile) {
   EXPECT_FALSE(ReplaceRecipe(folder_ / "none.lua", "old", "new").has_value());
   EXPECT_EQ(Files(), 1U);
 }

@@ -1,4 +1,4 @@
-// Rewrites texts of recipes with the schema that is built in.
+// Rewrites texts of recipes with the built-in schema.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace muster::testing {
 
-// For MindSpore 2.7, of a recipe for 2.7 whose processes have these contexts.
+// A rewriting for MindSpore 2.7 of a recipe for 2.7 whose processes have these contexts.
 RewriteTarget TargetOf27(std::vector<Value::Map> contexts = {});
 
-// A recipe for 2.7 with that body of its plan function.
+// Returns a recipe for 2.7 whose plan function has that body.
 std::string RecipeOf(const std::string& body);
 
-// RecipeOf(body) rewritten. Fails the test if that is no Lua, or if rewriting the result changes it.
+// Rewrites RecipeOf(body). Fails the test if that is not Lua, or if rewriting the result changes it.
 Rewriting RewrittenBody(const std::string& body, std::vector<Value::Map> contexts = {});
 
-// The body of the plan function of such a text, without the line that the rewriting adds for the module.
+// Returns the body of the plan function in the result, without the line added for the module.
 std::string BodyOf(const Rewriting& rewriting);
 
-// "3 ascend_config: why", one line for each.
+// Returns lines such as "3 ascend_config: why".
 std::string LeftOf(const Rewriting& rewriting);
 
 }  // namespace muster::testing

@@ -116,7 +116,7 @@ TEST_F(ContextReportTest, ExpectsNothingOfProcessesThatEndedTooEarly) {
             "incomplete");
 }
 
-TEST_F(ContextReportTest, TellsThatNoNetworkWasWrapped) {
+TEST_F(ContextReportTest, ReportsThatNoNetworkWasWrapped) {
   const std::string waits = R"("errors": [], "waiting": ["parallel"])";
   EXPECT_EQ(StateOf(Record(0, "1.6.2", "[]", waits)), "not_wrapped");
   EXPECT_EQ(Text(),

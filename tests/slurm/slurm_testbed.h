@@ -19,7 +19,7 @@ namespace muster::testing {
 
 class SlurmTestbed : public HostsTestbed {
  public:
-  // Why this machine cannot have one; empty if it can.
+  // Why this machine cannot run this testbed; empty if it can.
   static const std::string& Missing() {
     static const std::string missing = MissingFor(Program());
     return missing;
@@ -29,22 +29,22 @@ class SlurmTestbed : public HostsTestbed {
   explicit SlurmTestbed(int nodes, const std::vector<std::string>& options = {})
       : HostsTestbed(Program(), nodes, options) {}
 
-  // slurmd of a node, slurmctld of "ctl". True on success; each returns once the daemon is gone, or was started (and,
-  // slurmctld, listens).
+  // Stop, kill or start slurmd of a node, or slurmctld of "ctl". True on success; each returns once the daemon has
+  // exited or was started (slurmctld: listens).
   bool StopDaemon(const std::string& host) { return Do("stop " + host); }    // SIGTERM
   bool CrashDaemon(const std::string& host) { return Do("crash " + host); }  // SIGKILL
   bool StartDaemon(const std::string& host) { return Do("start " + host); }
 
-  // What a program that was called where one logs in wrote, without the last newline. Its stderr, if it failed.
+  // Runs a program on the login machine; returns its output, or its stderr if it failed, without the last newline.
   std::string Ask(std::vector<std::string> argv) const {
     CommandResult answer = RunCommand({.argv = Login(std::move(argv))});
     std::string& text = answer.exit_code == 0 ? answer.out : answer.err;
     if (!text.empty() && text.back() == '\n') text.pop_back();
     return std::move(text);
   }
-  // True once the node is in the state, such as "idle", "down*" and "drain", or the job is, such as "RUNNING",
-  // "PENDING" and "TIMEOUT" (also a job that has ended less than ten minutes ago). False, and the state on stderr,
-  // after 2 minutes.
+  // Waits until a node has a state such as "idle", "down*" or "drain", or a job one such as "RUNNING", "PENDING" or
+  // "TIMEOUT" (also if it ended less than ten minutes ago). After 2 minutes prints the state on stderr and returns
+  // false.
   bool AwaitNode(const std::string& node, const std::string& state) { return Do("await node " + node + " " + state); }
   bool AwaitJob(const std::string& job, const std::string& state) { return Do("await job " + job + " " + state); }
 

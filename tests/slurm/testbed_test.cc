@@ -1,4 +1,4 @@
-// Tests the testbed itself: a real Slurm comes up, can be damaged in all ways that other tests need, and nothing of it
+// Tests the testbed itself: a real Slurm starts, can be damaged in all ways that other tests need, and nothing of it
 // remains.
 #include <chrono>
 #include <cstdlib>
@@ -24,7 +24,7 @@ using nlohmann::json;
 
 UniqueFd PidFd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
-// Once no process has the text in its environment.
+// Waits until no process has the text in its environment.
 bool AwaitEndOf(const std::string& token) {
   for (std::vector<pid_t> left = ProcessesWith(token); !left.empty(); left = ProcessesWith(token)) {
     for (const pid_t pid : left) {
@@ -35,7 +35,7 @@ bool AwaitEndOf(const std::string& token) {
   return true;
 }
 
-// Once there is a file of that name in the testbed's folder, which may not be there yet either.
+// Waits until the testbed's folder, which need not exist yet, has a file of that name.
 bool AwaitFile(const SlurmTestbed& bed, const std::string& name) {
   const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
   for (;;) {
@@ -47,10 +47,10 @@ bool AwaitFile(const SlurmTestbed& bed, const std::string& name) {
   }
 }
 
-// A script that runs until a signal is sent to it, and says what it was; its id.
+// Submits a script that runs until it gets a signal and prints which; returns the job's id.
 std::string SubmitSleeper(const SlurmTestbed& bed, const std::string& name, std::vector<std::string> options) {
   const std::string output = bed.folder() + "/" + name;
-  std::ofstream(output).flush();  // slurmstepd would make it some time after the job began
+  std::ofstream(output).flush();  // slurmstepd would create it only some time after the start
   const std::string script = bed.folder() + "/" + name + ".sh";
   std::ofstream(script)
       << "#!/bin/bash\ntrap 'echo TERM; exit 5' TERM\ntrap 'echo USR1' USR1\n"
@@ -78,7 +78,7 @@ TEST(SlurmTestbed, HasNodesThatDiffer) {
   EXPECT_EQ(bed.Ask({"sinfo", "-h", "-N", "-p", "main", "-o", "%N %c %G"}), "n1 16 gpu:2\nn2 8 gpu:4");
 }
 
-TEST(SlurmTestbed, StandsBesideAnotherOfTheSameNames) {
+TEST(SlurmTestbed, CoexistsWithAnotherOfTheSameNames) {
   SKIP_WITHOUT_SLURM();
   SlurmTestbed one(1);
   SlurmTestbed other(1);
@@ -89,7 +89,7 @@ TEST(SlurmTestbed, StandsBesideAnotherOfTheSameNames) {
   EXPECT_NE(other.Ask({"srun", "ls", "/tmp/of-one"}), "/tmp/of-one");
 }
 
-TEST(SlurmTestbed, LosesANodeWithoutPower) {
+TEST(SlurmTestbed, LosesAPoweredOffNode) {
   SKIP_WITHOUT_SLURM();
   SlurmTestbed bed(2, {"--slurm", "SlurmdTimeout=2"});
   ASSERT_TRUE(bed.Up());
@@ -100,7 +100,7 @@ TEST(SlurmTestbed, LosesANodeWithoutPower) {
   EXPECT_TRUE(bed.AwaitNode("n1", "idle"));
 }
 
-TEST(SlurmTestbed, LosesANodeThatIsCutOffUntilItsCableIsBack) {
+TEST(SlurmTestbed, LosesADisconnectedNodeUntilItsCableIsHealed) {
   SKIP_WITHOUT_SLURM();
   SlurmTestbed bed(2, {"--slurm", "SlurmdTimeout=2"});
   ASSERT_TRUE(bed.Up());
@@ -162,7 +162,7 @@ TEST(SlurmTestbed, EndsAJobAtItsTimeLimit) {
   ASSERT_TRUE(bed.AwaitJob(job, "RUNNING"));
   ASSERT_TRUE(AwaitLine(bed.folder() + "/job", "attempt 0"));
   EXPECT_EQ(bed.Ask({"scontrol", "update", "JobId=" + job, "EndTime=now+31"}), "");
-  // Limits are whole minutes, and looked at every 30 seconds; the warning comes up to 30 seconds early.
+  // Limits are whole minutes, checked every 30 seconds; the warning comes up to 30 seconds early.
   EXPECT_TRUE(bed.AwaitJob(job, "TIMEOUT"));
   EXPECT_TRUE(AwaitLine(bed.folder() + "/job", "USR1"));
 }
@@ -183,9 +183,9 @@ TEST(SlurmTestbed, EndsOrphansOfAJobWithItsCgroup) {
   EXPECT_FALSE(std::filesystem::exists(group));
 }
 
-// --- how it goes -----------------------------------------------------------------------------------
+// --- the end of the testbed --------------------------------------------------------------------------
 
-TEST(SlurmTestbed, LeavesNothingWhenItIsOver) {
+TEST(SlurmTestbed, LeavesNothingAtItsEnd) {
   SKIP_WITHOUT_SLURM();
   SlurmTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -199,27 +199,27 @@ TEST(SlurmTestbed, LeavesNothingWhenItIsOver) {
   EXPECT_EQ(left, std::vector<std::string>{"lock"});
 }
 
-TEST(SlurmTestbed, IsEndedByTheKernelWhenItIsKilledAtAnyTime) {
+TEST(SlurmTestbed, IsCleanedUpByTheKernelWhenKilledAtAnyTime) {
   SKIP_WITHOUT_SLURM();
   const std::string program = std::string(MUSTER_SOURCE_DIR) + "/tests/slurm/testbed";
   const int rounds = std::getenv("MUSTER_LONG") != nullptr ? 8 : 1;
   for (int round = 0; round < rounds; ++round) {
-    // From before the first host to after the last daemon.
+    // Stages from before the first host to after the last daemon.
     for (const std::string stage : {"lock", "slurm.conf", "n1", "ctl", "bed.json", "munge.socket", "up"}) {
       SCOPED_TRACE(stage);
       SlurmTestbed bed(3);
       ASSERT_TRUE(stage == "up" ? bed.Up() : AwaitFile(bed, stage));
       bed.KillTestbed();
       EXPECT_TRUE(AwaitEndOf("SLURM_CONF=" + bed.folder() + "/slurm.conf"));
-      // What it left in the folder is no hindrance.
+      // Files of a killed testbed do not prevent a new one in the same folder.
       if (stage != "munge.socket" && stage != "n1") continue;
       EXPECT_EQ(RunCommand({.argv = {program, "up", "1", bed.folder()}}).out, "up\n");
     }
   }
 }
 
-// As when a test program is killed: the testbed sees the end of its stdin.
-TEST(SlurmTestbed, GoesWhenItsOwnerIsKilled) {
+// Simulates a killed test program: the testbed sees the end of its stdin.
+TEST(SlurmTestbed, EndsWhenItsOwnerIsKilled) {
   SKIP_WITHOUT_SLURM();
   const TempDir folder;
   int words[2] = {-1, -1};
