@@ -1,12 +1,12 @@
 -- The order of attributes in the documents: the functions of the context module, the groups of attributes within each
 -- (the documents' own tables) and the areas of the programming guide of 1.0. Attributes name their group and area; this
--- file describes these for the reference. `deprecated` is the release from which on the documents
--- deprecate a function as a whole without a function that a recipe could call instead, `successor` what they name for it.
+-- file describes these for the reference. `deprecated` is the release from which on the documents deprecate a function as a
+-- whole, where no other call in the recipe alone can replace it; `successor` says what does.
 return {
   functions = {
     { "set_context", doc = "What a process computes on, how it compiles and runs, and what it writes for debugging." },
     { "set_auto_parallel_context", doc = "How data and network are spread over the devices that train together.",
-      deprecated = "2.6", successor = "AutoParallel, which wraps the network in the training script" },
+      deprecated = "2.6", successor = "mindspore.parallel, for which the training script wraps its network with muster_context.parallel" },
     { "set_ps_context", doc = "Training through parameter servers.", deprecated = "2.6" },
   },
   groups = {

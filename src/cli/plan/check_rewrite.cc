@@ -69,7 +69,7 @@ Result<std::map<std::string, std::string>> StayingFunctions(const Release& relea
   for (const Outline::Entry& function : outline->functions) {
     const auto since = ParseRelease(function.deprecated);
     if (!since || release < *since) continue;
-    staying.emplace(function.name, "no function replaces it in a recipe (" + DeprecationText(function) + ")");
+    staying.emplace(function.name, "it cannot be replaced in the recipe alone (" + DeprecationText(function) + ")");
   }
   return staying;
 }
