@@ -119,11 +119,13 @@ TEST(FunctionCalls, OfSetDeviceHoldForWhatAsksForTheDevice) {
             "wrong_device");
 }
 
-// What a parameter wins over is where the rewriting of recipes takes its value from.
+// What a parameter wins over is where the rewriting of recipes takes its value from; except for those of parallel, which
+// need a change of the training script as well.
 TEST(Functions, ReplaceWhatMovedToThem) {
   const Schema& schema = RealSchema();
   const Release newest = schema.releases().back().release;
   for (const auto& [name, function] : schema.calls()) {
+    if (name == "parallel") continue;
     for (const auto& [parameter, records] : schema.attributes(name)) {
       if (records.back().replaces.empty()) continue;
       const std::string& old = records.back().replaces;
