@@ -81,7 +81,7 @@ TEST_F(ContextReportTest, ReportsContextsNeverReadOrNeverImported) {
   EXPECT_EQ(
       Text(),
       "  context   worker.0: never read: no Python with muster's sitecustomize was started (python3 -I, -E and -S "
-      "go without)\n"
+      "disable it)\n"
       "            worker.1: never applied: the script did not import mindspore\n");
 }
 

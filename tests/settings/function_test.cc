@@ -119,8 +119,8 @@ TEST(FunctionCalls, OfSetDeviceHoldForWhatAsksForTheDevice) {
             "wrong_device");
 }
 
-// What a parameter wins over is where the rewriting of recipes takes its value from; except for those of parallel, which
-// need a change of the training script as well.
+// What a parameter wins over is where the rewriting of recipes takes its value from; except for those of parallel,
+// which need a change of the training script as well.
 TEST(Functions, ReplaceWhatMovedToThem) {
   const Schema& schema = RealSchema();
   const Release newest = schema.releases().back().release;
