@@ -187,7 +187,7 @@ TEST(SpareHosts, RestartTheWholeJobIfItUsedTheLostHost) {
   ASSERT_EQ(run.Journal("restart_planned").size(), 1U);
   const json planned = run.Journal("restart_planned")[0];
   EXPECT_EQ(planned["scope"], "job");
-  EXPECT_NE(planned["why"].get<std::string>().find("restarting the whole job, because worker.2 knows its address"),
+  EXPECT_NE(planned["why"].get<std::string>().find("restarting the whole job, because worker.2 uses its address"),
             std::string::npos)
       << planned["why"];
 }
