@@ -24,7 +24,7 @@ ReadStatus WaitFor(int fd, short events, std::uint64_t deadline_ns) {
 }
 
 bool SendAll(int fd, std::string_view bytes, std::uint64_t deadline_ns) {
-  // With a deadline no single send may block.
+  // With a deadline no send may block.
   const int flags = MSG_NOSIGNAL | (deadline_ns == 0 ? 0 : MSG_DONTWAIT);
   while (!bytes.empty()) {
     if (WaitFor(fd, POLLOUT, deadline_ns) != ReadStatus::kFrame) return false;
@@ -73,7 +73,7 @@ FrameTag TagIn(const FrameHeader& header) { return static_cast<FrameTag>(header[
 bool WriteFrame(int fd, FrameTag tag, std::string_view payload, std::uint64_t deadline_ns) {
   if (payload.size() > MostOf(tag)) return false;
   std::string bytes = HeaderOf(tag, payload);
-  // A small one in one piece: it is read sooner, and with fewer calls.
+  // Small frames are sent in one piece: fewer calls, and one read.
   if (payload.size() > kSmallPayload) return SendAll(fd, bytes, deadline_ns) && SendAll(fd, payload, deadline_ns);
   return SendAll(fd, bytes += payload, deadline_ns);
 }
@@ -88,7 +88,7 @@ ReadStatus ReadFrame(int fd, Frame& frame, std::uint64_t deadline_ns) {
   const std::size_t size = PayloadSize(header);
   frame.tag = TagIn(header);
   if (size > MostOf(frame.tag)) return ReadStatus::kBroken;
-  // Grows with what really arrives, so that a lying length costs nothing.
+  // Grows with the bytes that arrive, so a false length costs no memory.
   frame.payload.clear();
   while (frame.payload.size() < size) {
     const std::size_t before = frame.payload.size();

@@ -24,14 +24,14 @@ inline constexpr std::size_t kMaxQuestionFrame = 128U << 10;
 
 enum class ReadStatus : std::uint8_t { kFrame, kClosed, kTimeout, kBroken };
 
-// Writes the whole frame, or returns false: the other end is gone, or does not read. `deadline_ns` is monotonic
-// (base/system/clock.h); 0: wait for ever.
+// Writes the whole frame; false if the other end is closed or does not read. `deadline_ns` is monotonic
+// (base/system/clock.h); 0: no deadline.
 bool WriteFrame(int fd, FrameTag tag, std::string_view payload, std::uint64_t deadline_ns = 0);
 
 // Waits until there is something to read (kFrame) or the deadline (monotonic) has passed (kTimeout).
 ReadStatus AwaitFrame(int fd, std::uint64_t deadline_ns);
 
-// Reads one frame. `deadline_ns` is monotonic (base/system/clock.h); 0: wait for ever.
+// Reads one frame. `deadline_ns` is monotonic (base/system/clock.h); 0: no deadline.
 ReadStatus ReadFrame(int fd, Frame& frame, std::uint64_t deadline_ns);
 
 // The parts of a frame's encoding.

@@ -103,7 +103,7 @@ class Explainer {
     auto chosen = ChosenProcesses(first.plan, question_.processes);
     if (!chosen) return Fail(chosen.error());
     chosen_ = *std::move(chosen);
-    // Sources are those of the first process of each role, unless a rank was specified.
+    // Sources are those of the first process of each role, unless a rank was given.
     const Process& asked = first.plan.processes[chosen_.front()];
     if (!question_.processes.rank || asked.index == 0 || explanation_.subject.kind <= SubjectKind::kDerived) return {};
     const std::string& role = first.plan.roles[asked.role].name;

@@ -10,6 +10,7 @@
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "launchers/accelerate_file.h"
+#include "launchers/core_lists.h"
 #include "launchers/host_words.h"
 #include "launchers/launcher_name.h"
 
@@ -264,6 +265,8 @@ class Reader {
       }
       case OptionEffect::kConfigFile:
         return TakeConfigFile(value);
+      case OptionEffect::kBinding:
+        return TakeBinding(value, shown);
       case OptionEffect::kSimulation:
       case OptionEffect::kSimulatedRank: {
         auto number = Count(name, value, -1);
@@ -276,6 +279,26 @@ class Reader {
         return {};
       case OptionEffect::kRefused:
         return Wrong(fmt::format("{} {}", name, option.text), {});
+    }
+    return {};
+  }
+
+  // msrun reads "true" and "True" alike.
+  Result<void> TakeBinding(const std::string& value, const std::string& shown) {
+    call_.cores.clear();
+    if (value == "False" || value == "false") return {};
+    if (value == "True" || value == "true") {
+      call_.cores = "auto";
+      return {};
+    }
+    const auto each = CoresOfEach(value);
+    if (!each) return Wrong("--bind_core " + Quoted(value) + ": " + each.error(), {});
+    if (*each) {
+      call_.cores = std::to_string(**each);
+    } else {
+      LeaveOut(shown,
+               "bound workers to cores, a different number for each; `cores = N` in the role gives each "
+               "process as many");
     }
     return {};
   }

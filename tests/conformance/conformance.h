@@ -18,22 +18,31 @@
 #include "hosts/hosts_testbed.h"
 #include "spawn/leftovers/descendants.h"
 #include "support/agent_session.h"
+#include "support/on_network.h"
 #include "support/processes.h"
 #include "support/sub_agent_transport.h"
 
 namespace muster::testing {
 
-// The agent runs on this machine, or on a host of a bed. Tests see that host as they see their own: it has the
+// The agent runs on this machine, or on a host of a testbed. Tests see that host as they see their own: it has the
 // session's folder under the same path, and its processes are below them in the tree of PID namespaces.
 class Conformance : public ::testing::TestWithParam<TransportEntry> {
  protected:
   void SetUp() override {
     if (!GetParam().name.starts_with("local")) {
-      ASSERT_TRUE(GetParam().name.starts_with("ssh")) << "which host is a test to reach by it?";
       SKIP_WITHOUT_BED();
       bed_.emplace(1);
       ASSERT_TRUE(bed_->Up());
-      place_.settings.ssh.program = bed_->ssh();
+      if (GetParam().name.starts_with("ssh")) {
+        place_.settings.ssh.program = bed_->ssh();
+      } else {
+        ASSERT_TRUE(GetParam().name.starts_with("dial")) << "which host is a test to reach by it?";
+        login_.emplace(bed_->Login());
+        place_.settings.dial.folder = bed_->folder() + "/dial";
+        place_.settings.dial.start = [on = bed_->folder() + "/on"](const AgentsToStart& agents) {
+          return AgentStart{{on, agents.nodes.front(), agents.agent, "--dial", agents.dial_file}};
+        };
+      }
       place_.settings.lease_ms = 60'000;  // a machine with much else to do is not to be taken for a lost one
       place_.host = "n1";
       place_.parent = bed_->folder();
@@ -72,6 +81,7 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
 
  private:
   std::optional<HostsTestbed> bed_;
+  std::optional<OnNetwork> login_;   // where agents dial back to
   std::string host_ = "/proc/self";  // of the process that the host hangs on
   std::vector<pid_t> children_;
   std::optional<HostProcesses> there_;

@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-TEST(PlanCheck, IsContentWithWhatMusterMakes) {
+TEST(PlanCheck, AcceptsMustersOwnPlans) {
   EXPECT_TRUE(ValidatePlan(ParameterServerPlan()).empty());
   EXPECT_TRUE(ValidatePlan(Plan{}).empty());
   std::mt19937 random(51);
@@ -23,7 +23,7 @@ TEST(PlanCheck, IsContentWithWhatMusterMakes) {
   }
 }
 
-TEST(PlanCheck, RefusesWhatCouldNotBeRunOrShouldNot) {
+TEST(PlanCheck, RefusesUnrunnableAndDangerousPlans) {
   struct Case {
     void (*damage)(Plan&);
     const char* message_has;
@@ -230,7 +230,7 @@ TEST(PlanCheck, RefusesValuesThatAreNestedTooDeeply) {
   EXPECT_NE(ValidatePlan(plan).front().message.find("nested too deeply"), std::string::npos);
 }
 
-TEST(PlanCheck, TakesSecretsThatAreWholeValues) {
+TEST(PlanCheck, AcceptsSecretsThatAreWholeValues) {
   Plan plan = ParameterServerPlan();
   plan.secrets["k"] = {"K", ""};
   plan.secrets["f"] = {"", "/run/secrets/f"};
@@ -240,7 +240,7 @@ TEST(PlanCheck, TakesSecretsThatAreWholeValues) {
   EXPECT_TRUE(ValidatePlan(plan).empty()) << ValidatePlan(plan).front().message;
 }
 
-TEST(PlanCheck, SaysNoMoreThanTwentyThings) {
+TEST(PlanCheck, ReportsAtMostTwentyProblems) {
   Plan plan = ParameterServerPlan();
   for (int i = 0; i < 100; ++i) plan.ports["bad name " + std::to_string(i)] = {};
   EXPECT_EQ(ValidatePlan(plan).size(), 20U);

@@ -1,4 +1,4 @@
-// Tests the conversion of stub reports and the journal to a table of checks and named failures.
+// Tests how stub reports and the journal become a table of checks and named failures.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -79,7 +79,7 @@ std::string Failures(const Rehearsal& rehearsal) {
   return text;
 }
 
-TEST(Rehearsal, IsWellWhereEveryStubIs) {
+TEST(Rehearsal, SucceedsIfEveryStubDoes) {
   const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), Well());
   EXPECT_EQ(Failures(rehearsal), "");
   EXPECT_TRUE(rehearsal.ok());
@@ -91,7 +91,7 @@ TEST(Rehearsal, IsWellWhereEveryStubIs) {
   EXPECT_EQ(rehearsal.rows.size(), std::size_t{kChecks});
 }
 
-TEST(Rehearsal, NamesRanksThatAreThereTwice) {
+TEST(Rehearsal, NamesDuplicateRanks) {
   auto accounts = Well();
   accounts[3]->says_rank = 0;
   const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
@@ -114,7 +114,7 @@ TEST(Rehearsal, FoldsTheProcessesOfTwoHostsThatCannotReachEachOther) {
             "hello [ranks 2-3 (worker) on n2] [ranks 0-1 (worker) on n1] no answer\n");
 }
 
-TEST(Rehearsal, NamesTheStubThatHasSaidNothing) {
+TEST(Rehearsal, NamesAStubWithoutReport) {
   auto accounts = Well();
   accounts[2].reset();
   SpawnFailed failed;
@@ -128,7 +128,7 @@ TEST(Rehearsal, NamesTheStubThatHasSaidNothing) {
   EXPECT_EQ(RehearsalExitCode(rehearsal), 1);
 }
 
-TEST(Rehearsal, SaysNothingOfStubsThatToldNothing) {
+TEST(Rehearsal, SkipsChecksWithoutReports) {
   std::vector<JournalEntry> entries;
   for (std::uint32_t i = 0; i < 4; ++i) {
     SpawnFailed failed;
@@ -153,7 +153,7 @@ TEST(Rehearsal, SaysNothingOfStubsThatToldNothing) {
   EXPECT_EQ(Row(one, Check::kCounts), (RehearsalRow{Check::kCounts, Outcome::kNotChecked, "no stub reported it"}));
 }
 
-TEST(Rehearsal, TellsFilesThatSomeHostsLack) {
+TEST(Rehearsal, ReportsFilesMissingOnSomeHosts) {
   auto accounts = Well();
   for (auto& account : accounts) {
     account->files.push_back({CheckedFile::Kind::kPath, "data.csv", "/d/data.csv", "", 3, ""});
@@ -167,7 +167,7 @@ TEST(Rehearsal, TellsFilesThatSomeHostsLack) {
   EXPECT_EQ(rehearsal.notes[0].text, "\"out.txt\" does not exist; the job may create it");
 }
 
-TEST(Rehearsal, DoesNotSayThatAFileThatCannotBeReadIsMissingOrThere) {
+TEST(Rehearsal, TreatsAnUnreadableFileAsUnknown) {
   auto accounts = Well();
   accounts[0]->files.push_back({CheckedFile::Kind::kPath, "data.csv", "/d/data.csv", "Permission denied", 0, ""});
   accounts[2]->files.push_back({CheckedFile::Kind::kPath, "data.csv", "", "No such file or directory", 0, ""});
@@ -177,7 +177,7 @@ TEST(Rehearsal, DoesNotSayThatAFileThatCannotBeReadIsMissingOrThere) {
   EXPECT_EQ(PartyText(rehearsal, rehearsal.notes[0].processes), "rank 2 (worker.2) on n2");
 }
 
-TEST(Rehearsal, TellsProgramsThatAreNotTheSame) {
+TEST(Rehearsal, ReportsDifferingPrograms) {
   auto accounts = Well();
   for (std::uint32_t i : {0U, 2U})
     accounts[i]->files.push_back({CheckedFile::Kind::kProgram, "python3", "/usr/bin/python3.11", "", 10, "aaaa"});
@@ -201,7 +201,7 @@ TEST(Rehearsal, TakesVersionsOfPackagesFromPreflight) {
             "disk [rank 2 (worker.2) on n2] /tmp is full\n");
 }
 
-TEST(Rehearsal, NamesTheHostWhoseClockIsAnother) {
+TEST(Rehearsal, NamesTheHostWithADifferingClock) {
   auto accounts = Well();
   accounts[0]->clocks = {{2, 3'000'000'000, 1'000'000}};
   accounts[2]->clocks = {{0, -3'000'000'000, 1'000'000}};
@@ -212,7 +212,7 @@ TEST(Rehearsal, NamesTheHostWhoseClockIsAnother) {
   EXPECT_EQ(Failures(JudgeRehearsal(Four(), Journal({}), accounts)), "") << "as much as the way leaves uncertain";
 }
 
-TEST(Rehearsal, TellsWhosePortATakenOneIs) {
+TEST(Rehearsal, NamesTheProcessOfATakenPort) {
   const std::vector<std::optional<StubReport>> none(4);
   const Rehearsal rehearsal = JudgeRehearsal(
       Four(29500), Journal({PreparationFailed{"ports on n1: port 29500 is in use by pid 7"}}, Cause::kUnready), none);
@@ -224,7 +224,7 @@ TEST(Rehearsal, TellsWhosePortATakenOneIs) {
   EXPECT_EQ(Row(unreached, Check::kHello).outcome, Outcome::kNotChecked);
 }
 
-TEST(Rehearsal, SaysThatTheRanksOfALauncherAreNotRehearsed) {
+TEST(Rehearsal, ReportsThatALaunchersRanksAreNotRehearsed) {
   Plan plan;
   plan.name = "job";
   plan.framework = "mpi";
@@ -245,7 +245,7 @@ TEST(Rehearsal, SaysThatTheRanksOfALauncherAreNotRehearsed) {
   EXPECT_NE(rehearsal.notes[0].text.find("mpirun"), std::string::npos);
 }
 
-TEST(Rehearsal, BelievesNoStubAboutProcessesThatAreNotThere) {
+TEST(Rehearsal, RefusesReportsAboutUnknownProcesses) {
   auto accounts = Well();
   accounts[0]->findings.push_back({Check::kHello, Outcome::kFailed, "no answer", "", {77, 1}});
   accounts[0]->clocks = {{4'000'000'000U, 9'000'000'000, 1}};
@@ -253,7 +253,7 @@ TEST(Rehearsal, BelievesNoStubAboutProcessesThatAreNotThere) {
             "hello [rank 0 (worker.0) on n1] [rank 1 (worker.1) on n1] no answer\n");
 }
 
-TEST(Rehearsal, IsATableForPeopleAndJsonForPrograms) {
+TEST(Rehearsal, IsPrintedAsATableOrJson) {
   auto accounts = Well();
   accounts[3]->findings.push_back({Check::kDevices, Outcome::kFailed, "hidden \x1b[31m", "a hint", {}});
   const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);

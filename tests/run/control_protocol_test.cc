@@ -1,4 +1,4 @@
-// Tests requests and answers at the control socket as lines, and refusals.
+// Tests requests and answers at the control socket as lines, and invalid ones that are refused.
 #include "run/control/control_protocol.h"
 
 #include <string>
@@ -17,7 +17,7 @@ std::string WithoutNewline(std::string line) {
   return line;
 }
 
-TEST(ControlProtocol, ReadsWhatItWrites) {
+TEST(ControlProtocol, RoundTrips) {
   for (const ControlRequest request : {ControlRequest{Ask::kStatus, false},
                                        {Ask::kStop, false},
                                        {Ask::kStop, true},
@@ -45,7 +45,7 @@ TEST(ControlProtocol, ReadsWhatItWrites) {
   EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(refused))), refused);
 }
 
-TEST(ControlProtocol, RefusesWhatItDoesNotKnow) {
+TEST(ControlProtocol, RefusesUnknownRequests) {
   const struct {
     const char* line;
     const char* why;
@@ -71,7 +71,7 @@ TEST(ControlProtocol, RefusesWhatItDoesNotKnow) {
   }
 }
 
-TEST(ControlProtocol, TakesNoAnswerThatIsNone) {
+TEST(ControlProtocol, RefusesInvalidAnswers) {
   for (const char* line :
        {"", "{}", "{\"format\":1}", "{\"format\":1,\"ok\":false}", "{\"format\":1,\"ok\":true,\"already\":false}",
         "{\"format\":1,\"ok\":true,\"already\":false,\"status\":{\"run\":\"x\"}}",

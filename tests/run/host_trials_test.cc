@@ -20,14 +20,14 @@ Lines Told(const std::vector<HostFault>& findings) {
   return lines;
 }
 
-TEST(HostTrials, ThatWorkAreNotToldOf) {
+TEST(HostTrials, ThatSucceedAreNotReported) {
   HostFacts facts;
   facts.trials = {{"mechanism", "pidfd", ""}, {"cgroup", "x", ""}, {"node", "/dev/nvidia0", ""}, {"name", "n1", ""}};
   EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{});
   EXPECT_EQ(Told(LacksOfHost(0, facts)), Lines{});
 }
 
-TEST(HostTrials, ThatFailAreDoneWithout) {
+TEST(HostTrials, ThatFailAreReportedAsMissing) {
   HostFacts facts;
   for (const char* mechanism :
        {"pidfd", "close_range", "clone_cgroup", "landlock", "seccomp", "user_namespaces", "subreaper"}) {
@@ -53,7 +53,7 @@ TEST(HostTrials, OfDevicesAreFaults) {
   EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{});
 }
 
-TEST(HostTrials, AreAskedOfHostsWithDevicesForMore) {
+TEST(HostTrials, AreMoreOnHostsWithDevices) {
   HostFacts facts;
   facts.trials = {{"mechanism", "pidfd", ""}};
   facts.limits = {{"memlock", 65536, 65536}};
@@ -66,7 +66,7 @@ TEST(HostTrials, AreAskedOfHostsWithDevicesForMore) {
   EXPECT_EQ(Told(LacksOfHost(0, facts)), Lines{}) << "a run looks for none of it";
 }
 
-TEST(Lacks, StandApartAndBreakNothing) {
+TEST(Lacks, AreListedSeparatelyAndFailNothing) {
   std::vector<InspectedHost> hosts(2);
   for (std::size_t i = 0; i < 2; ++i) {
     hosts[i].name = "n" + std::to_string(i + 1);

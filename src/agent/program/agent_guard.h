@@ -6,10 +6,20 @@
 // descendants; independent of what agents do.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
 namespace muster {
+
+// The descriptors that the guard keeps besides stderr; -1: none. At most one of them is given.
+struct GuardTies {
+  // A pipe of its parent: the guard writes there how many processes it has killed, and exits like the agent.
+  int account = -1;
+  // The agent's connection, a socket: the guard closes it when no process is left, so that the head sees the end of the
+  // connection after everything else. If a process cannot be killed, the connection is reset instead.
+  int connection = -1;
+};
 
 // The agent's side: information for its guard.
 class AgentGuard {
@@ -22,21 +32,23 @@ class AgentGuard {
   // The time after which the head considers a silent agent lost: the guard kills an agent that is stopped (SIGSTOP) for
   // half of it. 0, the initial value: no limit.
   void KnowLease(std::uint64_t ms) const;
+  // Where it sees whether a frame has been sent in part (Wire::MarkPartial); null without a guard.
+  std::atomic<bool>* partial() const;
 
  private:
-  friend AgentGuard BeGuarded(int failed, int account);
+  friend AgentGuard BeGuarded(int failed, const GuardTies& ties);
   struct Slate;
   Slate* slate_ = nullptr;
 };
 
-// Forks the agent as a child of this process, and returns in it: with all descriptors except `account`; it gets SIGTERM
+// Forks the agent as a child of this process, and returns in it: with all descriptors except `ties`; it gets SIGTERM
 // if the guard exits. Must be called before anything else: memory pages that this process has modified by then are the
-// cost of the guard. The guard itself does not return: it closes all descriptors except stderr, waits for the agent's
-// exit as GuardChild does, kills the remaining processes, and exits.
+// cost of the guard. The guard itself does not return: it closes all descriptors except stderr and `ties`, waits for
+// the agent's exit as GuardChild does, kills the remaining processes, and exits.
 //
-// With an `account`, a pipe of its parent, it writes there how many processes it has killed, and exits like the agent.
-// With -1 it exits with the agent's exit code, or with `failed` and a message on stderr if a signal killed the agent or
-// some process cannot be killed. If no guard can be created, it returns an empty one.
-AgentGuard BeGuarded(int failed, int account);
+// Without an account it exits with the agent's exit code, or with `failed` and a message on stderr if a signal killed
+// the agent or some process cannot be killed. If no guard can be created, it returns an empty one and leaves the ties
+// open.
+AgentGuard BeGuarded(int failed, const GuardTies& ties);
 
 }  // namespace muster

@@ -4,6 +4,7 @@
 // SIGINT and SIGHUP are ignored: the head handles the terminal. SIGTERM, which the kernel also sends when a local head
 // exits, means that everything is to be killed.
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -24,6 +25,8 @@
 #include "agent/logs/log_collapse.h"
 #include "agent/program/agent.h"
 #include "agent/program/agent_guard.h"
+#include "agent/program/dial_head.h"
+#include "agent/program/last_word.h"
 #include "base/system/fault.h"
 #include "base/system/isolation.h"
 #include "base/system/standard_descriptors.h"
@@ -37,7 +40,7 @@ namespace muster {
 namespace {
 
 constexpr const char* kHelp =
-    R"(usage: muster-agent --fd N [--guard N] | --stdio [--isolate pid] [--without NAMES] [--fault SITE:ACTION:N]
+    R"(usage: muster-agent --fd N [--guard N] | --stdio | --dial FILE [--isolate pid] [--without NAMES] [--fault SITE:ACTION:N]
        muster-agent --collapse LOG | --inspect | --stub WORDS …
        muster-agent --help | --version
 
@@ -46,6 +49,9 @@ need to run one by hand.
 
   --fd N     communicate over descriptor N, a connected socket
   --stdio    communicate over standard input and output, as through ssh
+  --dial FILE
+             connect to the head that wrote FILE, and communicate with it once both have proved that they know
+             FILE's token; FILE must belong to the caller and be unreadable for others
   --guard N  with --fd: start a guard process, which writes the number of processes it killed to pipe N
   --isolate pid
              run as the init of a new PID namespace, which the kernel kills with it
@@ -63,7 +69,8 @@ need to run one by hand.
 
 example: ssh host.example muster-agent --stdio
 
-With --stdio or --guard a second process guards the first: if the agent is killed, it kills the remaining processes.
+With --stdio, --dial or --guard a second process guards the first: if the agent is killed, it kills the
+remaining processes.
 If the connection closes, or on SIGTERM, all started processes are killed. Exit code: 0 finished, 1 invalid
 command, 2 usage error, 3 connection to the head lost.
 )";
@@ -72,6 +79,7 @@ struct Options {
   bool help = false;
   bool version = false;
   bool stdio = false;
+  std::string dial;  // a file
   bool inspect = false;
   std::optional<int> fd;
   std::optional<int> guard;
@@ -86,7 +94,8 @@ std::optional<int> OpenDescriptor(std::string_view text) {
 }
 
 std::optional<Options> ParseOptions(int argc, char** argv) {
-  const std::array<option, 11> known = {{{"fd", required_argument, nullptr, 'f'},
+  const std::array<option, 12> known = {{{"fd", required_argument, nullptr, 'f'},
+                                         {"dial", required_argument, nullptr, 'd'},
                                          {"stdio", no_argument, nullptr, 's'},
                                          {"help", no_argument, nullptr, 'h'},
                                          {"version", no_argument, nullptr, 'v'},
@@ -111,6 +120,9 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
         }
         break;
       }
+      case 'd':
+        options.dial = optarg;
+        break;
       case 's':
         options.stdio = true;
         break;
@@ -158,9 +170,10 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
     }
   }
   const int modes = int{options.help} + int{options.version} + int{options.stdio} + int{options.fd.has_value()} +
-                    int{!options.collapse.empty()} + int{options.inspect};
+                    int{!options.collapse.empty()} + int{options.inspect} + int{!options.dial.empty()};
   if (modes != 1 || optind != argc || (options.guard && !options.fd)) {
-    std::fputs("muster-agent: give one of --fd N, --stdio, --collapse LOG, --inspect, --help, --version\n", stderr);
+    std::fputs("muster-agent: give one of --fd N, --stdio, --dial FILE, --collapse LOG, --inspect, --help, --version\n",
+               stderr);
     return std::nullopt;
   }
   return options;
@@ -202,9 +215,23 @@ int Main(int argc, char** argv) {
   if (options->inspect) return InspectHost(STDIN_FILENO, STDOUT_FILENO, MUSTER_VERSION) ? 0 : kAgentFailed;
 
   const std::string program = OwnProgram();
+  DialedHead head;
+  UniqueFd tie;  // a second descriptor of the connection, to be closed last
+  if (!options->dial.empty()) {
+    auto dialed = DialHead(options->dial);
+    if (!dialed) {
+      std::fprintf(stderr, "muster-agent: %s\n", dialed.error().c_str());
+      return kAgentFailed;
+    }
+    head = std::move(*dialed);
+    tie.reset(::fcntl(head.connection.get(), F_DUPFD_CLOEXEC, 3));
+  }
   AgentGuard guard;
-  if ((options->stdio || options->guard) && !options->without.Has(Mechanism::kGuard)) {
-    guard = BeGuarded(kAgentFailed, options->guard.value_or(-1));
+  if (!options->fd || options->guard) {
+    if (!options->without.Has(Mechanism::kGuard)) {
+      guard = BeGuarded(kAgentFailed, {.account = options->guard.value_or(-1), .connection = tie.get()});
+    }
+    if (guard) tie.release();  // it is the guard's now
   }
   // A new session, so that signals of a terminal do not reach it. EPERM: it already leads a session or group, created
   // by the head or sshd.
@@ -238,16 +265,25 @@ int Main(int argc, char** argv) {
     in = TakeAway(STDIN_FILENO);
     out = TakeAway(STDOUT_FILENO);
   }
+  if (head.connection) {
+    in = std::move(head.connection);
+    out.reset();
+  }
   boost::asio::io_context io(1);
   auto wire = Wire::Make(io, std::move(in), std::move(out), FrameReader());
   if (!wire) {
     std::fprintf(stderr, "muster-agent: the connection: %s\n", wire.error().c_str());
     return kAgentFailed;
   }
+  std::atomic<bool> partial = false;
+  wire->get()->MarkPartial(guard ? *guard.partial() : partial);
   AgentProcess process(descriptors, program, options->without);
   Agent agent(io, std::move(*wire), process, std::move(space));
   agent.BeGuardedBy(guard);
-  return refusal.empty() ? agent.Run() : agent.Refuse(refusal);
+  if (!options->dial.empty()) agent.SetAddress(head.address);
+  const int code = refusal.empty() ? agent.Run() : agent.Refuse(refusal);
+  if (tie) SayLastWord(tie.get(), {.code = code}, 0, partial);
+  return code;
 }
 
 }  // namespace

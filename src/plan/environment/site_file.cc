@@ -84,7 +84,7 @@ class Reader {
                             const std::string& hint) {
     const std::string* text = value.AsString();
     if (text != nullptr && !text->empty() && IsUtf8(*text) && text->find('\0') == std::string::npos) return text;
-    Wrong("type", field, field + " is " + what + ", got " + ToText(value), hint);
+    Wrong("type", field, field + " must be " + what + ", got " + ToText(value), hint);
     return nullptr;
   }
 
@@ -108,7 +108,7 @@ class Reader {
       }
     }
     const std::vector<std::string> known = {words[0].first, words[1].first};
-    Wrong("enum", field, field + " is \"" + known[0] + "\" or \"" + known[1] + "\", got " + ToText(value),
+    Wrong("enum", field, field + " must be \"" + known[0] + "\" or \"" + known[1] + "\", got " + ToText(value),
           value.AsString() == nullptr ? "" : DidYouMean(*value.AsString(), known));
   }
 
@@ -146,7 +146,8 @@ class Reader {
     };
     const Value::List* several = value.AsList();
     if (several != nullptr ? several->empty() || !std::all_of(several->begin(), several->end(), add) : !add(value)) {
-      return Wrong("type", "hosts", "hosts are names, got " + ToText(value), "hosts = { \"n[01-04]:8\", \"n5:4\" }");
+      return Wrong("type", "hosts", "hosts must be names, got " + ToText(value),
+                   "hosts = { \"n[01-04]:8\", \"n5:4\" }");
     }
     auto hosts = ParseHostList(text, "hosts");
     if (!hosts) {
@@ -163,8 +164,8 @@ class Reader {
   void Devices(const Value& value) {
     const std::int64_t* count = value.AsInt();
     if (count == nullptr || *count < 0 || *count > std::int64_t{kMostDevices}) {
-      return Wrong("range", "devices", "devices is how many a host has, 0 to 4096, got " + ToText(value),
-                   "devices = 8");
+      return Wrong("range", "devices",
+                   "devices must be the number of a host's devices, 0 to 4096, got " + ToText(value), "devices = 8");
     }
     facts_.devices = static_cast<std::uint32_t>(*count);
     RecordSource("devices");
@@ -175,7 +176,8 @@ class Reader {
     if (value.AsInt() != nullptr) bytes = *value.AsInt();
     if (value.AsString() != nullptr) bytes = ParseBytes(*value.AsString());
     if (!bytes || *bytes < 1) {
-      return Wrong("range", "memory", "memory is how much a host has, got " + ToText(value), "memory = \"512GiB\"");
+      return Wrong("range", "memory", "memory must be the size of a host's memory, got " + ToText(value),
+                   "memory = \"512GiB\"");
     }
     facts_.memory = static_cast<std::uint64_t>(*bytes);
     RecordSource("memory");
@@ -185,7 +187,7 @@ class Reader {
     const std::vector<std::string> known = {"set", "unset", "pass"};
     const Value::Map* map = value.AsMap();
     if (map == nullptr) {
-      return Wrong("type", "environment", "environment is a table, got " + ToText(value),
+      return Wrong("type", "environment", "environment must be a table, got " + ToText(value),
                    "environment = { set = { NAME = \"value\" }, unset = { \"NAME\", \"PREFIX_*\" } }");
     }
     for (const auto& [name, part] : *map) {
@@ -203,7 +205,7 @@ class Reader {
   void Set(const Value& value) {
     const Value::Map* map = value.AsMap();
     if (map == nullptr) {
-      return Wrong("type", "environment.set", "environment.set is a table of variables, got " + ToText(value),
+      return Wrong("type", "environment.set", "environment.set must be a table of variables, got " + ToText(value),
                    "set = { NCCL_SOCKET_IFNAME = \"ib0\" }");
     }
     for (const auto& [name, variable] : *map) {
@@ -214,7 +216,7 @@ class Reader {
       } else if (variable.IsNumber()) {
         text = ToText(variable);
       } else {
-        Wrong("type", field, "the variable " + name + " is a text or a number, got " + ToText(variable));
+        Wrong("type", field, "the variable " + name + " must be a text or a number, got " + ToText(variable));
         continue;
       }
       const auto own = StandardVariableNames();
@@ -240,14 +242,14 @@ class Reader {
     }
     if (readable) return RecordSource(field);
     out.clear();
-    Wrong("variable", field, field + " is a list of variables, NAME or PREFIX*, got " + ToText(value),
+    Wrong("variable", field, field + " must be a list of variables, NAME or PREFIX*, got " + ToText(value),
           "{ \"LD_PRELOAD\", \"OMPI_*\" }");
   }
 
   void Libraries(const Value& value) {
     const Value::Map* map = value.AsMap();
     if (map == nullptr) {
-      return Wrong("type", "libraries", "libraries are folders by name, got " + ToText(value),
+      return Wrong("type", "libraries", "libraries must be folders by name, got " + ToText(value),
                    "libraries = { acme = \"libraries/acme\" }");
     }
     for (const auto& [key, folder] : *map) {

@@ -114,7 +114,8 @@ class Judgement {
   Judgement(const Plan& plan, const Process& process, const AttemptEnd& end)
       : end_(end),
         wanted_(PythonUseOf(EffectiveEnv(plan, process)) == PythonUse::kApplied &&
-                !EffectiveContext(plan, process).empty()) {
+                !EffectiveContext(plan, process).empty()),
+        works_(plan.roles[process.role].plays == "worker") {
     report_.role = plan.roles[process.role].name;
     report_.indices = {process.index};
     report_.expected = plan.mindspore;
@@ -138,6 +139,8 @@ class Judgement {
     report_.other_release = ReleaseIn(report_.release) != expected;
     const Value::List* overridden = record.List("overridden");
     if (overridden == nullptr) return As(end_.ended && !end_.told_to_stop ? "unknown" : "applied");
+    const Value::List* waiting = record.List("waiting");
+    if (works_ && waiting != nullptr && !waiting->empty()) return IfDue("not_wrapped");
     report_.overridden = ChangesIn(*overridden);
     return As(report_.overridden.empty() ? "applied" : "overridden");
   }
@@ -154,6 +157,7 @@ class Judgement {
 
   const AttemptEnd& end_;
   bool wanted_;
+  bool works_;  // schedulers and servers run the script, but have no network to wrap
   ContextReport report_;
 };
 

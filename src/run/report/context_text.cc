@@ -32,6 +32,10 @@ std::string WhatBecame(const ContextReport& context) {
   if (context.state == "unknown") {
     return fmt::format("applied{}; the process ended before its last values could be read", By(context));
   }
+  if (context.state == "not_wrapped") {
+    return fmt::format("applied{} without parallel: the script did not call muster_context.parallel(network)",
+                       By(context));
+  }
   if (context.state == "never_read") {
     return "never read: no Python with muster's sitecustomize was started (python3 -I, -E and -S disable it)";
   }

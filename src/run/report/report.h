@@ -81,7 +81,8 @@ struct ContextReport {
   // "applied" · "overridden": applied, and later partly changed by the script · "unknown": applied, but the process
   // ended before its last values could be read · "never_read": no Python of muster's was started · "never_imported":
   // the script did not import mindspore · "incomplete": the process ended while it was applied · "failed": see `errors`
-  // · "unreadable": the record of it cannot be read, see `errors`
+  // · "unreadable": the record of it cannot be read, see `errors` · "not_wrapped":
+  // the script has not called muster_context.parallel(network)
   std::string state;
   std::string release;         // release of the imported package; empty if none was imported, or it states none
   std::string expected;        // the recipe's

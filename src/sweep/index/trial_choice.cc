@@ -58,7 +58,7 @@ Result<ChosenTrial> ChooseTrial(const SweepView& view, std::string_view word) {
   const Result<TrialNumber> trial = Named(view, word);
   if (!trial) return Fail(trial.error());
   chosen.trial = *trial;
-  // The attempt that was the best may not be the last one.
+  // The best attempt need not be the last one.
   const auto& best = view.account().best();
   if (word == "best" && !chosen.attempt && best) chosen.attempt = best->attempt;
   return chosen;

@@ -17,7 +17,7 @@ namespace muster {
 namespace {
 
 constexpr char kName[] = "journal.jsonl";
-// For the ends of all that runs when the disk is full, and the sweep's own.
+// For the last entries of all running trials, and of the sweep, when the disk is full.
 constexpr std::uint64_t kReservedBytes = 256U << 10;
 
 }  // namespace

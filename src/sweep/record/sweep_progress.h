@@ -29,8 +29,8 @@ struct RungReport {
 
 class SweepProgress {
  public:
-  // Entries that do not fit what came before (an end without a beginning, a trial that the sampler does not have) are
-  // taken as far as they make sense.
+  // Entries that contradict earlier ones (an end without a beginning, a trial that the sampler does not have) are
+  // applied as far as possible.
   void Take(const SweepEntry& entry);
 
   const std::string& sweep_id() const { return sweep_id_; }
@@ -80,7 +80,7 @@ class SweepProgress {
   std::optional<SweepEnded> ended_;
 };
 
-// "running", "complete", "left" or "lost": its head died. `live`: a head is at the sweep.
+// "running", "complete", "left" or "lost" (its head died). `live`: a head is running.
 std::string SweepState(const SweepProgress& account, bool live);
 
 }  // namespace muster

@@ -7,6 +7,7 @@
 // thousands of starts still answers heartbeats.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -57,11 +58,19 @@ class Wire : public std::enable_shared_from_this<Wire> {
   // never overtaken.
   void SendUrgent(const std::string& bytes);
 
+  // Whether the connection ended by a reset, which is reported as a normal end: the peer was killed, or a network
+  // device between the two has dropped the connection.
+  bool reset() const { return reset_; }
+
   // Bytes queued for writing.
   std::size_t queued() const { return next_.size() - written_ + queued_bytes_ + urgent_.size(); }
 
   // Calls `done` once, as soon as everything queued so far has been written or cannot be.
   void WhenWritten(std::function<void()> done);
+
+  // Sets `partial`, which must outlive the wire, while only a part of the bytes of one Send() has been written: another
+  // process that has the same socket must not write a frame then. Call it before the first Send().
+  void MarkPartial(std::atomic<bool>& partial) { partial_ = &partial; }
 
   // Delivers no more frames; continues to write.
   void StopReading() { reading_ = false; }
@@ -105,6 +114,7 @@ class Wire : public std::enable_shared_from_this<Wire> {
   std::deque<std::string> queued_;  // the data of each Send()
   std::size_t queued_bytes_ = 0;
   std::string urgent_;
+  std::atomic<bool>* partial_ = nullptr;
   bool greeted_ = false;            // the first data has been taken for writing
   std::unique_ptr<char[]> buffer_;  // receives one read; not zeroed, as most reads use little of it
   bool reading_ = true;
@@ -113,6 +123,7 @@ class Wire : public std::enable_shared_from_this<Wire> {
   bool paused_ = false;
   bool writing_ = false;
   bool unwritable_ = false;
+  bool reset_ = false;
   bool ended_ = false;   // no more input
   bool closed_ = false;  // no more output either
 };

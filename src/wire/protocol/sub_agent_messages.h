@@ -30,7 +30,8 @@ struct FromAgent {
 };
 
 // The sub-agent has exited, all its output has been forwarded, and every process that it started is gone, except those
-// that cannot be killed; `why` states their number.
+// that cannot be killed; `why` states their number. Number 0 is the agent
+// itself: its guard sends this at the end of a connection that the agent dialled.
 struct AgentExited {
   std::uint32_t number = 0;
   std::string why;           // why it failed: "ended by signal 9 (SIGKILL)"; empty if it finished normally
