@@ -1,6 +1,6 @@
-// Frames between the evaluator process and its parent: 4 bytes of little-endian length, one tag byte, an
-// archive. These functions block, as the child does; the parent takes what is there (incoming_frames.h,
-// outgoing_frames.h). Bytes from the child are untrusted.
+// Frames between the evaluator process and its parent: 4 bytes of little-endian length, one tag byte, an archive. The
+// child blocks, in the functions below; the parent does not (incoming_frames.h, outgoing_frames.h). Bytes from the
+// child are untrusted.
 #pragma once
 
 #include <array>
@@ -34,13 +34,14 @@ ReadStatus AwaitFrame(int fd, std::uint64_t deadline_ns);
 // Reads one frame. `deadline_ns` is monotonic (base/system/clock.h); 0: no deadline.
 ReadStatus ReadFrame(int fd, Frame& frame, std::uint64_t deadline_ns);
 
-// The parts of a frame's encoding.
+// The parts of a frame's encoding. Sizes are in bytes, without the header.
 using FrameHeader = std::array<char, 5>;
-inline constexpr std::size_t kFrameStep = 1U << 20;  // bytes by which the memory of a payload grows
+inline constexpr std::size_t kFrameStep = 1U << 20;  // step by which a payload's memory grows
 std::string HeaderOf(FrameTag tag, std::string_view payload);
 FrameTag TagIn(const FrameHeader& header);
-// As the header claims: it may be more than MostOf() allows.
+// The size that the header claims; it may exceed MostOf().
 std::size_t PayloadSize(const FrameHeader& header);
+// Maximum size of a payload with this tag.
 std::size_t MostOf(FrameTag tag);
 
 }  // namespace muster

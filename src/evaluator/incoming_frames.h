@@ -1,4 +1,4 @@
-// Receives frames of an evaluator process without waiting for them. The bytes are untrusted.
+// Reads frames from an evaluator process without blocking. The bytes are untrusted.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class IncomingFrames {
   static constexpr std::size_t kMostAtOnce = 4U << 20;
 
  private:
-  // kFrame once `size` bytes are there, of which `got` were.
+  // kFrame once `size` bytes have been read; `got` counts them.
   ReadStatus Fill(int fd, char* into, std::size_t size, std::size_t& got, std::size_t& left);
 
   FrameHeader header_{};

@@ -1,4 +1,4 @@
-// Sends frames to an evaluator process, as far as it takes them, without waiting.
+// Writes frames to an evaluator process without blocking.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace muster {
 class OutgoingFrames {
  public:
   void Add(FrameTag tag, std::string_view payload);
-  // Writes what can be written; whether that was all. True also if the other end is gone: then nobody waits for it.
+  // Writes as much as possible; true if nothing is left. Also true if the other end is closed: the bytes are dropped.
   bool Flush(int fd);
 
  private:

@@ -1,4 +1,4 @@
-// A request to an evaluator whose answer is awaited, and what is to be made of the answer.
+// A request to an evaluator that has not been answered yet, and the conversion of its answer.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@ class Pending {
  public:
   using Decode = std::function<Result<T>(Result<std::string> bytes)>;
 
-  // `decode` makes of the answer's bytes, or of the failure, what was asked for.
+  // `decode` converts the answer's bytes, or the error, to the result.
   Pending(std::shared_ptr<Conversation> conversation, Decode decode)
       : conversation_(std::move(conversation)), decode_(std::move(decode)) {}
 
   // As in Conversation.
   int fd() const { return conversation_->fd(); }
   std::uint64_t deadline_ns() const { return conversation_->deadline_ns(); }
-  // Not to be called again once there was a result.
+  // Must not be called again after it has returned a result.
   std::optional<Result<T>> Continue() {
     auto bytes = conversation_->Continue();
     if (!bytes) return std::nullopt;
     return decode_(*std::move(bytes));
   }
-  // The same request, with something else made of its result; this one is not to be used any more.
+  // The same request with its result converted further; this object must not be used any more.
   template <class U>
   Pending<U> Then(std::function<Result<U>(Result<T>)> next) && {
     return {std::move(conversation_), [decode = std::move(decode_), next = std::move(next)](Result<std::string> bytes) {

@@ -1,4 +1,4 @@
-// Which rules between attributes (muster/mindspore/schema.h, Rule) concern an attribute.
+// The rules between attributes (muster/mindspore/schema.h, Rule): which of them concern an attribute.
 #pragma once
 
 #include <map>
@@ -12,11 +12,11 @@ namespace muster {
 
 using Rules = std::vector<const Rule*>;
 
-// The paths of all settings that the rule names, the one that it is about first.
+// The paths of all settings that the rule names; the first is the one that it reports.
 std::vector<std::string> PathsOf(const Rule& rule);
-// Whether the path is that of a sub-key of `key`.
+// Whether `path` is a sub-key of `key`, at any depth.
 bool IsBelow(std::string_view path, const std::string& key);
-// Those of the releases in which the rule holds.
+// Those of `releases` in which the rule holds.
 std::vector<Release> HeldIn(const Rule& rule, const std::vector<Release>& releases);
 
 // Rules by the settings that they name. Points into the schema.

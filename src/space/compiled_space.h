@@ -1,4 +1,4 @@
-// A search space whose points can be had by number. Point number n is computed; no list of points is created.
+// A validated search space with numbered points. Point number n is computed; no list of points is created.
 //
 // Order: the last axis of a product varies fastest. Axes that conditional parts of a product depend on vary slowest.
 #pragma once

@@ -1,5 +1,5 @@
-// Descriptions of search spaces: axes combined by product, zip, union and conditions. compiled_space.h checks them and
-// computes their points.
+// Descriptions of search spaces: axes combined by product, zip, union and conditions. compiled_space.h validates them
+// and computes their points.
 #pragma once
 
 #include <cstdint>

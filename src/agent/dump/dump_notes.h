@@ -9,12 +9,12 @@
 
 namespace muster {
 
-// Bounded: each kind once, because a note about one process usually holds for all.
+// Bounded. Each kind once: a note about one process usually holds for all.
 class DumpNotes {
  public:
-  // `detail` is cut to a bounded length. A further note of a kind is dropped.
+  // `detail` is truncated to a bounded length. Further notes of the same kind are dropped.
   void Add(const std::string& kind, std::string detail);
-  // Returns the notes in the order in which they were added, and forgets them.
+  // Returns the notes in the order in which they were added, and clears them.
   std::vector<DumpNote> Take() { return std::exchange(notes_, {}); }
 
  private:

@@ -1,4 +1,4 @@
-// A process of the plan of which a dump is taken, with its descendants.
+// A process of the plan that a dump inspects, with its descendants.
 #pragma once
 
 #include <cstddef>

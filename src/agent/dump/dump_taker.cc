@@ -24,7 +24,7 @@ std::string LateText(std::size_t left, std::chrono::milliseconds within) {
                      DurationText(static_cast<double>(within.count()) / 1000));
 }
 
-// Creates the file with this content; returns an error number, 0 if there was none.
+// Creates the file with this content; returns an errno value, 0 on success.
 int WriteDumpFile(const FileBelow& file, const std::string& text) {
   const auto created = CreateLogFile(file);
   int error = created ? 0 : created.error().error;
@@ -146,6 +146,7 @@ void DumpTaker::InspectStacks() {
   if (!late_) {
     stacks_.Choose();
   } else {
+    // If there was no time to look for tools, they are not reported as missing.
     std::size_t left = 0;
     for (const DumpSubject& subject : subjects_) left += std::min(subject.found.size(), StackTools::kMostProcesses);
     if (left > 0) notes_.Add("late", LateText(left, within_));

@@ -1,7 +1,7 @@
 // Takes dumps: inspects processes and their descendants with data of the kernel and, if installed, with py-spy and gdb;
 // writes each process's file and reports a bounded summary.
 //
-// Handles the order of a dump's steps and its deadline; its parts find the tools (tool_finder.h), run them
+// Handles the order of a dump's steps and the deadline; its parts look up the tools (tool_finder.h), run them
 // (stack_tools.h) and own their processes (tool_processes.h). Independent of protocol frames and policy. Nothing here
 // blocks the loop or the agent's exit: one process is inspected per turn, tools are child processes, few at a time,
 // with one deadline for all.
@@ -68,8 +68,9 @@ class DumpTaker {
   void LookFirst(DumpSubject& subject);
   void AwaitWindow();
   void LookAgain(DumpSubject& subject);
+  // Looks up the available tools, then continues with InspectStacks().
   void FindTools();
-  // Continues with the tools that were found, if there is still time.
+  // Runs the tools that were found; after the deadline, reports without stacks.
   void InspectStacks();
   void OnDeadline();
   void Report(std::size_t subject);

@@ -1,6 +1,6 @@
 // Reads the stacks of the processes of a dump with py-spy and gdb, a few processes at a time.
 //
-// Chooses the tool for each process and the order of processes; does not know the deadline.
+// Chooses the tool for each process and the order of processes; independent of the deadline.
 #pragma once
 
 #include <chrono>
@@ -21,32 +21,33 @@ namespace muster {
 
 class StackTools {
  public:
-  // Processes of a subject that are inspected with tools.
+  // Maximum number of processes per subject that are inspected with tools.
   static constexpr std::size_t kMostProcesses = 8;
   // The time that a tool has after Stop() to detach from its process.
   static constexpr std::chrono::milliseconds kGrace{500};
 
-  // All must outlive this object. `subjects` may be replaced only after Clear(). `inspected` is called with the index
-  // of a subject once no tool is left for it.
+  // The references must outlive this object. `subjects` may be replaced only after Clear(). `inspected` is called with
+  // the index of a subject when its last tool is done.
   StackTools(ToolProcesses& processes, const ToolFinder& finder, DumpNotes& notes, std::vector<DumpSubject>& subjects,
              std::function<void(std::size_t subject)> inspected);
 
-  // Chooses the tools for all subjects and sets their `tools_left`; notes missing tools. Call once the tools are found.
+  // Chooses the tools for all subjects and sets their `tools_left`; adds notes about missing tools. Call after the
+  // lookup of the tools is complete.
   void Choose();
-  // Starts as many of the chosen tools as may run now; the others follow.
+  // Starts as many of the chosen tools as may run at once; the others start when these exit.
   void Start();
-  // One of the tools has exited: its stacks are added to the subject.
+  // Handles the exit of a tool: adds its stacks to the subject. Other processes are ignored.
   void Exited(const ToolProcesses::Exit& exit);
 
-  // Kills the tools of the subject, and starts none for it any more.
+  // Kills the subject's tools; no more are started for it.
   void LetGo(const DumpSubject::Key& key);
-  // How many tools are waiting or running.
+  // Number of tools that are waiting or running.
   std::size_t left() const { return waiting_.size() + running_.size(); }
-  // Starts nothing more, and ends the running tools.
+  // Starts no more tools and stops the running ones, which have kGrace to exit.
   void Stop();
-  // The outputs of the subject's tools were written: the memory for them may be used again.
+  // Call after the subject's file was written: its outputs no longer count against the memory limit.
   void Written(const DumpSubject& subject);
-  // Forgets everything, once all processes were killed.
+  // Clears all state. Call after all processes were killed.
   void Clear();
 
  private:
@@ -72,8 +73,8 @@ class StackTools {
   std::vector<DumpSubject>& subjects_;
   std::function<void(std::size_t)> inspected_;
   std::deque<Inspection> waiting_;
-  std::map<std::uint32_t, Running> running_;  // by number of the process
-  std::size_t kept_ = 0;                      // bytes of output of subjects whose files are not written yet
+  std::map<std::uint32_t, Running> running_;  // by process number
+  std::size_t kept_ = 0;                      // bytes of tool output of processes whose files are not written yet
   std::set<StackTool> refused_;               // tools that the kernel refused
   std::set<StackTool> succeeded_;
 };

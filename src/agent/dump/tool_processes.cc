@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostToolOutput = 1U << 20;  // maximum bytes that are read
 constexpr rlim_t kMostToolFile = 4U << 20;         // maximum bytes that it may write
-constexpr std::size_t kMostTools = 4;              // at once
+constexpr std::size_t kMostTools = 4;              // at once; at most the number of processors
 
 }  // namespace
 

@@ -1,7 +1,7 @@
-// The child processes that a dump needs: they are started within limits, their output is kept in memory files, and
-// processes that a killed tool may have left stopped are continued.
+// Runs the child processes of a dump with resource limits, keeps their output in memory files, and continues processes
+// that a killed tool may have left stopped.
 //
-// Independent of what the commands are. Their output is not trusted. Processes are never signalled, except for the
+// Independent of the commands; their output is not trusted. Inspected processes are never signalled, except for the
 // SIGCONT that undoes the effect of a killed tool.
 #pragma once
 
@@ -30,29 +30,29 @@ class ToolProcesses {
     std::uint32_t number = 0;  // from Start()
     UniqueFd output;           // its stdout and stderr
     bool signalled = false;
-    std::int32_t code = 0;  // exit code, or number of the signal
+    std::int32_t code = 0;  // exit code, or signal number
   };
 
   struct Observer {
-    std::function<void(Exit)> exited;  // not called for those that KillAll() killed
-    std::function<void()> idle;        // called when none is running any more
+    std::function<void(Exit)> exited;  // not called for processes killed by KillAll()
+    std::function<void()> idle;        // called when no process is running any more
   };
 
-  // All must outlive this object.
+  // The references must outlive this object.
   ToolProcesses(boost::asio::io_context& io, Launcher& launcher, DumpNotes& notes, Observer observer);
 
-  // How many may run at once: at most the number of processors.
+  // Maximum number of processes at once; at most the number of processors.
   static std::size_t MostAtOnce();
-  // At most as much of an output as is worth reading.
+  // The output, truncated to 1 MiB.
   static std::string OutputOf(const Exit& exit);
 
-  // Starts a command of muster's own on that PATH and returns its number; nothing if it cannot be started, with a note.
-  // `attaches_to`: the process that it attaches to with ptrace(2), if any.
+  // Starts a command of muster's own on that PATH and returns its number. Nothing if it cannot be started; a failed
+  // spawn adds a note. `attaches_to`: the process that it attaches to with ptrace(2), if any.
   std::optional<std::uint32_t> Start(const std::vector<std::string>& argv, const std::string& search_path,
                                      const KernelProcess* attaches_to = nullptr);
-  // Sends SIGTERM, and SIGKILL when `grace` has elapsed; without grace SIGKILL at once.
+  // Sends SIGTERM, and SIGKILL after `grace`; if `grace` is 0, SIGKILL at once.
   void Stop(std::uint32_t number, std::chrono::milliseconds grace);
-  // Kills all of them, and forgets their outputs.
+  // Kills all processes and discards their outputs.
   void KillAll();
 
   // As in ChildSet.
@@ -76,7 +76,7 @@ class ToolProcesses {
   Observer observer_;
   ChildSet children_;
   std::uint32_t next_ = 0;
-  std::map<std::uint32_t, UniqueFd> outputs_;  // by number, of those that are awaited
+  std::map<std::uint32_t, UniqueFd> outputs_;  // by number, of processes whose exit will be reported
   std::map<std::uint32_t, Held> held_;         // by number, including those of cancelled dumps
 };
 

@@ -1,4 +1,5 @@
-// Computes the command that starts each process of a plan, for the agent of its host. Pure.
+// Computes the start commands of a plan's processes, for the agents of their hosts. Pure: opens nothing, sends nothing
+// and starts nothing.
 #pragma once
 
 #include <cstdint>

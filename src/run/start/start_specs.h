@@ -1,5 +1,5 @@
-// Computes the commands for the agent of a host, and the files of the run directory, from a plan and its binding. Pure:
-// opens nothing, sends nothing and starts nothing. start_commands.h computes the commands that start processes.
+// Computes the commands for agents and the files of the run directory from a plan and its binding. Pure: opens nothing,
+// sends nothing and starts nothing. The start commands of processes are in start_commands.h.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct CallerEnvironment {
     return found == code.end() ? std::string(text) : found->second.Led(text);
   }
 
-  // The same for the values of all variables.
+  // Replaces the values of all variables in the same way.
   void Lead(std::uint32_t host, Variables& variables) const {
     for (auto& [name, value] : variables) value = Text(Led(host, value.marked));
   }

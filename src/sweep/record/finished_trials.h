@@ -1,5 +1,5 @@
-// The trials of a sweep that are over: how they ended, how many of each class, and the best of them. Small: of each
-// only its number, class and attempts are kept, and what decisions about others need.
+// The finished trials of a sweep: how they ended, how many of each class, and the best one. Small: of each trial only
+// the number, the class and the number of attempts are stored and, with the median rule, the losses.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace muster {
 
-// Of those that ended well; of equals the first to end.
+// Of the trials that succeeded; of equal ones the first to end.
 struct BestTrial {
   TrialNumber trial = 0;
   std::uint32_t attempt = 0;
@@ -30,18 +30,18 @@ struct BestTrial {
 
 class FinishedTrials {
  public:
-  // `trial` is over with the end of its last attempt.
+  // Adds `trial`, whose last attempt ended with `entry`.
   void Add(const AttemptEnded& entry, OpenTrial trial);
-  // Takes those of the range out; calls `reopened` with the number of each and of its attempts, ascending.
+  // Removes the finished trials of the range; calls `reopened` for each, ascending, with its number of attempts.
   void Remove(TrialRange range, const std::function<void(TrialNumber, std::uint32_t attempts)>& reopened);
 
   const TrialSet& numbers() const { return numbers_; }
   const TrialEnds& ends() const { return ends_; }
   std::uint64_t count(TrialClass trial_class) const { return counts_[static_cast<std::size_t>(trial_class)]; }
-  std::uint64_t failed() const;  // of all classes that are failures
-  // Stays the best if it is taken out.
+  std::uint64_t failed() const;  // number of trials of all failure classes
+  // Remove() does not change it.
   const std::optional<BestTrial>& best() const { return best_; }
-  // With the median rule: the losses by resource of each trial that ended well.
+  // With the median rule: the losses, by resource, of each trial that succeeded.
   const std::map<TrialNumber, std::map<double, double>>& losses() const { return losses_; }
 
   bool operator==(const FinishedTrials&) const = default;

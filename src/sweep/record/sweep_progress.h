@@ -1,6 +1,6 @@
-// Where a sweep stands, from the entries of its journal: what a head needs to go on exactly, and what views show.
-// A function of the entries and their order alone. Its parts own the state of trials: those that are not over
-// (open_trials.h), and those that are (finished_trials.h).
+// The progress of a sweep, computed from the entries of its journal: what a head needs to continue exactly, and what
+// views show. Depends only on the entries and their order. Its parts own the state of trials: open ones
+// (open_trials.h) and finished ones (finished_trials.h).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace muster {
 
-// In the order of the journal, those of all attempts.
+// Reports of all attempts, in the order of the journal.
 struct RungReport {
   std::uint64_t rung = 0;
   TrialNumber trial = 0;
@@ -37,33 +37,34 @@ class SweepProgress {
   const std::string& name() const { return name_; }
   const std::string& recipe() const { return recipe_; }
 
-  // Trials of the sampler.
+  // Number of trials of the sampler.
   std::uint64_t trials() const { return open_.sampled(); }
-  // All trials below have been judged.
+  // All trials below it have been judged.
   TrialNumber judged_to() const { return open_.judged_to(); }
   const TrialSet& impossible() const { return open_.impossible(); }
-  // Possible, and not over.
+  // Possible trials that are not over.
   const std::map<TrialNumber, OpenTrial>& open() const { return open_.trials(); }
-  // Whether a trial with this point number has begun; by these the same point is not tried twice.
+  // Whether a trial with this point number has begun; keeps the same point from being run twice.
   bool Knows(std::uint64_t point) const { return open_.Knows(point); }
-  std::uint64_t begun() const { return open_.begun(); }  // trials
+  std::uint64_t begun() const { return open_.begun(); }  // number of trials
   std::uint64_t attempts() const { return open_.attempts(); }
-  // Of all attempts that have ended.
+  // Run time of all attempts that have ended.
   std::uint64_t trial_ms() const { return open_.ms(); }
 
-  // Trials that have their last attempt behind them.
+  // Trials whose last attempt has ended.
   const TrialSet& over() const { return finished_.numbers(); }
+  // How these ended.
   const TrialEnds& ends() const { return finished_.ends(); }
   std::uint64_t count(TrialClass trial_class) const { return finished_.count(trial_class); }
-  // Of all classes that are failures.
+  // Number of trials of all failure classes.
   std::uint64_t failed() const { return finished_.failed(); }
   const std::optional<BestTrial>& best() const { return finished_.best(); }
-  // With the median rule: of each trial that ended well.
+  // With the median rule: of each trial that succeeded.
   const std::map<TrialNumber, std::map<double, double>>& finished_losses() const { return finished_.losses(); }
 
   const std::vector<RungReport>& rung_reports() const { return rung_reports_; }
   const std::set<std::string>& quarantined() const { return quarantined_; }
-  // Why the last head left; nothing while one is at it, or if it died.
+  // Why the last head stopped; nothing while one is running, or if it died.
   const std::optional<SweepEnded>& ended() const { return ended_; }
 
   bool operator==(const SweepProgress&) const = default;

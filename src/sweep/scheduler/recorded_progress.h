@@ -1,4 +1,4 @@
-// The progress of a sweep as its journal has it: an entry counts only after it was written.
+// The progress of a sweep together with its journal: an entry takes effect only after it was written.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,17 @@ namespace muster {
 
 class RecordedProgress {
  public:
-  // `progress` is that of all entries so far. `write` appends an entry to the journal and returns whether it could.
+  // `progress` contains all earlier entries. `write` appends an entry to the journal and returns whether it could.
   RecordedProgress(SweepProgress progress, std::function<bool(const SweepEntry&)> write);
   RecordedProgress(const RecordedProgress&) = delete;
   RecordedProgress& operator=(const RecordedProgress&) = delete;
 
-  // Writes the entry, then applies it. False if it could not be written: it does not count, and this is stopping().
+  // Writes the entry, then applies it. False if it could not be written: it has no effect then, and no trial begins any
+  // more.
   bool Record(const SweepEntry& entry);
   const SweepProgress& progress() const { return progress_; }
 
-  // No trial begins any more. Ends of running ones are still recorded.
+  // No trial begins after this; ends of running trials are still recorded.
   void Stop() { stopping_ = true; }
   bool stopping() const { return stopping_; }
 

@@ -1,4 +1,4 @@
-// The attempts that run: their places, whether they wait for devices, what they report, and which of them to stop early
+// The running attempts of a sweep: their hosts, their waits for devices, their reports, and which of them to stop early
 // or to move to other hosts.
 #pragma once
 
@@ -18,24 +18,24 @@
 
 namespace muster {
 
-// Calls about a trial that does not run have no effect.
+// Calls about a trial that is not running have no effect.
 class RunningTrials {
  public:
   struct Attempt {
     std::uint32_t number = 0;  // from 0
     TrialNeeds needs;
-    std::vector<std::uint32_t> hosts;  // empty: of an earlier head
+    std::vector<std::uint32_t> hosts;  // empty if an earlier head started it
     TrialProgress progress;
     bool waits = false;  // for devices
     bool moves = false;  // being ended to start elsewhere
   };
 
-  // `record` and `hosts` must outlive this.
+  // `record` and `hosts` must outlive this object.
   RunningTrials(const SweepDescription& sweep, RecordedProgress& record, TrialHosts& hosts);
 
   std::size_t size() const { return attempts_.size(); }
   bool empty() const { return attempts_.empty(); }
-  // Null if the trial does not run; valid until it ends.
+  // Null if the trial is not running; valid until it ends.
   const TrialProgress* progress(TrialNumber trial) const;
 
   // Whether a begun trial waits for devices that other jobs hold.
@@ -44,8 +44,8 @@ class RunningTrials {
   std::size_t waiting() const;
   // How many devices these need.
   std::uint32_t devices_awaited() const;
-  // A waiting trial that could start on other hosts where none waits: it is to be interrupted, and retried. Returned
-  // once from each host, so that it does not move in circles if devices are held everywhere.
+  // A waiting trial that could start on other hosts where none waits: it is to be interrupted, and retried. Once from
+  // each host, so that it does not move in circles if devices are held everywhere.
   std::optional<TrialNumber> NextToMove();
 
   // A report of an earlier attempt that this one continues; no decision follows.
@@ -53,16 +53,17 @@ class RunningTrials {
   // Whether the attempt is to be stopped, and why. The decisions are recorded.
   StopRules::Outcome Reported(TrialNumber trial, const MetricReport& report);
 
-  // The scheduler calls these.
-  // An attempt that an earlier head began; it has no places in the pool.
+  // The functions below are for the scheduler.
+
+  // Adds an attempt that an earlier head started; it holds no resources of the pool.
   void Adopt(TrialNumber trial, std::uint32_t attempt) { attempts_[trial].number = attempt; }
-  // Its places are taken from the pool already.
+  // Adds an attempt whose resources have already been taken from the pool.
   void Add(const TrialQueue::Start& start, std::uint32_t attempt);
-  // Its beginning is recorded: `rungs` were passed by the attempts that it continues.
+  // Call after the beginning of the attempt was recorded. `rungs`: reached by the attempts that it continues.
   void Began(TrialNumber trial, std::uint64_t rungs);
-  // It has ended: its places are free again.
+  // Removes an attempt that has ended and returns its resources to the pool; nothing if the trial is not running.
   std::optional<Attempt> Remove(TrialNumber trial);
-  // What a successful attempt has reported counts for decisions about others.
+  // Uses the reports of a successful attempt in decisions about other trials.
   void Finished(TrialNumber trial, const TrialProgress& progress) { rules_.Finished(trial, progress); }
 
  private:

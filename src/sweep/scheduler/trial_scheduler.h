@@ -29,8 +29,8 @@ namespace muster {
 
 class TrialScheduler {
  public:
-  // `record` writes an entry and returns whether it could; on failure no further decisions are made. Everything but the
-  // pool must outlive this.
+  // `record` writes an entry and returns whether it could; on failure no further decisions are made. `sweep` and
+  // `sampler` must outlive this object.
   TrialScheduler(const SweepDescription& sweep, Sampler& sampler, SweepProgress account, HostPool pool,
                  std::function<bool(const SweepEntry&)> record);
 
@@ -58,9 +58,9 @@ class TrialScheduler {
   const HostPool& pool() const { return hosts_.pool(); }
   const SweepProgress& account() const { return record_.progress(); }
 
-  // The trial to start now, and where; nothing if none fits. Followed by Began().
+  // The trial to start now, and its hosts; nothing if none fits. Must be followed by Began().
   std::optional<TrialQueue::Start> NextStart();
-  // From 0.
+  // The number of the trial's next attempt, from 0.
   std::uint32_t NextAttempt(TrialNumber trial) const;
   // Call before starting anything of the attempt. False if it cannot be recorded: it must not be started then.
   bool Began(const AttemptBegan& began);

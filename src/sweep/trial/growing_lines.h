@@ -1,4 +1,4 @@
-// Cuts a stream of bytes into lines, as they come from a file that grows. Handles bytes and line ends only.
+// Cuts the bytes of a growing file into lines. Handles bytes and line ends only.
 //
 // The bytes are a program's and not trusted: at most kLongestLine bytes of a line are kept.
 #pragma once
@@ -14,7 +14,7 @@ namespace muster {
 class GrowingLines {
  public:
   static constexpr std::size_t kLongestLine = 64U << 10;
-  static constexpr std::size_t kMostAtOnce = 1U << 20;  // bytes that one call reads from a file
+  static constexpr std::size_t kMostAtOnce = 1U << 20;  // maximum bytes that one call reads from a file
   // `whole`: the line was complete and not truncated.
   using Take = std::function<void(std::string_view line, bool whole)>;
 
@@ -26,8 +26,8 @@ class GrowingLines {
   void Flush(const Take& take);
   // The next bytes do not follow the previous ones: the rest of the current line is dropped.
   void Skip();
-  // Drops what is unread of a file up to its last kMostAtOnce bytes: returns the offset at which to read on, if all
-  // before `offset` was read and the file ends at `end`.
+  // For a file that was read up to `offset` and ends at `end`: returns the offset after which at most kMostAtOnce bytes
+  // are left, and skips the current line; returns `offset` itself if no more are left.
   std::uint64_t SkipToLast(std::uint64_t offset, std::uint64_t end);
 
  private:

@@ -1,4 +1,4 @@
-// Reads the lines of a log that grows, and whose beginning may have been dropped.
+// Reads the lines of a growing log, whose beginning may have been dropped.
 #pragma once
 
 #include <cstdint>
