@@ -15,6 +15,8 @@
 #include "evaluation/exchange/evaluation.h"
 #include "evaluator/evaluator_frames.h"
 #include "evaluator/evaluator_process.h"
+#include "evaluator/incoming_frames.h"
+#include "evaluator/outgoing_frames.h"
 #include "muster/result.h"
 
 namespace muster {
@@ -77,40 +79,5 @@ class Conversation {
 
 // Waits for the answer. `on_wait` (may be empty) is called after each second.
 Result<std::string> AwaitAnswer(Conversation& conversation, const std::function<void(unsigned seconds)>& on_wait);
-
-// A request that has not been answered yet.
-template <class T>
-class Pending {
- public:
-  using Decode = std::function<Result<T>(Result<std::string> bytes)>;
-
-  // `decode` converts the answer's bytes, or the error, to the result.
-  Pending(std::shared_ptr<Conversation> conversation, Decode decode)
-      : conversation_(std::move(conversation)), decode_(std::move(decode)) {}
-
-  // As in Conversation.
-  int fd() const { return conversation_->fd(); }
-  std::uint64_t deadline_ns() const { return conversation_->deadline_ns(); }
-  // Must not be called again after it has returned a result.
-  std::optional<Result<T>> Continue() {
-    auto bytes = conversation_->Continue();
-    if (!bytes) return std::nullopt;
-    return decode_(*std::move(bytes));
-  }
-  // The same request with its result converted further; this object must not be used any more.
-  template <class U>
-  Pending<U> Then(std::function<Result<U>(Result<T>)> next) && {
-    return {std::move(conversation_), [decode = std::move(decode_), next = std::move(next)](Result<std::string> bytes) {
-              return next(decode(std::move(bytes)));
-            }};
-  }
-  Result<T> Await(const std::function<void(unsigned seconds)>& on_wait = {}) {
-    return decode_(AwaitAnswer(*conversation_, on_wait));
-  }
-
- private:
-  std::shared_ptr<Conversation> conversation_;
-  Decode decode_;
-};
 
 }  // namespace muster

@@ -15,6 +15,7 @@
 #include "evaluator/conversation.h"
 #include "evaluator/evaluator_fork_server.h"
 #include "evaluator/evaluator_process.h"
+#include "evaluator/pending.h"
 #include "evaluator/recipe_files.h"
 #include "muster/result.h"
 

@@ -8,6 +8,7 @@
 #include "reference/call_topics.h"
 #include "reference/context_topics.h"
 #include "reference/rule_facts.h"
+#include "reference/rule_index.h"
 
 namespace muster {
 namespace {

@@ -7,6 +7,7 @@
 #include "reference/attribute_page.h"
 #include "reference/call_topics.h"
 #include "reference/rule_facts.h"
+#include "reference/rule_index.h"
 #include "settings/schema/unknown_key.h"
 
 namespace muster {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "reference/own_reference.h"
+#include "reference/rule_index.h"
 #include "settings/schema/setting_key.h"
 
 namespace muster {

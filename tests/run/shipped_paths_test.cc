@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "run/start/start_specs.h"
+#include "run/start/start_commands.h"
 
 namespace muster {
 namespace {
@@ -71,7 +71,7 @@ TEST(ShippedPaths, AreThoseOfTheHostThatAProcessRunsOn) {
   binding.hosts.resize(2);
   CallerEnvironment surroundings{{"PATH=/home/u/job/lib"}, "/home/u/job", {}};
   surroundings.code[1] = ShippedPaths(Tree(), "/c/abc");
-  const Starts starts(plan, binding, surroundings);
+  const StartCommands starts(plan, binding, surroundings);
   const auto here = starts.Of(0, 0);
   const auto there = starts.Of(1, 0);
   ASSERT_TRUE(here && there);

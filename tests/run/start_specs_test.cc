@@ -9,6 +9,7 @@
 #include "plan/text/plan_json.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
+#include "run/start/start_commands.h"
 #include "support/places.h"
 
 namespace muster {
@@ -37,7 +38,7 @@ TEST(Starts, FillPlaceholdersInCommandFolderAndEnvironment) {
   plan.processes[1].env = {{"RPC", "${muster:host_address:0}:${muster:port:rpc}"}, {"TOKEN", "${muster:secret:token}"}};
   const Binding binding = SampleBinding();
   const CallerEnvironment surroundings{{}, "/home/me", {"/opt/muster/bin"}};
-  const Result<StartProcess> start = Starts(plan, binding, surroundings).Of(1, 0);
+  const Result<StartProcess> start = StartCommands(plan, binding, surroundings).Of(1, 0);
   ASSERT_TRUE(start);
   EXPECT_EQ(start->argv, (std::vector<std::string>{"train", "--port=20300", "${muster:x"}));
   EXPECT_EQ(start->cwd, "/runs/x/files");
@@ -54,7 +55,7 @@ TEST(Starts, UseTheCallersFolderByDefault) {
   plan.processes[2].cwd = Text("/data");
   const Binding binding = SampleBinding();
   const CallerEnvironment surroundings{{}, "/home/me", {}};
-  const Starts starts(plan, binding, surroundings);
+  const StartCommands starts(plan, binding, surroundings);
   EXPECT_EQ(starts.Of(0, 0)->cwd, "/home/me");
   EXPECT_EQ(starts.Of(1, 0)->cwd, "/home/me/data");
   EXPECT_EQ(starts.Of(2, 0)->cwd, "/data");
@@ -66,7 +67,7 @@ TEST(Starts, RunAShellTextAsOneArgument) {
   plan.roles[0].command = {"a | b > \"$HOME\""};
   const Binding binding = SampleBinding();
   const CallerEnvironment surroundings;
-  EXPECT_EQ(Starts(plan, binding, surroundings).Of(0, 0)->argv,
+  EXPECT_EQ(StartCommands(plan, binding, surroundings).Of(0, 0)->argv,
             (std::vector<std::string>{"/bin/sh", "-c", "a | b > \"$HOME\""}));
 }
 
@@ -75,7 +76,7 @@ TEST(Starts, ReleaseEveryPortExactlyOnceOnItsHost) {
   plan.ports = {{"mine", {0, 0, "worker.2"}}, {"ours", {1, 0, ""}}, {"elsewhere", {0, 0, "worker.1"}}};
   const Binding binding = SampleBinding();
   const CallerEnvironment surroundings;
-  const Starts starts(plan, binding, surroundings);
+  const StartCommands starts(plan, binding, surroundings);
   EXPECT_EQ(starts.Of(0, 0)->release_ports, std::vector<std::string>{"elsewhere"});
   EXPECT_EQ(starts.Of(1, 0)->release_ports, std::vector<std::string>{"ours"});
   EXPECT_EQ(starts.Of(2, 0)->release_ports, std::vector<std::string>{"mine"});
@@ -89,7 +90,7 @@ TEST(Starts, NumberLaterAttempts) {
   plan.roles[0].env = {{"TRY", "${muster:attempt}"}, {"SAME", "x"}};
   const Binding binding = SampleBinding();
   const CallerEnvironment surroundings;
-  const Starts starts(plan, binding, surroundings);
+  const StartCommands starts(plan, binding, surroundings);
   EXPECT_FALSE(Has(starts.Of(0, 0)->env, "TRY=0")) << "the block has it";
   EXPECT_TRUE(Has(starts.Of(0, 2)->env, "TRY=2"));
   EXPECT_FALSE(Has(starts.Of(0, 2)->env, "SAME=x"));
@@ -159,7 +160,7 @@ TEST(GeneratedFiles, HoldAReferenceInsteadOfASecret) {
   for (const auto& [path, content] : *files) EXPECT_EQ(content.find("canary"), std::string::npos) << path;
 
   const CallerEnvironment surroundings;
-  const Starts starts(plan, binding, surroundings);
+  const StartCommands starts(plan, binding, surroundings);
   const auto first = starts.Of(0, 0);
   ASSERT_EQ(first->passed.size(), 1U);
   EXPECT_EQ(first->passed[0].number, 100);

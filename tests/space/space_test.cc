@@ -1,9 +1,8 @@
-#include "space/space.h"
-
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "space/compiled_space.h"
 #include "space/draw.h"
 
 namespace muster::testing {

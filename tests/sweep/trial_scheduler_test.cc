@@ -39,16 +39,16 @@ class Course {
   }
   // Evaluates all pending trials; those in `impossible` are impossible.
   void Judge(const std::vector<TrialRange>& impossible = {}) {
-    while (const auto batch = course->NextToJudge()) {
+    while (const auto batch = course->planning().NextToJudge()) {
       PointsJudged judged{batch->first, batch->second, {}};
       if (!impossible.empty()) judged.impossible.push_back({"it cannot be", "r.lua:3", impossible});
-      course->Judged(judged);
+      course->planning().Judged(judged);
     }
   }
   // Plans and starts as many trials as possible; returns the started ones.
   std::vector<TrialNumber> Start(const TrialNeeds& needs = {{0, 1}}) {
-    while (const auto trial = course->NextToPlan()) {
-      EXPECT_TRUE(course->Planned(*trial, "plan of " + std::to_string(*trial), needs));
+    while (const auto trial = course->planning().NextToPlan()) {
+      EXPECT_TRUE(course->planning().Planned(*trial, "plan of " + std::to_string(*trial), needs));
     }
     std::vector<TrialNumber> started;
     while (const auto start = course->NextStart()) {
@@ -107,14 +107,14 @@ TEST(TrialScheduler, StartsNoSecondTrialWhereOneWaitsForDevices) {
   course.ResumeFrom();
   course.Judge();
   EXPECT_EQ(course.Start(one_device), (std::vector<TrialNumber>{0, 1, 2, 3}));
-  course.course->Waits(3, true);
-  EXPECT_EQ(course.course->waiting(), 1U);
-  EXPECT_EQ(course.course->devices_awaited(), 1U);
+  course.course->running().Waits(3, true);
+  EXPECT_EQ(course.course->running().waiting(), 1U);
+  EXPECT_EQ(course.course->running().devices_awaited(), 1U);
   course.End(0);
   EXPECT_TRUE(course.Start(one_device).empty()) << "it would only wait behind that one";
-  course.course->Waits(3, false);
+  course.course->running().Waits(3, false);
   EXPECT_EQ(course.Start(one_device), std::vector<TrialNumber>{4});
-  course.course->Waits(4, true);
+  course.course->running().Waits(4, true);
   course.End(4);
   EXPECT_EQ(course.Start(one_device), std::vector<TrialNumber>{5}) << "one that has ended waits no more";
 }
@@ -125,18 +125,18 @@ TEST(TrialScheduler, MovesAWaitingTrialToAFreeHost) {
   course.ResumeFrom();
   course.Judge();
   ASSERT_EQ(course.Start(one_device), (std::vector<TrialNumber>{0, 1}));
-  course.course->Waits(0, true);
-  EXPECT_FALSE(course.course->NextToMove()) << "the other host is in use";
+  course.course->running().Waits(0, true);
+  EXPECT_FALSE(course.course->running().NextToMove()) << "the other host is in use";
   course.End(1);
-  ASSERT_EQ(course.course->NextToMove(), 0U);
-  EXPECT_FALSE(course.course->NextToMove()) << "it is on its way";
+  ASSERT_EQ(course.course->running().NextToMove(), 0U);
+  EXPECT_FALSE(course.course->running().NextToMove()) << "it is on its way";
   TrialScheduler::AttemptEnd end;
   end.interrupted = true;
   course.course->Ended(0, std::move(end));
   EXPECT_EQ(std::get<AttemptEnded>(course.entries.back()).counted, false);
   ASSERT_EQ(course.Start(one_device), std::vector<TrialNumber>{0});
-  course.course->Waits(0, true);
-  EXPECT_FALSE(course.course->NextToMove()) << "it has left the first host already";
+  course.course->running().Waits(0, true);
+  EXPECT_FALSE(course.course->running().NextToMove()) << "it has left the first host already";
   course.End(0);
   EXPECT_TRUE(course.course->over());
 }
@@ -145,14 +145,14 @@ TEST(TrialScheduler, StartsTrialsInOrderWhicheverPlanIsReadyFirst) {
   Course course(4);
   course.ResumeFrom();
   course.Judge();
-  EXPECT_EQ(course.course->NextToPlan(), 0U);
-  EXPECT_EQ(course.course->NextToPlan(), 1U);
-  EXPECT_TRUE(course.course->Planned(1, "plan", {{0, 1}}));
-  EXPECT_EQ(course.course->NextToPlan(), 2U);
-  EXPECT_TRUE(course.course->Planned(2, "plan", {{0, 1}}));
+  EXPECT_EQ(course.course->planning().NextToPlan(), 0U);
+  EXPECT_EQ(course.course->planning().NextToPlan(), 1U);
+  EXPECT_TRUE(course.course->planning().Planned(1, "plan", {{0, 1}}));
+  EXPECT_EQ(course.course->planning().NextToPlan(), 2U);
+  EXPECT_TRUE(course.course->planning().Planned(2, "plan", {{0, 1}}));
   EXPECT_FALSE(course.course->NextStart());
   EXPECT_FALSE(course.course->over());
-  course.course->MarkImpossible(0, "it cannot be", "r.lua:3");
+  course.course->planning().MarkImpossible(0, "it cannot be", "r.lua:3");
   EXPECT_EQ(course.Start(), (std::vector<TrialNumber>{1, 2}));
 }
 
@@ -248,25 +248,25 @@ TEST(TrialScheduler, KeepsRungsAndResultOfATrialResumedFromACheckpoint) {
   first.ResumeFrom();
   first.Judge();
   first.Start();
-  EXPECT_EQ(first.course->Reported(0, report(1, 0.9)).entries.size(), 1U);
-  EXPECT_EQ(first.course->Reported(0, report(5, 0.5)).entries.size(), 1U);
+  EXPECT_EQ(first.course->running().Reported(0, report(1, 0.9)).entries.size(), 1U);
+  EXPECT_EQ(first.course->running().Reported(0, report(5, 0.5)).entries.size(), 1U);
 
   Course second(1, sweep, {{"", 0, 2}}, AccountOf(first.entries));
   second.ResumeFrom();
-  ASSERT_EQ(second.course->NextToPlan(), 0U);
-  ASSERT_TRUE(second.course->Planned(0, "plan of 0", {{0, 1}}));
+  ASSERT_EQ(second.course->planning().NextToPlan(), 0U);
+  ASSERT_TRUE(second.course->planning().Planned(0, "plan of 0", {{0, 1}}));
   ASSERT_TRUE(second.course->NextStart());
   AttemptBegan began = std::get<AttemptBegan>(first.entries[2]);
   began.attempt = 1;
   began.resumed = {0, "/c/step_5"};
   ASSERT_TRUE(second.course->Began(began));
-  second.course->Recalled(0, report(1, 0.9));
-  second.course->Recalled(0, {{"step", Value(std::int64_t{2})}, {"loss", Value()}});
-  second.course->Recalled(0, report(5, 0.5));
-  EXPECT_FALSE(second.course->progress(0)->diverged());
-  EXPECT_EQ(second.course->progress(0)->loss(), 0.5);
-  EXPECT_TRUE(second.course->Reported(0, report(6, 0.4)).entries.empty()) << "it has passed rungs 1 and 2";
-  const auto last = second.course->Reported(0, report(16, 0.3));
+  second.course->running().Recalled(0, report(1, 0.9));
+  second.course->running().Recalled(0, {{"step", Value(std::int64_t{2})}, {"loss", Value()}});
+  second.course->running().Recalled(0, report(5, 0.5));
+  EXPECT_FALSE(second.course->running().progress(0)->diverged());
+  EXPECT_EQ(second.course->running().progress(0)->loss(), 0.5);
+  EXPECT_TRUE(second.course->running().Reported(0, report(6, 0.4)).entries.empty()) << "it has passed rungs 1 and 2";
+  const auto last = second.course->running().Reported(0, report(16, 0.3));
   ASSERT_EQ(last.entries.size(), 1U);
   EXPECT_EQ(std::get<RungReached>(last.entries.front()).decision.rung, 2U);
   EXPECT_EQ(std::get<RungReached>(last.entries.front()).attempt, 1U);
@@ -284,8 +284,8 @@ TEST(TrialScheduler, StopsIfAnAttemptHasAnotherPlan) {
   course.Judge();
   course.Start();
   course.End(0, TrialClass::kCrash);
-  ASSERT_EQ(course.course->NextToPlan(), 0u);
-  const auto planned = course.course->Planned(0, "another", {{0, 1}});
+  ASSERT_EQ(course.course->planning().NextToPlan(), 0u);
+  const auto planned = course.course->planning().Planned(0, "another", {{0, 1}});
   ASSERT_FALSE(planned);
   EXPECT_EQ(planned.error().front().kind, "plan_changed");
   EXPECT_NE(planned.error().front().message.find("x=0"), std::string::npos);
@@ -302,15 +302,16 @@ TEST(TrialScheduler, UsesAnotherPlanOnceTheUserHasAcceptedTheChange) {
   began.trials = 1;
   began.accepted = true;
   second.course->ResumeFrom(began, [](TrialNumber, const OpenTrial&) { return std::nullopt; });
-  ASSERT_EQ(second.course->NextToPlan(), 0u);
-  EXPECT_TRUE(second.course->Planned(0, "another", {{0, 1}}));
+  ASSERT_EQ(second.course->planning().NextToPlan(), 0u);
+  EXPECT_TRUE(second.course->planning().Planned(0, "another", {{0, 1}}));
 }
 
 TEST(TrialScheduler, DoesNothingThatItCannotRecord) {
   Course course(10);
   course.ResumeFrom();
   course.Judge();
-  while (const auto trial = course.course->NextToPlan()) course.course->Planned(*trial, "plan", {{0, 1}});
+  while (const auto trial = course.course->planning().NextToPlan())
+    course.course->planning().Planned(*trial, "plan", {{0, 1}});
   course.full = true;
   const auto start = course.course->NextStart();
   ASSERT_TRUE(start);
@@ -340,8 +341,8 @@ TEST(TrialScheduler, QuarantinesAHostAndReschedulesItsTrials) {
   std::map<TrialNumber, std::uint32_t> on;
   while (!course.course->over()) {
     course.Judge();
-    while (const auto trial = course.course->NextToPlan()) {
-      ASSERT_TRUE(course.course->Planned(*trial, "plan of " + std::to_string(*trial), {{1, 1}}));
+    while (const auto trial = course.course->planning().NextToPlan()) {
+      ASSERT_TRUE(course.course->planning().Planned(*trial, "plan of " + std::to_string(*trial), {{1, 1}}));
     }
     std::vector<TrialQueue::Start> starts;
     while (auto start = course.course->NextStart()) {
@@ -386,8 +387,8 @@ TEST(TrialScheduler, ClosesAPointThatTurnsOutImpossibleAfterAnAttempt) {
   ASSERT_EQ(course.Start().size(), 2u);
   course.End(0);
   course.End(1, TrialClass::kCrash);
-  ASSERT_EQ(course.course->NextToPlan(), 1u);
-  course.course->MarkImpossible(1, "it cannot be any more", "r.lua:3");
+  ASSERT_EQ(course.course->planning().NextToPlan(), 1u);
+  course.course->planning().MarkImpossible(1, "it cannot be any more", "r.lua:3");
   EXPECT_TRUE(course.course->over());
   EXPECT_TRUE(course.course->complete());
   EXPECT_EQ(course.course->account().impossible().size(), 1u);
@@ -420,7 +421,7 @@ TEST(TrialScheduler, StopsWeakTrialsAndRepeatsItsDecisions) {
   course.Judge();
   ASSERT_EQ(course.Start().size(), 4u);
   const auto report = [&](TrialNumber trial, int step, double loss) {
-    return course.course->Reported(trial, {{"step", Value(step)}, {"loss", Value(loss)}}).stop;
+    return course.course->running().Reported(trial, {{"step", Value(step)}, {"loss", Value(loss)}}).stop;
   };
   EXPECT_FALSE(report(0, 1, 0.5));
   EXPECT_TRUE(report(1, 1, 0.9));   // 2 of 2, 1 continues
@@ -439,9 +440,9 @@ TEST(TrialScheduler, CountsNanAsDivergence) {
   course.ResumeFrom();
   course.Judge();
   course.Start();
-  const auto outcome = course.course->Reported(0, {{"loss", Value(std::nan(""))}});
+  const auto outcome = course.course->running().Reported(0, {{"loss", Value(std::nan(""))}});
   EXPECT_TRUE(outcome.stop);
-  EXPECT_TRUE(course.course->progress(0)->diverged());
+  EXPECT_TRUE(course.course->running().progress(0)->diverged());
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "muster/event.h"
-#include "run/start/start_specs.h"
+#include "run/start/start_commands.h"
 #include "run/supervise/start_window.h"
 
 namespace muster {
@@ -44,7 +44,7 @@ class ProcessOrders {
   AgentLinks& links_;
   LentTerminal& terminal_;
   RunProcessTable& roll_;
-  Starts starts_;
+  StartCommands starts_;
   StartWindow window_;
   bool starts_due_ = false;  // in the next iteration of the loop
 };

@@ -1,7 +1,6 @@
 #include "run/start/start_specs.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -10,14 +9,11 @@
 #include <fmt/format.h>
 
 #include "base/values/number_list.h"
-#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "plan/environment/environment.h"
 #include "plan/environment/python_path.h"
 #include "plan/text/plan_json.h"
-#include "plan/text/shell_text.h"
 #include "run/directory/json_text.h"
-#include "run/directory/log_path.h"
 #include "run/directory/private_files.h"
 #include "run/start/embedded_python.h"
 
@@ -25,15 +21,6 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMaxSecretBytes = 1U << 20;
-
-// Whether a value shared by the role differs between attempts: then it cannot be part of a block that is sent once.
-bool ChangesByAttempt(const Text& text) {
-  static const std::array<std::string, 3> kPlaceholders = {
-      PlaceholderText({Placeholder::Kind::kAttempt, {}, 0}), PlaceholderText({Placeholder::Kind::kCheckpoint, {}, 0}),
-      PlaceholderText({Placeholder::Kind::kNewestCheckpoint, {}, 0})};
-  return std::any_of(kPlaceholders.begin(), kPlaceholders.end(),
-                     [&](const std::string& hole) { return text.marked.find(hole) != std::string::npos; });
-}
 
 // Above the descriptors that shells and programs use by number, and below any limit.
 constexpr std::int32_t kFirstSecretDescriptor = 100;
@@ -147,13 +134,9 @@ std::optional<AllocateResources> AllocationRequestOf(const Plan& plan, std::uint
 
 namespace {
 
-void LeadVariables(const CallerEnvironment& surroundings, std::uint32_t host, Variables& variables) {
-  for (auto& [name, value] : variables) value = Text(surroundings.Led(host, value.marked));
-}
-
 // The role with its variables adapted to the host's paths of shipped code.
 Role RoleOn(const CallerEnvironment& surroundings, std::uint32_t host, Role role) {
-  if (surroundings.code.contains(host)) LeadVariables(surroundings, host, role.env);
+  if (surroundings.code.contains(host)) surroundings.Lead(host, role.env);
   return role;
 }
 
@@ -173,132 +156,6 @@ Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const
     blocks.push_back({role, std::move(*variables)});
   }
   return blocks;
-}
-
-Starts::Starts(const Plan& plan, const Binding& binding, const CallerEnvironment& surroundings)
-    : plan_(plan), binding_(binding), surroundings_(surroundings) {
-  std::map<std::uint32_t, ProcessId> first;                            // the first process of each host
-  std::map<std::pair<std::uint32_t, std::string>, ProcessId> by_name;  // of hosts that hold ports
-  std::set<std::uint32_t> holding;
-  for (const auto& [name, port] : plan.ports) holding.insert(port.host);
-  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
-    const Process& process = plan.processes[id];
-    if (holding.count(process.host) == 0) continue;
-    first.emplace(process.host, id);
-    by_name.emplace(std::pair{process.host, ProcessName(plan, process)}, id);
-  }
-  for (const auto& [name, port] : plan.ports) {
-    if (const auto owner = by_name.find({port.host, port.owner}); owner != by_name.end()) {
-      ports_[owner->second].released.push_back(name);
-      ports_[owner->second].own.push_back(name);
-    } else if (const auto any = first.find(port.host); any != first.end()) {
-      ports_[any->second].released.push_back(name);
-    }
-  }
-}
-
-Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
-  const Process& process = plan_.processes[id];
-  const Role& role = plan_.roles[process.role];
-  StartProcess start;
-  start.process = id;
-  start.attempt = attempt;
-  start.environment = process.role;
-  start.search_dirs = surroundings_.search_dirs;
-  start.log_path = fmt::format("{}/{}", binding_.run_dir, LogPath(plan_, id, attempt));
-  start.log_limit = role.limits.log_bytes;
-
-  std::vector<Text> words;
-  if (role.shell) words = {"/bin/sh", "-c"};
-  for (const Text& word : EffectiveCommand(plan_, process)) {
-    words.emplace_back(surroundings_.Led(process.host, word.marked));
-  }
-  for (std::size_t word = 0; word < words.size(); ++word) {
-    Result<std::string> filled = FillWord(words, word, binding_, attempt);
-    if (!filled) return Fail(std::move(filled.error()));
-    start.argv.push_back(std::move(*filled));
-  }
-  Result<std::string> cwd = Filled(process, EffectiveCwd(plan_, process), attempt);
-  if (!cwd) return Fail(std::move(cwd.error()));
-  if (cwd->starts_with('/')) {
-    start.cwd = std::move(*cwd);
-  } else {
-    start.cwd = surroundings_.Led(process.host,
-                                  cwd->empty() ? surroundings_.cwd : fmt::format("{}/{}", surroundings_.cwd, *cwd));
-  }
-
-  Process own = process;
-  if (attempt > 0) {
-    for (const auto& [name, value] : role.env) {
-      if (ChangesByAttempt(value)) own.env.emplace(name, value);  // the block contains the value of the first attempt
-    }
-  }
-  if (surroundings_.code.contains(process.host)) LeadVariables(surroundings_, process.host, own.env);
-  Result<std::vector<std::string>> env =
-      ComposeOwnEnvironment(surroundings_.Inherited(process.host), role, own, binding_, attempt);
-  if (!env) return Fail(std::move(env.error()));
-  start.env = std::move(*env);
-
-  for (const auto& [name, number] : SecretDescriptors(plan_, process)) {
-    const auto secret = binding_.secrets.find(name);
-    if (secret == binding_.secrets.end()) {
-      return Fail(Error("binding", {},
-                        fmt::format("the context of {} has no secret {}", ProcessName(plan_, process), Quoted(name))));
-    }
-    start.passed.push_back({number, secret->second});
-  }
-
-  if (const auto cores = binding_.cores.find(id); cores != binding_.cores.end()) start.cores = cores->second;
-
-  Result<ReadyWhen> ready = ReadyOf(process, attempt);
-  if (!ready) return Fail(std::move(ready.error()));
-  start.ready = std::move(*ready);
-
-  if (const auto ports = ports_.find(id); ports != ports_.end()) {
-    start.release_ports = ports->second.released;
-    start.own_ports = ports->second.own;
-  }
-  return start;
-}
-
-Result<std::string> Starts::Filled(const Process& process, const Text& text, std::uint32_t attempt) const {
-  return FillPlaceholders(Text(surroundings_.Led(process.host, text.marked)), binding_, attempt);
-}
-
-Result<ReadyWhen> Starts::ReadyOf(const Process& process, std::uint32_t attempt) const {
-  const Readiness& readiness = plan_.roles[process.role].ready;
-  ReadyWhen when;
-  Result<std::string> what = Filled(process, EffectiveReadyWhat(plan_, process), attempt);
-  if (!what) return Fail(std::move(what.error()));
-  switch (readiness.kind) {
-    case Readiness::Kind::kStarted:
-    case Readiness::Kind::kDone:
-      return when;
-    case Readiness::Kind::kPort: {
-      when.kind = ReadyWhen::Kind::kPort;
-      when.port = ParseNumber<std::uint16_t>(*what).value_or(0);
-      if (when.port == 0) return Fail(Error("ready", {}, fmt::format("{} is not a port to wait for", Quoted(*what))));
-      return when;
-    }
-    case Readiness::Kind::kFile:
-      when.kind = ReadyWhen::Kind::kFile;
-      when.text = std::move(*what);
-      return when;
-    case Readiness::Kind::kLine:
-      when.kind = ReadyWhen::Kind::kLine;
-      when.text = std::move(*what);
-      return when;
-    case Readiness::Kind::kCommand:
-      when.kind = ReadyWhen::Kind::kCommand;
-      when.every_ms = readiness.every_ms;
-      for (const Text& word : readiness.command) {
-        Result<std::string> filled = Filled(process, word, attempt);
-        if (!filled) return Fail(std::move(filled.error()));
-        when.argv.push_back(std::move(*filled));
-      }
-      return when;
-  }
-  return when;
 }
 
 std::map<std::string, std::int32_t> SecretDescriptors(const Plan& plan, const Process& process) {

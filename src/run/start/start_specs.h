@@ -1,5 +1,5 @@
 // Computes the commands for agents and the files of the run directory from a plan and its binding. Pure: opens nothing,
-// sends nothing and starts nothing.
+// sends nothing and starts nothing. The start commands of processes are in start_commands.h.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,11 @@ struct CallerEnvironment {
     return found == code.end() ? std::string(text) : found->second.Led(text);
   }
 
+  // Replaces the values of all variables in the same way.
+  void Lead(std::uint32_t host, Variables& variables) const {
+    for (auto& [name, value] : variables) value = Text(Led(host, value.marked));
+  }
+
   // The environment that processes of the host inherit.
   const std::vector<std::string>& Inherited(std::uint32_t host) const {
     const auto found = activated.find(host);
@@ -56,30 +61,6 @@ std::optional<AllocateResources> AllocationRequestOf(const Plan& plan, std::uint
 // Blocks of variables, one per role that has processes on the host; the block's number is the role's index.
 Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
                                                          const CallerEnvironment& surroundings, std::uint32_t host);
-
-// Computes the start command of each process. The arguments must outlive it. A port is released with its owner if that
-// is on the port's host, else with the first process (in plan order) of that host. An owner on the port's host has it
-// exclusively.
-class Starts {
- public:
-  Starts(const Plan& plan, const Binding& binding, const CallerEnvironment& surroundings);
-
-  Result<StartProcess> Of(ProcessId process, std::uint32_t attempt) const;
-
- private:
-  Result<ReadyWhen> ReadyOf(const Process& process, std::uint32_t attempt) const;
-  // The text with the paths of shipped code on the process's host, and with its placeholders filled.
-  Result<std::string> Filled(const Process& process, const Text& text, std::uint32_t attempt) const;
-
-  const Plan& plan_;
-  const Binding& binding_;
-  const CallerEnvironment& surroundings_;
-  struct Ports {  // by name
-    std::vector<std::string> released;
-    std::vector<std::string> own;
-  };
-  std::map<ProcessId, Ports> ports_;
-};
 
 // The secrets of a process's context: name -> number of the descriptor at which the process finds the value. The
 // numbers depend only on the plan; each attempt has its own descriptors.

@@ -18,8 +18,8 @@ class CheckpointRound {
   // Returns whether there are any.
   bool Begin(const Plan& plan, ProcessStates& states, Orders& orders);
   bool under_way() const { return !asked_.empty(); }
-  // Ends the wait: returns all processes that must be stopped now, in the plan's order.
-  std::vector<ProcessId> End(ProcessStates& states, Orders& orders);
+  // Ends the wait: orders the stop of all processes, by the StopPolicy of their roles.
+  void Finish(const Plan& plan, ProcessStates& states, Orders& orders);
   // Cancels the wait.
   void Cancel(Orders& orders);
 

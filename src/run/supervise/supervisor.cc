@@ -10,7 +10,6 @@
 #include "base/values/signal_name.h"
 #include "base/values/units.h"
 #include "run/journal/ending_text.h"
-#include "run/supervise/stop_orders.h"
 
 namespace muster {
 namespace {
@@ -130,7 +129,7 @@ void Supervisor::On(const Event& event) {
                    limits.TerminalClosed({e.process, e.attempt}, orders_);
                  },
                  [&](const CheckpointSeen& e) {
-                   if (e.run.empty() && awaits_checkpoint()) FinishCheckpoint();
+                   if (e.run.empty() && awaits_checkpoint()) checkpoint_.Finish(plan_, processes_.states(), orders_);
                  },
                  [&](const SignalSent& e) {
                    if (e.error == 0 && e.process < states.count()) states.Signalled(e.process, e.signal == SIGKILL);
@@ -188,7 +187,7 @@ void Supervisor::OnDeadline(std::uint64_t timer) {
   } else if (timer == kDumpTimer) {
     EndDump(false);
   } else if (timer == kCheckpointTimer) {
-    FinishCheckpoint();
+    checkpoint_.Finish(plan_, processes_.states(), orders_);
   } else if (timer == kStopTimer) {
     if (const std::optional<ProcessId> stuck = states.FirstStopping()) {
       why_ = fmt::format("{} did not exit after SIGKILL", ProcessName(plan_, plan_.processes[*stuck]));
@@ -225,11 +224,6 @@ void Supervisor::EndDump(bool complete) {
   PassLimit(first, scope.role ? "silent" : "silent_job", scope.limit_ms);
 }
 
-void Supervisor::FinishCheckpoint() {
-  const std::vector<ProcessId> to_stop = checkpoint_.End(processes_.states(), orders_);
-  OrderStops(plan_, to_stop, false, processes_.states().left() > 0, orders_);
-}
-
 void Supervisor::Apply(std::optional<JobInput> input) {
   if (!input) return;
   const JobCell& cell = Decide(phase_, *input);
@@ -264,7 +258,8 @@ void Supervisor::Apply(std::optional<JobInput> input) {
 
 std::vector<Action> Supervisor::Settle() {
   const ProcessStates& states = processes_.states();
-  if (awaits_checkpoint() && states.stopping() == 0) FinishCheckpoint();  // all signalled processes have ended
+  if (awaits_checkpoint() && states.stopping() == 0)
+    checkpoint_.Finish(plan_, processes_.states(), orders_);  // all signalled processes have ended
   while (const std::optional<JobInput> input = DueFromCounts(phase_, states, processes_.hosts().machines_left())) {
     Apply(input);
   }

@@ -100,7 +100,6 @@ class Supervisor {
   void PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms);
   // Ends the dump; then performs what waited for it.
   void EndDump(bool complete);
-  void FinishCheckpoint();
 
   // Performs the job table's effects of the input; nothing without an input.
   void Apply(std::optional<JobInput> input);

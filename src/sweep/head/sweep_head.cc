@@ -181,9 +181,9 @@ SweepStatus SweepHead::Status() const {
   SweepStatus status;
   status.account = &course_.account();
   status.sweep = &request_.description;
-  status.waiting = course_.waiting();
+  status.waiting = course_.running().waiting();
   status.running = live_.size() - status.waiting;
-  status.devices_in_use = course_.pool().devices_in_use() - course_.devices_awaited();
+  status.devices_in_use = course_.pool().devices_in_use() - course_.running().devices_awaited();
   for (const PoolHost& host : course_.pool().hosts()) status.devices += host.devices * course_.pool().per_device();
   status.seconds = static_cast<double>(MonotonicNowNs() - began_ns_) / 1e9;
   status.over_at_begin = over_at_begin_;
@@ -240,11 +240,11 @@ void SweepHead::Advance() {
     going_on_ = false;
     if (ending_) return;
     Judge();
-    while (const auto trial = course_.NextToPlan()) Plan(*trial);
+    while (const auto trial = course_.planning().NextToPlan()) Plan(*trial);
     const bool settled = hosts_.settled();
     if (settled && DiskHasSpace()) {
       while (auto start = course_.NextStart()) Start(*std::move(start));
-      while (const auto trial = course_.NextToMove()) {
+      while (const auto trial = course_.running().NextToMove()) {
         live_.at(*trial)->Interrupt(true, "its devices are held by others; it starts on another host");
       }
     }
@@ -254,7 +254,7 @@ void SweepHead::Advance() {
 }
 
 void SweepHead::Judge() {
-  const auto batch = course_.NextToJudge();
+  const auto batch = course_.planning().NextToJudge();
   if (!batch) return;
   planner_.Judge(batch->first, batch->second,
                  [this, first = batch->first](Result<PointsJudged> judged) { OnJudged(first, std::move(judged)); });
@@ -263,12 +263,12 @@ void SweepHead::Judge() {
 void SweepHead::OnJudged(TrialNumber first, Result<PointsJudged> judged) {
   if (!judged) Stop(Sentence(judged.error()), CodeOf(judged.error()), false);
   if (judged && course_.account().begun() == 0) reasons_.Keep(*judged);
-  course_.Judged(judged ? *std::move(judged) : PointsJudged{first, 0, {}});
+  course_.planning().Judged(judged ? *std::move(judged) : PointsJudged{first, 0, {}});
   Advance();
 }
 
 void SweepHead::Plan(TrialNumber trial) {
-  planner_.Plan(trial, course_.Following(kComparedAtOnce),
+  planner_.Plan(trial, course_.planning().Following(kComparedAtOnce),
                 [this, trial](Result<TrialPlanner::Planned> planned) { OnPlanned(trial, std::move(planned)); });
 }
 
@@ -277,13 +277,14 @@ void SweepHead::OnPlanned(TrialNumber trial, Result<TrialPlanner::Planned> made)
     const Diagnostic& first = made.error().front();
     if (IsNotOfThePoint(made.error()) || first.kind == "plan_differs") {
       Stop(Sentence(made.error()), CodeOf(made.error()), false);
-      course_.PlanningAbandoned(trial);
+      course_.planning().Abandoned(trial);
     } else {
-      course_.MarkImpossible(trial, first.message, RecipePlaceText(first.place, request_.evaluation.recipe_file));
+      course_.planning().MarkImpossible(trial, first.message,
+                                        RecipePlaceText(first.place, request_.evaluation.recipe_file));
     }
     return Advance();
   }
-  auto planned = course_.Planned(trial, made->plan_id, NeedsOf(made->evaluation.plan));
+  auto planned = course_.planning().Planned(trial, made->plan_id, NeedsOf(made->evaluation.plan));
   if (!planned) {
     Stop(Sentence(planned.error()), 2, false);
   } else {
@@ -309,7 +310,7 @@ void SweepHead::Start(TrialQueue::Start start) {
   began.attempt = course_.NextAttempt(trial);
   began.point = sampler_.At(trial);
   began.id = PointId(began.point);
-  began.plan = course_.PlanOf(trial);
+  began.plan = course_.planning().PlanOf(trial);
   began.run_id = RandomHex(kRunIdBytes);
   for (const std::uint32_t host : start.hosts) {
     if (!request_.hosts.empty()) began.hosts.push_back(request_.hosts[host].name);
@@ -317,7 +318,7 @@ void SweepHead::Start(TrialQueue::Start start) {
   if (const auto& resumed = planned.mapped().resumed) began.resumed = resumed->from;
   if (!course_.Began(began)) return;
   ReplayEarlierReports(trial_setting_, course_.account(), began, planned.mapped().evaluation.plan,
-                       [this, trial](const MetricReport& report) { course_.Recalled(trial, report); });
+                       [this, trial](const MetricReport& report) { course_.running().Recalled(trial, report); });
   auto live = LiveTrial::Begin(trial_setting_, began, std::move(planned.mapped()), start.hosts,
                                hosts_.TransportFor(start.hosts),
                                {.report = [this, trial](const MetricReport& report) { OnReport(trial, report); },
@@ -336,7 +337,7 @@ void SweepHead::Start(TrialQueue::Start start) {
 }
 
 void SweepHead::OnReport(TrialNumber trial, const MetricReport& report) {
-  const StopRules::Outcome outcome = course_.Reported(trial, report);
+  const StopRules::Outcome outcome = course_.running().Reported(trial, report);
   const auto live = live_.find(trial);
   if (outcome.stop && live != live_.end()) live->second->StopEarly(outcome.why);
   rows_.Changed();
@@ -344,8 +345,8 @@ void SweepHead::OnReport(TrialNumber trial, const MetricReport& report) {
 
 // Reported once: with other sweeps on the machine this is the normal state.
 void SweepHead::OnWaits(TrialNumber trial, const std::string& holders) {
-  course_.Waits(trial, !holders.empty());
-  if (!holders.empty() || course_.waiting() == 0) holders_ = holders;
+  course_.running().Waits(trial, !holders.empty());
+  if (!holders.empty() || course_.running().waiting() == 0) holders_ = holders;
   if (!holders.empty() && !std::exchange(wait_told_, true)) PrintLine("waiting for devices: " + Printable(holders));
   rows_.Changed();
   Advance();
@@ -355,10 +356,10 @@ void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
   auto live = live_.extract(trial);
   if (live.empty()) return;
   live.mapped()->TakeLastReports();
-  TrialScheduler::AttemptEnd end = live.mapped()->End(outcome, course_.progress(trial));
+  TrialScheduler::AttemptEnd end = live.mapped()->End(outcome, course_.running().progress(trial));
   if (IsFailure(end.trial_class) && !DiskHasSpace()) end.interrupted = true;  // not caused by the trial
   course_.Ended(trial, std::move(end));
-  if (course_.waiting() == 0) holders_.clear();
+  if (course_.running().waiting() == 0) holders_.clear();
   Advance();
 }
 
@@ -386,7 +387,7 @@ void SweepHead::AwaitSignal() {
 void SweepHead::ListenForCommands() {
   auto control = ListenForSweep(io_, request_.folder_fd,
                                 {.account = course_.account(),
-                                 .running = [this] { return live_.size() - course_.waiting(); },
+                                 .running = [this] { return live_.size() - course_.running().waiting(); },
                                  .waits = [this] { return holders_; },
                                  .stopping = [this] { return course_.stopping(); },
                                  .records = [this] { return journal_.position().seq; },

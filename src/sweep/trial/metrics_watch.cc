@@ -14,7 +14,8 @@
 #include "base/system/file_changes.h"
 #include "base/system/unique_fd.h"
 #include "base/values/parse_number.h"
-#include "sweep/trial/growing_lines.h"
+#include "sweep/trial/appended_file.h"
+#include "sweep/trial/growing_log.h"
 
 namespace muster {
 namespace {
