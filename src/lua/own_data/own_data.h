@@ -32,4 +32,9 @@ Result<Value> OwnRecipeFields();
 std::optional<std::string> OwnRecipe(const std::string& name);
 std::vector<std::string> OwnRecipeNames();
 
+// The page of an engine that is part of the program ("slurm", lua/muster/engines), unchecked, and the names of all, in
+// order.
+Result<Value> OwnEngine(const std::string& name);
+std::vector<std::string> OwnEngineNames();
+
 }  // namespace muster
