@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "transport/channel.h"
+#include "transport/dial_settings.h"
 #include "transport/ssh_command.h"
 #include "transport/transport.h"
 #include "wire/lease/lease.h"
@@ -18,6 +19,7 @@ struct TransportSettings {
   std::string agent_program = {};  // path of muster-agent where it is to run; empty: the one beside this program
   SshSettings ssh = {};            // for transports that use ssh; the agent's path in it is not used
   std::uint64_t lease_ms = kDefaultLeaseMs;  // how long an agent may be silent
+  DialSettings dial = {};  // for agents that dial back; the agent's path in it is not used
 };
 
 struct TransportEntry {

@@ -1,25 +1,24 @@
-// The head's end of an ssh connection to the agent of another host, from the first attempt to its end.
+// The ssh process that carries the connection to the agent of another host, from the first attempt to its end.
 //
-// Depends on ssh as a process, the wire protocol and the lease; answers the agent's heartbeats itself, and compares the
-// clocks with them. Delivers AgentUnreachable if there never was an agent; AgentEmpty only once ssh has exited;
-// AgentLost once the host has reported that nothing of the agent is left, or has had the time to clean up, which is
-// when the lease expires.
+// Depends on ssh as a process; what is not ssh's is RemoteAgent's. Delivers AgentEmpty only once ssh has exited, and
+// AgentLost before the lease expires only if ssh has reported how the agent ended.
 #pragma once
 
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
+#include "spawn/start/launcher.h"
 #include "transport/channel.h"
-#include "transport/ssh_command.h"
+#include "transport/remote_agent.h"
 #include "transport/ssh_gate.h"
-#include "transport/unchecked_channel.h"
 
 namespace muster {
 
-class SshChannel final : public UncheckedChannel {
+class SshChannel final : public RemoteChannel {
  public:
   // An ssh that has not exited this long after its connection ended is killed.
   static constexpr std::chrono::seconds kSshPatience{10};
@@ -31,16 +30,9 @@ class SshChannel final : public UncheckedChannel {
   // `argv`: the command line of ssh. Begins when the gate admits it.
   SshChannel(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, std::shared_ptr<SshGate> gate,
              const TransportHost& host, std::vector<std::string> argv, std::uint64_t lease_ms);
-  ~SshChannel() override;
-
-  // Finish, before there is an agent, abandons the connection.
-  void Send(const AgentCommand& command) override;
-  void SetReceiver(Receiver receiver) override;
-  void BreakOff(const std::string& why) override;
 
  private:
-  struct Connection;
-  std::shared_ptr<Connection> connection_;
+  class Connection;
 };
 
 }  // namespace muster

@@ -16,6 +16,7 @@
 
 #include "hosts/host_processes.h"
 #include "hosts/hosts_testbed.h"
+#include "support/on_network.h"
 #include "spawn/leftovers/descendants.h"
 #include "support/agent_session.h"
 #include "support/processes.h"
@@ -29,11 +30,19 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
  protected:
   void SetUp() override {
     if (!GetParam().name.starts_with("local")) {
-      ASSERT_TRUE(GetParam().name.starts_with("ssh")) << "which host is a test to reach by it?";
       SKIP_WITHOUT_BED();
       bed_.emplace(1);
       ASSERT_TRUE(bed_->Up());
-      place_.settings.ssh.program = bed_->ssh();
+      if (GetParam().name.starts_with("ssh")) {
+        place_.settings.ssh.program = bed_->ssh();
+      } else {
+        ASSERT_TRUE(GetParam().name.starts_with("dial")) << "which host is a test to reach by it?";
+        login_.emplace(bed_->Login());
+        place_.settings.dial.folder = bed_->folder() + "/dial";
+        place_.settings.dial.start = [on = bed_->folder() + "/on"](const AgentsToStart& agents) {
+          return AgentStart{{on, agents.nodes.front(), agents.agent, "--dial", agents.dial_file}};
+        };
+      }
       place_.settings.lease_ms = 60'000;  // a machine with much else to do is not to be taken for a lost one
       place_.host = "n1";
       place_.parent = bed_->folder();
@@ -72,6 +81,7 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
 
  private:
   std::optional<HostsTestbed> bed_;
+  std::optional<OnNetwork> login_;  // where agents dial back to
   std::string host_ = "/proc/self";  // of the process that the host hangs on
   std::vector<pid_t> children_;
   std::optional<HostProcesses> there_;

@@ -100,6 +100,9 @@ class HostsTestbed {
     throw std::runtime_error("the bed has no host " + host);
   }
 
+  // On whose network one logs in. An end of a connection that this process opens there stays there.
+  pid_t Login() const { return pid_; }
+
   // The command, on the machine from where one logs in; on a host, without its sshd; there, through ssh.
   std::vector<std::string> Login(std::vector<std::string> argv) const {
     argv.insert(argv.begin(), folder() + "/login");

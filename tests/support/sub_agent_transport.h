@@ -57,7 +57,7 @@ class SubAgentTransport final : public Transport {
   std::unique_ptr<Transport> below_;
 };
 
-// For a test's parameters: "local_below", "ssh_below".
+// For a test's parameters: "local_below", "ssh_below", "dial_below".
 inline std::vector<TransportEntry> TransportsWithSubAgents() {
   std::vector<TransportEntry> all(Transports().begin(), Transports().end());
   all.push_back({"local_below", "agents below a standing one on this machine", [](const TransportSettings& settings) {
@@ -65,6 +65,9 @@ inline std::vector<TransportEntry> TransportsWithSubAgents() {
                  }});
   all.push_back({"ssh_below", "agents below standing ones on other hosts", [](const TransportSettings& settings) {
                    return std::unique_ptr<Transport>(new SubAgentTransport(Transports()[1].make(settings)));
+                 }});
+  all.push_back({"dial_below", "agents below standing ones that dial back", [](const TransportSettings& settings) {
+                   return std::unique_ptr<Transport>(new SubAgentTransport(Transports()[2].make(settings)));
                  }});
   return all;
 }

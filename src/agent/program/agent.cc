@@ -193,7 +193,7 @@ std::string Agent::Do(const Hello& command) {
     if (!error.empty()) return error;
   }
   AgentReady ready;
-  ready.address = AddressReachedBy();
+  ready.address = address_ ? *address_ : AddressReachedBy();
   ready.shares_run_dir = !state_.host_folder.made();
   ready.pid = state_.space ? state_.space->OwnPid() : ::getpid();
   ready.start_ticks = OwnStartTicks();

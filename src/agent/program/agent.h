@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <boost/asio/io_context.hpp>
 
@@ -56,6 +57,9 @@ class Agent {
   // It is below another agent (sub_agents.h), with descriptors up to `descriptors` and no more: what can be known from
   // that, or be asked of the other, it does not look for, and it begins without the magic. Before Run().
   void SetOwnDescriptors(std::uint32_t descriptors) { below_ = descriptors; }
+
+  // By which its host was reached, instead of what sshd says of its connection; may be empty. Before Run().
+  void SetAddress(std::string address) { address_ = std::move(address); }
 
   // Its guard, if there is one; before Run().
   void BeGuardedBy(const AgentGuard& guard) { containment_.BeGuardedBy(guard); }
@@ -106,6 +110,7 @@ class Agent {
   WatchedFd signals_;
   Timer patience_;
 
+  std::optional<std::string> address_;
   std::string refusal_;  // why it does nothing
   std::optional<std::uint32_t> below_;
   bool greeted_ = false;

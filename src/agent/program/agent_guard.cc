@@ -1,5 +1,6 @@
 #include "agent/program/agent_guard.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -12,6 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "agent/program/last_word.h"
 #include "spawn/detach/close_from.h"
 #include "spawn/guard/child_guard.h"
 #include "spawn/leftovers/cgroup.h"
@@ -24,7 +26,8 @@ namespace muster {
 struct AgentGuard::Slate {
   std::atomic<std::uint64_t> lease_ms = 0;
   std::atomic<std::size_t> size = 0;  // written last
-  char cgroup[4096 - 2 * sizeof(std::uint64_t)] = {};
+  std::atomic<bool> partial = false;
+  char cgroup[4096 - 3 * sizeof(std::uint64_t)] = {};
 };
 
 void AgentGuard::KnowCgroup(const std::string& path) const {
@@ -37,22 +40,24 @@ void AgentGuard::KnowLease(std::uint64_t ms) const {
   if (slate_ != nullptr) slate_->lease_ms = ms;
 }
 
+std::atomic<bool>* AgentGuard::partial() const { return slate_ == nullptr ? nullptr : &slate_->partial; }
+
 namespace {
 
 // The head must see the end of the connection when the agent's ends are closed, and the agent that of the head's.
-// Returns the account under its new number.
-int KeepOnly(int account) {
+// Returns the kept descriptor under its new number.
+int KeepOnly(int kept) {
   const int null = ::open("/dev/null", O_RDWR);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) ::dup2(null, fd);
   constexpr int kFirst = STDERR_FILENO + 1;
-  if (account >= 0 && account != kFirst) ::dup2(account, kFirst);
-  CloseFrom(account < 0 ? kFirst : kFirst + 1);
-  return account < 0 ? account : kFirst;
+  if (kept >= 0 && kept != kFirst) ::dup2(kept, kFirst);
+  CloseFrom(kept < 0 ? kFirst : kFirst + 1);
+  return kept < 0 ? kept : kFirst;
 }
 
 }  // namespace
 
-AgentGuard BeGuarded(int failed, int account) {
+AgentGuard BeGuarded(int failed, const GuardTies& ties) {
   if (!BecomeSubreaper()) return {};
   void* const place =
       ::mmap(nullptr, sizeof(AgentGuard::Slate), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -68,8 +73,9 @@ AgentGuard BeGuarded(int failed, int account) {
   const pid_t guard = ::getpid();
   const pid_t agent = ::fork();
   if (agent <= 0) {
-    if (account >= 0) ::close(account);
     if (agent < 0) return {};
+    if (ties.account >= 0) ::close(ties.account);
+    if (ties.connection >= 0) ::close(ties.connection);
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != guard) ::_exit(failed);
     return made;
@@ -77,14 +83,19 @@ AgentGuard BeGuarded(int failed, int account) {
 
   ::prctl(PR_SET_NAME, "muster-guard");
   for (const int signal : {SIGPIPE, SIGINT, SIGHUP}) std::signal(signal, SIG_IGN);
-  account = KeepOnly(account);
+  const int kept = KeepOnly(std::max(ties.account, ties.connection));
   const EndedProcess end = GuardChild(agent, [&made] { return made.slate_->lease_ms / 2; });
   // The agent was the one that orphans came to; with it gone it is this process.
   const KillReport report = KillDescendants({});
   if (made.slate_->size > 0) RemoveCgroup(std::string(made.slate_->cgroup, made.slate_->size));
-  if (account >= 0) {
-    WriteKilledCount(account, report.killed);
+  if (ties.account >= 0) {
+    WriteKilledCount(kept, report.killed);
     EndAs(end);  // what cannot be ended comes to the head, which says so
+  }
+  if (ties.connection >= 0 && report.left.empty()) {
+    SayLastWord(kept, end, report.killed, made.slate_->partial);
+  } else if (ties.connection >= 0) {
+    ResetConnection(kept);
   }
   if (end.signalled) {
     std::fprintf(stderr, "muster-agent: %s; processes that it left and that were ended: %zu\n", EndText(end).c_str(),

@@ -4,6 +4,7 @@
 // SIGINT and SIGHUP are ignored: the terminal is the head's business. SIGTERM, which is also what the kernel
 // sends when a local head dies, means that the head wants an end: everything is killed.
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <climits>
@@ -25,6 +26,8 @@
 #include "agent/logs/log_collapse.h"
 #include "agent/program/agent.h"
 #include "agent/program/agent_guard.h"
+#include "agent/program/dial_head.h"
+#include "agent/program/last_word.h"
 #include "base/system/fault.h"
 #include "base/system/isolation.h"
 #include "base/system/standard_descriptors.h"
@@ -37,7 +40,7 @@ namespace muster {
 namespace {
 
 constexpr const char* kHelp =
-    R"(usage: muster-agent --fd N [--guard N] | --stdio [--isolate pid] [--without NAMES] [--fault SITE:ACTION:N]
+    R"(usage: muster-agent --fd N [--guard N] | --stdio | --dial FILE [--isolate pid] [--without NAMES] [--fault SITE:ACTION:N]
        muster-agent --collapse LOG | --inspect | --stub WORDS …
        muster-agent --help | --version
 
@@ -46,6 +49,9 @@ itself; there is no need to run one by hand.
 
   --fd N     talk over descriptor N, a connected socket
   --stdio    talk over standard input and output, as through ssh
+  --dial FILE
+             connect to the head that wrote FILE, and talk to it once both have proven to know FILE's token;
+             FILE must be the caller's and unreadable for others
   --guard N  with --fd: be guarded, and have descriptor N, a pipe, told how many processes the guard killed
   --isolate pid
              be the init of a PID namespace of its own, which the kernel ends with it
@@ -63,7 +69,7 @@ itself; there is no need to run one by hand.
 
 example: ssh host.example muster-agent --stdio
 
-With --stdio or --guard a second process guards the first: it ends what that leaves behind if it is killed.
+With --stdio, --dial or --guard a second process guards the first: it ends what that leaves behind if it is killed.
 If the connection ends, or on SIGTERM, everything that was started is killed. Exit code: 0 finished, 1 a
 command was refused, 2 wrong usage, 3 the head was lost.
 )";
@@ -72,6 +78,7 @@ struct Options {
   bool help = false;
   bool version = false;
   bool stdio = false;
+  std::string dial;  // a file
   bool inspect = false;
   std::optional<int> fd;
   std::optional<int> guard;
@@ -88,7 +95,8 @@ std::optional<int> OpenDescriptor(std::string_view text) {
 }
 
 std::optional<Options> ParseOptions(int argc, char** argv) {
-  const std::array<option, 11> known = {{{"fd", required_argument, nullptr, 'f'},
+  const std::array<option, 12> known = {{{"fd", required_argument, nullptr, 'f'},
+                                         {"dial", required_argument, nullptr, 'd'},
                                          {"stdio", no_argument, nullptr, 's'},
                                          {"help", no_argument, nullptr, 'h'},
                                          {"version", no_argument, nullptr, 'v'},
@@ -113,6 +121,9 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
         }
         break;
       }
+      case 'd':
+        options.dial = optarg;
+        break;
       case 's':
         options.stdio = true;
         break;
@@ -160,9 +171,9 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
     }
   }
   const int modes = int{options.help} + int{options.version} + int{options.stdio} + int{options.fd.has_value()} +
-                    int{!options.collapse.empty()} + int{options.inspect};
+                    int{!options.collapse.empty()} + int{options.inspect} + int{!options.dial.empty()};
   if (modes != 1 || optind != argc || (options.guard && !options.fd)) {
-    std::fputs("muster-agent: give one of --fd N, --stdio, --collapse LOG, --inspect, --help, --version\n", stderr);
+    std::fputs("muster-agent: give one of --fd N, --stdio, --dial FILE, --collapse LOG, --inspect, --help, --version\n", stderr);
     return std::nullopt;
   }
   return options;
@@ -204,9 +215,23 @@ int Main(int argc, char** argv) {
   if (options->inspect) return LookAround(STDIN_FILENO, STDOUT_FILENO, MUSTER_VERSION) ? 0 : kAgentFailed;
 
   const std::string program = OwnProgram();
+  DialedHead head;
+  UniqueFd tie;  // a second descriptor of the connection, to be closed last
+  if (!options->dial.empty()) {
+    auto dialed = DialHead(options->dial);
+    if (!dialed) {
+      std::fprintf(stderr, "muster-agent: %s\n", dialed.error().c_str());
+      return kAgentFailed;
+    }
+    head = std::move(*dialed);
+    tie.reset(::fcntl(head.connection.get(), F_DUPFD_CLOEXEC, 3));
+  }
   AgentGuard guard;
-  if ((options->stdio || options->guard) && !options->without.Has(Mechanism::kGuard)) {
-    guard = BeGuarded(kAgentFailed, options->guard.value_or(-1));
+  if (!options->fd || options->guard) {
+    if (!options->without.Has(Mechanism::kGuard)) {
+      guard = BeGuarded(kAgentFailed, {.account = options->guard.value_or(-1), .connection = tie.get()});
+    }
+    if (guard) tie.release();  // it is the guard's now
   }
   // A new session, so that signals of a terminal miss it. EPERM: it leads a session or group already, as the
   // head and sshd see to.
@@ -240,16 +265,25 @@ int Main(int argc, char** argv) {
     in = TakeAway(STDIN_FILENO);
     out = TakeAway(STDOUT_FILENO);
   }
+  if (head.connection) {
+    in = std::move(head.connection);
+    out.reset();
+  }
   boost::asio::io_context io(1);
   auto wire = Wire::Make(io, std::move(in), std::move(out), FrameReader());
   if (!wire) {
     std::fprintf(stderr, "muster-agent: the connection: %s\n", wire.error().c_str());
     return kAgentFailed;
   }
+  std::atomic<bool> partial = false;
+  wire->get()->MarkPartial(guard ? *guard.partial() : partial);
   AgentProcess process(descriptors, program, options->without);
   Agent agent(io, std::move(*wire), process, std::move(space));
   agent.BeGuardedBy(guard);
-  return refusal.empty() ? agent.Run() : agent.Refuse(refusal);
+  if (!options->dial.empty()) agent.SetAddress(head.address);
+  const int code = refusal.empty() ? agent.Run() : agent.Refuse(refusal);
+  if (tie) SayLastWord(tie.get(), {.code = code}, 0, partial);
+  return code;
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "base/values/sha256.h"
 
-#include <cstdint>
-
 #include <sha2.h>
 #include <sys/types.h>
 
@@ -22,11 +20,17 @@ void Sha256::Add(std::string_view bytes) {
   SHA256Update(&state_->context, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 
-std::string Sha256::Hex() const {
+std::array<std::uint8_t, 32> Sha256::Digest() const {
   SHA2_CTX context = state_->context;  // finishing a context makes it unusable
-  std::uint8_t digest[SHA256_DIGEST_LENGTH];
-  SHA256Final(digest, &context);
-  return HexText(digest, sizeof digest);
+  std::array<std::uint8_t, 32> digest = {};
+  static_assert(digest.size() == SHA256_DIGEST_LENGTH);
+  SHA256Final(digest.data(), &context);
+  return digest;
+}
+
+std::string Sha256::Hex() const {
+  const auto digest = Digest();
+  return HexText(digest.data(), digest.size());
 }
 
 }  // namespace muster

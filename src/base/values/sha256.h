@@ -1,6 +1,8 @@
 // SHA-256 of bytes that arrive in parts; for a single text use Sha256Hex() in base/values/fingerprint.h.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,7 +17,9 @@ class Sha256 {
   Sha256& operator=(Sha256&&) noexcept;
 
   void Add(std::string_view bytes);
-  std::string Hex() const;  // of everything added so far: 64 characters, lower-case
+  // Of everything added so far.
+  std::array<std::uint8_t, 32> Digest() const;
+  std::string Hex() const;  // the same: 64 characters, lower-case
 
  private:
   struct State;

@@ -87,12 +87,14 @@ std::string EndText(const EndedProcess& ended) {
   return fmt::format("ended by signal {} ({})", ended.code, SignalName(ended.code));
 }
 
-void KillChild(ChildRef child) {
+void SignalChild(ChildRef child, int signal) {
   if (child.pidfd >= 0) {
-    ::syscall(SYS_pidfd_send_signal, child.pidfd, SIGKILL, nullptr, 0);
+    ::syscall(SYS_pidfd_send_signal, child.pidfd, signal, nullptr, 0);
   } else {
-    ::kill(child.pid, SIGKILL);
+    ::kill(child.pid, signal);
   }
 }
+
+void KillChild(ChildRef child) { SignalChild(child, SIGKILL); }
 
 }  // namespace muster

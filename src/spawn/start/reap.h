@@ -43,7 +43,9 @@ EndedProcess ReapAtEnd(ChildRef child);
 // Waits for the end of the child until the deadline (monotonic clock); false if it still runs then. Does not reap.
 bool EndsBy(ChildRef child, std::uint64_t deadline_ns);
 
-// Sends SIGKILL to the child; does nothing if it has ended.
+// Sends the signal to the child; does nothing if it has ended.
+void SignalChild(ChildRef child, int signal);
+// The same with SIGKILL.
 void KillChild(ChildRef child);
 
 // "exited with code 3", "ended by signal 9 (SIGKILL)"

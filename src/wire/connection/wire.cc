@@ -77,6 +77,7 @@ void Wire::Read() {
   if (size < 0 && TryAgain(errno) && !unwritable_) return AwaitReadable();
   if (size < 0 && TryAgain(errno)) return NoMore({});
   // A peer that was killed resets the connection if it had not read everything: that too is just its end.
+  reset_ = size < 0 && errno == ECONNRESET;
   NoMore(size == 0 || errno == ECONNRESET ? "" : std::strerror(errno));
 }
 
@@ -175,8 +176,12 @@ void Wire::AwaitWritable() {
 
 void Wire::Write() {
   while (!closed_ && (written_ < next_.size() || TakeNext())) {
+    if (partial_ != nullptr) *partial_ = true;
     const ssize_t size = WriteSome(Out().native_handle(), std::string_view(next_).substr(written_));
-    if (size < 0 && TryAgain(errno)) return AwaitWritable();
+    if (size < 0 && TryAgain(errno)) {
+      if (partial_ != nullptr) *partial_ = written_ > 0;
+      return AwaitWritable();
+    }
     if (size < 0) {
       // The peer is gone; what it said before is still to be read, and then it is the end.
       GiveUpWriting();
@@ -185,6 +190,7 @@ void Wire::Write() {
       return AwaitReadable();
     }
     written_ += static_cast<std::size_t>(size);
+    if (partial_ != nullptr) *partial_ = written_ < next_.size();
   }
   FinishWriting();
 }

@@ -7,6 +7,7 @@
 // with thousands of starts answers heartbeats all the same.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -57,11 +58,19 @@ class Wire : public std::enable_shared_from_this<Wire> {
   // greeting, is never overtaken.
   void SendUrgent(const std::string& bytes);
 
+  // Whether the connection ended by a reset, which is reported as a plain end: the peer was killed, or something between
+  // the two has given up the connection.
+  bool reset() const { return reset_; }
+
   // Bytes that wait to be written.
   std::size_t queued() const { return next_.size() - written_ + queued_bytes_ + urgent_.size(); }
 
   // Calls `done` once, as soon as everything queued so far has been written or cannot be.
   void WhenWritten(std::function<void()> done);
+
+  // Shows in `partial`, which must outlive the wire, whether a part of the bytes of one Send() has been written: another
+  // process that has the same socket cannot write a frame then. Before the first Send().
+  void MarkPartial(std::atomic<bool>& partial) { partial_ = &partial; }
 
   // No more frames are delivered; writing goes on.
   void StopReading() { reading_ = false; }
@@ -105,6 +114,7 @@ class Wire : public std::enable_shared_from_this<Wire> {
   std::deque<std::string> queued_;  // what each Send() has queued
   std::size_t queued_bytes_ = 0;
   std::string urgent_;
+  std::atomic<bool>* partial_ = nullptr;
   bool greeted_ = false;            // what was sent first has been taken to be written
   std::unique_ptr<char[]> buffer_;  // what is read at once; not zeroed, as little of it is used by most
   bool reading_ = true;
@@ -113,6 +123,7 @@ class Wire : public std::enable_shared_from_this<Wire> {
   bool paused_ = false;
   bool writing_ = false;
   bool unwritable_ = false;
+  bool reset_ = false;
   bool ended_ = false;   // nothing more comes in
   bool closed_ = false;  // nor goes out
 };

@@ -30,7 +30,8 @@ struct FromAgent {
 };
 
 // That agent has ended, all that it said has been sent, and nothing is left of what it had started but what cannot be
-// ended, which `why` counts.
+// ended, which `why` counts. Of number 0: the agent itself, as its guard says at the end of a connection that it
+// dialled.
 struct AgentExited {
   std::uint32_t number = 0;
   std::string why;           // what the agent did: "ended by signal 9 (SIGKILL)"; empty if it finished

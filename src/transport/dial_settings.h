@@ -1,0 +1,41 @@
+// What the dial-back transport has to be told: which command starts the agents, and where they look for their head.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace muster {
+
+// The agents that one command is to start.
+struct AgentsToStart {
+  std::string agent;               // path of muster-agent on the nodes
+  std::string dial_file;           // its argument there: `muster-agent --dial FILE`
+  std::vector<std::string> nodes;  // one agent on each; the names of the hosts that are to be connected, in their order
+};
+
+// A command that starts them, and that ends when they end, or before.
+struct AgentStart {
+  std::vector<std::string> argv;  // argv[0] is looked up on PATH
+  // Changes to the environment of this process: "NAME=value" sets a variable, "NAME" removes it.
+  std::vector<std::string> environment = {};
+};
+
+struct DialSettings {
+  // Pure words; called once for all hosts whose connections are opened in one turn of the loop.
+  std::function<AgentStart(const AgentsToStart& agents)> start = {};
+  std::string agent = {};  // path of muster-agent on the nodes; empty: the one beside this program
+  // Where the dial file goes: an absolute path that the nodes see too. Made with mode 0700 if it is not there.
+  std::string folder = {};
+  // The variable that holds the node's name in the environment of an agent (SLURMD_NODENAME); empty: the host name.
+  std::string node_variable = {};
+  // At which this machine is reached, to be tried in this order; empty: all of its addresses.
+  std::vector<std::string> addresses = {};
+  // For an agent to connect after the command has been started, …
+  std::chrono::milliseconds connect_time{60'000};
+  // … and after it has ended.
+  std::chrono::milliseconds exit_time{2'000};
+};
+
+}  // namespace muster

@@ -1,0 +1,34 @@
+#include "transport/dial_transport.h"
+
+#include <utility>
+
+#include "base/system/host_name.h"
+#include "base/values/shell_quote.h"
+#include "muster/diagnostic.h"
+#include "transport/dial_channel.h"
+#include "transport/local_transport.h"
+
+namespace muster {
+
+DialTransport::DialTransport(DialSettings settings, std::uint64_t lease_ms, const Without& without)
+    : settings_(std::move(settings)),
+      lease_ms_(lease_ms),
+      launcher_(std::make_shared<Launcher>(MechanismsBut(without))) {
+  if (settings_.agent.empty()) settings_.agent = AgentBeside();
+}
+
+Result<std::unique_ptr<UncheckedChannel>> DialTransport::Open(boost::asio::io_context& io, const TransportHost& host) {
+  if (!IsHostOrAddress(host.name)) return Fail(MachineError("hosts", Quoted(host.name) + " is not a host name"));
+  std::shared_ptr<DialServer> server = server_.lock();
+  if (!server) {
+    Result<std::shared_ptr<DialServer>> opened = DialServer::Open(io, launcher_, settings_);
+    if (!opened) return Fail(std::move(opened.error()));
+    server_ = server = std::move(*opened);
+  }
+  if (server->Knows(host.name)) {
+    return Fail(MachineError("hosts", "the host " + host.name + " is connected already"));
+  }
+  return std::make_unique<DialChannel>(io, std::move(server), host, lease_ms_);
+}
+
+}  // namespace muster

@@ -1,0 +1,95 @@
+#include "transport/start_command.h"
+
+#include <algorithm>
+#include <csignal>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/values/shell_quote.h"
+#include "transport/own_environment.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kLongestLine = 300;
+
+std::vector<std::string> ChangedEnvironment(const std::vector<std::string>& changes) {
+  std::vector<std::string> variables;
+  for (const std::string_view variable : OwnEnvironment()) {
+    const std::string_view name = variable.substr(0, variable.find('='));
+    const bool changed = std::any_of(changes.begin(), changes.end(), [name](std::string_view change) {
+      return change.substr(0, change.find('=')) == name;
+    });
+    if (!changed) variables.emplace_back(variable);
+  }
+  for (const std::string& change : changes) {
+    if (change.find('=') != std::string::npos) variables.push_back(change);
+  }
+  return variables;
+}
+
+}  // namespace
+
+tl::expected<std::shared_ptr<StartCommand>, std::string> StartCommand::Run(boost::asio::io_context& io,
+                                                                           Launcher& launcher, const AgentStart& start,
+                                                                           std::function<void()> ended) {
+  if (start.argv.empty()) return tl::unexpected<std::string>("the command that starts agents is empty");
+  const std::string& program = start.argv.front();
+  std::shared_ptr<StartCommand> made(new StartCommand(io, program.substr(program.rfind('/') + 1)));
+  const std::vector<std::string> environment = ChangedEnvironment(start.environment);
+  SpawnSpec spec;
+  spec.argv = start.argv;
+  for (const std::string& variable : environment) spec.env.push_back(variable.c_str());
+  auto command = WatchedCommand::Start(io, launcher, std::move(spec),
+                                       [weak = std::weak_ptr(made), ended = std::move(ended)] {
+                                         const auto self = weak.lock();
+                                         if (!self) return;
+                                         self->command_->Take();
+                                         self->timer_.cancel();
+                                         ended();
+                                       });
+  if (!command) return tl::unexpected<std::string>("`" + made->name_ + "` cannot be started: " + command.error());
+  made->command_ = std::move(*command);
+  return made;
+}
+
+std::string StartCommand::EndPhrase() const {
+  std::string phrase = "`" + name_ + "` " + (over() ? EndText(*command_->end()) : "runs");
+  if (const std::string words = LastWords(); !words.empty()) phrase += ": " + words;
+  return phrase;
+}
+
+std::string StartCommand::LastWords() const {
+  std::string_view words = command_->words();
+  const std::size_t end = words.find_last_not_of(" \t\r\n");
+  if (end == std::string_view::npos) return {};
+  words = words.substr(0, end + 1);
+  words = words.substr(words.find_last_of("\r\n") + 1);  // from the beginning if there is none
+  return Printable(words.substr(0, kLongestLine));
+}
+
+void StartCommand::EndSoon() {
+  if (over() || std::exchange(ending_, true)) return;
+  SignalAfter(kPartingTime, SIGTERM);
+}
+
+void StartCommand::SignalAfter(std::chrono::milliseconds time, int signal) {
+  timer_.expires_after(time);
+  timer_.async_wait([weak = weak_from_this(), signal](const boost::system::error_code& error) {
+    const auto self = weak.lock();
+    if (error || !self || self->over()) return;
+    self->command_->Signal(signal);
+    if (signal != SIGKILL) self->SignalAfter(kTermTime, SIGKILL);
+  });
+}
+
+void StartCommand::EndNow() {
+  if (!command_ || over()) return;
+  timer_.cancel();
+  if (!command_->EndsWithin(kPartingTime)) command_->Signal(SIGTERM);
+  if (!command_->EndsWithin(kTermTime)) command_->Signal(SIGKILL);
+  command_->Take();
+}
+
+}  // namespace muster
