@@ -26,7 +26,7 @@ ReadStatus WaitFor(int fd, short events, std::uint64_t deadline_ns) {
 }
 
 bool SendAll(int fd, std::string_view bytes, std::uint64_t deadline_ns) {
-  // With a deadline no single send may block.
+  // With a deadline no send may block.
   const int flags = MSG_NOSIGNAL | (deadline_ns == 0 ? 0 : MSG_DONTWAIT);
   while (!bytes.empty()) {
     if (WaitFor(fd, POLLOUT, deadline_ns) != ReadStatus::kFrame) return false;
@@ -51,7 +51,7 @@ ReadStatus ReceiveAll(int fd, char* into, std::size_t size, std::uint64_t deadli
   return ReadStatus::kFrame;
 }
 
-constexpr std::size_t kStep = 1U << 20;  // by which a payload's memory grows
+constexpr std::size_t kStep = 1U << 20;  // step by which a payload's memory grows
 constexpr std::size_t kSmallPayload = 64U << 10;
 
 std::string HeaderOf(FrameTag tag, std::string_view payload) {
@@ -74,7 +74,7 @@ std::size_t PayloadSize(const std::array<char, 5>& header) {
 bool WriteFrame(int fd, FrameTag tag, std::string_view payload, std::uint64_t deadline_ns) {
   if (payload.size() > MostOf(tag)) return false;
   std::string bytes = HeaderOf(tag, payload);
-  // A small one in one piece: it is read sooner, and with fewer calls.
+  // Small frames are sent in one piece: fewer calls, and one read.
   if (payload.size() > kSmallPayload) return SendAll(fd, bytes, deadline_ns) && SendAll(fd, payload, deadline_ns);
   return SendAll(fd, bytes += payload, deadline_ns);
 }
@@ -89,7 +89,7 @@ ReadStatus ReadFrame(int fd, Frame& frame, std::uint64_t deadline_ns) {
   const std::size_t size = PayloadSize(header);
   frame.tag = static_cast<FrameTag>(header[4]);
   if (size > MostOf(frame.tag)) return ReadStatus::kBroken;
-  // Grows with what really arrives, so that a lying length costs nothing.
+  // Grows with the bytes that arrive, so a false length costs no memory.
   frame.payload.clear();
   while (frame.payload.size() < size) {
     const std::size_t before = frame.payload.size();

@@ -1,5 +1,5 @@
-// Frames between the evaluator process and its parent: 4 bytes of little-endian length, one tag byte, an
-// archive. The child's side blocks, the parent's takes what is there. Bytes from the child are untrusted.
+// Frames between the evaluator process and its parent: 4 bytes of little-endian length, one tag byte, an archive. The
+// child blocks; the parent reads what is available. Bytes from the child are untrusted.
 #pragma once
 
 #include <array>
@@ -22,17 +22,17 @@ inline constexpr std::size_t kMaxQuestionFrame = 128U << 10;
 
 enum class ReadStatus : std::uint8_t { kFrame, kClosed, kTimeout, kBroken };
 
-// Writes the whole frame, or returns false: the other end is gone, or does not read. `deadline_ns` is monotonic
-// (base/system/clock.h); 0: wait for ever.
+// Writes the whole frame; false if the other end is closed or does not read. `deadline_ns` is monotonic
+// (base/system/clock.h); 0: no deadline.
 bool WriteFrame(int fd, FrameTag tag, std::string_view payload, std::uint64_t deadline_ns = 0);
 
 // Waits until there is something to read (kFrame) or the deadline (monotonic) has passed (kTimeout).
 ReadStatus AwaitFrame(int fd, std::uint64_t deadline_ns);
 
-// Reads one frame. `deadline_ns` is monotonic (base/system/clock.h); 0: wait for ever.
+// Reads one frame. `deadline_ns` is monotonic (base/system/clock.h); 0: no deadline.
 ReadStatus ReadFrame(int fd, Frame& frame, std::uint64_t deadline_ns);
 
-// Frames as they come in, without waiting for them.
+// Reads frames without blocking.
 class IncomingFrames {
  public:
   // The next frame; kTimeout if there is none yet. Reads at most kMostAtOnce bytes.
@@ -41,7 +41,7 @@ class IncomingFrames {
   static constexpr std::size_t kMostAtOnce = 4U << 20;
 
  private:
-  // kFrame once `size` bytes are there, of which `got` were.
+  // kFrame once `size` bytes have been read; `got` counts them.
   ReadStatus Fill(int fd, char* into, std::size_t size, std::size_t& got, std::size_t& left);
 
   std::array<char, 5> header_{};
@@ -50,11 +50,11 @@ class IncomingFrames {
   std::size_t in_payload_ = 0;
 };
 
-// Frames on their way out, as far as the other end takes them.
+// Writes frames without blocking.
 class OutgoingFrames {
  public:
   void Add(FrameTag tag, std::string_view payload);
-  // Writes what can be written; whether that was all. True also if the other end is gone: then nobody waits for it.
+  // Writes as much as possible; true if nothing is left. Also true if the other end is closed: the bytes are dropped.
   bool Flush(int fd);
 
  private:

@@ -57,6 +57,8 @@ Page FunctionPage(const Known& known, const Outline::Entry& function) {
   Page page;
   page.title = "context." + function.name;
   page.blocks.push_back(Paragraph{function.doc});
+  if (const std::string status = DeprecationText(function); !status.empty())
+    page.blocks.push_back(FactList{{{"status", {status}}}});
   const std::string base = Base(function.name);
   std::vector<std::string> calls = {"context.set_" + base + " { attribute = value, … }",
                                     "context.get_" + base + "(\"attribute\")"};

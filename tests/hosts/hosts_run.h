@@ -1,4 +1,4 @@
-// Whole runs over the hosts of a testbed, in the background, and access to their state.
+// Whole runs over the hosts of a testbed, in the background, and their state.
 #pragma once
 
 #include <chrono>
@@ -23,30 +23,30 @@
 
 namespace muster::testing {
 
-// `body` is that of the plan.
+// `body` is that of the plan function.
 inline std::string Recipe(int hosts, const std::string& body) {
   return "local muster = require 'muster'\nreturn muster.recipe {\n  name = 'job', doc = 'a job', framework = 'none',\n"
          "  cluster = { hosts = " +
          std::to_string(hosts) + ", devices_per_host = 1 },\n  plan = function(p, job)\n" + body + "\n  end,\n}\n";
 }
 
-// A file of the tree, and variables that the user has.
+// A recipe of the source tree, and environment variables of the caller.
 struct RecipeFile {
   std::string path;
   std::vector<std::string> env = {};
 };
 
-// A muster that runs in the background, on the machine from where one logs in.
+// A muster that runs in the background on the testbed's login machine.
 class HostsRun {
  public:
-  // Of a recipe's text. The run directory is one that only this machine sees, unless another one is given.
+  // Runs a recipe given as text. By default only the login machine sees the run directory.
   HostsRun(const HostsTestbed& bed, const std::string& recipe, const std::vector<std::string>& options,
            const std::string& run_dir = {})
       : folder_(bed.own_folder()), run_dir_(run_dir.empty() ? folder_ + "/run" : run_dir) {
     std::ofstream(folder_ + "/r.lua") << recipe;
     Begin(bed, {folder_ + "/r.lua"}, options, {});
   }
-  // Of a recipe of the tree, called from there.
+  // Runs a recipe of the source tree, from that tree.
   HostsRun(const HostsTestbed& bed, const RecipeFile& recipe, const std::vector<std::string>& options)
       : folder_(bed.own_folder()), run_dir_(folder_ + "/run") {
     Begin(bed, recipe, options, MUSTER_SOURCE_DIR);
@@ -68,7 +68,7 @@ class HostsRun {
     return json::parse(ContentOf(run_dir() + "/report.json"), nullptr, false);
   }
   std::vector<json> Journal(const std::string& event) const { return RecordsOf(run_dir() + "/journal.jsonl", event); }
-  // Once so many records of that kind are there.
+  // Waits until there are `count` records of that kind; false on timeout.
   bool Await(const std::string& event, std::size_t count) const {
     const auto until = std::chrono::steady_clock::now() + kDeadline;
     const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
@@ -116,7 +116,7 @@ class HostsBefore {
     }
   }
 
-  // Of the run there is no process on any of them, no folder, and no group of its agents.
+  // Expects on every host: no process of the run, no folder, and no cgroup of its agents.
   void ExpectNothingLeft(const HostsRun& run) const {
     EXPECT_TRUE(ProcessesWith(run.token()).empty());
     for (const auto& [name, host] : hosts_) {
@@ -131,7 +131,7 @@ class HostsBefore {
 
  private:
   struct Before {
-    std::string root;  // its root folder, seen from here
+    std::string root;  // the host's root folder, as a path on this machine
     HostProcesses processes;
   };
   std::map<std::string, Before> hosts_;

@@ -1,4 +1,4 @@
-// The descriptions of a plan's fields: complete, and what an archive makes of them.
+// Tests that the descriptions of a plan's fields are complete, and their archives.
 #include "plan/plan/plan_fields.h"
 
 #include <set>
@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// The fields that a description names or lists, as addresses.
+// The addresses of the fields that a description names or lists.
 struct Described {
   template <std::size_t N, class T>
   void operator()(const char (&)[N], T&& field) {
@@ -41,8 +41,8 @@ void ExpectDescribed(T& value, Members&... members) {
   EXPECT_EQ(described.fields, (std::set<const void*>{&members...}));
 }
 
-// A structured binding names all members of its struct: a new one makes this not compile until it is named here, and
-// fail until it is described.
+// A structured binding must name all members of its struct: after adding a member this does not compile until it is
+// named here, and fails until it is described.
 TEST(PlanFields, DescribesEveryMember) {
   Plan plan;
   auto& [name, framework, mindspore, accept_release, hosts, device_use, roles, processes, ports, files, secrets,
@@ -116,7 +116,7 @@ TEST(PlanFields, DescribesEveryMemberOfTheOtherParts) {
   ExpectDescribed(step, step_kind, what);
 }
 
-TEST(PlanArchive, GivesBackWhatItTook) {
+TEST(PlanArchive, RoundTrips) {
   std::mt19937 random(31);
   for (int round = 0; round < 300; ++round) {
     Plan plan = RandomPlan(random);
@@ -127,7 +127,7 @@ TEST(PlanArchive, GivesBackWhatItTook) {
   }
 }
 
-TEST(PlanArchive, RefusesEveryCutAndEveryLeftover) {
+TEST(PlanArchive, RefusesEveryTruncationAndTrailingByte) {
   const std::string bytes = Archived(ParameterServerPlan());
   for (std::size_t size = 0; size < bytes.size(); ++size)
     EXPECT_FALSE(Unarchived<Plan>(std::string_view(bytes).substr(0, size))) << size;
@@ -146,7 +146,7 @@ TEST(PlanArchive, SurvivesFlippedBytes) {
   EXPECT_GT(refused, 0U);
 }
 
-TEST(PlanArchive, RefusesAnEndingThatDoesNotExist) {
+TEST(PlanArchive, RefusesAnUnknownEnding) {
   Plan plan = ParameterServerPlan();
   plan.roles[0].ending = static_cast<Ending>(7);
   EXPECT_FALSE(Unarchived<Plan>(Archived(plan)));

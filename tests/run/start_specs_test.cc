@@ -28,7 +28,7 @@ bool Has(const std::vector<std::string>& list, const std::string& entry) {
   return std::find(list.begin(), list.end(), entry) != list.end();
 }
 
-TEST(Starts, FillTheHolesOfCommandFolderAndEnvironment) {
+TEST(Starts, FillPlaceholdersInCommandFolderAndEnvironment) {
   Plan plan = SamplePlan({{"worker", 2}});
   plan.ports["rpc"] = {0, 0, "worker.1"};
   plan.secrets["token"] = {"TOKEN", ""};
@@ -48,7 +48,7 @@ TEST(Starts, FillTheHolesOfCommandFolderAndEnvironment) {
   EXPECT_TRUE(Has(start->env, "TOKEN=s3cret"));
 }
 
-TEST(Starts, BeginInTheCallersFolderUnlessToldOtherwise) {
+TEST(Starts, UseTheCallersFolderByDefault) {
   Plan plan = SamplePlan({{"worker", 3}});
   plan.processes[1].cwd = Text("data");
   plan.processes[2].cwd = Text("/data");
@@ -71,7 +71,7 @@ TEST(Starts, RunAShellTextAsOneArgument) {
 }
 
 TEST(Starts, ReleaseEveryPortExactlyOnceOnItsHost) {
-  Plan plan = SamplePlan({{"worker", 4}}, 2);  // 0 and 2 on the first host
+  Plan plan = SamplePlan({{"worker", 4}}, 2);  // 0 and 2 are on the first host
   plan.ports = {{"mine", {0, 0, "worker.2"}}, {"ours", {1, 0, ""}}, {"elsewhere", {0, 0, "worker.1"}}};
   const Binding binding = SampleBinding();
   const CallerEnvironment surroundings;
@@ -84,7 +84,7 @@ TEST(Starts, ReleaseEveryPortExactlyOnceOnItsHost) {
   EXPECT_EQ(PortsOfHost(plan, 0).ports[1].name, "mine");
 }
 
-TEST(Starts, GiveLaterAttemptsTheirOwnNumber) {
+TEST(Starts, NumberLaterAttempts) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.roles[0].env = {{"TRY", "${muster:attempt}"}, {"SAME", "x"}};
   const Binding binding = SampleBinding();
@@ -96,7 +96,7 @@ TEST(Starts, GiveLaterAttemptsTheirOwnNumber) {
   EXPECT_EQ(starts.Of(0, 2)->log_path, "/runs/x/logs/worker.0.2.log");
 }
 
-TEST(EnvironmentBlocks, HoldWhatARoleSharesAndItsHostNeeds) {
+TEST(EnvironmentBlocks, HoldVariablesSharedByRoleAndHost) {
   Plan plan = SamplePlan({{"scheduler", 1, Ending::kNever}, {"worker", 2}}, 3);
   plan.roles[1].unset = {"OMPI_*"};
   plan.roles[1].env = {{"MODE", "graph"}};
@@ -120,7 +120,7 @@ TEST(GeneratedFiles, HoldAPortOfTheContextAsANumber) {
   EXPECT_NE(context.find("\"env_config_path\":\"/runs/x/files/20300\""), std::string::npos) << context;
 }
 
-TEST(GeneratedFiles, HoldTheContextThatEveryProcessIsPointedTo) {
+TEST(GeneratedFiles, HoldTheContextThatProcessesReferTo) {
   Plan plan = SamplePlan({{"scheduler", 1, Ending::kNever}, {"worker", 2}});
   plan.mindspore = "1.6.2";
   plan.roles[1].context = {{"set_context.mode", 0}, {"set_context.save_graphs_path", "${muster:run_dir}/graphs"}};
@@ -140,7 +140,7 @@ TEST(GeneratedFiles, HoldTheContextThatEveryProcessIsPointedTo) {
             "\n");
 }
 
-TEST(GeneratedFiles, HaveADescriptorInThePlaceOfASecret) {
+TEST(GeneratedFiles, HoldAReferenceInsteadOfASecret) {
   Plan plan = SamplePlan({{"worker", 2}});
   plan.mindspore = "1.6.2";
   plan.accept_release = true;
@@ -179,7 +179,7 @@ TEST(GeneratedFiles, HaveADescriptorInThePlaceOfASecret) {
   }
 }
 
-TEST(GeneratedFiles, HoldThePythonSideIfAProcessFindsIt) {
+TEST(GeneratedFiles, HoldThePythonFilesIfAProcessUsesThem) {
   Plan plan = SamplePlan({{"worker", 2}});
   EXPECT_TRUE(GeneratedFiles(plan, SampleBinding())->empty());
   plan.processes[1].env["PYTHONPATH"] = PythonPath(PythonUse::kOffered);
@@ -198,13 +198,13 @@ TEST(GeneratedFiles, HoldThePythonSideIfAProcessFindsIt) {
   EXPECT_TRUE(files->contains("python/site/sitecustomize.py"));
 }
 
-TEST(BindingValue, LeavesTheSecretsOut) {
+TEST(BindingValue, OmitsSecrets) {
   const Value binding = BindingValue(SamplePlan({{"worker", 1}}), SampleBinding());
   EXPECT_EQ(binding.AsMap()->count("secrets"), 0U);
   EXPECT_EQ(*binding.AsMap()->at("ports").AsMap()->at("rpc").AsInt(), 20300);
 }
 
-TEST(ResolveSecrets, TakesValuesFromVariablesAndFiles) {
+TEST(ResolveSecrets, ReadsValuesFromVariablesAndFiles) {
   const ScratchFolder scratch;
   PutFile(scratch / "key", "from the file\n");
   Plan plan;
@@ -215,7 +215,7 @@ TEST(ResolveSecrets, TakesValuesFromVariablesAndFiles) {
   EXPECT_EQ(values->at("b"), "from the file");
 }
 
-TEST(ResolveSecrets, NamesEverySecretThatCannotBeHadAndNoValue) {
+TEST(ResolveSecrets, NamesEveryUnavailableSecretButNoValue) {
   const ScratchFolder scratch;
   PutFile(scratch / "binary", std::string("canary\0x", 8));
   PutFile(scratch / "long", std::string((1U << 20) + 1, 'c'));

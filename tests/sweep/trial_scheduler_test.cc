@@ -14,7 +14,7 @@ Space Values(std::int64_t points) {
   return values;
 }
 
-// A sweep over x = 0, 1, …, n - 1 whose course writes into `entries`.
+// A sweep over x = 0, 1, …, n - 1 whose scheduler writes into `entries`.
 class Course {
  public:
   explicit Course(std::int64_t points, SweepDescription with = {}, std::vector<PoolHost> hosts = {{"", 0, 2}},
@@ -37,7 +37,7 @@ class Course {
     began.trials = sampler->size();
     course->ResumeFrom(began, [](TrialNumber, const OpenTrial&) { return std::nullopt; });
   }
-  // Judges whatever is to be judged; every trial of `impossible` is.
+  // Evaluates all pending trials; those in `impossible` are impossible.
   void Judge(const std::vector<TrialRange>& impossible = {}) {
     while (const auto batch = course->NextToJudge()) {
       PointsJudged judged{batch->first, batch->second, {}};
@@ -45,7 +45,7 @@ class Course {
       course->Judged(judged);
     }
   }
-  // Plans and starts what it can; the trials that were started.
+  // Plans and starts as many trials as possible; returns the started ones.
   std::vector<TrialNumber> Start(const TrialNeeds& needs = {{0, 1}}) {
     while (const auto trial = course->NextToPlan()) {
       EXPECT_TRUE(course->Planned(*trial, "plan of " + std::to_string(*trial), needs));
@@ -101,7 +101,7 @@ SweepProgress AccountOf(const std::vector<SweepEntry>& entries) {
   return account;
 }
 
-TEST(TrialScheduler, BeginsNoSecondTrialWhereOneWaitsForDevices) {
+TEST(TrialScheduler, StartsNoSecondTrialWhereOneWaitsForDevices) {
   const TrialNeeds one_device = {{1, 1}};
   Course course(6, {}, {{"", 4, 8}});
   course.ResumeFrom();
@@ -119,7 +119,7 @@ TEST(TrialScheduler, BeginsNoSecondTrialWhereOneWaitsForDevices) {
   EXPECT_EQ(course.Start(one_device), std::vector<TrialNumber>{5}) << "one that has ended waits no more";
 }
 
-TEST(TrialScheduler, MovesATrialThatWaitsToAHostWhereItNeedNot) {
+TEST(TrialScheduler, MovesAWaitingTrialToAFreeHost) {
   const TrialNeeds one_device = {{1, 1}};
   Course course(2, {}, {{"n1", 1, 8}, {"n2", 1, 8}});
   course.ResumeFrom();
@@ -141,7 +141,7 @@ TEST(TrialScheduler, MovesATrialThatWaitsToAHostWhereItNeedNot) {
   EXPECT_TRUE(course.course->over());
 }
 
-TEST(TrialScheduler, BeginsTrialsInOrderWhateverPlanComesFirst) {
+TEST(TrialScheduler, StartsTrialsInOrderWhicheverPlanIsReadyFirst) {
   Course course(4);
   course.ResumeFrom();
   course.Judge();
@@ -165,7 +165,7 @@ TEST(TrialScheduler, TriesEveryPointOnce) {
   EXPECT_TRUE(all.course->complete());
 }
 
-TEST(TrialScheduler, LeavesImpossiblePointsOut) {
+TEST(TrialScheduler, SkipsImpossiblePoints) {
   Course some(10);
   some.ResumeFrom();
   some.Judge({{2, 4}, {9, 9}});
@@ -174,7 +174,7 @@ TEST(TrialScheduler, LeavesImpossiblePointsOut) {
   EXPECT_TRUE(some.course->complete());
 }
 
-TEST(TrialScheduler, TriesTheSamePointOnce) {
+TEST(TrialScheduler, TriesEqualPointsOnce) {
   Course same(0, {}, {{"", 0, 2}}, {}, Space{.kind = Space::Kind::kUnion, .parts = {Values(2), Values(2), Values(1)}});
   same.ResumeFrom();
   const auto ends = same.RunAll();
@@ -182,7 +182,7 @@ TEST(TrialScheduler, TriesTheSamePointOnce) {
   EXPECT_TRUE(ends.contains(0) && ends.contains(1));
 }
 
-TEST(TrialScheduler, GoesOnWhereAHeadThatWasKilledLeft) {
+TEST(TrialScheduler, ContinuesAfterAKilledHead) {
   Course first(100);
   first.ResumeFrom();
   first.Judge();
@@ -191,7 +191,7 @@ TEST(TrialScheduler, GoesOnWhereAHeadThatWasKilledLeft) {
   first.End(started[0]);
   const auto more = first.Start();
   ASSERT_EQ(more.size(), 1u);
-  // Killed: two attempts have begun and have no end.
+  // Killed: two attempts have started and not ended.
   Course second(100, {}, {{"", 0, 2}}, AccountOf(first.entries));
   second.ResumeFrom();
   const auto ends = second.RunAll();
@@ -204,7 +204,7 @@ TEST(TrialScheduler, GoesOnWhereAHeadThatWasKilledLeft) {
   EXPECT_EQ(AccountOf(all).attempts(), 102u);
 }
 
-TEST(TrialScheduler, TakesOverTheEndThatNobodyWroteDown) {
+TEST(TrialScheduler, RecordsAnEndThatAKilledHeadDidNot) {
   Course first(2);
   first.ResumeFrom();
   first.Judge();
@@ -221,7 +221,7 @@ TEST(TrialScheduler, TakesOverTheEndThatNobodyWroteDown) {
   EXPECT_EQ(second.RunAll().size(), 1u);
 }
 
-TEST(TrialScheduler, TriesAFailureAgainAndThenGivesUp) {
+TEST(TrialScheduler, RetriesAFailureUpToTheLimit) {
   SweepDescription sweep;
   sweep.retry.max = 1;
   Course course(1, sweep);
@@ -236,7 +236,7 @@ TEST(TrialScheduler, TriesAFailureAgainAndThenGivesUp) {
   EXPECT_EQ(course.course->account().count(TrialClass::kCrash), 1u);
 }
 
-TEST(TrialScheduler, KeepsRungsAndResultOfATrialThatGoesOnFromACheckpoint) {
+TEST(TrialScheduler, KeepsRungsAndResultOfATrialResumedFromACheckpoint) {
   SweepDescription sweep;
   sweep.objective = Objective{"loss", false, {}};
   sweep.early_stop.emplace();
@@ -276,7 +276,7 @@ TEST(TrialScheduler, KeepsRungsAndResultOfATrialThatGoesOnFromACheckpoint) {
   EXPECT_EQ(ended.metrics.at("step"), Value(std::int64_t{16}));
 }
 
-TEST(TrialScheduler, StopsWhereAnAttemptHasAnotherPlan) {
+TEST(TrialScheduler, StopsIfAnAttemptHasAnotherPlan) {
   SweepDescription sweep;
   sweep.retry.max = 1;
   Course course(1, sweep);
@@ -291,12 +291,12 @@ TEST(TrialScheduler, StopsWhereAnAttemptHasAnotherPlan) {
   EXPECT_NE(planned.error().front().message.find("x=0"), std::string::npos);
 }
 
-TEST(TrialScheduler, TakesAnotherPlanOnceTheUserHasAcceptedTheChange) {
+TEST(TrialScheduler, UsesAnotherPlanOnceTheUserHasAcceptedTheChange) {
   Course first(1);
   first.ResumeFrom();
   first.Judge();
   ASSERT_EQ(first.Start().size(), 1u);
-  // Killed, and resumed after the recipe was changed.
+  // Killed, and resumed after a change of the recipe.
   Course second(1, {}, {{"", 0, 2}}, AccountOf(first.entries));
   SweepBegan began;
   began.trials = 1;
@@ -306,7 +306,7 @@ TEST(TrialScheduler, TakesAnotherPlanOnceTheUserHasAcceptedTheChange) {
   EXPECT_TRUE(second.course->Planned(0, "another", {{0, 1}}));
 }
 
-TEST(TrialScheduler, DoesNothingThatItCannotWriteDown) {
+TEST(TrialScheduler, DoesNothingThatItCannotRecord) {
   Course course(10);
   course.ResumeFrom();
   course.Judge();
@@ -322,7 +322,7 @@ TEST(TrialScheduler, DoesNothingThatItCannotWriteDown) {
   EXPECT_TRUE(course.course->over()) << "what was not started is not waited for";
 }
 
-TEST(TrialScheduler, KeepsToTheNumberOfTrials) {
+TEST(TrialScheduler, RespectsTheNumberOfTrials) {
   SweepDescription sweep;
   sweep.budget.trials = 7;
   Course course(100, sweep);
@@ -331,7 +331,7 @@ TEST(TrialScheduler, KeepsToTheNumberOfTrials) {
   EXPECT_FALSE(course.course->complete());
 }
 
-TEST(TrialScheduler, LeavesAHostAloneAndGivesItsTrialsBack) {
+TEST(TrialScheduler, QuarantinesAHostAndReschedulesItsTrials) {
   SweepDescription sweep;
   sweep.retry.quarantine_host_after = 2;
   Course course(20, sweep, {{"n1", 1, 1}, {"n2", 1, 1}});
@@ -362,11 +362,11 @@ TEST(TrialScheduler, LeavesAHostAloneAndGivesItsTrialsBack) {
     }
   }
   EXPECT_EQ(course.course->account().quarantined(), (std::set<std::string>{"n2"}));
-  EXPECT_EQ(well.size(), 20u);  // none is spoilt
+  EXPECT_EQ(well.size(), 20u);  // none has failed for good
   EXPECT_TRUE(course.course->complete());
 }
 
-TEST(TrialScheduler, SaysWhichTrialsNoHostCanHold) {
+TEST(TrialScheduler, ReportsTrialsThatFitOnNoHost) {
   Course course(3, {}, {{"n1", 4, 1}});
   course.ResumeFrom();
   course.Judge();
@@ -377,7 +377,7 @@ TEST(TrialScheduler, SaysWhichTrialsNoHostCanHold) {
             "3 trials cannot be started: it needs 8 devices of a host, and no host of the sweep has more than 4");
 }
 
-TEST(TrialScheduler, IsDoneWithAPointThatTurnsOutImpossibleAfterItWasTried) {
+TEST(TrialScheduler, ClosesAPointThatTurnsOutImpossibleAfterAnAttempt) {
   SweepDescription sweep;
   sweep.retry.max = 3;
   Course course(2, sweep);
@@ -393,7 +393,7 @@ TEST(TrialScheduler, IsDoneWithAPointThatTurnsOutImpossibleAfterItWasTried) {
   EXPECT_EQ(course.course->account().impossible().size(), 1u);
 }
 
-TEST(TrialScheduler, TriesAgainForNothingOnceMoreAfterItWasReopened) {
+TEST(TrialScheduler, GrantsRetriesAgainAfterReopening) {
   Course first(1);
   first.ResumeFrom();
   first.Judge();
@@ -411,7 +411,7 @@ TEST(TrialScheduler, TriesAgainForNothingOnceMoreAfterItWasReopened) {
   EXPECT_FALSE(second.course->over());
 }
 
-TEST(TrialScheduler, StopsWhoFallsBehindAndDecidesTheSameAgain) {
+TEST(TrialScheduler, StopsWeakTrialsAndRepeatsItsDecisions) {
   SweepDescription sweep;
   sweep.objective = Objective{"loss"};
   sweep.early_stop = EarlyStopChoice{.min = 1, .max = 4, .eta = 2};
@@ -426,13 +426,13 @@ TEST(TrialScheduler, StopsWhoFallsBehindAndDecidesTheSameAgain) {
   EXPECT_TRUE(report(1, 1, 0.9));   // 2 of 2, 1 continues
   EXPECT_FALSE(report(2, 1, 0.1));  // 1 of 3
   EXPECT_FALSE(report(0, 2, 0.4));  // the first at the second rung
-  EXPECT_FALSE(report(3, 1, 0.2));  // 2 of 4, 2 go on
+  EXPECT_FALSE(report(3, 1, 0.2));  // 2 of 4, 2 continue
   // A resumed head has the same state.
   Course again(4, sweep, {{"", 0, 4}}, AccountOf(course.entries));
   EXPECT_EQ(again.course->account().rung_reports().size(), 5u);
 }
 
-TEST(TrialScheduler, TakesWhatIsNoNumberForDivergence) {
+TEST(TrialScheduler, CountsNanAsDivergence) {
   SweepDescription sweep;
   sweep.objective = Objective{"loss"};
   Course course(1, sweep);

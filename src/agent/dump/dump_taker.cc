@@ -22,18 +22,19 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostToolOutput = 1U << 20;  // that is read
-constexpr std::size_t kMostKept = 8U << 20;        // of all tools at a time, for files
-constexpr rlim_t kMostToolFile = 4U << 20;         // that it may write
-constexpr std::size_t kMostTools = 4;              // at once; never more than processors
-constexpr std::size_t kMostLookedInto = 8;         // system processes of a subject that get a tool
+constexpr std::size_t kMostToolOutput = 1U << 20;  // maximum bytes that are read
+constexpr std::size_t kMostKept = 8U << 20;        // maximum bytes of all tools together that are kept for files
+constexpr rlim_t kMostToolFile = 4U << 20;         // maximum bytes that it may write
+constexpr std::size_t kMostTools = 4;              // at once; at most the number of processors
+constexpr std::size_t kMostLookedInto = 8;         // maximum number of processes per subject that are inspected with
+                                                   // tools
 constexpr std::size_t kMostNotes = 8;
 
 const char* NameOf(bool py_spy) { return py_spy ? "py-spy" : "gdb"; }
 
-// Neither shows the values of variables: they may be secrets. gdb reads no file of the user or of the program that
-// would have it do something, and asks no server. The shell looks for them on the PATH, so that nobody else waits for a
-// file system that does not answer.
+// Neither shows the values of variables, which may be secrets. gdb executes no commands from files of the user or of
+// the program, and contacts no server. A shell looks the tools up on the PATH, so that only that shell waits for a file
+// system that does not respond.
 std::vector<std::string> CommandLine(bool py_spy, pid_t pid) {
   std::vector<std::string> line = {"/bin/sh", "-c", "exec \"$0\" \"$@\"", NameOf(py_spy)};
   const std::vector<std::string> dump = {"dump", "--pid"};
@@ -50,7 +51,7 @@ std::vector<std::string> CommandLine(bool py_spy, pid_t pid) {
   return line;
 }
 
-// What the Yama module of the kernel allows is the usual reason (Documentation/admin-guide/LSM/Yama.rst).
+// The usual reason is the Yama module of the kernel (Documentation/admin-guide/LSM/Yama.rst).
 std::string YamaText() {
   const UniqueFd file(::open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC));
   char scope = 0;
@@ -76,7 +77,7 @@ DumpTaker::DumpTaker(boost::asio::io_context& io, Launcher& launcher, Observer o
 
 void DumpTaker::Take(std::uint32_t dump, std::chrono::milliseconds within, std::vector<Target> targets) {
   Clear();
-  // Asked no earlier than it is wanted: it reads a file, and most agents take no dump.
+  // Determined on first use: it reads a file, and most agents take no dump.
   most_tools_ =
       std::clamp<std::size_t>(static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))), 1, kMostTools);
   taking_ = true;
@@ -107,7 +108,7 @@ void DumpTaker::Clear() {
   kept_ = 0;
   refused_.clear();
   succeeded_.clear();
-  to_tell_.clear();
+  to_report_.clear();
   notes_.clear();
   untold_ = 0;
 }
@@ -237,7 +238,7 @@ void DumpTaker::ChooseTools() {
       no_py_spy = no_py_spy || (process.python && !py_spy);
       none = none || (!gdb && !py_spy);
       const bool by_py_spy = process.python && py_spy;
-      // A zombie, or one that went meanwhile, has nothing to look into.
+      // A zombie, or a process that has exited in the meantime, cannot be inspected.
       if ((!by_py_spy && !gdb) || process.threads.empty() || process.threads.front().state == 'Z') continue;
       const KernelThread& main = process.threads.front();
       looks.push_back({s, p, by_py_spy ? Tool::kPySpy : Tool::kGdb});
@@ -245,12 +246,12 @@ void DumpTaker::ChooseTools() {
       ++subject.tools_left;
     }
   }
-  // Who had no time to look for tools does not know that there are none.
+  // If there was no time to look for tools, they are not reported as missing.
   if (none && !late_) Note("no_tools", "");
   if (no_py_spy && !none && !late_) Note("no_py_spy", "");
   if (!late_) {
     const std::vector<std::size_t> order = RarestFirst(places);
-    // Who only waits for one below it, as a shell does, can wait here, too.
+    // Processes that only wait for a child, such as shells, are inspected last.
     for (const bool parents : {false, true}) {
       for (const std::size_t i : order) {
         const KernelThread& main = subjects_[looks[i].subject].found[looks[i].process].kernel.threads.front();
@@ -268,9 +269,9 @@ void DumpTaker::ChooseTools() {
     if (left > 0) Note("late", LateText(left, within_));
   }
   for (std::size_t s = 0; s < subjects_.size(); ++s) {
-    if (subjects_[s].tools_left == 0) Tell(s);
+    if (subjects_[s].tools_left == 0) Report(s);
   }
-  if (subjects_.empty()) TellNext();
+  if (subjects_.empty()) ReportNext();
   StartTools();
 }
 
@@ -278,7 +279,7 @@ void DumpTaker::StartTools() {
   while (!looks_.empty() && running_.size() < most_tools_) {
     const Look look = looks_.front();
     looks_.pop_front();
-    // What the kernel refuses once it refuses again.
+    // If the kernel refuses a tool once, it will refuse it again.
     const bool useless = refused_.contains(look.tool) && !succeeded_.contains(look.tool);
     if (useless || !StartTool(look)) ToolDone(look.subject);
   }
@@ -323,7 +324,7 @@ void DumpTaker::OnToolExited(const ProcessExited& event) {
     return;
   }
   const auto found = running_.find(event.process);
-  if (found == running_.end()) {  // of a dump that was given up
+  if (found == running_.end()) {  // of a dump that was cancelled
     if (tools_.empty()) observer_.idle();
     return;
   }
@@ -359,7 +360,7 @@ bool DumpTaker::TakeStacks(const RunningTool& tool, const ProcessExited& event) 
     succeeded_.insert(tool.look.tool);
     return true;
   }
-  if (tool.stopped) return false;  // told by the note "late"
+  if (tool.stopped) return false;  // reported by the note "late"
   if (const std::string refusal = RefusalIn(output); !refusal.empty()) {
     refused_.insert(tool.look.tool);
     Note("refused", fmt::format("{}: {}{}", name, refusal, YamaText()));
@@ -373,8 +374,8 @@ bool DumpTaker::TakeStacks(const RunningTool& tool, const ProcessExited& event) 
   return false;
 }
 
-// A tool that was killed while it took hold of a process may have left it stopped, or about to stop: the signal with
-// which ptrace(2) takes hold can be pending still, and SIGCONT takes it away.
+// A tool that was killed while it attached to a process may have left it stopped, or about to stop: the signal with
+// which ptrace(2) attaches can still be pending, and SIGCONT removes it.
 void DumpTaker::Resume(const Held& held) {
   const pid_t pid = held.identity.pid;
   if (held.was_stopped) return;
@@ -388,7 +389,7 @@ void DumpTaker::Resume(const Held& held) {
 }
 
 void DumpTaker::ToolDone(std::size_t subject) {
-  if (--subjects_[subject].tools_left == 0) Tell(subject);
+  if (--subjects_[subject].tools_left == 0) Report(subject);
 }
 
 void DumpTaker::OnDeadline() {
@@ -409,17 +410,17 @@ void DumpTaker::OnDeadline() {
   }
 }
 
-void DumpTaker::Tell(std::size_t subject) {
-  to_tell_.push_back(subject);
-  if (to_tell_.size() == 1) TellNext();
+void DumpTaker::Report(std::size_t subject) {
+  to_report_.push_back(subject);
+  if (to_report_.size() == 1) ReportNext();
 }
 
-// One per turn of the loop: each is a file.
-void DumpTaker::TellNext() {
+// One per turn of the loop, because each writes a file.
+void DumpTaker::ReportNext() {
   boost::asio::post(io_, [this, round = round_] {
     if (round != round_) return;
-    if (!to_tell_.empty()) {
-      Subject& subject = subjects_[to_tell_.front()];
+    if (!to_report_.empty()) {
+      Subject& subject = subjects_[to_report_.front()];
       subject.told.states = Summarize(subject.found);
       subject.told.at = MonotonicNowNs();
       const std::string text = DumpFileText(subject.target.title, subject.told, subject.found);
@@ -434,10 +435,10 @@ void DumpTaker::TellNext() {
       observer_.told(subject.told);
       for (const FoundProcess& process : subject.found) kept_ -= std::min(kept_, process.output.size());
       subject.found.clear();
-      to_tell_.pop_front();
+      to_report_.pop_front();
       --untold_;
     }
-    if (!to_tell_.empty()) return TellNext();
+    if (!to_report_.empty()) return ReportNext();
     if (untold_ > 0) return;
     HostDumped done;
     done.dump = dump_;
@@ -448,7 +449,7 @@ void DumpTaker::TellNext() {
   });
 }
 
-// Each kind once: what holds for one process usually holds for all.
+// Each kind once: a note about one process usually holds for all.
 void DumpTaker::Note(const std::string& kind, std::string detail) {
   const bool known = std::any_of(notes_.begin(), notes_.end(), [&](const DumpNote& note) { return note.kind == kind; });
   if (!known && notes_.size() < kMostNotes) notes_.push_back({kind, CutText(detail, 2 * kMostStackName)});

@@ -33,9 +33,9 @@ bool CutOff(int file, std::uint64_t size) { return Allocate(file, FALLOC_FL_COLL
 
 bool BeginsWithPlaceholder(int file) { return ::lseek(file, 0, SEEK_DATA) != 0; }
 
-// Ends a cut that was begun: the head that it leaves.
+// Completes a cut that was begun, and updates the head.
 bool Finish(int log, int index, LogHead& head) {
-  // The bytes of the hole are gone in any case; where there is none, it has been cut out already.
+  // The bytes of the hole are lost in any case; without a hole, it has already been cut out.
   if (BeginsWithPlaceholder(log) && !CutOff(log, head.kept - head.base)) return false;
   head.base = head.kept;
   head.moving = 0;
@@ -73,7 +73,7 @@ bool CollapseLog(const FileBelow& file) {
   if (head->moving == kCollapsing && !Finish(log.get(), index.get(), *head)) return false;
   if (::fstat(log.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   std::uint64_t drop = BytesToDrop(static_cast<std::uint64_t>(status.st_size), head->limit);
-  // A hole that was not marked as one to be cut: its bytes are among those that are dropped now.
+  // Includes a hole that was not yet marked for cutting.
   drop = std::max(drop, head->kept - head->base);
   if (drop == 0) return false;
   head->kept = head->base + drop;

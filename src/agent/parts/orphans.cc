@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// A leftover is looked for once for all ends within this time, so that the end of thousands is no thousand looks.
+// One search for orphans serves all exits within this time, since thousands of processes may exit together.
 constexpr std::chrono::milliseconds kMarkedPause{100};
 constexpr std::chrono::seconds kMarkedPatience{1};
 
@@ -36,8 +36,8 @@ void Orphans::Reap() {
   while (state_.phase != AgentState::Phase::kOver) {
     siginfo_t info = {};
     if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
-    // Where there are pidfds, a process of the plan is reaped through its own, which is about to be ready; its exit
-    // leads here again.
+    // With pidfds, a process of the plan is reaped through its own, which is about to become ready; its exit leads here
+    // again.
     if (AgentPart* owner = OwnerOf(info.si_pid)) {
       if (!owner->ChildEnded(info.si_pid)) return;
       continue;
@@ -50,7 +50,7 @@ void Orphans::Reap() {
 
 void Orphans::EndSoon(const std::string& mark) {
   marks_.insert(mark);
-  if (!state_.serving() || marks_.size() > 1) return;  // else the timer runs
+  if (!state_.serving() || marks_.size() > 1) return;  // else the timer is already running
   marked_.expires_after(kMarkedPause);
   marked_.async_wait([this](const boost::system::error_code& error) {
     if (!error && state_.serving()) EndMarked();

@@ -1,4 +1,4 @@
-// What an agent keeps of a running process of the plan.
+// What an agent stores about a running process of the plan.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace muster {
 
 struct RunningProcess {
-  pid_t pid = 0;  // as the agent itself knows it
+  pid_t pid = 0;  // in the agent's own PID namespace
   std::string log_path;
   FileBelow log;
   std::string mark;         // "MUSTER_PROCESS=…", or empty

@@ -19,7 +19,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kDescriptorsPerText = 2;  // the text, and the launcher's duplicate of it
-constexpr std::size_t kDescriptorsSpare = 16;   // log file, /proc, sockets: open only for a moment
+constexpr std::size_t kDescriptorsSpare = 16;   // log file, /proc, sockets: open only temporarily
 
 tl::unexpected<SpawnError> Failure(SpawnStage stage, int error, std::string detail) {
   return tl::unexpected<SpawnError>(SpawnError{stage, error, std::move(detail)});
@@ -51,7 +51,7 @@ std::string RunningProcesses::Do(DefineEnvironment& command) {
 
 std::string RunningProcesses::Do(const StartProcess& command) {
   if (!state_.serving()) return "a start after the finish";
-  // An earlier attempt must be gone, with all it left behind, before there is another.
+  // An earlier attempt and all processes that it left must be gone before the next one starts.
   if (command.attempt > 0) with_.orphans.EndMarked();
   const auto block = environments_.find(command.environment);
   if (block == environments_.end()) return fmt::format("environment {} is not defined", command.environment);
@@ -71,7 +71,7 @@ std::string RunningProcesses::Do(const StartProcess& command) {
 tl::expected<ProcessStarted, SpawnError> RunningProcesses::Start(const StartProcess& command,
                                                                  const EnvironmentBlock& block) {
   if (auto enough = CheckDescriptors(command); !enough) return tl::unexpected<SpawnError>(std::move(enough.error()));
-  // Its context, its Python side and its files it opens by that path.
+  // The process opens its context, its Python side and its files by that path.
   if (state_.run_folder.held() && !state_.run_folder.IsInPlace()) {
     return Failure(
         SpawnStage::kLog, ESTALE,
@@ -84,7 +84,7 @@ tl::expected<ProcessStarted, SpawnError> RunningProcesses::Start(const StartProc
   spec.cwd = command.cwd;
   const EnvironmentBlock own = ByName(command.env);
   spec.env = Overlaid(block, own);
-  // The agent has raised its own limit; a process gets what the user had.
+  // The agent has raised its own limit; processes get the user's limit.
   spec.limits.push_back({RLIMIT_NOFILE, state_.process.child_descriptors});
   spec.cores = command.cores;
 
@@ -100,7 +100,7 @@ tl::expected<ProcessStarted, SpawnError> RunningProcesses::Start(const StartProc
   if (!log) return tl::unexpected<SpawnError>(log.error());
   spec.stdout_fd = spec.stderr_fd = log->get();
 
-  // As late as possible, so that nobody else gets in between.
+  // As late as possible, to minimise the time in which another process can take a port.
   with_.ports.Release(command);
   if (FailsHere(Fault::kAgentBeforeClone)) return Failure(SpawnStage::kClone, EAGAIN, "a fault hook");
   const Key key(command.process, command.attempt);
@@ -172,7 +172,7 @@ void RunningProcesses::OnSpawnFailed(const StartProcess& command, const SpawnErr
   state_.send(failed);
 }
 
-// --- while they run, and their ends ----------------------------------------------------------------
+// --- while they run, and their exits ---------------------------------------------------------------
 
 std::string RunningProcesses::Do(const RequestOutput& command) const {
   static_cast<void>(command);
@@ -190,7 +190,7 @@ std::string RunningProcesses::Do(const RequestOutput& command) const {
 
 std::string RunningProcesses::Do(const StopProcesses& command) {
   if (command.grace_ms > 0 && (command.signal < 1 || command.signal > SIGRTMAX)) {
-    return fmt::format("{} is no signal", command.signal);
+    return fmt::format("{} is not a signal", command.signal);
   }
   for (const ProcessAttempt& one : command.processes) {
     with_.dumps.LetGo({one.process, one.attempt});
@@ -217,7 +217,7 @@ void RunningProcesses::OnExited(const ProcessExited& event) {
     if (!process.mark.empty()) with_.orphans.EndSoon(process.mark);
   }
   state_.send(event);
-  // An orphan may have waited behind this one, or have come to us by its end.
+  // Exited orphans may have been queued behind this process, or become children of this one by its exit.
   with_.orphans.ReapSoon();
   state_.emptied();
 }

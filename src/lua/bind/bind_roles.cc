@@ -1,5 +1,5 @@
-// Host functions for roles: where their processes are placed, what layout.lua says of each role, and the variables that
-// all of its processes have from job:env and the role. Placing is plan/hosts/placement.h's.
+// Host functions for roles: placing their processes, adding roles as described by layout.lua, and the variables that
+// all processes of a role have from job:env and the role. plan/hosts/placement.h computes the placement.
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -106,7 +106,7 @@ int BeginProcesses(lua_State* lua) {
   return 0;
 }
 
-// after, ready, restart, time_ms, silent_ms and log_bytes of the role's table at 1, as policy.lua checked them.
+// Reads after, ready, restart, time_ms, silent_ms and log_bytes of the role's table at 1, as checked by policy.lua.
 void ReadPolicies(lua_State* lua, const Place& place, Role& role) {
   const Field after(lua, 1, "after");
   for (int i = 1; after.is_table() && i <= static_cast<int>(lua_objlen(lua, after.index())); ++i) {
@@ -161,7 +161,7 @@ EnvironmentLayer InheritedFirst(lua_State* lua, Host& host, const std::string& o
       variable.value->marked = hole;
     } else {
       host.Report(Error("contract", PlaceField(lua, 1, "place"),
-                        owner + ": its default " + name + " is no plain text without '}', got " +
+                        owner + ": its default " + name + " must be plain text without '}', got " +
                             Quoted(variable.value->marked.substr(0, 100)),
                         "let common or env set it"));
     }

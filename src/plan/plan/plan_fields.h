@@ -2,10 +2,10 @@
 // the plan's JSON in both directions (plan/text/plan_json.h) and for the comparison of processes
 // (plan/text/plan_diff.h).
 //
-// A field without a name is part of the archive alone: what processes have in common is written into each of them in
-// JSON, which is a computation (plan_json.cc) and no field. Not described here is the canonical text, whose lines
-// state several fields in words (plan_text.cc). Fields have no bounds of their own: the answer is bounded as a whole,
-// and what a plan must satisfy is ValidatePlan's (plan_check.h).
+// A field without a name is only in the archive: JSON repeats values shared by processes in each of them, which
+// plan_json.cc computes. The canonical text is not described here, because its lines state several fields in words
+// (plan_text.cc). Fields have no bounds of their own: the size of the whole answer is limited, and ValidatePlan
+// (plan_check.h) checks the plan.
 #pragma once
 
 #include "muster/plan.h"
@@ -17,9 +17,9 @@
 
 namespace muster {
 
-struct NameOfRole {};  // an index, or several, that JSON writes as names of roles
-struct NameOfHost {};  // … as labels of hosts
-struct OnePerLine {};  // a list that the plan's JSON spreads over lines
+struct NameOfRole {};  // one or several indices that JSON writes as role names
+struct NameOfHost {};  // … as host labels
+struct OnePerLine {};  // a list that the plan's JSON writes with one element per line
 
 inline bool IsNone(const RestartPolicy& restart) { return restart.max == 0; }
 inline bool IsNone(const CheckpointPlace& place) { return place.dir.marked.empty(); }
@@ -54,7 +54,7 @@ void Fields(V& v, RoleLimits& limits) {
   v("time_ms", limits.time_ms), v("silent_ms", limits.silent_ms), v("log_bytes", As<UnlessNone>(limits.log_bytes));
 }
 
-// In JSON not an object but a word, a number or a list (plan_json.cc).
+// JSON has a word, a number or a list instead of an object (plan_json.cc).
 template <class V>
 void Fields(V& v, CoreUse& cores) {
   InRange(v, cores.kind, CoreUse::Kind::kList);

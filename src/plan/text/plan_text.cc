@@ -9,8 +9,8 @@
 namespace muster {
 namespace {
 
-// As it stands if nothing in it could be mistaken for the next word or line, else quoted. A plain word never
-// begins with a quote, so the two cannot be confused.
+// Appends the word unchanged if it cannot be confused with the next word or line, else quoted. A plain word never
+// begins with a quote, so the two forms are distinct.
 void AppendWord(std::string& out, std::string_view word) {
   bool plain = !word.empty();
   for (const char c : word) plain = plain && c > ' ' && c <= '~' && c != '"' && c != '\'' && c != '\\';
@@ -64,7 +64,7 @@ void AppendValues(std::string& out, const std::string& begin, const std::map<std
   for (const auto& [name, value] : values) Line(out) << begin << " " << Word{name} << " = " << ToText(value);
 }
 
-// "role worker", "process worker.2": how the lines of one subject begin.
+// The beginning of all lines about one subject: "role worker", "process worker.2".
 std::string Subject(const char* what, std::string_view name) {
   std::string begin = what;
   AppendWord(begin, name);

@@ -1,4 +1,4 @@
-// How the end of a process reads, the same in messages, journal and report.
+// Describes the end of a process, with the same words in messages, journal and report.
 #pragma once
 
 #include <string>

@@ -40,7 +40,7 @@ void ProcessOrders::SendStarts() {
   for (const StartWindow::Start& start : window_.Take(run_.clock->Monotonic())) Send(start);
   const MonotonicNs now = run_.clock->Monotonic();
   if (window_.NextAt(now) != now || std::exchange(starts_due_, true)) return;
-  run_.Later([this] {  // after what has arrived meanwhile
+  run_.Later([this] {  // handle the messages first that have arrived meanwhile
     starts_due_ = false;
     SendStarts();
   });
@@ -95,7 +95,7 @@ void ProcessOrders::Dump(const DumpOrdered& order) {
   run_.console.Dumping(order);
   if (const Result<UniqueFd> dumps = MakeFolder(run_.directory->folder(), "dumps")) {
     if (const Result<UniqueFd> made = MakeFolder(dumps->get(), std::to_string(order.dump)); !made) {
-      run_.console.Warn(Sentence(made.error()));  // what is told is in the journal all the same
+      run_.console.Warn(Sentence(made.error()));  // the journal contains the dump in any case
     }
   }
   std::vector<TakeDump> by_host(links_.size(), TakeDump{order.dump, kDumpMs, {}});

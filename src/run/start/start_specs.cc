@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/values/number_list.h"
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "plan/environment/environment.h"
 #include "plan/environment/python_path.h"
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kMaxSecretBytes = 1U << 20;
 
-// Whether a value that the role shares differs from attempt to attempt: then it cannot be part of a block sent once.
+// Whether a value shared by the role differs between attempts: then it cannot be part of a block that is sent once.
 bool ChangesByAttempt(const Text& text) {
   static const std::array<std::string, 3> kPlaceholders = {
       PlaceholderText({Placeholder::Kind::kAttempt, {}, 0}), PlaceholderText({Placeholder::Kind::kCheckpoint, {}, 0}),
@@ -35,10 +35,10 @@ bool ChangesByAttempt(const Text& text) {
                      [&](const std::string& hole) { return text.marked.find(hole) != std::string::npos; });
 }
 
-// Above what shells and programs number themselves, below any limit.
+// Above the descriptors that shells and programs use by number, and below any limit.
 constexpr std::int32_t kFirstSecretDescriptor = 100;
 
-// The name of the secret that the value is, if it is one.
+// The name of the secret if the value is one.
 std::optional<std::string> SecretIn(const Value& value) {
   const std::string* text = value.AsString();
   if (text == nullptr || !text->starts_with(kPlaceholderOpen)) return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<std::string> SecretIn(const Value& value) {
   return hole.kind == Placeholder::Kind::kSecret ? std::optional(hole.name) : std::nullopt;
 }
 
-// The value with the holes of all its strings filled.
+// The value with the placeholders of all its strings filled.
 Result<Value> Filled(const Value& value, const Binding& binding, std::uint32_t attempt) {
   if (const std::string* text = value.AsString()) {
     Result<std::string> filled = FillPlaceholders(Text(*text), binding, attempt);
@@ -76,7 +76,8 @@ Result<Value> Filled(const Value& value, const Binding& binding, std::uint32_t a
   return value;
 }
 
-// An attribute's value, holes filled. One that is a port and nothing else is a number, as MindSpore wants it.
+// The value of an attribute with its placeholders filled. A value that is only a port becomes a number, as MindSpore
+// requires.
 Result<Value> FilledAttribute(const Value& value, const Binding& binding) {
   if (const std::string* text = value.AsString()) {
     const auto pieces = Pieces(Text(*text));
@@ -150,7 +151,7 @@ void LeadVariables(const CallerEnvironment& surroundings, std::uint32_t host, Va
   for (auto& [name, value] : variables) value = Text(surroundings.Led(host, value.marked));
 }
 
-// The role with its variables as the host is to have them.
+// The role with its variables adapted to the host's paths of shipped code.
 Role RoleOn(const CallerEnvironment& surroundings, std::uint32_t host, Role role) {
   if (surroundings.code.contains(host)) LeadVariables(surroundings, host, role.env);
   return role;
@@ -176,7 +177,7 @@ Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const
 
 Starts::Starts(const Plan& plan, const Binding& binding, const CallerEnvironment& surroundings)
     : plan_(plan), binding_(binding), surroundings_(surroundings) {
-  std::map<std::uint32_t, ProcessId> first;                            // of each host
+  std::map<std::uint32_t, ProcessId> first;                            // the first process of each host
   std::map<std::pair<std::uint32_t, std::string>, ProcessId> by_name;  // of hosts that hold ports
   std::set<std::uint32_t> holding;
   for (const auto& [name, port] : plan.ports) holding.insert(port.host);
@@ -229,7 +230,7 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
   Process own = process;
   if (attempt > 0) {
     for (const auto& [name, value] : role.env) {
-      if (ChangesByAttempt(value)) own.env.emplace(name, value);  // the block holds the first attempt's
+      if (ChangesByAttempt(value)) own.env.emplace(name, value);  // the block contains the value of the first attempt
     }
   }
   if (surroundings_.code.contains(process.host)) LeadVariables(surroundings_, process.host, own.env);
@@ -241,9 +242,8 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
   for (const auto& [name, number] : SecretDescriptors(plan_, process)) {
     const auto secret = binding_.secrets.find(name);
     if (secret == binding_.secrets.end()) {
-      return Fail(
-          Error("binding", {},
-                fmt::format("the context of {} holds no secret {}", ProcessName(plan_, process), Quoted(name))));
+      return Fail(Error("binding", {},
+                        fmt::format("the context of {} has no secret {}", ProcessName(plan_, process), Quoted(name))));
     }
     start.passed.push_back({number, secret->second});
   }
@@ -276,11 +276,8 @@ Result<ReadyWhen> Starts::ReadyOf(const Process& process, std::uint32_t attempt)
       return when;
     case Readiness::Kind::kPort: {
       when.kind = ReadyWhen::Kind::kPort;
-      const char* const end = what->data() + what->size();
-      const auto [stopped, error] = std::from_chars(what->data(), end, when.port);
-      if (error != std::errc() || stopped != end || when.port == 0) {
-        return Fail(Error("ready", {}, fmt::format("{} is not a port to wait for", Quoted(*what))));
-      }
+      when.port = ParseNumber<std::uint16_t>(*what).value_or(0);
+      if (when.port == 0) return Fail(Error("ready", {}, fmt::format("{} is not a port to wait for", Quoted(*what))));
       return when;
     }
     case Readiness::Kind::kFile:
@@ -316,7 +313,7 @@ std::map<std::string, std::int32_t> SecretDescriptors(const Plan& plan, const Pr
 
 namespace {
 
-// The settled context of a process as its file holds it: {"set_context": {"mode": 0}}.
+// The settled context of a process, as written to its file: {"set_context": {"mode": 0}}.
 Result<Value> FilledContext(const Plan& plan, const Process& process, const Binding& binding) {
   const std::map<std::string, std::int32_t> descriptors = SecretDescriptors(plan, process);
   ContextValues filled;
@@ -338,7 +335,7 @@ Result<std::map<std::string, std::string>> GeneratedFiles(const Plan& plan, cons
   std::map<std::string, std::string> files;
   for (const Process& process : plan.processes) {
     const ContextValues context = EffectiveContext(plan, process);
-    if (context.empty() && plan.mindspore.empty()) continue;  // with a release $MUSTER_CONTEXT names the file
+    if (context.empty() && plan.mindspore.empty()) continue;  // with a release, $MUSTER_CONTEXT names the file
     Result<Value> filled = FilledContext(plan, process, binding);
     if (!filled) return Fail(std::move(filled.error()));
     Value::Map file{{"format", 1},
@@ -421,7 +418,7 @@ Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,
     if (value) {
       values.emplace(name, std::move(*value));
     } else {
-      missing.push_back(Error("secret", {}, fmt::format("the secret {} cannot be had: {}", Quoted(name), why)));
+      missing.push_back(Error("secret", {}, fmt::format("the secret {} is not available: {}", Quoted(name), why)));
     }
   }
   if (!missing.empty()) return Fail(std::move(missing));

@@ -135,7 +135,7 @@ void Supervisor::On(const Event& event) {
                  [&](const SignalSent& e) {
                    if (e.error == 0 && e.process < states.count()) states.Signalled(e.process, e.signal == SIGKILL);
                  },
-                 // For the report: they decide nothing.
+                 // Only for the report: they affect no decision.
                  [](const FirstOutput&) {}, [](const EndEvidence&) {}, [](const ProcessDumped&) {}},
       event);
 }
@@ -152,7 +152,7 @@ void Supervisor::OnStopRequested(const StopRequested& event) {
     if (dump_.complete()) EndDump(true);
     return;
   }
-  // A further request without a dump does not wait for the dump any longer.
+  // A further request without a dump cancels the wait for the dump.
   dump_.DropStop();
   cause_.StopAsked(event.signal);
   why_ = event.signal == 0 ? "asked to stop" : fmt::format("ended by {}", SignalName(event.signal));
@@ -219,7 +219,7 @@ void Supervisor::EndDump(bool complete) {
     OnStopRequested(stop);
   }
   if (!waiting.silent || !AtWork()) return;
-  // A process that ended or was started again meanwhile has given a sign of life.
+  // A process that ended or was restarted meanwhile has shown activity.
   const auto& [scope, first] = *waiting.silent;
   if (state(first) != ProcessState::kRunning || attempt(first) != waiting.silent_attempt) return;
   PassLimit(first, scope.role ? "silent" : "silent_job", scope.limit_ms);
@@ -244,7 +244,7 @@ void Supervisor::Apply(std::optional<JobInput> input) {
   if ((cell.effects & kLinger) != 0) processes_.Linger(orders_);
   if ((cell.effects & kStopRole) != 0) processes_.Stop(linger_role_, false, orders_);
   if ((cell.effects & kStopAll) != 0) {
-    // After a failure the others of a collective checkpoint are gone, or what they hold is doubtful.
+    // After a failure, other participants of a collective checkpoint are gone, or their state is doubtful.
     const bool intact = cause() == Cause::kStopped || cause() == Cause::kTimeLimit;
     const bool asked = intact && checkpoint_.Begin(plan_, processes_.states(), orders_);
     if (!asked) processes_.Stop(std::nullopt, false, orders_);
@@ -252,7 +252,7 @@ void Supervisor::Apply(std::optional<JobInput> input) {
   if ((cell.effects & kKillAll) != 0) processes_.Stop(std::nullopt, true, orders_);
   if ((cell.effects & (kKillAll | kFinishAll | kEnd)) != 0) checkpoint_.Cancel(orders_);
   if ((cell.effects & (kFinishAll | kEnd)) == 0) return;
-  if (dump_.under_way()) dump_.End(false, orders_);  // what waited for it does so no more
+  if (dump_.under_way()) dump_.End(false, orders_);  // actions that waited for it are cancelled
   orders_.DisarmAll();
   if ((cell.effects & kFinishAll) != 0) {
     orders_.Add(FinishOrdered{});
@@ -264,7 +264,7 @@ void Supervisor::Apply(std::optional<JobInput> input) {
 
 std::vector<Action> Supervisor::Settle() {
   const ProcessStates& states = processes_.states();
-  if (awaits_checkpoint() && states.stopping() == 0) FinishCheckpoint();  // all who were asked have ended
+  if (awaits_checkpoint() && states.stopping() == 0) FinishCheckpoint();  // all signalled processes have ended
   while (const std::optional<JobInput> input = DueFromCounts(phase_, states, processes_.hosts().machines_left())) {
     Apply(input);
   }

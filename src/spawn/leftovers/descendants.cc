@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <unordered_set>
 
 #include <dirent.h>
@@ -19,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
+#include "base/values/parse_number.h"
 
 namespace muster {
 namespace {
@@ -37,14 +36,6 @@ std::optional<std::string> FileText(const std::string& path) {
     if (size == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(size));
   }
-}
-
-template <class Number>
-std::optional<Number> ParseNumber(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 template <class Visit>
@@ -85,7 +76,7 @@ Wait WaitFor(pid_t pid, int options) {
   return info.si_pid == 0 ? Wait::kRunning : Wait::kEnded;
 }
 
-// Returns when the child has ended, or after a moment in which new children may have appeared.
+// Returns when the child has exited, or after a moment in which new children may have appeared.
 void AwaitEnd(pid_t pid, std::chrono::milliseconds at_most) {
   const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   pollfd ready = {pidfd.get(), POLLIN, 0};
@@ -154,7 +145,7 @@ KillReport KillChildren(const std::function<bool(pid_t)>& keep, std::chrono::mil
     if (HasNoChild()) return report;
     std::vector<pid_t> children = ChildrenNow();
     std::erase_if(children, keep);
-    // The kernel's list may skip children while others end, so only a second, unchanged list counts.
+    // The kernel's list may skip children while others exit, so only a second, unchanged list counts.
     if (children.empty()) {
       if (empty_before) return report;
       empty_before = true;
@@ -185,8 +176,8 @@ KillReport KillChildren(const std::function<bool(pid_t)>& keep, std::chrono::mil
   }
 }
 
-// Whether the process was started with one of these variables; false if another
-// user's.
+// Whether the process was started with one of these variables; false for a process of another
+// user.
 bool IsMarked(pid_t pid, const std::set<std::string>& marks) {
   const auto environment = FileText("/proc/" + std::to_string(pid) + "/environ");
   if (!environment) return false;

@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// Possible and not begun: a head judges a few hundred at a time, and no more before these have begun.
+// Possible trials that have not begun: a head judges a few hundred at a time, and the next ones when these have begun.
 constexpr std::size_t kMostWaiting = 1U << 18;
 
 }  // namespace
@@ -23,7 +23,7 @@ void SweepProgress::Taken(const SweepBegan& entry) {
   recipe_ = entry.recipe;
   trials_ = entry.trials;
   ended_.reset();
-  // Of a changed recipe the sampler may have fewer of them.
+  // After a change of the recipe the sampler may have fewer trials.
   if (trials_ > 0) open_.erase(open_.lower_bound(trials_), open_.end());
   if (!entry.accepted) return;
   for (auto& [trial, open] : open_) open.plan.clear();
@@ -47,7 +47,7 @@ void SweepProgress::Judged(const PointsJudged& entry) {
   };
   for (const auto& [first, last] : impossible.ranges()) {
     impossible_.Add(TrialRange{first, last});
-    // Laid out whole, or once the recipe has changed, a trial that had been found possible may turn out not to be.
+    // Planned completely, or after a change of the recipe, a trial judged possible may turn out to be impossible.
     for (auto open = open_.lower_bound(first); open != open_.end() && open->first <= last;) {
       open = open->second.running ? std::next(open) : open_.erase(open);
     }
@@ -86,7 +86,7 @@ void SweepProgress::Ended(const AttemptEnded& entry) {
   trial_ms_ += entry.ms;
   if (entry.again || entry.interrupted) {
     if (!entry.interrupted) ++(entry.counted ? trial.counted : trial.free);
-    // What it wrote before it diverged would diverge again.
+    // A checkpoint written before the loss diverged would diverge again.
     if (entry.trial_class == TrialClass::kDiverged) trial.first = trial.attempts;
     return;
   }

@@ -1,5 +1,5 @@
-// A sweep's account for the archive (wire/archive/archive.h): its index keeps one, so that not all of a journal has to
-// be read.
+// Serialises a sweep's progress (wire/archive/archive.h): the index stores it, so that the whole journal need not be
+// read.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace muster {
 
 namespace account_archive {
 
-// Two numbers for each, since an archive knows no pairs.
+// Two numbers for each range, since an archive has no pairs.
 template <class A>
 void Pairs(A& archive, std::vector<TrialRange>& ranges) {
   std::vector<std::uint64_t> numbers;

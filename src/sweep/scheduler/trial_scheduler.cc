@@ -178,7 +178,7 @@ bool TrialScheduler::Began(const AttemptBegan& began) {
     const auto running = running_.find(began.trial);
     const auto open = account_.open().find(began.trial);
     if (running != running_.end() && open != account_.open().end()) {
-      rules_.GoOn(running->second.progress, open->second.rungs);
+      rules_.Continue(running->second.progress, open->second.rungs);
     }
     return true;
   }
