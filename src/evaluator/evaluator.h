@@ -44,6 +44,7 @@ struct EvaluationOptions {
   std::map<std::string, LibraryPlace> libraries;
   std::string rules;
   bool site_file = false;
+  bool engine_page = false;
   bool describe_sweep = false;
   std::optional<Space> words = {};
   std::optional<JudgeTask> judge = {};
@@ -76,9 +77,10 @@ struct Evaluation {
   Provenance provenance;                 // all places, in `origins` too, are in known files or empty
   Origins origins;
   Diagnostics warnings;
-  std::vector<std::string> lockdown;       // lockdown mechanisms in use, as the evaluator reports them
-  std::optional<SiteFileTable> site_file;  // if requested
-  std::optional<SweepDescription> sweep;   // if requested; its places are known, in the judgement too
+  std::vector<std::string> lockdown;         // lockdown mechanisms in use, as the evaluator reports them
+  std::vector<EngineField> engine_settings;  // their places are known
+  std::optional<SiteFileTable> site_file;    // if requested
+  std::optional<SweepDescription> sweep;     // if requested; its places are known, in the judgement too
   std::optional<Judgement> judgement;
   std::vector<std::string> plan_ids;  // for EvaluationOptions::points, see EvaluationAnswer
   Site site;                          // as given

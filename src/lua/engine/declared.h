@@ -11,6 +11,9 @@ namespace muster {
 // From the table at `settled`, the result of recipe.lua's settle; `place` is the recipe's.
 Declared ReadDeclared(lua_State* lua, Host& host, int settled, const Place& place);
 
+// The options of engines that the recipe sets, by engine and name.
+std::vector<EngineField> ReadEngineFields(lua_State* lua, Host& host, int settled);
+
 // The recipe's profiles, by name.
 std::vector<ProfileFacts> ReadProfiles(lua_State* lua, Host& host, int settled);
 

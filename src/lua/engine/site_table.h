@@ -19,7 +19,8 @@ namespace muster {
 // Keys that are computed or are not names have none, nor have those of a table in parentheses.
 std::map<std::string, std::uint32_t> KeyLines(std::string_view text, std::uint32_t line);
 
-// The value at `returned`, which must be the result of muster.site; nothing, with a report, if it is something else.
+// The value at `returned`, which must be the result of muster.site, or a plain table if the page of an engine is
+// requested; nothing, with a report, if it is something else.
 // `muster` is the index of the module's table.
 std::optional<SiteFileTable> ReadSiteTable(lua_State* lua, Host& host, int muster, int returned);
 

@@ -95,17 +95,29 @@ std::optional<std::string> OwnRecipe(const std::string& name) {
   return EmbeddedSource("muster/recipes/" + name + ".lua");
 }
 
-std::vector<std::string> OwnRecipeNames() {
-  constexpr std::string_view kFolder = "muster/recipes/";
+namespace {
+
+// The names of muster's own files of a folder ("muster/recipes/").
+std::vector<std::string> NamesIn(std::string_view folder) {
   constexpr std::string_view kEnd = ".lua";
   std::vector<std::string> names;
   for (const EmbeddedFile& file : EmbeddedLua()) {
-    if (!file.path.starts_with(kFolder)) continue;
-    const std::string_view name = file.path.substr(kFolder.size());
+    if (!file.path.starts_with(folder)) continue;
+    const std::string_view name = file.path.substr(folder.size());
     names.emplace_back(name.substr(0, name.size() - kEnd.size()));
   }
   std::sort(names.begin(), names.end());
   return names;
 }
+
+}  // namespace
+
+std::vector<std::string> OwnRecipeNames() { return NamesIn("muster/recipes/"); }
+
+Result<Value> OwnEngine(const std::string& name) { return DataIn("muster/engines/" + name + ".lua"); }
+
+Result<Value> OwnEngineSigns() { return DataIn("muster/engine_signs.lua"); }
+
+std::vector<std::string> OwnEngineNames() { return NamesIn("muster/engines/"); }
 
 }  // namespace muster

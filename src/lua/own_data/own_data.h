@@ -32,4 +32,11 @@ Result<Value> OwnRecipeFields();
 std::optional<std::string> OwnRecipe(const std::string& name);
 std::vector<std::string> OwnRecipeNames();
 
+// The page of an engine that is part of the program ("slurm", lua/muster/engines), unchecked, and the names of all, in
+// order.
+Result<Value> OwnEngine(const std::string& name);
+std::vector<std::string> OwnEngineNames();
+// Of each the variable that is set inside an allocation: maps with `name` and `inside`, the nearest engine first.
+Result<Value> OwnEngineSigns();
+
 }  // namespace muster

@@ -1,0 +1,46 @@
+-- Grid Engine: Son of Grid Engine, Univa and Altair Grid Engine. The parallel environment needs control_slaves TRUE, and
+-- allocation_rule 1 so that a slot is a host.
+return {
+  name = "gridengine",
+  doc = "Grid Engine: qsub and qrsh -inherit.",
+  source = "Grid Engine 8.1.9, man pages qsub(1), qstat(1), qacct(1), qdel(1), sge_pe(5), accounting(5)",
+  tried = false,
+
+  inside = "PE_HOSTFILE",
+  job = { variable = "JOB_ID" },
+  -- "host slots queue processors"
+  hosts = { file = "PE_HOSTFILE", form = "lines" },
+
+  start = { "sh", "-c", 'agent=$1 file=$2 options=$3; shift 3; for host do qrsh -inherit -nostdin "$host" "$agent" --dial "$file" $options & done; wait',
+            "muster", "{agent}", "{dial_file}", "{options}", "{each_host}" },
+
+  options = {
+    { name = "nodes", type = "count", doc = "slots of the parallel environment, one on each host; those beyond the job's are spares" },
+    { name = "pe", type = "text", default = "muster", into = "pe", line = "{value}", doc = "parallel environment with allocation_rule 1" },
+    { name = "queue", type = "text", line = "-q {value}", doc = "queue" },
+    { name = "account", type = "text", line = "-A {value}", doc = "account that is charged" },
+    { name = "project", type = "text", line = "-P {value}", doc = "project" },
+    { name = "time", type = "duration", form = "seconds", line = "-l h_rt={value}", doc = "time limit: 12h or 1d12h" },
+    { name = "gpu", type = "count", line = "-l gpu={value}", devices = true, doc = "GPUs of each host, where the site counts them as gpu" },
+    { name = "exclusive", type = "flag", default = false, line = "-l exclusive=true", doc = "whole hosts, where the site has this resource" },
+    { name = "extra", type = "list", line = "{value}", doc = "further options of qsub, as they are: -l mem_free=256G" },
+  },
+  script = {
+    directive = "#$ ",
+    always = { "-N {name}", "-S /bin/sh", "-V", "-r n", "-j y", "-pe {pe} {nodes}" },
+  },
+
+  submit = { command = { "qsub", "-terse", "{script}" }, before = "." },
+  cancel = { "qdel", "{each_job}" },
+  queries = {
+    { command = { "qstat" }, form = "columns", columns = { "job", "", "", "", "state" } },
+    { command = { "qacct", "-j", "{job}" }, form = "stanzas", separator = " ", columns = { job = "jobnumber", exit = "exit_status", reason = "failed" },
+      absent = { "not found" } },
+  },
+  states = {
+    qw = "queued", hqw = "queued", hRwq = "queued", Rq = "queued", Eqw = "failed", t = "running", r = "running", Rr = "running",
+    s = "suspended", S = "suspended", T = "suspended", ts = "suspended", dr = "ending", dt = "ending", ds = "ending",
+  },
+  reasons = { ["37"] = "time_limit", ["100"] = "failed" },
+  exit = "code", signal_base = 128,
+}

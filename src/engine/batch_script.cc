@@ -1,0 +1,96 @@
+#include "engine/batch_script.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/values/shell_quote.h"
+#include "engine/command_template.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kLongestName = 64;
+
+bool HasLineEnd(std::string_view text) {
+  return text.find_first_of(std::string_view("\n\r\0", 3)) != std::string_view::npos;
+}
+
+// The lines of one option: of a list one for each text.
+std::vector<std::string> LinesOf(const EngineOption& option, const Value& value) {
+  std::vector<std::string> texts;
+  if (value.AsBool() != nullptr) {
+    if (!*value.AsBool()) return {};
+    texts.emplace_back();
+  } else if (value.AsList() != nullptr) {
+    for (const Value& text : *value.AsList()) texts.push_back(*text.AsString());
+  } else {
+    texts.push_back(value.AsString() != nullptr ? *value.AsString() : ToText(value));
+  }
+  std::vector<std::string> lines;
+  for (std::string& text : texts) {
+    TemplateValues values;
+    values.texts["value"] = std::move(text);
+    lines.push_back(Filled(option.line, values));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string BatchJobName(std::string_view name) {
+  std::string sound;
+  for (const char c : name.substr(0, kLongestName)) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
+    sound += plain && static_cast<unsigned char>(c) < 0x80 ? c : '_';
+  }
+  if (sound.empty() || std::isalpha(static_cast<unsigned char>(sound.front())) == 0) sound.insert(0, "m");
+  return sound;
+}
+
+Result<std::string> BatchScript(const EnginePage& page, const EngineSettings& settings, const BatchJob& job) {
+  if (HasLineEnd(job.folder) || std::any_of(job.command.begin(), job.command.end(), HasLineEnd)) {
+    return Fail(Error("format", {}, "a batch script cannot hold a word with a line end",
+                      "give the value in a file: name@=file, or in the recipe"));
+  }
+  TemplateValues values;
+  values.texts = {{"name", BatchJobName(job.name)}, {"nodes", std::to_string(job.nodes)}};
+  if (page.notice) {
+    values.texts["notice_signal"] = page.notice->signal;
+    values.texts["notice_seconds"] = std::to_string(page.notice->seconds);
+    values.texts["notice_minutes"] = std::to_string((page.notice->seconds + 59) / 60);
+  }
+  std::vector<std::string> own_lines;
+  for (const EngineOption& option : page.options) {
+    if (!option.into.empty()) values.texts[option.into];
+    const auto set = settings.find(option.name);
+    Value value;
+    if (option.name == "nodes") {
+      value = Value(std::int64_t{job.nodes});
+    } else if (set != settings.end()) {
+      value = set->second.value;
+    } else if (option.default_value) {
+      value = *option.default_value;
+    } else {
+      continue;
+    }
+    if (option.line.empty()) continue;  // the number of nodes, where another line has it
+    for (std::string& line : LinesOf(option, value)) {
+      if (option.into.empty()) {
+        own_lines.push_back(std::move(line));
+      } else {
+        values.texts[option.into] += line;
+      }
+    }
+  }
+  std::string script = "#!/bin/sh\n";
+  for (const std::string& line : page.script.always) script += page.script.directive + Filled(line, values) + "\n";
+  for (const std::string& line : own_lines) script += page.script.directive + line + "\n";
+  script += "\n";
+  if (!job.note.empty()) script += "# " + Printable(job.note) + "\n";
+  // Exit code 3: the machine's fault, as muster has it.
+  script += "cd " + ShellQuoted(job.folder) + " || exit 3\n";
+  script += "exec " + ShellQuoted(job.command) + "\n";
+  return script;
+}
+
+}  // namespace muster

@@ -1,0 +1,32 @@
+// The batch script that runs a command of muster inside an allocation of an engine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/engine_page.h"
+#include "engine/engine_settings.h"
+#include "muster/result.h"
+
+namespace muster {
+
+struct BatchJob {
+  std::string name;                  // of the job
+  std::uint32_t nodes = 1;           // of the allocation, spares included
+  std::string folder;                // absolute: where the command runs
+  std::vector<std::string> command;  // muster and its words
+  std::string note;                  // a comment line; may be empty
+};
+
+// The script: directives, first those that it always has, then those of the settings in the order of the page's
+// options; then `cd` and the command in the place of the shell. The settings must be checked by that page
+// (engine_settings.h); the number of nodes is the job's. Kind "format": the command or folder cannot stand in a script
+// (a newline, NUL).
+Result<std::string> BatchScript(const EnginePage& page, const EngineSettings& settings, const BatchJob& job);
+
+// The name as every engine takes it: other characters than letters, digits, '.', '_' and '-' become '_', and it begins
+// with a letter.
+std::string BatchJobName(std::string_view name);
+
+}  // namespace muster

@@ -1,0 +1,155 @@
+// The page of an engine: what muster knows of Slurm, PBS, … as data (lua/muster/engines, or a user's own file). The
+// other files of this folder use it; docs/engines.md describes its fields.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "muster/diagnostic.h"
+#include "muster/result.h"
+#include "muster/value.h"
+
+namespace muster {
+
+// The state of a job of an engine.
+enum class JobState : std::uint8_t {
+  kQueued,
+  kRunning,
+  kSuspended,
+  kEnding,  // it ends; its outcome is not final
+  kEnded,   // only its exit code says how; not a state that JobStatus has
+  kSucceeded,
+  kFailed,
+  kCancelled,
+  kTimeLimit,
+  kPreempted,
+  kNodeFailed,
+  kOutOfMemory,
+  kUnknown,   // the engine does not know at the moment
+  kVanished,  // the engine has no record of the job (any more); not a word of pages
+};
+
+// "queued", "time_limit", …: the words of pages, and "vanished".
+std::string_view JobStateName(JobState state);
+
+// Where a text comes from: one of three.
+struct EngineText {
+  std::string variable;              // its value
+  std::string file;                  // the file whose path this variable holds
+  std::vector<std::string> command;  // its output
+};
+
+enum class HostListForm : std::uint8_t {
+  kCompressed,  // n[01-04,7],login
+  kLines,       // the first word of each line
+  kWords,       // names, with blanks between them
+  kPairs,       // NAME COUNT NAME COUNT
+};
+
+struct EngineHosts {
+  EngineText text;
+  HostListForm form = HostListForm::kLines;
+  std::vector<std::string>
+      expand;  // prints a compressed {list} that muster cannot expand, one name a line; may be empty
+};
+
+// How many devices the allocation has on each host: output with "Nodes=n[1-2] … GRES=gpu:2(IDX:0-1)", as Slurm prints
+// it.
+struct EngineDevices {
+  std::vector<std::string> command;
+  std::vector<std::string> kinds;  // names of the generic resources that are devices
+};
+
+enum class EngineOptionType : std::uint8_t { kText, kCount, kDuration, kFlag, kList };
+enum class EngineDuration : std::uint8_t { kDaysClock, kClock, kHoursMinutes, kSeconds };
+
+// One setting of a user for the engine: slurm = { partition = "gpu" }.
+struct EngineOption {
+  std::string name;
+  std::string doc;
+  EngineOptionType type = EngineOptionType::kText;
+  EngineDuration form = EngineDuration::kSeconds;  // kDuration
+  std::string line;                                // of the batch script, with {value}; a flag's without
+  std::string into;      // a placeholder of script.always that `line` becomes part of; empty: a line of its own
+  bool devices = false;  // it says how many devices a node has: N or KIND:N
+  std::optional<Value> default_value;
+};
+
+// The signal that tells the head of the coming end of the allocation, so long before.
+struct EngineNotice {
+  std::string signal;
+  std::uint32_t seconds = 0;
+};
+
+struct EngineScript {
+  std::string directive;            // "#SBATCH "
+  std::vector<std::string> always;  // lines that every script has
+};
+
+// How a job is submitted and its id found in the output: behind `after`, up to `before`, or else up to a blank.
+struct EngineSubmit {
+  std::vector<std::string> command;  // without {script} the script comes on stdin
+  std::string after;
+  std::string before;
+};
+
+enum class JobAnswerForm : std::uint8_t {
+  kColumns,  // a line for each job
+  kPairs,    // a line for each job: Name=value Name=value
+  kStanzas,  // several lines for each job: name = value
+};
+enum class JobField : std::uint8_t { kNone, kJob, kState, kReason, kExit, kHosts };
+
+// A question about the states of jobs. With {job} it is asked for each job, with {jobs} or {each_job} for many at once.
+struct EngineQuery {
+  std::vector<std::string> command;
+  JobAnswerForm form = JobAnswerForm::kColumns;
+  std::string separator;                  // kColumns, kStanzas; empty: blanks
+  std::vector<JobField> columns;          // kColumns
+  std::map<std::string, JobField> names;  // kPairs, kStanzas
+  std::string head;                 // kStanzas: begins one and is followed by the job; empty: the name of kJob does
+  std::vector<std::string> absent;  // any of these in its error output: it knows none of the jobs
+};
+
+struct EnginePage {
+  std::string name;
+  std::string doc;
+  std::string source;
+  std::string tried;  // the real engine that the page was tried with; empty: stand-ins only
+
+  std::string inside;  // a variable that is set inside an allocation
+  EngineText job;      // its id
+  EngineHosts hosts;
+  std::optional<EngineDevices> devices;
+  std::string node_name;  // a variable of started processes: the engine's name of their host; empty: the host's own
+  std::vector<std::string> start;  // one command that starts one agent on each host
+  std::vector<std::string> clear;  // NAME, PREFIX*: not in its environment
+  std::vector<std::string> own;    // NAME, PREFIX*: of the head's own task, not for the processes of a job
+
+  std::vector<EngineOption> options;
+  std::optional<EngineNotice> notice;
+  EngineScript script;
+  EngineSubmit submit;
+  std::vector<std::string> cancel;
+  std::vector<std::string> signal;       // {signal} without SIG; empty: the engine has no such command
+  std::vector<EngineQuery> queries;      // from the gentlest on
+  std::vector<std::string> query_clear;  // NAME, PREFIX*: not in their environment
+
+  std::map<std::string, JobState> states;   // by the engine's word
+  std::map<std::string, JobState> reasons;  // of jobs that failed: by the first word of the reason
+  std::map<std::string, JobState> exits;    // of jobs that failed: by the exit code as it is printed
+  bool exit_has_signal = false;             // exit codes are CODE:SIGNAL
+  std::uint32_t signal_base = 128;          // otherwise a code above it is a signal's number and this
+
+  const EngineOption* FindOption(std::string_view option) const;
+};
+
+// The page that a file returned. `file` is named in diagnostics; `lines` has the lines of its keys by path
+// (SiteFileTable), and may be empty. All problems at once: kinds "unknown_key", "type", "enum", "missing", "format".
+Result<EnginePage> ReadEnginePage(const Value& table, const std::string& file,
+                                  const std::map<std::string, std::uint32_t>& lines);
+
+}  // namespace muster

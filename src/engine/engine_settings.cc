@@ -1,0 +1,238 @@
+#include "engine/engine_settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
+#include "base/values/units.h"
+#include "base/values/utf8.h"
+
+namespace muster {
+namespace {
+
+constexpr std::int64_t kMostCount = 1'000'000;
+constexpr double kLongestSeconds = 1e9;
+constexpr std::size_t kLongestSetting = 4'096;
+
+struct Problem {
+  const char* kind;
+  std::string message;
+  std::string hint;
+};
+
+std::vector<std::string> OptionNames(const EnginePage& page) {
+  std::vector<std::string> names;
+  for (const EngineOption& option : page.options) names.push_back(option.name);
+  return names;
+}
+
+bool IsOneLineText(const std::string& text) {
+  return !text.empty() && text.size() <= kLongestSetting && IsUtf8(text) &&
+         std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+}
+
+// Texts become part of a directive line, which engines split at blanks unless the page quotes the value.
+tl::expected<Value, Problem> CheckedText(const EngineOption& option, const std::string& text) {
+  if (!IsOneLineText(text)) {
+    return tl::unexpected(Problem{"format", option.name + " is one line of text, got " + Quoted(text), {}});
+  }
+  const bool quoted = option.line.find("\"{value}\"") != std::string::npos;
+  const char* const special = quoted ? "\"\\" : " \t\"'\\#";
+  if (const std::size_t at = text.find_first_of(special); at != std::string::npos) {
+    return tl::unexpected(Problem{"format",
+                                  option.name + " cannot contain " + Quoted(text.substr(at, 1)) + ": " + Quoted(text),
+                                  "an option with blanks or quotes goes into extra"});
+  }
+  return Value(text);
+}
+
+tl::expected<Value, Problem> CheckedDuration(const EngineOption& option, const Value& value) {
+  const std::string* text = value.AsString();
+  const auto bare = [](const std::string& word) {
+    return !word.empty() && word.find_first_not_of("0123456789.") == std::string::npos;
+  };
+  if (text == nullptr || bare(*text)) {
+    const std::string number = text == nullptr ? ToText(value) : *text;
+    return tl::unexpected(Problem{"format", option.name + " is a time with its unit, got " + number,
+                                  "write " + option.name + " = \"" +
+                                      (value.IsNumber() || text != nullptr ? number : "90") +
+                                      "m\" for minutes, \"12h\" for hours"});
+  }
+  // The engine's own notation goes through: 1-12:00:00.
+  const bool clock =
+      option.form != EngineDuration::kSeconds && text->find(':') != std::string::npos &&
+      text->find_first_not_of(option.form == EngineDuration::kDaysClock ? "0123456789:-" : "0123456789:") ==
+          std::string::npos;
+  if (clock) return value;
+  const auto seconds = ParseDuration(*text);
+  if (!seconds || *seconds <= 0 || *seconds > kLongestSeconds) {
+    return tl::unexpected(Problem{"format", option.name + " is a time, got " + Quoted(*text), "12h, 90m or 1d12h"});
+  }
+  const auto whole = static_cast<std::uint64_t>(std::ceil(*seconds));
+  const std::uint64_t hours = whole / 3600;
+  const std::uint64_t minutes = whole / 60 % 60;
+  switch (option.form) {
+    case EngineDuration::kDaysClock:
+      return Value(hours >= 24 ? fmt::format("{}-{:02}:{:02}:{:02}", hours / 24, hours % 24, minutes, whole % 60)
+                               : fmt::format("{:02}:{:02}:{:02}", hours, minutes, whole % 60));
+    case EngineDuration::kClock:
+      return Value(fmt::format("{:02}:{:02}:{:02}", hours, minutes, whole % 60));
+    case EngineDuration::kHoursMinutes: {
+      const std::uint64_t all = (whole + 59) / 60;
+      return Value(fmt::format("{}:{:02}", all / 60, all % 60));
+    }
+    case EngineDuration::kSeconds:
+      break;
+  }
+  return Value(std::to_string(whole));
+}
+
+tl::expected<Value, Problem> CheckedList(const EngineOption& option, const Value& value) {
+  Value::List texts;
+  if (value.AsString() != nullptr) texts.push_back(value);
+  if (value.AsList() != nullptr) texts = *value.AsList();
+  for (const Value& text : texts) {
+    if (text.AsString() == nullptr || !IsOneLineText(*text.AsString())) {
+      return tl::unexpected(Problem{"type", option.name + " is a list of texts of one line, got " + ToText(value), {}});
+    }
+  }
+  if (texts.empty()) {
+    return tl::unexpected(Problem{"type", option.name + " is a list of texts, got " + ToText(value), {}});
+  }
+  return Value(std::move(texts));
+}
+
+// The value as it is kept.
+tl::expected<Value, Problem> Checked(const EngineOption& option, const Value& value) {
+  switch (option.type) {
+    case EngineOptionType::kText:
+      if (value.AsString() != nullptr) return CheckedText(option, *value.AsString());
+      if (value.AsInt() != nullptr) return Value(ToText(value));
+      return tl::unexpected(Problem{"type", option.name + " is a text, got " + ToText(value), {}});
+    case EngineOptionType::kCount:
+      if (value.AsInt() != nullptr && *value.AsInt() >= 1 && *value.AsInt() <= kMostCount) return value;
+      return tl::unexpected(Problem{"range", option.name + " is a whole number from 1, got " + ToText(value), {}});
+    case EngineOptionType::kDuration:
+      return CheckedDuration(option, value);
+    case EngineOptionType::kFlag:
+      if (value.AsBool() != nullptr) return value;
+      return tl::unexpected(Problem{"type", option.name + " is true or false, got " + ToText(value), {}});
+    case EngineOptionType::kList:
+      break;
+  }
+  return CheckedList(option, value);
+}
+
+// A text of the command line as a value of the option's type, where it is one.
+Value ValueOfWord(const EngineOption& option, const std::string& text) {
+  if (option.type == EngineOptionType::kCount) {
+    std::int64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc() && rest == end) return Value(number);
+  }
+  if (option.type == EngineOptionType::kFlag) {
+    for (const char* yes : {"yes", "true", "1"}) {
+      if (text == yes) return Value(true);
+    }
+    for (const char* no : {"no", "false", "0"}) {
+      if (text == no) return Value(false);
+    }
+  }
+  return Value(text);
+}
+
+}  // namespace
+
+Result<EngineSettings> SettingsOfTable(const EnginePage& page, const Value& table,
+                                       const std::function<Place(const std::string&)>& place_of,
+                                       const std::function<std::string(const std::string&)>& source_of) {
+  EngineSettings settings;
+  Diagnostics problems;
+  if (table.AsList() != nullptr && table.AsList()->empty()) return settings;  // an empty table of Lua
+  if (table.AsMap() == nullptr) {
+    return Fail(Error("type", place_of(""), page.name + " is a table of options, got " + ToText(table),
+                      page.name + " = { nodes = 4 }"));
+  }
+  for (const auto& [name, value] : *table.AsMap()) {
+    const EngineOption* option = page.FindOption(name);
+    if (option == nullptr) {
+      problems.push_back(Error("unknown_key", place_of(name), page.name + " has no option " + name,
+                               DidYouMean(name, OptionNames(page))));
+      continue;
+    }
+    auto checked = Checked(*option, value);
+    if (checked) {
+      settings[name] = {*std::move(checked), place_of(name), source_of(name)};
+    } else {
+      problems.push_back(
+          Error(checked.error().kind, place_of(name), page.name + "." + checked.error().message, checked.error().hint));
+    }
+  }
+  if (!problems.empty()) return Fail(std::move(problems));
+  return settings;
+}
+
+Result<EngineSettings> SettingsOfWords(const EnginePage& page, std::span<const std::string> words,
+                                       const std::string& option) {
+  Value::Map table;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      return Fail(Error("usage", {}, option + " " + Quoted(word) + " is not NAME=VALUE", option + " time=12h"));
+    }
+    const std::string name = word.substr(0, equals);
+    const EngineOption* known = page.FindOption(name);
+    Value value = known == nullptr ? Value(word.substr(equals + 1)) : ValueOfWord(*known, word.substr(equals + 1));
+    if (known != nullptr && known->type == EngineOptionType::kList) {
+      Value::List texts;
+      if (const auto before = table.find(name); before != table.end()) texts = *before->second.AsList();
+      texts.push_back(std::move(value));
+      value = Value(std::move(texts));
+    }
+    table[name] = std::move(value);
+  }
+  auto settings = SettingsOfTable(
+      page, Value(std::move(table)), [](const std::string&) { return Place{}; },
+      [&](const std::string&) { return option; });
+  if (settings) return settings;
+  Diagnostics problems = std::move(settings.error());
+  for (Diagnostic& problem : problems) problem.message = option + ": " + problem.message;
+  return Fail(std::move(problems));
+}
+
+EngineSettings MergedSettings(std::span<const EngineSettings> nearest_first) {
+  EngineSettings merged;
+  for (const EngineSettings& settings : nearest_first) merged.insert(settings.begin(), settings.end());
+  return merged;
+}
+
+std::optional<std::uint32_t> NodesOf(const EngineSettings& settings) {
+  const auto nodes = settings.find("nodes");
+  if (nodes == settings.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(*nodes->second.value.AsInt());
+}
+
+std::optional<std::uint32_t> DevicesOf(const EnginePage& page, const EngineSettings& settings) {
+  for (const EngineOption& option : page.options) {
+    const auto setting = option.devices ? settings.find(option.name) : settings.end();
+    if (setting == settings.end()) continue;
+    if (const std::int64_t* count = setting->second.value.AsInt()) return static_cast<std::uint32_t>(*count);
+    const std::string* text = setting->second.value.AsString();
+    if (text == nullptr) continue;
+    // "gpu:a100:8": the last part; without a number it is one.
+    const std::string last = text->substr(text->rfind(':') + 1);
+    std::uint32_t count = 0;
+    const char* const end = last.data() + last.size();
+    const auto [rest, error] = std::from_chars(last.data(), end, count);
+    return error == std::errc() && rest == end ? count : 1;
+  }
+  return std::nullopt;
+}
+
+}  // namespace muster

@@ -1,0 +1,48 @@
+// What a user sets for an engine, checked against the options of its page: slurm = { partition = "gpu" } in a recipe or
+// a site file, --slurm partition=gpu on the command line.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/engine_page.h"
+#include "muster/result.h"
+
+namespace muster {
+
+// A checked value: a text (also for durations, in the engine's notation), a whole number, true or false, a list of
+// texts.
+struct EngineSetting {
+  Value value;
+  Place place;         // in a recipe or site file
+  std::string source;  // "--slurm", "muster.site.lua:4 (project site file)", …
+};
+
+// By the option's name.
+using EngineSettings = std::map<std::string, EngineSetting>;
+
+// The settings of a table. `place_of` and `source_of` get the name of each option. Kinds "unknown_key", "type",
+// "range", "format".
+Result<EngineSettings> SettingsOfTable(const EnginePage& page, const Value& table,
+                                       const std::function<Place(const std::string&)>& place_of,
+                                       const std::function<std::string(const std::string&)>& source_of);
+
+// The settings of words "name=text", given with `option` ("--slurm"); lists collect the texts of several words. Kind
+// "usage", else as above.
+Result<EngineSettings> SettingsOfWords(const EnginePage& page, std::span<const std::string> words,
+                                       const std::string& option);
+
+// Each setting from the first that has it.
+EngineSettings MergedSettings(std::span<const EngineSettings> nearest_first);
+
+// The number of nodes that the user asks for, if any.
+std::optional<std::uint32_t> NodesOf(const EngineSettings& settings);
+// The number of devices of each node that the user asks for: of "gpu:a100:8" 8. Nothing if they do not say.
+std::optional<std::uint32_t> DevicesOf(const EnginePage& page, const EngineSettings& settings);
+
+}  // namespace muster
