@@ -60,6 +60,7 @@ local function read(given, place, base)
   want("cluster", "table")
   want("limits", "table")
   want("logs", "table")
+  want("container", "table")
   if type(recipe.checkpoint) ~= "function" then want("checkpoint", "table") end
   if type(recipe.name) == "string" and not (recipe.name:match("^[%w][%w_.-]*$") and #recipe.name <= 100) then
     host.report("error", "format", place, "name must consist of letters, digits, '_', '-' and '.', got " .. shown(recipe.name))
@@ -82,6 +83,7 @@ local function read(given, place, base)
   end
   copy "limits"
   copy "logs"
+  copy "container"
   return recipe
 end
 
@@ -93,7 +95,7 @@ local function inherit(recipe, base)
   for _, key in ipairs { "name", "doc", "mindspore", "accept_release", "apply_context" } do
     if recipe[key] == nil then recipe[key] = base[key] end
   end
-  for _, key in ipairs { "limits", "logs" } do
+  for _, key in ipairs { "limits", "logs", "container" } do
     local merged = {}
     for _, source in ipairs { base[key] or {}, recipe[key] or {} } do
       for name, value in pairs(source) do merged[name] = value end
