@@ -19,6 +19,7 @@
 #include "run/directory/json_text.h"
 #include "run/directory/log_path.h"
 #include "run/directory/private_files.h"
+#include "run/start/container_call.h"
 #include "run/start/embedded_python.h"
 
 namespace muster {
@@ -37,6 +38,7 @@ bool ChangesByAttempt(const Text& text) {
 
 // Above the descriptors that shells and programs use by number, and below any limit.
 constexpr std::int32_t kFirstSecretDescriptor = 100;
+constexpr std::int32_t kFirstInContainer = 3;
 
 // The name of the secret if the value is one.
 std::optional<std::string> SecretIn(const Value& value) {
@@ -151,9 +153,14 @@ void LeadVariables(const CallerEnvironment& surroundings, std::uint32_t host, Va
   for (auto& [name, value] : variables) value = Text(surroundings.Led(host, value.marked));
 }
 
-// The role with its variables adapted to the host's paths of shipped code.
+// The role with its variables and its container adapted to the host's paths of shipped code.
 Role RoleOn(const CallerEnvironment& surroundings, std::uint32_t host, Role role) {
-  if (surroundings.code.contains(host)) LeadVariables(surroundings, host, role.env);
+  if (!surroundings.code.contains(host)) return role;
+  LeadVariables(surroundings, host, role.env);
+  const auto lead = [&](Text& text) { text = Text(surroundings.Led(host, text.marked)); };
+  lead(role.container.image);
+  for (Text& option : role.container.options) lead(option);
+  for (ContainerMount& mount : role.container.mounts) lead(mount.source), lead(mount.target);
   return role;
 }
 
@@ -167,8 +174,8 @@ Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const
   }
   std::vector<DefineEnvironment> blocks;
   for (const std::uint32_t role : roles) {
-    Result<std::vector<std::string>> variables =
-        ComposeRoleEnvironment(surroundings.Inherited(host), RoleOn(surroundings, host, plan.roles[role]), binding, 0);
+    Result<std::vector<std::string>> variables = ComposeRoleEnvironment(
+        surroundings.Inherited(host), RoleOutside(RoleOn(surroundings, host, plan.roles[role])), binding, 0);
     if (!variables) return Fail(std::move(variables.error()));
     blocks.push_back({role, std::move(*variables)});
   }
@@ -197,7 +204,7 @@ Starts::Starts(const Plan& plan, const Binding& binding, const CallerEnvironment
   }
 }
 
-Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
+Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt, bool terminal) const {
   const Process& process = plan_.processes[id];
   const Role& role = plan_.roles[process.role];
   StartProcess start;
@@ -234,6 +241,7 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
     }
   }
   if (surroundings_.code.contains(process.host)) LeadVariables(surroundings_, process.host, own.env);
+  for (const std::string& name : role.container.runtime.own) own.env.erase(name);
   Result<std::vector<std::string>> env =
       ComposeOwnEnvironment(surroundings_.Inherited(process.host), role, own, binding_, attempt);
   if (!env) return Fail(std::move(env.error()));
@@ -246,6 +254,16 @@ Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
                         fmt::format("the context of {} has no secret {}", ProcessName(plan_, process), Quoted(name))));
     }
     start.passed.push_back({number, secret->second});
+  }
+  if (!role.container.image.marked.empty()) {
+    const Role inside = RoleOn(surroundings_, process.host, role);
+    Process led = process;
+    if (surroundings_.code.contains(process.host)) LeadVariables(surroundings_, process.host, led.env);
+    const auto code = surroundings_.code.find(process.host);
+    const std::string folder = code == surroundings_.code.end() ? std::string() : code->second.folder();
+    Result<void> put = PutIntoContainer(
+        {plan_, led, inside, binding_, attempt, surroundings_.Inherited(process.host), folder, terminal}, start);
+    if (!put) return Fail(std::move(put.error()));
   }
 
   if (const auto cores = binding_.cores.find(id); cores != binding_.cores.end()) start.cores = cores->second;
@@ -306,7 +324,8 @@ std::map<std::string, std::int32_t> SecretDescriptors(const Plan& plan, const Pr
   for (const auto& [key, value] : EffectiveContext(plan, process)) {
     if (const auto secret = SecretIn(value)) descriptors.emplace(*secret, 0);
   }
-  std::int32_t next = kFirstSecretDescriptor;
+  const bool inside = !plan.roles[process.role].container.image.marked.empty();
+  std::int32_t next = inside ? kFirstInContainer : kFirstSecretDescriptor;
   for (auto& [name, number] : descriptors) number = next++;
   return descriptors;
 }

@@ -64,7 +64,8 @@ class Starts {
  public:
   Starts(const Plan& plan, const Binding& binding, const CallerEnvironment& surroundings);
 
-  Result<StartProcess> Of(ProcessId process, std::uint32_t attempt) const;
+  // `terminal`: its output will be a terminal.
+  Result<StartProcess> Of(ProcessId process, std::uint32_t attempt, bool terminal = false) const;
 
  private:
   Result<ReadyWhen> ReadyOf(const Process& process, std::uint32_t attempt) const;
@@ -82,7 +83,8 @@ class Starts {
 };
 
 // The secrets of a process's context: name -> number of the descriptor at which the process finds the value. The
-// numbers depend only on the plan; each attempt has its own descriptors.
+// numbers depend only on the plan; each attempt has its own descriptors. Runtimes of containers pass descriptors from 3
+// on without a gap.
 std::map<std::string, std::int32_t> SecretDescriptors(const Plan& plan, const Process& process);
 
 // Files by path below the run directory: context/<role>.<index>.json for every process of a plan with a release, the
