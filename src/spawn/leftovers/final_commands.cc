@@ -46,10 +46,15 @@ std::string Joined(const std::vector<std::string>& command) {
   return joined;
 }
 
+// Not by the pid alone: init processes of several PID namespaces have the same one.
+bool IsOurs(const Entry& entry) {
+  const auto self = entry.owner == ::getpid() ? Identify(entry.owner) : std::nullopt;
+  return self && self->start_ticks == entry.owner_start;
+}
+
 Entry* Find(std::string_view joined) {
   for (Entry& entry : *list) {
-    if (entry.state == State::kSet && entry.owner == ::getpid() &&
-        std::string_view(entry.words.data(), entry.size) == joined)
+    if (entry.state == State::kSet && IsOurs(entry) && std::string_view(entry.words.data(), entry.size) == joined)
       return &entry;
   }
   return nullptr;
@@ -57,7 +62,7 @@ Entry* Find(std::string_view joined) {
 
 // Whether its owner is this process or has exited. A reused pid has another start time.
 bool IsDue(const Entry& entry) {
-  if (entry.owner == ::getpid()) return true;
+  if (entry.owner == ::getpid()) return IsOurs(entry);
   const auto now = Identify(entry.owner);
   return !now || now->start_ticks != entry.owner_start;
 }
