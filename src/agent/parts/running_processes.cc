@@ -219,8 +219,9 @@ void RunningProcesses::OnExited(const ProcessExited& event) {
     const RunningProcess& process = running.mapped();
     for (const PortTaken& taken : with_.ports.Ended(event, process.log.ThroughDescriptor())) state_.send(taken);
     state_.host_folder.Ended(process.log_path);
-    // A runtime that exits by itself has removed its container; one that was killed could not.
-    if (!event.signalled && !process.remove.empty()) FinalCommands::Ended(process.remove);
+    // Then the runtime has removed its container. One that was killed could not, and one that got a signal while it
+    // started the container may have given up.
+    if (!event.signalled && event.code == 0) FinalCommands::Ended(process.remove);
     if (!process.mark.empty()) with_.orphans.EndSoon(process.mark);
   }
   state_.send(event);

@@ -37,8 +37,13 @@ struct Entry {
   std::array<char, kBytes> words = {};  // each ends with a zero byte
 };
 
+struct List {
+  std::atomic<std::uint32_t> set = 0;  // entries in use: none in most runs, and then no page of them is touched
+  std::array<Entry, kCommands> entries = {};
+};
+
 // Shared memory, so that the list is complete even if its writer is killed.
-std::array<Entry, kCommands>* list = nullptr;
+List* list = nullptr;
 
 std::string Joined(const std::vector<std::string>& command) {
   std::string joined;
@@ -53,7 +58,8 @@ bool IsOurs(const Entry& entry) {
 }
 
 Entry* Find(std::string_view joined) {
-  for (Entry& entry : *list) {
+  if (list->set == 0) return nullptr;
+  for (Entry& entry : list->entries) {
     if (entry.state == State::kSet && IsOurs(entry) && std::string_view(entry.words.data(), entry.size) == joined)
       return &entry;
   }
@@ -105,7 +111,7 @@ void FinalCommands::Share() {
   if (list != nullptr) return;
   void* const place = ::mmap(nullptr, sizeof *list, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   // Zero bytes are the initial value of every entry: constructing them would touch all pages.
-  if (place != MAP_FAILED) list = static_cast<std::array<Entry, kCommands>*>(place);
+  if (place != MAP_FAILED) list = static_cast<List*>(place);
 }
 
 bool FinalCommands::Begun(const std::vector<std::string>& command) {
@@ -116,7 +122,7 @@ bool FinalCommands::Begun(const std::vector<std::string>& command) {
     return true;
   }
   const auto self = Identify(::getpid());
-  for (Entry& entry : *list) {
+  for (Entry& entry : list->entries) {
     State free = State::kFree;
     if (!self || !entry.state.compare_exchange_strong(free, State::kChanging)) continue;
     entry.owner = self->pid;
@@ -125,20 +131,21 @@ bool FinalCommands::Begun(const std::vector<std::string>& command) {
     joined.copy(entry.words.data(), joined.size());
     entry.running = 1;
     entry.state = State::kSet;
+    ++list->set;
     return true;
   }
   return false;
 }
 
 void FinalCommands::Ended(const std::vector<std::string>& command) {
-  Entry* const known = list == nullptr ? nullptr : Find(Joined(command));
+  Entry* const known = list == nullptr || command.empty() ? nullptr : Find(Joined(command));
   if (known != nullptr && known->running > 0) --known->running;
 }
 
 std::uint32_t FinalCommands::RunNeeded(std::chrono::milliseconds patience) {
   std::uint32_t run = 0;
-  if (list == nullptr) return run;
-  for (Entry& entry : *list) {
+  if (list == nullptr || list->set == 0) return run;
+  for (Entry& entry : list->entries) {
     State set = State::kSet;
     if (entry.state != State::kSet || !IsDue(entry) || !entry.state.compare_exchange_strong(set, State::kChanging))
       continue;
@@ -147,6 +154,7 @@ std::uint32_t FinalCommands::RunNeeded(std::chrono::milliseconds patience) {
       ++run;
     }
     entry.state = State::kFree;
+    --list->set;
   }
   return run;
 }

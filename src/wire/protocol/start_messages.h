@@ -54,7 +54,7 @@ struct StartProcess {
   // sends PtyOpened, copies the output to the log and to the head, and sends PtyClosed before the exit.
   std::optional<PtySize> pty;
   // The command that removes the run's containers on this host, run in the environment of the agent when everything
-  // else has been killed, if a process with such a command was killed. Empty: the process leaves nothing to remove.
+  // else has been killed, unless all processes with this command exited with 0. Empty: it leaves nothing to remove.
   std::vector<std::string> remove;
 };
 
