@@ -89,6 +89,8 @@
 ---@field restart? muster.Restart|integer
 ---@field limits? muster.RoleLimits
 ---@field logs? muster.Logs
+---Container in which the processes run; false: none, whatever the recipe says.
+---@field container? muster.Container|false
 ---true: scripts get their context applied whatever the command looks like; false: they have to request it.
 ---@field apply_context? boolean
 ---Called for each process, whose command, cwd, env and context attributes it may set.

@@ -29,6 +29,8 @@ local muster = {}
 ---@field limits? muster.Limits
 ---Size limit of logs, for roles without one of their own.
 ---@field logs? muster.Logs
+---Container in which the processes of all roles run.
+---@field container? muster.Container
 ---Where the job writes checkpoints, and the signal that requests one.
 ---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
 ---Options of engines for `--on NAME`.
@@ -57,6 +59,7 @@ local muster = {}
 ---@field cluster? muster.ClusterDefaults
 ---@field limits? muster.Limits
 ---@field logs? muster.Logs
+---@field container? muster.Container
 ---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
 ---@field slurm? muster.Slurm
 ---@field pbs? table<string, any>
@@ -148,6 +151,17 @@ local muster = {}
 ---@class muster.Logs
 ---Size of each log: bytes, or "64MiB", "1GiB"; a log that exceeds it loses its beginning. At least 1MiB.
 ---@field max? string|integer
+
+---A role takes the fields that it does not set from the recipe.
+---@class muster.Container
+---Image, as the runtime names it.
+---@field image? string
+---Program that runs the container on each host; "podman" unless given.
+---@field runtime? "podman"|"apptainer"|"docker"|"enroot"
+---Paths of the host that the processes find in the container: "/path", "/path:/in/container", with ":ro" at the end.
+---@field mounts? string|string[]
+---Further options of the runtime.
+---@field options? string|string[]
 
 ---A role of a contract.
 ---@class muster.ContractRole

@@ -156,6 +156,10 @@ function addresses.settle(job)
     end
     fill_variables(job, role.env)
     role.cwd = filled(job, role.cwd)
+    if role.container then
+      role.container.image = filled(job, role.container.image)
+      fill_words(job, role.container.options)
+    end
   end
   for _, file in pairs(job.files) do file.text = filled(job, file.text) end
 end

@@ -138,7 +138,7 @@ local contracts = {}
 
 -- Pages of contracts share the files in frameworks/parts/.
 local function page(name, environment)
-  local text = host.framework(name)
+  local text = host.own_page("frameworks/" .. name)
   return text and host.load(text, "=muster/frameworks/" .. name, environment)
 end
 

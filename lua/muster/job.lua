@@ -78,6 +78,7 @@ local function read_role(job, name, plays, options, place)
   else
     role.each = options.each
   end
+  role.container = options.container  -- container.lua checks it, with the recipe's
   role.on_hosts = fields.read_hosts(muster.field_value(options, "role", "on_hosts", "role " .. name, place), place, name, job.cluster)
   role.ports = fields.read_ports(options.ports, place, name)
   for _, port in ipairs((job.contract.roles[role.plays] or {}).ports or {}) do fields.add_name(role.ports, port) end

@@ -1,6 +1,6 @@
 -- From a described job to its processes: adds the contract's roles, places the roles, calls `each` for every process,
 -- gets the contract's variables and passes everything to the engine.
-local host, prelude, muster, fields, policies, jobs, contracts, meetings, parameters, recipes, checkpoints, sweeps, addresses = ...
+local host, prelude, muster, fields, policies, jobs, contracts, meetings, parameters, recipes, checkpoints, sweeps, addresses, containers = ...
 
 local function shown(value) return host.show(value) end
 
@@ -38,7 +38,7 @@ local function settle_roles(job, contract, recipe)
       local command = rule.command and { words = rule.command } or model.command
       local added = { name = plays, plays = plays, world = "", place = model.place, command = command, cwd = model.cwd,
                       count = 1, env = model.env, env_of = model.name, ports = rule.ports or {}, added = true,
-                      apply_context = model.apply_context }
+                      apply_context = model.apply_context, container = model.container }
       job.by_name[plays] = added
       table.insert(job.roles, 1, added)
     elseif not described and (rule.min or 0) > 0 then
@@ -303,7 +303,7 @@ local function describe_processes(job, contract, ask, asked, stages)
       checkpoint_signal = role.checkpoint_signal, checkpoint_ms = role.checkpoint_ms,
       after = role.after_positions, ready = role.ready, restart = role.restart,
       time_ms = role.limits and role.limits.time_ms, silent_ms = role.limits and role.limits.silent_ms,
-      log_bytes = role.log_bytes,
+      log_bytes = role.log_bytes, container = role.container,
       command = role.command and role.command.words, cwd = role.cwd,
       clear = clear, env = role.env, env_of = role.env_of or role.name, place = role.place, contract = contract.name,
       contract_defaults = of_contract and ask.defaults(role, asked) or nil,
@@ -419,6 +419,7 @@ local function make_plan(recipe, values, variants, cluster, args)
   checkpoints.settle(checkpoint, job)
   policies.settle_after(job.roles)
   policies.settle_logs(job.roles, recipe.logs, recipe.place)
+  containers.settle(job.roles, recipe.container, recipe.place, job.device_kind)
   local asked = contract_job(job, contract, option, recipe)
   local ask = contracts.asked(contract, asked)
   ask.arrange(asked)
@@ -431,6 +432,7 @@ local function make_plan(recipe, values, variants, cluster, args)
   want_processes(job, recipe)
   host.stop_if_errors()
   put_launchers(job, ask, asked)
+  containers.refuse_launchers(job.roles)
   addresses.settle(job)
   meetings.hold_context_ports(job, contract)
   for _, step in ipairs(job.activation) do host.activate(step.kind, step.what) end

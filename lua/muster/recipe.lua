@@ -61,6 +61,7 @@ local function read(given, place, base)
   want("cluster", "table")
   want("limits", "table")
   want("logs", "table")
+  want("container", "table")
   if type(recipe.checkpoint) ~= "function" then want("checkpoint", "table") end
   if type(recipe.name) == "string" and not (recipe.name:match("^[%w][%w_.-]*$") and #recipe.name <= 100) then
     host.report("error", "format", place, "name must consist of letters, digits, '_', '-' and '.', got " .. shown(recipe.name))
@@ -89,12 +90,13 @@ local function read(given, place, base)
     want(engine, "table", nil)
     for _, name in ipairs(host.sorted_keys(recipe[engine] or {})) do
       if type(name) ~= "string" then
-        host.report("error", "type", place, ("%s is a table of names and values, and has the key %s"):format(engine, shown(name)))
+        host.report("error", "type", place, ("%s must be a table of names and values, and has the key %s"):format(engine, shown(name)))
       else
         recipe.engine_settings[engine .. "." .. name] = { engine = engine, name = name, value = rawget(recipe[engine], name), place = place }
       end
     end
   end
+  copy "container"
   return recipe
 end
 
@@ -106,7 +108,7 @@ local function inherit(recipe, base)
   for _, key in ipairs { "name", "doc", "mindspore", "accept_release", "apply_context" } do
     if recipe[key] == nil then recipe[key] = base[key] end
   end
-  for _, key in ipairs { "limits", "logs" } do
+  for _, key in ipairs { "limits", "logs", "container" } do
     local merged = {}
     for _, source in ipairs { base[key] or {}, recipe[key] or {} } do
       for name, value in pairs(source) do merged[name] = value end

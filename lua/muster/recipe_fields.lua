@@ -45,6 +45,8 @@ return muster.recipe {
       { name = "cluster", type = "table", doc = "Hosts and devices that the job runs on (`muster docs cluster`).", example = "cluster = { hosts = 2 }" },
       { name = "limits", type = "table", doc = "Time limits of the whole job (`muster docs limits`).", example = 'limits = { time = "12h" }' },
       { name = "logs", type = "table", doc = "Size limit of logs, for roles without one of their own (`muster docs logs`).", example = 'logs = { max = "1GiB" }' },
+      { name = "container", type = "table", doc = "Container in which the processes of all roles run (`muster docs container`).",
+        example = 'container = { image = "train:1" }' },
       { name = "checkpoint", type = "table or function of `p`", doc = "Where the job writes checkpoints (`muster docs checkpoint`).",
         example = 'checkpoint = { dir = "checkpoints", latest = "step_*.pt" }' },
       { name = "slurm", type = "table", engine = true, doc = "Options of Slurm for `--on slurm`: `partition`, `account`, `time`, … (docs/slurm.md).",
@@ -85,6 +87,16 @@ return muster.recipe {
     fields = {
       { name = "max", type = SIZE, range = "1MiB to 1PiB", default = "no limit", doc = "Size of each log; a log that exceeds it loses its beginning.",
         example = 'max = "64MiB"' },
+    } },
+
+  { name = "container", title = "Container", doc = "Fields of `container` in a recipe and in a role. A role takes the fields that it does not set from the recipe; `container = false` runs it outside.",
+    example = 'container = { image = "train:1", runtime = "podman", mounts = { "/data:/data:ro" }, options = { "--ulimit=memlock=-1" } }',
+    fields = {
+      { name = "image", type = "text", required = true, doc = "Image, as the runtime names it.", example = 'image = "registry.example/train:1"' },
+      { name = "runtime", words = { "podman", "apptainer", "docker", "enroot" }, default = '"podman"', doc = "Program that runs the container on each host.", example = 'runtime = "apptainer"' },
+      { name = "mounts", type = "text or list of texts", range = "`/path`, `/path:/in/container`, with `:ro` at the end",
+        doc = "Paths of the host that the processes find in the container, besides working folder, run directory and shipped code.", example = 'mounts = { "/data", "/models:/mnt:ro" }' },
+      { name = "options", type = "text or list of texts", doc = "Further options of the runtime.", example = 'options = { "--shm-size=8g" }' },
     } },
 
   { name = "checkpoint", title = "Checkpoint", doc = "Fields of `checkpoint` in a recipe. A function of the parameters may return the table.",
@@ -212,6 +224,8 @@ job:workers {
       { name = "restart", type = "table or number", default = "never", doc = "When processes are restarted; a number is `{ max = … }` (`muster docs restart`).", example = "restart = 3" },
       { name = "limits", type = "table", doc = "Time limits of the role (`muster docs limits`).", example = 'limits = { silent = "15m" }' },
       { name = "logs", type = "table", default = "that of the recipe", doc = "Size limit of the role's logs (`muster docs logs`).", example = 'logs = { max = "1GiB" }' },
+      { name = "container", type = "table or `false`", default = "that of the recipe", doc = "Container in which the processes run (`muster docs container`).",
+        example = 'container = { image = "train:1" }' },
       { name = "stop", type = "table", doc = "How the processes are stopped (`muster docs stop`).", example = 'stop = { signal = "INT", grace = "30s" }' },
       { name = "done", words = { "all", "any", "never" }, default = 'that of the contract, or `"all"`',
         doc = "Whether the job waits for all processes of the role, for one, or for none because the role serves.", example = 'done = "never"' },

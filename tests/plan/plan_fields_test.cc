@@ -55,10 +55,21 @@ TEST(PlanFields, DescribesEveryMember) {
 
 TEST(PlanFields, DescribesEveryMemberOfARole) {
   Role role;
-  auto& [name, plays, world, ending, linger, stop, after, ready, restart, limits, cores, command, shell, cwd, env,
-         unset, context] = role;
-  ExpectDescribed(role, name, plays, world, ending, linger, stop, after, ready, restart, limits, cores, command, shell,
-                  cwd, env, unset, context);
+  auto& [name, plays, world, ending, linger, stop, after, ready, restart, limits, cores, container, command, shell, cwd,
+         env, unset, context] = role;
+  ExpectDescribed(role, name, plays, world, ending, linger, stop, after, ready, restart, limits, cores, container,
+                  command, shell, cwd, env, unset, context);
+  {
+    auto& [image, mounts, options, runtime] = container;
+    ExpectDescribed(container, image, mounts, options, runtime);
+    auto& [name_of, run, script, mount, variable, prefix, value, own, devices, descriptors, output, terminal, remove,
+           codes_of] = runtime;
+    ExpectDescribed(runtime, name_of, run, script, mount, variable, prefix, value, own, devices, descriptors, output,
+                    terminal, remove, codes_of);
+    ContainerMount one;
+    auto& [source, target, read_only] = one;
+    ExpectDescribed(one, source, target, read_only);
+  }
   {
     auto& [signal, grace, checkpoint_signal, checkpoint_ms] = stop;
     ExpectDescribed(stop, signal, grace, checkpoint_signal, checkpoint_ms);

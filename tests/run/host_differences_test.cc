@@ -161,6 +161,20 @@ TEST(HostNeeds, AreThoseOfThePlansProcesses) {
   EXPECT_TRUE(NeedsOf(plan, 1)[0].programs.empty()) << "the activation may bring it";
 }
 
+TEST(HostNeeds, OfAContainerAreItsRuntime) {
+  Plan plan;
+  plan.hosts = {{"host0", 0}};
+  Role role;
+  role.command = {"python3", "train.py"};
+  role.env = {{"PATH", "/inside"}};
+  role.container.image = "train:1";
+  role.container.runtime.run = {"podman", "run", "{image}"};
+  plan.roles = {role};
+  plan.processes.resize(2);
+  EXPECT_EQ(NeedsOf(plan, 1)[0].programs, Texts{"podman"});
+  EXPECT_EQ(NeedsOf(plan, 1)[0].processes, 2U);
+}
+
 TEST(RoughBytes, HasTwoDigits) {
   EXPECT_EQ(RoughBytes(0), "0 B");
   EXPECT_EQ(RoughBytes(251ULL << 30), "250 GiB");

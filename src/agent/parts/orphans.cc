@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "agent/parts/agent_part.h"
+#include "spawn/leftovers/final_commands.h"
 
 namespace muster {
 namespace {
@@ -66,7 +67,10 @@ void Orphans::EndMarked() {
 }
 
 KillReport Orphans::EndAll() {
-  return Counted(KillChildrenBut([this](pid_t pid) { return OwnerOf(pid) != nullptr; }, kKillPatience), "children");
+  KillReport report =
+      Counted(KillChildrenBut([this](pid_t pid) { return OwnerOf(pid) != nullptr; }, kKillPatience), "children");
+  FinalCommands::RunNeeded();
+  return report;
 }
 
 KillReport Orphans::EndDescendants() { return Counted(KillDescendants({}, kKillPatience), "children"); }

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -17,8 +18,9 @@ struct RunningProcess {
   pid_t pid = 0;  // in the agent's own PID namespace
   std::string log_path;
   FileBelow log;
-  std::string mark;         // "MUSTER_PROCESS=…", or empty
-  std::string search_path;  // its PATH
+  std::string mark;                 // "MUSTER_PROCESS=…", or empty
+  std::string search_path;          // its PATH
+  std::vector<std::string> remove;  // StartProcess::remove
 };
 
 // By process and attempt.

@@ -13,6 +13,7 @@
 #include "base/system/clock.h"
 #include "base/system/fault.h"
 #include "base/values/shell_quote.h"
+#include "spawn/leftovers/final_commands.h"
 #include "wire/files/log_bytes.h"
 
 namespace muster {
@@ -110,8 +111,12 @@ tl::expected<ProcessStarted, SpawnError> RunningProcesses::Start(const StartProc
     spec.stdin_fd = spec.stdout_fd = spec.stderr_fd = *terminal;
     spec.controlling_terminal = true;
   }
+  // Before the process exists: the command must be known even if this agent is killed right after the start.
+  if (!command.remove.empty() && !FinalCommands::Begun(command.remove))
+    return Failure(SpawnStage::kClone, ENOSPC, "too many runs on this host have containers to remove");
   auto started = children_.Start(command.process, command.attempt, std::move(spec));
   if (!started) with_.terminals.Drop(key);
+  if (!started) FinalCommands::Ended(command.remove);
   return started;
 }
 
@@ -151,8 +156,8 @@ void RunningProcesses::OnStarted(const StartProcess& command, const EnvironmentB
     return shared == block.end() ? std::string() : shared->second;
   };
   const FileBelow log = state_.run_folder.At(command.log_path);
-  RunningProcess running{own_pid, command.log_path, log, {}, variable("PATH")};
-  if (own.contains("MUSTER_PROCESS")) running.mark = variable("MUSTER_PROCESS");
+  RunningProcess running{own_pid, command.log_path, log, {}, variable("PATH"), command.remove};
+  running.mark = variable("MUSTER_PROCESS");
   running.search_path.erase(0, running.search_path.find('=') + 1);
   table_.insert_or_assign(key, std::move(running));
   with_.logs.Began(key, log, command.log_limit);
@@ -214,6 +219,9 @@ void RunningProcesses::OnExited(const ProcessExited& event) {
     const RunningProcess& process = running.mapped();
     for (const PortTaken& taken : with_.ports.Ended(event, process.log.ThroughDescriptor())) state_.send(taken);
     state_.host_folder.Ended(process.log_path);
+    // Then the runtime has removed its container. One that was killed could not, and one that got a signal while it
+    // started the container may have given up.
+    if (!event.signalled && event.code == 0) FinalCommands::Ended(process.remove);
     if (!process.mark.empty()) with_.orphans.EndSoon(process.mark);
   }
   state_.send(event);

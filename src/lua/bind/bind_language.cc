@@ -328,9 +328,9 @@ int RunFile(lua_State* lua) {
   return 1;
 }
 
-// framework(name) -> the text of its contract, or nil
-int Framework(lua_State* lua) {
-  const auto text = EmbeddedSource("muster/frameworks/" + ArgumentText(lua, 1) + ".lua");
+// own_page("frameworks/torch") -> the text of one of muster's own pages, or nil
+int OwnPage(lua_State* lua) {
+  const auto text = EmbeddedSource("muster/" + ArgumentText(lua, 1) + ".lua");
   if (!text) return 0;
   PushText(lua, *text);
   return 1;
@@ -376,7 +376,7 @@ constexpr HostFunction kLanguageFunctions[] = {
     {"file_of", Guarded<FileOf>},
     {"read_beside", Guarded<ReadBeside>},
     {"run_file", Guarded<RunFile>},
-    {"framework", Guarded<Framework>},
+    {"own_page", Guarded<OwnPage>},
     {"print", Guarded<Print>},
     {"hole", Guarded<PlaceholderSpelling>},
 };

@@ -100,6 +100,30 @@ void KeepOrigins(lua_State* lua, Host& host, const std::string& role, const std:
   for (const auto& [key, setting] : overlay->second->own()) sources[key] = setting.source;
 }
 
+// A secret must not get into words that others can read, and some runtimes pass no descriptor, where the secrets of a
+// context are.
+void RefuseSecretsInContainer(Host& host, const Role& role, const Variables& variables, const ContextValues& context,
+                              const Place& place) {
+  const ContainerRuntime& runtime = role.container.runtime;
+  constexpr std::string_view kSecret = "${muster:secret:";
+  for (const std::string& name : runtime.variable_prefix.empty() ? runtime.own : std::vector<std::string>()) {
+    const auto found = variables.find(name);
+    if (found == variables.end() || found->second.marked.find(kSecret) == std::string::npos) continue;
+    host.Report(Error("container", place,
+                      name + " of role " + role.name + " is a secret, and " + runtime.name +
+                          " can set it in a container by its command line only, which others can read",
+                      "pass the secret in another variable"));
+  }
+  for (const auto& [key, value] : context) {
+    const std::string* text = value.AsString();
+    if (!runtime.descriptors.empty() || text == nullptr || !text->starts_with(kSecret)) continue;
+    host.Report(Error("container", place,
+                      key + " of role " + role.name + " is a secret, and " + runtime.name +
+                          " passes no descriptors into a container, from which the process would read it",
+                      "runtime = \"podman\" does"));
+  }
+}
+
 // process { role, index, placed, stage, rank_in_stage, command, command_place, wrap, cwd, env, contract_env,
 // visible_name, visible,
 //           visible_count, ready_what, python, python_surely, place }
@@ -203,6 +227,9 @@ int AddProcess(lua_State* lua) {
   }
   if (const auto overlay = host.overlay_of.find(name); overlay != host.overlay_of.end()) {
     process.context = overlay->second->Settled();
+  }
+  if (!role.container.image.marked.empty()) {
+    RefuseSecretsInContainer(host, role, merged->set, process.context.empty() ? role.context : process.context, place);
   }
   KeepDifferences(host.plan, process, *std::move(merged));
   host.plan.processes.push_back(std::move(process));

@@ -261,6 +261,7 @@ class Validation {
       if (role.shell && role.command.size() > 1) Wrong(who + " has more than one text for its shell");
       Policies(role, who);
       Cores(role.cores, who);
+      ContainerOf(role, who);
       Command(role.command, who);
       Marked(role.cwd, "the folder of " + who, Secrets::kNowhere);
       for (const std::string& pattern : role.unset) {
@@ -324,6 +325,28 @@ class Validation {
     }
   }
 
+  void ContainerOf(const Role& role, const std::string& who) {
+    const Container& container = role.container;
+    if (container.image.marked.empty()) {
+      if (container != Container{}) Wrong("the container of " + who + " has no image");
+      return;
+    }
+    const std::string what = "the container of " + who;
+    Marked(container.image, what, Secrets::kNowhere);
+    for (const ContainerMount& mount : container.mounts) {
+      Marked(mount.source, what, Secrets::kNowhere);
+      Marked(mount.target, what, Secrets::kNowhere);
+    }
+    for (const Text& option : container.options) Marked(option, what, Secrets::kNowhere);
+    const ContainerRuntime& runtime = container.runtime;
+    if (runtime.run.empty()) Wrong(what + " has no runtime");
+    for (const auto* words :
+         {&runtime.run, &runtime.mount, &runtime.variable, &runtime.value, &runtime.own, &runtime.devices,
+          &runtime.descriptors, &runtime.output, &runtime.terminal, &runtime.remove}) {
+      for (const std::string& word : *words) Plain(word, "a word of " + what);
+    }
+    Plain(runtime.script, "the script of " + what);
+  }
   void Command(const std::vector<Text>& command, const std::string& who) {
     for (const Text& word : command) Marked(word, "the command of " + who, Secrets::kNowhere);
   }

@@ -22,6 +22,7 @@ struct NameOfHost {};  // … as host labels
 struct OnePerLine {};  // a list that the plan's JSON writes with one element per line
 
 inline bool IsNone(const RestartPolicy& restart) { return restart.max == 0; }
+inline bool IsNone(const Container& container) { return container.image.marked.empty(); }
 inline bool IsNone(const CheckpointPlace& place) { return place.dir.marked.empty(); }
 
 template <class V>
@@ -67,12 +68,35 @@ void Fields(V& v, DeviceUse& use) {
 }
 
 template <class V>
+void Fields(V& v, ContainerRuntime& runtime) {
+  v("name", runtime.name), v("run", runtime.run), v("script", As<UnlessNone>(runtime.script));
+  v("mount", runtime.mount), v("variable", runtime.variable);
+  v("variable_prefix", As<UnlessNone>(runtime.variable_prefix)), v("value", As<UnlessNone>(runtime.value));
+  v("own", As<UnlessNone>(runtime.own)), v("devices", As<UnlessNone>(runtime.devices));
+  v("descriptors", As<UnlessNone>(runtime.descriptors)), v("output", As<UnlessNone>(runtime.output));
+  v("terminal", As<UnlessNone>(runtime.terminal)), v("remove", As<UnlessNone>(runtime.remove));
+  v("exit_codes", As<UnlessNone>(runtime.exit_codes));
+}
+
+template <class V>
+void Fields(V& v, ContainerMount& mount) {
+  v("source", mount.source), v("target", mount.target), v("read_only", As<UnlessNone>(mount.read_only));
+}
+
+template <class V>
+void Fields(V& v, Container& container) {
+  v("image", container.image), v("mounts", As<UnlessNone>(container.mounts));
+  v("options", As<UnlessNone>(container.options)), v("runtime", container.runtime);
+}
+
+template <class V>
 void Fields(V& v, Role& role) {
   v("name", role.name), v("plays", role.plays), v("world", role.world);
   v("ending", WithNames(role.ending, kEndingNames)), v("linger_ms", role.linger_ms), v("stop", role.stop);
   v("after", As<NameOfRole>(role.after));
   v("ready", As<NullIfNone>(role.ready)), v("restart", As<NullIfNone>(role.restart));
   v("limits", role.limits), v("cores", As<MayBeMissing>(role.cores));
+  v("container", As<UnlessNone>(role.container));
   v("shell", role.shell), v("unset", role.unset);
   v(role.command, role.cwd, role.env, role.context);
 }

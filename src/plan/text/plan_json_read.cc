@@ -42,6 +42,12 @@ constexpr std::string_view kNoun<RestartPolicy> = "the restart of {}";
 template <>
 constexpr std::string_view kNoun<RoleLimits> = "the limits of {}";
 template <>
+constexpr std::string_view kNoun<Container> = "the container of {}";
+template <>
+constexpr std::string_view kNoun<ContainerMount> = "mount {}";
+template <>
+constexpr std::string_view kNoun<ContainerRuntime> = "the runtime of {}";
+template <>
 constexpr std::string_view kNoun<Process> = "process {}";
 template <>
 constexpr std::string_view kNoun<PlanPort> = "port \"{}\"";

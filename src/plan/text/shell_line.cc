@@ -252,6 +252,10 @@ class LineWriter {
     const bool bound = bound_.binding != nullptr && process_.host < bound_.binding->hosts.size();
     const std::string& name = bound ? bound_.binding->hosts[process_.host].name : host.name;
     text += " on " + Printable(name.empty() ? host.label : name) + ", of plan " + ShortPlanId(plan_) + "\n";
+    if (const Container& container = role_.container; !container.image.marked.empty()) {
+      text += "# this line runs it outside its container (" + Printable(container.runtime.name) + ", image " +
+              Printable(container.image.marked) + ")\n";
+    }
     for (const auto& [variable, what] : wanted_) {
       text += "# set first: " + variable + "=…  (" + Printable(what.substr(0, what.size() - 1)) + ")\n";
     }

@@ -231,7 +231,7 @@ void Console::Saw(const Event& event) {
                    impl.Ended(e.process, false);
                  },
                  [&](const ProcessExited& e) {
-                   impl.failure = EndingText(e);
+                   impl.failure = EndingText(impl.plan, e);
                    impl.Ended(e.process, !e.signalled && e.code == 0);
                  },
                  [](const auto&) {},

@@ -229,6 +229,12 @@ std::vector<HostNeeds> NeedsOf(const Plan& plan, std::size_t machines) {
   for (const Process& process : plan.processes) {
     HostNeeds& host = needs[process.host];
     ++host.processes;
+    // What the command names is in the image.
+    if (const std::vector<std::string>& runtime = plan.roles[process.role].container.runtime.run; !runtime.empty()) {
+      const bool known = std::find(host.programs.begin(), host.programs.end(), runtime.front()) != host.programs.end();
+      if (!known && plan.activation.empty()) host.programs.push_back(runtime.front());
+      continue;
+    }
     const std::vector<Text>& command = EffectiveCommand(plan, process);
     if (plan.roles[process.role].shell || command.empty() || !plan.activation.empty()) continue;
     // A relative path depends on the working folder.

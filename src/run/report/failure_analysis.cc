@@ -203,7 +203,7 @@ std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& f
     if (process == origin) continue;
     const std::string& role = plan.roles[plan.processes[process].role].name;
     FailedGroup group;
-    group.why = EndingText(each.exit);
+    group.why = EndingText(plan, each.exit);
     group.log = LogPath(plan, process, attempt);
     group.lines = LastLines(run_dir, group.log);
     group.error = ReadErrorNote(run_dir, plan, process, attempt);

@@ -290,7 +290,7 @@ FailureReport FailureOf(const Plan& plan, const Reading& reading, const FirstFai
   failure.log = LogPath(plan, first.process, first.attempt);
   failure.last_lines = LastLines(folder, failure.log);
   if (track.no_start) failure.why = EndingText(*track.no_start);
-  if (track.end) failure.why = EndingText(*track.end);
+  if (track.end) failure.why = EndingText(plan, *track.end);
   if (track.Succeeded()) failure.why += " before it was ready";  // exit code 0 is a failure only before readiness
   if (track.limit) failure.why = EndingText(*track.limit);
   if (track.start && track.end) failure.after_seconds = Seconds(track.start->at, track.end->at);

@@ -63,7 +63,7 @@ void ProcessOrders::Send(const StartWindow::Start& to_send) {
   const auto& [order, host] = to_send;
   Result<StartProcess> start = FailsHere(Fault::kHeadBeforeStart)
                                    ? Fail(SystemError("spawn", "the start cannot be made: a fault hook", EIO))
-                                   : starts_.Of(order.process, order.attempt);
+                                   : starts_.Of(order.process, order.attempt, run_.request.pty == order.process);
   if (start && run_.request.pty == order.process) start->pty = terminal_.Size();
   if (start && !links_.over(host)) return links_.Send(host, std::move(*start));
   window_.Answered(host, run_.clock->Monotonic());

@@ -87,6 +87,11 @@ std::vector<Text> StubWords(const Plan& plan, std::size_t number, const Rehearsa
     words.emplace_back("--beside");
     words.push_back(Literal(folder));
   }
+  // The stub runs outside the container, where it can look for the runtime, and not for the files of the command.
+  if (const Container& container = plan.roles[process.role].container; !container.image.marked.empty()) {
+    words.insert(words.end(), {"--", Literal(container.runtime.run.front())});
+    return words;
+  }
   const bool shell = plan.roles[process.role].shell;
   if (shell) words.emplace_back("--shell");
   words.emplace_back("--");
@@ -111,6 +116,7 @@ Plan RehearsalPlan(Plan plan, const RehearsalSettings& wishes) {
   for (Role& role : plan.roles) {
     role.command.clear();
     role.shell = false;
+    role.container = {};
     role.ending = Ending::kAll;
     role.stop = {"TERM", kStubGrace};
     role.after.clear();

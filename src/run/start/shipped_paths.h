@@ -21,6 +21,8 @@ class ShippedPaths {
   // was shipped. A path begins at the beginning of a word, or after a character that cannot be part of one
   // (--file=PATH, A:B, 'PATH').
   std::string Led(std::string_view text) const;
+  // The copy on the host.
+  const std::string& folder() const { return folder_; }
 
  private:
   std::string LedFrom(const std::string& root, std::string_view text) const;

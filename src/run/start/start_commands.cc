@@ -12,6 +12,7 @@
 #include "plan/environment/environment.h"
 #include "plan/text/shell_text.h"
 #include "run/directory/log_path.h"
+#include "run/start/container_call.h"
 
 namespace muster {
 namespace {
@@ -50,7 +51,7 @@ StartCommands::StartCommands(const Plan& plan, const Binding& binding, const Cal
   }
 }
 
-Result<StartProcess> StartCommands::Of(ProcessId id, std::uint32_t attempt) const {
+Result<StartProcess> StartCommands::Of(ProcessId id, std::uint32_t attempt, bool terminal) const {
   const Process& process = plan_.processes[id];
   const Role& role = plan_.roles[process.role];
   StartProcess start;
@@ -87,6 +88,7 @@ Result<StartProcess> StartCommands::Of(ProcessId id, std::uint32_t attempt) cons
     }
   }
   if (surroundings_.code.contains(process.host)) surroundings_.Lead(process.host, own.env);
+  for (const std::string& name : role.container.runtime.own) own.env.erase(name);
   Result<std::vector<std::string>> env =
       ComposeOwnEnvironment(surroundings_.Inherited(process.host), role, own, binding_, attempt);
   if (!env) return Fail(std::move(env.error()));
@@ -99,6 +101,16 @@ Result<StartProcess> StartCommands::Of(ProcessId id, std::uint32_t attempt) cons
                         fmt::format("the context of {} has no secret {}", ProcessName(plan_, process), Quoted(name))));
     }
     start.passed.push_back({number, secret->second});
+  }
+  if (!role.container.image.marked.empty()) {
+    const Role inside = RoleOn(surroundings_, process.host, role);
+    Process led = process;
+    if (surroundings_.code.contains(process.host)) surroundings_.Lead(process.host, led.env);
+    const auto code = surroundings_.code.find(process.host);
+    const std::string folder = code == surroundings_.code.end() ? std::string() : code->second.folder();
+    Result<void> put = PutIntoContainer(
+        {plan_, led, inside, binding_, attempt, surroundings_.Inherited(process.host), folder, terminal}, start);
+    if (!put) return Fail(std::move(put.error()));
   }
 
   if (const auto cores = binding_.cores.find(id); cores != binding_.cores.end()) start.cores = cores->second;

@@ -22,7 +22,8 @@ class StartCommands {
  public:
   StartCommands(const Plan& plan, const Binding& binding, const CallerEnvironment& surroundings);
 
-  Result<StartProcess> Of(ProcessId process, std::uint32_t attempt) const;
+  // `terminal`: its output will be a terminal.
+  Result<StartProcess> Of(ProcessId process, std::uint32_t attempt, bool terminal = false) const;
 
  private:
   Result<ReadyWhen> ReadyOf(const Process& process, std::uint32_t attempt) const;

@@ -15,6 +15,7 @@
 #include "plan/text/plan_json.h"
 #include "run/directory/json_text.h"
 #include "run/directory/private_files.h"
+#include "run/start/container_call.h"
 #include "run/start/embedded_python.h"
 
 namespace muster {
@@ -24,6 +25,7 @@ constexpr std::size_t kMaxSecretBytes = 1U << 20;
 
 // Above the descriptors that shells and programs use by number, and below any limit.
 constexpr std::int32_t kFirstSecretDescriptor = 100;
+constexpr std::int32_t kFirstInContainer = 3;
 
 // The name of the secret if the value is one.
 std::optional<std::string> SecretIn(const Value& value) {
@@ -134,12 +136,6 @@ std::optional<AllocateResources> AllocationRequestOf(const Plan& plan, std::uint
 
 namespace {
 
-// The role with its variables adapted to the host's paths of shipped code.
-Role RoleOn(const CallerEnvironment& surroundings, std::uint32_t host, Role role) {
-  if (surroundings.code.contains(host)) surroundings.Lead(host, role.env);
-  return role;
-}
-
 }  // namespace
 
 Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
@@ -150,8 +146,8 @@ Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const
   }
   std::vector<DefineEnvironment> blocks;
   for (const std::uint32_t role : roles) {
-    Result<std::vector<std::string>> variables =
-        ComposeRoleEnvironment(surroundings.Inherited(host), RoleOn(surroundings, host, plan.roles[role]), binding, 0);
+    Result<std::vector<std::string>> variables = ComposeRoleEnvironment(
+        surroundings.Inherited(host), RoleOutside(RoleOn(surroundings, host, plan.roles[role])), binding, 0);
     if (!variables) return Fail(std::move(variables.error()));
     blocks.push_back({role, std::move(*variables)});
   }
@@ -163,7 +159,8 @@ std::map<std::string, std::int32_t> SecretDescriptors(const Plan& plan, const Pr
   for (const auto& [key, value] : EffectiveContext(plan, process)) {
     if (const auto secret = SecretIn(value)) descriptors.emplace(*secret, 0);
   }
-  std::int32_t next = kFirstSecretDescriptor;
+  const bool inside = !plan.roles[process.role].container.image.marked.empty();
+  std::int32_t next = inside ? kFirstInContainer : kFirstSecretDescriptor;
   for (auto& [name, number] : descriptors) number = next++;
   return descriptors;
 }
@@ -280,6 +277,16 @@ Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,
   }
   if (!missing.empty()) return Fail(std::move(missing));
   return values;
+}
+
+Role RoleOn(const CallerEnvironment& surroundings, std::uint32_t host, Role role) {
+  if (!surroundings.code.contains(host)) return role;
+  surroundings.Lead(host, role.env);
+  const auto lead = [&](Text& text) { text = Text(surroundings.Led(host, text.marked)); };
+  lead(role.container.image);
+  for (Text& option : role.container.options) lead(option);
+  for (ContainerMount& mount : role.container.mounts) lead(mount.source), lead(mount.target);
+  return role;
 }
 
 }  // namespace muster

@@ -63,7 +63,8 @@ Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const
                                                          const CallerEnvironment& surroundings, std::uint32_t host);
 
 // The secrets of a process's context: name -> number of the descriptor at which the process finds the value. The
-// numbers depend only on the plan; each attempt has its own descriptors.
+// numbers depend only on the plan; each attempt has its own descriptors. Runtimes of containers pass descriptors from 3
+// on without a gap.
 std::map<std::string, std::int32_t> SecretDescriptors(const Plan& plan, const Process& process);
 
 // Files by path below the run directory: context/<role>.<index>.json for every process of a plan with a release, the
@@ -85,5 +86,8 @@ Value BindingValue(const Plan& plan, const Binding& binding, const BoundBesides&
 // than 1 MiB, and a value that cannot be in an environment; the message never contains the value.
 Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,
                                                           const std::vector<std::string>& environment);
+
+// The role with its variables and its container adapted to the host's paths of shipped code.
+Role RoleOn(const CallerEnvironment& surroundings, std::uint32_t host, Role role);
 
 }  // namespace muster

@@ -104,7 +104,7 @@ void Supervisor::On(const Event& event) {
                    if (e.process < states.count()) {
                      moment = {slots().machine(plan_.processes[e.process].host), e.at, EndLatenessNs(e.max_rss_kib)};
                    }
-                   OnEnded({{e.process, e.attempt}, {kind, e.code}, e.at, moment}, EndingText(e));
+                   OnEnded({{e.process, e.attempt}, {kind, e.code}, e.at, moment}, EndingText(plan_, e));
                    if (cause_.Trace(e, moment, why_, states)) orders_.Add(FailureTraced{e.process, e.attempt});
                  },
                  [&](const AgentEmpty& e) { OnMachineOver(e.host, true, "the agent exited unexpectedly"); },

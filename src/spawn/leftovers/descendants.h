@@ -19,7 +19,8 @@
 namespace muster {
 
 // Makes orphaned descendants children of this process (prctl PR_SET_CHILD_SUBREAPER), and SIGCHLD default
-// if it was ignored. False if the kernel refuses.
+// if it was ignored; and shares the list of final commands (final_commands.h) with what it forks. False if the kernel
+// refuses.
 bool BecomeSubreaper();
 
 // Identifies a process by its pid and start time (field 22 of /proc/PID/stat, in clock ticks since boot), a pair that
@@ -46,7 +47,7 @@ struct KillReport {
 };
 
 // Kills and reaps every descendant except the children in `keep` and their descendants, in rounds, until none is left
-// or `patience` has elapsed. Blocks.
+// or `patience` has elapsed; then runs the final commands that are needed. Blocks.
 KillReport KillDescendants(const std::vector<ProcessIdentity>& keep,
                            std::chrono::milliseconds patience = std::chrono::seconds(5));
 
@@ -60,7 +61,8 @@ std::optional<pid_t> SessionOf(pid_t pid);
 
 // Kills and reaps every child of this process for which `spare` returns false and that was started with one of these
 // variables ("NAME=value") in its environment, and the orphans that it leaves, until none is left or `patience` has
-// elapsed. A process that overwrote its environment is not found. Blocks.
+// elapsed. A process that overwrote its environment is not found. Kills marked children of such children, too: the
+// monitor of a container carries no mark, and cleans up by itself after its container. Blocks.
 KillReport KillMarkedChildren(const std::function<bool(pid_t)>& spare, const std::set<std::string>& marks,
                               std::chrono::milliseconds patience);
 

@@ -10,7 +10,7 @@
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 10;
+inline constexpr std::uint32_t kProtocolVersion = 11;
 inline constexpr std::string_view kMagic = "muster-agent/10\n";
 
 // First command: everything that the agent must know before it can start processes.

@@ -32,7 +32,8 @@ void Fields(A& archive, StartProcess& m) {
           AtMost(m.log_path, protocol_bounds::kText), m.log_limit,
           AtMost(m.release_ports, protocol_bounds::kPorts, protocol_bounds::kName),
           AtMost(m.own_ports, protocol_bounds::kPorts, protocol_bounds::kName),
-          AtMost(m.passed, protocol_bounds::kList), AtMost(m.cores, protocol_bounds::kCores), m.ready, m.pty);
+          AtMost(m.passed, protocol_bounds::kList), AtMost(m.cores, protocol_bounds::kCores), m.ready, m.pty,
+          AtMost(m.remove, protocol_bounds::kList, protocol_bounds::kText));
 }
 
 template <class A>

@@ -17,7 +17,7 @@ struct DefineEnvironment {
   std::vector<std::string> variables;
 };
 
-// Text that a process can read at descriptor `number` (100 or more), from its beginning. It is never stored in a file.
+// Text that a process can read at descriptor `number` (3 or more), from its beginning. It is never stored in a file.
 struct PassedText {
   std::int32_t number = 0;
   std::string content;
@@ -53,6 +53,9 @@ struct StartProcess {
   // A pseudo-terminal with a window of this size becomes stdin, stdout, stderr and the controlling terminal. The agent
   // sends PtyOpened, copies the output to the log and to the head, and sends PtyClosed before the exit.
   std::optional<PtySize> pty;
+  // The command that removes the run's containers on this host, run in the environment of the agent when everything
+  // else has been killed, unless all processes with this command exited with 0. Empty: it leaves nothing to remove.
+  std::vector<std::string> remove;
 };
 
 struct ProcessAttempt {
