@@ -287,7 +287,7 @@ class Reader {
     }
     for (const auto& [name, option] : *value.AsMap()) {
       facts_.engines[engine][name] = option;
-      Said(engine + "." + name);
+      RecordSource(engine + "." + name);
     }
   }
 
