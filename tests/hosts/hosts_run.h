@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -51,6 +52,13 @@ class HostsRun {
       : folder_(bed.own_folder()), run_dir_(folder_ + "/run") {
     Begin(bed, recipe, options, MUSTER_SOURCE_DIR);
   }
+  // Runs a recipe in `folder`, which hosts see: recipe, state and run directory are there. `by` are the words that
+  // start muster, such as those of salloc.
+  HostsRun(const HostsTestbed& bed, const std::string& folder, const std::vector<std::string>& by,
+           const RecipeFile& recipe, const std::vector<std::string>& options)
+      : folder_(folder), run_dir_(folder + "/run") {
+    Begin(bed, recipe, options, MUSTER_SOURCE_DIR, by);
+  }
   ~HostsRun() {
     if (runner_.joinable()) runner_.join();
   }
@@ -90,9 +98,10 @@ class HostsRun {
 
  private:
   void Begin(const HostsTestbed& bed, const RecipeFile& recipe, const std::vector<std::string>& options,
-             const std::string& cwd) {
+             const std::string& cwd, std::vector<std::string> by = {}) {
     Command command;
-    command.argv = bed.Login({MusterProgram(), "run", recipe.path, "--run-dir", run_dir_});
+    by.insert(by.end(), {MusterProgram(), "run", recipe.path, "--run-dir", run_dir_});
+    command.argv = bed.Login(std::move(by));
     command.argv.insert(command.argv.end(), options.begin(), options.end());
     command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + bed.ssh(), "HOME=/root", "XDG_STATE_HOME=" + folder_};
     command.env.insert(command.env.end(), recipe.env.begin(), recipe.env.end());
@@ -109,19 +118,20 @@ class HostsRun {
 // The state of some hosts of a testbed before a run.
 class HostsBefore {
  public:
-  HostsBefore(const HostsTestbed& bed, const std::vector<std::string>& hosts) {
+  HostsBefore(const HostsTestbed& bed, const std::vector<std::string>& hosts) : shared_(bed.folder() + "/") {
     for (const std::string& host : hosts) {
       const pid_t init = bed.Init(host);
       hosts_.emplace(host, Before{"/proc/" + std::to_string(init) + "/root", HostProcesses(init)});
     }
   }
 
-  // Expects on every host: no process of the run, no folder, and no cgroup of its agents.
+  // Expects on every host: no process of the run, no folder (unless hosts share it), and no cgroup of its agents.
   void ExpectNothingLeft(const HostsRun& run) const {
     EXPECT_TRUE(ProcessesWith(run.token()).empty());
+    const bool shared = run.run_dir().starts_with(shared_);
     for (const auto& [name, host] : hosts_) {
       EXPECT_EQ(host.processes.New(), std::vector<pid_t>()) << "left on " << name;
-      EXPECT_FALSE(std::filesystem::exists(host.root + run.run_dir())) << "left on " << name;
+      EXPECT_TRUE(shared || !std::filesystem::exists(host.root + run.run_dir())) << "left on " << name;
     }
     for (const json& agent : run.Journal("agent_connected")) {
       const auto group = agent["cgroup"].get<std::string>();
@@ -134,6 +144,7 @@ class HostsBefore {
     std::string root;  // the host's root folder, as a path on this machine
     HostProcesses processes;
   };
+  std::string shared_;
   std::map<std::string, Before> hosts_;
 };
 
