@@ -134,9 +134,7 @@ std::optional<AllocateResources> AllocationRequestOf(const Plan& plan, std::uint
   return allot;
 }
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
                                                          const CallerEnvironment& surroundings, std::uint32_t host) {
