@@ -138,7 +138,9 @@ TEST_F(ContainerRun, EndsByASignalThatItDoesNotHandle) {
   ASSERT_TRUE(Says("ready")) << Output();
   ::kill(muster_->head(), SIGTERM);
   EXPECT_EQ(End(), 128 + SIGTERM) << Output();
-  EXPECT_EQ(muster_->Journal("process_exited").at(0)["code"], 128 + SIGTERM);
+  // podman itself exits with 0 if the signal arrives before it has finished the start.
+  const int code = muster_->Journal("process_exited").at(0)["code"];
+  EXPECT_TRUE(code == 128 + SIGTERM || code == 0) << code;
   for (const json& sent : muster_->Journal("signal_sent")) EXPECT_EQ(sent["signal"], SIGTERM) << sent;
 }
 
