@@ -57,6 +57,8 @@ CallerEnvironment Around(const std::string& section, const std::string& name) {
                                                                  : "@ }"));
   if (section == "restart") return option("restart = { max = 1, @ }");
   if (section == "role.limits") return option("limits = { @ }");
+  if (section == "container" && name == "image") return option("container = { @ }");
+  if (section == "container") return option("container = { image = 'x', @ }");
   if (section == "stop") return option("stop = { @ }");
   if (section == "process")
     return body("job:workers { count = 2, command = { 'x' }, ports = { 'rpc' }, each = function(process) @ end }");
@@ -120,7 +122,8 @@ TEST(RecipeFields, AreUsedInRecipes) {
     std::string text = "local muster = require 'muster' " + example;
     if (of == "options") {
       text = WithBody(kRole + "}", "params = { " + example + " }");
-    } else if (of == "cluster" || of == "limits" || of == "logs" || of == "checkpoint" || of == "parameters") {
+    } else if (of == "cluster" || of == "limits" || of == "logs" || of == "container" || of == "checkpoint" ||
+               of == "parameters") {
       text = WithBody("job:workers { command = { 'x' } }", example);
     } else if (of == "job") {
       text = WithBody("", example);

@@ -21,6 +21,7 @@ struct RunningProcess {
   std::string mark;                 // "MUSTER_PROCESS=…", or empty
   std::string search_path;          // its PATH
   std::vector<std::string> remove;  // StartProcess::remove
+  bool signalled = false;           // by this agent
 };
 
 // By process and attempt.

@@ -36,6 +36,8 @@ RunningProcesses::RunningProcesses(AgentState& state, const Companions& companio
                  .signalled =
                      [this](const SignalSent& event) {
                        witness_.Signalled(event);
+                       const auto running = table_.find({event.process, event.attempt});
+                       if (running != table_.end()) running->second.signalled = true;
                        state_.send(event);
                      }}),
       witness_(state.process.memory_kills) {
@@ -156,7 +158,7 @@ void RunningProcesses::OnStarted(const StartProcess& command, const EnvironmentB
     return shared == block.end() ? std::string() : shared->second;
   };
   const FileBelow log = state_.run_folder.At(command.log_path);
-  RunningProcess running{own_pid, command.log_path, log, {}, variable("PATH"), command.remove};
+  RunningProcess running{own_pid, command.log_path, log, {}, variable("PATH"), command.remove, false};
   running.mark = variable("MUSTER_PROCESS");
   running.search_path.erase(0, running.search_path.find('=') + 1);
   table_.insert_or_assign(key, std::move(running));
@@ -219,9 +221,9 @@ void RunningProcesses::OnExited(const ProcessExited& event) {
     const RunningProcess& process = running.mapped();
     for (const PortTaken& taken : with_.ports.Ended(event, process.log.ThroughDescriptor())) state_.send(taken);
     state_.host_folder.Ended(process.log_path);
-    // Then the runtime has removed its container. One that was killed could not, and one that got a signal while it
-    // started the container may have given up.
-    if (!event.signalled && event.code == 0) FinalCommands::Ended(process.remove);
+    // Then the runtime has removed its container. One that was killed could not, and podman exits with 0 and leaves the
+    // container if it gets SIGTERM while it starts it.
+    if (!event.signalled && event.code == 0 && !process.signalled) FinalCommands::Ended(process.remove);
     if (!process.mark.empty()) with_.orphans.EndSoon(process.mark);
   }
   state_.send(event);
