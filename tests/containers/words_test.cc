@@ -14,7 +14,7 @@
 #include "plan/text/shell_line.h"
 #include "run/start/container_call.h"
 #include "run/start/rehearsal_plan.h"
-#include "run/start/start_specs.h"
+#include "run/start/start_commands.h"
 #include "support/golden.h"
 
 namespace muster::testing {
@@ -34,7 +34,7 @@ Binding SampleBinding() {
 StartProcess StartOf(const Plan& plan, const std::string& name, bool terminal = false) {
   const Binding binding = SampleBinding();
   const CallerEnvironment surroundings{{"PATH=/usr/bin", "HOME=/home/me", "OTHER=1"}, "/home/me/job", {}};
-  const Starts starts(plan, binding, surroundings);
+  const StartCommands starts(plan, binding, surroundings);
   const auto process = static_cast<ProcessId>(&ProcessNamed(plan, name) - plan.processes.data());
   Result<StartProcess> start = starts.Of(process, 0, terminal);
   EXPECT_TRUE(start) << start.error().front().message;

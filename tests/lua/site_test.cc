@@ -90,7 +90,8 @@ TEST(Recipes, SetOptionsOfEngines) {
   EXPECT_EQ(EngineSettings(Recipe("job:workers { count = 1, command = { 'x' } }",
                                   "slurm = { time = '12h', extra = { '--mem=0' } }, pbs = {},")),
             "slurm.extra = {\"--mem=0\"} at 2\nslurm.time = \"12h\" at 2\n");
-  EXPECT_EQ(EngineSettings(Recipe("", "slurm = 'gpu',")), "recipe.lua:2 error type: slurm is a table, got \"gpu\"\n");
+  EXPECT_EQ(EngineSettings(Recipe("", "slurm = 'gpu',")),
+            "recipe.lua:2 error type: slurm must be a table, got \"gpu\"\n");
 }
 
 TEST(Recipes, ThatExtendOthersOverrideTheirOptionsOfEngines) {

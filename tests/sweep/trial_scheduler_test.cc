@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "space/point.h"
+#include "sweep/scheduler/retry_rule.h"
 
 namespace muster {
 namespace {
