@@ -100,7 +100,7 @@ TEST(PsLite, DiffersFromItsOwnLauncherOnlyAsDocumented) {
 }
 
 TEST(PsLite, ReportsRemovedVariablesOnce) {
-  const PsLiteRun run({}, {"DMLC_ROLE=worker", "DMLC_NODE_HOST=10.0.0.9", "DMLC_INTERFACE=lo", "SLURM_JOB_ID=7"});
+  const PsLiteRun run({}, {"DMLC_ROLE=worker", "DMLC_NODE_HOST=10.0.0.9", "DMLC_INTERFACE=lo", "SLURM_JOBID=7"});
   ASSERT_EQ(run.result.exit_code, 0) << run.result.err;
   const std::string words =
       "set here, and not inherited by the processes: DMLC_NODE_HOST, DMLC_ROLE; framework ps-lite";

@@ -75,7 +75,7 @@ const std::vector<std::string> kAsRoot = {"/usr/bin/env",
                                           "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                                           "OMPI_COMM_WORLD_RANK=7",
                                           "PMIX_RANK=7",
-                                          "SLURM_JOB_ID=7",
+                                          "SLURM_JOBID=7",
                                           "SLURM_NODELIST=nowhere"};
 
 TEST(OpenMpi, StartsAProgramWithTheRightRanks) {
