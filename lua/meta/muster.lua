@@ -32,6 +32,12 @@ local muster = {}
 ---Where the job writes checkpoints, and how it is asked for one.
 ---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
 ---Describes the processes of the job and starts nothing. `p` has the parameters' values.
+---Options of engines for `--on NAME`.
+---@field slurm? muster.Slurm
+---@field pbs? table<string, any>
+---@field lsf? table<string, any>
+---@field flux? table<string, any>
+---@field gridengine? table<string, any>
 ---@field plan fun(p: table<string, any>, job: muster.Job)
 
 ---Parameters by name; blocks are inside each other.
@@ -52,7 +58,24 @@ local muster = {}
 ---@field limits? muster.Limits
 ---@field logs? muster.Logs
 ---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
+---@field slurm? muster.Slurm
+---@field pbs? table<string, any>
+---@field lsf? table<string, any>
+---@field flux? table<string, any>
+---@field gridengine? table<string, any>
 ---@field plan? fun(p: table<string, any>, job: muster.Job, base: fun(p: table<string, any>, job: muster.Job))
+
+---Options of Slurm.
+---@class muster.Slurm
+---@field nodes? integer nodes of the allocation; those beyond the job's are spares
+---@field partition? string
+---@field account? string
+---@field qos? string
+---@field time? string "12h", "1d12h" or "1-12:00:00"
+---@field gres? string of each node: "gpu:8"
+---@field constraint? string
+---@field exclusive? boolean whole nodes; true unless given
+---@field extra? string[] further options of sbatch: { "--mem=0" }
 
 ---Where the job's processes write checkpoints.
 ---@class muster.Checkpoints
@@ -200,6 +223,11 @@ function muster.recipe(recipe) end
 ---@field access? "user"|"group" who may read run directories
 ---@field libraries? table<string, string> folders of recipes by name: { acme = "libraries/acme" }
 ---@field rules? string a file that returns function(plan, check, warn)
+---@field slurm? muster.Slurm options of engines for `--on NAME`
+---@field pbs? table<string, any>
+---@field lsf? table<string, any>
+---@field flux? table<string, any>
+---@field gridengine? table<string, any>
 
 ---Done in this order.
 ---@class muster.SiteEnvironment

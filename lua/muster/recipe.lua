@@ -8,6 +8,7 @@ local contents = muster.contents
 local function shown(value) return host.show(value) end
 
 local RECIPE_KEYS = muster.field_names "recipe"
+local ENGINES = muster.field_names("recipe", "engine")
 local MOST_LOADED = 16  -- inside each other
 
 local methods = {}
@@ -82,6 +83,18 @@ local function read(given, place, base)
   end
   copy "limits"
   copy "logs"
+  -- slurm = { partition = "gpu" }: checked outside, against the page of the engine that is used.
+  recipe.engine_settings = {}
+  for _, engine in ipairs(ENGINES) do
+    want(engine, "table", nil)
+    for _, name in ipairs(host.sorted_keys(recipe[engine] or {})) do
+      if type(name) ~= "string" then
+        host.report("error", "type", place, ("%s is a table of names and values, and has the key %s"):format(engine, shown(name)))
+      else
+        recipe.engine_settings[engine .. "." .. name] = { engine = engine, name = name, value = rawget(recipe[engine], name), place = place }
+      end
+    end
+  end
   return recipe
 end
 
@@ -99,6 +112,9 @@ local function inherit(recipe, base)
       for name, value in pairs(source) do merged[name] = value end
     end
     recipe[key] = (base[key] or recipe[key]) and merged
+  end
+  for path, setting in pairs(base.engine_settings) do
+    recipe.engine_settings[path] = recipe.engine_settings[path] or setting
   end
   if type(recipe.checkpoint) == "table" and type(base.checkpoint) == "table" then
     local merged = {}
@@ -283,7 +299,9 @@ local function settle(recipe, asked)
       for _, each in ipairs(profile.values) do values[#values + 1] = each end
     end
   end
-  return { declared = recipe.scope.declared, values = values, profiles = recipe.profiles, cluster = recipe.cluster or {},
+  local engine_settings = {}
+  for _, path in ipairs(host.sorted_keys(recipe.engine_settings)) do engine_settings[#engine_settings + 1] = recipe.engine_settings[path] end
+  return { engine_settings = engine_settings, declared = recipe.scope.declared, values = values, profiles = recipe.profiles, cluster = recipe.cluster or {},
            cluster_places = recipe.cluster_places }
 end
 

@@ -10,7 +10,7 @@
 --   default    as a recipe would write it, or a phrase; `required` if there is none
 --   doc        one sentence; `example` as a recipe would write it
 -- and what its check wants to know besides: `former` (a name that still works, with a warning), `only` (roles that job:role describes), `settable` (of a process), `describes` (not
--- inside `each`), `declaration` (of a type: its default, for hints), `limits` (of a type: it has min, max, above, below).
+-- inside `each`), `engine` (of a recipe: options of an engine), `declaration` (of a type: its default, for hints), `limits` (of a type: it has min, max, above, below).
 
 local TIME, SIZE = 'duration: seconds or `"1h30m"`', 'size: bytes or `"64MiB"`'
 
@@ -47,6 +47,13 @@ return muster.recipe {
       { name = "logs", type = "table", doc = "Size limit of logs, for roles without one of their own (`muster docs logs`).", example = 'logs = { max = "1GiB" }' },
       { name = "checkpoint", type = "table or function of `p`", doc = "Where the job writes checkpoints (`muster docs checkpoint`).",
         example = 'checkpoint = { dir = "checkpoints", latest = "step_*.pt" }' },
+      { name = "slurm", type = "table", engine = true, doc = "Options of Slurm for `--on slurm`: `partition`, `account`, `time`, … (docs/slurm.md).",
+        example = 'slurm = { partition = "gpu", time = "12h", gres = "gpu:8" }' },
+      { name = "pbs", type = "table", engine = true, doc = "Options of PBS for `--on pbs` (docs/engines.md).", example = 'pbs = { queue = "gpu", ngpus = 8 }' },
+      { name = "lsf", type = "table", engine = true, doc = "Options of LSF for `--on lsf` (docs/engines.md).", example = 'lsf = { queue = "gpu", gpu = "num=8" }' },
+      { name = "flux", type = "table", engine = true, doc = "Options of Flux for `--on flux` (docs/engines.md).", example = 'flux = { queue = "gpu", gpus = 8 }' },
+      { name = "gridengine", type = "table", engine = true, doc = "Options of Grid Engine for `--on gridengine` (docs/engines.md).",
+        example = 'gridengine = { pe = "mpi1", queue = "gpu.q" }' },
       { name = "plan", type = "function", required = true,
         doc = "Describes the processes of the job and starts none; an extension's gets the base's plan function as third argument.",
         example = "plan = function(p, job) … end" },

@@ -1,17 +1,10 @@
 #include "code/git_call.h"
 
 #include <algorithm>
-#include <csignal>
 #include <set>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include "base/system/clock.h"
 
 namespace muster {
 namespace {
@@ -46,62 +39,21 @@ std::vector<std::string> SafeEnvironment(const std::vector<std::string>& environ
   return safe;
 }
 
-std::string ReadFrom(int fd) {
-  const off_t size = ::lseek(fd, 0, SEEK_END);
-  std::string bytes(size > 0 ? static_cast<std::size_t>(size) : 0, '\0');
-  std::size_t got = 0;
-  while (got < bytes.size()) {
-    const ssize_t part = ::pread(fd, bytes.data() + got, bytes.size() - got, static_cast<off_t>(got));
-    if (part <= 0) break;
-    got += static_cast<std::size_t>(part);
-  }
-  bytes.resize(got);
-  return bytes;
+SpawnSpec GitSpec(const std::string& folder, const std::vector<std::string>& words,
+                  const std::vector<std::string>& variables) {
+  SpawnSpec spec;
+  spec.argv = kSafeWords;
+  spec.argv.insert(spec.argv.end(), words.begin(), words.end());
+  spec.env = EnvPointers(variables);
+  spec.cwd = folder;
+  return spec;
 }
 
 }  // namespace
 
 GitCall::GitCall(Launcher& launcher, const std::string& folder, const std::vector<std::string>& words,
                  const std::vector<std::string>& environment, const std::vector<std::string>& filters)
-    : out_(::memfd_create("muster-git", MFD_CLOEXEC)), err_(::memfd_create("muster-git", MFD_CLOEXEC)) {
-  if (!out_ || !err_) return;
-  const std::vector<std::string> variables = SafeEnvironment(environment, filters);
-  SpawnSpec spec;
-  spec.argv = kSafeWords;
-  spec.argv.insert(spec.argv.end(), words.begin(), words.end());
-  spec.env = EnvPointers(variables);
-  spec.cwd = folder;
-  spec.stdout_fd = out_.get();
-  spec.stderr_fd = err_.get();
-  spec.grouping = Grouping::kOwnGroup;  // keyboard signals of the terminal are for muster
-  spec.parent_death_signal = SIGKILL;
-  spec.limits.push_back({RLIMIT_FSIZE, {kMostBytes, kMostBytes}});
-  spec.limits.push_back({RLIMIT_CORE, {0, 0}});
-  auto spawned = launcher.Spawn(spec);
-  if (!spawned) return;
-  pidfd_ = std::move(spawned->pidfd);
-  pid_ = ChildRef{spawned->pid, pidfd_.get()};
-}
-
-GitCall::~GitCall() {
-  if (!pid_) return;
-  KillChild(*pid_);
-  ReapAtEnd(*pid_);
-}
-
-GitAnswer GitCall::Take(std::chrono::milliseconds within) {
-  GitAnswer answer;
-  if (!pid_) return answer;
-  const bool ended =
-      EndsBy(*pid_, MonotonicNowNs() + static_cast<std::uint64_t>(std::chrono::nanoseconds(within).count()));
-  if (!ended) KillChild(*pid_);
-  const EndedProcess end = ReapAtEnd(*std::exchange(pid_, std::nullopt));
-  if (!ended || end.signalled) return answer;
-  answer.exit_code = end.code;
-  answer.out = ReadFrom(out_.get());
-  answer.err = ReadFrom(err_.get());
-  return answer;
-}
+    : CapturedCommand(launcher, GitSpec(folder, words, SafeEnvironment(environment, filters))) {}
 
 std::vector<std::string> FilterWords() {
   return {"config", "-z", "--name-only", "--get-regexp", R"(^filter\..*\.(clean|smudge|process|required)$)"};

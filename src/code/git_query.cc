@@ -17,18 +17,20 @@ GitQuery::GitQuery(boost::asio::io_context& io, std::string folder, std::vector<
   deadline_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
     if (!error && *alive) Tell(std::nullopt);
   });
-  Begin(FilterWords(), {}, [this](const GitAnswer& named) {
+  Begin(FilterWords(), {}, [this](const CommandOutput& named) {
     // 1: no filters; a folder without a repository has none either, which the next call reports.
     if (named.exit_code < 0) return Tell(std::nullopt);
     Begin({"status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=dirty"}, FiltersIn(named.out),
-          [this](const GitAnswer& status) { Tell(status.exit_code == 0 ? ReadGitStatus(status.out) : std::nullopt); });
+          [this](const CommandOutput& status) {
+            Tell(status.exit_code == 0 ? ReadGitStatus(status.out) : std::nullopt);
+          });
   });
 }
 
 GitQuery::~GitQuery() { *alive_ = false; }
 
 void GitQuery::Begin(const std::vector<std::string>& words, const std::vector<std::string>& filters,
-                     std::function<void(const GitAnswer&)> then) {
+                     std::function<void(const CommandOutput&)> then) {
   const auto refuse = [&] {
     boost::asio::post(io_, [this, alive = alive_] {
       if (*alive) Tell(std::nullopt);

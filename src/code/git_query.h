@@ -35,7 +35,7 @@ class GitQuery {
   using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, LoopExecutor>;
 
   void Begin(const std::vector<std::string>& words, const std::vector<std::string>& filters,
-             std::function<void(const GitAnswer&)> then);
+             std::function<void(const CommandOutput&)> then);
   void Tell(std::optional<GitState> state);
 
   boost::asio::io_context& io_;

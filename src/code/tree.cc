@@ -56,13 +56,13 @@ Result<std::optional<Names>> NamesOfGit(const std::string& folder, const std::ve
   const auto ask = [&](std::vector<std::string> words) {
     return GitCall(launcher, folder, words, environment).Take(kGitWithin);
   };
-  const GitAnswer known = ask({"ls-files", "-z", "--cached", "--recurse-submodules"});
+  const CommandOutput known = ask({"ls-files", "-z", "--cached", "--recurse-submodules"});
   if (known.exit_code < 0 || known.err.find("not a git repository") != std::string::npos) return std::optional<Names>();
   if (known.exit_code != 0) {
     return tl::unexpected(Refusal(fmt::format("git cannot list the files of {}: {}", Quoted(folder),
                                               Printable(known.err.substr(0, known.err.find('\n'))))));
   }
-  const GitAnswer others = ask({"ls-files", "-z", "--others", "--exclude-standard"});
+  const CommandOutput others = ask({"ls-files", "-z", "--others", "--exclude-standard"});
   Names names{true, ZeroEnded(known.out), {}};
   if (others.exit_code == 0) names.untracked = ZeroEnded(others.out);
   return std::optional(std::move(names));

@@ -52,7 +52,13 @@ std::vector<std::string> WithoutVariables(std::vector<std::string> environment, 
 }
 
 Result<EngineCall> StartCall(const EnginePage& page, const Allocation& allocation, std::span<const std::string> hosts,
-                             const std::string& agent, const std::string& dial_file) {
+                             const StartedAgent& agent) {
+  if (!agent.options.empty() && !IsAbout(page.start, "{options}") && !IsAbout(page.start, "{each_option}")) {
+    return Fail(MachineError("engine",
+                             page.name + ": its start command has no place for options of the agent: " +
+                                 fmt::format("{}", fmt::join(agent.options, " ")),
+                             "start = { …, \"--dial\", \"{dial_file}\", \"{each_option}\" }"));
+  }
   std::map<std::string_view, const AllocatedHost*> known;
   for (const AllocatedHost& host : allocation.hosts) known[host.name] = &host;
   std::vector<std::uint32_t> positions;
@@ -71,8 +77,10 @@ Result<EngineCall> StartCall(const EnginePage& page, const Allocation& allocatio
     values.lists["each_position"].push_back(std::to_string(found->second->position));
   }
   std::sort(positions.begin(), positions.end());
-  values.texts = {{"agent", agent},
-                  {"dial_file", dial_file},
+  values.lists["each_option"] = agent.options;
+  values.texts = {{"agent", agent.agent},
+                  {"dial_file", agent.dial_file},
+                  {"options", fmt::format("{}", fmt::join(agent.options, " "))},
                   {"count", std::to_string(hosts.size())},
                   {"hosts", fmt::format("{}", fmt::join(hosts, ","))},
                   {"host_list", HostListText(named)},

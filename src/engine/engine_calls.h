@@ -25,10 +25,18 @@ struct EngineCall {
 // "NAME=value" without those that `clear` names.
 std::vector<std::string> WithoutVariables(std::vector<std::string> environment, std::span<const std::string> clear);
 
-// One command that starts `agent --dial dial_file` once on each of these hosts, which are some of the allocation's.
-// Both paths are absolute and the same on all hosts. Kind "engine": a host is not in the allocation.
+// What one start command starts on each of its hosts.
+struct StartedAgent {
+  std::string agent;                      // absolute path, the same on all hosts
+  std::string dial_file;                  // the same
+  std::vector<std::string> options = {};  // further words, without blanks
+};
+
+// One command that starts `agent --dial dial_file options…` once on each of these hosts, which are some of the
+// allocation's. Kind "engine": a host is not in the allocation; or there are options, and the page has no place for
+// them.
 Result<EngineCall> StartCall(const EnginePage& page, const Allocation& allocation, std::span<const std::string> hosts,
-                             const std::string& agent, const std::string& dial_file);
+                             const StartedAgent& agent);
 
 // The command that submits a script. `script` is its path; if the page's command takes it on stdin, `on_stdin` is set.
 EngineCall SubmitCall(const EnginePage& page, const std::string& script, bool& on_stdin);

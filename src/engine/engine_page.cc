@@ -117,7 +117,7 @@ class EnginePageReading {
     reader_.Text(page, "node_name", page_.node_name);
     reader_.Command(page, "start",
                     {"agent", "dial_file", "count", "hosts", "host_list", "spaced_hosts", "each_host", "positions",
-                     "each_position", "job"},
+                     "each_position", "options", "each_option", "job"},
                     {"agent", "dial_file"}, page_.start, true);
     reader_.Texts(page, "clear", page_.clear);
     reader_.Texts(page, "own", page_.own);

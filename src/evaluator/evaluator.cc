@@ -74,6 +74,7 @@ EvaluationRequest RequestOf(const EvaluationOptions& options, const RecipeFiles&
   request.libraries = options.libraries;
   request.rules = options.rules;
   request.site_file = options.site_file;
+  request.engine_page = options.engine_page;
   request.describe_sweep = options.describe_sweep;
   request.words = options.words;
   request.judge = options.judge;
@@ -146,6 +147,8 @@ Result<Evaluation> EvaluationOf(const Asked& asked, const RecipeFiles& files, Re
   if (answer->sweep) evaluation.sweep = places.Checked(*std::move(answer->sweep));
   if (answer->judgement) evaluation.judgement = places.Checked(*std::move(answer->judgement));
   evaluation.plan_ids = std::move(answer->plan_ids);
+  evaluation.engine_settings = std::move(answer->engine_settings);
+  for (EngineField& field : evaluation.engine_settings) field.place = places.Checked(std::move(field.place));
   evaluation.site_file = std::move(answer->site_file);
   evaluation.inputs = files.inputs();
   evaluation.sources = files.sources();
@@ -181,8 +184,9 @@ struct Evaluator::Impl {
 
   Result<void> MakeReady(const EvaluationOptions& options) {
     if (!files) {
-      auto opened = RecipeFiles::Open(options.recipe_file, options.libraries,
-                                      options.site_file ? RecipeFiles::Link::kAnywhere : RecipeFiles::Link::kInside);
+      auto opened = RecipeFiles::Open(
+          options.recipe_file, options.libraries,
+          options.site_file || options.engine_page ? RecipeFiles::Link::kAnywhere : RecipeFiles::Link::kInside);
       if (!opened) return Fail(opened.error());
       files = std::make_shared<RecipeFiles>(*std::move(opened));
     }

@@ -43,6 +43,7 @@ struct EvaluationOptions {
   std::map<std::string, LibraryPlace> libraries;
   std::string rules;
   bool site_file = false;
+  bool engine_page = false;
   bool describe_sweep = false;
   std::optional<Space> words = {};
   std::optional<JudgeTask> judge = {};
@@ -75,9 +76,10 @@ struct Evaluation {
   Provenance provenance;                 // places are known files of the recipe, or nowhere; in `origins`, too
   Origins origins;
   Diagnostics warnings;
-  std::vector<std::string> lockdown;       // what the evaluator says it had locked itself down by
-  std::optional<SiteFileTable> site_file;  // if that was asked for
-  std::optional<SweepDescription> sweep;   // if that was asked for; places are known, in the judgement too
+  std::vector<std::string> lockdown;         // what the evaluator says it had locked itself down by
+  std::vector<EngineField> engine_settings;  // places are known
+  std::optional<SiteFileTable> site_file;    // if that was asked for
+  std::optional<SweepDescription> sweep;     // if that was asked for; places are known, in the judgement too
   std::optional<Judgement> judgement;
   std::vector<std::string> plan_ids;  // of EvaluationOptions::points, see EvaluationAnswer
   Site site;                          // that was given

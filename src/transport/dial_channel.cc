@@ -17,14 +17,14 @@ class DialChannel::Connection final : public RemoteAgent {
         patience_(io.get_executor()) {}
 
   void Await() {
-    server_->Await(
-        name_, {.connected = [weak = Weak()](UniqueFd connection) {
-                  if (const auto self = weak.lock()) self->Begin(std::move(connection));
-                },
-                .failed =
-                    [weak = Weak()](const std::string& why, const std::string& hint) {
-                      if (const auto self = weak.lock()) self->Unreachable(why, hint);
-                    }});
+    server_->Await(name_, {.connected =
+                               [weak = Weak()](UniqueFd connection) {
+                                 if (const auto self = weak.lock()) self->Begin(std::move(connection));
+                               },
+                           .failed =
+                               [weak = Weak()](const std::string& why, const std::string& hint) {
+                                 if (const auto self = weak.lock()) self->Unreachable(why, hint);
+                               }});
   }
 
  private:
@@ -52,8 +52,7 @@ class DialChannel::Connection final : public RemoteAgent {
   void OnWireEnd(const std::string& reason) override {
     if (attested()) return EndWithCommand();
     if (state() == State::kConnecting) {
-      return Unreachable("its agent: " + (reason.empty() ? "it closed the connection without a greeting" : reason),
-                         {});
+      return Unreachable("its agent: " + (reason.empty() ? "it closed the connection without a greeting" : reason), {});
     }
     if (reason.empty() && !wire()->reset()) return EndWithCommand();
     // The other side may not have noticed yet, and continue until its lease expires.
@@ -74,7 +73,8 @@ class DialChannel::Connection final : public RemoteAgent {
     EndLease();
     server_->Leave(name_, Later(*this, [](Connection& self) {
                      if (self.attested()) return self.Empty();
-                     std::string text = "the agent " + (self.end_.why.empty() ? "exited without a word" : self.end_.why);
+                     std::string text =
+                         "the agent " + (self.end_.why.empty() ? "exited without a word" : self.end_.why);
                      if (!self.why().empty()) text += ": " + self.why();
                      self.Lost(std::move(text), self.end_.killed);
                    }));
@@ -89,7 +89,8 @@ class DialChannel::Connection final : public RemoteAgent {
     server_->Leave(name_);
   }
 
-  // The agent sees the end of the connection; the server, which ends with its last channel, waits for the start command.
+  // The agent sees the end of the connection; the server, which ends with its last channel, waits for the start
+  // command.
   void OnClose(bool open) override { static_cast<void>(open); }
 
   const std::shared_ptr<DialServer> server_;

@@ -44,8 +44,7 @@ DialListener::DialListener(boost::asio::io_context& io, std::string session, std
 
 Result<std::shared_ptr<DialListener>> DialListener::Open(boost::asio::io_context& io, std::string session,
                                                          std::string token, Events events) {
-  std::shared_ptr<DialListener> listener(
-      new DialListener(io, std::move(session), std::move(token), std::move(events)));
+  std::shared_ptr<DialListener> listener(new DialListener(io, std::move(session), std::move(token), std::move(events)));
   auto socket = ListenAt(listener->port_, PortUse::kAlone);
   if (!socket) return Fail(SystemError("hosts", "cannot listen for agents that dial back", socket.error()));
   boost::system::error_code error;
@@ -191,7 +190,8 @@ void DialListener::Judge(const std::shared_ptr<Stranger>& stranger) {
 
 // The messages fit into the buffer of a new connection.
 bool DialListener::Write(Stranger& stranger, std::string_view bytes) {
-  return ::send(stranger.socket.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+  return ::send(stranger.socket.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(bytes.size());
 }
 
 }  // namespace muster

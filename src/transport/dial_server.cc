@@ -65,17 +65,17 @@ Result<std::shared_ptr<DialServer>> DialServer::Open(boost::asio::io_context& io
   file.token = RandomHex(kDialIdBytes);
   file.node_variable = server->settings_.node_variable;
   const std::weak_ptr<DialServer> weak = server;
-  auto listener = DialListener::Open(
-      io, file.session, file.token,
-      {.judge =
-           [weak](const std::string& node) {
-             const auto self = weak.lock();
-             return self ? self->Judge(node) : DialVerdict::kUnknownNode;
-           },
-       .accepted =
-           [weak](const std::string& node, UniqueFd connection) {
-             if (const auto self = weak.lock()) self->OnConnection(node, std::move(connection));
-           }});
+  auto listener = DialListener::Open(io, file.session, file.token,
+                                     {.judge =
+                                          [weak](const std::string& node) {
+                                            const auto self = weak.lock();
+                                            return self ? self->Judge(node) : DialVerdict::kUnknownNode;
+                                          },
+                                      .accepted =
+                                          [weak](const std::string& node, UniqueFd connection) {
+                                            if (const auto self = weak.lock())
+                                              self->OnConnection(node, std::move(connection));
+                                          }});
   if (!listener) return muster::Fail(std::move(listener.error()));
   server->listener_ = std::move(*listener);
   std::vector<std::string> addresses = server->settings_.addresses;
@@ -184,12 +184,11 @@ void DialServer::StartGathered() {
 
 void DialServer::AwaitTime(const std::shared_ptr<Batch>& batch, std::chrono::milliseconds time) {
   batch->timer.expires_after(time);
-  batch->timer.async_wait(
-      [weak = weak_from_this(), of = std::weak_ptr(batch)](const boost::system::error_code& error) {
-        const auto self = weak.lock();
-        const auto its = of.lock();
-        if (!error && self && its) self->OnTime(its);
-      });
+  batch->timer.async_wait([weak = weak_from_this(), of = std::weak_ptr(batch)](const boost::system::error_code& error) {
+    const auto self = weak.lock();
+    const auto its = of.lock();
+    if (!error && self && its) self->OnTime(its);
+  });
 }
 
 void DialServer::OnEnd(const std::shared_ptr<Batch>& batch) {
@@ -226,9 +225,8 @@ void DialServer::Fail(const Batch* batch, const std::string& why, const std::str
 }
 
 bool DialServer::Awaits(const Batch* batch) const {
-  return std::any_of(nodes_.begin(), nodes_.end(), [batch](const auto& known) {
-    return known.second.batch == batch && !known.second.connected;
-  });
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [batch](const auto& known) { return known.second.batch == batch && !known.second.connected; });
 }
 
 std::shared_ptr<DialServer::Batch> DialServer::Find(const Batch* batch) const {

@@ -2,8 +2,8 @@
 // command for all hosts that are to be connected in one turn of the loop.
 //
 // Depends on the loop, the system and the caller's start command; knows no agent protocol. It is owned by the
-// channels, since its timers must end before their loop, and ends with the last of them: the dial file is removed, and a
-// start command that still runs is ended.
+// channels, since its timers must end before their loop, and ends with the last of them: the dial file is removed, and
+// a start command that still runs is ended.
 #pragma once
 
 #include <cstddef>
@@ -48,8 +48,8 @@ class DialServer : public std::enable_shared_from_this<DialServer> {
   // Starts the node's agent, with those of all other nodes of this turn of the loop, and awaits it. It must not be
   // known yet.
   void Await(const std::string& name, Node node);
-  // The node's agent is not needed any more, or has ended. Calls `then`, if given, once the start command has ended if no
-  // other node needs it, which takes a few seconds at most; else at once.
+  // The node's agent is not needed any more, or has ended. Calls `then`, if given, once the start command has ended if
+  // no other node needs it, which takes a few seconds at most; else at once.
   void Leave(const std::string& name, std::function<void()> then = nullptr);
 
   const DialCounts& counts() const { return listener_->counts(); }

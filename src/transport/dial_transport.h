@@ -21,9 +21,9 @@ class DialTransport final : public Transport {
   explicit DialTransport(DialSettings settings, std::uint64_t lease_ms = kDefaultLeaseMs,
                          const Without& without = WithoutByEnvironment());
 
-  // The host's name must be the one by which its agent will know it: see DialSettings::node_variable; a domain that only
-  // one of both has does not matter. All channels that a transport has at a time must have the same `io`, which must
-  // outlive them, and different hosts.
+  // The host's name must be the one by which its agent will know it: see DialSettings::node_variable; a domain that
+  // only one of both has does not matter. All channels that a transport has at a time must have the same `io`, which
+  // must outlive them, and different hosts.
   std::string_view name() const override { return "dial"; }
   std::uint64_t lease_ms() const override { return lease_ms_; }
 

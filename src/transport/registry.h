@@ -19,7 +19,7 @@ struct TransportSettings {
   std::string agent_program = {};  // path of muster-agent where it is to run; empty: the one beside this program
   SshSettings ssh = {};            // for transports that use ssh; the agent's path in it is not used
   std::uint64_t lease_ms = kDefaultLeaseMs;  // how long an agent may be silent
-  DialSettings dial = {};  // for agents that dial back; the agent's path in it is not used
+  DialSettings dial = {};                    // for agents that dial back; the agent's path in it is not used
 };
 
 struct TransportEntry {

@@ -175,8 +175,8 @@ class SshChannel::Connection final : public RemoteAgent {
 SshChannel::SshChannel(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, std::shared_ptr<SshGate> gate,
                        const TransportHost& host, std::vector<std::string> argv, std::uint64_t lease_ms)
     : RemoteChannel([&] {
-        auto connection = std::make_shared<Connection>(io, std::move(launcher), std::move(gate), host, std::move(argv),
-                                                       lease_ms);
+        auto connection =
+            std::make_shared<Connection>(io, std::move(launcher), std::move(gate), host, std::move(argv), lease_ms);
         connection->Enter();
         return connection;
       }()) {}

@@ -41,14 +41,14 @@ tl::expected<std::shared_ptr<StartCommand>, std::string> StartCommand::Run(boost
   SpawnSpec spec;
   spec.argv = start.argv;
   for (const std::string& variable : environment) spec.env.push_back(variable.c_str());
-  auto command = WatchedCommand::Start(io, launcher, std::move(spec),
-                                       [weak = std::weak_ptr(made), ended = std::move(ended)] {
-                                         const auto self = weak.lock();
-                                         if (!self) return;
-                                         self->command_->Take();
-                                         self->timer_.cancel();
-                                         ended();
-                                       });
+  auto command =
+      WatchedCommand::Start(io, launcher, std::move(spec), [weak = std::weak_ptr(made), ended = std::move(ended)] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->command_->Take();
+        self->timer_.cancel();
+        ended();
+      });
   if (!command) return tl::unexpected<std::string>("`" + made->name_ + "` cannot be started: " + command.error());
   made->command_ = std::move(*command);
   return made;

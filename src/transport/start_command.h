@@ -1,5 +1,5 @@
-// One run of the command that starts agents which dial back. Its exit code says nothing about the agents: it is reported
-// only for agents that never connected.
+// One run of the command that starts agents which dial back. Its exit code says nothing about the agents: it is
+// reported only for agents that never connected.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// A command that starts agents (ssh, an engine's start command): a child process whose end the loop waits for, and whose
-// latest output on stderr is kept.
+// A command that starts agents (ssh, an engine's start command): a child process whose end the loop waits for, and
+// whose latest output on stderr is kept.
 #pragma once
 
 #include <chrono>

@@ -16,9 +16,9 @@
 
 #include "hosts/host_processes.h"
 #include "hosts/hosts_testbed.h"
-#include "support/on_network.h"
 #include "spawn/leftovers/descendants.h"
 #include "support/agent_session.h"
+#include "support/on_network.h"
 #include "support/processes.h"
 #include "support/sub_agent_transport.h"
 
@@ -81,7 +81,7 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
 
  private:
   std::optional<HostsTestbed> bed_;
-  std::optional<OnNetwork> login_;  // where agents dial back to
+  std::optional<OnNetwork> login_;   // where agents dial back to
   std::string host_ = "/proc/self";  // of the process that the host hangs on
   std::vector<pid_t> children_;
   std::optional<HostProcesses> there_;

@@ -25,7 +25,8 @@ std::string AllCalls(const EnginePage& page) {
   const Words hosts = {"n1", "n3"};
   const Words jobs = {"12", "13"};
   const auto start =
-      StartCall(page, kAllocation, hosts, "/opt/my tools/muster-agent", "/home/ann/.local/state/muster/dial/x");
+      StartCall(page, kAllocation, hosts,
+                {"/opt/my tools/muster-agent", "/home/ann/.local/state/muster/dial/x", {"--isolate", "pid"}});
   EXPECT_TRUE(start);
   if (!start) return {};
   bool on_stdin = false;
@@ -45,9 +46,20 @@ TEST(EngineCalls, AreGoldenForEachEngine) {
 
 TEST(EngineCalls, StartOnlyOnHostsOfTheAllocation) {
   const Words hosts = {"n1", "n9"};
-  const auto start = StartCall(OwnPage("slurm"), kAllocation, hosts, "/a", "/d");
+  const auto start = StartCall(OwnPage("slurm"), kAllocation, hosts, {"/a", "/d"});
   ASSERT_FALSE(start);
   EXPECT_EQ(start.error().front().message, "host n9 is not in the allocation of slurm job 12");
+}
+
+TEST(EngineCalls, APageWithoutAPlaceForOptionsRefusesThem) {
+  EnginePage page = OwnPage("slurm");
+  page.start.pop_back();
+  const Words hosts = {"n1"};
+  EXPECT_TRUE(StartCall(page, kAllocation, hosts, {"/a", "/d"}));
+  const auto start = StartCall(page, kAllocation, hosts, {"/a", "/d", {"--isolate", "pid"}});
+  ASSERT_FALSE(start);
+  EXPECT_EQ(start.error().front().message,
+            "slurm: its start command has no place for options of the agent: --isolate pid");
 }
 
 TEST(EngineCalls, RemoveVariablesThatWouldChangeTheAnswer) {

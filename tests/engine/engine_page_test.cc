@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/own_page.h"
+#include "plan/environment/site_file.h"
 
 namespace muster {
 namespace {
@@ -51,6 +52,30 @@ TEST(EnginePage, AllOfTheProgramsOwnAreSound) {
   const auto names = OwnEngineNames();
   EXPECT_EQ(names, (Told{"flux", "gridengine", "lsf", "pbs", "slurm"}));
   for (const std::string& name : names) EXPECT_EQ(testing::OwnPage(name).name, name);
+}
+
+TEST(EnginePage, EachOfTheProgramsOwnHasItsTableInRecipesAndSiteFiles) {
+  const auto names = OwnEngineNames();
+  const auto of_sites = EnginesOfSiteFiles();
+  EXPECT_EQ(names, Told(of_sites.begin(), of_sites.end()));
+  const auto sections = OwnRecipeFields();
+  ASSERT_TRUE(sections);
+  Told of_recipes;
+  for (const Value& field : *sections->AsList()->front().AsMap()->at("fields").AsList()) {
+    if (field.AsMap()->contains("engine")) of_recipes.push_back(*field.AsMap()->at("name").AsString());
+  }
+  std::sort(of_recipes.begin(), of_recipes.end());
+  EXPECT_EQ(names, of_recipes);
+}
+
+TEST(EnginePage, EachOfTheProgramsOwnIsRecognisedByItsVariable) {
+  const auto signs = OwnEngineSigns();
+  ASSERT_TRUE(signs);
+  ASSERT_EQ(signs->AsList()->size(), OwnEngineNames().size());
+  for (const Value& sign : *signs->AsList()) {
+    const Value::Map& fields = *sign.AsMap();
+    EXPECT_EQ(*fields.at("inside").AsString(), testing::OwnPage(*fields.at("name").AsString()).inside);
+  }
 }
 
 TEST(EnginePage, ThoseOfTheProgramSayWhatTheyWereTriedWith) {

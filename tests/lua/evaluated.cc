@@ -49,6 +49,7 @@ Evaluated Evaluate(const Request& request) {
   asked.libraries = request.libraries;
   asked.rules = request.rules;
   asked.site_file = request.site_file;
+  asked.engine_page = request.engine_page;
   asked.describe_sweep = request.describe_sweep;
   asked.words = request.words;
   asked.judge = request.judge;

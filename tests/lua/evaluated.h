@@ -45,6 +45,7 @@ struct Request {
   std::map<std::string, LibraryPlace> libraries = {};
   std::string rules = {};
   bool site_file = false;
+  bool engine_page = false;
   bool describe_sweep = false;
   std::optional<Space> words = {};
   std::optional<JudgeTask> judge = {};

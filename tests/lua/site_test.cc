@@ -58,6 +58,50 @@ TEST(SiteFiles, ThatAreNoneAreRefused) {
       << "it is locked in as a recipe is";
 }
 
+TEST(EnginePages, ArePlainTablesWithTheLinesOfTheirKeys) {
+  Request request{"-- ours\nreturn {\n  name = 'mine',\n  hosts = {\n    file = 'HOSTS' },\n}"};
+  request.engine_page = true;
+  const Evaluated evaluated = Evaluate(request);
+  EXPECT_EQ(evaluated.problems(), Lines{});
+  ASSERT_TRUE(evaluated.answer.site_file);
+  EXPECT_EQ(evaluated.answer.site_file->lines, (LineMap{{"name", 3}, {"hosts", 4}, {"hosts.file", 5}}));
+}
+
+TEST(EnginePages, AreNoSiteFilesAndHoldNoFunctions) {
+  Request request{"return require('muster').site {}"};
+  request.engine_page = true;
+  EXPECT_EQ(Evaluate(request).problems(), Lines{"recipe.lua error engine: the file returns no page of an engine"});
+  request.text = "return { start = function() end }";
+  EXPECT_EQ(Evaluate(request).problems().size(), 1U);
+}
+
+std::string EngineSettings(const std::string& recipe) {
+  const Evaluated evaluated = Evaluate({recipe});
+  std::string told;
+  for (const std::string& problem : evaluated.problems()) told += problem + "\n";
+  for (const EngineField& field : evaluated.answer.engine_settings) {
+    told += field.engine + "." + field.name + " = " + ToText(field.value) + " at " + std::to_string(field.place.line) +
+            "\n";
+  }
+  return told;
+}
+
+TEST(Recipes, SetOptionsOfEngines) {
+  EXPECT_EQ(EngineSettings(Recipe("job:workers { count = 1, command = { 'x' } }",
+                                  "slurm = { time = '12h', extra = { '--mem=0' } }, pbs = {},")),
+            "slurm.extra = {\"--mem=0\"} at 2\nslurm.time = \"12h\" at 2\n");
+  EXPECT_EQ(EngineSettings(Recipe("", "slurm = 'gpu',")), "recipe.lua:2 error type: slurm is a table, got \"gpu\"\n");
+}
+
+TEST(Recipes, ThatExtendOthersOverrideTheirOptionsOfEngines) {
+  EXPECT_EQ(EngineSettings(R"(local muster = require "muster"
+local base = muster.recipe { name = "t", slurm = { partition = "all", qos = "high" },
+  plan = function(p, job) job:workers { count = 1, command = { "x" } } end }
+return base:extend {
+  slurm = { partition = "gpu" } })"),
+            "slurm.partition = \"gpu\" at 4\nslurm.qos = \"high\" at 2\n");
+}
+
 TEST(Recipes, ThatReturnASiteAreNone) {
   EXPECT_EQ(Evaluate({"return require('muster').site {}"}).problems(),
             Lines{"recipe.lua error no_recipe: the file returns no recipe"});

@@ -76,6 +76,30 @@ TEST(SiteFile, TellsEverythingThatIsWrongAtItsLine) {
   EXPECT_EQ(Problems(Value("x")).size(), 1U);
 }
 
+TEST(SiteFile, KeepsOptionsOfEnginesWithTheirLines) {
+  const auto facts =
+      ReadSiteFacts(kFile, Table({{"slurm", Table({{"partition", Value("gpu")}, {"time", Value("12h")}})}}),
+                    {{"slurm", 3}, {"slurm.time", 5}});
+  ASSERT_TRUE(facts) << facts.error().front().message;
+  EXPECT_EQ(facts->engines.at("slurm").at("partition"), Value("gpu"));
+  EXPECT_EQ(facts->places.at("slurm.time").line, 5U);
+  EXPECT_EQ(facts->sources.at("slurm.partition"), "muster.site.lua:3 (project site file)");
+  EXPECT_EQ(Problems(Table({{"slurm", Value("gpu")}}), {{"slurm", 2}}),
+            (Lines{"muster.site.lua:2 type: slurm is a table of options, got \"gpu\" [slurm = { partition = \"gpu\", "
+                   "account = \"physics\" }]"}));
+}
+
+TEST(SiteFiles, MergeOptionsOfEnginesOneByOne) {
+  const auto near = ReadSiteFacts(kFile, Table({{"slurm", Table({{"partition", Value("gpu")}})}}), {});
+  const auto far =
+      ReadSiteFacts(kFile, Table({{"slurm", Table({{"partition", Value("all")}, {"qos", Value("high")}})}}), {});
+  ASSERT_TRUE(near && far);
+  const std::vector both = {*near, *far};
+  const SiteFacts merged = MergedSiteFacts(both);
+  EXPECT_EQ(merged.engines.at("slurm"),
+            (std::map<std::string, Value>{{"partition", Value("gpu")}, {"qos", Value("high")}}));
+}
+
 TEST(SiteFiles, AreMergedFieldByFieldTheNearerFirst) {
   SiteFacts project;
   project.devices = 2;

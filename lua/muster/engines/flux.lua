@@ -10,7 +10,7 @@ return {
   hosts = { command = { "flux", "getattr", "hostlist" }, form = "compressed" },
 
   -- A broker's rank is its place in the list of hosts.
-  start = { "flux", "exec", "--noinput", "--rank={positions}", "{agent}", "--dial", "{dial_file}" },
+  start = { "flux", "exec", "--noinput", "--rank={positions}", "{agent}", "--dial", "{dial_file}", "{each_option}" },
 
   options = {
     { name = "nodes", type = "count", line = "--nodes={value}", doc = "nodes of the allocation; those beyond the job's are spares" },

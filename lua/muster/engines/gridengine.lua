@@ -11,8 +11,8 @@ return {
   -- "host slots queue processors"
   hosts = { file = "PE_HOSTFILE", form = "lines" },
 
-  start = { "sh", "-c", 'agent=$1 file=$2; shift 2; for host do qrsh -inherit -nostdin "$host" "$agent" --dial "$file" & done; wait',
-            "muster", "{agent}", "{dial_file}", "{each_host}" },
+  start = { "sh", "-c", 'agent=$1 file=$2 options=$3; shift 3; for host do qrsh -inherit -nostdin "$host" "$agent" --dial "$file" $options & done; wait',
+            "muster", "{agent}", "{dial_file}", "{options}", "{each_host}" },
 
   options = {
     { name = "nodes", type = "count", doc = "slots of the parallel environment, one on each host; those beyond the job's are spares" },

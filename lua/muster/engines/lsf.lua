@@ -10,7 +10,7 @@ return {
   -- "hostA 4 hostB 4"; LSB_HOSTS is not set for very many hosts.
   hosts = { variable = "LSB_MCPU_HOSTS", form = "pairs" },
 
-  start = { "blaunch", "-n", "-no-shell", "-z", "{spaced_hosts}", "{agent}", "--dial", "{dial_file}" },
+  start = { "blaunch", "-n", "-no-shell", "-z", "{spaced_hosts}", "{agent}", "--dial", "{dial_file}", "{each_option}" },
 
   options = {
     { name = "nodes", type = "count", doc = "hosts of the allocation; those beyond the job's are spares" },

@@ -10,8 +10,8 @@ return {
   hosts = { file = "PBS_NODEFILE", form = "lines" },
 
   -- pbsdsh starts a program on one node by its place in the node file; several calls at a time are what its manual describes.
-  start = { "sh", "-c", 'agent=$1 file=$2; shift 2; for node do pbsdsh -n "$node" -- "$agent" --dial "$file" & done; wait',
-            "muster", "{agent}", "{dial_file}", "{each_position}" },
+  start = { "sh", "-c", 'agent=$1 file=$2 options=$3; shift 3; for node do pbsdsh -n "$node" -- "$agent" --dial "$file" $options & done; wait',
+            "muster", "{agent}", "{dial_file}", "{options}", "{each_position}" },
   own = { "PBS_NODENUM", "PBS_TASKNUM", "PBS_VNODENUM" },
 
   options = {

@@ -17,7 +17,7 @@ return {
   -- step has all that the allocation has on a node.
   start = { "srun", "--nodes={count}", "--ntasks={count}", "--ntasks-per-node=1", "--nodelist={hosts}", "--no-kill",
             "--overlap", "--input=none", "--kill-on-bad-exit=0", "--export=ALL", "--cpu-bind=none", "--mpi=none",
-            "--job-name=muster-agent", "{agent}", "--dial", "{dial_file}" },
+            "--job-name=muster-agent", "{agent}", "--dial", "{dial_file}", "{each_option}" },
   -- Variables that would change what srun is asked for: srun(1), "INPUT ENVIRONMENT VARIABLES".
   clear = { "SLURM_CPUS_PER_TASK", "SLURM_DISTRIBUTION", "SLURM_EXACT", "SLURM_HINT", "SLURM_HOSTFILE", "SLURM_LABELIO",
             "SLURM_MULTI_PROG", "SLURM_NTASKS_PER_NODE", "SLURM_OPEN_MODE", "SLURM_RELATIVE", "SLURM_THREADS_PER_CORE",

@@ -173,7 +173,8 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
   const int modes = int{options.help} + int{options.version} + int{options.stdio} + int{options.fd.has_value()} +
                     int{!options.collapse.empty()} + int{options.inspect} + int{!options.dial.empty()};
   if (modes != 1 || optind != argc || (options.guard && !options.fd)) {
-    std::fputs("muster-agent: give one of --fd N, --stdio, --dial FILE, --collapse LOG, --inspect, --help, --version\n", stderr);
+    std::fputs("muster-agent: give one of --fd N, --stdio, --dial FILE, --collapse LOG, --inspect, --help, --version\n",
+               stderr);
     return std::nullopt;
   }
   return options;

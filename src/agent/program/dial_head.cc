@@ -30,7 +30,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kStagger{250};        // before the next address is tried as well (RFC 8305, section 8)
+constexpr milliseconds kStagger{250};         // before the next address is tried as well (RFC 8305, section 8)
 constexpr milliseconds kAddressTime{10'000};  // for one address, from its connection to the verdict
 constexpr milliseconds kFirstPause{200};      // half to one and a half of it, and twice as long each time, …
 constexpr milliseconds kLongestPause{4'000};  // … up to this
@@ -179,8 +179,8 @@ class Attempt {
   std::string why_;
 };
 
-// One round: all addresses, each begun a little after the one before, or as soon as that one has failed. An attempt that
-// waits for its verdict is the only one that has shown the agent's proof: the others wait for how that ends.
+// One round: all addresses, each begun a little after the one before, or as soon as that one has failed. An attempt
+// that waits for its verdict is the only one that has shown the agent's proof: the others wait for how that ends.
 class Round {
  public:
   Round(const DialFile& file, const std::string& node, Clock::time_point until)
@@ -293,9 +293,9 @@ tl::expected<DialedHead, std::string> DialHead(const std::string& path, millisec
     if (Clock::now() >= until) break;
     Pause(pause, until);
   }
-  return tl::unexpected<std::string>("no head answers within " +
-                                     std::to_string(std::chrono::duration_cast<std::chrono::seconds>(patience).count()) +
-                                     " s: " + why);
+  return tl::unexpected<std::string>(
+      "no head answers within " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(patience).count()) +
+      " s: " + why);
 }
 
 }  // namespace muster

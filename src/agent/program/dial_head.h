@@ -21,9 +21,9 @@ struct DialedHead {
 // How long to go on trying; a head that writes the file listens already.
 inline constexpr std::chrono::seconds kDialPatience{60};
 
-// `path`: of a regular file that the caller owns and nobody else may read; its last part must not be a link. Retries with
-// growing, random pauses. The error is a phrase: what is wrong with the file, which node the head refused and why, or what
-// happened at each address.
+// `path`: of a regular file that the caller owns and nobody else may read; its last part must not be a link. Retries
+// with growing, random pauses. The error is a phrase: what is wrong with the file, which node the head refused and why,
+// or what happened at each address.
 tl::expected<DialedHead, std::string> DialHead(const std::string& path,
                                                std::chrono::milliseconds patience = kDialPatience);
 

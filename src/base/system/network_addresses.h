@@ -6,8 +6,8 @@
 
 namespace muster {
 
-// IP literals of all interfaces that are up: IPv4, then IPv6 without link-local ones, then the loopback ones; each in the
-// order of the interfaces. Empty if they cannot be listed.
+// IP literals of all interfaces that are up: IPv4, then IPv6 without link-local ones, then the loopback ones; each in
+// the order of the interfaces. Empty if they cannot be listed.
 std::vector<std::string> OwnAddresses();
 
 }  // namespace muster

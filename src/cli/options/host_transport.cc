@@ -1,8 +1,32 @@
 #include "cli/options/host_transport.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/system/host_name.h"
+#include "cli/options/engine_start.h"
+#include "cli/options/named_hosts.h"
+#include "engine/engine_calls.h"
+#include "transport/local_transport.h"
+#include "transport/ssh_transport.h"
 
 namespace muster {
+namespace {
+
+// Further words for muster-agent.
+std::vector<std::string> AgentWords(const Without& without, const AgentSettings& agents) {
+  std::vector<std::string> words;
+  if (agents.isolation != Isolation::kNone) {
+    words.insert(words.end(), {"--isolate", std::string(IsolationName(agents.isolation))});
+  }
+  if (const std::string names = WithoutText(without); !names.empty()) {
+    words.insert(words.end(), {"--without", names});
+  }
+  for (const std::string& fault : agents.faults) words.insert(words.end(), {"--fault", fault});
+  return words;
+}
+
+}  // namespace
 
 void AddAgentOption(CLI::App& app, std::string& agent) {
   app.add_option("--agent", agent, "path of muster-agent on the other hosts (default: beside muster, or on PATH)")
@@ -13,11 +37,49 @@ bool IsHereAlone(const std::vector<SiteHost>& hosts) {
   return hosts.empty() || (hosts.size() == 1 && IsThisMachine(hosts.front().name));
 }
 
-SshSettings SshSettingsForAgents(const std::string& agent, const std::vector<std::string>& environment) {
-  SshSettings settings = SshSettingsFrom(environment);
-  settings.agent_given = !agent.empty();
-  settings.agent = agent;
-  return settings;
+Result<std::optional<EngineChoice>> EngineOf(const RecipeOptions& options, const std::vector<SiteHost>& hosts) {
+  if (IsHereAlone(hosts)) return std::nullopt;
+  auto engine = EngineForHosts(options);
+  if (!engine || !*engine) return engine;
+  const std::vector<AllocatedHost>& allocated = (*engine)->allocation->hosts;
+  for (const SiteHost& host : hosts) {
+    const bool there = std::any_of(allocated.begin(), allocated.end(),
+                                   [&](const AllocatedHost& one) { return one.name == host.name; });
+    if (there) continue;
+    // A recipe names its own hosts, and nobody asked for the allocation.
+    if (options.engine.on.empty() && options.engine.page.empty()) return std::nullopt;
+    return Fail(Error("hosts", {}, host.name + " is not in the allocation of " + AllocationText(**engine),
+                      "the recipe or the plan names it; --on ssh reaches it"));
+  }
+  return engine;
+}
+
+std::vector<std::string> EnvironmentForHosts(const RecipeOptions& options, const std::vector<SiteHost>& hosts,
+                                             std::vector<std::string> environment) {
+  const auto engine = EngineOf(options, hosts);
+  if (!engine || !*engine) return environment;
+  return WithoutVariables(std::move(environment), (*engine)->page.own);
+}
+
+Result<std::unique_ptr<Transport>> TransportTo(const RecipeOptions& options, const std::vector<SiteHost>& hosts,
+                                               AgentSettings agents) {
+  if (IsHereAlone(hosts)) {
+    return std::make_unique<LocalTransport>(std::string(), options.without, std::move(agents.faults), agents.isolation,
+                                            agents.lease_ms);
+  }
+  auto engine = EngineOf(options, hosts);
+  if (!engine) return Fail(engine.error());
+  std::vector<std::string> words = AgentWords(options.without, agents);
+  if (*engine) {
+    auto settings = DialSettingsFor(**std::move(engine), agents.program, std::move(words), agents.environment);
+    if (!settings) return Fail(settings.error());
+    return std::make_unique<DialTransport>(*std::move(settings), agents.lease_ms, options.without);
+  }
+  SshSettings settings = SshSettingsFrom(agents.environment);
+  settings.agent_given = !agents.program.empty();
+  settings.agent = std::move(agents.program);
+  settings.agent_words = std::move(words);
+  return std::make_unique<SshTransport>(std::move(settings), agents.lease_ms, options.without);
 }
 
 }  // namespace muster

@@ -1,13 +1,22 @@
-// Chooses the transport: a local agent for this machine alone, ssh for named hosts.
+// Chooses the transport: a local agent for this machine alone, the engine's start command for the hosts of an
+// allocation, ssh for other hosts.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <CLI/App.hpp>
 
+#include "base/system/isolation.h"
+#include "cli/options/recipe_options.h"
+#include "muster/plan.h"
+#include "muster/result.h"
 #include "muster/site.h"
-#include "transport/ssh_command.h"
+#include "transport/transport.h"
+#include "wire/lease/lease.h"
 
 namespace muster {
 
@@ -17,7 +26,26 @@ void AddAgentOption(CLI::App& app, std::string& agent);
 // Whether no host is named, or this machine alone. With several hosts this machine is reached through ssh too.
 bool IsHereAlone(const std::vector<SiteHost>& hosts);
 
-// `agent`: value of --agent, empty if not given; `environment` is the user's, "NAME=value".
-SshSettings SshSettingsForAgents(const std::string& agent, const std::vector<std::string>& environment);
+// The engine in whose allocation all these hosts are; nothing for other hosts, and for this machine alone. Kind
+// "usage":
+// --on names the engine, and a host is not in the allocation; else those of EngineForHosts.
+Result<std::optional<EngineChoice>> EngineOf(const RecipeOptions& options, const std::vector<SiteHost>& hosts);
+
+// The user's environment for the processes on these hosts: in an allocation without what describes the head's own task.
+std::vector<std::string> EnvironmentForHosts(const RecipeOptions& options, const std::vector<SiteHost>& hosts,
+                                             std::vector<std::string> environment);
+
+// What agents are started with.
+struct AgentSettings {
+  std::string program = {};                  // --agent; empty: not given
+  std::uint64_t lease_ms = kDefaultLeaseMs;  // how long one may be silent
+  Isolation isolation = Isolation::kNone;
+  std::vector<std::string> faults = {};       // to inject
+  std::vector<std::string> environment = {};  // the user's, "NAME=value"
+};
+
+// The transport to these hosts, spares included. Kinds of EngineOf.
+Result<std::unique_ptr<Transport>> TransportTo(const RecipeOptions& options, const std::vector<SiteHost>& hosts,
+                                               AgentSettings agents);
 
 }  // namespace muster

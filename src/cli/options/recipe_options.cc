@@ -21,6 +21,7 @@
 #include "cli/command/small_file.h"
 #include "cli/command/wait_line.h"
 #include "cli/options/current_site.h"
+#include "cli/options/named_hosts.h"
 #include "cli/options/resume.h"
 #include "cli/options/stored_recipe.h"
 #include "plan/hosts/host_list.h"
@@ -137,6 +138,7 @@ void AddHostOptions(CLI::App& app, RecipeOptions& options) {
       ->excludes(host);
   app.add_option("--exclude", options.exclude, "hosts to exclude")->type_name("LIST")->allow_extra_args(false);
   app.add_option("--spares", options.spares, "keep the last N hosts as spares for lost hosts")->type_name("N");
+  AddEngineOptions(app, options.engine);
 }
 
 bool HasRecipeChanges(const RecipeOptions& options) {
@@ -192,101 +194,6 @@ Result<std::vector<Override>> ParsePins(const RecipeOptions& options) {
   }
   if (!problems.empty()) return Fail(std::move(problems));
   return pins;
-}
-
-namespace {
-
-Result<std::vector<SiteHost>> SiteHosts() {
-  const auto site = GetSite();
-  if (!site) return Fail(site.error());
-  return HostsOfSite(site->facts);
-}
-
-// All of them, including spares.
-Result<std::vector<SiteHost>> GivenHosts(const RecipeOptions& options) {
-  Result<std::vector<SiteHost>> hosts;
-  bool given = !options.hostfile.empty() || !options.hosts.empty();
-  if (!options.hostfile.empty()) {
-    auto text = ReadSmallFile(options.hostfile);
-    if (!text) return Fail(Error("hosts", {}, "--hostfile: " + text.error()));
-    hosts = ParseHostFile(*text, options.hostfile);
-  } else if (!options.hosts.empty()) {
-    hosts = ParseHostList(fmt::format("{}", fmt::join(options.hosts, ",")), "--host");
-  } else if (auto of_site = options.believed ? std::vector<SiteHost>() : SiteHosts(); !of_site || !of_site->empty()) {
-    hosts = std::move(of_site);
-    given = hosts.has_value();
-  } else if (!options.exclude.empty()) {
-    return Fail(Error("usage", {}, "--exclude without --host or --hostfile", "it excludes hosts of a list"));
-  } else if (options.spares > 0) {
-    return Fail(Error("usage", {}, "--spares without --host or --hostfile",
-                      "it keeps the last hosts of a list: --host n[01-18]:8 --spares 2"));
-  }
-  if (hosts && !options.exclude.empty()) {
-    const auto excluded = ParseHostList(fmt::format("{}", fmt::join(options.exclude, ",")), "--exclude");
-    if (!excluded) return Fail(excluded.error());
-    hosts = WithoutHosts(*std::move(hosts), *excluded);
-  }
-  if (hosts && given && options.spares >= hosts->size()) {
-    return Fail(Error(
-        "hosts", {},
-        fmt::format("--spares {}, and {}: {}", options.spares,
-                    hosts->size() == 1 ? "only 1 host is named" : fmt::format("only {} hosts are named", hosts->size()),
-                    HostListText(*hosts)),
-        "name the hosts that the job uses first, and the spares after them"));
-  }
-  return hosts;
-}
-
-}  // namespace
-
-bool NamesHosts(const RecipeOptions& options) { return !options.hosts.empty() || !options.hostfile.empty(); }
-
-Result<void> CheckListIsNamed(const RecipeOptions& options, const std::string& whose) {
-  if (NamesHosts(options) || (options.exclude.empty() && options.spares == 0)) return {};
-  return Fail(Error("usage", {},
-                    fmt::format("{} without --host or --hostfile: the hosts are those of {}",
-                                options.exclude.empty() ? "--spares" : "--exclude", whose),
-                    options.exclude.empty() ? "it keeps the last hosts of a list: --host n[01-18]:8 --spares 2"
-                                            : "it excludes hosts of a list: --host n[01-16]:8 --exclude n03"));
-}
-
-Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options) {
-  auto hosts = GivenHosts(options);
-  if (hosts) hosts->resize(hosts->size() - options.spares);
-  return hosts;
-}
-
-Result<std::vector<SiteHost>> SpareHosts(const RecipeOptions& options, const Plan& plan) {
-  if (options.spares == 0) return std::vector<SiteHost>();
-  auto hosts = GivenHosts(options);
-  if (!hosts) return hosts;
-  const auto spares = hosts->end() - options.spares;
-  std::uint32_t least = 0;
-  std::optional<std::uint32_t> usual;  // the number of devices in the plan, for hosts without a number
-  for (std::size_t i = 0; i < plan.hosts.size(); ++i) {
-    const std::uint32_t devices = plan.hosts[i].devices;
-    least = i == 0 ? devices : std::min(least, devices);
-    if (!usual && !(*hosts)[i].devices) usual = devices;
-  }
-  for (auto spare = spares; spare != hosts->end(); ++spare) {
-    if (!spare->devices && !usual && least > 0) {
-      return Fail(Error("hosts", {},
-                        fmt::format("how many devices has {}? It is a spare without a number, and all other hosts have "
-                                    "one of their own",
-                                    spare->name),
-                        fmt::format("{}:{}", spare->name, least)));
-    }
-    if (!spare->devices) spare->devices = usual.value_or(0);
-    if (*spare->devices < least) {
-      return Fail(
-          Error("hosts", {},
-                fmt::format("{} is a spare with {} device{}, and every host of the plan has {} or more: it could "
-                            "take no place",
-                            spare->name, *spare->devices, *spare->devices == 1 ? "" : "s", least),
-                "leave it out, or name it before those that can"));
-    }
-  }
-  return std::vector<SiteHost>(spares, hosts->end());
 }
 
 namespace {
@@ -367,15 +274,18 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   }
   auto hosts = NamedHosts(options);
   if (!hosts) return Fail(hosts.error());
+  const auto allocation = HostsFromEngine(options);
+  if (!allocation) return Fail(allocation.error());
   EvaluationOptions evaluation;
   if (run) {
     // The stored evaluation, with the options of this call on top.
     auto stored = EvaluationOfRun(*run);
     if (!stored) return stored;
     evaluation = *std::move(stored);
-    if (NamesHosts(options)) {
+    if (NamesHosts(options) || *allocation) {
       evaluation.site.hosts = *std::move(hosts);
       evaluation.site.sources.erase("hosts");
+      evaluation.site.places.erase("hosts");
     }
     ApplyRules(*site, evaluation);
     if (!options.devices.empty() || options.share_devices) evaluation.devices = *std::move(devices);
@@ -396,8 +306,10 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
     if (struct sysinfo facts{}; !options.believed && sysinfo(&facts) == 0) {
       evaluation.site.host_memory_bytes = std::uint64_t{facts.totalram} * facts.mem_unit;
     }
-    ApplySite(*site, !NamesHosts(options), evaluation);
+    ApplySite(*site, !NamesHosts(options) && !*allocation, evaluation);
   }
+  // Its hosts are the available ones, as a site's are: the recipe says how many are used.
+  if (*allocation && !NamesHosts(options)) evaluation.site.sources["hosts"] = **allocation;
   if (!options.resume.empty()) {
     auto run_dir = ResumedRun(options);
     if (!run_dir) return Fail(run_dir.error());

@@ -10,6 +10,7 @@
 #include <CLI/App.hpp>
 
 #include "cli/command/command.h"
+#include "cli/options/engine_choice.h"
 #include "evaluator/evaluator.h"
 #include "muster/plan.h"
 #include "muster/result.h"
@@ -28,7 +29,11 @@ struct RecipeOptions {
   std::string hostfile;
   std::vector<std::string> exclude;  // lists
   std::uint32_t spares = 0;          // --spares
-  std::string devices;               // --devices; empty: not given
+  EngineOptions engine;
+  // Hosts that an engine is to allocate, and what says how many, for a plan outside of an allocation.
+  std::vector<SiteHost> requested_hosts;
+  std::string requested_by;
+  std::string devices;  // --devices; empty: not given
   bool share_devices = false;
   std::string resume;      // --resume: a RUN (cli/options/resume.h); empty: not given
   std::string checkpoint;  // --checkpoint
@@ -46,7 +51,7 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
 // --profile, --unset, --pin, --devices, --share-devices and AddHostOptions: the caller adds RECIPE and name=value.
 void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation);
 
-// --host, --hostfile, --exclude and --spares only, for commands that have a plan already.
+// --host, --hostfile, --exclude, --spares, --on and --engine only, for commands that have a plan already.
 void AddHostOptions(CLI::App& app, RecipeOptions& options);
 
 // Whether --profile, --unset or --pin is given.
@@ -57,18 +62,6 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options);
 
 // The overrides of derived values. Kind "pin".
 Result<std::vector<Override>> ParsePins(const RecipeOptions& options);
-
-// Whether the command line names hosts.
-bool NamesHosts(const RecipeOptions& options);
-// Refuses --exclude and --spares if the command line names no hosts, so that the hosts of `whose` ("the plan") are
-// fixed. Kind "usage".
-Result<void> CheckListIsNamed(const RecipeOptions& options, const std::string& whose);
-// The hosts of the command line, else those of the site, in order, without spares; none if neither names any. Kinds
-// "hosts", "usage" and those of GetSite.
-Result<std::vector<SiteHost>> NamedHosts(const RecipeOptions& options);
-// The spare hosts: the last ones of the list. Each has a number of devices, by default that of the plan. Fails if one
-// could replace no host of the plan.
-Result<std::vector<SiteHost>> SpareHosts(const RecipeOptions& options, const Plan& plan);
 
 // The number of devices of that kind (base/system/host_devices.h, or empty) that muster may use on this machine: at
 // most those visible in the caller's environment. 0: unknown. Kind "usage".

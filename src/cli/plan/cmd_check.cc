@@ -6,6 +6,7 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
+#include "cli/options/named_hosts.h"
 #include "cli/options/recipe_options.h"
 #include "cli/options/resume.h"
 #include "cli/plan/check_deep.h"

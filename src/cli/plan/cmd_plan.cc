@@ -16,6 +16,7 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
+#include "cli/options/batch_call.h"
 #include "cli/options/log_limit_option.h"
 #include "cli/options/recipe_options.h"
 #include "cli/options/resume.h"
@@ -40,6 +41,7 @@ struct PlanOptions {
   std::vector<std::string> wraps;
   std::string log_max;
   std::optional<std::string> env;  // ROLE[:RANK]
+  std::vector<std::string> words;  // of the call
   ShellChoice shell;
 };
 
@@ -141,7 +143,32 @@ void PrintSummary(const Evaluation& evaluation) {
   std::fputs(PlanSummaryText(evaluation.plan, facts).c_str(), stdout);
 }
 
+// The batch script that runs the recipe in an allocation of the engine.
+int PrintScript(const PlanOptions& options) {
+  if (options.json || options.id || options.full || options.summary || options.env || options.shell.asked) {
+    return Refuse(
+        {Error("usage", {},
+               "--on " + options.recipe.engine.on + " prints a batch script here, and another output is asked for",
+               "leave --on out for the plan itself")},
+        options.json);
+  }
+  const auto call = BatchCallFor(options.recipe, options.words, {});
+  if (!call) return Refuse(call.error());
+  PrintDiagnostics(call->warnings);
+  std::fputs(call->script.c_str(), stdout);
+  return kExitOk;
+}
+
 int PlanRecipe(const PlanOptions& options) {
+  const auto submitted = AsksForAllocation(options.recipe.engine);
+  if (!submitted) return Refuse(submitted.error(), options.json);
+  if (*submitted) return PrintScript(options);
+  const EngineOptions& engine = options.recipe.engine;
+  if (!engine.slurm.empty() || !engine.settings.empty()) {
+    return Refuse({Error("usage", {}, "--slurm and --engine-option ask for an allocation, and none is asked for",
+                         "outside of an allocation: --on slurm")},
+                  options.json);
+  }
   if (options.env) return ShowEnvironment(options);
   if (options.shell.asked) {
     const auto line = PlanAsShellLine(options.recipe, options.shell, options.wraps);
@@ -174,6 +201,8 @@ int PlanRecipe(const PlanOptions& options) {
 std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<PlanOptions>();
   AddRecipeOptions(app, options->recipe, invocation, false);
+  AddEngineSettings(app, options->recipe.engine);
+  options->words = invocation.words;
   AddWrapOption(app, options->wraps);
   AddLogLimitOption(app, options->log_max);
   auto* json = app.add_flag("--json", options->json, "print JSON for programs; muster run --plan takes it");

@@ -19,6 +19,7 @@
 #include "cli/options/current_site.h"
 #include "cli/options/host_memory.h"
 #include "cli/options/host_transport.h"
+#include "cli/options/named_hosts.h"
 #include "cli/options/recipe_options.h"
 #include "cli/options/resume.h"
 #include "cli/options/run_argument.h"
@@ -30,8 +31,7 @@
 #include "run/hosts/host_question.h"
 #include "run/hosts/inspect_hosts.h"
 #include "run/hosts/inspection_report.h"
-#include "transport/local_transport.h"
-#include "transport/ssh_transport.h"
+#include "transport/transport.h"
 
 namespace muster {
 namespace {
@@ -114,13 +114,12 @@ int RunDoctor(const DoctorOptions& options) {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) wanted.search_dirs.push_back(program.parent_path());
   const Inspect question = QuestionFor(plan, needs, wanted);
-  std::unique_ptr<Transport> transport;
-  if (here) {
-    transport = std::make_unique<LocalTransport>(std::string(), options.recipe.without);
-  } else {
-    transport = std::make_unique<SshTransport>(SshSettingsForAgents(options.agent, environment));
-  }
-  const std::vector<InspectedHost> inspected = InspectHosts(*transport, *hosts, question, HiddenValues(plan, {}));
+  AgentSettings agents;
+  agents.program = options.agent;
+  agents.environment = environment;
+  const auto transport = TransportTo(options.recipe, *hosts, std::move(agents));
+  if (!transport) return Refuse(transport.error(), options.json);
+  const std::vector<InspectedHost> inspected = InspectHosts(**transport, *hosts, question, HiddenValues(plan, {}));
   const HostComparison comparison = CompareHosts(inspected, needs, MUSTER_VERSION);
   std::vector<std::string> names;
   for (const SiteHost& host : *hosts) names.push_back(host.name);

@@ -24,11 +24,13 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
+#include "cli/options/batch_call.h"
 #include "cli/options/blank_variable.h"
 #include "cli/options/caller_environment.h"
 #include "cli/options/current_site.h"
 #include "cli/options/host_transport.h"
 #include "cli/options/log_limit_option.h"
+#include "cli/options/named_hosts.h"
 #include "cli/options/recipe_options.h"
 #include "cli/options/resume.h"
 #include "cli/options/run_argument.h"
@@ -36,29 +38,24 @@
 #include "cli/options/wait_option.h"
 #include "cli/options/wrap_option.h"
 #include "cli/runs/background_run.h"
+#include "cli/runs/plan_source.h"
 #include "cli/runs/rehearse.h"
 #include "cli/runs/run_commands.h"
 #include "cli/runs/run_elsewhere.h"
-#include "plan/hosts/host_list.h"
-#include "plan/text/plan_json.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_tags.h"
 #include "run/journal/run_summary.h"
 #include "run/logs/process_choice.h"
 #include "run/session/run_request.h"
 #include "run/start/rehearsal_plan.h"
-#include "transport/local_transport.h"
-#include "transport/ssh_transport.h"
+#include "transport/transport.h"
 #include "wire/lease/lease.h"
 
 namespace muster {
 namespace {
 
 struct RunOptions {
-  RecipeOptions recipe;
-  std::string plan_file;
-  bool replay = false;
-  std::string replayed;  // RUN; empty: the newest
+  PlanSource source;
   std::string run_dir;
   bool quiet = false;
   bool verbose = false;
@@ -80,126 +77,8 @@ struct RunOptions {
   std::optional<RehearseOptions> rehearse;  // muster rehearse
 };
 
-Result<Plan> ReadPlan(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::error_code error;
-  if (!stream || !std::filesystem::is_regular_file(file, error)) {
-    return Fail(
-        Error("plan_file", {file, 0}, "the plan cannot be read", "make one with: muster plan RECIPE --json > FILE"));
-  }
-  return PlanFromJson(std::string(std::istreambuf_iterator<char>(stream), {}));
-}
-
-// Assigns the names of the command line to the plan's hosts, if it has any.
-Result<void> NameHosts(const RecipeOptions& options, Plan& plan) {
-  if (!NamesHosts(options)) return CheckListIsNamed(options, "the plan");
-  auto named = NamedHosts(options);
-  if (!named) return Fail(named.error());
-  if (named->empty()) return {};
-  if (named->size() < plan.hosts.size()) {
-    return Fail(Error("hosts", {},
-                      "the plan has " + std::to_string(plan.hosts.size()) + " hosts, and the command line " + "names " +
-                          std::to_string(named->size())));
-  }
-  for (std::size_t i = 0; i < plan.hosts.size(); ++i) plan.hosts[i].name = (*named)[i].name;
-  return {};
-}
-
-// Sets the checkpoint to resume from, if any.
-Result<void> TakeResumption(Result<std::optional<Resumption>> found, RunRequest& request) {
-  if (!found) return Fail(found.error());
-  if (!*found) return {};
-  request.checkpoint = (*found)->checkpoint;
-  request.resumed = (*found)->run;
-  return {};
-}
-
-// The plan of an earlier run with its origin; only its binding is new.
-Result<void> TakePlanOfRun(const RunOptions& options, RunRequest& request) {
-  const auto run_dir = FindRun(options.replayed, DirectoryUse::kExecute);
-  if (!run_dir) return Fail(run_dir.error());
-  auto id = IdOfRun(*run_dir);
-  if (!id) return Fail(id.error());
-  if (const auto run = SummarizeRun(*run_dir, false); run && run->rehearsal) {
-    return Fail(Error("run", {}, "run " + *id + " is a rehearsal: its plan starts stubs",
-                      "muster run " + *id + " runs its recipe, muster rehearse " + *id + " rehearses it again"));
-  }
-  auto stored = PlanOfRun(*run_dir);
-  if (!stored) return Fail(stored.error());
-  request.plan = std::move(stored->plan);
-  request.inputs = std::move(stored->inputs);
-  request.evaluation = std::move(stored->evaluation);
-  request.sources = std::move(stored->sources);
-  request.parent = *std::move(id);
-  if (auto taken = TakeResumption(ResumptionOfRun(*run_dir), request); !taken) return taken;
-  return NameHosts(options.recipe, request.plan);
-}
-
-// The recipe's plan with its origin, or the plan of the file.
-Result<void> FillPlan(const RunOptions& options, RunRequest& request) {
-  if (options.replay) return TakePlanOfRun(options, request);
-  if (!options.plan_file.empty()) {
-    if (!options.recipe.recipe.empty()) {
-      return Fail(
-          Error("usage", {}, "--plan and a recipe are given", "give one of them: a plan already has its parameters"));
-    }
-    if (!options.recipe.devices.empty() || options.recipe.share_devices) {
-      return Fail(Error("usage", {}, "--plan and --devices or --share-devices are given",
-                        "the plan already selects its devices: use --devices with muster plan"));
-    }
-    if (HasRecipeChanges(options.recipe)) {
-      return Fail(Error("usage", {}, "--plan and --profile, --unset or --pin are given",
-                        "a plan already has its values: give them to muster plan"));
-    }
-    auto plan = ReadPlan(options.plan_file);
-    if (!plan) return Fail(plan.error());
-    if (IsRehearsalPlan(*plan)) {
-      return Fail(Error("plan_file", {options.plan_file, 0}, "this is the plan of a rehearsal: it starts stubs",
-                        "name the rehearsal itself instead of a recipe, or make a plan with: muster plan RECIPE "
-                        "--json > FILE"));
-    }
-    request.plan = *std::move(plan);
-    if (!options.recipe.resume.empty()) {
-      if (auto used = CheckUsesCheckpoint(request.plan); !used) return used;
-      auto found = FindResumption(options.recipe);
-      if (!found) return Fail(found.error());
-      request.checkpoint = found->checkpoint;
-      request.resumed = request.parent = found->run;
-    }
-    return NameHosts(options.recipe, request.plan);
-  }
-  if (options.recipe.recipe.empty()) {
-    return Fail(Error("usage", {}, "no recipe is given", "muster run recipes/hello.lua"));
-  }
-  auto evaluation = EvaluateFrom(options.recipe);
-  if (!evaluation) return Fail(evaluation.error());
-  if (auto refused = RefusedByRun(evaluation->warnings); !refused.empty()) return Fail(std::move(refused));
-  PrintDiagnostics(evaluation->warnings);
-  PrintDiagnostics(WarnOfRemoved(*evaluation));
-  if (const auto parent = RunMeant(options.recipe.recipe)) {
-    auto id = IdOfRun(*parent);
-    if (!id) return Fail(id.error());
-    request.parent = *std::move(id);
-  }
-  auto made_by = PrepareEvaluation(options.recipe);
-  if (!made_by) return Fail(made_by.error());
-  request.evaluation = EvaluationRecord(*made_by);
-  for (const Input& input : evaluation->inputs) {
-    if (input.kind != "checkpoint") continue;
-    request.checkpoint = input.name;
-    request.resumed = made_by->resumed;
-    if (!options.recipe.resume.empty()) request.parent = made_by->resumed;
-  }
-  request.inputs = InputsValue(evaluation->inputs);
-  request.sources = std::move(evaluation->sources);
-  request.lockdown = std::move(evaluation->lockdown);
-  request.plan = std::move(evaluation->plan);
-  request.evaluate_ns = evaluation->evaluate_ns;
-  return {};
-}
-
 // The hosts by their names in the plan; none if it has none.
-std::vector<SiteHost> HostsOf(const Plan& plan) {
+std::vector<SiteHost> HostsInPlan(const Plan& plan) {
   std::vector<SiteHost> hosts;
   for (const PlanHost& host : plan.hosts) {
     if (host.name.empty()) return {};
@@ -251,31 +130,41 @@ Result<std::uint64_t> LeaseMs(const std::string& text) {
                     "for example --host-lease 10s"));
 }
 
-Result<std::unique_ptr<Transport>> TransportFor(const RunOptions& options, const RunRequest& request,
-                                                Isolation isolation, std::vector<std::string> faults) {
-  if (IsHereAlone(request.hosts) && request.spares.empty()) {
-    const auto site = GetSite();
-    if (!options.replay && site && site->facts.transport == SiteTransport::kSsh && request.hosts.empty()) {
-      return Fail(Error("hosts", site->facts.places.at("transport"),
-                        "the site's transport is ssh, but no hosts are named",
-                        "--host n[01-04], or hosts = \"n[01-04]\" in the site file"));
-    }
-    for (const auto& [name, given] : {std::pair{"--agent", options.agent}, std::pair{"--host-lease", options.lease}}) {
-      if (given.empty()) continue;
-      return Fail(Error("usage", {}, fmt::format("{} is given, and the run is on this machine alone", name),
-                        "name other hosts: --host n[01-04]"));
-    }
-    return std::make_unique<LocalTransport>(std::string(), options.recipe.without, std::move(faults), isolation);
+// Refuses what a run on this machine alone would ignore.
+Result<void> CheckRunsHere(const RunOptions& options, const RunRequest& request) {
+  const auto site = GetSite();
+  const bool by_site = site && site->facts.transport == SiteTransport::kSsh && options.source.recipe.engine.on.empty();
+  if (!options.source.replay && by_site && request.hosts.empty()) {
+    return Fail(Error("hosts", site->facts.places.at("transport"),
+                      "the site's transport is ssh, but no hosts are named",
+                      "--host n[01-04], or hosts = \"n[01-04]\" in the site file"));
+  }
+  if (options.source.recipe.engine.on == "ssh") {
+    return Fail(Error("usage", {}, "--on ssh, but no other hosts are named", "--host n[01-04]"));
+  }
+  for (const auto& [name, given] : {std::pair{"--agent", options.agent}, std::pair{"--host-lease", options.lease}}) {
+    if (given.empty()) continue;
+    return Fail(Error("usage", {}, fmt::format("{} is given, and the run is on this machine alone", name),
+                      "name other hosts: --host n[01-04]"));
+  }
+  return {};
+}
+
+// The transport to the run's hosts. Of an engine, the processes do not get what describes the head's own task.
+Result<std::unique_ptr<Transport>> TransportFor(const RunOptions& options, RunRequest& request, Isolation isolation,
+                                                std::vector<std::string> faults) {
+  std::vector<SiteHost> hosts = request.hosts;
+  hosts.insert(hosts.end(), request.spares.begin(), request.spares.end());
+  if (IsHereAlone(hosts)) {
+    if (auto here = CheckRunsHere(options, request); !here) return Fail(here.error());
   }
   const Result<std::uint64_t> lease_ms = LeaseMs(options.lease);
   if (!lease_ms) return Fail(lease_ms.error());
-  SshSettings settings = SshSettingsForAgents(options.agent, request.environment);
-  if (isolation != Isolation::kNone) settings.agent_words = {"--isolate", std::string(IsolationName(isolation))};
-  const std::string without = WithoutText(options.recipe.without);
-  if (!without.empty()) settings.agent_words.insert(settings.agent_words.end(), {"--without", without});
-  for (std::string& fault : faults)
-    settings.agent_words.insert(settings.agent_words.end(), {"--fault", std::move(fault)});
-  return std::make_unique<SshTransport>(std::move(settings), *lease_ms, options.recipe.without);
+  const RecipeOptions& recipe = options.source.recipe;
+  auto transport =
+      TransportTo(recipe, hosts, {options.agent, *lease_ms, isolation, std::move(faults), request.environment});
+  request.environment = EnvironmentForHosts(recipe, hosts, std::move(request.environment));
+  return transport;
 }
 
 // For muster's own recipes, the folder that the command was called from; empty without a recipe.
@@ -302,6 +191,21 @@ void WarnIfClosed(const RunRequest& request, bool rehearsal, const SiteFacts& si
       "access is \"group\", and " + Quoted(closed.front()) + " was made before and keeps the group out", command)});
 }
 
+// A run is inside of the allocation that --on names; a batch script makes one.
+Result<void> CheckAllocation(const EngineOptions& engine) {
+  const auto outside = AsksForAllocation(engine);
+  if (!outside) return Fail(outside.error());
+  const std::string name = engine.on.empty() ? "--engine " + engine.page : "--on " + engine.on;
+  if (*outside) {
+    return Fail(Error("usage", {}, name + ": this is not inside an allocation, and muster run does not submit jobs",
+                      "muster plan … " + name + " prints a batch script to submit"));
+  }
+  if (engine.slurm.empty() && engine.settings.empty()) return {};
+  return Fail(Error("usage", {},
+                    "--slurm and --engine-option ask for an allocation, and the run uses the one that it is in",
+                    "leave them out; they are for muster plan --on slurm"));
+}
+
 int RunRecipe(RunOptions& options) {
   const bool json = options.rehearse && options.rehearse->json;
   const auto without = ParseWithout(options.without);
@@ -311,7 +215,7 @@ int RunRecipe(RunOptions& options) {
                "muster docs mechanisms lists them")},
         json);
   }
-  options.recipe.without.Add(*without);
+  options.source.recipe.without.Add(*without);
   const auto isolation = options.isolate.empty() ? Isolation::kNone : ParseIsolation(options.isolate);
   if (!isolation) {
     return Refuse({Error("usage", {}, "--isolate " + Quoted(options.isolate) + ": there is no such isolation",
@@ -321,17 +225,19 @@ int RunRecipe(RunOptions& options) {
   if (options.pty) {
     if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(terminal.error(), json);
   }
+  if (const auto outside = CheckAllocation(options.source.recipe.engine); !outside)
+    return Refuse(outside.error(), json);
   auto faults = ArmFaults(options.faults);
   if (!faults) return Refuse(faults.error(), json);
   const std::uint64_t began = MonotonicNowNs();
   RunRequest request;
-  auto filled = FillPlan(options, request);
+  auto filled = FillPlan(options.source, request);
   if (filled) filled = ApplyWraps(request.plan, options.wraps);
   if (filled) filled = ApplyLogLimit(request.plan, options.log_max);
   if (!filled) return Refuse(filled.error(), json);
   request.plan_ns = MonotonicNowNs() - began;
-  request.hosts = HostsOf(request.plan);
-  auto spares = SpareHosts(options.recipe, request.plan);
+  request.hosts = HostsInPlan(request.plan);
+  auto spares = SpareHosts(options.source.recipe, request.plan);
   if (!spares) return Refuse(spares.error(), json);
   request.spares = *std::move(spares);
   if (auto surrounded = SetCallerEnvironment(request); !surrounded) return Refuse(surrounded.error(), json);
@@ -371,7 +277,7 @@ int RunRecipe(RunOptions& options) {
     request.pty = request.console.at_terminal = *process;
   }
 
-  request.code_folder = FolderOfRecipe(options.recipe.recipe, request.cwd);
+  request.code_folder = FolderOfRecipe(options.source.recipe.recipe, request.cwd);
   auto transport = TransportFor(options, request, *isolation, *std::move(faults));
   if (!transport) return Refuse(transport.error(), json);
   const auto applied = IsHereAlone(request.hosts) ? RefuseElsewhereOptions(options.elsewhere)
@@ -431,20 +337,21 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<RunOptions>& options) 
 
 std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<RunOptions>();
-  AddRecipeOptions(app, options->recipe, invocation, false);
-  app.add_option("--plan", options->plan_file, "run exactly this plan (output of muster plan --json)")
+  AddRecipeOptions(app, options->source.recipe, invocation, false);
+  app.add_option("--plan", options->source.plan_file, "run exactly this plan (output of muster plan --json)")
       ->type_name("FILE");
+  AddEngineSettings(app, options->source.recipe.engine);
   AddStartOptions(app, options);
   return [options] {
-    if (options->plan_file.empty()) SettleResumed(options->recipe);
+    if (options->source.plan_file.empty()) SettleResumed(options->source.recipe);
     return RunRecipe(*options);
   };
 }
 
 std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<RunOptions>();
-  AddRecipeOptions(app, options->recipe, invocation, false);
-  app.add_option("--plan", options->plan_file, "rehearse exactly this plan (output of muster plan --json)")
+  AddRecipeOptions(app, options->source.recipe, invocation, false);
+  app.add_option("--plan", options->source.plan_file, "rehearse exactly this plan (output of muster plan --json)")
       ->type_name("FILE");
   AddRehearseOptions(app, options->rehearse.emplace());
   app.add_option("--run-dir", options->run_dir, "the folder for this rehearsal instead of runs/NAME.rehearsal/TIME-ID")
@@ -455,16 +362,16 @@ std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation) 
   AddAgentOption(app, options->agent);
   AddElsewhereOptions(app, options->elsewhere);
   return [options] {
-    if (options->plan_file.empty()) SettleResumed(options->recipe);
+    if (options->source.plan_file.empty()) SettleResumed(options->source.recipe);
     return RunRecipe(*options);
   };
 }
 
 std::function<int()> SetupReplay(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<RunOptions>();
-  options->replay = true;
-  AddRunArgument(app, options->replayed);
-  AddHostOptions(app, options->recipe);
+  options->source.replay = true;
+  AddRunArgument(app, options->source.replayed);
+  AddHostOptions(app, options->source.recipe);
   AddStartOptions(app, options);
   return [options] { return RunRecipe(*options); };
 }

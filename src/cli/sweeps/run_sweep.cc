@@ -22,6 +22,7 @@
 #include "cli/options/caller_environment.h"
 #include "cli/options/current_site.h"
 #include "cli/options/host_transport.h"
+#include "cli/options/named_hosts.h"
 #include "cli/options/run_argument.h"
 #include "cli/options/stored_recipe.h"
 #include "cli/runs/background_run.h"
@@ -31,8 +32,7 @@
 #include "sweep/head/sweep_head.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/scheduler/host_pool.h"
-#include "transport/local_transport.h"
-#include "transport/ssh_transport.h"
+#include "transport/transport.h"
 
 namespace muster {
 namespace {
@@ -110,7 +110,7 @@ struct Start {
 };
 
 // Runs the sweep from its directory to its end.
-Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const Without& without) {
+Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const RecipeOptions& recipe) {
   SweepRequest request;
   request.description = std::move(start.described.sweep);
   request.folder = start.directory.path();
@@ -126,7 +126,7 @@ Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const 
   auto stored = EvaluationOfRun(start.directory.path());
   if (!stored) return Fail(stored.error());
   request.evaluation = *std::move(stored);
-  request.evaluation.without = without;
+  request.evaluation.without = recipe.without;
   request.evaluation_record = EvaluationRecord;
   request.has_context = !start.first_plan.mindspore.empty();
   auto surroundings = SetCallerEnvironment(request.run);
@@ -153,20 +153,19 @@ Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const 
   request.progress = !options.no_progress && terminal != nullptr && std::string_view(terminal) != "dumb";
   request.err = STDERR_FILENO;
 
-  std::unique_ptr<Transport> transport;
-  if (request.hosts.empty()) {
-    transport = std::make_unique<LocalTransport>(std::string(), without);
-  } else {
-    transport = std::make_unique<SshTransport>(SshSettingsForAgents(options.agent, request.run.environment),
-                                               kDefaultLeaseMs, without);
-  }
+  AgentSettings agents;
+  agents.program = options.agent;
+  agents.environment = request.run.environment;
+  auto transport = TransportTo(recipe, request.hosts, std::move(agents));
+  if (!transport) return Fail(transport.error());
+  request.run.environment = EnvironmentForHosts(recipe, request.hosts, std::move(request.run.environment));
   request.on_begun = std::move(start.on_begun);
-  return RunSweep(request, *transport);
+  return RunSweep(request, **transport);
 }
 
-int Run(Start start, const SweepStartOptions& options, const Without& without) {
+int Run(Start start, const SweepStartOptions& options, const RecipeOptions& recipe) {
   const std::string id = start.file.sweep_id;
-  const auto outcome = Carry(std::move(start), options, without);
+  const auto outcome = Carry(std::move(start), options, recipe);
   if (!outcome) return Refuse(outcome.error());
   if (!outcome->complete && !options.quiet) {
     std::fprintf(stderr, "muster: continue with: muster resume %s\n", ShellQuoted(id).c_str());
@@ -252,7 +251,7 @@ int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, 
   std::vector<SiteHost> hosts = HostsToReach(std::move(call.described.hosts));
   const auto outcome = Carry(
       {*directory, std::move(made.file), std::move(call.described), false, std::move(hosts), first.plan, {}, begun},
-      call.start, call.options.recipe.without);
+      call.start, call.options.recipe);
   if (!outcome) return fail(outcome.error());
   if (outcome->exit_code != 0) {  // the first message to the caller: no trial has begun
     line.Failed(outcome->exit_code, {MachineError("sweep", "the sweep did not begin: " + outcome->why,
@@ -284,7 +283,7 @@ int RunSweep(SweepCall call) {
   }
   std::vector<SiteHost> hosts = HostsToReach(std::move(call.described.hosts));
   return Run({*directory, std::move(made->file), std::move(call.described), false, std::move(hosts), first->plan, {}},
-             call.start, call.options.recipe.without);
+             call.start, call.options.recipe);
 }
 
 int ContinueSweep(const SweepContinuation& continuation) {
@@ -309,6 +308,10 @@ int ContinueSweep(const SweepContinuation& continuation) {
   auto words = ParseSweepArguments(file->words);
   if (!words) return Refuse(words.error());
   const SweepOptions& options = words->sweep;
+  // Where the sweep began may not be where it is continued.
+  RecipeOptions recipe = options.recipe;
+  const EngineOptions& engine = continuation.hosts.engine;
+  if (!engine.on.empty() || !engine.page.empty() || *other_hosts) recipe.engine = engine;
   SweepStartOptions start = continuation.start;
   if (start.agent.empty()) start.agent = words->agent;
 
@@ -334,13 +337,13 @@ int ContinueSweep(const SweepContinuation& continuation) {
   if (*other_hosts) {
     hosts = **other_hosts;
   } else {
-    auto named = NamedHosts(options.recipe);
+    auto named = NamedHosts(recipe);
     if (!named) return Refuse(named.error());
     hosts = *std::move(named);
   }
   return Run({*directory, *std::move(file), *std::move(described), continuation.accept, HostsToReach(std::move(hosts)),
               first->plan, continuation.reopen},
-             start, options.recipe.without);
+             start, recipe);
 }
 
 }  // namespace muster

@@ -87,8 +87,9 @@ struct EvaluationRequest {
   // returned; otherwise the role's first one.
   std::string explain = {};
   std::map<std::string, LibraryPlace> libraries = {};  // by name, without '@'; absolute folders
-  std::string rules = {};  // a file of the library kRulesLibrary that checks the plan; empty: none
-  bool site_file = false;  // evaluate a site file instead of a recipe, and return its content
+  std::string rules = {};    // a file of the library kRulesLibrary that checks the plan; empty: none
+  bool site_file = false;    // evaluate a site file instead of a recipe, and return its content
+  bool engine_page = false;  // the same for the page of an engine, which is a plain table
   // Return the sweep that the file describes; for a file without one, a sweep over `words`.
   bool describe_sweep = false;
   // A space from the command line: its axes are choices of one text each, as ReadAxisText parses it.
@@ -175,7 +176,18 @@ struct Origins {
   bool operator==(const Origins&) const = default;
 };
 
-// The content of a site file, not checked yet: its table, and by path ("environment.set") the lines of its keys.
+// One option of an engine that the recipe sets, not checked yet: slurm = { partition = "gpu" }.
+struct EngineField {
+  std::string engine;
+  std::string name;
+  Value value;
+  Place place;
+
+  bool operator==(const EngineField&) const = default;
+};
+
+// The content of a site file or of an engine's page, not checked yet: its table, and by path ("environment.set") the
+// lines of its keys.
 struct SiteFileTable {
   Value table;
   std::map<std::string, std::uint32_t> lines;
@@ -196,10 +208,11 @@ struct EvaluationAnswer {
   Provenance provenance;
   Origins origins;
   Diagnostics diagnostics;
-  std::vector<std::string> lockdown;       // lockdown mechanisms in use in the evaluator (evaluator/lockdown.h)
-  std::optional<SiteFileTable> site_file;  // if requested, and there are no errors
-  std::optional<SweepDescription> sweep;   // the same
-  std::optional<Judgement> judgement;      // the same
+  std::vector<std::string> lockdown;         // lockdown mechanisms in use in the evaluator (evaluator/lockdown.h)
+  std::vector<EngineField> engine_settings;  // of the recipe, by engine and name
+  std::optional<SiteFileTable> site_file;    // if requested, for a page too, and there are no errors
+  std::optional<SweepDescription> sweep;     // the same
+  std::optional<Judgement> judgement;        // the same
   // For EvaluationRequest::points, from the first on: as many as were made within a time limit, at least one, or the
   // problems of the first.
   std::vector<std::string> plan_ids;

@@ -37,8 +37,8 @@ void Fields(A& archive, EvaluationRequest& request) {
   archive(request.recipe_file, request.recipe_text, request.recipe_dir, request.overrides, request.profiles,
           request.pins, request.args, request.site, request.devices, request.mindspore, request.resumed);
   InRange(archive, request.depth, EvaluationDepth::kPlan);
-  archive(request.explain, request.libraries, request.rules, request.site_file, request.describe_sweep, request.words,
-          request.judge, request.points, request.last);
+  archive(request.explain, request.libraries, request.rules, request.site_file, request.engine_page,
+          request.describe_sweep, request.words, request.judge, request.points, request.last);
 }
 
 template <class A>
@@ -107,6 +107,11 @@ void Fields(A& archive, Origins& origins) {
 }
 
 template <class A>
+void Fields(A& archive, EngineField& field) {
+  archive(field.engine, field.name, field.value, field.place);
+}
+
+template <class A>
 void Fields(A& archive, SiteFileTable& site_file) {
   archive(site_file.table, site_file.lines);
 }
@@ -115,7 +120,7 @@ template <class A>
 void Fields(A& archive, EvaluationAnswer& answer) {
   archive(answer.name, answer.doc, answer.parameters, answer.profiles, answer.hosts, answer.devices_per_host,
           answer.derived, answer.not_settable, answer.plan, answer.provenance, answer.origins, answer.diagnostics,
-          answer.lockdown, answer.site_file, answer.sweep, answer.judgement, answer.plan_ids);
+          answer.lockdown, answer.engine_settings, answer.site_file, answer.sweep, answer.judgement, answer.plan_ids);
 }
 
 template <class A>

@@ -101,6 +101,21 @@ Declared ReadDeclared(lua_State* lua, Host& host, int settled, const Place& plac
   return declared;
 }
 
+std::vector<EngineField> ReadEngineFields(lua_State* lua, Host& host, int settled) {
+  std::vector<EngineField> fields;
+  ForEach(lua, settled, "engine_settings", [&](int each) {
+    EngineField field{
+        RawStringField(lua, each, "engine"), RawStringField(lua, each, "name"), {}, PlaceField(lua, host, each)};
+    std::string why;
+    lua_getfield(lua, each, "value");
+    if (!ToValue(lua, -1, field.value, why)) {
+      return host.Report(Error("type", field.place, field.engine + "." + field.name + ": " + why));
+    }
+    fields.push_back(std::move(field));
+  });
+  return fields;
+}
+
 std::vector<ProfileFacts> ReadProfiles(lua_State* lua, Host& host, int settled) {
   std::map<std::string, Place> by_name;
   ForEachField(lua, settled, "profiles",

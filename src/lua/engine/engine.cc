@@ -251,7 +251,7 @@ int Load(lua_State* lua) {
   lua_call(lua, 2, 1);
   const int recipe = lua_gettop(lua);
   lua_rawgeti(lua, LUA_REGISTRYINDEX, read.modules.muster);
-  if (request.site_file) {
+  if (request.site_file || request.engine_page) {
     read.site_file = ReadSiteTable(lua, host, lua_gettop(lua), recipe);
     return 0;
   }
@@ -284,6 +284,7 @@ int Answer(lua_State* lua) {
   host.plan.framework = TextOf(lua, recipe, "framework").value_or("none");
   const Declared declared = SettleRecipe(lua, host, evaluation.modules, recipe, place, [&](int settled) {
     evaluation.answer.profiles = ReadProfiles(lua, host, settled);
+    evaluation.answer.engine_settings = ReadEngineFields(lua, host, settled);
   });
   const ParameterNames names(declared.parameters);
   host.plan.profiles = request.profiles;
@@ -380,7 +381,7 @@ EvaluationAnswer Engine::EvaluateOnce(const EvaluationRequest& request) {
   bool done = recipe_->is_read;
   if (done && request.judge) {
     Judge(request, evaluation.answer);
-  } else if (done && !request.site_file) {
+  } else if (done && !request.site_file && !request.engine_page) {
     done = Call(Guarded<Answer>, &evaluation);
   }
   EvaluationAnswer& answer = evaluation.answer;
@@ -391,8 +392,8 @@ EvaluationAnswer Engine::EvaluateOnce(const EvaluationRequest& request) {
   }
   if (!request.judge) ReportLimits(host, limits_, last_place_, !done);
   answer.diagnostics = Folded(host.diagnostics);
-  if (request.site_file && !HasErrors(host.diagnostics)) answer.site_file = recipe_->site_file;
-  const bool planned = !request.site_file && !request.describe_sweep && !request.judge &&
+  if ((request.site_file || request.engine_page) && !HasErrors(host.diagnostics)) answer.site_file = recipe_->site_file;
+  const bool planned = !request.site_file && !request.engine_page && !request.describe_sweep && !request.judge &&
                        request.depth >= EvaluationDepth::kJob && answer.not_settable.empty();
   if (planned && !HasErrors(host.diagnostics)) {
     Fold(host.plan);

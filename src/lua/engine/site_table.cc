@@ -202,6 +202,13 @@ std::optional<SiteFileTable> ReadSiteTable(lua_State* lua, Host& host, int muste
   lua_pushliteral(lua, "a site file");
   lua_call(lua, 2, 1);
   const Place place = host.fallback;
+  const bool page = host.request->engine_page;
+  if (page && lua_isnil(lua, -1) && lua_istable(lua, returned)) lua_pushvalue(lua, returned);
+  if (page && (!lua_istable(lua, -1) || !lua_rawequal(lua, -1, returned))) {
+    host.Report(Error("engine", {host.request->recipe_file, 0}, "the file returns no page of an engine",
+                      "end it with: return { name = \"…\", … }"));
+    Stop(lua);
+  }
   if (lua_isnil(lua, -1)) {
     host.Report(Error("site", {host.request->recipe_file, 0}, "the file returns no facts about a site",
                       "end it with: return muster.site { … }"));
@@ -210,7 +217,8 @@ std::optional<SiteFileTable> ReadSiteTable(lua_State* lua, Host& host, int muste
   SiteFileTable site;
   std::string why;
   if (!ToValue(lua, -1, site.table, why)) {
-    host.Report(Error("site", place, "muster.site: " + why, "a site file holds texts, numbers and tables of them"));
+    host.Report(Error("site", place, (page ? "the page: " : "muster.site: ") + why,
+                      "it holds texts, numbers and tables of them"));
     Stop(lua);
   }
   site.lines = KeyLines(host.request->recipe_text, std::max<std::uint32_t>(place.line, 1));

@@ -19,7 +19,8 @@ namespace muster {
 // "environment.set.NAME". A key that is computed, or is no name, has none; nor has what a table in parentheses holds.
 std::map<std::string, std::uint32_t> KeyLines(std::string_view text, std::uint32_t line);
 
-// The value at `returned`, which must be what muster.site gives; nothing, with a report, if it is something else.
+// The value at `returned`, which must be what muster.site gives, or a plain table if the page of an engine is wanted;
+// nothing, with a report, if it is something else.
 // `muster` is the index of the module's table.
 std::optional<SiteFileTable> ReadSiteTable(lua_State* lua, Host& host, int muster, int returned);
 

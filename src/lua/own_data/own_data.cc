@@ -116,6 +116,8 @@ std::vector<std::string> OwnRecipeNames() { return NamesIn("muster/recipes/"); }
 
 Result<Value> OwnEngine(const std::string& name) { return DataIn("muster/engines/" + name + ".lua"); }
 
+Result<Value> OwnEngineSigns() { return DataIn("muster/engine_signs.lua"); }
+
 std::vector<std::string> OwnEngineNames() { return NamesIn("muster/engines/"); }
 
 }  // namespace muster

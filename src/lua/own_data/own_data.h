@@ -36,5 +36,7 @@ std::vector<std::string> OwnRecipeNames();
 // order.
 Result<Value> OwnEngine(const std::string& name);
 std::vector<std::string> OwnEngineNames();
+// Of each the variable that is set inside an allocation: maps with `name` and `inside`, the nearest engine first.
+Result<Value> OwnEngineSigns();
 
 }  // namespace muster

@@ -17,9 +17,15 @@ constexpr std::uint32_t kMostDevices = 4096;
 constexpr std::size_t kLongestLibrary = 64;
 constexpr std::size_t kMostProblems = 20;
 
+constexpr std::array<std::string_view, 5> kEngines = {"flux", "gridengine", "lsf", "pbs", "slurm"};
+
 const std::vector<std::string>& Fields() {
-  static const std::vector<std::string> kFields = {"hosts",       "hostfile", "devices", "memory",    "transport",
-                                                   "environment", "run_root", "access",  "libraries", "rules"};
+  static const std::vector<std::string> kFields = [] {
+    std::vector<std::string> fields = {"hosts",       "hostfile", "devices", "memory",    "transport",
+                                       "environment", "run_root", "access",  "libraries", "rules"};
+    fields.insert(fields.end(), kEngines.begin(), kEngines.end());
+    return fields;
+  }();
   return kFields;
 }
 
@@ -118,6 +124,7 @@ class Reader {
     if (name == "memory") return Memory(value);
     if (name == "environment") return Environment(value);
     if (name == "libraries") return Libraries(value);
+    if (std::find(kEngines.begin(), kEngines.end(), name) != kEngines.end()) return Engine(name, value);
     if (name == "transport") {
       return Word<SiteTransport>(name, value, {{{"local", SiteTransport::kLocal}, {"ssh", SiteTransport::kSsh}}},
                                  facts_.transport);
@@ -269,6 +276,19 @@ class Reader {
     }
   }
 
+  // Checked against the engine's page where it is used.
+  void Engine(const std::string& engine, const Value& value) {
+    if (value.AsList() != nullptr && value.AsList()->empty()) return;
+    if (value.AsMap() == nullptr) {
+      return Wrong("type", engine, engine + " is a table of options, got " + ToText(value),
+                   engine == "slurm" ? "slurm = { partition = \"gpu\", account = \"physics\" }" : "");
+    }
+    for (const auto& [name, option] : *value.AsMap()) {
+      facts_.engines[engine][name] = option;
+      Said(engine + "." + name);
+    }
+  }
+
   const SiteFile& file_;
   const std::map<std::string, std::uint32_t>& lines_;
   SiteFacts facts_;
@@ -276,6 +296,8 @@ class Reader {
 };
 
 }  // namespace
+
+std::span<const std::string_view> EnginesOfSiteFiles() { return kEngines; }
 
 std::string SiteLevelText(SiteLevel level) {
   switch (level) {
@@ -325,6 +347,11 @@ SiteFacts MergedSiteFacts(std::span<const SiteFacts> nearest_first) {
     take("environment.pass", merged.environment.pass, facts.environment.pass);
     for (const auto& [name, value] : facts.environment.set) {
       if (merged.environment.set.emplace(name, value).second) take_source("environment.set." + name);
+    }
+    for (const auto& [engine, options] : facts.engines) {
+      for (const auto& [name, value] : options) {
+        if (merged.engines[engine].emplace(name, value).second) take_source(engine + "." + name);
+      }
     }
     for (const auto& [name, folder] : facts.libraries) {
       if (merged.libraries.emplace(name, folder).second) take_source("libraries." + name);

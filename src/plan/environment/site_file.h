@@ -18,6 +18,9 @@ namespace muster {
 // Nearest first. kGiven is the one that is named by --site or MUSTER_SITE, and then the only one.
 enum class SiteLevel : std::uint8_t { kGiven, kProject, kUser, kSystem };
 
+// The engines whose options a site file may set; more engines are pages of users (docs/engines.md).
+std::span<const std::string_view> EnginesOfSiteFiles();
+
 // "site file", "project site file", "user site file", "system site file"
 std::string SiteLevelText(SiteLevel level);
 
@@ -43,7 +46,10 @@ struct SiteFacts {
   SiteAccess access = SiteAccess::kUnsaid;
   std::map<std::string, std::string> libraries;  // folders by name, without '@'
   std::string rules;
-  // By field ("hosts", "environment.set.NAME", "libraries.acme"): where, and "muster.site.lua:4 (project site file)".
+  std::map<std::string, std::map<std::string, Value>>
+      engines;  // options of engines by engine and name, not checked yet
+  // By field ("hosts", "environment.set.NAME", "libraries.acme", "slurm.time"): where, and "muster.site.lua:4 (project
+  // site file)".
   std::map<std::string, Place> places;
   std::map<std::string, std::string> sources;
 };
@@ -53,7 +59,7 @@ struct SiteFacts {
 Result<SiteFacts> ReadSiteFacts(const SiteFile& file, const Value& table,
                                 const std::map<std::string, std::uint32_t>& lines);
 
-// Field by field the first that says it; of `environment.set` and `libraries`, name by name.
+// Field by field the first that says it; of `environment.set`, `libraries` and options of engines, name by name.
 SiteFacts MergedSiteFacts(std::span<const SiteFacts> nearest_first);
 
 }  // namespace muster

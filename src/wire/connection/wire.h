@@ -58,8 +58,8 @@ class Wire : public std::enable_shared_from_this<Wire> {
   // greeting, is never overtaken.
   void SendUrgent(const std::string& bytes);
 
-  // Whether the connection ended by a reset, which is reported as a plain end: the peer was killed, or something between
-  // the two has given up the connection.
+  // Whether the connection ended by a reset, which is reported as a plain end: the peer was killed, or something
+  // between the two has given up the connection.
   bool reset() const { return reset_; }
 
   // Bytes that wait to be written.
@@ -68,8 +68,8 @@ class Wire : public std::enable_shared_from_this<Wire> {
   // Calls `done` once, as soon as everything queued so far has been written or cannot be.
   void WhenWritten(std::function<void()> done);
 
-  // Shows in `partial`, which must outlive the wire, whether a part of the bytes of one Send() has been written: another
-  // process that has the same socket cannot write a frame then. Before the first Send().
+  // Shows in `partial`, which must outlive the wire, whether a part of the bytes of one Send() has been written:
+  // another process that has the same socket cannot write a frame then. Before the first Send().
   void MarkPartial(std::atomic<bool>& partial) { partial_ = &partial; }
 
   // No more frames are delivered; writing goes on.

@@ -102,9 +102,9 @@ tl::expected<DialFile, std::string> ParseDialFile(std::string_view text) {
     const std::string wrong = TakeLine(file, line.substr(0, blank), line.substr(blank + 1));
     if (!wrong.empty()) return refuse(number, wrong);
   }
-  for (const auto& [missing, key] : {std::pair(number == 0, "first line"), std::pair(file.session.empty(), "session"),
-                                     std::pair(file.token.empty(), "token"),
-                                     std::pair(file.addresses.empty(), "address")}) {
+  for (const auto& [missing, key] :
+       {std::pair(number == 0, "first line"), std::pair(file.session.empty(), "session"),
+        std::pair(file.token.empty(), "token"), std::pair(file.addresses.empty(), "address")}) {
     if (missing) return tl::unexpected<std::string>("there is no " + std::string(key));
   }
   return file;

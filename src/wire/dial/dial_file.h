@@ -1,7 +1,7 @@
 // The dial file: where an agent finds its head, and the token by which both recognise each other.
 //
-// Text, one `key value` per line; pure: reads and writes no file. The head writes it with mode 0600 into a folder of mode
-// 0700 that the agents' hosts see too; an agent reads it once.
+// Text, one `key value` per line; pure: reads and writes no file. The head writes it with mode 0600 into a folder of
+// mode 0700 that the agents' hosts see too; an agent reads it once.
 #pragma once
 
 #include <cstddef>

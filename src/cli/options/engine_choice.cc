@@ -1,0 +1,204 @@
+#include "cli/options/engine_choice.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include <unistd.h>
+
+#include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
+#include "cli/command/small_file.h"
+#include "cli/options/current_site.h"
+#include "engine/engine_calls.h"
+#include "lua/own_data/own_data.h"
+#include "spawn/start/captured_command.h"
+
+namespace muster {
+namespace {
+
+// An engine whose controller restarts retries for some seconds by itself.
+constexpr std::chrono::seconds kCommandTime{30};
+
+std::optional<std::string> OwnVariable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+Result<std::string> OutputOf(const EnginePage& page, const std::vector<std::string>& command) {
+  std::vector<std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
+  environment = WithoutVariables(std::move(environment), page.query_clear);
+  SpawnSpec spec;
+  spec.argv = command;
+  spec.env = EnvPointers(environment);
+  Launcher launcher;
+  CapturedCommand call(launcher, std::move(spec));
+  CommandOutput output = call.Take(kCommandTime);
+  if (output.exit_code == 0) return std::move(output.out);
+  const std::string words = ShellQuoted(std::span(command));
+  const std::string why = !output.started ? "it cannot be started"
+                          : output.late   ? "it took longer than 30 s"
+                                          : Printable(output.err.substr(0, output.err.find('\n')));
+  return Fail(MachineError("engine", page.name + ": " + words + ": " + (why.empty() ? "it failed" : why),
+                           "--on local runs on this machine, --host names hosts"));
+}
+
+Result<std::string> ContentOf(const std::string& path) {
+  auto text = ReadSmallFile(path);
+  if (text) return *std::move(text);
+  return Fail(MachineError("engine", text.error()));
+}
+
+Result<EnginePage> OwnEnginePage(const std::string& name) {
+  const auto value = OwnEngine(name);
+  if (!value) return Fail(value.error());
+  return ReadEnginePage(*value, "lua/muster/engines/" + name + ".lua", {});
+}
+
+// A user's page is evaluated as a site file is: it reads nothing but modules beside it.
+Result<EnginePage> PageOfFile(const std::string& file) {
+  if (auto text = ReadSmallFile(file); !text) return Fail(Error("engine", {}, "--engine: " + text.error()));
+  EvaluationOptions options;
+  options.recipe_file = file;
+  options.engine_page = true;
+  options.depth = EvaluationDepth::kParameters;
+  auto evaluated = EvaluateRecipe(options);
+  if (!evaluated) return Fail(evaluated.error());
+  if (!evaluated->site_file) return Fail(Error("engine", {file, 0}, "the evaluator returned no page"));
+  return ReadEnginePage(evaluated->site_file->table, file, evaluated->site_file->lines);
+}
+
+// The page that the options name; nothing if they name none.
+Result<std::optional<EnginePage>> NamedPage(const EngineOptions& options) {
+  if (!options.page.empty()) {
+    auto page = PageOfFile(options.page);
+    if (!page) return Fail(page.error());
+    if (!options.on.empty() && options.on != page->name) {
+      return Fail(Error("usage", {}, "--on " + options.on + ", and the page of --engine is that of " + page->name,
+                        "leave --on out"));
+    }
+    return *std::move(page);
+  }
+  if (options.on.empty()) return std::nullopt;
+  const std::vector<std::string> own = OwnEngineNames();
+  if (std::find(own.begin(), own.end(), options.on) != own.end()) {
+    auto page = OwnEnginePage(options.on);
+    if (!page) return Fail(page.error());
+    return *std::move(page);
+  }
+  std::vector<std::string> known = {"local", "ssh"};
+  known.insert(known.end(), own.begin(), own.end());
+  return Fail(Error("usage", {}, "--on " + Quoted(options.on) + ": there is no such engine or transport",
+                    DidYouMean(options.on, known) + "; --engine FILE brings an engine of your own"));
+}
+
+// The engine in whose allocation this process is, by the environment alone.
+Result<std::optional<EnginePage>> PageOfAllocation() {
+  if (OwnVariable("MUSTER_PROCESS")) return std::nullopt;
+  const auto signs = OwnEngineSigns();
+  if (!signs) return Fail(signs.error());
+  for (const Value& sign : *signs->AsList()) {
+    const Value::Map& fields = *sign.AsMap();
+    const auto value = OwnVariable(*fields.at("inside").AsString());
+    if (!value || value->empty()) continue;
+    auto page = OwnEnginePage(*fields.at("name").AsString());
+    if (!page) return Fail(page.error());
+    return *std::move(page);
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<EngineChoice>> Choose(const EngineOptions& options) {
+  if (options.page.empty() && (options.on == "local" || options.on == "ssh")) return std::nullopt;
+  auto page = NamedPage(options);
+  if (page && !*page) page = PageOfAllocation();
+  if (!page) return Fail(page.error());
+  if (!*page) return std::nullopt;
+  EngineChoice choice{**std::move(page), std::nullopt};
+  const AllocationSources sources = {OwnVariable, ContentOf, [&choice](const std::vector<std::string>& command) {
+                                       return OutputOf(choice.page, command);
+                                     }};
+  if (!IsInside(choice.page, sources)) return choice;
+  auto allocation = ReadAllocation(choice.page, sources);
+  if (!allocation) return Fail(allocation.error());
+  choice.allocation = *std::move(allocation);
+  return choice;
+}
+
+Result<EngineSettings> SettingsOfRecipe(const EnginePage& page, const std::vector<EngineField>& fields) {
+  Value::Map table;
+  std::map<std::string, Place> places;
+  for (const EngineField& field : fields) {
+    if (field.engine != page.name) continue;
+    table[field.name] = field.value;
+    places[field.name] = field.place;
+  }
+  return SettingsOfTable(
+      page, Value(std::move(table)), [&](const std::string& name) { return places[name]; },
+      [&](const std::string& name) { return places[name].file + ":" + std::to_string(places[name].line); });
+}
+
+Result<EngineSettings> SettingsOfSite(const EnginePage& page) {
+  const auto site = GetSite();
+  if (!site) return Fail(site.error());
+  const auto options = site->facts.engines.find(page.name);
+  if (options == site->facts.engines.end()) return EngineSettings();
+  const std::string prefix = page.name + ".";
+  return SettingsOfTable(
+      page, Value(Value::Map(options->second.begin(), options->second.end())),
+      [&](const std::string& name) { return site->facts.places.at(prefix + name); },
+      [&](const std::string& name) { return site->facts.sources.at(prefix + name); });
+}
+
+}  // namespace
+
+void AddEngineOptions(CLI::App& app, EngineOptions& options) {
+  app.add_option("--on", options.on, "where: local, ssh, or slurm and other engines (default: the allocation)")
+      ->type_name("NAME");
+  app.add_option("--engine", options.page, "page of an engine of your own (docs/engines.md)")->type_name("FILE");
+}
+
+void AddEngineSettings(CLI::App& app, EngineOptions& options) {
+  app.add_option("--slurm", options.slurm, "option of Slurm: partition=gpu, time=12h, gres=gpu:8")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--engine-option", options.settings, "option of the engine of --on or --engine")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+}
+
+Result<std::optional<EngineChoice>> ChosenEngine(const EngineOptions& options) {
+  static std::map<std::pair<std::string, std::string>, Result<std::optional<EngineChoice>>> known;
+  const auto key = std::pair(options.on, options.page);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  return known.emplace(key, Choose(options)).first->second;
+}
+
+std::string AllocationText(const EngineChoice& engine) { return engine.page.name + " job " + engine.allocation->job; }
+
+Result<EngineSettings> SettingsFor(const EnginePage& page, const EngineOptions& options,
+                                   const std::vector<EngineField>& of_recipe) {
+  if (!options.slurm.empty() && page.name != "slurm") {
+    return Fail(
+        Error("usage", {}, "--slurm is for Slurm, and the engine is " + page.name, "--engine-option NAME=VALUE"));
+  }
+  const bool both = !options.slurm.empty() && !options.settings.empty();
+  if (both) return Fail(Error("usage", {}, "--slurm and --engine-option are given", "give all of them with --slurm"));
+  const auto call = options.slurm.empty() ? SettingsOfWords(page, options.settings, "--engine-option")
+                                          : SettingsOfWords(page, options.slurm, "--slurm");
+  const auto recipe = SettingsOfRecipe(page, of_recipe);
+  const auto site = SettingsOfSite(page);
+  Diagnostics problems;
+  for (const auto* settings : {&call, &recipe, &site}) {
+    if (!*settings) problems.insert(problems.end(), settings->error().begin(), settings->error().end());
+  }
+  if (!problems.empty()) return Fail(std::move(problems));
+  const std::array nearest = {*call, *recipe, *site};
+  return MergedSettings(nearest);
+}
+
+}  // namespace muster

@@ -1,0 +1,252 @@
+// Tests commands of muster inside an allocation, with stand-ins for the engine's commands, and batch scripts outside.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/muster_command.h"
+
+namespace muster::testing {
+namespace {
+
+std::string Content(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// An allocation of Slurm with these nodes, all of which are this machine.
+class StandIn {
+ public:
+  explicit StandIn(std::string nodes, const std::string& devices = "Nodes=none GRES=") : nodes_(std::move(nodes)) {
+    std::ofstream(folder_ / "scontrol") << "JobId=7 " << devices << "\n";
+    std::ofstream(folder_ / "recipe.lua")
+        << "local muster = require \"muster\"\nreturn muster.recipe { name = \"t\",\n"
+           "  plan = function(p, job)\n"
+           "    job:workers { per_host = 1, command = { \"sh\", \"-c\", \"echo rank $MUSTER_RANK "
+           "of $SLURM_JOB_ID on ${SLURM_PROCID-nowhere}\" } }\n  end }\n";
+  }
+
+  CommandResult Call(const std::vector<std::string>& words, const std::vector<std::string>& variables = {}) const {
+    Command command;
+    command.argv = {MusterProgram()};
+    command.argv.insert(command.argv.end(), words.begin(), words.end());
+    command.cwd = MUSTER_SOURCE_DIR;
+    // Real clients of Slurm must never be reached: without a configuration they ask a name server.
+    command.env = {"PATH=" MUSTER_SOURCE_DIR "/tests/engine/standins:/usr/bin:/bin",
+                   "SLURM_CONF=/dev/null",
+                   "MUSTER_STANDIN=" + folder_.path(),
+                   "HOME=" + folder_.path(),
+                   "MUSTER_HOME=" + folder_.path(),
+                   "SLURM_JOB_ID=7",
+                   "SLURM_JOB_NODELIST=" + nodes_,
+                   "SLURM_PROCID=0",
+                   "SLURM_WAIT=1"};
+    command.env.insert(command.env.end(), variables.begin(), variables.end());
+    return RunCommand(command);
+  }
+  std::string recipe() const { return folder_ / "recipe.lua"; }
+  std::string Calls() const { return Content(folder_ / "srun"); }
+  std::string operator/(const std::string& name) const { return folder_ / name; }
+
+ private:
+  TempDir folder_;
+  std::string nodes_;
+};
+
+// "a/8 b/8": the hosts of the plan, or standard error.
+std::string PlannedHosts(const StandIn& slurm, std::vector<std::string> words) {
+  words.insert(words.begin(), {"plan", slurm.recipe(), "--json"});
+  const CommandResult result = slurm.Call(words);
+  if (result.exit_code != 0) return result.err;
+  const auto plan = nlohmann::json::parse(result.out);
+  std::string hosts;
+  for (const auto& host : plan["hosts"]) {
+    hosts += (hosts.empty() ? "" : " ") + host.value("name", "") + "/" + std::to_string(host["devices"].get<int>());
+  }
+  return hosts;
+}
+
+TEST(InAnAllocation, APlanHasItsHostsWithTheirDevices) {
+  const StandIn slurm("a[2,1],b", "JOB_GRES=gpu:10 Nodes=a[1-2] GRES=gpu:4(IDX:0-3) Nodes=b GRES=gpu:2(IDX:6-7)");
+  EXPECT_EQ(PlannedHosts(slurm, {}), "a2/4 a1/4 b/2");
+  EXPECT_EQ(PlannedHosts(slurm, {"hosts=2"}), "a2/4 a1/4") << "the recipe says how many are used";
+  EXPECT_EQ(PlannedHosts(slurm, {"--spares", "1"}), "a2/4 a1/4");
+  EXPECT_EQ(PlannedHosts(slurm, {"--exclude", "a1"}), "a2/4 b/2");
+  EXPECT_EQ(PlannedHosts(slurm, {"--on", "slurm"}), "a2/4 a1/4 b/2");
+  EXPECT_EQ(PlannedHosts(slurm, {"--on", "slurm", "--host", "b"}), "b/2");
+  EXPECT_EQ(PlannedHosts(slurm, {"--on", "local"}), "/1");
+  EXPECT_EQ(PlannedHosts(slurm, {"--host", "c:3"}), "c/3") << "who names hosts means these";
+}
+
+TEST(InAnAllocation, HostsOutsideOfItAreRefused) {
+  const StandIn slurm("a[1-2]");
+  EXPECT_NE(PlannedHosts(slurm, {"--on", "slurm", "--host", "c"}).find("c is not in the allocation of slurm job 7"),
+            std::string::npos);
+  EXPECT_NE(PlannedHosts(slurm, {"hosts=3"}).find("hosts = 3, but only 2 are named: a[1-2] (slurm job 7)"),
+            std::string::npos);
+  const CommandResult pbs = slurm.Call({"run", slurm.recipe(), "--on", "pbs"});
+  EXPECT_EQ(pbs.exit_code, 2);
+  EXPECT_NE(pbs.err.find("--on pbs: this is not inside an allocation"), std::string::npos) << pbs.err;
+  const CommandResult sweep = slurm.Call({"sweep", slurm.recipe(), "--grid", "x=1", "--on", "pbs"});
+  EXPECT_NE(sweep.err.find("--on pbs: this is not inside an allocation of pbs (PBS_JOBID is not set)"),
+            std::string::npos)
+      << sweep.err;
+}
+
+TEST(InAnAllocation, ARunStartsOneAgentPerHostByOneCommand) {
+  const StandIn slurm("a,b");
+  const CommandResult result = slurm.Call({"run", slurm.recipe(), "--run-dir", slurm / "run", "--tee", "worker"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string calls = slurm.Calls();
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 1) << calls;
+  EXPECT_EQ(calls.find("--nodes=2 --ntasks=2 --ntasks-per-node=1 --nodelist=a,b --no-kill"), 0U) << calls;
+  const std::string both = result.out + result.err;
+  EXPECT_NE(both.find("rank 0 of 7 on nowhere"), std::string::npos) << both;
+  EXPECT_NE(both.find("rank 1 of 7 on nowhere"), std::string::npos) << both;
+  EXPECT_TRUE(std::filesystem::is_empty(slurm / ".local/state/muster/dial")) << "the token is removed";
+}
+
+TEST(InAnAllocation, APlanOfAFileRunsOnItsHosts) {
+  const StandIn slurm("a,b");
+  const CommandResult plan = slurm.Call({"plan", slurm.recipe(), "--on", "local", "--json"});
+  ASSERT_EQ(plan.exit_code, 0) << plan.err;
+  std::ofstream(slurm / "plan.json") << plan.out;
+  const CommandResult result = slurm.Call({"run", "--plan", slurm / "plan.json", "--run-dir", slurm / "run"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(slurm.Calls().find("--nodelist=a"), std::string::npos);
+}
+
+TEST(InAnAllocation, TheFirstFailureDecidesTheExitCode) {
+  const StandIn slurm("a,b");
+  std::ofstream(slurm.recipe())
+      << "local muster = require \"muster\"\nreturn muster.recipe { name = \"t\", plan = function(p, job)\n"
+         "job:workers { per_host = 1, command = { \"sh\", \"-c\", \"exit $((MUSTER_RANK * 5))\" } }\nend }\n";
+  const CommandResult result = slurm.Call({"run", slurm.recipe(), "--run-dir", slurm / "run", "--pass-exit-code"});
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+}
+
+TEST(InAnAllocation, ASweepUsesItsHosts) {
+  const StandIn slurm("a,b");
+  std::ofstream(slurm.recipe())
+      << "local muster = require \"muster\"\nreturn muster.recipe { name = \"t\", params = { x = muster.int { 1 } },\n"
+         "plan = function(p, job) job:workers { count = 1, command = { \"true\" } } end }\n";
+  const CommandResult result = slurm.Call({"sweep", slurm.recipe(), "--grid", "x=1,2,3", "--quiet"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const std::string calls = slurm.Calls();
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 1) << calls;
+}
+
+TEST(InAnAllocation, DoctorLooksAtItsHosts) {
+  const StandIn slurm("a,b");
+  const CommandResult result = slurm.Call({"doctor", "--json"});
+  EXPECT_NE(result.out.find("\"b\""), std::string::npos) << result.out << result.err;
+  EXPECT_NE(slurm.Calls().find("--nodelist=a,b"), std::string::npos);
+}
+
+TEST(InAnAllocation, AProcessOfARunDoesNotTakeIt) {
+  const StandIn slurm("a,b");
+  const CommandResult result = slurm.Call({"plan", slurm.recipe(), "--full"}, {"MUSTER_PROCESS=x/worker.0.0"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out.find("slurm job 7"), std::string::npos) << result.out;
+}
+
+TEST(InAnAllocation, AnEngineThatDoesNotAnswerIsTheMachinesFault) {
+  const StandIn slurm("a,b");
+  std::filesystem::remove(slurm / "scontrol");
+  const CommandResult result = slurm.Call({"run", slurm.recipe(), "--run-dir", slurm / "run"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_NE(result.err.find("Unable to contact slurm controller"), std::string::npos) << result.err;
+}
+
+TEST(InAnAllocation, SettingsForAnAllocationAreRefused) {
+  const StandIn slurm("a,b");
+  const CommandResult result = slurm.Call({"run", slurm.recipe(), "--slurm", "time=1h"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("the run uses the one that it is in"), std::string::npos) << result.err;
+}
+
+TEST(BatchScripts, AskForWhatRecipeAndCommandLineSay) {
+  const OneRecipe recipe("job:workers { per_host = 1, command = { 'true', job.args } }",
+                         "slurm = { partition = 'gpu', time = '90m', gres = 'gpu:8' }, cluster = { hosts = 2 },");
+  const CommandResult result = Muster(
+      {"plan", recipe.path(), "--on", "slurm", "--slurm", "time=2h", "--slurm=nodes=3", "hosts=2", "--", "--on", "x"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  for (const std::string line : {"#!/bin/sh\n", "#SBATCH --job-name=t\n", "#SBATCH --nodes=3\n",
+                                 "#SBATCH --partition=gpu\n", "#SBATCH --time=02:00:00\n", "#SBATCH --gres=gpu:8\n",
+                                 "# t: 2 processes on 2 hosts, 1 spare\n", "cd " MUSTER_SOURCE_DIR " || exit 3\n"}) {
+    EXPECT_NE(result.out.find(line), std::string::npos) << line << result.out;
+  }
+  EXPECT_TRUE(
+      result.out.ends_with("exec " + MusterProgram() + " run " + recipe.path() + " hosts=2 --on slurm -- --on x\n"))
+      << result.out;
+}
+
+TEST(BatchScripts, PlanForTheDevicesThatAreAskedFor) {
+  const OneRecipe recipe("job:workers { per_host = job.cluster.devices_per_host, devices = 1, command = { 'true' } }");
+  const CommandResult result =
+      Muster({"plan", recipe.path(), "--on", "slurm", "--slurm", "gres=gpu:8", "--slurm", "nodes=2"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("# t: 16 processes on 2 hosts\n"), std::string::npos) << result.out;
+}
+
+TEST(BatchScripts, ReportMistakesAtTheirPlace) {
+  const OneRecipe recipe("job:workers { per_host = 1, command = { 'true' } }", "slurm = { partitoin = 'gpu' },");
+  const CommandResult wrong = Muster({"plan", recipe.path(), "--on", "slurm"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.err.find("recipe.lua:2"), std::string::npos) << wrong.err;
+  EXPECT_NE(wrong.err.find("slurm has no option partitoin"), std::string::npos) << wrong.err;
+  const OneRecipe sound("job:workers { per_host = 1, command = { 'true' } }", "cluster = { hosts = 4 },");
+  EXPECT_NE(
+      Muster({"plan", sound.path(), "--on", "slurm", "--slurm", "nodes=2"}).err.find("hosts = 4, but only 2 are named"),
+      std::string::npos);
+  EXPECT_NE(Muster({"plan", sound.path(), "--on", "slrum"}).err.find("did you mean \"slurm\"?"), std::string::npos);
+  EXPECT_NE(Muster({"plan", sound.path(), "--on", "slurm", "--host", "n1"}).err.find("the engine chooses the hosts"),
+            std::string::npos);
+}
+
+TEST(BatchScripts, AreNotSubmittedByRun) {
+  const OneRecipe recipe("job:workers { per_host = 1, command = { 'true' } }");
+  const CommandResult result = Muster({"run", recipe.path(), "--on", "slurm"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("this is not inside an allocation"), std::string::npos) << result.err;
+}
+
+TEST(PagesOfUsers, AreUsedAsTheProgramsOwn) {
+  const StandIn slurm("unused");
+  std::ofstream(slurm / "mine.lua") << R"(return {
+  name = "mine", doc = "Ours.",
+  inside = "MINE_JOB", job = { variable = "MINE_JOB" }, hosts = { variable = "MINE_HOSTS", form = "words" }, node_name = "MINE_NODE",
+  start = { "sh", "-c", 'agent=$1 file=$2 options=$3; shift 3; for h do MINE_NODE=$h "$agent" --dial "$file" $options & done; wait',
+            "mine", "{agent}", "{dial_file}", "{options}", "{each_host}" },
+  options = { { name = "nodes", type = "count", line = "-n {value}" }, { name = "time", type = "duration", form = "seconds", line = "-t {value}" } },
+  script = { directive = "#MINE " },
+  submit = { command = { "msub" } }, cancel = { "mdel", "{job}" },
+  queries = { { command = { "mstat" }, columns = { "job", "state" } } }, states = { R = "running" },
+})";
+  const CommandResult result =
+      slurm.Call({"run", slurm.recipe(), "--engine", slurm / "mine.lua", "--run-dir", slurm / "run"},
+                 {"MINE_JOB=1", "MINE_HOSTS=x y"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(Content(slurm / "run/plan.json").find("\"y\""), std::string::npos);
+  const CommandResult script = slurm.Call({"plan", slurm.recipe(), "--engine", slurm / "mine.lua", "--engine-option",
+                                           "time=1h", "--engine-option", "nodes=2"});
+  EXPECT_EQ(script.exit_code, 0) << script.err;
+  EXPECT_NE(script.out.find("#MINE -n 2\n#MINE -t 3600\n"), std::string::npos) << script.out;
+}
+
+TEST(PagesOfUsers, HaveTheirMistakesReportedAtTheirLine) {
+  const StandIn slurm("a");
+  std::ofstream(slurm / "mine.lua") << "return {\n  name = \"mine\",\n  strat = { \"x\" },\n}\n";
+  const CommandResult result = slurm.Call({"plan", slurm.recipe(), "--engine", slurm / "mine.lua"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("mine.lua:3"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("did you mean \"start\"?"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace muster::testing
