@@ -54,12 +54,16 @@ class DialChannel::Connection final : public RemoteAgent {
     if (state() == State::kConnecting) {
       return Unreachable("its agent: " + (reason.empty() ? "it closed the connection without a greeting" : reason), {});
     }
-    if (reason.empty() && !wire()->reset()) return EndWithCommand();
-    // The other side may not have noticed yet, and continue until its lease expires.
+    if (!end_.why.empty()) return EndWithCommand();
+    // The other side may not have noticed yet, and continue until its lease expires; or agent and guard were killed.
     if (broken_off()) {
       why() += "; the connection was closed, and no heartbeat came";
     } else {
-      why() = "the connection broke (" + (reason.empty() ? "it was reset" : reason) + "), and no heartbeat came";
+      why() = "the connection broke (" +
+              (!reason.empty()   ? reason
+               : wire()->reset() ? "it was reset"
+                                 : "it was closed without a word") +
+              "), and no heartbeat came";
     }
   }
 
@@ -73,8 +77,7 @@ class DialChannel::Connection final : public RemoteAgent {
     EndLease();
     server_->Leave(name_, Later(*this, [](Connection& self) {
                      if (self.attested()) return self.Empty();
-                     std::string text =
-                         "the agent " + (self.end_.why.empty() ? "exited without a word" : self.end_.why);
+                     std::string text = "the agent " + self.end_.why;
                      if (!self.why().empty()) text += ": " + self.why();
                      self.Lost(std::move(text), self.end_.killed);
                    }));

@@ -1,8 +1,9 @@
 // The head's end of a connection that an agent has made by dialling back, from the wait for it to its end.
 //
-// Depends on the dial server; what is the same for every connection is RemoteAgent's. The end of the connection is the
-// agent's: its guard closes it last, so AgentEmpty and AgentLost come when nothing is left there. A connection that
-// breaks otherwise says nothing about the host, whose lease must expire first.
+// Depends on the dial server; what is the same for every connection is RemoteAgent's. The last word is the
+// guard's, once nothing is left there: then AgentLost comes at once. A connection that ends without it says nothing
+// about the host, whose lease must expire first. AgentEmpty comes when the connection has ended, which the guard closes
+// last.
 #pragma once
 
 #include <chrono>

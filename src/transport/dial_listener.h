@@ -1,11 +1,12 @@
 // Where agents dial back to: a listening socket, and the handshakes of those that connect to it.
 //
 // Depends on the loop and on the handshake's messages (wire/dial/dial_handshake.h); knows no channel and no command.
-// Whoever reaches the port may connect, so every connection is a stranger until its proof holds: each has a time limit,
-// their number is bounded, and one that fails is closed and counted, without any effect on the others.
+// Every program that reaches the port can connect, so a connection is only a visitor until its proof holds: each has a
+// time limit, their number is bounded, and one that fails is closed and counted, without any effect on the others.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -26,23 +27,25 @@ namespace muster {
 // Connections that came to nothing.
 struct DialCounts {
   std::uint32_t accepted = 0;
-  std::uint32_t strangers = 0;  // no greeting of this session, or a wrong proof
-  std::uint32_t slow = 0;       // not through with the handshake in time, or closed to make room
-  std::uint32_t left = 0;       // closed by the other side: an agent that has come through at another address does that
-  std::uint32_t unknown = 0;    // proven, for a node that is not awaited
-  std::uint32_t twice = 0;      // proven, for a node that is connected
+  std::uint32_t unproven = 0;  // no greeting of this session, or a wrong proof
+  std::uint32_t slow = 0;      // not through with the handshake in time, or closed to make room
+  std::uint32_t left = 0;      // closed by the other side: an agent that has come through at another address does that
+  std::uint32_t unknown = 0;   // proven, for a node that is not awaited
+  std::uint32_t twice = 0;     // proven, for a node that is connected
 
   bool operator==(const DialCounts&) const = default;
 };
 
+// Of unproven connections.
+struct DialLimits {
+  std::chrono::milliseconds handshake_time{5'000};  // for a whole handshake
+  // At most so many at a time; if there are more, the oldest is closed once it has had the crowded time.
+  std::size_t most = 256;
+  std::chrono::milliseconds crowded_time{1'000};
+};
+
 class DialListener : public std::enable_shared_from_this<DialListener> {
  public:
-  // For a whole handshake.
-  static constexpr std::chrono::milliseconds kHandshakeTime{5'000};
-  // At most so many unproven connections at a time; if there are more, the oldest is closed once it has had this time.
-  static constexpr std::size_t kMostUnproven = 256;
-  static constexpr std::chrono::milliseconds kCrowdedTime{1'000};
-
   struct Events {
     // Of a node that has proven to know the token; asked right before the answer.
     std::function<DialVerdict(const std::string& node)> judge;
@@ -52,7 +55,7 @@ class DialListener : public std::enable_shared_from_this<DialListener> {
 
   // Listens at a port of the kernel's choice, on all addresses. `io` must outlive it. Kind "hosts" if that fails.
   static Result<std::shared_ptr<DialListener>> Open(boost::asio::io_context& io, std::string session, std::string token,
-                                                    Events events);
+                                                    Events events, DialLimits limits = {});
 
   std::uint16_t port() const { return port_; }
   const DialCounts& counts() const { return counts_; }
@@ -62,33 +65,34 @@ class DialListener : public std::enable_shared_from_this<DialListener> {
  private:
   using Clock = std::chrono::steady_clock;
   using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, LoopExecutor>;
-  struct Stranger;
-  using Strangers = std::list<std::shared_ptr<Stranger>>;  // in the order of arrival
+  struct Visitor;
+  using Visitors = std::list<std::shared_ptr<Visitor>>;  // in the order of arrival
 
-  DialListener(boost::asio::io_context& io, std::string session, std::string token, Events events);
+  DialListener(boost::asio::io_context& io, std::string session, std::string token, Events events, DialLimits limits);
 
   void AwaitConnection();
   void TakeConnections();
-  void AwaitBytes(const std::shared_ptr<Stranger>& stranger);
-  void Read(const std::shared_ptr<Stranger>& stranger);
-  void OnMessage(const std::shared_ptr<Stranger>& stranger);
-  void Judge(const std::shared_ptr<Stranger>& stranger);
-  static bool Write(Stranger& stranger, std::string_view bytes);
+  void AwaitBytes(const std::shared_ptr<Visitor>& visitor);
+  void Read(const std::shared_ptr<Visitor>& visitor);
+  void OnMessage(const std::shared_ptr<Visitor>& visitor);
+  void Judge(const std::shared_ptr<Visitor>& visitor);
+  static bool Write(Visitor& visitor, std::string_view bytes);
   // Closes the connection; `count` is incremented.
-  void Drop(const std::shared_ptr<Stranger>& stranger, std::uint32_t& count);
+  void Drop(const std::shared_ptr<Visitor>& visitor, std::uint32_t& count);
   void AwaitOldest();
-  Clock::time_point DueAt(const Stranger& stranger) const;
+  Clock::time_point DueAt(const Visitor& visitor) const;
 
   boost::asio::io_context& io_;
   const std::string session_;
   const std::string token_;
-  Events events_;
+  const Events events_;
+  const DialLimits limits_;
   WatchedFd socket_;
   Timer oldest_;
   Timer pause_;  // after the system had no descriptor for a connection
   std::uint16_t port_ = 0;
   bool accepting_ = false;  // that there is a connection is awaited
-  Strangers strangers_;
+  Visitors visitors_;
   DialCounts counts_;
 };
 

@@ -14,6 +14,7 @@
 #include "base/system/network_addresses.h"
 #include "base/system/write_all.h"
 #include "base/values/fingerprint.h"
+#include "base/values/units.h"
 #include "muster/diagnostic.h"
 
 namespace muster {
@@ -208,9 +209,14 @@ void DialServer::OnTime(const std::shared_ptr<Batch>& batch) {
     addresses += (addresses.empty() ? "" : ", ") + DialAddressText(address);
   }
   const std::string words = command.LastWords();
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(settings_.connect_time).count();
-  Fail(batch.get(), "its agent has not connected within " + std::to_string(seconds) + " s",
-       words.empty() ? "can the node reach this machine at one of " + addresses + "?" : command.EndPhrase());
+  const std::string time = DurationText(std::chrono::duration<double>(settings_.connect_time).count());
+  std::string hint =
+      words.empty() ? "can the node reach this machine at one of " + addresses + "?" : command.EndPhrase();
+  const DialCounts& counts = listener_->counts();
+  if (const std::uint32_t refused = counts.unproven + counts.slow + counts.unknown + counts.twice; refused > 0) {
+    hint += "; " + std::to_string(refused) + " connections were refused";
+  }
+  Fail(batch.get(), "its agent has not connected within " + time, hint);
 }
 
 void DialServer::Fail(const Batch* batch, const std::string& why, const std::string& hint) {

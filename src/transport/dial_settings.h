@@ -1,4 +1,4 @@
-// What the dial-back transport has to be told: which command starts the agents, and where they look for their head.
+// The settings of the dial-back transport: which command starts the agents, and where they look for their head.
 #pragma once
 
 #include <chrono>

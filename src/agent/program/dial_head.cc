@@ -21,6 +21,7 @@
 
 #include "base/system/host_name.h"
 #include "base/system/tcp_socket.h"
+#include "base/values/units.h"
 #include "wire/dial/dial_file.h"
 #include "wire/dial/dial_handshake.h"
 
@@ -285,7 +286,8 @@ tl::expected<DialedHead, std::string> DialHead(const std::string& path, millisec
         std::string address = OwnAddress(connection.get());
         return DialedHead{std::move(connection), std::move(address)};
       }
-      why = round.Why();
+      // A last round that time cut off has seen less than the one before.
+      if (std::string seen = round.Why(); !seen.empty() || why.empty()) why = std::move(seen);
       if (round.refused()) return tl::unexpected<std::string>("as node " + *node + ": " + why);
     } else {
       why = file.error();
@@ -293,9 +295,8 @@ tl::expected<DialedHead, std::string> DialHead(const std::string& path, millisec
     if (Clock::now() >= until) break;
     Pause(pause, until);
   }
-  return tl::unexpected<std::string>(
-      "no head answers within " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(patience).count()) +
-      " s: " + why);
+  const std::string time = DurationText(std::chrono::duration<double>(patience).count());
+  return tl::unexpected<std::string>("no head answers within " + time + ": " + why);
 }
 
 }  // namespace muster

@@ -1,7 +1,7 @@
 // The end of a connection by which an agent has dialled back: how the agent ended, and nothing after that.
 //
-// Said by the agent's guard, which survives it, or by an agent without a guard. A head takes the end of the stream as
-// the proof that nothing of the agent is left, so the connection is closed last.
+// Sent by the agent's guard, which survives it, or by an agent without a guard, once nothing of the agent is left: a
+// head waits for no lease then.
 #pragma once
 
 #include <atomic>
