@@ -95,7 +95,7 @@ void MeasureResume(const std::string& folder, std::uint64_t trials) {
   std::printf("%-44s %7.2f s   (wanted: under 3)\n", "muster resume, with a fresh index",
               time({"resume", sweep, "--quiet"}));
   fs::remove(sweep / "index.sqlite");
-  std::printf("%-44s %7.2f s\n", "muster resume, which makes the index anew", time({"resume", sweep, "--quiet"}));
+  std::printf("%-44s %7.2f s\n", "muster resume, rebuilding the index", time({"resume", sweep, "--quiet"}));
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
     const auto view = muster::SweepView::Open(folder);
     return view ? view->account().over().size() : 0;
   });
-  Measure("index made anew, and the account", [&] {
+  Measure("rebuilding the index, with the progress", [&] {
     muster::SweepIndex index = muster::SweepIndex::Open(folder);
     const muster::LoadedSweep loaded = index.CatchUp();
     index.Commit(loaded.account, loaded.position, true);

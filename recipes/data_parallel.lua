@@ -1,5 +1,5 @@
--- MindSpore data parallelism on a dynamic cluster: one worker per device, a scheduler that muster adds.
--- The framework's own defaults for device_num and global_rank are left alone; they follow from the cluster.
+-- MindSpore data parallelism on a dynamic cluster: one worker per device, and a scheduler, which muster adds. The
+-- recipe does not set device_num and global_rank: the framework derives them from the cluster.
 --
 --   muster plan recipes/data_parallel.lua hosts=4 devices_per_host=8
 local muster  = require "muster"

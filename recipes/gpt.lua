@@ -1,5 +1,5 @@
--- A decoder-only transformer on pipeline × data × tensor parallelism: every degree is derived from the cluster, and what
--- cannot be divided or does not fit into a device is told before anything starts. Made to be extended (gpt_175b.lua).
+-- A decoder-only transformer on pipeline × data × tensor parallelism. Degrees are derived from the cluster; inexact
+-- divisions and a model too large for a device are reported before the start. gpt_175b.lua extends it.
 --
 --   muster plan recipes/gpt.lua hosts=8 pipeline_stages=8 optimizer=sgd
 local muster  = require "muster"
@@ -49,9 +49,9 @@ return muster.recipe {
     muster.exact_div { heads = p.heads, by = { tensor_parallel_size = tp } }
     job:check(micro_batches >= pp, "micro_batches = %d leaves some of the %d stages idle", micro_batches, pp)
 
-    -- What the fullest device holds. Weights: 12 h² per layer, and the embedding on the first stage; of each, two bytes and
-    -- two of its gradient, and four for every number that the optimizer keeps of it in full precision. Activations: 34 bytes
-    -- per token and width (half precision, attention recomputed), for as many micro-batches as are under way in stage 0.
+    -- Memory of the fullest device. Weights: 12 h² per layer, and the embedding on the first stage; each takes two
+    -- bytes, two for its gradient, and four per value that the optimizer keeps in full precision. Activations: 34 bytes
+    -- per token and width (half precision, attention recomputed), times the micro-batches in flight in stage 0.
     local layers = muster.exact_div { layers = p.layers, by = { pipeline_stages = pp } }
     local weights = (12 * p.hidden_size ^ 2 * layers + p.vocabulary * p.hidden_size) / tp
     local kept = ({ adam = 3, sgd = 2 })[p.optimizer.variant]

@@ -1,4 +1,4 @@
--- The 175-billion-parameter model of gpt.lua on 512 devices: only what is different is said here.
+-- The 175-billion-parameter model of gpt.lua on 512 devices: contains only the differences.
 --
 --   muster plan recipes/gpt_175b.lua
 --   muster plan recipes/gpt_175b.lua --profile smoke      the same on one host, small
@@ -26,8 +26,8 @@ return gpt:extend {
 
   plan = function(p, job, base)
     job:check(p.warmup_steps <= p.steps, "warmup_steps = %d is more than steps = %d", p.warmup_steps, p.steps)
-    base(p, job)  -- everything derived again from the parameters above
+    base(p, job)  -- runs gpt.lua's plan function with the parameters above
     context.set_auto_parallel_context { enable_parallel_optimizer = true }
-    job:env { HCCL_CONNECT_TIMEOUT = 1800 }  -- 512 devices find each other slowly
+    job:env { HCCL_CONNECT_TIMEOUT = 1800 }  -- 512 devices take long to connect
   end,
 }

@@ -1,4 +1,4 @@
--- The smallest recipe: a few processes that say who they are.
+-- The smallest recipe: a few processes that print their names.
 --
 --   muster run recipes/hello.lua greetings=3 name=world
 local muster = require "muster"

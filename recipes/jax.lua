@@ -1,4 +1,4 @@
--- JAX on several hosts, one process per host as is usual, or several with their own devices. For a script that calls
+-- JAX on several hosts, usually one process per host, or several with their own devices. For a script that calls
 -- jax.distributed.initialize() without arguments: framework = { "jax", imitate = "slurm" }.
 --
 --   muster plan recipes/jax.lua hosts=4 devices_per_host=8

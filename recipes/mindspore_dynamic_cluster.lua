@@ -1,5 +1,5 @@
--- MindSpore's dynamic cluster, as msrun starts it, on all hosts at once: a scheduler that muster adds, and one worker per
--- device. A worker that fails is started again and registers under its old number.
+-- MindSpore's dynamic cluster, as msrun starts it, on all hosts at once: a scheduler, which muster adds, and one worker
+-- per device. A worker that fails is restarted and registers with the same number.
 --
 --   muster plan recipes/mindspore_dynamic_cluster.lua hosts=2 devices_per_host=8
 local muster = require "muster"

@@ -1,11 +1,11 @@
 -- MindSpore by a rank table (Ascend): muster writes the table from the addresses of hosts and devices, in the order of
--- ranks that MindSpore wants, and every worker finds it. A table that exists already is named instead:
--- framework = { "mindspore-ranktable", table = "hccl.json" }.
+-- ranks that MindSpore requires, and sets its path for every worker. To use an existing table: framework = {
+-- "mindspore-ranktable", table = "hccl.json" }.
 --
 --   muster plan recipes/mindspore_rank_table.lua
 local muster = require "muster"
 
--- The devices' addresses as hccn_tool tells them, here counted up from the first.
+-- The devices' addresses as printed by hccn_tool, here counted up from the first.
 local function devices(network)
   local addresses = {}
   for number = 1, 8 do addresses[number] = network .. "." .. number end

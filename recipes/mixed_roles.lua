@@ -1,5 +1,5 @@
--- Reinforcement learning in one job: trainers, rollouts and a judge. Each kind is a world of its own, with its own ranks
--- and meeting point, so each calls init_process_group as if it were alone; what joins them is a store that all can reach.
+-- Reinforcement learning in one job: trainers, rollouts and a judge. Each role is a world with its own ranks and
+-- rendezvous endpoint, so it calls init_process_group as if it were alone; all of them reach a common store.
 --
 --   muster plan recipes/mixed_roles.lua trainers=4 rollouts=8
 local muster = require "muster"

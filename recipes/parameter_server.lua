@@ -1,5 +1,5 @@
--- Parameter-server training: a scheduler, servers that hold the weights, workers that hold the data. The
--- program obeys MindSpore's variables, so a MindSpore script takes its place without any other change.
+-- Parameter-server training: a scheduler, servers that hold the weights, workers that hold the data. The program reads
+-- MindSpore's variables, so a MindSpore script can replace it without any other change.
 --
 --   muster run recipes/parameter_server.lua workers=8 servers=3
 local muster  = require "muster"
@@ -27,7 +27,7 @@ return muster.recipe {
 
     job:check(p.batch_size >= p.workers, "batch_size = %d gives some of the %d workers nothing to do", p.batch_size, p.workers)
 
-    -- All roles run the same program with the same words, as MindSpore's do.
+    -- All roles run the same program with the same arguments, as in MindSpore.
     local command = { "ps_digits", "--epochs", p.epochs, "--lr", p.lr, "--batch-size", p.batch_size }
     job:scheduler { command = command }
     job:servers   { count = p.servers, command = command }

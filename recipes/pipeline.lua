@@ -1,5 +1,5 @@
--- Pipeline × data × tensor parallelism: every degree is derived from the cluster and checked before anything
--- starts. Ranks are laid out so that tensor-parallel neighbours share a host and stages are contiguous.
+-- Pipeline × data × tensor parallelism: every degree is derived from the cluster and checked before anything starts.
+-- Ranks are laid out so that tensor-parallel neighbours share a host and stages are contiguous.
 --
 --   muster plan recipes/pipeline.lua hosts=512 pipeline_stages=16 tensor_parallel_size=8
 local muster  = require "muster"

@@ -1,5 +1,5 @@
--- A sweep over how a job learns and how it is laid out: learning rate and batch size, and the number of workers and
--- servers that belong together. Every few passes the trials are compared, and those that fall behind are stopped.
+-- A sweep over training and layout: learning rate and batch size, and matching numbers of workers and servers. Every
+-- few passes the trials are compared, and those that fall behind are stopped.
 --
 --   muster sweep recipes/sweep_digits.lua --preview
 --   muster sweep recipes/sweep_digits.lua
@@ -15,7 +15,7 @@ return muster.sweep {
   space = muster.product {
     lr         = muster.choice { 0.03, 0.1, 0.3, 1.0 },
     batch_size = muster.choice { 16, 64, 256 },
-    muster.zip { workers = { 1, 2, 3, 4 }, servers = { 1, 1, 2, 2 } },  -- the layout: these move together
+    muster.zip { workers = { 1, 2, 3, 4 }, servers = { 1, 1, 2, 2 } },  -- the layout: these vary together
   },
 
   objective  = muster.minimize "loss",

@@ -1,5 +1,5 @@
--- The learning rate of gpt.lua and the layout of its processes, swept together: the recipe's own checks say which layouts
--- there are, and one condition which of them are worth it.
+-- The learning rate of gpt.lua and the layout of its processes, swept together: the recipe's own checks exclude
+-- impossible layouts, and a condition excludes those that are not worth running.
 --
 --   muster sweep recipes/sweep_gpt.lua --preview
 local muster = require "muster"
@@ -12,7 +12,7 @@ return muster.sweep {
   space = muster.product {
     learning_rate    = muster.log_uniform(1e-5, 1e-3),
     micro_batch_size = muster.choice { 1, 2, 4 },
-    muster.zip {                                   -- two parameters that move together
+    muster.zip {                                   -- two parameters that vary together
       pipeline_stages      = { 1, 2, 4, 8 },
       tensor_parallel_size = { 8, 4, 4, 4 },
     },
@@ -22,7 +22,7 @@ return muster.sweep {
     },
   },
 
-  where = function(p, d)                           -- d: what the plan function derived
+  where = function(p, d)                           -- d: the derived values of the plan function
     return d.bubble <= 0.15, "pipeline bubble above 15 %"
   end,
 

@@ -1,5 +1,5 @@
--- PyTorch's DistributedDataParallel: as many workers as wanted, which meet at the first of them. The example trains on
--- the CPU, so it needs nothing but PyTorch (Debian: python3-torch, which belongs to /usr/bin/python3).
+-- PyTorch's DistributedDataParallel: any number of workers, with a rendezvous at the first of them. The example trains
+-- on the CPU, so it needs nothing but PyTorch (Debian: python3-torch, which belongs to /usr/bin/python3).
 --
 --   muster run recipes/torch_ddp.lua workers=4
 local muster = require "muster"
@@ -16,7 +16,7 @@ return muster.recipe {
     epochs     = muster.int   { 5, min = 1, doc = "passes over the training data" },
     lr         = muster.float { 0.5, above = 0, doc = "learning rate" },
     batch_size = muster.int   { 64, min = 1, doc = "rows per step, over all workers" },
-    fail_rank  = muster.int   { -1, min = -1, doc = "a rank that fails on purpose, to see what is told of it" },
+    fail_rank  = muster.int   { -1, min = -1, doc = "a rank that fails on purpose, to try the report" },
   },
 
   plan = function(p, job)

@@ -15,6 +15,7 @@
 #include <boost/container/flat_map.hpp>
 
 #include "muster/activation.h"
+#include "muster/container.h"
 #include "muster/result.h"
 #include "muster/site.h"
 #include "muster/value.h"
@@ -200,6 +201,25 @@ struct DeviceUse {
   bool operator==(const DeviceUse&) const = default;
 };
 
+struct ContainerMount {
+  Text source;  // on the host, absolute
+  Text target;  // in the container, absolute
+  bool read_only = false;
+
+  bool operator==(const ContainerMount&) const = default;
+};
+
+// The container in which a role's processes run. The agent and all that it does stay outside: it starts the runtime's
+// program, which starts the process (docs/containers.md).
+struct Container {
+  Text image;  // empty: none
+  std::vector<ContainerMount> mounts;
+  std::vector<Text> options;  // words for the runtime
+  ContainerRuntime runtime;
+
+  bool operator==(const Container&) const = default;
+};
+
 struct Role {
   std::string name;   // "worker"
   std::string plays;  // the contract's role: "scheduler", "server", "worker", or "other"
@@ -213,6 +233,7 @@ struct Role {
   RestartPolicy restart;
   RoleLimits limits;
   CoreUse cores;
+  Container container;
 
   // Common to every process of the role; a process overrides or adds (see Process).
   std::vector<Text> command;

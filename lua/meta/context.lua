@@ -126,7 +126,7 @@ local context = {}
 ---Number of the device to use on its host.
 ---
 ---- releases: 0.3.1 to 2.7.0
----- status: 2.5.0 and later: deprecated: use `mindspore.set_device()` instead
+---- status: 2.5.0 and later: deprecated: use `mindspore.set_device() with device_id` instead
 ---- type: a whole number
 ---- range: 0 to 4095
 ---- default: `0`
@@ -142,7 +142,7 @@ local context = {}
 ---Kind of device that computes.
 ---
 ---- releases: 0.3.1 to 2.7.0
----- status: 2.5.0 and later: deprecated: use `mindspore.set_device()` instead
+---- status: 2.5.0 and later: deprecated: use `mindspore.set_device() with device_target` instead
 ---- type: text
 ---- values: `"Ascend"`, `"GPU"`, `"CPU"`; `"Davinci"` is taken for `"Ascend"`
 ---- default:
@@ -682,6 +682,7 @@ local context = {}
 ---Tune whole subgraphs ("1") or single operators ("2").
 ---
 ---- releases: 2.3.0-rc2 and later
+---- status: 2.5.0 and later: see also `mindspore.device_context.ascend.op_tuning.aoe_job_type()`
 ---- type: text
 ---- values: `"1"`, `"2"`
 ---- default: `"2"`
@@ -991,16 +992,19 @@ local context = {}
 ---- setting: for the whole job, not inside `each`
 ---- behaviour: MindSpore's own message shows these words in capitals, which it refuses
 ---@field communi_parallel_mode? "all_group_parallel"|"same_server_group_parallel"|"no_group_parallel"
----How a batch is cut for the devices: by word, or as one list of cuts per input.
+---How a batch is cut for the devices: by word, by one list of cuts per input, or by one layout per input.
 ---
 ---- releases: 1.6.2 and later
----- type: text or a list of lists of whole numbers
+---- type:
+---  - 1.6.2 to 2.5.0: text or a list of lists of whole numbers
+---  - 2.6.0 and later: text or a list of lists of whole numbers or a list of layouts
 ---- values: `"data_parallel"`, `"full_batch"`
 ---- default: `"data_parallel"`
 ---- modes: 2.3.0-rc2 and later: in `PYNATIVE_MODE` only `"data_parallel"` and `"full_batch"` (descriptions of 2.3; MindSpore refuses it)
 ---- together: sets the same as `full_batch`, the later call wins (API page of 1.6; MindSpore keeps one value under both names); `data_parallel` there is `false`; `full_batch` there is `true`
 ---- setting: for the whole job, not inside `each`
----@field dataset_strategy? "data_parallel"|"full_batch"|integer[][]
+---- behaviour: 2.6.0 and later: a tuple of layouts is taken in PYNATIVE_MODE, too
+---@field dataset_strategy? "data_parallel"|"full_batch"|integer[][]|muster.SetAutoParallelContext.dataset_strategy[]
 ---Number of devices that train together; left out, it is the number of workers.
 ---
 ---- releases: 0.3.1 to 2.7.0
@@ -1354,6 +1358,35 @@ local context = {}
 ---- together: with `mode = "auto"` beside it; must be there
 ---@field config? any
 
+---How a batch is cut for the devices: by word, by one list of cuts per input, or by one layout per input.
+---@class muster.SetAutoParallelContext.dataset_strategy
+---How the devices of a stage are arranged: one number per axis, the product is their number.
+---
+---- releases: 2.6.0 and later
+---- type: a list of whole numbers
+---- range: 1 to 4294967295; not empty
+---- together: must be there
+---@field device_matrix integer[]
+---Names of these axes; MindSpore refuses interleaved_parallel in a data set's layout.
+---
+---- releases: 2.6.0 and later
+---- type: a list of texts
+---- range: not empty
+---- together: must be there
+---@field alias_name string[]
+---What cuts each dimension of the input: an axis, a list of axes, or "None"; each axis at most once.
+---
+---- releases: 2.6.0 and later
+---- type: a list of names or lists of names
+---- together: must be there
+---@field tensor_map table
+---Ranks in the order of the matrix; left out, from 0 on.
+---
+---- releases: 2.6.0 and later
+---- type: a list of whole numbers
+---- range: 0 to 4294967295
+---@field rank_list? integer[]
+
 ---Details of enable_parallel_optimizer.
 ---@class muster.SetAutoParallelContext.parallel_optimizer_config
 ---Also cut the accumulated gradients among devices.
@@ -1375,7 +1408,9 @@ local context = {}
 ---
 ---- releases: 2.3.0-rc2 and later
 ---- type: a whole number
----- range: at least 1; without effect up to 1
+---- range:
+---  - 2.3.0-rc2 to 2.5.0: at least 1; without effect up to 1
+---  - 2.6.0 and later: at least 1; also `-1`; without effect up to 1
 ---- default: `-1`
 ---@field optimizer_weight_shard_size? integer
 ---What is cut among devices: weights and states (1), gradients as well (2), parameters as well (3).
@@ -1928,7 +1963,7 @@ function context.set_auto_parallel_context(attributes) end
 ---@overload fun(attribute: "cast_before_mirror"): boolean
 ---@overload fun(attribute: "comm_fusion"): muster.SetAutoParallelContext.comm_fusion
 ---@overload fun(attribute: "communi_parallel_mode"): "all_group_parallel"|"same_server_group_parallel"|"no_group_parallel"
----@overload fun(attribute: "dataset_strategy"): "data_parallel"|"full_batch"|integer[][]
+---@overload fun(attribute: "dataset_strategy"): "data_parallel"|"full_batch"|integer[][]|muster.SetAutoParallelContext.dataset_strategy[]
 ---@overload fun(attribute: "device_num"): integer
 ---@overload fun(attribute: "dump_device_local_norm"): boolean
 ---@overload fun(attribute: "dump_local_norm"): boolean

@@ -1,14 +1,14 @@
 ---@meta _
--- What a plan function gets as `job` and `each` as `process`, for editors: roles and their options, and where they run.
+-- The types of `job` and `process` for editors: roles and their options, hosts and devices.
 
 ---@class muster.Cluster
----How many.
+---Number of hosts.
 ---@field hosts integer
----Of the host that has the fewest.
+---Devices of the host that has the fewest.
 ---@field devices_per_host integer
----Of each host, from the first.
+---Devices of each host, in the order of the hosts.
 ---@field devices_of integer[]
----Of all hosts together.
+---Devices of all hosts together.
 ---@field devices integer
 ---Bytes of this machine's memory.
 ---@field host_memory integer
@@ -20,55 +20,55 @@
 
 ---What a process has to do before it counts as ready: one of port, file, line, command and done.
 ---@class muster.Ready
----Somebody listens at this port of its host: one of the role's `ports`, a job:port or a number.
+---Ready when a process of the job listens on this port of its host: one of the role's `ports`, a job:port or a number.
 ---@field port? string|integer
----There is a file at this path.
+---Ready when this file exists.
 ---@field file? string
----Its output holds this text within one line.
+---Ready when the output contains this text within one line.
 ---@field line? string
----This command exits with 0.
+---Ready when this command exits with 0.
 ---@field command? any
----It has exited with 0.
+---Ready when the process has exited with 0.
 ---@field done? true
----From its start; later it has failed. "5m" unless given.
+---Time from the start; a process that is not ready by then has failed. "5m" unless given.
 ---@field timeout? string|number
----How often the command is tried; "1s" unless given.
+---Interval at which the command is tried; "1s" unless given.
 ---@field every? string|number
 
 ---@class muster.Restart
----How often processes of the role are started again at most; one more end is a failure.
+---Maximum number of restarts of the role's processes; one more exit is a failure.
 ---@field max integer
 ---Only restarts within this time count for max; unless given, those of the whole run.
 ---@field within? string|number
----Which ends: "failure" (unless given), "always", or a list of exit codes, names of signals and "success".
+---Exits that cause a restart: "failure" (default), "always", or a list of exit codes, names of signals and "success".
 ---@field on? "failure"|"always"|string|integer|(string|integer)[]
----Time before a restart, doubled for every earlier one that counts, up to a minute; "1s" unless given.
+---Delay before a restart, doubled by each earlier one that counts, up to a minute; "1s" unless given.
 ---@field backoff? string|number
----What is started again: the one that ended (unless given), its role, or the job.
+---What is restarted: the process that exited (unless given), its role, or the job.
 ---@field scope? "process"|"role"|"job"
 
 ---@class muster.RoleLimits
----How long each of its processes may run.
+---Run time of each attempt of a process.
 ---@field time? string|number
----How long all of its processes together may write nothing.
+---Time in which no process of the role writes any output.
 ---@field silent? string|number
 
 ---@class muster.RoleOptions
----Processes in all; workers: one per device unless given.
+---Number of processes in all; workers: one per device unless given.
 ---@field count? integer
----Processes on every host, instead of `count`.
+---Number of processes on every host, instead of `count`.
 ---@field per_host? integer
----Program and arguments; lists inside are flattened, false is left out.
+---Program and arguments; lists inside are flattened, false is omitted.
 ---@field command? any
 ---Words put before each process's command: { "strace", "-f" }.
 ---@field wrap? any
----Variables of its processes.
+---Variables of the processes.
 ---@field env? table<string, any>
----Folder in which they run.
+---Working directory of the processes.
 ---@field cwd? string
----Devices of each process.
+---Number of devices of each process.
 ---@field devices? integer
----What each process sees: every device that the job holds on the host, or its own only.
+---Devices that a process can see: all that the job holds on the host, or only its own.
 ---@field visible? "job"|"own"
 ---Processor cores of each process: its equal share, a number of its own, or a list for all of them: "0-7,16-23".
 ---@field cores? "auto"|integer|string
@@ -76,26 +76,28 @@
 ---@field spread? "pack"|"deal"
 ---Numbers of the hosts that may be used, from 0.
 ---@field on_hosts? integer|integer[]
----Names of ports that each process gets: process.ports.NAME; others find them by job:address.
+---Names of ports that each process gets as process.ports.NAME; other processes find them by job:address.
 ---@field ports? string|string[]
 ---@field stop? muster.Stop
----Whether the job waits for all of them ("all") or for one ("any"), or they serve until the others have ended ("never").
+---The job waits for all processes of the role ("all"), for one ("any"), or for none because the role serves ("never").
 ---@field done? "all"|"any"|"never"
----Roles whose processes have to be ready before its own start.
+---Roles whose processes have to be ready before this role starts.
 ---@field after? string|string[]
----When a process of it counts as ready; unless given, as soon as its program runs.
+---When a process counts as ready; unless given, when its program runs.
 ---@field ready? muster.Ready
----Whether its processes are started again when they end; a number is `{ max = … }`. Unless given, they are not.
+---When processes are restarted; a number is `{ max = … }`. Unless given, they are not.
 ---@field restart? muster.Restart|integer
 ---@field limits? muster.RoleLimits
 ---@field logs? muster.Logs
----true: its scripts get their context applied whatever the command looks like; false: they have to ask for it.
+---Container in which the processes run; false: none, whatever the recipe says.
+---@field container? muster.Container|false
+---true: scripts get their context applied whatever the command looks like; false: they have to request it.
 ---@field apply_context? boolean
----Called for each process; may set command, cwd, env and context attributes of this process.
+---Called for each process, whose command, cwd, env and context attributes it may set.
 ---@field each? fun(process: muster.Process)
 
 ---@class muster.NamedRoleOptions : muster.RoleOptions
----What it is to the framework's contract.
+---What the role is for the framework's contract.
 ---@field as? "scheduler"|"server"|"worker"|"chief"|"evaluator"|"other"|string
 ---Processes of one world are ranked together, across roles.
 ---@field world? string
@@ -109,13 +111,13 @@
 ---@field cluster muster.Cluster
 ---The words after -- on the command line.
 ---@field args string[]
----The run directory, known when the job starts.
+---The run directory; its path is known at the start.
 ---@field run_dir string
----Of a trial of a sweep: the sweep's id, the trial's number, its attempt (from 1) and its point as JSON; empty texts outside a sweep.
+---The trial of a sweep: id of the sweep, number, attempt (from 1) and point (JSON) of the trial; empty outside of sweeps.
 ---@field sweep { id: string, trial: string, attempt: string, point: string }
----`dir`, and `newest`: the checkpoint that each start goes on from, or nothing. Only with `checkpoint` in the recipe.
+---`dir`, and `newest`: the checkpoint from which each start continues, if any. Only with `checkpoint` in the recipe.
 ---@field checkpoint { dir: string, newest: string }
----With --resume: `run`, whose checkpoint it is, and `checkpoint`, its path; nil at a first start.
+---With --resume: `run`, the id of the run that is continued, and `checkpoint`, its path; nil at a first start.
 ---@field resume? { run: string, checkpoint: string }
 local Job = {}
 
@@ -141,7 +143,7 @@ function Job:role(name, options) end
 ---@param variables table<string, any>
 function Job:env(variables) end
 
----What a host needs before the first process is started there, in this order; called again it adds.
+---Steps that prepare a host before its first process, in this order; another call adds steps.
 ---@class muster.Activation
 ---Files that a shell reads, as absolute paths.
 ---@field source? string|string[]
@@ -150,17 +152,17 @@ function Job:env(variables) end
 ---A conda environment: conda activate.
 ---@field conda? string
 
----Done once on every host, in one shell; what it changes in the environment reaches the host's processes.
+---Prepares every host once, in one shell; its environment reaches the host's processes.
 ---@param steps muster.Activation
 function Job:activate(steps) end
 
----Reports an error unless the condition holds, and goes on; the message is formatted as by string.format.
+---Reports an error unless the condition holds, and continues; the message is formatted by string.format.
 ---@param condition any
 ---@param message string
 ---@param ... any
 function Job:check(condition, message, ...) end
 
----Computed values, shown with the plan; gives them back.
+---Records computed values, which the plan shows, and returns them.
 ---@generic T : table
 ---@param values T
 ---@return T
@@ -171,34 +173,34 @@ function Job:derive(values) end
 ---@return muster.Mesh
 function Job:mesh(axes) end
 
----A file written below the run directory before anything starts: `job:file { "train.sh", text = "…" }`, or a value as YAML or
----JSON: `job:file { "train.yaml", yaml = { lr = p.lr } }`.
+---Writes a file below the run directory before anything starts: `job:file { "train.sh", text = "…" }`, or a value as
+---YAML or JSON: `job:file { "train.yaml", yaml = { lr = p.lr } }`.
 ---@param file { [1]: string, text?: string, yaml?: any, json?: any }
 ---@return string path known when the job starts
 function Job:file(file) end
 
 ---@class muster.PortOptions
----A number that is never changed.
+---Fixed number, which muster does not change.
 ---@field number? integer
----The number of the host whose port it is; 0 unless given.
+---Number of the host whose port it is; 0 unless given.
 ---@field host? integer
 
----A port that is found and held at start: `job:port "metrics"`, or `job:port("metrics", { number = 9000, host = 0 })`. Ports
----of roles have other names.
+---Reserves a port of the job: `job:port "metrics"`, or `job:port("metrics", { number = 9000, host = 0 })`. The ports
+---of roles must have other names.
 ---@param name string
 ---@param options? muster.PortOptions
 ---@return string number known when the job starts
 function Job:port(name, options) end
 
 ---@class muster.AddressOptions
----The number of the process within the role; may be left out where it has one.
+---Number of the process within the role; may be omitted if the role has one process.
 ---@field index? integer
----One of the role's `ports`; may be left out where it has one.
+---One of the role's `ports`; may be omitted if the role has one port.
 ---@field port? string
----Both unless given, or one of them alone.
+---Both unless given, the address of the host alone, or the number of the port alone.
 ---@field part? "host:port"|"host"|"port"
 
----Where a process of another role listens: `job:address "store"`, or `job:address("server", { index = 1, port = "rpc" })`.
+---The address of another role's process: `job:address "store"`, `job:address("server", { index = 1, port = "rpc" })`.
 ---@param role string
 ---@param options? muster.AddressOptions
 ---@return string address known when the job starts
@@ -211,7 +213,7 @@ function Job:address(role, options) end
 ---@field name string
 ---@field address string
 
----What `each` gets; command, cwd, variables of env and attributes of the context can be set.
+---The argument of `each`; command, cwd, variables of env and attributes of the context can be set.
 ---@class muster.Process
 ---"scheduler", "server", "worker" or "other"
 ---@field role string
@@ -223,7 +225,7 @@ function Job:address(role, options) end
 ---@field world_size integer
 ---@field local_size integer
 ---@field host muster.Host
----The plan's numbers for its devices on the host; what they are called there is known at the start.
+---Numbers that the plan gives to the process's devices on its host; the actual devices are known at the start.
 ---@field devices integer[]
 ---Pipeline stage, and rank within it; workers only.
 ---@field stage? integer
@@ -232,9 +234,10 @@ function Job:address(role, options) end
 ---@field ports table<string, string>
 ---@field command any
 ---@field cwd string
----One variable: `process.env.NAME = …`; several: `process.env { NAME = … }`.
+---One variable is assigned: `process.env.NAME = …`; several are given in a call: `process.env { NAME = … }`.
 ---@field env table<string, any>|fun(variables: table<string, any>)
----Attributes of this process alone, of any function of the context API: `process:context { device_id = process.local_rank }`.
+---Sets attributes for this process alone, of any function of the context API: `process:context { device_id =
+---process.local_rank }`.
 ---@field context fun(process: muster.Process, attributes: muster.ProcessContext)
 
 ---Attributes of the context API by their names.

@@ -1,7 +1,7 @@
 ---@meta muster
--- The recipe API for editors (docs/editors.md): the module "muster" with its recipes, contracts and parameters. What a plan
--- function and `each` get is in job.lua, sweeps are in sweep.lua, the attributes of the context API in context.lua, which is
--- generated. The others are written by hand; a test compares their names with those that muster really offers.
+-- The recipe API for editors (docs/editors.md): the module "muster" with its recipes, contracts and parameters. The
+-- types of plan functions and of `each` are in job.lua, sweeps in sweep.lua, the context API in context.lua, which is
+-- generated. The other files are written by hand; a test compares their names with muster's API.
 
 ---@class muster
 local muster = {}
@@ -11,40 +11,42 @@ local muster = {}
 ---@class muster.Recipe
 ---Names the job and its folder of runs: letters, digits, '_', '-' and '.'.
 ---@field name string
----One line about what it does.
+---One line that says what the recipe does.
 ---@field doc? string
----Whose launch contract the processes get; "none" unless it is given.
+---Launch contract whose variables the processes get; "none" unless given.
 ---@field framework? "mindspore"|"mindspore-ps"|"mindspore-ranktable"|"torch"|"ps-lite"|"byteps"|"tensorflow"|"jax"|"mpi"|"none"|muster.Contract|muster.Framework
 ---The MindSpore release whose context API the recipe uses: "1.6", "2.3.1", … (`muster docs releases`).
 ---@field mindspore? string
----A script that imports another release than that gets its context all the same.
+---Applies the context also in scripts that import another release than `mindspore`.
 ---@field accept_release? boolean
----false: scripts do not get their context applied when they import mindspore, and may ask for it themselves.
+---false: scripts do not get their context applied when they import MindSpore, and have to request it.
 ---@field apply_context? boolean
----What can be set from outside, by name.
+---Parameters by name.
 ---@field params? muster.Block
----Values by name, chosen with --profile: parameters, hosts and devices_per_host.
+---Named sets of values that --profile selects: parameters, hosts and devices_per_host.
 ---@field profiles? table<string, table<string, any>>
 ---@field cluster? muster.ClusterDefaults
 ---@field limits? muster.Limits
----How long logs may become, in roles that do not say so themselves.
+---Size limit of logs, for roles without one of their own.
 ---@field logs? muster.Logs
----Where the job writes checkpoints, and how it is asked for one.
+---Container in which the processes of all roles run.
+---@field container? muster.Container
+---Where the job writes checkpoints, and the signal that requests one.
 ---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
----Describes the processes of the job and starts nothing. `p` has the parameters' values.
 ---Options of engines for `--on NAME`.
 ---@field slurm? muster.Slurm
 ---@field pbs? table<string, any>
 ---@field lsf? table<string, any>
 ---@field flux? table<string, any>
 ---@field gridengine? table<string, any>
+---Describes the processes of the job and starts none. `p` has the parameters' values.
 ---@field plan fun(p: table<string, any>, job: muster.Job)
 
----Parameters by name; blocks are inside each other.
+---Parameters by name; tables inside are blocks.
 ---@alias muster.Block table<string, muster.Parameter|muster.Block|table>
 
----What an extension says otherwise: any field of a recipe. `params` gives values, and declares new parameters; `base` runs
----the plan of what is extended.
+---Fields that an extension replaces: any field of a recipe. `params` sets values and declares new parameters; `base`
+---calls the plan function of the extended recipe.
 ---@class muster.Extension
 ---@field name? string
 ---@field doc? string
@@ -57,6 +59,7 @@ local muster = {}
 ---@field cluster? muster.ClusterDefaults
 ---@field limits? muster.Limits
 ---@field logs? muster.Logs
+---@field container? muster.Container
 ---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
 ---@field slurm? muster.Slurm
 ---@field pbs? table<string, any>
@@ -81,90 +84,102 @@ local muster = {}
 ---@class muster.Checkpoints
 ---Their folder: absolute, or below the run directory.
 ---@field dir string
----A pattern of paths below `dir`, or the file there that holds the newest one's path.
+---Pattern of paths below `dir`, or a file there that holds the path of the newest checkpoint.
 ---@field latest string|{ file: string }
----A folder counts only once it holds this file.
+---A checkpoint that is a folder counts only if it contains this file.
 ---@field complete? string
----Sent before the job is stopped: "USR1".
+---Signal that requests a checkpoint before the job is stopped: "USR1".
 ---@field signal? string
----How long the stop waits for a new checkpoint; "30s" unless given.
+---How long the stop waits for the requested checkpoint; "30s" unless given.
 ---@field wait? string|number
----Who gets the signal; the workers unless given.
+---Roles whose processes get the signal; the workers unless given.
 ---@field roles? string|string[]
 
----A recipe as a value: it can be extended, and is what a recipe file returns.
+---The value that a recipe file returns; it can be extended.
 ---@class muster.RecipeValue
 ---@field extend fun(self: muster.RecipeValue, extension: muster.Extension): muster.RecipeValue
 
 ---A launch contract with options of its own: `framework = { "mindspore-ps", form = "minimal" }`.
 ---@class muster.Framework
 ---@field [1] "mindspore"|"mindspore-ps"|"mindspore-ranktable"|"torch"|"ps-lite"|"byteps"|"tensorflow"|"jax"|"mpi"|"none"|muster.Contract
----mindspore-ps: "minimal" sets only the variables that the job cannot do without; "named" unless it is given.
+---mindspore-ps: "minimal" sets only the variables that the job needs; "named" unless given.
 ---@field form? "named"|"minimal"
----mindspore: whether processes that are started again may register again; "auto": where a role has a restart.
+---mindspore: whether restarted processes can register again; "auto": if a role has a restart.
 ---@field recovery? "auto"|"on"|"off"
----mindspore-ranktable: the format of the table that muster writes; "1.0" unless given.
+---mindspore-ranktable: format of the table that muster writes; "1.0" unless given.
 ---@field version? "1.0"|"1.1"|"1.2"
----mindspore-ranktable: one for each host, { id = "192.0.2.11", devices = { "198.51.100.1", … } }; `first = 4` where the first is device 4.
+---mindspore-ranktable: one entry per host, { id = "192.0.2.11", devices = { "198.51.100.1", … } }; `first = 4` if the
+---first is device 4.
 ---@field servers? table[]
----mindspore-ranktable: a table beside the recipe.
+---mindspore-ranktable: a table beside the recipe, instead of `servers`.
 ---@field table? string
----tensorflow: whose end is the job's.
+---tensorflow: which processes end the job when they exit.
 ---@field ends? "auto"|"workers"|"coordinator"
 ---tensorflow: whether the evaluator is in the cluster.
 ---@field evaluator? "apart"|"listed"
 ---tensorflow: the first port on each host.
 ---@field port? integer
----jax: a cluster that JAX finds by itself.
+---jax: a cluster that JAX detects by itself.
 ---@field imitate? "nothing"|"slurm"
----mpi: who starts the ranks; "mpirun" unless given.
+---mpi: how the ranks are started; "mpirun" unless given.
 ---@field start? "mpirun"|"srun"|"variables"
----mpi: further words for mpirun or srun.
+---mpi: further arguments of mpirun or srun.
 ---@field args? string[]
----mpi: what srun --mpi= names; "pmix" unless given.
+---mpi: value of srun --mpi=; "pmix" unless given.
 ---@field pmi? string
 
 ---@class muster.ClusterDefaults
----How many.
+---Number of hosts.
 ---@field hosts? integer
----Of hosts that say nothing of their own: what this machine has, or 1, unless given.
+---Devices of hosts that give no number of their own: unless given, those of this machine, or 1.
 ---@field devices_per_host? integer
 ---The hosts by name instead of their number: `{ "n[01-04]:8", "n5:4" }`.
 ---@field host_list? string|string[]
----Of which kind they are, where no `device_target` of the context tells.
+---Kind of the devices, if no `device_target` of the context determines it.
 ---@field device_kind? "ascend"|"cuda"|"hip"
----Other runs that say the same may have the job's devices at the same time.
+---Lets other runs with the same setting use the devices at the same time.
 ---@field share_devices? boolean
 
 ---@class muster.Limits
----Run limit of the whole job: seconds, or "90s", "12h", "1d12h".
+---Run time of the whole job: seconds, or "90s", "12h", "1d12h".
 ---@field time? string|number
----From the first start until every process is ready.
+---Time from the first start until every process is ready.
 ---@field start? string|number
----How long no process of the job may write anything.
+---Time in which no process of the job writes any output.
 ---@field silent? string|number
 
 ---@class muster.Logs
----How long each log may become: bytes, or "64MiB", "1GiB"; then it loses its beginning. At least 1MiB.
+---Size of each log: bytes, or "64MiB", "1GiB"; a log that exceeds it loses its beginning. At least 1MiB.
 ---@field max? string|integer
+
+---A role takes the fields that it does not set from the recipe.
+---@class muster.Container
+---Image, as the runtime names it.
+---@field image? string
+---Program that runs the container on each host; "podman" unless given.
+---@field runtime? "podman"|"apptainer"|"docker"|"enroot"
+---Paths of the host that the processes find in the container: "/path", "/path:/in/container", with ":ro" at the end.
+---@field mounts? string|string[]
+---Further options of the runtime.
+---@field options? string|string[]
 
 ---A role of a contract.
 ---@class muster.ContractRole
 ---@field min? integer
 ---@field max? integer
----"never": it serves, and has `linger` seconds once all others have ended.
+---"never": the role serves, and has `linger` seconds after all other roles have ended.
 ---@field done? "all"|"any"|"never"
 ---@field linger? integer
----Where the recipe describes none, one is added that runs the command of the role that plays this.
+---If the recipe describes no such role, one is added that runs the command of the role that plays this.
 ---@field add? string
----For roles that have no command of their own.
+---Command for roles that have none of their own.
 ---@field command? string[]
 ---Ports that each of its processes gets.
 ---@field ports? string[]
 ---@field devices? integer
 ---@field doc? string
 
----What a framework wants to find in the environment of its processes (docs/environment.md).
+---What a framework requires in the environment of its processes (docs/environment.md).
 ---@class muster.Contract
 ---@field name string
 ---@field doc? string
@@ -176,17 +191,17 @@ local muster = {}
 ---@field roles table<string, muster.ContractRole>
 ---"many": workers may be in several worlds, each with its own ranks and rendezvous endpoint.
 ---@field worlds? "many"
----Whose host and which port all processes meet at.
+---Role and port of the process at which all processes meet (the rendezvous endpoint).
 ---@field meeting? { role: string, port: string, avoid?: any[] }
 ---Inherited variables that no process may see: NAME or PREFIX*.
 ---@field clear? string[]
----What is told of each variable: { NAME, who, what }.
+---Documentation of each variable: { NAME, processes that get it, meaning }.
 ---@field variables? string[][]
----Names that nobody reads, and why.
+---Names that no program reads, and why.
 ---@field absent? table<string, string>
----true: processes are told their devices by the numbers of the host, so that no variable hides the others.
+---true: processes get their devices by the numbers of the host, so no variable hides other devices.
 ---@field names_devices? boolean
----Words that a recipe may choose from, the first one if it does not.
+---Words that a recipe may choose from; the first one is the default.
 ---@field options? table<string, any>
 ---@field ports? table<string, string>
 ---@field context? boolean
@@ -194,14 +209,14 @@ local muster = {}
 ---@field check? fun(job: table)
 ---After placement; its result is job.prepared.
 ---@field prepare? fun(job: table): any
----Variables of a role that the recipe may say otherwise.
+---Variables of a role that the recipe may override.
 ---@field defaults? fun(role: table, job: table): table<string, any>?
 ---Variables that all processes of a role share.
 ---@field common? fun(role: table, job: table): table<string, any>?
----Variables of one process; "" sets to nothing.
+---Variables of one process; "" sets a variable to the empty text.
 ---@field env? fun(process: table, job: table): table<string, any>?
 
----A contract of one's own, for `framework`.
+---A contract of the recipe's own, for `framework`.
 ---@param contract muster.Contract
 ---@return any
 function muster.contract(contract) end
@@ -211,7 +226,7 @@ function muster.contract(contract) end
 ---@return muster.RecipeValue
 function muster.recipe(recipe) end
 
----What a site file may say: facts about machines, never parameters (docs/site.md). Paths are relative to the file.
+---Facts about machines in a site file, never parameters (docs/site.md). Paths are relative to the file.
 ---@class muster.Site
 ---@field hosts? string|string[] the hosts that there are: "n[01-16]:8"
 ---@field hostfile? string a file that names them instead
@@ -229,7 +244,7 @@ function muster.recipe(recipe) end
 ---@field flux? table<string, any>
 ---@field gridengine? table<string, any>
 
----Done in this order.
+---Applied in this order.
 ---@class muster.SiteEnvironment
 ---@field pass? string[] NAME or PREFIX_*: nothing else is inherited, but PATH
 ---@field unset? string[] NAME or PREFIX_*
@@ -240,17 +255,17 @@ function muster.recipe(recipe) end
 ---@return any
 function muster.site(facts) end
 
----The recipe of a file beside this one: `muster.load("gpt.lua"):extend { … }`; "@acme/gpt" is one of a library.
+---The recipe of a file beside this one: `muster.load("gpt.lua"):extend { … }`; "@acme/gpt" is a recipe of a library.
 ---@param name string
 ---@return muster.RecipeValue
 function muster.load(name) end
 
 -- Parameters -------------------------------------------------------------------------------------------------------
 
----What a constructor such as muster.int returns; its value is found in `p`.
+---A declared parameter, as constructors such as muster.int return it; its value is in `p`.
 ---@class muster.Parameter
 
----The first element is the default: `muster.int { 4, min = 1, doc = "…" }`. Without one the parameter has to be given.
+---The first element is the default: `muster.int { 4, min = 1, doc = "…" }`. Without one the parameter must be given.
 ---@class muster.ParameterDeclaration
 ---@field [1]? any
 ---@field default? any
@@ -262,9 +277,9 @@ function muster.load(name) end
 ---@field below? number|string
 ---@field one_of? any[]
 ---@field doc? string
----Its former name, which still works with a warning.
+---Former name, which still works with a warning.
 ---@field was? string
----A variable of muster's environment that sets it, weaker than the command line.
+---Variable of muster's environment that gives the value; the command line overrides it.
 ---@field from_env? string
 
 ---A whole number.
@@ -292,17 +307,17 @@ function muster.string(declaration) end
 ---@return muster.Parameter
 function muster.enum(declaration) end
 
----A path; it is passed on as it is written.
+---A path, which is passed on as written.
 ---@param declaration? muster.ParameterDeclaration|string
 ---@return muster.Parameter
 function muster.path(declaration) end
 
----A list; its default stands in the declaration: `muster.list { { 1, 2 } }`.
+---A list; its default is in the declaration: `muster.list { { 1, 2 } }`.
 ---@param declaration? muster.ParameterDeclaration
 ---@return muster.Parameter
 function muster.list(declaration) end
 
----A map; its default stands in the declaration: `muster.map { { a = 1 } }`.
+---A map; its default is in the declaration: `muster.map { { a = 1 } }`.
 ---@param declaration? muster.ParameterDeclaration
 ---@return muster.Parameter
 function muster.map(declaration) end
@@ -317,13 +332,13 @@ function muster.bytes(declaration) end
 ---@return muster.Parameter
 function muster.duration(declaration) end
 
----A secret: it never reaches plan, journal or log. Given as NAME@=FILE or taken from a variable (`from_env`).
+---A secret, which plan, journal and logs do not contain; given as NAME@=FILE or by a variable (`from_env`).
 ---@param declaration? muster.ParameterDeclaration
 ---@return muster.Parameter
 function muster.secret(declaration) end
 
 ---@class muster.VariantDeclaration
----The variant that is chosen unless somebody chooses another one.
+---Name of the default variant.
 ---@field [1]? string
 ---The parameters of each variant by its name.
 ---@field one_of table<string, muster.Block>
@@ -331,8 +346,8 @@ function muster.secret(declaration) end
 ---@field was? string
 ---@field from_env? string
 
----A choice between sets of parameters; `p.NAME.variant` is the name of the one that is chosen:
----`muster.variant { "adam", one_of = { adam = { lr = muster.float { 1e-3 } }, sgd = { lr = muster.float { 0.1 } } } }`.
+---A choice between sets of parameters; `p.NAME.variant` is the name of the chosen set: `muster.variant { "adam",
+---one_of = { adam = { lr = muster.float { 1e-3 } }, sgd = { lr = muster.float { 0.1 } } } }`.
 ---@param declaration muster.VariantDeclaration
 ---@return muster.Parameter
 function muster.variant(declaration) end
@@ -347,8 +362,8 @@ muster.null = nil
 ---@type any
 muster.unset = nil
 
----An exact division, or an error that names all its numbers:
----`muster.exact_div { devices = n, by = { pipeline_stages = pp, tensor_parallel_size = tp } }`.
+---Exact division; reports all its numbers if there is a remainder: `muster.exact_div { devices = n, by = {
+---pipeline_stages = pp, tensor_parallel_size = tp } }`.
 ---@param division table<string, any>
 ---@return integer
 function muster.exact_div(division) end
@@ -365,23 +380,23 @@ function muster.size(bytes, unit) end
 ---@field only? string[]
 ---@field except? string[]
 
----Parameters as words of a command.
+---Parameters as command-line arguments.
 ---@param parameters table<string, any>
 ---@param options? muster.FlagOptions
 ---@return string[]
 function muster.flags(parameters, options) end
 
----The only way to a shell: the command is one text, run as /bin/sh -c TEXT.
+---A shell command: TEXT is run as /bin/sh -c TEXT. Other commands use no shell.
 ---@param text string
 ---@return any
 function muster.shell(text) end
 
----A file beside the recipe, as an absolute path.
+---Absolute path of a file beside the recipe.
 ---@param name string
 ---@return string
 function muster.here(name) end
 
----A text file beside the recipe, taken into the plan and written below the run directory: its absolute path there.
+---Copies a text file beside the recipe into the plan and below the run directory, and returns its absolute path there.
 ---JSON that an attribute names is checked: `context.set_ps_context { config_file_path = muster.file "ps.json" }`.
 ---@param name string
 ---@return string

@@ -1,21 +1,21 @@
 ---@meta _
--- What a sweep file is made of, for editors: further functions of the module "muster" (docs/sweeps.md).
+-- The types of sweep files, for editors: further functions of the module "muster" (docs/sweeps.md).
 
 ---@class muster
 local muster = {}
 
 ---What a sweep file returns (docs/sweeps.md).
 ---@class muster.Sweep
----Names folders; the recipe's name unless given.
+---Name of the sweep's folders; the recipe's name unless given.
 ---@field name? string
 ---@field doc? string
----What every trial runs: `muster.load "gpt.lua"`, or a recipe of the same file.
+---The recipe of every trial: `muster.load "gpt.lua"`, or a recipe of the same file.
 ---@field recipe muster.RecipeValue
----Values that are the same in all trials, `hosts` and `devices_per_host` too.
+---Values that are the same in all trials, including `hosts` and `devices_per_host`.
 ---@field fixed? table<string, any>
 ---The points: a table of axes by the names of parameters, or muster.product, zip, union.
 ---@field space table
----Which points are worth it: `d` has the derived values, hosts, devices and device_num; also gives the reason.
+---Whether a point is run, and the reason if not: `d` has the derived values, hosts, devices and device_num.
 ---@field where? fun(p: table<string, any>, d: table<string, any>): boolean, string?
 ---Every point in order, unless given.
 ---@field sampler? muster.Sampler
@@ -26,34 +26,34 @@ local muster = {}
 ---@field budget? muster.SweepBudget
 
 ---@class muster.SweepMetrics
----By metric: an RE2 pattern with one group, looked for in each line of the log.
+---By metric: an RE2 pattern with one group, matched against each line of the log.
 ---@field stdout? table<string, string>
----Whose first process's log is read; the role of rank 0 unless given.
+---Role whose first process's log is read; the role of rank 0 unless given.
 ---@field role? string
----A file of one JSON object that is read at the end.
+---File with one JSON object, which is read at the end.
 ---@field result? string
 
 ---@alias muster.FailureClass "oom_device"|"oom_host"|"diverged"|"timeout"|"host_lost"|"preempted"|"user_error"|"crash"|"stalled"|"no_result"
 
 ---@class muster.SweepRetry
----Attempts of a trial beyond the first; 0 unless given.
+---Attempts of a trial after the first; 0 unless given.
 ---@field max? integer
 ---@field on? muster.FailureClass|muster.FailureClass[]
----Failures in a row on a host; 2 unless given, 0: never.
+---Consecutive failures on a host after which it gets no more trials; 2 unless given, 0: no limit.
 ---@field quarantine_host_after? integer
----By class: a pattern that the last lines of the first failure are looked through for.
+---By class: a pattern that is searched in the last lines of the first failure.
 ---@field patterns? table<muster.FailureClass, string>
 
 ---@class muster.SweepBudget
----At once, over all trials.
+---Devices that all trials together use at the same time.
 ---@field devices? integer
----No trial is started after it: seconds, or "36h".
+---Time after which no trial is started: seconds, or "36h".
 ---@field time? string|number
----That are started at most.
+---Maximum number of trials.
 ---@field trials? integer
----Trials at once.
+---Trials that run at the same time.
 ---@field slots? integer
----Trials at once on a device; 1 unless given.
+---Trials that share a device at the same time; 1 unless given.
 ---@field per_device? integer
 
 ---@class muster.Axis
@@ -63,12 +63,12 @@ local muster = {}
 ---@class muster.EarlyStop
 
 ---@class muster.Asha
----The metric that counts how far a trial is; "step" unless given.
+---Metric that measures the progress of a trial; "step" unless given.
 ---@field resource? string
 ---@field min? number
 ---@field max? number
 ---@field eta? number
----Until so many are there, all go on.
+---Number of results below which no trial is stopped.
 ---@field min_results? integer
 
 ---@class muster.MedianRule
@@ -80,32 +80,32 @@ local muster = {}
 ---@return any
 function muster.sweep(sweep) end
 
----Each of some values: `muster.choice { 1, 2, 4 }`; in a space a plain list says the same.
+---Each of the given values: `muster.choice { 1, 2, 4 }`; in a space a plain list means the same.
 ---@param values any[]
 ---@return muster.Axis
 function muster.choice(values) end
 
----low, low + step, … to high; steps of 1 unless given. Ends may be texts that the parameter reads: "1GiB".
+---low, low + step, … to high; steps of 1 unless given. Limits may be texts in the parameter's format: "1GiB".
 ---@param low number|string
 ---@param high number|string
 ---@param step? number|string
 ---@return muster.Axis
 function muster.range(low, high, step) end
 
----The same with a step that has to be given.
+---The same with a required step.
 ---@param low number|string
 ---@param high number|string
 ---@param step number|string
 ---@return muster.Axis
 function muster.quantised(low, high, step) end
 
----Any number from low to below high.
+---Any number from low up to, but not including, high.
 ---@param low number|string
 ---@param high number|string
 ---@return muster.Axis
 function muster.uniform(low, high) end
 
----The same, as many between 1 and 10 as between 10 and 100.
+---The same on a logarithmic scale.
 ---@param low number|string
 ---@param high number|string
 ---@return muster.Axis
@@ -122,28 +122,28 @@ function muster.int_uniform(low, high) end
 ---@return muster.Axis
 function muster.int_log_uniform(low, high) end
 
----Each with each of the others.
+---All combinations of the entries.
 ---@param entries table
 ---@return muster.Space
 function muster.product(entries) end
 
----The n-th of each together; all have as many.
+---The n-th values of all entries together; all entries must have the same length.
 ---@param entries table
 ---@return muster.Space
 function muster.zip(entries) end
 
----Those of the first space, then those of the second, …
+---The points of the first space, then those of the second, …
 ---@param spaces table[]
 ---@return muster.Space
 function muster.union(spaces) end
 
----The space counts for points in which the condition holds: `muster.when({ optimizer = "adam" }, { … })`.
+---Restricts the space to points for which the condition holds: `muster.when({ optimizer = "adam" }, { … })`.
 ---@param condition table<string, any>
 ---@param space table
 ---@return muster.Space
 function muster.when(condition, space) end
 
----Every point, in order.
+---All points, in order.
 ---@param options? { trials?: integer }
 ---@return muster.Sampler
 function muster.grid(options) end
@@ -152,7 +152,7 @@ function muster.grid(options) end
 ---@return muster.Sampler
 function muster.random(options) end
 
----Points that fill the space evenly; a power of two is best.
+---Points that fill the space evenly; best with a power of two.
 ---@param options { seed?: integer, trials: integer, scramble?: boolean }
 ---@return muster.Sampler
 function muster.sobol(options) end
@@ -165,12 +165,12 @@ function muster.minimize(metric) end
 ---@return muster.Objective
 function muster.maximize(metric) end
 
----Successive halving: at min, min·eta, … a trial goes on while it is among the best 1/eta.
+---Successive halving: at min, min·eta, … only the best 1/eta of the trials continue.
 ---@param options muster.Asha
 ---@return muster.EarlyStop
 function muster.asha(options) end
 
----A trial is stopped that is worse than the median of those that finished.
+---Stops a trial that is worse than the median of the finished trials.
 ---@param options muster.MedianRule
 ---@return muster.EarlyStop
 function muster.median(options) end

@@ -1,5 +1,5 @@
--- Addresses of processes: job:address gives a placeholder where a process of another role listens, before it is known where
--- that process is placed. Once it is placed, the placeholder becomes those of its host's address and its port.
+-- Addresses of processes: job:address returns a placeholder for the address and port of another role's process, before
+-- that process is placed. Placement replaces it by the placeholders of the process's host address and port.
 local host, muster, fields = ...
 
 local OPTIONS = muster.field_names "job:address"
@@ -10,10 +10,10 @@ local function shown(value) return host.show(value) end
 
 local addresses = {}
 
--- Whether the text holds an address that is not settled.
+-- Whether the text contains an address placeholder that has not been replaced yet.
 local function has_address(text) return type(text) == "string" and text:find(MARK) ~= nil end
 
--- Reports an address in a plain value that no process gets.
+-- Reports an address in a plain value that no process receives.
 function addresses.refuse_in(value, what, place)
   if has_address(value) then
     host.report("error", "hole", place, what .. " holds an address of job:address",
@@ -23,29 +23,29 @@ function addresses.refuse_in(value, what, place)
   end
 end
 
--- The placeholder of what a recipe asks for; the role may be described later.
+-- The placeholder of the requested address; the role may be described later.
 function addresses.ask(job, name, options, place)
   if type(name) ~= "string" then
     host.stop("type", place, "job:address expects the name of a role, got " .. shown(name), 'job:address "server"')
   end
   local what = ('job:address "%s"'):format(name)
   if options ~= nil and type(options) ~= "table" then
-    host.stop("type", place, ("%s: the options are a table, got %s"):format(what, shown(options)), ('job:address("%s", { index = 0 })'):format(name))
+    host.stop("type", place, ("%s: the options must be a table, got %s"):format(what, shown(options)), ('job:address("%s", { index = 0 })'):format(name))
   end
   options = options or {}
   muster.check_keys(options, OPTIONS, "job:address", place)
   local asked = { role = name, what = what, index = options.index, port = options.port, part = options.part or muster.field_default("job:address", "part"),
                   place = place }
   if asked.index ~= nil and not fields.is_whole(asked.index, 0) then
-    host.report("error", "range", place, ("%s: index is a whole number from 0, got %s"):format(what, shown(asked.index)))
+    host.report("error", "range", place, ("%s: index must be a whole number from 0, got %s"):format(what, shown(asked.index)))
     asked.index = nil
   end
   if asked.port ~= nil and not fields.is_name(asked.port) then
-    host.report("error", "format", place, ("%s: port is the name of one of the role's ports, got %s"):format(what, shown(asked.port)))
+    host.report("error", "format", place, ("%s: port must be the name of one of the role's ports, got %s"):format(what, shown(asked.port)))
     asked.port = nil
   end
   if not muster.is_word(PARTS, asked.part) then
-    host.report("error", "enum", place, ("%s: part is %s, got %s"):format(what, ALL_PARTS, shown(asked.part)), host.nearest(host.tostring(asked.part), PARTS))
+    host.report("error", "enum", place, ("%s: part must be %s, got %s"):format(what, ALL_PARTS, shown(asked.part)), host.nearest(host.tostring(asked.part), PARTS))
     asked.part = "host"
   elseif asked.part == "host" and asked.port ~= nil then
     host.report("error", "conflict", place, ('%s: port = %s and part = "host" contradict each other'):format(what, shown(asked.port)), "leave out one of them")
@@ -61,14 +61,14 @@ local function report_no_role(job, asked)
   host.report("error", "roles", asked.place, ("%s: there is no role %s"):format(asked.what, shown(asked.role)), host.suggest(asked.role, names))
 end
 
--- Reports roles that are asked for, and neither described nor added by the contract.
+-- Reports requested roles that are neither described nor added by the contract.
 function addresses.check_roles(job)
   for _, asked in ipairs(job.addresses) do
     if not job.by_name[asked.role] and not (job.contract.roles[asked.role] or {}).add then report_no_role(job, asked) end
   end
 end
 
--- The number of the process that is meant, or nil after a report.
+-- The number of the requested process, or nil after a report.
 local function process_of(role, asked)
   local count = #role.placed
   if count == 0 then
@@ -84,7 +84,7 @@ local function process_of(role, asked)
   end
 end
 
--- The name of the port that is meant, or nil after a report.
+-- The name of the requested port, or nil after a report.
 local function port_of(role, asked)
   local notes = { { "role " .. role.name, role.place } }
   if asked.port == nil and #role.ports == 1 then return role.ports[1] end
@@ -104,7 +104,7 @@ local function port_of(role, asked)
               host.suggest(asked.port, role.ports), notes)
 end
 
--- The address as placeholders that a start fills; roles are placed. After a report it is some text.
+-- The address as placeholders that are filled at the start; needs the roles' placement. Empty after a report.
 function addresses.text_of(job, asked)
   local role = job.by_name[asked.role]
   if not role then
@@ -119,7 +119,7 @@ function addresses.text_of(job, asked)
   return asked.part == "host" and at or asked.part == "port" and number or at .. ":" .. number
 end
 
--- The text with all addresses settled.
+-- The text with all addresses replaced.
 local function filled(job, text)
   return has_address(text) and text:gsub(MARK, function(number) return (job.addresses[tonumber(number)] or {}).text end) or text
 end
@@ -132,7 +132,7 @@ local function fill_variables(job, variables)
   for _, variable in pairs(variables) do variable.text = filled(job, variable.text) end
 end
 
--- What `each` has given one process.
+-- Replaces the addresses in what `each` has set for one process.
 function addresses.fill_process(job, own)
   if #job.addresses == 0 then return end
   fill_words(job, own.command and own.command.words)
@@ -140,7 +140,7 @@ function addresses.fill_process(job, own)
   own.cwd = filled(job, own.cwd)
 end
 
--- Once roles are placed: settles all addresses, and fills them into what was described.
+-- Replaces all addresses in the job's description. Needs the roles' placement.
 function addresses.settle(job)
   job.placed = true
   for _, asked in ipairs(job.addresses) do asked.text = addresses.text_of(job, asked) end
@@ -156,6 +156,10 @@ function addresses.settle(job)
     end
     fill_variables(job, role.env)
     role.cwd = filled(job, role.cwd)
+    if role.container then
+      role.container.image = filled(job, role.container.image)
+      fill_words(job, role.container.options)
+    end
   end
   for _, file in pairs(job.files) do file.text = filled(job, file.text) end
 end

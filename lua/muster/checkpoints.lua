@@ -1,6 +1,6 @@
--- Checkpoints: what a recipe says of them (checkpoint = { … }), what its plan function is offered (job.checkpoint and
--- job.resume), and which roles are asked to write one before they are stopped. Looks at no file: which checkpoint it is,
--- only a start knows.
+-- Checkpoints: the recipe's `checkpoint` table, the fields job.checkpoint and job.resume, and which roles are requested
+-- to write a checkpoint before they are stopped. Reads no file: the newest checkpoint is looked up at the start of a
+-- run.
 local host, prelude, muster = ...
 
 local function shown(value) return host.show(value) end
@@ -16,10 +16,10 @@ local function below(value, place, what)
      not ("/" .. value .. "/"):find("/../", 1, true) and not value:find("${muster:", 1, true) then
     return value
   end
-  host.report("error", "format", place, ("checkpoint: %s is a path below dir, got %s"):format(what, shown(value)), EXAMPLE)
+  host.report("error", "format", place, ("checkpoint: %s must be a path below dir, got %s"):format(what, shown(value)), EXAMPLE)
 end
 
--- Whether each "[" in a part of a pattern has its "]", and each "\" what it quotes, as fnmatch(3) reads them.
+-- Whether each "[" in a part of a pattern has its "]", and each "\" the character that it escapes, as in fnmatch(3).
 local function is_closed(part)
   part = part:gsub("\\.", "x"):gsub("%[:%a+:%]", "x")
   local at = part:find("[", 1, true)
@@ -48,7 +48,7 @@ end
 local function read_dir(dir, place)
   if type(dir) ~= "string" or dir == "" or not host.is_text(dir) then
     host.report("error", dir == nil and "missing" or "type", place,
-                ("checkpoint: dir is the folder where the job writes them, got %s"):format(shown(dir)), EXAMPLE)
+                ("checkpoint: dir must be the folder of the checkpoints, got %s"):format(shown(dir)), EXAMPLE)
     return nil
   end
   dir = dir:gsub("(.)/+$", "%1")
@@ -61,13 +61,13 @@ local function read_dir(dir, place)
   return host.hole "run_dir" .. "/" .. dir
 end
 
--- What the recipe says, read: nil if it says nothing. A function of the parameters may say it.
+-- The recipe's `checkpoint`, checked; nil if it has none. It may be a function of the parameters.
 local function read(recipe, p)
   local place, said = recipe.place, recipe.checkpoint
   if type(said) == "function" then said = said(p) end
   if said == nil then return nil end
   if type(said) ~= "table" then
-    host.report("error", "type", place, ("checkpoint is a table, or a function of the parameters that returns one, got %s"):format(shown(said)), EXAMPLE)
+    host.report("error", "type", place, ("checkpoint must be a table, or a function of the parameters that returns one, got %s"):format(shown(said)), EXAMPLE)
     return nil
   end
   muster.check_keys(said, KEYS, "checkpoint", place)
@@ -87,7 +87,7 @@ local function read(recipe, p)
     if type(said.signal) == "string" and host.is_signal(said.signal) then
       checkpoint.signal = said.signal:gsub("^SIG", "")
       if NOT_CAUGHT[checkpoint.signal] then
-        host.report("error", "enum", place, ("checkpoint: no program can write one on %s, which it cannot handle"):format(shown(said.signal)),
+        host.report("error", "enum", place, ("checkpoint: programs cannot handle %s, so it cannot request a checkpoint"):format(shown(said.signal)),
                     'for example "USR1"')
       end
     else
@@ -101,14 +101,14 @@ local function read(recipe, p)
   end
   local wait = said.wait == nil and WAIT_MS or host.duration_ms(said.wait)
   if not wait or wait <= 0 or wait > 86400000 then
-    host.report("error", "format", place, ("checkpoint: wait is a duration up to a day, such as \"2m\", got %s"):format(shown(said.wait)))
+    host.report("error", "format", place, ("checkpoint: wait must be a duration up to a day, such as \"2m\", got %s"):format(shown(said.wait)))
     wait = WAIT_MS
   end
   checkpoint.wait_ms = math.ceil(wait)
   local roles = said.roles
   if type(roles) == "string" then roles = { roles } end
   if roles ~= nil and type(roles) ~= "table" then
-    host.report("error", "type", place, ("checkpoint: roles is a list of names, got %s"):format(shown(said.roles)))
+    host.report("error", "type", place, ("checkpoint: roles must be a list of names, got %s"):format(shown(said.roles)))
     roles = nil
   elseif roles and #roles == 0 then
     host.report("error", "missing", place, "checkpoint: roles is empty, so no process would get the signal",
@@ -119,7 +119,7 @@ local function read(recipe, p)
   return checkpoint
 end
 
--- Gives job.checkpoint and job.resume by name; the second is nil at a first start.
+-- Returns job.checkpoint and job.resume by name; the second is nil at a first start.
 local function offered(checkpoint)
   local run = host.resumed()
   local where = checkpoint and prelude.read_only({ dir = checkpoint.dir or "", newest = host.hole "newest_checkpoint" }, "job.checkpoint")
@@ -131,7 +131,7 @@ local function offered(checkpoint)
   end
 end
 
--- Tells the roles that can write one by which signal they are asked to, and the plan where they are.
+-- Records the checkpoint signal in the roles that can write one, and the folder of checkpoints in the plan.
 local function settle(checkpoint, job)
   if not checkpoint then return end
   host.checkpoints(checkpoint)

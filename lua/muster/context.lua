@@ -1,6 +1,6 @@
--- The modules "muster.context" and "muster.mindspore": MindSpore's context API under its own names. Every
--- check is the schema's (src/settings); here are only names and constants. All are there whatever the release; the host
--- is told which ones a recipe takes, and knows which of them the release lacks.
+-- The modules "muster.context" and "muster.mindspore": MindSpore's context API under its own names. The schema checks
+-- all calls (src/settings); this file has only names and constants, those of all releases. The host is notified of each
+-- name that a recipe uses, and reports names that its release lacks.
 local host, prelude = ...
 
 local context = {

@@ -1,47 +1,47 @@
--- Contracts: what a framework wants to find in the environment of its processes, and how its jobs end. One page each in
--- frameworks/ (parts/names.lua lists them); a recipe brings its own as muster.contract { … }. Here is what a contract is, and
--- what a recipe may choose of it; layout.lua asks it. A contract is a table:
+-- Contracts: what a framework requires in the environment of its processes, and when its jobs end. Each is a file of
+-- frameworks/ (parts/names.lua lists them), or muster.contract { … } in a recipe. This file defines the form of contracts
+-- and reads the options that a recipe chooses; layout.lua calls them. A contract is a table:
 --
 --   name, doc, notes, source, ends, derives, example
---            told by `muster docs NAME`: notes is a list of paragraphs, ends says how a job ends, derives what follows for
+--            for `muster docs NAME`: notes is a list of paragraphs, ends says when a job ends, derives what follows for
 --            MindSpore's context, example is a few lines of a recipe
---   roles    what each role it knows ("scheduler", "server", "worker", …) is: { min, max, done, linger, add, command,
+--   roles    by role ("scheduler", "server", "worker", …): { min, max, done, linger, add, command,
 --            ports, devices, doc }
---            done = "never": the role serves, and is given `linger` seconds once all others have ended
---            add = "worker": where the recipe describes none, one is added that runs the worker's command, or `command`
---            command, devices: for roles that say nothing; ports: names of ports that each of its processes gets
---   worlds   "many": workers may be in several worlds, each with its own ranks and meeting point
---   meeting  { role, port, avoid }: whose host and which named port all processes meet at; avoid = { from, to, why }
---   clear    inherited variables that no process may see: NAME or PREFIX*; or function(option) that gives them
---   variables  { { NAME, who, what }, … }: what `muster docs` tells of each variable that is set
---   absent   { NAME = why }: names that recipes set and nobody reads; { NAME = { why, since = RELEASE } }: no MindSpore from
---            that release on
---   options  { name = { first, …, doc = … } }: words that a recipe may choose from, the first one if it does not:
+--            done = "never": the role serves, and has `linger` seconds after all other roles have ended
+--            add = "worker": if the recipe describes no such role, one is added that runs `command`, or the worker's
+--            command, devices: defaults of the role; ports: names of ports that each of its processes gets
+--   worlds   "many": workers may be in several worlds, each with its own ranks and rendezvous endpoint
+--   meeting  { role, port, avoid }: role and named port of the rendezvous endpoint; avoid = { from, to, why }: its range
+--   clear    inherited variables that no process may see: NAME or PREFIX*; or function(option) that returns them
+--   variables  { { NAME, processes, meaning }, … }: documentation of each variable that is set
+--   absent   { NAME = why }: names that recipes set and no program reads; { NAME = { why, since = RELEASE } }: that no
+--            MindSpore reads from that release on
+--   options  { name = { first, …, doc = … } }: words that a recipe may choose from; the first one is the default:
 --            framework = { "mindspore-ps", form = "minimal" }. With kind = "count" (least, most), "text", "list" (of
 --            texts), "table" or "file" (JSON beside the recipe, given as { path, name, json }) it takes another value
---   ports    { name = role }: ports that attributes of the context may ask for with "auto"; the role's first process
+--   ports    { name = role }: ports that attributes of the context may request with "auto"; the role's first process
 --            listens there
---   names_devices  true: processes are told their devices by numbers of the host, so that none are hidden from them
+--   names_devices  true: processes get their devices by the numbers of the host, so no devices are hidden from them
 --   context  true: its roles get their settled context applied when their script imports the framework
 --
 -- and of functions, called in this order:
---   arrange(job)         before roles are placed: may set `on_hosts`, `done` and `ports` of roles that say nothing of it, and
---                        tell by job.ranks_of("worker", who) that the framework assigns the ranks of that part
+--   arrange(job)         before roles are placed: may set `on_hosts`, `done` and `ports` of roles that do not set them, and
+--                        declare by job.ranks_of("worker", who) that the framework `who` assigns the ranks of that role
 --   check(job)           reports what the framework cannot do
 --   launcher(role, job)  words of a program that starts the role's processes itself: the plan then starts that one
---                        program, with the role's command behind the words
+--                        program, with the role's command after the words
 --   prepare(job)         after placement: its result is job.prepared
---   defaults(role, job)  variables of a role that hold where it inherits none; the recipe may say otherwise
+--   defaults(role, job)  variables of a role, if it does not inherit them; the recipe may override them
 --   common(role, job)    variables that all processes of a role share
---   env(process, job)    variables of one process. "" sets a variable to nothing; what is neither given nor cleared is
---                        inherited
--- All see job.option.NAME, job.cluster, job.roles, job.run_dir, job.run_id, job.attempt, job.setting(function, attribute)
--- and job.setting_file, which gives the JSON that the attribute names, if the recipe ships it, job.in_force, which knows the
--- release's defaults, too, job.release ("2.3.1", or nil), job.before(RELEASE) and job.inherited(NAME), the variable that
--- muster was called with, which is then an input of the plan; from prepare on job.count,
+--   env(process, job)    variables of one process. "" sets a variable to the empty text; a variable that is neither
+--                        set nor cleared is inherited
+-- All get job.option.NAME, job.cluster, job.roles, job.run_dir, job.run_id, job.attempt, job.setting(function, attribute),
+-- job.setting_file (the JSON that the attribute names, if the recipe ships it), job.in_force (as setting, with the release's
+-- defaults), job.release ("2.3.1", or nil), job.before(RELEASE) and job.inherited(NAME) (the variable of muster's
+-- environment, which becomes an input of the plan). From prepare on there are also job.count,
 -- job.meeting { address, port }, job.worlds[name] { size, host_order, node, most_local, meeting }, job.file(name, text), which
--- gives a path, and job.numbers, which takes numbers for ports of processes. A contract that a recipe brings has no arrange
--- and no launcher, sees views that cannot be changed, and reports by job.report(message, hint).
+-- returns a path, and job.numbers, which sets numbers of the processes' ports. A contract of a recipe has no arrange
+-- and no launcher, gets read-only views, and reports by job.report(message, hint).
 local host, prelude, muster, fields = ...
 
 local KEYS = {
@@ -66,7 +66,7 @@ local function is_list_of_texts(value)
   return true
 end
 
--- Calls complain(message, hint) for what is wrong with the form of `contract`.
+-- Calls complain(message, hint) for each error in the form of `contract`.
 local function check_form(contract, complain)
   local function check(table, known, what)
     for _, key in ipairs(host.sorted_keys(table)) do
@@ -74,26 +74,26 @@ local function check_form(contract, complain)
       if not kind then
         complain(("%s has no field %s"):format(what, shown(key)), host.suggest(host.tostring(key), host.keys(known)))
       elseif type(value) ~= kind and not (key == "clear" and type(value) == "function") then
-        complain(("%s: %s is a %s, got %s"):format(what, key, kind, shown(value)))
+        complain(("%s: %s must be a %s, got %s"):format(what, key, kind, shown(value)))
       end
     end
   end
   check(contract, KEYS, "a contract")
   if type(contract.name) ~= "string" or not contract.name:match("^[%w][%w_-]*$") then
-    complain("a contract's name is letters, digits, '_' and '-', got " .. shown(contract.name))
+    complain("a contract's name must consist of letters, digits, '_' and '-', got " .. shown(contract.name))
   end
   for _, plays in ipairs(type(contract.roles) == "table" and host.sorted_keys(contract.roles) or {}) do
     if type(contract.roles[plays]) ~= "table" then
-      complain(("role %s of a contract is a table, got %s"):format(shown(plays), shown(contract.roles[plays])))
+      complain(("role %s of a contract must be a table, got %s"):format(shown(plays), shown(contract.roles[plays])))
     else
       check(contract.roles[plays], ROLE_KEYS, ("role %s of a contract"):format(host.tostring(plays)))
     end
   end
-  if contract.roles == nil then complain("a contract has roles", "roles = { worker = { min = 1 } }") end
+  if contract.roles == nil then complain("a contract needs roles", "roles = { worker = { min = 1 } }") end
 end
 
--- Further of a recipe's contract, whose form is right: what muster's own pages do not get wrong. Gives a copy, so that what
--- was checked stays as it was.
+-- Further checks of a recipe's contract with a valid form; muster's own contracts do not need them. Returns a copy, so
+-- later changes by the recipe have no effect.
 local function checked_copy(given, place, complain)
   local contract = { place = place, roles = {}, clear = {}, options = {}, absent = {}, variables = {} }
   for _, key in ipairs(host.sorted_keys(given)) do contract[key] = contract[key] or given[key] end
@@ -102,12 +102,12 @@ local function checked_copy(given, place, complain)
     for _, key in ipairs(host.sorted_keys(given.roles[plays])) do
       local value = given.roles[plays][key]
       if type(value) == "number" and not (value >= 0 and value <= 1000000 and value % 1 == 0) then
-        complain(("%s: %s is a whole number, got %s"):format(what, key, shown(value)))
+        complain(("%s: %s must be a whole number, got %s"):format(what, key, shown(value)))
       end
       role[key] = value
     end
-    if type(plays) ~= "string" then complain("the roles of a contract are named, and one has the key " .. shown(plays)) end
-    if role.done and not ENDINGS[role.done] then complain(('%s: done is "all", "any" or "never", got %s'):format(what, shown(role.done))) end
+    if type(plays) ~= "string" then complain("the roles of a contract must have names, got the key " .. shown(plays)) end
+    if role.done and not ENDINGS[role.done] then complain(('%s: done must be "all", "any" or "never", got %s'):format(what, shown(role.done))) end
     if role.command then role.command = (fields.read_command(role.command, place, what) or { words = {} }).words end
     if role.ports then role.ports = fields.read_ports(role.ports, place, what) end
     contract.roles[plays] = role
@@ -115,20 +115,20 @@ local function checked_copy(given, place, complain)
   if given.meeting then
     local role, port = given.meeting.role, given.meeting.port
     if not contract.roles[role] or type(port) ~= "string" or not port:match("^[%w_-]+$") then
-      complain(("meeting names one of the contract's roles and a port, got %s and %s"):format(shown(role), shown(port)),
+      complain(("meeting must name one of the contract's roles and a port, got %s and %s"):format(shown(role), shown(port)),
                'meeting = { role = "server", port = "rpc" }')
     end
     contract.meeting = { role = role, port = port }
   end
-  if not is_list_of_texts(given.clear or {}) then complain("clear is a list of variables, got " .. shown(given.clear)) end
+  if not is_list_of_texts(given.clear or {}) then complain("clear must be a list of variables, got " .. shown(given.clear)) end
   contract.clear = { unpack(is_list_of_texts(given.clear or {}) and given.clear or {}) }
   for _, name in ipairs(host.sorted_keys(given.options or {})) do
     local words = given.options[name]
-    if not is_list_of_texts(words) or words[1] == nil then complain(("option %s is a list of words, got %s"):format(shown(name), shown(words))) end
+    if not is_list_of_texts(words) or words[1] == nil then complain(("option %s must be a list of words, got %s"):format(shown(name), shown(words))) end
     contract.options[name] = { unpack(type(words) == "table" and words or {}) }
   end
   for _, name in ipairs(host.sorted_keys(given.absent or {})) do
-    if type(given.absent[name]) ~= "string" then complain(("absent: %s is a text that says why, got %s"):format(shown(name), shown(given.absent[name]))) end
+    if type(given.absent[name]) ~= "string" then complain(("absent: %s must be a text that says why, got %s"):format(shown(name), shown(given.absent[name]))) end
     contract.absent[name] = host.tostring(given.absent[name])
   end
   return contract
@@ -136,9 +136,9 @@ end
 
 local contracts = {}
 
--- The pages of contracts share what stands in frameworks/parts/.
+-- Pages of contracts share the files in frameworks/parts/.
 local function page(name, environment)
-  local text = host.framework(name)
+  local text = host.own_page("frameworks/" .. name)
   return text and host.load(text, "=muster/frameworks/" .. name, environment)
 end
 
@@ -152,7 +152,7 @@ end
 
 function contracts.names() return page("parts/names", {})() end
 
-local own = {}  -- those that were loaded, by name
+local own = {}  -- muster's own contracts that are loaded, by name
 
 local function load_own(name, place)
   if own[name] then return own[name] end
@@ -168,7 +168,7 @@ local function load_own(name, place)
   return contract
 end
 
--- muster.contract { … }: checked where it stands; contracts.asked guards what its functions get and give.
+-- muster.contract { … }: checked where it is called; contracts.asked checks the results of its functions.
 function muster.api.contract(given)
   local place = host.here()
   if type(given) ~= "table" then host.stop("type", place, "muster.contract expects a table, got " .. shown(given)) end
@@ -185,7 +185,7 @@ function muster.api.contract(given)
     if name == given.name then complain(("muster has a framework %s of its own"):format(name), "give the contract another name") end
   end
   if type(given.clear) == "function" then
-    complain("a contract of a recipe has a list of variables to clear, got a function")
+    complain("clear of a recipe's contract must be a list of variables, got a function")
   end
   if not sound then host.stop_if_errors() end
   local contract = checked_copy(given, place, complain)
@@ -193,15 +193,15 @@ function muster.api.contract(given)
   return muster.seal("a contract", contract)
 end
 
--- The contract that the recipe names, or brings.
+-- The contract that the recipe names or defines.
 function contracts.load(recipe)
   return recipe.contract or load_own(recipe.framework or "none", recipe.place)
 end
 
--- The value that a recipe gave for an option of another kind than a word, or nil after a report.
+-- The recipe's value for an option that is not a word, or nil after a report.
 local function read_option(contract, name, option, value, place)
   local function refuse(wanted)
-    host.report("error", "type", place, ("framework %s: %s is %s, got %s"):format(contract.name, name, wanted, shown(value)))
+    host.report("error", "type", place, ("framework %s: %s must be %s, got %s"):format(contract.name, name, wanted, shown(value)))
   end
   if option.kind == "count" then
     local least, most = option.least or 0, option.most or 1000000
@@ -227,7 +227,7 @@ local function read_option(contract, name, option, value, place)
   return texts
 end
 
--- What the recipe chose of the contract's options.
+-- The values of the contract's options.
 function contracts.settle_options(contract, given, place)
   local known, chosen = contract.options or {}, {}
   for name, option in pairs(known) do
@@ -244,7 +244,7 @@ function contracts.settle_options(contract, given, place)
       chosen[name] = value
     elseif option then
       local words = { unpack(option) }
-      host.report("error", "enum", place, ("framework %s: %s is none of %s, got %s"):format(contract.name, name, shown(words), shown(value)),
+      host.report("error", "enum", place, ("framework %s: %s must be one of %s, got %s"):format(contract.name, name, shown(words), shown(value)),
                   host.nearest(host.tostring(value), words))
     else
       host.report("error", "unknown_key", place, ("framework %s has no option %s"):format(contract.name, shown(name)),
@@ -254,7 +254,7 @@ function contracts.settle_options(contract, given, place)
   return chosen
 end
 
--- Names that nobody reads, among the variables of one table.
+-- Reports variables of a table that no program reads.
 function contracts.warn_of_absent(contract, variables, what)
   if not contract.absent then return end
   for _, name in ipairs(host.sorted_keys(contract.absent)) do
@@ -269,8 +269,8 @@ function contracts.warn_of_absent(contract, variables, what)
   end
 end
 
--- A copy that can be read and not written, tables in it too; lists are copied as they are. What the contract itself
--- prepared is its own.
+-- A read-only copy, including the tables in it; lists are plain copies. `prepared` is the contract's own and is not
+-- copied.
 local function view(table, what, prepared)
   local copy = { prepared = prepared }
   for key, value in pairs(table) do
@@ -291,7 +291,7 @@ local PROCESS_FACTS = { "name", "role", "index", "number", "rank", "world", "wor
 local JOB_FACTS = { "option", "cluster", "run_dir", "run_id", "attempt", "setting", "setting_file", "in_force", "release", "before", "inherited", "count", "meeting", "worlds",
                     "file" }
 
--- A world of the job, in which a former name still works.
+-- A view of a world of the job, in which a former name still works.
 local function world_view(world, what)
   local facts = { size = world.size, host_order = { unpack(world.host_order) }, node = view(world.node, what .. ".node"), most_local = world.most_local,
                   meeting = world.meeting and view(world.meeting, what .. ".meeting") }
@@ -307,7 +307,7 @@ local function world_view(world, what)
   })
 end
 
--- What the job of a recipe's contract is to it.
+-- The view of the job that a recipe's contract gets.
 local function job_view(job)
   local facts = { roles = {} }
   for _, key in ipairs(JOB_FACTS) do facts[key] = job[key] end
@@ -322,7 +322,7 @@ local function job_view(job)
   return view(facts, "job", job.prepared)
 end
 
--- The variables that a recipe's contract gave, as { NAME = text }.
+-- The variables that a recipe's contract returned, as { NAME = text }.
 local function checked(contract, given)
   if given == nil then return nil end
   local what = "contract " .. contract.name
@@ -338,7 +338,7 @@ local function checked(contract, given)
   return texts
 end
 
--- A default that the contract itself removes would be nobody's to set.
+-- Refuses a default that the contract itself clears: it would never reach a process.
 local function refuse_cleared(contract, variables)
   for _, name in ipairs(host.sorted_keys(variables or {})) do
     for _, pattern in ipairs(contract.clear) do
@@ -351,7 +351,8 @@ local function refuse_cleared(contract, variables)
   end
 end
 
--- The contract's functions as layout.lua calls them; those that it lacks give nothing. `job` is looked at when one is called.
+-- The contract's functions as layout.lua calls them; missing ones return nothing. `job` is read at the time of the
+-- call.
 function contracts.asked(contract, job)
   local asked = {}
   for _, name in ipairs { "arrange", "check", "launcher", "prepare", "defaults", "common", "env" } do
@@ -363,7 +364,7 @@ function contracts.asked(contract, job)
     elseif name == "check" or name == "prepare" then
       asked[name] = function() return answer(job_view(job)) end
     else
-      local seen  -- from here on the job stays as it is
+      local seen  -- the job does not change after the first of these calls
       asked[name] = function(subject)
         seen = seen or job_view(job)
         local facts = {}

@@ -1,5 +1,6 @@
--- What a recipe writes of a process or a role, read and checked one field at a time: commands, variables, the steps of an
--- activation, numbers of hosts, ports, cores. Contracts and `each` write the same fields as roles do. What a role or a job is, is job.lua's.
+-- Reads and checks the fields of processes and roles one at a time: commands, variables, steps of an activation, host
+-- numbers, ports, cores. Contracts and `each` have the same fields as roles. Roles and jobs as a whole are read in
+-- job.lua.
 local host, muster, parameters = ...
 
 local function shown(value) return host.show(value) end
@@ -8,12 +9,12 @@ local function is_whole(value, least, most)
   return type(value) == "number" and value >= least and value <= (most or 1000000) and value % 1 == 0
 end
 
--- Names that become parts of paths and holes.
+-- Names that become parts of paths and placeholders.
 local function is_name(value)
   return type(value) == "string" and #value <= 100 and value:match("^[%w_-]+$") ~= nil
 end
 
--- Words of a command: lists inside lists are flattened, false is skipped; true and a hole are mistakes.
+-- Words of a command: lists inside lists are flattened, false is skipped; true and a placeholder are errors.
 local function flatten(words, place, role, into, depth)
   if depth > 16 then
     host.stop("command", place, ("the command of %s has lists nested too deeply, or a list that contains itself"):format(role))
@@ -60,7 +61,7 @@ local function read_command(command, place, role)
   local shell = muster.contents(command, "a shell command")
   if shell then return { words = { "/bin/sh", "-c", shell.text } } end
   if type(command) ~= "table" then
-    host.report("error", "command", place, ("the command of %s is a list of words, got %s"):format(role, shown(command)),
+    host.report("error", "command", place, ("the command of %s must be a list of words, got %s"):format(role, shown(command)),
                 'write { "program", "argument" }, or muster.shell "…" for a shell')
     return nil
   end
@@ -72,14 +73,14 @@ local function read_command(command, place, role)
   return { words = words }
 end
 
-local sound_names = {}  -- a few names come for every process
+local sound_names = {}  -- cache of checked names: the same few names are set for every process
 local function is_variable_name(name)
   if type(name) ~= "string" then return false end
   if not sound_names[name] then sound_names[name] = name ~= "" and not name:find("=", 1, true) and host.is_text(name) end
   return sound_names[name]
 end
 
--- One variable into { [name] = { text = "…" | unset = true, override = bool, place } }.
+-- Adds one variable to { [name] = { text = "…" | unset = true, override = bool, place } }.
 local function read_variable(name, value, override, place, what, into)
   if not is_variable_name(name) then
     host.report("error", "variable", place, ("%s: %s is not a variable name"):format(what, shown(name)))
@@ -92,16 +93,16 @@ local function read_variable(name, value, override, place, what, into)
     elseif text then
       into[name] = { text = text, override = override, place = place }
     else
-      host.report("error", "variable", place, ("%s: %s is a string or a number, got %s"):format(what, name, shown(value)),
+      host.report("error", "variable", place, ("%s: %s must be a string or a number, got %s"):format(what, name, shown(value)),
                   type(value) == "boolean" and 'write "1" or "0", or whatever the program expects' or nil)
     end
   end
 end
 
--- A table of variables, all into `into`.
+-- Adds all variables of a table.
 local function read_variables(table, place, what, into)
   if type(table) ~= "table" then
-    host.report("error", "type", place, ("%s is a table of variables, got %s"):format(what, shown(table)))
+    host.report("error", "type", place, ("%s must be a table of variables, got %s"):format(what, shown(table)))
     return into
   end
   local override = rawget(table, "override") == true
@@ -114,17 +115,17 @@ local function read_variables(table, place, what, into)
   return into
 end
 
--- Kinds in the order in which those of one call are done. One conda environment replaces another.
+-- The kinds of steps, in the order in which the steps of one call are executed. One conda environment replaces another.
 local ACTIVATION = muster.field_names "job:activate"
 local ONE_ONLY = { conda = true }
 
--- One step into `into`; what becomes an argument of a shell's command must be no option of it.
+-- Adds one step. An argument of a shell command must not look like an option of it.
 local function read_step(kind, what, place, into)
   local function refuse(error_kind, why, hint)
     host.report("error", error_kind, place, ("job:activate: %s %s"):format(kind, why), hint)
   end
   if type(what) ~= "string" then
-    refuse("type", ("is %s, got %s"):format(kind == "source" and "the path of a file" or "a name", shown(what)))
+    refuse("type", ("must be %s, got %s"):format(kind == "source" and "the path of a file" or "a name", shown(what)))
   elseif not host.is_text(what) then
     refuse("text", "is not valid UTF-8 without NUL: " .. shown(what))
   elseif what:find("${muster:", 1, true) then
@@ -139,7 +140,7 @@ local function read_step(kind, what, place, into)
   end
 end
 
--- The steps of one call into `into`; false is skipped, as in a command.
+-- Adds the steps of one call; false is skipped, as in a command.
 local function read_activation(steps, place, into)
   if type(steps) ~= "table" then
     host.stop("type", place, "job:activate expects a table, got " .. shown(steps),
@@ -152,7 +153,7 @@ local function read_activation(steps, place, into)
       if type(list) ~= "table" or ONE_ONLY[kind] then list = { list } end
       for position, key in ipairs(host.sorted_keys(list)) do
         if key ~= position then
-          host.report("error", "type", place, ("job:activate: %s is a list, got the key %s where %d is next"):format(kind, shown(key), position))
+          host.report("error", "type", place, ("job:activate: %s must be a list, got the key %s where %d is next"):format(kind, shown(key), position))
           break
         end
         if list[key] ~= false then read_step(kind, list[key], place, into) end
@@ -160,7 +161,7 @@ local function read_activation(steps, place, into)
     end
   end
   if #host.sorted_keys(steps) == 0 then
-    host.report("error", "missing", place, "job:activate names nothing", "source, module and conda are what there is")
+    host.report("error", "missing", place, "job:activate has no steps", "steps are source, module and conda")
   end
 end
 
@@ -168,7 +169,7 @@ local function read_hosts(hosts, place, role, cluster)
   if hosts == nil then return nil end
   local list = type(hosts) == "number" and { hosts } or hosts
   if type(list) ~= "table" then
-    host.report("error", "type", place, ("on_hosts of %s is a list of host numbers from 0, got %s"):format(role, shown(hosts)),
+    host.report("error", "type", place, ("on_hosts of %s must be a list of host numbers from 0, got %s"):format(role, shown(hosts)),
                 "on_hosts = { 0, 1 }; hosts are named by cluster.host_list or on the command line")
     return nil
   end
@@ -187,7 +188,7 @@ local function read_hosts(hosts, place, role, cluster)
   return hosts_of_role
 end
 
--- A name that is there already is the same port.
+-- Adds a name unless it is there: the same name is the same port.
 local function add_name(names, name)
   for _, known in ipairs(names) do
     if known == name then return end
@@ -199,7 +200,7 @@ local function read_ports(ports, place, role)
   if ports == nil then return {} end
   local list = type(ports) == "string" and { ports } or ports
   if type(list) ~= "table" then
-    host.report("error", "type", place, ("ports of %s is a list of names, got %s"):format(role, shown(ports)))
+    host.report("error", "type", place, ("ports of %s must be a list of names, got %s"):format(role, shown(ports)))
     return {}
   end
   local names = {}
@@ -221,7 +222,7 @@ local function read_cores(cores, place, role)
   local list = type(cores) == "string" and host.number_list(cores)
   if list then return { "list", list } end
   host.report("error", type(cores) == "string" and "format" or "type", place,
-              ("cores of role %s is \"auto\", a number for each process or a list, got %s"):format(role, shown(cores)),
+              ("cores of role %s must be \"auto\", a number for each process or a list, got %s"):format(role, shown(cores)),
               'cores = "auto", cores = 4 or cores = "0-7,16-23"')
 end
 

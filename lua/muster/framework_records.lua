@@ -1,5 +1,5 @@
--- What `muster docs` tells of the contracts: their pages as plain data, without what they compute. page(path, environment)
--- gives one of muster's own files as a function.
+-- Documentation of the contracts for `muster docs`: the data of their pages without their functions. page(path,
+-- environment) loads one of muster's own files as a function.
 local page = ...
 
 local environment = { host = {}, ipairs = ipairs, pairs = pairs, type = type, tostring = tostring, tonumber = tonumber,

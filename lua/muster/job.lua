@@ -1,5 +1,5 @@
--- The job object: what a recipe's plan function describes its processes with. It checks and remembers; where
--- processes run and what their environment becomes is layout.lua's and the engine's.
+-- The job object, with which a recipe's plan function describes its processes. It checks and records; layout.lua and
+-- the engine compute where processes run and what their environment contains.
 local host, prelude, muster, fields, policies, addresses = ...
 
 local NAMED_ROLE_OPTIONS = muster.field_names "role"  -- of job:role "name" { … }
@@ -8,14 +8,14 @@ local FORMER_ROLE_OPTIONS = muster.former_names "role"
 local PORT_OPTIONS = muster.field_names "job:port"
 local VISIBLE, ALL_VISIBLE = muster.field_words("role", "visible")
 local SPREADS, ALL_SPREADS = muster.field_words("role", "spread")
--- What changes the description of the job: only before its processes are laid out.
+-- Members that change the description of the job: not allowed after its processes are laid out.
 local DESCRIBES = {}
 for _, name in ipairs(muster.field_names("job", "describes")) do DESCRIBES[name] = true end
 local PLAYS = { "other", "scheduler", "server", "worker" }
 
 local function shown(value) return host.show(value) end
 
--- Checks a role's table and gives the role as layout.lua wants it.
+-- Checks a role's table and returns the role in the form of layout.lua.
 local function read_role(job, name, plays, options, place)
   if type(options) ~= "table" then
     host.stop("type", place, ("role %s expects a table of options, got %s"):format(name, shown(options)))
@@ -26,20 +26,20 @@ local function read_role(job, name, plays, options, place)
   if not job.plays[role.plays] then
     local words = host.keys(job.plays)
     local last = table.remove(words)
-    host.report("error", "enum", place, ("role %s: as is \"%s\" or \"%s\", got %s"):format(name, table.concat(words, '", "'), last, shown(role.plays)),
+    host.report("error", "enum", place, ("role %s: as must be \"%s\" or \"%s\", got %s"):format(name, table.concat(words, '", "'), last, shown(role.plays)),
                 host.nearest(host.tostring(role.plays), host.keys(job.plays)))
     role.plays = "other"
   end
   local world = options.world
   if world ~= nil and not fields.is_name(world) then
-    host.report("error", "format", place, ("role %s: world is a name, got %s"):format(name, shown(world)))
+    host.report("error", "format", place, ("role %s: world must be a name, got %s"):format(name, shown(world)))
     world = nil
   end
   role.world = world or (role.plays == "worker" and "worker" or "")
 
   for _, key in ipairs { "count", "per_host" } do
     if options[key] ~= nil and not fields.is_whole(options[key], 0) then
-      host.report("error", "range", place, ("%s of role %s is a whole number from 0 to 1000000, got %s"):format(key, name, shown(options[key])))
+      host.report("error", "range", place, ("%s of role %s must be a whole number from 0 to 1000000, got %s"):format(key, name, shown(options[key])))
     else
       role[key] = options[key]
     end
@@ -48,36 +48,37 @@ local function read_role(job, name, plays, options, place)
     host.report("error", "conflict", place, ("role %s has both count and per_host"):format(name), "give one of them")
   end
   if options.devices ~= nil and not fields.is_whole(options.devices, 0) then
-    host.report("error", "range", place, ("devices of role %s is a whole number per process, got %s"):format(name, shown(options.devices)))
+    host.report("error", "range", place, ("devices of role %s must be a whole number per process, got %s"):format(name, shown(options.devices)))
   else
     role.devices = options.devices
   end
   if options.visible ~= nil and not muster.is_word(VISIBLE, options.visible) then
-    host.report("error", "enum", place, ("visible of role %s is %s, got %s"):format(name, ALL_VISIBLE, shown(options.visible)),
+    host.report("error", "enum", place, ("visible of role %s must be %s, got %s"):format(name, ALL_VISIBLE, shown(options.visible)),
                 "job: every device that the job holds on the host; own: only the process's own")
   else
     role.visible = options.visible
   end
   if options.spread ~= nil and not muster.is_word(SPREADS, options.spread) then
-    host.report("error", "enum", place, ("spread of role %s is %s, got %s"):format(name, ALL_SPREADS, shown(options.spread)))
+    host.report("error", "enum", place, ("spread of role %s must be %s, got %s"):format(name, ALL_SPREADS, shown(options.spread)))
   else
     role.spread = options.spread
   end
   if options.cwd ~= nil and type(options.cwd) ~= "string" then
-    host.report("error", "type", place, ("cwd of role %s is a path, got %s"):format(name, shown(options.cwd)))
+    host.report("error", "type", place, ("cwd of role %s must be a path, got %s"):format(name, shown(options.cwd)))
   else
     role.cwd = options.cwd
   end
   if options.apply_context ~= nil and type(options.apply_context) ~= "boolean" then
-    host.report("error", "type", place, ("apply_context of role %s is true or false, got %s"):format(name, shown(options.apply_context)))
+    host.report("error", "type", place, ("apply_context of role %s must be true or false, got %s"):format(name, shown(options.apply_context)))
   else
     role.apply_context = options.apply_context
   end
   if options.each ~= nil and type(options.each) ~= "function" then
-    host.report("error", "type", place, ("each of role %s is a function, got %s"):format(name, shown(options.each)))
+    host.report("error", "type", place, ("each of role %s must be a function, got %s"):format(name, shown(options.each)))
   else
     role.each = options.each
   end
+  role.container = options.container  -- container.lua checks it, with the recipe's
   role.on_hosts = fields.read_hosts(muster.field_value(options, "role", "on_hosts", "role " .. name, place), place, name, job.cluster)
   role.ports = fields.read_ports(options.ports, place, name)
   for _, port in ipairs((job.contract.roles[role.plays] or {}).ports or {}) do fields.add_name(role.ports, port) end
@@ -99,7 +100,7 @@ local function read_role(job, name, plays, options, place)
   return role
 end
 
--- Takes a file into the job and gives the path at which processes find it; `wanted` is what is said of other types.
+-- Adds a file to the job and returns the path at which processes find it; `wanted` is the message for other types.
 local function add_file(job, name, text, place, wanted)
   if type(name) ~= "string" or type(text) ~= "string" then host.stop("type", place, wanted) end
   if not name:match("^[%w_.-][%w_./-]*$") or ("/" .. name .. "/"):find("/%.%.?/") or name:find("//") then
@@ -112,7 +113,7 @@ local function add_file(job, name, text, place, wanted)
   return host.hole("run_dir") .. "/files/" .. name
 end
 
--- The call that says the same as the table form of job:port.
+-- The method call that is equivalent to the table form of job:port.
 local function port_call(name, options)
   local words = {}
   for _, key in ipairs(host.sorted_keys(options)) do words[#words + 1] = ("%s = %s"):format(host.tostring(key), shown(options[key])) end
@@ -120,8 +121,9 @@ local function port_call(name, options)
   return ('job:port("%s", { %s })'):format(name, table.concat(words, ", "))
 end
 
--- A role's port is one of every process of it, and a job's is one alone: the same name would be two ports. `only` is the
--- name that is new, else all are compared. That of a contract's meeting point is the job's, so that a recipe may number it.
+-- A role's port exists once per process, a job's port once, so they must not have the same name. `only` is the new
+-- name; without it all names are compared. The port of a contract's rendezvous endpoint is a port of the job, so a
+-- recipe may fix its number.
 local function refuse_same_ports(job, only)
   local meeting_port = (job.contract.meeting or {}).port
   for _, role in ipairs(job.roles) do
@@ -135,7 +137,8 @@ local function refuse_same_ports(job, only)
   end
 end
 
--- `contract` says what a role may be, and which may go without a command; `progress` is that of checkpoints.lua.
+-- `contract` says which roles are allowed and which need no command; `progress` returns job.checkpoint and job.resume
+-- (checkpoints.lua).
 local function new_job(cluster, args, contract, progress)
   local job = { contract = contract, plays = {}, cluster = cluster, roles = {}, by_name = {}, named = {}, env = {}, activation = {},
                 ports = {}, files = {}, derived = {}, addresses = {}, args_used = false }
@@ -158,14 +161,14 @@ local function new_job(cluster, args, contract, progress)
   function object.role(self, name, options)
     local place = host.here()
     if not fields.is_name(name) or not name:match("^%a") then
-      host.stop("format", place, "a role's name is a letter, then letters, digits, '_' and '-', got " .. shown(name))
+      host.stop("format", place, "a role's name must be a letter, then letters, digits, '_' and '-', got " .. shown(name))
     end
     job.named[name] = job.named[name] or place
     if options ~= nil then return add(name, nil, options, place) end
     return function(options) add(name, nil, options, place) end
   end
 
-  -- A setter like those of the context: reports and goes on, so that one run shows every problem.
+  -- Reports and continues, as setters of the context do, so that one run shows every problem.
   function object.check(self, condition, message, ...)
     if condition then return end
     local place = host.here()
@@ -194,7 +197,7 @@ local function new_job(cluster, args, contract, progress)
       else
         addresses.refuse_in(values[name], "derived value " .. name, place)
       end
-      local value = host.derive(name, values[name], place)  -- what the user pinned it to, if they did
+      local value = host.derive(name, values[name], place)  -- the pinned value, if the user gave one
       job.derived[name] = { value = value, place = place }
       copied[name] = value
     end
@@ -214,14 +217,14 @@ local function new_job(cluster, args, contract, progress)
     fields.read_variables(variables, host.here(), "job:env", job.env)
   end
 
-  -- job:activate { source = "/opt/…/set_env.sh", module = { "cuda/12", … }, conda = "train" }: done on every host, in this
-  -- order and after those of earlier calls, before its first process.
+  -- job:activate { source = "/opt/…/set_env.sh", module = { "cuda/12", … }, conda = "train" }: executed on every host
+  -- before its first process, in this order and after the steps of earlier calls.
   function object.activate(self, steps)
     fields.read_activation(steps, host.here(), job.activation)
   end
 
-  -- job:file { "train.yaml", text = "…" }: written below the run directory before anything starts; a value is rendered by
-  -- yaml = … or json = ….
+  -- job:file { "train.yaml", text = "…" }: written below the run directory before anything starts; yaml = … or json = …
+  -- writes a value.
   function object.file(self, file)
     local place = host.here()
     local wanted = 'job:file expects { "name", text = "…" }, or a value as yaml or json'
@@ -233,7 +236,7 @@ local function new_job(cluster, args, contract, progress)
         if text ~= nil then
           host.stop("conflict", place, ("file %s has more than one of text, yaml and json"):format(shown(file[1])), "give one of them")
         end
-        -- Of a point that is judged the text decides nothing: p may be in it without having been looked at.
+        -- The text of a file does not influence the judgement of a point, so reads of p in it are not recorded.
         host.pause_reads(true)
         local why = host.why_not_plain(file[format])
         if why then host.stop("type", place, ("file %s: %s: %s"):format(shown(file[1]), format, why)) end
@@ -266,7 +269,7 @@ local function new_job(cluster, args, contract, progress)
     local number = wanted.number
     muster.check_keys(wanted, PORT_OPTIONS, "job:port", place)
     if number ~= nil and not fields.is_whole(number, 1, 65535) then
-      host.stop("range", place, ("port %s: number is 1 to 65535, got %s"):format(name, shown(number)))
+      host.stop("range", place, ("port %s: number must be from 1 to 65535, got %s"):format(name, shown(number)))
     end
     local known = job.ports[name]
     if known and number and known.number ~= number then
@@ -275,7 +278,7 @@ local function new_job(cluster, args, contract, progress)
     if not known then
       local index = wanted.host or 0
       if not fields.is_whole(index, 0) or index >= cluster.hosts then
-        host.stop("range", place, ("port %s: host is 0 to %d, got %s"):format(name, cluster.hosts - 1, shown(index)))
+        host.stop("range", place, ("port %s: host must be from 0 to %d, got %s"):format(name, cluster.hosts - 1, shown(index)))
       end
       for _, other in ipairs(host.sorted_keys(job.ports)) do
         local there = job.ports[other]
@@ -290,10 +293,10 @@ local function new_job(cluster, args, contract, progress)
     return host.hole("port", name)
   end
 
-  -- job:address "data": the address and port of another role's process, which are known at start.
+  -- job:address "data": the address and port of another role's process, known at the start.
   function object.address(self, name, options) return addresses.ask(job, name, options, host.here()) end
 
-  -- job.workers { … } instead of job:workers { … } would lose the table.
+  -- job.workers { … } instead of job:workers { … } would lose the table, so it is reported.
   for name, method in pairs(object) do
     object[name] = function(self, ...)
       if self ~= job.object then

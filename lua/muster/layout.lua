@@ -1,11 +1,11 @@
--- From a described job to its processes: fills in what the contract adds, has the roles placed, calls `each`
--- for every process, asks the contract for its variables and hands everything to the engine.
-local host, prelude, muster, fields, policies, jobs, contracts, meetings, parameters, recipes, checkpoints, sweeps, addresses = ...
+-- From a described job to its processes: adds the contract's roles, places the roles, calls `each` for every process,
+-- gets the contract's variables and passes everything to the engine.
+local host, prelude, muster, fields, policies, jobs, contracts, meetings, parameters, recipes, checkpoints, sweeps, addresses, containers = ...
 
 local function shown(value) return host.show(value) end
 
--- How a role's Python gets its context: "apply" (by itself), "offer" (if the script asks) or nil; and whether that
--- holds for commands, too, that do not look like Python.
+-- How a role's Python scripts get their context: "apply" (automatically), "offer" (on request) or nil; and whether this
+-- also holds for commands that do not look like Python.
 local function python_use(role, contract, recipe)
   local asked = role.apply_context
   if asked and not recipe.mindspore and not role.added then
@@ -22,7 +22,7 @@ end
 local DESCRIBED = { scheduler = "job:scheduler { command = … }", server = "job:servers { count = …, command = … }",
                     worker = "job:workers { count = …, command = … }" }
 
--- Roles that the contract adds or refuses, and how many processes of each it wants.
+-- Adds or refuses roles as the contract requires, and settles the number of processes of each.
 local function settle_roles(job, contract, recipe)
   local place = recipe.place
   for _, plays in ipairs(host.sorted_keys(contract.roles)) do
@@ -38,7 +38,7 @@ local function settle_roles(job, contract, recipe)
       local command = rule.command and { words = rule.command } or model.command
       local added = { name = plays, plays = plays, world = "", place = model.place, command = command, cwd = model.cwd,
                       count = 1, env = model.env, env_of = model.name, ports = rule.ports or {}, added = true,
-                      apply_context = model.apply_context }
+                      apply_context = model.apply_context, container = model.container }
       job.by_name[plays] = added
       table.insert(job.roles, 1, added)
     elseif not described and (rule.min or 0) > 0 then
@@ -75,10 +75,10 @@ local function settle_roles(job, contract, recipe)
   end
 end
 
--- Which kind of devices a MindSpore target runs on.
+-- The kind of devices of a MindSpore target.
 local KIND_OF_TARGET = { Ascend = "ascend", GPU = "cuda" }
 
--- Of which kind the job's devices are, as far as the recipe says.
+-- The kind of the job's devices, if the recipe determines it.
 local function kind_of_devices(recipe)
   local kind, target = (recipe.cluster or {}).device_kind, host.setting("set_context", "device_target")
   local of_target = KIND_OF_TARGET[target]
@@ -89,8 +89,8 @@ local function kind_of_devices(recipe)
   return kind or of_target
 end
 
--- What the plan says of devices: of which kind they are, and whether others may have them too. Where the recipe does
--- not tell the kind, it is what this machine has.
+-- The plan's facts about devices: their kind, and whether other runs may share them. If the recipe does not determine
+-- the kind, it is that of this machine's devices.
 local function settle_devices(job, recipe)
   local used = false
   for _, role in ipairs(job.roles) do used = used or role.devices > 0 end
@@ -99,7 +99,7 @@ local function settle_devices(job, recipe)
     job.device_kind = job.device_kind or host.site_device_kind()
     host.use_devices(job.device_kind, (recipe.cluster or {}).share_devices)
     if asked and not job.device_kind then
-      host.report("warning", "devices", recipe.place, "--devices is given, and of the devices' kind nothing is known: processes find theirs in MUSTER_DEVICES alone",
+      host.report("warning", "devices", recipe.place, "--devices is given, but the kind of the devices is unknown: processes get their devices in MUSTER_DEVICES only",
                   'cluster = { device_kind = "cuda" }')
     end
   elseif asked then
@@ -107,7 +107,7 @@ local function settle_devices(job, recipe)
   end
 end
 
--- What a contract leaves to the recipe, once it has had its say; workers of several worlds are for few contracts.
+-- Settles what the contract has left open; only contracts with worlds = "many" allow workers in several worlds.
 local function finish_roles(job, contract)
   local first
   for _, role in ipairs(job.roles) do
@@ -149,7 +149,7 @@ local function env_object(own, job_env)
 end
 
 local function process_object(placed_facts, own, job_env)
-  -- A view: what `each` does to it changes neither the layout nor what the contract is told.
+  -- A read-only view: `each` can change neither the layout nor what the contract sees.
   local facts = {}
   for _, key in ipairs(FACTS) do facts[key] = placed_facts[key] end
   facts.host = prelude.read_only(facts.host, "process.host")
@@ -157,13 +157,13 @@ local function process_object(placed_facts, own, job_env)
   facts.devices = { unpack(facts.devices) }
   facts.env = env_object(own, job_env)
   local object
-  -- process:context { … }: settings of the context that are this process's own.
+  -- process:context { … }: settings of the context for this process alone.
   local function context(self, ...)
     local place = host.here()
     if self ~= object then host.stop("type", place, "process.context is called with a dot", "write process:context { … }") end
     if own.is_laid_out then
-      host.stop("order", place, ("process:context of %s is called after its each"):format(placed_facts.name),
-                "settings of a process are said in the each that it is given to")
+      host.stop("order", place, ("process:context of %s is called after its each function"):format(placed_facts.name),
+                "call it inside the each function of its role")
     end
     host.process_context((...), select("#", ...) - 1)
   end
@@ -182,13 +182,13 @@ local function process_object(placed_facts, own, job_env)
     end,
     __newindex = function(_, key, value)
       local place = host.here()
-      local a_process = "a " .. own.role.name  -- not by its number: what is wrong for all of them is told once
+      local a_process = "a " .. own.role.name  -- without its number: an error that all of them share is reported once
       if key == "command" then
         own.command = fields.read_command(value, place, a_process) or own.command
         own.command_place = place
       elseif key == "cwd" then
         if type(value) ~= "string" then
-          host.stop("type", place, ("cwd of %s is a path, got %s"):format(a_process, shown(value)))
+          host.stop("type", place, ("cwd of %s must be a path, got %s"):format(a_process, shown(value)))
         end
         own.cwd = value
       elseif key == "env" then
@@ -204,7 +204,7 @@ local function process_object(placed_facts, own, job_env)
   return object
 end
 
--- Which devices of each host the job holds, over all its roles: { [host] = { list = {…}, position = { [device] = i } } }.
+-- The devices that the job's roles hold on each host: { [host] = { list = {…}, position = { [device] = i } } }.
 local function devices_held(job)
   local held = {}
   for _, role in ipairs(job.roles) do
@@ -221,10 +221,10 @@ local function devices_held(job)
   return held
 end
 
--- Index style (the default): a process sees every device that the job holds on its host, and picks one by its
--- number among them; the variable is left alone when that is every device. "own": it sees its own and no other.
--- Returns the value of the variable or nil, the number of its first device among the visible, and how many these are.
--- Which devices of the host the plan's numbers stand for, only a start knows.
+-- Index style (the default): a process sees every device that the job holds on its host, and picks one by its number
+-- among them; the variable is not set if these are all devices of the host. "own": it sees only its own devices.
+-- Returns the value of the variable or nil, the number of its first device among the visible, and how many are visible.
+-- The plan's device numbers are mapped to actual devices at the start.
 local function visibility(role, placed, held, cluster, contract)
   if #placed.devices == 0 or contract.names_devices then return nil, nil, nil end
   local visible, first = held[placed.host].list, held[placed.host].position[placed.devices[1]]
@@ -233,7 +233,7 @@ local function visibility(role, placed, held, cluster, contract)
   return some and host.hole("devices", placed.host, table.concat(visible, ",")) or nil, first, #visible
 end
 
--- What a contract is asked about: filled in as the job becomes known. contract.lua tells what is in it.
+-- The job as contracts see it, filled in step by step. contract.lua documents its fields.
 local function contract_job(job, contract, option, recipe)
   local asked = { roles = job.roles, place = recipe.place, option = option, cluster = job.cluster, setting = host.setting,
                   setting_file = host.setting_file, in_force = host.in_force, release = host.release(), before = host.release_before,
@@ -243,13 +243,13 @@ local function contract_job(job, contract, option, recipe)
   function asked.file(name, text)
     return jobs.add_file(job, name, text, contract.place or recipe.place, "job.file expects a name and a text")
   end
-  -- The framework assigns the ranks of that part, so that they have none in the plan.
+  -- The framework, named by `who`, assigns the ranks of these roles, so the plan has none for them.
   function asked.ranks_of(plays, who)
     for _, role in ipairs(job.roles) do
       if role.plays == plays then role.world, role.ranks_by = "", who end
     end
   end
-  -- Of the variables that the recipe sets for a role, in order.
+  -- The names of the variables that the recipe sets for a role, sorted.
   function asked.variable_names(role)
     local names = {}
     for _, variables in ipairs { job.env, role.env } do
@@ -260,8 +260,8 @@ local function contract_job(job, contract, option, recipe)
   return asked
 end
 
--- Where a launcher starts a role's processes, the plan has the launcher instead, on the first of their hosts and with the
--- devices that they have there.
+-- If a launcher starts a role's processes, the plan contains the launcher instead, on the first of their hosts and with
+-- the devices that they have there.
 local function put_launchers(job, ask, asked)
   for _, role in ipairs(job.roles) do
     local first = role.placed[1]
@@ -293,7 +293,7 @@ local function describe_processes(job, contract, ask, asked, stages)
   end
   local visible_name = host.device_variable(job.device_kind)
   local clear = type(contract.clear) == "function" and contract.clear(asked.option) or contract.clear
-  local numbers = {}  -- of the next process that plays a part, over all roles that do
+  local numbers = {}  -- number of the next process of each kind, over all roles of that kind
   contracts.warn_of_absent(contract, job.env, "job:env")
   for role_index, role in ipairs(job.roles) do
     local of_contract = role.plays ~= "other" and role.plays ~= "launcher"
@@ -303,7 +303,7 @@ local function describe_processes(job, contract, ask, asked, stages)
       checkpoint_signal = role.checkpoint_signal, checkpoint_ms = role.checkpoint_ms,
       after = role.after_positions, ready = role.ready, restart = role.restart,
       time_ms = role.limits and role.limits.time_ms, silent_ms = role.limits and role.limits.silent_ms,
-      log_bytes = role.log_bytes,
+      log_bytes = role.log_bytes, container = role.container,
       command = role.command and role.command.words, cwd = role.cwd,
       clear = clear, env = role.env, env_of = role.env_of or role.name, place = role.place, contract = contract.name,
       contract_defaults = of_contract and ask.defaults(role, asked) or nil,
@@ -362,8 +362,8 @@ local function describe_processes(job, contract, ask, asked, stages)
   end
 end
 
--- Called by the engine: evaluates the recipe's plan function with the settled parameters.
--- Calls the plan function, and gives the job that it describes with the parameters that it was given.
+-- Called by the engine: calls the recipe's plan function with the settled parameters, and returns the described job and
+-- the parameters that the function got.
 local function describe(recipe, values, variants, cluster, args)
   local p = parameters.view(values, variants)
   local contract = contracts.load(recipe)
@@ -378,7 +378,7 @@ local function describe(recipe, values, variants, cluster, args)
   end
   for _, name in ipairs(host.sorted_keys(job.named)) do
     if not job.by_name[name] then
-      host.report("error", "roles", job.named[name], ("role %s is named and not described"):format(name), ('job:role "%s" { command = { … } }'):format(name))
+      host.report("error", "roles", job.named[name], ("role %s is named but not described"):format(name), ('job:role "%s" { command = { … } }'):format(name))
     end
   end
   addresses.check_roles(job)
@@ -389,13 +389,13 @@ local function describe(recipe, values, variants, cluster, args)
   return job, p, contract, checkpoint
 end
 
--- Of a point of a sweep: the job is described, and the sweep's conditions are asked.
+-- Judges a point of a sweep: describes the job and evaluates the sweep's conditions.
 local function judge_point(recipe, values, variants, cluster, args, where, texts)
   local job, p = describe(recipe, values, variants, cluster, args)
   if where or #texts > 0 then sweeps.judge(where, texts, p, job) end
 end
 
--- A plan without any process would end well at once, having done nothing.
+-- Refuses a plan without processes: it would succeed at once without having done anything.
 local function want_processes(job, recipe)
   local empty = nil
   for _, role in ipairs(job.roles) do
@@ -419,6 +419,7 @@ local function make_plan(recipe, values, variants, cluster, args)
   checkpoints.settle(checkpoint, job)
   policies.settle_after(job.roles)
   policies.settle_logs(job.roles, recipe.logs, recipe.place)
+  containers.settle(job.roles, recipe.container, recipe.place, job.device_kind)
   local asked = contract_job(job, contract, option, recipe)
   local ask = contracts.asked(contract, asked)
   ask.arrange(asked)
@@ -431,12 +432,12 @@ local function make_plan(recipe, values, variants, cluster, args)
   want_processes(job, recipe)
   host.stop_if_errors()
   put_launchers(job, ask, asked)
+  containers.refuse_launchers(job.roles)
   addresses.settle(job)
   meetings.hold_context_ports(job, contract)
   for _, step in ipairs(job.activation) do host.activate(step.kind, step.what) end
   host.begin_processes(job.env)
-  local stages = host.setting("set_auto_parallel_context", "pipeline_stages") or 1
-  describe_processes(job, contract, ask, asked, stages)
+  describe_processes(job, contract, ask, asked, host.pipeline_stages())
   for _, name in ipairs(host.sorted_keys(job.ports)) do host.port(name, job.ports[name]) end
   for _, name in ipairs(host.sorted_keys(job.files)) do host.file(name, job.files[name].text, job.files[name].place) end
 end

@@ -1,11 +1,12 @@
--- Where processes meet: the worlds in which they are ranked, the meeting points of a contract, and the ports of the
--- context. Who listens where is settled here; numbers are found and held at start.
+-- Rendezvous: the worlds in which processes are ranked, the rendezvous endpoints of a contract, and the ports of the
+-- context. Settles which process listens on which port; port numbers are found and reserved at the start.
 local host = ...
 
 local meeting = {}
 
--- The worlds that have processes: { [name] = { name, size, host_order (numbers of hosts, in the order of ranks), node = { [host] = position from 0 },
--- most_local, first = { role, placed } } }, and the name of the first. Roles are placed.
+-- The worlds that have processes: { [name] = { name, size, host_order (numbers of hosts, in the order of ranks), node =
+-- { [host] = position from 0 }, most_local, first = { role, placed } } }, and the name of the first. Needs the roles'
+-- placement.
 function meeting.worlds(roles)
   local worlds, first_name = {}, nil
   for _, role in ipairs(roles) do
@@ -28,7 +29,7 @@ function meeting.worlds(roles)
   return worlds, first_name
 end
 
--- Has the port `name` belong to process 0 of the role, where it was placed, and gives the point at which to meet it.
+-- Assigns the port `name` to process 0 of the role, and returns the rendezvous endpoint.
 local function point(job, contract, name, role)
   local first = role.placed[1]
   local port = job.ports[name] or { number = 0, place = role.place }
@@ -42,7 +43,7 @@ local function point(job, contract, name, role)
   return { address = host.hole("host_address", first.host), port = host.hole("port", name) }
 end
 
--- The contract's meeting point, or nil. Where the first of each world is met, every world gets its own.
+-- The contract's rendezvous endpoint, or nil. With worlds = "many" every world gets its own, at its first process.
 function meeting.settle(job, contract, worlds, first_world)
   local wanted = contract.meeting
   if not wanted then return nil end
@@ -61,7 +62,7 @@ function meeting.settle(job, contract, worlds, first_world)
   return nil
 end
 
--- The port of the recipe that has this number on this host already, as the meeting point's has on its owner's.
+-- The recipe's port that already has this number on the host; the rendezvous port counts, too, whatever its host.
 local function port_with(job, number, index, meeting_port)
   for _, name in ipairs(host.sorted_keys(job.ports)) do
     local port = job.ports[name]
@@ -69,7 +70,7 @@ local function port_with(job, number, index, meeting_port)
   end
 end
 
--- Ports that the context asks for, with "auto" or by number: who listens there is the contract's to say.
+-- Reserves the ports that the context requests, with "auto" or by number, for the processes named by the contract.
 function meeting.hold_context_ports(job, contract)
   for _, wanted in ipairs(host.context_ports()) do
     local meeting_port = (contract.meeting or {}).port

@@ -1,14 +1,14 @@
--- The module "muster": values and files that recipes are made of. parameters.lua and recipe.lua add the rest of it; the
+-- The module "muster": values and files that recipes are made of. parameters.lua and recipe.lua add the rest; the
 -- engine checks parameters and calls the plan function (job.lua). Returns { api = what recipes see, … = what muster's
--- other files use }. `sections` is recipe_fields.lua's list.
+-- other files use }. `sections` is the list in recipe_fields.lua.
 local host, prelude, sections = ...
 
 local muster = { null = host.null }
 
 local function shown(value) return host.show(value) end
 
--- What the constructors return is sealed: a recipe can pass it on and nothing else, so what was checked stays as
--- it was. The contents are found by the object's identity. `methods` are all that a recipe can read of it.
+-- Constructors return sealed values: a recipe can only pass them on, so a value that was checked cannot change.
+-- Contents are found by the object's identity. `methods` are the only fields that a recipe can read.
 local sealed = setmetatable({}, { __mode = "k" })
 local function seal(kind, contents, methods)
   local object = setmetatable({}, {
@@ -33,7 +33,7 @@ end
 
 local function kind_of(object) return sealed[object] and sealed[object].kind or nil end
 
--- `former` is a set of names that still work and are suggested to nobody.
+-- `former` is a set of names that still work, but are not suggested.
 local function check_keys(table, known, what, place, former)
   for _, key in ipairs(host.sorted_keys(table)) do
     local ok = former and former[key]
@@ -48,7 +48,7 @@ end
 local sections_by_name = {}
 for _, section in ipairs(sections) do sections_by_name[section.name] = section end
 
--- The names of a section's fields, in order: of all, of those with that mark, or of those without it.
+-- The names of a section's fields, in order: all, those with that mark, or those without it.
 local function field_names(section, mark, without)
   local names = {}
   for _, field in ipairs(sections_by_name[section].fields) do
@@ -63,7 +63,7 @@ local function field_of(section, name)
   end
 end
 
--- The words that a field may be, and the same for messages: "pack" or "deal".
+-- The allowed words of a field, and the same as a text for messages: "pack" or "deal".
 local function field_words(section, name)
   local words = field_of(section, name).words
   return words, ('"%s" or "%s"'):format(table.concat(words, '", "', 1, #words - 1), words[#words])
@@ -76,7 +76,7 @@ local function is_word(words, value)
   return false
 end
 
--- A form that still works in this version, and the one to write instead.
+-- Warns of a form that still works in this version, and names the one to write instead.
 local function deprecated(place, message, instead) host.report("warning", "deprecated", place, message, "write " .. instead) end
 
 -- The former names of a section's fields, as a set.
@@ -88,7 +88,7 @@ local function former_names(section)
   return former
 end
 
--- The value of a field that has a former name, under either of them.
+-- The value of a field that has a former name, given by either name.
 local function field_value(table, section, name, what, place)
   local former = field_of(section, name).former
   if table[former] == nil then return table[name] end
@@ -100,7 +100,7 @@ local function field_value(table, section, name, what, place)
   return table[former]
 end
 
--- What a field is if it is left out; of those whose default is a value.
+-- The default of a field whose default is a value.
 local function field_default(section, name) return (field_of(section, name).default:gsub('^"(.*)"$', "%1")) end
 
 -- exact_div { devices = n, by = { pipeline_stages = pp, tensor_parallel_size = tp } }
@@ -121,12 +121,12 @@ function muster.exact_div(division)
   return host.exact_div(place, dividend, division[dividend], division.by)
 end
 
--- size(bytes, "GB"): MindSpore's and most people's "3.5GB" as text; GiB and the like are 2^30-based.
+-- size(bytes, "GB"): "3.5GB" as text, with units as in MindSpore and elsewhere: GB is 10^9, GiB 2^30.
 function muster.size(bytes, unit)
   return host.size(host.here(), bytes, unit)
 end
 
--- The only way to a shell: the command is one text, run as /bin/sh -c TEXT.
+-- A shell command: TEXT is run as /bin/sh -c TEXT. Other commands use no shell.
 function muster.shell(text)
   if type(text) ~= "string" then
     host.stop("type", host.here(), "muster.shell expects the text of a shell command, got " .. shown(text))
@@ -134,25 +134,26 @@ function muster.shell(text)
   return seal("a shell command", { text = text })
 end
 
--- The name as it is below the folder of the recipe that is run: a recipe that is loaded from a folder below means its own.
+-- The name relative to the folder of the recipe that is run: names in a recipe loaded from a subfolder are relative to
+-- that one.
 local function beside(place, name)
   if type(name) ~= "string" or name:sub(1, 1) == "/" then return name end
   return prelude.folder(place) .. name
 end
 
--- A file beside the recipe, as an absolute path.
+-- The absolute path of a file beside the recipe.
 function muster.here(name)
   local place = host.here()
   return host.beside(place, beside(place, name))
 end
 
--- A text file beside the recipe, taken into the plan and written below the run directory: gives its absolute path there.
+-- Copies a text file beside the recipe into the plan and below the run directory; returns its absolute path there.
 function muster.file(name)
   local place = host.here()
   return host.ship(place, beside(place, name))
 end
 
--- A file beside the recipe as a value: lists and maps are tables, null is muster.null. It is an input of the plan.
+-- Reads a file beside the recipe, an input of the plan, as a value: lists and maps are tables, null is muster.null.
 for format, read in pairs { json = host.value_of_json, yaml = host.value_of_yaml } do
   muster["read_" .. format] = function(name)
     local place = host.here()
@@ -167,7 +168,7 @@ for format, read in pairs { json = host.value_of_json, yaml = host.value_of_yaml
   end
 end
 
--- What a site file returns: facts about machines (docs/site.md). They are checked outside, by src/plan/environment/site_file.cc.
+-- The return value of a site file: facts about machines (docs/site.md), checked by src/plan/environment/site_file.cc.
 function muster.site(facts)
   if type(facts) ~= "table" then
     host.stop("type", host.here(), "muster.site expects a table, got " .. shown(facts), 'return muster.site { hosts = "n[01-04]:8" }')

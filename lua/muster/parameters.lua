@@ -1,5 +1,5 @@
--- Parameters as recipes declare them and as plan functions see them: constructors, blocks, variants, values that are given
--- to them inside a recipe, words of a command. Whether a value is allowed is the engine's to say.
+-- Parameters as recipes declare them and as plan functions see them: constructors, blocks, variants, values set in
+-- recipes, and command-line arguments. The engine checks whether values are allowed.
 local host, muster = ...
 
 local api = muster.api
@@ -7,13 +7,13 @@ local contents = muster.contents
 
 local function shown(value) return host.show(value) end
 
-local MOST_BLOCKS = 8  -- inside each other
+local MOST_BLOCKS = 8  -- levels of nested blocks
 
 local function fields_of(kind, declaration)
   local fields = { type = kind }
   if type(declaration) == "table" and not muster.kind_of(declaration) then
     for key, value in pairs(declaration) do
-      -- A list's default may stand in the declaration itself: muster.list { { 1, 2 } }.
+      -- A list's default may be in the declaration itself: muster.list { { 1, 2 } }.
       fields[type(key) == "number" and host.tostring(key) or key] = value
     end
   elseif declaration ~= nil then
@@ -22,7 +22,7 @@ local function fields_of(kind, declaration)
   return fields
 end
 
--- A default of each type, for hints.
+-- Example declarations of each type, for hints.
 local EXAMPLES = {}
 for _, field in ipairs(muster.sections.parameters.fields) do EXAMPLES[field.name] = field.declaration end
 local KINDS = muster.field_names("parameters", "declaration")
@@ -52,7 +52,7 @@ function api.variant(declaration)
     end
     local block = choices[name]
     if type(block) ~= "table" or muster.kind_of(block) then
-      host.stop("parameter", place, ("muster.variant: %s is a table of parameters, got %s"):format(name, shown(block)),
+      host.stop("parameter", place, ("muster.variant: %s must be a table of parameters, got %s"):format(name, shown(block)),
                 ("a variant without parameters is written %s = {}"):format(name))
     end
     names[#names + 1] = name
@@ -61,7 +61,7 @@ function api.variant(declaration)
   return muster.seal("a variant", { fields = fields, choices = choices, names = names, place = place })
 end
 
--- Whether a table has parameters in it, however deep.
+-- Whether a table contains parameters, at any depth.
 local function has_parameters(table, depth)
   if type(table) ~= "table" or muster.kind_of(table) or depth > MOST_BLOCKS then return false end
   for _, value in pairs(table) do
@@ -70,7 +70,7 @@ local function has_parameters(table, depth)
   return false
 end
 
--- The constructor that a bare value asks for.
+-- The constructor for the type of a plain value.
 local function type_for(value)
   if type(value) == "number" then return value % 1 == 0 and "int" or "float" end
   return ({ boolean = "bool", string = "string", table = "list" })[type(value)] or "string"
@@ -80,7 +80,7 @@ local function is_name(name)
   return type(name) == "string" and name:match("^[%a_][%w_]*$") ~= nil and #name <= 100
 end
 
--- What a recipe has declared, and what its extensions and profiles say of it:
+-- The parameters that a recipe declares, and the values that its extensions and profiles set:
 --   declared  list of { name = "optimizer.lr", fields, place, variant, when = { optimizer = "adam" } }
 --   values    list of { name, value, place }: of extensions
 local function find(declared, name, when)
@@ -93,7 +93,7 @@ end
 
 local function starts(text, beginning) return text:sub(1, #beginning) == beginning end
 
--- "block", "variant", "parameter" or nil: what goes by that name.
+-- The kind of the name: "block", "variant", "parameter" or nil.
 local function what_is(declared, name)
   local known = find(declared, name)
   if known then return known.variant and "variant" or "parameter" end
@@ -102,7 +102,7 @@ local function what_is(declared, name)
   end
 end
 
--- Forgets what was declared and said below the name.
+-- Removes the declarations and values of the name and of all names below it.
 local function forget(scope, name)
   for _, list in ipairs { scope.declared, scope.values } do
     for position = #list, 1, -1 do
@@ -118,7 +118,7 @@ local function declare(scope, name, when, declaration, place, depth)
   local variant = contents(declaration, "a variant")
   local made = variant or contents(declaration, "a parameter")
   local known = find(scope.declared, name, when)
-  if known and known.fresh then  -- by the same table: a block and a name with a dot
+  if known and known.fresh then  -- declared twice by the same table: a block and a name with a dot
     host.report("error", "parameter", place, ("parameter %s is declared twice"):format(name))
     return
   end
@@ -147,7 +147,7 @@ local function declare(scope, name, when, declaration, place, depth)
   end
 end
 
--- All of a table, which declares parameters and nothing else.
+-- Declares the parameters of a table that may contain nothing else.
 function declare_block(scope, prefix, when, block, place, depth)
   if depth > MOST_BLOCKS then
     host.stop("parameter", place, ("blocks of parameters are nested deeper than %d, or contain themselves"):format(MOST_BLOCKS))
@@ -178,7 +178,7 @@ function declare_block(scope, prefix, when, block, place, depth)
   end
 end
 
--- The values of a table, by whole names, into the list: { optimizer = { variant = "sgd", lr = 0.1 }, layers = 2 }.
+-- Adds the values of a table to the list, by full names: { optimizer = { variant = "sgd", lr = 0.1 }, layers = 2 }.
 local function read_values(declared, prefix, values, place, into, on_declaration)
   for _, key in ipairs(host.sorted_keys(values)) do
     local value = rawget(values, key)
@@ -197,7 +197,7 @@ local function read_values(declared, prefix, values, place, into, on_declaration
       end
       read_values(declared, name .. ".", rest, place, into, on_declaration)
     elseif what == "block" then
-      host.report("error", "parameter", place, ("%s is a block of parameters, got %s"):format(name, shown(value)),
+      host.report("error", "parameter", place, ("%s must be a block of parameters, got %s"):format(name, shown(value)),
                   ("write: %s = { … }"):format(host.tostring(key)))
     else
       local why = host.why_not_plain(value)
@@ -210,7 +210,7 @@ local function read_values(declared, prefix, values, place, into, on_declaration
   end
 end
 
--- The scope that a recipe or an extension leaves: what it declares on top of `base`'s, and what it says of it.
+-- The declarations and values of a recipe or an extension, on top of those of `base`.
 local function read(params, place, base)
   local scope = { declared = {}, values = {} }
   if base then
@@ -246,8 +246,8 @@ local function read_profile(scope, values, place, what, into)
   end)
 end
 
--- What a plan function sees of its parameters. `values` has them by whole name, `variants` says which of these are
--- variants. Of each table that recipes get, `source` is the table behind it.
+-- What a plan function sees of its parameters. `values` has them by full name, `variants` says which of these are
+-- variants. `source` is the table behind each table that recipes get.
 local views = setmetatable({}, { __mode = "k" })
 
 local function view(values, variants)
@@ -309,10 +309,10 @@ end
 
 local function view_of(value) return type(value) == "table" and views[value] or nil end
 
--- flags(p, { style = "argparse" | "hydra", only = { … }, except = { … } }): parameters as words of a command.
+-- flags(p, { style = "argparse" | "hydra", only = { … }, except = { … } }): parameters as command-line arguments.
 --   argparse: --lr 0.5, --verbose for true and nothing for false, --sizes 1 2 3 for lists
 --   hydra:    lr=0.5, verbose=true, sizes=[1,2,3]
--- Of blocks and variants: --optimizer sgd --optimizer.lr 0.1.
+-- Blocks and variants: --optimizer sgd --optimizer.lr 0.1.
 function api.flags(parameters, options)
   local place = host.here()
   options = options or {}
@@ -322,10 +322,10 @@ function api.flags(parameters, options)
   muster.check_keys(options, { "style", "only", "except" }, "muster.flags", place)
   local style = options.style or "argparse"
   if style ~= "argparse" and style ~= "hydra" then
-    host.stop("enum", place, "muster.flags: style is \"argparse\" or \"hydra\", got " .. shown(style))
+    host.stop("enum", place, "muster.flags: style must be \"argparse\" or \"hydra\", got " .. shown(style))
   end
 
-  local flat = {}  -- by whole name
+  local flat = {}  -- by full name
   local known = {}
   local function flatten(source, prefix)
     for _, key in ipairs(host.sorted_keys(source)) do
@@ -362,7 +362,7 @@ function api.flags(parameters, options)
     end
     return set
   end
-  -- A block that is named stands for all that is in it.
+  -- The name of a block covers all parameters in it.
   local function is_in(set, name)
     while name do
       if set[name] then return true end

@@ -1,23 +1,23 @@
--- What a role asks of the run: when its processes start (after), when they count as ready, when they are started
--- again (restart), how long they may take (limits), how long their logs may become (logs), how they are stopped (stop)
--- and what their end means (done).
--- Checks and remembers; what is done about it is the run's.
+-- The policy of a role: when its processes start (after), when they count as ready, when they are
+-- restarted (restart), how long they may run (limits), how large their logs may become (logs), how
+-- they are stopped (stop) and when the role is done (done). Reads and checks; the supervisor executes
+-- it.
 local host, muster, fields = ...
 
 local function shown(value) return host.show(value) end
 
 local function want_table(value, place, what, example)
   if type(value) == "table" then return true end
-  host.report("error", "type", place, ("%s is %s, got %s"):format(what, example, shown(value)))
+  host.report("error", "type", place, ("%s must be %s, got %s"):format(what, example, shown(value)))
   return false
 end
 
--- A duration in milliseconds, or nil: left out, or reported.
+-- A duration in milliseconds, or nil: not given, or reported as an error.
 local function duration(value, place, what)
   if value == nil then return nil end
   local ms = host.duration_ms(value)
   if not ms or ms <= 0 or ms > 1e12 then
-    host.report("error", "format", place, ("%s is a duration such as \"10s\" or \"1h30m\", got %s"):format(what, shown(value)))
+    host.report("error", "format", place, ("%s must be a duration such as \"10s\" or \"1h30m\", got %s"):format(what, shown(value)))
     return nil
   end
   return math.ceil(ms)
@@ -38,12 +38,12 @@ local function read_stop(stop, place, role)
   end
   local grace = stop.grace ~= nil and host.duration_ms(stop.grace) or nil
   if stop.grace ~= nil and grace == nil then
-    host.report("error", "format", place, ("stop of %s: grace is a duration such as \"10s\", got %s"):format(role, shown(stop.grace)))
+    host.report("error", "format", place, ("stop of %s: grace must be a duration such as \"10s\", got %s"):format(role, shown(stop.grace)))
   end
   return { signal = signal, grace_ms = grace }
 end
 
--- Names of roles that must be ready first; they are looked up when all roles are known.
+-- Names of roles that must be ready first; resolved when all roles are known.
 local function read_after(after, place, role)
   if after == nil then return {} end
   local list = type(after) == "string" and { after } or after
@@ -51,7 +51,7 @@ local function read_after(after, place, role)
   local names = {}
   for i, name in ipairs(list) do
     if type(name) ~= "string" then
-      host.report("error", "type", place, ("after of role %s: the name of a role, got %s"):format(role, shown(name)))
+      host.report("error", "type", place, ("after of role %s must name a role, got %s"):format(role, shown(name)))
     else
       names[#names + 1] = name
     end
@@ -77,21 +77,21 @@ local function read_ready(ready, place, role, ports)
     if ready[each] ~= nil then kind = each end
   end
   if not kind then
-    -- A misspelt kind was told already.
+    -- A misspelt kind has been reported already.
     for _, key in ipairs(host.sorted_keys(ready)) do
       if key ~= "timeout" and key ~= "every" then return nil end
     end
-    host.report("error", "missing", place, what .. " does not say what to wait for", 'one of port, file, line, command and done')
+    host.report("error", "missing", place, what .. " has no condition to wait for", 'one of port, file, line, command and done')
     return nil
   end
   local read = { kind = kind, timeout_ms = duration(ready.timeout, place, "timeout of " .. what) or READY_TIMEOUT_MS,
                  every_ms = duration(ready.every, place, "every of " .. what) or READY_EVERY_MS }
   if ready.every ~= nil and kind ~= "command" then
-    host.report("error", "conflict", place, ("%s has every, and waits for a %s"):format(what, kind), "every is how often a command is tried")
+    host.report("error", "conflict", place, ("%s has every, and waits for a %s"):format(what, kind), "every is the interval at which a command is tried")
   end
   local value = ready[kind]
   if kind == "done" then
-    if value ~= true then host.report("error", "type", place, ("%s: done is true, got %s"):format(what, shown(value))) end
+    if value ~= true then host.report("error", "type", place, ("%s: done must be true, got %s"):format(what, shown(value))) end
   elseif kind == "command" then
     local command = fields.read_command(value, place, what)
     if not command then return nil end
@@ -103,13 +103,13 @@ local function read_ready(ready, place, role, ports)
     elseif type(value) == "string" and value:find("^%${muster:port:[^}]+}$") then
       read.what = value
     elseif not read.own_port then
-      host.report("error", "format", place, ("%s: port is one of the role's ports, a job:port or a number, got %s"):format(what, shown(value)),
+      host.report("error", "format", place, ("%s: port must be one of the role's ports, a job:port or a number, got %s"):format(what, shown(value)),
                   type(value) == "string" and host.suggest(value, ports) or nil)
       return nil
     end
   else
     if type(value) ~= "string" or value == "" or not host.is_text(value) or (kind == "line" and value:find("\n", 1, true)) then
-      host.report("error", "format", place, ("%s: %s is a text, got %s"):format(what, kind, shown(value)))
+      host.report("error", "format", place, ("%s: %s must be a text, got %s"):format(what, kind, shown(value)))
       return nil
     end
     read.what = value
@@ -156,13 +156,13 @@ local function read_restart(restart, place, role)
   muster.check_keys(restart, muster.field_names "restart", what, place)
   local read = { scope = restart.scope or muster.field_default("restart", "scope"), codes = {}, signals = {} }
   if not fields.is_whole(restart.max, 0, 1000000) then
-    host.report("error", "range", place, ("%s: max is a whole number from 0 to 1000000, got %s"):format(what, shown(restart.max)),
+    host.report("error", "range", place, ("%s: max must be a whole number from 0 to 1000000, got %s"):format(what, shown(restart.max)),
                 "how often processes of the role are started again at most")
   end
   read.max = restart.max
   read.within_ms = duration(restart.within, place, "within of " .. what) or 0
   if not muster.is_word(SCOPES, read.scope) then
-    host.report("error", "enum", place, ("%s: scope is %s, got %s"):format(what, ALL_SCOPES, shown(read.scope)),
+    host.report("error", "enum", place, ("%s: scope must be %s, got %s"):format(what, ALL_SCOPES, shown(read.scope)),
                 host.nearest(host.tostring(read.scope), SCOPES))
   end
   read_on(restart.on, place, what, read)
@@ -183,7 +183,7 @@ end
 
 local LEAST_LOG, MOST_LOG = 2 ^ 20, 2 ^ 50
 
--- logs = { max = "1GiB" } of a role or of the whole job: how long each log may become, in bytes. nil: as long as it will.
+-- logs = { max = "1GiB" } of a role or of the whole job: size limit of each log, in bytes. nil: no limit.
 local function read_logs(logs, place, what)
   if logs == nil or not want_table(logs, place, what, '{ max = "1GiB" }') then return nil end
   muster.check_keys(logs, muster.field_names "logs", what, place)
@@ -191,7 +191,7 @@ local function read_logs(logs, place, what)
   local bytes = host.bytes(logs.max)
   if bytes and bytes >= LEAST_LOG and bytes <= MOST_LOG then return bytes end
   host.report("error", bytes and "range" or "format", place,
-              ("%s: max is a size from 1MiB to 1PiB, got %s"):format(what, shown(logs.max)), 'for example "64MiB" or "1GiB"')
+              ("%s: max must be a size from 1MiB to 1PiB, got %s"):format(what, shown(logs.max)), 'for example "64MiB" or "1GiB"')
   return nil
 end
 
@@ -202,7 +202,7 @@ local ENDINGS, ALL_ENDINGS = muster.field_words("role", "done")
 -- Sets after, ready, restart, limits, logs, stop and done of `role`, whose ports are known already.
 function policies.read(options, role, place)
   if options.done ~= nil and not muster.is_word(ENDINGS, options.done) then
-    host.report("error", "enum", place, ("done of role %s is %s, got %s"):format(role.name, ALL_ENDINGS, shown(options.done)))
+    host.report("error", "enum", place, ("done of role %s must be %s, got %s"):format(role.name, ALL_ENDINGS, shown(options.done)))
   else
     role.done = options.done
   end
@@ -214,13 +214,13 @@ function policies.read(options, role, place)
   role.stop = read_stop(options.stop, place, role.name)
 end
 
--- What the recipe asks of the logs of all roles that ask nothing themselves.
+-- Sets the recipe's log limit in all roles without one of their own.
 function policies.settle_logs(roles, logs, place)
   local bytes = read_logs(logs, place, "logs")
   for _, role in ipairs(roles) do role.log_bytes = role.log_bytes or bytes end
 end
 
--- Turns the names of `after` into positions in the list of all roles, and sees that no role waits for itself.
+-- Turns the names in `after` into positions in the list of all roles, and reports roles that wait for themselves.
 function policies.settle_after(roles)
   local position, names = {}, {}
   for i, role in ipairs(roles) do position[role.name], names[i] = i, role.name end

@@ -1,5 +1,5 @@
--- What a recipe finds when it starts: a small, read-only world in which everything that is computed twice
--- comes out the same. Knows the language, not what recipes are about (that is muster.lua and job.lua).
+-- The global environment of recipes: a small, read-only world with deterministic functions. Depends on the language
+-- only; muster.lua and job.lua know what recipes are about.
 --
 -- Called once by the engine with the host functions (src/lua/bind/bind_*.cc). Returns what muster's other files use.
 local host = ...
@@ -11,7 +11,7 @@ for _, name in ipairs { "_VERSION", "assert", "error", "ipairs", "pcall", "raweq
 end
 env.tostring = host.tostring
 
--- What is read-only stays so: tables whose metatable hides itself are guarded against raw access, too.
+-- Whether a table is read-only: those with a hidden metatable are also protected against raw access.
 local function guarded(table)
   local meta = type(table) == "table" and host.raw_metatable(table)
   return meta and rawget(meta, "__metatable") == false
@@ -22,7 +22,8 @@ function env.rawset(table, key, value)
   return rawset(table, key, value)
 end
 
--- While a handler runs for an error of the instruction limit no instruction is counted: it would never end.
+-- The instruction limit does not apply inside a handler of its own error, so the user's handler is not called then: it
+-- might never return.
 function env.xpcall(f, handler, ...)
   return xpcall(f, function(problem)
     if host.is_over() then return problem end
@@ -30,9 +31,9 @@ function env.xpcall(f, handler, ...)
   end, ...)
 end
 
--- Libraries are copies that cannot be changed, so that one module cannot alter another's world; of a plain list in one
--- everybody gets a copy. `touched` is called with
--- the name of everything that is taken out, until it says that the name is fine.
+-- Libraries are copies that cannot be changed, so one module cannot affect another; a plain list in a library
+-- is copied for each reader. `touched` is called with the name of each member that is read, until it returns
+-- true.
 local function read_only(table, what, touched)
   local fine = touched and {}
   return setmetatable({}, {
@@ -57,7 +58,7 @@ for _, library in ipairs { "string", "table", "math", "coroutine" } do
   local copy = {}
   for key, value in pairs(_G[library]) do copy[key] = value end
   if library == "table" then
-    -- Those that write do so without asking a metatable.
+    -- These functions write without using a metatable.
     for _, name in ipairs { "insert", "remove", "sort" } do
       copy[name] = function(table, ...)
         if guarded(table) then host.stop("read_only", host.here(), ("table.%s: this table cannot be changed"):format(name)) end
@@ -68,7 +69,7 @@ for _, library in ipairs { "string", "table", "math", "coroutine" } do
   env[library] = read_only(copy, library)
 end
 
--- Tables are walked in the order of their keys: numbers, then strings, then booleans.
+-- Tables are iterated in the order of their keys: numbers, then strings, then booleans.
 local function source_of(table)
   local meta = type(table) == "table" and host.raw_metatable(table)
   local reads = meta and rawget(meta, "__muster_reads")
@@ -95,7 +96,7 @@ function env.pairs(table)
   end, table, nil
 end
 
--- Numbers, then strings, then booleans.
+-- Order of keys by type.
 local RANK = { number = 1, string = 2, boolean = 3 }
 local function comes_after(a, b)
   if type(a) ~= type(b) then return RANK[type(a)] > (RANK[type(b)] or 0) end
@@ -103,7 +104,7 @@ local function comes_after(a, b)
   return a > b
 end
 
--- The key may have been removed on the way, as in: for k in next, t do t[k] = nil end
+-- The key may have been removed during the iteration, as in: for k in next, t do t[k] = nil end
 function env.next(table, key)
   want_table(table, "next")
   local source = source_of(table)
@@ -120,9 +121,9 @@ function env.print(...)
 end
 
 local loaded, loading = {}, {}
-local folders = {}  -- of the files that have run: where their recipe lies below the folder of the recipe that is run
+local folders = {}  -- by file that has run: the folder of its recipe, relative to the folder of the recipe that is run
 
--- The folder, with its slash, in which the file of that place looks for what is beside it; "" for the recipe that is run.
+-- The folder, with its slash, to which names in the file of that place are relative; "" for the recipe that is run.
 local function folder(place) return folders[host.file_of(place)] or "" end
 
 -- Runs a text as a file of a recipe in that folder.
@@ -133,8 +134,8 @@ local function run(text, file, of_folder)
   return host.run_file(chunk, text, file)
 end
 
--- Modules are muster's own ("muster", "muster.context", …) or files beside the recipe: require "lib.optim"
--- is lib/optim.lua in the recipe's folder.
+-- Modules are muster's own ("muster", "muster.context", …) or files beside the recipe: require "lib.optim" loads
+-- lib/optim.lua in the recipe's folder.
 function env.require(name)
   local place = host.here()
   if type(name) ~= "string" or not name:match("^@?[%w_][%w_%-]*[%w_%-./]*$") or name:find("..", 1, true) then
@@ -142,7 +143,7 @@ function env.require(name)
   end
   local own = host.module(name)
   if own then return own end
-  -- "@acme/lib.optim" and "@acme.lib.optim" are lib/optim.lua of the library acme, wherever they are asked for.
+  -- "@acme/lib.optim" and "@acme.lib.optim" are lib/optim.lua of the library acme, in any file.
   local library, rest = name:match("^(@[^/.]+)[/.](.+)$")
   local of_folder, short = library and library .. "/" or folder(place), rest or name
   local path = of_folder .. (short:find("%.lua$") and short or short:gsub("%.", "/") .. ".lua")
@@ -165,7 +166,7 @@ end
 
 env._G = env
 
--- What Lua has elsewhere and a recipe has not, and what it has instead: a plan must come out the same everywhere.
+-- Parts of Lua that recipes do not have, and what to use instead: a plan must be the same on every machine.
 local INSTEAD = {
   os = 'for a variable of the caller declare a parameter: params = { data = muster.string { "data", from_env = "DATA" } }, and use p.data',
   io = "files beside the recipe are read by muster.read_json and muster.read_yaml, and given to processes by muster.file and muster.here",
@@ -178,7 +179,7 @@ for _, name in ipairs { "load", "loadstring", "setfenv", "getfenv", "debug", "ji
   INSTEAD[name] = INSTEAD[name] or "a recipe is evaluated in a sandbox: docs/recipes.md lists what is there"
 end
 
--- A misspelt or forgotten "local" is an error where it happens.
+-- Reports undefined and undeclared global names where they are used.
 setmetatable(env, {
   __index = function(_, key)
     if INSTEAD[key] then

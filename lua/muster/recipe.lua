@@ -1,5 +1,5 @@
--- Recipes: what muster.recipe and extend take, how one is loaded from a file beside another, and what the engine reads of
--- one once its profiles are known. Parameters are parameters.lua's.
+-- Recipes: the arguments of muster.recipe and extend, loading a recipe from a file beside another, and the settled
+-- recipe for the engine once the profiles are known. Parameters are in parameters.lua.
 local host, prelude, muster, parameters = ...
 
 local api = muster.api
@@ -9,11 +9,11 @@ local function shown(value) return host.show(value) end
 
 local RECIPE_KEYS = muster.field_names "recipe"
 local ENGINES = muster.field_names("recipe", "engine")
-local MOST_LOADED = 16  -- inside each other
+local MOST_LOADED = 16  -- levels of nested muster.load
 
 local methods = {}
 
--- Checks what a recipe or an extension says and gives it as a table of its own. An extension may leave out anything.
+-- Checks the table of a recipe or an extension and returns a copy. All fields of an extension are optional.
 local function read(given, place, base)
   muster.check_keys(given, RECIPE_KEYS, base and "an extension" or "a recipe", place)
   local recipe = { place = place }
@@ -23,7 +23,7 @@ local function read(given, place, base)
     if value == nil and why then
       if not base then host.report("error", "missing", place, ("the recipe has no %s"):format(key), why) end
     elseif value ~= nil and type(value) ~= kind then
-      host.report("error", "type", place, ("%s is a %s, got %s"):format(key, kind, shown(value)))
+      host.report("error", "type", place, ("%s must be a %s, got %s"):format(key, kind, shown(value)))
       recipe[key] = nil
     elseif kind == "string" and value ~= nil and not host.is_text(value) then
       host.report("error", "text", place, ("%s is not valid UTF-8 without NUL: %s"):format(key, shown(value)))
@@ -61,9 +61,10 @@ local function read(given, place, base)
   want("cluster", "table")
   want("limits", "table")
   want("logs", "table")
+  want("container", "table")
   if type(recipe.checkpoint) ~= "function" then want("checkpoint", "table") end
   if type(recipe.name) == "string" and not (recipe.name:match("^[%w][%w_.-]*$") and #recipe.name <= 100) then
-    host.report("error", "format", place, "name names folders: letters, digits, '_', '-' and '.', got " .. shown(recipe.name))
+    host.report("error", "format", place, "name must consist of letters, digits, '_', '-' and '.', got " .. shown(recipe.name))
   end
   local function copy(key)
     local source, copied = recipe[key], {}
@@ -75,11 +76,11 @@ local function read(given, place, base)
   copy "cluster"
   local cluster = recipe.cluster or {}
   if cluster.device_kind ~= nil and not host.device_variable(cluster.device_kind) then
-    host.report("error", "enum", place, ("cluster.device_kind is none of %s, got %s"):format(shown(host.device_kinds()), shown(cluster.device_kind)),
+    host.report("error", "enum", place, ("cluster.device_kind must be one of %s, got %s"):format(shown(host.device_kinds()), shown(cluster.device_kind)),
                 host.nearest(host.tostring(cluster.device_kind), host.device_kinds()))
   end
   if cluster.share_devices ~= nil and type(cluster.share_devices) ~= "boolean" then
-    host.report("error", "type", place, ("cluster.share_devices is true or false, got %s"):format(shown(cluster.share_devices)))
+    host.report("error", "type", place, ("cluster.share_devices must be true or false, got %s"):format(shown(cluster.share_devices)))
   end
   copy "limits"
   copy "logs"
@@ -89,16 +90,17 @@ local function read(given, place, base)
     want(engine, "table", nil)
     for _, name in ipairs(host.sorted_keys(recipe[engine] or {})) do
       if type(name) ~= "string" then
-        host.report("error", "type", place, ("%s is a table of names and values, and has the key %s"):format(engine, shown(name)))
+        host.report("error", "type", place, ("%s must be a table of names and values, and has the key %s"):format(engine, shown(name)))
       else
         recipe.engine_settings[engine .. "." .. name] = { engine = engine, name = name, value = rawget(recipe[engine], name), place = place }
       end
     end
   end
+  copy "container"
   return recipe
 end
 
--- What the base says and the extension does not. Tables of options are merged by their keys.
+-- Adds the base's fields that the extension does not set. Tables of options are merged by their keys.
 local function inherit(recipe, base)
   if recipe.framework == nil then
     recipe.framework, recipe.framework_options, recipe.contract = base.framework, base.framework_options, base.contract
@@ -106,7 +108,7 @@ local function inherit(recipe, base)
   for _, key in ipairs { "name", "doc", "mindspore", "accept_release", "apply_context" } do
     if recipe[key] == nil then recipe[key] = base[key] end
   end
-  for _, key in ipairs { "limits", "logs" } do
+  for _, key in ipairs { "limits", "logs", "container" } do
     local merged = {}
     for _, source in ipairs { base[key] or {}, recipe[key] or {} } do
       for name, value in pairs(source) do merged[name] = value end
@@ -128,7 +130,7 @@ local function inherit(recipe, base)
   local own = recipe.cluster or {}
   local merged, places = {}, {}
   for name, value in pairs(base.cluster or {}) do
-    -- Hosts are counted or named: who says the one takes back the other.
+    -- `hosts` and `host_list` exclude each other: setting one removes the base's value of the other.
     local replaced = (name == "host_list" and own.hosts ~= nil) or (name == "hosts" and own.host_list ~= nil)
     if not replaced then merged[name], places[name] = value, base.cluster_places[name] end
   end
@@ -136,7 +138,7 @@ local function inherit(recipe, base)
   recipe.cluster, recipe.cluster_places = merged, places
 end
 
--- profiles = { smoke = { layers = 2, hosts = 1, optimizer = { variant = "sgd" } } }, on top of the base's.
+-- profiles = { smoke = { layers = 2, hosts = 1, optimizer = { variant = "sgd" } } }, merged over the base's.
 local function read_profiles(recipe, base)
   local given = recipe.profiles or {}
   local profiles = {}
@@ -150,7 +152,7 @@ local function read_profiles(recipe, base)
       host.report("error", "format", recipe.place, ("%s is not a valid name for a profile"):format(shown(name)),
                   "letters, digits, '_', '-' and '.'")
     elseif type(values) ~= "table" or muster.kind_of(values) then
-      host.report("error", "type", recipe.place, ("profile %s is a table of values, got %s"):format(name, shown(values)),
+      host.report("error", "type", recipe.place, ("profile %s must be a table of values, got %s"):format(name, shown(values)),
                   ("%s = { steps = 20, hosts = 1 }"):format(name))
     else
       local profile = profiles[name] or { values = {} }
@@ -164,7 +166,7 @@ local function read_profiles(recipe, base)
   recipe.profiles = profiles
 end
 
--- Calls the plan function; the third argument of an extension's runs the plan of what it extends.
+-- Calls the plan function; the third argument of an extension's calls the base's plan function.
 local function run_plan(recipe, p, job)
   if not recipe.base then return recipe.plan(p, job) end
   if not recipe.plan then return run_plan(recipe.base, p, job) end
@@ -191,7 +193,7 @@ function api.recipe(given)
   return sealed_recipe(recipe)
 end
 
--- The recipe that says what is different from another, at that place.
+-- The extension of a recipe, made at that place.
 local function extended(object, given, place)
   local base = contents(object, "a recipe")
   local recipe = read(given, place, base)
@@ -213,7 +215,7 @@ function methods.extend(self, given)
   return extended(self, given, place)
 end
 
--- "a/./b//c.lua" -> "a/b/c.lua"; a ".." that leads out stays, and the parent refuses it.
+-- "a/./b//c.lua" -> "a/b/c.lua"; a ".." that leaves the folder stays, and the parent process refuses it.
 local function normal(path)
   local parts = {}
   for part in path:gmatch("[^/]+") do
@@ -226,8 +228,8 @@ local function normal(path)
   return table.concat(parts, "/")
 end
 
-local loaded = {}   -- by path below the folder of the recipe that is run
-local loading = {}  -- those that are being read, the recipe that is run first
+local loaded = {}   -- by path relative to the folder of the recipe that is run
+local loading = {}  -- recipes that are being loaded, beginning with the recipe that is run
 
 -- muster.load "gpt.lua": the recipe of a file beside this one, to be extended.
 function api.load(name)
@@ -279,13 +281,13 @@ function api.load(name)
   return recipe
 end
 
--- Called by the engine: runs the file that muster was given.
+-- Called by the engine: runs the recipe file given on the command line.
 local function run_first(text, file)
   loading[1] = file:match("[^/]*$")
   return prelude.run(text, file, "")
 end
 
--- Called by the engine: the recipe with the values of its extensions and of the profiles that were asked for.
+-- Called by the engine: the recipe with the values of its extensions and of the selected profiles.
 local function settle(recipe, asked)
   local values = {}
   for _, each in ipairs(recipe.scope.values) do values[#values + 1] = each end

@@ -1,16 +1,16 @@
--- What a recipe may write: the fields of a recipe, of its tables and roles, the members of `job` and `process`, the types of
--- parameters and their options. The checks of recipe.lua, job.lua, policy.lua, fields.lua, checkpoints.lua, layout.lua and
--- parameters.lua take names, words and defaults from here; `muster docs` and docs/recipe-reference.md are made of it.
+-- The recipe API as data: the fields of a recipe, of its tables and roles, the members of `job` and `process`, the types
+-- of parameters and their options. The checks of recipe.lua, job.lua, policy.lua, fields.lua, checkpoints.lua, layout.lua and
+-- parameters.lua take names, words and defaults from here; `muster docs` and docs/recipe-reference.md are generated from it.
 --
--- A section has name, title, doc, example and fields, `page` where another section's page shows it, other_names of its page, and
--- `what` its fields are called otherwise; a field has
+-- A section has name, title, doc, example and fields; `page`, if it is part of another section's page; other_names of its
+-- page; and `what`, another word for its fields. A field has
 --   name       1 stands for the first element of a table without a name
---   type       what a value is; `words` are all that are allowed instead, in the order in which messages list them
+--   type       what a value is; `words` lists all allowed values instead, in the order of messages
 --   range      which values of the type are allowed
---   default    as a recipe would write it, or a phrase; `required` if there is none
---   doc        one sentence; `example` as a recipe would write it
--- and what its check wants to know besides: `former` (a name that still works, with a warning), `only` (roles that job:role describes), `settable` (of a process), `describes` (not
--- inside `each`), `engine` (of a recipe: options of an engine), `declaration` (of a type: its default, for hints), `limits` (of a type: it has min, max, above, below).
+--   default    in the syntax of recipes, or a phrase; `required` if there is none
+--   doc        one sentence; `example` in the syntax of recipes
+-- and data for its check: `former` (a name that still works, with a warning), `only` (roles of job:role), `settable` (of a
+-- process), `describes` (not in `each`), `engine` (of a recipe: options of an engine), `declaration` (of a type, for hints), `limits` (it has min, max, above, below).
 
 local TIME, SIZE = 'duration: seconds or `"1h30m"`', 'size: bytes or `"64MiB"`'
 
@@ -45,6 +45,8 @@ return muster.recipe {
       { name = "cluster", type = "table", doc = "Hosts and devices that the job runs on (`muster docs cluster`).", example = "cluster = { hosts = 2 }" },
       { name = "limits", type = "table", doc = "Time limits of the whole job (`muster docs limits`).", example = 'limits = { time = "12h" }' },
       { name = "logs", type = "table", doc = "Size limit of logs, for roles without one of their own (`muster docs logs`).", example = 'logs = { max = "1GiB" }' },
+      { name = "container", type = "table", doc = "Container in which the processes of all roles run (`muster docs container`).",
+        example = 'container = { image = "train:1" }' },
       { name = "checkpoint", type = "table or function of `p`", doc = "Where the job writes checkpoints (`muster docs checkpoint`).",
         example = 'checkpoint = { dir = "checkpoints", latest = "step_*.pt" }' },
       { name = "slurm", type = "table", engine = true, doc = "Options of Slurm for `--on slurm`: `partition`, `account`, `time`, … (docs/slurm.md).",
@@ -87,6 +89,16 @@ return muster.recipe {
         example = 'max = "64MiB"' },
     } },
 
+  { name = "container", title = "Container", doc = "Fields of `container` in a recipe and in a role. A role takes the fields that it does not set from the recipe; `container = false` runs it outside.",
+    example = 'container = { image = "train:1", runtime = "podman", mounts = { "/data:/data:ro" }, options = { "--ulimit=memlock=-1" } }',
+    fields = {
+      { name = "image", type = "text", required = true, doc = "Image, as the runtime names it.", example = 'image = "registry.example/train:1"' },
+      { name = "runtime", words = { "podman", "apptainer", "docker", "enroot" }, default = '"podman"', doc = "Program that runs the container on each host.", example = 'runtime = "apptainer"' },
+      { name = "mounts", type = "text or list of texts", range = "`/path`, `/path:/in/container`, with `:ro` at the end",
+        doc = "Paths of the host that the processes find in the container, besides working folder, run directory and shipped code.", example = 'mounts = { "/data", "/models:/mnt:ro" }' },
+      { name = "options", type = "text or list of texts", doc = "Further options of the runtime.", example = 'options = { "--shm-size=8g" }' },
+    } },
+
   { name = "checkpoint", title = "Checkpoint", doc = "Fields of `checkpoint` in a recipe. A function of the parameters may return the table.",
     example = 'checkpoint = { dir = "checkpoints", latest = "step_*.pt", signal = "USR1" }',
     fields = {
@@ -121,7 +133,7 @@ end]],
       { name = "derive", type = "method", describes = true, doc = "Records computed values, which the plan shows and `--pin` forces, and returns them.",
         example = "local d = job:derive { steps = p.tokens / p.batch }" },
       { name = "port", type = "method", doc = "Reserves a port and returns its number as text, known at the start (`muster docs job:port`).", example = 'job:port "metrics"' },
-      { name = "address", type = "method", doc = "Returns where a process of another role listens, `host:port`, known at the start (`muster docs job:address`).",
+      { name = "address", type = "method", doc = "Returns the address of another role's process, `host:port`, known at the start (`muster docs job:address`).",
         example = 'job:env { DATA = job:address "server" }' },
       { name = "check", type = "method", doc = "Reports an error unless the condition holds, and continues; the message is formatted by string.format.",
         example = 'job:check(p.layers > 1, "layers = %d", p.layers)' },
@@ -156,7 +168,7 @@ end]],
     } },
 
   { name = "job:port", title = "`job:port`", what = "option",
-    doc = "A port of the job: its name (letters, digits, `_`, `-`), then options. The same name is the same port; a role's `ports` have other names.",
+    doc = "Reserves a port of the job. Arguments: its name (letters, digits, `_`, `-`), then options. The same name is the same port; it must differ from the names in roles' `ports`.",
     example = 'job:port("metrics", { number = 9000, host = 0 })',
     fields = {
       { name = "number", type = "whole number", range = "1 to 65535", default = "a free port", doc = "Fixed number, which muster does not change.", example = "number = 9000" },
@@ -164,8 +176,8 @@ end]],
     } },
 
   { name = "job:address", title = "`job:address`", what = "option",
-    doc = "Where a process of another role listens: the role's name, then options. The text is known at the start; commands, variables, `cwd` and files of `job:file` can hold it. "
-      .. "The role may be described later, and two roles may hold each other's addresses: ports are held before any process starts. `after` and `ready` say who has to listen first.",
+    doc = "Returns the address at which a process of another role listens. Arguments: the role's name, then options. The text is known at the start; commands, variables, `cwd` and files of `job:file` can contain it. "
+      .. "The role may be described later, and two roles can contain each other's addresses, because ports are reserved before any process starts. `after` and `ready` determine which role starts first.",
     example = [[
 job:role "store" { ports = "rpc", command = { "serve" }, ready = { port = "rpc" }, done = "never" }
 job:workers { count = 4, command = { "train", "--store", job:address "store" }, after = "store" }]],
@@ -202,8 +214,8 @@ job:workers {
       { name = "ports", type = "name or list of names", doc = "Ports that each process gets, as `process.ports.NAME`; others find them by `job:address`.", example = 'ports = { "rpc" }' },
       { name = "each", type = "function", doc = "Called for each process, whose command, folder, variables and context it may set (`muster docs process`).",
         example = "each = function(process) … end" },
-      { name = "apply_context", type = "true or false", default = "where the command is Python",
-        doc = "`true`: scripts get their context applied whatever the command looks like; `false`: they have to request it.", example = "apply_context = true" },
+      { name = "apply_context", type = "true or false", default = "if the command is Python",
+        doc = "`true`: applies the context to scripts whatever the command looks like; `false`: scripts have to request it.", example = "apply_context = true" },
       { name = "wrap", type = "list", doc = "Words before the command of each process, such as a tracer or a profiler.", example = 'wrap = { "strace", "-f" }' },
       { name = "cores", type = '`"auto"`, number or list', default = "any core", doc = "Processor cores: an equal share for each process, a number of cores for each, or a list for all of them.",
         example = 'cores = "0-7,16-23"' },
@@ -212,6 +224,8 @@ job:workers {
       { name = "restart", type = "table or number", default = "never", doc = "When processes are restarted; a number is `{ max = … }` (`muster docs restart`).", example = "restart = 3" },
       { name = "limits", type = "table", doc = "Time limits of the role (`muster docs limits`).", example = 'limits = { silent = "15m" }' },
       { name = "logs", type = "table", default = "that of the recipe", doc = "Size limit of the role's logs (`muster docs logs`).", example = 'logs = { max = "1GiB" }' },
+      { name = "container", type = "table or `false`", default = "that of the recipe", doc = "Container in which the processes run (`muster docs container`).",
+        example = 'container = { image = "train:1" }' },
       { name = "stop", type = "table", doc = "How the processes are stopped (`muster docs stop`).", example = 'stop = { signal = "INT", grace = "30s" }' },
       { name = "done", words = { "all", "any", "never" }, default = 'that of the contract, or `"all"`',
         doc = "Whether the job waits for all processes of the role, for one, or for none because the role serves.", example = 'done = "never"' },
@@ -284,7 +298,7 @@ end]],
     } },
 
   { name = "parameters", what = "type", title = "Parameter types", other_names = { "parameter", "types" },
-    doc = "Constructors for `params`. The first element of the table is the default; without one the parameter has to be given.",
+    doc = "Constructors for `params`. The first element of the table is the default; without one the parameter must be given.",
     example = [[
 params = {
   layers    = muster.int { 24, min = 1, doc = "transformer layers" },
@@ -310,7 +324,7 @@ params = {
   { name = "options", page = "parameters", what = "option", title = "Options of a parameter", doc = "Fields of a parameter's declaration.",
     example = 'lr = muster.float { 1e-3, above = 0, max = 1, doc = "learning rate", was = "rate", from_env = "LR" }',
     fields = {
-      { name = 1, type = "value of the type", default = "none: it has to be given", doc = "Default.", example = "muster.int { 4 }" },
+      { name = 1, type = "value of the type", default = "none: it must be given", doc = "Default.", example = "muster.int { 4 }" },
       { name = "default", type = "value of the type", doc = "The same with a name.", example = "muster.int { default = 4 }" },
       { name = "min", limits = true, type = "number", doc = "Least value.", example = "min = 1" },
       { name = "max", limits = true, type = "number", doc = "Greatest value.", example = "max = 64" },

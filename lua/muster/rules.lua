@@ -1,8 +1,8 @@
--- The site's rules: a file that returns a function, called with every finished plan. What it finds is told with its own
--- words, at its own lines.
+-- The site's rules: a file that returns a function, which is called with every finished plan. Its findings are reported
+-- with its messages, at its lines.
 local host, prelude = ...
 
--- Called by the engine. `plan` is what `muster plan --json` prints, as plain tables.
+-- Called by the engine. `plan` is the output of `muster plan --json` as plain tables.
 local function judge(path, plan)
   local text, file = host.read_beside(path)
   local name = path:match("[^/]*$")
@@ -11,10 +11,10 @@ local function judge(path, plan)
   end
   local rules = prelude.run(text, file, path:match("^@[^/]*/"))
   if type(rules) ~= "function" then
-    host.stop("policy", host.here(), "the rules of the site are a function, got " .. host.show(rules),
+    host.stop("policy", host.here(), "the rules of the site must be a function, got " .. host.show(rules),
               "end the file with: return function(plan, check, warn) … end")
   end
-  -- Records what is wrong and goes on, so that one run shows everything.
+  -- Records a finding and continues, so that one run shows all of them.
   local function judging(severity, word)
     return function(condition, message, ...)
       if condition then return end

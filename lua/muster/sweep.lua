@@ -1,5 +1,5 @@
--- Sweeps as files describe them: muster.sweep { … }, spaces and the axes in them, samplers, rules of early stopping.
--- Gives the engine plain tables; whether names and values are the recipe's, C++ says (src/lua/engine/read_sweep.cc).
+-- Sweeps as files describe them: muster.sweep { … }, spaces with their axes, samplers, early stopping. Passes plain
+-- tables to the engine; C++ checks names and values against the recipe (src/lua/engine/read_sweep.cc).
 local host, prelude, muster, parameters, recipes = ...
 
 local api = muster.api
@@ -24,7 +24,7 @@ local SEALED_PARTS = {
   { "objective", "an objective", 'muster.minimize "loss"' },
   { "early_stop", "a rule of early stopping", 'muster.asha { resource = "step", min = 100, max = 6400, eta = 4 }' },
 }
-local MOST_NESTED = 12  -- spaces inside each other
+local MOST_NESTED = 12  -- levels of nested spaces
 
 -- Axes ---------------------------------------------------------------------------------------------------------------
 
@@ -45,7 +45,7 @@ function api.choice(values)
   return muster.seal("an axis", { axis = "choice", values = copied, place = place })
 end
 
--- Ends are numbers, or what the parameter's type reads: "1GiB".
+-- Limits are numbers, or texts in the format of the parameter's type: "1GiB".
 local function ends_of(name, place, ...)
   local ends = { ... }
   for position = 1, select("#", ...) do
@@ -64,7 +64,7 @@ for name, kind in pairs { uniform = "uniform", log_uniform = "log_uniform", int_
   end
 end
 
--- range(low, high) has steps of 1; quantised is a uniform number rounded to its steps, which is the same set.
+-- range(low, high) has steps of 1; quantised is a uniform number rounded to steps, which is the same set.
 function api.range(low, high, step)
   local place = host.here()
   return muster.seal("an axis", { axis = "range", values = ends_of("range", place, low, high, step == nil and 1 or step), place = place })
@@ -93,7 +93,7 @@ for _, kind in ipairs { "product", "zip", "union" } do
   end
 end
 
--- when({ optimizer = { "adam", "sgd" } }, { … }): the second, for points in which the first holds.
+-- when({ optimizer = { "adam", "sgd" } }, { … }): the space, restricted to points for which the condition holds.
 function api.when(condition, space)
   local place = host.here()
   if type(condition) ~= "table" or muster.kind_of(condition) or type(space) ~= "table" then
@@ -103,13 +103,13 @@ function api.when(condition, space)
   return muster.seal("a space", { kind = "when", condition = copy(condition), space = space, place = place })
 end
 
--- A sealed space, or a plain table, which is a product, as the engine wants it.
+-- A sealed space, or a plain table, which is a product, in the form of the engine.
 local function space_of(declared, value, place, depth)
   if depth > MOST_NESTED then host.stop("space", place, ("spaces are nested deeper than %d"):format(MOST_NESTED)) end
   local space = contents(value, "a space")
   if not space then
     if type(value) ~= "table" or muster.kind_of(value) then
-      host.report("error", "type", place, "a space is a table or muster.product, zip, union or when, got " .. shown(value))
+      host.report("error", "type", place, "a space must be a table or muster.product, zip, union or when, got " .. shown(value))
       return { kind = "product", parts = {}, place = place }
     end
     space = { kind = "product", entries = value, place = place }
@@ -137,7 +137,7 @@ local function space_of(declared, value, place, depth)
     local kind = muster.kind_of(named)
     if kind then
       host.report("error", "type", space.place, ("%s: %s is not an axis"):format(name, kind),
-                  kind == "a space" and "a space stands in the table without a name" or nil)
+                  kind == "a space" and "a space has no name in the table" or nil)
       return
     end
     local what = parameters.what_is(declared, name) or (name == "cluster" and "block" or nil)
@@ -174,7 +174,7 @@ local function space_of(declared, value, place, depth)
   return { kind = space.kind, parts = parts, place = space.place }
 end
 
--- What else a sweep says ---------------------------------------------------------------------------------------------
+-- Other fields of a sweep ---------------------------------------------------------------------------------------------
 
 -- The options of a constructor as a plain table with its place.
 local function options_of(name, given, place)
@@ -210,17 +210,17 @@ for name, maximize in pairs { minimize = false, maximize = true } do
   end
 end
 
--- The recipe that all trials run: the sweep's, with what is fixed.
+-- The recipe of all trials: the sweep's, extended by `fixed`.
 local function recipe_of(given, place)
   local base = contents(given.recipe, "a recipe")
   if not base then
     host.stop(given.recipe == nil and "missing" or "type", place,
-              given.recipe == nil and "the sweep has no recipe" or "recipe is a recipe, got " .. shown(given.recipe),
+              given.recipe == nil and "the sweep has no recipe" or "recipe must be a recipe, got " .. shown(given.recipe),
               'recipe = muster.load "gpt.lua"')
   end
   if given.fixed == nil then return given.recipe end
   if type(given.fixed) ~= "table" or muster.kind_of(given.fixed) then
-    host.report("error", "type", place, "fixed is a table of values, got " .. shown(given.fixed), "fixed = { steps = 1000 }")
+    host.report("error", "type", place, "fixed must be a table of values, got " .. shown(given.fixed), "fixed = { steps = 1000 }")
     return given.recipe
   end
   local params, cluster = copy(given.fixed), nil
@@ -249,7 +249,7 @@ function api.sweep(given)
   local plain = { place = place, name = given.name, doc = given.doc }
   for _, key in ipairs { "name", "doc" } do
     if given[key] ~= nil and type(given[key]) ~= "string" then
-      host.report("error", "type", place, ("%s is a string, got %s"):format(key, shown(given[key])))
+      host.report("error", "type", place, ("%s must be a string, got %s"):format(key, shown(given[key])))
       plain[key] = nil
     end
   end
@@ -270,14 +270,14 @@ function api.sweep(given)
     local key = part[1]
     plain[key] = contents(given[key], part[2])
     if given[key] ~= nil and not plain[key] then
-      host.report("error", "type", place, ("%s is %s, got %s"):format(key, part[2], shown(given[key])), ("%s = %s"):format(key, part[3]))
+      host.report("error", "type", place, ("%s must be %s, got %s"):format(key, part[2], shown(given[key])), ("%s = %s"):format(key, part[3]))
     end
   end
   for _, key in ipairs { "metrics", "retry", "budget" } do
     if given[key] ~= nil then plain[key] = options_of(key, given[key], place) end
   end
   if given.where ~= nil and type(given.where) ~= "function" then
-    host.report("error", "type", place, "where is a function, got " .. shown(given.where),
+    host.report("error", "type", place, "where must be a function, got " .. shown(given.where),
                 'where = function(p, d) return d.bubble <= 0.15, "the pipeline idles too much" end')
   end
   return muster.seal("a sweep", { recipe = recipe, where = type(given.where) == "function" and given.where or nil, plain = plain })
@@ -285,7 +285,7 @@ end
 
 -- Conditions ---------------------------------------------------------------------------------------------------------
 
--- What `d` is in a condition: the values that the plan function derived, and the size of the job.
+-- The argument `d` of a condition: the derived values of the plan function, and the size of the job.
 local function facts_of(job)
   local facts = {}
   for _, name in ipairs { "hosts", "devices_per_host", "devices" } do facts[name] = job.cluster[name] end
@@ -294,10 +294,10 @@ local function facts_of(job)
   return facts
 end
 
--- Conditions of the command line: each is an expression in the world of a recipe, with the names of derived values and
--- parameters. They are compiled once.
+-- Conditions of the command line: each is an expression in the environment of a recipe, extended by the names of
+-- derived values and parameters. They are compiled once.
 local compiled = {}
-local asked = {}  -- what they are asked about: p, inside (the table behind p) and d
+local asked = {}  -- the point that is judged: p, inside (the table behind p) and d
 
 local scope = setmetatable({}, {
   __index = function(_, key)
@@ -335,7 +335,7 @@ local function holds(text)
   return value
 end
 
--- Called for a point whose job could be described; reports what does not hold.
+-- Called for a point whose job was described without errors; reports the conditions that do not hold.
 local function judge(where, texts, p, job)
   local d = facts_of(job)
   if where then

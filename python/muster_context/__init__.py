@@ -4,14 +4,15 @@
 
     muster_context.apply()                        apply the recipe's settings, if that has not happened
     muster_context.settings()                     the settings as a dictionary
+    network = muster_context.parallel(network)    wrap a network in the recipe's AutoParallel (2.6 and later)
     muster_context.report(step=100, loss=0.25)    append a line to the run's metrics
 
-None of these is needed where muster applies the context by itself. This file is read at the start of every
-Python below a run, so it only defines the three functions; their code is imported when they are called.
-Outside a run, all of them do nothing.
+Where muster applies the context by itself, only parallel() is needed, and only by recipes with
+parallel { … }. This file is read at the start of every Python below a run, so it only defines the
+functions; their code is imported when they are called. Outside a run, all of them do nothing.
 """
 
-__all__ = ["apply", "report", "settings"]
+__all__ = ["apply", "parallel", "report", "settings"]
 
 
 def apply():
@@ -25,6 +26,20 @@ def apply():
     from . import api
 
     return api.apply()
+
+
+def parallel(network):
+    """The network in mindspore.parallel.auto_parallel.AutoParallel, with the recipe's parallel { … }.
+
+    Call it for the outermost cell, after mindspore.communication.init(): AutoParallel reads rank and group
+    then. The same network outside a run, without such settings, and (with a line on stderr) where another
+    process has the settings. May be called for several networks. Applies the other settings first, as
+    apply() does. An exception of AutoParallel(network) propagates; the process ends with code 1 if a method
+    refuses its value. Raises ImportError if there is no mindspore.
+    """
+    from . import api
+
+    return api.parallel(network)
 
 
 def settings(secrets=False):

@@ -1,4 +1,4 @@
-"""The implementation of apply() and settings() of the package.
+"""The implementation of apply(), parallel() and settings() of the package.
 
 A call may do more than an import: a script that requests the settings gets them even below another Python
 of the run, as long as that one has not imported mindspore.
@@ -17,6 +17,14 @@ def apply():
 
     # No lock here: a thread that imports mindspore holds the import lock first.
     return applying.by_call(importlib.import_module("mindspore"))
+
+
+def parallel(network):
+    if not launched.context_file():
+        return network
+    from . import applying
+
+    return applying.wrapped(importlib.import_module("mindspore"), network)
 
 
 def settings(secrets):

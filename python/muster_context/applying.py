@@ -1,8 +1,8 @@
 """Applies the settled context to an imported mindspore, once, and records the result.
 
 Decides when to apply it, ends the process on a refusal, and detects changes by the script. `rules` describes
-MindSpore's functions; `context_file` reads the settings, `launched` decides which process may have them, and
-`record` writes the record.
+MindSpore's functions; `context_file` reads the settings, `auto_parallel` wraps networks, `launched` decides
+which process may have the settings, and `record` writes the record.
 """
 
 import atexit
@@ -11,13 +11,14 @@ import os
 import sys
 import threading
 
-from . import context_file, launched, record, rules
+from . import auto_parallel, context_file, launched, record, rules
 
 BY_HOOK = "import hook"
 BY_CALL = "explicit call"
 
 _lock = threading.RLock()
 _applied_by = None  # pid, once the settings are in force
+_application = None
 
 
 def after_import(module):
@@ -33,6 +34,16 @@ def by_call(module):
     return _apply_once(module, BY_CALL)
 
 
+def wrapped(module, network):
+    """Called by the script. The network in AutoParallel, if the recipe has settings for it."""
+    if _apply_once(module, BY_CALL):
+        with _lock:
+            return _application.wrap(network)
+    launched.say("the settings of %s are in force in another process: process %d does not wrap its network"
+                 % (_name(), os.getpid()))
+    return network
+
+
 def import_failed(problem):
     """Records that mindspore could not be imported; the exception propagates."""
     if _applied_by is not None:
@@ -46,7 +57,7 @@ def import_failed(problem):
 
 
 def _apply_once(module, how):
-    global _applied_by
+    global _applied_by, _application
     with _lock:
         if _applied_by is not None:
             return True  # also in a forked child: it has its parent's settings
@@ -59,7 +70,8 @@ def _apply_once(module, how):
         except OSError as problem:
             launched.say("the report will not know what became of the context: %s" % problem)
         _applied_by = os.getpid()
-        Application(module, how).run()
+        _application = Application(module, how)
+        _application.run()
         return True
 
 
@@ -74,11 +86,14 @@ class Application:
         self._record.update(imported=True, how=how, applied_at=record.now(), release=self._imported_release())
         self._freezes = (rules.release_of(self._record["release"]) or (0,))[0] >= 2
         self._functions = {}
+        self._wrapped = None
 
     def run(self):
         self._functions = self._read()
         for function, values in self._functions.items():
-            if values and rules.is_call(function):
+            if values and function == rules.PARALLEL:
+                self._record["waiting"].append(function)
+            elif values and rules.is_call(function):
                 self._call(function, values)
             elif values:
                 self._set_all(function, values)
@@ -89,6 +104,33 @@ class Application:
         # Registered after mindspore's own cleanup, so that this runs before it.
         atexit.register(self._at_exit)
         self._write()
+
+    def wrap(self, network):
+        """The network in AutoParallel; as it is without such settings. Also in forked children."""
+        values = self._functions.get(rules.PARALLEL)
+        if not values:
+            return network
+        wrapping = auto_parallel.Wrapping(self._module, values)
+        try:
+            cell = wrapping.cell(network)
+        except auto_parallel.Refused as refusal:
+            self._stop(refusal.kind, str(refusal) % {"release": self._record["release"]}, rules.PARALLEL,
+                       refusal.name, values.get(refusal.name))
+        except Exception as problem:  # the script's own network, or its call comes too early
+            self._record["errors"].append(_error("setter", "%s: %s" % (type(problem).__name__, problem),
+                                                 rules.PARALLEL))
+            self._write_own()
+            raise
+        self._wrapped = wrapping
+        self._record["applied"][rules.PARALLEL] = {name: record.plain(values[name])
+                                                   for name in wrapping.order()}
+        self._record["waiting"] = []
+        self._record["errors"] = []  # of an earlier call, which the script has survived
+        for name in wrapping.order():
+            self._read_back("in_effect", rules.PARALLEL, name, values[name])
+        self._record["unreadable"].setdefault(rules.PARALLEL, {}).update(wrapping.unreadable())
+        self._write_own()
+        return cell
 
     def _imported_release(self):
         version = getattr(self._module, "__version__", None)
@@ -123,7 +165,7 @@ class Application:
         for name in rules.in_order(function, values):
             value = values[name]
             try:
-                argument = context_file.revealed(value)
+                argument = auto_parallel.with_layouts(self._module, name, context_file.revealed(value))
             except (OSError, ValueError) as problem:
                 self._stop("secret", "the secret for %s of %s cannot be read: %s" % (name, function, problem),
                            function, name, value)
@@ -186,6 +228,8 @@ class Application:
             return None
 
     def _value_in_effect(self, function, name):
+        if function == rules.PARALLEL:
+            return self._wrapped.value_in_effect(name)
         if function in rules.GETTERS:
             return self._function(rules.GETTERS[function])(name)
         current = self._function("get_current_device") if function == "set_device" else None
@@ -203,6 +247,9 @@ class Application:
                 self._read_back("at_exit", function, name, value)
             self._record["overridden"] = list(self._overridden())
             self._write()
+            if self._record["waiting"] and os.environ.get("MS_ROLE", "MS_WORKER") == "MS_WORKER":
+                launched.say("the settings of parallel were not applied: the script did not call "
+                             "muster_context.parallel(network)")
         except Exception as problem:
             launched.say("the values at exit are not known: %s: %s" % (type(problem).__name__, problem))
 
@@ -224,6 +271,11 @@ class Application:
             record.write(self._record)
         except OSError as problem:
             launched.say("the report will not know what became of the context: %s" % problem)
+
+    def _write_own(self):
+        """Leaves the record to the parent in a forked child."""
+        if os.getpid() == self._pid:
+            self._write()
 
     def _stop(self, kind, message, function=None, name=None, value=None):
         """Ends the process: a training with other settings than the recipe's must not go on.

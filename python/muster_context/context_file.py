@@ -10,10 +10,12 @@ import os
 from . import record, rules
 
 FORMAT = 1
-# In the order of application: the device first, then the setters; the other functions follow by name.
+# In the order of application: the device first, then the setters; the other functions follow by name. The
+# settings of rules.PARALLEL wait for the network.
 FUNCTIONS = ("set_device", "set_context", "set_ps_context", "set_auto_parallel_context")
 
 # The only attribute for which MindSpore distinguishes tuples from lists; it expects them at every level.
+# Tables inside are layouts.
 TUPLES = {"dataset_strategy"}
 # Never shown, whatever their source.
 PASSWORDS = {"client_password", "server_password"}
@@ -79,7 +81,8 @@ def read(path):
     if not isinstance(release, str) or not isinstance(functions, dict):
         raise ValueError("the context names no release or holds no functions")
     for function, values in functions.items():
-        if not (function in FUNCTIONS or rules.is_call(function)) or not isinstance(values, dict):
+        known = function in FUNCTIONS or function == rules.PARALLEL or rules.is_call(function)
+        if not known or not isinstance(values, dict):
             raise ValueError("the context cannot be applied with %s" % function)
     order = [function for function in FUNCTIONS if function in functions]
     order += sorted(function for function in functions if function not in FUNCTIONS)

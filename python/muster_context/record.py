@@ -42,7 +42,8 @@ def fresh():
         "expected": None,     # the recipe's release
         "how": None,          # "import hook" or "explicit call"
         "applied_at": None,
-        "complete": False,    # every value was applied
+        "complete": False,    # every value was applied, except those that wait
+        "waiting": [],        # functions whose values wait for a call of the script: parallel
         "applied": {},        # function → attribute → value as it was set, in the order of the calls
         "in_effect": {},      # … as it read back immediately
         "at_exit": None,      # … as it read when the interpreter ended; null if it was killed

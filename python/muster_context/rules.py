@@ -12,6 +12,8 @@ attribute affects what a later one may be or does:
 - set_ps_context: enable_ps first, it overwrites the others from the environment.
 - set_auto_parallel_context: parallel_mode first. dataset_strategy and strategy_ckpt_config last: they store
   the same values as full_batch and the strategy files, with more detail.
+- parallel, the settings of AutoParallel: the constructor's mode first; transformer_opt, which changes the
+  context at once, last.
 - Others are sorted by name. That puts old names before new ones if both are set:
   auto_parallel_search_mode and search_mode, all_reduce_fusion_config and comm_fusion.
 """
@@ -22,8 +24,12 @@ FIRST = {
     "set_context": ("device_target", "mode", "jit_config"),
     "set_ps_context": ("enable_ps",),
     "set_auto_parallel_context": ("parallel_mode",),
+    "parallel": ("mode", "pipeline", "hsdp", "dataset_strategy"),
 }
-LAST = {"set_auto_parallel_context": ("dataset_strategy", "strategy_ckpt_config")}
+LAST = {
+    "set_auto_parallel_context": ("dataset_strategy", "strategy_ckpt_config"),
+    "parallel": ("transformer_opt",),
+}
 GETTERS = {
     "set_context": "get_context",
     "set_ps_context": "get_ps_context",
@@ -33,6 +39,12 @@ GETTERS = {
 # Functions of 2.5 and later that take their parameters in one call, as they are named below mindspore.
 CALLS = re.compile(r"set_device|set_deterministic|set_recursion_limit|runtime\.\w+|"
                    r"device_context\.(cpu|gpu|ascend)\.\w+\.\w+")
+# Settings that wait for the script's network, and the class that it is wrapped in.
+PARALLEL = "parallel"
+AUTO_PARALLEL = "parallel.auto_parallel.AutoParallel"
+# Its methods whose settings are tables of their parameters. Others take the value; those without parameters
+# are called where it is true.
+SPREAD = ("hsdp", "pipeline")
 # The value of a function without parameters.
 CALLED = "called"
 

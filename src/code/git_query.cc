@@ -15,14 +15,14 @@ GitQuery::GitQuery(boost::asio::io_context& io, std::string folder, std::vector<
       deadline_(io.get_executor()) {
   deadline_.expires_after(kWithin);
   deadline_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
-    if (!error && *alive) Tell(std::nullopt);
+    if (!error && *alive) Report(std::nullopt);
   });
   Begin(FilterWords(), {}, [this](const CommandOutput& named) {
     // 1: no filters; a folder without a repository has none either, which the next call reports.
-    if (named.exit_code < 0) return Tell(std::nullopt);
+    if (named.exit_code < 0) return Report(std::nullopt);
     Begin({"status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=dirty"}, FiltersIn(named.out),
           [this](const CommandOutput& status) {
-            Tell(status.exit_code == 0 ? ReadGitStatus(status.out) : std::nullopt);
+            Report(status.exit_code == 0 ? ReadGitStatus(status.out) : std::nullopt);
           });
   });
 }
@@ -33,7 +33,7 @@ void GitQuery::Begin(const std::vector<std::string>& words, const std::vector<st
                      std::function<void(const CommandOutput&)> then) {
   const auto refuse = [&] {
     boost::asio::post(io_, [this, alive = alive_] {
-      if (*alive) Tell(std::nullopt);
+      if (*alive) Report(std::nullopt);
     });
   };
   call_ = std::make_unique<GitCall>(launcher_, folder_, words, environment_, filters);
@@ -49,7 +49,7 @@ void GitQuery::Begin(const std::vector<std::string>& words, const std::vector<st
                      });
 }
 
-void GitQuery::Tell(std::optional<GitState> state) {
+void GitQuery::Report(std::optional<GitState> state) {
   if (!done_) return;
   deadline_.cancel();
   ended_.reset();

@@ -1,6 +1,6 @@
-// Queries the git state of a folder in the background; only the caller that needs the result at the end waits for
-// it.
-// Depends on git calls and the loop. Without git or a repository, or after a timeout, there is no answer.
+// Queries the git state of a folder in the background; only a caller that needs the result at the end waits
+// for it. Depends on git calls and the loop. Without git or a repository, or after a timeout, there is no
+// result.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,7 @@ class GitQuery {
 
   void Begin(const std::vector<std::string>& words, const std::vector<std::string>& filters,
              std::function<void(const CommandOutput&)> then);
-  void Tell(std::optional<GitState> state);
+  void Report(std::optional<GitState> state);
 
   boost::asio::io_context& io_;
   const std::string folder_;

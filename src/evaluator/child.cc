@@ -27,8 +27,8 @@ namespace {
 constexpr int kProtocolBroken = 70;
 constexpr int kNiceOfForks = 10;
 
-// The parent answers every question that wants a reply; without one there is nobody left to evaluate for. A printed
-// line wants none: on a busy machine thousands of them would each wait for two processes to have their turn.
+// Sends a question to the parent and waits for the reply; exits if the parent is gone. A printed line needs no reply:
+// on a busy machine waiting for one would cost two context switches for each of thousands of lines.
 Reply AskParent(const Question& question) {
   Frame frame;
   if (question.text.size() > kLongestQuestion) return {false, "the name is longer than 64 KiB"};
@@ -42,18 +42,18 @@ Reply AskParent(const Question& question) {
   return *std::move(reply);
 }
 
-// What this process frees may stay with it: asking the kernel for memory and giving it back in small pieces is an
-// eighth of the time of a plan of thousands of processes.
+// Keeps freed memory in the process: requesting memory from the kernel and returning it in small pieces takes an eighth
+// of the time of a plan of thousands of processes.
 void KeepMemory() {
   mallopt(M_TOP_PAD, 4 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
-// What every evaluator and stem begins with.
+// The initialisation of every evaluator and fork server.
 void SettleIn() {
   KeepMemory();
   if (const char* folder = std::getenv("MUSTER_LUA_PATH"); folder != nullptr) OverrideEmbeddedSources(folder);
-  setlocale(LC_ALL, "");  // the parent gives LC_ALL only where a plan is to be made under another locale
+  setlocale(LC_ALL, "");  // the parent sets LC_ALL only if a plan is to be made under another locale
 }
 
 LastPlace* TakePage(int fd) {
@@ -85,13 +85,13 @@ EvaluationRequest NextRequest() {
     EvaluationAnswer answer = lockdown.error.empty() ? engine.Evaluate(request) : Refusal(lockdown.error);
     answer.lockdown = lockdown.means;
     WriteFrame(kEvaluatorSocket, FrameTag::kAnswer, Archived(answer));
-    // No destructors and no finalizers: nothing that the recipe left behind may run, and memory is the kernel's to
-    // free.
+    // No destructors and no finalizers: no code of the recipe may run any more, and the kernel frees the
+    // memory.
     if (request.last) _exit(0);
   }
 }
 
-// The socket and the page of an evaluator that is wanted. Nothing left to do: ends the process.
+// The socket and the page of the next evaluator to fork. Exits if there will be no further one.
 std::array<UniqueFd, 2> NextEnds() {
   for (;;) {
     auto ends = TakeDescriptors<2>(kEvaluatorSocket);
@@ -109,7 +109,7 @@ void EvaluatorMain(OpenedInterpreter opened) {
 }
 
 void ForkServerMain(bool schema_too, OpenedInterpreter opened) {
-  // What is evaluated ahead gives way to what runs: it takes the time that nobody else wants.
+  // Evaluating ahead has lower priority than running processes.
   setpriority(PRIO_PROCESS, 0, kNiceOfForks);
   SettleIn();
   const pid_t parent = getppid();
@@ -119,7 +119,7 @@ void ForkServerMain(bool schema_too, OpenedInterpreter opened) {
   const std::string filter = LockdownFilter();
   for (;;) {
     std::array<UniqueFd, 2> ends = NextEnds();
-    // Whoever waits for an evaluator that cannot be forked sees its socket closed.
+    // If the fork fails, the parent that waits for the evaluator sees its socket closed.
     if (ForkSibling(SIGKILL, parent) != 0) continue;
     if (dup2(ends[0].get(), kEvaluatorSocket) < 0) _exit(kProtocolBroken);
     ends[0].reset();

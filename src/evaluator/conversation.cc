@@ -19,9 +19,9 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMostQuestions = 20'000;
-// So many frames are taken before somebody else has a turn.
+// Frames that one call takes, so that the parent can do other work in between.
 constexpr int kFramesAtOnce = 100;
-// Without a pidfd there is nothing to wait at for the end of one that has closed its socket: it has this long.
+// How long an evaluator that has closed its socket may take to exit, if there is no pidfd to wait on.
 constexpr std::uint64_t kEndPatience = 100'000'000;
 
 constexpr const char* kLastLine = "a recipe only describes; this line was reached last";
@@ -43,14 +43,14 @@ void Conversation::Ask(std::string request, Answer answer, const EvaluationLimit
   deadline_ns_ = MonotonicNowNs() + limits.wall_ms * 1'000'000;
   WaitFor(Waits::kForRead);
   Diagnostics failed;
-  if (!Begun(failed)) return;  // Continue() tells
+  if (!Begun(failed)) return;  // Continue() reports the failure
   WaitFor(outgoing_.Flush(evaluator_->socket()) ? Waits::kForRead : Waits::kForWrite);
 }
 
 bool Conversation::Begun(Diagnostics& failed) {
   if (sent_) return true;
   EvaluatorProcess::Birth birth = evaluator_->AskBirth();
-  if (birth == EvaluatorProcess::Birth::kFailed) {  // the stem is gone: one of its own
+  if (birth == EvaluatorProcess::Birth::kFailed) {  // the fork server is gone: starts one directly
     auto started = EvaluatorProcess::Start(start_);
     if (!started) {
       failed = std::move(started.error());
@@ -90,7 +90,7 @@ std::optional<Result<std::string>> Conversation::Go() {
     return Fail(std::move(failed));
   }
   for (int frames = 0; frames < kFramesAtOnce; ++frames) {
-    // Who does not read its answers is asked nothing more, and gets no more of them.
+    // An evaluator that does not read its answers is sent no more, and its questions are not read.
     if (!outgoing_.Flush(evaluator_->socket())) {
       WaitFor(Waits::kForWrite);
       return std::nullopt;
@@ -138,7 +138,7 @@ Diagnostic Conversation::Unreadable() {
   return Error("evaluator", last_reached_, "the evaluator's answer is not one; the recipe may have corrupted it");
 }
 
-// What ended an evaluator that did not answer.
+// Why an evaluator exited without an answer.
 Diagnostic Conversation::NoAnswer(ReadStatus read) {
   const Place last = evaluator_->LastReached();
   if (read == ReadStatus::kBroken) return Unreadable();
@@ -181,7 +181,7 @@ void Conversation::WaitFor(Waits waits) {
 }
 
 void Conversation::Wait(std::uint64_t until_ns) const {
-  // Not at the epoll descriptor: of thousands of questions each would wait for a wake-up through two queues.
+  // Waits on the descriptor, not on epoll: with thousands of questions two wake-ups for each would be too slow.
   pollfd watched{epoll_.get(), POLLIN, 0};
   if (evaluator_ != nullptr && waits_ != Waits::kNothing) {
     const int fd = waits_ == Waits::kForEnd ? evaluator_->pidfd() : evaluator_->socket();

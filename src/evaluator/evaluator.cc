@@ -30,7 +30,7 @@ Reply AnswerQuestion(const Question& question, RecipeFiles& files, const Evaluat
     case Question::Kind::kVariable: {
       std::optional<std::string> value;
       if (question.text.find('\0') != std::string::npos) {
-        // no variable is called so
+        // such a name cannot be set
       } else if (options.variable) {
         value = options.variable(question.text);
       } else if (const char* own = std::getenv(question.text.c_str())) {
@@ -83,7 +83,7 @@ EvaluationRequest RequestOf(const EvaluationOptions& options, const RecipeFiles&
   return request;
 }
 
-// A derived value cannot be set; the message says by which parameters it can be changed, if there is time to find out.
+// The error for setting a derived value; names the parameters that change it, if there is time to find them.
 Diagnostic NotSettable(const EvaluationOptions& options, const KnownPlaces& places, const DerivedOverride& override,
                        bool may_take_long) {
   const std::string& name = override.name;
@@ -100,10 +100,10 @@ Diagnostic NotSettable(const EvaluationOptions& options, const KnownPlaces& plac
                (names.empty() ? "" : "it follows from " + names + "; ") + ("--pin " + name + "=… forces it"));
 }
 
-// One request, and what its answer is held against.
+// A request, and the data by which its answer is checked.
 struct Asked {
   EvaluationOptions options;
-  bool awaited = false;  // whoever waits for the answer does nothing else meanwhile
+  bool awaited = false;  // the caller does nothing else until the answer arrives
   std::uint64_t began_ns = MonotonicNowNs();
 };
 
@@ -117,7 +117,7 @@ Result<Evaluation> EvaluationOf(const Asked& asked, const RecipeFiles& files, Re
     for (const DerivedOverride& override : answer->not_settable) {
       const bool asked_for = std::any_of(options.overrides.begin(), options.overrides.end(),
                                          [&](const Override& given) { return given.name == override.name; });
-      if (!asked_for) continue;  // the evaluator is not to be trusted
+      if (!asked_for) continue;  // the evaluator is not trusted
       answer->diagnostics.push_back(NotSettable(options, places, override, asked.awaited));
     }
   }

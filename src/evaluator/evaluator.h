@@ -1,5 +1,5 @@
-// Evaluating a recipe, from the parent's side: has an evaluator process started, answers its questions, decodes
-// its answer as untrusted bytes.
+// Evaluating a recipe, from the parent's side: starts an evaluator process, answers its questions, decodes its answer
+// as untrusted bytes.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,24 @@
 #include "evaluator/conversation.h"
 #include "evaluator/evaluator_fork_server.h"
 #include "evaluator/evaluator_process.h"
+#include "evaluator/pending.h"
 #include "evaluator/recipe_files.h"
 #include "muster/result.h"
 
 namespace muster {
 
-// What name:=value says on the command line.
+// The override of name:=value on the command line.
 Override ValueOverride(std::string name, Value value);
 
-// The values of a sweep's point, on top of all that is there.
+// Adds the values of a sweep's point, with the highest precedence.
 void AddPoint(const Point& point, std::vector<Override>& overrides);
 
 struct EvaluationOptions {
   std::string recipe_file;
-  std::string beside = {};       // the folder that muster.here looks in instead of the recipe's; absolute
-  std::string told_folder = {};  // what muster.here gives instead of the folder that it looks in
+  std::string beside = {};       // the folder of muster.here, if it is not the recipe's; absolute
+  std::string told_folder = {};  // the result of muster.here instead of that folder
   std::vector<Override> overrides;
-  std::vector<std::string> profiles;  // see EvaluationRequest, and for those that follow
+  std::vector<std::string> profiles;  // these and the following: see EvaluationRequest
   std::vector<Override> pins;
   std::vector<std::string> args;
   Site site;
@@ -48,20 +49,20 @@ struct EvaluationOptions {
   std::optional<Space> words = {};
   std::optional<JudgeTask> judge = {};
   std::vector<Point> points = {};
-  // Of the site files that made `site`: they become inputs and sources of the plan as well.
+  // The site files of which `site` consists: they become inputs and sources of the plan as well.
   std::vector<Input> site_inputs;
   std::map<std::string, std::string> site_sources;
   EvaluationLimits limits;
-  std::string locale = {};  // that the evaluator is to run under, as setlocale(3) names it; empty: "C"
-  // Answers what the recipe asks of muster's environment; empty: getenv.
+  std::string locale = {};  // the evaluator's locale, as in setlocale(3); empty: "C"
+  // Returns variables of muster's environment; empty: getenv.
   std::function<std::optional<std::string>(const std::string& name)> variable = {};
   Without without = WithoutByEnvironment();
   std::string program = {};                          // see EvaluatorStart
   std::function<void(const std::string&)> on_print;  // a line that the recipe printed; untrusted bytes
-  std::function<void(unsigned seconds)> on_wait;     // it takes so long already: after the first second, each second
+  std::function<void(unsigned seconds)> on_wait;     // called after each second that the evaluation takes
 };
 
-// How evaluators for them are started: a stem for these is one for all that agree in it.
+// How to start evaluators for these options; a fork server can serve all options with the same result.
 EvaluatorStart StartOf(const EvaluationOptions& options);
 
 struct Evaluation {
@@ -71,64 +72,64 @@ struct Evaluation {
   std::vector<ProfileFacts> profiles;
   std::uint32_t hosts = 0;
   std::uint32_t devices_per_host = 0;
-  std::map<std::string, Value> derived;  // if nothing else was asked for
-  Plan plan;                             // folded and valid; otherwise as EvaluationDepth says
-  Provenance provenance;                 // places are known files of the recipe, or nowhere; in `origins`, too
+  std::map<std::string, Value> derived;  // if only these were requested
+  Plan plan;                             // folded and valid; otherwise as far as EvaluationDepth says
+  Provenance provenance;                 // all places, in `origins` too, are in known files or empty
   Origins origins;
   Diagnostics warnings;
-  std::vector<std::string> lockdown;         // what the evaluator says it had locked itself down by
-  std::vector<EngineField> engine_settings;  // places are known
-  std::optional<SiteFileTable> site_file;    // if that was asked for
-  std::optional<SweepDescription> sweep;     // if that was asked for; places are known, in the judgement too
+  std::vector<std::string> lockdown;         // lockdown mechanisms in use, as the evaluator reports them
+  std::vector<EngineField> engine_settings;  // their places are known
+  std::optional<SiteFileTable> site_file;    // if requested
+  std::optional<SweepDescription> sweep;     // if requested; its places are known, in the judgement too
   std::optional<Judgement> judgement;
-  std::vector<std::string> plan_ids;  // of EvaluationOptions::points, see EvaluationAnswer
-  Site site;                          // that was given
+  std::vector<std::string> plan_ids;  // for EvaluationOptions::points, see EvaluationAnswer
+  Site site;                          // as given
   std::vector<Input> inputs;
   std::map<std::string, std::string> sources;
-  std::uint64_t evaluate_ns = 0;  // from the evaluator's start to its answer
+  std::uint64_t evaluate_ns = 0;  // from the start of the evaluator to its answer
 };
 
 using PendingEvaluation = Pending<Evaluation>;
 using PendingJudgement = Pending<Judgement>;
 using PendingPlanIds = Pending<std::vector<std::string>>;
 
-// An evaluator process that stays alive between requests about one recipe: its own lines run once, its plan function
-// for each of them (lua/engine/engine.h). Started by the first request, and anew after one that it did not answer.
+// An evaluator process that is kept for further requests about one recipe: the recipe's own lines run once, its plan
+// function once per request (lua/engine/engine.h). Started by the first request, and again after a request that failed.
 class Evaluator {
  public:
   Evaluator();
-  // Its processes are forked by the stem, where that is for the same program, locale, mechanisms and limits of memory;
-  // what is read of the recipe comes from `files`.
+  // Its processes are forked by the fork server if that has the same program, locale, mechanisms and memory limits; the
+  // recipe is read through `files`.
   Evaluator(std::shared_ptr<EvaluatorForkServer> stem, RecipeFiles files);
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
   ~Evaluator();
 
-  // All errors of the recipe at once, with the warnings among them. Does nothing else: no process but the evaluator is
-  // started, no file is written. Recipe, folder, release, program and mechanisms must be those of the first request;
-  // limits are those of one. Files are read once; `inputs` and `sources` are all that were read so far. After the
-  // `last` request the process ends.
+  // Returns the plan, or all errors of the recipe together with its warnings. Starts no process except the evaluator,
+  // and writes no file. Recipe, folder, release, program and mechanisms must be those of the first request; limits are
+  // per request. Files are read once; `inputs` and `sources` contain everything read so far. After the `last` request
+  // the process exits.
   Result<Evaluation> Evaluate(const EvaluationOptions& options, bool last = false);
 
-  // The same, without waiting for it; the one before is over. It goes on if this object does not live as long. Of a
-  // value that is derived, and was to be set, it is not told by which parameters it could be changed. on_wait is not
+  // The same without waiting; the previous request must be finished. The request continues if this object is
+  // destroyed. Errors about setting a derived value do not name the parameters that change it. on_wait is not
   // called.
   Result<PendingEvaluation> Begin(EvaluationOptions options, bool last = false);
-  // What the file says of a sweep; of a recipe, with options.words, the sweep over these. Names and values are the
-  // recipe's; whether the parts fit together says CheckSweep. Kind "no_sweep": the file returns a recipe, and there are
-  // no words. The recipe's own name is `recipe_name`, if that is wanted.
+  // The sweep that the file describes; for a recipe with options.words, the sweep over these. Names and values are
+  // checked against the recipe; CheckSweep checks whether the parts fit together. Error "no_sweep": the file returns a
+  // recipe, and there are no words. Stores the recipe's own name in `recipe_name`, if not null.
   Result<SweepDescription> DescribeSweep(const EvaluationOptions& options, std::string* recipe_name = nullptr);
 
-  // Which points can be planned, in one batch: maybe fewer than were asked for, and at least one where there is one, so
-  // that Judgement::points says where the next one begins. Limits are those of the batch. A batch that agrees with the
-  // one before in all but JudgeRequest goes on with what was learnt.
+  // Which points can be planned, in one batch: possibly fewer than requested, but at least one if there is one;
+  // Judgement::points says where the next batch begins. Limits are per batch. A batch that differs from the previous
+  // one only in JudgeRequest reuses its results.
   Result<Judgement> Judge(const EvaluationOptions& options, const SweepDescription& sweep, const JudgeRequest& request);
-  // The same, without waiting for it; see Begin.
+  // The same without waiting; see Begin.
   Result<PendingJudgement> BeginJudging(const EvaluationOptions& options, const SweepDescription& sweep,
                                         const JudgeRequest& request);
 
-  // The ids of the plans of those points, from the first on: as many as were made in a while, and one at least. Fails
-  // with what is wrong with the first. See Begin.
+  // The ids of the plans of those points, from the first on: as many as were made within a time limit, at least one.
+  // Fails with the errors of the first point. See Begin.
   Result<PendingPlanIds> BeginPlanIds(EvaluationOptions options, std::vector<Point> points);
 
  private:
@@ -136,7 +137,7 @@ class Evaluator {
   std::shared_ptr<Impl> impl_;
 };
 
-// One request by an evaluator of its own.
+// One request with its own evaluator process.
 Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options);
 
 }  // namespace muster

@@ -1,9 +1,9 @@
-// A stem: a process that has loaded the interpreter and muster's own Lua files, knows nothing of any recipe, and copies
-// itself for each evaluator that is wanted. Such an evaluator is as fresh as one of a program of its own, locked down
-// and limited as that is, and a child of this process; what loading costs was paid once.
+// The fork server of evaluators: a process that has loaded the interpreter and muster's own Lua files, knows no recipe,
+// and forks each requested evaluator. A forked evaluator is as fresh as one that was started, has the same lockdown and
+// limits, and is a child of this process; loading is paid once.
 //
-// Stem and copies run at a lower priority (nice 10): they work ahead of what runs. This is the parent's side. If the
-// stem cannot be had or is gone, evaluators are started in the ordinary way.
+// The fork server and its evaluators run at a lower priority (nice 10), because they work ahead of the running
+// processes. This is the parent's side. Without a fork server evaluators are started directly.
 #pragma once
 
 #include <memory>
@@ -18,27 +18,27 @@ namespace muster {
 
 class EvaluatorForkServer {
  public:
-  // Nothing is started before the first evaluator is wanted. `schema_too`: it loads the schema of the context API as
-  // well, which pays where the recipe uses a context (Plan::mindspore) and costs a little where it does not.
+  // Nothing is started before the first evaluator is requested. `schema_too`: also loads the schema of the context API,
+  // which saves time for recipes with a context (Plan::mindspore) and costs a little for others.
   explicit EvaluatorForkServer(EvaluatorStart start, bool schema_too = false)
       : start_(std::move(start)), schema_too_(schema_too) {}
   EvaluatorForkServer(const EvaluatorForkServer&) = delete;
   EvaluatorForkServer& operator=(const EvaluatorForkServer&) = delete;
-  ~EvaluatorForkServer();  // evaluators that it forked go on
+  ~EvaluatorForkServer();  // evaluators that it forked keep running
 
   const EvaluatorStart& start() const { return start_; }
 
-  // An evaluator, which may be yet to be born (EvaluatorProcess::AskBirth). Does not wait for it.
+  // An evaluator that may not exist yet (EvaluatorProcess::AskBirth). Does not wait for it.
   Result<std::unique_ptr<EvaluatorProcess>> Fork();
 
-  // Of the stem's process; -1 if there is none.
+  // Pid of the fork server; -1 if there is none.
   pid_t pid() const { return process_ ? process_->pid : -1; }
 
  private:
   bool Ask(const EvaluatorEndpoints& ends);
   void Lose();
 
-  // One that ended by itself may do so again.
+  // Limits restarts: a fork server that has crashed may crash again.
   static constexpr int kMostForkServers = 3;
 
   EvaluatorStart start_;

@@ -1,9 +1,7 @@
 #include "evaluator/evaluator_frames.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <utility>
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -26,7 +24,7 @@ ReadStatus WaitFor(int fd, short events, std::uint64_t deadline_ns) {
 }
 
 bool SendAll(int fd, std::string_view bytes, std::uint64_t deadline_ns) {
-  // With a deadline no single send may block.
+  // With a deadline no send may block.
   const int flags = MSG_NOSIGNAL | (deadline_ns == 0 ? 0 : MSG_DONTWAIT);
   while (!bytes.empty()) {
     if (WaitFor(fd, POLLOUT, deadline_ns) != ReadStatus::kFrame) return false;
@@ -51,8 +49,9 @@ ReadStatus ReceiveAll(int fd, char* into, std::size_t size, std::uint64_t deadli
   return ReadStatus::kFrame;
 }
 
-constexpr std::size_t kStep = 1U << 20;  // by which a payload's memory grows
 constexpr std::size_t kSmallPayload = 64U << 10;
+
+}  // namespace
 
 std::string HeaderOf(FrameTag tag, std::string_view payload) {
   std::string header(5, '\0');
@@ -63,18 +62,18 @@ std::string HeaderOf(FrameTag tag, std::string_view payload) {
 
 std::size_t MostOf(FrameTag tag) { return tag == FrameTag::kQuestion ? kMaxQuestionFrame : kMaxEvaluationFrame; }
 
-std::size_t PayloadSize(const std::array<char, 5>& header) {
+std::size_t PayloadSize(const FrameHeader& header) {
   std::size_t size = 0;
   for (unsigned i = 0; i < 4; ++i) size |= std::size_t{static_cast<unsigned char>(header[i])} << (8 * i);
   return size;
 }
 
-}  // namespace
+FrameTag TagIn(const FrameHeader& header) { return static_cast<FrameTag>(header[4]); }
 
 bool WriteFrame(int fd, FrameTag tag, std::string_view payload, std::uint64_t deadline_ns) {
   if (payload.size() > MostOf(tag)) return false;
   std::string bytes = HeaderOf(tag, payload);
-  // A small one in one piece: it is read sooner, and with fewer calls.
+  // Small frames are sent in one piece: fewer calls, and one read.
   if (payload.size() > kSmallPayload) return SendAll(fd, bytes, deadline_ns) && SendAll(fd, payload, deadline_ns);
   return SendAll(fd, bytes += payload, deadline_ns);
 }
@@ -82,71 +81,22 @@ bool WriteFrame(int fd, FrameTag tag, std::string_view payload, std::uint64_t de
 ReadStatus AwaitFrame(int fd, std::uint64_t deadline_ns) { return WaitFor(fd, POLLIN, deadline_ns); }
 
 ReadStatus ReadFrame(int fd, Frame& frame, std::uint64_t deadline_ns) {
-  std::array<char, 5> header{};
+  FrameHeader header{};
   if (const ReadStatus read = ReceiveAll(fd, header.data(), header.size(), deadline_ns); read != ReadStatus::kFrame) {
     return read;
   }
   const std::size_t size = PayloadSize(header);
-  frame.tag = static_cast<FrameTag>(header[4]);
+  frame.tag = TagIn(header);
   if (size > MostOf(frame.tag)) return ReadStatus::kBroken;
-  // Grows with what really arrives, so that a lying length costs nothing.
+  // Grows with the bytes that arrive, so a false length costs no memory.
   frame.payload.clear();
   while (frame.payload.size() < size) {
     const std::size_t before = frame.payload.size();
-    frame.payload.resize(std::min(size, before + kStep));
+    frame.payload.resize(std::min(size, before + kFrameStep));
     const ReadStatus read = ReceiveAll(fd, frame.payload.data() + before, frame.payload.size() - before, deadline_ns);
     if (read != ReadStatus::kFrame) return read;
   }
   return ReadStatus::kFrame;
-}
-
-ReadStatus IncomingFrames::Fill(int fd, char* into, std::size_t size, std::size_t& got, std::size_t& left) {
-  while (got < size) {
-    if (left == 0) return ReadStatus::kTimeout;
-    const ssize_t more = recv(fd, into + got, std::min(size - got, left), MSG_DONTWAIT);
-    if (more < 0 && errno == EINTR) continue;
-    if (more < 0 && errno == EAGAIN) return ReadStatus::kTimeout;
-    if (more == 0 || (more < 0 && errno == ECONNRESET)) return ReadStatus::kClosed;
-    if (more < 0) return ReadStatus::kBroken;
-    got += static_cast<std::size_t>(more);
-    left -= static_cast<std::size_t>(more);
-  }
-  return ReadStatus::kFrame;
-}
-
-ReadStatus IncomingFrames::Next(int fd, Frame& frame) {
-  std::size_t left = kMostAtOnce;
-  ReadStatus read = Fill(fd, header_.data(), header_.size(), in_header_, left);
-  if (read != ReadStatus::kFrame) return read;
-  const std::size_t size = PayloadSize(header_);
-  frame.tag = static_cast<FrameTag>(header_[4]);
-  if (size > MostOf(frame.tag)) return ReadStatus::kBroken;
-  while (in_payload_ < size) {
-    if (payload_.size() == in_payload_) payload_.resize(std::min(size, in_payload_ + kStep));
-    read = Fill(fd, payload_.data(), payload_.size(), in_payload_, left);
-    if (read != ReadStatus::kFrame) return read;
-  }
-  frame.payload = std::exchange(payload_, {});
-  in_header_ = in_payload_ = 0;
-  return ReadStatus::kFrame;
-}
-
-void OutgoingFrames::Add(FrameTag tag, std::string_view payload) {
-  bytes_ += HeaderOf(tag, payload);
-  bytes_ += payload;
-}
-
-bool OutgoingFrames::Flush(int fd) {
-  while (written_ < bytes_.size()) {
-    const ssize_t sent = send(fd, bytes_.data() + written_, bytes_.size() - written_, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && errno == EAGAIN) return false;
-    if (sent <= 0) break;
-    written_ += static_cast<std::size_t>(sent);
-  }
-  bytes_.clear();
-  written_ = 0;
-  return true;
 }
 
 }  // namespace muster

@@ -1,8 +1,10 @@
-// Frames between the evaluator process and its parent: 4 bytes of little-endian length, one tag byte, an
-// archive. The child's side blocks, the parent's takes what is there. Bytes from the child are untrusted.
+// Frames between the evaluator process and its parent: 4 bytes of little-endian length, one tag byte, an archive. The
+// child blocks, in the functions below; the parent does not (incoming_frames.h, outgoing_frames.h). Bytes from the
+// child are untrusted.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,44 +24,24 @@ inline constexpr std::size_t kMaxQuestionFrame = 128U << 10;
 
 enum class ReadStatus : std::uint8_t { kFrame, kClosed, kTimeout, kBroken };
 
-// Writes the whole frame, or returns false: the other end is gone, or does not read. `deadline_ns` is monotonic
-// (base/system/clock.h); 0: wait for ever.
+// Writes the whole frame; false if the other end is closed or does not read. `deadline_ns` is monotonic
+// (base/system/clock.h); 0: no deadline.
 bool WriteFrame(int fd, FrameTag tag, std::string_view payload, std::uint64_t deadline_ns = 0);
 
 // Waits until there is something to read (kFrame) or the deadline (monotonic) has passed (kTimeout).
 ReadStatus AwaitFrame(int fd, std::uint64_t deadline_ns);
 
-// Reads one frame. `deadline_ns` is monotonic (base/system/clock.h); 0: wait for ever.
+// Reads one frame. `deadline_ns` is monotonic (base/system/clock.h); 0: no deadline.
 ReadStatus ReadFrame(int fd, Frame& frame, std::uint64_t deadline_ns);
 
-// Frames as they come in, without waiting for them.
-class IncomingFrames {
- public:
-  // The next frame; kTimeout if there is none yet. Reads at most kMostAtOnce bytes.
-  ReadStatus Next(int fd, Frame& frame);
-
-  static constexpr std::size_t kMostAtOnce = 4U << 20;
-
- private:
-  // kFrame once `size` bytes are there, of which `got` were.
-  ReadStatus Fill(int fd, char* into, std::size_t size, std::size_t& got, std::size_t& left);
-
-  std::array<char, 5> header_{};
-  std::size_t in_header_ = 0;
-  std::string payload_;
-  std::size_t in_payload_ = 0;
-};
-
-// Frames on their way out, as far as the other end takes them.
-class OutgoingFrames {
- public:
-  void Add(FrameTag tag, std::string_view payload);
-  // Writes what can be written; whether that was all. True also if the other end is gone: then nobody waits for it.
-  bool Flush(int fd);
-
- private:
-  std::string bytes_;
-  std::size_t written_ = 0;
-};
+// The parts of a frame's encoding. Sizes are in bytes, without the header.
+using FrameHeader = std::array<char, 5>;
+inline constexpr std::size_t kFrameStep = 1U << 20;  // step by which a payload's memory grows
+std::string HeaderOf(FrameTag tag, std::string_view payload);
+FrameTag TagIn(const FrameHeader& header);
+// The size that the header claims; it may exceed MostOf().
+std::size_t PayloadSize(const FrameHeader& header);
+// Maximum size of a payload with this tag.
+std::size_t MostOf(FrameTag tag);
 
 }  // namespace muster

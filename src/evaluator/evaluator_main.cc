@@ -1,5 +1,5 @@
-// muster-evaluator: the program that becomes an evaluator, or the stem of many. It has none of what muster itself is
-// made of, because it is copied for every trial of a sweep: each page that it does not have is one that is not copied.
+// muster-evaluator: the program of evaluators and of their fork server. It links nothing else of muster, because it is
+// forked for every trial of a sweep and each additional page would be copied.
 #include <cstdio>
 #include <string_view>
 

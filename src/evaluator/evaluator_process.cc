@@ -22,7 +22,7 @@
 namespace muster {
 namespace {
 
-constexpr std::uint64_t kBirthPatience = 2'000'000'000;  // for a fork that is on its way, at low priority
+constexpr std::uint64_t kBirthPatience = 2'000'000'000;  // for a pending fork, at low priority
 
 }  // namespace
 
@@ -50,10 +50,10 @@ Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const char* mode, co
   spec.argv = {start.program.empty() ? BesideOwnProgram("muster-evaluator") : start.program, mode, MUSTER_VERSION};
   spec.argv.insert(spec.argv.end(), words.begin(), words.end());
   spec.env = EnvPointers(variables);
-  spec.stderr_fd = STDERR_FILENO;  // only the interpreter's or a sanitizer's last words can come from there
+  spec.stderr_fd = STDERR_FILENO;  // only messages of the interpreter or of a sanitizer are written there
   spec.passed = {{socket, kEvaluatorSocket}};
   if (page >= 0) spec.passed.push_back({page, kEvaluatorPage});
-  spec.grouping = Grouping::kOwnGroup;  // Ctrl-C is the parent's to answer
+  spec.grouping = Grouping::kOwnGroup;  // the parent handles Ctrl-C
   spec.parent_death_signal = SIGKILL;
   const auto limit = [](rlim_t value) { return rlimit{value, value}; };
   spec.limits = {{RLIMIT_CORE, limit(0)}, {RLIMIT_FSIZE, limit(0)}, {RLIMIT_STACK, limit(start.stack_bytes)}};
@@ -84,7 +84,7 @@ EvaluatorProcess::EvaluatorProcess(EvaluatorEndpoints ends, Spawned spawned)
 
 EvaluatorProcess::Birth EvaluatorProcess::AskBirth() {
   if (birth_ != Birth::kAwaited) return birth_;
-  // Its number, in one piece: what it says before it can hear of any recipe.
+  // Its pid in one piece, sent before it has received any recipe.
   std::int32_t pid = 0;
   const ssize_t got = recv(socket(), &pid, sizeof pid, MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return birth_;

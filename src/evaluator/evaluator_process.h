@@ -1,5 +1,5 @@
-// An evaluator process from the parent's side: how it is started, the socket and the page that it shares with its
-// parent, and its end. What is said over the socket is conversation.h's affair.
+// An evaluator process from the parent's side: its start, the socket and the page that it shares with its parent, and
+// its end. conversation.h defines what is sent over the socket.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ struct EvaluationLimits {
   std::uint64_t stack_bytes = std::uint64_t{256} << 20;
 };
 
-// How an evaluator is started, whatever it is asked then.
+// How to start an evaluator, independent of its requests.
 struct EvaluatorStart {
   std::string program = {};  // path of muster-evaluator; empty: the one beside this program
-  std::string locale = {};   // as setlocale(3) names it; empty: "C"
+  std::string locale = {};   // as in setlocale(3); empty: "C"
   Without without = {};
   std::uint64_t memory_bytes = EvaluationLimits{}.memory_bytes;
   std::uint64_t stack_bytes = EvaluationLimits{}.stack_bytes;
@@ -35,7 +35,7 @@ struct EvaluatorStart {
   bool operator==(const EvaluatorStart&) const = default;
 };
 
-// What both sides of an evaluator's start have in their hands before there is one.
+// The ends of an evaluator's socket, and its page, created before the process.
 struct EvaluatorEndpoints {
   UniqueFd ours;
   UniqueFd theirs;
@@ -44,17 +44,17 @@ struct EvaluatorEndpoints {
   static Result<EvaluatorEndpoints> Make(std::shared_ptr<SharedPage> page = std::make_shared<SharedPage>());
 };
 
-// The program as that (child.h) with these further arguments, limits set, in a process group of its own, ended with
-// this process; `socket` is its descriptor kEvaluatorSocket, and `page`, if it is not negative, kEvaluatorPage.
+// Starts muster-evaluator in this mode (child.h) with limits, in its own process group, killed when this process exits;
+// `socket` becomes its descriptor kEvaluatorSocket, and `page`, unless negative, kEvaluatorPage.
 Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const char* mode, const std::vector<std::string>& words,
                                int socket, int page);
 
-// Killed and reaped at the latest when this object ends.
+// Killed and reaped by the destructor at the latest.
 class EvaluatorProcess {
  public:
-  // Starts one; returns once its program runs.
+  // Starts a process; returns once its program runs.
   static Result<std::unique_ptr<EvaluatorProcess>> Start(const EvaluatorStart& start);
-  // One that a fork server is about to fork (evaluator_fork_server.h), and that says so itself.
+  // An evaluator that a fork server is about to fork (evaluator_fork_server.h); it sends its pid itself.
   EvaluatorProcess(EvaluatorEndpoints ends, Mechanisms mechanisms);
   EvaluatorProcess(EvaluatorEndpoints ends, Spawned spawned);
   EvaluatorProcess(const EvaluatorProcess&) = delete;
@@ -62,19 +62,19 @@ class EvaluatorProcess {
   ~EvaluatorProcess() { End(); }
 
   enum class Birth : std::uint8_t { kAwaited, kAlive, kFailed };
-  // Whether there is a process by now. Until then its socket is not to be used, and becomes readable when this changes.
+  // Whether the process exists yet. Its socket must not be used before, and becomes readable when the state changes.
   Birth AskBirth();
 
   int socket() const { return ends_.ours.get(); }
   int pidfd() const { return spawned_.pidfd.get(); }
   Place LastReached() const { return ends_.page->Read(); }
 
-  // Kills it if it still runs; returns how it ended. Waits for one that is about to be forked.
+  // Kills it if it still runs; returns its exit status. Waits for a pending fork.
   EndedProcess End();
-  // So many seconds from now on. SIGXCPU first, which tells this limit from others, and SIGKILL where the parent's own
-  // limit is; where the time used so far cannot be told the wall clock alone limits it.
+  // Limits the processor time from now on, in seconds: SIGXCPU first, which identifies this limit, and SIGKILL at the
+  // hard limit of the parent; if the time used so far is unknown, only the wall-clock limit applies.
   void AllowProcessorTime(std::uint64_t seconds) const;
-  // Whether it has come to an end of its own by the deadline (monotonic).
+  // Whether it exits by itself before the deadline (monotonic).
   bool Ends(std::uint64_t deadline_ns) const { return EndsBy(spawned_.ref(), deadline_ns); }
 
  private:

@@ -16,7 +16,7 @@ std::vector<Value> Nudged(const ParameterState& state) {
   return state.active && state.value ? Nudges(state.parameter, *state.value) : std::vector<Value>();
 }
 
-// hosts or devices_per_host.
+// Changed values of hosts or devices_per_host.
 std::vector<Value> NudgedCount(std::uint32_t count, double least) {
   Parameter parameter;
   parameter.type = ParameterType::kInt;
@@ -53,7 +53,7 @@ std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, c
   again.pins.clear();
   again.on_print = nullptr;
   again.on_wait = nullptr;
-  // What made somebody ask is not there.
+  // Without the override of the derived value itself.
   std::erase_if(again.overrides, [&](const Override& override) { return override.name == derived; });
   Evaluator evaluator;
   const auto as_it_is = evaluator.Evaluate(again);
@@ -63,7 +63,7 @@ std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, c
 
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::uint64_t begin = MonotonicNowNs();
-  std::uint64_t seconds = 0;  // that were told
+  std::uint64_t seconds = 0;  // reported so far
   std::size_t evaluations = 0;
   const auto leads = [&](const std::string& name, const std::vector<Value>& nudged) {
     for (const Value& other : nudged) {

@@ -1,5 +1,5 @@
-// Which parameters a derived value follows from, and which nothing does: found by evaluating the recipe again with each
-// of them nudged.
+// Which parameters influence a derived value, and which influence nothing: found by evaluating the recipe again with
+// each of them changed a little.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace muster {
 
-// Active parameters of which no other value that was tried gives another plan; those of which none gives a plan at all
-// are left out, and so are secrets. At most three plans are made for each.
+// Active parameters whose other values all gave the same plan. Secrets are left out, and parameters whose other values
+// gave no plan at all. Makes at most three plans for each.
 std::vector<std::string> ParametersWithoutEffect(Evaluator& evaluator, const EvaluationOptions& options,
                                                  const Evaluation& as_it_is);
 
-// Names of parameters, and of "hosts" and "devices_per_host", by a change of which alone another value is derived. A
-// parameter of which every change that was tried is refused by the recipe is left out. Empty if the recipe itself is.
+// Names of parameters, and "hosts" and "devices_per_host", whose change alone changes the derived value. Parameters
+// whose other values are all refused by the recipe are left out. Empty if the recipe itself has errors.
 std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, const std::string& derived);
 
 }  // namespace muster

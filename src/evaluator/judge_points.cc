@@ -1,4 +1,4 @@
-// What a sweep asks of an evaluator: its description, which of its points can be planned, and by which plans.
+// A sweep's requests to an evaluator: its description, which of its points can be planned, and the ids of their plans.
 #include <utility>
 
 #include "evaluator/evaluator.h"

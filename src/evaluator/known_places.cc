@@ -15,7 +15,7 @@ KnownPlaces::KnownPlaces(const std::string& recipe_file, const RecipeFiles& file
 Place KnownPlaces::Checked(const Place& place) const {
   if (place.file == recipe_file_) return place;
   const std::string normal = std::filesystem::path(place.file).lexically_normal();
-  // Mistakes in muster's own schema show to whoever works on it.
+  // Errors in muster's own schema are for muster's developers.
   const bool schema = normal == place.file && normal.starts_with("lua/muster/schema/");
   return schema || known_.contains(normal) ? place : Place{};
 }

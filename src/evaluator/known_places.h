@@ -1,5 +1,5 @@
-// The places that an evaluator may name: those in files that were read for it. Nobody opens a file because an evaluator
-// says so.
+// The places that an evaluator may report: those in files that were read for it. No other file is opened because an
+// evaluator names it.
 #pragma once
 
 #include <set>
@@ -12,7 +12,7 @@
 
 namespace muster {
 
-// Takes what an evaluator said and gives it back with every other place made nowhere.
+// Checks results of an evaluator: unknown places become empty.
 class KnownPlaces {
  public:
   KnownPlaces(const std::string& recipe_file, const RecipeFiles& files, const Site& site);

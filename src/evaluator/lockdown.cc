@@ -24,18 +24,18 @@
 namespace muster {
 namespace {
 
-// landlock(7): network and scope fields are newer than Debian 12's header, so the layout of ABI 6 is written
-// out here; the kernel is told only as many bytes as its ABI knows.
+// landlock(7): network and scope fields are newer than Debian 12's header, so the layout of ABI 6 is defined here; the
+// size passed to the kernel is that of its ABI.
 struct LandlockRules {
   std::uint64_t handled_access_fs;
   std::uint64_t handled_access_net;
   std::uint64_t scoped;
 };
 
-// Denies every kind of access that the kernel's Landlock knows; without a rule nothing is allowed.
+// Denies every kind of access that the kernel's Landlock supports: without a rule nothing is allowed.
 bool DenyFilesAndNetwork() {
   const auto abi = static_cast<int>(syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION));
-  if (abi < 1) return false;  // no Landlock in this kernel, or switched off
+  if (abi < 1) return false;  // no Landlock in this kernel, or disabled
   constexpr std::uint64_t kFsByAbi[] = {(1ULL << 13) - 1, (1ULL << 14) - 1, (1ULL << 15) - 1, (1ULL << 15) - 1,
                                         (1ULL << 16) - 1};
   LandlockRules rules{};
@@ -54,7 +54,7 @@ struct FilterDeleter {
   void operator()(void* filter) const { seccomp_release(filter); }
 };
 
-// Memory may never become executable: there is no code in an evaluator but its own.
+// Memory may never become executable: an evaluator runs only its own code.
 int AllowWithoutExec(scmp_filter_ctx filter, int call) {
   return seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
 }
@@ -65,8 +65,8 @@ using Filter = std::unique_ptr<void, FilterDeleter>;
 int MakeFilter(Filter& filter) {
   filter.reset(seccomp_init(SCMP_ACT_KILL_PROCESS));
   if (!filter) return ENOMEM;
-  // As a tree: the kernel runs a filter for every number that a call can have as it takes it (seccomp's cache of what
-  // is always allowed), and as a list that is half of what locking down costs.
+  // As a binary tree: the kernel runs the filter once for every system call number when it is installed (to cache calls
+  // that are always allowed), and with a list that takes half the time of locking down.
   if (const int error = seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2); error != 0) return -error;
   for (const int call :
        {SCMP_SYS(read),           SCMP_SYS(write),        SCMP_SYS(recvfrom),     SCMP_SYS(sendto),
@@ -74,7 +74,7 @@ int MakeFilter(Filter& filter) {
         SCMP_SYS(futex),          SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
         SCMP_SYS(sigaltstack),    SCMP_SYS(exit),         SCMP_SYS(exit_group),   SCMP_SYS(clock_gettime),
         SCMP_SYS(getrandom),      SCMP_SYS(getpid),       SCMP_SYS(gettid),       SCMP_SYS(sched_yield),
-#ifdef MUSTER_SANITIZED  // UndefinedBehaviorSanitizer asks through a pipe whether memory can be read
+#ifdef MUSTER_SANITIZED  // UndefinedBehaviorSanitizer tests through a pipe whether memory is readable
         SCMP_SYS(pipe),           SCMP_SYS(pipe2),        SCMP_SYS(close),
 #endif
         SCMP_SYS(restart_syscall)}) {
@@ -85,14 +85,14 @@ int MakeFilter(Filter& filter) {
   return 0;
 }
 
-// The same.
+// An error number, or 0.
 int InstallFilter() {
   Filter filter;
   if (const int error = MakeFilter(filter); error != 0) return error;
   return -seccomp_load(filter.get());
 }
 
-// One that LockdownFilter() gave.
+// Installs a filter made by LockdownFilter().
 int InstallFilter(std::string_view bytes) {
   std::vector<sock_filter> instructions(bytes.size() / sizeof(sock_filter));
   std::memcpy(instructions.data(), bytes.data(), instructions.size() * sizeof(sock_filter));
@@ -100,8 +100,8 @@ int InstallFilter(std::string_view bytes) {
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0 ? 0 : errno;
 }
 
-// The lowest numbers are all in use or below the limit: nothing new gets a descriptor. Not zero, because poll(2) takes
-// no more entries than the limit.
+// The lowest descriptors are all in use or below the limit, so no new descriptor can be opened. Not zero, because
+// poll(2) takes no more entries than the limit.
 int DenyDescriptors() {
   for (int fd = 0; fd <= kEvaluatorSocket; ++fd) {
     if (fcntl(fd, F_GETFD) < 0) return errno;
@@ -118,7 +118,7 @@ int DenyDescriptors() {
 std::string LockdownFilter() {
   Filter filter;
   if (MakeFilter(filter) != 0) return {};
-  // A pipe, because no file may grow here. It holds more than the longest filter that a kernel takes (BPF_MAXINSNS).
+  // A pipe, because files may not grow here. It holds the longest filter that a kernel accepts (BPF_MAXINSNS).
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
   const UniqueFd from(ends[0]);
@@ -143,7 +143,7 @@ Lockdown LockDown(const Without& without, std::string_view filter) {
   }
   lockdown.means.push_back("no_new_privs");
   if (!without.Has(Mechanism::kLandlock) && DenyFilesAndNetwork()) lockdown.means.push_back("landlock");
-  // A kernel or container without seccomp leaves the others and the limits; the parent is told.
+  // Without seccomp in the kernel or container, the other mechanisms and the limits remain; the parent is informed.
   const int error = without.Has(Mechanism::kSeccomp) ? ENOSYS
                     : filter.empty()                 ? InstallFilter()
                                                      : InstallFilter(filter);

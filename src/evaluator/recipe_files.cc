@@ -23,9 +23,9 @@ namespace {
 
 constexpr off_t kLargestFile = 16 << 20;
 constexpr char kTooMuch[] = "too much was read before it";
-constexpr std::uint64_t kEntryBytes = 256;  // what is kept of a file besides its name and content
+constexpr std::uint64_t kEntryBytes = 256;  // memory per file besides its name and content
 
-// `take` is asked for so many bytes before they are read, and says whether they may be.
+// `take` is called with the number of bytes before they are read, and returns whether they may be.
 tl::expected<std::string, std::string> ReadRegular(int fd, const std::function<bool(std::uint64_t)>& take) {
   struct stat facts {};
   if (fstat(fd, &facts) != 0) return tl::unexpected(std::string(std::strerror(errno)));
@@ -47,7 +47,7 @@ tl::expected<std::string, std::string> ReadRegular(int fd, const std::function<b
   }
 }
 
-// The file that the user named. The last part of the path is somebody else's, where the folder is a repository's.
+// Opens the file that the user named. The owner of a repository controls the last part of the path.
 UniqueFd OpenNamed(const std::string& file, RecipeFiles::Link link) {
   constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   if (link == RecipeFiles::Link::kAnywhere) return UniqueFd(open(file.c_str(), kFlags));
@@ -55,7 +55,7 @@ UniqueFd OpenNamed(const std::string& file, RecipeFiles::Link link) {
   const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
   const UniqueFd at(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!at || !path.has_filename() || path.filename() == "..")
-    return UniqueFd(open(file.c_str(), kFlags));  // says why not
+    return UniqueFd(open(file.c_str(), kFlags));  // sets the errno
   return OpenInside(at.get(), path.filename(), kFlags);
 }
 
@@ -95,11 +95,11 @@ struct RecipeFiles::Shared {
   };
   std::map<std::string, LibraryPlace> libraries;
   std::string recipe_text;
-  std::string kept_as;  // of the recipe among the sources
+  std::string kept_as;  // name of the recipe among the sources
   Input recipe;
   std::string folder;
   UniqueFd folder_fd;
-  std::map<std::string, Known> read;  // by the name that it is kept by, the recipe among them
+  std::map<std::string, Known> read;  // by stored name, including the recipe
   std::map<std::pair<std::string, std::string>, tl::expected<void, std::string>> exists;  // by folder and name
   std::uint64_t taken = 0;
 };
@@ -196,7 +196,7 @@ Result<RecipeFiles> RecipeFiles::OpenRecipe(const std::string& recipe_file, Link
 
 namespace {
 
-// "; the recipes of the library are …" for a name that is near none or one of them.
+// "; the recipes of the library are …" for a name that is similar to none or to one of them.
 std::string OthersOf(const std::string& folder, const std::string& rest) {
   std::vector<std::string> known;
   std::error_code error;
@@ -227,7 +227,7 @@ tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name
   if (auto is = IsFileName(name); !is) return tl::unexpected(std::move(is.error()));
   const auto library = InLibrary(name);
   const std::string rest = std::filesystem::path(library ? library->second : name).lexically_normal();
-  // What is kept below '@' is the site's, whatever way a recipe writes the name of a file of its own.
+  // Names below '@' belong to the site's libraries, however a recipe spells the name of its own file.
   if (library && (rest.starts_with('/') || rest == ".." || rest.starts_with("../"))) {
     return tl::unexpected(std::string("it is not below the library's folder"));
   }
@@ -236,7 +236,7 @@ tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name
         std::string("names that begin with '@' are those of libraries: rename what is beside the "
                     "recipe"));
   }
-  // Of a library that there is not, only its name is told.
+  // Of an unknown library only the name is recorded.
   const std::string normal = library ? name.substr(0, name.find('/') + 1) + rest : name.starts_with('@') ? name : rest;
   if (const auto known = sources_.find(normal); known != sources_.end()) return known->second;
   auto known = shared_->read.find(normal);
@@ -244,7 +244,7 @@ tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name
     const auto& content = known->second.content;
     if (!Take(normal.size() + (content ? content->size() : 0), false)) return tl::unexpected(std::string(kTooMuch));
   } else {
-    // By the name that it is kept and shown by: behind a link, another one may lead elsewhere.
+    // Read by the name under which it is stored and shown: behind a symbolic link the original name may lead elsewhere.
     auto content = ReadNew(normal);
     if (exceeded_) return content;
     std::string sha256 = content ? Sha256Hex(*content) : std::string();

@@ -1,5 +1,5 @@
-// The parent's side of the recipe's questions: opens files below the recipe's folder and nowhere else, and
-// records everything that was read as an input of the plan.
+// The parent's side of the recipe's questions: opens files below the recipe's folder and nowhere else, and records
+// every file read as an input of the plan.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@
 
 namespace muster {
 
-// What a recipe may have read: bytes of files and of their names. What is read becomes part of what a run keeps, so one
-// evaluation has the first bound; all that read the same recipe, as the trials of a sweep do, share what they read and
-// have the second.
+// Limits of what a recipe may read: bytes of files and of their names. Files that were read are stored with the run, so
+// one evaluation has the first limit; all evaluations of the same recipe, such as the trials of a sweep, share their
+// files and have the second.
 inline constexpr std::uint64_t kMostRecipeBytes = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t kMostSharedRecipeBytes = std::uint64_t{256} << 20;
 
 struct Input {
-  std::string kind;    // "recipe", "file", "variable"; "checkpoint" where one is gone on from
-  std::string name;    // path as the recipe named it, or the variable
+  std::string kind;    // "recipe", "file", "variable"; "checkpoint" for the one that is resumed
+  std::string name;    // path as named by the recipe, or the variable
   std::string sha256;  // of the content; empty for an unset variable, and for a checkpoint
 
   bool operator==(const Input&) const = default;
@@ -35,7 +35,7 @@ struct Input {
 
 Value InputsValue(const std::vector<Input>& inputs);
 
-// Whether there is a file or folder of that name below the folder, symbolic links not leading out of it; else one line.
+// Whether the folder has a file or folder of that name, with no symbolic link leading out of it; else one line.
 tl::expected<void, std::string> ExistsBelow(const std::string& folder, const std::string& name);
 
 class RecipeFiles {
@@ -44,37 +44,37 @@ class RecipeFiles {
   RecipeFiles& operator=(RecipeFiles&&) noexcept;
   ~RecipeFiles();
 
-  // Whether the recipe's own file may be a link that leads out of its folder, as a site file of the user may.
+  // Whether the recipe file itself may be a link that leads out of its folder, as a user's site file may.
   enum class Link : std::uint8_t { kInside, kAnywhere };
 
-  // The recipe itself, checked to be a text. Kind "recipe": missing, a directory, binary, compiled Lua, too
-  // large, a link that leads out of its folder. "@torch" is muster's own recipe of that name, and the current folder is
-  // its folder. `libraries` are what names that begin with '@' are read from.
+  // Reads the recipe itself and checks that it is text. Kind "recipe": missing, a directory, binary, compiled Lua, too
+  // large, a link that leads out of its folder. "@torch" is muster's own recipe of that name, with the current folder
+  // as its folder. Names that begin with '@' are read from `libraries`.
   static Result<RecipeFiles> Open(const std::string& recipe_file,
                                   const std::map<std::string, LibraryPlace>& libraries = {}, Link link = Link::kInside);
 
-  // The same recipe for another plan: nothing has been read for that but the recipe itself. All that come from one
-  // another share what any of them has read, so they see a recipe as it was, whoever changes its files meanwhile.
+  // The same recipe for another plan, for which only the recipe itself counts as read. All copies share the files that
+  // any of them has read, so they see the same content even if a file is changed meanwhile.
   RecipeFiles Again() const;
 
   const std::string& recipe_text() const;
   const std::string& folder() const;  // absolute
 
   // A file's content, or one line that says why not. Symbolic links may not lead out of the folder, or the library. A
-  // file that was read before is what it was then.
+  // file that was read before has the same content again.
   tl::expected<std::string, std::string> Read(const std::string& name);
-  // Whether it is a file or folder below the recipe's.
+  // Whether it is a file or folder below the recipe's folder.
   tl::expected<void, std::string> Exists(const std::string& name);
   // The same below another folder.
   tl::expected<void, std::string> ExistsBelow(const std::string& other, const std::string& name);
-  // Where the file is, as it is shown for a recipe in `folder`.
+  // The path of the file, as shown for a recipe in `folder`.
   std::string ShownPath(const std::string& folder, const std::string& name) const;
   void RecordVariable(const std::string& name, const char* value);
-  // Kind "limit", once something was not read because there would have been too much of it.
+  // Kind "limit", if a file was not read because of the limits.
   const std::optional<Diagnostic>& exceeded() const { return exceeded_; }
 
   const std::vector<Input>& inputs() const { return inputs_; }
-  // Path below the recipe's folder -> bytes, the recipe included: what a run directory keeps.
+  // Path below the recipe's folder -> bytes, including the recipe: stored in the run directory.
   const std::map<std::string, std::string>& sources() const { return sources_; }
 
  private:
@@ -89,7 +89,7 @@ class RecipeFiles {
   // The folder of the library that the name begins with, and the rest of the name; nothing if it names none.
   std::optional<std::pair<std::string, std::string>> InLibrary(const std::string& name) const;
   tl::expected<std::string, std::string> ReadNew(const std::string& name);
-  // Whether so many bytes, and an entry for them, may be had; `anew`: they are not shared yet.
+  // Whether so many bytes, and an entry for them, are within the limits; `anew`: they are not shared yet.
   bool Take(std::uint64_t bytes, bool anew);
 
   std::shared_ptr<Shared> shared_;

@@ -8,7 +8,7 @@
 
 namespace muster {
 
-// The page in which the evaluator notes how far it came.
+// The page in which the evaluator records the last line that it reached.
 class SharedPage {
  public:
   SharedPage();

@@ -1,4 +1,4 @@
-// Shared pages that evaluators have had, kept for the next ones.
+// Shared pages of former evaluators, kept for reuse.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace muster {
 
-// Pages for one evaluator after the other: each serves the next once the one that noted in it is gone.
+// Pages for one evaluator after the other: a page is reused once the evaluator that wrote to it is gone.
 class SharedPages {
  public:
-  // May be not ok(). Comes back when it is given up, unless this object has gone by then.
+  // May be not ok(). Returned to the pool when released, unless this object is gone by then.
   std::shared_ptr<SharedPage> Take();
 
  private:

@@ -69,7 +69,7 @@ class Explainer {
 
   Result<Explanation> Run() {
     if (auto found = FindSubject(); !found) return Fail(found.error());
-    explanation_.values = Tell(*plans_.front(), api_, explanation_.subject, chosen_);
+    explanation_.values = ValuesOf(*plans_.front(), api_, explanation_.subject, chosen_);
     if (explanation_.values.empty()) return Fail(NoValue());
     if (explanation_.subject.kind == SubjectKind::kParameter || explanation_.subject.kind == SubjectKind::kCluster) {
       ExplainSettable();
@@ -103,7 +103,7 @@ class Explainer {
     auto chosen = ChosenProcesses(first.plan, question_.processes);
     if (!chosen) return Fail(chosen.error());
     chosen_ = *std::move(chosen);
-    // Sources are those of the first process of each role, unless a rank was specified.
+    // Sources are those of the first process of each role, unless a rank was given.
     const Process& asked = first.plan.processes[chosen_.front()];
     if (!question_.processes.rank || asked.index == 0 || explanation_.subject.kind <= SubjectKind::kDerived) return {};
     const std::string& role = first.plan.roles[asked.role].name;
@@ -277,7 +277,7 @@ class Explainer {
     if (const auto value = WholeValue(evaluation, explanation_.subject)) {
       return value->AsString() != nullptr ? *value->AsString() : ToText(*value);
     }
-    const std::vector<SourcedValue> values = Tell(evaluation, api_, explanation_.subject, ChosenIn(evaluation));
+    const std::vector<SourcedValue> values = ValuesOf(evaluation, api_, explanation_.subject, ChosenIn(evaluation));
     if (values.empty()) return std::nullopt;
     for (const SourcedValue& value : values) {
       if (value.text != values.front().text) return std::nullopt;

@@ -86,9 +86,9 @@ std::optional<std::string> ProcessValue(const Plan& plan, const Process& process
   }
 }
 
-class Teller {
+class ValueCollector {
  public:
-  Teller(const Evaluation& evaluation, const ContextApi& api, const Subject& subject)
+  ValueCollector(const Evaluation& evaluation, const ContextApi& api, const Subject& subject)
       : evaluation_(evaluation), plan_(evaluation.plan), api_(api), subject_(subject) {}
 
   std::vector<SourcedValue> Whole() const {
@@ -302,13 +302,13 @@ SubjectValue ValueOf(const Evaluation& evaluation, const ContextApi& api, const 
     }
   }
   if (!value.of.empty() || subject.kind != SubjectKind::kAttribute) return value;
-  for (const SourcedValue& told : Teller(evaluation, api, subject).Unset(processes)) value.whole = told.text;
+  for (const SourcedValue& told : ValueCollector(evaluation, api, subject).Unset(processes)) value.whole = told.text;
   return value;
 }
 
-std::vector<SourcedValue> Tell(const Evaluation& evaluation, const ContextApi& api, const Subject& subject,
-                               const std::vector<std::uint32_t>& processes) {
-  const Teller teller(evaluation, api, subject);
+std::vector<SourcedValue> ValuesOf(const Evaluation& evaluation, const ContextApi& api, const Subject& subject,
+                                   const std::vector<std::uint32_t>& processes) {
+  const ValueCollector teller(evaluation, api, subject);
   if (subject.kind <= SubjectKind::kDerived) return teller.Whole();
   std::vector<SourcedValue> told = teller.OfProcesses(processes);
   if (told.empty() && subject.kind == SubjectKind::kAttribute) told = teller.Unset(processes);

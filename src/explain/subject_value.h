@@ -47,8 +47,8 @@ struct SourcedValue {
 
 // Empty for a variable that the chosen processes neither get nor lose. Sources of variables and of settings made by
 // `each` are those of the process of its role that the evaluation explains.
-std::vector<SourcedValue> Tell(const Evaluation& evaluation, const ContextApi& api, const Subject& subject,
-                               const std::vector<std::uint32_t>& processes);
+std::vector<SourcedValue> ValuesOf(const Evaluation& evaluation, const ContextApi& api, const Subject& subject,
+                                   const std::vector<std::uint32_t>& processes);
 
 // The source of a parameter or a number of the cluster.
 std::pair<std::string, Place> SourceOf(const ParameterState& state);

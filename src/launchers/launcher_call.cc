@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "launchers/accelerate_file.h"
+#include "launchers/core_lists.h"
 #include "launchers/host_words.h"
 #include "launchers/launcher_name.h"
 
@@ -19,10 +20,8 @@ namespace {
 constexpr int kMsrunDefault = 8;  // workers, in all and per host
 
 std::optional<int> Number(std::string_view text, int least) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < least) return std::nullopt;
-  return number;
+  const auto number = ParseNumber<int>(text);
+  return number && *number >= least ? number : std::nullopt;
 }
 
 bool ShowsDevices(std::string_view variable) {
@@ -266,6 +265,8 @@ class Reader {
       }
       case OptionEffect::kConfigFile:
         return TakeConfigFile(value);
+      case OptionEffect::kBinding:
+        return TakeBinding(value, shown);
       case OptionEffect::kSimulation:
       case OptionEffect::kSimulatedRank: {
         auto number = Count(name, value, -1);
@@ -278,6 +279,26 @@ class Reader {
         return {};
       case OptionEffect::kRefused:
         return Wrong(fmt::format("{} {}", name, option.text), {});
+    }
+    return {};
+  }
+
+  // msrun reads "true" and "True" alike.
+  Result<void> TakeBinding(const std::string& value, const std::string& shown) {
+    call_.cores.clear();
+    if (value == "False" || value == "false") return {};
+    if (value == "True" || value == "true") {
+      call_.cores = "auto";
+      return {};
+    }
+    const auto each = CoresOfEach(value);
+    if (!each) return Wrong("--bind_core " + Quoted(value) + ": " + each.error(), {});
+    if (*each) {
+      call_.cores = std::to_string(**each);
+    } else {
+      LeaveOut(shown,
+               "bound workers to cores, a different number for each; `cores = N` in the role gives each "
+               "process as many");
     }
     return {};
   }

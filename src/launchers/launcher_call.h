@@ -39,6 +39,7 @@ struct LauncherCall {
   std::vector<std::pair<std::string, CallWord>> env;
   std::vector<std::string> unset;  // variables that are not inherited
   std::string cwd;
+  std::string cores;                                          // of each worker: "auto" or a number; empty: not bound
   std::string rank_table;                                     // file of a rank table
   std::vector<std::string> mpi_args;                          // words for MPI's own launcher
   std::vector<std::pair<std::string, std::string>> left_out;  // option as written; its effect

@@ -160,6 +160,8 @@ std::string Becomes(const LauncherOption& option) {
       return "`args` of the framework `mpi`: given to mpirun";
     case OptionEffect::kConfigFile:
       return "read; its options are treated like those of the command line";
+    case OptionEffect::kBinding:
+      return "`cores = \"auto\"`, or `cores = N` where it lists N cores for each device; other lists are left out";
     case OptionEffect::kSimulation:
     case OptionEffect::kSimulatedRank:
       return "`framework = \"none\"` with `MS_SIMULATION_LEVEL`, `RANK_ID` and `RANK_SIZE`";

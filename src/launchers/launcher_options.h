@@ -49,6 +49,7 @@ enum class OptionEffect : std::uint8_t {
   kKept,              // an argument for MPI's own launcher
   kKeptWords,         // one value with several such arguments
   kConfigFile,        // Accelerate's YAML file
+  kBinding,           // msrun's True, False or core lists
   kSimulation,        // MindSpore's simulation level
   kSimulatedRank,     // its only rank
   kLeftOut,           // no counterpart: `text` is its effect

@@ -71,7 +71,7 @@ constexpr LauncherOption kMsrunTable[] = {
     {"--log_dir --worker_log_name --tail_worker_log", kLeftOut, 1, kLogs},
     {"--join", kLeftOut, 1,
      "chose whether msrun waits; `muster run` waits until the job has ended, with `--detach` it does not"},
-    {"--bind_core", kLeftOut, 1, kCores},
+    {"--bind_core", kBinding},
     {"-h --help", kRefused, 0, kNothingStarts},
 };
 

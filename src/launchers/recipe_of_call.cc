@@ -151,6 +151,8 @@ std::string RecipeOfCall(const LauncherCall& call, const std::string& shown, con
   }
   if (!call.rank_table.empty()) text += "      devices = 1,\n";
   text += command;
+  if (!call.cores.empty())
+    text += "      cores   = " + (call.cores == "auto" ? Quoted(call.cores) : call.cores) + ",\n";
   if (!call.cwd.empty()) text += "      cwd     = " + Quoted(call.cwd) + ",\n";
   text += Environment(call) + Each(call);
   if (call.restarts > 0) text += fmt::format("      restart = {{ max = {}, scope = \"role\" }},\n", call.restarts);

@@ -1,13 +1,13 @@
 #include "launchers/shell_ranks.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "launchers/shell_script.h"
 
@@ -61,13 +61,6 @@ std::string ValueIn(const Env& env, std::string_view name) {
   return found == env.end() ? std::string() : found->second;
 }
 
-std::optional<int> NumberIn(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // The texts as one word: all the same, or the same around a number that grows by one.
 std::optional<CallWord> Common(const std::vector<std::string>& texts) {
   if (std::all_of(texts.begin(), texts.end(), [&](const std::string& one) { return one == texts.front(); }))
@@ -79,7 +72,7 @@ std::optional<CallWord> Common(const std::vector<std::string>& texts) {
   while (begin > 0 && is_digit(first[begin - 1])) --begin;
   std::size_t end = begin;
   while (end < first.size() && is_digit(first[end])) ++end;
-  const auto start = NumberIn(std::string_view(first).substr(begin, end - begin));
+  const auto start = ParseNumber<int>(std::string_view(first).substr(begin, end - begin));
   if (!start) return std::nullopt;
   const CallWord word = {first.substr(0, begin), CallWord::Number::kLocalRank, *start, first.substr(end)};
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -101,7 +94,7 @@ class Ranks {
     }
     // By rank if it is given: the first rank may be started last.
     std::stable_sort(workers_.begin(), workers_.end(), [](const ScriptLaunch& a, const ScriptLaunch& b) {
-      const auto rank = [](const Env& env) { return NumberIn(ValueIn(env, "RANK_ID")).value_or(0); };
+      const auto rank = [](const Env& env) { return ParseNumber<int>(ValueIn(env, "RANK_ID")).value_or(0); };
       return rank(a.env) < rank(b.env);
     });
     if (auto taken = TakeCommand(); !taken) return Fail(taken.error());
@@ -194,7 +187,7 @@ class Ranks {
     // A script that is started on each host has the ranks of one host.
     for (const char* name : {"RANK_SIZE", "MS_WORKER_NUM", "WORLD_SIZE"}) {
       const CallWord* size = Variable(name);
-      const auto number = size == nullptr || size->number ? std::nullopt : NumberIn(size->text);
+      const auto number = size == nullptr || size->number ? std::nullopt : ParseNumber<int>(size->text);
       if (number && *number > *call_.per_host && *number % *call_.per_host == 0)
         call_.hosts = *number / *call_.per_host;
     }

@@ -7,7 +7,7 @@ namespace muster {
 namespace {
 
 // Whether the differences fit a clock of whole seconds: each plan stays the same for a while and never returns, and the
-// late one is new. Random choices seldom give the same plan to neighbours only.
+// late one is new. Random choices seldom give the same plan in consecutive evaluations only.
 bool ChangeWithTime(std::span<const RepeatedPlan> plans, const std::string& late) {
   std::vector<std::string> seen = {plans.front().first};
   for (const RepeatedPlan& plan : plans) {

@@ -1,5 +1,5 @@
-// The one place where fmt's out-of-line code is compiled: Debian has it as a shared library only. These are what fmt's
-// own source instantiates beyond that (src/format.cc of fmt 9), for char.
+// The one place where fmt's out-of-line code is compiled: Debian provides it as a shared library only. These are the
+// further instantiations of fmt's own source (src/format.cc of fmt 9), for char.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -100,6 +100,7 @@ std::string Range(const Attribute& attribute) {
   const bool text = attribute.Is(Kind::kString) || attribute.Is(Kind::kPath);
   const std::string unit = attribute.Is(Kind::kSize) ? " GB" : text ? " bytes" : "";
   said.Add(attribute.min || attribute.max || attribute.above, RangeText(attribute, unit));
+  said.Add(!attribute.also.empty(), "also " + Codes(attribute.also));
   said.Add(attribute.documented_max.has_value(),
            "documented up to " + (attribute.documented_max ? NumberText(*attribute.documented_max) : ""));
   said.Add(attribute.no_effect_up_to.has_value(),
@@ -107,7 +108,8 @@ std::string Range(const Attribute& attribute) {
   said.Add(attribute.whole, "a whole number of GB");
   said.Add(attribute.ascending, "strictly ascending");
   said.Add(attribute.not_empty, "not empty");
-  said.Add(attribute.absolute, "begins with `/`");
+  said.AddRule(attribute.absolute, "begins with `/`", attribute, "absolute");
+  said.AddRule(!attribute.suffix.empty(), "ends with " + Code(attribute.suffix), attribute, "suffix");
   said.Add(!attribute.characters.empty(), "letters, digits and " + Code(attribute.characters) + " only");
   said.Add(attribute.name_max.has_value(), "names between slashes of at most " +
                                                (attribute.name_max ? NumberText(*attribute.name_max) : "") + " bytes");
@@ -203,6 +205,9 @@ std::string Together(const Attribute& attribute) {
   for (const auto& [sibling, value] : attribute.when)
     said.Add(true, "with " + Code(sibling + " = " + ToText(value)) + " beside it");
   said.Add(attribute.required, "must be there");
+  said.Add(attribute.always, "its default is passed on where it is left out");
+  said.Add(!attribute.passed_as.empty(), "passed on as " + Code(attribute.passed_as));
+  said.Add(!attribute.replaces.empty(), "overrides " + Code(attribute.replaces));
   said.AddRule(!attribute.divides.empty(), "must divide " + Code(attribute.divides), attribute, "divides");
   said.AddRule(!attribute.below.empty(), "must be below " + Code(attribute.below), attribute, "below");
   for (const auto& [rule, sentence] : kRulesOfTheJob)
@@ -243,8 +248,8 @@ std::string Files(const Attribute& attribute) {
 
 std::string Source(const Attribute& attribute) { return attribute.rule; }
 
-std::string Type(const Attribute& attribute) { return WantedText(attribute); }
-std::string TypeInFile(const Attribute& attribute) { return WantedText(attribute, true); }
+std::string Type(const Attribute& attribute) { return AllowedText(attribute); }
+std::string TypeInFile(const Attribute& attribute) { return AllowedText(attribute, true); }
 
 struct FactKind {
   const char* label;

@@ -1,6 +1,7 @@
 #include "reference/attribute_page.h"
 
 #include "reference/attribute_facts.h"
+#include "reference/rule_facts.h"
 #include "settings/schema/word_list.h"
 
 namespace muster {

@@ -5,7 +5,7 @@
 
 #include "reference/attribute_history.h"
 #include "reference/page.h"
-#include "reference/rule_facts.h"
+#include "reference/rule_index.h"
 
 namespace muster {
 

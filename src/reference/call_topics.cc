@@ -3,6 +3,8 @@
 #include "reference/attribute_facts.h"
 #include "reference/attribute_history.h"
 #include "reference/attribute_page.h"
+#include "reference/rule_facts.h"
+#include "settings/schema/setting_key.h"
 #include "settings/schema/word_list.h"
 
 namespace muster {
@@ -25,12 +27,13 @@ std::vector<AttributeHistory> ParametersOf(const Schema& schema, const Function&
 std::string Signature(const Function& function, const std::vector<AttributeHistory>& parameters) {
   std::string text;
   for (const AttributeHistory& parameter : parameters) {
-    if (parameter.depth > 0) continue;
     const Attribute& record = parameter.latest();
+    if (parameter.depth > 0 || (function.by_name && !record.always)) continue;
     text += text.empty() ? "" : ", ";
     text += record.name;
     if (!record.required) text += " = " + (record.default_value.IsNull() ? "nil" : ToText(record.default_value));
   }
+  if (function.by_name) return "mindspore." + function.name + " { " + text + ", … }";
   return "mindspore." + function.name + "(" + text + ")";
 }
 
@@ -61,9 +64,13 @@ Page FunctionPage(const Schema& schema, const Function& function, const std::vec
   }
   page.blocks.push_back(std::move(facts));
   Value::List data;
+  const RuleIndex rules(schema, parameters, releases);
   for (const AttributeHistory& parameter : parameters) {
     page.blocks.push_back(Heading{parameter.path + ": " + parameter.latest().doc});
-    page.blocks.emplace_back(FactsOf(parameter, releases));
+    FactList about = FactsOf(parameter, releases);
+    const Rules naming = rules.Naming(KeyOf(function.name, parameter.path));
+    if (!naming.empty()) about.facts.push_back({"rules", RuleLines(naming, releases)});
+    page.blocks.emplace_back(std::move(about));
     data.push_back(AttributeData(parameter));
   }
   page.data = Value(Value::Map{{"name", Value(function.name)},
@@ -71,6 +78,18 @@ Page FunctionPage(const Schema& schema, const Function& function, const std::vec
                                {"summary", Value(function.doc)},
                                {"parameters", Value(std::move(data))}});
   return page;
+}
+
+// What a function takes in its one table of names.
+void AddSettings(Page& page, const Schema& schema, const Function& function, const std::vector<Release>& releases) {
+  page.blocks.push_back(Paragraph{"Settings of `mindspore." + function.name + "`, sub-keys with their table:"});
+  Table table{{"setting", "type", "default", "what it does"}, {}};
+  for (const AttributeHistory& setting : ParametersOf(schema, function, releases)) {
+    const Attribute& record = setting.latest();
+    if (!record.when.empty()) continue;  // `muster docs` has all of them
+    table.rows.push_back({"`" + setting.path + "`", ShortType(record), ShortDefault(record), record.doc});
+  }
+  page.blocks.emplace_back(std::move(table));
 }
 
 }  // namespace
@@ -101,6 +120,9 @@ Page CallsPage(const Schema& schema, const std::vector<Release>& releases) {
                           WordList(function.devices)});
   }
   page.blocks.emplace_back(std::move(table));
+  for (const auto& [name, function] : schema.calls()) {
+    if (function.by_name) AddSettings(page, schema, function, releases);
+  }
   return page;
 }
 

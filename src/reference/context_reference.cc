@@ -8,6 +8,7 @@
 #include "reference/call_topics.h"
 #include "reference/context_topics.h"
 #include "reference/rule_facts.h"
+#include "reference/rule_index.h"
 
 namespace muster {
 namespace {
@@ -138,6 +139,8 @@ std::string ContextReference(const Schema& schema, const Outline& outline) {
     Page page;
     page.title = "context." + function.name;
     page.blocks.push_back(Paragraph{function.doc});
+    if (const std::string status = DeprecationText(function); !status.empty())
+      page.blocks.push_back(FactList{{{"status", {status}}}});
     if (const Rules naming = rules.Naming(function.name); !naming.empty())
       page.blocks.push_back(FactList{{{"rules", RuleLines(naming, all)}}});
     text += PageMarkdown(page, 2) + "\n";

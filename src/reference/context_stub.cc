@@ -58,6 +58,10 @@ std::string KindType(Kind kind, const AttributeHistory& history) {
       return "table<string, string>";
     case Kind::kListText:
       return "string[]";
+    case Kind::kLayouts:
+      return ClassName(history.function, history.path) + "[]";
+    case Kind::kAxes:
+      return "table";
     case Kind::kListMap:
       return "table<string, table>";
     case Kind::kAny:
@@ -179,7 +183,7 @@ std::string Class(const std::vector<AttributeHistory>& histories, const std::str
   for (const AttributeHistory& history : histories) {
     const std::size_t dot = history.path.rfind('.');
     const std::string parent = dot == std::string::npos ? "" : history.path.substr(0, dot);
-    if (parent == path && history.latest().Is(Kind::kDict))
+    if (parent == path && (history.latest().Is(Kind::kDict) || history.latest().Is(Kind::kLayouts)))
       text += Class(histories, function, history.path, history.latest().doc, all);
   }
   return text;

@@ -7,6 +7,7 @@
 #include "reference/attribute_page.h"
 #include "reference/call_topics.h"
 #include "reference/rule_facts.h"
+#include "reference/rule_index.h"
 #include "settings/schema/unknown_key.h"
 
 namespace muster {
@@ -57,6 +58,8 @@ Page FunctionPage(const Known& known, const Outline::Entry& function) {
   Page page;
   page.title = "context." + function.name;
   page.blocks.push_back(Paragraph{function.doc});
+  if (const std::string status = DeprecationText(function); !status.empty())
+    page.blocks.push_back(FactList{{{"status", {status}}}});
   const std::string base = Base(function.name);
   std::vector<std::string> calls = {"context.set_" + base + " { attribute = value, … }",
                                     "context.get_" + base + "(\"attribute\")"};

@@ -14,11 +14,13 @@ Result<std::vector<Outline::Entry>> Entries(const Value::Map& record, const std:
     if (value.AsMap() == nullptr) return Fail(Bad(list + " holds what is no record"));
     Outline::Entry& entry = entries.emplace_back();
     for (const auto& [key, field] : *value.AsMap()) {
-      std::string* member = key == "1"       ? &entry.name
-                            : key == "title" ? &entry.title
-                            : key == "of"    ? &entry.function
-                            : key == "doc"   ? &entry.doc
-                                             : nullptr;
+      std::string* member = key == "1"            ? &entry.name
+                            : key == "title"      ? &entry.title
+                            : key == "of"         ? &entry.function
+                            : key == "doc"        ? &entry.doc
+                            : key == "deprecated" ? &entry.deprecated
+                            : key == "successor"  ? &entry.successor
+                                                  : nullptr;
       if (member == nullptr || field.AsString() == nullptr) return Fail(Bad("bad field " + key + " in " + list));
       *member = *field.AsString();
     }
@@ -29,6 +31,12 @@ Result<std::vector<Outline::Entry>> Entries(const Value::Map& record, const std:
 }
 
 }  // namespace
+
+std::string DeprecationText(const Outline::Entry& function) {
+  if (function.deprecated.empty()) return "";
+  return "deprecated by MindSpore's documents from " + function.deprecated + " on" +
+         (function.successor.empty() ? ", without a successor" : ", for " + function.successor);
+}
 
 Result<Outline> OutlineFromValue(const Value& record) {
   const Value::Map* map = record.AsMap();

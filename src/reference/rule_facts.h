@@ -1,36 +1,13 @@
-// The rules between attributes (muster/mindspore/schema.h, Rule): which of them concern an attribute, and each as a
-// sentence or as fields.
+// The rules between attributes (muster/mindspore/schema.h, Rule), each as a sentence or as fields. rule_index.h finds
+// those that concern an attribute.
 #pragma once
 
-#include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "reference/attribute_history.h"
+#include "reference/rule_index.h"
 
 namespace muster {
-
-using Rules = std::vector<const Rule*>;
-
-// Rules by the settings that they name. Points into the schema.
-class RuleIndex {
- public:
-  // Includes rules that hold in one of the releases; `histories` are the existing attributes and sub-keys.
-  RuleIndex(const Schema& schema, const std::vector<AttributeHistory>& histories, const std::vector<Release>& releases);
-
-  // In the schema's order.
-  const Rules& all() const { return all_; }
-  // Rules that name "set_context.mode", or options in its text; for a function, those that report it as a whole. Rules
-  // that name a sub-key are listed for the sub-key only.
-  Rules Naming(const std::string& key) const;
-  // Sub-keys below `key` that rules name, sorted: "set_context.jit_config.jit_level".
-  std::vector<std::string> NamedBelow(const std::string& key) const;
-
- private:
-  Rules all_;
-  std::map<std::string, Rules> by_key_;
-};
 
 // A sentence for each, with severity, releases and source; rules that differ only in their last value share one
 // sentence. `releases` are those covered.

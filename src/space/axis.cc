@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-constexpr double kLargestWhole = 9007199254740992;  // 2^53: up to here every whole number has an exact double
+constexpr double kLargestWhole = 9007199254740992;  // 2^53: all whole numbers up to this are exact as double
 
 std::uint64_t Steps(const Axis& axis) {
   return static_cast<std::uint64_t>(std::llround((axis.high - axis.low) / axis.step));
@@ -64,7 +64,7 @@ Result<void> CheckAxis(const Axis& axis, const Place& place, bool repeats) {
   }
   if (axis.kind == Axis::Kind::kRange) {
     if (!(axis.step > 0) || !std::isfinite(axis.step))
-      return refuse("the step is above 0, got " + NumberText(axis.step), "");
+      return refuse("the step must be above 0, got " + NumberText(axis.step), "");
     const double steps = (axis.high - axis.low) / axis.step;
     if (steps > 1e15) return refuse("there are too many values", "a larger step");
     if (std::abs(steps - std::round(steps)) > 1e-9 * std::max(1.0, steps)) {

@@ -35,7 +35,7 @@ struct Axis {
 // "choice", "range", "uniform", "log_uniform", "int_log_uniform".
 std::string_view AxisKindName(Axis::Kind kind);
 
-// Kind "space": no values, ends that are no numbers or in the wrong order, a step that does not reach the upper end.
+// Kind "space": no values, bounds that are not finite or in the wrong order, a step that does not reach the upper end.
 // `repeats`: values may occur more than once.
 Result<void> CheckAxis(const Axis& axis, const Place& place, bool repeats = false);
 

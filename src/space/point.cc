@@ -1,9 +1,7 @@
 #include "space/point.h"
 
-#include <charconv>
-#include <system_error>
-
 #include "base/values/fingerprint.h"
+#include "base/values/parse_number.h"
 
 namespace muster {
 namespace {
@@ -29,12 +27,7 @@ Value Canonical(const Value& value) {
 
 std::string PointId(const Point& point) { return Sha256Hex(ToText(Canonical(Value(point)))).substr(0, kIdDigits); }
 
-std::optional<std::uint64_t> PointNumber(const std::string& id) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number, 16);
-  if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
-  return number;
-}
+std::optional<std::uint64_t> PointNumber(const std::string& id) { return ParseNumber<std::uint64_t>(id, 16); }
 
 std::string PointText(const Point& point) {
   std::string text;

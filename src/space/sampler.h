@@ -8,8 +8,8 @@
 #include <string>
 
 #include "muster/result.h"
+#include "space/compiled_space.h"
 #include "space/sobol_points.h"
-#include "space/space.h"
 
 namespace muster {
 

@@ -1,5 +1,5 @@
-// The nodes of a compiled space: the number of points of each, and its n-th point. space.cc checks which combinations
-// are valid.
+// The nodes of a compiled space: the number of points of each, and its n-th point. compiled_space.cc checks which
+// combinations are valid.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "space/space.h"
+#include "space/compiled_space.h"
 
 namespace muster {
 

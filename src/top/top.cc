@@ -167,7 +167,7 @@ class Top {
 
   void Draw() {
     // A slow terminal gets the newest state once it accepts output again.
-    if (!terminal_->taken()) return AwaitRoom();
+    if (!terminal_->taken()) return AwaitWritable();
     const TopSize size = terminal_->Size();
     if (size != size_) {
       size_ = size;
@@ -177,7 +177,7 @@ class Top {
     std::vector<ScreenLine> lines = TopScreen(state_, view_, size, Page(size));
     terminal_->Show((shown_.empty() ? "\x1b[2J" : "") + FrameBytes(shown_, lines));
     shown_ = std::move(lines);
-    if (!terminal_->taken()) AwaitRoom();
+    if (!terminal_->taken()) AwaitWritable();
   }
 
   void Redraw() { shown_.clear(); }
@@ -194,7 +194,7 @@ class Top {
     return pager_->Page(LogRows(size));
   }
 
-  void AwaitRoom() {
+  void AwaitWritable() {
     if (std::exchange(awaits_room_, true)) return;
     tty_.async_wait(Descriptor::wait_write, [this](const Error& error) {
       if (error) return;

@@ -15,8 +15,8 @@ namespace {
 using Verdict = AgentMessageValidator::Verdict;
 
 constexpr std::uint32_t kMostEvidence = 4;   // per exit: a core dump, memory, a full disk
-constexpr std::uint32_t kCodeTries = 3;      // for an agent that waits because another run is copying
-constexpr std::uint32_t kSignalsOfStop = 2;  // the one that was ordered, and SIGKILL after it
+constexpr std::uint32_t kCodeTries = 3;      // for an agent that waits while another run copies the code
+constexpr std::uint32_t kSignalsOfStop = 2;  // the ordered signal, and SIGKILL after it
 
 Verdict Stray(std::string why) { return {Verdict::Kind::kStray, std::move(why)}; }
 Verdict Unfit(std::string why) { return {Verdict::Kind::kUnfit, std::move(why)}; }
@@ -33,7 +33,7 @@ bool AreCores(const std::vector<std::uint32_t>& cores) {
          std::adjacent_find(cores.begin(), cores.end(), std::greater_equal<>()) == cores.end();
 }
 
-// Whether the path is absolute and has no character that is special in a text that it is inserted into.
+// Whether the path is absolute and free of characters that have a meaning in the text into which it is inserted.
 bool IsPlainFolder(const std::string& path) {
   return path.starts_with('/') && path.size() <= protocol_bounds::kPath && IsPlain(path, " ");
 }
@@ -51,7 +51,7 @@ AgentMessageValidator::Verdict AgentMessageValidator::Judge(const ChannelMessage
         constexpr bool kBefore = std::is_same_v<Message, AgentReady> || std::is_same_v<Message, AgentFailed> ||
                                  std::is_same_v<Message, AgentEmpty> || std::is_same_v<Message, AgentLost> ||
                                  std::is_same_v<Message, AgentUnreachable> || std::is_same_v<Message, ClockCompared>;
-        if (!kBefore && !ready_) return Stray("it speaks before its greeting");
+        if (!kBefore && !ready_) return Stray("it sent a message before its greeting");
         return On(held);
       },
       message);
@@ -188,7 +188,7 @@ AgentMessageValidator::Verdict AgentMessageValidator::Counted(const Message& mes
 AgentMessageValidator::Verdict AgentMessageValidator::On(const AgentReady& message) {
   if (!std::exchange(greeted_, false)) return Unasked("a greeting");
   ready_ = true;
-  if (message.version != kProtocolVersion) return {};  // the version alone is reason enough to refuse it
+  if (message.version != kProtocolVersion) return {};  // the host is refused in any case
   shares_files_ = message.shares_run_dir;
   if (!IsHostOrAddress(message.host_name)) return Unfit("the name of its host is invalid");
   if (!message.address.empty() && !IsHostOrAddress(message.address)) return Unfit("the address of its host is invalid");
@@ -245,7 +245,7 @@ AgentMessageValidator::Verdict AgentMessageValidator::On(const FirstOutput& mess
 }
 
 AgentMessageValidator::Verdict AgentMessageValidator::On(const EndEvidence& message) {
-  return Counted(message, &Attempt::evidence, "what was seen of its end");
+  return Counted(message, &Attempt::evidence, "evidence about its end");
 }
 
 AgentMessageValidator::Verdict AgentMessageValidator::On(const PortTaken& message) {
@@ -276,7 +276,7 @@ AgentMessageValidator::Verdict AgentMessageValidator::On(const PtyClosed& messag
 AgentMessageValidator::Verdict AgentMessageValidator::On(const PtyBytes& message) {
   Attempt* const attempt = Of(message);
   if (attempt == nullptr || !attempt->terminal || attempt->written < message.bytes.size()) {
-    return OfAttempt(message.process, message.attempt, "what was written to its terminal");
+    return OfAttempt(message.process, message.attempt, "output to its terminal");
   }
   attempt->written -= message.bytes.size();
   return {};
@@ -285,7 +285,7 @@ AgentMessageValidator::Verdict AgentMessageValidator::On(const PtyBytes& message
 AgentMessageValidator::Verdict AgentMessageValidator::On(const PtyTaken& message) {
   Attempt* const attempt = Of(message);
   if (attempt == nullptr || attempt->typed < message.count) {
-    return OfAttempt(message.process, message.attempt, "what was typed at its terminal");
+    return OfAttempt(message.process, message.attempt, "input from its terminal");
   }
   attempt->typed -= message.count;
   return {};
@@ -297,10 +297,10 @@ AgentMessageValidator::Verdict AgentMessageValidator::On(const ResourcesAllocate
   awaits_ = false;
   if (!message.error.empty()) return {};
   for (const std::string& device : message.devices) {
-    if (device.empty() || !IsPlain(device)) return Unfit("a device that it gave has no name of a device");
+    if (device.empty() || !IsPlain(device)) return Unfit("a device that it allocated has an invalid name");
   }
   if (!std::all_of(message.cores.begin(), message.cores.end(), AreCores))
-    return Unfit("the cores that it gave are none");
+    return Unfit("the cores that it allocated are invalid");
   return {};
 }
 
@@ -327,7 +327,7 @@ AgentMessageValidator::Verdict AgentMessageValidator::On(const FilesSent& messag
 
 AgentMessageValidator::Verdict AgentMessageValidator::On(const Inspected& message) {
   static_cast<void>(message);
-  return std::exchange(inspects_, false) ? Verdict() : Unasked("what its host is like");
+  return std::exchange(inspects_, false) ? Verdict() : Unasked("facts about its host");
 }
 
 AgentMessageValidator::Verdict AgentMessageValidator::On(const PathsOpen& message) {
@@ -352,11 +352,11 @@ AgentMessageValidator::Verdict AgentMessageValidator::On(const CodeMissing& mess
 
 AgentMessageValidator::Verdict AgentMessageValidator::On(const CodeReceived& message) const {
   static_cast<void>(message);
-  return code_ready_ ? Verdict() : Unasked("code that it has taken");
+  return code_ready_ ? Verdict() : Unasked("code that it has received");
 }
 
 AgentMessageValidator::Verdict AgentMessageValidator::On(const CodeReady& message) {
-  if (!std::exchange(code_ready_, false)) return Unasked("code that is there");
+  if (!std::exchange(code_ready_, false)) return Unasked("code that is ready");
   code_lists_ = 0;
   if (message.error.empty() && !IsPlainFolder(message.folder)) return Unfit("the folder of its code is invalid");
   return {};

@@ -1,7 +1,7 @@
-// Records the commands given to one agent, and checks whether its messages match them: the only place where the head
-// decides which messages of an agent it accepts. An agent is trusted only about itself.
+// Checks the messages of one agent against the commands given to it: the only place where the head decides which
+// messages it accepts. An agent is trusted only about itself.
 //
-// A pure state machine: sees the commands to the agent and the messages from it, in order.
+// A pure state machine: it is given the commands to the agent and the messages from it, in order.
 #pragma once
 
 #include <compare>
@@ -26,7 +26,7 @@ class AgentMessageValidator {
   struct Verdict {
     enum class Kind : std::uint8_t {
       kBelongs,
-      kStray,  // about something that it was not given, or an unexpected answer: to be ignored
+      kStray,  // about something that the agent was not given, or an unexpected answer: to be ignored
       kUnfit   // an answer with an invalid text: the host cannot be used
     };
     Kind kind = Kind::kBelongs;
@@ -34,7 +34,7 @@ class AgentMessageValidator {
   };
 
   void Gave(const AgentCommand& command);
-  // Counts the message as received: a second one is a stray if only one is expected.
+  // Counts the message as received: if only one is expected, the second one is a stray.
   Verdict Judge(const ChannelMessage& message);
 
  private:
@@ -48,10 +48,10 @@ class AgentMessageValidator {
     bool opens = false;   // … PtyOpened, …
     bool closes = false;  // … and PtyClosed
     std::uint32_t evidence = 0;
-    std::uint32_t ports = 0;    // on which a foreign process may be reported
+    std::uint32_t ports = 0;    // ports for which a foreign process may be reported
     std::uint32_t signals = 0;  // SignalSent messages that are still allowed
     std::size_t written = 0;    // bytes of terminal output that are still allowed
-    std::size_t typed = 0;      // … typed bytes that it has not acknowledged
+    std::size_t typed = 0;      // … typed bytes that the agent has not acknowledged
     bool terminal = false;
   };
 
@@ -128,10 +128,10 @@ class AgentMessageValidator {
   Verdict On(const ClockCompared&) { return {}; }
   Verdict On(const StrayMessage&) { return {}; }
 
-  // Finds the attempt if it is the latest one of the process that the agent was given.
+  // Finds the attempt if it is the latest one of a process that the agent was given.
   template <class Message>
   Attempt* Of(const Message& message);
-  // Clears the flag: a stray if it is not set.
+  // Clears the flag; returns a stray if it is not set.
   template <class Message>
   Verdict Once(const Message& message, bool Attempt::*flag, std::string_view what);
   template <class Message>
@@ -152,7 +152,7 @@ class AgentMessageValidator {
   std::optional<std::size_t> tries_;                         // number of entries that PathsProbed must have
   std::uint32_t outputs_ = 0;                                // OutputSeen messages that are expected
   std::vector<HoldPorts> holds_;                             // PortsHeld messages that are expected, in order
-  std::map<std::string, std::uint16_t, std::less<>> ports_;  // ports that it holds or held
+  std::map<std::string, std::uint16_t, std::less<>> ports_;  // ports that the agent holds or held
   std::optional<AllocateResources> allots_;
   bool awaits_ = false;           // DevicesAwaited is allowed
   std::uint32_t code_lists_ = 0;  // CodeMissing messages that are allowed

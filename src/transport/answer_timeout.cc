@@ -53,7 +53,7 @@ void AnswerTimeout::Await(Clock::time_point time) {
 void AnswerTimeout::OnTime() {
   if (state_ == State::kAsking) return Ask();
   const auto now = Clock::now();
-  if (state_ != State::kAsked || now < due_) return;  // a timer of an earlier question
+  if (state_ != State::kAsked || now < due_) return;  // a timer of an earlier heartbeat
   if (now > due_ + kLate) return Await(due_ = now + kAtOnce);
   Stop();
   const auto time = std::chrono::round<std::chrono::seconds>(now - asked_at_);

@@ -1,8 +1,9 @@
-// Detects a local agent that does not answer: when needed, it is asked for a heartbeat (HeadHeartbeat), which must
-// arrive in time. For agents that send no heartbeats as their exit is seen, but which may be stopped (SIGSTOP) or hang.
+// Detects a local agent that does not answer: on demand, it sends the agent a heartbeat (HeadHeartbeat), whose answer
+// must arrive in time. A local agent sends no heartbeats, because its exit is seen; but it may be stopped (SIGSTOP) or
+// hang.
 //
-// Depends on the loop's time only; the owner sends the question and handles an agent that does not answer. While a run
-// works, nothing is asked, nor when it ends within a second after it was ordered to.
+// Depends on the loop's time only; the owner sends the heartbeat and handles an agent that does not answer. Nothing is
+// sent while a run works, nor when it ends within a second after it was ordered to.
 #pragma once
 
 #include <chrono>
@@ -29,12 +30,12 @@ class AnswerTimeout : public std::enable_shared_from_this<AnswerTimeout> {
   AnswerTimeout(boost::asio::io_context& io, std::uint64_t lease_ms, Ends ends)
       : ends_(std::move(ends)), lease_(lease_ms), pause_(HeartbeatMs(lease_ms)), timer_(io.get_executor()) {}
 
-  // Expects an answer within the lease. Asks after a second; with `at_once` asks now, unless it has asked already, and
-  // expects the answer within a second of that.
+  // Expects an answer within the lease. Sends a heartbeat after a second; with `at_once` sends it now, unless one has
+  // been sent already, and expects the answer within a second of that.
   void Expect(bool at_once);
   void Answered(std::uint32_t number);
   void Stop();
-  // Whether the agent was asked and has not answered yet.
+  // Whether a heartbeat was sent and has not been answered yet.
   bool unanswered() const { return state_ == State::kAsked; }
 
  private:
@@ -48,7 +49,7 @@ class AnswerTimeout : public std::enable_shared_from_this<AnswerTimeout> {
 
   const Ends ends_;
   const std::chrono::milliseconds lease_;
-  const std::chrono::milliseconds pause_;  // before the question
+  const std::chrono::milliseconds pause_;  // before the heartbeat
   Timer timer_;
   State state_ = State::kIdle;
   std::uint32_t number_ = 0;

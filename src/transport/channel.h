@@ -1,5 +1,5 @@
 // Interfaces: a Channel is a connection to the agent of one host. It carries commands and messages only: policy is in
-// the plan, decisions are the supervisor's.
+// the plan, and the supervisor makes the decisions.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace muster {
 
-// There is no agent: the last message, instead of AgentReady.
+// The host has no agent: the last message, instead of AgentReady.
 struct AgentUnreachable {
   std::string why;   // a phrase, the same for all hosts with the same reason: "permission denied"
   std::string hint;  // may be empty
@@ -44,14 +44,14 @@ class Channel {
   virtual void Send(const AgentCommand& command) = 0;
   // Called on the io_context's thread for every message, in order. Set it once, before control returns to the loop.
   virtual void SetReceiver(Receiver receiver) = 0;
-  // The agent must answer within the lease: one that does not (it may be stopped, or hang) is killed with all that it
-  // started, and AgentLost reports that. With `at_once` it must answer within a second. Does nothing for transports
-  // whose agents send heartbeats all the time.
+  // Requires an answer of the agent within the lease. An agent that does not answer (it may be stopped, or hang) is
+  // killed with everything that it started, and AgentLost reports that. With `at_once` it must answer within a second.
+  // Does nothing for transports whose agents send heartbeats all the time.
   virtual void ExpectAnswer(bool at_once) { static_cast<void>(at_once); }
 };
 
 struct TransportHost {
-  std::uint32_t index = 0;  // into Plan::hosts, or among the hosts of a sweep
+  std::uint32_t index = 0;  // of the host in Plan::hosts, or among the hosts of a sweep
   std::string name;
 };
 

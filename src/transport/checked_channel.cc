@@ -15,7 +15,7 @@ struct CheckedChannel::State : std::enable_shared_from_this<State> {
     const AgentMessageValidator::Verdict verdict = given.Judge(message);
     switch (verdict.kind) {
       case AgentMessageValidator::Verdict::Kind::kBelongs:
-        return Tell(std::move(message));
+        return Notify(std::move(message));
       case AgentMessageValidator::Verdict::Kind::kStray:
         return Stray(verdict.why);
       case AgentMessageValidator::Verdict::Kind::kUnfit:
@@ -27,7 +27,7 @@ struct CheckedChannel::State : std::enable_shared_from_this<State> {
     if (broken) return;
     const auto keep = shared_from_this();
     ++strays;
-    Tell(StrayMessage{why});
+    Notify(StrayMessage{why});
     if (strays > kMostStrays && below && !std::exchange(broken, true)) {
       below->BreakOff("too many unexpected messages, last: " + why);
     }
@@ -42,7 +42,7 @@ struct CheckedChannel::State : std::enable_shared_from_this<State> {
     if (to) to(AgentUnreachable{"its agent: " + why, {}});
   }
 
-  void Tell(ChannelMessage message) {
+  void Notify(ChannelMessage message) {
     const Receiver to = receiver;
     if (to) to(std::move(message));
   }

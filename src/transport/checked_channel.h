@@ -1,6 +1,6 @@
-// A channel that delivers only messages that match the commands sent through it.
+// A channel that delivers only those messages of an agent that match the commands sent through it.
 //
-// Applies the check of agent_message_validator.h: a stray is dropped and reported; too many of them, or an invalid
+// It applies the check of agent_message_validator.h: a stray is dropped and reported; too many of them, or an invalid
 // answer, close the connection.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace muster {
 
 class CheckedChannel final : public Channel {
  public:
-  // This many strays of one agent are tolerated.
+  // Number of strays that are tolerated from one agent.
   static constexpr std::uint32_t kMostStrays = 8;
 
   explicit CheckedChannel(std::unique_ptr<UncheckedChannel> below);

@@ -18,14 +18,14 @@ struct ClockEstimate {
 
 class ClockOffset {
  public:
-  // Adds a round trip: the host sent a message at `sent`, it was answered here at `answered`, and the answer arrived
-  // there at `back`: `sent` and `back` by the host's clock. Impossible times are ignored.
+  // Adds a round trip: the host sent a message at `sent`, this process answered it at `answered`, and the answer
+  // arrived at the host at `back`; `sent` and `back` by the host's clock. Impossible times are ignored.
   void Add(std::uint64_t sent, std::uint64_t answered, std::uint64_t back);
 
-  // The best of the latest estimates; nothing before the first Add().
+  // The best of the latest estimates; empty before the first Add().
   std::optional<ClockEstimate> best() const;
-  // True if the estimate is worth reporting since the last call: the first one, one with at most half the error, or one
-  // that contradicts the reported one.
+  // Whether the estimate should be reported: true for the first one, for one with at most half the error of the last
+  // reported one, and for one that contradicts it.
   bool Better();
 
  private:

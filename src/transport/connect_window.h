@@ -31,12 +31,13 @@ class ConnectWindow {
   void Add(std::uint32_t connection) { waiting_.push_back(connection); }
   // The connections to open now, in order of arrival; Done() or TurnedAway() must be called for each.
   std::vector<std::uint32_t> Begin(std::uint64_t now_ns);
-  // When Begin() will return more connections without any further Done(); nothing if never.
+  // When Begin() will return more connections without any further Done(); empty if never.
   std::optional<std::uint64_t> NextAt() const;
 
-  // The connection was established, or failed for good, or is not needed any more; may be called before it was begun.
+  // Reports that the connection was established, has failed for good or is not needed any more; may be called before it
+  // was begun.
   void Done(std::uint32_t connection);
-  // Schedules a retry; false if it has been tried often enough, which counts as Done().
+  // Schedules a retry. Returns false, and counts as Done(), if the connection has been tried kMostTries times.
   bool TurnedAway(std::uint32_t connection, std::uint64_t now_ns);
 
  private:

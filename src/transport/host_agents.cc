@@ -16,13 +16,14 @@
 
 namespace muster {
 
-// One connection to an agent below a standing one. Owned by its channel and, until it has ended, by the pool.
+// One connection to an agent below a standing one. Owned by its channel and, until the connection has ended, by the
+// pool.
 struct HostAgents::Line {
   Line(std::uint32_t its_index, std::uint32_t its_host, std::uint32_t its_number)
       : index(its_index), host(its_host), number(its_number) {}
 
-  void Tell(ChannelMessage message) {
-    const Channel::Receiver to = receiver;  // it may destroy the channel
+  void Notify(ChannelMessage message) {
+    const Channel::Receiver to = receiver;  // a copy: the receiver may destroy the channel
     if (to) to(std::move(message));
   }
 
@@ -30,7 +31,7 @@ struct HostAgents::Line {
   void End(ChannelMessage message) {
     if (std::exchange(over, true)) return;
     if (answers) answers->Stop();
-    Tell(std::move(message));
+    Notify(std::move(message));
   }
 
   void Lost(std::string text, std::uint32_t killed) { End(AgentLost{index, std::move(text), killed}); }
@@ -42,9 +43,9 @@ struct HostAgents::Line {
   FrameReader reader = FrameReader::OfMessages({});  // not preceded by output of a shell
   std::optional<AgentEmpty> empty;
   std::string why;
-  std::shared_ptr<AnswerTimeout> answers;  // null before any is expected
+  std::shared_ptr<AnswerTimeout> answers;  // null until an answer is expected
   bool ready = false;
-  bool broken = false;  // its messages are not trusted any more
+  bool broken = false;  // the agent's messages are no longer trusted
   bool over = false;
 };
 
@@ -61,7 +62,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
     State state = State::kNone;
     std::unique_ptr<Channel> channel = {};
     AgentReady ready = {};
-    std::string why = "it was never connected";                 // why there is none
+    std::string why = "it was never connected";                 // why the host has no agent
     std::optional<ClockCompared> clock = {};                    // the best comparison so far
     std::map<std::uint32_t, std::shared_ptr<Line>> lines = {};  // by number
   };
@@ -103,7 +104,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
 
   void ExpectAnswer(Line& line, bool at_once) {
     if (line.over || closed_) return;
-    // The agent that does not answer may be the standing one.
+    // The standing agent may be the one that does not answer.
     if (const auto& channel = hosts_[line.host].channel) channel->ExpectAnswer(at_once);
     if (!line.answers) {
       // Called only while the line exists, which its channel or the pool owns.
@@ -124,7 +125,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
     if (host.channel) host.channel->Send(CloseAgent{line.number});
   }
 
-  // Stops listening to it; reports it as lost once it has ended.
+  // Stops accepting messages of the agent; reports it as lost once it has ended.
   void Break(Line& line, std::string why) {
     if (line.over || closed_ || std::exchange(line.broken, true)) return;
     if (line.answers) line.answers->Stop();
@@ -157,8 +158,8 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
  private:
   void OnMessage(std::uint32_t at, ChannelMessage message) {
     const auto keep = shared_from_this();
-    // All other messages of an agent are about runs of its own, which a standing agent does not have; AgentFailed is
-    // repeated by the AgentLost that follows.
+    // All other messages of an agent are about runs of its own, which a standing agent does not have; the AgentLost
+    // that follows repeats an AgentFailed.
     std::visit(Overloaded{
                    [&](AgentReady& m) { OnReady(at, m); },
                    [&](ClockCompared& m) { OnClock(at, m); },
@@ -185,18 +186,18 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
     Host& host = hosts_[at];
     host.clock = clock;
     for (const auto& line : LinesOf(host)) {
-      if (line->ready) TellClock(*line, clock);
+      if (line->ready) NotifyClock(*line, clock);
     }
   }
 
-  static void TellClock(Line& line, ClockCompared clock) {
+  static void NotifyClock(Line& line, ClockCompared clock) {
     clock.host = line.index;
-    line.Tell(clock);
+    line.Notify(clock);
   }
 
   void OnWords(std::uint32_t at, const FromAgent& words) {
     const auto found = hosts_[at].lines.find(words.number);
-    if (found == hosts_[at].lines.end()) return;  // its channel has been destroyed
+    if (found == hosts_[at].lines.end()) return;  // the channel of that agent has been destroyed
     const std::shared_ptr<Line> line = found->second;
     if (line->broken) return;
     line->reader.Feed(words.bytes);
@@ -213,7 +214,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
   void Deliver(Line& line, AgentMessage& message) {
     std::visit(Overloaded{
                    [&](AgentEmpty& m) {
-                     line.empty = std::move(m);  // reported when it has ended
+                     line.empty = std::move(m);  // reported when the agent has ended
                      if (line.answers) line.answers->Stop();
                    },
                    [&](AgentHeartbeat& m) {
@@ -221,15 +222,15 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
                    },
                    [&](AgentFailed& m) {
                      line.why = m.why;
-                     line.Tell(std::move(m));
+                     line.Notify(std::move(m));
                    },
                    [&](AgentReady& m) {
-                     line.Tell(std::move(m));
+                     line.Notify(std::move(m));
                      if (line.over) return;
                      line.ready = true;
-                     if (const auto clock = hosts_[line.host].clock) TellClock(line, *clock);
+                     if (const auto clock = hosts_[line.host].clock) NotifyClock(line, *clock);
                    },
-                   [&](auto& m) { line.Tell(std::move(m)); },
+                   [&](auto& m) { line.Notify(std::move(m)); },
                },
                message);
   }
@@ -323,7 +324,7 @@ class HostAgents::RunTransport final : public Transport {
   std::string_view name() const override { return pool_->name(); }
 
   Result<std::unique_ptr<UncheckedChannel>> Open(boost::asio::io_context& io, const TransportHost& host) override {
-    static_cast<void>(io);  // the pool's
+    static_cast<void>(io);  // the pool's is used
     if (host.index >= hosts_.size()) return Fail(MachineError("hosts", "the run was given no such host"));
     Result<std::shared_ptr<Line>> line = pool_->Open(host.index, hosts_[host.index]);
     if (!line) return Fail(std::move(line.error()));

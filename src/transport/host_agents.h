@@ -1,5 +1,5 @@
-// The standing agents of a sweep: one on each of its hosts, connected once, with an agent of its own below it for each
-// run (agent/program/sub_agents.h), so that thousands of runs need no further connections.
+// The standing agents of a sweep: one on each of its hosts, connected once. Each run gets an agent of its own below
+// them (agent/program/sub_agents.h), so that thousands of runs need no further connections.
 //
 // Depends on an ordinary transport and channels; not on runs. Numbers of hosts are positions in the list of names.
 #pragma once
@@ -19,10 +19,10 @@ namespace muster {
 
 class HostAgents {
  public:
-  // Called from the loop, or from within Connect() if that fails at once. Must not destroy the object.
+  // Called from the loop, or from within Connect() if that fails at once. They must not destroy the object.
   struct Events {
     std::function<void(std::uint32_t host, const AgentReady& ready)> ready;
-    std::function<void(std::uint32_t host, const AgentUnreachable& why)> refused;  // there is none, or none any more
+    std::function<void(std::uint32_t host, const AgentUnreachable& why)> refused;  // the host has no agent (any more)
     // The agent has ended; all channels to agents below it have been notified before.
     std::function<void(std::uint32_t host, const AgentLost& lost)> lost;
   };
@@ -31,7 +31,7 @@ class HostAgents {
   // must outlive this and every channel.
   HostAgents(boost::asio::io_context& io, Transport& transport, std::vector<std::string> names, std::string id,
              Events events);
-  // Ends the agents, and so everything that is left of runs; waits for local agents to exit.
+  // Ends the agents, and with them everything that is left of runs; waits for local agents to exit.
   ~HostAgents();
   HostAgents(const HostAgents&) = delete;
   HostAgents& operator=(const HostAgents&) = delete;
@@ -40,13 +40,13 @@ class HostAgents {
   void Connect(std::uint32_t host);
   void ConnectAll();
   bool ready(std::uint32_t host) const;
-  // The agent's greeting; null before it is ready, and once it is lost.
+  // The agent's greeting; null before the agent is ready, and once it is lost.
   const AgentReady* AgentOf(std::uint32_t host) const;
   std::size_t size() const;
 
   // A transport for one run: host i of its plan is the i-th of these hosts. It has the name of the underlying
-  // transport, and may outlive this object: its channels have ended then. Connecting does not wait for the host's
-  // agent, and fails only if that is lost, was refused or was never connected.
+  // transport, and may outlive this object, after its channels have ended. Connecting does not wait for the host's
+  // agent, and fails only if that agent is lost, was refused or was never connected.
   std::unique_ptr<Transport> TransportFor(std::vector<std::uint32_t> hosts);
 
   // Asks all agents to exit, and calls `done` once, from the loop, when they have ended. Agents of runs that are still

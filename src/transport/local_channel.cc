@@ -82,7 +82,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     if (const auto* failed = std::get_if<AgentFailed>(&*message)) why = failed->why;
     // The agent was given no lease, as its exit is seen: its heartbeats are answers.
     std::visit(Overloaded{[this](AgentHeartbeat& beat) { answers->Answered(beat.number); },
-                          [this](auto& held) { Tell(std::move(held)); }},
+                          [this](auto& held) { Notify(std::move(held)); }},
                *message);
   }
 
@@ -108,7 +108,8 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     if (!HasEnded(agent.ref())) return AwaitAgentEnd();
     ReapAgent();
     if (wire_ended || killed) return Conclude();
-    // Its last messages may still be on their way; an agent whose guard was killed ends everything before it exits.
+    // The agent's last messages may still be on their way; an agent whose guard was killed ends everything before it
+    // exits.
     patience.expires_after(kAgentPatience);
     patience.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
       if (!error && !self->closed) self->Conclude();
@@ -130,8 +131,8 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     std::erase_if(*spared, [pid](const ProcessIdentity& process) { return process.pid == pid; });
   }
 
-  // Orphans of the agent are children of this process by now, in a session other than this process's: the agent began
-  // its own. Children in the head's session were started by the head itself.
+  // Orphans of the agent are children of this process by now, in a session other than this process's, since the agent
+  // started its own. Children in the head's session were started by the head itself.
   KillReport EndWhatItLeft() const {
     const pid_t session = ::getsid(0);
     KillReport report = KillChildrenBut([&](pid_t pid) {
@@ -148,20 +149,20 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     patience.cancel();
     answers->Stop();
     wire->Close();
-    if (empty && !killed) return Tell(std::move(*empty));
+    if (empty && !killed) return Notify(std::move(*empty));
     const KillReport report = EndWhatItLeft();
-    if (empty) return Tell(std::move(*empty));  // only the agent, which did not exit, was left
+    if (empty) return Notify(std::move(*empty));  // only the agent, which did not exit, was left
     if (!cgroup.empty()) RemoveCgroup(cgroup);
     AgentLost lost;
     lost.host = host;
     lost.why = "the agent " + EndText(*agent_end) + (why.empty() ? "" : ": " + why);
     if (!report.left.empty()) lost.why += "; " + std::to_string(report.left.size()) + " processes cannot be ended";
     lost.killed = report.killed;
-    Tell(std::move(lost));
+    Notify(std::move(lost));
   }
 
-  void Tell(ChannelMessage message) {
-    const Receiver to = receiver;  // it may destroy the channel
+  void Notify(ChannelMessage message) {
+    const Receiver to = receiver;  // a copy: the receiver may destroy the channel
     if (to) to(std::move(message));
   }
 
@@ -188,7 +189,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
   }
 
   const std::uint32_t host;
-  LaunchedProcess agent;  // or its guard
+  LaunchedProcess agent;  // or of its guard
   UniqueFd account;
   std::shared_ptr<Wire> wire;
   std::shared_ptr<std::vector<ProcessIdentity>> spared;
@@ -198,9 +199,9 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
   Receiver receiver;
   std::optional<AgentEmpty> empty;
   std::string why;
-  std::string cgroup;  // the agent's; removed here if the agent could not do so
+  std::string cgroup;  // the agent's cgroup; removed here if the agent could not do so
   bool wire_ended = false;
-  bool killed = false;  // by us
+  bool killed = false;  // by this process
   std::optional<EndedProcess> agent_end;
   bool closed = false;
 };

@@ -24,7 +24,7 @@ namespace muster {
 // The processes and descriptors of a started agent.
 struct LocalAgent {
   LaunchedProcess process;  // the agent's guard, which exits as the agent did, or the agent itself if it has none
-  UniqueFd account;         // the pipe to which the guard writes how many processes it killed, or none
+  UniqueFd account;         // where the guard writes how many processes it killed; invalid without a guard
 };
 
 class LocalChannel final : public UncheckedChannel {
@@ -36,8 +36,8 @@ class LocalChannel final : public UncheckedChannel {
   LocalChannel(boost::asio::io_context& io, std::uint32_t host, LocalAgent agent, std::shared_ptr<Wire> wire,
                std::shared_ptr<std::vector<ProcessIdentity>> spared, std::uint64_t lease_ms);
 
-  // If the agent is still running, closes the connection, waits until the agent has ended its processes and itself,
-  // unless an answer of it is overdue, and kills the processes that it left.
+  // If the agent is still running, closes the connection, waits until the agent has killed its processes and exited
+  // (not if its answer is overdue), and kills the processes that it left.
   ~LocalChannel() override;
 
   void Send(const AgentCommand& command) override;

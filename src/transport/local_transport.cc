@@ -38,7 +38,7 @@ LocalTransport::LocalTransport(std::string agent_program, const Without& without
 }
 
 Result<std::unique_ptr<UncheckedChannel>> LocalTransport::Open(boost::asio::io_context& io, const TransportHost& host) {
-  if (!BecomeSubreaper()) return Fail(SystemError("spawn", "cannot adopt what an agent may leave behind", errno));
+  if (!BecomeSubreaper()) return Fail(SystemError("spawn", "cannot adopt processes that an agent may leave", errno));
   for (const pid_t pid : ChildrenNow()) {
     const auto identity = Identify(pid);
     if (identity && std::find(spared_->begin(), spared_->end(), *identity) == spared_->end()) {
@@ -78,7 +78,7 @@ Result<std::unique_ptr<UncheckedChannel>> LocalTransport::Open(boost::asio::io_c
   auto agent = BoostLauncher(*launcher_)(io.get_executor(), spec);
   if (!agent) {
     return Fail(MachineError("spawn", "the agent cannot be started: " + SpawnErrorText(agent.error()),
-                             "muster-agent belongs into the folder of muster itself"));
+                             "install muster-agent in the folder of muster itself"));
   }
 
   auto wire = Wire::Make(io, std::move(ours), UniqueFd(), FrameReader::OfMessages(kMagic));

@@ -1,9 +1,9 @@
-// The local transport: an agent on this machine, started by this process, over a socket pair.
+// The local transport: starts an agent on this machine, connected by a socket pair, and cleans up after it.
 //
-// Starts muster-agent and cleans up after it; independent of plans. The head is the parent of the agent's guard
-// (agent/program/agent_guard.h) and a subreaper: processes that a lost agent leaves are killed by the guard, and what
-// the guard leaves becomes a child of the head and is killed there. Such children are recognised by their session,
-// which is never the head's, since guard and agent are started in sessions of their own.
+// Independent of plans. The head is the parent of the agent's guard (agent/program/agent_guard.h) and a subreaper: the
+// guard kills the processes that a lost agent leaves; processes that the guard leaves become children of the head,
+// which kills them. The head recognises such children by their session, which is never its own, since guard and agent
+// are started in sessions of their own.
 #pragma once
 
 #include <memory>
@@ -26,11 +26,11 @@ std::string AgentBeside();
 
 class LocalTransport final : public Transport {
  public:
-  // `agent_program`: path of muster-agent; empty: AgentBeside(). `without` applies to the start of the agent and to
-  // the agent itself; `faults` ("SITE:ACTION:N") are passed to the agent. With kPid the agent and its processes are
-  // in a PID namespace; if that cannot be created, the agent refuses. Agents begin with the current limit of
-  // descriptors (RLIMIT_NOFILE) of this process, even if it raises its own later. The lease is the time for an agent
-  // to answer.
+  // `agent_program`: path of muster-agent; empty: AgentBeside(). `without` applies to the start of the agent and to the
+  // agent itself; `faults` ("SITE:ACTION:N") are passed to the agent. With kPid the agent and its processes are in a
+  // PID namespace; if that cannot be created, the agent refuses. Agents start with the limit of descriptors
+  // (RLIMIT_NOFILE) that this process has now, even if it raises its own later. The lease is the time for an agent to
+  // answer.
   explicit LocalTransport(std::string agent_program = {}, const Without& without = WithoutByEnvironment(),
                           std::vector<std::string> faults = {}, Isolation isolation = Isolation::kNone,
                           std::uint64_t lease_ms = kDefaultLeaseMs);
@@ -39,9 +39,9 @@ class LocalTransport final : public Transport {
   std::uint64_t lease_ms() const override { return lease_ms_; }
 
  private:
-  // Connecting makes this process a subreaper and starts the agent. Existing children of the process, agents of
-  // this transport, and children in the process's own session, whenever they began, are spared when the agent is
-  // lost; every other child is taken for one of the lost agent's. The calling thread and `io` must outlive the
+  // Makes this process a subreaper and starts the agent. When the agent is lost, these children of this process are
+  // spared: those that exist now, the agents of this transport, and those in the process's own session, whenever
+  // they started. Every other child counts as the lost agent's. The calling thread and `io` must outlive the
   // channel.
   Result<std::unique_ptr<UncheckedChannel>> Open(boost::asio::io_context& io, const TransportHost& host) override;
 
@@ -52,7 +52,7 @@ class LocalTransport final : public Transport {
   std::uint64_t lease_ms_;
   rlimit descriptors_ = {};
   std::shared_ptr<Launcher> launcher_;
-  // Children that must not be killed; shared with the channels, which remove their agents again.
+  // Children that must not be killed; shared with the channels, each of which removes its agent at the end.
   std::shared_ptr<std::vector<ProcessIdentity>> spared_;
 };
 

@@ -1,4 +1,4 @@
-// All transports by name. The conformance tests run over every entry.
+// Lists all transports by name. The conformance tests run over every entry.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 namespace muster {
 
 struct TransportSettings {
-  std::string agent_program = {};  // path of muster-agent where it is to run; empty: the one beside this program
-  SshSettings ssh = {};            // for transports that use ssh; the agent's path in it is not used
+  std::string agent_program = {};            // path of muster-agent on its host; empty: the one beside this program
+  SshSettings ssh = {};                      // for transports that use ssh; the agent's path in it is not used
   std::uint64_t lease_ms = kDefaultLeaseMs;  // how long an agent may be silent
   DialSettings dial = {};                    // for agents that dial back; the agent's path in it is not used
 };

@@ -10,17 +10,17 @@ namespace {
 
 // ssh uses the first value of an option that is given twice, so these override any configuration.
 constexpr std::array<std::string_view, 13> kOptions = {
-    "BatchMode=yes",              // nobody can answer a question
+    "BatchMode=yes",              // no user can answer prompts
     "StrictHostKeyChecking=yes",  // nor compare fingerprints
-    "ClearAllForwardings=yes",    // ports; the next three are not among them
+    "ClearAllForwardings=yes",    // of ports; the options below forbid other kinds
     "ForwardAgent=no",
     "ForwardX11=no",
     "Tunnel=no",
     "PermitLocalCommand=no",
     "RequestTTY=no",
-    "RemoteCommand=none",  // it would replace ours
+    "RemoteCommand=none",  // it would replace the command of RemoteCommand()
     "EscapeChar=none",
-    "ControlMaster=no",  // an existing master is used; one that we opened would outlive us
+    "ControlMaster=no",  // an existing master is used; one that this ssh opened would outlive muster
     "ConnectionAttempts=1",
     "LogLevel=INFO",  // reasons of failures are read from stderr (ssh_failure.h)
 };

@@ -18,7 +18,7 @@ struct Known {
   SshFailureKind kind;
 };
 
-// The first entry that occurs in any line is used, so the most specific ones come first.
+// The first entry that occurs in any line is used, so the most specific entries come first.
 constexpr std::array kKnown = {
     Known{"REMOTE HOST IDENTIFICATION HAS CHANGED", SshFailureKind::kKeyChanged},
     Known{"Host key verification failed", SshFailureKind::kKeyUnknown},
@@ -33,30 +33,31 @@ constexpr std::array kKnown = {
     Known{"Not allowed at this time", SshFailureKind::kTurnedAway},   // PerSourcePenalties of OpenSSH 9.8
 };
 
-struct Told {
+struct FailureText {
   SshFailureKind kind;
   std::string_view phrase;
   std::string_view hint;
 };
 
-constexpr std::array kTold = {
-    Told{SshFailureKind::kPermission, "permission denied",
-         "ssh must get there without asking: put your key into an agent, and into authorized_keys of the host"},
-    Told{SshFailureKind::kKeyUnknown, "its host key is not known",
-         "connect to it once with ssh and compare the fingerprint, or have the administrator add it to known_hosts"},
-    Told{SshFailureKind::kKeyChanged, "its host key is not the one known",
-         "find out why before you trust it: possible man-in-the-middle; then ssh-keygen -R takes the old key out"},
-    Told{SshFailureKind::kUnresolved, "there is no host of that name",
-         "see the name, or HostName in ssh's configuration"},
-    Told{SshFailureKind::kRefused, "connection refused", "sshd does not run there, or listens at another port"},
-    Told{SshFailureKind::kTimedOut, "no answer", "the host is off, or a firewall is in between"},
-    Told{SshFailureKind::kUnreachable, "no route to it", "the network between is not what it should be"},
-    Told{SshFailureKind::kTurnedAway, "its sshd turned the connection away",
-         "too many connections at once (MaxStartups of sshd_config), there or at the jump host"},
-    Told{SshFailureKind::kNoAgent, "there is no muster-agent",
-         "install muster there, at the same path or on the PATH that ssh gives, or name the agent: --agent PATH"},
-    Told{SshFailureKind::kNoExec, "its muster-agent cannot be executed",
-         "it is of another architecture, or not executable"},
+constexpr std::array kFailureTexts = {
+    FailureText{SshFailureKind::kPermission, "permission denied",
+                "ssh must log in without prompts: add your key to ssh-agent, and to authorized_keys of the host"},
+    FailureText{
+        SshFailureKind::kKeyUnknown, "its host key is not known",
+        "connect to it once with ssh and compare the fingerprint, or have the administrator add it to known_hosts"},
+    FailureText{SshFailureKind::kKeyChanged, "its host key has changed",
+                "find out why before you trust it: possible man-in-the-middle; then ssh-keygen -R removes the old key"},
+    FailureText{SshFailureKind::kUnresolved, "there is no host of that name",
+                "check the name, and HostName in ssh's configuration"},
+    FailureText{SshFailureKind::kRefused, "connection refused", "sshd does not run there, or listens at another port"},
+    FailureText{SshFailureKind::kTimedOut, "no answer", "the host is off, or a firewall is in between"},
+    FailureText{SshFailureKind::kUnreachable, "no route to it", "check the network and the routes to it"},
+    FailureText{SshFailureKind::kTurnedAway, "its sshd closed the connection",
+                "too many connections at once (MaxStartups of sshd_config), there or at the jump host"},
+    FailureText{SshFailureKind::kNoAgent, "there is no muster-agent",
+                "install muster there, at the same path or on the PATH of ssh logins, or name the agent: --agent PATH"},
+    FailureText{SshFailureKind::kNoExec, "its muster-agent cannot be executed",
+                "it is of another architecture, or not executable"},
 };
 
 std::vector<std::string_view> Lines(std::string_view words) {
@@ -71,9 +72,9 @@ std::vector<std::string_view> Lines(std::string_view words) {
   return lines;
 }
 
-SshFailure Tell(SshFailureKind kind) {
-  for (const Told& told : kTold) {
-    if (told.kind == kind) return {kind, std::string(told.phrase), std::string(told.hint)};
+SshFailure FailureOf(SshFailureKind kind) {
+  for (const FailureText& text : kFailureTexts) {
+    if (text.kind == kind) return {kind, std::string(text.phrase), std::string(text.hint)};
   }
   return {kind, {}, {}};
 }
@@ -89,18 +90,18 @@ SshFailure ClassifySshFailure(std::optional<int> exit_code, std::string_view wor
       const bool said = std::any_of(lines.begin(), lines.end(), [&known](std::string_view line) {
         return line.find(known.words) != std::string_view::npos;
       });
-      if (said) return Tell(known.kind);
+      if (said) return FailureOf(known.kind);
     }
     // "Connection closed by 192.0.2.1 port 22", "Connection reset by …": as the last line, before any other message.
     const bool closed = !lines.empty() && (lines.back().starts_with("Connection closed by ") ||
                                            lines.back().starts_with("Connection reset by "));
-    if (closed) return Tell(SshFailureKind::kTurnedAway);
+    if (closed) return FailureOf(SshFailureKind::kTurnedAway);
     return {
         SshFailureKind::kOther, lines.empty() ? "ssh failed without output" : "ssh: " + Shortened(lines.back()), {}};
   }
   if (!exit_code) return {SshFailureKind::kOther, "ssh was ended by a signal", {}};
-  if (exit_code == kNotFound) return Tell(SshFailureKind::kNoAgent);
-  if (exit_code == kNotExecutable) return Tell(SshFailureKind::kNoExec);
+  if (exit_code == kNotFound) return FailureOf(SshFailureKind::kNoAgent);
+  if (exit_code == kNotExecutable) return FailureOf(SshFailureKind::kNoExec);
   for (const std::string_view line : lines) {
     if (line.starts_with("muster-agent: ")) {
       return {SshFailureKind::kAgentRefused, Shortened(line.substr(line.find(' ') + 1)), {}};

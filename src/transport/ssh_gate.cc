@@ -115,7 +115,7 @@ void SshGate::Pump() {
   for (const std::uint32_t connection : window_.Begin(MonotonicNowNs())) {
     const auto found = begin_.find(connection);
     if (found == begin_.end()) continue;
-    const std::function<void()> begin = found->second;  // it may call back into this object
+    const std::function<void()> begin = found->second;  // a copy: the callback may call back into this object
     begin();
   }
   rest_.cancel();

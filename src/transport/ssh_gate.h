@@ -23,14 +23,14 @@ namespace muster {
 
 class SshGate : public std::enable_shared_from_this<SshGate> {
  public:
-  // `io` must outlive it.
+  // `io` must outlive the gate.
   SshGate(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, SshSettings settings);
 
   // Calls `begin`, from the loop, when the connection of that number may begin, and for each retry (TurnedAway()).
   void Enter(std::uint32_t connection, const std::string& host, std::function<void()> begin);
   // The connection was established, or has ended.
   void Passed(std::uint32_t connection);
-  // False if it has been tried often enough.
+  // Schedules a retry. Returns false if the connection has been tried too often (ConnectWindow::kMostTries).
   bool TurnedAway(std::uint32_t connection);
 
  private:

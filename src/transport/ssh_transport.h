@@ -1,4 +1,4 @@
-// The ssh transport: agents on other hosts, started with the user's ssh and its configuration.
+// The ssh transport: starts agents on other hosts with the user's ssh and its configuration.
 #pragma once
 
 #include <memory>

@@ -19,8 +19,8 @@ class Transport {
   virtual std::string_view name() const = 0;
   // How long an agent may be silent, in ms.
   virtual std::uint64_t lease_ms() const { return kDefaultLeaseMs; }
-  // Starts connecting to the host's agent. Fails only if that cannot even begin. The channel delivers only messages
-  // that match its commands.
+  // Starts connecting to the host's agent. Fails only if the attempt cannot even begin. The channel delivers only
+  // messages that match its commands.
   Result<std::unique_ptr<Channel>> Connect(boost::asio::io_context& io, const TransportHost& host);
 
  private:

@@ -241,11 +241,11 @@ const std::vector<Hostile>& HostileStreams() {
       {"NoGreeting", frame(Finish{}), "a command before the greeting"},
       {"TwoGreetings", hello + hello, "greeted twice"},
       {"AnUndefinedEnvironment", hello + frame(BadStart(5, {})), "environment 5 is not defined"},
-      {"AVariableWithoutName", hello + frame(DefineEnvironment{0, {"=x"}}), "no environment variable: \"=x\""},
+      {"AVariableWithoutName", hello + frame(DefineEnvironment{0, {"=x"}}), "not an environment variable: \"=x\""},
       {"AVariableWithAZeroByte",
        hello + frame(DefineEnvironment{0, {}}) + frame(BadStart(0, {std::string("A=\0B=", 5)})),
-       "no environment variable"},
-      {"ASignalThatIsNone", hello + frame(StopProcesses{{{0, 0}}, 99, 10}), "99 is no signal"},
+       "not an environment variable"},
+      {"ASignalThatIsNone", hello + frame(StopProcesses{{{0, 0}}, 99, 10}), "99 is not a signal"},
   };
   return streams;
 }

@@ -1,4 +1,4 @@
-// Tests the cache of shipped code: its requests, the resulting trees, and safety properties.
+// Tests the cache of shipped code: its requests, the trees it creates, and its safety.
 #include "agent/code/code_cache.h"
 
 #include <fstream>
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Content = std::map<std::string, std::string>;  // by path; "-> x" is a link to x
+using Content = std::map<std::string, std::string>;  // by path; "-> x" is a symbolic link to x
 
 std::vector<CodeEntry> EntriesOf(const Content& content) {
   std::vector<CodeEntry> entries;
@@ -39,7 +39,7 @@ std::string Read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// An agent's cache and the head that fills it.
+// Connects an agent's cache with a head that sends the requested files.
 class Filling {
  public:
   Filling(const std::string& folder, Content content)
@@ -47,7 +47,7 @@ class Filling {
         entries_(EntriesOf(content_)),
         cache_(io_, folder, [this](const AgentMessage& message) { Hear(message); }) {}
 
-  // Sends the requested files, up to the answer `ready`.
+  // Sends the requested files until the cache answers `ready`.
   void Fill() {
     Offer(entries_, CodeTreeHash(entries_));
     Run();
@@ -56,7 +56,7 @@ class Filling {
     OfferCode offer{std::move(hash), std::move(entries), true};
     return cache_.Offer(offer);
   }
-  // Continues as far as possible.
+  // Runs until the cache waits.
   void Run() {
     io_.restart();
     io_.run();
@@ -89,7 +89,7 @@ class Filling {
       if (!delivers) break;
       boost::asio::post(io_, [this, entry] {
         const std::string& text = content_.at(entries_[entry].path);
-        // In two parts.
+        // Sends the file in two parts.
         const std::size_t half = text.size() / 2;
         if (half > 0) {
           EXPECT_EQ(cache_.Take({entry, text.substr(0, half)}), "");
@@ -112,7 +112,7 @@ const Content kTree = {{"train.py", "print('hello')"},
                        {"latest", "-> lib/a.py"}};
 using Paths = std::vector<std::string>;
 
-TEST(CodeCache, MakesATreeOnceAndFindsItAgain) {
+TEST(CodeCache, CreatesATreeOnceAndReusesIt) {
   const TempDir folder;
   Filling first(folder / "cache", kTree);
   first.Fill();
@@ -136,13 +136,13 @@ TEST(CodeCache, MakesATreeOnceAndFindsItAgain) {
   EXPECT_EQ(second.ready->folder, tree);
 }
 
-TEST(CodeCache, PutsBackWhatProcessesChangedAndLeavesWhatTheyAdded) {
+TEST(CodeCache, RestoresChangedFilesAndKeepsAddedOnes) {
   const TempDir folder;
   {
     Filling first(folder / "cache", kTree);
     first.Fill();
     const std::string tree = first.ready->folder;
-    std::ofstream(tree + "/train.py") << "print('jello')";  // as long as before
+    std::ofstream(tree + "/train.py") << "print('jello')";  // same size as before
     fs::remove(tree + "/latest");
     std::ofstream(tree + "/lib/out.txt") << "result";
   }
@@ -155,7 +155,7 @@ TEST(CodeCache, PutsBackWhatProcessesChangedAndLeavesWhatTheyAdded) {
   EXPECT_EQ(Read(again.ready->folder + "/lib/out.txt"), "result");
 }
 
-TEST(CodeCache, AsksOnlyForWhatNoOtherTreeHas) {
+TEST(CodeCache, RequestsOnlyFilesMissingFromOtherTrees) {
   const TempDir folder;
   Filling first(folder / "cache", kTree);
   first.Fill();
@@ -167,7 +167,7 @@ TEST(CodeCache, AsksOnlyForWhatNoOtherTreeHas) {
   EXPECT_EQ(second.WantedPaths(), Paths{"train.py"});
   ASSERT_TRUE(second.ready);
   EXPECT_EQ(Read(second.ready->folder + "/moved/a.py"), "a = 1");
-  // What a process wrote into the other tree is no source, whatever it looks like.
+  // A file that a process wrote into the other tree is not reused, whatever its content.
   const std::string spoilt = first.ready->folder + "/run.sh";
   std::ofstream(spoilt) << "#!/bin/no\n";
   const std::array<timespec, 2> times = {timespec{kCodeTime, 0}, timespec{kCodeTime, 0}};
@@ -180,7 +180,7 @@ TEST(CodeCache, AsksOnlyForWhatNoOtherTreeHas) {
   EXPECT_EQ(Read(third.ready->folder + "/run.sh"), "#!/bin/sh\n");
 }
 
-TEST(CodeCache, NeverFollowsALinkThatSomebodyPutThere) {
+TEST(CodeCache, NeverFollowsAPlantedLink) {
   const TempDir folder;
   std::string tree;
   {
@@ -198,7 +198,7 @@ TEST(CodeCache, NeverFollowsALinkThatSomebodyPutThere) {
   EXPECT_TRUE(fs::is_empty(elsewhere.path()));
 }
 
-TEST(CodeCache, RefusesTreesThatLeadOutAndHashesThatAreNotTheirs) {
+TEST(CodeCache, RefusesEscapingPathsAndWrongHashes) {
   const TempDir folder;
   const auto refusal = [&](const Content& content, const std::string& hash) {
     Filling filling(folder / "cache", {});
@@ -212,7 +212,7 @@ TEST(CodeCache, RefusesTreesThatLeadOutAndHashesThatAreNotTheirs) {
   EXPECT_FALSE(fs::exists(folder / "cache"));
 }
 
-TEST(CodeCache, TellsOfContentThatIsNotWhatWasAnnounced) {
+TEST(CodeCache, ReportsContentThatDiffersFromItsHash) {
   const TempDir folder;
   Filling filling(folder / "cache", {{"a.py", "right"}});
   filling.delivers = false;
@@ -223,7 +223,7 @@ TEST(CodeCache, TellsOfContentThatIsNotWhatWasAnnounced) {
   EXPECT_TRUE(fs::is_empty(folder / "cache")) << "nothing half is left";
 }
 
-TEST(CodeCache, RefusesBytesThatItDidNotAskFor) {
+TEST(CodeCache, RefusesUnrequestedBytes) {
   const TempDir folder;
   Filling filling(folder / "cache", {{"a.py", "right"}});
   EXPECT_NE(filling.cache().Take({0, "right"}), "") << "before anything was offered";
@@ -234,7 +234,7 @@ TEST(CodeCache, RefusesBytesThatItDidNotAskFor) {
   EXPECT_NE(filling.cache().Take({0, ""}), "");
 }
 
-TEST(CodeCache, LeavesNothingHalfWhenItEndsEarly) {
+TEST(CodeCache, LeavesNoPartialTreeWhenInterrupted) {
   const TempDir folder;
   {
     Filling filling(folder / "cache", kTree);
@@ -246,7 +246,7 @@ TEST(CodeCache, LeavesNothingHalfWhenItEndsEarly) {
   EXPECT_TRUE(fs::is_empty(folder / "cache"));
 }
 
-TEST(CodeCache, LetsTwoRunsMakeTheSameTreeAtOnce) {
+TEST(CodeCache, AllowsTwoRunsToCreateTheSameTree) {
   const TempDir folder;
   Filling slow(folder / "cache", kTree);
   slow.delivers = false;
@@ -266,7 +266,7 @@ TEST(CodeCache, LetsTwoRunsMakeTheSameTreeAtOnce) {
   EXPECT_EQ(Read(fast.ready->folder + "/train.py"), "print('hello')");
 }
 
-TEST(CodeCache, TakesAwayTreesThatNobodyUsedForLongButNotWhatProcessesLeftThere) {
+TEST(CodeCache, RemovesOldTreesButNotFilesThatProcessesAdded) {
   const TempDir folder;
   std::string kept;
   std::string gone;
@@ -290,14 +290,14 @@ TEST(CodeCache, TakesAwayTreesThatNobodyUsedForLongButNotWhatProcessesLeftThere)
   EXPECT_FALSE(fs::exists(gone + ".list"));
   EXPECT_EQ(Read(kept + "/model.bin"), "a day's work");
   EXPECT_FALSE(fs::exists(kept + "/lib"));
-  // What is left of a tree does not hinder the same one.
+  // Remains of a tree do not prevent creating the same tree again.
   Filling again(folder / "cache", {{"lib/a.py", "two"}});
   again.Fill();
   ASSERT_TRUE(again.ready);
   EXPECT_EQ(Read(kept + "/lib/a.py"), "two");
 }
 
-TEST(CodeCache, KeepsTheLatestTreesAndThoseInUse) {
+TEST(CodeCache, KeepsRecentTreesAndThoseInUse) {
   const TempDir folder;
   std::vector<std::string> trees;
   const auto make = [&](int number) {
@@ -310,7 +310,7 @@ TEST(CodeCache, KeepsTheLatestTreesAndThoseInUse) {
   for (std::size_t i = 0; i < trees.size(); ++i) {
     fs::last_write_time(trees[i] + ".list", now - std::chrono::hours(100 - static_cast<int>(i)));
   }
-  // The oldest is in use.
+  // Keeps the oldest tree in use.
   const UniqueFd used(::open(trees[0].c_str(), O_RDONLY | O_DIRECTORY));
   ASSERT_EQ(::flock(used.get(), LOCK_SH), 0);
   make(100);
@@ -320,14 +320,14 @@ TEST(CodeCache, KeepsTheLatestTreesAndThoseInUse) {
   for (std::size_t i = 2; i < trees.size(); ++i) EXPECT_TRUE(fs::exists(trees[i])) << i;
 }
 
-TEST(CodeCache, RefusesAFolderThatOthersCanWrite) {
+TEST(CodeCache, RefusesAFolderWritableByOthers) {
   const TempDir folder;
   fs::create_directory(folder / "cache");
   fs::permissions(folder / "cache", fs::perms(0777));
   Filling filling(folder / "cache", kTree);
   filling.Fill();
   ASSERT_TRUE(filling.ready);
-  EXPECT_NE(filling.ready->error.find("others can write there"), std::string::npos) << filling.ready->error;
+  EXPECT_NE(filling.ready->error.find("writable by others"), std::string::npos) << filling.ready->error;
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace {
 
 using Lists = std::vector<std::string>;
 
-// Nodes with so many physical cores of `threads` hardware threads each, numbered as Linux does: all first threads, then
-// all second ones.
+// Nodes with the given numbers of physical cores, each of `threads` hardware threads; CPU numbers as Linux assigns
+// them: all first threads, then all second ones.
 HostCores Host(const std::vector<std::uint32_t>& cores_of_nodes, std::uint32_t threads = 1) {
   HostCores host;
   std::uint32_t all = 0;
@@ -56,7 +56,7 @@ TEST(CoreShares, AreEqualAndStayWithinANode) {
   EXPECT_EQ(ListsOf(SharesOf(Host({4, 4}), {Auto()})), Lists{"0-3"}) << "one node's, not both";
 }
 
-TEST(CoreShares, KeepThreadsOfAPhysicalCoreTogetherWhileThatCanBe) {
+TEST(CoreShares, KeepThreadsOfAPhysicalCoreTogetherIfPossible) {
   EXPECT_EQ(ListsOf(SharesOf(Host({4}, 2), {Auto(), Auto()})), (Lists{"0-1,4-5", "2-3,6-7"}));
   EXPECT_EQ(ListsOf(SharesOf(Host({2}, 2), {Auto(), Auto(), Auto(), Auto()})), (Lists{"0", "2", "1", "3"}));
 }
@@ -68,7 +68,7 @@ TEST(CoreShares, AreNearTheDevice) {
       << "of that node muster may use nothing";
 }
 
-TEST(CoreShares, LeaveWhatIsListedAndCountedToThoseWhoAskedForIt) {
+TEST(CoreShares, ReserveListedAndCountedCores) {
   EXPECT_EQ(ListsOf(SharesOf(Host({8}), {List("0-1"), List("0-1"), Count(2), Auto(), Auto()})),
             (Lists{"0-1", "0-1", "2-3", "4-5", "6-7"}));
   const CoreShares all_counted = SharesOf(Host({4}), {Count(4), Auto()});
@@ -76,7 +76,7 @@ TEST(CoreShares, LeaveWhatIsListedAndCountedToThoseWhoAskedForIt) {
   EXPECT_EQ(all_counted.notes.size(), 1U);
 }
 
-TEST(CoreShares, OfFewerCoresThanProcessesAreOneCoreEach) {
+TEST(CoreShares, AreOneCoreEachIfCoresAreFewerThanProcesses) {
   const CoreShares shares = SharesOf(Host({2}), {Auto(), Auto(), Auto(), Auto(), Auto()});
   EXPECT_EQ(ListsOf(shares), (Lists{"0", "0", "0", "1", "1"}));
   EXPECT_EQ(shares.notes, Lists{"5 processes share 2 cores: they take turns"});
@@ -89,17 +89,17 @@ TEST(CoreShares, StayWithinTheQuota) {
   host.quota = 0.5;
   EXPECT_EQ(SharesOf(host, {Auto(), Auto()}).notes, Lists{"2 processes share 1 core: they take turns"});
   host.quota = 4;
-  EXPECT_EQ(SharesOf(host, {Count(6)}).notes, Lists{"6 cores are given away, and the cgroup allows the time of 4"});
+  EXPECT_EQ(SharesOf(host, {Count(6)}).notes, Lists{"6 cores are allocated, but the quota of the cgroup is 4 cores"});
 }
 
-TEST(CoreShares, ThatCannotBeAreRefusedWithTheNumbers) {
+TEST(CoreShares, ThatAreImpossibleAreRefusedWithTheNumbers) {
   EXPECT_EQ(ShareCores(Host({4}), {List("2-5")}).error(), "role worker names the cores 4-5; muster may use 0-3");
   EXPECT_EQ(ShareCores(Host({4}), {Count(3), Count(3)}).error(),
-            "the processes with a number of cores of their own need 6, and muster has 4 for them (0-3)");
+            "the processes that request a number of cores need 6, but only 4 are available (0-3)");
 }
 
-// Invariants for any host and any requests: everyone gets cores that muster may use, and exclusive cores are not
-// shared.
+// Checks invariants for random hosts and requests: every process gets cores that muster may use, and exclusive cores
+// are not shared.
 TEST(CoreShares, AreSoundOnTenThousandRandomHosts) {
   std::mt19937 random(20261122);
   const auto below = [&](std::uint32_t limit) { return static_cast<std::uint32_t>(random() % limit); };
@@ -131,7 +131,7 @@ TEST(CoreShares, AreSoundOnTenThousandRandomHosts) {
       ASSERT_TRUE(!counted || cores.size() == wishes[i].count);
       given.insert(given.end(), cores.begin(), cores.end());
     }
-    if (!shares->notes.empty()) continue;  // some have to share
+    if (!shares->notes.empty()) continue;  // with notes, processes may share cores
     std::sort(given.begin(), given.end());
     ASSERT_EQ(std::adjacent_find(given.begin(), given.end()), given.end()) << "round " << round;
   }

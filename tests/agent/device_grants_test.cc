@@ -1,4 +1,4 @@
-// Tests which waiting job gets the devices that become free, as tables: no files, no processes.
+// Tests which waiting job gets devices that become free; pure functions, no files and no processes.
 #include "agent/devices/device_grants.h"
 
 #include <gtest/gtest.h>
@@ -25,20 +25,20 @@ TEST(DeviceTurns, ServeTheEarliestOfEqualJobs) {
             (std::vector<DeviceGrant>{{1, {3}, {}}}));
 }
 
-TEST(DeviceTurns, ServeThePartyThatHoldsLessHoweverLateItCame) {
+TEST(DeviceTurns, ServeThePartyThatHoldsFewerDevicesFirst) {
   EXPECT_EQ(ServeInTurn({Job("a", 1), Job("b", 9)}, Held({"a", "a", "a", ""})),
             (std::vector<DeviceGrant>{{1, {3}, {}}}));
 }
 
-TEST(DeviceTurns, ShareTheDevicesOutBetweenPartiesAsTheyAreGiven) {
-  // All four of one sweep came first; what each gets counts at once.
+TEST(DeviceTurns, CountEachGrantWhenSharingBetweenParties) {
+  // All four jobs of one sweep came first; each grant counts at once.
   const std::vector<WaitingJob> waiting = {Job("a", 1), Job("a", 2), Job("a", 3), Job("a", 4),
                                            Job("b", 5), Job("b", 6), Job("b", 7)};
   EXPECT_EQ(ServeInTurn(waiting, {}),
             (std::vector<DeviceGrant>{{0, {0}, {}}, {4, {1}, {}}, {1, {2}, {}}, {5, {3}, {}}}));
 }
 
-TEST(DeviceTurns, LetSmallerJobsPassOneThatDoesNotFitYet) {
+TEST(DeviceTurns, LetSmallerJobsOvertakeOneThatDoesNotFitYet) {
   EXPECT_EQ(ServeInTurn({Job("large", 1, 2), Job("small", 2)}, Held({"x", "x", "x", ""})),
             (std::vector<DeviceGrant>{{1, {3}, {0}}}));
   WaitingJob elsewhere = Job("large", 1, 2);
@@ -48,14 +48,14 @@ TEST(DeviceTurns, LetSmallerJobsPassOneThatDoesNotFitYet) {
       << "it does not want that device";
 }
 
-TEST(DeviceTurns, KeepFreeDevicesForOneThatWasOvertakenTooOften) {
+TEST(DeviceTurns, ReserveDevicesForAJobOvertakenTooOften) {
   const WaitingJob large = Job("large", 1, 2, kMostDeviceOvertakes);
   EXPECT_TRUE(ServeInTurn({Job("small", 0), large}, Held({"x", "x", "x", ""})).empty());
   EXPECT_EQ(ServeInTurn({Job("small", 0), large}, Held({"x", "", "", ""})),
             (std::vector<DeviceGrant>{{1, {1, 2}, {}}, {0, {3}, {}}}));
 }
 
-TEST(DeviceTurns, GiveOnlyDevicesThatTheJobMayUse) {
+TEST(DeviceTurns, GrantOnlyDevicesThatTheJobMayUse) {
   WaitingJob bound = Job("a", 1);
   bound.wish.candidates = {"0", "1"};
   EXPECT_EQ(ServeInTurn({bound, Job("b", 2)}, Held({"x", "x", "", "x"})), (std::vector<DeviceGrant>{{1, {2}, {}}}));

@@ -1,4 +1,5 @@
-// Tests leases of several processes within one: a lock belongs to an open file, so two objects act as two processes.
+// Tests device leases of several processes within one process: a lock belongs to an open file description, so two
+// objects behave like two processes.
 #include "agent/devices/device_leases.h"
 
 #include <filesystem>
@@ -38,14 +39,14 @@ class Leases : public ::testing::Test {
   DeviceLeases other_{folder_};
 };
 
-TEST_F(Leases, AreNeverGivenTwice) {
+TEST_F(Leases, AreExclusive) {
   EXPECT_EQ(one_.Take(Any(2, {"0", "1", "2", "3"})), (Taken{0, 1}));
   EXPECT_EQ(other_.Take(Any(2, {"0", "1", "2", "3"})), (Taken{2, 3}));
   DeviceLeases third(folder_);
   EXPECT_EQ(ErrorOf(third, Any(1, {"0", "1", "2", "3"})), "devices 0,1,2,3 are held by run a1 of ann");
 }
 
-TEST_F(Leases, OfWhichThereAreNotEnoughAreNotTakenAtAll) {
+TEST_F(Leases, AreTakenAllOrNone) {
   ASSERT_TRUE(one_.Take(Any(1, {"2"})));
   EXPECT_EQ(ErrorOf(other_, Any(3, {"1", "2", "3"})), "device 2 is held by run a1 of ann");
   DeviceLeases third(folder_);
@@ -74,7 +75,7 @@ TEST_F(Leases, AreSharedOnlyWhereAllHoldersShare) {
   EXPECT_EQ(ErrorOf(fourth, Any(1, {"1"}, true)), "device 1 is held by run a1 of ann");
 }
 
-TEST_F(Leases, CanBeTakenByAllUsersOfTheHost) {
+TEST_F(Leases, AreWritableByAllUsersOfTheHost) {
   const mode_t before = ::umask(077);
   ASSERT_TRUE(one_.Take(Any(1, {"0"})));
   ::umask(before);
@@ -87,7 +88,7 @@ TEST_F(Leases, CanBeTakenByAllUsersOfTheHost) {
   }
 }
 
-TEST_F(Leases, OfAFileThatWasRemovedAreTakenAnew) {
+TEST_F(Leases, OfARemovedFileCanBeTakenAgain) {
   ASSERT_TRUE(one_.Take(Any(1, {"0"})));
   one_.GiveUp();
   std::filesystem::remove(folder_ + "/device-0");
@@ -95,7 +96,7 @@ TEST_F(Leases, OfAFileThatWasRemovedAreTakenAnew) {
   EXPECT_EQ(ErrorOf(one_, Any(1, {"0"})), "device 0 is held by run a1 of ann");
 }
 
-TEST_F(Leases, WriteIntoNoFileThatSomebodyPutThere) {
+TEST_F(Leases, NeverWriteIntoPlantedFiles) {
   ASSERT_TRUE(one_.Take(Any(1, {"7"})));
   std::ofstream(temp_ / "precious") << "precious";
   std::filesystem::create_hard_link(temp_ / "precious", folder_ + "/device-0");
@@ -108,7 +109,7 @@ TEST_F(Leases, WriteIntoNoFileThatSomebodyPutThere) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(precious), {}), "precious");
 }
 
-TEST_F(Leases, TellWhatStrangersWroteAsTextOnly) {
+TEST_F(Leases, EscapeTextWrittenByForeignProcesses) {
   ASSERT_TRUE(one_.Take(Any(1, {"0"})));
   std::ofstream(folder_ + "/device-0") << "\x1b[31m" << std::string(10'000, 'x') << "\nmore";
   const std::string error = ErrorOf(other_, Any(1, {"0"}));
@@ -116,7 +117,7 @@ TEST_F(Leases, TellWhatStrangersWroteAsTextOnly) {
   EXPECT_LT(error.size(), 400U);
 }
 
-TEST_F(Leases, GiveUpWaitingForOneWhoChoosesForEver) {
+TEST_F(Leases, TimeOutWaitingForTheDeviceLock) {
   ASSERT_TRUE(one_.Take(Any(1, {"0"})));
   const UniqueFd choosing(::open((folder_ + "/choosing").c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(::flock(choosing.get(), LOCK_EX), 0);
@@ -125,7 +126,7 @@ TEST_F(Leases, GiveUpWaitingForOneWhoChoosesForEver) {
   EXPECT_EQ(taken.error().why, "timed out waiting for the device lock: \"" + folder_ + "/choosing\" is locked");
 }
 
-TEST_F(Leases, AreWaitedForInTurn) {
+TEST_F(Leases, AreGrantedInOrderOfWaiting) {
   DeviceLeases third(folder_);
   ASSERT_EQ(one_.Take(Of("a", 2)), (Taken{0, 1}));
   EXPECT_FALSE(other_.TakeInTurn(Of("b")));
@@ -143,7 +144,7 @@ TEST_F(Leases, AreWaitedForInTurn) {
   EXPECT_EQ(late.Take(Of("d")), Taken{0});
 }
 
-TEST_F(Leases, AreNotKeptForOneThatWaitsNoMore) {
+TEST_F(Leases, AreNotReservedForAWaiterThatLeft) {
   ASSERT_TRUE(one_.Take(Of("a", 2)));
   ASSERT_FALSE(other_.TakeInTurn(Of("b")));
   {
@@ -159,8 +160,8 @@ TEST_F(Leases, AreNotKeptForOneThatWaitsNoMore) {
   }
 }
 
-TEST_F(Leases, GoToThePartyThatHoldsLess) {
-  // Two trials of one sweep hold both, and a third waits longer than another sweep's.
+TEST_F(Leases, GoToThePartyThatHoldsFewerDevices) {
+  // Two trials of sweep a hold both devices; a third waits longer than a trial of sweep b.
   DeviceLeases second(folder_);
   DeviceLeases third(folder_);
   ASSERT_TRUE(one_.Take(Of("sweep:a")));
@@ -172,7 +173,7 @@ TEST_F(Leases, GoToThePartyThatHoldsLess) {
   EXPECT_EQ(other_.TakeInTurn(Of("sweep:b")), Taken{0});
 }
 
-TEST_F(Leases, ComeToALargeJobAfterSoManyOvertookIt) {
+TEST_F(Leases, GoToALargeJobAfterTheOvertakeLimit) {
   ASSERT_TRUE(one_.Take(Of("x")));
   DeviceLeases large(folder_);
   ASSERT_FALSE(large.TakeInTurn(Of("large", 2)));
@@ -196,7 +197,7 @@ TEST_F(Leases, AreNotWaitedForByTheirOwnHolder) {
   EXPECT_FALSE(refused.error().passes);
 }
 
-TEST_F(Leases, ThatAreSharedAreSpread) {
+TEST_F(Leases, SpreadSharingJobsOverDevices) {
   std::vector<DeviceLeases> leases;
   std::vector<std::size_t> given;
   for (int i = 0; i < 6; ++i) {
@@ -210,7 +211,7 @@ TEST_F(Leases, ThatAreSharedAreSpread) {
   EXPECT_EQ(next.Take(Any(1, {"0", "1", "2"}, true)), Taken{1});
 }
 
-TEST_F(Leases, AreSharedByNoMoreThanIsSaid) {
+TEST_F(Leases, AreSharedByAtMostTheGivenNumber) {
   DeviceLeases::Wish wish = Any(1, {"0", "1"}, true);
   wish.devices.per_device = 2;
   std::vector<DeviceLeases> leases;
@@ -220,7 +221,7 @@ TEST_F(Leases, AreSharedByNoMoreThanIsSaid) {
   EXPECT_EQ(leases.back().Take(wish), Taken{0});
 }
 
-TEST_F(Leases, BelieveNothingOfWhatStrangersWriteAboutWaiting) {
+TEST_F(Leases, IgnoreInvalidTicketsOfForeignProcesses) {
   ASSERT_TRUE(one_.Take(Of("a")));
   const UniqueFd ticket(::open((folder_ + "/waiting-7").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   ASSERT_EQ(::flock(ticket.get(), LOCK_EX), 0);
@@ -234,7 +235,7 @@ TEST_F(Leases, BelieveNothingOfWhatStrangersWriteAboutWaiting) {
   }
 }
 
-TEST(LeaseFolder, IsTheSameForEverybody) {
+TEST(LeaseFolder, IsTheSameForAllUsers) {
   EXPECT_EQ(LeaseFolder("/given"), "/given");
   const std::string folder = LeaseFolder("");
   EXPECT_TRUE(folder == "/run/lock/muster-leases" || folder == "/tmp/muster-leases") << folder;

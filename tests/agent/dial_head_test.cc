@@ -24,10 +24,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Not a time that a test waits for: it ends before.
+// Never reached: the agent finishes before.
 constexpr std::chrono::seconds kLong{30};
 
-// A head on a thread of its own, which handles one connection after the other.
+// A head on its own thread, which handles connections one after the other.
 class FakeHead {
  public:
   explicit FakeHead(std::function<void(const UniqueFd& connection)> handle) : handle_(std::move(handle)) {
@@ -60,7 +60,7 @@ class FakeHead {
 
 const std::string kToken(32, 'b');
 
-// What a head does that knows the token; the node's name, or nothing if the agent has not proven itself.
+// Acts as a head that knows the token; returns the node's name, or nothing if the agent's proof is invalid.
 std::optional<std::string> Answer(const UniqueFd& connection, const std::string& verdict,
                                   const std::string& token = kToken) {
   const std::string greeting = ReadBytes(connection, kGreetingBytes);
@@ -87,7 +87,7 @@ class DialHeadTest : public ::testing::Test {
   }
   std::string path() const { return folder_ / "head.dial"; }
 
-  // The error, without the path.
+  // Returns the error without the path.
   std::string ErrorOf(const std::string& file, milliseconds patience = kLong) const {
     const auto dialed = DialHead(file, patience);
     if (dialed) return "none";
@@ -98,7 +98,7 @@ class DialHeadTest : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(DialHeadTest, ReadsOnlyAFileThatIsItsOwnAlone) {
+TEST_F(DialHeadTest, ReadsOnlyAPrivateFile) {
   const DialFile file = FileOf({1});
   EXPECT_EQ(ErrorOf(Write(file, 0640)), "others may read it: its mode must be 0600");
   EXPECT_EQ(ErrorOf(Write(file, 0604)), "others may read it: its mode must be 0600");
@@ -118,19 +118,19 @@ TEST_F(DialHeadTest, ReadsOnlyAFileThatIsItsOwnAlone) {
   EXPECT_EQ(ErrorOf(path()), "it belongs to another user");
 }
 
-TEST_F(DialHeadTest, WaitsForAFileThatIsNotThereYet) {
+TEST_F(DialHeadTest, WaitsForAMissingFile) {
   EXPECT_EQ(ErrorOf(path(), milliseconds(1)),
             "no head answers within 1.0 ms: the dial file " + path() + ": No such file or directory");
 }
 
-TEST_F(DialHeadTest, NeedsTheVariableThatHoldsItsName) {
+TEST_F(DialHeadTest, RequiresTheVariableWithItsName) {
   DialFile file = FileOf({1});
   file.node_variable = "MUSTER_TEST_NO_SUCH_NODE";
   EXPECT_EQ(ErrorOf(Write(file)),
             "the environment variable MUSTER_TEST_NO_SUCH_NODE, which is to hold the node's name, is not set");
 }
 
-TEST_F(DialHeadTest, ConnectsAsTheHostThatItIs) {
+TEST_F(DialHeadTest, ConnectsUnderItsHostName) {
   std::optional<std::string> node;
   std::optional<DialedHead> dialed;
   {
@@ -148,7 +148,7 @@ TEST_F(DialHeadTest, ConnectsAsTheHostThatItIs) {
 }
 
 // Otherwise a program at one of the addresses could use the proof at the real head.
-TEST_F(DialHeadTest, GivesNoProofWhereTheHeadsDoesNotHold) {
+TEST_F(DialHeadTest, SendsNoProofIfTheHeadsProofIsInvalid) {
   std::string shown = "?";
   std::optional<FakeHead> impostor;
   impostor.emplace([&](const UniqueFd& connection) {
@@ -158,11 +158,11 @@ TEST_F(DialHeadTest, GivesNoProofWhereTheHeadsDoesNotHold) {
   });
   FakeHead head([](const UniqueFd& connection) { Answer(connection, "a"); });
   EXPECT_TRUE(DialHead(Write(FileOf({impostor->port(), head.port()})), kLong));
-  impostor.reset();  // it is through with the connection
+  impostor.reset();  // it has finished with the connection
   EXPECT_EQ(shown, "");
 }
 
-TEST_F(DialHeadTest, SaysWhatItFoundAtEachAddress) {
+TEST_F(DialHeadTest, ReportsTheErrorAtEachAddress) {
   std::uint16_t closed = 0;
   { const auto socket = ListenAt(closed, PortUse::kAlone); }
   FakeHead impostor([](const UniqueFd& connection) {
@@ -177,7 +177,7 @@ TEST_F(DialHeadTest, SaysWhatItFoundAtEachAddress) {
       << error;
 }
 
-TEST_F(DialHeadTest, DoesNotComeBackToAHeadThatRefusesIt) {
+TEST_F(DialHeadTest, DoesNotRetryAHeadThatRefusesIt) {
   for (const auto& [verdict, words] : {std::pair("c", "the head has an agent of this node already"),
                                        std::pair("u", "the head awaits no agent of this node")}) {
     int calls = 0;
@@ -193,7 +193,7 @@ TEST_F(DialHeadTest, DoesNotComeBackToAHeadThatRefusesIt) {
   }
 }
 
-TEST_F(DialHeadTest, ComesBackToAHeadThatClosesTheConnection) {
+TEST_F(DialHeadTest, RetriesAHeadThatClosesTheConnection) {
   int calls = 0;
   std::optional<FakeHead> head;
   head.emplace([&](const UniqueFd& connection) {

@@ -1,4 +1,4 @@
-// Tests the combination of kernel and tool output into a dump, and the order of inspection.
+// Tests how kernel and tool output is combined into a dump, and the order in which processes are inspected.
 #include "agent/dump/dump_summary.h"
 
 #include <string>
@@ -21,7 +21,7 @@ FoundProcess Found(std::size_t threads) {
   return found;
 }
 
-TEST(DumpSummary, PutsStacksToTheirThreads) {
+TEST(DumpSummary, AssignsStacksToThreads) {
   FoundProcess found = Found(4);
   found.by = "py-spy";
   found.stacks = {{0, "MainThread", {{"read", "a.py", 1}}}, {12, "loader", {{"load", "b.py", 2}}}, {0, "odd", {}}};
@@ -58,7 +58,7 @@ TEST(DumpSummary, IsBounded) {
   EXPECT_EQ(states[0].threads[0].frames.size(), kMostReportedFrames);
 }
 
-TEST(DumpSummary, WritesWhatIsSafeToShow) {
+TEST(DumpSummary, EscapesUnsafeText) {
   FoundProcess found = Found(1);
   found.kernel.name = "a\x1b[31m";
   found.kernel.threads[0].stack = {"pipe_read+0x1/0x2"};
@@ -78,7 +78,7 @@ TEST(DumpSummary, WritesWhatIsSafeToShow) {
             "  #0  \\x1b]0;x\\x07 f ()\n");
 }
 
-TEST(RarestFirst, TakesOneOfEachPlaceBeforeTheSecondOfAny) {
+TEST(RarestFirst, TakesOneOfEachPlaceBeforeASecondOfAny) {
   EXPECT_EQ(RarestFirst({"a", "a", "b", "a", "c", "b"}), (std::vector<std::size_t>{4, 2, 0, 5, 1, 3}));
   EXPECT_TRUE(RarestFirst({}).empty());
 }

@@ -38,7 +38,7 @@ class DumpTakerTest : public ::testing::Test {
     }
   }
 
-  // A program of this name that `python` makes look like a Python interpreter.
+  // Creates a program of this name; with `python`, muster takes it for a Python interpreter.
   std::string Program(bool python) {
     if (!python) return std::string(MUSTER_TESTS_DIR) + "/probe";
     const std::string copy = folder_ / "python3-probe";
@@ -47,7 +47,7 @@ class DumpTakerTest : public ::testing::Test {
     return copy;
   }
 
-  // Starts a probe that executes the first verbs, prints "up" and executes the rest; waits for that line.
+  // Starts a probe that executes the first verbs, prints "up", and executes the rest; returns after that line.
   void Start(std::vector<std::string> verbs, bool python = false, const std::vector<std::string>& first = {}) {
     const std::string log = folder_ / (std::to_string(processes_.size()) + ".log");
     const UniqueFd out(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
@@ -71,14 +71,14 @@ class DumpTakerTest : public ::testing::Test {
     ASSERT_TRUE(testing::AwaitLine(log, "up"));
   }
 
-  // A shell script on the PATH of the targets; $pid is the process it is to look into.
+  // Puts a shell script on the targets' PATH; $pid is the process to inspect.
   void Tool(const std::string& name, const std::string& body) {
     std::filesystem::create_directory(folder_ / "tools");
     std::ofstream(folder_ / ("tools/" + name)) << "#!/bin/sh\nfor pid; do :; done\n" << body << "\n";
     ::chmod((folder_ / ("tools/" + name)).c_str(), 0700);
   }
 
-  // Takes a dump of all of them and waits for its end.
+  // Takes a dump of all targets and waits until it is done.
   void Take(std::chrono::milliseconds within = std::chrono::seconds(20),
             const std::function<void(DumpTaker&)>& then = {}) {
     bool done = false;
@@ -116,7 +116,7 @@ class DumpTakerTest : public ::testing::Test {
   HostDumped end_;
 };
 
-TEST_F(DumpTakerTest, SaysWhatTheKernelKnowsWhereThereAreNoTools) {
+TEST_F(DumpTakerTest, ReportsKernelStateWithoutTools) {
   Start({"wait"});
   Start({"await", folder_ / "never"}, false, {"child"});
   Take();
@@ -138,7 +138,7 @@ TEST_F(DumpTakerTest, SaysWhatTheKernelKnowsWhereThereAreNoTools) {
   EXPECT_NE(Content(folder_ / "1.txt").find("sleeping"), std::string::npos) << Content(folder_ / "1.txt");
 }
 
-TEST_F(DumpTakerTest, AsksPySpyAboutPythonAndGdbAboutTheRest) {
+TEST_F(DumpTakerTest, UsesPySpyForPythonAndGdbForOtherPrograms) {
   Tool("py-spy",
        R"(printf 'Process 1: python3 --key s3cr3t\nPython v3.11.7 (x)\n\nThread %s (idle): "MainThread"\n' "$pid"
             printf '    read (loader.py:12)\n'; test "$1" = dump)");
@@ -161,7 +161,7 @@ TEST_F(DumpTakerTest, AsksPySpyAboutPythonAndGdbAboutTheRest) {
   EXPECT_EQ(python.find("s3cr3t"), std::string::npos) << "arguments may be secrets";
 }
 
-TEST_F(DumpTakerTest, TriesGdbWherePySpyFails) {
+TEST_F(DumpTakerTest, UsesGdbIfPySpyFails) {
   Tool("py-spy", "echo 'Error: Failed to find python version' >&2; exit 1");
   Tool("gdb", R"(printf 'Thread 1 (LWP %s "x"):\n#0  pause ()\n' "$pid")");
   Start({"wait"}, true);
@@ -171,7 +171,7 @@ TEST_F(DumpTakerTest, TriesGdbWherePySpyFails) {
   EXPECT_EQ(told_.at(0).states[0].by, "gdb");
 }
 
-TEST_F(DumpTakerTest, TellsOnceThatTheKernelRefuses) {
+TEST_F(DumpTakerTest, ReportsOnceThatTheKernelRefuses) {
   Tool("gdb", "echo x >> \"$0.calls\"; echo 'ptrace: Operation not permitted.'");
   for (int i = 0; i < 12; ++i) Start({"wait"});
   Take();
@@ -181,7 +181,7 @@ TEST_F(DumpTakerTest, TellsOnceThatTheKernelRefuses) {
   EXPECT_LE(Content(folder_ / "tools/gdb.calls").size() / 2, 4U) << "no more than had been begun";
 }
 
-TEST_F(DumpTakerTest, EndsAToolThatHangsAndIgnoresSigterm) {
+TEST_F(DumpTakerTest, KillsAHungToolThatIgnoresSigterm) {
   Tool("gdb", "exec " + std::string(MUSTER_TESTS_DIR) + "/probe ignore-term print said wait");
   for (int i = 0; i < 6; ++i) Start({"wait"});
   Take(std::chrono::seconds(2));
@@ -200,23 +200,23 @@ TEST_F(DumpTakerTest, ReadsNoMoreThanAMebibyteOfATool) {
   Start({"wait"});
   Take();
   EXPECT_EQ(told_.at(0).states[0].by, "gdb");
-  // Each line of two bytes is set in by two.
+  // gdb's lines of two bytes are indented by two more.
   EXPECT_GT(Content(folder_ / "0.txt").size(), 1U << 20);
   EXPECT_LT(Content(folder_ / "0.txt").size(), 3U << 20);
 }
 
 TEST_F(DumpTakerTest, KeepsNoMoreThanEightMebibytesOfAllTools) {
   Tool("gdb", "exec /usr/bin/yes");
-  // The parents are in a place of their own, so both are looked at before the children of either have been: nine
-  // mebibytes before a file can be written.
+  // The parents block in the same place, which their children do not share: both parents are inspected before the
+  // children, so nine mebibytes of output arrive before a file can be written.
   for (int i = 0; i < 2; ++i) Start({"await", folder_ / "never"}, false, std::vector<std::string>(7, "child"));
   Take(std::chrono::minutes(1));
   const std::string files = Content(folder_ / "0.txt") + Content(folder_ / "1.txt");
   EXPECT_NE(files.find("output of gdb, in part:"), std::string::npos);
 }
 
-// A process that is to be stopped before tools are chosen is not held by one later.
-TEST_F(DumpTakerTest, HasNoToolHoldAProcessThatIsToEnd) {
+// A tool must not attach to a process that is to be stopped, once that is known.
+TEST_F(DumpTakerTest, AttachesNoToolToAProcessThatIsToStop) {
   Tool("gdb", ": > \"$0.called.$pid\"");
   Start({"wait"});
   Start({"wait"});
@@ -229,7 +229,7 @@ TEST_F(DumpTakerTest, HasNoToolHoldAProcessThatIsToEnd) {
   EXPECT_TRUE(called(1));
 }
 
-TEST_F(DumpTakerTest, LetsAProcessGoOnThatAKilledToolLeftStopped) {
+TEST_F(DumpTakerTest, ContinuesAProcessThatAKilledToolLeftStopped) {
   Tool("gdb", "kill -STOP \"$pid\"; kill -KILL $$");
   Start({"wait"});
   Take();
@@ -250,7 +250,7 @@ TEST_F(DumpTakerTest, LeavesAStoppedProcessStopped) {
   EXPECT_EQ(tree[0].threads.at(0).state, 'T');
 }
 
-TEST_F(DumpTakerTest, TellsOfAProcessThatIsGone) {
+TEST_F(DumpTakerTest, ReportsAProcessThatHasExited) {
   Start({"exit", "0"});
   ASSERT_TRUE(testing::AwaitReadable(processes_[0].pidfd.get()));
   Take();
@@ -258,11 +258,11 @@ TEST_F(DumpTakerTest, TellsOfAProcessThatIsGone) {
   Take(std::chrono::milliseconds(1));
 }
 
-TEST_F(DumpTakerTest, GivesOneUpForTheNext) {
+TEST_F(DumpTakerTest, AbandonsADumpForTheNext) {
   Tool("gdb", "exec " + std::string(MUSTER_TESTS_DIR) + "/probe ignore-term wait");
   Start({"wait"});
   Take(std::chrono::milliseconds(400), [this](DumpTaker& taker) {
-    // As soon as a tool runs.
+    // Gives up as soon as a tool runs.
     while (taker.empty() && io_.run_one() > 0) {
     }
     taker.Take(2, std::chrono::milliseconds(400), targets_);
@@ -272,13 +272,13 @@ TEST_F(DumpTakerTest, GivesOneUpForTheNext) {
   EXPECT_EQ(told_[0].dump, 2U);
 }
 
-TEST_F(DumpTakerTest, TakesOneOfNobody) {
+TEST_F(DumpTakerTest, AcceptsAnEmptyListOfTargets) {
   Take();
   EXPECT_TRUE(told_.empty());
   EXPECT_EQ(end_.dump, 1U);
 }
 
-TEST_F(DumpTakerTest, UnderstandsTheRealGdb) {
+TEST_F(DumpTakerTest, ParsesTheRealGdb) {
   if (::access("/usr/bin/gdb", X_OK) != 0) GTEST_SKIP() << "gdb";
   Start({"wait"});
   targets_[0].search_path = "/usr/bin:/bin";

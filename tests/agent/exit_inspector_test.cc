@@ -1,4 +1,4 @@
-// Tests the evidence about exits from a host's files, with texts of the kernel as input.
+// Tests evidence about exits in a host's files, with kernel texts as input.
 #include "agent/processes/exit_inspector.h"
 
 #include <csignal>
@@ -44,7 +44,7 @@ TEST(MemoryKills, ReadsTheCounter) {
   EXPECT_FALSE(MemoryKillsIn(""));
 }
 
-TEST(MemoryKills, ReadsTheKernelsLog) {
+TEST(MemoryKills, ParsesTheKernelLog) {
   const auto record = MemoryKillIn(
       "3,1234,567890123,-;Memory cgroup out of memory: Killed process 4711 (python3) total-vm:9kB\n SUBSYSTEM=x\n");
   ASSERT_TRUE(record);
@@ -57,7 +57,7 @@ TEST(MemoryKills, ReadsTheKernelsLog) {
   EXPECT_FALSE(MemoryKillIn(""));
 }
 
-TEST(ExitInspector, SaysNothingOfEndsThatNeedNoWitness) {
+TEST(ExitInspector, ReportsNothingForAProcessThatMusterKilled) {
   MemoryKills memory;
   ExitInspector witness(memory);
   ProcessExited exited;

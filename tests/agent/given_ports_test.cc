@@ -17,7 +17,7 @@ UniqueFd Listen(std::uint16_t number) {
   return ::listen(socket.get(), 1) == 0 ? std::move(socket) : UniqueFd();
 }
 
-// Two ports of process 0, whose pid is this one's: what it opens is its own.
+// Two ports of process 0. The process has this test's pid, so sockets that the test opens count as its own.
 class Given : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -46,7 +46,7 @@ class Given : public ::testing::Test {
   std::uint16_t shared_ = 0;
 };
 
-TEST_F(Given, AreHeldUntilAProcessStartsAndItsOwnAfterItsEnd) {
+TEST_F(Given, AreHeldUntilTheStartAndOwnOnesAgainAfterTheExit) {
   EXPECT_EQ(ports_.held(), 2U);
   EXPECT_FALSE(Listen(mine_));
   Start(0);
@@ -60,7 +60,7 @@ TEST_F(Given, AreHeldUntilAProcessStartsAndItsOwnAfterItsEnd) {
   EXPECT_TRUE(Listen(mine_));
 }
 
-TEST_F(Given, AreTheJobsIfOneOfItsProcessesListens) {
+TEST_F(Given, BelongToTheJobIfOneOfItsProcessesListens) {
   Start(0);
   std::optional<PortTaken> taken;
   const UniqueFd socket = Listen(mine_);
@@ -71,7 +71,7 @@ TEST_F(Given, AreTheJobsIfOneOfItsProcessesListens) {
   EXPECT_EQ(ports_.held(), 0U) << "a process that is left has it";
 }
 
-TEST_F(Given, AreOnlyThoseThatWereHeld) {
+TEST_F(Given, ExcludePortsThatWereNotHeld) {
   Start(0);
   std::optional<PortTaken> taken;
   EXPECT_TRUE(ports_.IsOurs({0, 0}, 1, taken)) << "a port that the recipe waits for, whoever has it";

@@ -30,7 +30,7 @@ std::string Entries(const std::vector<std::string>& entries) {
   return bytes;
 }
 
-TEST(ActivationOutput, IsTheDifferenceOfBeforeAndAfter) {
+TEST(ActivationOutput, IsTheChangeOfTheEnvironment) {
   const ActivationOutput account =
       ParseActivationOutput(Entries({"A=1", "B=2", "GONE=x", "PWD=/a", "SHLVL=1", "steps", "step", "step", "variables",
                                      "A=1", "B=3\n=3", "NEW=", "PWD=/b", "SHLVL=2", "OLDPWD=/a", "_=x", "whole"}));
@@ -40,7 +40,7 @@ TEST(ActivationOutput, IsTheDifferenceOfBeforeAndAfter) {
   EXPECT_EQ(account.told.failed_step, 0U);
 }
 
-TEST(ActivationOutput, SaysHowFarTheShellCame) {
+TEST(ActivationOutput, ReportsHowManyStepsWereDone) {
   using End = ActivationOutput::End;
   struct Case {
     std::vector<std::string> entries;
@@ -68,7 +68,7 @@ TEST(ActivationOutput, SaysHowFarTheShellCame) {
   }
 }
 
-TEST(ActivationOutput, EndsWhereItIsCut) {
+TEST(ActivationOutput, EndsWhereItIsTruncated) {
   const std::string whole = Entries({"A=1", "steps", "step", "variables", "A=2", "whole"});
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const ActivationOutput account = ParseActivationOutput(whole.substr(0, size));
@@ -88,7 +88,7 @@ class HostActivationTest : public ::testing::Test {
     return path;
   }
 
-  // Does the steps to their end.
+  // Executes all steps.
   HostActivated Do(std::vector<ActivationStep> steps, std::vector<std::string> environment = {},
                    const std::string& shell = "/bin/bash", std::uint32_t within_ms = 60'000) {
     Activate command;
@@ -113,7 +113,7 @@ class HostActivationTest : public ::testing::Test {
     return told.value_or(HostActivated{});
   }
 
-  // Whether whatever carries the mark has been killed: a signal takes effect a moment after it was sent.
+  // Whether all processes that carry the mark have been killed; a signal takes effect a moment after kill() returns.
   bool AllEnd() const {
     for (const pid_t left : testing::ProcessesWith(mark_)) {
       const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
@@ -133,7 +133,7 @@ class HostActivationTest : public ::testing::Test {
   Launcher launcher_;
 };
 
-TEST_F(HostActivationTest, TellsWhatAFileChanges) {
+TEST_F(HostActivationTest, ReportsWhatAFileChanges) {
   const std::string file = File("set_env.sh", R"(export NEW='two
 lines' ADDED="$ADDED:/opt/lib" SAME="$SAME"
 NOT_EXPORTED=1
@@ -148,7 +148,7 @@ echo "hello with $# arguments"
   EXPECT_EQ(Log(), "muster: source " + file + "\nhello with 0 arguments\n");
 }
 
-TEST_F(HostActivationTest, DoesItsStepsInOneShellInOrder) {
+TEST_F(HostActivationTest, ExecutesItsStepsInOneShellInOrder) {
   const HostActivated told = Do({{Kind::kSource, File("a.sh", "export PATH=/a:$PATH; set -euf; shopt -s nullglob")},
                                  {Kind::kSource, File("b.sh", "export PATH=/b:$PATH IFS=/ ; set -a; HALF=$UNKNOWN")},
                                  {Kind::kSource, File("c.sh", "export PATH=/c:$PATH")}});
@@ -158,7 +158,7 @@ TEST_F(HostActivationTest, DoesItsStepsInOneShellInOrder) {
   EXPECT_EQ(told.set.size(), 3U) << "IFS, PATH and HALF";
 }
 
-TEST_F(HostActivationTest, ReadsNothingThatOthersHaveSetUp) {
+TEST_F(HostActivationTest, IgnoresBashEnvAndExportedFunctions) {
   const std::string file = File("env.sh", "export FROM_BASH_ENV=1");
   const HostActivated told =
       Do({{Kind::kSource, File("a.sh", "module load x || true")}},
@@ -168,7 +168,7 @@ TEST_F(HostActivationTest, ReadsNothingThatOthersHaveSetUp) {
   EXPECT_EQ(told.unset, Names{});
 }
 
-TEST_F(HostActivationTest, TakesWhatIsNamedForNothingButAName) {
+TEST_F(HostActivationTest, QuotesNamesInCommands) {
   const std::string file = File("a $(touch hit); `touch hit` \"' é.sh", "export GOOD=1");
   EXPECT_EQ(Do({{Kind::kSource, file}}).set, (Set{{"GOOD", "1"}}));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "hit"));
@@ -187,8 +187,8 @@ TEST_F(HostActivationTest, NamesTheStepThatFails) {
   EXPECT_EQ(failed("echo no driver >&2; return 3"), "exit code 3");
   EXPECT_NE(Log().find("no driver"), std::string::npos);
   EXPECT_EQ(failed("exit 4"), "exit code 4");
-  EXPECT_EQ(failed("exit"), "it left the shell, with exit code 0");
-  EXPECT_EQ(failed("exec true"), "it left the shell, with exit code 0");
+  EXPECT_EQ(failed("exit"), "it exited the shell with exit code 0");
+  EXPECT_EQ(failed("exec true"), "it exited the shell with exit code 0");
   EXPECT_EQ(failed("set -e; false; true"), "exit code 1");
   EXPECT_EQ(failed("kill -9 $$"), "ended by SIGKILL");
   EXPECT_EQ(failed("exec 198>&-"), "exit code 1") << "it took away what the shell tells on";
@@ -197,39 +197,39 @@ TEST_F(HostActivationTest, NamesTheStepThatFails) {
   EXPECT_NE(Log().find("missing.sh: No such file"), std::string::npos) << Log();
 }
 
-TEST_F(HostActivationTest, EndsWhatTakesTooLongWithItsGroup) {
+TEST_F(HostActivationTest, KillsTheProcessGroupOnTimeout) {
   const HostActivated told = Do({{Kind::kSource, File("a.sh", "sleep 1000 & sleep 1000")}}, {}, "/bin/bash", 300);
   EXPECT_EQ(told.error, "it took longer than 300 ms");
   EXPECT_TRUE(AllEnd());
 }
 
-TEST_F(HostActivationTest, EndsWhatAFileLeavesRunningInItsGroup) {
+TEST_F(HostActivationTest, KillsBackgroundProcessesOfAFile) {
   EXPECT_EQ(Do({{Kind::kSource, File("a.sh", "sleep 1000 & export A=1")}}).set, (Set{{"A", "1"}}));
   EXPECT_TRUE(AllEnd());
 }
 
-TEST_F(HostActivationTest, SaysThatThereIsNoBash) {
+TEST_F(HostActivationTest, ReportsAMissingBash) {
   const HostActivated told = Do({{Kind::kSource, "/x"}}, {}, folder_ / "no/bash");
   EXPECT_NE(told.error.find("bash cannot be started: exec: No such file or directory"), std::string::npos)
       << told.error;
   EXPECT_EQ(told.failed_step, 0U);
 }
 
-TEST_F(HostActivationTest, SaysThatItsLogCannotBeMade) {
+TEST_F(HostActivationTest, ReportsThatItsLogCannotBeCreated) {
   File("log", "mine");
   EXPECT_NE(Do({{Kind::kSource, "/x"}}).error.find("log: File exists"), std::string::npos);
   EXPECT_EQ(Log(), "mine");
 }
 
-TEST_F(HostActivationTest, TellsNoMoreThanTheHeadTakes) {
+TEST_F(HostActivationTest, LimitsItsReplyToTheProtocolsBounds) {
   const HostActivated told = Do({{Kind::kSource, File("a.sh", R"(
     printf -v BIG '%*s' 600000 x
     export BIG)")}});
-  EXPECT_EQ(told.error, "what it changes in the environment is more than 512 KiB, or 16384 variables");
+  EXPECT_EQ(told.error, "its changes of the environment exceed 512 KiB or 16384 variables");
   EXPECT_TRUE(told.set.empty());
 }
 
-TEST_F(HostActivationTest, TakesNoMoreThanItHasRoomFor) {
+TEST_F(HostActivationTest, LimitsTheOutputItReads) {
   const HostActivated told = Do({{Kind::kSource, File("a.sh", R"(
     printf -v BIG '%*s' 3000000 x
     export BIG BIG2=$BIG BIG3=$BIG)")}});
@@ -252,7 +252,7 @@ TEST_F(HostActivationTest, LoadsModules) {
   EXPECT_NE(Log().find("no module nope"), std::string::npos);
 }
 
-TEST_F(HostActivationTest, SaysThatThereAreNoModules) {
+TEST_F(HostActivationTest, ReportsMissingModules) {
   if (std::filesystem::exists("/etc/profile.d/modules.sh") || std::filesystem::exists("/etc/profile.d/lmod.sh")) {
     GTEST_SKIP() << "this machine has environment modules";
   }
@@ -272,7 +272,7 @@ TEST_F(HostActivationTest, ActivatesACondaEnvironment) {
   const Set expected = {{"CONDA_PREFIX", "/conda/envs/train"}, {"PATH", "/conda/envs/train/bin:/usr/bin:/bin"}};
   EXPECT_EQ(Do({{Kind::kConda, "train"}}, {"CONDA_EXE=" + folder_.path() + "/conda/bin/conda"}).set, expected);
 
-  // One without that file has a hook.
+  // Without that file, conda provides a hook.
   const std::string program =
       File("other/bin/conda", "#!/bin/sh\n[ \"$1 $2\" = 'shell.bash hook' ] && cat <<'END'\n" + functions + "\nEND\n");
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
@@ -282,7 +282,7 @@ TEST_F(HostActivationTest, ActivatesACondaEnvironment) {
   EXPECT_EQ(Do({{Kind::kConda, "other"}}, {"CONDA_EXE=" + program}).error, "exit code 1");
 }
 
-TEST_F(HostActivationTest, SaysThatThereIsNoConda) {
+TEST_F(HostActivationTest, ReportsAMissingConda) {
   for (const std::string& variable : {std::string("X=1"), "CONDA_EXE=" + folder_.path() + "/no/bin/conda"}) {
     std::filesystem::remove(folder_ / "log");
     const HostActivated told = Do({{Kind::kConda, "train"}}, {variable});

@@ -1,4 +1,4 @@
-// Tests with trees below /sys and /proc as kernels create them.
+// Tests reading cores and quotas from trees of /sys and /proc in the kernel's format.
 #include "agent/devices/host_cores.h"
 
 #include <filesystem>
@@ -39,14 +39,14 @@ TEST(HostCores, OfTwoNodesWithTwoThreadsPerCore) {
   EXPECT_EQ(some.nodes[1].groups, (Groups{{3}, {6}})) << "of each core one thread is ours";
 }
 
-TEST(HostCores, OfAKernelThatTellsNothingAreOnOneNode) {
+TEST(HostCores, WithoutTopologyAreOnOneNode) {
   const testing::TempDir root;
   const HostCores cores = ReadHostCores({0, 2}, root / "");
   ASSERT_EQ(cores.nodes.size(), 1U);
   EXPECT_EQ(cores.nodes[0].groups, (Groups{{0}, {2}}));
 }
 
-TEST(HostCores, QuotaIsTheSmallestOfTheGroupAndThoseAboveIt) {
+TEST(HostCores, QuotaIsTheSmallestOfTheGroupAndItsParents) {
   const testing::TempDir root;
   Write(root / "proc/self/mountinfo", "25 30 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n");
   Write(root / "proc/self/cgroup", "0::/jobs/one\n");
@@ -72,7 +72,7 @@ TEST(HostCores, QuotaOfVersionOneIsReadToo) {
   EXPECT_EQ(ReadHostCores({0}, root / "").quota, 1.5);
 }
 
-TEST(HostCores, OfOurselvesAreThoseOfOurAffinity) {
+TEST(HostCores, OfThisProcessAreThoseOfItsAffinity) {
   cpu_set_t before = {};
   ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
   const std::vector<std::uint32_t> all = OwnCores();

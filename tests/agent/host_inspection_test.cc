@@ -51,7 +51,7 @@ TEST(HostFacts, AreReadFromTheFilesOfTheHost) {
   EXPECT_GT(facts.cores, 0U);
 }
 
-TEST(HostFacts, AreEmptyWhereNothingIsToBeRead) {
+TEST(HostFacts, AreEmptyWithoutFiles) {
   const Root root;
   const HostFacts facts = ReadHostFacts({}, {}, root.path());
   EXPECT_EQ(facts.kernel, "");
@@ -60,7 +60,7 @@ TEST(HostFacts, AreEmptyWhereNothingIsToBeRead) {
   EXPECT_TRUE(ReadDrivers(root.path()).empty());
 }
 
-TEST(HostFacts, KnowDriversByWhatTheirVendorsWrite) {
+TEST(HostFacts, RecogniseDriversByTheirVendorsFiles) {
   using Drivers = std::map<std::string, std::string>;
   Root root;
   root.File("sys/module/nvidia/version", "470.1\n");
@@ -74,7 +74,7 @@ TEST(HostFacts, KnowDriversByWhatTheirVendorsWrite) {
   EXPECT_EQ(ReadDrivers(root.path()), (Drivers{{"cuda", "535.54.03"}, {"hip", "6.3.6"}, {"ascend", "24.1"}}));
 }
 
-TEST(HostFacts, TellOfTheFileSystemOnWhichAFolderWouldBe) {
+TEST(HostFacts, NameTheFileSystemOfAFolderToBeCreated) {
   const TempDir folder;
   const DiskFact disk = CheckDisk({"run directory", folder / "not/there/yet"});
   EXPECT_EQ(disk.what, "run directory");
@@ -84,14 +84,14 @@ TEST(HostFacts, TellOfTheFileSystemOnWhichAFolderWouldBe) {
   EXPECT_LE(disk.free_bytes, disk.bytes);
 }
 
-TEST(HostFacts, FindProgramsAsAStartWould) {
+TEST(HostFacts, FindProgramsOnTheSamePathAsAStart) {
   EXPECT_EQ(FindProgramOnHost({"sh", "/no:/bin"}, {}, "/"), (ProgramFact{"sh", "/bin/sh", ""}));
   EXPECT_EQ(FindProgramOnHost({"bin/sh", ""}, {}, "/"), (ProgramFact{"bin/sh", "//bin/sh", ""}));
   EXPECT_EQ(FindProgramOnHost({"no-such-program", "/bin"}, {"/usr"}, "/"),
             (ProgramFact{"no-such-program", "", "No such file or directory"}));
 }
 
-TEST(HostTrials, TellOfNodesThatAreThereAndOfWhatIsSwitchedOff) {
+TEST(HostTrials, ReportDeviceNodesAndPortRange) {
   Root root;
   root.File("dev/nvidia0", "");
   root.File("dev/nvidia-uvm", "");
@@ -113,14 +113,14 @@ TEST(HostTrials, LeaveNothingBehind) {
   EXPECT_EQ(TryHost(), before) << "the second time nothing is in the way";
 }
 
-TEST(HostTrials, AskForTheHostsOwnName) {
+TEST(HostTrials, CheckTheAddressOfTheHostsName) {
   EXPECT_EQ(NameTrial("n1", "10.0.0.1 STREAM n1\n10.0.0.1 DGRAM\n", true), (HostCheck{"name", "n1", ""}));
   EXPECT_EQ(NameTrial("n1", "", false), (HostCheck{"name", "n1", "it has no address"}));
   EXPECT_EQ(NameTrial("n1", "127.0.1.1 STREAM n1\n", true),
             (HostCheck{"name", "n1", "it is 127.0.1.1, which other hosts cannot reach"}));
 }
 
-TEST(PythonOutput, IsFoundBetweenOtherWords) {
+TEST(PythonOutput, IsFoundBetweenOtherOutput) {
   const std::string account =
       "Welcome!\nmuster-python\tversion\t3.11.2\nmuster-python\tpackage\tnumpy\t1.26.4\nhm\nmuster-python\twhole\n";
   EXPECT_EQ(ParsePythonOutput("python3", account), (PythonFact{"python3", "3.11.2", {{"numpy", "1.26.4"}}, ""}));
@@ -160,7 +160,7 @@ class HostInspectionTest : public ::testing::Test {
   Launcher launcher_;
 };
 
-TEST_F(HostInspectionTest, TellsWhatItWasAskedFor) {
+TEST_F(HostInspectionTest, ReportsTheRequestedFacts) {
   Program("snake",
           "printf 'muster-python\\tversion\\t3.9.1\\nmuster-python\\tpackage\\t%s\\t2.0\\n' \"$3\"\n"
           "printf 'muster-python\\twhole\\n'");
@@ -183,7 +183,7 @@ TEST_F(HostInspectionTest, TellsWhatItWasAskedFor) {
   EXPECT_LE(told.asked_at, told.answered_at);
 }
 
-TEST_F(HostInspectionTest, DoesNotWaitForAPythonThatDoesNotEnd) {
+TEST_F(HostInspectionTest, TimesOutOnAPythonThatHangs) {
   Program("snake", "exec sleep 1000");
   Inspect command;
   command.pythons = {"snake"};

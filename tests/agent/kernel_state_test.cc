@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-TEST(KernelState, ReadsStatWhateverTheName) {
+TEST(KernelState, ParsesStatWithAnyName) {
   const auto stat = ParseStat("4711 (a) b (c)) D 12 4711 1 0 -1 4194560 1 2 3 4 50 7 0 0 20 0 1 0 99 0 0\n");
   ASSERT_TRUE(stat);
   EXPECT_EQ(stat->name, "a) b (c)");
@@ -20,7 +20,7 @@ TEST(KernelState, ReadsStatWhateverTheName) {
   }
 }
 
-TEST(KernelState, ReadsSystemCalls) {
+TEST(KernelState, ParsesSystemCalls) {
   const SyscallText read = ParseSyscall(std::to_string(SYS_read) + " 0x3 0x7f00 0x1 0x0 0x0 0x0 0x7ffc 0x7f0c\n");
   EXPECT_EQ(read.call, "read");
   EXPECT_EQ(read.descriptor, 3);
@@ -35,7 +35,7 @@ TEST(KernelState, ReadsSystemCalls) {
   EXPECT_EQ(ParseSyscall("").call, "");
 }
 
-TEST(KernelState, NamesWhatIsAlikeInDifferentProcesses) {
+TEST(KernelState, NamesTargetsWithoutTheirNumbers) {
   EXPECT_EQ(TargetKind("pipe:[4711]"), "pipe");
   EXPECT_EQ(TargetKind("socket:[1]"), "socket");
   EXPECT_EQ(TargetKind("anon_inode:[eventpoll]"), "eventpoll");
@@ -44,7 +44,7 @@ TEST(KernelState, NamesWhatIsAlikeInDifferentProcesses) {
   EXPECT_EQ(TargetKind(""), "");
 }
 
-TEST(KernelState, SeesThisProcess) {
+TEST(KernelState, ReadsThisProcess) {
   std::vector<KernelProcess> tree = ProcessTree(::getpid());
   ASSERT_FALSE(tree.empty());
   EXPECT_EQ(tree.front().identity, *Identify(::getpid()));
@@ -57,10 +57,10 @@ TEST(KernelState, SeesThisProcess) {
   EXPECT_EQ(ThreadStateName('R'), "running");
 }
 
-TEST(KernelState, SeesNothingOfAProcessThatIsGone) {
+TEST(KernelState, IsEmptyForAProcessThatHasExited) {
   EXPECT_TRUE(ProcessTree(0).empty());
   KernelProcess gone;
-  gone.identity = {::getpid(), 1};  // the number is another's now
+  gone.identity = {::getpid(), 1};  // the pid belongs to another process now
   ReadThreadStates(gone);
   EXPECT_TRUE(gone.threads.empty());
 }

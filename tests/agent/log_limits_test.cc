@@ -1,4 +1,5 @@
-// Tests log limits: beginnings dropped in place, or output written through a pipe into files that replace each other.
+// Tests log limits: the beginning is dropped in place, or output passes through a pipe into files that replace each
+// other.
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1U << 20;
 
-// Bytes of which each tells where it is.
+// Returns text in which each line holds its own offset.
 std::string Bytes(std::uint64_t begin, std::uint64_t end) {
   std::string bytes;
   for (std::uint64_t at = begin / 16 * 16; at < end; at += 16) {
@@ -62,7 +63,7 @@ TEST(BytesToDrop, FreesAQuarterOfTheLimitInWholeUnits) {
   EXPECT_EQ(BytesToDrop(0, kMiB), 0U);
 }
 
-TEST_F(LogLimits, AreKeptInPlaceWhileTheWriterGoesOn) {
+TEST_F(LogLimits, AreEnforcedInPlaceWhileTheWriterContinues) {
   if (!FolderCanCollapse()) GTEST_SKIP() << "a file system that can collapse a range";
   auto writer = CreateLogFile(File());
   ASSERT_TRUE(writer);
@@ -78,11 +79,11 @@ TEST_F(LogLimits, AreKeptInPlaceWhileTheWriterGoesOn) {
   EXPECT_FALSE(CollapseLog(File()));
 }
 
-TEST_F(LogLimits, AreKeptByWhoComesAfterOneThatWasKilled) {
+TEST_F(LogLimits, AreEnforcedByTheSuccessorOfAKilledAgent) {
   if (!FolderCanCollapse()) GTEST_SKIP() << "a file system that can collapse a range";
   for (const bool hole : {false, true}) {
     for (const std::uint64_t moving : {std::uint64_t{0}, kCollapsing}) {
-      if (!hole && moving == kCollapsing) continue;  // that one had cut: see below
+      if (!hole && moving == kCollapsing) continue;  // this state means already cut: tested below
       const UniqueFd log(::open(Log().c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600));
       Write(log.get(), Bytes(0, 2 * kMiB));
       PutIndex({0, kMiB, moving, 2 * kMiB});
@@ -100,7 +101,7 @@ TEST_F(LogLimits, AreKeptByWhoComesAfterOneThatWasKilled) {
   EXPECT_EQ(Content(), Bytes(kMiB, 2 * kMiB));
 }
 
-TEST_F(LogLimits, AreNotKeptWhereNobodyWouldKnow) {
+TEST_F(LogLimits, AreNotEnforcedWithoutAnIndex) {
   auto writer = CreateLogFile(File());
   ASSERT_TRUE(writer);
   Write(writer->get(), Bytes(0, 2 * kMiB));
@@ -110,7 +111,7 @@ TEST_F(LogLimits, AreNotKeptWhereNobodyWouldKnow) {
   EXPECT_EQ(Content(), Bytes(0, 2 * kMiB));
 }
 
-TEST_F(LogLimits, AreKeptByAPipe) {
+TEST_F(LogLimits, AreEnforcedThroughAPipe) {
   boost::asio::io_context io(1);
   int replaced = 0;
   LogPipes pipes(io, [&](const LogPipes::Key&) { ++replaced; });
@@ -137,12 +138,12 @@ TEST_F(LogLimits, AreKeptByAPipe) {
   EXPECT_GE(Content().size(), kMiB / 2);
   pipe->reset();
   io.restart();
-  io.run();  // returns: nothing is waited for any more
+  io.run();  // returns because no handler is pending
   EXPECT_EQ(pipes.size(), 0U);
   EXPECT_FALSE(std::filesystem::exists(Log() + ".next"));
 }
 
-TEST_F(LogLimits, ByAPipeTakeTheLastWordsOfWhoHasEnded) {
+TEST_F(LogLimits, ByAPipeKeepTheLastOutputOfAnExitedProcess) {
   boost::asio::io_context io(1);
   LogPipes pipes(io, [](const LogPipes::Key&) {});
   auto log = CreateLogFile(File(), O_RDWR);

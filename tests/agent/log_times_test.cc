@@ -46,7 +46,7 @@ class LogTimesTest : public ::testing::Test {
 
 using Numbers = std::vector<std::uint64_t>;
 
-TEST_F(LogTimesTest, NotesTheFirstWriteAfterASilence) {
+TEST_F(LogTimesTest, RecordsTheFirstWriteAfterASilence) {
   const std::uint64_t before = WallNowNs();
   times.Began(key, {directory.get(), "w.0.log"});
   EXPECT_EQ(Index(), "") << "nothing is written for who is silent";
@@ -59,14 +59,14 @@ TEST_F(LogTimesTest, NotesTheFirstWriteAfterASilence) {
   EXPECT_LT(begin.wall_ns - before, 60'000'000'000U) << "near the time of day";
 }
 
-TEST_F(LogTimesTest, NotesWhatCameAfterTheNextPause) {
+TEST_F(LogTimesTest, RecordsOutputAfterTheNextPause) {
   times.Began(key, {directory.get(), "w.0.log"});
   Write("one\n");
   io.run_one();
   Write("two\n");
   while (Offsets().size() < 3) ASSERT_GT(io.run_one(), 0U);
   EXPECT_EQ(Offsets(), (Numbers{0, 4, 8}));
-  // The pause in which nothing came: from here on the next write wakes.
+  // Waits for the pause without output: from here on the next write wakes the loop.
   ASSERT_GT(io.run_one(), 0U);
   Write("three\n");
   ASSERT_GT(io.run_one(), 0U);
@@ -89,32 +89,32 @@ TEST_F(LogTimesTest, IsNotWokenByEachWrite) {
   EXPECT_EQ(Offsets().back(), 40'000U);
 }
 
-TEST_F(LogTimesTest, NotesWhatWasWrittenBeforeItBegan) {
+TEST_F(LogTimesTest, RecordsOutputWrittenBeforeItBegan) {
   Write("early\n");
   times.Began(key, {directory.get(), "w.0.log"});
   EXPECT_EQ(Offsets(), (Numbers{0, 6}));
 }
 
-TEST_F(LogTimesTest, WatchesNobodyWhoEndsBeforeTheFirstLook) {
+TEST_F(LogTimesTest, WatchesNoProcessThatEndsBeforeTheFirstCheck) {
   times.Began(key, {directory.get(), "w.0.log"});
   for (const auto& open : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;  // the iterator's own
+    std::error_code gone;  // argument of the iterator
     EXPECT_NE(std::filesystem::read_symlink(open.path(), gone), "anon_inode:inotify");
   }
   times.Ended(key);
-  io.run();  // returns: there is no first look any more
+  io.run();  // returns because no first check is pending
   EXPECT_EQ(Index(), "");
 }
 
-TEST_F(LogTimesTest, TakesALastLook) {
+TEST_F(LogTimesTest, ChecksOnceMoreAtTheEnd) {
   times.Began(key, {directory.get(), "w.0.log"});
   Write("last words");
   times.EndAll();
   EXPECT_EQ(Offsets(), (Numbers{0, 10}));
-  io.run();  // returns: nothing is waited for any more
+  io.run();  // returns because no handler is pending
 }
 
-TEST_F(LogTimesTest, WritesOverNothingThatIsThere) {
+TEST_F(LogTimesTest, NeverOverwritesAnExistingFile) {
   std::ofstream(folder / "secret") << "secret";
   std::filesystem::create_symlink(folder / "secret", folder / "w.0.idx");
   times.Began(key, {directory.get(), "w.0.log"});
@@ -123,7 +123,7 @@ TEST_F(LogTimesTest, WritesOverNothingThatIsThere) {
   EXPECT_EQ(Index(), "secret");
 }
 
-TEST_F(LogTimesTest, OutlivesALogThatIsRemoved) {
+TEST_F(LogTimesTest, SurvivesARemovedLog) {
   times.Began(key, {directory.get(), "w.0.log"});
   std::filesystem::remove(folder / "w.0.log");
   log.reset();

@@ -24,7 +24,7 @@ std::vector<std::string> Tried(const std::vector<PathTarget>& targets, std::uint
 
 using Errors = std::vector<std::string>;
 
-TEST(PathProbe, ReachesPortsThatAreHeldAndOneMoreUntilTheyAreClosed) {
+TEST(PathProbe, ReachesHeldPortsAndOneMoreUntilTheyAreClosed) {
   const auto held = HoldAnyPort({});
   ASSERT_TRUE(held);
   boost::asio::io_context io;
@@ -36,7 +36,7 @@ TEST(PathProbe, ReachesPortsThatAreHeldAndOneMoreUntilTheyAreClosed) {
   EXPECT_EQ(Tried(targets), (Errors{"", ""}));
   listening.Close();
   EXPECT_EQ(Tried(targets), (Errors{"connection refused", "connection refused"}));
-  // The port is as free for its process as before.
+  // The port is free again for its process.
   const UniqueFd server(::socket(AF_INET, SOCK_STREAM, 0));
   const int on = 1;
   ::setsockopt(server.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -47,7 +47,7 @@ TEST(PathProbe, ReachesPortsThatAreHeldAndOneMoreUntilTheyAreClosed) {
   EXPECT_EQ(::listen(server.get(), 1), 0);
 }
 
-TEST(PathProbe, TellsEveryTargetInOrder) {
+TEST(PathProbe, ReportsEveryTargetInOrder) {
   boost::asio::io_context io;
   PathProbe listening(io);
   const PathsOpen open = listening.Open({});
@@ -56,8 +56,8 @@ TEST(PathProbe, TellsEveryTargetInOrder) {
   EXPECT_EQ(Tried({}), Errors{});
 }
 
-TEST(PathProbe, WaitsNoLongerThanItMay) {
-  // A backlog that is full drops what comes, as a firewall does.
+TEST(PathProbe, ObservesItsTimeout) {
+  // A full backlog drops connection attempts, as a firewall does.
   const UniqueFd full(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in own = {};
   own.sin_family = AF_INET;
@@ -74,7 +74,7 @@ TEST(PathProbe, WaitsNoLongerThanItMay) {
   EXPECT_EQ(Tried({{"127.0.0.1", ntohs(own.sin_port)}}, 50), Errors{"no answer"});
 }
 
-TEST(PathProbe, TellsNothingOnceItIsClosed) {
+TEST(PathProbe, ReportsNothingOnceClosed) {
   boost::asio::io_context io;
   PathProbe trial(io);
   bool told = false;

@@ -26,7 +26,7 @@ class Held : public ::testing::Test {
   RunFolder held_;
 };
 
-TEST_F(Held, MakesFilesBelowItOnly) {
+TEST_F(Held, CreatesFilesOnlyBelowIt) {
   EXPECT_FALSE(CreateLogFile(held_.At(folder_ / "run/logs/a.log"))) << "it holds none yet";
   ASSERT_EQ(Open(), "");
   EXPECT_TRUE(CreateLogFile(held_.At(folder_ / "run/logs/a.log")));
@@ -37,7 +37,7 @@ TEST_F(Held, MakesFilesBelowItOnly) {
   }
 }
 
-TEST_F(Held, KnowsWhenItsPathLeadsElsewhere) {
+TEST_F(Held, DetectsThatItsPathWasReplaced) {
   ASSERT_EQ(Open(), "");
   EXPECT_TRUE(held_.IsInPlace());
   fs::rename(folder_ / "run", folder_ / "moved");
@@ -55,7 +55,7 @@ TEST_F(Held, KnowsWhenItsPathLeadsElsewhere) {
   EXPECT_TRUE(held_.IsInPlace());
 }
 
-TEST_F(Held, IsOfTheAgentsOwnUser) {
+TEST_F(Held, MustBelongToTheAgentsUser) {
   if (!testing::CanBecomeOthers()) GTEST_SKIP() << "only root becomes somebody else";
   constexpr uid_t kBen = 60'002;
   ASSERT_EQ(::chown((folder_ / "run").c_str(), kBen, kBen), 0);

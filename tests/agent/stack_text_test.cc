@@ -1,4 +1,4 @@
-// Tests parsing the stacks of py-spy and gdb, and hostile input.
+// Tests parsing of stacks from py-spy and gdb, and of hostile input.
 #include "agent/dump/stack_text.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// "MainThread 4711: wait threading.py:302 < main train.py:10"
+// Formats as "MainThread 4711: wait threading.py:302 < main train.py:10".
 std::string Shown(const std::vector<ThreadStack>& stacks) {
   std::string text;
   for (const ThreadStack& stack : stacks) {
@@ -40,7 +40,7 @@ constexpr const char* kPySpy =
     "Thread 0x7F3A2B (idle)\n"
     "    poll (libc.so.6)\n";
 
-TEST(StackText, ReadsPySpy) {
+TEST(StackText, ParsesPySpy) {
   EXPECT_EQ(Shown(ParsePySpy(kPySpy)),
             "MainThread 4711: wait threading.py:302 < all_reduce mindspore/communication/comm_func.py:41 < <module> "
             "train.py:10\n"
@@ -48,7 +48,7 @@ TEST(StackText, ReadsPySpy) {
             " 0: poll libc.so.6:0\n");
 }
 
-TEST(StackText, KeepsNoCommandLine) {
+TEST(StackText, DropsTheCommandLine) {
   EXPECT_EQ(WithoutCommandLine(kPySpy).find("--lr"), std::string::npos);
   EXPECT_EQ(ParsePySpy(WithoutCommandLine(kPySpy)), ParsePySpy(kPySpy));
   EXPECT_EQ(
@@ -82,7 +82,7 @@ constexpr const char* kGdb =
     "#12 0x0000556fde897081 in _start ()\n"
     "[Inferior 1 (process 7491) detached]\n";
 
-TEST(StackText, ReadsGdb) {
+TEST(StackText, ParsesGdb) {
   EXPECT_EQ(Shown(ParseGdb(kGdb)),
             "python3 (x) 7533: __GI___futex_abstimed_wait_cancelable64 ./nptl/futex-internal.c:139 < "
             "std::function<void ()>::operator()() const /usr/include/c++/12/bits/std_function.h:591 < "
@@ -92,7 +92,7 @@ TEST(StackText, ReadsGdb) {
   EXPECT_EQ(Shown(ParseGdb("Thread 1 (LWP 12 \"a\"):\n#0  0x1 in f ()\n")), "a 12: f :0\n");
 }
 
-TEST(StackText, KnowsWhenTheKernelRefused) {
+TEST(StackText, DetectsRefusalsOfTheKernel) {
   EXPECT_EQ(RefusalIn("warning: x\nptrace: Operation not permitted.\nno process\n"),
             "ptrace: Operation not permitted.");
   EXPECT_EQ(RefusalIn("Permission Denied: Try running again with elevated permissions\n"),
@@ -102,7 +102,7 @@ TEST(StackText, KnowsWhenTheKernelRefused) {
   EXPECT_EQ(LastWords(""), "");
 }
 
-TEST(StackText, CutsBetweenCharacters) {
+TEST(StackText, TruncatesBetweenCharacters) {
   EXPECT_EQ(CutText("abc", 3), "abc");
   EXPECT_EQ(CutText("abcdefgh", 6), "abc…");
   EXPECT_EQ(CutText("aöcdefgh", 5), "a…");
@@ -111,7 +111,7 @@ TEST(StackText, CutsBetweenCharacters) {
   EXPECT_EQ(CutText("abcdef", 1), "…") << "the mark itself is not cut";
 }
 
-TEST(StackText, StaysBoundedWhateverComes) {
+TEST(StackText, IsBoundedForAnyInput) {
   std::string many;
   for (int thread = 0; thread < 300; ++thread) {
     many += "Thread " + std::to_string(thread) + " (idle): \"" + std::string(500, 'n') + "\"\n";
@@ -130,8 +130,8 @@ TEST(StackText, StaysBoundedWhateverComes) {
   EXPECT_EQ(Shown(ParseGdb("Thread x:\n#\n#x\n#0\n#1  0x12\n#2  )\n#3  f) at \n")), " 0: ?? :0 < ) :0 < f) at :0\n");
 }
 
-// Broken words of both: nothing may crash, and the bounds hold.
-TEST(StackText, TakesAnyBytes) {
+// Random fragments of both formats must not crash the parser or exceed its bounds.
+TEST(StackText, AcceptsAnyBytes) {
   std::mt19937 random(7);
   for (const std::string& whole : {std::string(kPySpy), std::string(kGdb)}) {
     for (int round = 0; round < 2'000; ++round) {

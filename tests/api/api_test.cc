@@ -22,7 +22,7 @@ std::string Written(const testing::TempDir& folder, const std::string& text) {
   return folder / "recipe.lua";
 }
 
-// One of two workers exits with code 3.
+// A recipe of two workers; one exits with code 3.
 std::string FailingRecipe(const testing::TempDir& folder) {
   return Written(folder, R"(
     local muster = require "muster"

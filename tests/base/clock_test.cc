@@ -1,4 +1,4 @@
-// Times as people read them.
+// Tests formatting and parsing of times.
 #include "base/system/clock.h"
 
 #include <ctime>
@@ -16,13 +16,13 @@ TEST(Clock, WritesUtcWithMicroseconds) {
   EXPECT_EQ(UtcText(~std::uint64_t{0}), "2554-07-21T23:34:33.709551Z");
 }
 
-TEST(Clock, ReadsWhatItWrites) {
+TEST(Clock, ParsesItsOwnOutput) {
   for (const std::uint64_t moment : {std::uint64_t{0}, 1'795'176'376'123'456'000U, 951'782'400'000'000'000U}) {
     EXPECT_EQ(ParseUtc(UtcText(moment)), moment);
   }
 }
 
-TEST(Clock, ReadsUtcAsPeopleWriteIt) {
+TEST(Clock, ParsesCommonSpellingsOfUtc) {
   constexpr std::uint64_t kMinute = 1'795'176'360'000'000'000;
   EXPECT_EQ(ParseUtc("2026-11-20T12:06"), kMinute);
   EXPECT_EQ(ParseUtc("2026-11-20 12:06:00Z"), kMinute);
@@ -30,7 +30,7 @@ TEST(Clock, ReadsUtcAsPeopleWriteIt) {
   EXPECT_EQ(ParseUtc("2026-11-20T12:06:00.123456789Z"), kMinute + 123'456'789);
 }
 
-TEST(Clock, ReadsNothingElseAsUtc) {
+TEST(Clock, RefusesEverythingElseAsUtc) {
   for (const char* text :
        {"", "5m", "2026-11-20", "2026-11-20T", "2026-11-20T12",
         "2026-11-20T12:", "2026-11-20T12:06:", "2026-11-20T12:06:0", "2026-11-20T12:06:00.",

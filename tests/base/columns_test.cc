@@ -1,4 +1,4 @@
-// Texts in columns: where lines are broken.
+// Tests line breaking of texts in columns.
 #include "base/values/columns.h"
 
 #include <gtest/gtest.h>

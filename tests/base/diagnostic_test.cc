@@ -1,4 +1,4 @@
-// How a diagnostic looks, and what builders and folding promise.
+// Tests the text form of diagnostics, their builders, and folding of duplicates.
 #include "muster/diagnostic.h"
 
 #include <cerrno>
@@ -33,7 +33,7 @@ TEST(DiagnosticText, IsOneLineInsideAnotherSentence) {
   EXPECT_EQ(Sentence({}), "");
 }
 
-TEST(DiagnosticText, LeavesOutWhatIsNotThere) {
+TEST(DiagnosticText, OmitsAbsentParts) {
   EXPECT_EQ(DiagnosticText(Error("x", {}, "no file is to blame"), Source("never")),
             "muster: error: no file is to blame\n");
   EXPECT_EQ(DiagnosticText(Warning("x", {"a.lua", 0}, "the whole file"), Source("never")),
@@ -51,7 +51,7 @@ TEST(DiagnosticText, ColoursSeverityAndHintOnly) {
   EXPECT_EQ(DiagnosticText(Warning("x", {}, "odd"), nullptr, true), "muster: \033[1;33mwarning\033[0m: odd\n");
 }
 
-TEST(DiagnosticText, LetsNoControlByteOfARecipeReachTheTerminal) {
+TEST(DiagnosticText, EscapesControlBytesOfARecipe) {
   const std::string evil =
       "\033[2J\r\x07\x9b"
       "31m\xe2\x80\xae";
@@ -72,13 +72,13 @@ TEST(Diagnostics, FoldsEqualOnesAndKeepsTheOrder) {
   EXPECT_EQ(Folded({b, a, b, c, a}), (Diagnostics{b, a, c}));
 }
 
-TEST(Diagnostics, KnowErrorsFromWarnings) {
+TEST(Diagnostics, DistinguishErrorsFromWarnings) {
   EXPECT_FALSE(HasErrors({}));
   EXPECT_FALSE(HasErrors({Warning("x", {}, "w")}));
   EXPECT_TRUE(HasErrors({Warning("x", {}, "w"), Error("x", {}, "e")}));
 }
 
-TEST(Diagnostics, SayWhoHasToAct) {
+TEST(Diagnostics, NameTheResponsibleParty) {
   EXPECT_EQ(Error("x", {}, "e").blame, Blame::kRecipe);
   EXPECT_EQ(SystemError("open", "a file", ENOENT).blame, Blame::kMachine);
   EXPECT_EQ(SystemError("open", "a file", ENOENT).message, "a file: No such file or directory");

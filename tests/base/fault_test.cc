@@ -15,7 +15,7 @@ TEST(Faults, AreReadWithSiteActionAndNumber) {
   EXPECT_EQ(order->number, 2U);
 }
 
-TEST(Faults, AreRefusedWithWhatIsWrong) {
+TEST(Faults, AreRefusedWithAReason) {
   for (const auto& [text, why] : {std::pair{"agent.before_reap", "SITE:ACTION:N"},
                                   {"agent.before_rep:fail:1", "did you mean \"agent.before_reap\""},
                                   {"agent.before_reap:explode:1", "delay, fail or kill"},
@@ -28,7 +28,7 @@ TEST(Faults, AreRefusedWithWhatIsWrong) {
   }
 }
 
-TEST(Faults, FailAtTheirPassingAndNowhereElse) {
+TEST(Faults, FireOnlyAtTheirSiteAndPass) {
   EXPECT_FALSE(FailsHere(Fault::kHeadBeforeStop));
   ArmFault({Fault::kHeadBeforeStop, FaultAction::kFail, 2});
   EXPECT_FALSE(FailsHere(Fault::kHeadBeforeStart));

@@ -15,13 +15,13 @@
 namespace muster {
 namespace {
 
-TEST(FileChanges, TellsNamesOfEveryLengthAndEverythingThatWaits) {
+TEST(FileChanges, ReportsNamesOfEveryLengthAndAllQueuedEvents) {
   const testing::TempDir folder;
   const UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   const int watch = ::inotify_add_watch(inotify.get(), folder.path().c_str(), IN_CREATE);
   ASSERT_GE(watch, 0);
   std::vector<std::string> made;
-  for (std::size_t length = 1; length <= 255; ++length) {  // more than one read holds
+  for (std::size_t length = 1; length <= 255; ++length) {  // more than one read() returns
     made.emplace_back(length, 'x');
     std::ofstream(folder / made.back()) << "x";
   }

@@ -1,4 +1,4 @@
-// Published vectors: FIPS 180-2 appendix B, RFC 3720 appendix B.4.
+// Tests hashes with published vectors: FIPS 180-2 appendix B, RFC 3720 appendix B.4.
 #include "base/values/fingerprint.h"
 
 #include <set>
@@ -28,7 +28,7 @@ TEST(Crc32c, AgreesWithThePublishedVectors) {
   EXPECT_EQ(Crc32c(""), 0U);
 }
 
-TEST(RandomHex, IsAsLongAsAskedAndNeverTheSame) {
+TEST(RandomHex, HasTheRequestedLengthAndNeverRepeats) {
   EXPECT_EQ(RandomHex(0), "");
   std::set<std::string> seen;
   for (int i = 0; i < 100; ++i) {

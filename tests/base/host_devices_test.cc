@@ -1,4 +1,4 @@
-// Tests counting of devices in file trees like those of real hosts.
+// Tests counting of devices, on file trees that mimic real hosts.
 #include "base/system/host_devices.h"
 
 #include <filesystem>
@@ -37,7 +37,7 @@ TEST(HostDevices, OfTheKfdTopologyCountOnlyWhereTheyCompute) {
   EXPECT_EQ(CountDevices("hip", root / ""), (HostDeviceCount{"hip", 2}));
 }
 
-TEST(HostDevices, MayBeBelieved) {
+TEST(HostDevices, CountIsReadFromANumberOnly) {
   EXPECT_EQ(ParseDeviceCount("8"), 8U);
   EXPECT_EQ(ParseDeviceCount("0"), 0U);
   for (const char* text : {"", "-1", "eight", "8 ", "4097"}) EXPECT_FALSE(ParseDeviceCount(text)) << text;

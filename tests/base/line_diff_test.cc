@@ -5,7 +5,7 @@
 namespace muster {
 namespace {
 
-TEST(LineDiff, TellsWhatWasRemovedAndAddedWithItsLines) {
+TEST(LineDiff, ReportsRemovedAndAddedLines) {
   EXPECT_EQ(DiffLines("a\nb\nc\nd\n", "a\nB\nc\nd\ne\n"),
             (std::vector<LineChange>{{false, 2, "b"}, {true, 2, "B"}, {true, 5, "e"}}));
 }
@@ -19,7 +19,7 @@ TEST(LineDiff, FindsALineThatMoved) {
   EXPECT_EQ(DiffLines("x\na\nb\n", "a\nb\nx\n"), (std::vector<LineChange>{{false, 1, "x"}, {true, 3, "x"}}));
 }
 
-TEST(LineDiff, GivesHugeDifferencesWhole) {
+TEST(LineDiff, ReplacesAPartThatDiffersTooMuch) {
   std::string before;
   std::string after;
   for (int i = 0; i < 3'000; ++i) {
@@ -44,7 +44,7 @@ TEST(UnifiedDiff, HasHunksWithContext) {
   EXPECT_EQ(Unified("1\n2\n3\n4\n", "x\n2\n3\ny\n"), "@@ -1,4 +1,4 @@\n-1\n+x\n 2\n 3\n-4\n+y\n");
 }
 
-TEST(UnifiedDiff, TellsOfAMissingNewline) {
+TEST(UnifiedDiff, MarksAMissingFinalNewline) {
   EXPECT_EQ(Unified("a\nb\n", "a\nb"), "@@ -1,2 +1,2 @@\n a\n-b\n+b\n\\ No newline at end of file\n");
   EXPECT_EQ(Unified("b", "b\n"), "@@ -1 +1 @@\n-b\n\\ No newline at end of file\n+b\n");
 }

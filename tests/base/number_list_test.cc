@@ -7,7 +7,7 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-TEST(NumberList, IsReadAsPeopleAndTheKernelWriteIt) {
+TEST(NumberList, IsParsedInTheSpellingsOfUsersAndTheKernel) {
   EXPECT_EQ(ParseNumberList("4-7"), (Numbers{4, 5, 6, 7}));
   EXPECT_EQ(ParseNumberList("6,0-3,2"), (Numbers{0, 1, 2, 3, 6}));
   EXPECT_EQ(ParseNumberList("5"), Numbers{5});

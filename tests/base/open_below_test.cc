@@ -1,4 +1,4 @@
-// Tests opening files below a directory: no path leads out of it, with openat2 and without.
+// Tests opening files below a directory, with and without openat2: no path may escape it.
 #include "base/system/open_below.h"
 
 #include <cerrno>
@@ -43,7 +43,7 @@ class OpensBelow : public ::testing::TestWithParam<bool> {
   UniqueFd directory_;
 };
 
-TEST_P(OpensBelow, TakesPathsThatStayBelow) {
+TEST_P(OpensBelow, AcceptsPathsThatStayBelow) {
   EXPECT_TRUE(Open("logs/file"));
   EXPECT_TRUE(Open("logs/new", O_WRONLY | O_CREAT | O_EXCL));
   EXPECT_TRUE(fs::exists(folder_ / "run/logs/new"));
@@ -71,7 +71,7 @@ TEST_P(OpensBelow, FollowsNoLinkInAnyPart) {
   EXPECT_EQ(ContentOf(folder_ / "outside/file"), "secret");
 }
 
-TEST_P(OpensBelow, StaysWithADirectoryWhoseNameWasGivenToAnother) {
+TEST_P(OpensBelow, StaysInTheOpenedDirectoryAfterItsNameIsReused) {
   fs::rename(folder_ / "run", folder_ / "moved");
   fs::create_directory_symlink(folder_ / "outside", folder_ / "run");
   fs::create_directories(folder_ / "outside/logs");
@@ -97,7 +97,7 @@ class OpensInside : public ::testing::Test {
     fs::create_directory_symlink("..", temp_ / "folder/up");
     folder_.reset(::open((temp_ / "folder").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   }
-  // 0, or the error.
+  // Returns 0 or errno.
   int Inside(const std::string& path, int flags = O_RDONLY) const {
     return OpenInside(folder_.get(), path, flags) ? 0 : errno;
   }
@@ -110,12 +110,12 @@ class OpensInside : public ::testing::Test {
   UniqueFd folder_;
 };
 
-TEST_F(OpensInside, TakesWhatIsBelow) {
+TEST_F(OpensInside, AcceptsPathsThatStayBelow) {
   for (const char* path : {"lib/a", "./lib//a", "lib", ".", "lib/deep/"}) EXPECT_EQ(Inside(path), 0) << path;
   for (const char* path : {"", "nope", "lib/nope", "nope/a"}) EXPECT_EQ(Inside(path), ENOENT) << path;
 }
 
-TEST_F(OpensInside, FollowsLinksThatStayBelowWhereOthersFollowNone) {
+TEST_F(OpensInside, FollowsLinksThatStayBelow) {
   for (const char* path : {"inside", "also/a", "also"}) {
     EXPECT_EQ(Inside(path), 0) << path;
     for (const int flags : {O_RDONLY, O_PATH, O_PATH | O_DIRECTORY}) {
@@ -125,7 +125,7 @@ TEST_F(OpensInside, FollowsLinksThatStayBelowWhereOthersFollowNone) {
   }
 }
 
-TEST_F(OpensInside, IsNeverLedOut) {
+TEST_F(OpensInside, NeverEscapesTheDirectory) {
   for (const std::string& path :
        {std::string("../secret"), std::string("lib/../../secret"), std::string("/etc/hostname"), temp_ / "folder/lib/a",
         std::string("out"), std::string("up/secret")}) {
@@ -133,12 +133,12 @@ TEST_F(OpensInside, IsNeverLedOut) {
   }
 }
 
-TEST_F(OpensInside, WaitsForNoWriter) {
+TEST_F(OpensInside, DoesNotBlockOnAFifo) {
   ASSERT_EQ(::mkfifo((temp_ / "folder/fifo").c_str(), 0600), 0);
   EXPECT_EQ(Inside("fifo"), 0);
 }
 
-TEST(Procfs, IsKnown) {
+TEST(Procfs, IsDetected) {
   const UniqueFd file(::open("/proc/self/status", O_RDONLY | O_CLOEXEC));
   const UniqueFd other(::open("/", O_RDONLY | O_CLOEXEC));
   EXPECT_TRUE(IsInProcfs(file.get()));

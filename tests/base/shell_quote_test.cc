@@ -1,4 +1,4 @@
-// Tests quoting with a real shell, and texts that try to deceive a terminal.
+// Tests quoting with a real shell, and with texts that try to deceive a terminal.
 #include "base/values/shell_quote.h"
 
 #include <random>
@@ -14,7 +14,7 @@
 namespace muster {
 namespace {
 
-// What /bin/sh prints when it runs the text.
+// Runs the text in /bin/sh; returns its output.
 std::string ShellOutput(const std::string& script) {
   std::FILE* pipe = ::popen(script.c_str(), "r");
   std::string out;
@@ -42,14 +42,14 @@ std::vector<std::string> OddWords() {
   return words;
 }
 
-TEST(ShellQuoted, IsReadBackByARealShell) {
+TEST(ShellQuoted, IsParsedBackByARealShell) {
   const std::vector<std::string> words = OddWords();
   std::string expected;
   for (const std::string& word : words) expected += word + '\x1e';
   EXPECT_EQ(ShellOutput("printf '%s\\036' " + ShellQuoted(words)), expected);
 }
 
-TEST(ShellQuoted, LeavesAloneWhatNeedsNothing) {
+TEST(ShellQuoted, LeavesSafeWordsUnquoted) {
   EXPECT_EQ(ShellQuoted("python3"), "python3");
   EXPECT_EQ(ShellQuoted("--lr=0.5"), "--lr=0.5");
   EXPECT_EQ(ShellQuoted("/a/b-c_d.e:f,g+h@i%j"), "/a/b-c_d.e:f,g+h@i%j");
@@ -57,7 +57,7 @@ TEST(ShellQuoted, LeavesAloneWhatNeedsNothing) {
   EXPECT_EQ(ShellQuoted("it's"), "'it'\\''s'");
 }
 
-TEST(ShellQuoted, KeepsTheFirstWordFromBecomingSomethingElse) {
+TEST(ShellQuoted, QuotesAFirstWordThatIsAKeywordOrAssignment) {
   const muster::testing::TempDir folder;
   for (const char* name : {"if", "A=b", "while", "x"}) {
     const std::string program = folder / name;
@@ -124,7 +124,7 @@ bool HasControl(const std::string& text) {
   return false;
 }
 
-TEST(Printable, LetsNoControlByteThrough) {
+TEST(Printable, EscapesControlBytes) {
   std::mt19937 random(3);
   for (int i = 0; i < 5000; ++i) {
     const std::string bytes = RandomBytes(random);
@@ -135,7 +135,7 @@ TEST(Printable, LetsNoControlByteThrough) {
   }
 }
 
-TEST(Printable, ShowsWhatWouldReorderOrHideText) {
+TEST(Printable, EscapesCharactersThatReorderOrHideText) {
   EXPECT_EQ(Printable("a\xe2\x80\xae"
                       "b"),
             "a\\xe2\\x80\\xaeb");                           // right-to-left override
@@ -161,7 +161,7 @@ TEST(ShellWords, AreThoseOfAShellWithoutExpansion) {
   for (const char* bad : {"'a", "\"a", "a\\", "\"a\\\""}) EXPECT_FALSE(ShellWords(bad)) << bad;
 }
 
-TEST(ShellWords, ReadBackWhatIsQuoted) {
+TEST(ShellWords, ParseBackQuotedWords) {
   std::mt19937 random(4711);
   const std::string_view letters = " \t\n'\"\\$`ab=#";
   for (int i = 0; i < 2'000; ++i) {

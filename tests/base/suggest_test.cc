@@ -1,4 +1,4 @@
-// "Did you mean".
+// Tests "did you mean" suggestions.
 #include "base/values/suggest.h"
 
 #include <gtest/gtest.h>
@@ -8,12 +8,12 @@ namespace {
 
 const std::vector<std::string> kWords = {"workers", "servers", "epochs", "lr", "gradients_mean", "device_num"};
 
-TEST(Nearest, FindsSlips) {
-  EXPECT_EQ(Nearest("workes", kWords), "workers");    // left out
-  EXPECT_EQ(Nearest("wrokers", kWords), "workers");   // swapped
-  EXPECT_EQ(Nearest("workerss", kWords), "workers");  // one too many
+TEST(Nearest, FindsTypos) {
+  EXPECT_EQ(Nearest("workes", kWords), "workers");    // missing letter
+  EXPECT_EQ(Nearest("wrokers", kWords), "workers");   // swapped letters
+  EXPECT_EQ(Nearest("workerss", kWords), "workers");  // extra letter
   EXPECT_EQ(Nearest("gradient_mean", kWords), "gradients_mean");
-  EXPECT_EQ(Nearest("devicenumber", kWords), std::nullopt);  // four changes: no slip
+  EXPECT_EQ(Nearest("devicenumber", kWords), std::nullopt);  // four edits: not a typo
   EXPECT_EQ(Nearest("l", kWords), "lr");
 }
 
@@ -26,20 +26,20 @@ TEST(Nearest, AllowsAThirdOfTheWordAndAtMostThree) {
   EXPECT_EQ(Nearest("axy", shorter), std::nullopt);
 }
 
-TEST(Nearest, TakesTheNearestAndTheFirstOfEquals) {
+TEST(Nearest, ChoosesTheNearestAndTheFirstOfEquals) {
   const std::vector<std::string> words = {"aacc", "aabb", "aabx"};
   EXPECT_EQ(Nearest("aabb", words), "aabb");
   EXPECT_EQ(Nearest("aaxx", std::vector<std::string>{"aaxy", "aaxz"}), "aaxy");
 }
 
-TEST(Nearest, CostsNothingForHostileWords) {
+TEST(Nearest, IsCheapForHostileWords) {
   const std::vector<std::string> long_words(1000, std::string(100'000, 'a'));
   EXPECT_EQ(Nearest(std::string(100'000, 'a'), long_words), std::nullopt);
   EXPECT_EQ(Nearest("", kWords), std::nullopt);
   EXPECT_EQ(Nearest("x", {}), std::nullopt);
 }
 
-TEST(DidYouMean, NamesTheNearestOrEverything) {
+TEST(DidYouMean, NamesTheNearestOrAll) {
   EXPECT_EQ(DidYouMean("workes", kWords), "did you mean \"workers\"?");
   EXPECT_EQ(DidYouMean("zzzzz", std::vector<std::string>{"a1", "b2"}), "known: a1, b2");
   EXPECT_EQ(DidYouMean("zzzzz", {}), "");

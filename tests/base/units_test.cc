@@ -1,4 +1,4 @@
-// Sizes and durations as people write them.
+// Tests parsing and formatting of sizes and durations.
 #include "base/values/units.h"
 
 #include <utility>
@@ -65,7 +65,7 @@ TEST(ParseDuration, RefusesEverythingElse) {
   }
 }
 
-TEST(DurationText, ReadsWell) {
+TEST(DurationText, IsReadable) {
   const std::pair<double, const char*> cases[] = {{0, "0.0 ms"},
                                                   {0.0005, "0.5 ms"},
                                                   {0.0042, "4.2 ms"},

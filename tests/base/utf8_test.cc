@@ -1,4 +1,4 @@
-// Tests UTF-8 validation strictly by RFC 3629.
+// Tests UTF-8 validation according to RFC 3629.
 #include "base/values/utf8.h"
 
 #include <string>
@@ -17,7 +17,7 @@ std::string Encoded(std::uint32_t code) {
           byte(0x80 | (code & 63))};
 }
 
-TEST(Utf8, TakesEveryCodePointAndNoSurrogate) {
+TEST(Utf8, AcceptsEveryCodePointButNoSurrogate) {
   for (std::uint32_t code = 0; code <= 0x10ffff; ++code) {
     const std::string text = Encoded(code);
     const bool surrogate = code >= 0xd800 && code <= 0xdfff;
@@ -26,7 +26,7 @@ TEST(Utf8, TakesEveryCodePointAndNoSurrogate) {
   }
 }
 
-TEST(Utf8, RefusesWhatIsOverlongCutOrTooLarge) {
+TEST(Utf8, RefusesOverlongTruncatedAndTooLargeSequences) {
   for (const char* bad : {"\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
                           "\xf5\x80\x80\x80", "\xff", "\x80", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xe2\x28\xa1"}) {
     EXPECT_FALSE(IsUtf8(bad));
@@ -34,7 +34,7 @@ TEST(Utf8, RefusesWhatIsOverlongCutOrTooLarge) {
   }
 }
 
-TEST(Utf8, LooksAtEveryByteWhateverItsPosition) {
+TEST(Utf8, ChecksEveryByteAtAnyPosition) {
   for (std::size_t position = 0; position < 40; ++position) {
     std::string text(40, 'a');
     EXPECT_TRUE(IsUtf8(text));

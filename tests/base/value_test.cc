@@ -1,4 +1,4 @@
-// Tests values in recipe syntax, and numbers that must read back unchanged.
+// Tests values in recipe syntax, and that numbers round-trip exactly.
 #include "muster/value.h"
 
 #include <bit>
@@ -30,7 +30,7 @@ TEST(NumberText, IsShortAndExact) {
   EXPECT_EQ(NumberText(std::nan("")), "nan");
 }
 
-TEST(NumberText, ReadsBackAsTheSameBits) {
+TEST(NumberText, RoundTripsBitForBit) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 50'000; ++i) {
     const double number = std::bit_cast<double>(random());
@@ -60,7 +60,7 @@ TEST(ValueText, NamesTypes) {
   EXPECT_EQ(Value(Value::Map{}).TypeName(), "map");
 }
 
-TEST(Value, KeepsTrueApartFromOne) {
+TEST(Value, DistinguishesTrueFromOne) {
   EXPECT_NE(Value(true), Value(1));
   EXPECT_NE(Value(1), Value(1.0));
   EXPECT_EQ(Value(1).Number(), Value(1.0).Number());

@@ -1,4 +1,4 @@
-// Tests the devices that a caller's restrictions leave, on hosts simulated by file trees.
+// Tests which devices the caller's variables leave visible, on hosts simulated by file trees.
 #include "base/system/visible_devices.h"
 
 #include <filesystem>
@@ -48,7 +48,7 @@ class Sight : public ::testing::Test {
   testing::TempDir root_;
 };
 
-TEST_F(Sight, IsEveryDeviceOfTheHostUnlessSomethingIsSaid) {
+TEST_F(Sight, IsEveryDeviceOfTheHostWithoutVariables) {
   EXPECT_EQ(NamesOf(Of("cuda")), (Names{"0", "1", "2", "3"})) << "nothing is known: what the plan takes for granted";
   EXPECT_EQ(Of("cuda").limit, "");
   Gpus(2);
@@ -58,7 +58,7 @@ TEST_F(Sight, IsEveryDeviceOfTheHostUnlessSomethingIsSaid) {
   EXPECT_TRUE(Of("cuda", {{"MUSTER_HOST_DEVICES", "0"}}).devices.empty());
 }
 
-TEST_F(Sight, NumbersWhatTheCallerMaySeeInItsOrder) {
+TEST_F(Sight, NumbersVisibleDevicesInTheCallersOrder) {
   Gpus(8);
   const VisibleDevices sight = Of("cuda", {{"CUDA_VISIBLE_DEVICES", "5, 2,3"}});
   EXPECT_EQ(NamesOf(sight), (Names{"5", "2", "3"}));
@@ -69,7 +69,7 @@ TEST_F(Sight, NumbersWhatTheCallerMaySeeInItsOrder) {
       << "the variable of another kind says nothing";
 }
 
-TEST_F(Sight, IsEmptyWhereTheListIsAndEndsAtAWordThatNamesNothing) {
+TEST_F(Sight, IsEmptyForAnEmptyListAndEndsAtAnInvalidWord) {
   Gpus(4);
   EXPECT_TRUE(Of("cuda", {{"CUDA_VISIBLE_DEVICES", ""}}).devices.empty());
   EXPECT_TRUE(Of("cuda", {{"CUDA_VISIBLE_DEVICES", "-1"}}).devices.empty());
@@ -77,7 +77,7 @@ TEST_F(Sight, IsEmptyWhereTheListIsAndEndsAtAWordThatNamesNothing) {
   EXPECT_EQ(NamesOf(Of("cuda", {{"CUDA_VISIBLE_DEVICES", "1,4,2"}})), Names{"1"}) << "there is no 4";
 }
 
-TEST_F(Sight, KeepsUuidsAndLeasesThemByTheDeviceTheyAre) {
+TEST_F(Sight, KeepsUuidsAndLeasesTheirDevices) {
   Gpus(2);
   Write(root_ / "proc/driver/nvidia/gpus/0000:3b:00.0/information", "Model: \t X\nGPU UUID: \t GPU-aaaa-1111\n");
   Write(root_ / "proc/driver/nvidia/gpus/0000:af:00.0/information", "Model: \t X\nGPU UUID: \t GPU-bbbb-2222\n");
@@ -91,7 +91,7 @@ TEST_F(Sight, KeepsUuidsAndLeasesThemByTheDeviceTheyAre) {
   EXPECT_EQ(LeasesOf(Of("cuda", {{"CUDA_VISIBLE_DEVICES", "GPU-"}})), Names{"GPU-"}) << "of both: it names itself";
 }
 
-TEST_F(Sight, OfHipCountsWhatRocrHasLeft) {
+TEST_F(Sight, OfHipIndexesTheDevicesThatRocrLeavesVisible) {
   for (int node = 0; node < 5; ++node) {
     Write(root_ / ("sys/class/kfd/kfd/topology/nodes/" + std::to_string(node) + "/properties"),
           node == 0 ? "simd_count 0\n" : "simd_count 440\nlocation_id " + std::to_string(256 * node) + "\ndomain 0\n");

@@ -1,4 +1,4 @@
-// Tests muster check --mindspore: the problems of a recipe on another release.
+// Tests muster check --mindspore: problems that a recipe would have with another release.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -24,7 +24,7 @@ CommandResult CheckOn(const OneRecipe& recipe, const std::string& release, std::
   return Muster(words);
 }
 
-TEST(CheckReleases, NamesTheSuccessorOfWhatIsGone) {
+TEST(CheckReleases, NamesTheSuccessorOfARemovedAttribute) {
   const Moving recipe("0.3",
                       "context.set_auto_parallel_context { mirror_mean = true, parallel_mode = 'data_parallel' }");
   EXPECT_EQ(Muster({"check", recipe.path()}).exit_code, 0) << "it is right as it stands";
@@ -38,7 +38,7 @@ TEST(CheckReleases, NamesTheSuccessorOfWhatIsGone) {
   EXPECT_NE(result.err.find("hint: use gradients_mean\n"), std::string::npos) << result.err;
 }
 
-TEST(CheckReleases, TellsOtherTypesAndChoices) {
+TEST(CheckReleases, ReportsChangedTypesAndChoices) {
   const Moving recipe(
       "2.3",
       "context.set_context { mode = 0, save_graphs = 2 }\n"
@@ -50,7 +50,7 @@ TEST(CheckReleases, TellsOtherTypesAndChoices) {
     EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
 }
 
-TEST(CheckReleases, LeavesOutWhatTheRecipesOwnReleaseSaysToo) {
+TEST(CheckReleases, OmitsProblemsOfTheRecipesOwnRelease) {
   const Moving recipe("1.6",
                       "context.set_context { mode = 0, variable_memory_max_size = '5GB', device_target = 'Ascend' }");
   const CommandResult result = CheckOn(recipe, "1.9");
@@ -60,21 +60,21 @@ TEST(CheckReleases, LeavesOutWhatTheRecipesOwnReleaseSaysToo) {
   EXPECT_EQ(result.err.find(word), result.err.rfind(word)) << "told once, for its own release: " << result.err;
 }
 
-TEST(CheckReleases, TellsDefaultsThatTheRecipeReliesOn) {
+TEST(CheckReleases, ReportsChangedDefaultsThatTheRecipeReliesOn) {
   const Moving recipe("1.6", "context.set_context { device_target = 'CPU' }");
   const CommandResult result = CheckOn(recipe, "2.3");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.out.find("  mode  0 (GRAPH_MODE) -> 1 (PYNATIVE_MODE)\n"), std::string::npos) << result.out;
 }
 
-TEST(CheckReleases, SaysSoIfThereIsNothingToCompare) {
+TEST(CheckReleases, ReportsThatThereIsNothingToCompare) {
   const OneRecipe none(kWorkers);
   EXPECT_NE(CheckOn(none, "2.3").out.find("the recipe names no MindSpore release"), std::string::npos);
   const Moving own("1.6", "context.set_context { mode = 0 }");
   EXPECT_NE(CheckOn(own, "1.6").out.find("MindSpore 1.6.2 is the recipe's own release\n"), std::string::npos);
 }
 
-TEST(CheckReleases, OfARecipeThatIsWrongAsItStandsTellsWhatIsMore) {
+TEST(CheckReleases, OfAnInvalidRecipeReportsAdditionalProblems) {
   const Moving recipe("1.6", "context.set_context { mode = 7 }\ncontext.set_context { grad_for_scalar = true }");
   const CommandResult result = CheckOn(recipe, "1.0");
   EXPECT_EQ(result.exit_code, 2);
@@ -82,7 +82,7 @@ TEST(CheckReleases, OfARecipeThatIsWrongAsItStandsTellsWhatIsMore) {
   EXPECT_NE(result.out.find("once the recipe has no errors"), std::string::npos);
 }
 
-TEST(CheckReleases, GivesATableOfAllReleases) {
+TEST(CheckReleases, PrintsATableOfAllReleases) {
   const Moving recipe("1.6", "context.set_context { mode = 0, grad_for_scalar = true }");
   const CommandResult result = CheckOn(recipe, "all");
   EXPECT_EQ(result.exit_code, 2) << "some release refuses it";
@@ -93,7 +93,7 @@ TEST(CheckReleases, GivesATableOfAllReleases) {
   EXPECT_EQ(result.err, "");
 }
 
-TEST(CheckReleases, RefusesAReleaseThatThereIsNot) {
+TEST(CheckReleases, RefusesAnUnknownRelease) {
   const Moving recipe("1.6", "context.set_context { mode = 0 }");
   const CommandResult result = CheckOn(recipe, "1.7");
   EXPECT_EQ(result.exit_code, 2);
@@ -128,7 +128,7 @@ TEST(CheckReleases, AreJsonForPrograms) {
   EXPECT_EQ(json::parse(CheckOn(recipe, "all", {"--json"}).out)["releases"].size(), 10U);
 }
 
-TEST(CheckReleases, PrintsTheRecipesOwnLinesOnce) {
+TEST(CheckReleases, PrintsTheRecipesOutputOnce) {
   const Moving recipe("1.6", "print 'seen' context.set_context { mode = 0 }");
   EXPECT_EQ(CheckOn(recipe, "2.3").err, "seen\n");
 }

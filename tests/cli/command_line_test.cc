@@ -11,14 +11,14 @@ namespace {
 const std::vector<std::string> kCommands = {"params", "check", "plan", "run",    "docs",  "ps",
                                             "watch",  "stop",  "ls",   "report", "clean", "logs"};
 
-TEST(CommandLine, WithoutACommandShowsWhatThereIs) {
+TEST(CommandLine, WithoutACommandListsTheCommands) {
   const CommandResult result = Muster({});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.out, "");
   for (const std::string& command : kCommands) EXPECT_NE(result.err.find("  " + command), std::string::npos) << command;
 }
 
-TEST(CommandLine, HelpIsForTheAskingAndGoesToStandardOutput) {
+TEST(CommandLine, HelpSucceedsAndGoesToStandardOutput) {
   for (const char* word : {"--help", "-h", "help"}) {
     const CommandResult result = Muster({word});
     EXPECT_EQ(result.exit_code, 0);
@@ -41,7 +41,7 @@ TEST(CommandLine, EveryCommandHasHelpWithAnExample) {
   }
 }
 
-// Prevents: a word of another program is answered with a list of commands.
+// Prevents: a command of another program is answered with nothing but a list of commands.
 TEST(CommandLine, WordsOfOtherProgramsNameTheRightCommand) {
   const struct {
     std::vector<std::string> words;
@@ -59,7 +59,7 @@ TEST(CommandLine, WordsOfOtherProgramsNameTheRightCommand) {
   }
 }
 
-// Prevents: a parameter that is written like an option is answered with a list of options.
+// Prevents: a parameter written like an option is answered with nothing but a list of options.
 TEST(CommandLine, ParametersWrittenLikeOptionsAreShownAsParameters) {
   const struct {
     std::vector<std::string> words;
@@ -94,7 +94,7 @@ TEST(CommandLine, CheckWarnsOfProgramsThatAreNotOnPath) {
   EXPECT_EQ(Muster({"check", found.path()}).err, "");
 }
 
-TEST(CommandLine, SlipsAreUsageErrorsWithAHint) {
+TEST(CommandLine, TyposAreUsageErrorsWithAHint) {
   const struct {
     std::vector<std::string> words;
     const char* said;
@@ -133,7 +133,7 @@ TEST(CommandLine, SlipsAreUsageErrorsWithAHint) {
   }
 }
 
-TEST(CommandLine, CheckSaysWhatAPlanWouldHold) {
+TEST(CommandLine, CheckSummarisesThePlan) {
   const CommandResult one = Muster({"check", "recipes/hello.lua", "greetings=1"});
   EXPECT_EQ(one.exit_code, 0);
   EXPECT_EQ(one.out, "recipes/hello.lua: ok, 1 process on 1 host\n");
@@ -142,7 +142,7 @@ TEST(CommandLine, CheckSaysWhatAPlanWouldHold) {
             "recipes/pipeline.lua: ok, 33 processes on 4 hosts\n");
 }
 
-TEST(CommandLine, PlanGivesTextOrItsIdAlone) {
+TEST(CommandLine, PlanPrintsTextOrOnlyItsId) {
   const CommandResult id = Muster({"plan", "recipes/hello.lua", "--id"});
   EXPECT_EQ(id.out.size(), 65U);
   EXPECT_EQ(id.out.find_first_not_of("0123456789abcdef\n"), std::string::npos);
@@ -151,7 +151,7 @@ TEST(CommandLine, PlanGivesTextOrItsIdAlone) {
   EXPECT_TRUE(Muster({"plan", "recipes/hello.lua"}).out.starts_with("plan name hello\n"));
 }
 
-TEST(CommandLine, AWrapStandsInThePlanAndItsId) {
+TEST(CommandLine, AWrapIsPartOfThePlanAndItsId) {
   const CommandResult plain = Muster({"plan", "recipes/hello.lua"});
   const CommandResult wrapped = Muster({"plan", "recipes/hello.lua", "--wrap", "worker:1=gdb --args 'a b'"});
   EXPECT_EQ(wrapped.exit_code, 0) << wrapped.err;
@@ -159,14 +159,14 @@ TEST(CommandLine, AWrapStandsInThePlanAndItsId) {
       << wrapped.out;
   EXPECT_NE(wrapped.out.find("process worker.0 command \"echo\""), std::string::npos) << wrapped.out;
   EXPECT_NE(wrapped.out, plain.out);
-  // The same as what the recipe can say.
+  // Equals the same wrap in the recipe.
   const OneRecipe by_recipe("job:workers { count = 2, wrap = { 'nice', '-n', 3 }, command = { 'x', 'y' } }");
   const OneRecipe without("job:workers { count = 2, command = { 'x', 'y' } }");
   EXPECT_EQ(Muster({"plan", by_recipe.path(), "--id"}).out,
             Muster({"plan", without.path(), "--id", "--wrap", "worker=nice -n 3"}).out);
 }
 
-TEST(CommandLine, WarningsGoBesideThePlanAndNotIntoIt) {
+TEST(CommandLine, WarningsGoToStandardError) {
   const OneRecipe recipe("job:workers { count = p.n, command = { 'x' } }",
                          "params = { n = muster.int { 1, was = 'old' } },");
   const CommandResult result = Muster({"plan", recipe.path(), "old=2"});
@@ -175,7 +175,7 @@ TEST(CommandLine, WarningsGoBesideThePlanAndNotIntoIt) {
   EXPECT_EQ(result.out.find("warning"), std::string::npos);
 }
 
-TEST(CommandLine, PrintsOfARecipeAreHarmlessAndBesideThePlan) {
+TEST(CommandLine, OutputOfARecipeIsEscapedAndGoesToStandardError) {
   const OneRecipe recipe("print('\\27[2Jhello', 'a\\nb') job:workers { count = 1, command = { 'x' } }");
   const CommandResult result = Muster({"plan", recipe.path(), "--id"});
   EXPECT_EQ(result.err, "\\x1b[2Jhello\ta\\nb\n");
@@ -195,7 +195,7 @@ TEST(CommandLine, HasNoColourWithoutATerminal) {
   EXPECT_EQ(Muster({"check", "recipes/pipeline.lua", "pipeline_stages=3"}).err.find('\x1b'), std::string::npos);
 }
 
-TEST(CommandLine, OutputThatCannotBeWrittenIsNoSuccess) {
+TEST(CommandLine, OutputThatCannotBeWrittenIsAFailure) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"plan", "recipes/hello.lua"},
                                                 {"plan", "recipes/pipeline.lua", "hosts=16", "--json"},
                                                 {"params", "recipes/hello.lua"},
@@ -212,7 +212,7 @@ TEST(CommandLine, OutputThatCannotBeWrittenIsNoSuccess) {
   }
 }
 
-TEST(CommandLine, EndsQuietlyWhenNobodyReadsOn) {
+TEST(CommandLine, ExitsQuietlyWhenItsReaderCloses) {
   Command command;
   command.argv = {"/bin/sh", "-c", "exec 3>&1; { \"$0\" plan recipes/pipeline.lua hosts=64; echo $? >&3; } | true",
                   MusterProgram()};

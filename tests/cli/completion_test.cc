@@ -26,7 +26,7 @@ CommandResult Complete(Words words) {
   return Muster(words);
 }
 
-// Without the descriptions.
+// Returns the candidates without their descriptions.
 Words WordsFor(const Words& words) {
   Words found = Lines(Complete(words).out);
   for (std::string& line : found) line.resize(std::min(line.size(), line.find('\t')));
@@ -37,7 +37,7 @@ bool Holds(const Words& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-TEST(Completion, OfCommandsAndOptionsSaysWhatTheyAre) {
+TEST(Completion, OfCommandsAndOptionsDescribesThem) {
   EXPECT_EQ(WordsFor({"pl"}), Words{"plan"});
   EXPECT_TRUE(Holds(WordsFor({}), "run"));
   EXPECT_TRUE(Holds(WordsFor({""}), "completion"));
@@ -71,7 +71,7 @@ TEST(Completion, OfARecipeThatCannotBeReadIsSilent) {
             "devices_per_host=\thow many devices each of them has\n");
 }
 
-TEST(Completion, OfRunsTopicsAndReleasesKnowsThem) {
+TEST(Completion, OfRunsTopicsAndReleasesListsThem) {
   const TempDir home;
   ASSERT_EQ(Muster({"run", "-q", "recipes/hello.lua"}, {"MUSTER_HOME=" + home.path()}).exit_code, 0);
   const CommandResult runs = Muster({"completion", "--words", "--", "report", "h"}, {"MUSTER_HOME=" + home.path()});
@@ -89,7 +89,7 @@ TEST(Completion, OfRunsTopicsAndReleasesKnowsThem) {
   EXPECT_EQ(WordsFor({"run", "@torch", "--", "tr"}), Words{":files"});
 }
 
-TEST(Completion, NamesNoRunThatIsCalledAsNoneMayBe) {
+TEST(Completion, OmitsRunsWithInvalidNames) {
   const TempDir home;
   const std::vector<std::string> at = {"MUSTER_HOME=" + home.path()};
   ASSERT_EQ(Muster({"sweep", "-q", "recipes/hello.lua", "--grid", "greetings=1"}, at).exit_code, 0);
@@ -101,7 +101,7 @@ TEST(Completion, NamesNoRunThatIsCalledAsNoneMayBe) {
   }
 }
 
-TEST(Completion, OfSweepsKnowsThemAndTheirBestTrials) {
+TEST(Completion, OfSweepsListsThemAndTheirBestTrials) {
   const TempDir home;
   const std::vector<std::string> at = {"MUSTER_HOME=" + home.path()};
   ASSERT_EQ(Muster({"sweep", "-q", "recipes/hello.lua", "--grid", "greetings=1,2"}, at).exit_code, 0);
@@ -121,7 +121,7 @@ TEST(Completion, OfSweepsKnowsThemAndTheirBestTrials) {
   EXPECT_EQ(words({"report-metric", "--fi"}), "--file\tthe file that gets the line (default: $MUSTER_METRICS)\n");
 }
 
-TEST(Completion, GivesNoWordThatIsMoreThanOneLineOrCannotBePrinted) {
+TEST(Completion, OmitsWordsWithLineBreaksOrUnprintableCharacters) {
   const OneRecipe recipe(
       "",
       "params = { mode = muster.enum { 'a b', one_of = { 'a b', 'c', 'd\\ne', 'f\\tg', 'h\\27[31m' }, doc = "
@@ -139,7 +139,7 @@ TEST(Completion, OfAnUnknownShellIsRefused) {
   EXPECT_EQ(Muster({"completion"}).exit_code, 2);
 }
 
-// The shell's own answer to `line`; the script is sourced as the README says.
+// Returns the shell's own candidates for `line`; the script is sourced as the README describes.
 Words AskShell(const std::string& shell, const std::string& script) {
   Command command;
   command.argv = {"/usr/bin/env", shell, "-c", script};
@@ -156,7 +156,7 @@ bool HasShell(const std::string& shell) {
   return RunCommand({.argv = {"/usr/bin/env", shell, "-c", "true"}}).exit_code == 0;
 }
 
-TEST(CompletionInBash, CutsOffWhatIsThereAlready) {
+TEST(CompletionInBash, OmitsThePartAlreadyTyped) {
   const auto ask = [](const std::string& line) {
     return AskShell("bash", "eval \"$(muster completion bash)\"; COMP_LINE='" + line +
                                 "'; COMP_POINT=${#COMP_LINE}; _muster; printf '%s\\n' \"${COMPREPLY[@]}\"");
@@ -168,7 +168,7 @@ TEST(CompletionInBash, CutsOffWhatIsThereAlready) {
   EXPECT_TRUE(Holds(ask("muster plan recipes/pipe"), "recipes/pipeline.lua"));
 }
 
-// A hostile recipe: its values are code if a shell gets them unquoted.
+// A hostile recipe: its values would be executed if a shell inserted them unquoted.
 class HostileRecipe {
  public:
   static Words Values() {
@@ -187,12 +187,12 @@ class HostileRecipe {
   OneRecipe recipe_{"", Fields()};
 };
 
-TEST(CompletionInBash, InsertsWordsThatRunNothing) {
+TEST(CompletionInBash, InsertsQuotedWords) {
   const HostileRecipe recipe;
   const TempDir folder;
   std::ofstream(folder / "$(touch X)");
   std::filesystem::create_directory(folder / "my dir");
-  // What bash reads when each answer is inserted behind what is typed already, outside and inside of quotes.
+  // Evaluates each candidate in bash, inserted after what was typed, both unquoted and within quotes.
   const auto ask = [&](const std::string& line) {
     return AskShell("bash",
                     "cd " + folder.path() + "; eval \"$(muster completion bash)\"; COMP_LINE=" + ShellQuoted(line) +
@@ -209,8 +209,8 @@ TEST(CompletionInBash, InsertsWordsThatRunNothing) {
   EXPECT_EQ(ask("muster plan my"), Words{"my dir/|1"});
 }
 
-// What a shell reads at its terminal when a hostile value is completed: the line is sent off behind the word echo.
-// `started` is the shell and its first input, for zsh's zpty.
+// Completes a hostile value at a shell's terminal, then puts "echo" before the line and sends it off. `started`: the
+// shell and its first input, for zsh's zpty.
 Words InsertedAt(const std::string& started) {
   const HostileRecipe recipe;
   const TempDir folder;
@@ -227,26 +227,26 @@ zpty -d asked
   return AskShell("zsh", "source " + (folder / "ask.zsh"));
 }
 
-TEST(CompletionInBash, InsertsAtATerminalWordsThatRunNothing) {
+TEST(CompletionInBash, InsertsQuotedWordsAtATerminal) {
   if (!HasShell("zsh")) GTEST_SKIP() << "zsh is missing (tools/setup --all)";
   EXPECT_EQ(InsertedAt("bash --norc -i\nzpty -w asked 'eval \"$(muster completion bash)\"; echo READY$((1+1))'"),
             Words{"well"});
 }
 
-TEST(CompletionInZsh, InsertsWordsThatRunNothing) {
+TEST(CompletionInZsh, InsertsQuotedWords) {
   if (!HasShell("zsh")) GTEST_SKIP() << "zsh is missing (tools/setup --all)";
   EXPECT_EQ(InsertedAt("zsh -f -i\nzpty -w asked 'autoload -U compinit; compinit -u -D; eval \"$(muster completion "
                        "zsh)\"; echo READY$((1+1))'"),
             Words{"well"});
 }
 
-TEST(CompletionInFish, InsertsWordsThatRunNothing) {
+TEST(CompletionInFish, InsertsQuotedWords) {
   if (!HasShell("zsh") || !HasShell("fish")) GTEST_SKIP() << "zsh or fish is missing (tools/setup --all)";
   EXPECT_EQ(InsertedAt("fish --no-config -i\nzpty -w asked 'muster completion fish | source; echo READY(math 1+1)'"),
             Words{"well"});
 }
 
-TEST(CompletionInFish, ShowsWordsWithWhatTheyAre) {
+TEST(CompletionInFish, ShowsWordsWithDescriptions) {
   if (!HasShell("fish")) GTEST_SKIP() << "fish is missing (tools/setup --all)";
   const auto ask = [](const std::string& line) {
     return AskShell("fish", "muster completion fish | source; complete -C '" + line + "'");
@@ -256,8 +256,8 @@ TEST(CompletionInFish, ShowsWordsWithWhatTheyAre) {
   EXPECT_TRUE(Holds(ask("muster plan recipes/pipe"), "recipes/pipeline.lua"));
 }
 
-// zsh completes at a terminal only: it is given one, and what it shows is looked at.
-TEST(CompletionInZsh, ShowsWordsWithWhatTheyAre) {
+// zsh completes only at a terminal: the test runs it on a pseudo-terminal and checks what it shows.
+TEST(CompletionInZsh, ShowsWordsWithDescriptions) {
   if (!HasShell("zsh")) GTEST_SKIP() << "zsh is missing (tools/setup --all)";
   const TempDir folder;
   std::ofstream(folder / "ask.zsh") << R"zsh(

@@ -1,4 +1,4 @@
-// Tests composed recipes from the command line: profiles, pins, refused settings, unusual texts.
+// Tests composed recipes on the command line: profiles, pins, refused settings, unusual texts.
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ nlohmann::json Json(const CommandResult& result) {
   return result.exit_code == 0 ? nlohmann::json::parse(result.out) : nlohmann::json();
 }
 
-TEST(AwkwardTexts, ArriveAsTheyWereTyped) {
+TEST(AwkwardTexts, ArriveUnchanged) {
   const OneRecipe recipe(kBody, kFields);
   const char* const cases[] = {"epoch=999,step=1.pt",
                                "#1",
@@ -72,7 +72,7 @@ TEST(AwkwardTexts, ArriveAsTheyWereTyped) {
   }
 }
 
-TEST(ProfileOption, ChoosesValuesThatTheCommandLineOutdoes) {
+TEST(ProfileOption, ChoosesValuesThatTheCommandLineOverrides) {
   const OneRecipe recipe(kBody, kFields);
   EXPECT_EQ(Json(Muster({"plan", recipe.path(), "--profile", "small", "--json"}))["processes"][0]["command"][1], "4");
   const auto plan = Json(Muster({"plan", recipe.path(), "--profile", "small", "n=3", "--json"}, {"MUSTER_SET=n=7"}));
@@ -86,7 +86,7 @@ TEST(ProfileOption, ChoosesValuesThatTheCommandLineOutdoes) {
   EXPECT_NE(params.out.find("profiles: small"), std::string::npos) << params.out;
 }
 
-TEST(DerivedValues, SayByWhichParametersTheyAreChanged) {
+TEST(DerivedValues, NameTheParametersThatChangeThem) {
   const OneRecipe recipe(kBody, kFields);
   const CommandResult result = Muster({"plan", recipe.path(), "each=3", "half=1", "--json"});
   EXPECT_EQ(result.exit_code, 2);
@@ -100,7 +100,7 @@ TEST(DerivedValues, SayByWhichParametersTheyAreChanged) {
   EXPECT_EQ(json["diagnostics"][1]["hint"], "it follows from one; --pin half=… forces it");
 }
 
-TEST(PinOption, ForcesADerivedValueAndThePlanSaysSo) {
+TEST(PinOption, ForcesADerivedValueAndIsRecordedInThePlan) {
   const OneRecipe recipe(kBody, kFields);
   const CommandResult result = Muster({"plan", recipe.path(), "--pin", "each=5", "--pin", "half:=\"x\""});
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -127,7 +127,7 @@ TEST(LoadedFiles, AreInputsAndStoredSources) {
   EXPECT_EQ(plan["inputs"][1]["kind"], "file");
 }
 
-TEST(LoadedFiles, ThatAreOneLongLineAreNotShownWhole) {
+TEST(LoadedFiles, OfOneLongLineAreShownInPart) {
   const OneRecipe recipe("muster.read_json 'data.json' job:workers { count = 1, command = { 'x' } }");
   std::ofstream(recipe / "data.json") << "[" << std::string(100'000, '[') << "]";
   const CommandResult result = Muster({"check", recipe.path()});
@@ -136,7 +136,7 @@ TEST(LoadedFiles, ThatAreOneLongLineAreNotShownWhole) {
   EXPECT_LT(result.err.size(), 2000U);
 }
 
-TEST(LoadedFiles, LieBelowTheRecipesFolder) {
+TEST(LoadedFiles, MustBeBelowTheRecipesFolder) {
   const OneRecipe recipe(kBody, kFields);
   std::filesystem::create_directory(recipe / "below");
   std::ofstream(recipe / "below/own.lua") << "local base = require('muster').load '../recipe.lua'\nreturn base";

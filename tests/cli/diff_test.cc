@@ -24,7 +24,7 @@ void ExpectDiffers(const std::string& kept, const std::vector<std::string>& word
   ExpectGolden(result.out, "tests/golden/diff/" + kept + ".txt");
 }
 
-TEST(DiffCommand, PutsChangesDownToTheirCauses) {
+TEST(DiffCommand, AttributesChangesToTheirCauses) {
   ExpectDiffers("one_parameter", {kPipeline, "layers=64"});
   ExpectDiffers("two_parameters", {kPipeline, "layers=32", kPipeline, "layers=64", "pipeline_stages=4"});
   ExpectDiffers("cluster", {kPipeline, "hosts=2", "devices_per_host=16"});
@@ -42,13 +42,13 @@ TEST(DiffCommand, ComparesTwoRanks) {
   EXPECT_EQ(Diff({kPipeline, "--ranks", "0", "99"}).exit_code, 2);
 }
 
-TEST(DiffCommand, SaysThatNothingDiffers) {
+TEST(DiffCommand, ReportsThatNothingDiffers) {
   const CommandResult result = Diff({kPipeline, kPipeline});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_NE(result.out.find("nothing differs; both run the same\n"), std::string::npos) << result.out;
 }
 
-TEST(DiffCommand, ShowsTheLinesOfARecipeThatDiffer) {
+TEST(DiffCommand, ShowsDifferingLinesOfARecipe) {
   const OneRecipe before("job:workers { count = 2, command = { \"true\" },\n env = { A = 1 } }");
   const OneRecipe after("job:workers { count = 2, command = { \"true\" },\n env = { A = 2 } }");
   const CommandResult result = Diff({before.path(), after.path()});
@@ -61,7 +61,7 @@ TEST(DiffCommand, ShowsTheLinesOfARecipeThatDiffer) {
       << result.out;
 }
 
-TEST(DiffCommand, TellsARecipeThatDiffersAndRunsTheSame) {
+TEST(DiffCommand, ReportsADifferentRecipeWithTheSamePlan) {
   const OneRecipe before("job:workers { count = 2, command = { \"true\" } }");
   const OneRecipe after("job:workers { count = 2, command = { \"true\" } } -- a remark");
   const CommandResult result = Diff({before.path(), after.path()});
@@ -71,7 +71,7 @@ TEST(DiffCommand, TellsARecipeThatDiffersAndRunsTheSame) {
       << result.out;
 }
 
-TEST(DiffCommand, TakesPlanFiles) {
+TEST(DiffCommand, AcceptsPlanFiles) {
   const TempDir folder;
   const std::string file = folder / "a.json";
   std::ofstream(file) << Muster({"plan", kPipeline, "--json"}).out;
@@ -82,7 +82,7 @@ TEST(DiffCommand, TakesPlanFiles) {
   EXPECT_EQ(Diff({file, "layers=64", kPipeline}).exit_code, 2) << "a plan has its parameters already";
 }
 
-TEST(DiffCommand, RefusesWordsThatDoNotMakeTwo) {
+TEST(DiffCommand, RefusesAnythingButTwoOperands) {
   EXPECT_EQ(Diff({kPipeline}).exit_code, 2);
   EXPECT_EQ(Diff({kPipeline, kPipeline, kPipeline}).exit_code, 2);
   EXPECT_EQ(Diff({"layers=3", kPipeline}).exit_code, 2);

@@ -1,4 +1,4 @@
-// Tests the command muster docs; tests/reference tests the content of its pages.
+// Tests the command muster docs. tests/reference tests the content of its pages.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-TEST(Docs, WithoutATopicListsThem) {
+TEST(Docs, WithoutATopicListTheTopics) {
   const CommandResult result = Muster({"docs"});
   EXPECT_EQ(result.exit_code, 0);
   for (const char* name : {"  set_context  ", "  execution  ", "  maintenance  ", "  releases  "})
@@ -17,7 +17,7 @@ TEST(Docs, WithoutATopicListsThem) {
   EXPECT_EQ(result.err, "");
 }
 
-TEST(Docs, TellOneAttributeWithoutColourInAPipe) {
+TEST(Docs, DescribeOneAttributeWithoutColourInAPipe) {
   const CommandResult result = Muster({"docs", "grad_for_scalar"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out,
@@ -33,7 +33,7 @@ TEST(Docs, TellOneAttributeWithoutColourInAPipe) {
             "  default    false\n");
 }
 
-TEST(Docs, OfOneReleaseTellWhatHoldsThere) {
+TEST(Docs, OfOneReleaseDescribeThatRelease) {
   EXPECT_NE(Muster({"docs", "mode", "--mindspore", "1.6"}).out.find("default    0 (context.GRAPH_MODE)\n"),
             std::string::npos);
   const CommandResult gone = Muster({"docs", "mirror_mean", "--mindspore", "2.3"});
@@ -53,7 +53,7 @@ TEST(Docs, OfAGroupListItsAttributes) {
   EXPECT_EQ(slip.err, "muster: error: there is no group \"sytem\"\nhint: did you mean \"system\"?\n");
 }
 
-TEST(Docs, GuessASlip) {
+TEST(Docs, SuggestCorrectionsOfTypos) {
   const CommandResult result = Muster({"docs", "devce_id"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.err, "muster: error: there is no topic \"devce_id\"\nhint: did you mean \"device_id\"?\n");
@@ -80,7 +80,7 @@ TEST(Docs, AreMarkdownAndDefinitionsForEditors) {
   EXPECT_EQ(Muster({"docs", "mode", "--stub"}).exit_code, 2);
 }
 
-TEST(Docs, OfADevelopersFilesAreThoseBelowTheirFolder) {
+TEST(Docs, OfADevelopersFilesAreReadBelowTheirFolder) {
   const TempDir folder;
   std::filesystem::create_directories(folder / "muster/schema");
   std::ofstream(folder / "muster/schema/outline.lua") << "return 1 +";

@@ -1,4 +1,4 @@
-// Tests muster doctor on this machine. Checks only values that a recipe sets, since machines differ.
+// Tests muster doctor on this machine. Checks only values that a recipe determines, since machines differ.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -15,7 +15,7 @@ std::vector<std::string> KeysOf(const nlohmann::json& object) {
 
 using Words = std::vector<std::string>;
 
-TEST(Doctor, TellsWhatThisMachineHas) {
+TEST(Doctor, DescribesThisMachine) {
   const CommandResult result = Muster({"doctor", "--json"});
   ASSERT_FALSE(result.out.empty()) << result.err;
   const auto json = nlohmann::json::parse(result.out);
@@ -54,13 +54,13 @@ TEST(Doctor, TellsWhatThisMachineHas) {
   }
 }
 
-TEST(Doctor, HidesWhatMayBeSecret) {
+TEST(Doctor, HidesPossibleSecrets) {
   const CommandResult result = Muster({"doctor", "--json"}, {"NCCL_TOKEN=canary-4711"});
   EXPECT_EQ(result.out.find("canary-4711"), std::string::npos);
   EXPECT_NE(result.out.find("NCCL_TOKEN"), std::string::npos);
 }
 
-TEST(Doctor, SaysWhatThisMachineLacksForAPlan) {
+TEST(Doctor, ReportsWhatThisMachineLacksForAPlan) {
   const OneRecipe recipe("job:workers { per_host = 1, command = { 'no-such-program' } }");
   const CommandResult result = Muster({"doctor", recipe.path()});
   EXPECT_EQ(result.exit_code, 3) << result.err;
@@ -68,7 +68,7 @@ TEST(Doctor, SaysWhatThisMachineLacksForAPlan) {
       << result.out;
 }
 
-TEST(Doctor, RefusesWhatWouldHaveNoEffect) {
+TEST(Doctor, RefusesOptionsWithoutEffect) {
   EXPECT_EQ(Muster({"doctor", "--agent", "/opt/muster-agent"}).exit_code, 2);
   EXPECT_EQ(Muster({"doctor", "--share-devices"}).exit_code, 2);
   const OneRecipe recipe("job:workers { per_host = 1, command = { 'true' } }", "cluster = { hosts = 2 },");

@@ -19,7 +19,7 @@ void ExpectExplained(const std::string& kept, std::vector<std::string> words) {
   ExpectGolden(result.out, "tests/golden/explain/" + kept + ".txt");
 }
 
-TEST(ExplainCommand, TellsOfEveryKindOfName) {
+TEST(ExplainCommand, ExplainsEveryKindOfName) {
   ExpectExplained("derived", {kPipeline, "data_parallel_size"});
   ExpectExplained("parameter", {kPipeline, "pipeline_stages"});
   ExpectExplained("attribute", {kPipeline, "attribute:pipeline_stages"});
@@ -32,11 +32,11 @@ TEST(ExplainCommand, TellsOfEveryKindOfName) {
   ExpectExplained("cluster", {kPipeline, "devices"});
 }
 
-TEST(ExplainCommand, GoesDownToOneRank) {
+TEST(ExplainCommand, ExplainsOneRank) {
   ExpectExplained("rank", {kPipeline, "pipeline_stages=4", "FIRST_LAYER", "--rank", "5"});
 }
 
-TEST(ExplainCommand, TellsOfHundredsOfDevices) {
+TEST(ExplainCommand, ExplainsAPlanForHundredsOfDevices) {
   const std::string recipe = "recipes/gpt_175b.lua";
   ExpectExplained("512_global_rank", {recipe, "global_rank"});
   ExpectExplained("512_global_rank_of_one", {recipe, "global_rank", "--rank", "300"});
@@ -45,14 +45,14 @@ TEST(ExplainCommand, TellsOfHundredsOfDevices) {
   ExpectExplained("512_worker_num", {recipe, "MS_WORKER_NUM"});
 }
 
-TEST(ExplainCommand, TellsWhoGaveAParameterItsValue) {
+TEST(ExplainCommand, NamesTheSourceOfAParametersValue) {
   const CommandResult result = Muster({"explain", kPipeline, "layers=64", "layers"}, {"MUSTER_SET=micro_batches=32"});
   EXPECT_NE(result.out.find("layers = 64    command line\n"), std::string::npos) << result.out;
   const CommandResult set = Muster({"explain", kPipeline, "micro_batches"}, {"MUSTER_SET=micro_batches=32"});
   EXPECT_NE(set.out.find("micro_batches = 32    MUSTER_SET\n"), std::string::npos) << set.out;
 }
 
-TEST(ExplainCommand, RefusesWhatMeansNothing) {
+TEST(ExplainCommand, RefusesUnknownNames) {
   const CommandResult misspelt = Muster({"explain", kPipeline, "layer_per_stage"});
   EXPECT_EQ(misspelt.exit_code, 2);
   EXPECT_EQ(misspelt.err,
@@ -63,7 +63,7 @@ TEST(ExplainCommand, RefusesWhatMeansNothing) {
   EXPECT_EQ(Muster({"explain", kPipeline, "FIRST_LAYER", "--rank", "99"}).exit_code, 2);
 }
 
-TEST(ExplainCommand, SaysWhichVariantAParameterWaitsFor) {
+TEST(ExplainCommand, NamesTheVariantThatAParameterNeeds) {
   const CommandResult result = Muster({"explain", "recipes/gpt.lua", "optimizer=sgd", "optimizer.beta1"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_NE(result.err.find("parameter optimizer.beta1 belongs to optimizer = adam, which is not chosen"),

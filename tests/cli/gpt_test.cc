@@ -1,4 +1,4 @@
-// Tests sweeping recipes/gpt.lua: of a known space of layouts, exactly the divisible ones are possible.
+// Tests sweeping recipes/gpt.lua: of a known space of layouts, exactly those that divide evenly are possible.
 #include <map>
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Gpt, HasFifteenPossibleLayoutsOfTwentyFour) {
   EXPECT_EQ(counted, (std::map<std::string, int>{{"possible", 15}, {"bubble", 6}, {"division", 3}}));
 }
 
-TEST(Gpt, TellsWhatDoesNotFit) {
+TEST(Gpt, ReportsLayoutsThatDoNotFit) {
   const auto said = [](const std::string& word) {
     const CommandResult result = Muster({"check", "recipes/gpt_175b.lua", word});
     EXPECT_EQ(result.exit_code, 2) << word;

@@ -1,5 +1,4 @@
-// Tests the guides in docs: executes every block as a reader would, and compares its output with the
-// page.
+// Tests the guides in docs: executes every block as a reader would and compares its output with the page.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +13,7 @@ namespace muster::testing {
 namespace {
 
 struct Block {
-  int line = 0;            // of its first
+  int line = 0;            // of its first line
   std::string language;    // "lua", "console"
   std::string said_of_it;  // the comment before it: "file: hello.lua"
   std::vector<std::string> lines;
@@ -45,7 +44,7 @@ std::vector<Block> BlocksOf(const std::string& page) {
 
 constexpr std::string_view kLeftOut = "…";
 
-// Whether a line is as it stands there; "…" in it is any text.
+// Whether a line matches the expected one, in which "…" stands for any text.
 bool LineIs(std::string_view line, std::string_view expected) {
   const std::size_t gap = expected.find(kLeftOut);
   if (gap == std::string_view::npos) return line == expected;
@@ -57,7 +56,7 @@ bool LineIs(std::string_view line, std::string_view expected) {
   return false;
 }
 
-// A line of "…" alone is any number of lines.
+// An expected line of "…" alone stands for any number of lines.
 bool LinesAre(const std::vector<std::string>& lines, std::size_t at, const std::vector<std::string>& expected,
               std::size_t next) {
   if (next == expected.size()) return at == lines.size();
@@ -70,7 +69,8 @@ bool LinesAre(const std::vector<std::string>& lines, std::size_t at, const std::
   return at < lines.size() && LineIs(lines[at], expected[next]) && LinesAre(lines, at + 1, expected, next + 1);
 }
 
-// A page shows what a terminal does: a plan that goes nowhere else is its summary.
+// Pages show terminals, on which muster plan prints a summary: adds --summary unless the output is redirected
+// or options follow.
 std::string AsOnATerminal(std::string command) {
   constexpr std::string_view kPlan = "muster plan ";
   const bool elsewhere = command.find_first_of("|>") != std::string::npos || command.find(" --") != std::string::npos;
@@ -102,10 +102,10 @@ void ExpectConsole(const Block& block, const std::string& page, const std::strin
 
 class Page : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(Page, HoldsWhatItSays) {
+TEST_P(Page, IsCorrect) {
   const std::string page = GetParam();
   const TempDir folder;
-  // Where a page names files of muster's own.
+  // Pages name files of muster's own tree.
   for (const char* name : {"recipes", "examples"}) {
     std::filesystem::create_directory_symlink(std::string(MUSTER_SOURCE_DIR) + "/" + name, folder / name);
   }
@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(Docs, Page,
                          });
 
 // tools/quickstart builds into build/release and installs nothing.
-TEST(Readme, PutsMusterOnThePathBeforeItIsCalled) {
+TEST(Readme, AddsMusterToPathBeforeCallingIt) {
   const std::vector<Block> blocks = BlocksOf("README.md");
   ASSERT_FALSE(blocks.empty());
   const Block& first = blocks.front();
@@ -158,7 +158,7 @@ TEST(Readme, PutsMusterOnThePathBeforeItIsCalled) {
   EXPECT_TRUE(result.out.starts_with("muster")) << result.out;
 }
 
-TEST(PageReader, TellsWhatIsLeftOutFromWhatIsWrong) {
+TEST(PageReader, DistinguishesOmittedFromWrongLines) {
   EXPECT_TRUE(LineIs("a 12 b", "a … b"));
   EXPECT_FALSE(LineIs("a 12 c", "a … b"));
   EXPECT_TRUE(LinesAre({"a", "b", "c"}, 0, {"a", "…", "c"}, 0));

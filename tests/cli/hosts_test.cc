@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kBody = "job:workers { per_host = 1, command = { 'true' } }";
 
-// "n1/8 n2/4": the hosts of the plan, or standard error.
+// Returns the hosts of the plan, such as "n1/8 n2/4", or standard error.
 std::string HostsAfter(std::vector<std::string> words, const std::string& fields = "") {
   const OneRecipe recipe(kBody, fields);
   words.insert(words.begin(), {"plan", recipe.path(), "--json"});
@@ -25,7 +25,7 @@ std::string HostsAfter(std::vector<std::string> words, const std::string& fields
   return hosts;
 }
 
-TEST(NamedHosts, ComeFromTheCommandLineBeforeTheRecipe) {
+TEST(NamedHosts, OfTheCommandLineOverrideTheRecipe) {
   const std::string four = "cluster = { hosts = 4, devices_per_host = 2 },";
   EXPECT_EQ(HostsAfter({}, four), "/2 /2 /2 /2");
   EXPECT_EQ(HostsAfter({"--host", "n[1-2]:8,n3"}, four), "n1/8 n2/8 n3/2");
@@ -34,7 +34,7 @@ TEST(NamedHosts, ComeFromTheCommandLineBeforeTheRecipe) {
   EXPECT_EQ(HostsAfter({}, "cluster = { host_list = 'a:3' },"), "a/3");
 }
 
-TEST(NamedHosts, AreAsManyAsAreAskedFor) {
+TEST(NamedHosts, MatchTheRequestedNumber) {
   EXPECT_EQ(HostsAfter({"--host", "n[1-4]:8", "hosts=2"}), "n1/8 n2/8");
   EXPECT_NE(HostsAfter({"--host", "n[1-4]:8", "hosts=5"}).find("hosts = 5, but only 4 are named: n[1-4]:8"),
             std::string::npos);
@@ -51,7 +51,7 @@ TEST(NamedHosts, ComeFromAFile) {
   EXPECT_NE(HostsAfter({"--exclude", "n1"}).find("--exclude without --host or --hostfile"), std::string::npos);
 }
 
-TEST(NamedHosts, AreSparesIfTheyAreTheLastOnes) {
+TEST(NamedHosts, AreSparesIfTheyComeLast) {
   EXPECT_EQ(HostsAfter({"--host", "n[1-4]:8", "--spares", "1"}), "n1/8 n2/8 n3/8");
   EXPECT_EQ(HostsAfter({"--host", "n[1-4]:8", "--spares", "2", "--exclude", "n4"}), "n1/8");
   EXPECT_NE(
@@ -66,7 +66,7 @@ TEST(NamedHosts, AreSparesIfTheyAreTheLastOnes) {
   EXPECT_EQ(with.out, without.out) << "spares are no part of a plan";
 }
 
-TEST(NamedHosts, AreNoSparesIfTheyCouldTakeNoPlace) {
+TEST(NamedHosts, AreRefusedAsSparesIfTheyCouldReplaceNone) {
   const OneRecipe recipe("job:workers { count = 2, devices = 1, command = { 'true' } }",
                          "cluster = { devices_per_host = 4 },");
   const auto said = [&](const std::string& hosts) {
@@ -105,7 +105,7 @@ TEST(NamedHosts, AreThisMachineOrReachedThroughSsh) {
       << lease.err;
 }
 
-TEST(ShippedCode, IsRefusedBeforeAnythingIsReached) {
+TEST(ShippedCode, IsRefusedBeforeAnyConnection) {
   const OneRecipe recipe(kBody, "");
   const TempDir code;
   std::ofstream(code / "train.py") << "print()";

@@ -1,4 +1,4 @@
-// Tests muster init: it writes a valid recipe, and overwrites no file of the user.
+// Tests muster init: it writes a valid recipe and overwrites no file.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -35,7 +35,7 @@ struct Translated {
 
 class InitFromLauncher : public ::testing::TestWithParam<Translated> {};
 
-TEST_P(InitFromLauncher, WritesARecipeThatStartsTheSame) {
+TEST_P(InitFromLauncher, WritesARecipeThatStartsTheSameProcesses) {
   const TempDir folder;
   const Translated& one = GetParam();
   const CommandResult made = InitFrom(folder.path(), one.launcher, one.call);
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
                                   "self,tcp", "-wdir", "/tmp", "./solve", "in.dat"},
                                  1}));
 
-TEST(Init, WritesARecipeThatRunsAsItStands) {
+TEST(Init, WritesARecipeThatRunsUnchanged) {
   const TempDir folder;
   const CommandResult made = Muster({"init", folder / "new"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
@@ -94,7 +94,7 @@ TEST(Init, WritesARecipeThatRunsAsItStands) {
   EXPECT_TRUE(std::filesystem::exists(definitions / "muster.lua")) << definitions;
 }
 
-TEST(Init, WritesOverNothing) {
+TEST(Init, OverwritesNoFile) {
   const TempDir folder;
   std::ofstream(folder / ".gitignore") << "mine\n";
   ASSERT_EQ(Muster({"init", folder.path()}).exit_code, 0);
@@ -115,7 +115,7 @@ struct Refused {
   const char* says;
 };
 
-TEST(Init, RefusesCommandLinesThatItDoesNotUnderstand) {
+TEST(Init, RefusesUnknownCommandLines) {
   const TempDir folder;
   const Refused cases[] = {
       {"srun", {"srun", "a.py"}, "--from \"srun\": unknown launcher\nhint: torchrun, msrun, mpirun, "},
@@ -139,7 +139,7 @@ TEST(Init, RefusesCommandLinesThatItDoesNotUnderstand) {
             "hint: muster init --from deepspeed -- deepspeed a.py\n");
 }
 
-// Prevents: the recipe of a line that a launcher's documentation recommends has no plan, or one with another number of
+// Prevents: the recipe of a command line from a launcher's documentation has no plan, or one with another number of
 // processes.
 TEST(InitFromDocumentedLine, HasAPlanWithItsProcesses) {
   const std::string files = std::string(MUSTER_SOURCE_DIR) + "/tests/launchers/files";

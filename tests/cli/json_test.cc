@@ -39,7 +39,7 @@ TEST(CheckJson, HasDiagnosticsWithPlacesHintsAndNotes) {
   EXPECT_TRUE(first["notes"][0]["line"].is_number_unsigned());
 }
 
-TEST(CheckJson, SaysYesAndKeepsWarnings) {
+TEST(CheckJson, ReportsSuccessWithWarnings) {
   EXPECT_EQ(json::parse(Muster({"check", "recipes/hello.lua", "--json"}).out),
             (json{{"format", 1}, {"ok", true}, {"diagnostics", json::array()}}));
   const OneRecipe recipe("job:workers { count = p.n, command = { 'x' } }",
@@ -50,7 +50,7 @@ TEST(CheckJson, SaysYesAndKeepsWarnings) {
   EXPECT_TRUE(whole["diagnostics"][0]["hint"].is_null());
 }
 
-TEST(CheckJson, OfADeepCheckHasLeaksProfilesAndWhatHasNoEffect) {
+TEST(CheckJson, OfADeepCheckListsLeaksProfilesAndUnusedParameters) {
   const OneRecipe recipe(
       "job:workers { count = p.n, command = { 'x' } }",
       "cluster = { devices_per_host = 0 }, params = { n = muster.int { 1, from_env = 'MUSTER_TEST_N' }, "
@@ -68,7 +68,7 @@ TEST(CheckJson, OfADeepCheckHasLeaksProfilesAndWhatHasNoEffect) {
   EXPECT_EQ(Muster({"check", "--deep", "--mindspore", "2.3", recipe.path()}).exit_code, 2) << "one after the other";
 }
 
-TEST(CheckJson, IsJsonWhateverTheFileIsCalled) {
+TEST(CheckJson, IsValidForAnyFileName) {
   const TempDir folder;
   const std::string path = folder / "\xff\n\"x.lua";
   std::ofstream(path) << "return 1";
@@ -120,7 +120,7 @@ TEST(PlanJson, OfAFailureIsTheDiagnostics) {
   EXPECT_NE(result.err.find("error: "), std::string::npos);
 }
 
-TEST(ParamsJson, TellsTypesLimitsAndOrigins) {
+TEST(ParamsJson, ListsTypesLimitsAndOrigins) {
   const OneRecipe recipe("", R"(doc = 'd"q', params = {
     e = muster.enum { 'a', one_of = { 'a', 'b' }, doc = 'choose', was = 'x' }, n = muster.int { min = 1, from_env = 'N' }, y = muster.bytes { '1GiB' }, s = muster.secret {} },)");
   const CommandResult result = Muster({"params", recipe.path(), "e=b", "--json"}, {"N=3"});
@@ -153,7 +153,7 @@ TEST(ParamsJson, TellsTypesLimitsAndOrigins) {
   EXPECT_EQ(whole["params"][3]["value"], 1073741824);
 }
 
-TEST(Params, AreATableForPeople) {
+TEST(Params, ArePrintedAsATable) {
   const OneRecipe recipe("",
                          "doc = 'what it does', params = { lr = muster.float { 0.5, above = 0, doc = 'learning rate' "
                          "}, batch = muster.int {}, key = muster.secret {} },");
@@ -166,7 +166,7 @@ TEST(Params, AreATableForPeople) {
             "  lr    = 0.1        float > 0 [command line]  learning rate\n");
 }
 
-TEST(PlanEnv, NamesWhoSetsAndRemovesTheVariablesOfOneProcess) {
+TEST(PlanEnv, NamesTheSourceOfEachVariableOfOneProcess) {
   const OneRecipe recipe(
       "job:activate { conda = 'train' }\n"
       "job:env { OF_JOB = 1, GONE = muster.unset }\n"
@@ -205,7 +205,7 @@ TEST(PlanEnv, NamesWhoSetsAndRemovesTheVariablesOfOneProcess) {
   for (const json& removed : whole["removed"]) EXPECT_EQ(KeysOf(removed), (Keys{"name", "layer", "file", "line"}));
 }
 
-TEST(PlanEnv, CountsByRankAsEveryOtherOptionDoes) {
+TEST(PlanEnv, SelectsByRankLikeOtherOptions) {
   const OneRecipe recipe(
       "job:role 'a' { as = 'worker', count = 2, command = { 'x' } }\n"
       "job:role 'b' { as = 'worker', count = 2, command = { 'x' },\n"
@@ -217,7 +217,7 @@ TEST(PlanEnv, CountsByRankAsEveryOtherOptionDoes) {
   EXPECT_EQ(text.out.find("OF_2"), std::string::npos) << text.out;
 }
 
-TEST(PlanEnv, RefusesAProcessThatThePlanHasNot) {
+TEST(PlanEnv, RefusesAnUnknownProcess) {
   const OneRecipe recipe("job:workers { count = 2, command = { 'x' } }");
   for (const auto& [process, says] :
        {std::pair{"worker:2", "--env \"worker:2\": the plan has no such process"},

@@ -1,4 +1,4 @@
-// muster ls --where, --columns and --sort, tags, and metrics in ls, report and diff.
+// Tests muster ls --where, --columns and --sort, tags, and metrics in ls, report and diff.
 #include <fstream>
 #include <sstream>
 
@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// Three runs of one recipe: rates 0.1, 0.5 and 2, of which the last one fails.
+// Three runs of one recipe with rates 0.1, 0.5 and 2; the last one fails.
 class ListedRuns : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -42,7 +42,7 @@ class ListedRuns : public ::testing::Test {
   static CommandResult Call(std::vector<std::string> words) {
     return Muster(std::move(words), {"MUSTER_HOME=" + runs_->path()});
   }
-  // The rates of the runs that are listed, in order.
+  // Returns the rates of the listed runs, in order.
   static std::vector<double> Rates(std::vector<std::string> words) {
     words.insert(words.begin(), {"ls", "--json", "--columns", "lr"});
     const CommandResult result = Call(std::move(words));
@@ -59,7 +59,7 @@ TempDir* ListedRuns::runs_ = nullptr;
 
 using Rated = std::vector<double>;
 
-TEST_F(ListedRuns, AreChosenByWhatIsKnownOfThem) {
+TEST_F(ListedRuns, AreSelectedByConditions) {
   EXPECT_EQ(Rates({"--sort", "lr"}), (Rated{0.1, 0.5, 2}));
   EXPECT_EQ(Rates({"--sort", "-lr"}), (Rated{2, 0.5, 0.1}));
   EXPECT_EQ(Rates({"--where", "outcome == \"failed\" and lr > 0.1"}), Rated{2});
@@ -79,7 +79,7 @@ TEST_F(ListedRuns, AreChosenByWhatIsKnownOfThem) {
   EXPECT_EQ(Rates({"--where", "kind == 3"}), Rated{}) << "a text that is none";
 }
 
-TEST_F(ListedRuns, AreShownByColumns) {
+TEST_F(ListedRuns, AreShownWithTheGivenColumns) {
   const CommandResult result = Call({"ls", "--columns", "lr,tags,loss,outcome", "--sort", "lr"});
   EXPECT_EQ(result.out,
             "LR   TAGS                LOSS  OUTCOME\n"
@@ -88,8 +88,8 @@ TEST_F(ListedRuns, AreShownByColumns) {
             "2                        4     failed\n");
 }
 
-// Prevents: a misspelt folder, or a condition that holds for no run, looks like a list that is empty.
-TEST_F(ListedRuns, AreSaidNotToBeThere) {
+// Prevents: a misspelt folder, or a condition that no run satisfies, looks like an empty list.
+TEST_F(ListedRuns, AreReportedAsMissing) {
   const struct {
     std::vector<std::string> words;
     const char* told;
@@ -110,7 +110,7 @@ TEST_F(ListedRuns, AreSaidNotToBeThere) {
   EXPECT_EQ(none.err, "muster: no run\n");
 }
 
-TEST_F(ListedRuns, RefuseWhatIsNoConditionAndNoColumn) {
+TEST_F(ListedRuns, RefuseInvalidConditionsAndColumns) {
   for (const auto& [words, told] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--columns", "lt"}, "did you mean \"lr\"?"},
            {{"--where", "outcom == ok"}, "did you mean \"outcome\"?"},
@@ -131,7 +131,7 @@ TEST_F(ListedRuns, RefuseWhatIsNoConditionAndNoColumn) {
   }
 }
 
-TEST_F(ListedRuns, TellTheirLastMetricsAndCountLinesThatAreNone) {
+TEST_F(ListedRuns, ShowTheirLastMetricsAndCountInvalidLines) {
   const json report = json::parse(Call({"report", "t~1", "--json"}).out);
   ASSERT_EQ(report["metrics"].size(), 1U);
   EXPECT_EQ(report["metrics"][0]["last"], (json{{"step", 2}, {"loss", 0.2}}));
@@ -143,7 +143,7 @@ TEST_F(ListedRuns, TellTheirLastMetricsAndCountLinesThatAreNone) {
       << diff.out;
 }
 
-TEST_F(ListedRuns, AreTaggedAfterwards) {
+TEST_F(ListedRuns, CanBeTaggedLater) {
   EXPECT_EQ(Call({"tag", "t~2"}).out, "baseline\nticket=42\n");
   EXPECT_EQ(Call({"tag", "t", "slow", "ticket=9"}).out, "slow\nticket=9\n");
   EXPECT_EQ(Rates({"--where", "slow"}), Rated{2});

@@ -14,7 +14,7 @@
 namespace muster::testing {
 namespace {
 
-// "muster COMMAND" -> its long options, as the overview and --help have them.
+// Maps "muster COMMAND" to its long options, as listed by the overview and --help.
 std::map<std::string, std::set<std::string>> CommandsAndOptions() {
   std::map<std::string, std::set<std::string>> found;
   std::istringstream overview(Muster({"--help"}).out);
@@ -54,7 +54,7 @@ TEST(ManPage, NamesEveryCommandAndEachOfItsOptions) {
   EXPECT_GT(options_named, 80U);
 }
 
-TEST(ManPage, NamesSiteFilesAndWhatNamesOne) {
+TEST(ManPage, NamesSiteFilesAndTheOptionsForThem) {
   const std::string page = Muster({"docs", "--man"}).out;
   for (const char* said : {".B MUSTER_SITE\n", "muster.site.lua", "/muster/site.lua", "/etc/muster/site.lua"})
     EXPECT_NE(page.find(said), std::string::npos) << said;
@@ -64,7 +64,7 @@ TEST(ManPage, NamesSiteFilesAndWhatNamesOne) {
   EXPECT_GT(page.find("\\-\\-site\\fR", docs), page.find("\n.SS", docs + 1)) << "it asks no site file";
 }
 
-TEST(ManPage, RendersWithoutAComplaint) {
+TEST(ManPage, RendersWithoutWarnings) {
   if (!std::filesystem::exists("/usr/bin/groff")) GTEST_SKIP() << "there is no groff here";
   const TempDir folder;
   const std::string page = folder / "muster.1";
@@ -80,7 +80,7 @@ TEST(ManPage, RendersWithoutAComplaint) {
   }
 }
 
-TEST(ManPage, IsMadeWithTheProgramsAndWhatShellsCompleteBesideIt) {
+TEST(ManPage, IsBuiltAlongWithTheCompletionScripts) {
   const std::string share = std::filesystem::path(MUSTER_BIN_DIR).parent_path() / "share";
   const auto content = [&](const std::string& name) {
     std::ifstream file(share + "/" + name);

@@ -13,7 +13,7 @@ constexpr const char* kFields =
     "params = { s = muster.string { 'default' }, n = muster.int { 1 }, l = muster.list { { 1 } }, m = muster.map { {} "
     "}, b = muster.bool { false } },";
 
-// The parameter's value, or standard error.
+// Returns the parameter's value, or standard error.
 std::string ValueAfter(const std::string& name, const std::vector<std::string>& words,
                        const std::vector<std::string>& variables = {}) {
   const OneRecipe recipe(kBody, kFields);
@@ -28,7 +28,7 @@ std::string ValueAfter(const std::string& name, const std::vector<std::string>& 
   return "no such parameter";
 }
 
-TEST(Overrides, AreSplitAtTheFirstEqualsSignAndNowhereElse) {
+TEST(Overrides, AreSplitAtTheFirstEqualsSign) {
   const std::pair<const char*, const char*> cases[] = {
       {"s=text", "\"text\""},
       {"s=", "\"\""},
@@ -60,7 +60,7 @@ TEST(Overrides, AreSplitAtTheFirstEqualsSignAndNowhereElse) {
   for (const auto& [word, value] : cases) EXPECT_EQ(ValueAfter(std::string(word).substr(0, 1), {word}), value) << word;
 }
 
-TEST(Overrides, ThatAreNoneAreToldWithoutHarm) {
+TEST(Overrides, ThatAreInvalidAreReportedEscaped) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "there is no '='"},
       {"=x", "the name is empty"},
@@ -108,12 +108,12 @@ TEST(Overrides, ThatAreNoneAreToldWithoutHarm) {
   }
 }
 
-TEST(Overrides, AreAllToldAtOnce) {
+TEST(Overrides, AreAllReportedAtOnce) {
   const std::string err = ValueAfter("s", {"x", "=y", "l:=["});
   for (const char* part : {"\"x\"", "\"=y\"", "\"l:=[\""}) EXPECT_NE(err.find(part), std::string::npos) << err;
 }
 
-TEST(Overrides, ComeFromFilesWithoutTheLastNewline) {
+TEST(Overrides, AreReadFromFilesWithoutTheLastNewline) {
   const TempDir folder;
   const auto file = [&](const std::string& content) {
     std::ofstream(folder / "value", std::ios::binary) << content;
@@ -132,7 +132,7 @@ TEST(Overrides, ComeFromFilesWithoutTheLastNewline) {
       << "waits for nobody";
 }
 
-TEST(Overrides, ComeFromMusterSetBelowTheCommandLine) {
+TEST(Overrides, OfMusterSetRankBelowTheCommandLine) {
   EXPECT_EQ(ValueAfter("s", {}, {"MUSTER_SET=s=from set\nn=2"}), "\"from set\"");
   EXPECT_EQ(ValueAfter("n", {}, {"MUSTER_SET=s=from set\nn=2"}), "2");
   EXPECT_EQ(ValueAfter("s", {"s=line"}, {"MUSTER_SET=s=from set"}), "\"line\"");
@@ -141,12 +141,12 @@ TEST(Overrides, ComeFromMusterSetBelowTheCommandLine) {
   EXPECT_NE(ValueAfter("s", {}, {"MUSTER_SET=nope=1"}).find("from the MUSTER_SET"), std::string::npos);
 }
 
-TEST(Overrides, CanBeTakenBack) {
+TEST(Overrides, CanBeReset) {
   EXPECT_EQ(ValueAfter("s", {"s=x", "--unset", "s"}), "\"default\"");
   EXPECT_EQ(ValueAfter("n", {"s=x", "--unset", "s", "n=3"}), "3");
 }
 
-TEST(Words, AfterTheDashesAreTheRecipesWhateverTheyLookLike) {
+TEST(Words, AfterTheDashesBelongToTheRecipe) {
   const OneRecipe recipe("job:workers { count = 1, command = { 'x', job.args } }", kFields);
   const CommandResult result =
       Muster({"plan", recipe.path(), "s=x", "--json", "--", "--json", "s=y", "", "--", "-h", "ä", "[a,b]"});
@@ -157,14 +157,14 @@ TEST(Words, AfterTheDashesAreTheRecipesWhateverTheyLookLike) {
   EXPECT_EQ(json["params"]["s"], "x");
 }
 
-TEST(Words, ThatAreNoUtf8AreRefused) {
+TEST(Words, InInvalidUtf8AreRefused) {
   const OneRecipe recipe("job:workers { count = 1, command = { 'x', job.args } }");
   const CommandResult result = Muster({"plan", recipe.path(), "--", "\xff"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_NE(result.err.find("not valid UTF-8"), std::string::npos) << result.err;
 }
 
-TEST(Secrets, StayOutOfEverythingThatIsPrinted) {
+TEST(Secrets, AreNeverPrinted) {
   const OneRecipe recipe("job:workers { count = 1, command = { 'x' }, env = { TOKEN = p.token } }",
                          "params = { token = muster.secret { from_env = 'TOKEN' } },");
   std::ofstream(recipe / "token") << "hunter2\n";

@@ -1,4 +1,4 @@
-// Tests muster pack: the archive of a run works elsewhere with the same commands.
+// Tests muster pack: the same commands work on the unpacked archive of a run elsewhere.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -41,7 +41,7 @@ class Pack : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(Pack, OpensElsewhereWithTheSameCommands) {
+TEST_F(Pack, UnpacksElsewhereForTheSameCommands) {
   for (const std::string ending : {"tar.gz", "tar.zst", "tar"}) {
     const std::string archive = folder_ / ("run." + ending);
     const CommandResult packed = Muster({"pack", RunDir(), "-o", archive});
@@ -71,7 +71,7 @@ TEST_F(Pack, OpensElsewhereWithTheSameCommands) {
   }
 }
 
-TEST_F(Pack, TakesEverythingButSecretsIfAsked) {
+TEST_F(Pack, IncludesEverythingButSecretsOnRequest) {
   const std::string archive = folder_ / "run.tar";
   ASSERT_EQ(Muster({"pack", RunDir(), "--all", "-o", archive}).exit_code, 0);
   const std::string names = Call({"tar", "-tf", archive}).out;
@@ -81,7 +81,7 @@ TEST_F(Pack, TakesEverythingButSecretsIfAsked) {
   EXPECT_EQ(Call({"tar", "-tf", archive}).out.find("plan.json"), std::string::npos);
 }
 
-TEST_F(Pack, TellsOfWhatIsNoFile) {
+TEST_F(Pack, ReportsSpecialFiles) {
   ASSERT_EQ(::mkfifo((RunDir() + "/logs/pipe").c_str(), 0600), 0);
   ASSERT_EQ(::mkfifo((RunDir() + "/checkpoints/pipe").c_str(), 0600), 0);
   const std::string archive = folder_ / "run.tar";
@@ -91,10 +91,10 @@ TEST_F(Pack, TellsOfWhatIsNoFile) {
   const CommandResult all = Muster({"pack", RunDir(), "--all", "-o", archive});
   EXPECT_NE(all.err.find("omitted: checkpoints/pipe: a named pipe\n"), std::string::npos) << all.err;
   EXPECT_EQ(Call({"tar", "-tf", archive}).out.find("pipe"), std::string::npos);
-  fs::remove(RunDir() + "/logs/pipe");  // the run directory is looked at when all tests are over
+  fs::remove(RunDir() + "/logs/pipe");  // the run directory is checked after all tests
 }
 
-TEST_F(Pack, MakesAnArchiveThatOthersCannotRead) {
+TEST_F(Pack, CreatesAnArchiveThatOthersCannotRead) {
   for (const std::string ending : {"tar.gz", "tar"}) {
     const std::string archive = folder_ / ("run." + ending);
     { std::ofstream(archive + ".part") << "of an earlier one, for everybody"; }
@@ -103,7 +103,7 @@ TEST_F(Pack, MakesAnArchiveThatOthersCannotRead) {
   }
 }
 
-TEST_F(Pack, SaysWhyThereIsNone) {
+TEST_F(Pack, ReportsWhyItFails) {
   EXPECT_EQ(Muster({"pack", RunDir(), "-o", folder_ / "run.zip"}).exit_code, 2);
   const CommandResult nowhere = Muster({"pack", RunDir(), "-o", folder_ / "no/run.tar"});
   EXPECT_EQ(nowhere.exit_code, 3);

@@ -1,4 +1,4 @@
-// Tests muster plan --shell: its output, run by a real shell, starts the process as muster would.
+// Tests muster plan --shell: a real shell that executes its output starts the process as muster would.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -46,12 +46,12 @@ class PlanShell : public ::testing::Test {
   TempDir runs_;
 };
 
-TEST_F(PlanShell, StartsTheProcessAsItWouldBe) {
+TEST_F(PlanShell, StartsTheSameProcess) {
   const std::string line = Shown({recipe_.path(), "word=" + kAwkward, "--rank", "1"});
   const CommandResult unset = InShell(line, {"HUB=x"});
   EXPECT_NE(unset.exit_code, 0);
   EXPECT_NE(unset.err.find("muster_"), std::string::npos) << "the shell says what is to be set: " << unset.err;
-  // What it wants, set as it says.
+  // Sets the variables that the output requires.
   std::string preface;
   for (std::size_t at = line.find("# set first: "); at != std::string::npos; at = line.find("# set first: ", at + 1)) {
     const std::string name = line.substr(at + 13, line.find('=', at) - at - 13);
@@ -85,8 +85,8 @@ TEST_F(PlanShell, StartsTheProcessAsItWouldBe) {
   EXPECT_EQ(line.find("se'cret"), std::string::npos);
 }
 
-// An env that writes down what it is called with, before the usual one.
-TEST_F(PlanShell, PutsNoSecretWhereOthersSeeIt) {
+// Puts an env that records its arguments before the usual one.
+TEST_F(PlanShell, ExposesNoSecretToOtherUsers) {
   const std::string record = runs_ / "record";
   const std::string env = runs_ / "env";
   std::ofstream(env) << "#!/bin/sh\nprintf '%s\\n' \"$@\" >> '" << record << "'\nexec /usr/bin/env \"$@\"\n";
@@ -115,7 +115,7 @@ TEST_F(PlanShell, PutsNoSecretWhereOthersSeeIt) {
 
 class PlanShellAtSite : public PlanShell {
  protected:
-  // The variables of the process, one a line, as the line starts it in a shell that has `variables`.
+  // Returns the variables of the process, one per line, when a shell that has `variables` executes the output.
   std::string Environment(const std::string& site, const std::string& role, std::vector<std::string> variables,
                           const std::string& fields = "", const std::string& before = "") {
     const std::string file = runs_ / "site.lua";
@@ -136,7 +136,7 @@ class PlanShellAtSite : public PlanShell {
   std::string line_;
 };
 
-TEST_F(PlanShellAtSite, PutsTheSitesEnvironmentBeneathTheRoles) {
+TEST_F(PlanShellAtSite, AppliesTheSitesEnvironmentBeforeTheRoles) {
   const std::string env =
       Environment("set = { A = \"of 'site'\", B = \"of site\", C = \"of site\" }, unset = { \"GONE\", \"OMPI_*\" }",
                   "env = { B = \"of role\", C = muster.unset, "
@@ -148,7 +148,7 @@ TEST_F(PlanShellAtSite, PutsTheSitesEnvironmentBeneathTheRoles) {
   for (const char* name : {"\nC=", "\nGONE=", "\nOMPI_Y="}) EXPECT_EQ(env.find(name), std::string::npos) << name << env;
 }
 
-TEST_F(PlanShellAtSite, InheritsNothingButWhatPasses) {
+TEST_F(PlanShellAtSite, InheritsOnlyPassedVariables) {
   const std::string env = Environment(
       "pass = { \"LC_*\", \"HERE\" }, set = { S = \"1\" }",
       "env = { LC_GONE = muster.unset, [\"LC_X*\"] = muster.unset, T = p.token },",
@@ -163,7 +163,7 @@ TEST_F(PlanShellAtSite, InheritsNothingButWhatPasses) {
   }
 }
 
-TEST_F(PlanShellAtSite, LeavesNothingButSecretsWhereTheRoleRemovesEverything) {
+TEST_F(PlanShellAtSite, KeepsOnlySecretsIfTheRoleRemovesEverything) {
   const std::string env =
       Environment("set = { S = \"1\" }", "env = { [\"*\"] = muster.unset, T = p.token, U = \"2\" },",
                   {"OTHER=x", "HUB=se'cret"}, "params = { token = muster.secret { from_env = \"HUB\" } },");
@@ -173,7 +173,7 @@ TEST_F(PlanShellAtSite, LeavesNothingButSecretsWhereTheRoleRemovesEverything) {
     EXPECT_EQ(env.find(name), std::string::npos) << name << env;
 }
 
-TEST_F(PlanShellAtSite, ContinuesAPathWithWhatTheSiteLeavesOfIt) {
+TEST_F(PlanShellAtSite, ExtendsThePathThatTheSiteLeaves) {
   const OneRecipe recipe(
       "require(\"muster.context\").set_context { device_target = \"Ascend\" }\n"
       "job:workers { count = 1, command = { \"python3\", \"x.py\" } }",
@@ -193,17 +193,17 @@ TEST_F(PlanShellAtSite, ContinuesAPathWithWhatTheSiteLeavesOfIt) {
   EXPECT_TRUE(path("unset = { \"PYTHONPATH\" }").ends_with("/python"));
 }
 
-// Done by the line it would undo what the activation did.
-TEST_F(PlanShellAtSite, LeavesToYouWhatIsBeneathAnActivation) {
+// The output cannot apply it: that would undo the activation.
+TEST_F(PlanShellAtSite, ListsTheSitesSettingsBeforeAnActivation) {
   const std::string env = Environment("set = { S = \"1\" }, pass = { \"LC_*\" }, unset = { \"LC_X\" }", "",
                                       {"S=2", "OTHER=x"}, "", "job:activate { source = \"/dev/null\" }\n");
   EXPECT_TRUE(Has(env, "S=2") && Has(env, "OTHER=x")) << env << line_;
-  EXPECT_TRUE(Has(line_, "#   before it, by the site, nothing is inherited but PATH LC_*")) << line_;
-  EXPECT_TRUE(Has(line_, "#   before it, by the site, unset LC_X")) << line_;
-  EXPECT_TRUE(Has(line_, "#   before it, by the site, S=1")) << line_;
+  EXPECT_TRUE(Has(line_, "#   before it, the site inherits only PATH LC_*")) << line_;
+  EXPECT_TRUE(Has(line_, "#   before it, the site unsets LC_X")) << line_;
+  EXPECT_TRUE(Has(line_, "#   before it, the site sets S=1")) << line_;
 }
 
-TEST_F(PlanShell, GivesTheValuesThatARunHad) {
+TEST_F(PlanShell, UsesTheValuesOfARun) {
   const std::string run_dir = runs_ / "one run";
   ASSERT_EQ(Muster({"run", recipe_.path(), "word=" + kAwkward, "--quiet", "--run-dir", run_dir}, {"HUB=x"}).exit_code,
             0);
@@ -213,12 +213,12 @@ TEST_F(PlanShell, GivesTheValuesThatARunHad) {
   ASSERT_EQ(again.exit_code, 0) << again.err << line;
   std::ifstream log(run_dir + "/logs/worker.0.0.log");
   const std::string before{std::istreambuf_iterator<char>(log), {}};
-  // The first line has the words, the last ones what they print; between them is the environment.
+  // The first line holds the words and the last ones their output; the environment is in between.
   EXPECT_EQ(again.out.substr(0, again.out.find('\n')), before.substr(0, before.find('\n')));
   EXPECT_EQ(again.out.substr(again.out.rfind("at ")), before.substr(before.rfind("at ")));
 }
 
-TEST_F(PlanShell, SaysWhichProcessItCouldBe) {
+TEST_F(PlanShell, ListsProcessesIfTheChoiceIsAmbiguous) {
   EXPECT_NE(Shown({recipe_.path()}, 2).find("these are 3"), std::string::npos);
   EXPECT_NE(Shown({recipe_.path(), "--rank", "7"}, 2).find("no process has it"), std::string::npos);
   EXPECT_NE(Shown({recipe_.path(), "--role", "serve"}, 2).find("did you mean \"server\"?"), std::string::npos);

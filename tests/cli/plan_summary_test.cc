@@ -1,4 +1,4 @@
-// muster plan on a terminal and elsewhere.
+// Tests which form muster plan prints on a terminal and elsewhere.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -12,21 +12,21 @@ namespace {
 
 std::ptrdiff_t LinesOf(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
-// Prevents: a plan for 512 devices scrolls ten thousand lines over the terminal.
+// Prevents: a plan for 512 devices prints ten thousand lines on the terminal.
 TEST(PlanCommand, PrintsOneScreenOnATerminal) {
   OnTerminal plan({MusterProgram(), "plan", "recipes/gpt_175b.lua"}, MUSTER_SOURCE_DIR);
   EXPECT_TRUE(plan.Shows("full plan: --full"));
   EXPECT_TRUE(plan.Shows("plan        gpt-175b")) << "and its beginning is still there";
 }
 
-TEST(PlanCommand, PrintsItsSummaryWhereItIsAskedFor) {
+TEST(PlanCommand, PrintsItsSummaryOnRequest) {
   const CommandResult summary = Muster({"plan", "--summary", "recipes/gpt_175b.lua"});
   ASSERT_EQ(summary.exit_code, 0) << summary.err;
   EXPECT_LE(LinesOf(summary.out), 24);
   ExpectGolden(summary.out, "tests/golden/summary/gpt_175b.txt");
 }
 
-// Prevents: the output for comparison, storage or search depends on a new option.
+// Prevents: commands that compare, store or search plans need a new option.
 TEST(PlanCommand, PrintsTheCanonicalTextIntoPipes) {
   const CommandResult piped = Muster({"plan", "recipes/pipeline.lua"});
   const CommandResult full = Muster({"plan", "--full", "recipes/pipeline.lua"});
@@ -34,7 +34,7 @@ TEST(PlanCommand, PrintsTheCanonicalTextIntoPipes) {
   EXPECT_NE(piped.out.find("process worker.7 env RANK_ID=7\n"), std::string::npos);
 }
 
-TEST(PlanCommand, TakesOneFormAtATime) {
+TEST(PlanCommand, AcceptsOneFormAtATime) {
   for (const char* other : {"--json", "--id", "--full", "--shell"}) {
     EXPECT_EQ(Muster({"plan", "--summary", other, "recipes/hello.lua"}).exit_code, 2) << other;
   }

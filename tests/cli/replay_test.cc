@@ -21,7 +21,7 @@ class Replay : public ::testing::Test {
     first_ = Run({"run", recipe_.path(), "word=one two", "--", "extra"});
   }
 
-  // Gives the run directory that came of it.
+  // Returns the run directory.
   std::string Run(std::vector<std::string> words, int exit_code = 0) {
     const std::string folder = runs_ / std::to_string(++count_);
     words.insert(words.begin() + 1, {"--run-dir", folder, "--quiet"});
@@ -49,7 +49,7 @@ class Replay : public ::testing::Test {
   std::string first_;
 };
 
-TEST_F(Replay, RunsTheSamePlanAgainAndSaysWhose) {
+TEST_F(Replay, RunsTheSamePlanAgainAndNamesTheOriginal) {
   const std::string again = Run({"replay", first_});
   EXPECT_EQ(Log(again), Log(first_));
   const auto report = Json(again + "/report.json");
@@ -62,7 +62,7 @@ TEST_F(Replay, RunsTheSamePlanAgainAndSaysWhose) {
   EXPECT_EQ(Text(again + "/recipe/recipe.lua"), Text(first_ + "/recipe/recipe.lua"));
 }
 
-TEST_F(Replay, NeedsNoRecipeAnyMore) {
+TEST_F(Replay, WorksWithoutTheRecipe) {
   fs::remove(recipe_.path());
   EXPECT_EQ(Log(Run({"replay", first_})), Log(first_));
 }
@@ -87,7 +87,7 @@ TEST_F(Replay, ComparesRunsByTheirParameters) {
   EXPECT_EQ(Muster({"diff", again, first_, "times=7"}).exit_code, 0);
 }
 
-TEST_F(Replay, ComparesHowRunsWereCalled) {
+TEST_F(Replay, ComparesCommandLinesOfRuns) {
   const std::string again = Run({"run", first_, "--", "other"});
   const CommandResult result = Muster({"diff", first_, again});
   EXPECT_EQ(result.exit_code, 1) << result.err;
@@ -102,7 +102,7 @@ TEST_F(Replay, ExplainsARun) {
   EXPECT_NE(result.out.find("word = \"one two\"    command line\n"), std::string::npos) << result.out;
 }
 
-TEST_F(Replay, SaysThatARunOfAPlanHasNoRecipe) {
+TEST_F(Replay, ReportsThatARunOfAPlanHasNoRecipe) {
   const std::string of_plan = Run({"run", "--plan", first_ + "/plan.json"});
   const CommandResult result = Muster({"run", of_plan, "times=7"});
   EXPECT_EQ(result.exit_code, 2);
@@ -110,7 +110,7 @@ TEST_F(Replay, SaysThatARunOfAPlanHasNoRecipe) {
   EXPECT_EQ(Log(Run({"replay", of_plan})), Log(first_));
 }
 
-TEST_F(Replay, RefusesWhatIsNoRun) {
+TEST_F(Replay, RefusesAnythingButARun) {
   EXPECT_EQ(Muster({"replay", "/no/such/run"}).exit_code, 2);
   EXPECT_EQ(Muster({"replay", first_, "times=7"}).exit_code, 2) << "a plan takes no parameters";
 }

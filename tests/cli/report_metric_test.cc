@@ -1,4 +1,4 @@
-// muster report-metric: lines at $MUSTER_METRICS from a shell.
+// Tests muster report-metric: lines in $MUSTER_METRICS written from a shell.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -27,7 +27,7 @@ class ReportMetric : public ::testing::Test {
   std::string file_ = folder_ / "m.jsonl";
 };
 
-TEST_F(ReportMetric, AppendsOneLineWithAllThatIsGiven) {
+TEST_F(ReportMetric, AppendsOneLineWithAllValues) {
   EXPECT_EQ(Report({"step=100", "loss=0.3"}, file_).exit_code, 0);
   EXPECT_EQ(Report({"loss=nan", "note=a=b c", "ok=true", "lr=1e-4", "empty="}, file_).exit_code, 0);
   EXPECT_EQ(
@@ -35,12 +35,12 @@ TEST_F(ReportMetric, AppendsOneLineWithAllThatIsGiven) {
       "{\"loss\":0.3,\"step\":100}\n{\"empty\":\"\",\"loss\":null,\"lr\":0.0001,\"note\":\"a=b c\",\"ok\":true}\n");
 }
 
-TEST_F(ReportMetric, WritesToTheFileThatIsNamed) {
+TEST_F(ReportMetric, WritesToTheNamedFile) {
   EXPECT_EQ(Report({"--file", file_, "step=1"}, "/nowhere/at/all").exit_code, 0);
   EXPECT_EQ(Written(), "{\"step\":1}\n");
 }
 
-TEST_F(ReportMetric, SaysWhatIsWrong) {
+TEST_F(ReportMetric, ReportsMistakes) {
   const struct {
     std::vector<std::string> words;
     std::string variable;
@@ -62,7 +62,7 @@ TEST_F(ReportMetric, SaysWhatIsWrong) {
   EXPECT_EQ(Written(), "");
 }
 
-TEST_F(ReportMetric, IsOfferedByTheOverviewTheManPageAndShells) {
+TEST_F(ReportMetric, IsListedInTheOverviewTheManPageAndCompletion) {
   EXPECT_NE(Muster({"--help"}).out.find("  report-metric "), std::string::npos);
   EXPECT_NE(Muster({"docs", "--man"}).out.find("report\\-metric"), std::string::npos);
   EXPECT_NE(Muster({"report-metric", "--help"}).out.find("muster report-metric step=100 loss=0.3"), std::string::npos);

@@ -1,5 +1,5 @@
-// Tests resuming from checkpoints: muster run --resume, restarts, and the signal that requests one. A small training in
-// Python writes them and is killed.
+// Tests resuming from checkpoints: muster run --resume, restarts, and the signal that requests a checkpoint. A small
+// training in Python writes checkpoints and is killed.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,7 +17,7 @@ using nlohmann::json;
 
 class Resume : public ::testing::Test {
  protected:
-  // `fields` of the recipe besides; the command line of the training comes from its parameters.
+  // `fields`: further fields of the recipe; the training's command line comes from its parameters.
   explicit Resume(const std::string& fields = "checkpoint = { dir = \"checkpoints\", latest = \"step_*.txt\" },",
                   const std::string& role = "")
       : recipe_(
@@ -63,7 +63,7 @@ class Resume : public ::testing::Test {
   int count_ = 0;
 };
 
-TEST_F(Resume, GoesOnFromTheStepAtWhichTheJobWasKilled) {
+TEST_F(Resume, ContinuesFromTheLastCheckpointOfAKilledJob) {
   const std::string killed = Run({recipe_.path(), "steps=5", "die_at=3"}, 1);
   EXPECT_EQ(Log(killed), "from 0\nstep 1\nstep 2\nstep 3\n");
   const std::string resumed = Run({"--resume", killed, "die_at=0"});
@@ -76,7 +76,8 @@ TEST_F(Resume, GoesOnFromTheStepAtWhichTheJobWasKilled) {
   EXPECT_TRUE(before["resumed"].is_null());
   EXPECT_EQ(Json(resumed + "/inputs.json")["inputs"].back()["kind"], "checkpoint");
 
-  // A run that wrote no checkpoint resumes from its own start; the plan of a resumed run can be replayed.
+  // A run that wrote no checkpoint is resumed from the checkpoint it started from; the plan of a resumed run can be
+  // replayed.
   fs::remove_all(resumed + "/checkpoints");
   EXPECT_EQ(Log(Run({"--resume", resumed, "steps=4"})), "from 3\nstep 4\n");
   const CommandResult replay = Call({"replay", resumed, "--quiet", "--run-dir", runs_ / "replay"});
@@ -86,7 +87,7 @@ TEST_F(Resume, GoesOnFromTheStepAtWhichTheJobWasKilled) {
       << "its stored recipe is of a resumed run";
 }
 
-TEST_F(Resume, TakesAnotherRecipeAndAnotherCheckpointWhereTheyAreNamed) {
+TEST_F(Resume, UsesAnotherRecipeOrCheckpointIfNamed) {
   const std::string first = Run({recipe_.path()});
   const CommandResult plain = Call({"plan", recipe_.path(), "--id"});
   const CommandResult id = Call({"plan", "--resume", first, "--id"});
@@ -100,7 +101,7 @@ TEST_F(Resume, TakesAnotherRecipeAndAnotherCheckpointWhereTheyAreNamed) {
   EXPECT_NE(shown.out.find("continues from \"" + first + "/checkpoints/step_3.txt\""), std::string::npos) << shown.out;
 }
 
-TEST_F(Resume, IsWhatOtherCommandsAreAskedAbout) {
+TEST_F(Resume, IsShownByOtherCommands) {
   const std::string first = Run({recipe_.path()});
   for (const std::string command : {"check", "rehearse", "doctor"}) {
     const CommandResult good = Call({command, "--resume", first});
@@ -113,7 +114,7 @@ TEST_F(Resume, IsWhatOtherCommandsAreAskedAbout) {
   EXPECT_EQ(Call({"params", "--help"}).out.find("default RECIPE"), std::string::npos);
 }
 
-TEST_F(Resume, SaysWhyItCannot) {
+TEST_F(Resume, ReportsWhyItFails) {
   const std::string run = Run({recipe_.path()});
   const CommandResult unused = Call({"run", MUSTER_SOURCE_DIR "/recipes/hello.lua", "--resume", run});
   EXPECT_EQ(unused.exit_code, 2);
@@ -136,7 +137,7 @@ class ResumeAfterRestart : public Resume {
                "restart = { max = 1, backoff = 0 }, env = { FROM = job.checkpoint.newest }, ") {}
 };
 
-TEST_F(ResumeAfterRestart, GivesEachStartTheNewestCheckpointThatThereIs) {
+TEST_F(ResumeAfterRestart, GivesEachStartTheNewestCheckpoint) {
   const std::string run = Run({recipe_.path(), "always=true", "die_at=2"});
   EXPECT_EQ(Log(run), "from 0\nstep 1\nstep 2\n");
   EXPECT_EQ(Log(run, 1), "from 2\nstep 3\n");
@@ -150,7 +151,7 @@ class ResumeWithSignal : public Resume {
       : Resume("checkpoint = { dir = \"checkpoints\", latest = \"step_*.txt\", signal = \"USR1\", wait = \"1h\" },") {}
 };
 
-TEST_F(ResumeWithSignal, AsksForACheckpointBeforeItStops) {
+TEST_F(ResumeWithSignal, RequestsACheckpointBeforeItStops) {
   const std::string run = Run({recipe_.path(), "stop=" + MusterProgram()}, 143);
   EXPECT_NE(Log(run).find("told SIGUSR1\nstep 2\ntold SIGTERM\n"), std::string::npos) << Log(run);
   const auto stops = Records(run, "stop_ordered");

@@ -1,4 +1,4 @@
-// Tests muster run with files beside the recipe: the content of the files that processes get.
+// Tests muster run with files beside the recipe: processes get their exact content.
 #include <filesystem>
 #include <iterator>
 
@@ -45,7 +45,7 @@ TEST(ShippedFiles, ReachTheProcessByteForByteAtAnAbsolutePath) {
   EXPECT_EQ(ContentOf(recipe / "run/recipe/conf/e.json"), content);
 }
 
-TEST(ShippedFiles, AreReadBelowTheRecipesFolderOnly) {
+TEST(ShippedFiles, AreReadOnlyBelowTheRecipesFolder) {
   const OneRecipe recipe("muster.file(job.args[1]) job:workers { count = 1, command = { 'true' } }");
   fs::create_directory(recipe / "folder");
   fs::create_symlink("/etc/hostname", recipe / "link.json");

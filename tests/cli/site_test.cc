@@ -1,4 +1,4 @@
-// Tests site files: found above the current folder, or specified; their settings reach plans, processes and run
+// Tests site files, found above the current folder or specified: their settings reach plans, processes and run
 // directories, and are stored with a run.
 #include <filesystem>
 #include <fstream>
@@ -23,7 +23,7 @@ return muster.recipe { name = "echo", doc = "says a word", params = { word = mus
   plan = function(p, job) job:workers { count = 1, devices = 0, command = { "/usr/bin/env" } } end }
 )";
 
-// A project with a folder in it, in which muster is called.
+// A project with a folder in which muster is called.
 class AtSite : public ::testing::Test {
  protected:
   AtSite() {
@@ -64,7 +64,7 @@ class AtSite : public ::testing::Test {
   int runs_ = 0;
 };
 
-TEST_F(AtSite, APlanSaysWhereItsFactsAreFrom) {
+TEST_F(AtSite, APlanNamesTheSourceOfItsFacts) {
   Site("  hosts = \"n[1-2]:4\",\n  memory = \"64GiB\",");
   const CommandResult plan = Muster({"plan", "recipe.lua"});
   EXPECT_TRUE(Has(plan.out, "named host1 n2\n")) << plan.out << plan.err;
@@ -76,7 +76,7 @@ TEST_F(AtSite, APlanSaysWhereItsFactsAreFrom) {
   EXPECT_FALSE(Has(Muster({"plan", "recipe.lua"}, {"MUSTER_SITE="}).out, "n2"));
 }
 
-TEST_F(AtSite, WithoutASiteFilePlansAreAsTheyWere) {
+TEST_F(AtSite, WithoutASiteFilePlansAreUnchanged) {
   const std::string without = Muster({"plan", "recipe.lua", "--id"}).out;
   Site("");
   EXPECT_EQ(Muster({"plan", "recipe.lua", "--id"}).out, without);
@@ -90,13 +90,14 @@ TEST_F(AtSite, NearerFilesWinFieldByField) {
   EXPECT_TRUE(Has(out, "site memory from " + (project_ / "home/muster/site.lua") + ":4 (user site file)")) << out;
 }
 
-TEST_F(AtSite, WhatIsWrongIsToldAtItsLine) {
+TEST_F(AtSite, MistakesAreReportedAtTheirLine) {
   Site("  devices = 2,\n  memroy = \"1GiB\",\n  transport = 3,");
   const CommandResult check = Muster({"check", "recipe.lua"});
   EXPECT_EQ(check.exit_code, 2);
   EXPECT_TRUE(Has(check.err, "../muster.site.lua:4: error: a site file has no memroy")) << check.err;
   EXPECT_TRUE(Has(check.err, "hint: did you mean \"memory\"?")) << check.err;
-  EXPECT_TRUE(Has(check.err, "../muster.site.lua:5: error: transport is \"local\" or \"ssh\", got 3")) << check.err;
+  EXPECT_TRUE(Has(check.err, "../muster.site.lua:5: error: transport must be \"local\" or \"ssh\", got 3"))
+      << check.err;
   EXPECT_EQ(Muster({"ls"}).exit_code, 2) << "where runs are is said there, too";
   EXPECT_EQ(Muster({"docs", "mode"}).exit_code, 0) << "what needs no site does not read it";
   EXPECT_EQ(Muster({"plan", "recipe.lua", "--site", "nowhere.lua"}).exit_code, 2);
@@ -111,7 +112,7 @@ TEST_F(AtSite, AProjectFileThatOthersCanWriteIsRefused) {
   EXPECT_EQ(Muster({"plan", "recipe.lua", "--site", "../muster.site.lua"}).exit_code, 0) << "named on purpose";
 }
 
-// A foreign project, checked in the home of a user with private files.
+// A foreign project, checked by a user with private files in the home folder.
 class ForeignProject : public AtSite {
  protected:
   ForeignProject() {
@@ -119,7 +120,7 @@ class ForeignProject : public AtSite {
     std::ofstream(home_ / ".ssh/id.lua") << kPrivate;
     std::ofstream(home_ / ".ssh/hosts") << kPrivate;
   }
-  // All that a command prints, which must not have worked.
+  // Returns everything that a command prints, which must have failed.
   std::string Refused(std::vector<std::string> words) const {
     const CommandResult result = Muster(std::move(words), {"HOME=" + home_.path()});
     EXPECT_EQ(result.exit_code, 2) << result.out << result.err;
@@ -131,7 +132,7 @@ class ForeignProject : public AtSite {
   TempDir home_;
 };
 
-TEST_F(ForeignProject, ItsSiteFileNamesOnlyWhatIsInIt) {
+TEST_F(ForeignProject, ItsSiteFileNamesOnlyFilesOfTheProject) {
   const std::string home = fs::canonical(home_.path());
   fs::create_directory_symlink(home_.path(), project_ / "link");
   fs::create_symlink(home_ / ".ssh/id.lua", project_ / "policy.lua");
@@ -161,7 +162,7 @@ TEST_F(ForeignProject, ItsSiteFileNamesOnlyWhatIsInIt) {
   }
 }
 
-TEST_F(ForeignProject, ItsSiteFileIsNoLinkOutOfIt) {
+TEST_F(ForeignProject, ItsSiteFileMustNotBeALinkOutOfIt) {
   fs::create_symlink(home_ / ".ssh/id.lua", project_ / "muster.site.lua");
   EXPECT_TRUE(Has(Refused({"check", "recipe.lua"}), "../muster.site.lua: error: the site file is \""));
   Write("facts.lua", "return require('muster').site { devices = 3 }\n");
@@ -170,13 +171,13 @@ TEST_F(ForeignProject, ItsSiteFileIsNoLinkOutOfIt) {
   EXPECT_EQ(Muster({"check", "recipe.lua"}).exit_code, 0) << "a link to what is in the project is as good as a file";
 }
 
-TEST_F(ForeignProject, ItsRecipesAreNoLinksOutOfTheirFolder) {
+TEST_F(ForeignProject, ItsRecipesMustNotBeLinksOutOfTheirFolder) {
   fs::create_symlink(home_ / ".ssh/id.lua", project_ / "work/sly.lua");
   EXPECT_TRUE(Has(Refused({"check", "sly.lua"}), "sly.lua: error: the recipe is a link that leads out of its folder"));
   EXPECT_TRUE(Has(Refused({"check", project_ / "work/sly.lua"}), "the recipe is a link that leads out of its folder"));
 }
 
-TEST_F(ForeignProject, ItsLibrariesHaveNothingOutsideOfThem) {
+TEST_F(ForeignProject, ItsLibrariesReadNothingOutsideOfThem) {
   Site("  libraries = { x = 'lib' },");
   Write("lib/ok.lua", kEcho);
   fs::create_symlink(home_ / ".ssh/id.lua", project_ / "lib/sly.lua");
@@ -189,7 +190,7 @@ TEST_F(ForeignProject, ItsLibrariesHaveNothingOutsideOfThem) {
   EXPECT_FALSE(Has(Muster({"ls", "--recipes"}).out, "hunter2"));
 }
 
-TEST_F(ForeignProject, TheUsersOwnSiteFileNamesWhatItLikes) {
+TEST_F(ForeignProject, TheUsersOwnSiteFileMayNameAnyFile) {
   fs::create_directories(home_ / ".config/muster");
   fs::create_directories(home_ / "recipes");
   std::ofstream(home_ / "recipes/echo.lua") << kEcho;
@@ -204,7 +205,7 @@ TEST_F(ForeignProject, TheUsersOwnSiteFileNamesWhatItLikes) {
   EXPECT_TRUE(Has(given.out, "named host0 n7\n")) << given.out << given.err;
 }
 
-TEST_F(ForeignProject, ItsFilesCostNoMoreThanTheyMay) {
+TEST_F(ForeignProject, ItsFilesAreLimitedInSize) {
   for (int i = 0; i < 30; ++i) fs::create_directory_symlink(".", project_ / ("work/l" + std::to_string(i)));
   std::ofstream large(project_ / "work/large.json");
   large << "{}";
@@ -223,7 +224,7 @@ TEST_F(ForeignProject, ItsFilesCostNoMoreThanTheyMay) {
   EXPECT_TRUE(Has(Refused({"check", "greedy.lua"}), "long.json:1: error: it would take more than 64 MiB of memory"));
 }
 
-TEST_F(AtSite, ProcessesInheritWhatTheSiteLeavesThem) {
+TEST_F(AtSite, ProcessesInheritTheEnvironmentOfTheSite) {
   Site(
       "  environment = {\n    set = { FROM_SITE = \"a b\", LEVEL = 3 },\n    unset = { \"OMPI_*\" },\n    pass = { "
       "\"KEPT\", \"OMPI_*\" },\n  },");
@@ -253,7 +254,7 @@ return muster.recipe { name = "act", plan = function(p, job)
   EXPECT_TRUE(Has(log, "SEEN=site\n")) << log;
 }
 
-TEST_F(AtSite, RunsAreKeptWhereTheSiteSays) {
+TEST_F(AtSite, RunsAreStoredInTheSitesFolder) {
   Site("  run_root = \"kept\",");
   ASSERT_EQ(Muster({"run", "recipe.lua", "--quiet"}).exit_code, 0);
   EXPECT_TRUE(fs::is_directory(project_ / "kept/runs/echo"));
@@ -268,7 +269,7 @@ mode_t ModeOf(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
 }
 
-TEST_F(AtSite, AccessOfTheGroupIsToReadAllButSecrets) {
+TEST_F(AtSite, TheGroupCanReadAllButSecrets) {
   Site("  access = \"group\",");
   const std::string run = Run({"run", "recipe.lua"});
   EXPECT_EQ(ModeOf(run), 02750U);
@@ -286,7 +287,7 @@ TEST_F(AtSite, AccessOfTheGroupIsToReadAllButSecrets) {
   EXPECT_EQ(ModeOf(alone + "/plan.json"), 0600U);
 }
 
-TEST_F(AtSite, FoldersThatKeepTheGroupOutAreTold) {
+TEST_F(AtSite, FoldersThatExcludeTheGroupAreReported) {
   ASSERT_EQ(Muster({"run", "recipe.lua", "--quiet"}).exit_code, 0);
   Site("  access = \"group\",");
   const CommandResult warned = Muster({"run", "recipe.lua", "--quiet"});
@@ -334,7 +335,7 @@ TEST_F(AtSite, RulesJudgeEveryPlan) {
   EXPECT_EQ(Muster({"replay", run, "--quiet"}).exit_code, 0) << "a replay makes no plan";
 }
 
-TEST_F(AtSite, ARecipePutsNothingInThePlaceOfTheRules) {
+TEST_F(AtSite, ARecipeCannotReplaceTheRules) {
   Site("  rules = \"policy.lua\",");
   Write("policy.lua", "return function(plan, check) check(false, \"not here\") end\n");
   Write("work/@rules/policy.lua", "return function() end\n");
@@ -374,14 +375,14 @@ TEST_F(WithLibrary, ItsRecipesRunByName) {
   EXPECT_EQ(Muster({"params", "@acme/gpt.lua"}).exit_code, 0);
 }
 
-TEST_F(WithLibrary, ARunOfItLastsWhenItHasGone) {
+TEST_F(WithLibrary, ARunOfItWorksAfterItIsRemoved) {
   const std::string run = Run({"run", "mine.lua"});
   EXPECT_TRUE(fs::exists(run + "/recipe/@acme/parts/words.lua"));
   const std::string id = Muster({"plan", run, "--id"}).out;
   fs::rename(project_ / "lib/x.txt", project_ / "x.txt");
   fs::remove_all(project_ / "lib");
   fs::create_directories(project_ / "lib");
-  fs::rename(project_ / "x.txt", project_ / "lib/x.txt");  // no source: processes need it where it was
+  fs::rename(project_ / "x.txt", project_ / "lib/x.txt");  // not a source: the processes need it at its place
   fs::remove(project_ / "muster.site.lua");
   EXPECT_EQ(Muster({"plan", run, "--id"}).out, id);
   EXPECT_FALSE(id.empty());
@@ -389,7 +390,7 @@ TEST_F(WithLibrary, ARunOfItLastsWhenItHasGone) {
   EXPECT_EQ(Log(Run({"replay", run})), Log(run));
 }
 
-TEST_F(WithLibrary, WhatIsNotThereIsToldWithWhatIs) {
+TEST_F(WithLibrary, AMissingRecipeIsReportedWithTheExistingOnes) {
   const auto told = [&](const std::string& recipe) { return Muster({"check", recipe}).err; };
   EXPECT_TRUE(Has(told("@acm/gpt"), "there is no library @acm\nhint: did you mean \"@acme\"?")) << told("@acm/gpt");
   EXPECT_TRUE(Has(told("@acme/gpd"), "there is no recipe @acme/gpd\nhint: did you mean \"@acme/gpt\"?"))
@@ -408,7 +409,7 @@ TEST_F(WithLibrary, WhatIsNotThereIsToldWithWhatIs) {
   EXPECT_TRUE(Has(Muster({"check", "@acme/gpt", "--site", "none"}).err, "libraries = { acme = \"FOLDER\" }"));
 }
 
-TEST_F(WithLibrary, NothingOutsideOfItIsRead) {
+TEST_F(WithLibrary, NoFileOutsideOfItIsRead) {
   Write("secret.lua", "return 'secret'\n");
   fs::create_symlink(project_ / "secret.lua", project_ / "lib/link.lua");
   Write("work/bad.lua", "local word = require \"@acme/link\"\nreturn word\n");
@@ -416,7 +417,7 @@ TEST_F(WithLibrary, NothingOutsideOfItIsRead) {
   EXPECT_TRUE(Has(err, "it is not below the library's folder")) << err;
 }
 
-TEST_F(WithLibrary, LsListsRecipesWithWhatTheySay) {
+TEST_F(WithLibrary, LsListsRecipesWithTheirDescriptions) {
   const auto json = nlohmann::json::parse(Muster({"ls", "--recipes", "--json"}).out);
   std::map<std::string, nlohmann::json> by_name;
   std::vector<std::string> names;
@@ -464,7 +465,7 @@ TEST_F(AtSite, DoctorWritesASiteFileThatLoads) {
   EXPECT_EQ(Muster({"doctor", "recipe.lua", "--write-site", "x.lua"}).exit_code, 2);
 }
 
-TEST_F(AtSite, EveryCommentedFactOfTheWrittenFileIsOne) {
+TEST_F(AtSite, EveryCommentedFactOfTheWrittenFileIsValid) {
   ASSERT_FALSE(Muster({"doctor", "--write-site", "new.lua"}).err.empty());
   std::string text = Text(project_ / "work/new.lua");
   std::string all;
@@ -485,7 +486,7 @@ TEST_F(AtSite, EveryCommentedFactOfTheWrittenFileIsOne) {
   }
 }
 
-TEST_F(AtSite, TransportSaysWhetherItsHostsAreUsed) {
+TEST_F(AtSite, TransportDecidesWhetherItsHostsAreUsed) {
   Site("  hosts = \"n[1-2]\",\n  transport = \"local\",");
   EXPECT_FALSE(Has(Muster({"plan", "recipe.lua"}).out, "n1"));
   Site("  transport = \"ssh\",");
@@ -500,7 +501,7 @@ TEST_F(AtSite, TransportSaysWhetherItsHostsAreUsed) {
   EXPECT_FALSE(Log(Run({"replay", run})).empty()) << "a replay goes where the run was";
 }
 
-// The blocks of Lua in a page.
+// Returns the Lua blocks of a page.
 std::vector<std::string> LuaBlocks(const std::string& page) {
   std::vector<std::string> blocks;
   for (std::size_t at = 0; (at = page.find("```lua\n", at)) != std::string::npos;) {
@@ -512,7 +513,7 @@ std::vector<std::string> LuaBlocks(const std::string& page) {
   return blocks;
 }
 
-TEST_F(AtSite, ThePageAboutSiteFilesIsTrue) {
+TEST_F(AtSite, ThePageAboutSiteFilesIsCorrect) {
   const auto blocks = LuaBlocks(Text(std::string(MUSTER_SOURCE_DIR) + "/docs/site.md"));
   ASSERT_EQ(blocks.size(), 2U);
   Write("muster.site.lua", blocks[0]);
@@ -524,7 +525,7 @@ TEST_F(AtSite, ThePageAboutSiteFilesIsTrue) {
   EXPECT_TRUE(Has(many.err, "policy.lua:3: error: at most 64 devices for one job, echo takes 128")) << many.err;
 }
 
-TEST_F(AtSite, WhatHasItsHostsAlreadyIsGivenNoPartOfAList) {
+TEST_F(AtSite, PlansWithHostsGetNoPartOfAHostList) {
   const std::string run = Run({"run", "recipe.lua"});
   Site("  hosts = \"n[1-3]:1\",");
   Write("work/a.plan.json", Muster({"plan", "recipe.lua", "--json"}).out);
@@ -542,7 +543,7 @@ TEST_F(AtSite, WhatHasItsHostsAlreadyIsGivenNoPartOfAList) {
   EXPECT_TRUE(Has(Muster({"plan", run, "--host", "m[1-2]", "--exclude", "m1"}).out, "named host0 m2\n"));
 }
 
-TEST_F(AtSite, HostsMayStandInAFile) {
+TEST_F(AtSite, HostsMayBeListedInAFile) {
   Site("  hostfile = \"hosts.txt\",");
   Write("hosts.txt", "n1 slots=2\nn2 slots=2\n");
   EXPECT_TRUE(Has(Muster({"plan", "recipe.lua"}).out, "host host1 devices 2\n"));

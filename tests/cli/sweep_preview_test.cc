@@ -1,4 +1,4 @@
-// Tests muster sweep --preview as text and JSON, and refusals before anything is judged.
+// Tests muster sweep --preview as text and JSON, and mistakes that are refused before any trial is evaluated.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -45,22 +45,22 @@ TEST(SweepCommand, FindsFifteenOfTwentyFourLayoutsPossible) {
   EXPECT_EQ(places, (std::map<int, std::string>{{3, "recipes/gpt.lua:45"}, {6, "recipes/sweep_gpt.lua:26"}}));
 }
 
-TEST(SweepCommand, PreviewsWordsOverARecipe) {
+TEST(SweepCommand, PreviewsAxesOfTheCommandLine) {
   ExpectPreviewed(
       "words", {"recipes/gpt.lua", "--grid", "hosts=1..4", "--zip", "pipeline_stages=1,2", "tensor_parallel_size=8,4",
                 "--where", "bubble < 0.2", "--where", "hosts ~= 3", "--minimize", "loss", "--slots", "2"});
 }
 
-TEST(SweepCommand, JudgesTrialsWhereAConditionLooksAtAContinuousAxis) {
+TEST(SweepCommand, EvaluatesTrialsIfAConditionDependsOnAContinuousAxis) {
   ExpectPreviewed("continuous", {"recipes/gpt.lua", "--grid", "learning_rate=1e-5..1e-3:log", "--random", "64",
                                  "--where", "learning_rate < 5e-4"});
 }
 
-TEST(SweepCommand, TakesOnePartOfAFilesTrials) {
+TEST(SweepCommand, SelectsOneShardOfAFilesTrials) {
   ExpectPreviewed("shard", {"recipes/sweep_gpt.lua", "--shard", "1/4", "--max-time", "2h"});
 }
 
-TEST(SweepCommand, RefusesWhatItCannotMean) {
+TEST(SweepCommand, RefusesMistakes) {
   ExpectRefused("no_sweep", {"recipes/gpt.lua"});
   ExpectRefused("unknown_name", {"recipes/gpt.lua", "--grid", "learning_rat=1,2", "--grid", "steps=1,x"});
   ExpectRefused("given_twice", {"recipes/gpt.lua", "steps=5", "--grid", "steps=1,2"});
@@ -76,10 +76,10 @@ TEST(SweepCommand, RefusesWhatItCannotMean) {
   ExpectRefused("spares", {"recipes/gpt.lua", "--grid", "steps=1,2", "--host", "a,b:8", "--spares", "1"});
 }
 
-// Prevents: a sweep without anything to vary runs one trial and reports success.
+// Prevents: a sweep with nothing to vary runs one trial and reports success.
 TEST(SweepCommand, RefusesAnEmptySpace) { ExpectRefused("empty_space", {"tests/golden/sweep/empty_space.lua"}); }
 
-// Prevents: a sweep whose condition rejects every point ends without saying which condition that was.
+// Prevents: a sweep whose condition rejects every point ends without naming that condition.
 TEST(SweepCommand, NamesTheConditionThatRejectsEveryPoint) {
   const TempDir folder;
   const CommandResult result =

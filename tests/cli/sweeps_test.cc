@@ -82,7 +82,7 @@ std::vector<std::string> Column(const CommandResult& result, std::size_t column)
 
 using Words = std::vector<std::string>;
 
-TEST(Sweeps, AreListedAfterRunsAndByThemselves) {
+TEST(Sweeps, AreListedAfterRunsAndAlone) {
   const SweepFolder folder(MadeFile(), Six());
   const CommandResult all = folder.Muster({"ls"});
   EXPECT_EQ(all.exit_code, 0) << all.err;
@@ -119,7 +119,7 @@ TEST(Sweeps, ShowTheirTrialsChosenAndSorted) {
   EXPECT_NE(slip.err.find("did you mean \"optimizer\""), std::string::npos) << slip.err;
 }
 
-// With a space, as its head would have written it.
+// Writes the files that a sweep's head would have written for this space.
 void Describe(const SweepFolder& folder, const SweepFile& file, std::vector<Value> rates) {
   const Value lr(Value::Map{{"kind", "axis"}, {"name", "lr"}, {"axis", "choice"}, {"values", Value(std::move(rates))}});
   const Value workers(
@@ -166,7 +166,7 @@ TEST(Sweeps, AreComparedSideBySide) {
   EXPECT_NE(half.err.find("\"nosuch\" names no sweep"), std::string::npos) << half.err;
 }
 
-TEST(Sweeps, SayTheSameOfAnAttemptWhereverItIsShown) {
+TEST(Sweeps, ShowTheSameStateOfAnAttemptEverywhere) {
   std::vector<SweepEntry> entries = Six();
   AttemptEnded interrupted;
   interrupted.trial = 4;
@@ -187,7 +187,7 @@ TEST(Sweeps, SayTheSameOfAnAttemptWhereverItIsShown) {
   EXPECT_EQ(of_four["attempts"][0]["state"], "interrupted");
   EXPECT_EQ(of_four["attempts"][1]["state"], "ok");
   EXPECT_EQ(of_four["attempts"][1]["resumed"]["attempt"], 1);
-  // A trial that is tried again has attempts that ended, and these did not change.
+  // The ended attempts of a retried trial keep their state.
   EXPECT_EQ(Column(folder.Muster({"ls", "made", "-n", "1"}), 2), (Words{"STATE", "again"}));
   EXPECT_NE(folder.Muster({"show", "made:0"}).out.find("attempt 1: ok\n"), std::string::npos);
   EXPECT_EQ(json::parse(folder.Muster({"show", "made:0", "--json"}).out)["attempts"][0]["state"], "ok");
@@ -213,7 +213,7 @@ TEST(Sweeps, AreShownWithReasonsRungsAndFailures) {
   EXPECT_EQ(told["reasons"][0]["trials"], 1);
 }
 
-TEST(Sweeps, ShowATrialByNumberIdOrAsTheBest) {
+TEST(Sweeps, ShowATrialByNumberByIdOrAsTheBest) {
   const SweepFolder folder(MadeFile(), Six());
   const CommandResult best = folder.Muster({"show", "made:best"});
   EXPECT_NE(best.out.find("5 of made"), std::string::npos) << best.out << best.err;
@@ -232,7 +232,7 @@ TEST(Sweeps, ShowATrialByNumberIdOrAsTheBest) {
   EXPECT_NE(folder.Muster({"show", "made:0.5"}).err.find("no attempt 5"), std::string::npos);
 }
 
-TEST(Sweeps, TellTheirBestByTheObjective) {
+TEST(Sweeps, ShowTheirBestByTheObjective) {
   const SweepFolder folder(MadeFile(), Six());
   EXPECT_EQ(Column(folder.Muster({"best", "made", "-n", "5"}), 0), (Words{"TRIAL", "5", "0"}));
   std::vector<SweepEntry> entries = Six();
@@ -285,7 +285,7 @@ TEST(Sweeps, AreExportedWithTheSameColumnsForAll) {
   EXPECT_EQ(folder.Muster({"export", "made", "--sqlite"}).exit_code, 2);
 }
 
-TEST(Sweeps, GiveTheirTrialsToCommandsThatWantARun) {
+TEST(Sweeps, AllowTheirTrialsWhereARunIsExpected) {
   const SweepFolder folder(MadeFile(), Six());
   std::ofstream(folder / "recipe.lua")
       << "local muster = require \"muster\"\nreturn muster.recipe { name = \"t\", params = { lr = muster.float { 0.1 "
@@ -310,7 +310,7 @@ TEST(Sweeps, GiveTheirTrialsToCommandsThatWantARun) {
   EXPECT_NE(folder.Muster({"report", "made:1"}).err.find("it is impossible"), std::string::npos);
 }
 
-TEST(Sweeps, AreNotGoneOnWithOverOtherPoints) {
+TEST(Sweeps, CannotBeResumedWithOtherPoints) {
   const TempDir folder;
   const auto write = [&](const std::string& values) {
     std::ofstream(folder / "s.lua")
@@ -338,7 +338,7 @@ TEST(Sweeps, AreNotGoneOnWithOverOtherPoints) {
   EXPECT_EQ(call({"resume", "-q", "--accept"}).exit_code, 0);
 }
 
-TEST(CheckSweep, SeesWhatIsWrong) {
+TEST(CheckSweep, DetectsEveryProblem) {
   const auto complains = [](std::vector<SweepEntry> entries, const std::string& rule) {
     const SweepFolder folder(MadeFile(), entries);
     const CommandResult checked = folder.Checked();

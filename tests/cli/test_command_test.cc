@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 std::string Said(const CommandResult& result) { return result.out + result.err; }
 
-// A folder with two recipes, one of them with a profile, and a module.
+// A folder with two recipes, of which one has a profile, and a module.
 class TestCommand : public ::testing::Test {
  protected:
   TestCommand() {
@@ -56,7 +56,7 @@ return muster.recipe { name = "train", cluster = { hosts = 1, devices_per_host =
   TempDir folder_;
 };
 
-TEST_F(TestCommand, WantsWhatIsMissingAndWritesItWhenAsked) {
+TEST_F(TestCommand, FailsOnAMissingGoldenFileAndWritesItOnRequest) {
   const CommandResult before = Test();
   EXPECT_EQ(before.exit_code, 1) << Said(before);
   EXPECT_NE(before.out.find("--update writes it"), std::string::npos) << before.out;
@@ -71,27 +71,28 @@ TEST_F(TestCommand, WantsWhatIsMissingAndWritesItWhenAsked) {
   EXPECT_EQ(after.err, "") << "what a recipe prints is nobody's expectation";
 }
 
-TEST_F(TestCommand, SaysWhatItLeavesOutAndWhy) {
+TEST_F(TestCommand, ReportsWhatItSkipsAndWhy) {
   const std::string said = Test().out;
   EXPECT_NE(said.find("parts/optim.lua"), std::string::npos) << said;
   EXPECT_NE(said.find("it returns no recipe"), std::string::npos) << said;
   EXPECT_NE(said.find("it needs a value for data"), std::string::npos) << said;
 }
 
-TEST_F(TestCommand, TakesNoRecipeOutOfARunDirectory) {
+TEST_F(TestCommand, IgnoresRecipesInRunDirectories) {
   for (const char* name : {"journal.jsonl", "plan.json", "recipe/train.lua"})
     Put(std::string("runs/train/20260102T030405-abcd/") + name, "return {}");
   Put(".cache/train.lua", "return {}");
   Put("kept/plan.json", "{}");
   Put("kept/small.lua", Get("train.lua"));
   const std::string said = Test().out;
-  fs::remove(folder_ / "runs/train/20260102T030405-abcd/journal.jsonl");  // it is the journal of no run
+  // Not a valid journal, which the check of run directories after the tests would report.
+  fs::remove(folder_ / "runs/train/20260102T030405-abcd/journal.jsonl");
   EXPECT_EQ(said.find("runs/"), std::string::npos) << said;
   EXPECT_EQ(said.find(".cache"), std::string::npos) << said;
   EXPECT_NE(said.find("kept/small "), std::string::npos) << "a plan beside a recipe makes no run directory\n" << said;
 }
 
-TEST_F(TestCommand, RefusesTwoRecipesThatWouldKeepTheSamePlan) {
+TEST_F(TestCommand, RefusesTwoRecipesWithTheSameGoldenFile) {
   Put("train.tiny.lua", Get("train.lua"));
   const CommandResult result = Test({"--update"});
   EXPECT_EQ(result.exit_code, 2) << Said(result);
@@ -103,7 +104,7 @@ TEST_F(TestCommand, RefusesTwoRecipesThatWouldKeepTheSamePlan) {
   EXPECT_FALSE(fs::exists(folder_ / "golden/train.tiny.plan"));
 }
 
-TEST_F(TestCommand, TellsWhatDiffersByCause) {
+TEST_F(TestCommand, ReportsDifferencesByCause) {
   ASSERT_EQ(Test({"--update"}).exit_code, 0);
   PutTrain("64");
   const CommandResult result = Test();
@@ -122,7 +123,7 @@ TEST_F(TestCommand, TellsWhatDiffersByCause) {
   EXPECT_EQ(json["cases"][1]["verdict"], "ok");
 }
 
-TEST_F(TestCommand, TellsWhichOfSeveralParametersChangesWhat) {
+TEST_F(TestCommand, AttributesChangesToTheirParameters) {
   ASSERT_EQ(Test({"--update"}).exit_code, 0);
   PutTrain("64 ");
   std::string text = Get("train.lua");
@@ -138,7 +139,7 @@ TEST_F(TestCommand, TellsWhichOfSeveralParametersChangesWhat) {
   EXPECT_LT(word, said.find("  stages  2 → 4")) << said;
 }
 
-TEST_F(TestCommand, DoesNotDependOnTheMachineNorOnWhoCalls) {
+TEST_F(TestCommand, IsIndependentOfMachineAndCaller) {
   ASSERT_EQ(Test({"--update"}).exit_code, 0);
   EXPECT_EQ(Get("golden/needy.given.plan").find(folder_.path()), std::string::npos);
   EXPECT_NE(Get("golden/needy.given.plan").find("\"/a b\" \"/recipes/parts/optim.lua\""), std::string::npos)
@@ -156,7 +157,7 @@ TEST_F(TestCommand, DoesNotDependOnTheMachineNorOnWhoCalls) {
   EXPECT_EQ(inside.exit_code, 0) << Said(inside);
 }
 
-TEST_F(TestCommand, AFailureIsExpectedOnlyWhereItIsSaidToBe) {
+TEST_F(TestCommand, AFailureMustBeDeclared) {
   Put("golden/train.cases", "odd: stages=3\n");
   const CommandResult unsaid = Test({"--update", "train"});
   EXPECT_EQ(unsaid.exit_code, 1);
@@ -169,7 +170,7 @@ TEST_F(TestCommand, AFailureIsExpectedOnlyWhereItIsSaidToBe) {
             std::string::npos)
       << Get("golden/train.odd.err");
   EXPECT_EQ(Test({"train"}).exit_code, 0);
-  // Other words for the same mistake are a difference, and a plan where there was none is one, too.
+  // Other errors count as a difference, and so does a plan where an error is expected.
   PutTrain("34");
   EXPECT_NE(Test({"train.odd"}).out.find("its errors differ from the golden file"), std::string::npos);
   PutTrain("33");
@@ -178,7 +179,7 @@ TEST_F(TestCommand, AFailureIsExpectedOnlyWhereItIsSaidToBe) {
   EXPECT_NE(works.out.find("but it gives a plan"), std::string::npos) << works.out;
 }
 
-TEST_F(TestCommand, WhatIsKeptIsNoLinkOutOfTheFolder) {
+TEST_F(TestCommand, GoldenFilesMustNotBeLinksOutOfTheFolder) {
   const TempDir elsewhere;
   const std::string secret = elsewhere / "secret";
   std::ofstream(secret) << "hunter2: hunter2\n";
@@ -197,7 +198,7 @@ TEST_F(TestCommand, WhatIsKeptIsNoLinkOutOfTheFolder) {
   }
 }
 
-TEST_F(TestCommand, WarningsAreKeptBesideThePlan) {
+TEST_F(TestCommand, WarningsAreStoredBesideThePlan) {
   ASSERT_EQ(Test({"--update"}).exit_code, 0);
   std::string text = Get("train.lua");
   text.insert(text.find("stages = muster.int { 2,") + 24, " was = 'cuts',");
@@ -212,7 +213,7 @@ TEST_F(TestCommand, WarningsAreKeptBesideThePlan) {
   EXPECT_NE(result.out.find("its warnings differ from the golden file"), std::string::npos) << result.out;
 }
 
-TEST_F(TestCommand, WhatBelongsToNoCaseIsStale) {
+TEST_F(TestCommand, FilesWithoutACaseAreStale) {
   ASSERT_EQ(Test({"--update"}).exit_code, 0);
   Put("golden/train.huge.plan", "plan name train\n");
   Put("golden/gone.err", "");
@@ -229,7 +230,7 @@ TEST_F(TestCommand, WhatBelongsToNoCaseIsStale) {
   EXPECT_FALSE(fs::exists(folder_ / "golden/gone.err"));
 }
 
-TEST_F(TestCommand, ARecipeThatIsBrokenLosesNothing) {
+TEST_F(TestCommand, ABrokenRecipeKeepsItsGoldenFiles) {
   ASSERT_EQ(Test({"--update"}).exit_code, 0);
   const std::string kept = Get("golden/train.tiny.plan");
   Put("train.lua", "return muster.recipe {");
@@ -240,7 +241,7 @@ TEST_F(TestCommand, ARecipeThatIsBrokenLosesNothing) {
   EXPECT_TRUE(fs::exists(folder_ / "golden/train.plan"));
 }
 
-TEST_F(TestCommand, KeepsAnExcerptOfWhatNobodyReads) {
+TEST_F(TestCommand, StoresAnExcerptOfALargePlan) {
   Put("golden/train.cases", "many: hosts=1 devices_per_host=4 layers=1024\n");
   std::string text = Get("train.lua");
   text.replace(text.find("count = 4, devices = 1"), 22, "count = p.layers");
@@ -257,7 +258,7 @@ TEST_F(TestCommand, KeepsAnExcerptOfWhatNobodyReads) {
   EXPECT_NE(result.out.find("layers  1024 → 2048"), std::string::npos) << result.out;
 }
 
-TEST_F(TestCommand, TellsWhatIsWrongWithTheWords) {
+TEST_F(TestCommand, ReportsUsageErrors) {
   const auto said = [&](std::vector<std::string> words) {
     const CommandResult result = Test(std::move(words));
     EXPECT_EQ(result.exit_code, 2) << Said(result);

@@ -1,4 +1,4 @@
-// Tests git calls on repositories, hostile ones included: nothing that they configure may be executed.
+// Tests git calls, also on hostile repositories: nothing that a repository configures may be executed.
 #include "code/git_call.h"
 
 #include <optional>
@@ -25,7 +25,7 @@ std::optional<GitState> Look(const std::string& folder, const std::vector<std::s
   return seen;
 }
 
-TEST(GitQuery, TellsCommitAndWhatDiffersFromIt) {
+TEST(GitQuery, ReportsTheCommitAndTheChangesSince) {
   SKIP_WITHOUT_GIT();
   const Repository repository;
   repository.Write("a.py", "one");
@@ -44,14 +44,14 @@ TEST(GitQuery, TellsCommitAndWhatDiffersFromIt) {
   EXPECT_EQ(state->untracked, 1U);
 }
 
-TEST(GitQuery, SaysNothingWithoutARepositoryOrWithoutGit) {
+TEST(GitQuery, IsEmptyWithoutARepositoryOrGit) {
   const TempDir folder;
   EXPECT_FALSE(
       Look(folder.path(), {"PATH=/usr/bin:/bin", "HOME=" + folder.path(), "GIT_CEILING_DIRECTORIES=" + folder.path()}));
   EXPECT_FALSE(Look(folder.path(), {"PATH=" + folder.path()}));
 }
 
-TEST(GitQuery, ExecutesNothingThatARepositoryNames) {
+TEST(GitQuery, ExecutesNothingThatARepositoryConfigures) {
   SKIP_WITHOUT_GIT();
   const Repository repository;
   const TempDir marks;
@@ -69,9 +69,9 @@ TEST(GitQuery, ExecutesNothingThatARepositoryNames) {
   repository.Write("hooks/post-index-change", "#!/bin/sh\n" + touch + "hook\n");
   std::filesystem::permissions(repository / "hooks/post-index-change", std::filesystem::perms::owner_all);
   repository.Git({"config", "core.hooksPath", repository / "hooks"});
-  repository.Write("a.py", "two");  // as long as before, so that its content has to be compared
+  repository.Write("a.py", "two");  // same size as before, so that git compares contents
 
-  // What shows that the repository is hostile at all: an ordinary call runs something.
+  // Proves that the repository is hostile: an ordinary git call executes its command.
   RunCommand({.argv = {"git", "status"}, .env = repository.environment(), .cwd = repository.folder()});
   ASSERT_FALSE(std::filesystem::is_empty(marks.path()));
   for (const auto& mark : std::filesystem::directory_iterator(marks.path())) std::filesystem::remove(mark);
@@ -83,7 +83,7 @@ TEST(GitQuery, ExecutesNothingThatARepositoryNames) {
   EXPECT_TRUE(std::filesystem::is_empty(marks.path())) << *std::filesystem::directory_iterator(marks.path());
 }
 
-TEST(GitCall, EndsWhatTakesTooLong) {
+TEST(GitCall, KillsGitOnTimeout) {
   const TempDir folder;
   std::ofstream(folder / "git") << "#!/bin/sh\nexec /bin/cat /dev/zero > /dev/null\n";
   std::filesystem::permissions(folder / "git", std::filesystem::perms::owner_all);
@@ -93,7 +93,7 @@ TEST(GitCall, EndsWhatTakesTooLong) {
   EXPECT_EQ(call.Take(std::chrono::milliseconds(20)).exit_code, -1);
 }
 
-TEST(GitCall, FindsTheNamesOfFiltersWhateverIsInThem) {
+TEST(GitCall, FindsTheNamesOfFiltersWithAnyCharacters) {
   using namespace std::string_literals;
   const std::string out = "filter.a.b.clean\0filter.x=y.process\0filter.a.b.required\0other\0"s;
   EXPECT_EQ(FiltersIn(out), (std::vector<std::string>{"a.b", "x=y"}));

@@ -9,7 +9,7 @@ using namespace std::string_literals;
 
 const std::string kHead = "# branch.oid 9f3c1d20a1b2c3d4e5f60718293a4b5c6d7e8f90\0# branch.head main\0"s;
 
-TEST(GitState, IsReadFromWhatGitPrintsForPrograms) {
+TEST(GitState, IsParsedFromPorcelainOutput) {
   const auto state = ReadGitStatus(kHead +
                                    "1 .M N... 100644 100644 100644 aaaa bbbb src/a b.py\0"
                                    "2 R. N... 100644 100644 100644 aaaa bbbb R100 new.py\0old.py\0"
@@ -23,7 +23,7 @@ TEST(GitState, IsReadFromWhatGitPrintsForPrograms) {
   EXPECT_EQ(GitStateText(*state), "9f3c1d20a1b2 (main), 3 files changed, 1 untracked");
 }
 
-TEST(GitState, TellsAFolderBeforeItsFirstCommitAndOneOnNoBranch) {
+TEST(GitState, RecognisesAnUnbornBranchAndADetachedHead) {
   const auto fresh = ReadGitStatus("# branch.oid (initial)\0# branch.head main\0? a.py\0"s);
   ASSERT_TRUE(fresh);
   EXPECT_EQ(GitStateText(*fresh), "no commit yet (main), 1 untracked");
@@ -32,7 +32,7 @@ TEST(GitState, TellsAFolderBeforeItsFirstCommitAndOneOnNoBranch) {
   EXPECT_EQ(GitStateText(*detached), "9f3c1d20a1b2, clean");
 }
 
-TEST(GitState, IsNoneWhereTheAnswerIsCutOrNoneOfGit) {
+TEST(GitState, IsNoneForTruncatedOrForeignOutput) {
   EXPECT_FALSE(ReadGitStatus(""));
   EXPECT_FALSE(ReadGitStatus("fatal: not a git repository\n"));
   EXPECT_FALSE(ReadGitStatus(kHead + "1 .M N... 100644"));

@@ -17,7 +17,7 @@ std::vector<std::string> Paths(const CodeTree& tree) {
 
 using Names = std::vector<std::string>;
 
-TEST(CodeTree, IsWhatGitKnowsAsItIsNow) {
+TEST(CodeTree, HoldsTheFilesKnownToGitInTheirCurrentState) {
   SKIP_WITHOUT_GIT();
   const Repository repository;
   repository.Write("train.py", "one");
@@ -35,13 +35,13 @@ TEST(CodeTree, IsWhatGitKnowsAsItIsNow) {
   EXPECT_EQ(Paths(*tree), (Names{".gitignore", "lib/a.py", "train.py"}));
   EXPECT_EQ(tree->untracked, Names{"new.py"});
   EXPECT_EQ(tree->entries[2].size, 26U);
-  // A folder below it is a tree of its own.
+  // A subfolder is shipped as a tree of its own.
   const auto part = ReadCodeTree(repository / "lib", repository.environment(), {}, {});
   ASSERT_TRUE(part);
   EXPECT_EQ(Paths(*part), Names{"a.py"});
 }
 
-TEST(CodeTree, HasNothingOfAFolderThatALinkStandsFor) {
+TEST(CodeTree, ExcludesFoldersReplacedByALink) {
   SKIP_WITHOUT_GIT();
   const Repository repository;
   const TempDir elsewhere;
@@ -60,14 +60,14 @@ TEST(CodeTree, HasNothingOfAFolderThatALinkStandsFor) {
   EXPECT_EQ(tree->outside, (Names{"d/id_rsa", "e/deep/id_rsa"}));
 }
 
-TEST(CodeTree, HasNothingThatAnIndexNamesOutsideOfIt) {
+TEST(CodeTree, ExcludesPathsOfTheIndexOutsideTheTree) {
   SKIP_WITHOUT_GIT();
   const Repository repository;
   repository.Write("sub/aa/secret", "a placeholder");
   repository.Write("sub/train.py", "code");
   repository.Commit();
   repository.Write("secret", "outside of what is shipped");
-  // An index that git did not make; where its checksum is zero, git does not ask for it.
+  // A manipulated index: git does not verify a checksum of zero.
   std::ifstream index(repository / ".git/index", std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(index), {}};
   ASSERT_NE(bytes.find("sub/aa/secret"), std::string::npos);
@@ -103,7 +103,7 @@ TEST(CodeTree, IsTheWholeFolderWithoutGitButNoRunsAndNoBytecode) {
   EXPECT_EQ(tree->passed_over, Names{"pipe"});
 }
 
-TEST(CodeTree, HasAnotherHashWhenContentModeOrNameIsAnother) {
+TEST(CodeTree, ChangesItsHashWithContentModeOrName) {
   const TempDir folder;
   const std::vector<std::string> environment = {"PATH=" + folder.path()};
   const auto hash = [&] { return ReadCodeTree(folder.path(), environment, {}, {})->hash; };
@@ -133,7 +133,7 @@ TEST(CodeTree, IsRefusedBeyondItsLimitWithTheLargestFilesNamed) {
   EXPECT_NE(tree.error().front().hint.find("--ship-limit"), std::string::npos);
 }
 
-TEST(CodeTree, IsRefusedWhereThereIsNothing) {
+TEST(CodeTree, IsRefusedIfItHasNoFiles) {
   const TempDir folder;
   EXPECT_FALSE(ReadCodeTree(folder.path(), {"PATH=" + folder.path()}, {}, {}));
   EXPECT_FALSE(ReadCodeTree(folder / "missing", {"PATH=" + folder.path()}, {}, {}));

@@ -24,7 +24,7 @@
 
 namespace muster::testing {
 
-// The agent runs on this machine, or on a host of a bed. Tests see that host as they see their own: it has the
+// The agent runs on this machine, or on a host of a testbed. Tests see that host as they see their own: it has the
 // session's folder under the same path, and its processes are below them in the tree of PID namespaces.
 class Conformance : public ::testing::TestWithParam<TransportEntry> {
  protected:

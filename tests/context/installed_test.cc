@@ -1,4 +1,4 @@
-// Tests an installed muster that was moved: it needs nothing of the build tree, including its Python files.
+// Tests an installation that was moved: it needs nothing from the build tree, including its Python files.
 #include <filesystem>
 
 #include "context/python_job.h"
@@ -14,7 +14,7 @@ TEST(Installed, MusterAppliesTheContextWhereverItWasMoved) {
   install.argv = {MUSTER_CMAKE, "--install", MUSTER_BUILD_DIR, "--prefix", folder / "first"};
   const CommandResult installed = RunCommand(install);
   ASSERT_EQ(installed.exit_code, 0) << installed.err;
-  std::filesystem::remove(std::string(MUSTER_BUILD_DIR) + "/install_manifest.txt");  // cmake's own note of it
+  std::filesystem::remove(std::string(MUSTER_BUILD_DIR) + "/install_manifest.txt");  // written by `cmake --install`
   std::filesystem::rename(folder / "first", folder / "second");
 
   PythonJob job("new",
@@ -26,7 +26,7 @@ TEST(Installed, MusterAppliesTheContextWhereverItWasMoved) {
   const CommandResult result = job.Run();
   EXPECT_EQ(result.exit_code, 0) << result.err << job.Log("worker.0");
   EXPECT_EQ(job.ContextOf().at("state"), "applied");
-  // For environments that PYTHONPATH does not reach: pip install PREFIX/share/muster/python.
+  // Needed where PYTHONPATH has no effect: pip install PREFIX/share/muster/python.
   EXPECT_TRUE(std::filesystem::exists(folder / "second/share/muster/python/pyproject.toml"));
   EXPECT_EQ(ContentOf(folder / "second/share/muster/python/muster_context/__init__.py"),
             ContentOf(std::string(MUSTER_SOURCE_DIR) + "/python/muster_context/__init__.py"));

@@ -1,5 +1,5 @@
-// Tests the settled context in launched Pythons, from the recipe to the report: applied settings, changes by the
-// script, and the report if it was not applied.
+// Tests how launched Pythons apply the context, from the recipe to the report: applied settings, changes by the script,
+// and the report if the context was not applied.
 #include <algorithm>
 
 #include "context/python_job.h"
@@ -19,7 +19,7 @@ class LaunchedContext : public ::testing::Test {
 constexpr char kOld[] = "mindspore = \"1.6\",";
 constexpr char kNew[] = "mindspore = \"2.3\",";
 
-// Scheduler and workers without Python around one worker with it, so that each test is about one process.
+// One worker with Python, besides a scheduler and workers without it, so that each test concerns one process.
 std::string OneWorker(const std::string& command, const std::string& settings = "mode = 0, max_call_depth = 500") {
   return "context.set_context { device_target = \"CPU\", " + settings +
          " }\njob:scheduler { command = { \"true\" } }\njob:workers { count = 1, command = { " + command + " } }";
@@ -42,7 +42,7 @@ TEST_F(LaunchedContext, IsAppliedInBothShapesOfTheApi) {
   }
 }
 
-TEST_F(LaunchedContext, OfManyRanksIsToldOnce) {
+TEST_F(LaunchedContext, OfManyRanksIsReportedOnce) {
   PythonJob job("old",
                 "context.set_context { device_target = \"CPU\", mode = 0 }\njob:scheduler { command = { \"true\" } }\n"
                 "job:workers { count = 5, command = { \"python3\", \"train.py\" } }",
@@ -59,7 +59,27 @@ TEST_F(LaunchedContext, OfManyRanksIsToldOnce) {
   EXPECT_EQ(job.ContextOf(0).at("indices"), (nlohmann::json{0, 1, 2, 4}));
 }
 
-TEST_F(LaunchedContext, LeavesAShadowedSitecustomizeItsTurn) {
+TEST_F(LaunchedContext, WaitsForANetworkToWrap) {
+  const std::string body =
+      "require 'muster.mindspore'.parallel { mode = 'semi_auto', pipeline = { stages = 1 } }\n"
+      "context.set_context { mode = 0 }\njob:scheduler { command = { \"true\" } }\n"
+      "job:workers { count = 1, command = { \"python3\", \"train.py\" } }";
+  PythonJob wraps("functions_26", body, "mindspore = \"2.6\",");
+  wraps.Put("train.py",
+            "import mindspore, muster_context\nmindspore.communication.init()\n"
+            "print(muster_context.parallel(object()).get_pipeline_stages(), 'stage')\n");
+  ASSERT_EQ(wraps.Run().exit_code, 0) << wraps.Log("worker.0");
+  EXPECT_EQ(wraps.Log("worker.0"), "1 stage\n");
+  EXPECT_EQ(wraps.ContextOf().at("state"), "applied");
+  PythonJob forgets("functions_26", body, "mindspore = \"2.6\",");
+  forgets.Put("train.py", "import mindspore\n");
+  ASSERT_EQ(forgets.Run().exit_code, 0) << forgets.Log("worker.0");
+  EXPECT_EQ(forgets.ContextOf().at("state"), "not_wrapped");
+  EXPECT_NE(forgets.ReportText().find("without parallel: the script did not call muster_context.parallel(network)"),
+            std::string::npos);
+}
+
+TEST_F(LaunchedContext, RunsAShadowedSitecustomize) {
   PythonJob job("new", OneWorker("\"python3\", \"train.py\""), kNew);
   job.Put("site/sitecustomize.py", "import sys\nsys.stdout.write('the user\\'s own, %s\\n' % __file__)\n");
   job.AddToPythonPath("site");
@@ -88,7 +108,7 @@ TEST_F(LaunchedContext, IsNeverAppliedWhereMindSporeIsNotImported) {
   EXPECT_NE(job.ReportText().find("worker.0: never applied: the script did not import mindspore"), std::string::npos);
 }
 
-TEST_F(LaunchedContext, ThatTheScriptChangesIsNamedWithBothValues) {
+TEST_F(LaunchedContext, ThatTheScriptChangesIsReportedWithBothValues) {
   PythonJob job("new", OneWorker("\"python3\", \"train.py\""), kNew);
   job.Put("train.py", "import mindspore as ms\nms.set_context(max_call_depth=2000)\n");
   ASSERT_EQ(job.Run().exit_code, 0);
@@ -112,7 +132,7 @@ TEST_F(LaunchedContext, OfAnotherReleaseEndsTheProcess) {
       << result.err;
 }
 
-TEST_F(LaunchedContext, OfAnotherReleaseIsAppliedIfTheRecipeAcceptsThat) {
+TEST_F(LaunchedContext, OfAnotherReleaseIsAppliedIfTheRecipeAllowsIt) {
   PythonJob job("other", OneWorker("\"python3\", \"train.py\""), std::string(kOld) + " accept_release = true,");
   job.Put("train.py", "import mindspore; print('trained')\n");
   ASSERT_EQ(job.Run().exit_code, 0) << job.Log("worker.0");
@@ -130,7 +150,7 @@ TEST_F(LaunchedContext, ThatMindSporeRefusesEndsTheProcess) {
   EXPECT_EQ(job.ContextOf().at("errors").at(0).at("kind"), "setter");
 }
 
-TEST_F(LaunchedContext, WaitsForAnExplicitCallWhereTheRecipeSaysSo) {
+TEST_F(LaunchedContext, WaitsForAnExplicitCallIfTheRecipeRequiresIt) {
   for (const bool calls : {true, false}) {
     PythonJob job("new", OneWorker("\"python3\", \"train.py\""), std::string(kNew) + " apply_context = false,");
     job.Put("train.py", calls ? "import muster_context; print(muster_context.apply())\n" : "import mindspore\n");
@@ -143,7 +163,7 @@ TEST_F(LaunchedContext, WaitsForAnExplicitCallWhereTheRecipeSaysSo) {
   }
 }
 
-TEST_F(LaunchedContext, ReachesThePythonBehindAShellIfTheRoleSaysSo) {
+TEST_F(LaunchedContext, ReachesPythonStartedByAShellIfTheRoleAllowsIt) {
   PythonJob job(
       "new",
       "context.set_context { device_target = \"CPU\", mode = 0 }\njob:scheduler { command = { \"true\" } }\n"
@@ -154,7 +174,7 @@ TEST_F(LaunchedContext, ReachesThePythonBehindAShellIfTheRoleSaysSo) {
   EXPECT_EQ(job.ContextOf().at("state"), "applied");
 }
 
-TEST_F(LaunchedContext, DoesNotMistakeThePythonAboveMusterForItsOwn) {
+TEST_F(LaunchedContext, IsNotAppliedByThePythonThatStartsMuster) {
   PythonJob job("new", OneWorker("\"python3\", \"train.py\""), kNew);
   job.Put("train.py", "import mindspore\n");
   ASSERT_EQ(job.Run({}, {"MUSTER_CONTEXT_HOLDER=1.1 other/worker.0.0", "MUSTER_CONTEXT=/gone"}).exit_code, 0);

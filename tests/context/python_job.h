@@ -1,4 +1,4 @@
-// A job in a temporary folder: a recipe, scripts, a stand-in for MindSpore; run by the muster program.
+// A job in a temporary folder (a recipe, scripts, a stand-in for MindSpore), run by the muster program.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +26,8 @@ inline std::string ContentOf(const std::filesystem::path& path) {
 
 class PythonJob {
  public:
-  // `standin` is a folder of tests/python/standins, `body` the recipe's plan function, `fields` more of the recipe.
+  // `standin`: a folder of tests/python/standins. `body`: the recipe's plan function. `fields`: further fields of the
+  // recipe.
   explicit PythonJob(const std::string& standin, const std::string& body, const std::string& fields = "")
       : standins_(std::string(MUSTER_SOURCE_DIR) + "/tests/python/standins") {
     Put("recipe.lua",
@@ -42,7 +43,7 @@ class PythonJob {
     std::ofstream(path, std::ios::binary) << content;
   }
   std::string operator/(const std::string& name) const { return folder_ / name; }
-  // Goes before the rest of what the caller's PYTHONPATH holds.
+  // Puts the folder before the caller's PYTHONPATH.
   void AddToPythonPath(const std::string& name) { python_path_ = (folder_ / name) + ":" + python_path_; }
 
   Command RunCommandOf(std::vector<std::string> words = {}, std::vector<std::string> variables = {}) const {
@@ -64,7 +65,7 @@ class PythonJob {
   nlohmann::json ReportJson() const { return nlohmann::json::parse(ContentOf(run_dir() + "/report.json")); }
   std::string ReportText() const { return ContentOf(run_dir() + "/report.txt"); }
 
-  // The context of worker.INDEX in report.json; null if there is none.
+  // Returns the context of worker.INDEX in report.json; null if there is none.
   nlohmann::json ContextOf(unsigned index = 0, const std::string& role = "worker") const {
     const nlohmann::json report = ReportJson();
     for (const nlohmann::json& context : report.at("contexts")) {
@@ -76,7 +77,7 @@ class PythonJob {
     return nullptr;
   }
 
-  // "set_context(mode)", in the order in which all processes of the job called.
+  // Returns entries such as "set_context(mode)", in the order in which all processes of the job made the calls.
   std::vector<std::string> SettersCalled() const {
     std::vector<std::string> calls;
     std::ifstream file(folder_ / "calls");

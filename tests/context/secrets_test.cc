@@ -1,5 +1,5 @@
-// Tests secrets of a run: only the intended process has them. Searches everything that a run writes and every process
-// of the machine during the run.
+// Tests that only the intended process of a run has its secrets. Searches every file that a run writes, and every
+// process of the machine during the run.
 #include <array>
 #include <csignal>
 #include <set>
@@ -19,11 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of this process alone: the same test may run twice at a time.
+// Unique to this process: two instances of the test may run at once.
 const std::string kFromVariable = "canary-variable-" + std::to_string(::getpid());
 const std::string kFromFile = "canary-file-" + std::to_string(::getpid());
 
-// The names of the canaries in a text.
+// Returns which of the canaries a text contains.
 std::set<std::string> CanariesIn(const std::string& text) {
   std::set<std::string> found;
   for (const std::string& canary : {kFromVariable, kFromFile}) {
@@ -52,7 +52,7 @@ std::vector<pid_t> ChildrenOf(pid_t parent) {
   return children;
 }
 
-// A pipe with a name that both sides keep open.
+// A named pipe of which the test holds both ends open.
 class Gate {
  public:
   explicit Gate(const std::string& path) {
@@ -74,7 +74,7 @@ class Gate {
   UniqueFd fd_;
 };
 
-// A muster with its standard error in a pipe that is read only when the test wants it to go on.
+// A muster whose standard error is a pipe; the test controls its progress by reading from it.
 class RunningMuster {
  public:
   explicit RunningMuster(const Command& command) {
@@ -95,7 +95,7 @@ class RunningMuster {
 
   pid_t pid() const { return spawned_.pid; }
   bool AwaitFirstWord() const { return AwaitReadable(err_.get()); }
-  // Reads its standard error until `other` can be read; false if it fell silent before.
+  // Reads its standard error until `other` is readable; returns false if the output ended before.
   bool ReadUntil(int other) {
     for (;;) {
       std::array<pollfd, 2> ready = {pollfd{err_.get(), POLLIN, 0}, pollfd{other, POLLIN, 0}};
@@ -112,7 +112,7 @@ class RunningMuster {
     const auto ended = Reap(spawned_.pidfd.get());
     return ended && !ended->signalled ? ended->code : -1;
   }
-  // Everything printed on both.
+  // Returns everything printed on both streams.
   std::string Said() const {
     std::string out(static_cast<std::size_t>(::lseek(out_.get(), 0, SEEK_END)), '\0');
     EXPECT_EQ(::pread(out_.get(), out.data(), out.size(), 0), static_cast<ssize_t>(out.size()));
@@ -137,7 +137,7 @@ class RunningMuster {
 constexpr char kFields[] =
     "mindspore = \"1.6\", params = { password = muster.secret { from_env = \"PS_PASSWORD\" }, token = muster.secret {} "
     "},";
-// More is printed than a pipe holds, so that the evaluator still waits when its first line can be read.
+// Prints more than a pipe holds, so that the evaluator is blocked when its first line can be read.
 constexpr char kBody[] = R"lua(
     for _ = 1, 200 do print(string.rep("x", 1000)) end
     context.set_context { device_target = "CPU", mode = 0 }
@@ -155,7 +155,7 @@ class Secrets : public ::testing::Test {
     if (!HasPython()) GTEST_SKIP() << "python3 is missing";
   }
 
-  // Runs the job; its workers leave with `code`.
+  // Runs the job; its workers exit with `code`.
   void RunAndSearch(int code) {
     PythonJob job("old", kBody, kFields);
     job.Put("token", kFromFile + "\n");
@@ -176,7 +176,7 @@ class Secrets : public ::testing::Test {
     EXPECT_EQ(muster.AwaitEnd(), code == 0 ? 0 : 1) << muster.Said();
     SearchFiles(job);
     EXPECT_EQ(CanariesIn(muster.Said()), (std::set<std::string>{}));
-    // It did arrive.
+    // The secrets did reach MindSpore.
     const std::string calls = ContentOf(job / "calls");
     EXPECT_NE(calls.find("\"client_password\": \"'" + kFromVariable + "'\""), std::string::npos);
     EXPECT_NE(calls.find("\"server_password\": \"'" + kFromFile + "'\""), std::string::npos);
@@ -190,7 +190,7 @@ class Secrets : public ::testing::Test {
               (std::set<std::string>{}));
   }
 
-  // Every process of the machine: only the one that was given them has them in its environment.
+  // Searches every process of the machine: only the intended one may have the secrets in its environment.
   static void SearchProcesses(pid_t head, const std::string& run_dir) {
     std::size_t given = 0;
     for (const pid_t pid : AllProcesses()) {
@@ -205,7 +205,7 @@ class Secrets : public ::testing::Test {
       }
     }
     EXPECT_EQ(given, 1U);
-    // Those of muster were among them.
+    // muster's own processes were among those searched.
     EXPECT_NE(ProcFile(head, "environ").find("PATH="), std::string::npos);
     const std::vector<pid_t> agents = ChildrenOf(head);
     ASSERT_EQ(agents.size(), 1U);
@@ -224,11 +224,11 @@ class Secrets : public ::testing::Test {
   }
 };
 
-TEST_F(Secrets, AreNowhereButWithThoseWhoWereGivenThem) { RunAndSearch(0); }
+TEST_F(Secrets, ReachOnlyTheIntendedProcesses) { RunAndSearch(0); }
 
-TEST_F(Secrets, AreLeftNowhereByARunThatFails) { RunAndSearch(7); }
+TEST_F(Secrets, LeaveNoTraceOfAFailedRun) { RunAndSearch(7); }
 
-TEST_F(Secrets, ThatAreWrittenIntoARecipeAreToldByCheckAndRefusedByRun) {
+TEST_F(Secrets, WrittenIntoARecipeAreReportedByCheckAndRefusedByRun) {
   const PythonJob job("old",
                       "context.set_ps_context { enable_ssl = true, client_password = \"" + kFromFile +
                           "\" }\njob:workers { count = 1, command = { \"true\" } }",

@@ -1,4 +1,4 @@
-// Tests frames between evaluator and parent: complete or rejected, whatever the other side sends.
+// Tests frames between evaluator and parent: any input yields complete frames or an error.
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include "base/system/clock.h"
 #include "base/system/unique_fd.h"
 #include "evaluator/evaluator_frames.h"
+#include "evaluator/incoming_frames.h"
 
 namespace muster {
 namespace {
@@ -30,7 +31,7 @@ class Channel : public ::testing::Test {
   Frame frame_;
 };
 
-TEST_F(Channel, BringsFramesInOrder) {
+TEST_F(Channel, DeliversFramesInOrder) {
   for (const std::string& payload : {std::string("one"), std::string(), std::string("\0\xff", 2)})
     ASSERT_TRUE(WriteFrame(theirs_.get(), FrameTag::kAnswer, payload));
   for (const std::string& payload : {std::string("one"), std::string(), std::string("\0\xff", 2)}) {
@@ -40,7 +41,7 @@ TEST_F(Channel, BringsFramesInOrder) {
   }
 }
 
-TEST_F(Channel, BringsLargeFramesPieceByPiece) {
+TEST_F(Channel, DeliversLargeFramesPieceByPiece) {
   const std::string payload(20U << 20, 'x');
   std::thread writer([&] { EXPECT_TRUE(WriteFrame(theirs_.get(), FrameTag::kAnswer, payload)); });
   EXPECT_EQ(Read(), ReadStatus::kFrame);
@@ -48,7 +49,7 @@ TEST_F(Channel, BringsLargeFramesPieceByPiece) {
   EXPECT_EQ(frame_.payload, payload);
 }
 
-TEST_F(Channel, TellsTheEndFromATornFrame) {
+TEST_F(Channel, DistinguishesTheEndFromATruncatedFrame) {
   const std::string whole("\x05\0\0\0Ahello", 10);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     int sockets[2];
@@ -61,7 +62,7 @@ TEST_F(Channel, TellsTheEndFromATornFrame) {
   }
 }
 
-TEST_F(Channel, RefusesALengthThatNoFrameHas) {
+TEST_F(Channel, RefusesAnInvalidLength) {
   Send(
       std::string("\xff\xff\xff\xff"
                   "A",
@@ -69,7 +70,7 @@ TEST_F(Channel, RefusesALengthThatNoFrameHas) {
   EXPECT_EQ(Read(), ReadStatus::kBroken);
 }
 
-TEST_F(Channel, AllocatesWhatArrivesAndNotWhatIsClaimed) {
+TEST_F(Channel, AllocatesForReceivedNotForClaimedBytes) {
   Send(
       std::string("\0\0\0\x0f"
                   "Ashort",
@@ -79,30 +80,30 @@ TEST_F(Channel, AllocatesWhatArrivesAndNotWhatIsClaimed) {
   EXPECT_LE(frame_.payload.size(), 1U << 20);
 }
 
-TEST_F(Channel, WaitsNoLongerThanItsDeadline) {
+TEST_F(Channel, StopsReadingAtItsDeadline) {
   EXPECT_EQ(ReadFrame(ours_.get(), frame_, Past()), ReadStatus::kTimeout);
   Send("\x05");
   EXPECT_EQ(ReadFrame(ours_.get(), frame_, MonotonicNowNs() + 1'000'000), ReadStatus::kTimeout) << "half a header";
 }
 
-TEST_F(Channel, WritesNoLongerThanItsDeadline) {
+TEST_F(Channel, StopsWritingAtItsDeadline) {
   const std::string payload(32U << 20, 'x');
   EXPECT_FALSE(WriteFrame(ours_.get(), FrameTag::kRequest, payload, MonotonicNowNs() + 1'000'000)) << "nobody reads";
 }
 
-TEST_F(Channel, NoticesThatNobodyIsThere) {
+TEST_F(Channel, DetectsAClosedPeer) {
   theirs_.reset();
   EXPECT_FALSE(WriteFrame(ours_.get(), FrameTag::kRequest, "x"));
   EXPECT_EQ(Read(), ReadStatus::kClosed);
 }
 
-TEST_F(Channel, SendsNothingThatTheOtherSideWouldRefuse) {
+TEST_F(Channel, SendsNoFrameThatThePeerWouldRefuse) {
   const std::string payload(kMaxEvaluationFrame + 1, 'x');
   EXPECT_FALSE(WriteFrame(ours_.get(), FrameTag::kRequest, payload));
   EXPECT_FALSE(WriteFrame(ours_.get(), FrameTag::kQuestion, payload.substr(0, kMaxQuestionFrame + 1)));
 }
 
-TEST_F(Channel, TakesNoQuestionThatIsLongerThanOneIs) {
+TEST_F(Channel, RefusesTooLongQuestions) {
   for (const bool waiting : {true, false}) {
     const std::size_t size = kMaxQuestionFrame + 1;
     std::string header(5, 'Q');

@@ -15,7 +15,7 @@
 namespace muster::testing {
 namespace {
 
-// By a separately started evaluator, and by one forked by a fork server.
+// Each test runs twice: with a separately started evaluator, and with one forked by a fork server.
 class EvaluateTest : public ::testing::TestWithParam<bool> {
  protected:
   std::string Write(const std::string& name, const std::string& content) {
@@ -44,7 +44,7 @@ class EvaluateTest : public ::testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(Whole, EvaluateTest, ::testing::Values(false));
 INSTANTIATE_TEST_SUITE_P(OfAForkServer, EvaluateTest, ::testing::Values(true));
 
-TEST_P(EvaluateTest, GivesPlanParametersInputsAndSources) {
+TEST_P(EvaluateTest, ReturnsPlanParametersInputsAndSources) {
   Write("lib.lua", "return { words = { 'a', 'b' } }");
   ::setenv("MUSTER_TEST_VARIABLE", "8", 1);
   EvaluationOptions options = Options(
@@ -70,8 +70,8 @@ TEST_P(EvaluateTest, GivesPlanParametersInputsAndSources) {
   EXPECT_EQ(evaluation->provenance.at("worker").count("MUSTER_ROLE"), 1U);
 }
 
-TEST_P(EvaluateTest, TellsEachSecondThatItStillGoesOn) {
-  // Slow instructions: a second of fast ones is more than a recipe may make.
+TEST_P(EvaluateTest, ReportsEachSecondThatItIsStillRunning) {
+  // Slow instructions: a second of fast ones would exceed the recipe's limit of instructions.
   EvaluationOptions options = Options("local long = ('x'):rep(100000) while true do long:find('y', 1, true) end");
   options.limits.wall_ms = 1'300;
   std::vector<unsigned> told;
@@ -116,8 +116,8 @@ TEST_P(EvaluateTest, GivesTheSamePlanUnderOtherLocalesOfTheCaller) {
   EXPECT_EQ(ids.size(), 1U);
 }
 
-TEST_P(EvaluateTest, NeedsNothingOfItsSurroundings) {
-  // Neither the folder it is called from nor standard input matters.
+TEST_P(EvaluateTest, IsIndependentOfTheCurrentFolder) {
+  // The current folder and standard input have no effect.
   const std::filesystem::path before = std::filesystem::current_path();
   const EvaluationOptions options = Options("job:workers { count = 1, command = { 'x' } }");
   std::filesystem::current_path("/");
@@ -125,7 +125,7 @@ TEST_P(EvaluateTest, NeedsNothingOfItsSurroundings) {
   std::filesystem::current_path(before);
 }
 
-TEST_P(EvaluateTest, TakesValuesAsDeepAsOverridesMayNestThem) {
+TEST_P(EvaluateTest, AcceptsValuesAsDeepAsOverridesAllow) {
   EvaluationOptions options =
       Options("job:workers { count = 1, command = { 'x' } }", "params = { l = muster.list {} },");
   Override deep;
@@ -142,7 +142,7 @@ TEST_P(EvaluateTest, TakesValuesAsDeepAsOverridesMayNestThem) {
   }
 }
 
-TEST_P(EvaluateTest, TakesBackThePlaceOfWhatItCannotHaveRead) {
+TEST_P(EvaluateTest, DropsPlacesInFilesThatWereNotRead) {
   const auto evaluation = Evaluate(Options("error('/etc/shadow:1: look', 0)"));
   ASSERT_FALSE(evaluation);
   EXPECT_EQ(evaluation.error().at(0).place, (Place{folder_ / "recipe.lua", 4}));
@@ -157,7 +157,7 @@ TEST_P(EvaluateTest, KeepsThePlacesInModules) {
   EXPECT_EQ(evaluation.error().at(0).notes.at(0).place, (Place{folder_ / "recipe.lua", 4}));
 }
 
-TEST_P(EvaluateTest, StopsARecipeThatAsksWithoutEnd) {
+TEST_P(EvaluateTest, StopsARecipeThatSendsEndlessRequests) {
   const auto evaluation = Evaluate(Options("while true do pcall(muster.here, 'nope') end"));
   ASSERT_FALSE(evaluation);
   EXPECT_EQ(evaluation.error().at(0).kind, "limit");

@@ -21,9 +21,9 @@
 namespace muster::testing {
 namespace {
 
-class Stem : public ::testing::Test, public SmallRecipes {
+class EvaluatorForkServerTest : public ::testing::Test, public SmallRecipes {
  protected:
-  ~Stem() override {
+  ~EvaluatorForkServerTest() override {
     stem_.reset();
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD) << "a child was left behind";
@@ -42,7 +42,7 @@ class Stem : public ::testing::Test, public SmallRecipes {
 
 constexpr const char* kWorkers = " job:workers { count = p.n, command = { 'x' } }";
 
-TEST_F(Stem, AnswersForEveryGoldenRecipeAsAWholeEvaluatorDoes) {
+TEST_F(EvaluatorForkServerTest, AnswersForEveryGoldenRecipeAsASeparateEvaluatorDoes) {
   const std::vector<std::string> files = RecipesWithGoldens();
   ASSERT_GT(files.size(), 50U);
   EvaluationOptions options;
@@ -72,7 +72,7 @@ TEST_F(Stem, AnswersForEveryGoldenRecipeAsAWholeEvaluatorDoes) {
   }
 }
 
-TEST_F(Stem, LetsNothingOverFromOnePlanToTheNext) {
+TEST_F(EvaluatorForkServerTest, CarriesNoStateFromOnePlanToTheNext) {
   const EvaluationOptions options = Recipe(
       "kept = kept + 1 shared = (shared or 0) + 1 string.mine = (string.mine or 0) + 1\n"
       "job:workers { count = kept + shared + (string.mine or 0), command = { 'x' } }",
@@ -93,7 +93,7 @@ TEST_F(Stem, LetsNothingOverFromOnePlanToTheNext) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(Evaluate(counting)->plan.processes.size(), 1U) << i;
 }
 
-TEST_F(Stem, ForksManyAtATime) {
+TEST_F(EvaluatorForkServerTest, ForksManyEvaluatorsAtOnce) {
   const EvaluationOptions options = Recipe(kWorkers);
   std::vector<PendingEvaluation> pending;
   for (std::int64_t n = 1; n <= 40; ++n) pending.push_back(Begin(With(options, n)));
@@ -105,7 +105,7 @@ TEST_F(Stem, ForksManyAtATime) {
   }
 }
 
-TEST_F(Stem, IsNotWaitedFor) {
+TEST_F(EvaluatorForkServerTest, DoesNotBlockOnAnEndlessEvaluation) {
   EvaluationOptions options = Recipe("while true do end");
   options.limits.wall_ms = 300;
   PendingEvaluation endless = Begin(options);
@@ -123,7 +123,7 @@ TEST_F(Stem, IsNotWaitedFor) {
   EXPECT_NE(result->error().at(0).message.find("within 300 ms"), std::string::npos);
 }
 
-TEST_F(Stem, HoldsEachToItsLimitsAndKnowsTheLineReachedLast) {
+TEST_F(EvaluatorForkServerTest, EnforcesEachLimitAndReportsTheLastLineReached) {
   const struct {
     const char* body;
     const char* message;
@@ -155,7 +155,7 @@ TEST_F(Stem, HoldsEachToItsLimitsAndKnowsTheLineReachedLast) {
   EXPECT_TRUE(Evaluate(Recipe(kWorkers))) << "the stem is none the worse for it";
 }
 
-TEST_F(Stem, SeesARecipeAsItWasWhenItWasFirstRead) {
+TEST_F(EvaluatorForkServerTest, KeepsTheRecipeAsFirstRead) {
   Write("lib.lua", "return 'before'");
   const EvaluationOptions options = Recipe("job:workers { count = 1, command = { require 'lib' } }");
   const auto before = Evaluate(options);
@@ -168,7 +168,7 @@ TEST_F(Stem, SeesARecipeAsItWasWhenItWasFirstRead) {
   EXPECT_EQ(after->inputs.size(), 2U);
 }
 
-TEST_F(Stem, RecordsOfEachPlanOnlyWhatThatRead) {
+TEST_F(EvaluatorForkServerTest, RecordsTheInputsOfEachPlanSeparately) {
   Write("a.lua", "return 'a'");
   Write("b.lua", "return 'b'");
   const EvaluationOptions options = Recipe("job:workers { count = 1, command = { require(p.n == 1 and 'a' or 'b') } }");
@@ -177,17 +177,17 @@ TEST_F(Stem, RecordsOfEachPlanOnlyWhatThatRead) {
   EXPECT_EQ(Evaluate(With(options, 2))->inputs.size(), 2U);
 }
 
-TEST_F(Stem, ThatIsKilledIsFollowedByAnother) {
+TEST_F(EvaluatorForkServerTest, IsReplacedAfterItIsKilled) {
   const EvaluationOptions options = Recipe(kWorkers);
   ASSERT_TRUE(Evaluate(options));
-  for (int i = 0; i < 5; ++i) {  // the last ones do without
+  for (int i = 0; i < 5; ++i) {  // the last ones run without a fork server
     const pid_t pid = stem_->pid();
     if (pid > 0) ::kill(pid, SIGKILL);
     EXPECT_TRUE(Evaluate(options)) << i;
   }
 }
 
-TEST_F(Stem, ThatIsStoppedHoldsNobodyUpForEver) {
+TEST_F(EvaluatorForkServerTest, DoesNotBlockTheCallerWhileStopped) {
   EvaluationOptions options = Recipe(kWorkers);
   ASSERT_TRUE(Evaluate(options));
   ::kill(stem_->pid(), SIGSTOP);
@@ -197,8 +197,8 @@ TEST_F(Stem, ThatIsStoppedHoldsNobodyUpForEver) {
   EXPECT_EQ(refused.error().at(0).kind, "limit");
 }
 
-TEST_F(Stem, ThatCannotBeHadIsDoneWithout) {
-  // Another muster's evaluator, which knows no stems.
+TEST_F(EvaluatorForkServerTest, IsOptional) {
+  // An evaluator of an older muster, without support for fork servers.
   const std::string program =
       Write("old.sh", "#!/bin/sh\n[ \"$1\" = --evaluator ] || exit 2\nexec " + EvaluatorProgram() + " \"$@\"\n");
   ::chmod(program.c_str(), 0700);
@@ -207,7 +207,7 @@ TEST_F(Stem, ThatCannotBeHadIsDoneWithout) {
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(Evaluate(options));
 }
 
-TEST_F(Stem, LeavesNobodyBehindWhereAnAnswerIsNotWaitedFor) {
+TEST_F(EvaluatorForkServerTest, LeavesNoProcessOfAbandonedEvaluations) {
   const EvaluationOptions options = Recipe("while true do end");
   for (int i = 0; i < 5; ++i) Begin(options);
   auto pending = Begin(options);
@@ -216,8 +216,8 @@ TEST_F(Stem, LeavesNobodyBehindWhereAnAnswerIsNotWaitedFor) {
   EXPECT_FALSE(pending.Continue());
 }
 
-TEST_F(Stem, ServesOneEvaluatorAfterTheOther) {
-  // A long-lived one that is asked without waiting.
+TEST_F(EvaluatorForkServerTest, ServesSuccessiveRequestsOfOneEvaluator) {
+  // A long-lived evaluator that is used asynchronously.
   const EvaluationOptions options = Recipe(kWorkers);
   Evaluator evaluator;
   for (std::int64_t n = 1; n <= 3; ++n) {
@@ -227,7 +227,7 @@ TEST_F(Stem, ServesOneEvaluatorAfterTheOther) {
   }
 }
 
-TEST_F(Stem, TellsAtOnceThatADerivedValueCannotBeSet) {
+TEST_F(EvaluatorForkServerTest, RefusesToSetADerivedValue) {
   EvaluationOptions options = Recipe("job:derive { twice = 2 * p.n }" + std::string(kWorkers));
   options.overrides.push_back(ValueOverride("twice", Value(3)));
   const auto refused = Evaluate(options);

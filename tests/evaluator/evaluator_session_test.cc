@@ -1,4 +1,4 @@
-// Tests an evaluator that makes several plans: each equals that of a fresh evaluator.
+// Tests an evaluator that makes several plans: each equals that of a new evaluator.
 #include <string>
 #include <vector>
 
@@ -28,8 +28,8 @@ void ExpectSame(const Result<Evaluation>& a, const Result<Evaluation>& b) {
   EXPECT_EQ(a->sources, b->sources);
 }
 
-// Including errors and warnings: those of the recipe's own lines are repeated with every plan.
-TEST(EvaluatorSessions, AnswerForEveryGoldenRecipeAsAFreshEvaluatorDoes) {
+// Compares errors and warnings as well: those of the recipe's top level are repeated with every plan.
+TEST(EvaluatorSessions, AnswerForEveryGoldenRecipeAsANewEvaluatorDoes) {
   const std::vector<std::string> files = RecipesWithGoldens();
   ASSERT_GT(files.size(), 50U);
   for (const std::string& file : files) {
@@ -42,7 +42,7 @@ TEST(EvaluatorSessions, AnswerForEveryGoldenRecipeAsAFreshEvaluatorDoes) {
   }
 }
 
-TEST_F(EvaluatorSession, PlansEachTimeWithTheParametersOfThatRequest) {
+TEST_F(EvaluatorSession, PlansWithTheParametersOfEachRequest) {
   const EvaluationOptions options =
       Recipe("job:derive { twice = 2 * p.n } job:workers { count = p.n, command = { 'x' } }");
   Evaluator evaluator;
@@ -54,7 +54,7 @@ TEST_F(EvaluatorSession, PlansEachTimeWithTheParametersOfThatRequest) {
   }
 }
 
-TEST_F(EvaluatorSession, GoesOnAfterAPlanThatWasRefused) {
+TEST_F(EvaluatorSession, ContinuesAfterAPlanThatWasRefused) {
   const EvaluationOptions options =
       Recipe("job:check(p.n < 3, 'too many') job:workers { count = p.n, command = { 'x' } }");
   Evaluator evaluator;
@@ -62,7 +62,7 @@ TEST_F(EvaluatorSession, GoesOnAfterAPlanThatWasRefused) {
   ExpectSame(evaluator.Evaluate(With(options, 2)), EvaluateRecipe(With(options, 2)));
 }
 
-TEST_F(EvaluatorSession, GoesOnAfterAPlanThatRanIntoItsLimits) {
+TEST_F(EvaluatorSession, ContinuesAfterAPlanThatExceededItsLimits) {
   for (const char* endless :
        {"while true do end", "local t = { 'x' } while true do t[#t + 1] = ('x'):rep(1e6) .. #t end"}) {
     SCOPED_TRACE(endless);
@@ -89,8 +89,8 @@ TEST_F(EvaluatorSession, StartsAnotherProcessAfterOneThatWasKilled) {
   EXPECT_TRUE(evaluator.Evaluate(With(options, 3)));
 }
 
-TEST_F(EvaluatorSession, HoldsTheMemoryLimitForEachPlanNotForAll) {
-  // Fifty times 20 MB of rubbish are more than an interpreter may have at once.
+TEST_F(EvaluatorSession, AppliesTheMemoryLimitToEachPlanSeparately) {
+  // Fifty times 20 MB of garbage exceed the memory limit of an interpreter.
   const EvaluationOptions options = Recipe(
       "local t = {} for i = 1, 20 do t[i] = ('x'):rep(1e6) .. p.n .. i end job:workers { count = 1, command = { 'x' } "
       "}");
@@ -112,7 +112,7 @@ TEST_F(EvaluatorSession, ReadsAFileOnce) {
   EXPECT_EQ(first->inputs, second->inputs);
 }
 
-TEST_F(EvaluatorSession, KeepsWhatTheRecipesOwnLinesShippedAndSaid) {
+TEST_F(EvaluatorSession, KeepsFilesShippedByTheRecipesTopLevel) {
   Write("conf.json", "{}");
   Write("lib.lua", "local muster = require 'muster' return muster.file 'other.json'");
   Write("other.json", "{}");
@@ -127,14 +127,14 @@ TEST_F(EvaluatorSession, KeepsWhatTheRecipesOwnLinesShippedAndSaid) {
   }
 }
 
-TEST_F(EvaluatorSession, SaysTheSameOfAModuleThatIsMissingEachTime) {
+TEST_F(EvaluatorSession, ReportsAMissingModuleWithEveryPlan) {
   const EvaluationOptions options = Recipe("require 'gone' job:workers { count = 1, command = { 'x' } }");
   Evaluator evaluator;
   ExpectSame(evaluator.Evaluate(options), EvaluateRecipe(options));
   ExpectSame(evaluator.Evaluate(options), EvaluateRecipe(options));
 }
 
-TEST_F(EvaluatorSession, ChangesNoListOfMustersOwn) {
+TEST_F(EvaluatorSession, ProtectsBuiltInListsFromChanges) {
   const EvaluationOptions options = Recipe(
       "local modes = context.ParallelMode.MODE_LIST modes[#modes + 1] = 'x'\n"
       "job:workers { count = #context.ParallelMode.MODE_LIST, command = { 'x' } }",
@@ -143,8 +143,8 @@ TEST_F(EvaluatorSession, ChangesNoListOfMustersOwn) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(evaluator.Evaluate(options)->plan.processes.size(), 5U);
 }
 
-// As documented in the header for recipes that are not pure.
-TEST_F(EvaluatorSession, ShowsWhatAPlanFunctionKeepsFromOnePlanToTheNext) {
+// Documented in the header for recipes whose plan function is not pure.
+TEST_F(EvaluatorSession, KeepsTheStateOfAnImpurePlanFunction) {
   const EvaluationOptions options =
       Recipe("kept = kept + 1 job:workers { count = kept, command = { 'x' } }", "local kept = 0");
   Evaluator evaluator;
@@ -155,7 +155,7 @@ TEST_F(EvaluatorSession, ShowsWhatAPlanFunctionKeepsFromOnePlanToTheNext) {
 
 Point PointOf(std::int64_t n) { return {{"n", Value(n)}}; }
 
-TEST_F(EvaluatorSession, TellsTheIdsOfSeveralPlansAtOnce) {
+TEST_F(EvaluatorSession, ReturnsTheIdsOfSeveralPlansAtOnce) {
   const EvaluationOptions options = Recipe("job:workers { count = p.n, command = { 'x' } }");
   Evaluator evaluator;
   const auto ids = evaluator.BeginPlanIds(options, {PointOf(3), PointOf(1), PointOf(3)})->Await();
@@ -166,7 +166,7 @@ TEST_F(EvaluatorSession, TellsTheIdsOfSeveralPlansAtOnce) {
   EXPECT_EQ(ids->at(2), ids->at(0));
 }
 
-TEST_F(EvaluatorSession, TellsIdsUpToTheFirstPlanThatCannotBe) {
+TEST_F(EvaluatorSession, ReturnsIdsUpToTheFirstImpossiblePlan) {
   const EvaluationOptions options =
       Recipe("job:check(p.n < 3, 'too many') job:workers { count = p.n, command = { 'x' } }");
   Evaluator evaluator;
@@ -179,8 +179,8 @@ TEST_F(EvaluatorSession, TellsIdsUpToTheFirstPlanThatCannotBe) {
   EXPECT_EQ(none.error(), EvaluateRecipe(With(options, 3)).error());
 }
 
-// So that who waits for the first does not wait for all.
-TEST_F(EvaluatorSession, TellsFewerIdsWherePlansTakeLong) {
+// The caller gets the first ids without waiting for all of them.
+TEST_F(EvaluatorSession, ReturnsFewerIdsIfPlansTakeLong) {
   const EvaluationOptions options = Recipe("for i = 1, 2000000 do end job:workers { count = 1, command = { 'x' } }");
   Evaluator evaluator;
   const auto ids = evaluator.BeginPlanIds(options, std::vector<Point>(1000, PointOf(1)))->Await();
@@ -189,7 +189,7 @@ TEST_F(EvaluatorSession, TellsFewerIdsWherePlansTakeLong) {
   EXPECT_LT(ids->size(), 1000U);
 }
 
-TEST_F(EvaluatorSession, DescribesAJobWithAllItsProblemsAndLaysOutNoProcess) {
+TEST_F(EvaluatorSession, DescribesAJobWithAllItsProblemsWithoutPlacingProcesses) {
   EvaluationOptions options = Recipe(
       "job:derive { half = muster.exact_div { n = p.n, by = { two = 2 } } }\n"
       "job:check(p.n < 9, 'too many') job:workers { count = p.n, command = { 'x' } }");

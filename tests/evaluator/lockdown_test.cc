@@ -23,7 +23,7 @@
 namespace muster {
 namespace {
 
-// Forks, locks the child down, runs the body there and gives the child's wait status. Exit code 99: not locked down.
+// Runs the body in a locked-down child; returns the child's wait status. Exit code 99: the lockdown failed.
 int StatusOf(const std::function<void()>& body, std::string_view filter = {}) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -107,14 +107,14 @@ std::vector<Call> ForbiddenCalls() {
   };
 }
 
-TEST(Lockdown, KillsWhateverReachesOut) {
+TEST(Lockdown, KillsOnForbiddenCalls) {
   for (const Call& call : ForbiddenCalls()) {
     const int status = StatusOf(call.make);
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) << call.name << " ended with status " << status;
   }
 }
 
-TEST(Lockdown, LeavesWhatComputingNeeds) {
+TEST(Lockdown, AllowsWhatComputingNeeds) {
   const int status = StatusOf([] {
     std::vector<std::string> strings;
     for (int i = 0; i < 100'000; ++i) strings.push_back(std::string(100, 'x'));
@@ -132,7 +132,7 @@ TEST(Lockdown, LeavesWhatComputingNeeds) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(Lockdown, LeavesOneConversation) {
+TEST(Lockdown, AllowsTheChannelToTheParent) {
   int sockets[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
   ASSERT_EQ(::write(sockets[0], "ask", 3), 3);
@@ -148,12 +148,12 @@ TEST(Lockdown, LeavesOneConversation) {
   ::close(sockets[1]);
 }
 
-// What stands in where there is no seccomp: no descriptor for anything, whatever the call.
-TEST(Lockdown, WithoutSeccompGivesNoDescriptorAway) {
+// Without seccomp, a descriptor limit stands in: no call may return a new descriptor.
+TEST(Lockdown, WithoutSeccompReturnsNoDescriptor) {
   const pid_t child = ::fork();
   if (child == 0) {
     for (int fd = 3; fd < 256; ++fd) ::close(fd);
-    ::dup2(0, 3);  // the conversation
+    ::dup2(0, 3);  // the channel to the parent
     Without without;
     without.Add(Mechanism::kSeccomp);
     const Lockdown lockdown = LockDown(without);
@@ -171,7 +171,7 @@ TEST(Lockdown, WithoutSeccompGivesNoDescriptorAway) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(Lockdown, WithoutLandlockHasTheFilter) {
+TEST(Lockdown, WithoutLandlockInstallsTheFilter) {
   const pid_t child = ::fork();
   if (child == 0) {
     Without without;
@@ -185,22 +185,22 @@ TEST(Lockdown, WithoutLandlockHasTheFilter) {
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) << status;
 }
 
-TEST(Lockdown, IsAsTightWithAFilterThatWasMadeBefore) {
+TEST(Lockdown, IsAsStrictWithAPrecompiledFilter) {
   const std::string filter = LockdownFilter();
   ASSERT_FALSE(filter.empty());
   for (const Call& call : ForbiddenCalls()) EXPECT_EQ(StatusOf(call.make, filter), SIGSYS) << call.name;
   EXPECT_EQ(StatusOf([] { ::getpid(); }, filter), 0);
 }
 
-TEST(Lockdown, IsForGood) {
+TEST(Lockdown, IsIrrevocable) {
   EXPECT_EQ(StatusOf([] {
-              // A second time is refused by the first: prctl is no longer there.
+              // The first lockdown forbids a second one: prctl is blocked.
               LockDown();
             }),
             SIGSYS);
 }
 
-TEST(Lockdown, SaysWhatIsInForce) {
+TEST(Lockdown, ReportsTheMechanismsInForce) {
   const Lockdown* found = nullptr;
   EXPECT_EXIT(
       {

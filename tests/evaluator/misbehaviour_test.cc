@@ -1,5 +1,5 @@
 // Tests evaluators that were taken over, killed, stopped or replaced: the parent always reports one error within its
-// limit, and leaves no child.
+// time limit and leaves no child.
 #include <cerrno>
 #include <fstream>
 
@@ -16,7 +16,7 @@
 namespace muster::testing {
 namespace {
 
-// Bytes as printf of a shell writes them.
+// Escapes bytes for a shell's printf.
 std::string Octal(const std::string& bytes) {
   std::string text;
   for (const char c : bytes) {
@@ -39,7 +39,7 @@ class Misbehaviour : public ::testing::Test {
  protected:
   Misbehaviour() { std::ofstream(recipe_) << "return 1"; }
 
-  // The error of an evaluation by this shell script. Descriptor 3 is its socket.
+  // Returns the error of an evaluation by this shell script; its descriptor 3 is the socket.
   Diagnostic ErrorOf(const std::string& script, std::uint64_t wall_ms = 400) {
     const std::string program = folder_ / "evaluator.sh";
     std::ofstream(program) << "#!/bin/sh\n" << script;
@@ -115,8 +115,8 @@ TEST_F(Misbehaviour, OfEveryKindIsOneError) {
   }
 }
 
-TEST_F(Misbehaviour, OfAnAnswerIsNotBelieved) {
-  // A plan that was never made by an honest evaluator.
+TEST_F(Misbehaviour, OfAnAnswerIsDetected) {
+  // A plan that no correct evaluator produces.
   EvaluationAnswer answer;
   answer.name = "evil";
   answer.plan.emplace();
@@ -142,12 +142,12 @@ TEST_F(Misbehaviour, CannotMakeTheParentOpenFiles) {
   EXPECT_EQ(ErrorOf(Sending(FrameOf('A', Archived(answer)))).place, (Place{recipe_, 1}));
 }
 
-TEST_F(Misbehaviour, WithALargeRecipeThatNobodyReads) {
+TEST_F(Misbehaviour, OfAProgramThatReadsNoRecipeTimesOut) {
   std::ofstream(recipe_) << "return 1 --" << std::string(8U << 20, 'x');
   EXPECT_EQ(ErrorOf("exec sleep 1000").kind, "limit");
 }
 
-TEST_F(Misbehaviour, OfAProgramThatIsNone) {
+TEST_F(Misbehaviour, OfAnInvalidProgramIsReported) {
   EvaluationOptions options;
   options.recipe_file = recipe_;
   for (const std::string& program : {folder_ / "missing", folder_.path(), recipe_}) {
@@ -162,14 +162,14 @@ TEST_F(Misbehaviour, OfAProgramThatIsNone) {
 
 TEST_F(Misbehaviour, OfAStrayCallIsRefused) {
   const std::string version = RunCommand({{MusterProgram(), "--version"}}).out.substr(7);
-  // Without the descriptors that belong to it.
+  // Started without its descriptors.
   const std::vector<std::string> words = {EvaluatorProgram(), "--evaluator", version.substr(0, version.size() - 1)};
   EXPECT_EQ(RunCommand({words}).exit_code, 70);
   EXPECT_EQ(RunCommand({{EvaluatorProgram()}}).exit_code, 2);
   EXPECT_EQ(RunCommand({{EvaluatorProgram(), "--version"}}).out, "muster-evaluator " + version);
 }
 
-TEST_F(Misbehaviour, OfAnEvaluatorOfAnotherVersionIsTold) {
+TEST_F(Misbehaviour, OfAnEvaluatorOfAnotherVersionIsReported) {
   const Diagnostic error = ErrorOf("exec " + EvaluatorProgram() + " \"$1\" 0.0.0", 10'000);
   EXPECT_EQ(error.blame, Blame::kMachine);
   EXPECT_EQ(error.message, "muster-evaluator is of another version than muster");

@@ -31,7 +31,7 @@ class RecipeFilesTest : public ::testing::Test {
     EXPECT_TRUE(files);
     return *std::move(files);
   }
-  // Why it cannot be read, or the content.
+  // Returns the content, or the reason why the file cannot be read.
   static std::string Read(RecipeFiles& files, const std::string& name) {
     const auto content = files.Read(name);
     return content ? *content : "refused: " + content.error();
@@ -40,7 +40,7 @@ class RecipeFilesTest : public ::testing::Test {
   testing::TempDir folder_;
 };
 
-TEST_F(RecipeFilesTest, ReadsBelowTheFolderAndRemembersWhat) {
+TEST_F(RecipeFilesTest, ReadsBelowTheFolderAndRecordsInputs) {
   RecipeFiles files = Open();
   EXPECT_EQ(files.recipe_text(), "return 1");
   EXPECT_EQ(files.folder(), folder_ / "recipes");
@@ -53,7 +53,7 @@ TEST_F(RecipeFilesTest, ReadsBelowTheFolderAndRemembersWhat) {
       << "each input once";
 }
 
-TEST_F(RecipeFilesTest, LetsNothingLeadOutOfTheFolder) {
+TEST_F(RecipeFilesTest, RefusesPathsOutOfTheFolder) {
   const fs::path recipes = folder_ / "recipes";
   fs::create_symlink("../outside.lua", recipes / "link.lua");
   fs::create_symlink(folder_ / "outside.lua", recipes / "absolute.lua");
@@ -70,7 +70,7 @@ TEST_F(RecipeFilesTest, LetsNothingLeadOutOfTheFolder) {
   EXPECT_EQ(files.inputs().size(), 1U);
 }
 
-TEST_F(RecipeFilesTest, GivesNoFileOfTheRecipeForOneOfALibrary) {
+TEST_F(RecipeFilesTest, NeverReturnsARecipesFileForALibrarys) {
   fs::create_directories(folder_ / "recipes/@rules/sub");
   fs::create_directories(folder_ / "site/sub");
   Write("recipes/@rules/policy.lua", "mine");
@@ -99,7 +99,7 @@ TEST_F(RecipeFilesTest, FollowsLinksThatStayInside) {
   EXPECT_EQ(Read(files, "inside.lua"), "return 'a'");
 }
 
-TEST_F(RecipeFilesTest, ReadsRegularFilesOnlyAndNotForEver) {
+TEST_F(RecipeFilesTest, ReadsOnlyRegularFilesOfLimitedSize) {
   ASSERT_EQ(::mkfifo((folder_ / "recipes/fifo").c_str(), 0600), 0);
   Write("recipes/large", std::string((16U << 20) + 1, 'x'));
   Write("recipes/largest", std::string(16U << 20, 'x'));
@@ -121,7 +121,7 @@ TEST_F(RecipeFilesTest, ReadsNothingOfProcfs) {
   }
 }
 
-TEST_F(RecipeFilesTest, TheRecipeItselfIsALinkThatStaysInsideAtMost) {
+TEST_F(RecipeFilesTest, TheRecipeMayBeALinkOnlyWithinItsFolder) {
   fs::create_symlink("lib/a.lua", fs::path(folder_ / "recipes") / "inside.lua");
   fs::create_symlink("../outside.lua", fs::path(folder_ / "recipes") / "out.lua");
   const auto inside = RecipeFiles::Open(folder_ / "recipes/inside.lua");
@@ -137,25 +137,25 @@ TEST_F(RecipeFilesTest, TheRecipeItselfIsALinkThatStaysInsideAtMost) {
   EXPECT_EQ(on_purpose->recipe_text(), "secret");
 }
 
-TEST_F(RecipeFilesTest, TheFileThatIsReadIsTheOneThatIsShown) {
+TEST_F(RecipeFilesTest, TheFileReadIsTheFileShown) {
   fs::create_directories(folder_ / "recipes/sub/deep");
   fs::create_directory_symlink("sub/deep", fs::path(folder_ / "recipes") / "l");
   Write("recipes/sub/x", "of the folder sub");
   fs::create_symlink("../outside.lua", fs::path(folder_ / "recipes") / "x");
   RecipeFiles files = Open();
-  // Behind the link, "l/.." is sub; it is shown as x beside the recipe, which leads elsewhere.
+  // "l/.." is sub, because l is a link; but the path is shown as x beside the recipe, which leads outside.
   EXPECT_EQ(Read(files, "l/../x"), "refused: it is not below the recipe's folder");
   EXPECT_EQ(Read(files, "sub/x"), "of the folder sub");
 }
 
-// The same large file by ever other names.
+// One large file under ever new names.
 class LinkedFiles : public RecipeFilesTest {
  protected:
   LinkedFiles() {
     fs::create_directory_symlink(".", fs::path(folder_ / "recipes") / "l");
     Write("recipes/large", std::string(16U << 20, 'x'));
   }
-  // How many of those names can be read.
+  // Returns how many of those names can be read.
   static int Readable(RecipeFiles& files, std::string& link) {
     for (int read = 0; read < 100; ++read) {
       if (!files.Read(link + "large")) return read;
@@ -165,7 +165,7 @@ class LinkedFiles : public RecipeFilesTest {
   }
 };
 
-TEST_F(LinkedFiles, CostNoMoreThanOneEvaluationMayRead) {
+TEST_F(LinkedFiles, CountAgainstTheLimitOfOneEvaluation) {
   RecipeFiles files = Open();
   std::string link;
   EXPECT_EQ(Readable(files, link), 3) << "64 MiB, with their names";
@@ -177,7 +177,7 @@ TEST_F(LinkedFiles, CostNoMoreThanOneEvaluationMayRead) {
   EXPECT_EQ(files.sources().size(), 4U);
 }
 
-TEST_F(LinkedFiles, CostNoMoreThanAllPlansOfARecipeMayRead) {
+TEST_F(LinkedFiles, CountAgainstTheLimitOfAllPlansOfARecipe) {
   const RecipeFiles first = Open();
   std::string link;
   int read = 0;
@@ -192,7 +192,7 @@ TEST_F(LinkedFiles, CostNoMoreThanAllPlansOfARecipeMayRead) {
   EXPECT_TRUE(again.Read("large")) << "what is shared already costs nothing more";
 }
 
-TEST_F(RecipeFilesTest, NamesCostToo) {
+TEST_F(RecipeFilesTest, NamesCountAgainstTheLimit) {
   RecipeFiles files = Open();
   const std::string name(4095, 'n');
   EXPECT_EQ(Read(files, name + "x"), "refused: the name is longer than 4095 bytes");
@@ -206,14 +206,14 @@ TEST_F(RecipeFilesTest, NamesCostToo) {
   EXPECT_LT(files.inputs().size(), 1'200U);
 }
 
-TEST_F(RecipeFilesTest, KnowsWhatExists) {
+TEST_F(RecipeFilesTest, DetectsExistingFiles) {
   RecipeFiles files = Open();
   for (const char* name : {"lib/a.lua", "lib", ".", "recipe.lua"}) EXPECT_TRUE(files.Exists(name)) << name;
   EXPECT_EQ(files.Exists("nope").error(), "No such file or directory");
   EXPECT_EQ(files.inputs().size(), 1U) << "what was not read is no input";
 }
 
-TEST_F(RecipeFilesTest, RemembersVariablesSetAndUnset) {
+TEST_F(RecipeFilesTest, RecordsSetAndUnsetVariables) {
   RecipeFiles files = Open();
   files.RecordVariable("A", "value");
   files.RecordVariable("B", nullptr);

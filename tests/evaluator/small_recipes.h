@@ -1,4 +1,4 @@
-// Recipes for tests of evaluators: small ones in a temporary folder, and all those with golden files.
+// Recipes for tests of evaluators: small ones in a temporary folder, and all recipes with golden files.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class SmallRecipes {
     std::ofstream(folder_ / name, std::ios::binary) << content;
     return folder_ / name;
   }
-  // Of this plan function, with one parameter, n; `before` stands before the recipe.
+  // A recipe with this plan function and one parameter, n; `before` is put before the recipe.
   EvaluationOptions Recipe(const std::string& body, const std::string& before = "") const {
     return OptionsOf(
         Write("recipe.lua", "local muster = require \"muster\"\n" + before +
@@ -46,7 +46,7 @@ class SmallRecipes {
   TempDir folder_;
 };
 
-// More than fifty, in order.
+// Returns more than fifty, sorted.
 inline std::vector<std::string> RecipesWithGoldens() {
   std::vector<std::string> files;
   for (const char* folder : {"tests/golden", "recipes"}) {

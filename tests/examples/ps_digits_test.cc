@@ -1,4 +1,4 @@
-// The pure parts of ps_digits: arithmetic, rules and parsers. Starts no process and opens no socket.
+// Tests the pure parts of ps_digits: arithmetic, rules and parsers. Starts no process and opens no socket.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -77,7 +77,7 @@ TEST(Softmax, DoesNotOverflowForHugeWeights) {
 
 // --- Sharding ---
 
-TEST(Sharding, CutsWithoutGapOrOverlapAndEvenly) {
+TEST(Sharding, SplitsEvenlyWithoutGapsOrOverlaps) {
   for (std::size_t total = 0; total < 80; ++total) {
     for (std::size_t shards = 1; shards < 20; ++shards) {
       std::size_t next = 0;
@@ -93,7 +93,7 @@ TEST(Sharding, CutsWithoutGapOrOverlapAndEvenly) {
   }
 }
 
-TEST(Batches, GiveEveryImageToOneWorkerOnceAnEpoch) {
+TEST(Batches, AssignEveryImageToOneWorkerOnceAnEpoch) {
   for (const std::uint32_t workers : {1U, 3U, 8U, 40U}) {
     const auto order = ImageOrder(1438);
     std::vector<int> seen(order.size());
@@ -119,7 +119,7 @@ TEST(Batches, AreVisitedInAnotherOrderEachEpoch) {
 
 // --- WeightShard ---
 
-TEST(WeightShard, GivesTheSameWeightsInWhateverOrderWorkersCome) {
+TEST(WeightShard, YieldsTheSameWeightsForAnyOrderOfWorkers) {
   std::vector<std::uint32_t> arrival = {0, 1, 2, 3};
   std::vector<double> expected;
   do {
@@ -145,7 +145,7 @@ TEST(WeightShard, AveragesOverImagesNotOverWorkers) {
   EXPECT_EQ(shard.last_loss(), 2.0);
 }
 
-TEST(WeightShard, RefusesWhatDoesNotBelongToTheStep) {
+TEST(WeightShard, RefusesGradientsOfOtherSteps) {
   WeightShard shard({0, 1}, 2);
   const Contribution good{1, 0, std::vector<double>(kClasses)};
   EXPECT_EQ(shard.Add(2, 0, good, 1).error().message, "rank 2 does not exist");
@@ -214,7 +214,7 @@ TEST(Roster, RefusesRanksThatDoNotExist) {
   EXPECT_FALSE(roster.Admit(Apply(Role::kWorker, std::string(40, '9'))));
 }
 
-TEST(Roster, RefusesTheSurplus) {
+TEST(Roster, RefusesSurplusNodes) {
   Roster roster(2, 1);
   EXPECT_TRUE(roster.Admit(Apply(Role::kServer, "a")));
   EXPECT_EQ(roster.Admit(Apply(Role::kServer, "b")).error().message,
@@ -279,14 +279,14 @@ TEST(Dataset, AcceptsLineEndsOfOtherSystemsAndAMissingLastOne) {
   EXPECT_EQ(ParseError(text), "");
 }
 
-TEST(Dataset, ShippedFileIsWhatItsReadmeSays) {
+TEST(Dataset, ShippedFileMatchesItsReadme) {
   const auto dataset = LoadDataset(std::string(MUSTER_SOURCE_DIR) + "/examples/data/digits.csv");
   ASSERT_TRUE(dataset) << dataset.error().message;
   EXPECT_EQ(dataset->training.size(), 1438U);
   EXPECT_EQ(dataset->test.size(), 359U);
 }
 
-TEST(Dataset, SaysWhyAFileCannotBeRead) {
+TEST(Dataset, ReportsWhyAFileCannotBeRead) {
   EXPECT_EQ(LoadDataset("/nonexistent").error().message, "cannot read /nonexistent: No such file or directory");
   EXPECT_EQ(LoadDataset("/").error().message, "cannot read /: Is a directory");
 }
@@ -309,7 +309,7 @@ std::vector<Message> OneOfEach() {
 
 std::span<const std::uint8_t> Body(const Bytes& frame) { return std::span(frame).subspan(4); }
 
-TEST(Messages, SurviveTheWire) {
+TEST(Messages, RoundTrip) {
   const auto messages = OneOfEach();
   ASSERT_EQ(messages.size(), std::variant_size_v<Message>);
   for (const Message& message : messages) {
@@ -331,8 +331,8 @@ TEST(Messages, AreRefusedWhenCutShortOrTooLong) {
   }
 }
 
-TEST(Messages, ClaimingMoreThanIsThereAreRefusedWithoutAllocating) {
-  // Weights whose count says 4 thousand million values, and a topology of as many servers.
+TEST(Messages, ClaimingTooManyBytesAreRefusedWithoutAllocating) {
+  // Weights that claim four billion values, and a topology that claims as many servers.
   Bytes weights = EncodeFrame(Weights{});
   std::fill(weights.end() - 4, weights.end(), std::uint8_t{0xff});
   EXPECT_FALSE(DecodeMessage(Body(weights)));
@@ -341,25 +341,25 @@ TEST(Messages, ClaimingMoreThanIsThereAreRefusedWithoutAllocating) {
   EXPECT_FALSE(DecodeMessage(Body(topology)));
 }
 
-TEST(Messages, OfRandomBytesNeverDoMoreThanFail) {
+TEST(Messages, OfRandomBytesAreRefusedOrRoundTrip) {
   std::mt19937_64 engine(3);
   for (int round = 0; round < 20'000; ++round) {
     Bytes bytes(engine() % 60);
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(engine() % 4 == 0 ? engine() : engine() % 12);
     if (const auto message = DecodeMessage(bytes)) {
-      // What is accepted has one spelling only. Bytes are compared: a NaN is not equal to itself.
+      // An accepted message has only one encoding. Compares bytes, since NaN is not equal to itself.
       const Bytes again = EncodeFrame(*message);
       EXPECT_TRUE(std::ranges::equal(Body(again), bytes));
     }
   }
 }
 
-TEST(Messages, LoseControlCharactersBeforeTheyArePrinted) {
+TEST(Messages, AreEscapedWhenPrinted) {
   EXPECT_EQ(Printable("a\x1b[2Jb\n\x7f"), "a?[2Jb??");
   EXPECT_EQ(Printable(std::string(5000, 'x')).size(), kMaxReasonLength);
 }
 
-TEST(FrameReader, PutsMessagesTogetherFromSingleBytes) {
+TEST(FrameReader, AssemblesMessagesFromSingleBytes) {
   FrameReader reader(kMaxMessageBytes);
   std::vector<Message> seen;
   for (const Message& message : OneOfEach()) {
@@ -372,7 +372,7 @@ TEST(FrameReader, PutsMessagesTogetherFromSingleBytes) {
   EXPECT_TRUE(seen == OneOfEach());
 }
 
-TEST(FrameReader, RefusesALengthBeyondTheLimitBeforeTheBytesCome) {
+TEST(FrameReader, RefusesATooLongFrameByItsHeader) {
   FrameReader reader(1024);
   reader.Append(EncodeFrame(Heartbeat{}));
   const Bytes header = {0x01, 0x04, 0x00, 0x00};  // 1025
@@ -441,7 +441,7 @@ TEST(ClusterSettings, AcceptBothNamesOfAServerAndIPv6) {
   EXPECT_EQ(SettingsError("MS_SCHED_HOST", "fd00::1"), "");
 }
 
-TEST(ClusterSettings, SayWhichVariableIsWrong) {
+TEST(ClusterSettings, NameTheInvalidVariable) {
   EXPECT_EQ(SettingsError("MS_ROLE", "worker"),
             "MS_ROLE=worker: want MS_SCHED, MS_PSERVER (or MS_SERVER) or MS_WORKER");
   EXPECT_EQ(SettingsError("MS_ROLE", ""), "MS_ROLE is not set: want MS_SCHED, MS_PSERVER (or MS_SERVER) or MS_WORKER");
@@ -465,7 +465,7 @@ TEST(Options, AreReadInBothSpellings) {
   EXPECT_EQ(options->data_file, "x.csv");
 }
 
-TEST(Options, SayWhatIsWrong) {
+TEST(Options, ReportMistakes) {
   const auto error = [](std::vector<std::string> arguments) {
     const auto options = ParseOptions(arguments);
     return options ? "" : options.error().message;
@@ -477,9 +477,9 @@ TEST(Options, SayWhatIsWrong) {
   EXPECT_EQ(error({"--lr=inf"}), "--lr inf: want a number above 0");
 }
 
-// --- The rest ---
+// --- Pulse and metrics ---
 
-TEST(Pulse, CountsBeatsSoThatBeingStoppedIsHeldAgainstNobody) {
+TEST(Pulse, CountsHeartbeatsSoThatSuspensionIsNoTimeout) {
   const Clock::time_point start;
   Pulse pulse(std::chrono::seconds(4), start);
   EXPECT_FALSE(pulse.Beat(start + std::chrono::milliseconds(999)));

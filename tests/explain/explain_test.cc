@@ -1,4 +1,4 @@
-// Tests explanations with plans that this file computes itself: no recipe, no evaluator.
+// Tests explanations, with plans computed in this file instead of by an evaluator.
 #include "explain/explain.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace {
 
 const Place kDivided{"r.lua", 9};
 
-// A job of four parameters: `per` = total / parts, refused if that leaves a rest. Two workers get SHARE = index × per,
-// and one of `twins` shows which of two equal numbers was used.
+// A job of four parameters: `per` = total / parts, refused unless it divides evenly. Two workers get SHARE = index ×
+// per; `twins` tells which of two equal numbers was used.
 Result<Evaluation> Plan(const std::vector<Override>& more) {
   std::map<std::string, std::int64_t> p = {{"idle", 5}, {"parts", 2}, {"total", 12}, {"twin", 2}, {"workers", 3}};
   for (const Override& override : more) p[override.name] = *override.value.AsInt();
@@ -68,14 +68,14 @@ std::vector<std::string> Names(const Explanation& explanation, Dependence::Kind 
 
 using Strings = std::vector<std::string>;
 
-TEST(Explain, TellsOnWhichParametersADerivedValueDepends) {
+TEST(Explain, NamesTheParametersThatADerivedValueDependsOn) {
   const Explanation explanation = Explained("per");
   EXPECT_EQ(explanation.formula, "all 12 / pieces 2");
   EXPECT_EQ(Names(explanation, Dependence::Kind::kChanges), (Strings{"parts", "total"}));
   EXPECT_EQ(Names(explanation, Dependence::Kind::kNone), (Strings{"idle", "twin", "workers"}));
 }
 
-TEST(Explain, KnowsAParameterUnderAnotherNameByItsValues) {
+TEST(Explain, IdentifiesAnAliasOfAParameterByItsValues) {
   const Explanation explanation = Explained("per");
   ASSERT_EQ(explanation.chain.size(), 2);
   EXPECT_EQ(explanation.chain[0].name, "all = total");
@@ -83,7 +83,7 @@ TEST(Explain, KnowsAParameterUnderAnotherNameByItsValues) {
   EXPECT_EQ(explanation.chain[1].source, "default");
 }
 
-TEST(Explain, TellsFromWhichParameterAWordComes) {
+TEST(Explain, NamesTheParameterOfACommandWord) {
   const Explanation explanation = Explained("command:--twin");
   ASSERT_EQ(explanation.values.size(), 1);
   EXPECT_EQ(explanation.values[0].text, "--twin 2");
@@ -104,7 +104,7 @@ TEST(Explain, FoldsAVariableAndKeepsItsSource) {
   EXPECT_EQ(explanation.chain[0].name, "per");
 }
 
-TEST(Explain, AsksOneRankOnly) {
+TEST(Explain, ExplainsOneRankOnly) {
   ProcessFilter rank;
   rank.rank = 0;
   const Explanation explanation = Explained("SHARE", rank);
@@ -113,7 +113,7 @@ TEST(Explain, AsksOneRankOnly) {
   EXPECT_EQ(Names(explanation, Dependence::Kind::kChanges), Strings()) << "nothing changes zero";
 }
 
-TEST(Explain, TellsWhatAParameterLeadsTo) {
+TEST(Explain, ListsWhatAParameterChanges) {
   const Explanation explanation = Explained("parts");
   Strings led;
   for (const PlanChange& change : explanation.leads_to) led.push_back(change.name);
@@ -121,20 +121,20 @@ TEST(Explain, TellsWhatAParameterLeadsTo) {
   EXPECT_EQ(explanation.own.kind, Dependence::Kind::kChanges);
 }
 
-TEST(Explain, TellsThatAParameterLeadsToNothing) {
+TEST(Explain, ReportsAParameterWithoutEffect) {
   const Explanation explanation = Explained("idle");
   EXPECT_EQ(explanation.own.kind, Dependence::Kind::kNone);
   EXPECT_NE(ExplanationText(explanation).find("nothing: other values give the same plan"), std::string::npos);
 }
 
-TEST(Explain, FindsThePossibleNumbersAndWhoRefusesTheOthers) {
+TEST(Explain, FindsThePossibleNumbersAndWhatRefusesTheOthers) {
   const Explanation explanation = Explained("parts");
   ASSERT_TRUE(explanation.possible);
   EXPECT_EQ(explanation.possible->numbers, (std::vector<std::int64_t>{1, 2, 3, 4, 6, 12}));
   EXPECT_EQ(explanation.possible->refusals, (std::vector<Refusal>{{"r.lua:9", 58}}));
 }
 
-TEST(Explain, SaysWhereNothingCouldBeTried) {
+TEST(Explain, ReportsParametersThatCouldNotBeVaried) {
   auto explanation =
       Explain({"per", {}}, nullptr, [](const std::vector<Override>& more, const std::string&, EvaluationDepth) {
         if (!more.empty() && more.back().name == "workers") {
@@ -150,7 +150,7 @@ TEST(Explain, SaysWhereNothingCouldBeTried) {
       << ExplanationText(*explanation);
 }
 
-TEST(Explain, NamesTheNearestForANameThatMeansNothing) {
+TEST(Explain, SuggestsTheNearestNameForAnUnknownOne) {
   const auto explanation =
       Explain({"SHAER", {}}, nullptr,
               [](const std::vector<Override>& more, const std::string&, EvaluationDepth) { return Plan(more); });
@@ -159,7 +159,7 @@ TEST(Explain, NamesTheNearestForANameThatMeansNothing) {
   EXPECT_EQ(explanation.error().front().hint, "did you mean \"SHARE\"?");
 }
 
-TEST(Explain, ListsWhatANameCouldMean) {
+TEST(Explain, ListsTheMeaningsOfAnAmbiguousName) {
   const auto plan_again = [](const std::vector<Override>& more, const std::string&, EvaluationDepth) {
     auto evaluation = Plan(more);
     if (evaluation) {

@@ -1,10 +1,10 @@
-"""A stand-in for MindSpore's cluster: a program that is scheduler, server or worker according to its environment.
+"""A stand-in for MindSpore's cluster: a program that is scheduler, server or worker, as its environment says.
 
-Follows MindSpore 2.7's rules for reading the environment, registering nodes and assigning ranks; refuses violations.
-Trains nothing: a process that has its rank prints it and exits; the scheduler exits last. In the order of the rules:
-roles are four words; counts are whole numbers and the same everywhere; the scheduler's host is an address, never a name;
-node ids are at most 100 characters and unique over all roles; ids that are all numbers are the ranks themselves, others are
-sorted by address and then as texts.
+Follows MindSpore 2.7's rules for reading the environment, registering nodes and assigning ranks, and refuses
+violations. Trains nothing: a process that has its rank prints it and exits; the scheduler exits last. The rules, in
+order: there are four names of roles; counts are whole numbers and equal in all processes; the scheduler's host is an
+address, never a name; node ids have at most 100 characters and are unique over all roles; if all ids are numbers
+they are the ranks, otherwise nodes are sorted by address and then by id.
 """
 
 import ipaddress
@@ -19,11 +19,11 @@ ROLES = {"MS_SCHED": "scheduler", "MS_WORKER": "worker", "MS_PSERVER": "server",
 
 
 class Refused(Exception):
-    """What MindSpore would not go on from."""
+    """An environment or a member that MindSpore would refuse."""
 
 
 def variable(name, default=None):
-    value = os.environ.get(name, "")  # empty is absent
+    value = os.environ.get(name, "")  # an empty variable counts as unset
     if value:
         return value
     if default is None:
@@ -127,11 +127,13 @@ class Scheduler:
                 send(self.members[role][identity][0], {"rank": rank})
         print("Cluster is successfully initialized", flush=True)
         for stream in self.streams:
-            stream.readline()  # says goodbye, or is gone
+            stream.readline()  # waits for the last message or the end of the connection
 
 
 def connect(node):
-    while True:  # the order of start does not matter
+    # Members may start before the scheduler. A remote port that opens cannot be waited for, so they retry, as
+    # MindSpore's own processes do.
+    while True:
         try:
             return socket.create_connection((node.host, node.port))
         except ConnectionRefusedError:

@@ -1,5 +1,5 @@
-// Tests that a program with MindSpore's rules accepts the processes that muster launches, with the ranks of the plan,
-// and refuses each of a dozen corrupted environments.
+// Tests that a program with MindSpore's rules accepts the processes that muster launches, assigns the ranks of the
+// plan, and refuses each of a dozen corrupted environments.
 #include <gtest/gtest.h>
 
 #include "supervision/job.h"
@@ -32,13 +32,13 @@ void ExpectAccepted(const Job& job, std::size_t workers) {
   }
 }
 
-TEST(MindSporeCluster, TakesItsDynamicClusterAndTheRanksAreThePlans) {
+TEST(MindSporeCluster, AcceptsADynamicClusterAndAssignsThePlannedRanks) {
   const Job job(Workers(12), "framework = 'mindspore',");
   ExpectAccepted(job, 12);
   EXPECT_EQ(job.Log("worker.11.0"), "This node 11 rank id: 11\n");
 }
 
-TEST(MindSporeCluster, TakesParameterServersWithIdsAndWithout) {
+TEST(MindSporeCluster, AcceptsParameterServersWithAndWithoutIds) {
   const Job named(Servers(3) + Workers(11), "framework = 'mindspore-ps',");
   ExpectAccepted(named, 11);
   EXPECT_EQ(named.Log("worker.10.0"), "This node worker_10 rank id: 10\n");
@@ -46,7 +46,7 @@ TEST(MindSporeCluster, TakesParameterServersWithIdsAndWithout) {
   ExpectAccepted(Job(Servers(2) + Workers(3), "framework = { 'mindspore-ps', form = 'minimal' },"), 3);
 }
 
-TEST(MindSporeCluster, SeesNothingOfWhatLiesInTheShell) {
+TEST(MindSporeCluster, IgnoresVariablesOfTheCallersShell) {
   ExpectAccepted(Job(Workers(3), "framework = 'mindspore',", kLittered), 3);
   ExpectAccepted(Job(Servers(2) + Workers(3), "framework = 'mindspore-ps',", kLittered), 3);
 }

@@ -16,7 +16,7 @@ CommandResult Muster(std::vector<std::string> words, const std::string& cwd) {
   return RunCommand(command);
 }
 
-TEST(OwnRecipes, RunTheWordsAfterTheDashes) {
+TEST(OwnRecipes, RunTheCommandAfterTheDashes) {
   const TempDir folder;
   const CommandResult result = Muster({"run", "@torch", "workers=3", "--run-dir", folder / "run", "--", "sh", "-c",
                                        "echo $RANK of $WORLD_SIZE: $*", "sh", "--lr", "0.1"},
@@ -30,7 +30,7 @@ TEST(OwnRecipes, RunTheWordsAfterTheDashes) {
   EXPECT_NE(ContentOf(folder / "run/inputs.json").find("\"@torch\""), std::string::npos);
 }
 
-TEST(OwnRecipes, TakeDevicesWhereTheCommandLineChoosesThem) {
+TEST(OwnRecipes, UseTheDevicesOfTheCommandLine) {
   for (const std::string& recipe : {std::string("@torch"), std::string("@mindspore"), std::string("@mpi")}) {
     const TempDir folder;
     Command command;
@@ -46,7 +46,7 @@ TEST(OwnRecipes, TakeDevicesWhereTheCommandLineChoosesThem) {
   }
 }
 
-TEST(OwnRecipes, PlanWhereverTheyAreAskedFor) {
+TEST(OwnRecipes, ArePlannedFromAnyFolder) {
   const TempDir folder;
   for (const char* name : {"@torch", "@mindspore", "@ps-lite", "@mpi"}) {
     const CommandResult result = Muster({"check", name, "workers=4", "--", "sh", "--fast"}, folder.path());
@@ -58,7 +58,7 @@ TEST(OwnRecipes, PlanWhereverTheyAreAskedFor) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST(OwnRecipes, TellMistakesAtTheirOwnLines) {
+TEST(OwnRecipes, ReportMistakesAtTheirLines) {
   const TempDir folder;
   const CommandResult nothing = Muster({"plan", "@torch"}, folder.path());
   EXPECT_EQ(nothing.exit_code, 2);

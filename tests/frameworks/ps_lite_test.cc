@@ -1,5 +1,5 @@
-// Compares the environment of ps-lite's processes under muster with that of its own tests/local.sh; and tests that
-// variables exported by a user reach them.
+// Compares the environment of ps-lite's processes under muster with that of ps-lite's own tests/local.sh, and tests
+// that variables exported by a user reach them.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -27,7 +27,7 @@ Env EnvironmentIn(const std::string& log) {
   return env;
 }
 
-// muster's own variables apart, and what any shell adds.
+// Drops muster's own variables, and those that any shell adds.
 void DropOthers(Env& env) {
   std::erase_if(env, [](const auto& entry) {
     static const std::set<std::string> kOfTheShell = {"PWD", "OLDPWD", "SHLVL", "_", "LC_CTYPE"};
@@ -35,8 +35,8 @@ void DropOthers(Env& env) {
   });
 }
 
-// What tests/local.sh of dmlc/ps-lite exports for `local.sh 2 3 ./train`, by role. HEAPPROFILE, a profiler's file that
-// no process of ps-lite reads, is left out.
+// Returns what tests/local.sh of dmlc/ps-lite exports for `local.sh 2 3 ./train`, by role, except HEAPPROFILE: the name
+// of a profiler's output file, which no process of ps-lite reads.
 Env OfLocalSh(const std::string& role) {
   return {{"DMLC_NUM_SERVER", "2"},
           {"DMLC_NUM_WORKER", "3"},
@@ -45,7 +45,7 @@ Env OfLocalSh(const std::string& role) {
           {"DMLC_ROLE", role}};
 }
 
-// The same job by muster, started with `environment` over a bare one.
+// Runs the same job with muster, with `environment` added to a minimal one.
 class PsLiteRun {
  public:
   PsLiteRun(const std::vector<std::string>& options, const std::vector<std::string>& environment,
@@ -75,7 +75,7 @@ class PsLiteRun {
   TempDir folder_;
 };
 
-TEST(PsLite, DiffersFromItsOwnLauncherOnlyWhereThatIsDocumented) {
+TEST(PsLite, DiffersFromItsOwnLauncherOnlyAsDocumented) {
   const PsLiteRun run({}, {"PS_VERBOSE=1", "DMLC_PS_VAN_TYPE=zmq"});
   ASSERT_EQ(run.result.exit_code, 0) << run.result.err;
   const std::string page = ContentOf(MUSTER_SOURCE_DIR "/docs/frameworks.md");
@@ -89,7 +89,7 @@ TEST(PsLite, DiffersFromItsOwnLauncherOnlyWhereThatIsDocumented) {
     wanted.insert({{"PATH", "/usr/bin:/bin"}, {"HOME", "/nowhere"}, {"PS_VERBOSE", "1"}, {"DMLC_PS_VAN_TYPE", "zmq"}});
     Env found = run.Of(process);
     EXPECT_FALSE(found.at("DMLC_PS_ROOT_PORT").empty());
-    found["DMLC_PS_ROOT_PORT"] = wanted["DMLC_PS_ROOT_PORT"];  // muster finds one
+    found["DMLC_PS_ROOT_PORT"] = wanted["DMLC_PS_ROOT_PORT"];  // muster chooses a port
     for (const auto& [name, value] : wanted) EXPECT_EQ(found[name], value) << process << " " << name;
     for (const auto& [name, value] : found) {
       if (wanted.contains(name)) continue;
@@ -99,7 +99,7 @@ TEST(PsLite, DiffersFromItsOwnLauncherOnlyWhereThatIsDocumented) {
   }
 }
 
-TEST(PsLite, SaysOnceWhatItRemovesOfTheUsersVariables) {
+TEST(PsLite, ReportsRemovedVariablesOnce) {
   const PsLiteRun run({}, {"DMLC_ROLE=worker", "DMLC_NODE_HOST=10.0.0.9", "DMLC_INTERFACE=lo", "SLURM_JOB_ID=7"});
   ASSERT_EQ(run.result.exit_code, 0) << run.result.err;
   const std::string words =
@@ -112,7 +112,7 @@ TEST(PsLite, SaysOnceWhatItRemovesOfTheUsersVariables) {
   EXPECT_EQ(PsLiteRun({}, {"PS_VERBOSE=1"}).result.err.find("not inherited"), std::string::npos);
 }
 
-TEST(PsLite, TakesVariablesOfTheCommandLine) {
+TEST(PsLite, AcceptsVariablesOfTheCommandLine) {
   const PsLiteRun run({"--env", "PS_RESEND=1", "--env", "LABEL=a=b c"}, {"PS_RESEND=0"});
   ASSERT_EQ(run.result.exit_code, 0) << run.result.err;
   EXPECT_EQ(run.Of("server.1").at("PS_RESEND"), "1");
@@ -122,7 +122,7 @@ TEST(PsLite, TakesVariablesOfTheCommandLine) {
   EXPECT_NE(wrong.result.err.find("--env \"PS_RESEND\" is not NAME=VALUE"), std::string::npos) << wrong.result.err;
 }
 
-TEST(PsLite, SaysOnceOfASweepWhatItRemoves) {
+TEST(PsLite, ReportsRemovedVariablesOncePerSweep) {
   const TempDir folder;
   std::ofstream(folder / "recipe.lua") << R"(
     local muster = require "muster"
@@ -145,7 +145,7 @@ TEST(PsLite, SaysOnceOfASweepWhatItRemoves) {
   EXPECT_EQ(result.err.find(words, first + words.size()), std::string::npos) << result.err;
 }
 
-// The ranks are what ps-lite logs, not the indices: here the other way round.
+// Reports show the ranks from ps-lite's log instead of the indices; here they are in reverse order.
 TEST(PsLite, IsReportedWithTheRanksThatItAssigned) {
   const std::string script =
       "test $DMLC_ROLE = worker || exec sleep 100\n"
@@ -161,7 +161,7 @@ TEST(PsLite, IsReportedWithTheRanksThatItAssigned) {
   EXPECT_NE(silent.Text().find("(rank assigned by ps-lite)"), std::string::npos) << silent.Text();
 }
 
-TEST(Torch, LetsTheCallersThreadsBe) {
+TEST(Torch, KeepsTheCallersNumberOfThreads) {
   const auto threads = [](const std::vector<std::string>& environment) {
     const TempDir folder;
     Command command;

@@ -20,7 +20,7 @@ bool HasTorch() {
   return has;
 }
 
-// The shipped recipe, run as users do.
+// Runs the shipped recipe as a user would.
 class TorchRun {
  public:
   explicit TorchRun(const std::vector<std::string>& overrides) {
@@ -44,7 +44,7 @@ class TorchRun {
   TempDir folder_;
 };
 
-TEST(Torch, TrainsOverGlooAndAllRanksTellTheSameLoss) {
+TEST(Torch, TrainsOverGlooAndAllRanksReportTheSameLoss) {
   if (!HasTorch()) GTEST_SKIP() << "/usr/bin/python3 has no PyTorch (tools/setup --all)";
   const TorchRun run({"workers=4"});
   ASSERT_EQ(run.result.exit_code, 0) << run.result.out << run.result.err;
@@ -59,7 +59,7 @@ TEST(Torch, TrainsOverGlooAndAllRanksTellTheSameLoss) {
   EXPECT_LT(std::stod(*losses.begin()), 2) << "it learns: guessing costs 2.3";
 }
 
-TEST(Torch, IsToldWhichRankRaisedAndWhat) {
+TEST(Torch, ExceptionIsReportedWithItsRank) {
   if (!HasTorch()) GTEST_SKIP() << "/usr/bin/python3 has no PyTorch (tools/setup --all)";
   const TorchRun run({"workers=2", "fail_rank=1"});
   EXPECT_EQ(run.result.exit_code, 1);
@@ -98,7 +98,7 @@ print(f"rank {world.rank} of {world.size} among {ranks}\n", end="", flush=True)
   }
 }
 
-TEST(OpenMpi, TellsThatARankFailed) {
+TEST(OpenMpi, ReportsAFailedRank) {
   if (!Works({"mpirun", "--version"})) GTEST_SKIP() << "there is no mpirun (tools/setup --all)";
   const Job job(R"(
     local script = "test $OMPI_COMM_WORLD_RANK = 1 && exit 7; exec " .. probe .. " wait"

@@ -1,6 +1,5 @@
-// Fuzzes both ends of the agent protocol: any stream must be cut into frames in the same way
-// however it arrives, and any payload must decode to nothing or to a message that
-// round-trips.
+// Fuzzes both ends of the agent protocol: any stream must be split into the same frames however it arrives, and any
+// payload must decode to nothing or to a message that round-trips.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Fuzzes what is read before an agent and its head trust each other: a dial file must be refused or read back as the
-// same, a greeting likewise, and no bytes may pass for a proof.
+// Fuzzes bytes that are read before an agent and its head trust each other: a dial file or a greeting must be refused
+// or round-trip, and no bytes may be accepted as a proof.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

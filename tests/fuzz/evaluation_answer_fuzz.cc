@@ -1,5 +1,5 @@
-// Fuzzes answers of an evaluator process: any bytes decode to nothing or to an answer that round-trips. A plan in it
-// can be judged safely, and shown if it is valid.
+// Fuzzes answers of an evaluator process: any bytes decode to nothing or to an answer that round-trips. Validating a
+// plan in it must be safe, and so must printing a valid one.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Require(!question || muster::Unarchived<muster::Question>(muster::Archived(*question)) == question);
   auto answer = muster::Unarchived<muster::EvaluationAnswer>(bytes);
   if (!answer) return 0;
-  // Compared as bytes: a number may be NaN.
+  // Compared as bytes, since a number may be NaN.
   const std::string written = muster::Archived(*answer);
   const auto back = muster::Unarchived<muster::EvaluationAnswer>(written);
   Require(back && muster::Archived(*back) == written);

@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (muster::LastWords(text).size() > muster::kMostStackName) std::abort();
   const std::string kept = muster::WithoutCommandLine(text);
   if (kept.size() > text.size() || muster::WithoutCommandLine(kept).size() > kept.size()) std::abort();
-  // An argument that no line can follow is not kept, wherever it stands.
+  // Arguments are dropped even where only the version line follows the process line.
   const std::string told = "Process 1: " + std::string(text.substr(0, text.find("Python v"))) + "\nPython v3";
   if (muster::WithoutCommandLine(told) != "Process 1\nPython v3") std::abort();
   const auto stat = muster::ParseStat(text);

@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string again = muster::SweepJournalLine(*record);
   again.pop_back();
   const auto reread = muster::ParseSweepJournalLine(again);
-  // Not compared as values: a null is read as no number, which equals nothing.
+  // Compared as text: a null is read as NaN, which equals nothing.
   if (!reread || muster::SweepJournalLine(*reread) != again + "\n") std::abort();
   muster::SweepProgress account;
   const auto* judged = std::get_if<muster::PointsJudged>(&record->entry);

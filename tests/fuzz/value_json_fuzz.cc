@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto value = muster::ValueFromJsonText(text);
   const auto located = muster::LocatedJsonFromText(text);
-  // Only a byte order mark is a matter of taste.
+  // Both readers must agree, except about a byte order mark.
   if (located && (!value || located->value != *value)) std::abort();
   if (!value) return 0;
   if (!located && !text.starts_with("\xef\xbb\xbf")) std::abort();

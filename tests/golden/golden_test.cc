@@ -1,7 +1,7 @@
 // Compares the output of `muster plan` for small recipes with golden files: plans, errors and warnings.
 // MUSTER_UPDATE_GOLDENS=1 rewrites these for review. The plans of recipes/ are `muster test recipes`.
-//   tests/golden/NAME.lua  -> NAME.plan (standard output) and NAME.err (standard error); each is there only if
-//                             there is such output. A first line "-- args: a=1 -- words" gives arguments.
+//   tests/golden/NAME.lua  -> NAME.plan (standard output) and NAME.err (standard error); each file exists
+//                             only if there is such output. A first line "-- args: a=1 -- words" gives arguments.
 #include "support/golden.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ CommandResult Plan(const fs::path& recipe) {
   return RunCommand(command);
 }
 
-TEST(Golden, EveryCaseGivesItsPlanOrItsErrors) {
+TEST(Golden, EveryCaseYieldsItsPlanOrErrors) {
   const fs::path folder = kSource / "tests/golden";
   std::size_t errors = 0;
   for (const fs::path& recipe : LuaFilesIn(folder)) {
@@ -67,7 +67,7 @@ TEST(Golden, EveryCaseGivesItsPlanOrItsErrors) {
   EXPECT_GE(errors, 30U);
 }
 
-TEST(Golden, NoExpectationIsWithoutItsCase) {
+TEST(Golden, EveryExpectationHasItsCase) {
   for (const auto& entry : fs::directory_iterator(kSource / "tests/golden")) {
     const fs::path extension = entry.path().extension();
     if (extension != ".plan" && extension != ".err") continue;

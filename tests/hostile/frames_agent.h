@@ -1,6 +1,5 @@
-// A scripted agent that speaks the real protocol: commands in, messages out, over a connection of frames, in the
-// test's process or in a separate program. It behaves correctly, except for the messages that a test adds or
-// replaces.
+// A scripted agent that speaks the real protocol over a connection of frames, in the test's process or in a separate
+// program. It behaves correctly, except for the messages that a test adds or replaces.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +19,11 @@ class FramesAgent {
  public:
   using Say = std::function<void(const AgentMessage&)>;
 
-  // `shares_run_dir`: as reported to the head.
+  // `shares_run_dir`: what the agent reports to the head about a shared run directory.
   FramesAgent(std::uint32_t host, bool shares_run_dir, Say say)
       : host_(host), shares_run_dir_(shares_run_dir), say_(std::move(say)) {}
 
-  // Processes end by themselves, with that code, as soon as they are started.
+  // Makes processes exit with that code as soon as they are started.
   void EndAtOnce(std::int32_t code) { ends_with_ = code; }
 
   void Obey(const AgentCommand& command) {

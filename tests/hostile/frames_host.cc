@@ -1,9 +1,9 @@
 // A lying host, as a program that replaces ssh (MUSTER_SSH). A host whose name begins with "good" has the real agent,
 // on this machine; others have a script that speaks the real protocol, and the name selects what it does:
 //
-//   bad-exit     tells the end of every process that it was not given, touches the file $MUSTER_TEST_GO
-//   bad-address  was reached at an address that is a command
-//   bad-file     brings a file of another host, and a part of its own log from far away
+//   bad-exit     reports the exit of every process of other hosts, and touches the file $MUSTER_TEST_GO
+//   bad-address  reports a command as its address
+//   bad-file     sends a file of another host, and a part of its own log at a huge offset
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -26,7 +26,7 @@ void Write(std::string_view bytes) {
   }
 }
 
-// One more message instead of, or besides, what an honest agent would say; commands are not looked at.
+// Sends a message besides or instead of those of an honest agent; only commands that start a process cause one.
 void Lie(const std::string& host, const AgentCommand& command) {
   const auto* const start = std::get_if<StartProcess>(&command);
   if (start == nullptr) return;
@@ -74,7 +74,7 @@ int Serve(const std::string& host) {
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "-G") return 0;  // no jump host
+    if (std::string_view(argv[i]) == "-G") return 0;  // ssh -G: reports no jump host
   }
   const std::string host = argv[argc - 2];
   if (!host.starts_with("good")) return muster::testing::Serve(host);

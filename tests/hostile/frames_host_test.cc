@@ -21,7 +21,7 @@ std::string ContentOf(const std::string& path) {
 
 class HostileHost : public ::testing::Test {
  protected:
-  // One worker on each of the hosts "good" and `bad`, with that command.
+  // Runs one worker with that command on each of the hosts "good" and `bad`.
   CommandResult Run(const std::string& bad, const std::string& command) {
     std::ofstream(folder_ / "recipe.lua")
         << "local muster = require \"muster\"\nreturn muster.recipe { name = \"t\", plan = function(p, job)\n"
@@ -41,7 +41,7 @@ class HostileHost : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(HostileHost, IsNotBelievedAboutProcessesOfTheOther) {
+TEST_F(HostileHost, CannotReportExitsOfTheOtherHostsProcesses) {
   const CommandResult result =
       Run("bad-exit", "{ '" MUSTER_TESTS_DIR "/probe', 'await', '" + go() + "', 'exit', '7' }");
   EXPECT_EQ(result.exit_code, 1) << result.err;
@@ -49,7 +49,7 @@ TEST_F(HostileHost, IsNotBelievedAboutProcessesOfTheOther) {
   EXPECT_NE(ContentOf(run_dir() + "/journal.jsonl").find("\"event\":\"host_stray\""), std::string::npos);
 }
 
-TEST_F(HostileHost, HasNoAddressThatIsACommand) {
+TEST_F(HostileHost, CannotUseACommandAsItsAddress) {
   const CommandResult result = Run("bad-address",
                                    "{ 'true' }, each = function(process) process.command = "
                                    "muster.shell('echo ' .. process.host.address) end");
@@ -59,7 +59,7 @@ TEST_F(HostileHost, HasNoAddressThatIsACommand) {
   EXPECT_EQ(ContentOf(run_dir() + "/journal.jsonl").find("\"event\":\"start_ordered\""), std::string::npos);
 }
 
-TEST_F(HostileHost, WritesNoLogOfTheOtherAndNoHole) {
+TEST_F(HostileHost, CannotWriteTheOtherHostsLogsNorFarBeyondAnEnd) {
   const CommandResult result = Run("bad-file", "{ 'echo', 'true words' }");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(ContentOf(run_dir() + "/logs/worker.0.0.log"), "true words\n");

@@ -68,7 +68,7 @@ std::string AnyText(Random& random) {
   return texts[Below(random, texts.size())];
 }
 
-// A well-formed message of each kind, with random content.
+// Returns a well-formed message of a random kind with random content.
 AgentMessage AnyMessage(Random& random) {
   const auto number = [&] { return AnyNumber(random); };
   const auto text = [&] { return AnyText(random); };
@@ -135,16 +135,16 @@ std::string MutatedFrame(Random& random) {
     case 3:
       payload += std::string(1 + Below(random, 40), static_cast<char>(random()));
       break;
-    case 4: {  // a number as large as can be written
+    case 4: {  // the largest number that can be written
       const std::size_t at = Below(random, payload.size());
       payload.replace(at, 1, std::string(9, '\xff') + '\x01');
       break;
     }
-    case 5:  // millions of nothings
+    case 5:  // a count of millions, followed by zeros
       payload = std::string(1, static_cast<char>(Below(random, 40))) + std::string("\x00\x00\xff\xff\xff\x03", 6) +
                 std::string(Below(random, 1U << 20), '\0');
       break;
-    case 6:  // another length than it has
+    case 6:  // a wrong length
       return FrameOf(payload, Below(random, 2) == 0 ? Below(random, payload.size() + 100) : AnyNumber(random));
     default:
       payload.clear();
@@ -155,10 +155,11 @@ std::string MutatedFrame(Random& random) {
 
 // --- the connection ----------------------------------------------------------------------------------
 
-// An agent at one end of a pair of sockets, whose messages may be spoiled on the way.
+// An agent at one end of a socket pair; its messages may be corrupted.
 class SpoiledAgent : public std::enable_shared_from_this<SpoiledAgent> {
  public:
-  // The message of that number is preceded by `frames`, and is the last one; none: nothing is spoiled.
+  // Inserts `frames` before the message number `spoiled` and makes that message the last one; with empty `frames`
+  // nothing is changed.
   SpoiledAgent(std::uint32_t host, std::shared_ptr<Wire> wire, std::size_t spoiled, std::string frames)
       : wire_(std::move(wire)),
         agent_(host, host == 0, [this](const AgentMessage& message) { Say(message); }),
@@ -198,7 +199,7 @@ class SpoiledAgent : public std::enable_shared_from_this<SpoiledAgent> {
   bool over_ = false;
 };
 
-// The head's end, as the transports have it, but for what they know of processes.
+// The head's end: as in the real transports, but without checks that depend on knowledge of processes.
 class FramesChannel final : public UncheckedChannel {
  public:
   FramesChannel(boost::asio::io_context& io, std::uint32_t host, std::shared_ptr<Wire> wire,
@@ -303,7 +304,7 @@ RunRequest RequestFor(const TempDir& folder, std::uint32_t seed, int words) {
   return request;
 }
 
-// How the run ended; empty if it had no end that is one.
+// Returns how the run ended; empty if it has no outcome.
 std::string RunWith(const TempDir& folder, std::uint32_t seed, int words) {
   Random random(seed);
   const std::size_t spoiled = Below(random, 12);
@@ -322,8 +323,8 @@ void SetTimer(int which, int seconds) {
   ::setitimer(which, &timer, nullptr);
 }
 
-TEST(MutatedFrames, NeitherCrashNorHangTheHeadNorTakeItsMemory) {
-  constexpr std::uint32_t kBatch = 25;  // runs of one process
+TEST(MutatedFrames, NeitherCrashNorHangNorExhaustTheHead) {
+  constexpr std::uint32_t kBatch = 25;  // runs per process
   const bool is_long = std::getenv("MUSTER_LONG") != nullptr;
   const char* const seed = std::getenv("MUSTER_SEED");
   const std::uint32_t first = seed == nullptr ? 1 : static_cast<std::uint32_t>(std::strtoul(seed, nullptr, 10));
@@ -343,8 +344,8 @@ TEST(MutatedFrames, NeitherCrashNorHangTheHeadNorTakeItsMemory) {
       const int words = ::memfd_create("words", MFD_CLOEXEC);
       for (std::uint32_t each = begin; each < begin + kBatch; ++each) {
         account->seed = each;
-        SetTimer(ITIMER_PROF, 2);   // a head that is busy …
-        SetTimer(ITIMER_REAL, 60);  // … or waits for what does not come
+        SetTimer(ITIMER_PROF, 2);   // a busy head …
+        SetTimer(ITIMER_REAL, 60);  // … or one that waits for ever
         const std::string outcome = RunWith(folder, each, words);
         if (outcome.empty()) ::_exit(1);
         account->well += outcome == "ok" ? 1 : 0;
@@ -366,8 +367,8 @@ TEST(MutatedFrames, NeitherCrashNorHangTheHeadNorTakeItsMemory) {
   ::munmap(shared, sizeof(Account));
 }
 
-// What the harness takes for granted.
-TEST(MutatedFrames, AreSaidByAnAgentWithWhichARunEndsWell) {
+// An agent without corrupted frames must let a run succeed: the other tests rely on that.
+TEST(MutatedFrames, ComeFromAnAgentThatOtherwiseWorks) {
   const TempDir folder;
   const int words = ::memfd_create("words", MFD_CLOEXEC);
   for (std::uint32_t seed = 0; seed < 6; ++seed) {

@@ -110,7 +110,7 @@ class Recipes {
 
 void ExpectCleanError(const fs::path& recipe) {
   const Expectation expected = ExpectationOf(recipe);
-  // A recipe that only the clock ends is not waited for longer than needed.
+  // Endless recipes get a short time limit, so that the test does not wait longer than needed.
   const bool endless = expected.kinds == std::set<std::string>{"limit"} && expected.message.empty();
   const auto evaluation = EvaluateRecipe(OptionsFor(recipe, endless ? 400 : 120'000));
   ExpectNoChildLeft();
@@ -124,10 +124,10 @@ void ExpectCleanError(const fs::path& recipe) {
   ASSERT_NE(found, diagnostics.end()) << Told(diagnostics);
   EXPECT_EQ(found->blame, Blame::kRecipe);
   EXPECT_FALSE(found->message.empty());
-  // What a plan as a whole lacks has no line; everything else has.
+  // Errors about a plan as a whole have no line; all others do.
   if (found->kind == "plan_invalid") return;
   EXPECT_EQ(found->place.file, recipe.string()) << Told(diagnostics);
-  // Memory can be gone before anything noted a line.
+  // Memory may run out before any line is recorded.
   const bool line_due = found->kind != "no_recipe" && found->message.find("MiB of memory") == std::string::npos;
   EXPECT_TRUE(found->place.line > 0 || !line_due) << Told(diagnostics);
 }
@@ -204,7 +204,7 @@ TEST(NoRecipes, AreRefusedWithOneLine) {
   }
 }
 
-TEST(NoRecipes, AreToldApartFromEmptyOnes) {
+TEST(NoRecipes, AreDistinguishedFromEmptyOnes) {
   const TempDir folder;
   std::ofstream(folder / "empty.lua").flush();
   EXPECT_EQ(OnlyError(folder / "empty.lua").message, "the file returns no recipe");

@@ -1,5 +1,5 @@
-// Damaged and hostile sweep indexes: commands report the damage and show what the journal holds, and the head rebuilds
-// the index. Nothing crashes, hangs or uses more than 256 MiB.
+// Tests damaged and hostile sweep indexes: commands report the damage and show what the journal holds, and the head
+// rebuilds the index. Nothing may crash, hang or use more than 256 MiB.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -48,7 +48,7 @@ SweepFile File() {
   return file;
 }
 
-// Everything that a view shows, as one text, and the damage that it reports.
+// Everything that a view shows, as one text, and the damage it reports.
 struct Seen {
   std::string text;
   std::string damage;
@@ -129,7 +129,7 @@ class HostileIndexes : public ::testing::Test {
     Put(Index(), index);
   }
   std::string Index() const { return sweep.path() + "/index.sqlite"; }
-  // As the head of a sweep does when it starts.
+  // Creates the index as a starting head does.
   std::string MakeIndex() const {
     SweepIndex made = SweepIndex::Open(sweep.path());
     const LoadedSweep loaded = made.CatchUp();
@@ -165,7 +165,7 @@ class HostileIndexes : public ::testing::Test {
   std::string index, of_journal;
 };
 
-TEST_F(HostileIndexes, AreReadOrLeftAlone) {
+TEST_F(HostileIndexes, AreReadOrIgnored) {
   const auto wrong = TryCases(1, CasesOf(500, 10), [&](Dice& dice, CaseStory& told) -> std::string {
     std::string bytes = index;
     for (std::uint64_t changes = 1 + dice.Below(3); changes > 0 && bytes.size() > kPage; --changes)
@@ -183,7 +183,7 @@ TEST_F(HostileIndexes, AreReadOrLeftAlone) {
   EXPECT_TRUE(wrong.empty()) << Lines(wrong);
 }
 
-TEST_F(HostileIndexes, AreMadeAnewFromTheJournal) {
+TEST_F(HostileIndexes, AreRebuiltFromTheJournal) {
   Put(Index(), std::string(10'000, 'x'));
   ExpectRebuilt("no database");
   Put(Index(), index.substr(0, index.size() / 2));
@@ -194,7 +194,7 @@ TEST_F(HostileIndexes, AreMadeAnewFromTheJournal) {
   ExpectRebuilt("its first pages alone");
   Change("DROP TABLE attempts");
   ExpectRebuilt("a table is missing");
-  // A table that is a view is asked for rows for ever.
+  // A view in place of a table yields endless rows.
   Change(
       "DROP TABLE attempts; CREATE VIEW attempts AS WITH RECURSIVE n(trial) AS (SELECT 1 UNION ALL SELECT trial + 1 "
       "FROM n) SELECT trial, 0 AS attempt, 1 AS last, 1 AS over, '' AS id, '' AS point, '' AS plan, '' AS run, '' AS "
@@ -209,7 +209,7 @@ TEST_F(HostileIndexes, AreMadeAnewFromTheJournal) {
   ExpectRebuilt("another account");
 }
 
-TEST_F(HostileIndexes, AreRegularFiles) {
+TEST_F(HostileIndexes, MustBeRegularFiles) {
   std::filesystem::remove(Index());
   ASSERT_EQ(::mkfifo(Index().c_str(), 0600), 0);
   ExpectRebuilt("a FIFO");
@@ -225,10 +225,11 @@ TEST_F(HostileIndexes, AreRegularFiles) {
 }
 
 // After a rollback SQLite deletes the super-journal that the rollback journal names.
-TEST_F(HostileIndexes, RemoveNoFileThatTheyName) {
+TEST_F(HostileIndexes, DeleteNoFileThatTheyName) {
   const std::string precious = sweep / "precious";
   Put(precious, "precious");
-  // As sqlite.org/fileformat2.html has it: a header of no pages, then the name, its length and sum, and the mark.
+  // Format: sqlite.org/fileformat2.html. A header without pages, then the name, its length, its checksum and the magic
+  // bytes.
   std::string journal("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
   const auto number = [](std::uint64_t value) {
     std::string bytes;
@@ -248,7 +249,7 @@ TEST_F(HostileIndexes, RemoveNoFileThatTheyName) {
   EXPECT_EQ(All(sweep.path()).text, of_journal);
 }
 
-TEST_F(HostileIndexes, AreToldByTheCommands) {
+TEST_F(HostileIndexes, AreReportedByTheCommands) {
   std::string holes = index;
   std::fill(holes.begin() + 3 * kPage, holes.end(), '\0');
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{

@@ -1,4 +1,4 @@
-// Mutated journals with correct checksums, read by every reader of run directories; sparse journals and logs; and runs
+// Tests mutated journals with correct checksums in every reader of run directories, sparse journals and logs, and runs
 // that muster ls cannot read.
 #include <algorithm>
 #include <cstdint>
@@ -55,7 +55,7 @@ Plan PlanOfTheRun() {
   return plan;
 }
 
-// A run with two attempts that fails, with a dump, and one of each kind of entry.
+// A failing run with two attempts and a dump, and one of each kind of entry.
 std::vector<JournalEntry> Story() {
   std::vector<JournalEntry> story;
   RunBegan began;
@@ -171,7 +171,7 @@ std::string Mutated(const std::vector<json>& story, Dice& dice, CaseStory& told)
   return text;
 }
 
-// Every reader of a run directory.
+// Calls every reader of a run directory.
 void ReadAll(const std::string& run_dir, int nowhere) {
   if (const auto report = MakeReport(run_dir)) {
     (void)ReportText(*report);
@@ -220,7 +220,7 @@ class HostileJournals : public ::testing::Test {
   const std::vector<json> story = Records(Story());
 };
 
-TEST_F(HostileJournals, AreReadByAllThatReadThem) {
+TEST_F(HostileJournals, AreReadByEveryReader) {
   const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   const auto wrong = TryCases(1, CasesOf(5'000, 25), [&](Dice& dice, CaseStory& told) -> std::string {
     Put(folder / "run/journal.jsonl", Mutated(story, dice, told));
@@ -230,7 +230,7 @@ TEST_F(HostileJournals, AreReadByAllThatReadThem) {
   EXPECT_TRUE(wrong.empty()) << Lines(wrong);
 }
 
-TEST_F(HostileJournals, AreAsTheyWereWithoutAChange) {
+TEST_F(HostileJournals, AreReadUnchangedWithoutMutations) {
   Put(folder / "run/journal.jsonl", LinesOfRecords(story));
   const auto report = MakeReport(folder / "run");
   ASSERT_TRUE(report);
@@ -239,7 +239,7 @@ TEST_F(HostileJournals, AreAsTheyWereWithoutAChange) {
   EXPECT_TRUE(report->first_failure);
 }
 
-// A sample of them through the real commands.
+// Passes a sample of mutated journals to the real commands.
 TEST_F(HostileJournals, AreReadByTheCommands) {
   std::filesystem::create_directories(folder / "runs/sample");
   const std::string run = folder / "runs/sample/20261120-120616-3f9a1c2b4d5e";
@@ -263,7 +263,7 @@ TEST_F(HostileJournals, AreReadByTheCommands) {
 }
 
 // A sparse file of 900 GB.
-TEST_F(HostileJournals, OfAnySizeCostWhatIsInThem) {
+TEST_F(HostileJournals, OfHugeSizeCostOnlyTheirContent) {
   const std::string journal = folder / "run/journal.jsonl";
   Put(journal, LinesOfRecords(story));
   std::error_code error;
@@ -280,7 +280,7 @@ TEST_F(HostileJournals, OfAnySizeCostWhatIsInThem) {
   EXPECT_TRUE(wrong.empty()) << Lines(wrong);
 }
 
-TEST_F(HostileJournals, AreNamedByTheListThatCannotReadThem) {
+TEST_F(HostileJournals, AreNamedByALsThatCannotReadThem) {
   const auto put = [&](const std::string& id, const std::string& journal) {
     const std::string run = folder / ("runs/sample/20261120-120616-" + id);
     std::filesystem::create_directories(run);
@@ -305,8 +305,8 @@ TEST_F(HostileJournals, AreNamedByTheListThatCannotReadThem) {
   EXPECT_EQ(Muster({"ps"}).exit_code, 0) << "it is not going on";
 }
 
-// A log of 8 TiB, as a host can make it by writing far beyond the end.
-TEST_F(HostileJournals, HaveLogsOfAnySize) {
+// A log of 8 TiB: a host can create one by writing far beyond the end.
+TEST_F(HostileJournals, MayHaveLogsOfHugeSize) {
   const std::string log = folder / "run/logs/worker.0.1.log";
   Put(folder / "run/journal.jsonl", LinesOfRecords(story));
   Put(log, "begin\n");

@@ -107,7 +107,7 @@ inline std::string OtherText(Dice& dice, const std::string& text) {
   return other;
 }
 
-// Every value of the tree that can be changed, with where it is.
+// Lists every value of the tree that can be changed, with its place.
 inline void PlacesIn(nlohmann::json& value, const std::string& place,
                      std::vector<std::pair<std::string, nlohmann::json*>>& places) {
   places.emplace_back(place, &value);
@@ -254,11 +254,11 @@ inline void Arm() {
 }
 
 inline void LimitMemory() {
-#ifndef MUSTER_SANITIZED  // a sanitizer's own map is larger than any limit
+#ifndef MUSTER_SANITIZED  // a sanitizer's shadow memory exceeds any limit
   const rlim_t most = SizeOfSelf() + kMemory;
   const rlimit limit = {most, most};
   ::setrlimit(RLIMIT_AS, &limit);
-  std::set_new_handler([] { ::raise(SIGXCPU); });  // not thrown: what is caught would not be seen
+  std::set_new_handler([] { ::raise(SIGXCPU); });  // a signal instead of an exception, which a reader might catch
 #endif
   const rlimit no_core = {0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
@@ -296,7 +296,7 @@ inline std::vector<std::string> TryCases(std::uint64_t first, std::uint64_t coun
         story->Begin(seed);
         d::Arm();
         Dice dice(seed);
-        // An exception counts as a crash; gtest would catch it.
+        // noexcept: an exception counts as a crash; gtest would catch it.
         const std::string problem = [&]() noexcept { return one(dice, *story); }();
         if (problem.empty()) continue;
         story->Did(problem);

@@ -1,4 +1,4 @@
-// Mutated plans with recomputed ids, read by everything that reads plan.json of a run directory.
+// Tests mutated plans with recomputed ids in every reader of a run directory's plan.json.
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -41,7 +41,7 @@ std::vector<json> SamplePlans() {
   return texts;
 }
 
-// A journal that fits most plans.
+// A journal that matches most plans.
 std::string Journal() {
   RunBegan began;
   began.run_id = "3f9a1c2b4d5e";
@@ -61,7 +61,7 @@ void Put(const std::string& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-// The text of the plan with its id recomputed, if it is a plan.
+// Returns the text of the plan with its id recomputed, if it is a plan.
 std::string Named(json plan) {
   const auto text = [&] { return plan.dump(-1, ' ', false, json::error_handler_t::replace); };
   const auto read = PlanFromJson(text());
@@ -83,7 +83,7 @@ std::string Mutated(const std::vector<json>& plans, Dice& dice, CaseStory& told)
   return text;
 }
 
-// Uses a plan that was accepted. Returns what is wrong.
+// Uses an accepted plan in every way. Returns what is wrong.
 std::string UseOf(const Plan& plan) {
   const auto again = PlanFromJson(PlanToJson(plan));
   if (!again || *again != plan) return "it is not the same when it is written and read again";
@@ -115,7 +115,7 @@ TEST(HostilePlans, AreReadAsPlansOrRefused) {
     return plan ? UseOf(*plan) : "";
   });
   EXPECT_TRUE(wrong.empty()) << Lines(wrong);
-  // Some mutations must still be plans, or only the reader is tested.
+  // Some mutations must still be valid plans, otherwise the test covers only the reader.
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Dice dice(seed);
     CaseStory told;

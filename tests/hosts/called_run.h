@@ -1,4 +1,4 @@
-// Calls muster run to its end on the login machine of a testbed.
+// Runs muster run to its end on the testbed's login machine.
 #pragma once
 
 #include <fstream>
@@ -14,7 +14,7 @@ namespace muster::testing {
 
 class CalledRun {
  public:
-  // In `folder`, which holds recipe.lua. The run directory is one that only that machine sees.
+  // Runs in `folder`, which holds recipe.lua. Only the login machine sees the run directory.
   CalledRun(const HostsTestbed& bed, const std::string& folder, const std::string& name,
             std::vector<std::string> options)
       : run_dir_(bed.own_folder() + '/' + name) {
@@ -41,7 +41,7 @@ class CalledRun {
   std::string run_dir_;
 };
 
-// A recipe for so many hosts; `body` is that of its plan.
+// Writes a recipe for `hosts` hosts; `body` is that of its plan function.
 inline void WriteRecipe(const std::string& folder, int hosts, const std::string& body,
                         const std::string& framework = "none") {
   std::ofstream(folder + "/recipe.lua")

@@ -1,4 +1,4 @@
-// Tests muster doctor over hosts of a testbed that differ.
+// Tests muster doctor over differing hosts of a testbed.
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The entry whose `key` has that value; null if there is none.
+// Returns the entry whose `key` has that value; null if there is none.
 Json Entry(const Json& list, const char* key, const std::string& value) {
   for (const Json& entry : list) {
     if (entry[key] == value) return entry;
@@ -19,7 +19,7 @@ Json Entry(const Json& list, const char* key, const std::string& value) {
   return nullptr;
 }
 
-TEST(Doctor, TellsHostsThatDifferAndHostsThatCannotBeReached) {
+TEST(Doctor, ReportsDifferingAndUnreachableHosts) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());

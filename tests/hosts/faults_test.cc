@@ -1,4 +1,4 @@
-// Tests failures in whole runs on several hosts: the report names the host and the cause, and nothing is left on any
+// Tests failures in whole runs on several hosts: the report names the host and the cause, and nothing remains on any
 // host.
 #include <filesystem>
 #include <fstream>
@@ -11,16 +11,16 @@
 namespace muster::testing {
 namespace {
 
-// The final report.
+// Returns the text of the final report.
 std::string Told(HostsRun& run) {
   run.Result();
   return ContentOf(run.run_dir() + "/report.txt");
 }
 bool Says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// --- what cannot begin -----------------------------------------------------------------------------
+// --- failures before the start ---------------------------------------------------------------------
 
-TEST(ManyHosts, AreToldOfTogetherIfTheyCannotBeReached) {
+TEST(ManyHosts, AreReportedTogetherIfUnreachable) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -34,7 +34,7 @@ TEST(ManyHosts, AreToldOfTogetherIfTheyCannotBeReached) {
   before.ExpectNothingLeft(run);
 }
 
-TEST(ManyHosts, AreToldOfAnOlderAgent) {
+TEST(ManyHosts, ReportAnOlderAgent) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -49,7 +49,7 @@ TEST(ManyHosts, AreToldOfAnOlderAgent) {
   before.ExpectNothingLeft(run);
 }
 
-TEST(ManyHosts, AreToldWhoseHostKeyIsWrong) {
+TEST(ManyHosts, ReportWrongHostKeys) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
@@ -61,7 +61,7 @@ TEST(ManyHosts, AreToldWhoseHostKeyIsWrong) {
   std::ofstream(bed.folder() + "/known_hosts") << known;
   HostsRun run(bed, Recipe(3, kSleepers), {"--host", "n[1-3]"});
   EXPECT_EQ(run.Result().exit_code, 3);
-  const std::string why = "1 of 3 hosts: its host key is not the one known: n2";
+  const std::string why = "1 of 3 hosts: its host key has changed: n2";
   EXPECT_TRUE(Says(run.Result().err, why)) << run.Result().err;
   EXPECT_TRUE(Says(run.Result().err, "hint: find out why before you trust it")) << run.Result().err;
   EXPECT_TRUE(Says(Told(run), why)) << Told(run);
@@ -70,7 +70,7 @@ TEST(ManyHosts, AreToldWhoseHostKeyIsWrong) {
 }
 
 // Eleven names of one host, whose sshd accepts only ten unauthenticated connections.
-TEST(ManyHosts, ComeBackToAnSshdThatRefusesTheEleventhConnection) {
+TEST(ManyHosts, RetryIfSshdRefusesTheEleventhConnection) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(1, {"--sshd", "MaxStartups 10:100:10"});
   ASSERT_TRUE(bed.Up());
@@ -91,7 +91,7 @@ TEST(ManyHosts, ComeBackToAnSshdThatRefusesTheEleventhConnection) {
   EXPECT_TRUE(before.New().empty());
 }
 
-// --- a disk that is full ---------------------------------------------------------------------------
+// --- full disks ------------------------------------------------------------------------------------
 
 // A run over n1 and n2, where n2 has little room for the run directory.
 struct SmallDisk {
@@ -106,7 +106,7 @@ struct SmallDisk {
   bool made = false;
 };
 
-TEST(ManyHosts, AreToldWhichOneHasNoRoomForTheRunDirectory) {
+TEST(ManyHosts, ReportAFullDiskForTheRunDirectory) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -118,14 +118,14 @@ TEST(ManyHosts, AreToldWhichOneHasNoRoomForTheRunDirectory) {
   HostsRun run(bed, Recipe(2, kSleepers), {"--host", "n[1-2]"}, run_dir);
   EXPECT_EQ(run.Result().exit_code, 3);
   const std::string why =
-      "1 of 2 hosts: its agent: the run directory cannot be made: \"" + run_dir + "\": No space left on device: n2";
+      "1 of 2 hosts: its agent: the run directory cannot be created: \"" + run_dir + "\": No space left on device: n2";
   EXPECT_TRUE(Says(run.Result().err, why)) << run.Result().err;
   EXPECT_TRUE(Says(Told(run), why)) << Told(run);
   before.ExpectNothingLeft(run);
   EXPECT_EQ(RunCommand({.argv = bed.On("n2", {"ls", disk.folder})}).out, "");
 }
 
-TEST(ManyHosts, AreToldWhichOneHasNoRoomForTheFilesOfTheRun) {
+TEST(ManyHosts, ReportAFullDiskForTheFilesOfTheRun) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -142,7 +142,7 @@ TEST(ManyHosts, AreToldWhichOneHasNoRoomForTheFilesOfTheRun) {
   before.ExpectNothingLeft(run);
 }
 
-TEST(ManyHosts, AreToldWhichOneHasNoRoomForALog) {
+TEST(ManyHosts, ReportAFullDiskForALog) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -157,7 +157,7 @@ TEST(ManyHosts, AreToldWhichOneHasNoRoomForALog) {
   before.ExpectNothingLeft(run);
 }
 
-TEST(ManyHosts, AreToldWhichOneHadNoRoomLeftForWhatAProcessWrote) {
+TEST(ManyHosts, ReportADiskThatAProcessFilled) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -179,9 +179,9 @@ TEST(ManyHosts, AreToldWhichOneHadNoRoomLeftForWhatAProcessWrote) {
   before.ExpectNothingLeft(run);
 }
 
-// --- what breaks while it runs ---------------------------------------------------------------------
+// --- failures during the run -----------------------------------------------------------------------
 
-TEST(ManyHosts, LoseOneWithoutPowerWithinTheLease) {
+TEST(ManyHosts, LoseAPoweredOffHostWithinTheLease) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
@@ -195,13 +195,13 @@ TEST(ManyHosts, LoseOneWithoutPowerWithinTheLease) {
   EXPECT_EQ(run.Report()["outcome"], "lost");
   EXPECT_TRUE(Says(Told(run), "the agent of n3 was lost: no heartbeat for 2 s")) << Told(run);
   EXPECT_TRUE(ProcessesWith(run.token()).empty());
-  // On a real host its groups would be lost too; those of the testbed are this machine's.
+  // A real host would lose its cgroups with its power; those of the testbed are this machine's.
   for (const json& agent : run.Journal("agent_connected")) {
     if (agent["host"] == 2) std::filesystem::remove(agent["cgroup"].get<std::string>());
   }
 }
 
-TEST(ManyHosts, EndOnBothSidesOfACableThatStaysCut) {
+TEST(ManyHosts, StopOnBothSidesOfACableThatStaysCut) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -213,7 +213,7 @@ TEST(ManyHosts, EndOnBothSidesOfACableThatStaysCut) {
   EXPECT_TRUE(Says(Told(run), "the agent of n1 was lost: no heartbeat for 2 s")) << Told(run);
 }
 
-TEST(ManyHosts, EndWhenAnAgentIsKilled) {
+TEST(ManyHosts, StopWhenAnAgentIsKilled) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -235,7 +235,7 @@ TEST(ManyHosts, EndWhenAnAgentIsKilled) {
   before.ExpectNothingLeft(run);
 }
 
-TEST(ManyHosts, EndWhenTheHeadIsKilled) {
+TEST(ManyHosts, StopWhenTheHeadIsKilled) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -257,9 +257,9 @@ TEST(ManyHosts, EndWhenTheHeadIsKilled) {
   EXPECT_TRUE(Says(report.out, "job lost: muster itself exited before the run ended")) << report.out << report.err;
 }
 
-// --- what is survived ------------------------------------------------------------------------------
+// --- failures that a run survives ------------------------------------------------------------------
 
-TEST(ManyHosts, TrainThroughACableThatIsCutForTwoSeconds) {
+TEST(ManyHosts, ContinueThroughACableCutOfTwoSeconds) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());

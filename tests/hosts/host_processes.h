@@ -16,12 +16,12 @@ namespace muster::testing {
 
 class HostProcesses {
  public:
-  // Those that run now belong to the host. `init`: the process, by its pid here, that all of the host hangs on.
+  // Processes that run now are considered part of the host. `init`: the host's init, by its pid in this namespace.
   explicit HostProcesses(pid_t init)
       : space_("/proc/" + std::to_string(init) + "/ns/pid"), before_(ProcessesIn(space_)) {}
 
-  // Their pids here. What sshd had for a connection sees a little later than ssh that it is over; so processes have the
-  // time that nothing but a broken one needs.
+  // Returns pids in this namespace. sshd's processes notice the end of a connection a little later than ssh does, so
+  // every process gets time to exit; only a broken one needs all of it.
   std::vector<pid_t> New() const {
     std::vector<pid_t> found;
     for (const pid_t pid : ProcessesIn(space_)) {

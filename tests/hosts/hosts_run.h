@@ -1,4 +1,4 @@
-// Whole runs over the hosts of a testbed, in the background, and access to their state.
+// Whole runs over the hosts of a testbed, in the background, and their state.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -23,33 +24,40 @@
 
 namespace muster::testing {
 
-// `body` is that of the plan.
+// `body` is that of the plan function.
 inline std::string Recipe(int hosts, const std::string& body) {
   return "local muster = require 'muster'\nreturn muster.recipe {\n  name = 'job', doc = 'a job', framework = 'none',\n"
          "  cluster = { hosts = " +
          std::to_string(hosts) + ", devices_per_host = 1 },\n  plan = function(p, job)\n" + body + "\n  end,\n}\n";
 }
 
-// A file of the tree, and variables that the user has.
+// A recipe of the source tree, and environment variables of the caller.
 struct RecipeFile {
   std::string path;
   std::vector<std::string> env = {};
 };
 
-// A muster that runs in the background, on the machine from where one logs in.
+// A muster that runs in the background on the testbed's login machine.
 class HostsRun {
  public:
-  // Of a recipe's text. The run directory is one that only this machine sees, unless another one is given.
+  // Runs a recipe given as text. By default only the login machine sees the run directory.
   HostsRun(const HostsTestbed& bed, const std::string& recipe, const std::vector<std::string>& options,
            const std::string& run_dir = {})
       : folder_(bed.own_folder()), run_dir_(run_dir.empty() ? folder_ + "/run" : run_dir) {
     std::ofstream(folder_ + "/r.lua") << recipe;
     Begin(bed, {folder_ + "/r.lua"}, options, {});
   }
-  // Of a recipe of the tree, called from there.
+  // Runs a recipe of the source tree, from that tree.
   HostsRun(const HostsTestbed& bed, const RecipeFile& recipe, const std::vector<std::string>& options)
       : folder_(bed.own_folder()), run_dir_(folder_ + "/run") {
     Begin(bed, recipe, options, MUSTER_SOURCE_DIR);
+  }
+  // Runs a recipe in `folder`, which hosts see: recipe, state and run directory are there. `by` are the words that
+  // start muster, such as those of salloc.
+  HostsRun(const HostsTestbed& bed, const std::string& folder, const std::vector<std::string>& by,
+           const RecipeFile& recipe, const std::vector<std::string>& options)
+      : folder_(folder), run_dir_(folder + "/run") {
+    Begin(bed, recipe, options, MUSTER_SOURCE_DIR, by);
   }
   ~HostsRun() {
     if (runner_.joinable()) runner_.join();
@@ -68,7 +76,7 @@ class HostsRun {
     return json::parse(ContentOf(run_dir() + "/report.json"), nullptr, false);
   }
   std::vector<json> Journal(const std::string& event) const { return RecordsOf(run_dir() + "/journal.jsonl", event); }
-  // Once so many records of that kind are there.
+  // Waits until there are `count` records of that kind; false on timeout.
   bool Await(const std::string& event, std::size_t count) const {
     const auto until = std::chrono::steady_clock::now() + kDeadline;
     const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
@@ -90,9 +98,10 @@ class HostsRun {
 
  private:
   void Begin(const HostsTestbed& bed, const RecipeFile& recipe, const std::vector<std::string>& options,
-             const std::string& cwd) {
+             const std::string& cwd, std::vector<std::string> by = {}) {
     Command command;
-    command.argv = bed.Login({MusterProgram(), "run", recipe.path, "--run-dir", run_dir_});
+    by.insert(by.end(), {MusterProgram(), "run", recipe.path, "--run-dir", run_dir_});
+    command.argv = bed.Login(std::move(by));
     command.argv.insert(command.argv.end(), options.begin(), options.end());
     command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + bed.ssh(), "HOME=/root", "XDG_STATE_HOME=" + folder_};
     command.env.insert(command.env.end(), recipe.env.begin(), recipe.env.end());
@@ -109,19 +118,20 @@ class HostsRun {
 // The state of some hosts of a testbed before a run.
 class HostsBefore {
  public:
-  HostsBefore(const HostsTestbed& bed, const std::vector<std::string>& hosts) {
+  HostsBefore(const HostsTestbed& bed, const std::vector<std::string>& hosts) : shared_(bed.folder() + "/") {
     for (const std::string& host : hosts) {
       const pid_t init = bed.Init(host);
       hosts_.emplace(host, Before{"/proc/" + std::to_string(init) + "/root", HostProcesses(init)});
     }
   }
 
-  // Of the run there is no process on any of them, no folder, and no group of its agents.
+  // Expects on every host: no process of the run, no folder (unless hosts share it), and no cgroup of its agents.
   void ExpectNothingLeft(const HostsRun& run) const {
     EXPECT_TRUE(ProcessesWith(run.token()).empty());
+    const bool shared = run.run_dir().starts_with(shared_);
     for (const auto& [name, host] : hosts_) {
       EXPECT_EQ(host.processes.New(), std::vector<pid_t>()) << "left on " << name;
-      EXPECT_FALSE(std::filesystem::exists(host.root + run.run_dir())) << "left on " << name;
+      EXPECT_TRUE(shared || !std::filesystem::exists(host.root + run.run_dir())) << "left on " << name;
     }
     for (const json& agent : run.Journal("agent_connected")) {
       const auto group = agent["cgroup"].get<std::string>();
@@ -131,9 +141,10 @@ class HostsBefore {
 
  private:
   struct Before {
-    std::string root;  // its root folder, seen from here
+    std::string root;  // the host's root folder, as a path on this machine
     HostProcesses processes;
   };
+  std::string shared_;
   std::map<std::string, Before> hosts_;
 };
 

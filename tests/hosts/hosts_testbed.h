@@ -28,19 +28,77 @@ namespace muster::testing {
 
 class HostsTestbed {
  public:
-  // Why this machine cannot have one; empty if it can.
+  // Why this machine cannot run a testbed; empty if it can.
   static const std::string& Missing() {
-    static const std::string missing = [] {
-      const CommandResult check = RunCommand({.argv = {Program(), "check"}});
-      if (check.exit_code == 0) return std::string();
-      return check.out.empty() ? "the bed cannot be asked: " + check.err : check.out.substr(0, check.out.find('\n'));
-    }();
+    static const std::string missing = MissingFor(Program());
     return missing;
   }
 
-  // `options` are those of "bed up", such as {"--sshd", "MaxStartups 10"}. Throws if it does not come up.
-  explicit HostsTestbed(int hosts, const std::vector<std::string>& options = {}) {
-    std::vector<std::string> argv = {Program(),         "up",      std::to_string(hosts), folder(),  "--share",
+  // `options` are those of "testbed up", such as {"--sshd", "MaxStartups 10"}. Throws if it cannot be started.
+  explicit HostsTestbed(int hosts, const std::vector<std::string>& options = {})
+      : HostsTestbed(Program(), hosts, options) {}
+  HostsTestbed(const HostsTestbed&) = delete;
+  HostsTestbed& operator=(const HostsTestbed&) = delete;
+  ~HostsTestbed() { Down(); }
+
+  // Call this before anything else: returns true once all hosts answer. Errors are on stderr.
+  bool Up() { return Answer() == "up"; }
+
+  // These return true on success.
+  bool Cut(const std::string& host) { return Do("cut " + host); }
+  bool Heal(const std::string& host) { return Do("heal " + host); }
+  bool PowerOff(const std::string& host) { return Do("poweroff " + host); }  // without closing connections
+  bool Kill(const std::string& host) { return Do("kill " + host); }          // the kernel closes connections
+
+  // Stops the testbed as a finished test does; waits until nothing remains.
+  void Down() {
+    if (pid_ < 0) return;
+    orders_.reset();
+    Wait();
+  }
+  // Kills the testbed.
+  void KillTestbed() {
+    ::kill(pid_, SIGKILL);
+    Wait();
+  }
+
+  std::string folder() const { return folder_ / "bed"; }
+  // Hosts see nothing below it except folder().
+  std::string own_folder() const { return folder_.path(); }
+  std::string ssh_config() const { return folder() + "/ssh_config"; }
+  // A program that replaces ssh, callable from anywhere.
+  std::string ssh() const { return folder() + "/ssh"; }
+
+  // The pid, in this namespace, of the host's init; if it dies, the whole host dies.
+  pid_t Init(const std::string& host) const {
+    std::ifstream file(folder() + "/bed.json");
+    const nlohmann::json facts = nlohmann::json::parse(file);
+    for (const nlohmann::json& one : facts["hosts"]) {
+      if (one["name"] == host) return one["pid"].get<pid_t>();
+    }
+    throw std::runtime_error("the bed has no host " + host);
+  }
+
+  // The process whose network namespace is that of the login machine.
+  pid_t Login() const { return pid_; }
+
+  // These return the command line that runs `argv` on the login machine, on a host without its sshd, or through ssh.
+  std::vector<std::string> Login(std::vector<std::string> argv) const {
+    argv.insert(argv.begin(), folder() + "/login");
+    return argv;
+  }
+  std::vector<std::string> On(const std::string& host, std::vector<std::string> argv) const {
+    argv.insert(argv.begin(), {folder() + "/on", host});
+    return argv;
+  }
+  std::vector<std::string> Ssh(const std::string& host, const std::string& command) const {
+    return Login({"ssh", "-n", "-F", ssh_config(), "-o", "BatchMode=yes", "-o", "ConnectTimeout=2", host, command});
+  }
+
+ protected:
+  // One that another program brings up, which has these options and answers these orders too.
+  HostsTestbed(const std::string& program, int hosts, const std::vector<std::string>& options) {
+    std::vector<std::string> argv = {program,           "up",      std::to_string(hosts), folder(),  "--share",
                                      MUSTER_SOURCE_DIR, "--share", MUSTER_BIN_DIR,        "--share", MUSTER_TESTS_DIR};
     argv.insert(argv.end(), options.begin(), options.end());
     int ends[2] = {-1, -1};
@@ -58,72 +116,21 @@ class HostsTestbed {
     ::posix_spawn_file_actions_destroy(&actions);
     if (error != 0) throw std::runtime_error("the bed cannot be started");
   }
-  HostsTestbed(const HostsTestbed&) = delete;
-  HostsTestbed& operator=(const HostsTestbed&) = delete;
-  ~HostsTestbed() { Down(); }
 
-  // To be asked before anything else: true once all hosts answer. What is wrong is on stderr.
-  bool Up() { return Answer() == "up"; }
-
-  // True on success.
-  bool Cut(const std::string& host) { return Do("cut " + host); }
-  bool Heal(const std::string& host) { return Do("heal " + host); }
-  bool PowerOff(const std::string& host) { return Do("poweroff " + host); }  // nobody says goodbye for it
-  bool Kill(const std::string& host) { return Do("kill " + host); }          // its kernel does
-
-  // Ends the testbed as a finished test does; waits until nothing is left.
-  void Down() {
-    if (pid_ < 0) return;
-    orders_.reset();
-    Wait();
+  static std::string MissingFor(const std::string& program) {
+    const CommandResult check = RunCommand({.argv = {program, "check"}});
+    if (check.exit_code == 0) return std::string();
+    return check.out.empty() ? "the testbed cannot be asked: " + check.err : check.out.substr(0, check.out.find('\n'));
   }
-  // Kills the testbed.
-  void KillTestbed() {
-    ::kill(pid_, SIGKILL);
-    Wait();
-  }
-
-  std::string folder() const { return folder_ / "bed"; }
-  // Below it nothing is seen by the hosts, folder() apart.
-  std::string own_folder() const { return folder_.path(); }
-  std::string ssh_config() const { return folder() + "/ssh_config"; }
-  // A program that replaces ssh, callable from anywhere.
-  std::string ssh() const { return folder() + "/ssh"; }
-
-  // The pid, here, of the process with which all of the host goes.
-  pid_t Init(const std::string& host) const {
-    std::ifstream file(folder() + "/bed.json");
-    const nlohmann::json facts = nlohmann::json::parse(file);
-    for (const nlohmann::json& one : facts["hosts"]) {
-      if (one["name"] == host) return one["pid"].get<pid_t>();
-    }
-    throw std::runtime_error("the bed has no host " + host);
-  }
-
-  // On whose network one logs in. An end of a connection that this process opens there stays there.
-  pid_t Login() const { return pid_; }
-
-  // The command, on the machine from where one logs in; on a host, without its sshd; there, through ssh.
-  std::vector<std::string> Login(std::vector<std::string> argv) const {
-    argv.insert(argv.begin(), folder() + "/login");
-    return argv;
-  }
-  std::vector<std::string> On(const std::string& host, std::vector<std::string> argv) const {
-    argv.insert(argv.begin(), {folder() + "/on", host});
-    return argv;
-  }
-  std::vector<std::string> Ssh(const std::string& host, const std::string& command) const {
-    return Login({"ssh", "-n", "-F", ssh_config(), "-o", "BatchMode=yes", "-o", "ConnectTimeout=2", host, command});
-  }
-
- private:
-  static std::string Program() { return std::string(MUSTER_SOURCE_DIR) + "/tests/hosts/testbed"; }
 
   bool Do(const std::string& order) {
     const std::string line = order + "\n";
     return ::send(orders_.get(), line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size()) &&
            Answer() == "done";
   }
+
+ private:
+  static std::string Program() { return std::string(MUSTER_SOURCE_DIR) + "/tests/hosts/testbed"; }
 
   // The next line, or the rest if the testbed ends.
   std::string Answer() {

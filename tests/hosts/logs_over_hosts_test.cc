@@ -28,11 +28,11 @@ CommandResult Logs(const HostsRun& run, std::vector<std::string> options) {
 
 using Lines = std::vector<std::string>;
 
-TEST(LogsOverHosts, AreShownDuringTheRunAndAfter) {
+TEST(LogsOverHosts, AreShownDuringAndAfterTheRun) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
-  // What all hosts see: processes go on when the file is there.
+  // A folder that all hosts see: the processes continue when this file exists.
   const std::string go = bed.folder() + "/go";
   HostsRun run(
       bed,

@@ -1,4 +1,4 @@
-// Tests whole runs on several hosts: what is sent to them and what is returned.
+// Tests whole runs on several hosts: what is sent to them and what they return.
 #include <filesystem>
 #include <fstream>
 
@@ -9,7 +9,7 @@
 namespace muster::testing {
 namespace {
 
-TEST(ManyHosts, RunOneJobAndItsFilesComeHome) {
+TEST(ManyHosts, RunOneJobAndItsFilesAreCollected) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
@@ -39,7 +39,7 @@ TEST(ManyHosts, RunOneJobAndItsFilesComeHome) {
   }
 }
 
-TEST(ManyHosts, WriteWhereAllSeeItIfTheyDo) {
+TEST(ManyHosts, WriteToASharedRunDirectoryIfTheyHaveOne) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());

@@ -8,7 +8,7 @@
 namespace muster::testing {
 namespace {
 
-// Once the file of the folder, which may be yet to come, has a line that begins so.
+// Waits until the file, which need not exist yet, has a line with that prefix.
 bool AwaitLineOf(const std::string& folder, const std::string& file, const std::string& prefix) {
   const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
   if (::inotify_add_watch(watch.get(), folder.c_str(), IN_CREATE | IN_MODIFY) < 0) return false;
@@ -21,11 +21,11 @@ bool AwaitLineOf(const std::string& folder, const std::string& file, const std::
   }
 }
 
-TEST(MetricsOverHosts, AreHereAsTheyAreReported) {
+TEST(MetricsOverHosts, ArriveWhileProcessesRun) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
-  // What all hosts see: processes go on when the file is there.
+  // A folder that all hosts see: the processes continue when this file exists.
   const std::string go = bed.folder() + "/go";
   const std::string report = MusterProgram() + " report-metric host=\"$MUSTER_RANK\" step=";
   HostsRun run(

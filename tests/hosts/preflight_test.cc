@@ -15,7 +15,7 @@ int On(const HostsTestbed& bed, const std::string& host, const std::string& scri
 const char* const kMakeTool = "printf '#!/bin/sh\\necho done\\n' > /root/tool; chmod +x /root/tool";
 const char* const kToolPerHost = "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { '/root/tool' } }";
 
-TEST(Preflight, StartsNothingWhereAHostLacksAProgramAndRemembersTheHost) {
+TEST(Preflight, StartsNothingIfAHostLacksAProgramAndRemembersTheHost) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
@@ -32,7 +32,7 @@ TEST(Preflight, StartsNothingWhereAHostLacksAProgramAndRemembersTheHost) {
   EXPECT_EQ(compared[0]["faults"][0]["kind"], "program");
   EXPECT_EQ(compared[0]["faults"][0]["hosts"], json::array({1}));
 
-  // It is reported for the host in the next run, and has no other effect.
+  // The next run reports the host's failure; it has no other effect.
   ASSERT_EQ(On(bed, "n2", kMakeTool), 0);
   const CalledRun next(bed, bed.own_folder(), "next", {"--host", "n[1-3]"});
   EXPECT_EQ(next.result.exit_code, 0) << next.result.err;
@@ -41,7 +41,7 @@ TEST(Preflight, StartsNothingWhereAHostLacksAProgramAndRemembersTheHost) {
   EXPECT_FALSE(next.Said("n1 failed")) << next.result.err;
 }
 
-TEST(Preflight, IsLeftOutWhereItIsNotWanted) {
+TEST(Preflight, CanBeDisabled) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -53,7 +53,7 @@ TEST(Preflight, IsLeftOutWhereItIsNotWanted) {
   EXPECT_EQ(run.Journal("spawn_failed").size(), 1U);
 }
 
-TEST(Preflight, TellsDifferencesAndGoesOn) {
+TEST(Preflight, ReportsDifferencesAndContinues) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
@@ -69,11 +69,11 @@ TEST(Preflight, TellsDifferencesAndGoesOn) {
   EXPECT_EQ(run.Journal("paths_compared")[0]["faults"], json::array());
 }
 
-TEST(Preflight, TellsWhichHostsCannotReachTheMeetingPoint) {
+TEST(Preflight, ReportsHostsThatCannotReachTheRendezvousEndpoint) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
-  // One logs in from elsewhere: only the ways between hosts are cut.
+  // The login machine is not affected: only connections between hosts fail.
   for (const char* host : {"n3", "n4"}) ASSERT_EQ(On(bed, host, "ip route add unreachable 10.77.0.1/32"), 0);
   WriteRecipe(bed.own_folder(), 4,
               "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { 'hostname' },\n"
@@ -91,7 +91,7 @@ TEST(Preflight, TellsWhichHostsCannotReachTheMeetingPoint) {
   EXPECT_TRUE(run.Journal("start_ordered").empty());
 }
 
-TEST(Preflight, WarnsOfWaysThatThePlanDoesNotName) {
+TEST(Preflight, WarnsOfBrokenConnectionsThatThePlanDoesNotNeed) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());

@@ -21,7 +21,7 @@ json PlanOf(const std::string& recipe, const std::vector<std::string>& options) 
   return json::parse(result.out, nullptr, false);
 }
 
-TEST(NamedHosts, AddTheirNamesToAPlanAndNothingElse) {
+TEST(NamedHosts, AddOnlyTheirNamesToAPlan) {
   std::size_t recipes = 0;
   for (const auto& entry : std::filesystem::directory_iterator(MUSTER_SOURCE_DIR "/recipes")) {
     if (entry.path().extension() != ".lua") continue;
@@ -40,7 +40,7 @@ TEST(NamedHosts, AddTheirNamesToAPlanAndNothingElse) {
   EXPECT_GE(recipes, 10U);
 }
 
-// A process's environment, arguments and folder, with the run's own texts replaced by their kinds.
+// A process's environment, arguments and folder, with texts specific to the run replaced by placeholders.
 struct Found {
   std::map<std::string, std::string> environment;
   json arguments;
@@ -115,7 +115,7 @@ TEST(OneHost, GivesProcessesTheSameHereAndThroughSsh) {
   for (const std::string& process : processes) {
     Found there = FoundBy(run, process);
     EXPECT_EQ(there.environment.at("MUSTER_RUN_DIR"), "(run directory)");
-    // Only variables of the testbed's own paths may differ.
+    // Only the variable with the testbed's path may differ.
     EXPECT_EQ(there.environment.erase("MUSTER_SSH"), here[process].environment.erase("MUSTER_SSH"));
     EXPECT_EQ(there.environment, here[process].environment) << process;
     EXPECT_EQ(there.arguments, here[process].arguments) << process;

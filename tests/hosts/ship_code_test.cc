@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-// A folder that no host sees, with a program that needs the file beside it.
+// A folder that no host sees, with a program that needs a file beside it.
 std::string MakeCode(const HostsTestbed& bed, int hosts) {
   const std::string folder = fs::canonical(bed.own_folder()).string() + "/code";
   fs::create_directories(folder + "/lib");
@@ -26,7 +26,7 @@ std::string MakeCode(const HostsTestbed& bed, int hosts) {
   return folder;
 }
 
-TEST(ShippedCode, RunsOnHostsThatDoNotSeeItAndIsSentOnce) {
+TEST(ShippedCode, RunsOnHostsWithoutASharedFolderAndIsSentOnce) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -53,10 +53,10 @@ TEST(ShippedCode, RunsOnHostsThatDoNotSeeItAndIsSentOnce) {
     EXPECT_EQ(host["hash"], hash);
     EXPECT_EQ(host["sent"], 0);
   }
-  // The plan is the same, wherever its code is.
+  // The plan does not depend on where the code is.
   EXPECT_EQ(first.Journal("run_began")[0]["plan"], second.Journal("run_began")[0]["plan"]);
 
-  // Of another version only what is another goes.
+  // Of a changed version only the changed file is sent.
   std::ofstream(folder + "/lib/words.txt") << "other words\n";
   const CalledRun third(bed, folder, "third", {"--host", "n[1-2]", "--ship-code", "."});
   ASSERT_EQ(third.result.exit_code, 0) << third.result.err;
@@ -67,7 +67,7 @@ TEST(ShippedCode, RunsOnHostsThatDoNotSeeItAndIsSentOnce) {
   EXPECT_TRUE(third.Log("worker.0").starts_with("other words\n")) << third.Log("worker.0");
 }
 
-TEST(ShippedCode, IsWhatGitKnowsAndTheRestIsTold) {
+TEST(ShippedCode, IsWhatGitKnowsAndOtherFilesAreReported) {
   SKIP_WITHOUT_BED();
   if (RunCommand({.argv = {"git", "--version"}}).exit_code != 0) GTEST_SKIP() << "git is missing (tools/setup)";
   HostsTestbed bed(1);
@@ -87,7 +87,7 @@ TEST(ShippedCode, IsWhatGitKnowsAndTheRestIsTold) {
   EXPECT_TRUE(run.Log("worker.0").starts_with("changed and not committed\n")) << run.Log("worker.0");
   const std::string there = run.Journal("code_shipped")[0]["folder"];
   EXPECT_EQ(RunCommand({.argv = bed.On("n1", {"ls", there + "/notes.txt"})}).exit_code, 2);
-  // What git had is an input of the run.
+  // The git state is recorded as an input of the run.
   ASSERT_EQ(run.Journal("code_seen").size(), 1U);
   EXPECT_EQ(run.Journal("code_seen")[0]["changed"], 1);
   EXPECT_EQ(run.Journal("code_seen")[0]["untracked"], 1);
@@ -95,7 +95,7 @@ TEST(ShippedCode, IsWhatGitKnowsAndTheRestIsTold) {
       << run.Read("report.txt");
 }
 
-TEST(ShippedCode, IsRefusedBeyondItsLimitBeforeAnyHostIsAsked) {
+TEST(ShippedCode, IsRefusedBeyondItsLimitBeforeAnyConnection) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
@@ -107,7 +107,7 @@ TEST(ShippedCode, IsRefusedBeyondItsLimitBeforeAnyHostIsAsked) {
   EXPECT_FALSE(fs::exists(bed.own_folder() + "/run"));
 }
 
-TEST(ShippedCode, ThatAHostCannotTakeStartsNothing) {
+TEST(ShippedCode, ThatDoesNotFitOnAHostStartsNothing) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());

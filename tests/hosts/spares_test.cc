@@ -1,5 +1,5 @@
-// Tests spare hosts, which replace lost ones. The processes write into a folder that all hosts share, with times of the
-// one monotonic clock, which shows when and where each one ran.
+// Tests spare hosts, which replace lost ones. The processes write into a folder that all hosts share; the times are of
+// one monotonic clock and show when and where each process ran.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -18,7 +18,8 @@
 namespace muster::testing {
 namespace {
 
-// Writes its host and rendezvous address, then the time repeatedly: for ever in its first attempt.
+// Writes its host and rendezvous address, then the time every 10 ms, like the steps of a training; endlessly in its
+// first attempt. The test waits for this output and compares the times of attempts.
 constexpr const char* kWitness = R"(import os, sys, time
 name = "%s.%s" % (os.environ["MUSTER_RANK"], os.environ["MUSTER_ATTEMPT"])
 out = os.open(os.path.join(sys.argv[1], name), os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND)
@@ -33,7 +34,7 @@ while beats < 20 or (os.environ["MUSTER_ATTEMPT"] == "0" and sys.argv[2] == "sta
     time.sleep(0.01)
 )";
 
-// What one attempt wrote.
+// The output of one attempt.
 struct Seen {
   std::string host;
   std::string meeting;
@@ -49,11 +50,11 @@ class Witnesses {
     command_ = "{ 'python3', '" + bed.folder() + "/witness.py', '" + folder_ + "', ";
   }
 
-  // One that stays in its first attempt, and one that ends.
+  // Commands: one that runs endlessly in its first attempt, and one that exits.
   std::string stays() const { return command_ + "'stay' }"; }
   std::string ends() const { return command_ + "'end' }"; }
 
-  // By rank and attempt.
+  // Keyed by rank and attempt.
   std::map<std::pair<int, int>, Seen> All() const {
     std::map<std::pair<int, int>, Seen> all;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
@@ -86,7 +87,7 @@ std::string Workers(const std::string& command, const std::string& scope) {
          ", restart = { max = 2, backoff = '100ms', scope = '" + scope + "' } }";
 }
 
-// No rank may be there twice at one time.
+// At no time may two attempts of one rank run.
 void ExpectOneOfEachRank(const std::map<std::pair<int, int>, Seen>& all) {
   for (const auto& [key, seen] : all) {
     const auto next = all.find({key.first, key.second + 1});
@@ -103,7 +104,7 @@ std::vector<std::string> HostsOfAttempts(const json& process) {
 
 using Names = std::vector<std::string>;
 
-TEST(SpareHosts, TakeThePlaceOfAHostWhoseCableStaysCutOnceItsLeaseIsOver) {
+TEST(SpareHosts, ReplaceADisconnectedHostOnceItsLeaseHasExpired) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
@@ -118,7 +119,7 @@ TEST(SpareHosts, TakeThePlaceOfAHostWhoseCableStaysCutOnceItsLeaseIsOver) {
   const auto all = witnesses.All();
   ASSERT_EQ(all.size(), 8U);
   ExpectOneOfEachRank(all);
-  // The head's monotonic clock is that of the processes here.
+  // The head and the processes share one monotonic clock.
   ASSERT_EQ(run.Journal("agent_lost").size(), 1U);
   const std::uint64_t lost = run.Journal("agent_lost")[0]["at"];
   for (const int rank : {2, 3}) {
@@ -139,12 +140,12 @@ TEST(SpareHosts, TakeThePlaceOfAHostWhoseCableStaysCutOnceItsLeaseIsOver) {
   EXPECT_EQ(HostsOfAttempts(report["processes"][3]), (Names{"n2", "n3"}));
   EXPECT_EQ(report["replacements"][0]["host"], "n2");
   EXPECT_EQ(report["replacements"][0]["by"], "n3");
-  EXPECT_NE(run.Result().err.find("n3 took the place of n2, which was lost: no heartbeat for 2 s"), std::string::npos)
+  EXPECT_NE(run.Result().err.find("n3 replaced n2, which was lost: no heartbeat for 2 s"), std::string::npos)
       << run.Result().err;
   EXPECT_EQ(run.Report()["plan"], run.Journal("run_began")[0]["plan"]);
 }
 
-TEST(SpareHosts, AreTheMeetingPointOfAllRanksIfTheLostHostWasIt) {
+TEST(SpareHosts, HostTheRendezvousIfTheLostHostDid) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
@@ -165,12 +166,12 @@ TEST(SpareHosts, AreTheMeetingPointOfAllRanksIfTheLostHostWasIt) {
   }
 }
 
-TEST(SpareHosts, TakeTheWholeJobAlongIfItKnewTheLostHost) {
+TEST(SpareHosts, RestartTheWholeJobIfItUsedTheLostHost) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
   const Witnesses witnesses(bed);
-  // Each process is restarted alone, but all of them know a port on n1.
+  // Each process is restarted alone, but all of them use a port on n1.
   const std::string workers = Workers(witnesses.stays() + ", env = { MASTER_PORT = job:port 'meet' }", "process");
   HostsRun run(bed, Job("none", workers), {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "1s"});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
@@ -186,12 +187,12 @@ TEST(SpareHosts, TakeTheWholeJobAlongIfItKnewTheLostHost) {
   ASSERT_EQ(run.Journal("restart_planned").size(), 1U);
   const json planned = run.Journal("restart_planned")[0];
   EXPECT_EQ(planned["scope"], "job");
-  EXPECT_NE(planned["why"].get<std::string>().find("restarting the whole job, because worker.2 knows its address"),
+  EXPECT_NE(planned["why"].get<std::string>().find("restarting the whole job, because worker.2 uses its address"),
             std::string::npos)
       << planned["why"];
 }
 
-TEST(SpareHosts, LeaveAloneWhoKnewNothingOfTheLostHost) {
+TEST(SpareHosts, DoNotAffectProcessesIndependentOfTheLostHost) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
@@ -213,7 +214,7 @@ TEST(SpareHosts, LeaveAloneWhoKnewNothingOfTheLostHost) {
   EXPECT_EQ(run.Journal("restart_planned").size(), 1U) << "what a host takes with it is one restart of its role";
 }
 
-TEST(SpareHosts, AreMissedInWords) {
+TEST(SpareHosts, AreMentionedInTheReportIfNoneIsLeft) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
@@ -221,7 +222,7 @@ TEST(SpareHosts, AreMissedInWords) {
   HostsRun run(bed, Job("none", Workers(witnesses.stays(), "job")),
                {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "1s"});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
-  // The spare first: its loss alone affects no process.
+  // The spare is lost first: that alone affects no process.
   ASSERT_TRUE(bed.PowerOff("n3"));
   ASSERT_TRUE(run.Await("agent_lost", 1));
   EXPECT_TRUE(run.Journal("restart_planned").empty());
@@ -229,12 +230,11 @@ TEST(SpareHosts, AreMissedInWords) {
   EXPECT_EQ(run.Result().exit_code, 3);
   const json report = run.Report();
   EXPECT_EQ(report["outcome"], "lost");
-  EXPECT_EQ(report["why"],
-            "the agent of n2 was lost: no heartbeat for 1 s, and there is no spare host to take its place");
+  EXPECT_EQ(report["why"], "the agent of n2 was lost: no heartbeat for 1 s, and there is no spare host to replace it");
   EXPECT_EQ(HostsOfAttempts(report["processes"][3]), Names{"n2"});
 }
 
-TEST(SpareHosts, AreLookedAtBeforeAnythingIsStarted) {
+TEST(SpareHosts, AreCheckedBeforeAnythingIsStarted) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -246,7 +246,7 @@ TEST(SpareHosts, AreLookedAtBeforeAnythingIsStarted) {
   EXPECT_TRUE(run.Journal("process_started").empty());
 }
 
-TEST(SpareHosts, RunNothingIfNobodyIsLost) {
+TEST(SpareHosts, RunNothingIfNoHostIsLost) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());

@@ -69,7 +69,7 @@ class Agents {
     return First<Message>(host);
   }
 
-  // The token is in the environment of what runs.
+  // The returned token is in the environment of the started processes.
   std::string StartSleeper(std::uint32_t host) {
     const std::string token = "MUSTER_PROCESS=" + folder_.path() + "/" + std::to_string(host);
     Send(host, DefineEnvironment{0, {token}});
@@ -117,7 +117,7 @@ TEST(SshTransport, ReachesTheAgentsOfFourHosts) {
   }
 }
 
-TEST(SshTransport, IsNotDisturbedByAShellThatTalks) {
+TEST(SshTransport, ToleratesOutputOfTheLoginShell) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
@@ -129,7 +129,7 @@ TEST(SshTransport, IsNotDisturbedByAShellThatTalks) {
   EXPECT_TRUE(agents.Await<AgentReady>(0));
 }
 
-TEST(SshTransport, SaysWhyThereIsNoAgent) {
+TEST(SshTransport, ReportsWhyThereIsNoAgent) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
@@ -156,7 +156,7 @@ TEST(SshTransport, SaysWhyThereIsNoAgent) {
   const std::size_t n3 = known.find("n3,");
   known = known.substr(0, n2) + "n2" + known.substr(known.find(' ', n3));
   std::ofstream(bed.folder() + "/known_hosts") << known;
-  EXPECT_EQ(WhyNot("n2", good), "its host key is not the one known");
+  EXPECT_EQ(WhyNot("n2", good), "its host key has changed");
   EXPECT_EQ(WhyNot("n3", good), "its host key is not known");
 
   std::ofstream(bed.folder() + "/key.pub") << "";
@@ -168,7 +168,7 @@ TEST(SshTransport, SaysWhyThereIsNoAgent) {
   EXPECT_EQ(WhyNot("n1", settings), "no answer");
 }
 
-TEST(SshTransport, KnowsAnOlderAgentByItsGreeting) {
+TEST(SshTransport, RecognisesAnOlderAgentByItsGreeting) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
@@ -179,8 +179,8 @@ TEST(SshTransport, KnowsAnOlderAgentByItsGreeting) {
   EXPECT_EQ(WhyNot("n1", settings), "its agent: it speaks protocol 1, this muster " + std::to_string(kProtocolVersion));
 }
 
-// It accepts two unauthenticated connections at a time.
-TEST(SshTransport, ComesBackToAnSshdThatTurnsItAway) {
+// sshd accepts two unauthenticated connections at a time.
+TEST(SshTransport, RetriesIfSshdClosesTheConnection) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(1, {"--sshd", "MaxStartups 2:100:2"});
   ASSERT_TRUE(bed.Up());
@@ -197,7 +197,7 @@ TEST(SshTransport, ComesBackToAnSshdThatTurnsItAway) {
   }
 }
 
-TEST(SshTransport, SurvivesACableThatIsCutForLessThanTheLease) {
+TEST(SshTransport, SurvivesACableCutShorterThanTheLease) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
@@ -214,7 +214,7 @@ TEST(SshTransport, SurvivesACableThatIsCutForLessThanTheLease) {
   EXPECT_TRUE(agents.Await<AgentEmpty>(0));
 }
 
-TEST(SshTransport, GivesAHostUpOnlyWhenNothingRunsThereAnyMore) {
+TEST(SshTransport, GivesAHostUpOnlyAfterItsProcessesHaveEnded) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -231,7 +231,7 @@ TEST(SshTransport, GivesAHostUpOnlyWhenNothingRunsThereAnyMore) {
   EXPECT_EQ(ProcessesWith(other).size(), 2U);
 }
 
-TEST(SshTransport, TellsOfAHostThatWasPoweredOff) {
+TEST(SshTransport, ReportsAPoweredOffHostAsLost) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
@@ -241,11 +241,11 @@ TEST(SshTransport, TellsOfAHostThatWasPoweredOff) {
   const auto* lost = agents.Await<AgentLost>(0);
   ASSERT_TRUE(lost);
   EXPECT_EQ(lost->why, "no heartbeat for 2 s");
-  // On a real host its groups would be lost too; those of the testbed are this machine's.
+  // A real host would lose its cgroups with its power; those of the testbed are this machine's.
   std::filesystem::remove(agents.First<AgentReady>(0)->cgroup);
 }
 
-TEST(SshTransport, EndsWhatAKilledAgentLeaves) {
+TEST(SshTransport, KillsProcessesOfAKilledAgent) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
@@ -258,7 +258,7 @@ TEST(SshTransport, EndsWhatAKilledAgentLeaves) {
   ASSERT_EQ(RunCommand({.argv = bed.On("n1", {"kill", "-KILL", pid})}).exit_code, 0);
   const auto* lost = agents.Await<AgentLost>(0);
   ASSERT_TRUE(lost);
-  // How many there were to end depends on how soon they saw their parent's death.
+  // The number of killed processes depends on how soon they notice their parent's death.
   EXPECT_TRUE(
       lost->why.starts_with("the agent exited with code 1: ended by signal 9 (SIGKILL); processes that it left "
                             "and that were ended: "))
@@ -267,7 +267,7 @@ TEST(SshTransport, EndsWhatAKilledAgentLeaves) {
   EXPECT_TRUE(group.empty() || !std::filesystem::exists(group)) << "its cgroup, too: " << group;
 }
 
-TEST(SshTransport, EndsEverythingWhenItsEndOfTheConnectionGoes) {
+TEST(SshTransport, KillsAllProcessesWhenTheConnectionIsClosed) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
@@ -278,7 +278,7 @@ TEST(SshTransport, EndsEverythingWhenItsEndOfTheConnectionGoes) {
   EXPECT_TRUE(ProcessesWith(token).empty());
 }
 
-TEST(SshTransport, GivesUpAConnectionThatIsNotWantedAnyMore) {
+TEST(SshTransport, AbandonsAConnectionAttemptOnRequest) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());

@@ -1,4 +1,5 @@
-// Tests a sweep of a real training over four hosts: trials are distributed, compared, and not lost with a host.
+// Tests a sweep of a real training over four hosts: trials are distributed and compared, and those of a lost host are
+// repeated.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -46,7 +47,7 @@ class SweepOverHosts {
     if (runner_.joinable()) runner_.join();
     return result_;
   }
-  // The one sweep that there is; empty before.
+  // Returns the folder of the only sweep; empty if there is none yet.
   std::string Folder() const {
     std::error_code error;
     for (const auto& name : std::filesystem::directory_iterator(home_ + "/sweeps", error)) {
@@ -57,7 +58,7 @@ class SweepOverHosts {
     return {};
   }
   std::vector<json> Journal(const std::string& event) const { return RecordsOf(Folder() + "/journal.jsonl", event); }
-  // Once so many entries of that kind are there. The folders on the way to them come one after the other.
+  // Waits until there are `count` entries of that kind. The folders on the way are created one by one.
   bool Await(const std::string& event, std::size_t count) const {
     const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
     for (;;) {
@@ -81,7 +82,7 @@ class SweepOverHosts {
   CommandResult result_;
 };
 
-// The last loss that the program itself wrote, by trial; for successful trials.
+// Returns by trial the last loss that the program itself wrote, for successful trials.
 std::map<std::uint64_t, double> LossesOf(const SweepOverHosts& sweep) {
   std::map<std::uint64_t, std::string> folders;
   for (const json& began : sweep.Journal("attempt_began")) {
@@ -100,7 +101,7 @@ std::map<std::uint64_t, double> LossesOf(const SweepOverHosts& sweep) {
   return losses;
 }
 
-TEST(SweepsOverHosts, TryEveryPointSomewhereAndFindTheBest) {
+TEST(SweepsOverHosts, TryEveryPointOnSomeHostAndFindTheBest) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
@@ -126,7 +127,7 @@ TEST(SweepsOverHosts, TryEveryPointSomewhereAndFindTheBest) {
   EXPECT_DOUBLE_EQ(best["trials"].at(0)["loss"].get<double>(), smallest->second) << best.dump(2);
 }
 
-TEST(SweepsOverHosts, TryElsewhereWhatAHostTookWithIt) {
+TEST(SweepsOverHosts, RepeatTrialsOfALostHostElsewhere) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());

@@ -18,7 +18,7 @@ using nlohmann::json;
 std::string Output(std::vector<std::string> argv) { return RunCommand({.argv = std::move(argv)}).out; }
 int ExitCode(std::vector<std::string> argv) { return RunCommand({.argv = std::move(argv)}).exit_code; }
 
-// Descriptors of the inits of all hosts, by which their end is seen; with one goes all of its host.
+// Returns pidfds of the inits of all hosts; a host ends with its init.
 std::vector<UniqueFd> Inits(const HostsTestbed& bed, int hosts) {
   std::vector<UniqueFd> inits;
   for (int number = 1; number <= hosts; ++number) {
@@ -27,7 +27,7 @@ std::vector<UniqueFd> Inits(const HostsTestbed& bed, int hosts) {
   return inits;
 }
 
-TEST(Bed, GivesEachHostANameATmpAndPidsOfItsOwn) {
+TEST(Testbed, GivesEachHostANameATmpAndPidsOfItsOwn) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
@@ -43,7 +43,7 @@ TEST(Bed, GivesEachHostANameATmpAndPidsOfItsOwn) {
   EXPECT_EQ(ExitCode(bed.On("n1", {"kill", "-0", std::to_string(::getpid())})), 1) << "it sees no other's processes";
 }
 
-TEST(Bed, LetsHostsSeeItsFolderAndTheBuild) {
+TEST(Testbed, LetsHostsSeeItsFolderAndTheBuild) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -55,7 +55,7 @@ TEST(Bed, LetsHostsSeeItsFolderAndTheBuild) {
             "muster-agent");
 }
 
-TEST(Bed, CutsAndHealsACable) {
+TEST(Testbed, CutsAndHealsACable) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -67,7 +67,7 @@ TEST(Bed, CutsAndHealsACable) {
   EXPECT_EQ(ExitCode(bed.Ssh("n1", "true")), 0);
 }
 
-TEST(Bed, PowersOffAHostAndNoOther) {
+TEST(Testbed, PowersOffAHostAndNoOther) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -79,7 +79,7 @@ TEST(Bed, PowersOffAHostAndNoOther) {
   EXPECT_FALSE(bed.Heal("n1")) << "its cable went with it";
 }
 
-TEST(Bed, StandsBesideAnotherOfTheSameNames) {
+TEST(Testbed, CoexistsWithAnotherOfTheSameNames) {
   SKIP_WITHOUT_BED();
   HostsTestbed one(1);
   HostsTestbed other(1);
@@ -90,7 +90,7 @@ TEST(Bed, StandsBesideAnotherOfTheSameNames) {
   EXPECT_EQ(ExitCode(other.Ssh("n1", "ls /tmp/of-one")), 2);
 }
 
-TEST(Bed, IsNotMadeTwiceInOneFolder) {
+TEST(Testbed, IsCreatedOnlyOncePerFolder) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(1);
   ASSERT_TRUE(bed.Up());
@@ -101,7 +101,7 @@ TEST(Bed, IsNotMadeTwiceInOneFolder) {
   EXPECT_EQ(ExitCode(bed.Ssh("n1", "true")), 0);
 }
 
-TEST(Bed, GoesWithTheTestThatIsOver) {
+TEST(Testbed, EndsWithItsTest) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
@@ -111,7 +111,7 @@ TEST(Bed, GoesWithTheTestThatIsOver) {
   EXPECT_EQ(ExitCode({"ls", bed.ssh_config()}), 2);
 }
 
-TEST(Bed, IsEndedByTheKernelWhenItIsKilled) {
+TEST(Testbed, IsCleanedUpByTheKernelWhenKilled) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
@@ -120,14 +120,14 @@ TEST(Bed, IsEndedByTheKernelWhenItIsKilled) {
   for (const UniqueFd& init : inits) EXPECT_TRUE(AwaitReadable(init.get()));
   EXPECT_NE(ExitCode(bed.On("n1", {"true"})), 0);
 
-  // What it left in the folder is no hindrance.
+  // Files of a killed testbed do not prevent a new one in the same folder.
   const std::string program = std::string(MUSTER_SOURCE_DIR) + "/tests/hosts/testbed";
   const CommandResult again = RunCommand({.argv = {program, "up", "2", bed.folder()}});
   EXPECT_EQ(again.out, "up\n") << again.err;
 }
 
-// As when a test program is killed: the testbed sees the end of its stdin and exits.
-TEST(Bed, OfSixteenGoesWhenItsOwnerIsKilled) {
+// Simulates a killed test program: the testbed sees the end of its stdin and exits.
+TEST(Testbed, OfSixteenEndsWhenItsOwnerIsKilled) {
   SKIP_WITHOUT_BED();
   const TempDir folder;
   int words[2] = {-1, -1};

@@ -1,4 +1,4 @@
-// Tests the shipped recipes, unchanged, over four hosts: they really train.
+// Tests the shipped recipes, unchanged, over four hosts: they complete a real training.
 #include <set>
 #include <string>
 
@@ -9,7 +9,7 @@
 namespace muster::testing {
 namespace {
 
-// The hosts that had processes of the role.
+// Returns the hosts that ran processes of the role.
 std::set<std::string> HostsOf(HostsRun& run, const std::string& role) {
   std::set<std::string> hosts;
   const json report = run.Report();
@@ -21,7 +21,7 @@ std::set<std::string> HostsOf(HostsRun& run, const std::string& role) {
 
 const std::set<std::string> kFour = {"n1", "n2", "n3", "n4"};
 
-// The number behind these words; -1 if they are not there.
+// Returns the number after these words; -1 if they do not occur.
 double NumberAfter(const std::string& text, const std::string& words) {
   const std::size_t at = text.rfind(words);
   return at == std::string::npos ? -1 : std::stod(text.substr(at + words.size()));
@@ -47,7 +47,7 @@ bool HasTorch() {
   return has;
 }
 
-// They average their gradients, so that they end with one loss.
+// The ranks average their gradients, so all end with the same loss.
 void ExpectOneLoss(const HostsRun& run) {
   std::set<std::string> losses;
   for (int rank = 0; rank < 4; ++rank) {
@@ -75,8 +75,8 @@ TEST(TorchOverHosts, TrainsOverFour) {
   before.ExpectNothingLeft(run);
 }
 
-// As on a fresh Debian: the host's own name resolves to an address that other hosts cannot reach.
-TEST(TorchOverHosts, TrainsWhereOwnNamesAreLoopbackWhenGlooIsToldTheInterface) {
+// As on a fresh Debian, the host's own name resolves to an address that other hosts cannot reach.
+TEST(TorchOverHosts, TrainsWithLoopbackHostNamesIfGlooIsGivenTheInterface) {
   SKIP_WITHOUT_BED();
   if (!HasTorch()) GTEST_SKIP() << "/usr/bin/python3 has no PyTorch (tools/setup --all)";
   HostsTestbed bed(4);

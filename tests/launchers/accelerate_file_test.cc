@@ -1,4 +1,4 @@
-// Accelerate's configuration file as options.
+// Tests conversion of Accelerate's configuration file to options.
 #include "launchers/accelerate_file.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(AccelerateFile, GivesOptionsOfAllItsMaps) {
       (Words{{"--use_deepspeed", "true"}, {"--zero3_init_flag", "true"}, {"--zero_stage", "3"}, {"--gpu_ids", "0,1"}}));
 }
 
-TEST(AccelerateFile, RefusesWhatStartsNoProcessHere) {
+TEST(AccelerateFile, RefusesSettingsThatStartNoLocalProcess) {
   const auto refusal = [](const char* text) {
     const auto words = WordsOfAccelerateFile(text, "f.yaml");
     return words ? std::string("taken") : words.error().front().message;

@@ -54,7 +54,7 @@ std::string Described(const LauncherCall& call) {
   return text.str();
 }
 
-// Prevents: a line that a launcher's own documentation recommends is refused, or starts something else.
+// Prevents: a command line from a launcher's documentation is refused, or starts something else.
 TEST(DocumentedLines, AreAllUnderstood) {
   const std::string kept = "tests/launchers/documented_lines.txt";
   std::istringstream lines(ContentOf(kept));
@@ -73,7 +73,7 @@ TEST(DocumentedLines, AreAllUnderstood) {
   ExpectGolden(said, kept);
 }
 
-// Prevents: an option that is read is missing in the page, or the page promises one that is not.
+// Prevents: the page omits a supported option, or promises an unsupported one.
 TEST(DocumentedLines, OptionsAreListedInThePageForNewcomers) {
   const std::string kept = "docs/coming-from.md";
   const std::string page = ContentOf(kept);

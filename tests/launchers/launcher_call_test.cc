@@ -42,7 +42,7 @@ std::vector<std::string> LeftOut(const LauncherCall& call) {
 using Words = std::vector<std::string>;
 
 // Prevents: -bind-to is taken for -b, or for the program.
-TEST(LauncherCall, TakesLongOptionsOfOpenMpiWithOneDashOrTwo) {
+TEST(LauncherCall, AcceptsLongOptionsOfOpenMpiWithOneDashOrTwo) {
   const LauncherCall one =
       Call("mpirun", "mpirun -np 4 -bind-to none -mca btl self,tcp --oversubscribe -report-bindings ./a");
   EXPECT_EQ(one.total, 4);
@@ -70,7 +70,7 @@ TEST(LauncherCall, CountsProcessesOfNamedHosts) {
             "named the hosts: `muster run … --hostfile nowhere`");
 }
 
-TEST(LauncherCall, TakesArgparseFormsOfTorchrun) {
+TEST(LauncherCall, AcceptsArgparseFormsOfTorchrun) {
   EXPECT_EQ(Call("torchrun", "torchrun --nproc 8 a.py").per_host, 8);
   EXPECT_EQ(Call("torchrun", "torchrun --nproc_per_node=8 -r3 -t 3 a.py").per_host, 8);
   EXPECT_EQ(Command(Call("torchrun", "torchrun --no_python ./solve -m 3")), "./solve -m 3");
@@ -80,8 +80,8 @@ TEST(LauncherCall, TakesArgparseFormsOfTorchrun) {
   EXPECT_EQ(Call("torchrun", "torchrun --nproc-per-node cpu a.py").per_host, 1);
 }
 
-// Prevents: a script that parses --local_rank never gets it, or one that does not dies of it.
-TEST(LauncherCall, TellsTheLocalRankOnlyWhereTheLauncherDoes) {
+// Prevents: a script that parses --local_rank never gets it, or one that does not parse it fails on it.
+TEST(LauncherCall, PassesTheLocalRankOnlyIfTheLauncherDoes) {
   const auto told = [](const LauncherCall& call) {
     return call.command.size() > 2 && call.command[2].number.has_value();
   };
@@ -114,7 +114,40 @@ TEST(LauncherCall, KnowsMsrunOfAllReleases) {
   EXPECT_EQ(Call("msrun", "msrun --sim_level=-1 --worker_num 2 a.py").framework, "mindspore");
 }
 
-TEST(LauncherCall, TakesPairsOfHydra) {
+TEST(LauncherCall, BindsCoresAsMsrunDoes) {
+  const std::string msrun = "msrun --worker_num 2 --local_worker_num 2 --bind_core ";
+  EXPECT_EQ(Call("msrun", msrun + "True a.py").cores, "auto");
+  EXPECT_EQ(Call("msrun", msrun + "False a.py").cores, "");
+  EXPECT_EQ(Call("msrun", msrun + "true --bind_core=false a.py").cores, "") << "the last one counts";
+  const LauncherCall listed =
+      Call("msrun", msrun + R"('{"device0": ["0-3", "8-11"], "device1": ["4-7", "12-15"], "scheduler": ["16"]}' a.py)");
+  EXPECT_EQ(listed.cores, "8");
+  EXPECT_EQ(LeftOut(listed), Words{});
+  const LauncherCall uneven = Call("msrun", msrun + R"('{"device0": ["0-3"], "device1": ["4-5"]}' a.py)");
+  EXPECT_EQ(uneven.cores, "");
+  EXPECT_EQ(LeftOut(uneven), (Words{R"(--bind_core '{"device0": ["0-3"], "device1": ["4-5"]}')"}));
+  EXPECT_EQ(LeftOut(Call("msrun", msrun + "'{}' a.py")).size(), 1U);
+}
+
+TEST(LauncherCall, RefusesCoreListsThatMsrunRefuses) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"yes", "expected True, False or a JSON object of core lists"},
+      {R"('["0-9"]')", "expected True, False or a JSON object of core lists"},
+      {R"('{"device0": ["0-9"]')", "expected True, False or a JSON object of core lists"},
+      {R"('{"gpu0": ["0-9"]}')", "\"gpu0\" is no device: expected \"device0\", \"device1\", …"},
+      {R"('{"device0": "0-9"}')", "the cores of \"device0\" are no list of \"A-B\""},
+      {R"('{"device0": [7]}')", "the cores of \"device0\" are no list of \"A-B\""},
+      {R"('{"device0": ["9-0"]}')", "the cores of \"device0\" are no list of \"A-B\""},
+      {R"('{"device0": ["0-"]}')", "the cores of \"device0\" are no list of \"A-B\""},
+      {R"('{"device0": ["0-99999999999999999999"]}')", "the cores of \"device0\" are no list of \"A-B\""},
+  };
+  for (const auto& [value, why] : cases) {
+    const std::string message = Refusal("msrun", std::string("msrun --bind_core ") + value + " a.py");
+    EXPECT_TRUE(message.starts_with("msrun: --bind_core ") && message.ends_with(std::string(why) + " / ")) << message;
+  }
+}
+
+TEST(LauncherCall, AcceptsPairsOfHydra) {
   const LauncherCall call = Call("mpiexec.hydra", "mpirun -n 4 -ppn 2 -genv A=1 -env B 2 -genvexcl C,D -wdir /w ./a");
   EXPECT_EQ(Variable(call, "A"), "1");
   EXPECT_EQ(Variable(call, "B"), "2");
@@ -124,7 +157,7 @@ TEST(LauncherCall, TakesPairsOfHydra) {
 }
 
 // Prevents: a setting of the file is lost, or overrides the command line.
-TEST(LauncherCall, TakesAcceleratesFileAsIfItWereTyped) {
+TEST(LauncherCall, AppliesAcceleratesFileLikeOptions) {
   const LauncherCall call =
       Call("accelerate", "accelerate launch --config_file fsdp.yaml --mixed-precision FP8 --num_processes 4 a.py");
   EXPECT_EQ(call.hosts, 2);
@@ -138,14 +171,14 @@ TEST(LauncherCall, TakesAcceleratesFileAsIfItWereTyped) {
   EXPECT_EQ(before.per_host, 3);
 }
 
-TEST(LauncherCall, TakesVariablesInFrontOfTheCommand) {
+TEST(LauncherCall, AcceptsVariablesBeforeTheCommand) {
   const LauncherCall call = Call("deepspeed", "CUDA_VISIBLE_DEVICES=2,3 OMP_NUM_THREADS=4 deepspeed a.py");
   EXPECT_EQ(call.per_host, 2);
   EXPECT_EQ(Variable(call, "OMP_NUM_THREADS"), "4");
   EXPECT_EQ(call.left_out.front().second, "chose the devices: `muster run … --devices 2,3`");
 }
 
-TEST(LauncherCall, RefusesWhatCannotBeLeftOut) {
+TEST(LauncherCall, RefusesUnsupportedOptions) {
   EXPECT_EQ(Refusal("mpirun", "mpirun -n 1 ./a : -n 2 ./b"),
             "mpirun: starts several programs (`:`) whose ranks share one MPI_COMM_WORLD, and a role of framework mpi "
             "starts one / "
@@ -163,7 +196,7 @@ TEST(LauncherCall, RefusesWhatCannotBeLeftOut) {
             "torchrun: --nnodes \"0\": expected a whole number of at least 1 / ");
   EXPECT_EQ(Refusal("torchrun", "torchrun --standalone=yes a.py"), "torchrun: \"--standalone\" takes no value / ");
   EXPECT_EQ(Refusal("torchrun", "torchrun --nnodes"), "torchrun: \"--nnodes\" needs a value / ");
-  // A beginning of two options is neither.
+  // A prefix of two options is ambiguous.
   EXPECT_NE(Refusal("torchrun", "torchrun --rdzv-e=a --m 3 a.py").find("unknown option \"--m\""), std::string::npos);
 }
 
@@ -173,11 +206,11 @@ TEST(LauncherCall, RefusesTheLineOfAnotherLauncher) {
             "torchrun: this is a command line of mpirun / muster init --from mpirun -- …");
   EXPECT_EQ(Refusal("mpirun", "python -m accelerate.commands.launch a.py"),
             "mpirun: this is a command line of accelerate / muster init --from accelerate -- …");
-  // Behind its own options another one may be the program.
+  // After mpirun's own options, another launcher may be the program.
   EXPECT_EQ(Refusal("mpirun", "mpirun -np 2 accelerate launch a.py"), "taken");
 }
 
-TEST(LauncherCall, KnowsWhoseLineItIs) {
+TEST(LauncherCall, RecognisesTheLauncher) {
   const auto whose = [](const std::string& line) {
     const auto launcher = LauncherOfWords(*ShellWords(line));
     return launcher ? std::string(FactsOf(*launcher).name) : std::string("nobody's");

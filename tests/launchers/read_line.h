@@ -1,5 +1,4 @@
-// Parses a line of documented_lines.txt like `muster init --from`: the files that it names are in
-// tests/launchers/files.
+// Parses a line of documented_lines.txt like `muster init --from`; the files it names are in tests/launchers/files.
 #pragma once
 
 #include <fstream>
@@ -20,7 +19,7 @@ inline tl::expected<std::string, std::string> ReadTestFile(const std::string& na
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// The name for --from.
+// Returns the launcher's name for --from.
 inline std::string LauncherOfLine(const std::string& line) {
   const auto words = ShellWords(line);
   if (words->front() == "bash") return "shell";
@@ -39,7 +38,7 @@ inline Result<LauncherCall> ReadDocumentedLine(const std::string& line) {
   return ReadLauncherCall(LauncherByName(launcher).value(), *words, ReadTestFile);
 }
 
-// How many processes a plan of its recipe has, on a host whose devices are not known.
+// Returns the number of processes in the plan of its recipe, on a host with an unknown number of devices.
 inline int ProcessesOfPlan(const LauncherCall& call) {
   if (call.framework == "mpi") return 1;
   const int workers = call.total ? *call.total : call.hosts * call.per_host.value_or(1);

@@ -13,7 +13,7 @@ std::string Recipe(const std::string& line) {
   return call ? RecipeOfCall(*call, line, NameOfProgram(*call) + ".lua") : call.error().front().message;
 }
 
-TEST(RecipeOfCall, GivesEachProcessWhatDiffers) {
+TEST(RecipeOfCall, SetsDifferencesPerProcess) {
   const std::string recipe = Recipe("bash -c 'for i in 4 5; do DEVICE_ID=$i python t.py --dev=d$i & done'");
   EXPECT_NE(
       recipe.find(
@@ -25,7 +25,7 @@ TEST(RecipeOfCall, GivesEachProcessWhatDiffers) {
   EXPECT_EQ(recipe.find("command = { \"python\"", recipe.find("end,")), std::string::npos) << recipe;
 }
 
-TEST(RecipeOfCall, IsCalledAfterTheScript) {
+TEST(RecipeOfCall, IsNamedAfterTheScript) {
   const auto name = [](const std::string& line) { return NameOfProgram(*ReadDocumentedLine(line)); };
   EXPECT_EQ(name("torchrun /a/b/train.v2.py"), "train-v2");
   EXPECT_EQ(name("torchrun -m pkg.train"), "pkg-train");
@@ -33,8 +33,8 @@ TEST(RecipeOfCall, IsCalledAfterTheScript) {
   EXPECT_EQ(name("mpirun -n 2 ./solve"), "solve");
 }
 
-// Prevents: a line break within a word ends the comment, and the rest of it is Lua.
-TEST(RecipeOfCall, KeepsTheHeadAComment) {
+// Prevents: a line break within a word ends the comment, and the rest becomes Lua.
+TEST(RecipeOfCall, KeepsItsHeaderAComment) {
   const auto call = ReadLauncherCall(KnownLauncher::kTorchrun, {"torchrun", "--role", "a\nb", "t.py"}, ReadTestFile);
   const std::string recipe = RecipeOfCall(*call, "torchrun --role 'a\nb' t.py", "t.lua");
   EXPECT_EQ(recipe.find("\nb"), std::string::npos) << recipe;

@@ -1,4 +1,4 @@
-// Tests loops that start ranks in the background, converted to one call.
+// Tests how shell loops that start ranks in the background are converted to one call.
 #include "launchers/shell_ranks.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ const CallWord* Variable(const LauncherCall& call, const std::string& name) {
   return nullptr;
 }
 
-TEST(ShellRanks, CountTheLoop) {
+TEST(ShellRanks, AreCountedFromTheLoop) {
   for (const char* loop : {"for i in 0 1 2 3", "for i in {0..3}", "for i in $(seq 0 3)", "N=4; for ((i=0;i<N;i++))",
                            "for((i=0; i<=3; i++))"}) {
     const auto call = Script(std::string("export RANK_SIZE=4;") + loop +
@@ -38,15 +38,15 @@ TEST(ShellRanks, CountTheLoop) {
   }
 }
 
-// Prevents: rank 0, which such scripts start last and wait for, is left out.
-TEST(ShellRanks, IncludeTheOneThatIsWaitedFor) {
+// Prevents: rank 0, which such scripts start last and in the foreground, is omitted.
+TEST(ShellRanks, IncludeTheForegroundProcess) {
   const auto call = Script("for i in 1 2 3; do export RANK_ID=$i; pytest t.py & done\nexport RANK_ID=0\npytest t.py\n");
   ASSERT_TRUE(call.has_value());
   EXPECT_EQ(call->per_host, 4);
   EXPECT_EQ(Variable(*call, "RANK_ID")->added, 0);
 }
 
-TEST(ShellRanks, OfSeveralHostsAreThoseOfOne) {
+TEST(ShellRanks, OfSeveralHostsAreThoseOfOneHost) {
   const auto call = ReadShellRanks({"bash", "-c",
                                     "export RANK_SIZE=16; START=$1; for((i=0;i<8;i++)); do export RANK_ID=$[i+START] "
                                     "DEVICE_ID=$i; python n.py & done",
@@ -66,7 +66,7 @@ TEST(ShellRanks, FollowFunctions) {
   EXPECT_EQ(Variable(*call, "RANK"), nullptr);
 }
 
-TEST(ShellRanks, RefuseWhatTheyCannotFollow) {
+TEST(ShellRanks, RefuseUnsupportedScripts) {
   EXPECT_EQ(Refusal({"bash", "-c", "python a.py"}), "no processes are started in the background");
   EXPECT_EQ(Refusal({"bash", "-c", "if true; then python a.py & fi"}),
             "processes are started under a condition, which is not followed");

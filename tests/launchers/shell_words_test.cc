@@ -1,4 +1,4 @@
-// Commands and words of shell scripts.
+// Tests parsing of commands and words in shell scripts.
 #include "launchers/shell_words.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ std::string Split(std::string_view text) {
   return said;
 }
 
-TEST(ShellCommands, AreSplitAndRedirectionsLeftOut) {
+TEST(ShellCommands, AreSplitWithoutRedirections) {
   EXPECT_EQ(Split("a b>log 2>&1 & c; d && e\n# no\nf \\\n  g &> x.log &\n"),
             "1: [a] [b] &\n1: [c]\n1: [d]\n1: [e]\n3: [f] [g] &\n");
   EXPECT_EQ(Split("for ((i=0;i<8;i++)); do echo \"a; b\" 'c & d'; done"),
@@ -26,7 +26,7 @@ TEST(ShellCommands, AreSplitAndRedirectionsLeftOut) {
             "1: [if] [[] [$#] [!=] [2] []]\n1: [then]\n1: [exit] [1]\n1: [fi]\n");
 }
 
-TEST(ShellWord, IsExpandedOrNotKnown) {
+TEST(ShellWord, IsExpandedOrUnknown) {
   const VariableValue value = [](std::string_view name) -> std::optional<std::string> {
     if (name == "i") return "3";
     if (name == "P") return "a b";
@@ -45,7 +45,7 @@ TEST(ShellWord, IsExpandedOrNotKnown) {
   EXPECT_EQ(expanded("5$"), "5$");
 }
 
-TEST(ShellArithmetic, HasPrecedenceAndNoSurprises) {
+TEST(ShellArithmetic, FollowsPrecedence) {
   const VariableValue value = [](std::string_view name) -> std::optional<std::string> {
     return name == "n" ? std::optional<std::string>("4") : std::nullopt;
   };

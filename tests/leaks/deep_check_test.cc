@@ -1,4 +1,4 @@
-// Tests planted leaks, and the report of each. Two of them need an evaluator that leaks by design.
+// Tests planted leaks and their reports. Two of them need an evaluator that leaks by design.
 #include "leaks/deep_check.h"
 
 #include <cstdlib>
@@ -35,7 +35,7 @@ class Deep : public ::testing::Test {
     EXPECT_TRUE(as_it_is) << as_it_is.error().at(0).message;
     return as_it_is ? CheckDeeply(options, *as_it_is, [](const std::string&) {}) : DeepCheck{};
   }
-  // "recipe.lua:3 warning: message", and notes.
+  // Returns entries such as "recipe.lua:3 warning: message", with their notes.
   std::vector<std::string> Told(const DeepCheck& check) const {
     std::vector<std::string> told;
     for (const Diagnostic& leak : check.leaks) {
@@ -47,7 +47,7 @@ class Deep : public ::testing::Test {
     }
     return told;
   }
-  // The prelude with this at its end, for evaluators that are started from now on.
+  // Appends this code to the prelude of evaluators that are started from now on.
   void TestPrelude(const std::string& end) {
     std::ifstream file(std::string(MUSTER_SOURCE_DIR) + "/lua/muster/prelude.lua");
     std::ostringstream text;
@@ -96,7 +96,7 @@ TEST_F(Deep, NamesAVariableThatAParameterTakesItsValueFrom) {
   EXPECT_EQ(Told(Check(given)).size(), 2U) << "others may not say it on the command line";
 }
 
-TEST_F(Deep, NamesAFactOfTheHostThatALoadedFileBringsIn) {
+TEST_F(Deep, NamesAFactOfTheHostInALoadedFile) {
   Write("lib/batch.lua", "return function(job)\n  return math.floor(job.cluster.host_memory / 2 ^ 30)\nend\n");
   EvaluationOptions options = Recipe("job:workers { count = 1, command = { 'x', require('lib.batch')(job) } }",
                                      "cluster = { devices_per_host = 0 },");
@@ -106,7 +106,7 @@ TEST_F(Deep, NamesAFactOfTheHostThatALoadedFileBringsIn) {
                    "  command command[1]: 64 → 33 (worker)"}));
 }
 
-TEST_F(Deep, NamesTheUsersOwnFolderWhereAFileThatWasReadHasIt) {
+TEST_F(Deep, NamesTheUsersFolderInAFileThatWasRead) {
   ::setenv("HOME", "/srv/home/ada", 1);
   Write("data.json", "{\n  \"data\": \"/srv/home/ada/data\"\n}\n");
   const Lines told =
@@ -123,7 +123,7 @@ TEST_F(Deep, NamesTheDevicesOfThisMachine) {
   EXPECT_EQ(told[0], "recipe.lua:0 warning: the plan depends on how many devices the machine has on which it is made");
 }
 
-TEST_F(Deep, FindsAClockThatThePreludeLetsIn) {
+TEST_F(Deep, FindsAClockExposedByThePrelude) {
   TestPrelude("env.clock = clock");
   EvaluationOptions options =
       Recipe("job:workers { count = 1, command = { 'x', clock() } }", "cluster = { devices_per_host = 0 },");
@@ -135,7 +135,7 @@ TEST_F(Deep, FindsAClockThatThePreludeLetsIn) {
   EXPECT_TRUE(told[1].starts_with("  command command[1]: ")) << told[1];
 }
 
-TEST_F(Deep, FindsTheOrderOfPairsThatThePreludeDoesNotSort) {
+TEST_F(Deep, FindsUnsortedPairs) {
   TestPrelude("env.pairs = pairs");
   const Lines told = Told(Check(Recipe(
       "local t = {} for k in pairs { alpha = 1, beta = 2, gamma = 3, delta = 4, epsilon = 5, zeta = 6 } do t[#t + 1] "
@@ -148,7 +148,7 @@ TEST_F(Deep, FindsTheOrderOfPairsThatThePreludeDoesNotSort) {
       "or on an address");
 }
 
-TEST_F(Deep, FindsWhatThePlanFunctionKeeps) {
+TEST_F(Deep, FindsStateKeptByThePlanFunction) {
   const Lines told = Told(Check(Recipe("calls = calls + 1 job:workers { count = 1, command = { 'x', calls } }",
                                        "cluster = { devices_per_host = 0 },", "local calls = 0")));
   EXPECT_EQ(told,

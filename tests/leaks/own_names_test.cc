@@ -5,7 +5,7 @@
 namespace muster::testing {
 namespace {
 
-TEST(OwnNames, AreWordsAndNotPartsOfWords) {
+TEST(OwnNames, AreMatchedAsWholeWords) {
   EXPECT_TRUE(HoldsWord("tcp://build7:80", "build7"));
   EXPECT_TRUE(HoldsWord("build7", "build7"));
   EXPECT_TRUE(HoldsWord("build70 build7", "build7"));
@@ -14,7 +14,7 @@ TEST(OwnNames, AreWordsAndNotPartsOfWords) {
   EXPECT_FALSE(HoldsWord("", "build7"));
 }
 
-TEST(OwnNames, AreFoundInEverythingThatAProcessGetsAndFoldedOverProcesses) {
+TEST(OwnNames, AreFoundInAllInputsOfAProcessAndFoldedOverProcesses) {
   Plan plan;
   plan.hosts.push_back({"host0", 0, ""});
   Role role;
@@ -38,7 +38,7 @@ TEST(OwnNames, AreFoundInEverythingThatAProcessGetsAndFoldedOverProcesses) {
                                              "worker 0-2: word 2 of the command", "derived value where"}));
 }
 
-TEST(OwnNames, OfTheRecipesOwnFolderAreNone) {
+TEST(OwnNames, DoNotIncludeTheRecipesOwnFolder) {
   Plan plan;
   plan.derived["script"] = Value("/home/ada/recipes/train.py");
   plan.derived["data"] = Value("/home/ada/data");

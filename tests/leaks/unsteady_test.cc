@@ -7,7 +7,7 @@
 namespace muster::testing {
 namespace {
 
-TEST(NondeterminismCause, TellsByWhoAgreesWithWhomWhatLetsPlansDiffer) {
+TEST(NondeterminismCause, IsDerivedFromWhichPlansAgree) {
   const auto judged = [](const std::vector<RepeatedPlan>& plans, const char* late) {
     return JudgeRepeats(plans, late);
   };

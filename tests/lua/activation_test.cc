@@ -13,7 +13,7 @@ constexpr const char* kWorkers =
     " job:workers { count = 3, command = { 'x' }, each = function(process)\n"
     "if process.index == 2 then process.env.LATE = 'each' end end, env = { A = 'role' } }";
 
-TEST(Activate, IsDoneInTheOrderOfKindsAndCalls) {
+TEST(Activate, IsExecutedInTheOrderOfKindsAndCalls) {
   EXPECT_EQ(PlanOf(std::string("job:activate { conda = 'train', module = { 'cuda/12', 'gcc' }, source = '/a.sh' }\n"
                                "job:activate { source = { '/b c.sh', '/d.sh' }, conda = '/envs/x' }") +
                    kWorkers)
@@ -27,13 +27,13 @@ TEST(Activate, IsDoneInTheOrderOfKindsAndCalls) {
                    {Kind::kConda, "/envs/x"}}));
 }
 
-TEST(Activate, SkipsWhatIsFalse) {
+TEST(Activate, SkipsFalseSteps) {
   EXPECT_EQ(PlanOf(std::string("job:activate { module = { false, 'gcc' }, conda = false }") + kWorkers).activation,
             (Steps{{Kind::kModule, "gcc"}}));
   EXPECT_EQ(PlanOf(kWorkers).activation, Steps{});
 }
 
-TEST(Activate, RefusesWhatIsNoStep) {
+TEST(Activate, RefusesInvalidSteps) {
   const std::pair<const char*, const char*> cases[] = {
       {"{ source = 'set_env.sh' }", "activation"},
       {"{ source = '' }", "activation"},
@@ -59,14 +59,14 @@ TEST(Activate, RefusesWhatIsNoStep) {
   }
 }
 
-TEST(Activate, IsNotForOneProcess) {
+TEST(Activate, IsNotAvailableForOneProcess) {
   const Lines problems =
       ProblemsOf("job:workers { command = { 'x' }, each = function() job:activate { conda = 'a' } end }");
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_NE(problems[0].find("error order: job:activate cannot be called inside each"), std::string::npos);
 }
 
-TEST(Provenance, IsThatOfTheFirstProcessOfARoleUnlessAnotherIsAskedFor) {
+TEST(Provenance, IsThatOfTheFirstProcessOfARoleByDefault) {
   const Evaluated first = Evaluate({Recipe(std::string("job:env { A = 'job', B = 'job' }") + kWorkers)});
   const auto& worker = first.answer.provenance.at("worker");
   EXPECT_EQ(worker.at("A").layer, Layer::kRole);

@@ -1,5 +1,5 @@
-// job:address: where a process of another role listens, as placeholders of its host and port; and every way to ask for
-// one that is not there.
+// Tests job:address: the address of a process of another role, as placeholders of its host and port; and every mistake
+// in asking for one.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
@@ -14,8 +14,8 @@ const std::string kAt = "${muster:host_address:1}:${muster:port:store.0.rpc}";
 
 std::string Workers(const std::string& more) { return "job:workers { count = 2, command = { 'x' }, " + more + " }"; }
 
-TEST(Addresses, AreThoseOfTheProcessWhereverTheyStand) {
-  // Before and after the role is described, in everything that processes get.
+TEST(Addresses, AreThoseOfTheProcessInEveryText) {
+  // Used before and after the role is described, in every text that processes get.
   const Plan plan = PlanOf(
       "local store = job:address 'store'\n"
       "job:env { JOB = store }\n"
@@ -39,7 +39,7 @@ TEST(Addresses, AreThoseOfTheProcessWhereverTheyStand) {
   EXPECT_EQ(plan.ports.at("store.0.rpc"), (PlanPort{1, 0, "store.0"}));
 }
 
-TEST(Addresses, HaveAProcessAPortAndAPart) {
+TEST(Addresses, SelectAProcessAPortAndAPart) {
   const std::string servers = "job:servers { count = 2, ports = { 'rpc', 'status' }, command = { 'serve' } }\n";
   const auto asked = [&](const std::string& options) {
     return CommandOf(PlanOf(servers + "job:role 'a' { command = { 'x', job:address('server', { " + options + " }) } }",
@@ -54,8 +54,8 @@ TEST(Addresses, HaveAProcessAPortAndAPart) {
   EXPECT_EQ(asked("index = 1, port = 'rpc', part = 'port'"), "${muster:port:server.1.rpc}");
 }
 
-// Ports are held before any process starts, so that nobody has to be first.
-TEST(Addresses, MayBeOfEachOther) {
+// Ports are reserved before any process starts, so the order of starts does not matter.
+TEST(Addresses, MayReferToEachOther) {
   const Plan plan = PlanOf(
       "job:role 'a' { ports = 'p', command = { 'x', job:address 'b' } }\n"
       "job:role 'b' { ports = 'p', command = { 'x', job:address 'a' } }");
@@ -63,7 +63,7 @@ TEST(Addresses, MayBeOfEachOther) {
   EXPECT_EQ(CommandOf(plan, "b.0").at(1), "${muster:host_address:0}:${muster:port:a.0.p}");
 }
 
-TEST(Addresses, OfRolesAndPortsOfAContractAreKnown) {
+TEST(Addresses, OfAContractsRolesAndPortsAreAvailable) {
   EXPECT_EQ(
       CommandOf(
           PlanOf(
@@ -82,7 +82,7 @@ TEST(Addresses, OfRolesAndPortsOfAContractAreKnown) {
       "${muster:host_address:0}:${muster:port:worker.0.grpc}");
 }
 
-TEST(Addresses, ThatAreNotThereAreToldAtTheirLine) {
+TEST(Addresses, ThatDoNotExistAreReportedAtTheirLine) {
   const std::string roles = kStore +
                             "job:servers { count = 3, ports = { 'rpc', 'status' }, command = { 'serve' } }\n"
                             "job:role 'plain' { command = { 'x' } }\n";
@@ -101,18 +101,18 @@ TEST(Addresses, ThatAreNotThereAreToldAtTheirLine) {
        "unknown_key: job:address \"server\": the role has no port \"statuss\"", "did you mean \"status\"?"},
       {"'plain'", "missing: job:address \"plain\": the role has no port",
        "ports = \"rpc\" in the role gives each of its processes one; part = \"host\" is the address of the host alone"},
-      {"'store', { index = -1 }", "range: job:address \"store\": index is a whole number from 0, got -1", ""},
-      {"'store', { index = 'x' }", "range: job:address \"store\": index is a whole number from 0, got \"x\"", ""},
-      {"'store', { port = 7 }", "format: job:address \"store\": port is the name of one of the role's ports, got 7",
-       ""},
+      {"'store', { index = -1 }", "range: job:address \"store\": index must be a whole number from 0, got -1", ""},
+      {"'store', { index = 'x' }", "range: job:address \"store\": index must be a whole number from 0, got \"x\"", ""},
+      {"'store', { port = 7 }",
+       "format: job:address \"store\": port must be the name of one of the role's ports, got 7", ""},
       {"'store', { part = 'prt' }",
-       "enum: job:address \"store\": part is \"host:port\", \"host\" or \"port\", got \"prt\"",
+       "enum: job:address \"store\": part must be \"host:port\", \"host\" or \"port\", got \"prt\"",
        "did you mean \"port\"?"},
       {"'store', { part = 'host', port = 'rpc' }",
        "conflict: job:address \"store\": port = \"rpc\" and part = \"host\" contradict each other",
        "leave out one of them"},
       {"'store', { indx = 0 }", "unknown_key: job:address has no option \"indx\"", "did you mean \"index\"?"},
-      {"'store', 0", "type: job:address \"store\": the options are a table, got 0",
+      {"'store', 0", "type: job:address \"store\": the options must be a table, got 0",
        "job:address(\"store\", { index = 0 })"},
       {"7", "type: job:address expects the name of a role, got 7", "job:address \"server\""},
   };
@@ -132,7 +132,7 @@ TEST(Addresses, ThatAreNotThereAreToldAtTheirLine) {
             Lines{"recipe.lua:5 error roles: job:address \"none\": the role has no process"});
 }
 
-TEST(Addresses, StandOnlyWhereProcessesGetThem) {
+TEST(Addresses, AreAllowedOnlyInTextsForProcesses) {
   const std::string only = "commands, variables, working directories and files of job:file can hold one";
   const Evaluated derived = Evaluate({Recipe(kStore + "job:derive { a = { 1, job:address 'store' } }", kTwoHosts)});
   EXPECT_EQ(derived.problems(), Lines{"recipe.lua:5 error hole: derived value a holds an address of job:address"});
@@ -140,7 +140,7 @@ TEST(Addresses, StandOnlyWhereProcessesGetThem) {
   EXPECT_EQ(ProblemsOf(kStore + "context.set_context { save_graphs_path = job:address 'store' }",
                        kTwoHosts + "mindspore = '2.3',"),
             Lines{"recipe.lua:5 error hole: set_context: save_graphs_path holds an address of job:address"});
-  // Written by hand it is no placeholder.
+  // Written by hand, the same text is not a placeholder.
   EXPECT_EQ(
       ProblemsOf(kStore + Workers("env = { A = job:address 'store', B = '${muster:address:7}' }"), kTwoHosts).size(),
       1U);
@@ -149,7 +149,7 @@ TEST(Addresses, StandOnlyWhereProcessesGetThem) {
 TEST(Addresses, AreTheSameFromPlanToPlan) {
   const std::string body = "local store = job:address 'store'\n" + kStore + Workers("env = { A = store }");
   EXPECT_EQ(PlanId(PlanOf(body, kTwoHosts)), PlanId(PlanOf(body, kTwoHosts)));
-  // The plan is the one that a recipe with the placeholders themselves would have.
+  // The plan equals that of a recipe which contains the placeholders themselves.
   EXPECT_EQ(OwnEnv(PlanOf(body, kTwoHosts), "worker.0").at("A"), kAt);
 }
 

@@ -1,4 +1,4 @@
-// Commands: lists of words, shells, files beside the recipe.
+// Tests commands: lists of words, shells, files beside the recipe.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
@@ -20,11 +20,11 @@ TEST(Commands, FlattenListsAndSkipFalse) {
             (Lines{"x", "1000000000000000", "9007199254740992", "0.30000000000000004", "0"}));
 }
 
-TEST(Commands, OfAShellAreOneText) {
+TEST(Commands, OfAShellAreOneString) {
   EXPECT_EQ(CommandFrom("muster.shell 'a | b > \"$HOME\"'"), (Lines{"/bin/sh", "-c", "a | b > \"$HOME\""}));
 }
 
-TEST(Commands, AreWrappedLastWhateverEachMakesOfThem) {
+TEST(Commands, AreWrappedAfterEachHasSetThem) {
   const Plan plan = PlanOf(
       "job:workers { count = 2, wrap = { 'strace', { '-n', 3 }, false }, command = { 'x' }, each = function(process) "
       "if process.rank == 1 then process.command = muster.shell 'a b' end end }");
@@ -36,15 +36,16 @@ TEST(Commands, AreWrappedByWordsOnly) {
   const auto problems = [](const std::string& wrap) {
     return ProblemsOf("job:workers { count = 1, command = { 'x' }, wrap = " + wrap + " }");
   };
-  EXPECT_EQ(problems("'gdb'"),
-            Lines{"recipe.lua:4 error command: the command of the wrap of worker is a list of words, got \"gdb\""});
+  EXPECT_EQ(
+      problems("'gdb'"),
+      Lines{"recipe.lua:4 error command: the command of the wrap of worker must be a list of words, got \"gdb\""});
   EXPECT_EQ(problems("{}"), Lines{"recipe.lua:4 error command: the command of the wrap of worker is empty"});
   EXPECT_EQ(problems("muster.shell 'gdb'"), Lines{"recipe.lua:4 error command: wrap of role worker is muster.shell"});
 }
 
-TEST(Commands, WithMistakesAreToldWordByWord) {
+TEST(Commands, WithMistakesAreReportedWordByWord) {
   EXPECT_EQ(ProblemsFrom("'x y'"),
-            Lines{"recipe.lua:4 error command: the command of worker is a list of words, got \"x y\""});
+            Lines{"recipe.lua:4 error command: the command of worker must be a list of words, got \"x y\""});
   EXPECT_EQ(ProblemsFrom("{}"), Lines{"recipe.lua:4 error command: the command of worker is empty"});
   EXPECT_EQ(ProblemsFrom("{ false }"), Lines{"recipe.lua:4 error command: the command of worker is empty"});
   EXPECT_EQ(ProblemsFrom("{ 'x', nil, 'y' }"),
@@ -77,12 +78,12 @@ TEST(Commands, MayNotContainThemselves) {
                   "contains itself"});
 }
 
-TEST(Commands, AreWhatTheyWereWhenTheyWereGiven) {
+TEST(Commands, AreUnaffectedByLaterChangesOfTheirTables) {
   EXPECT_EQ(CommandOf(PlanOf("local c = { 'x' } job:workers { count = 1, command = c } c[1] = 'y'"), "worker.0"),
             Lines{"x"});
 }
 
-TEST(Shell, WantsAText) {
+TEST(Shell, RequiresAString) {
   EXPECT_EQ(ProblemsOf("muster.shell { 'x' }"),
             Lines{"recipe.lua:4 error type: muster.shell expects the text of a shell command, got {\"x\"}"});
 }
@@ -104,7 +105,7 @@ TEST(Here, NamesFilesBesideTheRecipe) {
   }
 }
 
-TEST(Holes, AreTextsThatCanBeJoinedAndNotCut) {
+TEST(Placeholders, AreStringsThatCanBeJoinedButNotCut) {
   const Plan plan = PlanOf(
       "local port = job:port 'rpc' job:workers { count = 1, command = { 'x', 'tcp://h:' .. port, "
       "('%s/out'):format(job.run_dir) } }");

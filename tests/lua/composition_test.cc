@@ -38,7 +38,7 @@ Lines Command(const Evaluated& evaluated) {
   return CommandOf(evaluated.plan(), "worker.0");
 }
 
-TEST(Extensions, SayOnlyWhatIsDifferent) {
+TEST(Extensions, DeclareOnlyDifferences) {
   const Evaluated evaluated = Extended("params = { layers = 8 }, cluster = { hosts = 3 }, limits = { start = '5m' }");
   EXPECT_EQ(Command(evaluated), (Lines{"x", "16", "0.5", "0.9"}));
   EXPECT_EQ(evaluated.asked, Lines{"file base.lua"}) << "it is an input";
@@ -50,7 +50,7 @@ TEST(Extensions, SayOnlyWhatIsDifferent) {
   EXPECT_EQ(evaluated.plan().start_limit_ms, 300'000U);
 }
 
-TEST(Extensions, RunThePlanOfTheirBaseWhereTheyWant) {
+TEST(Extensions, CallThePlanFunctionOfTheirBaseAnywhere) {
   const Evaluated evaluated = Extended(R"(name = "own", plan = function(p, job, base)
     base(p, job)
     context.set_auto_parallel_context { parallel_mode = "semi_auto_parallel" }
@@ -64,7 +64,7 @@ TEST(Extensions, RunThePlanOfTheirBaseWhereTheyWant) {
             Value("semi_auto_parallel"));
 }
 
-TEST(Extensions, GiveTheirBaseWhatTheyWereGiven) {
+TEST(Extensions, PassTheirArgumentsToTheirBase) {
   EXPECT_EQ(Extended("plan = function(p, job, base) base({ layers = 1 }, job) end").problems(),
             Lines{"recipe.lua:3 error type: base expects the p and the job that the plan function was given"});
   EXPECT_EQ(Evaluate({"local muster = require 'muster' local r = muster.recipe { name = 'x', plan = function() end }\n"
@@ -77,7 +77,7 @@ TEST(Extensions, GiveTheirBaseWhatTheyWereGiven) {
             Lines{"recipe.lua:2 error unknown_key: a recipe has no field \"name\" that a recipe could read"});
 }
 
-TEST(Extensions, DeclareWhatIsNewAndNameWhatIsThere) {
+TEST(Extensions, DeclareNewParametersAndNameExistingOnes) {
   const Evaluated evaluated = Extended(
       "params = { opt = { beta = 0.8, warmup = muster.int { 3 } }, lr = muster.float { 0.25, below = 1 } }, "
       "plan = function(p, job, base) base(p, job) job:env { WARMUP = p.opt.warmup } end");
@@ -92,13 +92,13 @@ TEST(Extensions, DeclareWhatIsNewAndNameWhatIsThere) {
       Lines{"recipe.lua:3 error parameter: parameter layers has the type int in the recipe that is extended, and is "
             "declared with string"});
   EXPECT_EQ(Extended("params = { opt = 3 }").problems(),
-            Lines{"recipe.lua:3 error parameter: opt is a block of parameters, got 3"});
+            Lines{"recipe.lua:3 error parameter: opt must be a block of parameters, got 3"});
   EXPECT_EQ(Extended("params = { beta = 0.5 }").problems().size(), 1U) << "recipes write names whole";
   EXPECT_EQ(Extended("parms = {}").problems(),
             Lines{"recipe.lua:3 error unknown_key: an extension has no option \"parms\""});
 }
 
-TEST(Extensions, OfExtensionsCount) {
+TEST(Extensions, CanBeExtended) {
   const Outside outside{{{"base.lua", kBase},
                          {"middle.lua",
                           "local muster = require 'muster'\nreturn muster.load('base.lua'):extend { name = "
@@ -114,7 +114,7 @@ TEST(Extensions, OfExtensionsCount) {
   EXPECT_EQ(Command(Evaluate(request)), (Lines{"x", "4", "0.3", "0.9"})) << "profiles of one name are merged";
 }
 
-TEST(Hosts, AreCountedOrNamedByWhoSaysItLast) {
+TEST(Hosts, AreCountedOrNamedByTheLastSource) {
   const Evaluated named = Extended("cluster = { host_list = 'n[1-3]:2' }");
   EXPECT_EQ(named.problems(), Lines{});
   EXPECT_EQ(named.plan().hosts.size(), 3U);
@@ -182,7 +182,7 @@ TEST(FormerNames, WorkInExtensionsAndProfilesWithAWarning) {
   EXPECT_EQ(CommandOf(evaluated.plan(), "worker.0"), (Lines{"x", "8", "0.1", "0.9"}));
 }
 
-TEST(LoadedRecipes, AreBesideTheOneThatLoadsThem) {
+TEST(LoadedRecipes, AreFoundBesideTheRecipeThatLoadsThem) {
   const Outside outside{
       {{"lib/a.lua",
         "local muster = require 'muster'\nlocal m = require 'm'\nreturn muster.load('b.lua'):extend { name = "
@@ -204,7 +204,7 @@ TEST(LoadedRecipes, AreBesideTheOneThatLoadsThem) {
   EXPECT_EQ(OwnEnv(evaluated.plan(), "worker.0").at("F"), "/recipes/lib/f.txt");
 }
 
-TEST(LoadedRecipes, ThatGoWrongAreToldAtTheirOwnLines) {
+TEST(LoadedRecipes, WithErrorsAreReportedAtTheirOwnLines) {
   const auto problems = [](std::map<std::string, std::string> files,
                            const std::string& main = "return muster.load 'a.lua'") {
     return Evaluate({"local muster = require 'muster'\n" + main, {}, {}, {std::move(files), {}}}).problems();
@@ -246,7 +246,7 @@ TEST(LoadedRecipes, AreLoadedOnce) {
   EXPECT_EQ(evaluated.asked, Lines{"file base.lua"});
 }
 
-TEST(DerivedValues, ArePinnedOnPurposeOnly) {
+TEST(DerivedValues, ArePinnedOnlyExplicitly) {
   Request request{kBase};
   request.pins = {Text("twice", "3")};
   const Evaluated evaluated = Evaluate(request);
@@ -264,7 +264,7 @@ TEST(DerivedValues, ArePinnedOnPurposeOnly) {
   EXPECT_EQ(unknown.answer.diagnostics[0].hint, "did you mean \"twice\"?");
 }
 
-TEST(DerivedValues, AreNotSetByAccident) {
+TEST(DerivedValues, CannotBeSetLikeParameters) {
   const Evaluated evaluated = Evaluate({kBase, {Text("twice", "3"), Text("device_num", "8"), Text("twic", "3")}});
   EXPECT_EQ(evaluated.problems(),
             Lines{"error unknown_parameter: the recipe has no parameter \"twic\" (from the command line)"});

@@ -11,7 +11,7 @@ namespace {
 const std::string k16 = "mindspore = '1.6',";
 const std::string kOne = " job:workers { count = 1, command = { 'x' } }";
 
-TEST(ContextCalls, SettleInThePlan) {
+TEST(ContextCalls, AreResolvedInThePlan) {
   const Plan plan = PlanOf(
       "context.set_context { mode = context.PYNATIVE_MODE, device_target = 'CPU' } context.set_ps_context { enable_ps "
       "= true }" +
@@ -23,7 +23,7 @@ TEST(ContextCalls, SettleInThePlan) {
                                                   {"set_ps_context.enable_ps", Value(true)}}));
 }
 
-TEST(ContextCalls, OfOneProcessStayWithIt) {
+TEST(ContextCalls, OfOneProcessAffectOnlyIt) {
   const Plan plan = PlanOf(
       "context.set_context { device_target = 'Ascend' } job:workers { count = 3, command = { 'x' }, each = "
       "function(process)"
@@ -33,7 +33,7 @@ TEST(ContextCalls, OfOneProcessStayWithIt) {
   EXPECT_EQ(EffectiveContext(plan, ProcessNamed(plan, "worker.0")).count("set_context.device_id"), 0U);
 }
 
-TEST(ContextCalls, ReadBackWhatWasSetAndDefaults) {
+TEST(ContextCalls, ReturnSetValuesAndDefaults) {
   const Evaluated evaluated =
       Evaluate({Recipe("context.set_auto_parallel_context { gradients_mean = true } "
                        "print(context.get_auto_parallel_context 'gradients_mean')"
@@ -47,7 +47,7 @@ TEST(ContextCalls, ReadBackWhatWasSetAndDefaults) {
   EXPECT_TRUE(evaluated.printed[1].starts_with("false\t")) << evaluated.printed[1];
 }
 
-TEST(ContextCalls, TakeOneTableOfNames) {
+TEST(ContextCalls, AcceptOneTableOfNames) {
   const std::pair<const char*, const char*> cases[] = {
       {"context.set_context()", "type"},
       {"context.set_context(nil)", "type"},
@@ -73,7 +73,7 @@ TEST(ContextCalls, TakeOneTableOfNames) {
   }
 }
 
-TEST(ContextCalls, ThatDoNothingAreAllowed) { EXPECT_EQ(ProblemsOf("context.set_context {}" + kOne, k16), Lines{}); }
+TEST(ContextCalls, WithoutEffectAreAllowed) { EXPECT_EQ(ProblemsOf("context.set_context {}" + kOne, k16), Lines{}); }
 
 TEST(ContextCalls, NeedAReleaseAndThePlanFunction) {
   const Evaluated no_release = Evaluate({Recipe("context.set_context { mode = 0 }")});
@@ -88,7 +88,7 @@ TEST(ContextCalls, NeedAReleaseAndThePlanFunction) {
   EXPECT_EQ(Evaluate({Recipe("", "mindspore = '9.9',")}).answer.diagnostics.at(0).kind, "release");
 }
 
-TEST(ContextCalls, WithTheSameMistakeOnManyRanksAreToldOnce) {
+TEST(ContextCalls, WithTheSameMistakeOnManyRanksAreReportedOnce) {
   const Lines problems = ProblemsOf(
       "job:workers { count = 500, command = { 'x' }, each = function(process)\nprocess:context { nope = "
       "process.rank }\nend }",
@@ -108,7 +108,7 @@ TEST(ContextCalls, AreCheckedAgainstTheWholeJob) {
       "the plan starts 8 workers; job.cluster.devices is hosts 1 (recipe.lua:2) × devices_per_host 8 (recipe.lua:2)");
 }
 
-TEST(ContextCalls, ShowWhatFollowsAndPassNothingOnThatWasNotSet) {
+TEST(ContextCalls, ShowDependentDefaultsButPassOnlySetValues) {
   const Plan plan = PlanOf("context.set_context { device_target = 'Ascend' } job:workers { command = { 'x' } }",
                            k16 + "cluster = { devices_per_host = 8 },");
   EXPECT_EQ(plan.derived.at("device_num"), Value(8));
@@ -132,6 +132,66 @@ TEST(ContextCalls, ThatAreRefusedCauseNoFurtherErrors) {
 const std::string k26 = "mindspore = '2.6',";
 const std::string kMindspore = "local mindspore = require 'muster.mindspore' ";
 
+const std::string kParallel = kMindspore + "context.set_context { mode = 0 } mindspore.parallel ";
+
+TEST(Parallel, IsSettledInThePlanWithItsMode) {
+  const Plan plan =
+      PlanOf(kParallel +
+                 "{ pipeline = { stages = 2, interleave = true }, hsdp = {}, enable_gradients_mean = true, "
+                 "dataset_strategy = { { 1, 8 } } } job:workers { count = 8, command = { 'x' } }",
+             k26);
+  EXPECT_EQ(plan.roles[0].context,
+            (ContextValues{{"parallel.dataset_strategy", Value(Value::List{Value::List{1, 8}})},
+                           {"parallel.enable_gradients_mean", Value(true)},
+                           {"parallel.hsdp", Value(Value::Map{})},
+                           {"parallel.mode", Value("semi_auto")},
+                           {"parallel.pipeline", Value(Value::Map{{"stages", 2}, {"interleave", true}})},
+                           {"set_context.mode", Value(0)}}));
+  EXPECT_EQ(plan.derived.at("pipeline_stages"), Value(2));
+}
+
+TEST(Parallel, TakesOneTableOfNames) {
+  for (const char* arguments : {"('semi_auto')", "()", "({}, {})", "{ 'semi_auto' }", "{ { mode = 'semi_auto' } }"}) {
+    const Evaluated evaluated = Evaluate({Recipe(kParallel + arguments + kOne, k26)});
+    ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U) << arguments;
+    EXPECT_EQ(evaluated.answer.diagnostics[0].kind, "type") << arguments;
+  }
+}
+
+TEST(Parallel, StagesAreThoseThatProcessesSee) {
+  const Evaluated evaluated =
+      Evaluate({Recipe(kParallel + "{ pipeline = { stages = 2 } } job:workers { count = 4, command = { 'x' }, each = "
+                                   "function(process) print(process.rank, process.stage, process.rank_in_stage) end }",
+                       k26)});
+  EXPECT_EQ(evaluated.problems(), Lines{});
+  EXPECT_EQ(evaluated.printed, (Lines{"0\t0\t0", "1\t0\t1", "2\t1\t0", "3\t1\t1"}));
+}
+
+TEST(Parallel, IsRefusedByReleasesWithoutItAndByStagesThatDoNotDivide) {
+  EXPECT_EQ(ProblemsOf(kMindspore + "mindspore.parallel { mode = 'semi_auto' }" + kOne, "mindspore = '2.5',"),
+            Lines{"recipe.lua:4 error release: parallel is not in MindSpore 2.5.0: only from 2.6.0 on"});
+  EXPECT_EQ(
+      ProblemsOf(kParallel + "{ pipeline = { stages = 3 } } job:workers { count = 4, command = { 'x' } }", k26),
+      Lines{"recipe.lua:4 error division: parallel: pipeline.stages = 3 does not divide the number of workers, 4"});
+}
+
+TEST(Parallel, FilesMayDifferBetweenProcesses) {
+  const Plan plan = PlanOf(kParallel +
+                               "{} job:workers { count = 2, command = { 'x' }, each = function(process) "
+                               "mindspore.parallel { save_param_strategy_file = 's' .. process.rank } end }",
+                           k26);
+  EXPECT_EQ(EffectiveContext(plan, ProcessNamed(plan, "worker.1")).at("parallel.save_param_strategy_file"),
+            Value("s1"));
+  EXPECT_EQ(EffectiveContext(plan, ProcessNamed(plan, "worker.1")).at("parallel.mode"), Value("semi_auto"));
+  const Lines stages = ProblemsOf(kParallel +
+                                      "{} job:workers { count = 2, command = { 'x' }, each = function(process) "
+                                      "mindspore.parallel { pipeline = { stages = 2 } } end }",
+                                  k26);
+  ASSERT_EQ(stages.size(), 1U);
+  EXPECT_TRUE(stages[0].starts_with("recipe.lua:4 error scope: pipeline can not differ between processes"))
+      << stages[0];
+}
+
 TEST(MindsporeFunctions, AreCalledByPositionOrByName) {
   const Plan plan = PlanOf(kMindspore +
                                "mindspore.set_device('Ascend', 0) mindspore.set_deterministic(true) "
@@ -151,7 +211,7 @@ TEST(MindsporeFunctions, AreCalledByPositionOrByName) {
                      {"set_device.device_target", Value("Ascend")}}));
 }
 
-TEST(MindsporeFunctions, OfOneProcessStayWithIt) {
+TEST(MindsporeFunctions, OfOneProcessAffectOnlyIt) {
   const Plan plan = PlanOf(kMindspore +
                                "mindspore.set_device('Ascend') job:workers { count = 2, command = { 'x' }, each = "
                                "function(process) mindspore.runtime.dispatch_threads_num(process.rank + 1) end }",
@@ -201,7 +261,7 @@ TEST(ContextOfAProcess, HasAttributesOfAllFunctions) {
   EXPECT_EQ(second.context.at("set_context.device_id"), Value(1));
   EXPECT_EQ(second.context.at("set_auto_parallel_context.global_rank"), Value(1));
   EXPECT_EQ(plan.roles[0].context.count("set_context.device_id"), 0U);
-  // What is in force for the process can be read where it is described.
+  // `each` can read the effective settings of its process.
   EXPECT_EQ(OwnEnv(PlanOf(InEach("process:context { device_id = process.local_rank }\n"
                                  "process.env.ID = context.get_context 'device_id'"),
                           kTwo),
@@ -228,8 +288,8 @@ TEST(ContextOfAProcess, FindsTheOneFunctionThatHasAnAttribute) {
   EXPECT_GT(names, 100U);
 }
 
-// Each mistake as the function of the context API reports it, at the line of the call.
-TEST(ContextOfAProcess, IsCheckedAsTheFunctionsAre) {
+// The function of the context API reports each mistake at the line of the call.
+TEST(ContextOfAProcess, IsCheckedLikeTheFunctions) {
   const struct {
     const char *attributes, *function;
   } kCases[] = {
@@ -257,7 +317,7 @@ TEST(ContextOfAProcess, IsCheckedAsTheFunctionsAre) {
   }
 }
 
-TEST(ContextOfAProcess, TakesOneTableOfNames) {
+TEST(ContextOfAProcess, AcceptsOneTableOfNames) {
   EXPECT_EQ(ProblemsOf(InEach("process:context(7)"), kTwo),
             Lines{"recipe.lua:6 error type: process:context takes one table of named attributes"});
   EXPECT_EQ(ProblemsOf(InEach("process:context()"), kTwo),
@@ -275,13 +335,13 @@ TEST(ContextOfAProcess, TakesOneTableOfNames) {
       ProblemsOf(plain + "process:context { device_id = 0 } end }").at(0).starts_with("recipe.lua:5 error release"));
 }
 
-// A process that another one's `each` holds on to has been described.
-TEST(ContextOfAProcess, IsSaidInItsOwnEach) {
+// A process object stored by another process's `each` can no longer be changed.
+TEST(ContextOfAProcess, IsSetOnlyInItsOwnEach) {
   EXPECT_EQ(ProblemsOf("local first\n" + InEach("first = first or process\nfirst:context { device_id = 0 }"), kTwo),
-            Lines{"recipe.lua:8 error order: process:context of worker.0 is called after its each"});
+            Lines{"recipe.lua:8 error order: process:context of worker.0 is called after its each function"});
 }
 
-TEST(ContextOfAProcess, IsSaidByAFunctionOfTheContextApiWithAWarning) {
+TEST(ContextOfAProcess, SetByAFunctionOfTheContextApiCausesAWarning) {
   const Evaluated evaluated =
       Evaluate({Recipe(InEach("context.set_context { device_id = process.local_rank }"), kTwo)});
   EXPECT_EQ(evaluated.problems(),
@@ -291,7 +351,7 @@ TEST(ContextOfAProcess, IsSaidByAFunctionOfTheContextApiWithAWarning) {
   EXPECT_EQ(ProcessNamed(evaluated.plan(), "worker.1").context.at("set_context.device_id"), Value(1));
 }
 
-TEST(ContextConstants, OfAnotherReleaseAreToldWhereTheyAreTaken) {
+TEST(ContextConstants, OfAnotherReleaseAreReportedWhereTheyAreUsed) {
   const struct {
     const char* release;
     const char* taken;
@@ -317,7 +377,7 @@ TEST(ContextConstants, OfAnotherReleaseAreToldWhereTheyAreTaken) {
         test.problem == nullptr ? Lines{} : Lines{std::string("recipe.lua:5 error release: ") + test.problem};
     EXPECT_EQ(ProblemsOf(std::string("job:derive { a = 1 }\nlocal taken = ") + test.taken + kOne, fields), wanted)
         << test.release << " " << test.taken;
-    // Taken before the release is known.
+    // Used before the release is known.
     const Evaluated early = Evaluate({std::string("local context = require 'muster.mindspore'\nlocal early = ") +
                                       test.taken + "\n" + Recipe(kOne, fields)});
     const Lines told =
@@ -326,7 +386,7 @@ TEST(ContextConstants, OfAnotherReleaseAreToldWhereTheyAreTaken) {
   }
 }
 
-TEST(ContextConstants, OfNoReleaseAreMisspelt) {
+TEST(ContextConstants, OfNoReleaseAreReportedAsTypos) {
   const Evaluated evaluated = Evaluate(
       {Recipe("context.set_auto_parallel_context { parallel_mode = context.ParallelMode.DATA_PARALEL }" + kOne, k16)});
   ASSERT_EQ(evaluated.problems(),
@@ -336,11 +396,11 @@ TEST(ContextConstants, OfNoReleaseAreMisspelt) {
             Lines{"recipe.lua:4 error read_only: X cannot be set in context.ParallelMode"});
 }
 
-TEST(ContextConstants, AreTakenWithoutAReleaseAsLongAsNothingIsSet) {
+TEST(ContextConstants, NeedNoReleaseAsLongAsNothingIsSet) {
   EXPECT_EQ(ProblemsOf("local a, b = context.STRICT, context.ParallelMode" + kOne), Lines{});
 }
 
-TEST(ContextCalls, OfParameterServersAreNotIn03) {
+TEST(ContextCalls, OfParameterServersAreMissingInRelease03) {
   const std::pair<const char*, const char*> calls[] = {{"set_ps_context { enable_ps = true }", "set_ps_context"},
                                                        {"get_ps_context 'enable_ps'", "get_ps_context"},
                                                        {"reset_ps_context()", "reset_ps_context"}};
@@ -364,7 +424,7 @@ TEST(ContextRules, AreCheckedWhenThePlanIsMade) {
   EXPECT_TRUE(notes[1].message.starts_with("rule: ")) << notes[1].message;
 }
 
-TEST(ContextRules, KnowTheDevicesOfAHostWhoseProcessesWereGivenNone) {
+TEST(ContextRules, CountTheDevicesOfAHostWithoutAssignedDevices) {
   EXPECT_EQ(ProblemsOf("context.set_context { device_id = 8 }\njob:workers { count = 1, command = { 'x' } }",
                        k16 + "cluster = { devices_per_host = 8 },"),
             Lines{"recipe.lua:4 warning range: device_id = 8 of worker.0 is not below the devices of its host, 8"});

@@ -1,5 +1,5 @@
 // Tests the environment of each framework's processes, variable by variable, with the placeholders filled. The expected
-// sets are those of MindSpore's own launcher and documentation.
+// sets are from MindSpore's own launcher and documentation.
 #include <memory>
 #include <set>
 
@@ -15,7 +15,7 @@ namespace {
 
 using Env = std::map<std::string, std::string>;
 
-// Without muster's own variables.
+// Returns the variables without muster's own.
 Env FrameworkEnv(const Plan& plan, const Process& process, const Binding& binding) {
   Env env;
   for (const auto& [name, text] : EffectiveEnv(plan, process)) {
@@ -46,7 +46,7 @@ void ExpectCleared(const Role& role) {
     EXPECT_EQ(std::count(role.unset.begin(), role.unset.end(), pattern), 1) << role.name << " " << pattern;
 }
 
-TEST(MindSporePs, GivesEveryProcessOfOneHostItsVariables) {
+TEST(MindSporePs, SetsTheVariablesOfEveryProcessOfOneHost) {
   const Plan plan =
       PlanOf("job:servers { count = 2, command = { 'train' } } job:workers { count = 4, command = { 'train' } }",
              "framework = 'mindspore-ps',");
@@ -80,7 +80,7 @@ TEST(MindSporePs, GivesEveryProcessOfOneHostItsVariables) {
   }
 }
 
-TEST(MindSporePs, PadsItsIdsSoThatTheirOrderIsTheRanks) {
+TEST(MindSporePs, PadsItsIdsSoThatTheySortByRank) {
   const Plan plan =
       PlanOf("job:servers { count = 1, command = { 'x' } } job:workers { count = 101, command = { 'x' } }",
              "framework = 'mindspore-ps',");
@@ -94,7 +94,7 @@ TEST(MindSporePs, PadsItsIdsSoThatTheirOrderIsTheRanks) {
   EXPECT_EQ(last, "worker_100");
 }
 
-TEST(MindSporePs, PassesTheManagePortOnWhereTheContextSetsIt) {
+TEST(MindSporePs, PassesOnTheManagePortOfTheContext) {
   const std::string fields = "framework = 'mindspore-ps', mindspore = '1.6',";
   const std::string roles = " job:servers { command = { 'x' } } job:workers { count = 1, command = { 'x' } }";
   EXPECT_EQ(OwnEnv(PlanOf("context.set_ps_context { enable_ps = true, scheduler_manage_port = 11203 }" + roles, fields),
@@ -106,7 +106,7 @@ TEST(MindSporePs, PassesTheManagePortOnWhereTheContextSetsIt) {
             0U);
 }
 
-TEST(MindSporePs, HoldsTheManagePortForTheSchedulerWhereMusterChoosesIt) {
+TEST(MindSporePs, HoldsAChosenManagePortForTheScheduler) {
   const std::string fields = "framework = 'mindspore-ps', mindspore = '1.6', cluster = { hosts = 2 },";
   const std::string roles =
       " job:scheduler { command = { 'x' }, on_hosts = { 1 } } job:servers { command = { 'x' } } job:workers { count = "
@@ -128,7 +128,7 @@ TEST(MindSporePs, HoldsTheManagePortForTheSchedulerWhereMusterChoosesIt) {
   EXPECT_EQ(own.ports.count("scheduler_manage"), 0U);
 }
 
-TEST(MindSporePs, HoldsTheManagePortThatTheRecipeGives) {
+TEST(MindSporePs, HoldsTheManagePortOfTheRecipe) {
   const std::string fields = "framework = 'mindspore-ps', mindspore = '1.6', cluster = { hosts = 2 },";
   const std::string roles =
       " job:scheduler { command = { 'x' }, on_hosts = { 1 } } job:servers { command = { 'x' } } job:workers { count = "
@@ -158,7 +158,7 @@ TEST(MindSporePs, HoldsTheManagePortThatTheRecipeGives) {
       << "nobody listens there";
 }
 
-TEST(MindSporePs, IsTheFrameworkThatHasAManagePort) {
+TEST(MindSporePs, IsTheOnlyFrameworkWithAManagePort) {
   EXPECT_EQ(
       ProblemsOf(
           "context.set_ps_context { scheduler_manage_port = 'auto' } job:workers { count = 1, command = { 'x' } }",
@@ -192,9 +192,9 @@ TEST(Contracts, CheckTheirOptions) {
   const std::string roles = "job:servers { command = { 'x' } } job:workers { count = 1, command = { 'x' } }";
   const std::pair<const char*, const char*> cases[] = {
       {"{ 'mindspore-ps', form = 'small' }",
-       "enum: framework mindspore-ps: form is none of {\"named\", \"minimal\"}, got \"small\""},
+       "enum: framework mindspore-ps: form must be one of {\"named\", \"minimal\"}, got \"small\""},
       {"{ 'mindspore-ps', form = true }",
-       "enum: framework mindspore-ps: form is none of {\"named\", \"minimal\"}, got true"},
+       "enum: framework mindspore-ps: form must be one of {\"named\", \"minimal\"}, got true"},
       {"{ 'mindspore-ps', from = 'minimal' }", "unknown_key: framework mindspore-ps has no option \"from\""},
       {"{ 'mindspore-ps', 'minimal' }", "unknown_key: framework mindspore-ps has no option 2"},
       {"{ form = 'minimal' }", "type: framework names no contract"},
@@ -208,7 +208,7 @@ TEST(Contracts, CheckTheirOptions) {
             Lines{"recipe.lua:2 error unknown_key: framework none has no option \"form\""});
 }
 
-// The result of the contract's own check for a role with restarts, without the recipe around it.
+// Calls the contract's own check for a role with restarts, without a recipe.
 Lines RestartProblems(const std::string& role, const std::string& form, const std::string& path,
                       const std::string& config) {
   const std::unique_ptr<lua_State, decltype(&lua_close)> lua(luaL_newstate(), &lua_close);
@@ -232,12 +232,12 @@ Lines RestartProblems(const std::string& role, const std::string& form, const st
   return said.empty() ? Lines{} : Lines{said};
 }
 
-TEST(MindSporePs, StartsNoSingleWorkerAgainAndAServerOnlyWithRecovery) {
+TEST(MindSporePs, RestartsNoSingleWorkerAndAServerOnlyWithRecovery) {
   const std::string worker = "{ name = 'worker', plays = 'worker', restart = { scope = 'process' } }";
   const std::string server = "{ name = 'server', plays = 'server', restart = { scope = 'process' } }";
   const std::string recovery = "{ recovery = {} }";
   const Lines refused = {
-      "restart: role worker: a single worker cannot be started again: only servers recover in MindSpore's "
+      "restart: role worker: a single worker cannot be restarted: only servers recover in MindSpore's "
       "parameter-server mode (documentation \"Parameter Server Mode\")"};
   EXPECT_EQ(RestartProblems(worker, "named", "'x'", recovery), refused);
   EXPECT_EQ(
@@ -246,17 +246,17 @@ TEST(MindSporePs, StartsNoSingleWorkerAgainAndAServerOnlyWithRecovery) {
   EXPECT_EQ(RestartProblems("{ name = 'worker', plays = 'worker' }", "named", "nil", "nil"), Lines{});
   EXPECT_EQ(RestartProblems(server, "named", "'x'", recovery), Lines{});
   EXPECT_EQ(RestartProblems(server, "named", "'/etc/ps.json'", "nil"), Lines{}) << "what the host holds is not known";
-  const Lines no_recovery = {"restart: role server: a server that is started again needs recovery in config_file_path"};
+  const Lines no_recovery = {"restart: role server: a server that is restarted needs recovery in config_file_path"};
   EXPECT_EQ(RestartProblems(server, "named", "nil", "nil"), no_recovery);
   EXPECT_EQ(RestartProblems(server, "named", "'x'", "{}"), no_recovery);
   EXPECT_EQ(RestartProblems(server, "minimal", "'x'", recovery),
-            Lines{"restart: role server: a server can only be started again under its node id"});
+            Lines{"restart: role server: a server can only be restarted with its node id"});
 }
 
-TEST(MindSpore, GivesSixteenWorkersOnTwoHostsTheVariablesOfItsOwnLauncher) {
+TEST(MindSpore, SetsTheVariablesOfItsOwnLauncherForSixteenWorkers) {
   const Plan plan =
-      PlanOf("context.set_context { device_target = 'Ascend' } job:workers { command = { 'train' } }",
-             "framework = 'mindspore', mindspore = '2.3', cluster = { hosts = 2, devices_per_host = 8 },");
+      PlanOf("require 'muster.mindspore'.set_device('Ascend') job:workers { command = { 'train' } }",
+             "framework = 'mindspore', mindspore = '2.7', cluster = { hosts = 2, devices_per_host = 8 },");
   ASSERT_EQ(plan.processes.size(), 17U);
   Binding binding;
   binding.hosts = {{"a", "192.0.2.11"}, {"b", "192.0.2.12"}};
@@ -304,7 +304,7 @@ TEST(MindSpore, NumbersUnevenHostsWithoutGaps) {
   EXPECT_EQ(last.at("LOCAL_RANK_SIZE"), "2");
 }
 
-TEST(MindSpore, UsesTheRecipesSchedulerAndPortWhereItDescribesThem) {
+TEST(MindSpore, UsesTheSchedulerAndPortOfTheRecipe) {
   const Plan plan = PlanOf(
       "job:port('scheduler', { number = 20300 }) job:scheduler { command = { 'sched' }, on_hosts = { 1 } } job:workers "
       "{ "
@@ -315,13 +315,13 @@ TEST(MindSpore, UsesTheRecipesSchedulerAndPortWhereItDescribesThem) {
   EXPECT_EQ(CommandOf(plan, "scheduler.0"), Lines{"sched"});
 }
 
-TEST(Contracts, LeaveOtherRolesAlone) {
+TEST(Contracts, DoNotAffectOtherRoles) {
   const Plan plan = PlanOf("job:workers { count = 1, command = { 'x' } } job:role 'monitor' { command = { 'm' } }",
                            "framework = 'mindspore',");
   EXPECT_EQ(OwnEnv(plan, "monitor.0"), Env{});
 }
 
-TEST(Contracts, SayWhichRolesTheyNeed) {
+TEST(Contracts, NameTheRolesTheyNeed) {
   EXPECT_EQ(ProblemsOf("job:workers { count = 1, command = { 'x' } }", "framework = 'mindspore-ps',"),
             Lines{"recipe.lua:2 error roles: framework mindspore-ps needs a server, and the recipe describes none"});
   EXPECT_EQ(ProblemsOf("job:servers { command = { 'x' } } job:workers { count = 1, command = { 'x' } }",
@@ -333,7 +333,7 @@ TEST(Contracts, SayWhichRolesTheyNeed) {
             Lines{"recipe.lua:4 error roles: framework none takes at most 1 scheduler, role scheduler has 2"});
 }
 
-TEST(Contracts, DoNotTakeARoleForTheirsBecauseOfItsName) {
+TEST(Contracts, DoNotClaimARoleByItsNameAlone) {
   const Lines problems =
       ProblemsOf("job:role 'scheduler' { command = { 'mine' } } job:workers { count = 1, command = { 'x' } }",
                  "framework = 'mindspore',");
@@ -341,7 +341,7 @@ TEST(Contracts, DoNotTakeARoleForTheirsBecauseOfItsName) {
             Lines{"recipe.lua:2 error roles: framework mindspore needs a scheduler, and the recipe describes none"});
 }
 
-TEST(Contracts, EndTheirServingRolesAfterTheOthers) {
+TEST(Contracts, StopTheirServingRolesAfterTheOthers) {
   const Plan plan = PlanOf("job:servers { command = { 'x' } } job:workers { count = 1, command = { 'x' } }",
                            "framework = 'mindspore-ps',");
   for (const Role& role : plan.roles) {

@@ -1,4 +1,4 @@
-// The same recipe gives the same plan, whatever the locale and the hash order.
+// Tests that one recipe yields the same plan for any locale and hash order.
 #include <clocale>
 #include <cstdlib>
 #include <fstream>
@@ -14,7 +14,7 @@
 namespace muster::testing {
 namespace {
 
-// Full of numbers with fractions and tables whose order could leak.
+// Uses many fractional numbers, and tables whose order could leak into the plan.
 const std::string kRecipe = Recipe(R"lua(
   local words, sizes = {}, { gamma = 0.1, beta = 1 / 3, alpha = 1e-7, [3] = 2.5, [1] = 1234567.891, [true] = 0 }
   for key, value in pairs(sizes) do words[#words + 1] = tostring(key) .. "=" .. tostring(value) end
@@ -60,7 +60,7 @@ TEST(Determinism, HoldsInEveryLocale) {
     ASSERT_TRUE(utf8.in_force());
     EXPECT_EQ(Id({Text("lr", "0.5")}), id);
   }
-  // A locale whose decimal point is a comma, made here because no machine can be relied on to have one.
+  // Creates a locale with a decimal comma, since the machine may have none.
   const TempDir folder;
   const CommandResult made = RunCommand({{"localedef", "-f", "UTF-8", "-i", "de_DE", folder / "de_DE.UTF-8"}});
   if (made.exit_code != 0) GTEST_SKIP() << "localedef cannot make de_DE (install locales): " << made.err;
@@ -77,7 +77,7 @@ TEST(Determinism, HoldsInEveryLocale) {
   unsetenv("LOCPATH");
 }
 
-TEST(Determinism, OrdersMistakesTheSameWay) {
+TEST(Determinism, AlsoHoldsForTheOrderOfErrors) {
   const std::string recipe = Recipe(R"lua(
     job:env { a = true, b = true, c = true, d = true, e = true }
     job:workers { count = 1, command = { "x", p = 1, q = 2, r = 3, s = 4 }, z = 1, y = 2 })lua");

@@ -1,4 +1,4 @@
-// Tests `each`: the properties of a process, and what it may set.
+// Tests `each`: the properties of a process, and what `each` may set.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
@@ -10,7 +10,7 @@ std::string Each(const std::string& body, const std::string& more = "") {
   return "job:workers { count = 4, command = { 'x' }, " + more + " each = function(process)\n" + body + "\nend }";
 }
 
-TEST(Each, TellsTheProcessWhereItIs) {
+TEST(Each, ProvidesTheProcesssPlacement) {
   const Evaluated evaluated =
       Evaluate({Recipe(Each("print(process.role, process.index, process.rank, process.local_rank, process.world_size, "
                             "process.local_size, process.stage,"
@@ -47,7 +47,7 @@ TEST(Each, SetsCommandFolderAndVariables) {
                 {"A", "2"}, {"B", "b"}, {"JOB", "j"}, {"ROLE", "r"}, {"SEEN", "r2jnil/w/2"}}));
 }
 
-TEST(Each, LeavesFactsAsTheyAre) {
+TEST(Each, CannotChangeFacts) {
   const std::pair<const char*, const char*> cases[] = {
       {"process.rank = 0", "process.rank cannot be set"},
       {"process.rnak = 0", "process.rnak cannot be set"},
@@ -56,7 +56,7 @@ TEST(Each, LeavesFactsAsTheyAre) {
       {"process.ports.x = 7", "x cannot be set in process.ports"},
       {"local x = process.ports.nope", "there is no nope in process.ports"},
       {"process.env = {}", "process.env cannot be replaced"},
-      {"process.cwd = 7", "cwd of a worker is a path, got 7"},
+      {"process.cwd = 7", "cwd of a worker must be a path, got 7"},
       {"rawset(process, 'rank', 9)", "rawset: this table cannot be changed"},
       {"rawset(process.env, 'A', '1')", "rawset: this table cannot be changed"},
   };
@@ -68,7 +68,7 @@ TEST(Each, LeavesFactsAsTheyAre) {
   }
 }
 
-TEST(Each, CannotTakeDevices) {
+TEST(Each, CannotChangeDevices) {
   for (const char* change : {"process.devices[1] = 3", "process.devices[2] = 0", "table.remove(process.devices)"}) {
     EXPECT_EQ(ProblemsOf(Each(change, "devices = 1,"), "cluster = { devices_per_host = 4 },"),
               Lines{"recipe.lua:4 error read_only: each of role worker changes process.devices"})
@@ -76,7 +76,7 @@ TEST(Each, CannotTakeDevices) {
   }
 }
 
-TEST(Each, IsWalkedInOrder) {
+TEST(Each, IteratesInOrder) {
   const Evaluated evaluated =
       Evaluate({Recipe(Each("if process.index == 0 then for key in pairs(process) do print(key) end end"))});
   EXPECT_EQ(evaluated.problems(), Lines{});
@@ -84,7 +84,7 @@ TEST(Each, IsWalkedInOrder) {
   EXPECT_GE(evaluated.printed.size(), 10U);
 }
 
-TEST(Each, DescribesNothingNew) {
+TEST(Each, CannotDescribeRolesOrPorts) {
   for (const char* code :
        {"job:workers { command = { 'y' } }", "job:role 'x'", "job:env { A = 1 }", "job:file { 'a', text = '' }",
         "job:derive { a = 1 }", "job:scheduler {}", "job:servers {}"}) {
@@ -95,23 +95,23 @@ TEST(Each, DescribesNothingNew) {
   EXPECT_EQ(PlanOf(Each("process.env.P = job:port 'late' process.env.D = job.run_dir")).ports.count("late"), 1U);
 }
 
-TEST(Each, NamesTheProcessWhoseErrorItIs) {
+TEST(Each, NamesTheProcessOfAnError) {
   const Evaluated evaluated = Evaluate({Recipe(Each("local x = ({ 1, 2 })[process.index + 1] + 1"))});
   ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U);
   EXPECT_EQ(evaluated.answer.diagnostics[0].place, (Place{"recipe.lua", 5}));
   EXPECT_EQ(evaluated.answer.diagnostics[0].notes.back().message, "in each of worker.2");
 }
 
-TEST(Each, MustLeaveACommand) {
+TEST(Each, MustYieldACommand) {
   EXPECT_EQ(ProblemsOf("job:workers { count = 3, each = function(process) if process.index == 1 then process.command = "
                        "{ 'x' } end end }"),
             Lines{"recipe.lua:4 error command: each of role worker sets no command, and the role has none"});
   EXPECT_EQ(ProblemsOf(Each("process.command = 'x'")),
-            Lines{"recipe.lua:5 error command: the command of a worker is a list of words, got \"x\""});
+            Lines{"recipe.lua:5 error command: the command of a worker must be a list of words, got \"x\""});
 }
 
-TEST(Each, CannotBeUsedOnceItIsOver) {
-  // Kept objects change nothing: processes have been handed over.
+TEST(Each, ObjectsCannotBeUsedAfterwards) {
+  // Stored objects have no effect any more: the processes are final.
   const Plan plan =
       PlanOf("local kept " +
              Each("if process.index == 0 then kept = process else kept.command = { 'evil' } kept.env.X = '1' end"));

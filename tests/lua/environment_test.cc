@@ -18,7 +18,7 @@ TEST(Env, OfTheJobTheRoleAndTheProcessAreMerged) {
   EXPECT_EQ(OwnEnv(plan, "other.0"), (Env{{"A", "job"}, {"B", "job"}, {"C", "job"}}));
 }
 
-TEST(Env, TakesTextsAndNumbers) {
+TEST(Env, AcceptsStringsAndNumbers) {
   EXPECT_EQ(
       OwnEnv(
           PlanOf(
@@ -27,7 +27,7 @@ TEST(Env, TakesTextsAndNumbers) {
       (Env{{"A", "0.30000000000000004"}, {"B", "9007199254740992"}, {"C", ""}, {"D", "ä b"}}));
 }
 
-TEST(Env, RefusesWhatNoEnvironmentHolds) {
+TEST(Env, RefusesInvalidNamesAndValues) {
   const std::pair<const char*, const char*> cases[] = {
       {"A = true", "variable"},        {"A = {}", "variable"},          {"A = print", "variable"},
       {"A = muster.null", "variable"}, {"[1] = 'x'", "variable"},       {"['A=B'] = 'x'", "variable"},
@@ -47,8 +47,9 @@ TEST(Env, RefusesWhatNoEnvironmentHolds) {
       EXPECT_EQ(evaluated.answer.diagnostics[0].place, (Place{"recipe.lua", kBodyLine})) << code;
     }
   }
-  EXPECT_EQ(ProblemsOf("job:env 'A=1'"), (Lines{"recipe.lua:4 error type: job:env is a table of variables, got \"A=1\"",
-                                                "recipe.lua:2 error roles: the plan describes no process"}));
+  EXPECT_EQ(ProblemsOf("job:env 'A=1'"),
+            (Lines{"recipe.lua:4 error type: job:env must be a table of variables, got \"A=1\"",
+                   "recipe.lua:2 error roles: the plan describes no process"}));
 }
 
 TEST(Env, RemovesInheritedVariables) {
@@ -58,10 +59,10 @@ TEST(Env, RemovesInheritedVariables) {
   EXPECT_EQ(plan.roles[0].unset, (Lines{"LD_PRELOAD", "OMPI_*"}));
   const Lines problems = ProblemsOf(
       "job:workers { count = 1, command = { 'x' }, each = function(process) process.env.A = muster.unset end }");
-  EXPECT_EQ(problems, Lines{"recipe.lua:4 error variable: each: A can not be unset for one process"});
+  EXPECT_EQ(problems, Lines{"recipe.lua:4 error variable: each: A cannot be unset for one process"});
 }
 
-TEST(Env, OfAContractIsContradictedOnPurposeOnly) {
+TEST(Env, OfAContractIsOverriddenOnlyExplicitly) {
   const std::string framework = "framework = 'mindspore',";
   EXPECT_EQ(
       ProblemsOf("job:workers { count = 2, command = { 'x' }, env = { RANK_ID = '7' } }", framework),
@@ -79,7 +80,7 @@ TEST(Env, OfAContractIsContradictedOnPurposeOnly) {
       "a variable of that name");
 }
 
-TEST(Env, OfPythonIsUnbufferedAndTellsFaults) {
+TEST(Env, OfPythonDisablesBufferingAndEnablesFaulthandler) {
   const Env python{{"PYTHONFAULTHANDLER", "1"},
                    {"PYTHONPATH", "${muster:run_dir}/python${muster:inherited_path:PYTHONPATH}"},
                    {"PYTHONUNBUFFERED", "1"}};

@@ -1,4 +1,4 @@
-// Evaluates recipe texts in this process; answers their questions from maps.
+// Evaluates recipe texts in this process; answers their requests for files and variables from maps.
 #pragma once
 
 #include <map>
@@ -22,11 +22,11 @@ struct Evaluated {
   std::vector<std::string> asked;  // "file lib/a.lua", "variable HOME", …
 
   const Plan& plan() const { return answer.plan.value(); }
-  // "recipe.lua:4 error kind: message"; without the place if there is none.
+  // Returns lines such as "recipe.lua:4 error kind: message"; without the place if there is none.
   std::vector<std::string> problems() const;
 };
 
-// One word of a command line: name=text.
+// An override as typed on the command line: name=text.
 Override Text(const std::string& name, const std::string& text);
 Override Json(const std::string& name, Value value);
 
@@ -52,8 +52,8 @@ struct Request {
 };
 Evaluated Evaluate(const Request& request);
 
-// A recipe whose plan function has this body, which begins on line 4. `fields` are more fields of the recipe, on
-// line 2. `muster` and `context` are there.
+// A recipe whose plan function has this body, which begins on line 4. `fields`: further fields of the recipe, on line
+// 2. The body can use `muster` and `context`.
 std::string Recipe(const std::string& body, const std::string& fields = "");
 inline constexpr int kBodyLine = 4;
 
@@ -61,10 +61,10 @@ inline constexpr int kBodyLine = 4;
 std::vector<std::string> ProblemsOf(const std::string& body, const std::string& fields = "");
 // The plan of Recipe(body, fields), which must have one.
 Plan PlanOf(const std::string& body, const std::string& fields = "");
-// What the expression gives inside a plan function, as tostring shows it.
+// The value of an expression within a plan function, as printed by tostring.
 std::string ValueOf(const std::string& expression);
 
-// "worker.0", which must be in the plan.
+// `name`, such as "worker.0", must be in the plan.
 const Process& ProcessNamed(const Plan& plan, const std::string& name);
 std::vector<std::string> CommandOf(const Plan& plan, const std::string& name);
 // The process's variables without MUSTER_*.

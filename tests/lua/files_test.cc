@@ -13,7 +13,7 @@ Evaluated With(const std::map<std::string, std::string>& files, const std::strin
   return Evaluate({Recipe(body, fields), {}, {}, {files, {}}});
 }
 
-TEST(ShippedFiles, GoIntoCommandsVariablesAndFilesAsAbsolutePaths) {
+TEST(ShippedFiles, AppearInCommandsVariablesAndFilesAsAbsolutePaths) {
   const Evaluated evaluated =
       With({{"conf/a.yaml", "lr: 1\n"}, {"b.json", "{}"}},
            "local a = muster.file 'conf/a.yaml' job:env { CONF = 'file://' .. a } job:file { 'list', text = a }\n"
@@ -28,7 +28,7 @@ TEST(ShippedFiles, GoIntoCommandsVariablesAndFilesAsAbsolutePaths) {
   EXPECT_EQ(evaluated.asked, (Lines{"file conf/a.yaml", "file b.json"})) << "and nothing twice";
 }
 
-TEST(ShippedFiles, AreReadOnceAndMayBeNamedOutsideThePlanAndInsideEach) {
+TEST(ShippedFiles, AreReadOnceAndAllowedOutsideThePlanAndInEach) {
   Evaluated evaluated = With({{"a", "1"}, {"b0", "2"}, {"b1", "3"}},
                              "job:workers { count = 2, command = { 'x' }, each = function(process)\n"
                              "muster.file 'a' process.env.B = muster.file('b' .. process.index) end }");
@@ -46,7 +46,7 @@ TEST(ShippedFiles, AreReadOnceAndMayBeNamedOutsideThePlanAndInsideEach) {
   EXPECT_EQ(evaluated.plan().files.count("files/a"), 1U);
 }
 
-TEST(ShippedFiles, KeepTheirBytesWhateverLooksLikeAHole) {
+TEST(ShippedFiles, KeepTheirBytesEvenIfTheyLookLikePlaceholders) {
   const std::string content = "a ${muster:run_dir} ${muster:${muster:secret:x} ${muster:literal}\r\n\xc3\xa4";
   const Evaluated evaluated = With({{"a", content}}, "muster.file 'a' job:workers { count = 1, command = { 'x' } }");
   ASSERT_EQ(evaluated.problems(), Lines{});
@@ -55,7 +55,7 @@ TEST(ShippedFiles, KeepTheirBytesWhateverLooksLikeAHole) {
   EXPECT_EQ(FillPlaceholders(evaluated.plan().files.at("files/a").content, binding, 0), content);
 }
 
-TEST(ShippedFiles, ThatCannotBeShippedAreTold) {
+TEST(ShippedFiles, ThatCannotBeShippedAreReported) {
   const std::map<std::string, std::string> files = {{"binary", std::string("\x00\xff", 2)},
                                                     {"latin", "\xe4"},
                                                     {"nul", std::string("a\0b", 3)},
@@ -90,20 +90,20 @@ TEST(ShippedFiles, ThatCannotBeShippedAreTold) {
   EXPECT_EQ(With(files, "muster.file 'most' job:workers { count = 1, command = { 'x' } }").problems(), Lines{});
 }
 
-TEST(ShippedFiles, AreAllToldInOneRun) {
+TEST(ShippedFiles, ReportAllMistakesAtOnce) {
   EXPECT_EQ(With({}, "muster.file 'a'\nmuster.file 'b'\njob:workers { count = 1, command = { 'x' } }").problems(),
             (Lines{"recipe.lua:4 error file: muster.file: a cannot be shipped: there is none",
                    "recipe.lua:5 error file: muster.file: b cannot be shipped: there is none"}));
 }
 
-TEST(ShippedFiles, DoNotShareANameWithWhatTheRecipeMakes) {
+TEST(ShippedFiles, CannotShareANameWithAWrittenFile) {
   const Evaluated evaluated =
       With({{"a", "1"}}, "job:file { 'a', text = '2' }\nmuster.file 'a' job:workers { count = 1, command = { 'x' } }");
   ASSERT_EQ(evaluated.problems(), Lines{"recipe.lua:4 error duplicate: job:file and muster.file both make the file a"});
   EXPECT_EQ(evaluated.answer.diagnostics[0].notes.at(0).place, (Place{"recipe.lua", 5}));
 }
 
-TEST(ShippedFiles, AreCheckedWhereAnAttributeOfTheContextNamesThem) {
+TEST(ShippedFiles, AreCheckedIfAnAttributeOfTheContextNamesThem) {
   const std::string fields = "mindspore = '2.3',";
   const std::string body =
       "context.set_context { device_target = 'Ascend',\nascend_config = { parallel_speed_up_json_path = muster.file "
@@ -120,7 +120,7 @@ TEST(ShippedFiles, AreCheckedWhereAnAttributeOfTheContextNamesThem) {
   EXPECT_EQ(wrong.answer.diagnostics[0].notes.at(0).place, (Place{"recipe.lua", kBodyLine}));
 }
 
-TEST(ShippedFiles, WithOneMistakeForManyProcessesAreToldOnce) {
+TEST(ShippedFiles, WithOneMistakeForManyProcessesAreReportedOnce) {
   EXPECT_EQ(With({{"e.json", "{\"sys\": {\"mem_Reuse\": true}}"}},
                  "job:workers { count = 50, command = { 'x' }, each = function(process)\nprocess:context { "
                  "env_config_path = muster.file 'e.json' } end }",
@@ -129,7 +129,7 @@ TEST(ShippedFiles, WithOneMistakeForManyProcessesAreToldOnce) {
             Lines{"e.json:1 warning unknown_subkey: MindSpore 1.6.2 ignores the unknown key \"sys.mem_Reuse\""});
 }
 
-TEST(WrittenPaths, ArePredictedAndWarnedAboutWhenThePlanIsMade) {
+TEST(WrittenPaths, ArePredictedAndCauseWarningsInThePlan) {
   const std::string ps = "framework = 'mindspore-ps', mindspore = '1.6',";
   const std::string roles = "\njob:servers { command = { 'x' } } job:workers { count = 2, command = { 'x' } }";
   const Evaluated shared =

@@ -13,7 +13,7 @@
 namespace muster::testing {
 
 using Env = std::map<std::string, std::string>;
-// Hosts 192.0.2.11 and on; ports by name, others from 40000 on in the order of their names.
+// Addresses from 192.0.2.11 on; ports by name, otherwise from 40000 on in the order of their names.
 inline Binding BindingOf(const Plan& plan) {
   Binding binding;
   binding.run_id = "0123456789ab";
@@ -28,7 +28,7 @@ inline Binding BindingOf(const Plan& plan) {
   return binding;
 }
 
-// Without muster's own variables, and without what it sets for every Python; of a process that inherits `inherits`.
+// Without muster's own variables and those it sets for every Python. `inherits`: the inherited environment.
 inline Env EnvOf(const Plan& plan, const std::string& name, const Env& inherits = {}) {
   const auto inherited = [&](const std::string& variable) {
     const auto found = inherits.find(variable);

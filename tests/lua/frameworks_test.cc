@@ -1,5 +1,5 @@
-// Tests the contracts besides MindSpore's: values of all variables with the placeholders filled; which inherited
-// variables reach processes; and the common properties of all contracts.
+// Tests the contracts of frameworks other than MindSpore: values of all variables with the placeholders filled,
+// inherited variables that reach processes, and properties common to all contracts.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ Env With(Env common, const Env& more) {
   return common;
 }
 
-TEST(Torch, GivesWhatItsOwnLauncherGives) {
+TEST(Torch, SetsTheVariablesOfItsOwnLauncher) {
   const Plan plan = PlanOf("job:port('master', { number = 29500 }) job:workers { devices = 1, command = { 'x' } }",
                            "framework = 'torch', cluster = { hosts = 2, devices_per_host = 4 },");
   EXPECT_EQ(plan.ports.at("master"), (PlanPort{0, 29500, "worker.0"}));
@@ -52,7 +52,7 @@ TEST(Torch, GivesWhatItsOwnLauncherGives) {
             EffectiveEnv(plan, plan.processes[3]).at("TORCHELASTIC_ERROR_FILE"));
 }
 
-TEST(Torch, LeavesWhatItOnlySuggestsToTheRecipe) {
+TEST(Torch, LeavesMereSuggestionsToTheRecipe) {
   const std::string fields = "framework = 'torch',";
   EXPECT_FALSE(
       EnvOf(PlanOf("job:workers { count = 1, command = { 'x' } }", fields), "worker.0").contains("OMP_NUM_THREADS"))
@@ -67,7 +67,7 @@ TEST(Torch, LeavesWhatItOnlySuggestsToTheRecipe) {
             Lines{"recipe.lua:4 error contract_variable: role worker: RANK belongs to contract torch, which sets it"});
 }
 
-TEST(Torch, MeetsInEveryWorldAnew) {
+TEST(Torch, HasOneRendezvousPerWorld) {
   const Plan plan = PlanOf(
       "job:role 'trainer' { as = 'worker', world = 'train', count = 3, command = { 'x' } }"
       "job:role 'rollout' { as = 'worker', world = 'play', count = 2, on_hosts = 1, command = { 'y' } }"
@@ -87,7 +87,7 @@ TEST(Torch, MeetsInEveryWorldAnew) {
   EXPECT_EQ(EnvOf(plan, "trainer.2").at("WORLD_SIZE"), "3");
 }
 
-TEST(PsLite, SpellsTheRolesAndDealsNoRanks) {
+TEST(PsLite, NamesTheRolesAndAssignsNoRanks) {
   const Plan plan = PlanOf(
       "job:port('scheduler', { number = 20310 }) job:servers { count = 2, command = { 'x' } }"
       " job:workers { count = 2, command = { 'x' } }",
@@ -118,7 +118,7 @@ TEST(BytePs, CountsHostsAsWorkers) {
             "one and 2 on another"});
 }
 
-TEST(TensorFlow, GivesEveryTaskTheClusterAndItsOwnPlace) {
+TEST(TensorFlow, GivesEveryTaskTheClusterAndItsIndex) {
   const std::string roles =
       "job:role 'chief' { as = 'chief', on_hosts = 0, command = { 'x' } } job:workers { count = 2, command = { 'x' } }"
       " job:servers { count = 1, on_hosts = 1, command = { 'x' } } job:role 'eval' { as = 'evaluator', command = { 'x' "
@@ -210,7 +210,7 @@ TEST(Mpi, LeavesTheRanksToItsLauncher) {
       "recipe.lua:4 error roles: roles worker and more share a world, and one mpir");
 }
 
-TEST(Restarts, OfSingleProcessesAreRefusedWhereTheFrameworkTakesNobodyBack) {
+TEST(Restarts, OfSingleProcessesAreRefusedIfTheFrameworkCannotReadmitThem) {
   const std::string worker = "job:workers { count = 2, command = { 'x' }, restart = { max = 1, scope = '";
   for (const auto& [framework, refused] :
        {std::pair("'torch'", true), std::pair("'jax'", true), std::pair("{ 'mindspore', recovery = 'off' }", true),
@@ -225,7 +225,7 @@ TEST(Restarts, OfSingleProcessesAreRefusedWhereTheFrameworkTakesNobodyBack) {
   }
 }
 
-TEST(MindSpore, RegistersAgainWhereRecoveryIsOn) {
+TEST(MindSpore, RegistersAgainWithRecovery) {
   const Plan plan = PlanOf("job:workers { count = 2, command = { 'x' }, restart = 1 }",
                            "framework = { 'mindspore', recovery = 'on' },");
   EXPECT_EQ(EnvOf(plan, "scheduler.0").at("MS_NODE_ID"), "sched");
@@ -233,7 +233,7 @@ TEST(MindSpore, RegistersAgainWhereRecoveryIsOn) {
   EXPECT_EQ(EnvOf(plan, "worker.1").at("MS_RECOVERY_PATH"), "/run/recovery");
 }
 
-TEST(MindSpore, WarnsOfNamesThatNobodyReads) {
+TEST(MindSpore, WarnsOfNamesWithoutEffect) {
   EXPECT_EQ(
       ProblemsOf("job:env { MS_CLUSTER_RETRY_NUM = 3 } job:workers { count = 1, command = { 'x' },"
                  " env = { MS_ENABLE_SECURITY = 1, MS_CLUSTER_TIMEOUT = muster.unset },"
@@ -253,7 +253,7 @@ TEST(MindSpore, WarnsOfNamesThatNobodyReads) {
                   "their own ports in 8118 to 16309"});
 }
 
-// What other launchers, and an earlier start of the same, leave behind in a shell.
+// Variables that other launchers, or an earlier start of the same one, leave in a shell.
 const std::vector<std::string> kLeftovers = {"MS_ROLE=MS_PSERVER",
                                              "MS_SCHED_HOST=10.0.0.1",
                                              "MS_SCHED_PORT=1",
@@ -292,8 +292,8 @@ const std::vector<std::string> kLeftovers = {"MS_ROLE=MS_PSERVER",
                                              "http_proxy=http://10.0.0.1",
                                              "MUSTER_RANK=7"};
 
-// Of the leftovers only what the framework does not look at may be seen; nothing else may be other than in a clean
-// shell. What each framework lets be is kept, so that it is seen when that changes.
+// Only leftovers that the framework does not read may reach processes; everything else must be as in a clean shell. The
+// test records what passes for each framework, so that a change is noticed.
 TEST(Leftovers, ChangeNothingThatTheFrameworkReads) {
   const std::map<std::string, std::vector<std::string>> reads = {
       {"mindspore", {"MS_", "RANK_", "DEVICE_ID", "LOCAL_RANK", "OMPI_", "PMIX_"}},
@@ -337,7 +337,7 @@ TEST(Leftovers, ChangeNothingThatTheFrameworkReads) {
   ExpectGolden(let_be, "tests/golden/leftovers.txt");
 }
 
-TEST(Contracts, TellEveryVariableThatTheySet) {
+TEST(Contracts, DocumentEveryVariableTheySet) {
   const std::string more = "job:role 'judge' { as = 'worker', count = 2, command = { 'x' } }";
   const std::string servers = "job:servers { count = 2, command = { 'x' } } ";
   const std::string workers = "job:workers { count = 2, devices = 1, command = { 'x' } } ";

@@ -9,7 +9,7 @@ namespace {
 
 const std::string kOne = " job:workers { count = 1, command = { 'x' } }";
 
-TEST(Roles, HaveTheCountsThatTheyAskFor) {
+TEST(Roles, HaveTheRequestedCounts) {
   const Plan plan = PlanOf(
       "job:scheduler { command = { 's' } } job:servers { count = 2, command = { 'p' } } job:workers { per_host = 2, "
       "command = { 'w' } }"
@@ -24,7 +24,7 @@ TEST(Roles, HaveTheCountsThatTheyAskFor) {
   EXPECT_EQ(ProcessNamed(plan, "log.0").rank, std::nullopt);
 }
 
-TEST(Roles, HaveAsManyWorkersAsDevicesWhereNoCountIsGiven) {
+TEST(Roles, HaveAsManyWorkersAsDevicesByDefault) {
   EXPECT_EQ(
       PlanOf("job:workers { command = { 'x' } }", "cluster = { hosts = 2, devices_per_host = 4 },").processes.size(),
       8U);
@@ -51,7 +51,7 @@ TEST(Roles, FillHostsWithDifferentNumbersOfDevices) {
   EXPECT_EQ(plan.derived.at("hosts"), Value(3));
 }
 
-TEST(Roles, GiveWorkersOfDeviceTargetsADeviceEach) {
+TEST(Roles, AssignADeviceToEachWorkerOfADeviceTarget) {
   const std::string cluster = "mindspore = '1.6', cluster = { hosts = 1, devices_per_host = 4 },";
   EXPECT_EQ(ProcessNamed(
                 PlanOf("context.set_context { device_target = 'Ascend' } job:workers { command = { 'x' } }", cluster),
@@ -67,7 +67,7 @@ TEST(Roles, GiveWorkersOfDeviceTargetsADeviceEach) {
       (std::vector<std::uint32_t>{2, 3}));
 }
 
-TEST(Roles, RememberHowTheyEnd) {
+TEST(Roles, RecordHowTheyEnd) {
   const Plan plan = PlanOf(
       "job:workers { count = 1, command = { 'x' }, stop = { signal = 'SIGINT', grace = '1.5s' } } job:role 'm' { "
       "command = { 'm' }, done = 'never', stop = { grace = 2 } }");
@@ -77,7 +77,7 @@ TEST(Roles, RememberHowTheyEnd) {
   EXPECT_EQ(plan.roles[1].ending, Ending::kNever);
 }
 
-TEST(Roles, RememberWhenTheyStartAndWhenTheyAreReady) {
+TEST(Roles, RecordStartOrderAndReadiness) {
   const Plan plan = PlanOf(
       "job:role 'a' { command = { 'a' }, count = 2, ports = 'rpc', ready = { port = 'rpc' } }"
       "job:role 'b' { command = { 'b' }, after = 'a', ready = { file = job.run_dir .. '/b', timeout = '90s' } }"
@@ -98,7 +98,7 @@ TEST(Roles, RememberWhenTheyStartAndWhenTheyAreReady) {
   EXPECT_EQ(plan.roles[5].ending, Ending::kAny);
 }
 
-TEST(Roles, RememberRestartsAndLimits) {
+TEST(Roles, RecordRestartsAndLimits) {
   const Plan plan = PlanOf(
       "job:role 'a' { command = { 'a' }, restart = 3, limits = { time = '2h', silent = '15m' } }"
       "job:role 'b' { command = { 'b' }, restart = { max = 2, within = '10m', scope = 'role', backoff = '2s', on = "
@@ -118,7 +118,7 @@ TEST(Roles, RememberRestartsAndLimits) {
   EXPECT_EQ(plan.silent_limit_ms, 90'000U);
 }
 
-TEST(Roles, RememberHowLongLogsMayBecome) {
+TEST(Roles, RecordLogLimits) {
   const Plan plan = PlanOf(
       "job:role 'a' { command = { 'a' }, logs = { max = '64MiB' } }"
       "job:role 'b' { command = { 'b' }, logs = {} }"
@@ -220,30 +220,29 @@ TEST(Roles, OptionsAreCheckedOneByOne) {
   }
 }
 
-TEST(Roles, OfOtherNamesChooseWhatTheyPlayAndTheirWorld) {
+TEST(Roles, WithOtherNamesChooseTheirFrameworkRoleAndWorld) {
   const Plan plan = PlanOf(
       "job:role 'actor' { as = 'worker', world = 'rl', count = 2, command = { 'a' } } job:role 'learner' { as = "
       "'worker', world = 'rl', count = 1, command = { 'l' } }");
   EXPECT_EQ(ProcessNamed(plan, "learner.0").rank, 2U);
   EXPECT_EQ(ProcessNamed(plan, "actor.0").world_size, 3U);
-  EXPECT_EQ(
-      ProblemsOf("job:role 'x' { as = 'wrker', command = { 'x' } }"),
-      Lines{
-          "recipe.lua:4 error enum: role x: as is \"other\", \"scheduler\", \"server\" or \"worker\", got \"wrker\""});
+  EXPECT_EQ(ProblemsOf("job:role 'x' { as = 'wrker', command = { 'x' } }"),
+            Lines{"recipe.lua:4 error enum: role x: as must be \"other\", \"scheduler\", \"server\" or \"worker\", got "
+                  "\"wrker\""});
   for (const char* name : {"", "a b", "a/b", "1a", "-a", "ä", "a.b", "a\\nb"}) {
     const Lines problems = ProblemsOf(std::string("job:role '") + name + "' { command = { 'x' } }");
     ASSERT_EQ(problems.size(), 1U) << name;
-    EXPECT_TRUE(problems[0].starts_with("recipe.lua:4 error format: a role's name is a letter")) << problems[0];
+    EXPECT_TRUE(problems[0].starts_with("recipe.lua:4 error format: a role's name must be a letter")) << problems[0];
   }
   EXPECT_EQ(ProblemsOf("job:role(('x'):rep(101))").size(), 1U);
   EXPECT_EQ(ProblemsOf("job:role 'x' { world = '', command = { 'x' } }").size(), 1U);
 }
 
-TEST(Roles, AreDescribedOnceAndInFull) {
+TEST(Roles, MustBeDescribedOnceAndInFull) {
   EXPECT_EQ(ProblemsOf("job:role 'x' { command = { 'x' } } job:role 'x' { command = { 'x' } }"),
             Lines{"recipe.lua:4 error duplicate: role x is described twice"});
   EXPECT_EQ(ProblemsOf("local later = job:role 'x'" + kOne),
-            Lines{"recipe.lua:4 error roles: role x is named and not described"});
+            Lines{"recipe.lua:4 error roles: role x is named but not described"});
   EXPECT_EQ(ProblemsOf("job:workers { count = 1 }"), Lines{"recipe.lua:4 error command: role worker has no command"});
   EXPECT_EQ(ProblemsOf("job:workers 'x'"),
             Lines{"recipe.lua:4 error type: role worker expects a table of options, got \"x\""});
@@ -275,7 +274,7 @@ TEST(Roles, ThatDoNotFitAreRefusedWithTheNumbers) {
             1U);
 }
 
-TEST(Methods, AreCalledWithAColon) {
+TEST(Methods, MustBeCalledWithAColon) {
   for (const char* call : {"job.workers { command = { 'x' } }", "job.role 'x'", "job.env { A = 1 }",
                            "job.check(true, 'x')", "job.port 'x'", "job.workers()", "job.workers(nil)"}) {
     const Evaluated evaluated = Evaluate({Recipe(call)});
@@ -295,20 +294,20 @@ TEST(Checks, AreCollected) {
             Lines{"recipe.lua:4 error type: job:check expects a condition and a message"});
 }
 
-TEST(Checks, AreToldOnceHoweverManyRanksFailThem) {
+TEST(Checks, AreReportedOnceForAnyNumberOfRanks) {
   const Lines problems = ProblemsOf(
       "job:workers { count = 5000, command = { 'x' }, each = function(process) job:check(false, 'the same') end }");
   EXPECT_EQ(problems, Lines{"recipe.lua:4 error check: the same"});
 }
 
-TEST(Checks, AreNotToldWithoutEnd) {
+TEST(Checks, HaveALimitedNumberOfReports) {
   const Lines problems = ProblemsOf("for i = 1, 1e5 do job:check(false, 'number %d', i) end" + kOne);
   ASSERT_EQ(problems.size(), 1001U);
   EXPECT_EQ(problems.back(),
             "recipe.lua error limit: the recipe has more than 1000 different problems; the others are omitted");
 }
 
-TEST(Derived, ValuesAreShownAndReadBack) {
+TEST(Derived, ValuesAreShownAndReadable) {
   const Plan plan = PlanOf(
       "local d = job:derive { a = 8 / 2, text = 'x', list = { 1, 2 }, map = { k = true } } job:check(d.a == 4, 'no')" +
       kOne);
@@ -317,7 +316,7 @@ TEST(Derived, ValuesAreShownAndReadBack) {
   EXPECT_EQ(plan.derived.at("map"), Value(Value::Map{{"k", Value(true)}}));
 }
 
-TEST(Derived, ValuesArePlainNamedAndGivenOnce) {
+TEST(Derived, ValuesMustBePlainNamedAndSetOnce) {
   EXPECT_EQ(ProblemsOf("job:derive { f = print }"),
             (Lines{"recipe.lua:4 error type: derived value f: a function is no plain value",
                    "recipe.lua:2 error roles: the plan describes no process"}));
@@ -342,14 +341,14 @@ TEST(Derived, ValuesArePlainNamedAndGivenOnce) {
             Lines{"recipe.lua:4 error duplicate: derived value a is given twice"});
 }
 
-TEST(Derived, ValuesThatContainThemselvesOrGrowWithoutEndAreRefused) {
+TEST(Derived, RecursiveAndTooLargeValuesAreRefused) {
   EXPECT_EQ(ProblemsOf("local t = {} t.t = t job:derive { x = t }" + kOne),
             Lines{"recipe.lua:4 error type: derived value x: tables are nested too deeply, or contain themselves"});
   EXPECT_EQ(ProblemsOf("local t = { 1 } for i = 1, 28 do t = { t, t } end job:derive { x = t }" + kOne),
             Lines{"recipe.lua:4 error type: derived value x: it holds more than a million elements"});
 }
 
-TEST(Derived, ValuesAreNestedAsDeepAsAPlanTakesThem) {
+TEST(Derived, ValuesMayBeNestedAsDeepAsAPlanAllows) {
   for (int depth = 1; depth < 40; ++depth) {
     const Evaluated evaluated = Evaluate({Recipe("local t = { 1 } for i = 2, " + std::to_string(depth) +
                                                  " do t = { t } end job:derive { x = t }" + kOne)});
@@ -359,7 +358,7 @@ TEST(Derived, ValuesAreNestedAsDeepAsAPlanTakesThem) {
   }
 }
 
-TEST(ExactDiv, DividesOrStops) {
+TEST(ExactDiv, DividesOrFails) {
   EXPECT_EQ(ValueOf("muster.exact_div { devices = 24, by = { pp = 4, tp = 3 } }"), "2");
   EXPECT_EQ(ProblemsOf("muster.exact_div { devices = 24, by = { tp = 5, pp = 2 } }"),
             Lines{"recipe.lua:4 error division: devices = 24 can not be divided by pp 2 × tp 5 = 10"});
@@ -378,7 +377,7 @@ TEST(ExactDiv, DividesOrStops) {
   }
 }
 
-TEST(Size, RendersBytes) {
+TEST(Size, FormatsBytes) {
   EXPECT_EQ(
       ValueOf(
           "muster.size(3500000000, 'GB'), muster.size(2 ^ 35, 'GiB'), muster.size(1500, 'KiB'), muster.size(0, 'B')"),
@@ -447,7 +446,7 @@ TEST(Ports, AreNamedNumberedAndOwned) {
             Lines{});
 }
 
-// A job's port is one, a role's one for each of its processes.
+// A port of the job is one port; a port of a role is one for each of its processes.
 TEST(Ports, OfTheJobAndOfARoleHaveDifferentNames) {
   const std::string role = "job:role 'data' { ports = 'rpc', command = { 'x' } }\n";
   const std::string said = "error duplicate: port rpc of the job has the name of a port of role data";
@@ -463,19 +462,19 @@ TEST(Ports, OfTheJobAndOfARoleHaveDifferentNames) {
   const std::string workers = "job:workers { count = 1, command = { 'x' }, ports = ";
   EXPECT_EQ(ProblemsOf("job:port 'grpc' " + workers + "'a' }", "framework = 'tensorflow',"),
             Lines{"recipe.lua:4 error duplicate: port grpc of the job has the name of a port of role worker"});
-  // The same name for the same process is the same port, and so is that of two roles.
+  // The same name for the same process is the same port, also when two roles use it.
   const Plan plan = PlanOf(role + workers + "{ 'grpc', 'rpc', 'rpc' } }", "framework = 'tensorflow',");
   EXPECT_EQ(plan.ports.count("worker.0.grpc"), 1U);
   EXPECT_EQ(plan.ports.count("worker.0.rpc"), 1U);
   EXPECT_EQ(plan.ports.count("data.0.rpc"), 1U);
-  // The recipe numbers the port at which a contract has processes meet.
+  // The recipe may choose the port number of a contract's rendezvous endpoint.
   EXPECT_EQ(PlanOf("job:port('master', { number = 29500 }) " + workers + "'rpc' }", "framework = 'torch',")
                 .ports.at("master")
                 .number,
             29500);
 }
 
-TEST(Names, StandBeforeOptions) {
+TEST(Names, PrecedeOptions) {
   const Plan plan = PlanOf(
       "job:role('a', { command = { 'x' } }) job:role 'b' { command = { 'x' } } local b = job:role 'c' b { command = { "
       "'x' } }");
@@ -485,7 +484,7 @@ TEST(Names, StandBeforeOptions) {
             Lines{"recipe.lua:4 error unknown_key: job:port has no option \"nmber\""});
 }
 
-// Forms of earlier versions mean what they meant, with a warning at their line.
+// Forms of earlier versions keep their meaning, and cause a warning at their line.
 TEST(FormerForms, WorkWithAWarning) {
   const Evaluated port = Evaluate(
       {Recipe("job:port { 'a', number = 7000, host = 1 }\njob:port { 'b' }" + kOne, "cluster = { hosts = 2 },")});
@@ -511,12 +510,12 @@ TEST(FormerForms, WorkWithAWarning) {
 
   EXPECT_EQ(ProblemsOf("job:workers { count = 1, command = { 'x' }, hosts = 0, on_hosts = 0 }"),
             Lines{"recipe.lua:4 error conflict: role worker has both on_hosts and its former name hosts"});
-  // What is suggested for a slip is the new name.
+  // Suggestions for a typo use the new name.
   const Evaluated slip = Evaluate({Recipe("job:workers { count = 1, command = { 'x' }, onhosts = 0 }")});
   EXPECT_EQ(slip.answer.diagnostics.at(0).hint, "did you mean \"on_hosts\"?");
 }
 
-TEST(Files, LieBelowTheRunDirectory) {
+TEST(Files, AreBelowTheRunDirectory) {
   const Plan plan = PlanOf(
       "local f = job:file { 'conf/a.yaml', text = 'run: ' .. job.run_dir } job:workers { count = 1, command = { 'x', f "
       "} }");
@@ -538,7 +537,7 @@ TEST(Files, LieBelowTheRunDirectory) {
             Lines{"recipe.lua:4 error duplicate: file a is described twice"});
 }
 
-TEST(Words, BehindTheDashesAreTheRecipesToTake) {
+TEST(Words, AfterTheDashesBelongToTheRecipe) {
   const std::string takes = Recipe("job:workers { count = 1, command = { 'x', job.args } }");
   const Evaluated taken = Evaluate({takes, {}, {"--a", "b c", ""}});
   EXPECT_EQ(CommandOf(taken.plan(), "worker.0"), (Lines{"x", "--a", "b c", ""}));

@@ -1,4 +1,4 @@
-// Tests the language of recipes: repeated computations agree, and mistakes are errors where they occur.
+// Tests the language of recipes: repeated computations agree, and mistakes are reported where they occur.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
@@ -16,24 +16,24 @@ std::string Printed(const std::string& text) {
   return joined;
 }
 
-TEST(Pairs, WalksNumbersThenStringsThenBooleansInOrder) {
+TEST(Pairs, VisitsNumbersThenStringsThenBooleansInOrder) {
   EXPECT_EQ(Printed("for k, v in pairs { b = 1, a = 2, [3] = 3, [true] = 4, [-1.5] = 5, [false] = 6, B = 7, [''] = 8 } "
                     "do print(k, v) end"),
             "-1.5\t5|3\t3|\t8|B\t7|a\t2|b\t1|false\t6|true\t4|");
 }
 
-TEST(Pairs, SurvivesRemovalOnTheWayAndSkipsWhatIsGone) {
+TEST(Pairs, AllowsRemovalDuringIterationAndSkipsRemovedKeys) {
   EXPECT_EQ(Printed("local t = { a = 1, b = 2, c = 3 } for k in pairs(t) do print(k) t.b = nil end"), "a|c|");
   EXPECT_EQ(Printed("local t = { 1, 2, 3, x = 4 } for k in pairs(t) do t[k] = nil end print(next(t))"), "nil|");
 }
 
-TEST(Pairs, DoesNotAskMetatablesOfRemovedKeys) {
+TEST(Pairs, CallsNoMetamethodForRemovedKeys) {
   EXPECT_EQ(Printed("local t = setmetatable({ a = 1, b = 2 }, { __index = function() return 9 end }) "
                     "for k, v in pairs(t) do print(k, v) t.b = nil end"),
             "a\t1|");
 }
 
-TEST(Next, GivesFalseValuesAndAllowsRemoval) {
+TEST(Next, ReturnsFalseValuesAndAllowsRemoval) {
   EXPECT_EQ(Printed("print(next { a = false }) print(next({ a = false, b = false }, 'a')) print(next {})"),
             "a\tfalse|b\tfalse|nil|");
   EXPECT_EQ(
@@ -47,7 +47,7 @@ TEST(Pairs, RefusesKeysWithoutAnOrder) {
             Lines{"recipe.lua:4 error order: a table with a table as key cannot be walked in a fixed order"});
 }
 
-TEST(Pairs, SaysWhatItWasGivenInsteadOfATable) {
+TEST(Pairs, NamesAnArgumentThatIsNoTable) {
   EXPECT_EQ(ProblemsOf("for k in pairs(nil) do end"),
             Lines{"recipe.lua:4 error lua: bad argument #1 to 'pairs' (table expected, got nil)"});
   EXPECT_EQ(ProblemsOf("local x = next('a')"),
@@ -63,7 +63,7 @@ TEST(Numbers, AreWrittenExactly) {
             "inf\t-inf\ttrue|");
 }
 
-TEST(Texts, NeverTellAnAddress) {
+TEST(Texts, NeverContainAnAddress) {
   EXPECT_EQ(Printed("print(tostring({}), tostring(print), tostring(coroutine.create(print)))"),
             "table\tfunction\tthread|");
   EXPECT_EQ(Printed("print(('%s %s %s %s %-6s|'):format({}, print, nil, true, false))"),
@@ -110,7 +110,7 @@ TEST(Modules, AreFilesBesideTheRecipe) {
   EXPECT_EQ(evaluated.asked, (Lines{"file lib/a.lua", "file b.lua", "file c-d.lua"})) << "lib/a is lib.a";
 }
 
-TEST(Modules, AreAskedForByNameOnly) {
+TEST(Modules, AreRequiredByNameOnly) {
   for (const char* name :
        {"/etc/passwd", "../x", "a/../../x", "lib/..", ".hidden", "~/x", "", "a b", "a\\0b", "a\\nb", "http://x"}) {
     const Evaluated evaluated = Evaluate({Recipe(std::string("require \"") + name + "\"")});
@@ -131,7 +131,7 @@ TEST(Modules, CannotRequireThemselves) {
             Lines{"b.lua:2 error require: module \"a\" requires itself, or could not be loaded before"});
 }
 
-TEST(Modules, AreTextAndTheirMistakesAreTheirs) {
+TEST(Modules, MustBeTextAndReportTheirOwnErrors) {
   EXPECT_EQ(Evaluate({"require 'a'", {}, {}, {{{"a.lua", "\x1bLJ\x02"}}, {}}}).answer.diagnostics.at(0).kind, "syntax");
   EXPECT_EQ(Evaluate({"require 'a'", {}, {}, {{{"a.lua", "local x =\n\n= 2"}}, {}}}).problems(),
             Lines{"a.lua:3 error syntax: unexpected symbol near '='"});
@@ -139,7 +139,7 @@ TEST(Modules, AreTextAndTheirMistakesAreTheirs) {
             Lines{"a.lua:2 error lua: attempt to concatenate a nil value"});
 }
 
-TEST(Prints, GoToWhoeverAskedAndStayOneLine) {
+TEST(Prints, GoToTheCallerAsOneLine) {
   const Evaluated evaluated = Evaluate({"print('a', nil, 1.5, {}, 'b\\nc') print() print(('x'):rep(100000))"});
   ASSERT_EQ(evaluated.printed.size(), 3U);
   EXPECT_EQ(evaluated.printed[0], "a\tnil\t1.5\ttable\tb\nc");
@@ -161,13 +161,13 @@ TEST(Errors, KeepTheirPlaceInFilesWithLongNames) {
   EXPECT_EQ(answer.diagnostics[0].place, (Place{request.recipe_file, 2}));
 }
 
-TEST(Errors, BlameNoFileThatTheMessageMerelyMentions) {
+TEST(Errors, AreNotAttributedToAFileMentionedInTheMessage) {
   EXPECT_EQ(ProblemsOf("error('/etc/shadow:1: look here', 0)"),
             Lines{"recipe.lua:4 error lua: /etc/shadow:1: look here"});
   EXPECT_EQ(ProblemsOf("error('muster/job.lua:1: look here', 0)").size(), 1U);
 }
 
-TEST(Errors, OfEveryTypeAreTold) {
+TEST(Errors, OfEveryTypeAreReported) {
   EXPECT_EQ(ProblemsOf("error({})"), Lines{"recipe.lua:4 error lua: the recipe threw a table as an error"});
   EXPECT_EQ(ProblemsOf("error()"), Lines{"recipe.lua:4 error lua: the recipe threw a nil as an error"});
   EXPECT_EQ(ProblemsOf("error(12)"), Lines{"recipe.lua:4 error lua: 12"});
@@ -182,7 +182,7 @@ TEST(Errors, AreShortenedBetweenCharacters) {
   EXPECT_EQ(evaluated.answer.diagnostics[0].message.size(), 2000U + std::string(" …").size());
 }
 
-TEST(Errors, SayHowTheUsersFunctionsCameThere) {
+TEST(Errors, ShowTheCallsThatLedThere) {
   const Evaluated evaluated =
       Evaluate({"local function a()\n  error('deep')\nend\nlocal function b()\n  a()\n  return 1\nend\nb()\nreturn 1"});
   ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U);
@@ -192,17 +192,18 @@ TEST(Errors, SayHowTheUsersFunctionsCameThere) {
             (std::vector<Note>{{"called here", {"recipe.lua", 5}}, {"called here", {"recipe.lua", 8}}}));
 }
 
-TEST(Errors, ThatPassThroughCoroutinesAreToldOnce) {
+TEST(Errors, ThroughCoroutinesAreReportedOnce) {
   EXPECT_EQ(ProblemsOf("coroutine.wrap(function()\n coroutine.wrap(function()\n  error('inside') end)() end)()"),
             Lines{"recipe.lua:6 error lua: inside"});
 }
 
-TEST(Errors, InATailCallStillHaveALine) {
+TEST(Errors, InATailCallHaveALine) {
   const std::string tail =
       "local muster = require 'muster'\n\nreturn muster.recipe { name = 't', plan = function(p, job)\n"
       "  return job:workers { count = 'x', command = { 'y' } }\nend }";
-  EXPECT_EQ(Evaluate({tail}).problems(),
-            Lines{"recipe.lua:3 error range: count of role worker is a whole number from 0 to 1000000, got \"x\""});
+  EXPECT_EQ(
+      Evaluate({tail}).problems(),
+      Lines{"recipe.lua:3 error range: count of role worker must be a whole number from 0 to 1000000, got \"x\""});
   EXPECT_EQ(Evaluate({"local muster = require 'muster'\n\nreturn muster.recipe {}"}).problems(),
             (Lines{"recipe.lua:3 error missing: the recipe has no name",
                    "recipe.lua:3 error missing: the recipe has no plan"}));

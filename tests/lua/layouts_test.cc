@@ -18,12 +18,12 @@ namespace {
 using nlohmann::json;
 
 #ifdef MUSTER_SANITIZED
-constexpr int kLayouts = 1'000;  // each takes ten times as long
+constexpr int kLayouts = 1'000;  // each takes ten times as long under a sanitizer
 #else
 constexpr int kLayouts = 10'000;
 #endif
 
-// How a framework calls what muster counts; empty where it has no such variable. `per` worlds or hosts.
+// How a framework names what muster counts; empty if it has no such variable. `per` is "worlds" or "hosts".
 struct Names {
   const char* framework;
   const char* rank;
@@ -103,7 +103,7 @@ Layout LayoutBy(Chance& chance, const Names& names) {
   if (ranktable) {
     options = ", version = '" + std::string(chance.Once(2) ? "1.0" : chance.Once(2) ? "1.1" : "1.2") + "', servers = {";
     for (int host = 0; host < hosts; ++host) {
-      // Addresses whose order as text is not that of their numbers.
+      // Addresses that sort differently as text than as numbers.
       options += "{ id = '192.0.2." + std::to_string(7 * (host + 1) * (host % 2 == 0 ? 1 : 9)) +
                  "', super_pod = " + std::to_string(host / 2) + ", devices = {";
       for (int device = 0; device < devices; ++device) {
@@ -257,7 +257,7 @@ INSTANTIATE_TEST_SUITE_P(Contracts, Layouts, ::testing::ValuesIn(kNames), [](con
   return name;
 });
 
-TEST_P(Layouts, OfAllKindsAgreeWithThemselves) {
+TEST_P(Layouts, OfAllKindsAreConsistent) {
   const Names& names = GetParam();
   Chance chance(20'260'101);
   const int wanted = kLayouts / static_cast<int>(std::size(kNames));

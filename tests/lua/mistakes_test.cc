@@ -1,4 +1,4 @@
-// Tests that one evaluation reports every problem, in the order of the file, each once.
+// Tests that one evaluation reports every problem once, in the order of the file.
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -11,7 +11,7 @@
 namespace muster::testing {
 namespace {
 
-TEST(Mistakes, AreAllToldInOneRun) {
+TEST(Mistakes, AreAllReportedInOneRun) {
   EXPECT_EQ(
       ProblemsOf("job:check(false, 'first')\n"
                  "context.set_context { no_such_attribute = 1 }\n"
@@ -22,14 +22,14 @@ TEST(Mistakes, AreAllToldInOneRun) {
                  "mindspore = '1.6',"),
       (Lines{"recipe.lua:4 error check: first",
              "recipe.lua:5 error unknown_key: set_context has no attribute \"no_such_attribute\" in MindSpore 1.6.2",
-             "recipe.lua:6 error range: count of role worker is a whole number from 0 to 1000000, got -1",
+             "recipe.lua:6 error range: count of role worker must be a whole number from 0 to 1000000, got -1",
              "recipe.lua:6 error command: word 2 of the command of worker is true",
-             "recipe.lua:7 error variable: job:env: A is a string or a number, got true",
+             "recipe.lua:7 error variable: job:env: A must be a string or a number, got true",
              "recipe.lua:9 error conflict: port a has two numbers"}));
 }
 
 // The full messages are in tests/golden/error.ten_mistakes.err.
-TEST(Mistakes, OfTenKindsAreAllToldEachAtItsLine) {
+TEST(Mistakes, OfTenKindsAreAllReportedAtTheirLines) {
   std::ifstream file(std::string(MUSTER_SOURCE_DIR) + "/tests/golden/error.ten_mistakes.lua");
   const Evaluated evaluated = Evaluate({std::string(std::istreambuf_iterator<char>(file), {})});
   std::set<std::string> kinds;
@@ -44,7 +44,7 @@ TEST(Mistakes, OfTenKindsAreAllToldEachAtItsLine) {
   EXPECT_FALSE(evaluated.answer.plan);
 }
 
-TEST(Mistakes, OfTheRecipeItselfAreAllTold) {
+TEST(Mistakes, OfTheRecipeItselfAreAllReported) {
   const Evaluated evaluated =
       Evaluate({"local muster = require 'muster'\nreturn muster.recipe { name = 7, doc = {}, framework = 1, mindspore "
                 "= 1.6, params = 1, cluster = 2, limits = 3, plan = 4, extra = 5 }"});
@@ -53,7 +53,7 @@ TEST(Mistakes, OfTheRecipeItselfAreAllTold) {
     EXPECT_EQ(diagnostic.place, (Place{"recipe.lua", 2})) << diagnostic.message;
 }
 
-TEST(Mistakes, InNamesAndTextsOfTheRecipeAreTold) {
+TEST(Mistakes, InNamesAndTextsOfTheRecipeAreReported) {
   for (const char* name : {"''", "'a b'", "'../x'", "'-x'", "'.x'", "'a/b'", "('x'):rep(101)", "'ä'", "'a\\0'"}) {
     const Evaluated evaluated =
         Evaluate({std::string("local muster = require 'muster'\nreturn muster.recipe { name = ") + name +
@@ -66,7 +66,7 @@ TEST(Mistakes, InNamesAndTextsOfTheRecipeAreTold) {
   EXPECT_EQ(ProblemsOf("", "framework = 'nope',").size(), 1U);
 }
 
-TEST(Mistakes, KeepWarningsBesideErrors) {
+TEST(Mistakes, DoNotHideWarnings) {
   const Evaluated evaluated = Evaluate(
       {Recipe("job:check(false, 'x')", "params = { new = muster.int { 1, was = 'old' } },"), {Text("old", "2")}});
   EXPECT_EQ(evaluated.problems(),
@@ -74,7 +74,7 @@ TEST(Mistakes, KeepWarningsBesideErrors) {
                    "recipe.lua:2 error roles: the plan describes no process"}));
 }
 
-TEST(Mistakes, OfAFileThatReturnsNoRecipeAreOneLine) {
+TEST(Mistakes, OfAFileWithoutARecipeAreOneLine) {
   for (const char* text : {"", "return", "return nil", "return {}", "return 7", "return function() end",
                            "local muster = require 'muster' return muster", "-- nothing",
                            "local muster = require 'muster' return muster.int { 1 }",

@@ -1,4 +1,4 @@
-// Tests contracts defined by recipes: how they are called, what they may not change, and their error messages.
+// Tests contracts defined by recipes: how their functions are called, what they cannot change, and error messages.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
@@ -6,7 +6,7 @@
 namespace muster::testing {
 namespace {
 
-// A recipe whose framework is the contract with these fields, on line 2.
+// Returns a recipe whose framework is the contract with these fields, on line 2.
 std::string WithContract(const std::string& fields, const std::string& body = "", const std::string& options = "") {
   return "local muster, context = require 'muster', require 'muster.context'\n"
          "local mine = muster.contract { name = 'mine', " +
@@ -19,7 +19,7 @@ Lines Problems(const std::string& fields, const std::string& body = "", const st
   return Evaluate({WithContract(fields, body, options)}).problems();
 }
 
-TEST(OwnContract, GivesItsProcessesTheirVariables) {
+TEST(OwnContract, SetsTheVariablesOfItsProcesses) {
   const Evaluated evaluated = Evaluate({WithContract(
       "doc = 'Mine.', roles = { worker = { min = 1 }, keeper = { max = 1, add = 'worker', command = { 'keep' }, done = "
       "'never', linger = 3 } },"
@@ -53,8 +53,8 @@ TEST(OwnContract, GivesItsProcessesTheirVariables) {
   EXPECT_EQ(plan.roles[0].unset, Lines{"MINE_*"});
 }
 
-// The hosts of a world are a list, and `hosts` is a number everywhere else.
-TEST(OwnContract, KnowsTheHostsOfItsWorldsInTheOrderOfRanks) {
+// A world's `hosts` is a list; everywhere else `hosts` is a number.
+TEST(OwnContract, GetsTheHostsOfItsWorldsInTheOrderOfRanks) {
   const std::string order =
       "roles = { worker = {} },\ncommon = function(role, job) return { AT = table.concat(job.worlds.worker.";
   const Evaluated evaluated = Evaluate({WithContract(order + "host_order, ',') } end")});
@@ -67,7 +67,7 @@ TEST(OwnContract, KnowsTheHostsOfItsWorldsInTheOrderOfRanks) {
   EXPECT_EQ(OwnEnv(former.plan(), "worker.0").at("AT"), "0,1");
 }
 
-TEST(OwnContract, MayStandBesideTheRecipe) {
+TEST(OwnContract, MayBeAModuleBesideTheRecipe) {
   Request request{
       "local muster = require 'muster'\nreturn muster.recipe { name = 't', framework = require 'mine',\n"
       "plan = function(p, job) job:workers { count = 1, command = { 'x' } } end }\n"};
@@ -79,31 +79,33 @@ TEST(OwnContract, MayStandBesideTheRecipe) {
   EXPECT_EQ(OwnEnv(evaluated.plan(), "worker.0").at("A"), "0");
 }
 
-TEST(OwnContract, IsToldWhatIsWrongWithItsForm) {
+TEST(OwnContract, ReportsMistakesInItsForm) {
   const std::pair<const char*, const char*> cases[] = {
       {"roles = {}, colour = 1", "recipe.lua:2 error contract: a contract has no field \"colour\""},
-      {"", "recipe.lua:2 error contract: a contract has roles"},
-      {"roles = { worker = 3 }", "recipe.lua:2 error contract: role \"worker\" of a contract is a table, got 3"},
+      {"", "recipe.lua:2 error contract: a contract needs roles"},
+      {"roles = { worker = 3 }", "recipe.lua:2 error contract: role \"worker\" of a contract must be a table, got 3"},
       {"roles = { worker = { most = 3 } }",
        "recipe.lua:2 error contract: role worker of a contract has no field \"most\""},
       {"roles = { worker = { min = -1 } }",
-       "recipe.lua:2 error contract: role worker of a contract: min is a whole number, got -1"},
+       "recipe.lua:2 error contract: role worker of a contract: min must be a whole number, got -1"},
       {"roles = { worker = { done = 'sometimes' } }",
-       "recipe.lua:2 error contract: role worker of a contract: done is \"all\", \"any\" or \"never\", got "
+       "recipe.lua:2 error contract: role worker of a contract: done must be \"all\", \"any\" or \"never\", got "
        "\"sometimes\""},
       {"roles = { worker = { command = { true } } }",
        "recipe.lua:2 error command: word 1 of the command of role worker of a contract is true"},
       {"roles = { worker = { ports = { 'a b' } } }",
        "recipe.lua:2 error format: ports of role worker of a contract: \"a b\" is not a valid name for a port"},
       {"roles = { worker = {} }, meeting = { role = 'server', port = 'rpc' }",
-       "recipe.lua:2 error contract: meeting names one of the contract's roles and a port, got \"server\" and \"rpc\""},
-      {"roles = { worker = {} }, clear = { 3 }", "recipe.lua:2 error contract: clear is a list of variables, got {3}"},
+       "recipe.lua:2 error contract: meeting must name one of the contract's roles and a port, got \"server\" and "
+       "\"rpc\""},
+      {"roles = { worker = {} }, clear = { 3 }",
+       "recipe.lua:2 error contract: clear must be a list of variables, got {3}"},
       {"roles = { worker = {} }, options = { a = 3 }",
-       "recipe.lua:2 error contract: option \"a\" is a list of words, got 3"},
-      {"roles = {}, env = 3", "recipe.lua:2 error contract: a contract: env is a function, got 3"},
+       "recipe.lua:2 error contract: option \"a\" must be a list of words, got 3"},
+      {"roles = {}, env = 3", "recipe.lua:2 error contract: a contract: env must be a function, got 3"},
       {"roles = {}, arrange = function() end", "recipe.lua:2 error contract: a contract of a recipe has no arrange"},
       {"roles = {}, clear = function() end",
-       "recipe.lua:2 error contract: a contract of a recipe has a list of variables to clear, got a function"},
+       "recipe.lua:2 error contract: clear of a recipe's contract must be a list of variables, got a function"},
   };
   for (const auto& [fields, problem] : cases) EXPECT_EQ(Problems(fields).front(), problem) << fields;
   EXPECT_EQ(
@@ -111,11 +113,11 @@ TEST(OwnContract, IsToldWhatIsWrongWithItsForm) {
       "recipe.lua:1 error contract: muster has a framework torch of its own");
 }
 
-TEST(OwnContract, IsToldWhatIsWrongWithItsVariables) {
+TEST(OwnContract, ReportsMistakesInItsVariables) {
   const std::pair<const char*, const char*> cases[] = {
-      {"env = function() return 3 end", "error type: contract mine is a table of variables, got 3"},
+      {"env = function() return 3 end", "error type: contract mine must be a table of variables, got 3"},
       {"env = function() return { A = true } end",
-       "error variable: contract mine: A is a string or a number, got true"},
+       "error variable: contract mine: A must be a string or a number, got true"},
       {"env = function() return { ['A=B'] = 1 } end", "error variable: contract mine: \"A=B\" is not a variable name"},
       {"env = function() return { A = muster.unset } end", "error variable: contract mine: A is unset"},
       {"common = function() return { A = '${muster:port' } end", "error "},
@@ -130,7 +132,7 @@ TEST(OwnContract, IsToldWhatIsWrongWithItsVariables) {
       {"prepare = function(job) job.file('x') end", "error type: job.file expects a name and a text"},
       {"prepare = function(job) local t = {} t.t = t return t end, env = function(p, job) return { A = "
        "job.prepared.t.t } end",
-       "error variable: contract mine: A is a string or a number"},
+       "error variable: contract mine: A must be a string or a number"},
       {"check = function(job) job.report('too few', 'more') end", "error contract: too few"},
       {"env = function() error('no') end", "error lua: no"},
       {"prepare = function() return nil + 1 end", "error lua: attempt to perform arithmetic on a nil value"},

@@ -23,7 +23,7 @@ TEST(Parameters, HaveTheirDefaults) {
   EXPECT_EQ(PrintedWith({}), "4\t0.5\tfalse\ttext\tadam\ttrain.py\t2\t2\t1\t1024\t90");
 }
 
-TEST(Parameters, AreReadAsTheirTypesSay) {
+TEST(Parameters, AreParsedAccordingToTheirTypes) {
   EXPECT_EQ(
       PrintedWith({Text("i", "7"), Text("f", "1e-3"), Text("b", "true"), Text("s", "a,b=c"), Text("e", "sgd"),
                    Text("p", ""), Text("l", "[5,6,7]"), Text("m", "{\"a\":9}"), Text("y", "3.5GB"), Text("d", "2h")}),
@@ -33,7 +33,7 @@ TEST(Parameters, AreReadAsTheirTypesSay) {
             "8\t2\ttrue\tx\tadam\ttrain.py\t2\t2\t1\t5\t0.25");
 }
 
-TEST(Parameters, TellEveryBadOverrideAtOnce) {
+TEST(Parameters, ReportAllInvalidOverridesAtOnce) {
   const Evaluated evaluated =
       Evaluate({Recipe(kPrintAll, kEveryType),
                 {Text("i", "0"), Text("f", "x"), Json("b", Value(1)), Json("s", Value(1)), Text("e", "ad"),
@@ -43,7 +43,7 @@ TEST(Parameters, TellEveryBadOverrideAtOnce) {
   EXPECT_TRUE(evaluated.printed.empty()) << "the plan function ran although its parameters are wrong";
 }
 
-TEST(Parameters, RankDefaultsEnvironmentMusterSetAndCommandLine) {
+TEST(Parameters, HavePrecedenceFromDefaultToCommandLine) {
   const std::string fields = "params = { a = muster.int { 1, from_env = 'A' } },";
   const std::string body = "print(p.a) job:workers { count = 1, command = { 'x' } }";
   Override set = Text("a", "3");
@@ -64,7 +64,7 @@ TEST(Parameters, RankDefaultsEnvironmentMusterSetAndCommandLine) {
   EXPECT_EQ(bad.answer.diagnostics[0].notes.back().message, "read from the variable A");
 }
 
-TEST(Parameters, KeepAnOldNameWithAWarning) {
+TEST(Parameters, AcceptAFormerNameWithAWarning) {
   const Evaluated evaluated = Evaluate({Recipe("print(p.new) job:workers { count = 1, command = { 'x' } }",
                                                "params = { new = muster.int { 1, was = 'old' } },"),
                                         {Text("old", "9")}});
@@ -87,7 +87,7 @@ TEST(Parameters, CannotBeSetOrChanged) {
   EXPECT_EQ(ProblemsOf("p.l[1] = 5 p.l[1] = 1 job:workers { count = 1, command = { 'x' } }", fields), Lines{});
 }
 
-TEST(Parameters, AreWalkedInOrder) {
+TEST(Parameters, AreIteratedInOrder) {
   EXPECT_EQ(
       Evaluate(
           {Recipe("for name, value in pairs(p) do print(name, value) end job:workers { count = 1, command = { 'x' } }",
@@ -96,7 +96,7 @@ TEST(Parameters, AreWalkedInOrder) {
       (Lines{"a\t1", "b\t2"}));
 }
 
-TEST(Parameters, AreToldWithoutRunningThePlan) {
+TEST(Parameters, AreListedWithoutRunningThePlan) {
   Request request{
       Recipe("error('not called')", "doc = 'd', params = { a = muster.int { 1, doc = 'first' }, b = muster.int {} },")};
   request.depth = EvaluationDepth::kParameters;
@@ -160,7 +160,7 @@ TEST(Secrets, NeverReachTheRecipe) {
   EXPECT_EQ(OwnEnv(evaluated.plan(), "worker.0").at("T"), "${muster:secret:token}");
 }
 
-TEST(Secrets, ArePassedOnWholeOrNotAtAll) {
+TEST(Secrets, ArePassedOnAsAWholeOrNotAtAll) {
   const std::string fields = "params = { token = muster.secret { from_env = 'TOKEN' } },";
   for (const char* use : {"command = { 'x', p.token }", "command = { 'x' }, env = { A = 'Bearer ' .. p.token }",
                           "command = { 'x' }, cwd = p.token", "command = muster.shell('echo ' .. p.token)"}) {
@@ -189,7 +189,7 @@ TEST(Secrets, InFilesStayWithTheParent) {
   EXPECT_EQ(Evaluate({Recipe(body, fields), {file, plain}}).asked, Lines{"override 1"}) << "by its old name";
 }
 
-TEST(Secrets, CannotBeGivenAsText) {
+TEST(Secrets, CannotBeGivenAsPlainText) {
   const std::string fields = "params = { token = muster.secret {} },";
   const std::string body = "job:workers { count = 1, command = { 'x' } }";
   for (const Override& literal : {Text("token", "hunter2"), Json("token", Value("hunter2"))}) {
@@ -215,7 +215,7 @@ TEST(Cluster, IsOverriddenLikeParameters) {
                 .printed,
             Lines{"3\t0\t0"});
   EXPECT_EQ(ProblemsOf(body, "cluster = { hosts = 0, devices_per_host = 'x', nodes = 3 },").size(), 3U);
-  EXPECT_EQ(ProblemsOf(body, "cluster = 7,"), Lines{"recipe.lua:2 error type: cluster is a table, got 7"});
+  EXPECT_EQ(ProblemsOf(body, "cluster = 7,"), Lines{"recipe.lua:2 error type: cluster must be a table, got 7"});
 }
 
 TEST(Flags, RenderParametersForArgparseAndHydra) {

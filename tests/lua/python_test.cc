@@ -12,7 +12,7 @@ const std::string kApplied =
     "${muster:run_dir}/python/site:${muster:run_dir}/python${muster:inherited_path:PYTHONPATH}";
 const std::string kOffered = "${muster:run_dir}/python${muster:inherited_path:PYTHONPATH}";
 
-// PYTHONPATH of worker.0, "" if it is not set.
+// Returns PYTHONPATH of worker.0, "" if it is not set.
 std::string PathOf(const std::string& role, const std::string& fields, const std::string& before = "") {
   const Plan plan = PlanOf(before + "job:workers { count = 1, " + role + " }", fields);
   const auto env = OwnEnv(plan, "worker.0");
@@ -20,7 +20,7 @@ std::string PathOf(const std::string& role, const std::string& fields, const std
   return path == env.end() ? "" : path->second;
 }
 
-TEST(PythonPath, AppliesTheContextWhereMindSporeRunsPython) {
+TEST(PythonPath, AppliesTheContextInPythonProcessesOfMindSpore) {
   for (const char* framework : {"mindspore", "mindspore-ps"}) {
     const std::string fields = "framework = '" + std::string(framework) + "', mindspore = '1.6',";
     const std::string servers = framework == std::string("mindspore-ps") ? "job:servers { command = { 'x' } } " : "";
@@ -31,7 +31,7 @@ TEST(PythonPath, AppliesTheContextWhereMindSporeRunsPython) {
   }
 }
 
-TEST(PythonPath, OffersMusterContextWhereNoContextIsApplied) {
+TEST(PythonPath, OffersMusterContextIfNoContextIsApplied) {
   EXPECT_EQ(PathOf("command = { 'python3' }", "framework = 'mindspore',"), kOffered) << "no release, no context";
   EXPECT_EQ(PathOf("command = { 'python3' }", "framework = 'none', mindspore = '1.6',"), kOffered);
   EXPECT_EQ(PathOf("devices = 0, command = muster.shell 'cd /tmp && python3 train.py'", "framework = 'torch',"),
@@ -39,21 +39,21 @@ TEST(PythonPath, OffersMusterContextWhereNoContextIsApplied) {
   EXPECT_EQ(PathOf("command = { 'sleep', '1' }", "framework = 'none',"), "");
 }
 
-TEST(PythonPath, IsTheSchedulersToo) {
+TEST(PythonPath, IsAlsoSetForTheScheduler) {
   const Plan plan = PlanOf("job:workers { command = { 'python3', 'train.py' } }", kMindSpore);
   EXPECT_EQ(OwnEnv(plan, "scheduler.0").at("PYTHONPATH"), kApplied);
   const Plan off = PlanOf("job:workers { apply_context = false, command = { 'python3', 'train.py' } }", kMindSpore);
   EXPECT_EQ(OwnEnv(off, "scheduler.0").at("PYTHONPATH"), kOffered) << "it runs the worker's command";
 }
 
-TEST(PythonPath, OnlyOffersItIfTheRoleOrTheRecipeSaysSo) {
+TEST(PythonPath, OnlyOffersTheContextIfTheRoleOrTheRecipeRequestsIt) {
   EXPECT_EQ(PathOf("command = { 'python3' }, apply_context = false", kMindSpore), kOffered);
   EXPECT_EQ(PathOf("command = { 'python3' }", kMindSpore + "apply_context = false,"), kOffered);
   EXPECT_EQ(PathOf("command = { 'python3' }, apply_context = true", kMindSpore + "apply_context = false,"), kApplied);
   EXPECT_EQ(PathOf("command = { 'x' }, apply_context = false", kMindSpore), "");
 }
 
-TEST(PythonPath, IsSetForAnyCommandOfWhichTheRoleSaysSo) {
+TEST(PythonPath, IsSetForAnyCommandIfTheRoleRequestsIt) {
   EXPECT_EQ(PathOf("command = muster.shell 'exec python3 train.py', apply_context = true", kMindSpore), kApplied);
   EXPECT_EQ(PathOf("command = { 'numactl', 'python3' }, apply_context = true", "mindspore = '1.6',"), kApplied);
   const std::string other = "job:role 'watch' { command = { 'python3', 'watch.py' }";
@@ -63,7 +63,7 @@ TEST(PythonPath, IsSetForAnyCommandOfWhichTheRoleSaysSo) {
             kApplied);
 }
 
-TEST(PythonPath, GoesBeforeTheRecipesOwn) {
+TEST(PythonPath, PrecedesTheRecipesOwn) {
   const std::string ours = "${muster:run_dir}/python/site:${muster:run_dir}/python";
   const std::string command = "command = { 'python3' }";
   EXPECT_EQ(PathOf(command + ", env = { PYTHONPATH = '/a:/b' }", kMindSpore), ours + ":/a:/b");
@@ -78,7 +78,7 @@ TEST(PythonPath, GoesBeforeTheRecipesOwn) {
   EXPECT_EQ(OwnEnv(each, "worker.1").at("PYTHONPATH"), ours + ":/one");
 }
 
-TEST(PythonPath, FollowsTheCommandOfEachProcess) {
+TEST(PythonPath, DependsOnTheCommandOfEachProcess) {
   const Plan plan = PlanOf(
       "job:scheduler { command = { 'x' } } job:workers { count = 2, each = function(process) process.command = "
       "process.rank == 0 and { 'python3' } or { "
@@ -93,13 +93,13 @@ TEST(PythonPath, FollowsTheCommandOfEachProcess) {
 
 TEST(ApplyContext, IsTrueOrFalseAndNeedsARelease) {
   EXPECT_EQ(ProblemsOf("job:workers { count = 1, command = { 'x' }, apply_context = 'yes' }", kMindSpore),
-            Lines{"recipe.lua:4 error type: apply_context of role worker is true or false, got \"yes\""});
+            Lines{"recipe.lua:4 error type: apply_context of role worker must be true or false, got \"yes\""});
   EXPECT_EQ(
       ProblemsOf("job:workers { count = 1, command = { 'x' }, apply_context = true }", "framework = 'mindspore',"),
       Lines{"recipe.lua:4 error missing: apply_context of role worker: the recipe names no release of MindSpore, "
             "so there is no context"});
   EXPECT_EQ(ProblemsOf("", "mindspore = '1.6', apply_context = 1,"),
-            Lines{"recipe.lua:2 error type: apply_context is a boolean, got 1"});
+            Lines{"recipe.lua:2 error type: apply_context must be a boolean, got 1"});
 }
 
 TEST(AcceptRelease, IsPartOfThePlan) {
@@ -112,7 +112,7 @@ TEST(AcceptRelease, IsPartOfThePlan) {
                   "none"});
 }
 
-TEST(Secrets, AreNotInheritedUnderTheNameTheyAreTakenFrom) {
+TEST(Secrets, AreNotInheritedUnderTheirSourceVariable) {
   const std::string fields = "params = { token = muster.secret { from_env = 'HUB_TOKEN' } },";
   const Plan plan = PlanOf(
       "job:workers { count = 1, command = { 'x' } } "
@@ -125,7 +125,7 @@ TEST(Secrets, AreNotInheritedUnderTheNameTheyAreTakenFrom) {
   EXPECT_EQ(OwnEnv(plan, "given.0").at("HUB_TOKEN"), "${muster:secret:token}");
 }
 
-TEST(Secrets, AreWholeValuesOfAttributes) {
+TEST(Secrets, MustBeWholeValuesOfAttributes) {
   const std::string fields = kMindSpore + "params = { token = muster.secret { from_env = 'HUB_TOKEN' } },";
   const std::string workers = " job:workers { count = 1, command = { 'x' } }";
   const Plan plan = PlanOf(

@@ -12,7 +12,7 @@ using nlohmann::json;
 
 json TableIn(const Plan& plan) { return json::parse(plan.files.at("files/rank_table.json").content.marked); }
 
-TEST(RankTable, OfOneHostNeedsNoAddressOfIt) {
+TEST(RankTable, OfOneHostNeedsNoAddress) {
   const Plan plan =
       PlanOf("job:workers { count = 2, command = { 'x' } }",
              "framework = { 'mindspore-ranktable', servers = { { devices = { '198.51.100.1', '198.51.100.2' } } } },"
@@ -72,12 +72,12 @@ Evaluated WithTable(const std::string& table,
   return Evaluate(request);
 }
 
-TEST(RankTable, OfTheRecipeIsTakenAsItStands) {
+TEST(RankTable, OfTheRecipeIsUsedUnchanged) {
   const Evaluated evaluated = WithTable(kTable);
   ASSERT_EQ(evaluated.problems(), Lines{});
   EXPECT_EQ(evaluated.plan().files.at("files/hccl.json").content.marked, kTable);
   EXPECT_EQ(EnvOf(evaluated.plan(), "worker.3").at("RANK_TABLE_FILE"), "/run/files/hccl.json");
-  // Hosts are filled in the order of the table's ranks, which need not be that of its servers.
+  // Hosts are filled in the order of the table's ranks, which may differ from that of its servers.
   json swapped = json::parse(kTable);
   std::swap(swapped["server_list"][0], swapped["server_list"][1]);
   const Evaluated other = WithTable(swapped.dump());
@@ -85,20 +85,20 @@ TEST(RankTable, OfTheRecipeIsTakenAsItStands) {
   EXPECT_EQ(ProcessNamed(other.plan(), "worker.0").host, 1U);
 }
 
-TEST(RankTable, IsRefusedWhereItContradictsItselfOrThePlan) {
+TEST(RankTable, IsRefusedIfItContradictsItselfOrThePlan) {
   const std::tuple<const char*, const char*, const char*> cases[] = {
-      {"/version", "\"2.0\"", "version is"},
+      {"/version", "\"2.0\"", "version must be"},
       {"/status", "\"initializing\"", "the file is not complete yet"},
-      {"/server_count", "2", "server_count is"},
-      {"/server_count", "\"3\"", "server_count is"},
-      {"/server_list/1/server_id", "\"192.0.2.11\"", "is there twice"},
-      {"/server_list/0/device/0/rank_id", "0.5", "rank_id is a whole number, usually written as text, got 0.5"},
-      {"/server_list/0/device/0/rank_id", "\"x\"", "rank_id is a whole number"},
-      {"/server_list/0/device/0/rank_id", "\"1\"", "rank_id \"1\" is there twice"},
+      {"/server_count", "2", "server_count must be"},
+      {"/server_count", "\"3\"", "server_count must be"},
+      {"/server_list/1/server_id", "\"192.0.2.11\"", "occurs twice"},
+      {"/server_list/0/device/0/rank_id", "0.5", "rank_id must be a whole number, usually written as text, got 0.5"},
+      {"/server_list/0/device/0/rank_id", "\"x\"", "rank_id must be a whole number"},
+      {"/server_list/0/device/0/rank_id", "\"1\"", "rank_id \"1\" occurs twice"},
       {"/server_list/0/device/0/rank_id", "\"4\"", "rank 0 is missing"},
       {"/server_list/0/device/0/device_ip", "\"198.51.100.2\"", "198.51.100.2 is also rank 0's"},
-      {"/server_list/0/device/0/device_ip", "\"198.51.100.256\"", "device_ip is an address"},
-      {"/server_list/0/device/0/device_id", "\"1\"", "device_id \"1\" is there twice"},
+      {"/server_list/0/device/0/device_ip", "\"198.51.100.256\"", "device_ip must be an address"},
+      {"/server_list/0/device/0/device_id", "\"1\"", "device_id \"1\" occurs twice"},
       {"/server_list/0/device", "[]", "device is missing or empty"},
       {"/server_list", "{}", "server_list is missing"},
       {"/server_list/1/device/1/device_id", "\"7\"",
@@ -122,9 +122,9 @@ TEST(RankTable, IsRefusedWhereItContradictsItselfOrThePlan) {
                                                            "on 192.0.2.10 after 192.0.2.11"});
 }
 
-TEST(RankTable, IsTakenAsTheToolThatMergesTablesWritesIt) {
+TEST(RankTable, IsAcceptedFromTheToolThatMergesTables) {
   json merged = json::parse(kTable);
-  merged["server_list"][1]["server_id"] = "192.0.2.100";  // after .11 as an address, before it as text
+  merged["server_list"][1]["server_id"] = "192.0.2.100";  // sorts after .11 as an address, before it as text
   for (json& server : merged["server_list"]) {
     for (json& device : server["device"]) device["rank_id"] = std::stoi(device["rank_id"].get<std::string>());
   }
@@ -133,14 +133,14 @@ TEST(RankTable, IsTakenAsTheToolThatMergesTablesWritesIt) {
   EXPECT_EQ(EnvOf(evaluated.plan(), "worker.3").at("RANK_ID"), "3");
 }
 
-// The second half of two hosts with eight devices each.
+// The second half of a table of two hosts with eight devices each.
 constexpr const char* kUpperHalf = R"({"version": "1.0", "server_count": "2", "status": "completed", "server_list": [
   {"server_id": "192.0.2.11", "device": [{"device_id": "4", "device_ip": "198.51.100.1", "rank_id": "0"},
                                          {"device_id": "5", "device_ip": "198.51.100.2", "rank_id": "1"}]},
   {"server_id": "192.0.2.12", "device": [{"device_id": "4", "device_ip": "198.51.100.3", "rank_id": "2"},
                                          {"device_id": "5", "device_ip": "198.51.100.4", "rank_id": "3"}]}]})";
 
-TEST(RankTable, OfOtherDevicesThanTheFirstAsksForThem) {
+TEST(RankTable, OfOtherDevicesThanTheFirstRequestsThem) {
   const Evaluated evaluated = WithTable(kUpperHalf);
   ASSERT_EQ(evaluated.problems(), Lines{});
   const Plan& plan = evaluated.plan();
@@ -158,7 +158,7 @@ TEST(RankTable, OfOtherDevicesThanTheFirstAsksForThem) {
                   "every host's have the same numbers"});
 }
 
-TEST(RankTable, IsMadeForTheDevicesThatAreChosen) {
+TEST(RankTable, IsWrittenForTheChosenDevices) {
   const auto device_ids = [](const Plan& plan) {
     std::string ids;
     const json table = TableIn(plan);

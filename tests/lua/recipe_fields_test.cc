@@ -8,8 +8,7 @@
 namespace muster::testing {
 namespace {
 
-// What an example stands in. Of a table's fields the last one of a name counts, so that examples replace what is around
-// them.
+// The text around an example. In a Lua table the last field of a name counts, so examples replace fields around them.
 struct CallerEnvironment {
   std::string before, after;
 };
@@ -26,13 +25,14 @@ std::string WithBody(const std::string& body, const std::string& fields) {
 const std::string kRole =
     "job:scheduler { command = { 's' } } job:role 'trainer' { command = { 'x' }, ports = { 'rpc' }, ";
 
-// By section: around what is a field of a recipe, an option of a role, a statement of a plan function or of `each`.
+// Returns, by section, the text around a field of a recipe, an option of a role, or a statement of a plan function or
+// of `each`.
 CallerEnvironment Around(const std::string& section, const std::string& name) {
   const auto split = [](const std::string& text) {
     const std::size_t at = text.find('@');
     return CallerEnvironment{text.substr(0, at), text.substr(at + 1)};
   };
-  // No role but workers is every framework's.
+  // Every framework has a worker role, but not always other roles.
   const std::string others = name == "framework" ? "" : kRole + "} ";
   const auto field = [&](const std::string& text) {
     return split(WithBody(others + "job:workers { command = { 'x' } }", text));
@@ -57,6 +57,8 @@ CallerEnvironment Around(const std::string& section, const std::string& name) {
                                                                  : "@ }"));
   if (section == "restart") return option("restart = { max = 1, @ }");
   if (section == "role.limits") return option("limits = { @ }");
+  if (section == "container" && name == "image") return option("container = { @ }");
+  if (section == "container") return option("container = { image = 'x', @ }");
   if (section == "stop") return option("stop = { @ }");
   if (section == "process")
     return body("job:workers { count = 2, command = { 'x' }, ports = { 'rpc' }, each = function(process) @ end }");
@@ -71,7 +73,8 @@ std::string TextIn(const Value::Map& record, const char* key) {
   return found == record.end() || found->second.AsString() == nullptr ? "" : *found->second.AsString();
 }
 
-// `process.rank == 0` and `job.cluster.hosts` are values, `process.env.A = 1` and `job:port "a"` statements.
+// Turns values such as `process.rank == 0` and `job.cluster.hosts` into statements; `process.env.A = 1` and `job:port
+// "a"` are statements already.
 std::string AsStatement(const std::string& example) {
   const bool statement = example.starts_with("local ") || example.starts_with("job:") ||
                          example.starts_with("process.env {") ||
@@ -86,7 +89,7 @@ std::vector<std::string> ProblemsOfText(const std::string& text) {
   return Evaluate(request).problems();
 }
 
-TEST(RecipeFields, HaveExamplesThatRecipesCanWrite) {
+TEST(RecipeFields, HaveValidExamples) {
   const auto sections = OwnRecipeFields();
   ASSERT_TRUE(sections) << sections.error().front().message;
   std::size_t tried = 0;
@@ -110,7 +113,7 @@ TEST(RecipeFields, HaveExamplesThatRecipesCanWrite) {
   EXPECT_GT(tried, 100U);
 }
 
-TEST(RecipeFields, AreIntroducedByRecipes) {
+TEST(RecipeFields, AreUsedInRecipes) {
   const auto sections = OwnRecipeFields();
   ASSERT_TRUE(sections) << sections.error().front().message;
   for (const Value& section : *sections->AsList()) {
@@ -119,7 +122,8 @@ TEST(RecipeFields, AreIntroducedByRecipes) {
     std::string text = "local muster = require 'muster' " + example;
     if (of == "options") {
       text = WithBody(kRole + "}", "params = { " + example + " }");
-    } else if (of == "cluster" || of == "limits" || of == "logs" || of == "checkpoint" || of == "parameters") {
+    } else if (of == "cluster" || of == "limits" || of == "logs" || of == "container" || of == "checkpoint" ||
+               of == "parameters") {
       text = WithBody("job:workers { command = { 'x' } }", example);
     } else if (of == "job") {
       text = WithBody("", example);

@@ -1,4 +1,4 @@
-// Site files, their rules and recipe libraries inside the evaluator.
+// Tests site files, their rules and recipe libraries inside the evaluator.
 #include <gtest/gtest.h>
 
 #include "lua/engine/site_table.h"
@@ -9,7 +9,7 @@ namespace {
 
 using LineMap = std::map<std::string, std::uint32_t>;
 
-TEST(KeyLines, AreThoseOfTheTableThatIsWrittenOut) {
+TEST(KeyLines, AreThoseOfATableLiteral) {
   EXPECT_EQ(
       KeyLines("local x = { y = 1 }\nreturn muster.site {\n  hosts = { 'a', b = 2 },\n  -- no = 1\n  environment = {\n"
                "    set = { A = \"x = 1, z\", [\"B\"] = [[\nq = 1,\n]],\n      C = f(d, { e = 1 }) },\n  }, run_root = "
@@ -32,7 +32,7 @@ TEST(KeyLines, AreThoseOfTheTableThatIsWrittenOut) {
   EXPECT_EQ(KeyLines("return muster.site { 'x', --[==[ }\n ]==] a = 1 }", 1), (LineMap{{"a", 2}}));
 }
 
-TEST(SiteFiles, GiveTheirTable) {
+TEST(SiteFiles, ReturnTheirTable) {
   Request request{"local muster = require 'muster'\nreturn muster.site {\n  devices = 8,\n}"};
   request.site_file = true;
   const Evaluated evaluated = Evaluate(request);
@@ -43,7 +43,7 @@ TEST(SiteFiles, GiveTheirTable) {
   EXPECT_FALSE(evaluated.answer.plan);
 }
 
-TEST(SiteFiles, ThatAreNoneAreRefused) {
+TEST(SiteFiles, AreRefusedIfInvalid) {
   const auto problems = [](const std::string& text) {
     Request request{text};
     request.site_file = true;
@@ -102,7 +102,7 @@ return base:extend {
             "slurm.partition = \"gpu\" at 4\nslurm.qos = \"high\" at 2\n");
 }
 
-TEST(Recipes, ThatReturnASiteAreNone) {
+TEST(Recipes, ThatReturnASiteAreRefused) {
   EXPECT_EQ(Evaluate({"return require('muster').site {}"}).problems(),
             Lines{"recipe.lua error no_recipe: the file returns no recipe"});
 }
@@ -117,7 +117,7 @@ Evaluated Judged(const std::string& rules,
   return Evaluate(request);
 }
 
-TEST(Rules, JudgeEveryPlanInTheirOwnWords) {
+TEST(Rules, CheckEveryPlanWithTheirOwnMessages) {
   const Evaluated evaluated = Judged(R"(return function(plan, check, warn)
   check(plan.cluster.devices <= 4, "at most 4 devices, and %s takes %d", plan.name, plan.cluster.devices)
   check(#plan.hosts == 2, "never said")
@@ -133,7 +133,7 @@ end)");
   EXPECT_EQ(evaluated.asked, Lines{"file @rules/policy.lua"}) << "they are an input";
 }
 
-TEST(Rules, SeeWhatProgramsReadOfAPlan) {
+TEST(Rules, GetThePlanAsInItsJson) {
   const Evaluated evaluated = Judged(R"(return function(plan, check)
   local process = plan.processes[2]
   check(false, "%s %d %s %s %s %s", process.role, process.index, process.command[1], process.rank, plan.framework, plan.time_limit_ms)
@@ -147,16 +147,16 @@ TEST(Rules, ThatAreSatisfiedChangeNothing) {
   EXPECT_EQ(evaluated.plan().processes.size(), 2U);
 }
 
-TEST(Rules, ThatAreWrongThemselvesAreToldAtTheirLine) {
+TEST(Rules, WithErrorsAreReportedAtTheirLine) {
   EXPECT_EQ(Judged("return 3").problems(),
-            Lines{"/etc/rules/policy.lua:1 error policy: the rules of the site are a function, got 3"});
+            Lines{"/etc/rules/policy.lua:1 error policy: the rules of the site must be a function, got 3"});
   EXPECT_EQ(Judged("return function(plan)\n  return plan.nothing.more\nend").problems().front().substr(0, 34),
             "/etc/rules/policy.lua:2 error lua:");
   EXPECT_EQ(Judged("return function(plan, check)\n  check(false)\nend").problems(),
             Lines{"/etc/rules/policy.lua:2 error policy: check expects a condition and a message"});
 }
 
-TEST(Rules, AreSilentWhileThePlanIsWrong) {
+TEST(Rules, AreSkippedIfThePlanIsInvalid) {
   EXPECT_EQ(Judged("return function(plan, check) check(false, 'x') end", "job:check(false, 'own')")
                 .problems()
                 .back()
@@ -178,7 +178,7 @@ return muster.recipe { name = "gpt", plan = function(p, job)
 end }
 )";
 
-TEST(Libraries, AreLoadedFromAndFindWhatIsTheirs) {
+TEST(Libraries, LoadRecipesThatFindTheirOwnFiles) {
   const Evaluated evaluated =
       FromLibrary("return muster.load '@acme/nlp/gpt'", {{"@acme/nlp/gpt.lua", kOfLibrary},
                                                          {"@acme/nlp/lib/words.lua", "return { word = 'hello' }"},
@@ -189,7 +189,7 @@ TEST(Libraries, AreLoadedFromAndFindWhatIsTheirs) {
             (Lines{"x", "hello", "/opt/acme/nlp/train.py", "${muster:run_dir}/files/acme/nlp/conf/a.txt"}));
 }
 
-TEST(Libraries, GiveModules) {
+TEST(Libraries, ProvideModules) {
   const Evaluated evaluated = FromLibrary(
       "local optim = require '@acme/lib.optim'\nassert(optim == require '@acme.lib.optim')\n"
       "return muster.recipe { name = 't', plan = function(p, job) job:workers { count = 1, devices = 0, command = { "
@@ -199,7 +199,7 @@ TEST(Libraries, GiveModules) {
   EXPECT_EQ(CommandOf(evaluated.plan(), "worker.0"), Lines{"adam"}) << "a module's own are of its library";
 }
 
-TEST(Libraries, AreNotLeftByTheirRecipes) {
+TEST(Libraries, ConfineTheirRecipes) {
   EXPECT_EQ(FromLibrary("return muster.load '@acme/../secret'", {{"secret.lua", kOfLibrary}}).problems(),
             Lines{"recipe.lua:2 error recipe: muster.load: @acme/../secret leads out of the library @acme"});
   EXPECT_EQ(FromLibrary("return muster.load '@acme/a'",
@@ -218,7 +218,7 @@ Evaluated OnSite(const std::string& cluster, const std::vector<SiteHost>& hosts,
   return Evaluate(request);
 }
 
-TEST(SiteHosts, AreThoseThatARecipeTakesFrom) {
+TEST(SiteHosts, AreTheHostsThatARecipeChoosesFrom) {
   const std::vector<SiteHost> hosts = {{"n1", {}, 8}, {"n2", {}, 8}, {"n3", {}, 8}};
   const auto names = [](const Evaluated& evaluated) {
     Lines lines;

@@ -1,5 +1,5 @@
-// Tests the contracts' dependence on releases: which start works where, when MindSpore's recovery is on, and which
-// ranks a plan may name.
+// Tests how the contracts depend on releases: which start works where, when MindSpore's recovery is on, and which ranks
+// a plan may name.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -20,9 +20,12 @@ std::string Fields(const std::string& framework, const std::string& release, con
   return "framework = " + framework + ", mindspore = '" + release + "', cluster = { devices_per_host = 2 }, " + more;
 }
 
-// The problems of a job of that framework on that target; an empty one is left out.
+// Returns the problems of a job of that framework on that target; an empty target is omitted.
 Lines StartProblems(const std::string& framework, const std::string& release, const std::string& target) {
-  const std::string set = target.empty() ? "" : "context.set_context { device_target = '" + target + "' } ";
+  const bool by_function = release >= "2.5";  // the attribute is deprecated there
+  const std::string set = target.empty() ? ""
+                          : by_function  ? "require 'muster.mindspore'.set_device('" + target + "') "
+                                         : "context.set_context { device_target = '" + target + "' } ";
   const bool table = framework == "mindspore-ranktable";
   const std::string name =
       table ? "{ 'mindspore-ranktable', servers = { { devices = { '198.51.100.1', '198.51.100.2' } } } }"
@@ -30,7 +33,7 @@ Lines StartProblems(const std::string& framework, const std::string& release, co
   return ProblemsOf(set + (framework == "mindspore-ps" ? kServers : "") + kWorkers, Fields(name, release));
 }
 
-TEST(Starts, AreRefusedWhereTheReleaseHasNoSuchStart) {
+TEST(Starts, AreRefusedIfTheReleaseDoesNotSupportThem) {
   struct Case {
     const char* framework;
     const char* release;
@@ -49,6 +52,16 @@ TEST(Starts, AreRefusedWhereTheReleaseHasNoSuchStart) {
       {"mindspore", "2.3.0-rc2", "Ascend", true},
       {"mindspore", "2.3", "Ascend", true},
       {"mindspore", "2.4", "CPU", true},
+      {"mindspore", "2.5", "Ascend", true},
+      {"mindspore", "2.5", "GPU", true},
+      {"mindspore", "2.5", "CPU", true},
+      {"mindspore", "2.6", "Ascend", true},
+      {"mindspore", "2.6", "GPU", true},
+      {"mindspore", "2.6", "CPU", true},
+      {"mindspore", "2.7", "Ascend", true},
+      {"mindspore", "2.7", "GPU", true},
+      {"mindspore", "2.7", "CPU", true},
+      {"mindspore-ranktable", "2.7", "GPU", false},
       {"mindspore-ps", "0.3", "Ascend", false},
       {"mindspore-ps", "0.3", "", false},
       {"mindspore-ps", "1.0", "GPU", true},
@@ -67,18 +80,32 @@ TEST(Starts, AreRefusedWhereTheReleaseHasNoSuchStart) {
     EXPECT_TRUE(problems[0].starts_with("recipe.lua:2 error contract_start: framework " + std::string(c.framework)))
         << problems[0];
   }
-  EXPECT_EQ(StartProblems("mindspore", "1.6", "Ascend"),
-            Lines{"recipe.lua:2 error contract_start: framework mindspore cannot start on Ascend in MindSpore 1.6.2: "
-                  "init() up to 1.9 asks for RANK_TABLE_FILE unless mpirun starts it; from 2.0 on MS_ROLE will do"});
+  EXPECT_EQ(
+      StartProblems("mindspore", "1.6", "Ascend"),
+      Lines{"recipe.lua:2 error contract_start: framework mindspore cannot start on Ascend in MindSpore 1.6.2: "
+            "init() up to 1.9 requires RANK_TABLE_FILE unless started by mpirun; from 2.0 on MS_ROLE is sufficient"});
 }
 
-TEST(Starts, AreNotJudgedWithoutARelease) {
+// msrun exports the number of the host from 2.7 on.
+TEST(Starts, HaveTheVariablesOfTheReleasesMsrun) {
+  for (const char* release : {"1.9", "2.4", "2.5", "2.6", "2.7"}) {
+    const Plan plan = PlanOf("context.set_context { mode = 0 } " + kWorkers, Fields("'mindspore'", release));
+    EXPECT_EQ(EnvOf(plan, "worker.1").contains("MS_NODE_RANK"), std::string(release) == "2.7") << release;
+    EXPECT_EQ(EnvOf(plan, "worker.1").at("MS_NODE_ID"), "1") << release;
+    EXPECT_FALSE(EnvOf(plan, "scheduler.0").contains("MS_NODE_RANK")) << release;
+  }
+  EXPECT_TRUE(EnvOf(PlanOf(kWorkers, "framework = 'mindspore', cluster = { devices_per_host = 2 },"), "worker.1")
+                  .contains("MS_NODE_RANK"))
+      << "without a release";
+}
+
+TEST(Starts, AreNotCheckedWithoutARelease) {
   EXPECT_EQ(
       ProblemsOf(kWorkers, "framework = 'mindspore', cluster = { devices_per_host = 2, device_kind = 'ascend' },"),
       Lines{});
 }
 
-TEST(Starts, TellTheWayOut) {
+TEST(Starts, SuggestAnAlternative) {
   const Evaluated evaluated =
       Evaluate({Recipe("context.set_context { device_target = 'Ascend' } " + kWorkers, Fields("'mindspore'", "1.6"))});
   ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U);
@@ -114,7 +141,7 @@ TEST(Recovery, IsNotSetWithoutARestartBudget) {
             3U);
 }
 
-TEST(Recovery, IsSetWhereProcessesRegisterAgain) {
+TEST(Recovery, IsSetIfProcessesRegisterAgain) {
   for (const char* restart : {"{ max = 1 }", "{ max = 1, scope = 'role' }"}) {
     EXPECT_EQ(RecoveryOf(PlanOf(Restarted(restart), "framework = 'mindspore',")),
               (Env{{"MS_ENABLE_RECOVERY", "1"}, {"MS_RECOVERY_PATH", "/run/recovery"}, {"MS_NODE_ID", "sched"}}))
@@ -124,14 +151,14 @@ TEST(Recovery, IsSetWhereProcessesRegisterAgain) {
   }
 }
 
-TEST(Recovery, IsNotAskedOfAReleaseWithoutIt) {
+TEST(Recovery, IsNotSetForAReleaseWithoutIt) {
   EXPECT_EQ(ProblemsOf(Restarted("{ max = 1 }"), "framework = 'mindspore', mindspore = '1.6',"),
             Lines{"recipe.lua:4 error restart: role worker: the scheduler refuses a worker that registers again"});
   EXPECT_EQ(ProblemsOf(Restarted(""), "framework = { 'mindspore', recovery = 'on' }, mindspore = '1.6',"),
             Lines{"recipe.lua:2 error contract_start: recovery = \"on\": MindSpore 1.6.2 has no recovery"});
 }
 
-TEST(Recovery, IsSaidWhereItChangesTheTraining) {
+TEST(Recovery, IsReportedIfItChangesTheTraining) {
   const auto problems = [](const std::string& set, const char* framework = "'mindspore'") {
     return ProblemsOf(
         "context.set_context { " + set + " } " + Restarted("{ max = 1 }"),
@@ -183,7 +210,7 @@ bool HasRanks(const Plan& plan) {
   return worker.rank.has_value();
 }
 
-TEST(Ranks, AreNotClaimedWhereTheFrameworkAssignsThem) {
+TEST(Ranks, AreNotPlannedIfTheFrameworkAssignsThem) {
   const std::string body = kServers + kWorkers;
   EXPECT_FALSE(HasRanks(PlanOf(body, "framework = 'ps-lite', cluster = { devices_per_host = 2 },")));
   EXPECT_FALSE(HasRanks(PlanOf(body, Fields("'mindspore-ps'", "1.6"))));
@@ -195,7 +222,7 @@ TEST(Ranks, AreNotClaimedWhereTheFrameworkAssignsThem) {
   EXPECT_EQ(EnvOf(PlanOf(body, Fields("'mindspore-ps'", "1.6")), "worker.1").at("MS_NODE_ID"), "worker_01");
 }
 
-TEST(Ranks, CannotBeAskedForWhereTheFrameworkAssignsThem) {
+TEST(Ranks, CannotBeRequestedIfTheFrameworkAssignsThem) {
   EXPECT_EQ(
       ProblemsOf(kServers + "job:workers { count = 2, command = { 'x' }, each = function(process) process.env.R = "
                             "process.rank end }",
@@ -210,7 +237,7 @@ TEST(Ranks, CannotBeAskedForWhereTheFrameworkAssignsThem) {
 
 // --- the dmlc tracker -------------------------------------------------------------------------------
 
-TEST(PsLite, NumbersTasksAsItsTrackerDoes) {
+TEST(PsLite, NumbersTasksLikeItsTracker) {
   const Plan plan = PlanOf("job:servers { count = 2, command = { 'x' } } job:workers { count = 3, command = { 'x' } }",
                            "framework = 'ps-lite',");
   EXPECT_EQ(EnvOf(plan, "worker.2").at("DMLC_TASK_ID"), "2");
@@ -219,7 +246,7 @@ TEST(PsLite, NumbersTasksAsItsTrackerDoes) {
   EXPECT_FALSE(EnvOf(plan, "scheduler.0").contains("DMLC_TASK_ID"));
 }
 
-TEST(PsLite, LetsTheUsersTuningBe) {
+TEST(PsLite, KeepsTheUsersTuning) {
   const Plan plan = PlanOf(kServers + kWorkers, "framework = 'ps-lite', cluster = { devices_per_host = 2 },");
   const std::vector<std::string>& unset = plan.roles[0].unset;
   for (const char* name :
@@ -233,7 +260,7 @@ TEST(PsLite, LetsTheUsersTuningBe) {
   }
 }
 
-TEST(PsLite, FindsItsAddressByTheInterfaceWhereOneIsGiven) {
+TEST(PsLite, FindsItsAddressByTheGivenInterface) {
   Request request{Recipe(kServers + kWorkers, "framework = 'ps-lite', cluster = { devices_per_host = 2 },")};
   EXPECT_TRUE(EnvOf(Evaluate(request).plan(), "worker.0").contains("DMLC_NODE_HOST"));
   request.outside.variables["DMLC_INTERFACE"] = "ib0";
@@ -249,7 +276,7 @@ TEST(PsLite, FindsItsAddressByTheInterfaceWhereOneIsGiven) {
 
 // --- defaults ---------------------------------------------------------------------------------------
 
-TEST(Defaults, OfContractsNeverReplaceWhatIsInherited) {
+TEST(Defaults, OfContractsNeverReplaceInheritedVariables) {
   const Plan plan = PlanOf("job:workers { count = 2, command = { 'x' } }", "framework = 'torch',");
   const Env alone = EnvOf(plan, "worker.0");
   EXPECT_EQ(alone.at("OMP_NUM_THREADS"), "1");
@@ -268,7 +295,7 @@ TEST(Defaults, OfContractsNeverReplaceWhatIsInherited) {
   EXPECT_EQ(EnvOf(own, "worker.0", {{"LEVEL", "9"}}).at("LEVEL"), "9");
 }
 
-TEST(Jax, GivesTheOnlyProcessOfAHostAllItsDevices) {
+TEST(Jax, GivesAHostsOnlyProcessAllItsDevices) {
   const auto ids = [](const std::string& framework, const std::string& worker, int devices) {
     const Env env = EnvOf(PlanOf("job:workers { per_host = 1, " + worker + " command = { 'x' } }",
                                  "framework = " + framework +

@@ -22,7 +22,7 @@ std::vector<std::string> KindsOf(const std::string& text, const StateLimits& lim
   return kinds;
 }
 
-TEST(State, EndsEveryLoopAndNoHandlerStopsIt) {
+TEST(State, StopsEveryLoopDespiteErrorHandlers) {
   for (const char* text : {
            "while true do end",
            "repeat until false",
@@ -46,8 +46,8 @@ TEST(State, EndsEveryLoopAndNoHandlerStopsIt) {
   }
 }
 
-// Also the check that the bytecode fits the interpreter that is installed here.
-TEST(OwnChunks, AreReadFromBytecodeThatKeepsTheirLines) {
+// Also checks that the bytecode fits the installed interpreter.
+TEST(OwnChunks, AreLoadedFromBytecodeWithTheirLines) {
   const State state({}, nullptr);
   lua_State* lua = state.lua();
   ASSERT_GE(EmbeddedLuaBytecode().size(), 9U);
@@ -68,7 +68,7 @@ TEST(OwnChunks, AreReadFromBytecodeThatKeepsTheirLines) {
   EXPECT_STREQ(lua_tostring(lua, -1), "muster/none.lua is not part of the program");
 }
 
-TEST(State, EndsWhatEatsMemoryAndNoHandlerHidesIt) {
+TEST(State, EnforcesTheMemoryLimitDespiteErrorHandlers) {
   for (const char* text : {
            "local t = {} for i = 1, 1e9 do t[i] = { i } end",
            "local s = 'x' while true do s = s .. s end",
@@ -83,13 +83,13 @@ TEST(State, EndsWhatEatsMemoryAndNoHandlerHidesIt) {
   }
 }
 
-TEST(State, SaysHowMuchMemoryThereWas) {
+TEST(State, ReportsTheMemoryLimit) {
   const Evaluated evaluated = Evaluate({"local s = 'x'\nwhile true do s = s .. s end", {}, {}, {}, kSmall});
   ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U);
   EXPECT_EQ(evaluated.answer.diagnostics[0].message, "the recipe used more than 16 MiB of memory");
 }
 
-TEST(State, BoundsWhatOneCallCanMake) {
+TEST(State, BoundsTheResultOfOneCall) {
   EXPECT_EQ(ProblemsOf("local s = ('x'):rep(2 ^ 30)"),
             Lines{"recipe.lua:4 error lua: string.rep would make more than 64 MiB"});
   EXPECT_EQ(ProblemsOf("local s = ('x'):rep(1e300)"),
@@ -99,13 +99,13 @@ TEST(State, BoundsWhatOneCallCanMake) {
   EXPECT_EQ(ValueOf("#('x'):rep(1000) + #('x'):rep(-5) + #('ab'):rep(2, ', ') + #('x'):rep(0/0)"), "1006");
 }
 
-TEST(State, EndsRecursionWithAPlainError) {
+TEST(State, StopsRecursionWithAnOrdinaryError) {
   EXPECT_EQ(ProblemsOf("local function f() return 1 + f() end f()"),
             Lines{"recipe.lua:4 error lua: the recipe's calls are nested too deeply, or it failed while it handled an "
                   "error of its own"});
 }
 
-TEST(State, NotesTheLineItIsAtForWhoeverHasToKillIt) {
+TEST(State, RecordsItsCurrentLineForItsParent) {
   LastPlace place;
   State state({}, &place);
   lua_State* lua = state.lua();
@@ -118,7 +118,7 @@ TEST(State, NotesTheLineItIsAtForWhoeverHasToKillIt) {
 }
 
 // A process that is killed while writing a place leaves the previous one.
-TEST(LastPlace, KeepsTheOldPlaceUntilTheNewOneIsWhole) {
+TEST(LastPlace, KeepsTheOldPlaceUntilTheNewOneIsComplete) {
   LastPlace place;
   EXPECT_EQ(place.Read().line, 0U);
   for (std::uint32_t line = 1; line < 5; ++line) {
@@ -131,7 +131,7 @@ TEST(LastPlace, KeepsTheOldPlaceUntilTheNewOneIsWhole) {
   }
 }
 
-TEST(LastPlace, DoesNotBelieveWhatCannotBe) {
+TEST(LastPlace, RefusesImpossiblePlaces) {
   LastPlace place;
   place.Note("recipe.lua", 3);
   place.current = 77;
@@ -141,7 +141,7 @@ TEST(LastPlace, DoesNotBelieveWhatCannotBe) {
   EXPECT_EQ(place.Read().line, 0U);
 }
 
-TEST(State, CutsAFileNameThatThePageCannotHold) {
+TEST(State, TruncatesAFileNameThatThePageCannotHold) {
   LastPlace place;
   State state({}, &place);
   const std::string name = "@" + std::string(3000, 'n');

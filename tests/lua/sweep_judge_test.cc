@@ -1,4 +1,4 @@
-// Tests judging points with few plans: the results equal those of planning every point.
+// Tests evaluating points with few plans: the results equal those of planning every point.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
@@ -28,7 +28,7 @@ Value::List Numbers(int count) {
 struct Judged {
   Evaluated evaluated;
   Judgement judgement;
-  Lines reasons;  // "3 recipe.lua:4 check: message"
+  Lines reasons;  // such as "3 recipe.lua:4 check: message"
 };
 
 Judged Judge(const std::string& body, const std::vector<Space>& axes, const std::vector<std::string>& where = {},
@@ -59,7 +59,7 @@ TEST(SweepJudge, CountsReasonsByTheirPlaces) {
   EXPECT_EQ(PointText(judged.judgement.reasons[1].example), "a=3, b=1");
 }
 
-TEST(SweepJudge, PlansOnceForPointsThatAgreeInWhatIsLookedAt) {
+TEST(SweepJudge, PlansOnceForPointsWithTheSameParametersRead) {
   const Judged judged =
       Judge("job:check(p.a < 3, \"too large\")", {Choices("a", Numbers(4)), Choices("lr", {0.5, 0.25, 0.125})});
   EXPECT_EQ(judged.judgement.points, 12U);
@@ -67,7 +67,7 @@ TEST(SweepJudge, PlansOnceForPointsThatAgreeInWhatIsLookedAt) {
   EXPECT_EQ(judged.judgement.read, Lines{"a"});
 }
 
-TEST(SweepJudge, FollowsWhatIsLookedAtOnlySometimes) {
+TEST(SweepJudge, TracksParametersReadOnlySometimes) {
   const Judged judged =
       Judge("if p.a == 1 then job:check(p.b < 3, \"b\") end", {Choices("a", Numbers(3)), Choices("b", Numbers(4))});
   EXPECT_EQ(judged.judgement.planned, 4U + 2U);
@@ -75,7 +75,7 @@ TEST(SweepJudge, FollowsWhatIsLookedAtOnlySometimes) {
   EXPECT_EQ(judged.judgement.read, (Lines{"a", "b"}));
 }
 
-TEST(SweepJudge, TakesWalkingOverParametersForLookingAtAllOfThem) {
+TEST(SweepJudge, CountsIterationAsReadingAllParameters) {
   for (const char* body : {"for name, value in pairs(p) do job:check(value ~= 2, \"two\") end",
                            "job:check(#muster.flags(p) > 100 or p.a ~= 2, \"two\")", "job:derive { all = p }"}) {
     const Judged judged = Judge(body, {Choices("a", Numbers(2)), Choices("b", Numbers(2))});
@@ -83,14 +83,14 @@ TEST(SweepJudge, TakesWalkingOverParametersForLookingAtAllOfThem) {
   }
 }
 
-TEST(SweepJudge, LetsParametersIntoFilesWithoutLookingAtThem) {
+TEST(SweepJudge, DoesNotCountWritingAParameterToAFileAsReading) {
   const Judged judged = Judge("job:file { \"p.yaml\", yaml = { params = p } }\njob:check(p.a ~= 2, \"two\")",
                               {Choices("a", Numbers(2)), Choices("b", Numbers(50))});
   EXPECT_EQ(judged.judgement.planned, 2U);
   EXPECT_EQ(judged.judgement.possible, 50U);
 }
 
-TEST(SweepJudge, GivesTheSameVerdictsAsAPlanForEachPoint) {
+TEST(SweepJudge, AgreesWithOnePlanPerPoint) {
   const std::string body =
       "local x = p.a % 3 == 0 and p.b or p.a\n"
       "if x % 2 == 0 then job:check(p.lr < 0.3, \"lr\") else job:check(p.b < 5, \"b\") end\n"
@@ -98,7 +98,7 @@ TEST(SweepJudge, GivesTheSameVerdictsAsAPlanForEachPoint) {
   const std::vector<Space> axes = {Choices("a", Numbers(7)), Choices("b", Numbers(6)), Choices("lr", {0.25, 0.5}),
                                    Choices("kind", {"x", "y"})};
   const Judged memo = Judge(body, axes);
-  // Looking at everything first makes a plan for each.
+  // Reading all parameters first requires one plan per point.
   const Judged plain = Judge("for _ in pairs(p) do end\n" + body, axes);
   EXPECT_EQ(plain.judgement.planned, 168U);
   EXPECT_LT(memo.judgement.planned, 100U);
@@ -110,7 +110,7 @@ TEST(SweepJudge, GivesTheSameVerdictsAsAPlanForEachPoint) {
   }
 }
 
-TEST(SweepJudge, KnowsVariantsAndTheCluster) {
+TEST(SweepJudge, SupportsVariantsAndTheCluster) {
   const Judged judged = Judge("job:check(job.cluster.devices < 6, \"many\")",
                               {Choices("kind", {"x", "y"}), Choices("kind.deep", {1}), Choices("hosts", Numbers(3)),
                                Choices("devices_per_host", {1, 2})});
@@ -122,7 +122,7 @@ TEST(SweepJudge, KnowsVariantsAndTheCluster) {
   EXPECT_EQ(points, 5U);
 }
 
-TEST(SweepJudge, AsksConditionsOfTheCommandLine) {
+TEST(SweepJudge, AppliesConditionsOfTheCommandLine) {
   const Judged judged = Judge("job:derive { sum = p.a + p.b }", {Choices("a", Numbers(3)), Choices("b", Numbers(3))},
                               {"sum < 5", "a ~= 1 or math.max(b, 2) == 2"});
   EXPECT_EQ(judged.reasons,
@@ -133,7 +133,7 @@ TEST(SweepJudge, AsksConditionsOfTheCommandLine) {
             Lines{"error usage: --where \"a\" is 1, and a condition is true or false"});
 }
 
-TEST(SweepJudge, NamesTheTrialsOfEachVerdict) {
+TEST(SweepJudge, ListsTheTrialsOfEachVerdict) {
   const Judged judged = Judge("job:check(p.a ~= 3, \"three\")", {Choices("a", Numbers(5))}, {},
                               {JudgeRequest::What::kTrials, 1, 10, true});
   EXPECT_EQ(judged.judgement.total, 5U);
@@ -142,9 +142,9 @@ TEST(SweepJudge, NamesTheTrialsOfEachVerdict) {
   EXPECT_EQ(judged.judgement.footprints.at(0).ranges, (std::vector<PointNumbers>{{1, 1}, {3, 2}}));
 }
 
-TEST(SweepJudge, GoesOnAfterAPointThatRanIntoItsLimits) {
+TEST(SweepJudge, ContinuesAfterAPointThatExceededItsLimits) {
   const Judged judged = Judge("if p.a == 2 then while true do end end", {Choices("a", Numbers(3))});
-  EXPECT_EQ(judged.judgement.points, 2U);  // the interpreter is spoilt: the next batch begins at the third
+  EXPECT_EQ(judged.judgement.points, 2U);  // the interpreter is unusable: the next batch begins at the third point
   ASSERT_EQ(judged.judgement.reasons.size(), 1U);
   EXPECT_EQ(judged.judgement.reasons[0].problem.kind, "limit");
 }

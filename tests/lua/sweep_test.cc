@@ -1,8 +1,8 @@
-// Tests parsing of muster.sweep { … }, and refusals.
+// Tests parsing of muster.sweep { … }, and mistakes that are refused.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
-#include "space/space.h"
+#include "space/compiled_space.h"
 
 namespace muster::testing {
 namespace {
@@ -46,7 +46,7 @@ Lines PointsOf(const std::string& space) {
 
 Lines ProblemsOfSweep(const std::string& fields) { return Described(fields).problems(); }
 
-TEST(SweepFile, SpacesAreTheTablesThatTheyLookLike) {
+TEST(SweepFile, SpacesAreTablesWithTheirStructure) {
   EXPECT_EQ(PointsOf("{ lr = { 0.5, 0.25 }, layers = 2 }"), (Lines{"layers=2, lr=0.5", "layers=2, lr=0.25"}));
   EXPECT_EQ(PointsOf("muster.zip { layers = { 1, 2 }, lr = { 0.5, 0.25 } }"),
             (Lines{"layers=1, lr=0.5", "layers=2, lr=0.25"}));
@@ -57,7 +57,7 @@ TEST(SweepFile, SpacesAreTheTablesThatTheyLookLike) {
             (Lines{"optimizer=adam, optimizer.beta=0.5", "optimizer=adam, optimizer.beta=0.75", "optimizer=sgd"}));
 }
 
-TEST(SweepFile, ValuesAreThoseOfTheParametersTypes) {
+TEST(SweepFile, ValuesHaveTheTypesOfTheirParameters) {
   EXPECT_EQ(PointsOf("{ memory = { \"1GiB\", \"2KiB\" } }"), (Lines{"memory=1073741824", "memory=2048"}));
   EXPECT_EQ(PointsOf("{ memory = muster.range(\"1KiB\", \"2KiB\", 512) }"),
             (Lines{"memory=1024", "memory=1536", "memory=2048"}));
@@ -66,7 +66,7 @@ TEST(SweepFile, ValuesAreThoseOfTheParametersTypes) {
   EXPECT_NE(CompiledSpace::Of(floats.space)->At(0).at("lr").AsDouble(), nullptr);
 }
 
-TEST(SweepFile, SaysWhatElseASweepIs) {
+TEST(SweepFile, HasObjectiveBudgetAndOtherFields) {
   const SweepDescription sweep = DescriptionOf(
       "name = \"lr\", doc = \"why\", space = { lr = muster.log_uniform(1e-4, 1) },\n"
       "sampler = muster.sobol { seed = 7, trials = 8, scramble = false }, objective = muster.maximize \"accuracy\",\n"
@@ -100,7 +100,7 @@ TEST(SweepFile, SaysWhatElseASweepIs) {
   EXPECT_TRUE(sweep.has_where);
 }
 
-TEST(SweepFile, TellsAllMistakesAtOnceWithTheirLines) {
+TEST(SweepFile, ReportsAllMistakesAtOnceWithTheirLines) {
   EXPECT_EQ(
       ProblemsOfSweep("space = muster.product {\n learning = { 1 }, layers = muster.choice { 3 },\n"
                       " note = muster.uniform(0, 1), lr = muster.uniform(0, 1) },\n"
@@ -122,7 +122,7 @@ TEST(SweepFile, RefusesSecretsAndFractionsOfWholeNumbers) {
             "type bytes"});
 }
 
-TEST(SweepFile, StandsForItsRecipeWithWhatIsFixed) {
+TEST(SweepFile, IsItsRecipeWithTheFixedValues) {
   const Evaluated evaluated = Evaluate({Sweep("fixed = { layers = 8, hosts = 2 }, space = { lr = { 1 } }")});
   EXPECT_EQ(evaluated.problems(), Lines{});
   EXPECT_EQ(evaluated.plan().params.at("layers"), Value(8));
@@ -137,7 +137,7 @@ TEST(SweepFile, IsNotARecipe) {
   EXPECT_EQ(Evaluate(request).problems(), Lines{"recipe.lua error no_sweep: the file returns a recipe, and no sweep"});
 }
 
-// Words of the command line over a recipe.
+// Axes of the command line over a recipe.
 Lines PointsOfWords(const std::vector<std::pair<std::string, std::string>>& grids) {
   Request request{Sweep("space = {}")};
   request.text.replace(request.text.find("return muster.sweep"), std::string::npos, "return recipe\n");
@@ -160,7 +160,7 @@ Lines PointsOfWords(const std::vector<std::pair<std::string, std::string>>& grid
   return points;
 }
 
-TEST(SweepArguments, AreReadByTheParametersTypes) {
+TEST(SweepArguments, AreParsedByTheParametersTypes) {
   EXPECT_EQ(
       PointsOfWords({{"layers", "1,2"}, {"memory", "1KiB,2KiB"}}),
       (Lines{"layers=1, memory=1024", "layers=1, memory=2048", "layers=2, memory=1024", "layers=2, memory=2048"}));

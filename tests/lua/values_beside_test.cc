@@ -1,4 +1,4 @@
-// JSON and YAML beside the recipe, read and written.
+// Tests reading and writing JSON and YAML beside the recipe.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
@@ -27,7 +27,7 @@ TEST(FilesBeside, AreReadAsValues) {
   EXPECT_EQ(evaluated.asked, (Lines{"file c.json", "file lib/c.yaml"}));
 }
 
-TEST(FilesBeside, ThatAreNoValuesAreToldAtTheirLines) {
+TEST(FilesBeside, WithInvalidValuesAreReportedAtTheirLines) {
   const auto problems = [](const std::string& call, const std::string& text) {
     return Evaluate({Recipe(call + kWorker), {}, {}, {{{"f", text}}, {}}}).problems();
   };
@@ -66,7 +66,7 @@ TEST(Files, AreRenderedFromOneValue) {
             "recipe.lua:4 error secret:");
 }
 
-TEST(EmptyLists, StayListsOnTheirWayThroughARecipe) {
+TEST(EmptyLists, StayListsInARecipe) {
   const Outside outside{{{"c.json", "{\"list\": [], \"map\": {}}"}}, {}};
   const Evaluated evaluated = Evaluate({Recipe("local c = muster.read_json 'c.json' job:file { 'f', json = c }\n"
                                                "table.insert(c.list, 1) job:file { 'g', json = c.list }" +

@@ -1,4 +1,4 @@
-// Blocks of parameters and choices between them.
+// Tests blocks of parameters and choices between them.
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
@@ -26,7 +26,7 @@ std::string Flags(std::vector<Override> overrides = {}, const std::string& rest 
   return line;
 }
 
-TEST(Variants, BringTheirOwnParameters) {
+TEST(Variants, HaveTheirOwnParameters) {
   EXPECT_EQ(Flags(), "data.cache.size=1 data.path=d lr=9 optimizer=adam optimizer.beta=0.9 optimizer.lr=0.1");
   EXPECT_EQ(Flags({Text("optimizer", "sgd")}),
             "data.cache.size=1 data.path=d lr=9 optimizer=sgd optimizer.lr=0.2 optimizer.schedule=flat");
@@ -36,7 +36,7 @@ TEST(Variants, BringTheirOwnParameters) {
       << "in any order";
 }
 
-TEST(Variants, AreTheNameAndTheParametersOfTheOneThatIsChosen) {
+TEST(Variants, YieldTheNameAndParametersOfTheChosenOne) {
   EXPECT_EQ(Try("print(p.optimizer.variant, p.optimizer.beta, p.data.cache.size)").printed, Lines{"adam\t0.9\t1"});
   EXPECT_EQ(Try("print(p.optimizer.schedule.variant)", {Text("optimizer", "sgd")}).printed, Lines{"flat"});
   const Evaluated evaluated = Try("print(p.optimizer.schedule)");
@@ -47,7 +47,7 @@ TEST(Variants, AreTheNameAndTheParametersOfTheOneThatIsChosen) {
             Lines{"recipe.lua:10 error type: p.optimizer is a block of parameters, not a text"});
 }
 
-TEST(Variants, RefuseParametersOfOthers) {
+TEST(Variants, RefuseParametersOfOtherVariants) {
   const Evaluated evaluated = Try("", {Text("optimizer", "sgd"), Text("beta", "0.5")});
   EXPECT_EQ(
       evaluated.problems(),
@@ -63,7 +63,7 @@ TEST(Variants, RefuseParametersOfOthers) {
             "parameter_value");
 }
 
-TEST(Variants, ThatAreChosenAnewBeginWithTheirDefaults) {
+TEST(Variants, ThatReplaceAnotherStartWithTheirDefaults) {
   const std::string text = "local muster = require 'muster'\nlocal base = muster.recipe { name = 'x', " +
                            std::string(kFields) +
                            " plan = function(p, job) print(p.optimizer.variant, p.optimizer.lr) job:workers { count = "
@@ -90,13 +90,13 @@ TEST(Names, MayBeShortenedToTheirEnd) {
   EXPECT_EQ(Try("", {Text("btea", "4")}).answer.diagnostics[0].hint, "did you mean \"optimizer.beta\"?");
 }
 
-TEST(Names, OfTheClusterAreThereEvenIfAParameterIsCalledSo) {
+TEST(Names, OfTheClusterWorkDespiteAParameterOfThatName) {
   const std::string body = "print(p.hosts, job.cluster.hosts) job:workers { count = 1, command = { 'x' } }";
   const std::string fields = "params = { hosts = muster.int { 5 } },";
   EXPECT_EQ(Evaluate({Recipe(body, fields), {Text("hosts", "6"), Text("cluster.hosts", "2")}}).printed, Lines{"6\t2"});
 }
 
-TEST(FormerNames, AreOfTheSameBlock) {
+TEST(FormerNames, BelongToTheSameBlock) {
   const Evaluated evaluated =
       Try("print(p.data.path, p.optimizer.variant)", {Text("data.folder", "e"), Text("opt", "sgd")});
   EXPECT_EQ(evaluated.problems(), (Lines{"warning renamed: parameter data.folder is now called data.path",
@@ -104,13 +104,13 @@ TEST(FormerNames, AreOfTheSameBlock) {
   EXPECT_EQ(evaluated.printed, Lines{"e\tsgd"});
 }
 
-TEST(FormerNames, AreNobodyElses) {
+TEST(FormerNames, MustBeUnused) {
   EXPECT_EQ(ProblemsOf("job:workers { count = 1, command = { 'x' } }",
                        "params = { a = muster.int { 1, was = 'b' }, b = muster.int { 1 } },"),
             Lines{"recipe.lua:2 error parameter: parameter a was b, and there is a parameter of that name"});
 }
 
-TEST(Blocks, ComeFromModules) {
+TEST(Blocks, MayComeFromModules) {
   const Outside outside{
       {{"optim.lua", "local muster = require 'muster'\nreturn { params = { lr = muster.float { 0.1 } } }"}}, {}};
   const Evaluated evaluated =
@@ -124,7 +124,7 @@ TEST(Blocks, ComeFromModules) {
   EXPECT_EQ(CommandOf(evaluated.plan(), "worker.0"), (Lines{"x", "--lr", "0.1"}));
 }
 
-TEST(Blocks, AreDeclaredAsWell) {
+TEST(Blocks, AreCheckedWhenDeclared) {
   for (const char* params :
        {"a = { x = 1, y = muster.int { 1 } }", "cluster = { x = muster.int { 1 } }", "a = {}", "a = muster.variant {}",
         "a = muster.variant { 'x', one_of = { x = 1 } }", "a = muster.variant { 'z', one_of = { x = {} } }",
@@ -138,13 +138,13 @@ TEST(Blocks, AreDeclaredAsWell) {
   }
 }
 
-TEST(Blocks, AreNoWordsOfACommand) {
+TEST(Blocks, CannotBeWordsOfACommand) {
   const Evaluated evaluated = Evaluate({Recipe("job:workers { count = 1, command = { 'x', p.optimizer } }", kFields)});
   EXPECT_EQ(evaluated.problems(),
             Lines{"recipe.lua:10 error command: word 2 of the command of worker is a block of parameters"});
 }
 
-TEST(Secrets, InBlocksStayWithTheParentWhateverTheyAreCalled) {
+TEST(Secrets, InBlocksStayWithTheParentUnderAnyName) {
   Override file = Text("token", "hunter2");
   file.kind = Override::Kind::kFile;
   file.file = "/run/token";
@@ -159,7 +159,7 @@ TEST(Secrets, InBlocksStayWithTheParentWhateverTheyAreCalled) {
   }
 }
 
-TEST(Flags, TakeBlocksByTheirNames) {
+TEST(Flags, AcceptBlocksByName) {
   EXPECT_EQ(Flags({}, "p, { only = { 'optimizer' } }"), "--optimizer adam --optimizer.beta 0.9 --optimizer.lr 0.1");
   EXPECT_EQ(Flags({}, "p, { except = { 'optimizer', 'data.cache' } }"), "--data.path d --lr 9");
   EXPECT_EQ(Flags({}, "p.optimizer"), "--beta 0.9 --lr 0.1");

@@ -1,4 +1,4 @@
-// Tests the environment of a recipe: exactly these names can be reached from it, and none of them can be changed.
+// Tests the environment of a recipe: it contains exactly these names, and none of them can be changed.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace muster::testing {
 namespace {
 
-// Walks everything that can be reached, metatables included, and prints one line per function or value.
+// Visits everything reachable, including metatables, and prints one line per function or value.
 constexpr const char* kWalk = R"lua(
 local seen = {}
 local function walk(value, path)
@@ -85,7 +85,7 @@ TEST(World, OffersTheContextApiUnderItsOwnNames) {
   EXPECT_EQ(ValueOf("require('muster.mindspore').set_context == context.set_context"), "true");
 }
 
-TEST(World, StringsOfferWhatTheLibraryOffers) {
+TEST(World, StringsOfferTheStringLibrary) {
   EXPECT_EQ(
       ValueOf("(''):rep(1) == '' and ('').rep == string.rep and ('').dump == nil and ('').format == string.format"),
       "true");
@@ -128,15 +128,15 @@ TEST(World, CannotBeChanged) {
   }
 }
 
-TEST(World, HidesTheInsidesOfWhatTheConstructorsGive) {
+TEST(World, HidesTheInternalsOfConstructedValues) {
   EXPECT_EQ(ProblemsOf("local f = muster.int { 4 }.fields"),
             Lines{"recipe.lua:4 error unknown_key: a parameter has no field \"fields\" that a recipe could read"});
   EXPECT_EQ(ValueOf("tostring(muster.int { 4 }), tostring(muster.shell 'x'), tostring(muster.unset)"),
             "a parameter\ta shell command\tmuster.unset");
 }
 
-// A recipe that was checked stays as it was checked.
-TEST(World, DoesNotSeeChangesOfARecipeAfterItsChecks) {
+// Changes of a recipe table after its checks have no effect.
+TEST(World, IgnoresChangesOfARecipeAfterItsChecks) {
   const Evaluated evaluated = Evaluate({R"lua(
 local muster = require "muster"
 local fields = { name = "good", params = { n = muster.int { 1 } }, cluster = { hosts = 1 },
@@ -148,8 +148,8 @@ return recipe)lua"});
   EXPECT_EQ(evaluated.plan().name, "good");
 }
 
-TEST(World, KnowsEveryContractThatIsPartOfTheProgram) {
-  // Its list of names is for "did you mean"; a contract that is missing there would never be suggested.
+TEST(World, ListsEveryBuiltInContract) {
+  // The list of names serves "did you mean"; a missing contract would never be suggested.
   for (const EmbeddedFile& file : EmbeddedLua()) {
     constexpr std::string_view kFolder = "muster/frameworks/";
     if (!file.path.starts_with(kFolder) || file.path.starts_with("muster/frameworks/parts/")) continue;

@@ -1,4 +1,4 @@
-// Tests placeholders: their spelling, and filling them.
+// Tests placeholders: their syntax, and filling them.
 #include "muster/binding.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ Binding Sample() {
   return binding;
 }
 
-TEST(Holes, AreSpelledAsTheyAreRead) {
+TEST(Placeholders, RoundTrip) {
   const Placeholder holes[] = {
       {Placeholder::Kind::kPort, "rpc", 0},         {Placeholder::Kind::kRunDir, "", 0},
       {Placeholder::Kind::kRunId, "", 0},           {Placeholder::Kind::kHostName, "", 3},
@@ -36,7 +36,7 @@ TEST(Holes, AreSpelledAsTheyAreRead) {
   }
 }
 
-TEST(Holes, LeaveOtherTextAlone) {
+TEST(Placeholders, DoNotAffectOtherText) {
   for (const char* text : {"", "$", "${", "${muster", "${HOME}", "}", "${muster}", "$${x}", "${muster;port}"}) {
     const auto pieces = Pieces(text);
     ASSERT_TRUE(pieces) << text;
@@ -45,7 +45,7 @@ TEST(Holes, LeaveOtherTextAlone) {
   }
 }
 
-TEST(Holes, RefuseWhatIsMisspelt) {
+TEST(Placeholders, RefuseInvalidSyntax) {
   for (const char* text :
        {"${muster:", "${muster:port:rpc", "${muster:}", "${muster:prot:x}", "${muster:port}", "${muster:port:}",
         "${muster:port:a b}", "${muster:run_dir:x}", "${muster:host_name}", "${muster:host_name:}",
@@ -69,7 +69,7 @@ TEST(Binding, FillsAnInheritedPathForVariablesOnly) {
   EXPECT_EQ(refused.error().front().kind, "binding");
 }
 
-TEST(Binding, PrefersWhatIsInheritedToADefaultEvenIfItIsEmpty) {
+TEST(Binding, PrefersAnInheritedValueToADefaultEvenIfEmpty) {
   const auto inherited = [](const std::string& name) {
     return name == "FULL"    ? std::optional<std::string>("8")
            : name == "EMPTY" ? std::optional<std::string>("")
@@ -85,7 +85,7 @@ TEST(Binding, PrefersWhatIsInheritedToADefaultEvenIfItIsEmpty) {
   EXPECT_EQ(PlaceholderText({Placeholder::Kind::kInherited, "A", 0, "b"}), "${muster:inherited:A:b}");
 }
 
-TEST(Binding, FillsEveryKindOfHole) {
+TEST(Binding, FillsEveryKindOfPlaceholder) {
   EXPECT_EQ(*FillPlaceholders("${muster:host_address:0}:${muster:port:rpc}", Sample(), 0), "192.0.2.11:20300");
   EXPECT_EQ(*FillPlaceholders("${muster:run_id}/${muster:host_name:1}.${muster:attempt}", Sample(), 2),
             "20260101-1f3a/n02.2");
@@ -94,13 +94,13 @@ TEST(Binding, FillsEveryKindOfHole) {
   EXPECT_EQ(*FillPlaceholders("echo ${muster:literal}port:x}", Sample(), 0), "echo ${muster:port:x}");
 }
 
-TEST(Binding, FillsEachHoleOnceOnly) {
+TEST(Binding, FillsEachPlaceholderOnlyOnce) {
   Binding binding = Sample();
   binding.run_dir = "/runs/${muster:run_id}";
   EXPECT_EQ(*FillPlaceholders("${muster:run_dir}", binding, 0), "/runs/${muster:run_id}");
 }
 
-TEST(Binding, FailsWhereItLacksWhatAHoleNames) {
+TEST(Binding, FailsOnAMissingValue) {
   for (const char* text :
        {"${muster:port:other}", "${muster:host_name:2}", "${muster:host_address:9}", "${muster:secret:other}"}) {
     const auto filled = FillPlaceholders(text, Sample(), 0);
@@ -109,7 +109,7 @@ TEST(Binding, FailsWhereItLacksWhatAHoleNames) {
   }
 }
 
-TEST(Binding, CallsDevicesWhatTheirHostCallsThem) {
+TEST(Binding, UsesTheHostsNamesOfDevices) {
   Binding binding = Sample();
   binding.hosts.front().devices = {"4", "", "GPU-aa"};
   EXPECT_EQ(*FillPlaceholders("${muster:devices:0:0}", binding, 0), "4");
@@ -121,7 +121,7 @@ TEST(Binding, CallsDevicesWhatTheirHostCallsThem) {
   }
 }
 
-TEST(Binding, PassesSecretsOnWholeOrNotAtAll) {
+TEST(Binding, PassesSecretsOnAsAWholeOrNotAtAll) {
   for (const char* text :
        {"key=${muster:secret:key}", "${muster:secret:key} ", "${muster:secret:key}${muster:secret:key}"}) {
     const auto filled = FillPlaceholders(text, Sample(), 0);

@@ -1,4 +1,4 @@
-// Tests which source sets a variable, and what reaches a process.
+// Tests which source sets a variable, and which variables reach a process.
 #include "plan/environment/environment.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ Result<MergedEnvironment> Merged(const std::vector<EnvironmentLayer>& layers) {
   return MergeEnvironment(pointers);
 }
 
-TEST(EnvironmentMerge, LetsTheHigherLayerWinWhateverTheOrder) {
+TEST(EnvironmentMerge, PrefersTheHigherLayerInAnyOrder) {
   const EnvironmentLayer job = Make(Layer::kJob, {{"A", To("job", 1)}, {"B", To("job", 1)}, {"C", To("job", 1)}});
   const EnvironmentLayer role = Make(Layer::kRole, {{"B", To("role", 2)}, {"C", To("role", 2)}});
   const EnvironmentLayer each = Make(Layer::kEach, {{"C", To("each", 3)}});
@@ -38,14 +38,14 @@ TEST(EnvironmentMerge, LetsTheHigherLayerWinWhateverTheOrder) {
   }
 }
 
-TEST(EnvironmentMerge, TellsSetFromEmptyFromUnset) {
+TEST(EnvironmentMerge, DistinguishesSetEmptyAndUnset) {
   const auto merged = Merged({Make(Layer::kJob, {{"SET", To("x")}, {"EMPTY", To("")}, {"GONE", Gone()}})});
   ASSERT_TRUE(merged);
   EXPECT_EQ(merged->set, (Variables{{"EMPTY", ""}, {"SET", "x"}}));
   EXPECT_EQ(merged->unset, std::vector<std::string>{"GONE"});
 }
 
-TEST(EnvironmentMerge, RemovesByPatternWhatLowerLayersSet) {
+TEST(EnvironmentMerge, RemovesVariablesOfLowerLayersByPattern) {
   const auto merged = Merged({Make(Layer::kJob, {{"PS_A", To("1")}, {"PS_B", To("2")}, {"P", To("3")}}),
                               Make(Layer::kRole, {{"PS_*", Gone(4)}, {"PS_B", To("kept")}})});
   ASSERT_TRUE(merged);
@@ -55,7 +55,7 @@ TEST(EnvironmentMerge, RemovesByPatternWhatLowerLayersSet) {
   EXPECT_FALSE(merged->sources.contains("PS_A"));
 }
 
-TEST(EnvironmentMerge, LetsASettledLayerOnlyRefuse) {
+TEST(EnvironmentMerge, UsesASettledLayerOnlyForChecks) {
   EnvironmentLayer cleared = Make(Layer::kContract, {{"PS_*", Gone(9)}}, "contract x");
   cleared.settled = true;
   const auto kept = Merged({Make(Layer::kDefaults, {{"PS_A", To("1")}}), cleared});
@@ -67,7 +67,7 @@ TEST(EnvironmentMerge, LetsASettledLayerOnlyRefuse) {
   EXPECT_EQ(refused.error().front().kind, "contract_variable");
 }
 
-TEST(EnvironmentMerge, LetsAContractClearAndSetOneName) {
+TEST(EnvironmentMerge, AllowsAContractToClearAndSetOneName) {
   const auto merged = Merged({Make(Layer::kContract, {{"RANK_ID", To("3")}}),
                               Make(Layer::kContract, {{"RANK_*", Gone()}, {"RANK_ID", Gone()}})});
   ASSERT_TRUE(merged);
@@ -75,7 +75,7 @@ TEST(EnvironmentMerge, LetsAContractClearAndSetOneName) {
   EXPECT_EQ(merged->unset, (std::vector<std::string>{"RANK_*", "RANK_ID"}));
 }
 
-TEST(EnvironmentMerge, RefusesToTouchAContractsVariable) {
+TEST(EnvironmentMerge, RefusesToChangeAContractsVariable) {
   const EnvironmentLayer contract =
       Make(Layer::kContract, {{"MS_ROLE", To("MS_WORKER", 80)}, {"OMPI_*", {std::nullopt, {"ps.lua", 81}, false}}},
            "contract mindspore-ps");
@@ -96,7 +96,7 @@ TEST(EnvironmentMerge, RefusesToTouchAContractsVariable) {
   EXPECT_FALSE(Merged({contract, Make(Layer::kRole, {{"MS_ROLE", Gone(9)}})}));
 }
 
-TEST(EnvironmentMerge, LetsLowerLayersLoseSilentlyAgainstTheContract) {
+TEST(EnvironmentMerge, PrefersTheContractToLowerLayersSilently) {
   const EnvironmentLayer contract = Make(Layer::kContract, {{"MS_ROLE", To("MS_WORKER")}, {"OMPI_*", Gone()}});
   const auto merged = Merged({contract, Make(Layer::kSite, {{"MS_ROLE", To("x")}, {"OMPI_A", To("x")}}),
                               Make(Layer::kRole, {{"OMPI_*", Gone()}, {"MS_*", Gone()}})});
@@ -104,7 +104,7 @@ TEST(EnvironmentMerge, LetsLowerLayersLoseSilentlyAgainstTheContract) {
   EXPECT_EQ(merged->set, (Variables{{"MS_ROLE", "MS_WORKER"}}));
 }
 
-TEST(EnvironmentMerge, LetsARecipeOverrideAContract) {
+TEST(EnvironmentMerge, AllowsARecipeToOverrideAContract) {
   const EnvironmentLayer contract =
       Make(Layer::kContract, {{"MS_ROLE", To("MS_WORKER")}, {"MS_NODE_ID", To("worker_00")}, {"OMPI_*", Gone()}});
   const auto merged =
@@ -124,7 +124,7 @@ TEST(EnvironmentMerge, KeepsMustersOwnVariablesEvenAgainstAnOverride) {
   EXPECT_EQ(merged.error().front().hint, "leave it out");
 }
 
-TEST(EnvironmentMerge, RefusesNamesAndValuesThatNoEnvironmentCanHold) {
+TEST(EnvironmentMerge, RefusesInvalidNamesAndValues) {
   const std::string zero("a\0b", 3);
   const LayerVariables wrong[] = {
       {{"", To("x")}},     {{"A=B", To("x")}},  {{zero, To("x")}}, {{"A", {Text(zero), At(1), false}}},
@@ -137,7 +137,7 @@ TEST(EnvironmentMerge, RefusesNamesAndValuesThatNoEnvironmentCanHold) {
   EXPECT_TRUE(Merged({Make(Layer::kJob, {{"*", Gone()}, {"with blank", To("a=b")}})}));
 }
 
-TEST(EnvironmentMerge, DoesNotUnsetForOneProcess) {
+TEST(EnvironmentMerge, RefusesToUnsetForOneProcess) {
   const auto merged = Merged({Make(Layer::kEach, {{"A", Gone(9)}})});
   ASSERT_FALSE(merged);
   EXPECT_EQ(merged.error().front().kind, "variable");
@@ -151,7 +151,7 @@ TEST(EnvironmentMerge, ReportsEveryMistake) {
   EXPECT_EQ(merged.error().size(), 3U);
 }
 
-TEST(EnvironmentMerge, SkipsSourcesIfNobodyAsks) {
+TEST(EnvironmentMerge, SkipsSourcesUnlessRequested) {
   const EnvironmentLayer layer = Make(Layer::kJob, {{"A", To("x")}});
   const EnvironmentLayer* const layers[] = {&layer};
   EXPECT_TRUE(MergeEnvironment(layers, false)->sources.empty());
@@ -163,7 +163,7 @@ LayerVariable Before(const char* value) {
   return variable;
 }
 
-TEST(EnvironmentMerge, PutsTheBeginningOfAPathBeforeWhatTheRecipeSays) {
+TEST(EnvironmentMerge, PutsAPathPrefixBeforeTheRecipesValue) {
   const EnvironmentLayer ours = Make(Layer::kMuster, {{"P", Before("/m")}});
   const std::pair<LayerVariable, const char*> cases[] = {{To("/mine"), "/m:/mine"}, {To(""), "/m"}, {Gone(), "/m"}};
   for (const Layer layer : {Layer::kJob, Layer::kRole}) {
@@ -179,7 +179,7 @@ TEST(EnvironmentMerge, PutsTheBeginningOfAPathBeforeWhatTheRecipeSays) {
   EXPECT_EQ(Merged({ours, Make(Layer::kRole, {{"P*", Gone()}})})->set.at("P"), "/m");
 }
 
-TEST(StandardVariables, SayWhoAProcessIs) {
+TEST(StandardVariables, IdentifyAProcess) {
   const Plan plan = ParameterServerPlan();
   const Variables worker = StandardVariables(plan, plan.processes.at(5));
   EXPECT_EQ(worker, (Variables{{"MUSTER_ATTEMPT", "${muster:attempt}"},
@@ -213,7 +213,7 @@ Binding SampleBinding() {
   return binding;
 }
 
-TEST(ComposedEnvironment, IsWhatIsInheritedLessWhatIsUnsetPlusWhatIsSet) {
+TEST(ComposedEnvironment, IsInheritedMinusUnsetPlusSet) {
   const Plan plan = ParameterServerPlan();
   const std::vector<std::string> inherited = {"HOME=/home/u",       "OMPI_COMMAND=x", "PATH=/bin", "RANK_ID=9",
                                               "MUSTER_RANK=7",      "HOME=second",    "broken",    "=odd",
@@ -224,7 +224,7 @@ TEST(ComposedEnvironment, IsWhatIsInheritedLessWhatIsUnsetPlusWhatIsSet) {
                                                  "PATH=/bin", "RANK_ID=1"}));
 }
 
-TEST(ComposedEnvironment, HasTwoPartsThatMakeTheWhole) {
+TEST(ComposedEnvironment, HasTwoPartsThatFormTheWhole) {
   const Plan plan = ParameterServerPlan();
   const std::vector<std::string> inherited = {"HOME=/home/u", "OMPI_COMMAND=x", "RANK_ID=9"};
   for (const Process& process : plan.processes) {
@@ -242,7 +242,7 @@ TEST(ComposedEnvironment, HasTwoPartsThatMakeTheWhole) {
   }
 }
 
-TEST(ComposedEnvironment, GoesOnWithWhatIsInheritedAndNeverWithAnEmptyEntry) {
+TEST(ComposedEnvironment, ExtendsInheritedPathsWithoutAnEmptyEntry) {
   Plan plan = ParameterServerPlan();
   Process& process = plan.processes.at(4);
   Role& role = plan.roles[process.role];
@@ -268,7 +268,7 @@ TEST(ComposedEnvironment, GoesOnWithWhatIsInheritedAndNeverWithAnEmptyEntry) {
   EXPECT_EQ(path({"P=/theirs"}), "P=/m");
 }
 
-TEST(ComposedEnvironment, HasADefaultOnlyWhereNothingIsInherited) {
+TEST(ComposedEnvironment, UsesADefaultOnlyIfNothingIsInherited) {
   Plan plan = ParameterServerPlan();
   const Process& process = plan.processes.at(0);
   Role& role = plan.roles.at(process.role);
@@ -285,14 +285,14 @@ TEST(ComposedEnvironment, HasADefaultOnlyWhereNothingIsInherited) {
   EXPECT_EQ(threads({"THREADS="}), "THREADS=");
 }
 
-TEST(ComposedEnvironment, LeavesOutTheMarkOfAPythonAboveMuster) {
+TEST(ComposedEnvironment, OmitsTheMarkOfAPythonThatStartedMuster) {
   const Plan plan = ParameterServerPlan();
   const auto composed = ComposeEnvironment({"MUSTER_CONTEXT_HOLDER=1.2 other/worker.0.0"}, plan, plan.processes.at(0),
                                            SampleBinding(), 0);
   for (const std::string& entry : composed.value()) EXPECT_FALSE(entry.starts_with("MUSTER_CONTEXT_HOLDER")) << entry;
 }
 
-TEST(ComposedEnvironment, FailsWhereAHoleCanNotBeFilled) {
+TEST(ComposedEnvironment, FailsIfAPlaceholderCannotBeFilled) {
   const Plan plan = ParameterServerPlan();
   Binding binding = SampleBinding();
   binding.ports.clear();

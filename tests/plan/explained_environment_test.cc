@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-TEST(ExplainedEnvironment, NamesLayerAndPlaceOfWhatIsSetAndRemoved) {
+TEST(ExplainedEnvironment, NamesLayerAndPlaceOfSetAndRemovedVariables) {
   Plan plan = ParameterServerPlan();
   const Process& process = plan.processes[4];
   ASSERT_EQ(ProcessName(plan, process), "worker.1");
@@ -33,7 +33,7 @@ removed from what it inherits
 )");
 }
 
-TEST(ExplainedEnvironment, DoesNotCallRemovedWhatIsSetAgain) {
+TEST(ExplainedEnvironment, DoesNotListAVariableSetAgainAsRemoved) {
   Plan plan = ParameterServerPlan();
   plan.roles[2].unset = {"RANK_ID"};
   for (const ExplainedVariable& variable : ExplainEnvironment(plan, plan.processes[4], {})) {

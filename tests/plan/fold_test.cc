@@ -1,4 +1,4 @@
-// Tests folding: shared values are stored once, however the plan was built.
+// Tests folding: values that all processes share are stored once, however the plan was built.
 #include "plan/plan/fold.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ Plan TwoWorkers() {
   return plan;
 }
 
-TEST(Fold, MovesWhatAllShareIntoTheRole) {
+TEST(Fold, MovesSharedValuesIntoTheRole) {
   Plan plan = TwoWorkers();
   for (Process& process : plan.processes) {
     process.command = std::vector<Text>{"train"};
@@ -38,7 +38,7 @@ TEST(Fold, MovesWhatAllShareIntoTheRole) {
   EXPECT_EQ(plan.processes[1].env, (Variables{{"RANK", "1"}}));
 }
 
-TEST(Fold, MovesWhatDiffersIntoTheProcesses) {
+TEST(Fold, MovesDifferingValuesIntoTheProcesses) {
   Plan plan = TwoWorkers();
   plan.roles[0].command = {"train"};
   plan.roles[0].env = {{"A", "role"}, {"B", "role"}};
@@ -60,7 +60,7 @@ TEST(Fold, KeepsAVariableThatOneProcessLacksOutOfTheRole) {
   EXPECT_EQ(plan.processes[0].env.size(), 1U);
 }
 
-TEST(Fold, LeavesNothingInARoleWithoutProcesses) {
+TEST(Fold, EmptiesARoleWithoutProcesses) {
   Plan plan = TwoWorkers();
   plan.processes.clear();
   plan.roles[0].command = {"train"};
@@ -70,7 +70,7 @@ TEST(Fold, LeavesNothingInARoleWithoutProcesses) {
   EXPECT_TRUE(plan.roles[0].command.empty() && plan.roles[0].env.empty() && plan.roles[0].unset.empty());
 }
 
-TEST(Fold, ChangesNothingThatAProcessHas) {
+TEST(Fold, ChangesNoEffectiveValueOfAProcess) {
   std::mt19937 random(11);
   for (int round = 0; round < 300; ++round) {
     const Plan plan = RandomPlan(random);

@@ -37,7 +37,7 @@ std::string OneRule(const std::function<std::string(const Process&)>& text) {
   return folded.size() == 1 && folded[0].rule ? folded[0].text : "no rule";
 }
 
-TEST(FoldedTexts, TellWhatAllHaveOnce) {
+TEST(FoldedTexts, ShowSharedTextsOnce) {
   const auto folded = Fold(Workers(), [](const Process&) { return "same 7"; });
   ASSERT_EQ(folded.size(), 1);
   EXPECT_EQ(folded[0].text, "same 7");
@@ -45,7 +45,7 @@ TEST(FoldedTexts, TellWhatAllHaveOnce) {
   EXPECT_EQ(ProcessesText(Workers(), folded[0].processes), "worker 0-7");
 }
 
-TEST(FoldedTexts, FindThePositionThatTheyFollowFrom) {
+TEST(FoldedTexts, FindAFormulaOfThePosition) {
   EXPECT_EQ(OneRule([](const Process& p) { return std::to_string(*p.rank); }), "{rank}");
   EXPECT_EQ(OneRule([](const Process& p) { return std::to_string(p.local_rank); }), "{local_rank}");
   EXPECT_EQ(OneRule([](const Process& p) { return std::to_string(p.stage * 16); }), "{stage × 16}");
@@ -61,36 +61,36 @@ TEST(FoldedTexts, FindNumbersInsideTexts) {
             "run/worker.{rank} on 10.0.0.{host}");
 }
 
-TEST(FoldedTexts, SayNoRuleThatDoesNotHoldForAll) {
+TEST(FoldedTexts, ShowNoFormulaThatDoesNotHoldForAll) {
   const auto folded = Fold(Workers(), [](const Process& p) { return *p.rank == 3 ? "99" : std::to_string(*p.rank); });
   EXPECT_EQ(folded.size(), 8);
   EXPECT_FALSE(folded[0].rule);
 }
 
-TEST(FoldedTexts, SayNoRuleThatTwoPointsAlwaysHave) {
+TEST(FoldedTexts, ShowNoFormulaForOnlyTwoPoints) {
   const auto folded = Fold(Workers(2), [](const Process& p) { return *p.rank == 0 ? "40" : "47"; });
   EXPECT_EQ(folded.size(), 2);
 }
 
-TEST(FoldedTexts, PutEqualOnesTogetherWhereThereIsNoRule) {
+TEST(FoldedTexts, GroupEqualTextsWithoutAFormula) {
   const auto folded = Fold(Workers(), [](const Process& p) { return *p.rank < 4 || *p.rank == 7 ? "a" : "b"; });
   ASSERT_EQ(folded.size(), 2);
   EXPECT_EQ(ProcessesText(Workers(), folded[0].processes), "worker 0-3,7");
   EXPECT_EQ(ProcessesText(Workers(), folded[1].processes), "worker 4-6");
 }
 
-TEST(FoldedTexts, LeaveNumbersAloneThatDoNotReadBack) {
+TEST(FoldedTexts, IgnoreNumbersThatDoNotRoundTrip) {
   const auto folded = Fold(Workers(3), [](const Process& p) { return "00" + std::to_string(*p.rank); });
   EXPECT_EQ(folded.size(), 3) << "007 is not a number";
 }
 
-TEST(FoldedTexts, CallTheOnlyProcessOfARoleByItsRole) {
+TEST(FoldedTexts, NameARolesOnlyProcessByItsRole) {
   const std::vector<std::uint32_t> first = {0};
   EXPECT_EQ(ProcessesText(Workers(1), first), "worker");
   EXPECT_EQ(ProcessesText(Workers(2), first), "worker 0");
 }
 
-TEST(FoldedTexts, AreOfSoManyProcessesWhereTheListWouldBeLong) {
+TEST(FoldedTexts, CountProcessesInsteadOfALongList) {
   EXPECT_EQ(ShortProcessesText("worker 0-3,7"), "worker 0-3,7");
   EXPECT_EQ(ShortProcessesText("worker"), "worker");
   EXPECT_EQ(ShortProcessesText("worker 1,3,5,7,9,11-13"), "8 of worker 1-13");

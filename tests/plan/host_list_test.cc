@@ -1,4 +1,4 @@
-// Host lists and host files as people write them.
+// Tests parsing of host lists and host files.
 #include "plan/hosts/host_list.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ std::string Read(std::string_view text) {
   return names;
 }
 
-TEST(HostList, ReadsNamesRangesAndDevices) {
+TEST(HostList, ParsesNamesRangesAndDevices) {
   EXPECT_EQ(Read("n1"), "n1");
   EXPECT_EQ(Read("n[1-3]:8"), "n1/8 n2/8 n3/8");
   EXPECT_EQ(Read("n[01-03,7],login:4"), "n01 n02 n03 n7 login/4");
@@ -29,7 +29,7 @@ TEST(HostList, ReadsNamesRangesAndDevices) {
   EXPECT_EQ(Read("me@n1:0,192.0.2.1,[2001:db8::1]:2"), "me@n1/0 192.0.2.1! 2001:db8::1/2!");
 }
 
-TEST(HostList, RefusesWhatItCannotRead) {
+TEST(HostList, RefusesInvalidText) {
   for (const char* text : {"",
                            ",",
                            "n1,",
@@ -69,14 +69,14 @@ TEST(HostList, RefusesWhatItCannotRead) {
   EXPECT_EQ(Read("n[0-18446744073709551615]"), "--host: more than 65536 hosts");
 }
 
-TEST(HostFile, ReadsTheKindsOfOtherLaunchers) {
+TEST(HostFile, ParsesTheFormatsOfOtherLaunchers) {
   const auto hosts =
       ParseHostFile("# two racks\nn1 slots=8\nn2 slots=4 max_slots=8\n\n  n[3-4]:2  # more\nn5 6\r\nn6", "hosts");
   ASSERT_TRUE(hosts);
   EXPECT_EQ(HostListText(*hosts), "n1:8,n2:4,n[3-4]:2,n5:6,n6");
 }
 
-TEST(HostFile, SaysWhichLineIsWrong) {
+TEST(HostFile, NamesAnInvalidLine) {
   const auto hosts = ParseHostFile("n1\nn2 slots=many\n", "hosts");
   ASSERT_FALSE(hosts);
   EXPECT_EQ(hosts.error().front().place, (Place{"hosts", 2}));
@@ -86,7 +86,7 @@ TEST(HostFile, SaysWhichLineIsWrong) {
   EXPECT_FALSE(ParseHostFile("# nobody\n", "hosts"));
 }
 
-TEST(HostList, LeavesOutWhatIsExcluded) {
+TEST(HostList, OmitsExcludedHosts) {
   const auto all = *ParseHostList("n[1-4]:8", "--host");
   EXPECT_EQ(HostListText(*WithoutHosts(all, *ParseHostList("n[2-3]", "--exclude"))), "n1:8,n4:8");
   const auto unknown = WithoutHosts(all, *ParseHostList("n9", "--exclude"));

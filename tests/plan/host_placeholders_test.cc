@@ -23,7 +23,7 @@ Plan TwoHosts() {
 }
 
 bool IsTold(const Plan& plan, std::uint32_t process, std::uint32_t host) {
-  return IsToldOf(plan, plan.processes[process], host);
+  return RefersToHost(plan, plan.processes[process], host);
 }
 
 TEST(HostPlaceholders, AreNamesAddressesDevicesAndPorts) {
@@ -39,7 +39,7 @@ TEST(HostPlaceholders, AreNamesAddressesDevicesAndPorts) {
   EXPECT_FALSE(IsTold(plan, 0, 1));
 }
 
-TEST(HostPlaceholders, AreFoundWhereverAProcessFindsText) {
+TEST(HostPlaceholders, AreFoundInEveryTextOfAProcess) {
   const Text text("${muster:host_name:1}");
   const auto with = [&](const auto& put) {
     Plan plan = TwoHosts();
@@ -60,7 +60,7 @@ TEST(HostPlaceholders, AreFoundWhereverAProcessFindsText) {
   EXPECT_FALSE(IsTold(own, 1, 1));
 }
 
-TEST(HostPlaceholders, OfARoleDoNotCountWhereTheProcessSaysOtherwise) {
+TEST(HostPlaceholders, OfARoleDoNotCountIfTheProcessOverridesThem) {
   Plan plan = TwoHosts();
   plan.roles[0].env["A"] = Text("${muster:host_name:1}");
   plan.processes[0].env["A"] = Text("nobody");
@@ -68,7 +68,7 @@ TEST(HostPlaceholders, OfARoleDoNotCountWhereTheProcessSaysOtherwise) {
   EXPECT_TRUE(IsTold(plan, 1, 1));
 }
 
-TEST(HostPlaceholders, OfFilesAreEverybodys) {
+TEST(HostPlaceholders, OfFilesCountForEveryProcess) {
   Plan plan = TwoHosts();
   EXPECT_FALSE(FilesMentionHost(plan, 1));
   plan.files["hosts"] = {Text("${muster:host_name:0}\n${muster:host_name:1}\n")};

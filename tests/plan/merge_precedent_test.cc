@@ -1,4 +1,4 @@
-// Tests that a merge decision is reused exactly as long as merging again would give the same result.
+// Tests that a merge decision is reused exactly as long as merging again would yield the same result.
 #include "plan/environment/merge_precedent.h"
 
 #include <random>
@@ -18,7 +18,7 @@ std::vector<const EnvironmentLayer*> Pointers(const Layers& layers) {
   return pointers;
 }
 
-// Both ways; they must agree.
+// Merges with and without the stored decision; both results must agree.
 Result<MergedEnvironment> Merged(MergePrecedent& precedent, const Layers& layers, const Variables& shared = {}) {
   const auto pointers = Pointers(layers);
   auto anew = MergeEnvironment(pointers, false, shared);
@@ -61,7 +61,7 @@ TEST(MergePrecedent, EndsWithOtherNames) {
   }
 }
 
-TEST(MergePrecedent, RefusesAsMergingAnewDoes) {
+TEST(MergePrecedent, RefusesLikeMergingAgain) {
   MergePrecedent precedent;
   const EnvironmentLayer contract = {Layer::kContract, "contract x", {{"RANK", To("0")}}};
   EXPECT_TRUE(Merged(precedent, {{Layer::kEach, "", {{"A", To("1")}}}, contract}));
@@ -70,7 +70,7 @@ TEST(MergePrecedent, RefusesAsMergingAnewDoes) {
   EXPECT_TRUE(Merged(precedent, {{Layer::kEach, "", {{"A", To("2")}}}, contract}));
 }
 
-TEST(MergePrecedent, HoldsForAJoinedPathWhileItsPartsAreTheSame) {
+TEST(MergePrecedent, HoldsForAJoinedPathWhileItsPartsAreUnchanged) {
   MergePrecedent precedent;
   LayerVariable begin = To("/muster");
   begin.prepend = true;
@@ -83,7 +83,7 @@ TEST(MergePrecedent, HoldsForAJoinedPathWhileItsPartsAreTheSame) {
   ASSERT_TRUE(Merged(precedent, {{Layer::kRole, "", {}}, {Layer::kMuster, "", {{"PYTHONPATH", begin}}}}));
 }
 
-TEST(MergePrecedent, AgreesWithMergingAnewOnAnyLayers) {
+TEST(MergePrecedent, AgreesWithMergingAgainOnAnyLayers) {
   std::mt19937 random(7);
   const auto upto = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
   const std::vector<std::string> names = {"A", "B", "C", "D", "RANK", "RANK_*", "A*"};
@@ -96,7 +96,7 @@ TEST(MergePrecedent, AgreesWithMergingAnewOnAnyLayers) {
     Variables shared;
     for (int process = 0; process < 12; ++process) {
       for (EnvironmentLayer& layer : layers) {
-        if (process > 0 && upto(3) > 0) {  // other values only
+        if (process > 0 && upto(3) > 0) {  // changes only values
           for (auto& [name, variable] : layer.variables) {
             if (variable.value) variable.value = values[upto(4)];
           }
@@ -125,7 +125,7 @@ TEST(MergePrecedent, AgreesWithMergingAnewOnAnyLayers) {
   }
 }
 
-TEST(RefilledLayer, HoldsWhatWasGivenSinceItsBeginning) {
+TEST(RefilledLayer, HoldsOnlyVariablesSinceItsReset) {
   RefilledLayer refilled(Layer::kContract, "contract x");
   const std::vector<std::vector<std::string>> rounds = {{"B", "A"}, {"B", "A"}, {"B"},      {"A", "B"}, {},
                                                         {"C", "A"}, {"C", "B"}, {"C", "C"}, {"B", "C"}};

@@ -27,7 +27,7 @@ std::vector<PlanHost> Hosts(std::initializer_list<std::uint32_t> devices) {
   return hosts;
 }
 
-// "0:0,1 0:2,3 1:0,1": host and devices of every process, in order.
+// Returns host and devices of every process in order, such as "0:0,1 0:2,3 1:0,1".
 std::string Shown(const Result<std::vector<Placed>>& placed) {
   if (!placed) return placed.error().front().kind;
   std::string text;
@@ -45,13 +45,13 @@ TEST(Placement, PacksProcessesWithDevices) {
   EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 2, 4)}, Hosts({2, 4, 4}))), "1:0,1,2,3 2:0,1,2,3");
 }
 
-TEST(Placement, DealsProcessesWithoutDevicesInEqualBlocks) {
+TEST(Placement, PlacesProcessesWithoutDevicesInEqualBlocks) {
   EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 5)}, Hosts({4, 4}))), "0 0 0 1 1");
   EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 7)}, Hosts({0, 0, 0}))), "0 0 0 1 1 2 2");
   EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 2)}, Hosts({0, 0, 0}))), "0 1");
 }
 
-TEST(Placement, DoesAsTheSpreadSays) {
+TEST(Placement, FollowsTheSpread) {
   RoleLayout packed = Role("worker", 3);
   packed.spread = Spread::kPack;
   EXPECT_EQ(Shown(PlaceProcesses({packed}, Hosts({1, 1}))), "0 0 0");
@@ -78,7 +78,7 @@ TEST(Placement, CountsPerHost) {
   EXPECT_EQ(Shown(PlaceProcesses({role}, Hosts({4, 3}))), "devices");
 }
 
-TEST(Placement, KeepsToTheHostsOfTheRoleInTheirOrder) {
+TEST(Placement, UsesTheHostsOfTheRoleInTheirOrder) {
   RoleLayout role = Role("worker", 3, 1);
   role.hosts = {2, 0};
   EXPECT_EQ(Shown(PlaceProcesses({role}, Hosts({2, 2, 2}))), "2:0 2:1 0:0");
@@ -88,12 +88,12 @@ TEST(Placement, KeepsToTheHostsOfTheRoleInTheirOrder) {
   EXPECT_EQ(Shown(PlaceProcesses({role}, Hosts({2, 2, 2}))), "placement");
 }
 
-TEST(Placement, GivesNoDeviceToTwoRoles) {
+TEST(Placement, AssignsNoDeviceToTwoRoles) {
   EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 2, 2), Role("evaluator", 3, 1)}, Hosts({3, 4}))),
             "0:0,1 1:0,1 0:2 1:2 1:3");
 }
 
-TEST(Placement, SaysHowManyDevicesAreLacking) {
+TEST(Placement, ReportsHowManyDevicesAreMissing) {
   const auto placed = PlaceProcesses({Role("evaluator", 1, 1), Role("worker", 8, 1)}, Hosts({4, 4}));
   ASSERT_FALSE(placed);
   const Diagnostic& diagnostic = placed.error().front();
@@ -110,7 +110,7 @@ TEST(Placement, KeepsTheDevicesOfAProcessOnOneHost) {
   EXPECT_EQ(placed.error().front().notes.front().message, "all devices of a process are on one host");
 }
 
-TEST(Placement, ReportsEveryRoleThatCanNotBePlaced) {
+TEST(Placement, ReportsEveryRoleThatCannotBePlaced) {
   RoleLayout both = Role("other", 1);
   both.per_host = 1;
   RoleLayout neither = Role("third", 1);
@@ -141,7 +141,7 @@ TEST(Placement, PlacesAMillionProcesses) {
   EXPECT_EQ(*placed->back().rank, kMaxProcesses - 1);
 }
 
-TEST(Placement, RanksTheRolesOfOneWorldOneAfterTheOther) {
+TEST(Placement, RanksTheRolesOfOneWorldConsecutively) {
   const auto placed = PlaceProcesses(
       {Role("chief", 1, 0, "trainer"), Role("helper", 2), Role("worker", 3, 0, "trainer")}, Hosts({0, 0}));
   ASSERT_TRUE(placed);
@@ -156,8 +156,8 @@ TEST(Placement, RanksTheRolesOfOneWorldOneAfterTheOther) {
             "1/4 local 1/3; 2/4 local 2/3; 3/4 local 0/1; ");  // workers on hosts 0, 0 and 1
 }
 
-// Random layouts; every property of the header holds for each that can be placed.
-TEST(Placement, HoldsItsPromisesForRandomLayouts) {
+// Every property in the header must hold for each random layout that can be placed.
+TEST(Placement, KeepsItsInvariantsForRandomLayouts) {
   std::mt19937 random(7);
   int placed_layouts = 0;
   for (int round = 0; round < 2000; ++round) {

@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-TEST(PlanCheck, IsContentWithWhatMusterMakes) {
+TEST(PlanCheck, AcceptsMustersOwnPlans) {
   EXPECT_TRUE(ValidatePlan(ParameterServerPlan()).empty());
   EXPECT_TRUE(ValidatePlan(Plan{}).empty());
   std::mt19937 random(51);
@@ -23,15 +23,15 @@ TEST(PlanCheck, IsContentWithWhatMusterMakes) {
   }
 }
 
-TEST(PlanCheck, RefusesWhatCouldNotBeRunOrShouldNot) {
+TEST(PlanCheck, RefusesUnrunnableAndDangerousPlans) {
   struct Case {
     void (*damage)(Plan&);
     const char* message_has;
   };
   const Case cases[] = {
-      {[](Plan& p) { p.roles[0].name = "a/b"; }, "a role has the name"},
-      {[](Plan& p) { p.roles[0].name = ""; }, "a role has the name"},
-      {[](Plan& p) { p.roles[0].name = ".."; }, "a role has the name"},
+      {[](Plan& p) { p.roles[0].name = "a/b"; }, "a role has an invalid name"},
+      {[](Plan& p) { p.roles[0].name = ""; }, "a role has an invalid name"},
+      {[](Plan& p) { p.roles[0].name = ".."; }, "a role has an invalid name"},
       {[](Plan& p) { p.roles[0].name = "worker"; }, "two roles"},
       {[](Plan& p) { p.roles[0].stop.signal = "TERMINATE"; }, "unknown signal"},
       {[](Plan& p) { p.roles[0].stop.signal = "SIGTERM"; }, "unknown signal"},
@@ -40,62 +40,62 @@ TEST(PlanCheck, RefusesWhatCouldNotBeRunOrShouldNot) {
       {[](Plan& p) {
          p.device_use.given = {1, 0, 2, 3};
        },
-       "not ascending"},
-      {[](Plan& p) { p.device_use.given = {5}; }, "not as many devices as are given"},
+       "not in ascending order"},
+      {[](Plan& p) { p.device_use.given = {5}; }, "does not have as many devices as are given"},
       {[](Plan& p) { p.roles[0].env["A"] = "${muster:devices:0:4}"; }, "names device 4"},
       {[](Plan& p) { p.roles[0].env["A"] = "${muster:devices:1:0}"; }, "names no host"},
-      {[](Plan& p) { p.roles[0].cores.kind = CoreUse::Kind::kCount; }, "no possible cores"},
-      {[](Plan& p) { p.roles[0].cores.count = 2; }, "no possible cores"},
+      {[](Plan& p) { p.roles[0].cores.kind = CoreUse::Kind::kCount; }, "an invalid number or list of cores"},
+      {[](Plan& p) { p.roles[0].cores.count = 2; }, "an invalid number or list of cores"},
       {[](Plan& p) {
          p.roles[0].cores = {CoreUse::Kind::kList, 0, {1, 1}};
        },
-       "no possible cores"},
+       "an invalid number or list of cores"},
       {[](Plan& p) {
          p.hosts.push_back({"host0", 1});
        },
        "two hosts"},
       {[](Plan& p) { p.ports["scheduler"].host = 1; }, "on no host"},
       {[](Plan& p) { p.ports["scheduler"].owner = "scheduler.1"; }, "belongs to no process"},
-      {[](Plan& p) { p.ports["a b"] = {}; }, "a port has the name"},
-      {[](Plan& p) { p.files["files/../../etc/passwd"] = {}; }, "a file has the path"},
-      {[](Plan& p) { p.files["/etc/passwd"] = {}; }, "a file has the path"},
-      {[](Plan& p) { p.files["files/"] = {}; }, "a file has the path"},
-      {[](Plan& p) { p.files["files/a//b"] = {}; }, "a file has the path"},
-      {[](Plan& p) { p.files["files/./b"] = {}; }, "a file has the path"},
-      {[](Plan& p) { p.files["journal.jsonl"] = {}; }, "a file has the path"},
+      {[](Plan& p) { p.ports["a b"] = {}; }, "a port has an invalid name"},
+      {[](Plan& p) { p.files["files/../../etc/passwd"] = {}; }, "a file has an invalid path"},
+      {[](Plan& p) { p.files["/etc/passwd"] = {}; }, "a file has an invalid path"},
+      {[](Plan& p) { p.files["files/"] = {}; }, "a file has an invalid path"},
+      {[](Plan& p) { p.files["files/a//b"] = {}; }, "a file has an invalid path"},
+      {[](Plan& p) { p.files["files/./b"] = {}; }, "a file has an invalid path"},
+      {[](Plan& p) { p.files["journal.jsonl"] = {}; }, "a file has an invalid path"},
       {[](Plan& p) { p.secrets["key"] = {}; }, "no source"},
       {[](Plan& p) {
          p.activation = {{ActivationStep::Kind::kSource, "set_env.sh"}};
        },
-       "is not a path from '/' on"},
+       "is not an absolute path"},
       {[](Plan& p) {
          p.activation = {{ActivationStep::Kind::kModule, ""}};
        },
-       "or no name"},
+       "or not a valid name"},
       {[](Plan& p) {
          p.activation = {{ActivationStep::Kind::kModule, "--force"}};
        },
-       "or no name"},
+       "or not a valid name"},
       {[](Plan& p) {
          p.activation = {{ActivationStep::Kind::kConda, "-p"}};
        },
-       "or no name"},
+       "or not a valid name"},
       {[](Plan& p) {
          p.activation = {{ActivationStep::Kind::kConda, std::string(5000, 'x')}};
        },
-       "or no name"},
+       "or not a valid name"},
       {[](Plan& p) {
          p.activation = {{ActivationStep::Kind::kConda, "a\xff"}};
        },
-       "no UTF-8"},
+       "not UTF-8"},
       {[](Plan& p) {
          p.activation = {{ActivationStep::Kind::kSource, "/${muster:run_dir}"}};
        },
-       "holds a hole"},
+       "contains a placeholder"},
       {[](Plan& p) {
          p.activation.assign(1001, {ActivationStep::Kind::kConda, "a"});
        },
-       "too many steps"},
+       "too many activation steps"},
       {[](Plan& p) {
          p.secrets["key"] = {"A", "/b"};
        },
@@ -135,16 +135,16 @@ TEST(PlanCheck, RefusesWhatCouldNotBeRunOrShouldNot) {
       {[](Plan& p) { p.name = "\xc0\x80"; }, "its name"},
       {[](Plan& p) { p.name = "$(touch${IFS}X)"; }, "its name"},
       {[](Plan& p) { p.name = "../x"; }, "its name"},
-      {[](Plan& p) { p.hosts[0].label = "$(touch${IFS}X)"; }, "a host has the label"},
+      {[](Plan& p) { p.hosts[0].label = "$(touch${IFS}X)"; }, "a host has an invalid label"},
       {[](Plan& p) { p.time_limit_ms = 0xffffffffffffffffULL; }, "one of its limits"},
       {[](Plan& p) { p.roles[0].limits.log_bytes = kLeastLogBytes - 1; }, "the limit of the logs of role"},
       {[](Plan& p) { p.roles[0].limits.log_bytes = kMostLogBytes + 1; }, "the limit of the logs of role"},
       {[](Plan& p) { p.roles[0].limits.silent_ms = 0xffffffffffffffffULL; }, "a limit of role"},
-      {[](Plan& p) { p.roles[0].after = {9}; }, "comes after no role"},
+      {[](Plan& p) { p.roles[0].after = {9}; }, "starts after an unknown role"},
       {[](Plan& p) {
          p.roles[2].after = {1, 0};
        },
-       "twice after one"},
+       "twice after the same one"},
       {[](Plan& p) { p.roles[1].after = {1}; }, "waits for itself"},
       {[](Plan& p) {
          p.roles[0].after = {2};
@@ -153,13 +153,13 @@ TEST(PlanCheck, RefusesWhatCouldNotBeRunOrShouldNot) {
        },
        "waits for itself"},
       {[](Plan& p) { p.roles[0].ready.kind = Readiness::Kind::kCommand; }, "has no command"},
-      {[](Plan& p) { p.roles[0].ready.command = {"x"}; }, "not asked for"},
-      {[](Plan& p) { p.roles[0].ready.every_ms = 0; }, "without a pause"},
+      {[](Plan& p) { p.roles[0].ready.command = {"x"}; }, "has one although its kind is not command"},
+      {[](Plan& p) { p.roles[0].ready.every_ms = 0; }, "without an interval"},
       {[](Plan& p) { p.roles[0].ready.what = "${muster:port:none}"; }, "names no port"},
       {[](Plan& p) { p.processes[0].ready_what = "${muster:port:none}"; }, "names no port"},
       {[](Plan& p) { p.roles[0].restart.signals = {"SIGKILL"}; }, "unknown signal"},
       {[](Plan& p) { p.roles[0].restart.codes = {256}; }, "impossible exit code"},
-      {[](Plan& p) { p.roles[0].restart.codes.resize(2'000); }, "too many endings"},
+      {[](Plan& p) { p.roles[0].restart.codes.resize(2'000); }, "restarts after too many exit codes and signals"},
       {[](Plan& p) { p.roles[0].env["A"] = "${muster:port:none}"; }, "names no port"},
       {[](Plan& p) { p.roles[0].env["A"] = "${muster:host_name:1}"; }, "names no host"},
       {[](Plan& p) { p.roles[0].env["A"] = "${muster:secret:none}"; }, "names no secret"},
@@ -193,11 +193,11 @@ TEST(PlanCheck, RefusesWhatCouldNotBeRunOrShouldNot) {
       {[](Plan& p) {
          p.roles[0].command = {"a", "${muster:inherited_path:PATH}"};
        },
-       "is no variable"},
-      {[](Plan& p) { p.files["files/a"] = {"${muster:inherited_path:PATH}"}; }, "is no variable"},
+       "is not a variable"},
+      {[](Plan& p) { p.files["files/a"] = {"${muster:inherited_path:PATH}"}; }, "is not a variable"},
       {[](Plan& p) { p.files["files/a"] = {"${muster:inherited:A:1}"}; }, "cannot be inherited"},
-      {[](Plan& p) { p.roles[0].env["A"] = "x${muster:inherited:A:1}"; }, "not the whole of one"},
-      {[](Plan& p) { p.roles[0].context["set_context.x"] = "${muster:inherited_path:PATH}"; }, "is no variable"},
+      {[](Plan& p) { p.roles[0].env["A"] = "x${muster:inherited:A:1}"; }, "not the whole value of a variable"},
+      {[](Plan& p) { p.roles[0].context["set_context.x"] = "${muster:inherited_path:PATH}"; }, "is not a variable"},
       {[](Plan& p) { p.roles[0].context["mode"] = 1; }, "context attribute"},
       {[](Plan& p) { p.roles[0].context["a.b.c"] = 1; }, "context attribute"},
       {[](Plan& p) { p.roles[0].context["set_context.x"] = std::numeric_limits<double>::infinity(); }, "not finite"},
@@ -230,7 +230,7 @@ TEST(PlanCheck, RefusesValuesThatAreNestedTooDeeply) {
   EXPECT_NE(ValidatePlan(plan).front().message.find("nested too deeply"), std::string::npos);
 }
 
-TEST(PlanCheck, TakesSecretsThatAreWholeValues) {
+TEST(PlanCheck, AcceptsSecretsThatAreWholeValues) {
   Plan plan = ParameterServerPlan();
   plan.secrets["k"] = {"K", ""};
   plan.secrets["f"] = {"", "/run/secrets/f"};
@@ -240,7 +240,7 @@ TEST(PlanCheck, TakesSecretsThatAreWholeValues) {
   EXPECT_TRUE(ValidatePlan(plan).empty()) << ValidatePlan(plan).front().message;
 }
 
-TEST(PlanCheck, SaysNoMoreThanTwentyThings) {
+TEST(PlanCheck, ReportsAtMostTwentyProblems) {
   Plan plan = ParameterServerPlan();
   for (int i = 0; i < 100; ++i) plan.ports["bad name " + std::to_string(i)] = {};
   EXPECT_EQ(ValidatePlan(plan).size(), 20U);

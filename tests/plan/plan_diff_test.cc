@@ -32,8 +32,8 @@ TEST(PlanDiff, FindsNothingBetweenAPlanAndItself) {
   }
 }
 
-// Every change that makes a different plan must be reported.
-TEST(PlanDiff, FindsSomethingWhereverTheIdsDiffer) {
+// Every change of a plan's id must be reported as a difference.
+TEST(PlanDiff, FindsADifferenceWheneverIdsDiffer) {
   std::mt19937 random(11);
   for (int i = 0; i < 200; ++i) {
     Plan a = RandomPlan(random);
@@ -45,7 +45,7 @@ TEST(PlanDiff, FindsSomethingWhereverTheIdsDiffer) {
   }
 }
 
-TEST(PlanDiff, FindsEveryKindOfOneChange) {
+TEST(PlanDiff, FindsEveryKindOfChange) {
   const Plan plan = ParameterServerPlan();
   const auto changed = [&](auto change) {
     Plan other = plan;
@@ -70,7 +70,7 @@ TEST(PlanDiff, FindsEveryKindOfOneChange) {
   EXPECT_NE(Find(changed([](Plan& p) { p.ports["scheduler"].number = 7; }), Kind::kPlan, "port scheduler"), nullptr);
 }
 
-// Prevents: of a generated file only the first line that differs is shown.
+// Prevents: only the first differing line of a generated file is shown.
 TEST(PlanDiff, HasAllChangedLinesOfAFile) {
   Plan a = ParameterServerPlan();
   a.files["conf.txt"].content = "a\nb\nc\nd\ne\nf\ng\nh\n";
@@ -92,7 +92,7 @@ TEST(PlanDiff, HasAllChangedLinesOfAFile) {
   EXPECT_NE(DiffJson(diff).find("\"+i\""), std::string::npos) << DiffJson(diff);
 }
 
-TEST(PlanDiff, TellsAWordByTheFlagBeforeIt) {
+TEST(PlanDiff, NamesAWordByTheFlagBeforeIt) {
   Plan a = ParameterServerPlan();
   a.roles[2].command = {"train", "--lr", "0.1"};
   Plan b = a;
@@ -106,7 +106,7 @@ TEST(PlanDiff, TellsAWordByTheFlagBeforeIt) {
   EXPECT_EQ(changes[0].texts[0].after, "0.2");
 }
 
-TEST(PlanDiff, FoldsWhatProcessesHaveForThemselves) {
+TEST(PlanDiff, FoldsValuesOfSingleProcesses) {
   Plan a = ParameterServerPlan();
   Plan b = a;
   for (Process& process : a.processes) {
@@ -134,8 +134,8 @@ TEST(PlanDiff, ComparesTwoProcessesOfOnePlan) {
   EXPECT_EQ(rank->texts[0].processes, "");
 }
 
-// Thousands of processes, each with values of its own, within the time that a test has in any case.
-TEST(PlanDiff, TakesThousandsOfProcesses) {
+// Thousands of processes with differing values must be compared within a test's ordinary time limit.
+TEST(PlanDiff, ComparesThousandsOfProcesses) {
   Plan a = ParameterServerPlan();
   a.processes.resize(3);
   for (std::uint32_t i = 0; i < 4'096; ++i) {
@@ -155,7 +155,7 @@ TEST(PlanDiff, TakesThousandsOfProcesses) {
 
 PlanChange Change(Kind kind, const std::string& name) { return {kind, "", name, {}}; }
 
-TEST(PlanDiff, PutsEveryChangeDownToWhatDoesItAlone) {
+TEST(PlanDiff, AttributesEveryChangeToItsSingleCause) {
   const std::vector<PlanChange> changes = {Change(Kind::kDerived, "a"), Change(Kind::kDerived, "b"),
                                            Change(Kind::kDerived, "ab"), Change(Kind::kDerived, "odd")};
   std::vector<PlanCause> causes(2);
@@ -168,7 +168,7 @@ TEST(PlanDiff, PutsEveryChangeDownToWhatDoesItAlone) {
       (std::vector<CausedChanges>{{{0}, {0}, false}, {{1}, {1}, false}, {{0, 1}, {2}, false}, {{0, 1}, {3}, true}}));
 }
 
-TEST(PlanDiff, PutsTheRestDownToCausesThatCouldNotBeTried) {
+TEST(PlanDiff, AttributesTheRestToCausesThatCouldNotBeTried) {
   const std::vector<PlanChange> changes = {Change(Kind::kDerived, "a"), Change(Kind::kDerived, "b")};
   std::vector<PlanCause> causes(2);
   causes[0].alone = {{changes[0]}};
@@ -176,13 +176,13 @@ TEST(PlanDiff, PutsTheRestDownToCausesThatCouldNotBeTried) {
   EXPECT_EQ(GroupByCause(changes, causes), (std::vector<CausedChanges>{{{0}, {0}, false}, {{1}, {1}, false}}));
 }
 
-TEST(PlanDiff, PutsEverythingDownToASingleCause) {
+TEST(PlanDiff, AttributesEverythingToASingleCause) {
   const std::vector<PlanChange> changes = {Change(Kind::kDerived, "a"), Change(Kind::kPlan, "b")};
   EXPECT_EQ(GroupByCause(changes, std::vector<PlanCause>(1)), (std::vector<CausedChanges>{{{0}, {0, 1}, false}}));
   EXPECT_EQ(GroupByCause(changes, {}), (std::vector<CausedChanges>{{{}, {0, 1}, false}}));
 }
 
-TEST(PlanDiffText, ShowsNothingThatCouldCommandATerminal) {
+TEST(PlanDiffText, EscapesTerminalControlSequences) {
   PlanDifference diff;
   diff.a = {"a\x1b[31m", "1"};
   diff.b = {"b", "2"};

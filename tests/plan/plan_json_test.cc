@@ -28,7 +28,7 @@ const Value& At(const Value& value, const char* key) {
   return map->at(key);
 }
 
-TEST(PlanJson, ShowsEveryProcessWithAllItHas) {
+TEST(PlanJson, ShowsEveryProcessInFull) {
   const Plan plan = ParameterServerPlan();
   const Value json = Parsed(PlanToJson(plan, Value(Value::List{Value::Map{{"file", "ps.lua"}}})));
   EXPECT_EQ(At(json, "format"), Value(1));
@@ -54,7 +54,7 @@ TEST(PlanJson, ShowsEveryProcessWithAllItHas) {
   EXPECT_TRUE(At(processes[0], "rank").IsNull());
 }
 
-TEST(PlanJson, ReadsPlansThatAreOlderThanAField) {
+TEST(PlanJson, ReadsPlansOlderThanAField) {
   const Plan plan = ParameterServerPlan();
   std::string json = PlanToJson(plan);
   for (const std::string younger : {",\n \"accept_release\": false", ",\n \"activation\": []"}) {
@@ -74,14 +74,14 @@ TEST(PlanJson, PutsEveryProcessOnItsOwnLine) {
   EXPECT_EQ(lines, 7U);
 }
 
-TEST(PlanJson, LetsAProcessOverrideItsRole) {
+TEST(PlanJson, AllowsAProcessToOverrideItsRole) {
   Plan plan = ParameterServerPlan();
   plan.processes[3].env["MS_WORKER_NUM"] = "own";
   const Value json = Parsed(PlanToJson(plan));
   EXPECT_EQ(At(At((*At(json, "processes").AsList())[3], "env"), "MS_WORKER_NUM"), Value("own"));
 }
 
-TEST(PlanJson, ReadsBackAsTheSamePlanWithTheSameId) {
+TEST(PlanJson, RoundTripsWithTheSameId) {
   std::mt19937 random(41);
   for (int round = 0; round < 300; ++round) {
     Plan plan = round == 0 ? ParameterServerPlan() : RandomPlan(random);
@@ -100,7 +100,7 @@ std::string Replaced(std::string text, const std::string& what, const std::strin
   return at == std::string::npos ? text : text.replace(at, what.size(), by);
 }
 
-TEST(PlanJson, SaysWhichFieldIsWrong) {
+TEST(PlanJson, NamesAnInvalidField) {
   const std::string json = PlanToJson(ParameterServerPlan());
   struct Case {
     const char* what;
@@ -144,13 +144,13 @@ TEST(PlanJson, RefusesAPlanThatWasChangedByHand) {
   EXPECT_NE(plan.error().front().message.find("changed after it was written"), std::string::npos);
 }
 
-TEST(PlanJson, RefusesAPlanThatMayNotBeRun) {
+TEST(PlanJson, RefusesAnInvalidPlan) {
   const auto plan = PlanFromJson(Replaced(PlanToJson(ParameterServerPlan()), "\"index\":1", "\"index\":5"));
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().front().kind, "plan_invalid");
 }
 
-TEST(PlanJson, RefusesWhatIsNoJson) {
+TEST(PlanJson, RefusesInvalidJson) {
   for (const char* text : {"", "null", "[]", "{", "{}", "plan", "{\"format\": 1}", "\xff", "{\"a\": 1, \"a\": 2}"}) {
     const auto plan = PlanFromJson(text);
     ASSERT_FALSE(plan) << text;
@@ -160,7 +160,7 @@ TEST(PlanJson, RefusesWhatIsNoJson) {
   EXPECT_FALSE(PlanFromJson(std::string(kMaxPlanJsonBytes + 1, ' ')));
 }
 
-TEST(PlanJson, PassesOverFieldsThatItDoesNotKnow) {
+TEST(PlanJson, IgnoresUnknownFields) {
   const auto plan =
       PlanFromJson(Replaced(PlanToJson(ParameterServerPlan()), "\"inputs\": []", "\"inputs\": [], \"later\": 1"));
   EXPECT_TRUE(plan);

@@ -1,4 +1,4 @@
-// A plan on one screen.
+// Tests the summary of a plan on one screen.
 #include "plan/text/plan_summary.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ TEST(PlanSummary, HasRolesHostsValuesAndOneProcess) {
 }
 
 // Prevents: a plan of thousands of processes, or one with long values, scrolls off the screen.
-TEST(PlanSummary, FitsOnAScreenWhateverThePlan) {
+TEST(PlanSummary, FitsOnAScreenForAnyPlan) {
   Plan large = ParameterServerPlan();
   for (int i = 0; i < 200; ++i) {
     large.params["parameter_" + std::to_string(i)] = std::string(50, 'x');

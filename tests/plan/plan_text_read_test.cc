@@ -1,4 +1,4 @@
-// Tests parsing the canonical text, and comparing plans by their texts alone.
+// Tests parsing of the canonical text, and comparing plans by their texts alone.
 #include "plan/text/plan_text_read.h"
 
 #include <random>
@@ -23,7 +23,7 @@ std::vector<PlanChange> DiffOfTexts(const std::string& a, const std::string& b) 
 
 std::map<std::string, std::string> Spelled(const ContextValues& values) {
   std::map<std::string, std::string> spelled;
-  // A list is read as the text that spells it.
+  // A list is read as its text.
   for (const auto& [name, value] : values) {
     const std::string* text = value.AsString();
     spelled[name] = text != nullptr && text->starts_with("{") ? *text : ToText(value);
@@ -31,7 +31,7 @@ std::map<std::string, std::string> Spelled(const ContextValues& values) {
   return spelled;
 }
 
-TEST(PlanTextRead, HasWhatProcessesAreGivenOfAnyPlan) {
+TEST(PlanTextRead, ReadsTheInputsOfProcessesOfAnyPlan) {
   std::mt19937 random(20261122);
   for (int i = 0; i < 200; ++i) {
     Plan plan = RandomPlan(random);
@@ -58,7 +58,7 @@ TEST(PlanTextRead, HasWhatProcessesAreGivenOfAnyPlan) {
   }
 }
 
-TEST(PlanTextRead, TellsNoDifferenceOfATextAndItself) {
+TEST(PlanTextRead, FindsNoDifferenceBetweenATextAndItself) {
   std::mt19937 random(7);
   for (int i = 0; i < 50; ++i) {
     Plan plan = RandomPlan(random);
@@ -68,7 +68,7 @@ TEST(PlanTextRead, TellsNoDifferenceOfATextAndItself) {
   }
 }
 
-TEST(PlanTextRead, TellsTheDifferenceThatThePlansHave) {
+TEST(PlanTextRead, FindsTheDifferenceOfThePlans) {
   const Plan before = ParameterServerPlan();
   Plan after = before;
   after.roles[2].command.back() = "30";
@@ -81,7 +81,7 @@ TEST(PlanTextRead, TellsTheDifferenceThatThePlansHave) {
   EXPECT_EQ(told.size(), 5U);
 }
 
-TEST(PlanTextRead, TellsHowManyProcessesARoleHasWhereSomeAreLeftOut) {
+TEST(PlanTextRead, CountsProcessesIfSomeAreOmitted) {
   const std::string begin = "plan name x\nhost host0 devices 0\nrole w count ";
   const std::string end = "process w.0 host host0 rank 0 of 8 local 0 of 8\n";
   const auto told = DiffOfTexts(begin + "8\n" + end, begin + "16\n" + end);
@@ -91,7 +91,7 @@ TEST(PlanTextRead, TellsHowManyProcessesARoleHasWhereSomeAreLeftOut) {
   EXPECT_EQ(told[0].texts[0].after, "16");
 }
 
-TEST(PlanTextRead, TakesNothingThatIsNoPlan) {
+TEST(PlanTextRead, RefusesAnythingButAPlan) {
   for (const char* text :
        {"", "hello\n", "plan name x\nprocess w.0 host host0 local 0 of 1\n", "plan name x\nrole w command \"a\n",
         "plan name x\nhost h devices many\n", "plan name x\nhost h devices 1\nrole w count 1\nprocess w.0 env A=b\n",

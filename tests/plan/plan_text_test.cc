@@ -66,7 +66,7 @@ process worker.3 env RANK_ID=3
 )");
 }
 
-TEST(PlanText, LeavesNotesToTheirOwnText) {
+TEST(PlanText, OmitsNotes) {
   const Plan plan = ParameterServerPlan();
   EXPECT_EQ(PlanNotesText(plan), "doc \"Digits\"\nparameter lr = 0.5\nparameter workers = 4\n");
   Plan other = plan;
@@ -98,8 +98,8 @@ TEST(PlanText, KeepsEveryValueOnItsLine) {
   }
 }
 
-// Whatever is executed differently has another id.
-TEST(PlanId, TellsEveryDifferenceOfWhatIsExecuted) {
+// Every difference in execution must change the id.
+TEST(PlanId, DiffersWithEveryDifferenceInExecution) {
   using Change = void (*)(Plan&);
   const Change changes[] = {
       [](Plan& p) { p.name = "other"; },
@@ -210,7 +210,7 @@ TEST(PlanId, TellsEveryDifferenceOfWhatIsExecuted) {
   EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
 }
 
-TEST(PlanId, TellsTextsApartThatLookAlike) {
+TEST(PlanId, DistinguishesSimilarTexts) {
   const char* const texts[] = {"",     "a",     "a b", "\"a\"", "\"a b\"", "a\nb",     "a\\nb",
                                "a\tb", "\\x61", "'a'", "a ",    " a",      "\xc2\xa0", "\xe2\x80\x8b"};
   std::vector<std::string> ids;
@@ -226,7 +226,7 @@ TEST(PlanId, TellsTextsApartThatLookAlike) {
   EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
 }
 
-TEST(PlanId, IsHexAndShortForPeople) {
+TEST(PlanId, IsShortHex) {
   const std::string id = PlanId(ParameterServerPlan());
   EXPECT_EQ(id.size(), 64U);
   EXPECT_EQ(id.find_first_not_of("0123456789abcdef"), std::string::npos);

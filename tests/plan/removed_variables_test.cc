@@ -1,4 +1,4 @@
-// Tests the warnings about variables of the caller that a contract removes.
+// Tests warnings about variables of the caller that a contract removes.
 #include "plan/environment/removed_variables.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 const VariableSource kContract{Layer::kContract, {}};
 const VariableSource kRecipe{Layer::kRole, {}};
 
-TEST(RemovedVariables, AreToldIfTheUserHadSetThem) {
+TEST(RemovedVariables, AreReportedIfTheUserSetThem) {
   Plan plan;
   plan.roles.resize(2);
   plan.roles[0].name = "server";
@@ -26,7 +26,7 @@ TEST(RemovedVariables, AreToldIfTheUserHadSetThem) {
   EXPECT_EQ(RemovedByContract(plan, provenance, {"PATH=/bin"}), std::vector<std::string>());
 }
 
-TEST(RemovedVariables, OfAnotherLauncherAreNobodysLoss) {
+TEST(RemovedVariables, OfAnotherLauncherAreNotReported) {
   Plan plan;
   plan.roles.resize(1);
   plan.roles[0].name = "worker";

@@ -13,7 +13,7 @@ namespace {
 std::size_t Below(std::mt19937& random, std::size_t limit) { return random() % limit; }
 bool Coin(std::mt19937& random) { return Below(random, 2) == 0; }
 
-// Texts that would break a careless writer.
+// Texts that would break careless formatting.
 const char* const kTexts[] = {"",
                               "plain",
                               "two words",
@@ -250,7 +250,7 @@ Plan Unfolded(const Plan& plan, std::mt19937& random) {
       if (move_env) process.env = EffectiveEnv(plan, process);
       if (move_context) process.context = EffectiveContext(plan, process);
     }
-    // What every process has of its own may say anything in the role.
+    // Every process overrides the role's value, so that one may be anything.
     if (move_command) role.command = {"unused"};
     if (move_command) role.cwd = "unused";
     if (move_env) role.env.clear();

@@ -1,4 +1,4 @@
-// Plans to test with.
+// Sample plans for tests.
 #pragma once
 
 #include <random>
@@ -13,7 +13,7 @@ Plan ParameterServerPlan();
 // A valid plan of one to three roles with random commands, variables, contexts, ports, files and secrets. Not folded.
 Plan RandomPlan(std::mt19937& random);
 
-// The same plan built another way: what roles hold is moved to their processes, at random.
+// The same plan in another form: moves random values of roles to their processes.
 Plan Unfolded(const Plan& plan, std::mt19937& random);
 
 }  // namespace muster

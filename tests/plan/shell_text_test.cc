@@ -18,7 +18,7 @@ std::string PutInto(std::string_view before, std::string_view value) {
   return put ? *put : "refused";
 }
 
-TEST(ShellPlace, LeavesPlainValuesAsTheyAreWhereverTheyStand) {
+TEST(ShellPlace, LeavesPlainValuesUnchangedEverywhere) {
   for (const char* before :
        {"echo ", "echo \"", "echo '", "# ", "echo `", "x=$(cat ", "cat <<EOF\n", "echo ${X:-", "\\"}) {
     EXPECT_EQ(PutInto(before, "10.0.0.1:29500"), "10.0.0.1:29500") << before;
@@ -27,7 +27,7 @@ TEST(ShellPlace, LeavesPlainValuesAsTheyAreWhereverTheyStand) {
   }
 }
 
-TEST(ShellPlace, QuotesWhatHasAMeaningAsThePlaceWantsIt) {
+TEST(ShellPlace, QuotesSpecialCharactersForTheirPlace) {
   EXPECT_EQ(PutInto("echo ", "a'b $(c)"), R"('a'\''b $(c)')");
   EXPECT_EQ(PutInto("echo '", "a'b $(c)"), R"(a'\''b $(c))");
   EXPECT_EQ(PutInto("echo \"", "a\"b `c` $(d) \\"), R"(a\"b \`c\` \$(d) \\)");
@@ -35,7 +35,7 @@ TEST(ShellPlace, QuotesWhatHasAMeaningAsThePlaceWantsIt) {
   EXPECT_EQ(PutInto("# ", "$(c)"), "$(c)");
 }
 
-TEST(ShellPlace, RefusesWhatHasAMeaningWhereOnlyAShellCanTell) {
+TEST(ShellPlace, RefusesSpecialCharactersInUnclearPlaces) {
   for (const char* before : {"echo `", "x=$(cat ", "x=\"$(cat ", "x=$((1 + ", "cat <<EOF\n", "echo ${X:-", "echo $'",
                              "\\", "echo \"\\", "echo $", "echo \"$", "x=$(date); echo "}) {
     EXPECT_EQ(PutInto(before, "$(touch x)"), "refused") << before;
@@ -53,7 +53,7 @@ Binding Bound(std::string run_dir) {
   return binding;
 }
 
-TEST(ShellText, ReachesTheShellAsDataHoweverItIsQuoted) {
+TEST(ShellText, ReachesTheShellAsDataInAnyQuotes) {
   const std::vector<std::string> values = {"/plain/1", "/a b/c",      "/it's",   "/$(echo x)", "/`echo x`", "/\"x\"",
                                            "/a;b&c|d", "/*/?[a-z]/~", "/a\\b\\", "/#x",        "/a\nb",     "/$HOME"};
   for (const std::string& value : values) {
@@ -69,21 +69,21 @@ TEST(ShellText, ReachesTheShellAsDataHoweverItIsQuoted) {
   }
 }
 
-TEST(ShellText, IsWhatFollowsAShellAndItsOption) {
+TEST(ShellText, IsTheScriptOfAShellCommand) {
   const std::vector<Text> words = {"nice", "/bin/sh", "-c", "echo ${muster:run_dir}", "${muster:run_dir}"};
   EXPECT_EQ(*FillWord(words, 3, Bound("/$(x)"), 0), "echo '/$(x)'");
   EXPECT_EQ(*FillWord(words, 4, Bound("/$(x)"), 0), "/$(x)") << "an argument of the shell is not text of it";
   EXPECT_EQ(*FillWord({"echo", "${muster:run_dir}"}, 1, Bound("/$(x)"), 0), "/$(x)");
 }
 
-TEST(ShellText, SaysWhatItCannotHold) {
+TEST(ShellText, ReportsUnsupportedTexts) {
   const auto filled = FillWord({"/bin/sh", "-c", "cat $(ls ${muster:run_dir})"}, 2, Bound("/$(x)"), 0);
   ASSERT_FALSE(filled);
   EXPECT_EQ(filled.error().front().kind, "binding");
   EXPECT_EQ(
       filled.error().front().message,
-      "\"${muster:run_dir}\" cannot be filled in: \"/$(x)\" has a meaning to a shell, and it is not certain how the "
-      "shell reads the text there");
+      "\"${muster:run_dir}\" cannot be filled in: \"/$(x)\" has a special meaning in a shell, and it is uncertain "
+      "how the shell reads the text there");
   EXPECT_FALSE(FillWord({"/bin/sh", "-c", "echo ${muster:port:none}"}, 2, Bound("/x"), 0)) << "as everywhere";
 }
 

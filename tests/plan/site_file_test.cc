@@ -1,4 +1,4 @@
-// Tests the content of site files, refusals, and merging of several files.
+// Tests the content of site files, mistakes that are refused, and merging of several files.
 #include "plan/environment/site_file.h"
 
 #include <gtest/gtest.h>
@@ -25,13 +25,13 @@ std::vector<std::string> Problems(const Value& table, const std::map<std::string
 
 using Lines = std::vector<std::string>;
 
-TEST(SiteFile, TellsSoManyProblemsAndNoMore) {
+TEST(SiteFile, ReportsALimitedNumberOfProblems) {
   Value::Map many;
   for (int i = 0; i < 1'000; ++i) many["unknown" + std::to_string(i)] = Value(i);
   EXPECT_EQ(Problems(Table(std::move(many))).size(), 20U);
 }
 
-TEST(SiteFile, SaysWhereEachFactStands) {
+TEST(SiteFile, RecordsTheLineOfEachFact) {
   const auto facts = ReadSiteFacts(kFile,
                                    Table({{"hosts", Value(Value::List{Value("n[1-2]:8"), Value("n5")})},
                                           {"devices", Value(4)},
@@ -57,16 +57,19 @@ TEST(SiteFile, SaysWhereEachFactStands) {
   EXPECT_EQ(facts->places.at("libraries.zoo").line, 9U) << "the table's, where the key is not written out";
 }
 
-TEST(SiteFile, TellsEverythingThatIsWrongAtItsLine) {
-  EXPECT_EQ(Problems(Table({{"host", Value("n1")}, {"devices", Value(-1)}, {"memory", Value("much")}}),
-                     {{"host", 3}, {"devices", 4}}),
-            (Lines{"muster.site.lua:4 range: devices is how many a host has, 0 to 4096, got -1 [devices = 8]",
-                   "muster.site.lua:3 unknown_key: a site file has no host [did you mean \"hosts\"?]",
-                   "muster.site.lua:0 range: memory is how much a host has, got \"much\" [memory = \"512GiB\"]"}));
+TEST(SiteFile, ReportsEveryMistakeAtItsLine) {
+  EXPECT_EQ(
+      Problems(Table({{"host", Value("n1")}, {"devices", Value(-1)}, {"memory", Value("much")}}),
+               {{"host", 3}, {"devices", 4}}),
+      (Lines{
+          "muster.site.lua:4 range: devices must be the number of a host's devices, 0 to 4096, got -1 [devices = 8]",
+          "muster.site.lua:3 unknown_key: a site file has no host [did you mean \"hosts\"?]",
+          "muster.site.lua:0 range: memory must be the size of a host's memory, got \"much\" [memory = \"512GiB\"]"}));
   EXPECT_EQ(Problems(Table({{"hosts", Value("n1")}, {"hostfile", Value("h.txt")}}), {{"hostfile", 2}}),
             (Lines{"muster.site.lua:2 conflict: hosts and hostfile both name the hosts [leave one of them out]"}));
-  EXPECT_EQ(Problems(Table({{"transport", Value("shh")}}), {}),
-            (Lines{"muster.site.lua:0 enum: transport is \"local\" or \"ssh\", got \"shh\" [did you mean \"ssh\"?]"}));
+  EXPECT_EQ(
+      Problems(Table({{"transport", Value("shh")}}), {}),
+      (Lines{"muster.site.lua:0 enum: transport must be \"local\" or \"ssh\", got \"shh\" [did you mean \"ssh\"?]"}));
   EXPECT_EQ(Problems(Table({{"environment", Table({{"sett", Table({})}})}}), {{"environment", 6}}),
             (Lines{"muster.site.lua:6 unknown_key: environment of a site file has no sett [did you mean \"set\"?]"}));
   EXPECT_EQ(Problems(Table({{"libraries", Table({{"rules", Value("x")}})}})).size(), 1U);
@@ -100,7 +103,7 @@ TEST(SiteFiles, MergeOptionsOfEnginesOneByOne) {
             (std::map<std::string, Value>{{"partition", Value("gpu")}, {"qos", Value("high")}}));
 }
 
-TEST(SiteFiles, AreMergedFieldByFieldTheNearerFirst) {
+TEST(SiteFiles, AreMergedFieldByFieldPreferringNearerFiles) {
   SiteFacts project;
   project.devices = 2;
   project.environment.set = {{"A", "near"}};
@@ -122,7 +125,7 @@ TEST(SiteFiles, AreMergedFieldByFieldTheNearerFirst) {
   EXPECT_EQ(merged.sources.at("environment.set.B"), "s");
 }
 
-TEST(SiteEnvironment, LetsPassRemovesAndSetsInThatOrder) {
+TEST(SiteEnvironment, PassesUnsetsAndSetsInThatOrder) {
   SiteEnvironment site;
   const std::vector<std::string> inherited = {"PATH=/bin", "HOME=/h", "OMPI_A=1", "OMPI_B=2", "X=y"};
   EXPECT_EQ(InheritedAtSite(site, inherited), inherited);

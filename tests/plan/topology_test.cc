@@ -1,4 +1,4 @@
-// Exact division, stages and meshes.
+// Tests exact division, stages and meshes.
 #include "plan/hosts/topology.h"
 
 #include <limits>
@@ -14,7 +14,7 @@ namespace {
 
 const Place kHere{"recipe.lua", 12};
 
-TEST(ExactQuotient, DividesWhatCanBeDivided) {
+TEST(ExactQuotient, DividesEvenly) {
   EXPECT_EQ(*ExactQuotient({"devices", 64}, {{"pp", 4}, {"tp", 2}}, kHere), 8);
   EXPECT_EQ(*ExactQuotient({"devices", 7}, {}, kHere), 7);
   EXPECT_EQ(*ExactQuotient({"layers", std::numeric_limits<std::int64_t>::max()},
@@ -22,7 +22,7 @@ TEST(ExactQuotient, DividesWhatCanBeDivided) {
             1);
 }
 
-TEST(ExactQuotient, NamesAllNumbersWhereARestRemains) {
+TEST(ExactQuotient, NamesAllNumbersIfARemainderIsLeft) {
   const auto quotient = ExactQuotient({"devices", 30}, {{"pipeline_stages", 4}, {"tensor_parallel_size", 2}}, kHere);
   ASSERT_FALSE(quotient);
   const Diagnostic& diagnostic = quotient.error().front();
@@ -33,7 +33,7 @@ TEST(ExactQuotient, NamesAllNumbersWhereARestRemains) {
   EXPECT_EQ(ExactQuotient({"layers", 2}, {{"stages", 4}}, kHere).error().front().hint, "layers must be at least 4");
 }
 
-TEST(ExactQuotient, RefusesWhatIsNotPositiveOrTooLarge) {
+TEST(ExactQuotient, RefusesNonPositiveAndTooLargeNumbers) {
   EXPECT_EQ(ExactQuotient({"devices", 0}, {{"pp", 1}}, kHere).error().front().kind, "range");
   EXPECT_EQ(ExactQuotient({"devices", 8}, {{"pp", 0}}, kHere).error().front().kind, "range");
   EXPECT_EQ(ExactQuotient({"devices", 8}, {{"pp", -2}}, kHere).error().front().kind, "range");
@@ -106,7 +106,7 @@ TEST(Mesh, AgreesWithStagesOnItsFirstAxis) {
     EXPECT_EQ((*mesh->Coords(rank, kHere))[0], StageOf(rank, 24, 4).stage);
 }
 
-TEST(Mesh, RefusesWhatIsNone) {
+TEST(Mesh, RefusesInvalidShapes) {
   EXPECT_FALSE(Mesh::Make({}, kHere));
   EXPECT_FALSE(Mesh::Make({{"", 2}}, kHere));
   EXPECT_FALSE(Mesh::Make({{"pp", 0}}, kHere));

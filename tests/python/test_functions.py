@@ -30,6 +30,17 @@ VALUES = {
     "device_context.gpu.op_tuning.conv_dgrad_algo": {"mode": "fft"},
     "device_context.gpu.op_tuning.conv_wgrad_algo": {"mode": "fft"},
 }
+PARALLEL = {
+    "mode": "sharding_propagation", "pipeline": {"stages": 4, "scheduler": "gpipe"}, "hsdp": {},
+    "dataset_strategy": [[1, 8], [1, 8]], "load_param_strategy_file": "in.ckpt",
+    "save_param_strategy_file": "out.ckpt", "disable_strategy_file_only_for_trainable_params": True,
+    "load_operator_strategy_file": "/in.json", "save_operator_strategy_file": "/out.json",
+    "comm_fusion": {"allreduce": {"mode": "size", "config": 32}}, "set_group_ckpt_save_file": "group",
+    "print_local_norm": True, "dump_local_norm": "norms", "enable_device_local_norm": True,
+    "enable_gradients_mean": True, "disable_gradient_fp32_sync": True, "disable_loss_repeated_mean": True,
+    "enable_fp32_communication": True, "transformer_opt": "speed_up.json",
+    "no_init_parameters_in_compile": True,
+}
 OLD = {"set_context": {"mode": 0, "max_call_depth": 500},
        "set_auto_parallel_context": {"parallel_mode": "data_parallel"}}
 
@@ -104,6 +115,9 @@ class Functions(launching.LaunchTest):
             if any(name.startswith("device_context.ascend.") for name in chosen):
                 chosen["set_device"] = VALUES["set_device"]
             chosen.update({name: OLD[name] for name in OLD if random.random() < 0.5})
+            if random.random() < 0.5:
+                names = [name for name in PARALLEL if name == "mode" or random.random() < 0.4]
+                chosen["parallel"] = {name: PARALLEL[name] for name in random.sample(names, len(names))}
             items = list(chosen.items())
             random.shuffle(items)
             sets.append(dict(items))
@@ -114,6 +128,7 @@ class Functions(launching.LaunchTest):
 import importlib, json, os, sys
 import muster_context.applying as applying, muster_context.context_file as context_file
 calls = os.environ["STANDIN_CALLS"]
+BEGIN, END = ["pipeline", "hsdp", "dataset_strategy"], ["transformer_opt"]
 for number, chosen in enumerate(json.load(open("sets"))):
     for name in [name for name in sys.modules if name.split(".")[0] == "mindspore"]:
         del sys.modules[name]
@@ -123,11 +138,23 @@ for number, chosen in enumerate(json.load(open("sets"))):
         json.dump({"format": 1, "mindspore": "2.7.0", "context": chosen}, file)
     application = applying.Application(package, "test")
     application.run()
+    assert application._record["waiting"] == ["parallel"] * ("parallel" in chosen)
+    package.communication.init()
+    network = object()
+    assert (application.wrap(network) is network) == ("parallel" not in chosen)
     names = [json.loads(line)["function"] for line in open(calls)]
     names = [name for name in names if not name.startswith("get_")]
     first = [name for name in context_file.FUNCTIONS if name in chosen]
     once = list(dict.fromkeys(names))
-    assert once == first + sorted(set(chosen) - set(first)), (number, names)
+    wrapping = [name for name in once if name.startswith("AutoParallel")]
+    assert once == first + sorted(set(chosen) - set(first) - {"parallel"}) + wrapping, (number, names)
+    if "parallel" in chosen:
+        rest = sorted(set(chosen["parallel"]) - {"mode"} - set(BEGIN) - set(END))
+        wanted = [name for name in BEGIN + rest + END if name in chosen["parallel"]]
+        assert names[-len(wanted) - 1:] == ["AutoParallel"] + ["AutoParallel." + name for name in wanted]
+        assert application._record["complete"] and not application._record["waiting"]
+        assert set(application._record["applied"]["parallel"]) == set(chosen["parallel"])
+        chosen.pop("parallel")
     calls_once = [name for name in chosen if name not in ("set_context", "set_auto_parallel_context")]
     assert all(names.count(name) == 1 for name in calls_once)
 print("done")

@@ -9,9 +9,8 @@ import sys
 import launching
 
 FIELDS = ["format", "process", "attempt", "pid", "python", "executable", "started_at", "imported", "release",
-          "expected", "how", "applied_at", "complete", "applied", "in_effect", "at_exit", "exited_at",
-          "overridden",
-          "unreadable", "errors"]
+          "expected", "how", "applied_at", "complete", "waiting", "applied", "in_effect", "at_exit",
+          "exited_at", "overridden", "unreadable", "errors"]
 TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"
 
 

@@ -11,10 +11,11 @@
 namespace muster {
 namespace {
 
-// Told beside the facts: as title, text, list of releases, sub-keys, group.
-const std::vector<std::string> kToldElsewhere = {"1", "since", "until", "changed", "doc", "group", "area", "keys"};
+// Fields described outside the facts: in title, text, list of releases, sub-keys or group.
+const std::vector<std::string> kDescribedElsewhere = {"1",     "since", "until", "changed", "doc",
+                                                      "group", "area",  "keys",  "keys_of"};
 
-// A rule whose source is told is told itself.
+// The source of every rule must be listed together with the rule.
 void ExpectEverySourceToTell(const Attribute& attribute) {
   for (const auto& [rule, unused] : attribute.sources) {
     Attribute without = attribute;
@@ -23,25 +24,41 @@ void ExpectEverySourceToTell(const Attribute& attribute) {
   }
 }
 
-void ExpectEveryFieldToTell(const Value::Map& record, const std::string& name) {
+void ExpectEveryFieldDescribed(const Value::Map& record, const std::string& name) {
   const auto whole = AttributesFromValue("set_context", Value(record), {});
   ASSERT_TRUE(whole) << name << ": " << whole.error().front().message;
   for (const Attribute& attribute : *whole) ExpectEverySourceToTell(attribute);
   for (const auto& [field, unused] : record) {
-    if (std::find(kToldElsewhere.begin(), kToldElsewhere.end(), field) != kToldElsewhere.end()) continue;
+    if (std::find(kDescribedElsewhere.begin(), kDescribedElsewhere.end(), field) != kDescribedElsewhere.end()) continue;
     Value::Map without = record;
     without.erase(field);
     const auto rest = AttributesFromValue("set_context", Value(without), {});
-    if (!rest || rest->front() == whole->front()) continue;  // it cannot be left out, or says nothing
+    if (!rest || rest->front() == whole->front()) continue;  // it is required, or has no content
     EXPECT_NE(FactsOf(whole->front()), FactsOf(rest->front())) << name << ": nothing tells its " << field;
   }
   if (const auto keys = record.find("keys"); keys != record.end()) {
     for (const Value& key : *keys->second.AsList())
-      ExpectEveryFieldToTell(*key.AsMap(), name + "." + *key.AsMap()->at("1").AsString());
+      ExpectEveryFieldDescribed(*key.AsMap(), name + "." + *key.AsMap()->at("1").AsString());
   }
 }
 
-TEST(Facts, TellEveryFieldOfEveryRecord) {
+void ExpectEveryFieldDescribed(const Value& record) {
+  Value::Map fields = *record.AsMap();
+  const std::string name = *fields.at("1").AsString();
+  ExpectEveryFieldDescribed(fields, name);
+  const auto changed = fields.find("changed");
+  if (changed == fields.end()) return;
+  const Value::Map changes = *changed->second.AsMap();
+  fields.erase("changed");
+  for (const auto& [release, change] : changes) {
+    // Adds the fields as a change after the first record: they must be described as well.
+    Value::Map later = fields;
+    for (const auto& [field, value] : *change.AsMap()) later[field] = value;
+    if (AttributesFromValue("set_context", Value(later), {})) ExpectEveryFieldDescribed(later, name + " " + release);
+  }
+}
+
+TEST(Facts, DescribeEveryFieldOfEveryRecord) {
   std::size_t records = 0;
   for (const char* file : {"context", "context_old", "context_native", "device_config", "auto_parallel",
                            "parallel_config", "ps", "files"}) {
@@ -49,22 +66,26 @@ TEST(Facts, TellEveryFieldOfEveryRecord) {
     ASSERT_TRUE(read) << file;
     for (const Value& record : *read->AsList()) {
       ++records;
-      Value::Map fields = *record.AsMap();
-      const std::string name = *fields.at("1").AsString();
-      ExpectEveryFieldToTell(fields, name);
-      const auto changed = fields.find("changed");
-      if (changed == fields.end()) continue;
-      const Value::Map changes = *changed->second.AsMap();
-      fields.erase("changed");
-      for (const auto& [release, change] : changes) {
-        // Fields of a change on top of the first record: all of them are told as well.
-        Value::Map later = fields;
-        for (const auto& [field, value] : *change.AsMap()) later[field] = value;
-        if (AttributesFromValue("set_context", Value(later), {})) ExpectEveryFieldToTell(later, name + " " + release);
-      }
+      ExpectEveryFieldDescribed(record);
     }
   }
   EXPECT_GT(records, 80U);
+}
+
+TEST(Facts, TellEveryFieldOfTheParametersOfFunctions) {
+  std::size_t records = 0;
+  for (const char* file : {"functions", "parallel"}) {
+    const auto read = OwnData(std::string("muster/schema/") + file + ".lua");
+    ASSERT_TRUE(read) << file;
+    for (const Value& function : *read->AsList()) {
+      const Value::List* parameters = function.AsMap()->at("parameters").AsList();
+      for (const Value& parameter : parameters == nullptr ? Value::List() : *parameters) {
+        ++records;
+        ExpectEveryFieldDescribed(parameter);
+      }
+    }
+  }
+  EXPECT_GT(records, 40U);
 }
 
 AttributeHistory HistoryOf(const std::string& function, const std::string& path) {
@@ -108,7 +129,7 @@ TEST(Facts, OfSubKeysAreFoundBelowTheirTables) {
   EXPECT_FALSE(LinesOf("set_context", "ascend_config.precision_mode", "behaviour").empty());
 }
 
-TEST(Releases, AreToldAsSpans) {
+TEST(Releases, AreShownAsSpans) {
   const std::vector<Release> all = {{1, 0, 0}, {1, 1, 0}, {1, 2, 0}, {1, 3, 0}};
   EXPECT_EQ(SpanText(all, all[0], all[3]), "1.0.0 to 1.3.0");
   EXPECT_EQ(SpanText(all, all[1], all[3]), "1.1.0 and later");

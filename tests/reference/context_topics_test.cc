@@ -72,7 +72,7 @@ TEST(Topics, HaveAPageWithDataForEveryName) {
   }
 }
 
-TEST(Topics, AreFoundByTheirNamesAndOtherNames) {
+TEST(Topics, AreFoundByTheirNamesAndAliases) {
   const Topics topics = AllTopics();
   EXPECT_EQ(NamesOf(TopicsNamed(topics, "device_id")), Names{"attribute device_id"});
   EXPECT_EQ(NamesOf(TopicsNamed(topics, "set_context.device_id")), Names{"attribute device_id"});
@@ -86,7 +86,7 @@ TEST(Topics, AreFoundByTheirNamesAndOtherNames) {
   EXPECT_GT(TopicsNamed(topics, "optimizer_weight_shard_size").size(), 0U);
 }
 
-TEST(Topics, OfOneReleaseAreWhatItHas) {
+TEST(Topics, OfOneReleaseDescribeThatRelease) {
   EXPECT_TRUE(TopicsNamed(AllTopics("2.3.1"), "mirror_mean").empty());
   EXPECT_EQ(TopicsNamed(AllTopics("0.3.1"), "mirror_mean").size(), 1U);
   EXPECT_TRUE(TopicsNamed(AllTopics("0.3.1"), "set_ps_context").empty());
@@ -98,7 +98,7 @@ TEST(Topics, OfOneReleaseAreWhatItHas) {
   EXPECT_EQ(record.at("constants"), Value(Value::Map{{"GRAPH_MODE", Value(0)}, {"PYNATIVE_MODE", Value(1)}}));
 }
 
-TEST(Topics, ThatAReleaseLacksSayWhatToUse) {
+TEST(Topics, ThatAReleaseLacksNameAReplacement) {
   const Release release = *ParseRelease("2.3.1");
   const auto removed = NotInRelease(OwnSchemaForTests(), release, "mirror_mean");
   ASSERT_TRUE(removed);
@@ -111,7 +111,7 @@ TEST(Topics, ThatAReleaseLacksSayWhatToUse) {
   EXPECT_EQ(NotInRelease(OwnSchemaForTests(), *ParseRelease("0.3.1"), "set_ps_context")->kind, "release");
 }
 
-TEST(Topics, ThatAreSlipsAreGuessed) {
+TEST(Topics, AreSuggestedForTypos) {
   const Topics topics = AllTopics();
   const Diagnostic near = UnknownTopic(topics, "devic_target", "topic");
   EXPECT_EQ(near.kind, "unknown_topic");
@@ -138,7 +138,7 @@ TEST(Topics, AreListedByKindInTheOverview) {
   EXPECT_EQ(page.data.AsMap()->at("topics").AsList()->size(), 3U) << "programs see all of them";
 }
 
-TEST(JsonFiles, ArePagesWithTheirKeys) {
+TEST(JsonFiles, HavePagesWithTheirKeys) {
   const Topics topics = AllTopics();
   EXPECT_EQ(NamesOf(TopicsNamed(topics, "env_config.rdr.mode")), Names{"key env_config.rdr.mode"});
   EXPECT_EQ(NamesOf(TopicsNamed(topics, "connection_num")), Names{"key ps_config.connection_num"});
@@ -154,7 +154,7 @@ TEST(JsonFiles, ArePagesWithTheirKeys) {
   EXPECT_EQ(NotInRelease(OwnSchemaForTests(), *ParseRelease("1.6.2"), "parallel_speed_up")->kind, "release");
 }
 
-TEST(Topics, TellRulesOnThePagesOfWhatTheyName) {
+TEST(Topics, ListRulesOnThePagesOfAllTheyName) {
   const Topics topics = AllTopics();
   EXPECT_EQ(PageOf(topics, "rules").data.AsMap()->at("rules").AsList()->size(), OwnSchemaForTests().rules().size());
   const Page page = PageOf(topics, "memory_optimize_level");
@@ -171,7 +171,7 @@ TEST(Topics, TellRulesOnThePagesOfWhatTheyName) {
   }
 }
 
-TEST(SubKeys, ThatDependOnASiblingTellEveryVariant) {
+TEST(SubKeys, ThatDependOnASiblingDescribeEveryVariant) {
   const Page page = PageOf(AllTopics(), "comm_fusion.allreduce.config");
   const auto lists = std::count_if(page.blocks.begin(), page.blocks.end(),
                                    [](const Block& block) { return std::holds_alternative<FactList>(block); });

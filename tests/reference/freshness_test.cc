@@ -15,11 +15,11 @@
 namespace muster {
 namespace {
 
-TEST(Freshness, TheAttributePageIsWhatTheSchemaSays) {
+TEST(Freshness, TheAttributePageMatchesTheSchema) {
   muster::testing::ExpectGolden(ContextReference(OwnSchemaForTests(), OwnOutlineForTests()), "docs/attributes.md");
 }
 
-TEST(Freshness, TheFrameworkPageIsWhatTheContractsSay) {
+TEST(Freshness, TheFrameworkPageMatchesTheContracts) {
   const auto records = OwnFrameworks();
   ASSERT_TRUE(records) << records.error().front().message;
   muster::testing::ExpectGolden(FrameworkReference(*records), "docs/frameworks.md");
@@ -39,11 +39,11 @@ TEST(Frameworks, HaveATopicEach) {
   EXPECT_NE(PageText(PageOf(topics, "frameworks"), {}).find("mindspore-ranktable"), std::string::npos);
 }
 
-TEST(Freshness, TheEditorsDefinitionsAreWhatTheSchemaSays) {
+TEST(Freshness, TheEditorsDefinitionsMatchTheSchema) {
   muster::testing::ExpectGolden(ContextStub(OwnSchemaForTests(), OwnOutlineForTests()), "lua/meta/context.lua");
 }
 
-TEST(Stubs, TellWhatIsReadAndNotWhatIsWritten) {
+TEST(Stubs, DescribeReadTypesNotWrittenOnes) {
   const std::string stub = ContextStub(OwnSchemaForTests(), OwnOutlineForTests());
   const auto holds = [&](const std::string& line) { return stub.find("\n---@" + line + "\n") != std::string::npos; };
   EXPECT_TRUE(holds("field max_device_memory? string|number"));
@@ -56,7 +56,7 @@ TEST(Stubs, TellWhatIsReadAndNotWhatIsWritten) {
   EXPECT_EQ(stub.find("attribute: \"aoe_config\"): string"), std::string::npos);
 }
 
-TEST(Stubs, AreLua) {
+TEST(Stubs, AreValidLua) {
   const std::unique_ptr<lua_State, decltype(&lua_close)> lua(luaL_newstate(), &lua_close);
   for (const char* file : {"context", "job", "mindspore", "muster", "sweep"}) {
     const std::string path = std::string(MUSTER_SOURCE_DIR) + "/lua/meta/" + file + ".lua";

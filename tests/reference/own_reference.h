@@ -10,7 +10,7 @@ namespace muster {
 const Schema& OwnSchemaForTests();
 const Outline& OwnOutlineForTests();
 
-// The page of the only topic of that name, or an empty page after a failure.
+// The page of the only topic of that name; an empty page, and a test failure, if there is none.
 Page PageOf(const Topics& topics, const std::string& name);
 
 }  // namespace muster

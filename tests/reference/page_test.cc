@@ -21,7 +21,7 @@ Page Sample() {
   return page;
 }
 
-TEST(Pages, AreBrokenIntoLinesOnATerminal) {
+TEST(Pages, AreWrappedOnATerminal) {
   TerminalStyle style;
   style.width = 44;
   EXPECT_EQ(PageText(Sample(), style),
@@ -43,7 +43,7 @@ TEST(Pages, AreBrokenIntoLinesOnATerminal) {
             "          lines here\n");
 }
 
-TEST(Pages, HaveColoursOnlyIfAsked) {
+TEST(Pages, HaveColoursOnlyOnRequest) {
   TerminalStyle style;
   EXPECT_EQ(PageText(Sample(), style).find('\x1b'), std::string::npos);
   style.colour = true;
@@ -52,7 +52,7 @@ TEST(Pages, HaveColoursOnlyIfAsked) {
   EXPECT_NE(text.find("\x1b[36ma | b\x1b[0m"), std::string::npos);
 }
 
-TEST(Pages, LetNoControlByteReachATerminal) {
+TEST(Pages, EscapeControlBytes) {
   Page page;
   page.title = "t\x1b[2J";
   page.blocks = {Paragraph{"`\x1b[31m`"}, Example{"lua", {"\x1b"}}};
@@ -65,7 +65,7 @@ TEST(Pages, LetNoControlByteReachATerminal) {
   }
 }
 
-TEST(Pages, AreMarkdownThatMeansNothingElse) {
+TEST(Pages, AreEscapedMarkdown) {
   EXPECT_EQ(PageMarkdown(Sample(), 2),
             "## `mode`\n"
             "\n"
@@ -91,7 +91,7 @@ TEST(Pages, AreMarkdownThatMeansNothingElse) {
   EXPECT_NE(PageMarkdown(bars, 1).find("`a\\|b`"), std::string::npos) << "a bar would end the cell";
 }
 
-TEST(Pages, AreTheirDataInJson) {
+TEST(Pages, HaveTheirDataInJson) {
   EXPECT_EQ(PagesJson({Sample()}),
             "{\n  \"format\": 1,\n  \"topics\": [\n    {\n      \"name\": \"mode\"\n    }\n  ]\n}\n");
 }

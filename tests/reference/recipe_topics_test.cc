@@ -40,7 +40,7 @@ const Value& Field(const std::string& section, const std::string& name) {
   return Named(ListOf(Named(*Fields().AsList(), section), "fields"), name);
 }
 
-TEST(Freshness, TheRecipePageIsWhatTheFieldsSay) {
+TEST(Freshness, TheRecipePageMatchesTheFields) {
   muster::testing::ExpectGolden(RecipeReference(Fields()), "docs/recipe-reference.md");
 }
 
@@ -119,7 +119,7 @@ TEST(RecipeTopics, ShowTypeDefaultSentenceAndExample) {
       << text;
 }
 
-// A topic that is not a recipe's has its name to itself.
+// A name of another kind of topic must not be one of the recipe reference.
 TEST(RecipeTopics, TakeNoNameOfTheContext) {
   const Topics context = ContextTopics(OwnSchemaForTests(), OwnOutlineForTests(), std::nullopt);
   for (const Topic& topic : RecipeTopics(Fields())) {

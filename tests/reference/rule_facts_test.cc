@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "reference/own_reference.h"
+#include "reference/rule_index.h"
 #include "settings/schema/setting_key.h"
 
 namespace muster {
@@ -16,9 +17,12 @@ const std::vector<Release>& AllReleases() {
   return releases;
 }
 
+// Of the setters and of the functions with parameters.
 std::vector<AttributeHistory> AllHistories() {
   std::vector<AttributeHistory> all;
-  for (const std::string& function : OwnSchemaForTests().Functions()) {
+  std::vector<std::string> functions = OwnSchemaForTests().Functions();
+  for (const auto& [name, unused] : OwnSchemaForTests().calls()) functions.push_back(name);
+  for (const std::string& function : functions) {
     for (AttributeHistory& history : Histories(OwnSchemaForTests(), function, AllReleases()))
       all.push_back(std::move(history));
   }
@@ -43,7 +47,7 @@ std::string LineOf(const Rule& rule) {
   return lines.size() == 1 ? lines.front() : "";
 }
 
-TEST(Rules, AreAllTold) {
+TEST(Rules, AreAllListed) {
   const RuleIndex index = OwnRules();
   EXPECT_EQ(index.all().size(), OwnSchemaForTests().rules().size());
   std::set<const Rule*> told;
@@ -56,7 +60,7 @@ TEST(Rules, AreAllTold) {
   EXPECT_EQ(told.size(), index.all().size());
 }
 
-TEST(Rules, AreToldWithWhatTheyName) {
+TEST(Rules, AreListedForAllAttributesTheyName) {
   const RuleIndex index = OwnRules();
   EXPECT_TRUE(index.Naming("set_context.jit_config").empty()) << "those are its sub-keys'";
   EXPECT_EQ(index.Naming("set_context.jit_config.infer_boost").size(), 1U);
@@ -67,14 +71,14 @@ TEST(Rules, AreToldWithWhatTheyName) {
   EXPECT_FALSE(index.Naming("set_ps_context.enable_ps").empty()) << "an exception is named as well";
 }
 
-TEST(Rules, OfOneReleaseAreThoseThatHoldThere) {
+TEST(Rules, OfOneReleaseAreThoseThatApply) {
   const std::vector<Release> one = {*ParseRelease("0.3.1")};
   const RuleIndex index(OwnSchemaForTests(), AllHistories(), one);
   EXPECT_LT(index.all().size(), OwnRules().all().size());
   for (const Rule* rule : index.all()) EXPECT_TRUE(rule->HoldsIn(one.front())) << rule->name;
 }
 
-TEST(Rules, SayWhatTheirConditionsAsk) {
+TEST(Rules, DescribeTheirConditions) {
   const Value::Map when = {
       {"set_context.a", Value(true)},
       {"set_context.b", Value(Value::Map{{"above", Value(3)}})},
@@ -90,7 +94,7 @@ TEST(Rules, SayWhatTheirConditionsAsk) {
             "MindSpore says (not with `d = 0`; a page)");
 }
 
-TEST(Rules, SayWhereTheyHoldAndWhatBecomesOfIt) {
+TEST(Rules, DescribeTheirScopeAndEffect) {
   const Rule rule = RuleOf({{"when", Value(Value::Map{{"set_context.a", Value(1)}})},
                             {"says", Value("{a} fails")},
                             {"refused", Value(true)},
@@ -115,7 +119,7 @@ TEST(Rules, ThatDifferInTheLastValueAreOneLine) {
       << "and the table that all of it lies in is not repeated";
 }
 
-TEST(Rules, AreFieldsForPrograms) {
+TEST(Rules, AreFieldsInJson) {
   const Rule rule = RuleOf({{"when", Value(Value::Map{{"set_context.a", Value(Value::Map{{"set", Value(true)}})}})},
                             {"says", Value("{a} in {release}")},
                             {"until", Value("1.0")}});

@@ -1,5 +1,5 @@
-// Tests that the definitions for editors match the names in recipes: those of muster.lua are written by hand and could
-// become outdated, those of context.lua are generated from the schema.
+// Tests that the definitions for editors match the names in recipes. Those of muster.lua are written by hand and could
+// become outdated; those of context.lua are generated from the schema.
 #include <fstream>
 #include <map>
 #include <memory>
@@ -20,7 +20,7 @@ namespace {
 
 using NameSet = std::set<std::string>;
 
-// Fields and functions by class ("muster.Job"), and those of the module itself under its name, of all these files.
+// Returns fields and functions of all these files by class ("muster.Job"), and those of a module under its name.
 std::map<std::string, NameSet> NamesInStubs(const std::vector<std::string>& files) {
   std::stringstream stream;
   for (const std::string& file : files) {
@@ -52,7 +52,7 @@ std::map<std::string, NameSet> NamesInStubs(const std::vector<std::string>& file
   return names;
 }
 
-// Loads muster's own Lua beside a host that answers everything, and finds the tables that its functions work with.
+// Loads muster's own Lua with a host that answers every request, and finds the tables that its functions use.
 constexpr const char* kLookInside = R"lua(
 local root = ...
 local host = setmetatable({}, { __index = function() return function() return {} end end })
@@ -168,7 +168,7 @@ std::map<std::string, NameSet> NamesOffered() {
 // The files that are written by hand.
 std::map<std::string, NameSet> NamesByHand() { return NamesInStubs({"muster.lua", "job.lua", "sweep.lua"}); }
 
-TEST(Stubs, NameWhatRecipesFind) {
+TEST(Stubs, NameEverythingInRecipes) {
   const auto written = NamesByHand();
   auto offered = NamesOffered();
   offered.erase("context");
@@ -180,8 +180,8 @@ TEST(Stubs, NameWhatRecipesFind) {
   }
 }
 
-// Those that the reference of recipes describes, by the class that has them for editors.
-TEST(RecipeFields, NameWhatRecipesFind) {
+// Names in the reference of recipes, by their class in the definitions for editors.
+TEST(RecipeFields, NameEverythingInRecipes) {
   const std::map<std::string, std::string> sections = {{"muster.Recipe", "recipe"},
                                                        {"muster.ClusterDefaults", "cluster"},
                                                        {"muster.Limits", "limits"},
@@ -211,7 +211,7 @@ TEST(RecipeFields, NameWhatRecipesFind) {
   }
   for (const auto& [name, section] : sections)
     EXPECT_EQ(described[section], written.at(name)) << name << ", " << section;
-  // Methods of job that the checks know are found with their object, not in the record.
+  // The checks' methods of job are listed with their object, not in the record.
   EXPECT_EQ(described["job"], NamesOffered().at("muster.Job"));
 }
 

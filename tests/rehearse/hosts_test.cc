@@ -18,7 +18,7 @@ int On(const HostsTestbed& bed, const std::string& host, const std::string& scri
   return RunCommand({.argv = bed.On(host, {"sh", "-c", script})}).exit_code;
 }
 
-// A rehearsal of `body` on `hosts` hosts of the testbed, called from the login machine.
+// Rehearses `body` on `hosts` hosts of the testbed, from the login machine.
 Rehearsed RehearseOn(const HostsTestbed& bed, int hosts, const std::string& body, std::vector<std::string> more = {},
                      const std::string& framework = "torch") {
   std::ofstream(bed.own_folder() + "/recipe.lua")
@@ -48,7 +48,7 @@ const char* const kTool =
 const char* const kMakeTool =
     "printf '#!/bin/sh\\necho done\\n' > /root/tool; chmod +x /root/tool; echo 1,2 > /root/data.csv";
 
-TEST(RehearsalOnHosts, IsWellWhereTheyAre) {
+TEST(RehearsalOnHosts, SucceedsOnSoundHosts) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());
@@ -76,7 +76,7 @@ TEST(RehearsalOnHosts, NamesTheHostThatLacksAFile) {
   EXPECT_EQ(rehearsed.Failed(), std::set<std::string>{"files"}) << rehearsed.result.out;
   EXPECT_EQ(rehearsed.Who("files"),
             (std::set<std::string>{"worker.2 rank 2 on n2", "worker.4 rank 4 on n3", "worker.5 rank 5 on n3"}));
-  EXPECT_NE(rehearsed.Text("files").find("\"/root/data.csv\" is not there, and it is on n1,n3"), std::string::npos)
+  EXPECT_NE(rehearsed.Text("files").find("\"/root/data.csv\" is missing, but exists on n1,n3"), std::string::npos)
       << rehearsed.Text("files");
 }
 
@@ -90,7 +90,7 @@ TEST(RehearsalOnHosts, NamesTheHostWithAnotherVersion) {
   EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;
   EXPECT_EQ(rehearsed.Failed(), std::set<std::string>{"versions"}) << rehearsed.result.out;
   EXPECT_EQ(rehearsed.Who("versions"), std::set<std::string>{"worker.4 rank 4 on n3"});
-  EXPECT_NE(rehearsed.Text("versions").find("\"/root/tool\" is another than on n[1-2]"), std::string::npos)
+  EXPECT_NE(rehearsed.Text("versions").find("\"/root/tool\" differs from the one on n[1-2]"), std::string::npos)
       << rehearsed.Text("versions");
 }
 
@@ -108,11 +108,11 @@ TEST(RehearsalOnHosts, NamesTheHostWhoseDiskIsFull) {
   EXPECT_EQ(rehearsed.Text("disk"), "shared memory (/dev/shm) is full: 0 MiB are free\n");
 }
 
-TEST(RehearsalOnHosts, NamesTwoHostsBetweenWhichThereIsNoWay) {
+TEST(RehearsalOnHosts, NamesTwoHostsThatCannotConnect) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
-  // The login is from elsewhere: only the network between these two is cut, without any notification.
+  // The login machine is elsewhere: only packets between these two hosts are dropped, without an error.
   ASSERT_EQ(On(bed, "n2",
                "ip neigh replace 10.77.0.3 lladdr 02:00:00:00:00:99 nud permanent dev "
                "$(ip -o route get 10.77.0.3 | sed 's/.* dev \\([^ ]*\\).*/\\1/')"),
@@ -120,14 +120,14 @@ TEST(RehearsalOnHosts, NamesTwoHostsBetweenWhichThereIsNoWay) {
   const Rehearsed rehearsed = RehearseOn(bed, 3, kTwoEach);
   EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;
   EXPECT_EQ(rehearsed.Failed(), std::set<std::string>{"hello"}) << rehearsed.result.out;
-  // n2's answers to n3 do not arrive there, either.
+  // n2's answers to n3 are dropped as well.
   EXPECT_EQ(rehearsed.Who("hello"), (std::set<std::string>{"worker.2 rank 2 on n2", "worker.3 rank 3 on n2",
                                                            "worker.4 rank 4 on n3", "worker.5 rank 5 on n3"}));
   EXPECT_EQ(rehearsed.Who("hello", "peers"), rehearsed.Who("hello"));
   EXPECT_EQ(rehearsed.Text("hello"), "no answer\nno answer\n");
 }
 
-TEST(RehearsalOnHosts, NamesWhoCannotReachTheMeetingPoint) {
+TEST(RehearsalOnHosts, NamesProcessesThatCannotReachTheRendezvousEndpoint) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(3);
   ASSERT_TRUE(bed.Up());
@@ -139,7 +139,7 @@ TEST(RehearsalOnHosts, NamesWhoCannotReachTheMeetingPoint) {
   EXPECT_NE(rehearsed.Text("meeting").find("no route to it"), std::string::npos) << rehearsed.Text("meeting");
 }
 
-TEST(RehearsalOnHosts, NamesRankAndHostOfWhatTheRecipeSpoils) {
+TEST(RehearsalOnHosts, NamesRankAndHostOfARecipesMistake) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -153,7 +153,7 @@ TEST(RehearsalOnHosts, NamesRankAndHostOfWhatTheRecipeSpoils) {
   EXPECT_EQ(rehearsed.Who("counts"), std::set<std::string>{"worker.3 rank 3 on n2"});
 }
 
-TEST(RehearsalOnHosts, EndsWith3WhereOneCannotBeReached) {
+TEST(RehearsalOnHosts, ExitsWith3IfAHostCannotBeReached) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(2);
   ASSERT_TRUE(bed.Up());
@@ -163,7 +163,7 @@ TEST(RehearsalOnHosts, EndsWith3WhereOneCannotBeReached) {
   EXPECT_NE(rehearsed.result.err.find("n2"), std::string::npos) << rehearsed.result.err;
 }
 
-TEST(RehearsalOnHosts, TakesA64ProcessPipelineOverFour) {
+TEST(RehearsalOnHosts, CoversA64ProcessPipelineOverFourHosts) {
   SKIP_WITHOUT_BED();
   HostsTestbed bed(4);
   ASSERT_TRUE(bed.Up());

@@ -16,7 +16,7 @@
 namespace muster::testing {
 namespace {
 
-// A rehearsal of four torch workers with one device each, on devices that are believed to be there.
+// Rehearses four torch workers with one simulated device each.
 class Four : public RunFolder {
  public:
   explicit Four(const std::string& each, const std::string& before = "",
@@ -30,7 +30,7 @@ class Four : public RunFolder {
                 "framework = 'torch', cluster = { hosts = 1, devices_per_host = 4, device_kind = 'cuda' },");
   }
 
-  // The devices are believed to be there for this test alone: another one may hold the same numbers.
+  // Only this test sees the simulated devices; another one may use the same numbers.
   std::vector<std::string> Environment() const {
     std::vector<std::string> environment = {"PATH=/usr/bin:/bin", "HERE=" + Folder(),
                                             "MUSTER_LEASES=" + Folder() + "/leases"};
@@ -66,7 +66,7 @@ std::string Here() {
   return name.substr(0, name.find('\n'));
 }
 
-TEST(LocalRehearsal, IsWellAndLeavesAnOrdinaryRunDirectory) {
+TEST(LocalRehearsal, SucceedsAndLeavesAnOrdinaryRunDirectory) {
   const Four four("");
   const Rehearsed rehearsed = four.Rehearse();
   ASSERT_EQ(rehearsed.result.exit_code, 0) << rehearsed.result.out << rehearsed.result.err;
@@ -83,7 +83,7 @@ TEST(LocalRehearsal, IsWellAndLeavesAnOrdinaryRunDirectory) {
   EXPECT_NE(four.Muster({"ls", four.RunDir()}).out.find("job (rehearsal)"), std::string::npos);
 }
 
-TEST(LocalRehearsal, IsTakenForNoRealRun) {
+TEST(LocalRehearsal, IsNotListedAsARealRun) {
   const Four four("");
   Command command;
   command.argv = {MusterProgram(), "rehearse", "recipe.lua"};
@@ -95,14 +95,13 @@ TEST(LocalRehearsal, IsTakenForNoRealRun) {
   EXPECT_TRUE(std::filesystem::exists(four.Folder() + "/runs/job.rehearsal/latest/report.json"));
   EXPECT_FALSE(std::filesystem::exists(four.Folder() + "/runs/job/latest"));
   const CommandResult reported = four.Muster({"report", "job.rehearsal"});
-  EXPECT_NE(reported.out.find("  hello     ok           12 greetings, each other one"), std::string::npos)
-      << reported.out;
+  EXPECT_NE(reported.out.find("  hello     ok           12 greetings, all pairs"), std::string::npos) << reported.out;
   const CommandResult replayed = four.Muster({"replay", "job.rehearsal"});
   EXPECT_EQ(replayed.exit_code, 2);
   EXPECT_NE(replayed.err.find("is a rehearsal"), std::string::npos) << replayed.err;
 }
 
-TEST(LocalRehearsal, CanBeOfAnEarlierRunAndOfAPlan) {
+TEST(LocalRehearsal, WorksForAnEarlierRunAndForAPlan) {
   const Four four("");
   ASSERT_EQ(four.Rehearse().result.exit_code, 0);
   const CommandResult again =
@@ -120,7 +119,7 @@ TEST(LocalRehearsal, CanBeOfAnEarlierRunAndOfAPlan) {
   EXPECT_NE(of_plan.out.find("rehearsal of job: 4 processes on 1 host"), std::string::npos) << of_plan.out;
 }
 
-TEST(LocalRehearsal, HasAPlanThatIsNoJobs) {
+TEST(LocalRehearsal, HasAPlanThatCannotBeRunAsAJob) {
   const Four four("");
   ASSERT_EQ(four.Rehearse().result.exit_code, 0);
   for (const char* command : {"run", "rehearse"}) {
@@ -133,17 +132,17 @@ TEST(LocalRehearsal, HasAPlanThatIsNoJobs) {
   }
 }
 
-TEST(LocalRehearsal, NamesARankThatIsThereTwice) {
+TEST(LocalRehearsal, NamesADuplicateRank) {
   const Four four("if process.rank == 3 then process.env { RANK = 0, override = true } end");
   const Rehearsed rehearsed = four.Rehearse();
   EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.out << rehearsed.result.err;
   EXPECT_EQ(rehearsed.Failed(), std::set<std::string>{"ranks"});
   EXPECT_EQ(rehearsed.Who("ranks"), On(Here(), {0, 3}));
-  EXPECT_NE(rehearsed.Text("ranks").find("rank 0 is there 2 times"), std::string::npos);
+  EXPECT_NE(rehearsed.Text("ranks").find("rank 0 occurs 2 times"), std::string::npos);
   EXPECT_NE(rehearsed.Text("ranks").find("RANK is \"0\", and the plan has 3"), std::string::npos);
 }
 
-TEST(LocalRehearsal, NamesACountThatIsWrong) {
+TEST(LocalRehearsal, NamesAWrongCount) {
   const Four four("if process.rank == 2 then process.env { WORLD_SIZE = 8, override = true } end");
   const Rehearsed rehearsed = four.Rehearse();
   EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;
@@ -152,7 +151,7 @@ TEST(LocalRehearsal, NamesACountThatIsWrong) {
   EXPECT_EQ(rehearsed.Text("counts"), "WORLD_SIZE is \"8\", and the plan has 4\n");
 }
 
-TEST(LocalRehearsal, NamesWhoCannotReachTheMeetingPoint) {
+TEST(LocalRehearsal, NamesProcessesThatCannotReachTheRendezvousEndpoint) {
   const Four four("if process.rank == 1 then process.env { MASTER_PORT = 1, override = true } end");
   const Rehearsed rehearsed = four.Rehearse();
   EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;
@@ -162,7 +161,7 @@ TEST(LocalRehearsal, NamesWhoCannotReachTheMeetingPoint) {
             "cannot reach the rendezvous endpoint at 127.0.0.1 port 1: connection refused\n");
 }
 
-TEST(LocalRehearsal, NamesWhosePortIsTaken) {
+TEST(LocalRehearsal, NamesATakenPort) {
   std::uint16_t port = 0;
   const auto stranger = ListenAt(port, PortUse::kAlone);
   ASSERT_TRUE(stranger.has_value());
@@ -174,7 +173,7 @@ TEST(LocalRehearsal, NamesWhosePortIsTaken) {
   EXPECT_NE(rehearsed.Text("ports").find("port " + std::to_string(port) + " is in use"), std::string::npos);
 }
 
-TEST(LocalRehearsal, NamesADeviceThatCannotBeSeen) {
+TEST(LocalRehearsal, NamesAnInvisibleDevice) {
   const Four four("if process.rank == 3 then process.env { CUDA_VISIBLE_DEVICES = '0,1', override = true } end");
   const Rehearsed rehearsed = four.Rehearse();
   EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;
@@ -183,7 +182,7 @@ TEST(LocalRehearsal, NamesADeviceThatCannotBeSeen) {
   EXPECT_EQ(rehearsed.Text("devices"), "CUDA_VISIBLE_DEVICES=\"0,1\" hides its device 3\n");
 }
 
-TEST(LocalRehearsal, NamesAScriptThatIsMissing) {
+TEST(LocalRehearsal, NamesAMissingScript) {
   const Four four("if process.rank == 2 then process.command = { 'sh', 'trian.py' } end");
   const Rehearsed rehearsed = four.Rehearse();
   EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;
@@ -199,7 +198,7 @@ TEST(LocalRehearsal, NamesAProcessThatCannotBeStarted) {
   EXPECT_TRUE(rehearsed.Who("start").contains("worker.1 rank 1 on " + Here()));
 }
 
-TEST(LocalRehearsal, RefusesWordsThatAreWrong) {
+TEST(LocalRehearsal, RefusesUsageErrors) {
   const Four four("");
   const Rehearsed rehearsed = four.Rehearse({"--within", "0s"});
   EXPECT_EQ(rehearsed.result.exit_code, 2);
@@ -208,7 +207,7 @@ TEST(LocalRehearsal, RefusesWordsThatAreWrong) {
   EXPECT_EQ(json::parse(missing.out, nullptr, false).value("ok", true), false) << missing.out;
 }
 
-TEST(Stub, LooksAroundForSomebodyWhoCallsItByHand) {
+TEST(Stub, ReportsItsChecksWhenCalledByHand) {
   const Four four("");
   const CommandResult well = four.Muster({"stub", "--", "sh", "train.py"});
   EXPECT_EQ(well.exit_code, 0) << well.out << well.err;
@@ -218,8 +217,8 @@ TEST(Stub, LooksAroundForSomebodyWhoCallsItByHand) {
   EXPECT_NE(wrong.out.find("files     FAILED"), std::string::npos) << wrong.out;
 }
 
-// As a user other than root, since permissions do not restrict root.
-TEST(Stub, NamesAFileThatItMayNotRead) {
+// Runs as a user other than root, because permissions do not restrict root.
+TEST(Stub, NamesAFileWithoutReadPermission) {
   namespace fs = std::filesystem;
   const TempDir folder;
   fs::permissions(folder.path(), fs::perms(0755));

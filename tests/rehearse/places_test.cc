@@ -29,12 +29,12 @@ std::string Failures(const StubReport& account) {
   return text;
 }
 
-TEST(CommandFiles, HaveAProgramThatCanBeStarted) {
+TEST(CommandFiles, IncludeTheProgram) {
   EXPECT_EQ(Failures(Looked({"sh"})), "");
   EXPECT_NE(Failures(Looked({"no-such-program"})).find("\"no-such-program\" is not on PATH"), std::string::npos);
 }
 
-TEST(CommandFiles, HaveTheScriptThatIsNamed) {
+TEST(CommandFiles, IncludeTheNamedScript) {
   const TempDir folder;
   std::ofstream(folder / "train.py") << "print(1)\n";
   const StubReport there = Looked({"sh", "-u", folder / "train.py", "--lr", "0.5"});
@@ -46,7 +46,7 @@ TEST(CommandFiles, HaveTheScriptThatIsNamed) {
   EXPECT_NE(Failures(Looked({"sh", folder / "other.py"})).find("cannot be read: No such file"), std::string::npos);
 }
 
-TEST(CommandFiles, AreWhatLooksLikeAPath) {
+TEST(CommandFiles, AreWordsThatLookLikePaths) {
   const TempDir folder;
   std::ofstream(folder / "data.csv") << "1\n";
   const StubReport account =
@@ -58,13 +58,13 @@ TEST(CommandFiles, AreWhatLooksLikeAPath) {
   EXPECT_TRUE(account.files[2].path.empty());
 }
 
-TEST(CommandFiles, AreNotLookedForInCode) {
+TEST(CommandFiles, AreNotSearchedForInCode) {
   EXPECT_EQ(Looked({"sh", "-c", "/no/such/file.py"}).files.size(), 1U);
   EXPECT_EQ(Looked({"/bin/sh", "-c", "cat ./missing.sh"}, true).files.size(), 1U);
   EXPECT_EQ(Looked({"sh", "-m", "package.py"}).files.size(), 1U);
 }
 
-TEST(Places, AreFoundWantingWhereNothingCanBeWritten) {
+TEST(Places, FailIfTheyCannotBeWritten) {
   const TempDir folder;
   StubReport well;
   CheckPlaces({{"here", folder.path()}, {"nowhere", folder / "missing", true}}, well);

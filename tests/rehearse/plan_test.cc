@@ -1,4 +1,4 @@
-// Tests the plan of a rehearsal: the same as the original, except for commands and the end of the job.
+// Tests the plan of a rehearsal: it equals the original, except for commands and the end of the job.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ Plan Two() {
   return plan;
 }
 
-TEST(RehearsalPlan, KeepsWhatAProcessFinds) {
+TEST(RehearsalPlan, KeepsTheInputsOfProcesses) {
   const Plan plan = Two();
   const Plan rehearsal = RehearsalPlan(plan, {});
   EXPECT_EQ(ValidatePlan(rehearsal), Diagnostics());
@@ -62,7 +62,7 @@ TEST(RehearsalPlan, KeepsWhatAProcessFinds) {
   EXPECT_EQ(rehearsal.ports.at("master"), plan.ports.at("master"));
 }
 
-TEST(RehearsalPlan, PutsAStubInThePlaceOfEachCommand) {
+TEST(RehearsalPlan, ReplacesEachCommandByAStub) {
   const Plan rehearsal = RehearsalPlan(Two(), {5000, {"/opt/${muster:x"}});
   const std::vector<Text> words = EffectiveCommand(rehearsal, rehearsal.processes[1]);
   EXPECT_EQ(words,
@@ -76,7 +76,7 @@ TEST(RehearsalPlan, PutsAStubInThePlaceOfEachCommand) {
   EXPECT_FALSE(rehearsal.roles[1].shell);
 }
 
-TEST(RehearsalPlan, IsToldFromThatOfAJob) {
+TEST(RehearsalPlan, DiffersFromThatOfAJob) {
   EXPECT_FALSE(IsRehearsalPlan(Two()));
   EXPECT_TRUE(IsRehearsalPlan(RehearsalPlan(Two(), {})));
 }
@@ -94,7 +94,7 @@ TEST(RehearsalPlan, EndsByItself) {
   EXPECT_LT(rehearsal.time_limit_ms, 60'000U);
 }
 
-TEST(RehearsalPlan, TellsStubsOfEachOther) {
+TEST(RehearsalPlan, InformsStubsAboutEachOther) {
   const Plan rehearsal = RehearsalPlan(Two(), {});
   std::string text = rehearsal.files.at(kRehearsalFacts).content.marked;
   EXPECT_NE(text.find("${muster:port:rehearsal.1}"), std::string::npos);

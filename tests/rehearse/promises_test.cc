@@ -69,9 +69,9 @@ std::string Looked(const StubFacts& facts, std::uint32_t process, const Environm
 
 const Environment kTorch = {{"RANK", "3"}, {"WORLD_SIZE", "4"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}};
 
-TEST(Promises, HoldWhereTheEnvironmentSaysWhatThePlanHas) { EXPECT_EQ(Looked(Workers("torch", 4), 3, kTorch), ""); }
+TEST(Promises, HoldIfTheEnvironmentMatchesThePlan) { EXPECT_EQ(Looked(Workers("torch", 4), 3, kTorch), ""); }
 
-TEST(Promises, NameTheVariableThatSaysSomethingElse) {
+TEST(Promises, NameADifferingVariable) {
   Environment wrong = kTorch;
   wrong["RANK"] = "0";
   wrong["WORLD_SIZE"] = "8";
@@ -82,13 +82,13 @@ TEST(Promises, NameTheVariableThatSaysSomethingElse) {
   EXPECT_EQ(Looked(Workers("torch", 4), 3, wrong), "ranks: RANK is not set\n");
 }
 
-TEST(Promises, TakeNoTextForANumber) {
+TEST(Promises, RequireNumbers) {
   Environment wrong = kTorch;
   wrong["WORLD_SIZE"] = "4 ";
   EXPECT_EQ(Looked(Workers("torch", 4), 3, wrong), "counts: WORLD_SIZE is \"4 \", and the plan has 4\n");
 }
 
-TEST(Promises, CompareTheContextToo) {
+TEST(Promises, IncludeTheContext) {
   const Environment environment = {{"MS_ROLE", "MS_WORKER"}, {"MS_WORKER_NUM", "4"}, {"RANK_SIZE", "4"},
                                    {"RANK_ID", "1"},         {"MS_NODE_ID", "1"},    {"LOCAL_RANK", "1"},
                                    {"LOCAL_RANK_SIZE", "2"}, {"DEVICE_ID", "1"}};
@@ -103,14 +103,14 @@ TEST(Promises, CompareTheContextToo) {
   EXPECT_EQ(Looked(facts, 1, environment, "not JSON"), "counts: its context cannot be read\n");
 }
 
-TEST(Promises, CountTheTasksOfTensorFlow) {
+TEST(Promises, IncludeTheNumberOfTensorFlowTasks) {
   const StubFacts facts = Workers("tensorflow", 2);
   EXPECT_EQ(Looked(facts, 0, {{"TF_CONFIG", R"({"cluster":{"worker":["a:1","b:2"]}})"}}), "");
   EXPECT_EQ(Looked(facts, 0, {{"TF_CONFIG", R"({"cluster":{"worker":["a:1"]}})"}}),
             "counts: TF_CONFIG has 1 tasks of worker, and the plan 2\n");
 }
 
-TEST(Promises, AreNoneToARoleOutsideTheContract) {
+TEST(Promises, DoNotApplyToARoleOutsideTheContract) {
   for (const char* framework : {"byteps", "jax", "mindspore", "mindspore-ps", "mindspore-ranktable", "mpi", "ps-lite",
                                 "tensorflow", "torch", "ours"}) {
     StubFacts facts = Workers(framework, 3);
@@ -122,14 +122,14 @@ TEST(Promises, AreNoneToARoleOutsideTheContract) {
   }
 }
 
-TEST(Promises, SayOfAContractOfTheRecipesOwnThatItIsNotKnown) {
+TEST(Promises, AreReportedAsUnknownForARecipesOwnContract) {
   StubReport account;
   CheckPromises(Workers("ours", 2), 0, In({}), {}, account);
   ASSERT_FALSE(account.findings.empty());
   EXPECT_EQ(account.findings[0].outcome, StubFinding::Outcome::kNotChecked);
 }
 
-TEST(Devices, HaveToBeAmongThoseThatAreVisible) {
+TEST(Devices, MustBeVisible) {
   const testing::TempDir root;
   const std::string at = root.path() + "/";
   StubReport account;
@@ -138,7 +138,7 @@ TEST(Devices, HaveToBeAmongThoseThatAreVisible) {
   EXPECT_EQ(FailuresOf(account), "devices: CUDA_VISIBLE_DEVICES=\"0,1\" hides its device 3\n");
 }
 
-TEST(Devices, HaveToBeThere) {
+TEST(Devices, MustExist) {
   const testing::TempDir root;
   std::filesystem::create_directories(root.path() + "/dev");
   std::ofstream(root.path() + "/dev/nvidia0");
@@ -151,7 +151,7 @@ TEST(Devices, HaveToBeThere) {
   EXPECT_EQ(FailuresOf(missing), "devices: there is 1 device of kind cuda here, fewer than the plan gives\n");
 }
 
-TEST(Devices, AreTheOneThatTheContractNames) {
+TEST(Devices, MustMatchTheContract) {
   const testing::TempDir root;
   const Environment right = {
       {"MUSTER_DEVICES", "5"}, {"ASCEND_RT_VISIBLE_DEVICES", "4,5"}, {"DEVICE_ID", "1"}, {"MUSTER_HOST_DEVICES", "8"}};
@@ -164,13 +164,13 @@ TEST(Devices, AreTheOneThatTheContractNames) {
   EXPECT_EQ(FailuresOf(account), "devices: DEVICE_ID is \"0\", which is device 4, and its device is 5\n");
 }
 
-TEST(Greetings, AreAmongAllOfAFewProcesses) {
+TEST(Greetings, ConnectAllPairsOfAFewProcesses) {
   const StubFacts facts = Workers("torch", 4);
   EXPECT_EQ(GreetedBy(facts, 1), (std::vector<std::uint32_t>{0, 2, 3}));
   EXPECT_EQ(GreetersOf(facts, 1), (std::vector<std::uint32_t>{0, 2, 3}));
 }
 
-TEST(Greetings, OfManyProcessesFitTogether) {
+TEST(Greetings, OfManyProcessesMatch) {
   const StubFacts facts = Workers("torch", 300);
   std::size_t all = 0;
   for (std::uint32_t i = 0; i < 300; ++i) {
@@ -186,14 +186,14 @@ TEST(Greetings, OfManyProcessesFitTogether) {
   EXPECT_TRUE(std::find(of_first.begin(), of_first.end(), 150U) != of_first.end()) << "the first of the other host";
 }
 
-TEST(StubFacts, ComeBackFromTheirFile) {
+TEST(StubFacts, RoundTripThroughTheirFile) {
   const StubFacts facts = Workers("torch", 4);
   const auto read = ReadStubFacts(StubFactsText(facts));
   ASSERT_TRUE(read.has_value()) << read.error();
   EXPECT_EQ(*read, facts);
 }
 
-TEST(StubFacts, AreRefusedWhereTheyCannotBe) {
+TEST(StubFacts, AreRefusedIfInvalid) {
   EXPECT_FALSE(ReadStubFacts("").has_value());
   EXPECT_FALSE(ReadStubFacts("{\"format\": 2}").has_value());
   StubFacts facts = Workers("torch", 4);
@@ -204,8 +204,8 @@ TEST(StubFacts, AreRefusedWhereTheyCannotBe) {
   EXPECT_FALSE(ReadStubFacts(StubFactsText(facts)).has_value());
 }
 
-// Every variable of the table is documented on the contract's own page, so that neither changes alone.
-TEST(ContractTable, NamesOnlyWhatThePagesOfTheContractsTell) {
+// Every variable of the table must be documented on the contract's own page, so that neither changes alone.
+TEST(ContractTable, NamesOnlyVariablesDocumentedByTheContracts) {
   for (const char* framework :
        {"byteps", "jax", "mindspore", "mindspore-ps", "mindspore-ranktable", "mpi", "ps-lite", "torch"}) {
     std::string page;

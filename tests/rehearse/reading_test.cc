@@ -1,4 +1,4 @@
-// Tests the conversion of stub reports and the journal to a table of checks and named failures.
+// Tests how stub reports and the journal become a table of checks and named failures.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -79,25 +79,25 @@ std::string Failures(const Rehearsal& rehearsal) {
   return text;
 }
 
-TEST(Rehearsal, IsWellWhereEveryStubIs) {
+TEST(Rehearsal, SucceedsIfEveryStubDoes) {
   const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), Well());
   EXPECT_EQ(Failures(rehearsal), "");
   EXPECT_TRUE(rehearsal.ok());
   EXPECT_EQ(RehearsalExitCode(rehearsal), 0);
   EXPECT_EQ(Row(rehearsal, Check::kRanks).text, "4 ranks, each once");
-  EXPECT_EQ(Row(rehearsal, Check::kHello).text, "12 greetings, each other one");
+  EXPECT_EQ(Row(rehearsal, Check::kHello).text, "12 greetings, all pairs");
   EXPECT_EQ(Row(rehearsal, Check::kDevices),
             (RehearsalRow{Check::kDevices, Outcome::kNotChecked, "no process has devices"}));
   EXPECT_EQ(rehearsal.rows.size(), std::size_t{kChecks});
 }
 
-TEST(Rehearsal, NamesRanksThatAreThereTwice) {
+TEST(Rehearsal, NamesDuplicateRanks) {
   auto accounts = Well();
   accounts[3]->says_rank = 0;
   const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
   EXPECT_EQ(Failures(rehearsal),
-            "ranks [rank 0 (worker.0) on n1] rank 0 is there 2 times\n"
-            "ranks [rank 3 (worker.3) on n2] rank 0 is there 2 times\n");
+            "ranks [rank 0 (worker.0) on n1] rank 0 occurs 2 times\n"
+            "ranks [rank 3 (worker.3) on n2] rank 0 occurs 2 times\n");
   EXPECT_EQ(RehearsalExitCode(rehearsal), 1);
   EXPECT_EQ(Row(rehearsal, Check::kRanks).outcome, Outcome::kFailed);
 }
@@ -114,7 +114,7 @@ TEST(Rehearsal, FoldsTheProcessesOfTwoHostsThatCannotReachEachOther) {
             "hello [ranks 2-3 (worker) on n2] [ranks 0-1 (worker) on n1] no answer\n");
 }
 
-TEST(Rehearsal, NamesTheStubThatHasSaidNothing) {
+TEST(Rehearsal, NamesAStubWithoutReport) {
   auto accounts = Well();
   accounts[2].reset();
   SpawnFailed failed;
@@ -128,7 +128,7 @@ TEST(Rehearsal, NamesTheStubThatHasSaidNothing) {
   EXPECT_EQ(RehearsalExitCode(rehearsal), 1);
 }
 
-TEST(Rehearsal, SaysNothingOfStubsThatToldNothing) {
+TEST(Rehearsal, SkipsChecksWithoutReports) {
   std::vector<JournalEntry> entries;
   for (std::uint32_t i = 0; i < 4; ++i) {
     SpawnFailed failed;
@@ -153,7 +153,7 @@ TEST(Rehearsal, SaysNothingOfStubsThatToldNothing) {
   EXPECT_EQ(Row(one, Check::kCounts), (RehearsalRow{Check::kCounts, Outcome::kNotChecked, "no stub reported it"}));
 }
 
-TEST(Rehearsal, TellsFilesThatSomeHostsLack) {
+TEST(Rehearsal, ReportsFilesMissingOnSomeHosts) {
   auto accounts = Well();
   for (auto& account : accounts) {
     account->files.push_back({CheckedFile::Kind::kPath, "data.csv", "/d/data.csv", "", 3, ""});
@@ -162,12 +162,12 @@ TEST(Rehearsal, TellsFilesThatSomeHostsLack) {
   accounts[2]->files[0].path.clear();
   accounts[3]->files[0].path.clear();
   const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
-  EXPECT_EQ(Failures(rehearsal), "files [rank 2 (worker.2) on n2] \"data.csv\" is not there, and it is on n1\n");
+  EXPECT_EQ(Failures(rehearsal), "files [rank 2 (worker.2) on n2] \"data.csv\" is missing, but exists on n1\n");
   ASSERT_EQ(rehearsal.notes.size(), 2U) << "one for each host";
-  EXPECT_EQ(rehearsal.notes[0].text, "\"out.txt\" is not there; the job may write it");
+  EXPECT_EQ(rehearsal.notes[0].text, "\"out.txt\" does not exist; the job may create it");
 }
 
-TEST(Rehearsal, DoesNotSayThatAFileThatCannotBeReadIsMissingOrThere) {
+TEST(Rehearsal, TreatsAnUnreadableFileAsUnknown) {
   auto accounts = Well();
   accounts[0]->files.push_back({CheckedFile::Kind::kPath, "data.csv", "/d/data.csv", "Permission denied", 0, ""});
   accounts[2]->files.push_back({CheckedFile::Kind::kPath, "data.csv", "", "No such file or directory", 0, ""});
@@ -177,7 +177,7 @@ TEST(Rehearsal, DoesNotSayThatAFileThatCannotBeReadIsMissingOrThere) {
   EXPECT_EQ(PartyText(rehearsal, rehearsal.notes[0].processes), "rank 2 (worker.2) on n2");
 }
 
-TEST(Rehearsal, TellsProgramsThatAreNotTheSame) {
+TEST(Rehearsal, ReportsDifferingPrograms) {
   auto accounts = Well();
   for (std::uint32_t i : {0U, 2U})
     accounts[i]->files.push_back({CheckedFile::Kind::kProgram, "python3", "/usr/bin/python3.11", "", 10, "aaaa"});
@@ -201,7 +201,7 @@ TEST(Rehearsal, TakesVersionsOfPackagesFromPreflight) {
             "disk [rank 2 (worker.2) on n2] /tmp is full\n");
 }
 
-TEST(Rehearsal, NamesTheHostWhoseClockIsAnother) {
+TEST(Rehearsal, NamesTheHostWithADifferingClock) {
   auto accounts = Well();
   accounts[0]->clocks = {{2, 3'000'000'000, 1'000'000}};
   accounts[2]->clocks = {{0, -3'000'000'000, 1'000'000}};
@@ -212,7 +212,7 @@ TEST(Rehearsal, NamesTheHostWhoseClockIsAnother) {
   EXPECT_EQ(Failures(JudgeRehearsal(Four(), Journal({}), accounts)), "") << "as much as the way leaves uncertain";
 }
 
-TEST(Rehearsal, TellsWhosePortATakenOneIs) {
+TEST(Rehearsal, NamesTheProcessOfATakenPort) {
   const std::vector<std::optional<StubReport>> none(4);
   const Rehearsal rehearsal = JudgeRehearsal(
       Four(29500), Journal({PreparationFailed{"ports on n1: port 29500 is in use by pid 7"}}, Cause::kUnready), none);
@@ -224,7 +224,7 @@ TEST(Rehearsal, TellsWhosePortATakenOneIs) {
   EXPECT_EQ(Row(unreached, Check::kHello).outcome, Outcome::kNotChecked);
 }
 
-TEST(Rehearsal, SaysThatTheRanksOfALauncherAreNotRehearsed) {
+TEST(Rehearsal, ReportsThatALaunchersRanksAreNotRehearsed) {
   Plan plan;
   plan.name = "job";
   plan.framework = "mpi";
@@ -245,7 +245,7 @@ TEST(Rehearsal, SaysThatTheRanksOfALauncherAreNotRehearsed) {
   EXPECT_NE(rehearsal.notes[0].text.find("mpirun"), std::string::npos);
 }
 
-TEST(Rehearsal, BelievesNoStubAboutProcessesThatAreNotThere) {
+TEST(Rehearsal, RefusesReportsAboutUnknownProcesses) {
   auto accounts = Well();
   accounts[0]->findings.push_back({Check::kHello, Outcome::kFailed, "no answer", "", {77, 1}});
   accounts[0]->clocks = {{4'000'000'000U, 9'000'000'000, 1}};
@@ -253,7 +253,7 @@ TEST(Rehearsal, BelievesNoStubAboutProcessesThatAreNotThere) {
             "hello [rank 0 (worker.0) on n1] [rank 1 (worker.1) on n1] no answer\n");
 }
 
-TEST(Rehearsal, IsATableForPeopleAndJsonForPrograms) {
+TEST(Rehearsal, IsPrintedAsATableOrJson) {
   auto accounts = Well();
   accounts[3]->findings.push_back({Check::kDevices, Outcome::kFailed, "hidden \x1b[31m", "a hint", {}});
   const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);

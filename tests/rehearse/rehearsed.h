@@ -1,4 +1,4 @@
-// Runs a rehearsal to its end, and reads its JSON: which checks failed, for which processes and hosts.
+// Runs a rehearsal to its end and reads its JSON: failed checks with their processes and hosts.
 #pragma once
 
 #include <set>
@@ -15,7 +15,7 @@ class Rehearsed {
   explicit Rehearsed(CommandResult called)
       : result(std::move(called)), json(nlohmann::json::parse(result.out, nullptr, false)) {}
 
-  // "ok", "failed", "not_checked"; empty if there is no such check.
+  // Returns "ok", "failed" or "not_checked"; empty if there is no such check.
   std::string Outcome(const std::string& check) const {
     if (!json.is_object() || !json.contains("checks")) return {};
     for (const auto& row : json["checks"]) {
@@ -29,7 +29,7 @@ class Rehearsed {
     for (const auto& failure : json["failures"]) names.insert(failure["check"]);
     return names;
   }
-  // Of the failures of that check: "worker.3 rank 3 on n2", and for peers the same.
+  // Returns the processes of that check's failures, such as "worker.3 rank 3 on n2"; `whose` may select peers instead.
   std::set<std::string> Who(const std::string& check, const char* whose = "processes") const {
     std::set<std::string> who;
     if (!json.is_object() || !json.contains("failures")) return who;
@@ -43,7 +43,7 @@ class Rehearsed {
     }
     return who;
   }
-  // The texts of the failures of that check, one a line.
+  // Returns the texts of that check's failures, one per line.
   std::string Text(const std::string& check) const {
     std::string text;
     if (!json.is_object() || !json.contains("failures")) return text;

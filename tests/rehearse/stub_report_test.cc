@@ -20,13 +20,13 @@ StubReport Sample() {
   return account;
 }
 
-TEST(StubReport, ComesBackFromItsLine) {
+TEST(StubReport, RoundTripsThroughItsLine) {
   const auto read = ParseStubReport(StubReportLine(Sample()));
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(*read, Sample());
 }
 
-TEST(StubReport, IsNotMadeOfWhatOnlyLooksLikeOne) {
+TEST(StubReport, IsNotParsedFromSimilarLines) {
   const std::string line = StubReportLine(Sample());
   EXPECT_FALSE(ParseStubReport("step 1 of 20"));
   EXPECT_FALSE(ParseStubReport("{}"));
@@ -40,7 +40,7 @@ TEST(StubReport, IsNotMadeOfWhatOnlyLooksLikeOne) {
       R"({"muster_stub":1,"process":0,"greeted":0,"stopped":false,"findings":[{"check":"luck","outcome":"ok","peers":[]}],"files":[],"clocks":[]})"));
 }
 
-TEST(StubReport, MakesTextOutOfBytesThatAreNone) {
+TEST(StubReport, ReplacesInvalidUtf8) {
   StubReport account = Sample();
   account.files[0].word =
       "a\xff"
@@ -48,7 +48,7 @@ TEST(StubReport, MakesTextOutOfBytesThatAreNone) {
   EXPECT_TRUE(ParseStubReport(StubReportLine(account)).has_value());
 }
 
-TEST(Greetings, AreBelievedOfTheSameRunOnly) {
+TEST(Greetings, AreAcceptedOnlyOfTheSameRun) {
   ReceivedGreeting said;
   std::string line = GreetingLine("r1", 12, 99);
   line.pop_back();

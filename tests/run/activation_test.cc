@@ -1,4 +1,4 @@
-// Tests the head's orders for activations, its handling of the answers, and the part that may be read later.
+// Tests the head's commands for activations, its handling of the answers, and which part of the results is stored.
 #include "run/start/activation.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Binding SampleBinding() {
   return binding;
 }
 
-TEST(ActivateHost, StartsWithWhatProcessesInheritAndNoSecret) {
+TEST(ActivateHost, StartsWithTheInheritedEnvironmentWithoutSecrets) {
   const CallerEnvironment surroundings{
       {"HOME=/home/me", "HUB=s3cret", "MUSTER_RANK=7", "no variable", "=C:"}, "/work", {}};
   const Activate command = ActivateHost(ActivatedPlan(), SampleBinding(), surroundings, 1);
@@ -41,7 +41,7 @@ TEST(ActivateHost, StartsWithWhatProcessesInheritAndNoSecret) {
   EXPECT_EQ(command.log_path, "/runs/x/logs/activation.host1.log");
 }
 
-TEST(ActivateHost, HasAsLongAsTheStartOfTheJobOrFiveMinutes) {
+TEST(ActivateHost, IsLimitedByTheStartTimeoutOrFiveMinutes) {
   Plan plan = ActivatedPlan();
   EXPECT_EQ(ActivateHost(plan, SampleBinding(), {}, 0).within_ms, 300'000U);
   plan.start_limit_ms = 1'500;
@@ -50,7 +50,7 @@ TEST(ActivateHost, HasAsLongAsTheStartOfTheJobOrFiveMinutes) {
   EXPECT_EQ(ActivateHost(plan, SampleBinding(), {}, 0).within_ms, 4'294'967'295U);
 }
 
-TEST(ActivatedEnvironment, IsTheInheritedOneWithTheChanges) {
+TEST(ActivatedEnvironment, IsTheInheritedOneWithItsChanges) {
   HostActivated told;
   told.set = {{"A", "new"}, {"B", ""}, {"MUSTER_RANK", "3"}};
   told.unset = {"GONE", "MUSTER_PROCESS"};
@@ -68,11 +68,11 @@ TEST(ActivationFailure, NamesHostStepAndReason) {
   told.failed_step = 0;
   EXPECT_EQ(ActivationFailure(ActivatedPlan(), "node-1", told),
             "the activation of node-1 failed in the shell: exit code 1");
-  told.failed_step = 7;  // an agent could report any number
+  told.failed_step = 7;  // an agent may report any number
   EXPECT_NE(ActivationFailure(ActivatedPlan(), "node-1", told).find("the shell"), std::string::npos);
 }
 
-TEST(HiddenValues, AreThoseOfSecretsAndOfWhatSoundsLikeOne) {
+TEST(HiddenValues, AreThoseOfSecretsAndOfNamesLikeSecrets) {
   const Plan plan = ActivatedPlan();
   const Binding binding = SampleBinding();
   const HiddenValues hidden(plan, binding.secrets);
@@ -87,7 +87,7 @@ TEST(HiddenValues, AreThoseOfSecretsAndOfWhatSoundsLikeOne) {
   EXPECT_EQ(Shown(told, hidden).set, (Set{{"A", "1"}, {"A_TOKEN", "(hidden)"}}));
 }
 
-TEST(RecordedVariables, AreThoseThatSayHowProgramsBehave) {
+TEST(RecordedVariables, AreThoseThatAffectPrograms) {
   const Plan plan = ActivatedPlan();
   const HiddenValues hidden(plan, {});
   EXPECT_EQ(RecordedVariables({"PATH=/bin", "PATHS=x", "LD_LIBRARY_PATH=", "PYTHONPATH=/p", "CONDA_PREFIX=/c",

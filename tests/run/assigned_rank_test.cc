@@ -1,4 +1,4 @@
-// Tests reading ranks that a framework assigns itself from the logs of its processes.
+// Tests reading ranks assigned by a framework from the logs of its processes.
 #include "run/report/assigned_rank.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace muster {
 namespace {
 
-TEST(AssignedRank, IsThatOfTheLogAndNotTheIndex) {
+TEST(AssignedRank, IsReadFromTheLogInsteadOfTheIndex) {
   const char* worker =
       "[10:00:00] src/van.cc:291: Bind to role=worker, ip=127.0.0.1, port=40123, is_recovery=0\n"
       "[10:00:00] src/van.cc:230: W[11] is connected to others\nW[9] is the scheduler's first\n";
@@ -16,7 +16,7 @@ TEST(AssignedRank, IsThatOfTheLogAndNotTheIndex) {
   EXPECT_EQ(AssignedRank("ps-lite", "server", "S[12] is connected to others"), 2U);
 }
 
-TEST(AssignedRank, IsUnknownWhereTheLogDoesNotName) {
+TEST(AssignedRank, IsUnknownIfTheLogDoesNotNameIt) {
   for (const char* log : {"", "W[9] is connected", "W[x] is connected to others", "W[8] is connected to others",
                           "S[8] is connected to others", "W[9 ] is connected to others", "] is connected to others"}) {
     EXPECT_EQ(AssignedRank("ps-lite", "worker", log), std::nullopt) << log;

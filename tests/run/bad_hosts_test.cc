@@ -14,14 +14,14 @@ constexpr std::uint64_t kNow = 2'000'000'000;
 constexpr std::uint64_t kHour = 3'600;
 constexpr std::uint64_t kDay = 24 * kHour;
 
-TEST(BadHosts, CountHalfAsMuchAfterADay) {
+TEST(BadHosts, HaveTheirFailuresHalvedAfterADay) {
   EXPECT_DOUBLE_EQ(WeightAt({{kNow, "n1", ""}}, kNow), 1);
   EXPECT_DOUBLE_EQ(WeightAt({{kNow - kDay, "n1", ""}}, kNow), 0.5);
   EXPECT_DOUBLE_EQ(WeightAt({{kNow - 2 * kDay, "n1", ""}, {kNow, "n1", ""}}, kNow), 1.25);
   EXPECT_DOUBLE_EQ(WeightAt({{kNow + kDay, "n1", ""}}, kNow), 1) << "a clock that was ahead";
 }
 
-TEST(BadHosts, AreToldUntilTheyCountLittle) {
+TEST(BadHosts, AreReportedUntilTheirFailuresExpire) {
   const std::vector<HostFailure> failures = {
       {kNow - 5 * kHour, "n3", "no answer"},  {kNow - 3 * kHour, "n3", "connection refused"},
       {kNow - 30 * kHour, "n4", "no answer"}, {kNow - 30 * kHour, "n5", "no answer"},
@@ -31,7 +31,7 @@ TEST(BadHosts, AreToldUntilTheyCountLittle) {
                                       "n5 failed 2 times in the last days; last 30 h ago: no answer"}));
 }
 
-TEST(BadHosts, AreKeptInAFileOfTheUserAlone) {
+TEST(BadHosts, AreStoredInAPrivateFileOfTheUser) {
   const TempDir folder;
   const std::string file = BadHostsFile({"HOME=/nowhere", "XDG_STATE_HOME=" + folder.path()});
   EXPECT_EQ(file, folder / "muster/hosts.jsonl");
@@ -58,7 +58,7 @@ TEST(BadHosts, AreForgottenOnce) {
   EXPECT_EQ(names, (std::vector<std::string>{"young", "new"}));
 }
 
-TEST(BadHosts, SurviveAFileThatIsBroken) {
+TEST(BadHosts, TolerateADamagedFile) {
   const TempDir folder;
   const std::string file = folder / "muster/hosts.jsonl";
   ASSERT_TRUE(RememberBadHosts(file, {{kNow, "n1", "no answer"}}));
@@ -69,7 +69,7 @@ TEST(BadHosts, SurviveAFileThatIsBroken) {
   EXPECT_EQ(ReadBadHosts(file).size(), 2U);
 }
 
-TEST(BadHosts, LoseNothingWhenManyWriteAtOnce) {
+TEST(BadHosts, LoseNothingOnConcurrentWrites) {
   const TempDir folder;
   const std::string file = folder / "muster/hosts.jsonl";
   std::vector<std::thread> heads;

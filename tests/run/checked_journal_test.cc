@@ -1,4 +1,4 @@
-// Journals with correct checksums that do not fit their plan.
+// Tests journals with correct checksums that do not match their plan.
 #include "run/journal/checked_journal.h"
 
 #include <filesystem>
@@ -46,7 +46,7 @@ JournalEntry OfNobody() {
 
 using Names = std::vector<std::string>;
 
-TEST(CheckedJournal, LeavesOutWhatNamesAProcessThatThePlanDoesNotHave) {
+TEST(CheckedJournal, SkipsRecordsOfUnknownProcesses) {
   const Plan plan = SamplePlan({{"worker", 2}});
   EXPECT_EQ(Kept(plan, {StartOrdered{1, 0}, StartOrdered{2, 0}, StartOrdered{kNobody, 0}}), Names{"start_ordered"});
   EXPECT_EQ(Kept(plan, {StopOrdered{{0, 1}, 15, 0}, StopOrdered{{0, 2}, 15, 0}, StopOrdered{{0, 1, 0}, 15, 0}}),
@@ -60,7 +60,7 @@ TEST(CheckedJournal, LeavesOutWhatNamesAProcessThatThePlanDoesNotHave) {
   }
 }
 
-TEST(CheckedJournal, LeavesOutAttemptsThatWereNotOrdered) {
+TEST(CheckedJournal, SkipsRecordsOfAttemptsThatWereNotOrdered) {
   const Plan plan = SamplePlan({{"worker", 2}});
   const std::uint32_t most = std::numeric_limits<std::int32_t>::max();
   EXPECT_EQ(Kept(plan, {StartOrdered{0, most}, StartOrdered{0, 1}}), Names());
@@ -69,7 +69,7 @@ TEST(CheckedJournal, LeavesOutAttemptsThatWereNotOrdered) {
   EXPECT_EQ(Kept(plan, {StartOrdered{0, 0}, StartOrdered{0, 1}, ProcessStarted{0, 1, 1, 1, 1}}).size(), 3U);
 }
 
-TEST(CheckedJournal, LeavesOutHostsThatCannotBe) {
+TEST(CheckedJournal, SkipsRecordsOfImpossibleHosts) {
   const Plan plan = SamplePlan({{"worker", 2}}, 2);
   EXPECT_EQ(Kept(plan, {AgentLost{1 + kMostSpares, "", 0}, AgentLost{2 + kMostSpares, "", 0}}).size(), 1U);
   EXPECT_EQ(Kept(plan, {ReplaceOrdered{kNobody, 0}, ReplaceOrdered{0, kNobody}}), Names());
@@ -82,20 +82,21 @@ TEST(CheckedJournal, LeavesOutHostsThatCannotBe) {
   EXPECT_EQ(Kept(plan, {compared}).size(), 1U);
 }
 
-TEST(CheckedJournal, SaysWhatItLeftOut) {
+TEST(CheckedJournal, ReportsWhatItSkipped) {
   const Plan plan = SamplePlan({{"worker", 2}});
   EXPECT_EQ(CheckedJournal(plan, Contents({FirstFailure{1, 0}})).damage(), "");
   EXPECT_EQ(CheckedJournal(plan, Contents({FinishOrdered{}, FirstFailure{7, 0}})).damage(),
             "record 2 (first_failure) names process 7, and the plan has 2");
   JournalContents contents = Contents({FirstFailure{7, 0}, FirstFailure{0, 3}});
   contents.stopped = "the last line is cut";
-  EXPECT_EQ(CheckedJournal(plan, std::move(contents)).damage(),
-            "the last line is cut; 2 records do not fit the plan, the first: record 1 (first_failure) names process 7, "
-            "and the plan has 2");
+  EXPECT_EQ(
+      CheckedJournal(plan, std::move(contents)).damage(),
+      "the last line is cut; 2 records do not match the plan, the first: record 1 (first_failure) names process 7, "
+      "and the plan has 2");
 }
 
-// Reports of such a run, which crashed or hung.
-TEST(CheckedJournal, IsWhatReportsAreMadeOf) {
+// Prevents: a report of such a run crashes or hangs.
+TEST(CheckedJournal, IsTheSourceOfReports) {
   const ScratchFolder scratch;
   Plan plan = SamplePlan({{"worker", 2}});
   plan.roles[0].limits.log_bytes = 1U << 20;
@@ -118,7 +119,7 @@ TEST(CheckedJournal, IsWhatReportsAreMadeOf) {
   const Result<Report> report = MakeReport(scratch.path());
   ASSERT_TRUE(report);
   EXPECT_EQ(report->processes.size(), 2U);
-  EXPECT_NE(ReportText(*report).find("the journal is read only in part: 4 records do not fit the plan"),
+  EXPECT_NE(ReportText(*report).find("the journal could be read only in part: 4 records do not match the plan"),
             std::string::npos)
       << ReportText(*report);
   EXPECT_FALSE(FindDump(scratch.path(), 0, {}));

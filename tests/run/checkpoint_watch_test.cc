@@ -24,7 +24,7 @@ class CheckpointWatching : public ::testing::Test {
     watch_.Start({Text(folder_.path() + dir), latest, file, complete},
                  [this](const Checkpoint& written) { told_ = written.path.substr(folder_.path().size() + 1); });
   }
-  // The reports, once all kernel events have been handled.
+  // Handles all pending kernel events; returns the reports.
   std::string Told() {
     io_.poll();
     return told_;
@@ -36,7 +36,7 @@ class CheckpointWatching : public ::testing::Test {
   std::string told_;
 };
 
-TEST_F(CheckpointWatching, SeesWhatCompletesAFolderBelowOthers) {
+TEST_F(CheckpointWatching, DetectsTheCompletionOfANestedFolder) {
   Put("epoch_1/step_1/weights");
   Start("epoch_*/step_*", "", "DONE");
   EXPECT_EQ(Told(), "");
@@ -44,7 +44,7 @@ TEST_F(CheckpointWatching, SeesWhatCompletesAFolderBelowOthers) {
   EXPECT_EQ(Told(), "epoch_1/step_1");
 }
 
-TEST_F(CheckpointWatching, FollowsFoldersThatAreMadeMeanwhile) {
+TEST_F(CheckpointWatching, WatchesNewFolders) {
   Start("epoch_*/step_*/*", "", "meta/parts/DONE", "/not/yet");
   for (const std::string made : {"epoch_2", "epoch_2/step_3", "epoch_2/step_3/rank_0", "epoch_2/step_3/rank_0/meta",
                                  "epoch_2/step_3/rank_0/meta/parts"}) {
@@ -55,7 +55,7 @@ TEST_F(CheckpointWatching, FollowsFoldersThatAreMadeMeanwhile) {
   EXPECT_EQ(Told(), "not/yet/epoch_2/step_3/rank_0");
 }
 
-TEST_F(CheckpointWatching, SeesWhatCompletesTheOneThatAFileNames) {
+TEST_F(CheckpointWatching, DetectsTheCompletionOfACheckpointNamedByAFile) {
   Put("runs/a/weights");
   Put("now/latest");
   Start("", "now/latest", "DONE");
@@ -65,7 +65,7 @@ TEST_F(CheckpointWatching, SeesWhatCompletesTheOneThatAFileNames) {
   EXPECT_EQ(Told(), "runs/a");
 }
 
-TEST_F(CheckpointWatching, TellsOfNothingThatWasThereBefore) {
+TEST_F(CheckpointWatching, IgnoresEarlierCheckpoints) {
   Put("step_1/DONE");
   Start("step_*", "", "DONE");
   Put("elsewhere/DONE");

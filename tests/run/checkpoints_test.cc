@@ -1,4 +1,4 @@
-// Which checkpoint is the newest complete one.
+// Tests which checkpoint is the newest complete one.
 #include "run/directory/checkpoints.h"
 
 #include <filesystem>
@@ -19,7 +19,7 @@ class Checkpoints : public ::testing::Test {
     PutFile(folder_ / path, content);
   }
   CheckpointPlace Place(const std::string& latest) const { return {folder_.path(), latest, "", ""}; }
-  // Relative to the folder; or the error.
+  // Returns a path relative to the folder, or the error.
   std::string Newest(const CheckpointPlace& place, const std::set<Checkpoint>& besides = {}) const {
     const auto found = CompleteCheckpoints(place, besides);
     return found ? found->back().path.substr(folder_.path().size() + 1) : found.error();
@@ -47,7 +47,7 @@ TEST_F(Checkpoints, WithoutNumbersAreOrderedByTime) {
   EXPECT_EQ(Newest(Place("*.pt")), "best.pt");
 }
 
-TEST_F(Checkpoints, ThatAreNotWholeAreNone) {
+TEST_F(Checkpoints, ThatAreIncompleteAreIgnored) {
   Put("step_1/weights");
   Put("step_1/DONE");
   Put("step_2/weights");
@@ -65,7 +65,7 @@ TEST_F(Checkpoints, ThatAreNotWholeAreNone) {
   EXPECT_FALSE(CompleteCheckpoints(place));
 }
 
-TEST_F(Checkpoints, AreNamedByAFileWhereThereIsOne) {
+TEST_F(Checkpoints, AreNamedByAFileIfThereIsOne) {
   Put("global_step5/weights");
   Put("global_step9/weights");
   CheckpointPlace place{folder_.path(), "", "latest", ""};
@@ -73,24 +73,24 @@ TEST_F(Checkpoints, AreNamedByAFileWhereThereIsOne) {
   Put("latest", "global_step5\n");
   EXPECT_EQ(Newest(place), "global_step5");
   Put("latest", "global_step7");
-  EXPECT_NE(Newest(place).find("global_step7\" is not there"), std::string::npos);
+  EXPECT_NE(Newest(place).find("global_step7\" does not exist"), std::string::npos);
   for (const char* outside : {"/etc/passwd", "../x", "a/../../x", " \n"}) {
     Put("latest", outside);
     EXPECT_FALSE(CompleteCheckpoints(place)) << outside;
   }
 }
 
-TEST_F(Checkpoints, ThatWereThereBeforeDoNotCountUnlessTheyAreWrittenAgain) {
+TEST_F(Checkpoints, OfEarlierRunsCountOnlyIfWrittenAgain) {
   Put("last.pt");
   const auto earlier = CompleteCheckpoints(Place("last.pt"));
   ASSERT_TRUE(earlier);
   const std::set<Checkpoint> besides(earlier->begin(), earlier->end());
-  EXPECT_EQ(Newest(Place("last.pt"), besides), "there are only earlier ones");
+  EXPECT_EQ(Newest(Place("last.pt"), besides), "there are only earlier checkpoints");
   fs::last_write_time(folder_ / "last.pt", fs::last_write_time(folder_ / "last.pt") + std::chrono::hours(1));
   EXPECT_EQ(Newest(Place("last.pt"), besides), "last.pt");
 }
 
-TEST_F(Checkpoints, LieBelowTheRunWhereThePlanSaysSo) {
+TEST_F(Checkpoints, MayBeBelowTheRunDirectory) {
   const auto place = PlaceInRun({"${muster:run_dir}/checkpoints", "*", "", ""}, "/runs/1");
   ASSERT_TRUE(place);
   EXPECT_EQ(place->dir.marked, "/runs/1/checkpoints");

@@ -11,13 +11,13 @@ std::string TextOf(const std::vector<JournalEntry>& entries) {
   return CodeText(MakeCodeReport(CheckedJournal({}, journal)));
 }
 
-TEST(CodeReport, TellsTheStateOfTheCodeInOneLine) {
+TEST(CodeReport, ShowsTheStateOfTheCodeInOneLine) {
   EXPECT_EQ(TextOf({CodeSeen{"/home/u", "9f3c1d20a1b2c3d4", "main", 3, 1, {"a.py"}}}),
             "  code      9f3c1d20a1b2 (main), 3 files changed, 1 untracked\n");
   EXPECT_EQ(TextOf({}), "") << "nobody knew";
 }
 
-TEST(CodeReport, TellsWhatWasShippedAndHowMuchOfItWent) {
+TEST(CodeReport, ShowsShippedCodeAndTheBytesSent) {
   const CodeShipped first{0, "ab12cd34ef56ab12", "/home/u/job", "/root/.cache/muster/code/ab12", 12, 2'000'000, 0};
   CodeShipped second = first;
   second.host = 1;

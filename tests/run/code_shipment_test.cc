@@ -1,4 +1,4 @@
-// Tests that code is sent as offered: from below its folder, and through no link.
+// Tests that code is sent as offered: from below its folder, and not through links.
 #include "run/start/code_shipment.h"
 
 #include <filesystem>
@@ -22,7 +22,7 @@ class ShippedTree : public ::testing::Test {
     std::ofstream(temp_ / "code/d/key") << "public";
     std::ofstream(temp_ / "secret/key") << "secret";
   }
-  // Of the only file, once `meanwhile` has happened: what was sent, or why nothing was.
+  // Offers the only file, calls `meanwhile`, and returns what was sent, or why nothing was sent.
   std::string Sent(const std::function<void()>& meanwhile) {
     auto tree = ReadCodeTree(fs::canonical(std::string(temp_ / "code")), {"PATH=" + temp_.path()}, {}, {});
     if (!tree) return "no tree";
@@ -38,11 +38,11 @@ class ShippedTree : public ::testing::Test {
   TempDir temp_;
 };
 
-TEST_F(ShippedTree, IsSentAsItIs) {
+TEST_F(ShippedTree, IsSentUnchanged) {
   EXPECT_EQ(Sent([] {}), "public");
 }
 
-TEST_F(ShippedTree, IsNotSentThroughALinkThatCameLater) {
+TEST_F(ShippedTree, IsNotSentThroughALinkCreatedLater) {
   const std::string sent = Sent([this] {
     fs::remove_all(temp_ / "code/d");
     fs::create_directory_symlink("../secret", temp_ / "code/d");

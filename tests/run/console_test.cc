@@ -1,4 +1,4 @@
-// Tests the console output: lines, process output, followed logs, the console as a whole.
+// Tests console output: lines, process output, followed logs, and the console as a whole.
 #include "run/console/console.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ struct Terminal {
   UniqueFd screen;
 };
 
-// Reads the other end on the same loop, slowly.
+// Reads the other end slowly, on the same loop.
 class Reader {
  public:
   Reader(boost::asio::io_context& io, int fd) : descriptor_(io, ::dup(fd)) { Take(); }
@@ -112,13 +112,13 @@ std::vector<std::string> Cut(std::string_view text, std::size_t chunk) {
   return lines;
 }
 
-TEST(LineCutter, GivesTheSameLinesHoweverTheBytesArrive) {
+TEST(LineCutter, YieldsTheSameLinesForAnySplitOfTheBytes) {
   const std::string text = "one\ntwo\r\n\nbar 10%\rbar 20%\r\nlast, not ended";
   const std::vector<std::string> lines = {"one", "two", "", "bar 10%", "bar 20%", "last, not ended"};
   for (std::size_t chunk = 1; chunk <= text.size(); ++chunk) EXPECT_EQ(Cut(text, chunk), lines) << chunk;
 }
 
-TEST(LineCutter, GivesALineWithoutEndInPiecesOfBoundedSize) {
+TEST(LineCutter, SplitsAnEndlessLineIntoBoundedPieces) {
   std::string text;
   while (text.size() < (1U << 20)) text += "line without end ";
   for (const std::size_t chunk : {std::size_t{1}, std::size_t{4096}, text.size()}) {
@@ -126,14 +126,14 @@ TEST(LineCutter, GivesALineWithoutEndInPiecesOfBoundedSize) {
   }
 }
 
-TEST(LineCutter, CutsNoCharacterInTwo) {
+TEST(LineCutter, SplitsNoCharacter) {
   std::string text;
   while (text.size() < 5 * LineCutter::kMaxPiece) text += "ä€😀";
   LineCutter cutter;
   cutter.Feed("x" + text, [](std::string_view piece, bool) { EXPECT_TRUE(IsUtf8(piece)); });
 }
 
-TEST(LineCutter, LosesNoByteOfAnything) {
+TEST(LineCutter, LosesNoByte) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     std::string text;
@@ -146,7 +146,7 @@ TEST(LineCutter, LosesNoByteOfAnything) {
   }
 }
 
-TEST(PrefixedLine, LetsNoControlByteThrough) {
+TEST(PrefixedLine, EscapesControlBytes) {
   EXPECT_EQ(PrefixedLine("worker.2", "loss 0.5", false), "worker.2 | loss 0.5\n");
   EXPECT_EQ(PrefixedLine("worker.2", "more", true), "worker.2 + more\n");
   std::mt19937 random(11);
@@ -174,7 +174,7 @@ TEST(Output, NeitherBlocksNorLosesAnythingWhenItsReaderIsSlow) {
   Output output(io, pipe.write.get());
   std::string text;
   for (int i = 0; text.size() < (1U << 20); ++i) text += std::to_string(i) + "\n";
-  output.Write(text);  // would block for ever if it could
+  output.Write(text);  // would block for ever if writes could block
   EXPECT_FALSE(output.room());
   EXPECT_EQ(::fcntl(pipe.write.get(), F_GETFL) & O_NONBLOCK, 0) << "the descriptor is shared with others";
   Reader reader(io, pipe.read.get());
@@ -184,7 +184,7 @@ TEST(Output, NeitherBlocksNorLosesAnythingWhenItsReaderIsSlow) {
   EXPECT_TRUE(output.empty());
 }
 
-TEST(Output, TellsWhenThereIsRoomAgain) {
+TEST(Output, ReportsWhenThereIsRoomAgain) {
   boost::asio::io_context io;
   Pipe pipe;
   Output output(io, pipe.write.get());
@@ -198,7 +198,7 @@ TEST(Output, TellsWhenThereIsRoomAgain) {
   EXPECT_GT(told, 0);
 }
 
-TEST(Output, SurvivesAReaderThatIsGone) {
+TEST(Output, SurvivesAClosedReader) {
   struct sigaction ignore {};
   struct sigaction before {};
   ignore.sa_handler = SIG_IGN;
@@ -215,14 +215,14 @@ TEST(Output, SurvivesAReaderThatIsGone) {
   ::sigaction(SIGPIPE, &before, nullptr);
 }
 
-TEST(Output, IsGoneFromTheStartOnAClosedDescriptor) {
+TEST(Output, IsClosedFromTheStartOnAClosedDescriptor) {
   boost::asio::io_context io;
   Output output(io, -1);
   EXPECT_TRUE(output.gone());
   output.Write("x");
 }
 
-TEST(Output, WritesToSocketsFilesAndDevicesAlike) {
+TEST(Output, WritesToSocketsFilesAndDevices) {
   boost::asio::io_context io;
   int ends[2] = {-1, -1};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
@@ -247,7 +247,7 @@ TEST(Output, WritesToSocketsFilesAndDevicesAlike) {
   EXPECT_TRUE(nothing.empty());
 }
 
-TEST(Output, DoesNotBlockOnATerminalThatNobodyReads) {
+TEST(Output, DoesNotBlockOnAnUnreadTerminal) {
   boost::asio::io_context io;
   Terminal terminal;
   Output output(io, terminal.screen.get());
@@ -264,7 +264,7 @@ class Following : public ::testing::Test {
     const UniqueFd file(::open((logs / name).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     ASSERT_EQ(WriteAll(file.get(), text), 0);
   }
-  // Runs the loop until the text has arrived.
+  // Runs the loop until the text has been printed.
   void Await(const std::string& text) {
     while (ContentOf(shown).find(text) == std::string::npos && io.run_one() > 0) {
     }
@@ -322,7 +322,7 @@ TEST_F(Following, ShowsOnlyWhatWasAdded) {
   EXPECT_EQ(ContentOf(shown), "w | y\n");
 }
 
-TEST_F(Following, TellsOfFilesThatAppear) {
+TEST_F(Following, DetectsNewFiles) {
   std::string appeared;
   ASSERT_TRUE(follower.Watch(folder.get(), logs.path(), [&](const std::string& name) {
     appeared += name;
@@ -335,7 +335,7 @@ TEST_F(Following, TellsOfFilesThatAppear) {
   EXPECT_EQ(appeared, "stranger");
 }
 
-TEST_F(Following, IsNotWokenByWritesToOthers) {
+TEST_F(Following, IsNotWokenByWritesToOtherFiles) {
   Append("stranger", "x\n");
   ASSERT_TRUE(follower.Watch(folder.get(), logs.path()));
   Append("w", "");
@@ -350,7 +350,7 @@ TEST_F(Following, IsNotWokenByWritesToOthers) {
   EXPECT_EQ(ContentOf(shown), "w | z\n");
 }
 
-TEST_F(Following, ShowsOnlyWhatIsKeptAndFromWhereItIsTold) {
+TEST_F(Following, ShowsOnlyKeptBytesFromTheGivenOffset) {
   LogFollower other{io, output, {true, false, [](std::string_view line) { return line != "drop"; }, {}}};
   Append("w", "before\nhalf\ndrop\nkeep\n");
   ASSERT_TRUE(other.Watch(folder.get(), logs.path()));
@@ -363,7 +363,7 @@ TEST_F(Following, ShowsOnlyWhatIsKeptAndFromWhereItIsTold) {
   EXPECT_EQ(ContentOf(shown), "half\nkeep\n");
 }
 
-TEST_F(Following, ShowsRawBytesAsTheyAre) {
+TEST_F(Following, ShowsRawBytesUnchanged) {
   LogFollower other{io, output, {true, true, {}, {}}};
   Append("w", "a\x1b[31m\r\xff");
   ASSERT_TRUE(other.Watch(folder.get(), logs.path()));
@@ -371,7 +371,7 @@ TEST_F(Following, ShowsRawBytesAsTheyAre) {
   EXPECT_EQ(ContentOf(shown), "a\x1b[31m\r\xff");
 }
 
-TEST_F(Following, HoldsFewDescriptorsHoweverManyLogsThereAre) {
+TEST_F(Following, HoldsFewDescriptorsForManyLogs) {
   const auto open_now = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
   };
@@ -391,7 +391,7 @@ TEST_F(Following, HoldsFewDescriptorsHoweverManyLogsThereAre) {
   EXPECT_EQ(ContentOf(shown), expected + late + " | two\n");
 }
 
-TEST_F(Following, DoesNotFollowALinkThatAProcessPutInItsLogsPlace) {
+TEST_F(Following, DoesNotFollowALinkThatReplacedALog) {
   PutFile(logs / "secret", "password\n");
   std::filesystem::create_symlink(logs / "secret", logs / "w");
   follower.Watch(folder.get(), logs.path());
@@ -400,7 +400,7 @@ TEST_F(Following, DoesNotFollowALinkThatAProcessPutInItsLogsPlace) {
   EXPECT_EQ(ContentOf(shown), "");
 }
 
-TEST_F(Following, GoesOnWhenALogIsTruncatedOrRemoved) {
+TEST_F(Following, ContinuesWhenALogIsTruncatedOrRemoved) {
   ASSERT_TRUE(follower.Watch(folder.get(), logs.path()));
   Append("w", "before\n");
   follower.Add("w", "w");
@@ -413,7 +413,7 @@ TEST_F(Following, GoesOnWhenALogIsTruncatedOrRemoved) {
   EXPECT_EQ(ContentOf(shown), "w | before\nv | other\n");
 }
 
-TEST(LogFollower, LosesNoLineToASlowReader) {
+TEST(LogFollower, LosesNoLineWithASlowReader) {
   const ScratchFolder logs;
   const UniqueFd folder(::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::string text;
@@ -437,7 +437,7 @@ TEST(LogFollower, LosesNoLineToASlowReader) {
   EXPECT_EQ(reader.text, expected);
 }
 
-TEST(LogFollower, ShowsATerminalTheEndOfAFloodAndSaysSo) {
+TEST(LogFollower, SkipsOutputOnAFloodedTerminalAndReportsIt) {
   const ScratchFolder logs;
   const UniqueFd folder(::open(logs.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::string text;
@@ -504,7 +504,7 @@ TEST_F(Shown, PrefixesTheOutputOfAFewProcesses) {
             "muster: sample: run 3f9a, plan aabbccddeeff, 2 processes\nmuster: in /runs/x\nsample all well\n");
 }
 
-TEST_F(Shown, SaysOneLinePerRoleOfManyProcesses) {
+TEST_F(Shown, ShowsOneLinePerRoleOfManyProcesses) {
   const Plan plan = SamplePlan({{"server", 2, Ending::kNever}, {"worker", 7}});
   Console console(io, Options(), plan);
   console.Follow(folder.get(), logs.path());
@@ -518,7 +518,7 @@ TEST_F(Shown, SaysOneLinePerRoleOfManyProcesses) {
             "muster: worker: 7 ended, 1 of them failed\n");
 }
 
-TEST_F(Shown, ShowsTheOutputThatIsAskedForAmongManyProcesses) {
+TEST_F(Shown, ShowsTheRequestedOutputAmongManyProcesses) {
   const Plan plan = SamplePlan({{"worker", kMaxShownProcesses + 1}});
   ConsoleOptions options = Options();
   options.tee = {3};
@@ -540,7 +540,7 @@ TEST_F(Shown, NamesAFailureAtOnce) {
   EXPECT_EQ(ContentOf(err), "muster: worker.1 exited with code 7\n");
 }
 
-TEST_F(Shown, SaysNothingWhenQuietUnlessSomethingIsWrong) {
+TEST_F(Shown, PrintsNothingWhenQuietExceptFailures) {
   const Plan plan = SamplePlan({{"worker", 2}});
   ConsoleOptions options = Options();
   options.quiet = true;
@@ -559,7 +559,7 @@ TEST_F(Shown, SaysNothingWhenQuietUnlessSomethingIsWrong) {
   EXPECT_EQ(ContentOf(err), "muster: worker.1 exited with code 7\nthe report\n");
 }
 
-TEST_F(Shown, ColoursOnlyWhatItIsAskedTo) {
+TEST_F(Shown, UsesColoursOnlyOnRequest) {
   const Plan plan = SamplePlan({{"worker", 1}});
   ConsoleOptions options = Options();
   Console(io, options, plan).Warn("plain, because a file is not a terminal");
@@ -570,8 +570,8 @@ TEST_F(Shown, ColoursOnlyWhatItIsAskedTo) {
             std::string::npos);
 }
 
-// Prevents: the whole report ends a run that succeeded, and the output of a failed process is repeated below itself.
-TEST_F(Shown, WantsOfTheReportWhatWasNotShown) {
+// Prevents: a successful run ends with its whole report, or the output of a failed process is printed twice.
+TEST_F(Shown, RequestsOnlyTheUnshownPartOfTheReport) {
   const Plan few = SamplePlan({{"worker", 2}});
   const Plan many = SamplePlan({{"worker", kMaxShownProcesses + 1}});
   ConsoleOptions apart = Options();
@@ -589,7 +589,7 @@ TEST_F(Shown, WantsOfTheReportWhatWasNotShown) {
   EXPECT_TRUE(Console(io, apart, few).ViewOfReport(true).colour);
 }
 
-TEST_F(Shown, WaitsForASlowReaderUntilToldNotTo) {
+TEST_F(Shown, WaitsForASlowReaderUntilCancelled) {
   const Plan plan = SamplePlan({{"worker", 1}});
   Pipe pipe;
   ConsoleOptions options = Options();

@@ -1,4 +1,4 @@
-// Tests the report about contexts, from records of launched Pythons and from forged ones.
+// Tests the report about contexts, from records of launched Pythons and from forged records.
 #include "run/report/context_report.h"
 
 #include <filesystem>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr AttemptEnd kEnded{true, true, false, false, 0};
 
-// A record of worker.INDEX that was applied and kept, with `changes` in place of its fields ("" removes nothing).
+// Returns a record of worker.INDEX that was applied and kept, with `changes` replacing its fields ("" removes nothing).
 std::string Record(std::uint32_t index, const std::string& release = "1.6.2", const std::string& overridden = "[]",
                    const std::string& more = R"("errors": [])", std::uint32_t attempt = 0) {
   return R"({"format": 1, "process": "run/worker.)" + std::to_string(index) + "." + std::to_string(attempt) +
@@ -46,7 +46,7 @@ class ContextReportTest : public ::testing::Test {
     return ReadContextReports(folder.get(), plan, "run", ends);
   }
   std::string Text() { return ContextText(Read()); }
-  // The state of worker.0 with this record; "" if it is not reported.
+  // Returns the reported state of worker.0 with this record; "" if it is not reported.
   std::string StateOf(const std::string& record, AttemptEnd end = kEnded) {
     Put(0, record);
     ends.assign(1, end);
@@ -59,7 +59,7 @@ class ContextReportTest : public ::testing::Test {
   std::vector<AttemptEnd> ends;
 };
 
-TEST_F(ContextReportTest, FoldsAlikeProcesses) {
+TEST_F(ContextReportTest, FoldsEqualProcesses) {
   for (const std::uint32_t index : {0U, 1U, 2U, 3U, 5U}) Put(index, Record(index));
   Put(4, Record(4, "1.6.2",
                 R"([{"function": "set_context", "attribute": "mode", "applied": 0, "at_exit": 1},)"
@@ -75,17 +75,17 @@ TEST_F(ContextReportTest, FoldsAlikeProcesses) {
   EXPECT_EQ(reports[1].overridden.at(0), (ContextReport::Change{"set_context", "mode", Value(0), Value(1)}));
 }
 
-TEST_F(ContextReportTest, TellsWhatWasNeverReadAndNeverImported) {
+TEST_F(ContextReportTest, ReportsContextsNeverReadOrNeverImported) {
   Put(1, R"({"format": 1, "process": "run/worker.1.0", "imported": false, "errors": []})");
   ends.resize(2);
   EXPECT_EQ(
       Text(),
       "  context   worker.0: never read: no Python with muster's sitecustomize was started (python3 -I, -E and -S "
-      "go without)\n"
+      "disable it)\n"
       "            worker.1: never applied: the script did not import mindspore\n");
 }
 
-TEST_F(ContextReportTest, SaysNothingOfProcessesThatWereNotToApplyIt) {
+TEST_F(ContextReportTest, OmitsProcessesThatNeedNotApplyIt) {
   plan.roles[0].env.clear();
   EXPECT_EQ(Text(), "") << "programs in C++";
   plan.roles[0].env["PYTHONPATH"] = PythonPath(PythonUse::kOffered);
@@ -102,7 +102,7 @@ TEST_F(ContextReportTest, SaysNothingOfProcessesThatWereNotToApplyIt) {
   EXPECT_EQ(Text(), "") << "no release, no context";
 }
 
-TEST_F(ContextReportTest, ExpectsNothingOfProcessesThatHadNoTime) {
+TEST_F(ContextReportTest, ExpectsNothingOfProcessesThatEndedTooEarly) {
   AttemptEnd end = kEnded;
   end.cut_short = end.told_to_stop = true;
   const std::string started = R"({"format": 1, "process": "run/worker.0.0", "imported": false, "errors": []})";
@@ -116,13 +116,27 @@ TEST_F(ContextReportTest, ExpectsNothingOfProcessesThatHadNoTime) {
             "incomplete");
 }
 
+TEST_F(ContextReportTest, ReportsThatNoNetworkWasWrapped) {
+  const std::string waits = R"("errors": [], "waiting": ["parallel"])";
+  EXPECT_EQ(StateOf(Record(0, "1.6.2", "[]", waits)), "not_wrapped");
+  EXPECT_EQ(Text(),
+            "  context   worker.0: applied (MindSpore 1.6.2) without parallel: the script did not call "
+            "muster_context.parallel(network)\n");
+  AttemptEnd end = kEnded;
+  end.cut_short = end.told_to_stop = true;
+  EXPECT_EQ(StateOf(Record(0, "1.6.2", "[]", waits), end), "") << "it was stopped before it came to that";
+  EXPECT_EQ(StateOf(Record(0, "1.6.2", "[]", R"("errors": [], "waiting": [])")), "applied");
+  plan.roles[0].plays = "scheduler";
+  EXPECT_EQ(StateOf(Record(0, "1.6.2", "[]", waits)), "applied") << "it has no network";
+}
+
 TEST_F(ContextReportTest, IgnoresTheRecordOfAnotherAttempt) {
   EXPECT_EQ(StateOf(Record(0), {true, true, false, false, 1}), "never_read");
   EXPECT_EQ(StateOf(Record(0, "1.6.2", "[]", R"("errors": [])", 1), {true, true, false, false, 1}), "applied");
   EXPECT_EQ(StateOf(Record(1)), "never_read") << "somebody else's";
 }
 
-TEST_F(ContextReportTest, TellsWhyItWasNotApplied) {
+TEST_F(ContextReportTest, ReportsWhyItWasNotApplied) {
   Put(0, Record(0, "1.9.0", "null",
                 R"("errors": [{"kind": "release", "function": null, "message": "for 1.6.2,\n but \u001b[31m1.9.0"}])"));
   ends.resize(1);
@@ -151,7 +165,7 @@ TEST_F(ContextReportTest, DoesNotTrustARecord) {
         std::string(100'000, '['), std::string("\xff\xfe"), std::string((1U << 20) + 1, ' ')}) {
     EXPECT_EQ(StateOf(record), "unreadable") << record.substr(0, 20);
   }
-  // Fields of other types are as if they were not there.
+  // Fields of wrong types are ignored.
   EXPECT_EQ(StateOf(R"({"format": 1, "process": 7})"), "never_read");
   EXPECT_EQ(StateOf(R"({"format": 1, "process": "run/worker.0.0", "imported": "yes", "errors": 7})"), "never_imported");
   EXPECT_EQ(StateOf(R"({"format": 1, "process": "run/worker.0.0", "imported": true, "complete": true, "release": {},)"
@@ -159,7 +173,7 @@ TEST_F(ContextReportTest, DoesNotTrustARecord) {
             "applied");
 }
 
-TEST_F(ContextReportTest, FollowsNoLinkAndWaitsForNoPipe) {
+TEST_F(ContextReportTest, FollowsNoLinkAndDoesNotBlockOnAPipe) {
   ends.resize(2);
   PutFile(scratch / "elsewhere", Record(0));
   std::filesystem::create_symlink(scratch / "elsewhere", PathOf(0));
@@ -174,7 +188,7 @@ TEST_F(ContextReportTest, FollowsNoLinkAndWaitsForNoPipe) {
   EXPECT_TRUE(Read().empty());
 }
 
-TEST_F(ContextReportTest, HoldsNoMoreThanPeopleRead) {
+TEST_F(ContextReportTest, IsLimitedInSize) {
   std::string overridden = "[";
   for (int i = 0; i < 500; ++i) {
     overridden += std::string(i == 0 ? "" : ",") + R"({"function": "set_context", "attribute": "a)" +

@@ -1,4 +1,4 @@
-// Tests requests and answers at the control socket as lines, and refusals.
+// Tests requests and answers at the control socket as lines, and invalid ones that are refused.
 #include "run/control/control_protocol.h"
 
 #include <string>
@@ -17,7 +17,7 @@ std::string WithoutNewline(std::string line) {
   return line;
 }
 
-TEST(ControlProtocol, ReadsWhatItWrites) {
+TEST(ControlProtocol, RoundTrips) {
   for (const ControlRequest request : {ControlRequest{Ask::kStatus, false},
                                        {Ask::kStop, false},
                                        {Ask::kStop, true},
@@ -45,7 +45,7 @@ TEST(ControlProtocol, ReadsWhatItWrites) {
   EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(refused))), refused);
 }
 
-TEST(ControlProtocol, RefusesWhatItDoesNotKnow) {
+TEST(ControlProtocol, RefusesUnknownRequests) {
   const struct {
     const char* line;
     const char* why;
@@ -53,16 +53,16 @@ TEST(ControlProtocol, RefusesWhatItDoesNotKnow) {
       {"", "not valid JSON"},
       {"stop", "not valid JSON"},
       {"[1]", "not a JSON object"},
-      {"{\"ask\":\"stop\"}", "has no format"},
-      {"{\"format\":2,\"ask\":\"stop\"}", "format 2 is not spoken here"},
-      {"{\"format\":\"1\",\"ask\":\"stop\"}", "is not spoken here"},
+      {"{\"ask\":\"stop\"}", "missing member \"format\""},
+      {"{\"format\":2,\"ask\":\"stop\"}", "format 2 is not supported"},
+      {"{\"format\":\"1\",\"ask\":\"stop\"}", "is not supported"},
       {"{\"format\":1}", "missing member"},
       {"{\"format\":1,\"ask\":\"stp\"}", "did you mean \"stop\"?"},
       {"{\"format\":1,\"ask\":7}", "unknown request"},
-      {"{\"format\":1,\"ask\":\"stop\",\"now\":1}", "another type"},
-      {"{\"format\":1,\"ask\":\"stop\",\"force\":true}", "\"force\" is not known"},
-      {"{\"format\":1,\"ask\":\"status\",\"now\":true}", "only a stop"},
-      {"{\"format\":1,\"ask\":\"dump\",\"dump\":true}", "only a stop"},
+      {"{\"format\":1,\"ask\":\"stop\",\"now\":1}", "wrong type"},
+      {"{\"format\":1,\"ask\":\"stop\",\"force\":true}", "unknown key \"force\""},
+      {"{\"format\":1,\"ask\":\"status\",\"now\":true}", "only for a stop"},
+      {"{\"format\":1,\"ask\":\"dump\",\"dump\":true}", "only for a stop"},
   };
   for (const auto& test : cases) {
     const auto request = ParseControlRequest(test.line);
@@ -71,7 +71,7 @@ TEST(ControlProtocol, RefusesWhatItDoesNotKnow) {
   }
 }
 
-TEST(ControlProtocol, TakesNoAnswerThatIsNone) {
+TEST(ControlProtocol, RefusesInvalidAnswers) {
   for (const char* line :
        {"", "{}", "{\"format\":1}", "{\"format\":1,\"ok\":false}", "{\"format\":1,\"ok\":true,\"already\":false}",
         "{\"format\":1,\"ok\":true,\"already\":false,\"status\":{\"run\":\"x\"}}",

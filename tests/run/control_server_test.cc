@@ -17,7 +17,7 @@ namespace {
 
 constexpr uid_t kForeign = 65'534;
 
-// A connected pair, made as `user` where this process may take that on; the effective user is the old one after it.
+// A connected pair, created as `user` if this process may change its user; restores the effective user afterwards.
 struct Pair {
   explicit Pair(uid_t user) {
     const uid_t own = ::geteuid();
@@ -32,7 +32,7 @@ struct Pair {
   UniqueFd there;
 };
 
-TEST(ControlServer, ListensToTheOwnerAndToRootOnly) {
+TEST(ControlServer, AcceptsOnlyTheOwnerAndRoot) {
   const uid_t own = ::geteuid();
   const uid_t someone = own == 0 ? kForeign : own;
   const Pair pair(someone);
@@ -47,8 +47,8 @@ TEST(ControlServer, ListensToTheOwnerAndToRootOnly) {
   EXPECT_FALSE(MayControl(no_socket.get(), someone));
 }
 
-// The modes are opened on purpose: what is left is the server's own look at who calls.
-TEST(ControlServer, LetsAStrangerGoWithoutAWord) {
+// Opens the file modes on purpose, so that only the server's own check of the caller remains.
+TEST(ControlServer, ClosesConnectionsOfOtherUsersSilently) {
   const ScratchFolder scratch;
   const UniqueFd folder(::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   boost::asio::io_context io;
@@ -82,7 +82,7 @@ TEST(ControlServer, LetsAStrangerGoWithoutAWord) {
   };
   EXPECT_TRUE(ask_as(::geteuid()));
   EXPECT_EQ(asked, 1);
-  // Only root can connect as another user; otherwise the test above has to do.
+  // Only root can connect as another user; otherwise the test above must suffice.
   if (::geteuid() == 0) {
     EXPECT_FALSE(ask_as(kForeign));
   }

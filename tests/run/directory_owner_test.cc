@@ -1,5 +1,5 @@
-// Tests ownership of run directories: the meaning of names, what is allowed with another user's, and where own ones are
-// created. Two users and root, so it needs root.
+// Tests ownership of run directories: what names mean, what is allowed with another user's directory, and where own
+// ones are created. Needs root to act as two users.
 #include "run/directory/directory_owner.h"
 
 #include <filesystem>
@@ -31,7 +31,7 @@ class Owners : public ::testing::Test {
     fs::permissions(scratch.path(), fs::perms(0755));
   }
 
-  // A run with a plan, and nothing else.
+  // A run with nothing but a plan.
   std::string PutRun(const std::string& name, const std::string& leaf, uid_t owner) {
     const std::string folder = scratch / ("runs/" + name + "/" + leaf);
     fs::create_directories(folder);
@@ -52,7 +52,7 @@ class Owners : public ::testing::Test {
   ScratchFolder scratch;
 };
 
-TEST_F(Owners, NamesMeanOwnRunsForAllThatActs) {
+TEST_F(Owners, NamesMeanOwnRunsForCommandsThatAct) {
   const std::string mine = PutRun("gpt", "20261119-000000-aaaa1111", kAna);
   const std::string foreign = PutRun("gpt", "20261120-000000-bbbb2222", kBen);
   const AsUser ana(kAna, kLab);
@@ -68,14 +68,13 @@ TEST_F(Owners, NamesMeanOwnRunsForAllThatActs) {
   EXPECT_EQ(Found("bbbb", DirectoryUse::kExecute), "run: no run \"bbbb\" in \"" + scratch / "runs" + "\" is yours");
 }
 
-TEST_F(Owners, NamesOfOthersTellThePath) {
+TEST_F(Owners, NamesOfOthersSuggestThePath) {
   const std::string foreign = PutRun("gpt", "20261120-000000-bbbb2222", kBen);
   const AsUser ana(kAna, kLab);
   for (const char* run : {"", "gpt", "bbbb"}) {
     const auto found = ResolveRun(run, scratch / "runs", kRunDirectories, DirectoryUse::kExecute);
     ASSERT_FALSE(found) << run;
-    EXPECT_EQ(found.error().front().hint,
-              "one of another user is named by its path: " + foreign + " belongs to uid 60002");
+    EXPECT_EQ(found.error().front().hint, foreign + " belongs to uid 60002: give its path to use it");
   }
 }
 
@@ -91,15 +90,15 @@ TEST_F(Owners, OthersAreExecutedByTheirPathAndNotChanged) {
             "owner: the run \"" + foreign + "\" belongs to uid 60002: only uid 60002 can change it");
 }
 
-TEST_F(Owners, RootAsksAndEndsButDoesNotChange) {
+TEST_F(Owners, RootMayQueryAndStopButNotChange) {
   const std::string foreign = PutRun("gpt", "20261120-000000-bbbb2222", kBen);
   EXPECT_EQ(Found(foreign, DirectoryUse::kControl), foreign);
   EXPECT_TRUE(Found(foreign, DirectoryUse::kWrite).starts_with("owner: "));
   EXPECT_TRUE(Found("gpt", DirectoryUse::kControl).starts_with("run: none of the runs in ")) << "not by a name";
 }
 
-// A folder `gpt` of another user in the caller's folder is not the run `gpt`.
-TEST_F(Owners, AForeignFolderIsNoNameOfOnesOwnRun) {
+// A folder `gpt` of another user within the caller's folder is not the caller's run `gpt`.
+TEST_F(Owners, AForeignFolderIsNotFoundByName) {
   const std::string mine = PutRun("gpt", "20261119-000000-aaaa1111", kAna);
   fs::create_directories(scratch / "here/gpt");
   PutFile(scratch / "here/gpt/plan.json", "{}");
@@ -115,7 +114,7 @@ TEST_F(Owners, AForeignFolderIsNoNameOfOnesOwnRun) {
   fs::current_path(before);
 }
 
-TEST_F(Owners, MakeNoRunInAFolderOfAnotherUser) {
+TEST_F(Owners, CreateNoRunInAFolderOfAnotherUser) {
   for (const char* folder : {"runs", "runs/gpt"}) {
     fs::remove_all(scratch / "runs");
     fs::create_directories(scratch / "runs/gpt");
@@ -137,7 +136,7 @@ TEST_F(Owners, MakeNoRunInAFolderOfAnotherUser) {
   EXPECT_TRUE(Make("aaaa")) << "root's is nobody's to fear";
 }
 
-TEST_F(Owners, MakeNoRunBehindALinkOfAnotherUser) {
+TEST_F(Owners, CreateNoRunBehindALinkOfAnotherUser) {
   fs::create_directories(scratch / "mine");
   fs::create_directory_symlink(scratch / "mine", scratch / "runs");
   ASSERT_EQ(::chown((scratch / "mine").c_str(), kAna, kLab), 0);
@@ -149,7 +148,7 @@ TEST_F(Owners, MakeNoRunBehindALinkOfAnotherUser) {
   EXPECT_TRUE(fs::is_empty(scratch / "mine"));
 }
 
-TEST_F(Owners, ShareFoldersInWhichNobodyMovesWhatIsNotTheirs) {
+TEST_F(Owners, ShareFoldersWithTheStickyBit) {
   ASSERT_EQ(::chown(scratch.path().c_str(), kAna, kLab), 0);
   std::string mine;
   {
@@ -168,7 +167,7 @@ TEST_F(Owners, ShareFoldersInWhichNobodyMovesWhatIsNotTheirs) {
   EXPECT_FALSE(Make("cccc", false)) << "not for the group, in a folder of another user";
 }
 
-TEST_F(Owners, WantTheStickyBitOfOlderSharedFolders) {
+TEST_F(Owners, RequireTheStickyBitOnOlderSharedFolders) {
   fs::create_directories(scratch / "runs/gpt");
   for (const char* folder : {"runs", "runs/gpt"}) {
     ASSERT_EQ(::chown((scratch / folder).c_str(), kAna, kLab), 0);

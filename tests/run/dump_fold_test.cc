@@ -29,7 +29,7 @@ ProcessDumped Told(ProcessId process, Frames frames, const std::string& wait = "
   return told;
 }
 
-// "worker.0-2, worker.3 odd"
+// Returns entries such as "worker.0-2, worker.3 odd".
 std::string Who(const std::vector<DumpGroup>& groups) {
   std::string text;
   for (const DumpGroup& group : groups) {
@@ -41,7 +41,7 @@ std::string Who(const std::vector<DumpGroup>& groups) {
 const Frames kReduce = {{"all_reduce", "train.py", 41}, {"<module>", "train.py", 60}};
 const Frames kLoad = {{"read", "loader.py", 12}, {"<module>", "train.py", 40}};
 
-TEST(DumpFold, NamesTheOneWhoDiffersFirst) {
+TEST(DumpFold, ListsTheOutlierFirst) {
   const Plan plan = SamplePlan({{"worker", 8}});
   std::vector<ProcessDumped> told;
   for (ProcessId process = 0; process < 8; ++process) told.push_back(Told(process, process == 6 ? kLoad : kReduce));
@@ -51,7 +51,7 @@ TEST(DumpFold, NamesTheOneWhoDiffersFirst) {
   EXPECT_EQ(Who(FoldDump(plan, {told.rbegin(), told.rend()})), Who(groups)) << "in whatever order they are told";
 }
 
-TEST(DumpFold, CallsNobodyOddWithoutAMajority) {
+TEST(DumpFold, MarksNoOutlierWithoutAMajority) {
   const Plan plan = SamplePlan({{"scheduler", 1}, {"worker", 4}});
   std::vector<ProcessDumped> told = {Told(0, kLoad), Told(1, kLoad), Told(2, kLoad), Told(3, kReduce),
                                      Told(4, kReduce)};
@@ -60,7 +60,7 @@ TEST(DumpFold, CallsNobodyOddWithoutAMajority) {
   EXPECT_EQ(Who(FoldDump(plan, told)), "scheduler.0; worker.0; worker.1; worker.2-3") << "half of them are no majority";
 }
 
-TEST(DumpFold, TellsTheRarestPlacesFirst) {
+TEST(DumpFold, ListsTheRarestPlacesFirst) {
   const Plan plan = SamplePlan({{"worker", 9}});
   std::vector<ProcessDumped> told;
   for (ProcessId process = 0; process < 9; ++process) {
@@ -69,21 +69,21 @@ TEST(DumpFold, TellsTheRarestPlacesFirst) {
   EXPECT_EQ(Who(FoldDump(plan, told)), "worker.5 odd; worker.0-1 odd; worker.2-4, 6-8");
 }
 
-// A process that polls is at varying places in the kernel.
-TEST(DumpFold, GoesByFramesWhereTheyAreKnown) {
+// A polling process is at varying places in the kernel.
+TEST(DumpFold, GroupsByFramesIfKnown) {
   const Plan plan = SamplePlan({{"worker", 3}});
   const std::vector<ProcessDumped> told = {Told(0, kReduce), Told(1, kReduce, "", "running"),
                                            Told(2, kReduce, "nfs_wait", "uninterruptible")};
   EXPECT_EQ(Who(FoldDump(plan, told)), "worker.2 odd; worker.0-1");
 }
 
-TEST(DumpFold, GoesByTheKernelWhereTheyAreNot) {
+TEST(DumpFold, GroupsByTheKernelsPlaceWithoutFrames) {
   const Plan plan = SamplePlan({{"worker", 3}});
   EXPECT_EQ(Who(FoldDump(plan, {Told(0, {}), Told(1, {}, "pipe_read"), Told(2, {})})), "worker.1 odd; worker.0, 2");
 }
 
-// Tools have a deadline: a process that they did not reach is not an outlier for that.
-TEST(DumpFold, PutsWhoHasNoFramesToThoseOfWhomTheKernelSaysTheSame) {
+// Tools have a deadline: a process without frames because of it is not an outlier.
+TEST(DumpFold, GroupsProcessesWithoutFramesByTheKernelsPlace) {
   const Plan plan = SamplePlan({{"worker", 4}});
   const std::vector<ProcessDumped> told = {Told(0, {}), Told(1, kReduce), Told(2, kReduce), Told(3, {}, "pipe_read")};
   const std::vector<DumpGroup> groups = FoldDump(plan, told);
@@ -93,7 +93,7 @@ TEST(DumpFold, PutsWhoHasNoFramesToThoseOfWhomTheKernelSaysTheSame) {
       << "it could be either";
 }
 
-TEST(DumpFold, LooksThroughAShellAtWhatItWaitsFor) {
+TEST(DumpFold, ShowsTheChildThatAShellWaitsFor) {
   const Plan plan = SamplePlan({{"worker", 2}});
   ProcessDumped shell = Told(0, kReduce);
   SystemProcessState sh;
@@ -104,7 +104,7 @@ TEST(DumpFold, LooksThroughAShellAtWhatItWaitsFor) {
   shell.states[1].parent = 7;
   EXPECT_EQ(PlaceOf(shell.states), 1U);
   EXPECT_EQ(Who(FoldDump(plan, {shell, Told(1, kReduce)})), "worker.0-1");
-  // A process that waits for a missing child is reported itself; a loop of parents ends.
+  // A process whose child is missing is shown itself; a cycle of parents does not hang.
   shell.states[1].parent = 99;
   EXPECT_EQ(PlaceOf(shell.states), 0U);
   EXPECT_EQ(PlaceOf({}), 0U);
@@ -112,7 +112,7 @@ TEST(DumpFold, LooksThroughAShellAtWhatItWaitsFor) {
   EXPECT_EQ(PlaceOf({sh, sh}), 1U);
 }
 
-TEST(DumpFold, KeepsWhoIsAskedForAndCountsTheOthers) {
+TEST(DumpFold, ShowsRequestedProcessesAndCountsTheOthers) {
   const Plan plan = SamplePlan({{"worker", 4}});
   const std::vector<ProcessDumped> told = {Told(0, kReduce), Told(1, kLoad), Told(2, kReduce), Told(3, kReduce)};
   const auto one = [](ProcessId process) { return [process](ProcessId id) { return id == process; }; };
@@ -122,7 +122,7 @@ TEST(DumpFold, KeepsWhoIsAskedForAndCountsTheOthers) {
   EXPECT_EQ(alone.front().first.process, 3U);
 }
 
-TEST(DumpFold, TakesWhatAgentsShouldNotSay) {
+TEST(DumpFold, ToleratesInvalidReportsOfAgents) {
   const Plan plan = SamplePlan({{"worker", 2}});
   ProcessDumped empty;
   empty.process = 1;
@@ -135,7 +135,7 @@ TEST(DumpFold, TakesWhatAgentsShouldNotSay) {
   EXPECT_TRUE(FoldDump(plan, {}).empty());
 }
 
-TEST(DumpText, ReadsLikeAnAnswer) {
+TEST(DumpText, IsReadable) {
   const Plan plan = SamplePlan({{"worker", 4}});
   std::vector<ProcessDumped> told;
   for (ProcessId process = 0; process < 4; ++process) told.push_back(Told(process, process == 2 ? kLoad : kReduce));
@@ -158,7 +158,7 @@ TEST(DumpText, ReadsLikeAnAnswer) {
   dump.notes = {{"node-1", {"no_py_spy", ""}}, {"node-2", {"no_py_spy", ""}}, {"node-2", {"late", "3 things"}}};
   dump.unheard = {{"server", {0}, {}}};
   EXPECT_EQ(DumpText(dump, 10),
-            "  dump      2, taken before the silent job was ended, stacks by py-spy; all of it in dumps/2/\n"
+            "  dump      2, taken before the silent job was stopped, stacks by py-spy; all of it in dumps/2/\n"
             "    worker.2, unlike most of its role: in read (loader.py:12), waiting in pipe_read (read of a pipe)\n"
             "      from <module> (train.py:40)\n"
             "      wrote last 15 min 0 s before: step 41\\x1b\n"
@@ -168,7 +168,7 @@ TEST(DumpText, ReadsLikeAnAnswer) {
             "      wrote nothing\n    server.0: no data\n"
             "    node-1, node-2: no py-spy on the PATH of the processes, so Python's own frames are not seen; pip "
             "install py-spy\n"
-            "    node-2: the time was over before tools had shown the stacks of 3 things\n");
+            "    node-2: timed out before tools had shown the stacks of 3 things\n");
   EXPECT_NE(DumpText(dump, 1).find("… and 1 more places, in report.json"), std::string::npos);
 }
 

@@ -1,5 +1,5 @@
-// Tests the analysis of a first failure, from journals and folders that are created here: the other failures, times,
-// and messages of the processes.
+// Tests the analysis of a first failure, from journals and folders created here: the other failures, times, and
+// messages of the processes.
 #include "run/report/failure_analysis.h"
 
 #include <filesystem>
@@ -63,7 +63,7 @@ class FailureAnalysisTest : public ::testing::Test {
 
 using Words = std::vector<std::string>;
 
-TEST_F(FailureAnalysisTest, FoldsWhatOthersSaidOverTheirRanks) {
+TEST_F(FailureAnalysisTest, FoldsMessagesOfOtherRanks) {
   const Plan plan = SamplePlan({{"server", 1, Ending::kNever}, {"worker", 8}});
   Exit(3, 1, 0);  // worker.2
   Log("worker.2", "ValueError: bad\n");
@@ -88,7 +88,7 @@ TEST_F(FailureAnalysisTest, FoldsWhatOthersSaidOverTheirRanks) {
   EXPECT_EQ(account.others[2].why, "exited with code 3");
 }
 
-TEST_F(FailureAnalysisTest, LeavesOutAttemptsThatWereFollowedByAnother) {
+TEST_F(FailureAnalysisTest, OmitsAttemptsThatWereRestarted) {
   const Plan plan = SamplePlan({{"worker", 2}});
   Exit(1, 1, -2);
   Say(StartOrdered{1, 0}, -3);
@@ -99,7 +99,7 @@ TEST_F(FailureAnalysisTest, LeavesOutAttemptsThatWereFollowedByAnother) {
   EXPECT_TRUE(Made(plan, 0).unordered.empty());
 }
 
-TEST_F(FailureAnalysisTest, FoldsLinesThatDifferInNumbersOnly) {
+TEST_F(FailureAnalysisTest, FoldsLinesThatDifferOnlyInNumbers) {
   const Plan plan = SamplePlan({{"worker", 3}});
   Exit(0, 1, 0);
   for (const ProcessId worker : {1U, 2U}) {
@@ -112,13 +112,14 @@ TEST_F(FailureAnalysisTest, FoldsLinesThatDifferInNumbersOnly) {
   ASSERT_EQ(account.others.size(), 1U);
   EXPECT_TRUE(account.others[0].alike);
   EXPECT_EQ(account.others[0].lines, Words{"[rank1]: lost 0x7f01ab after 11 s"});
-  EXPECT_NE(FailureDetails(account, "worker.0").find("worker.1-2, which exited with code 1 (the same but for numbers"),
-            std::string::npos);
+  EXPECT_NE(
+      FailureDetails(account, "worker.0").find("worker.1-2, which exited with code 1 (they differ only in numbers"),
+      std::string::npos);
 }
 
-TEST_F(FailureAnalysisTest, IsATimeLineAroundTheFirstFailure) {
+TEST_F(FailureAnalysisTest, HasATimeLineAroundTheFirstFailure) {
   const Plan plan = SamplePlan({{"server", 1, Ending::kNever}, {"worker", 4}});
-  Exit(1, 0, -60'000);  // long before: not of these seconds
+  Exit(1, 0, -60'000);  // long before: outside the time line
   Exit(2, 0, -1'200);
   Exit(3, SIGKILL, 0, true);
   Signal(0, SIGTERM, 0.2);
@@ -136,7 +137,7 @@ TEST_F(FailureAnalysisTest, IsATimeLineAroundTheFirstFailure) {
             "    +30 ms    server.0 was killed by SIGTERM\n");
 }
 
-TEST_F(FailureAnalysisTest, KeepsAThousandVictimsInAFewLines) {
+TEST_F(FailureAnalysisTest, FoldsAThousandStoppedProcessesIntoAFewLines) {
   const Plan plan = SamplePlan({{"worker", 1'000}});
   Exit(0, 1, 0);
   for (ProcessId worker = 1; worker < 1'000; ++worker) Signal(worker, SIGTERM, 1 + worker * 0.01);
@@ -148,20 +149,20 @@ TEST_F(FailureAnalysisTest, KeepsAThousandVictimsInAFewLines) {
       << FailureDetails(account, "worker.0");
 }
 
-TEST_F(FailureAnalysisTest, SaysWhoCannotBePutInOrder) {
+TEST_F(FailureAnalysisTest, NamesProcessesWhoseOrderIsUnknown) {
   const Plan plan = SamplePlan({{"worker", 5}});
   Exit(1, 1, 0);
   Exit(3, 1, 0.4);  // the kernel may have reported it late
   Exit(4, 1, 3'000);
   Signal(0, SIGTERM, 0.5);
-  Exit(0, 1, 0.6);  // asked to
+  Exit(0, 1, 0.6);  // stopped on request
   Signal(2, SIGTERM, 0.6, ESRCH);
-  Exit(2, 1, 0.7);  // had ended before the signal
+  Exit(2, 1, 0.7);  // had exited before the signal
   EXPECT_EQ(MembersText(Made(plan, 1).unordered), "worker.2-3");
   EXPECT_NE(FailureHeadline(Made(plan, 1)).find("unknown whether worker.2-3 failed first"), std::string::npos);
 }
 
-TEST_F(FailureAnalysisTest, KnowsThatAnEndWithMuchMemoryIsToldLate) {
+TEST_F(FailureAnalysisTest, AllowsForTheLateReportOfAProcessWithMuchMemory) {
   const Plan plan = SamplePlan({{"worker", 2}});
   Exit(0, 1, 0);
   Exit(1, 1, 400, false, 1U << 20);
@@ -179,7 +180,7 @@ TEST_F(FailureAnalysisTest, DoesNotDoubtAKillFromOutside) {
   EXPECT_TRUE(Made(plan, 0).unordered.empty()) << "to exit is a reaction, to be killed is none";
 }
 
-TEST_F(FailureAnalysisTest, DoubtsWhatClocksOfOtherHostsSay) {
+TEST_F(FailureAnalysisTest, AllowsForClockErrorsOfOtherHosts) {
   const Plan plan = SamplePlan({{"worker", 2}}, 2);
   Exit(0, 1, 0);
   Exit(1, 1, 50);
@@ -190,7 +191,7 @@ TEST_F(FailureAnalysisTest, DoubtsWhatClocksOfOtherHostsSay) {
   EXPECT_EQ(MembersText(Made(plan, 0).unordered), "worker.1");
 }
 
-TEST_F(FailureAnalysisTest, HasTheEvidenceOfTheOriginOnly) {
+TEST_F(FailureAnalysisTest, HasOnlyTheEvidenceOfTheFirstFailure) {
   const Plan plan = SamplePlan({{"worker", 2}});
   Say(EndEvidence{1, 0, "core", "core dump of 8 KiB in /tmp/core.2", At(0)}, 0);
   Exit(1, SIGSEGV, 0, true);
@@ -200,7 +201,7 @@ TEST_F(FailureAnalysisTest, HasTheEvidenceOfTheOriginOnly) {
   EXPECT_EQ(FailureHeadline(Made(plan, 1)), "  evidence  core dump of 8 KiB in /tmp/core.2\n");
 }
 
-TEST_F(FailureAnalysisTest, ShowsWhatProcessesSayThemselves) {
+TEST_F(FailureAnalysisTest, ShowsErrorFilesOfProcesses) {
   const Plan plan = SamplePlan({{"worker", 2}});
   Exit(0, 1, 0);
   Log("worker.0",
@@ -216,7 +217,7 @@ TEST_F(FailureAnalysisTest, ShowsWhatProcessesSayThemselves) {
             "  hint      ValueError: no\n");
 }
 
-TEST_F(FailureAnalysisTest, IsNotLedAstrayByErrorFiles) {
+TEST_F(FailureAnalysisTest, IsNotMisledByErrorFiles) {
   const Plan plan = SamplePlan({{"worker", 6}});
   Exit(0, 1, 0);
   const auto note = [&](ProcessId worker) { return ReadErrorNote(folder.get(), plan, worker, 0); };
@@ -238,8 +239,8 @@ TEST_F(FailureAnalysisTest, IsNotLedAstrayByErrorFiles) {
   EXPECT_FALSE(note(3)) << "the folder is a link";
 }
 
-TEST(ErrorNote, UnderstandsPyTorchsForm) {
-  // As torch.distributed.elastic.multiprocessing.errors.ErrorHandler writes it.
+TEST(ErrorNote, ParsesPyTorchsFormat) {
+  // The format of torch.distributed.elastic.multiprocessing.errors.ErrorHandler.
   const auto note = ParseErrorNote(R"({"message": {"message": "RuntimeError: shapes do not fit", "errorCode": 5,
     "extraInfo": {"py_callstack": "Traceback (most recent call last):\n  File \"t.py\", line 1\n", "timestamp": "1795176376"}}})");
   ASSERT_TRUE(note) << note.error();
@@ -249,7 +250,7 @@ TEST(ErrorNote, UnderstandsPyTorchsForm) {
   EXPECT_EQ(note->more, (std::map<std::string, Value>{{"errorCode", Value(5)}}));
 }
 
-TEST(ErrorNote, UnderstandsThePlainForm) {
+TEST(ErrorNote, ParsesThePlainFormat) {
   const auto note = ParseErrorNote(R"({"message": "out of data", "timestamp": 1795176376.5, "epoch": 3})");
   ASSERT_TRUE(note);
   EXPECT_EQ(note->message, "out of data");
@@ -295,7 +296,7 @@ TEST(PythonHint, IsTheLastLineOfATraceback) {
   EXPECT_EQ(PythonHint({}), "");
 }
 
-TEST(EventOrder, IsKnownWhereIntervalsDoNotMeet) {
+TEST(EventOrder, IsKnownIfIntervalsDoNotOverlap) {
   const HostClocks clocks = {HostClock{}, HostClock{-1'000, 10}, std::nullopt};
   EXPECT_EQ(OrderOf({0, 100, 0}, {0, 101, 0}, clocks), Order::kBefore);
   EXPECT_EQ(OrderOf({0, 101, 0}, {0, 100, 0}, clocks), Order::kAfter);

@@ -1,4 +1,4 @@
-// A clock that the test advances. The alarm goes off only when the test triggers it.
+// A clock that the test advances. Only the test triggers its alarm.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ class FakeClock final : public RunClock {
   }
   void ClearAlarm() override { fire_ = nullptr; }
 
-  // Lets the time pass until the alarm, and past it.
+  // Advances the time to the alarm and triggers it.
   void PassUntilAlarm() {
     if (!fire_) return;
     now = std::max(now, deadline_);

@@ -21,7 +21,7 @@ HostFacts Facts() {
   return facts;
 }
 
-// n1, n2, …, alike.
+// Returns equal hosts n1, n2, ….
 std::vector<InspectedHost> Hosts(std::size_t count) {
   std::vector<InspectedHost> hosts(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -41,7 +41,7 @@ std::vector<std::string> FaultTexts(std::span<const InspectedHost> hosts, std::s
 
 using Texts = std::vector<std::string>;
 
-TEST(HostDifferences, AreNoneBetweenHostsThatAreAlike) {
+TEST(HostDifferences, AreNoneBetweenEqualHosts) {
   const auto hosts = Hosts(3);
   const HostComparison comparison = CompareHosts(hosts, {}, "1.0");
   EXPECT_TRUE(comparison.faults.empty());
@@ -49,7 +49,7 @@ TEST(HostDifferences, AreNoneBetweenHostsThatAreAlike) {
   EXPECT_EQ(InspectionText(hosts, comparison), "3 hosts, 3 of them reached\nno faults\nno differences\n");
 }
 
-TEST(HostDifferences, AreToldBySetsOfHosts) {
+TEST(HostDifferences, AreReportedBySetsOfHosts) {
   auto hosts = Hosts(4);
   hosts[3].facts.kernel = "5.15";
   hosts[1].facts.variables.clear();
@@ -62,7 +62,7 @@ TEST(HostDifferences, AreToldBySetsOfHosts) {
             "  n1,n[3-4]: variable PATH /usr/bin · n2: variable PATH not set\n");
 }
 
-TEST(HostDifferences, AreNotWhatHostsNeverHaveInCommon) {
+TEST(HostDifferences, IgnorePropertiesUniqueToEachHost) {
   auto hosts = Hosts(2);
   hosts[0].facts.disks[0].free_bytes -= 12'345;
   hosts[0].facts.memory_bytes -= 4'096;
@@ -70,7 +70,7 @@ TEST(HostDifferences, AreNotWhatHostsNeverHaveInCommon) {
   EXPECT_TRUE(CompareHosts(hosts, {}, "1.0").differences.empty());
 }
 
-TEST(HostDifferences, LeaveOutHostsOfWhichNothingIsKnown) {
+TEST(HostDifferences, OmitHostsWithoutFacts) {
   auto hosts = Hosts(3);
   hosts[0] = {};
   hosts[0].name = "n1";
@@ -84,7 +84,7 @@ TEST(HostDifferences, LeaveOutHostsOfWhichNothingIsKnown) {
                    "unseen: its file systems and programs are not known: it took longer than 15 s: n2"}));
 }
 
-TEST(HostFaults, AreToldOnceForAllHostsThatHaveThem) {
+TEST(HostFaults, AreReportedOnceForAllTheirHosts) {
   auto hosts = Hosts(4);
   for (const std::size_t host : {0, 2, 3}) hosts[host].why = "permission denied";
   hosts[0].hint = "put your key into an agent";
@@ -93,38 +93,38 @@ TEST(HostFaults, AreToldOnceForAllHostsThatHaveThem) {
             "be started there\n    fix: put your key into an agent\n");
 }
 
-TEST(HostFaults, AreClocksThatAreOffByMoreThanIsNotKnown) {
+TEST(HostFaults, IncludeClocksThatDifferBeyondTheUncertainty) {
   auto hosts = Hosts(3);
   hosts[0].clock = {5'000'000'000, 1'000};
-  hosts[1].clock = {-1'400'000'000, 500'000'000};  // within what is not known, and a second
+  hosts[1].clock = {-1'400'000'000, 500'000'000};  // within the uncertainty plus one second
   hosts[2].clock = {-1'600'000'000, 500'000'000};
   EXPECT_EQ(FaultTexts(hosts), (Texts{"clock: the clock is 5 s ahead of this machine's: n1",
                                       "clock: the clock is 2 s behind this machine's: n3"}));
 }
 
-TEST(HostFaults, AreDisksThatAreFull) {
+TEST(HostFaults, IncludeFullDisks) {
   auto hosts = Hosts(4);
   hosts[0].facts.disks[0].free_bytes = kLeastFreeBytes - 1;
   hosts[1].facts.disks[0].free_inodes = kLeastFreeInodes - 1;
-  hosts[2].facts.disks[0].inodes = hosts[2].facts.disks[0].free_inodes = 0;  // not counted
+  hosts[2].facts.disks[0].inodes = hosts[2].facts.disks[0].free_inodes = 0;  // the file system does not count inodes
   hosts[3].facts.disks[0].error = "Permission denied";
   EXPECT_EQ(FaultTexts(hosts), (Texts{"disk: /tmp is full: less than 100 MiB are free: n1",
                                       "disk: /tmp is full: less than 1000 inodes are free: n2",
                                       "disk: /tmp cannot be used: Permission denied: n4"}));
 }
 
-TEST(HostFaults, AreAgentsOfAnotherVersion) {
+TEST(HostFaults, IncludeAgentsOfAnotherVersion) {
   auto hosts = Hosts(2);
   hosts[1].facts.muster = "0.9";
   EXPECT_EQ(FaultTexts(hosts), (Texts{"version: its muster-agent is 0.9, this muster 1.0: n2"}));
 }
 
-TEST(HostFaults, AreWhatAPlanWantsAndAHostLacks) {
+TEST(HostFaults, IncludeWhatAPlanNeedsAndAHostLacks) {
   auto hosts = Hosts(4);
   std::vector<HostNeeds> needs(4, {{"train"}, 4, 2});
   hosts[0].facts.programs[0] = {"train", "", "No such file or directory"};
   needs[1].programs.clear();
-  hosts[1].facts.programs[0] = {"train", "", "No such file or directory"};  // no process there wants it
+  hosts[1].facts.programs[0] = {"train", "", "No such file or directory"};  // no process on that host needs it
   hosts[2].facts.limits = {{"nofile", 43, 43}, {"nproc", 3, 3}};
   hosts[3].facts.devices = 1;
   hosts[3].facts.device_kind = "cuda";
@@ -134,7 +134,7 @@ TEST(HostFaults, AreWhatAPlanWantsAndAHostLacks) {
                    "limit: the limit nproc is 3: the plan has 4 processes there: n3",
                    "devices: there are 1 devices (cuda), the plan needs 2: n4"}));
   hosts[2].facts.limits = {{"nofile", 44, 44}, {"nproc", 3, 3}};
-  hosts[2].facts.root = true;  // whom nproc does not hold
+  hosts[2].facts.root = true;  // root, to whom nproc does not apply
   EXPECT_EQ(FaultTexts(std::span(hosts).subspan(2, 1), std::span(needs).subspan(2, 1)), Texts{});
 }
 
@@ -161,6 +161,20 @@ TEST(HostNeeds, AreThoseOfThePlansProcesses) {
   EXPECT_TRUE(NeedsOf(plan, 1)[0].programs.empty()) << "the activation may bring it";
 }
 
+TEST(HostNeeds, OfAContainerAreItsRuntime) {
+  Plan plan;
+  plan.hosts = {{"host0", 0}};
+  Role role;
+  role.command = {"python3", "train.py"};
+  role.env = {{"PATH", "/inside"}};
+  role.container.image = "train:1";
+  role.container.runtime.run = {"podman", "run", "{image}"};
+  plan.roles = {role};
+  plan.processes.resize(2);
+  EXPECT_EQ(NeedsOf(plan, 1)[0].programs, Texts{"podman"});
+  EXPECT_EQ(NeedsOf(plan, 1)[0].processes, 2U);
+}
+
 TEST(RoughBytes, HasTwoDigits) {
   EXPECT_EQ(RoughBytes(0), "0 B");
   EXPECT_EQ(RoughBytes(251ULL << 30), "250 GiB");
@@ -168,7 +182,7 @@ TEST(RoughBytes, HasTwoDigits) {
   EXPECT_EQ(RoughBytes(3ULL << 39), "1.5 TiB");
 }
 
-TEST(InspectionReport, IsJsonForPrograms) {
+TEST(InspectionReport, IsAvailableAsJson) {
   auto hosts = Hosts(2);
   hosts[1].why = "no answer";
   hosts[0].facts.variables["ODD"] = "\xff";
@@ -182,20 +196,20 @@ TEST(InspectionReport, IsJsonForPrograms) {
   EXPECT_EQ(json["faults"][0]["hosts"], nlohmann::json::array({"n2"}));
 }
 
-TEST(HostFaults, BreakARunOnlyWhereThereIsNoDoubt) {
+TEST(HostFaults, FailARunOnlyIfCertain) {
   for (const char* kind : {"unreachable", "program", "limit", "devices"})
     EXPECT_TRUE(BreaksRun({kind, "", "", {0}})) << kind;
   for (const char* kind : {"clock", "unseen", "version", "disk"}) EXPECT_FALSE(BreaksRun({kind, "", "", {0}})) << kind;
 }
 
-TEST(HostFaults, AreToldInOneLine) {
+TEST(HostFaults, AreReportedInOneLine) {
   const auto hosts = Hosts(4);
   EXPECT_EQ(HostFaultLine(hosts, {"disk", "/tmp is full", "", {0, 1}}), "2 of 4 hosts: /tmp is full: n[1-2]");
   EXPECT_EQ(HostDifferenceLine(hosts, {"kernel", {{"6.1", {0, 1, 2}}, {"5.15", {3}}}}),
             "n[1-3]: kernel 6.1 · n4: kernel 5.15");
 }
 
-TEST(Inspection, TellsHostsThatFailedBefore) {
+TEST(Inspection, ReportsHostsThatFailedBefore) {
   const auto hosts = Hosts(2);
   const std::string text = InspectionText(hosts, CompareHosts(hosts, {}, "1.0"), {"n2 failed once"});
   EXPECT_NE(text.find("remembered\n  n2 failed once\n"), std::string::npos) << text;

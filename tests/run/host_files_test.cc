@@ -23,7 +23,7 @@ class HostFilesTest : public ::testing::Test {
   UniqueFd folder{::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 };
 
-TEST_F(HostFilesTest, GrowAsTheirPartsCome) {
+TEST_F(HostFilesTest, GrowWithTheirReceivedParts) {
   Keep(0, "one\n");
   Keep(4, "two\n");
   EXPECT_EQ(Log(), "one\ntwo\n");
@@ -31,7 +31,7 @@ TEST_F(HostFilesTest, GrowAsTheirPartsCome) {
   EXPECT_EQ(Log(), "ONE\n") << "it was replaced by a shorter one";
 }
 
-TEST_F(HostFilesTest, HaveNoHolesHoweverFarAPartIsSaidToBe) {
+TEST_F(HostFilesTest, HaveNoHolesForAnyOffsetOfAPart) {
   constexpr std::uint64_t kFar = std::uint64_t{1} << 43;
   Keep(0, "one\n");
   Keep(kFar, "last\n");
@@ -41,7 +41,7 @@ TEST_F(HostFilesTest, HaveNoHolesHoweverFarAPartIsSaidToBe) {
   EXPECT_LT(std::filesystem::file_size(scratch / "logs/worker.0.0.log"), 200U);
 }
 
-TEST_F(HostFilesTest, AreRightOnceWhatWasMissingHasCome) {
+TEST_F(HostFilesTest, AreCorrectOnceMissingPartsHaveArrived) {
   const std::string middle(100, 'm');
   Keep(0, "one\n");
   Keep(104, "last\n");

@@ -1,4 +1,4 @@
-// Tests the mapping of hosts to machines.
+// Tests the mapping of the plan's hosts to machines.
 #include "run/supervise/host_slots.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ Plan PlanWith(std::vector<std::uint32_t> devices) {
   return plan;
 }
 
-TEST(HostSlots, AreTheHostsNamedForThemAtFirst) {
+TEST(HostSlots, AreInitiallyTheNamedHosts) {
   Plan plan = PlanWith({8, 8});
   plan.hosts[1].name = "n2";
   const HostSlots slots(plan, {{"s1", "", 8}});
@@ -43,7 +43,7 @@ TEST(HostSlots, AreFilledByTheSmallestSpareThatIsLargeEnough) {
   EXPECT_EQ(slots.spares(), 1U);
 }
 
-TEST(HostSlots, TakeAnySpareWhereDevicesDoNotMatter) {
+TEST(HostSlots, UseAnySpareIfDevicesDoNotMatter) {
   HostSlots slots(PlanWith({0}), {{"s1", "", 0}, {"s2", "", 0}});
   EXPECT_EQ(slots.SpareFor(0), 1U);
 }

@@ -20,14 +20,14 @@ Lines Told(const std::vector<HostFault>& findings) {
   return lines;
 }
 
-TEST(HostTrials, ThatWorkAreNotToldOf) {
+TEST(HostTrials, ThatSucceedAreNotReported) {
   HostFacts facts;
   facts.trials = {{"mechanism", "pidfd", ""}, {"cgroup", "x", ""}, {"node", "/dev/nvidia0", ""}, {"name", "n1", ""}};
   EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{});
   EXPECT_EQ(Told(LacksOfHost(0, facts)), Lines{});
 }
 
-TEST(HostTrials, ThatFailAreDoneWithout) {
+TEST(HostTrials, ThatFailAreReportedAsMissing) {
   HostFacts facts;
   for (const char* mechanism :
        {"pidfd", "close_range", "clone_cgroup", "landlock", "seccomp", "user_namespaces", "subreaper"}) {
@@ -47,13 +47,13 @@ TEST(HostTrials, OfDevicesAreFaults) {
   EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{"node: /dev/davinci0 cannot be opened: Permission denied"});
   facts.trials = {{"mechanism", "pidfd", ""}};
   facts.drivers = {{"cuda", "535.1"}};
-  EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{"node: driver cuda 535.1 is there, and none of its device nodes"});
+  EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{"node: driver cuda 535.1 is loaded, but has no device nodes"});
   facts.devices = 2;
   facts.device_kind = "cuda";
   EXPECT_EQ(Told(FaultsOfTrials(0, facts)), Lines{});
 }
 
-TEST(HostTrials, AreAskedOfHostsWithDevicesForMore) {
+TEST(HostTrials, AreMoreOnHostsWithDevices) {
   HostFacts facts;
   facts.trials = {{"mechanism", "pidfd", ""}};
   facts.limits = {{"memlock", 65536, 65536}};
@@ -66,7 +66,7 @@ TEST(HostTrials, AreAskedOfHostsWithDevicesForMore) {
   EXPECT_EQ(Told(LacksOfHost(0, facts)), Lines{}) << "a run looks for none of it";
 }
 
-TEST(Lacks, StandApartAndBreakNothing) {
+TEST(Lacks, AreListedSeparatelyAndFailNothing) {
   std::vector<InspectedHost> hosts(2);
   for (std::size_t i = 0; i < 2; ++i) {
     hosts[i].name = "n" + std::to_string(i + 1);
@@ -76,10 +76,11 @@ TEST(Lacks, StandApartAndBreakNothing) {
   EXPECT_TRUE(found.faults.empty());
   ASSERT_EQ(found.lacks.size(), 1U) << "hosts that lack the same are told of together";
   EXPECT_EQ(found.lacks[0].hosts, (HostSet{0, 1}));
-  EXPECT_EQ(InspectionText(hosts, found, {}),
-            "2 hosts, 2 of them reached\nno faults\nmissing, optional\n"
-            "  2 of 2 hosts: the clock is not kept: nothing keeps it in time: n[1-2]\n    effect: times of several "
-            "hosts drift apart\n    fix: systemctl enable --now chrony\nno differences\n");
+  EXPECT_EQ(
+      InspectionText(hosts, found, {}),
+      "2 hosts, 2 of them reached\nno faults\nmissing, optional\n"
+      "  2 of 2 hosts: the clock is not synchronised: nothing keeps it in time: n[1-2]\n    effect: times of several "
+      "hosts drift apart\n    fix: systemctl enable --now chrony\nno differences\n");
 }
 
 }  // namespace

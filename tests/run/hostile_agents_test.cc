@@ -1,4 +1,4 @@
-// Tests runs in which the agent of one host lies, over scripted agents: the others must not be affected.
+// Tests runs in which the agent of one host lies, with scripted agents: the other host must not be affected.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -22,11 +22,11 @@
 namespace muster {
 namespace {
 
-// Two hosts, n1 and n2, with one worker each. The agent of n2 is the hostile one.
+// Two hosts, n1 and n2, with one worker each; the agent of n2 is hostile.
 class HostileAgents : public ::testing::Test {
  protected:
   HostileAgents() {
-    ::unsetenv("MUSTER_KEEP_RUNS");  // what these agents say is not to hold what others promise
+    ::unsetenv("MUSTER_KEEP_RUNS");  // the suite's check would refuse run directories with these reports
     request.plan = SamplePlan({{"worker", 2}}, 2);
     request.hosts = {{"n1", {}, {}}, {"n2", {}, {}}};
     request.cwd = scratch.path();
@@ -88,7 +88,7 @@ ProcessExited Exited(ProcessId process, int code) {
   return exited;
 }
 
-TEST_F(HostileAgents, AreNotBelievedAboutProcessesOfOtherHosts) {
+TEST_F(HostileAgents, CannotReportOnProcessesOfOtherHosts) {
   std::size_t started = 0;
   const RunOutcome outcome = Run([&](ScriptedAgent& agent, const AgentCommand& command) {
     agent.Obey(command);
@@ -110,7 +110,7 @@ TEST_F(HostileAgents, AreNotBelievedAboutProcessesOfOtherHosts) {
       << Words();
 }
 
-TEST_F(HostileAgents, AreLostIfTheyGoOnWithIt) {
+TEST_F(HostileAgents, AreLostIfTheyPersist) {
   request.plan.roles[0].ending = Ending::kAll;
   const RunOutcome outcome = Run([&](ScriptedAgent& agent, const AgentCommand& command) {
     agent.Obey(command);
@@ -127,7 +127,7 @@ TEST_F(HostileAgents, AreLostIfTheyGoOnWithIt) {
   EXPECT_EQ(Words().find("n2 told what"), Words().rfind("n2 told what")) << "it is said once";
 }
 
-TEST_F(HostileAgents, AreOfNoUseWithAnAddressThatIsNone) {
+TEST_F(HostileAgents, AreRefusedWithAnInvalidAddress) {
   request.plan.roles[0].command = {"/bin/sh", "-c", "train --master ${muster:host_address:1}"};
   const RunOutcome outcome = Run([&](ScriptedAgent& agent, const AgentCommand& command) {
     if (std::holds_alternative<Hello>(command)) {
@@ -141,7 +141,7 @@ TEST_F(HostileAgents, AreOfNoUseWithAnAddressThatIsNone) {
   EXPECT_TRUE(Heard<StartProcess>(0).empty());
 }
 
-TEST_F(HostileAgents, FillShellTextsWithDataOnly) {
+TEST_F(HostileAgents, InsertOnlyDataIntoShellTexts) {
   request.plan.roles[0].command = {"/bin/sh", "-c", "train \"${muster:host_address:1}\" ${muster:run_dir}"};
   request.runs_folder = scratch / "it's $(touch x)";
   const RunOutcome outcome = Run([&](ScriptedAgent& agent, const AgentCommand& command) {
@@ -156,7 +156,7 @@ TEST_F(HostileAgents, FillShellTextsWithDataOnly) {
   EXPECT_TRUE(text.starts_with("train \"10.0.0.1\" '" + scratch.path() + "/it'\\''s $(touch x)/sample/")) << text;
 }
 
-TEST_F(HostileAgents, AnswerNothingThatNobodyAsked) {
+TEST_F(HostileAgents, CannotSendUnrequestedAnswers) {
   const RunOutcome outcome = Run([&](ScriptedAgent& agent, const AgentCommand& command) {
     agent.Obey(command);
     const auto* start = std::get_if<StartProcess>(&command);
@@ -174,7 +174,7 @@ TEST_F(HostileAgents, AnswerNothingThatNobodyAsked) {
   EXPECT_TRUE(Records<HostDumped>().empty());
 }
 
-TEST_F(HostileAgents, BringNoFilesOfOthersAndNoHoles) {
+TEST_F(HostileAgents, CannotSendFilesOfOthersOrCreateHoles) {
   const RunOutcome outcome = Run([&](ScriptedAgent& agent, const AgentCommand& command) {
     if (std::holds_alternative<Hello>(command)) return Greet(agent, "10.0.0.1", agent.host == 0);
     agent.Obey(command);

@@ -1,4 +1,4 @@
-// Parses the documentation of a journal's entries.
+// Parses the documentation of journal entries.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ inline std::set<std::string> InBackticks(const std::string& text) {
   return words;
 }
 
-// Event -> words of its row, of the tables whose first column is the event.
+// Maps each event to the words of its row, from all tables whose first column is the event.
 inline std::map<std::string, std::set<std::string>> RowsOfThePage(const std::string& path) {
   std::ifstream page(path);
   std::map<std::string, std::set<std::string>> rows;

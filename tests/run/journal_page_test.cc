@@ -1,4 +1,4 @@
-// Tests that docs/journal.md has exactly the entries that are written, with all their fields.
+// Tests that docs/journal.md lists exactly the entries that are written, with all their fields.
 #include "run/journal_page.h"
 
 #include <cstddef>

@@ -53,7 +53,7 @@ TEST(Journal, WritesOneReadableLinePerRecord) {
   EXPECT_EQ(line.find('\n'), line.size() - 1);
 }
 
-TEST(Journal, KeepsTheLongestPrefixWhereverItIsCut) {
+TEST(Journal, KeepsTheLongestValidPrefixOfATruncatedFile) {
   const std::vector<JournalRecord> records = Records(OneOfEach());
   const std::string whole = Lines(records);
   std::vector<std::size_t> ends = {0};
@@ -69,7 +69,7 @@ TEST(Journal, KeepsTheLongestPrefixWhereverItIsCut) {
   }
 }
 
-TEST(Journal, BelievesNothingFromAFlippedBitOn) {
+TEST(Journal, IgnoresEverythingAfterAFlippedBit) {
   for (const JournalEntry& entry : OneOfEach()) {
     const std::vector<JournalRecord> records = Records({entry, FinishOrdered{}});
     const std::string whole = Lines(records);
@@ -88,7 +88,7 @@ TEST(Journal, BelievesNothingFromAFlippedBitOn) {
   }
 }
 
-TEST(Journal, StopsWhereALineIsMissingDoubledOrOutOfPlace) {
+TEST(Journal, StopsAtAMissingDuplicateOrMisplacedLine) {
   const std::vector<JournalRecord> records = Records(OneOfEach());
   std::vector<JournalRecord> missing = records;
   missing.erase(missing.begin() + 4);
@@ -101,8 +101,8 @@ TEST(Journal, StopsWhereALineIsMissingDoubledOrOutOfPlace) {
   EXPECT_EQ(ParseJournal(Lines(swapped)).records.size(), 4U);
 }
 
-TEST(Journal, DoesNotReadWhatItDoesNotKnow) {
-  // A line with a good checksum whose event, field or type is another version's.
+TEST(Journal, RefusesUnknownRecords) {
+  // A line with a valid checksum and an event, field or type of another version.
   const auto signed_line = [](const std::string& body) {
     return fmt::format("{},\"crc\":\"{:08x}\"}}\n", body, Crc32c(body));
   };
@@ -122,7 +122,7 @@ TEST(Journal, DoesNotReadWhatItDoesNotKnow) {
   EXPECT_EQ(ParseJournal(signed_line(R"({"seq":1,"wall":"w","at":1,"event":"finish_ordered")")).records.size(), 1U);
 }
 
-TEST(Journal, ReadsWhatAnotherProgramWroteByName) {
+TEST(Journal, ReadsFieldsByNameFromOtherPrograms) {
   const auto signed_line = [](const std::string& body) {
     return fmt::format("{},\"crc\":\"{:08x}\"}}\n", body, Crc32c(body));
   };
@@ -143,7 +143,7 @@ TEST(Journal, ReadsWhatAnotherProgramWroteByName) {
   }
 }
 
-TEST(Journal, IsAnEmptyPrefixWithAReasonWhenItCannotBeRead) {
+TEST(Journal, IsEmptyWithAReasonIfUnreadable) {
   const ScratchFolder folder;
   EXPECT_NE(ReadJournal(folder / "none").stopped, "");
   EXPECT_NE(ReadJournal(folder.path()).stopped, "");
@@ -157,7 +157,7 @@ TEST(Journal, WritesBytesThatAreNotUtf8AsEscapes) {
   EXPECT_EQ(std::get<AgentLost>(contents.records[0].entry).why, "broken \\xff\\x1b[31m");
 }
 
-TEST(JournalWriter, WritesWhatWasAppendedToAFileOfItsOwn) {
+TEST(JournalWriter, WritesAppendedRecordsToANewFile) {
   const ScratchFolder folder;
   const UniqueFd at(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const mode_t before = ::umask(0);
@@ -177,7 +177,7 @@ TEST(JournalWriter, WritesWhatWasAppendedToAFileOfItsOwn) {
   EXPECT_FALSE(JournalWriter::Create(at.get())) << "a journal has one writer";
 }
 
-TEST(JournalWriter, KeepsWhatTheDiskDoesNotTakeAndWritesItLater) {
+TEST(JournalWriter, KeepsRecordsForAFullDiskAndWritesThemLater) {
   const ScratchFolder folder;
   const UniqueFd at(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   Result<JournalWriter> writer = JournalWriter::Create(at.get());

@@ -1,4 +1,4 @@
-// Tests the list of the user's live heads, from their runtime directory.
+// Tests the list of the user's live heads in the runtime directory.
 #include "run/directory/live_heads.h"
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 class LiveHeads : public ::testing::Test {
  protected:
-  void SetUp() override { ::unsetenv("MUSTER_KEEP_RUNS"); }  // these directories never held a run
+  void SetUp() override { ::unsetenv("MUSTER_KEEP_RUNS"); }  // not real run directories
 
   std::string Entries() const { return folder_ / "muster"; }
   void WriteEntry(const std::string& name, const std::string& text) const {
@@ -33,7 +33,7 @@ class LiveHeads : public ::testing::Test {
     return "{\"format\":1,\"folder\":\"" + run_dir + "\",\"pid\":" + std::to_string(pid) +
            ",\"start_ticks\":" + std::to_string(ticks) + ",\"boot\":\"" + BootId() + "\"}\n";
   }
-  // A directory that is held, with a journal.
+  // A held run directory with a journal.
   RunDirectory Held(const std::string& name) const {
     auto made = RunDirectory::MakeAt(folder_ / name);
     EXPECT_TRUE(made);
@@ -44,7 +44,7 @@ class LiveHeads : public ::testing::Test {
   testing::TempDir folder_;
 };
 
-TEST_F(LiveHeads, AreFoundForAsLongAsTheyLive) {
+TEST_F(LiveHeads, AreFoundWhileTheyRun) {
   const RunDirectory run = Held("run");
   {
     const LiveHead head = LiveHead::Announce(Entries(), run.path(), "3f9a");
@@ -56,7 +56,7 @@ TEST_F(LiveHeads, AreFoundForAsLongAsTheyLive) {
   EXPECT_TRUE(fs::is_empty(Entries()));
 }
 
-TEST_F(LiveHeads, ThatAreDeadAreSweptAway) {
+TEST_F(LiveHeads, ThatAreDeadAreRemovedFromTheList) {
   const std::string gone = folder_ / "gone";
   WriteEntry("dead.json", EntryOf(gone, ::getpid(), OwnStartTicks() + 1));
   WriteEntry("begins.json", EntryOf(gone, ::getpid(), OwnStartTicks()));
@@ -65,7 +65,7 @@ TEST_F(LiveHeads, ThatAreDeadAreSweptAway) {
   EXPECT_TRUE(fs::exists(Entries() + "/begins.json")) << "its journal may come yet";
 }
 
-TEST_F(LiveHeads, AreNotBelievedWhereOthersCanWrite) {
+TEST_F(LiveHeads, AreIgnoredInAFolderWritableByOthers) {
   const RunDirectory run = Held("run");
   const LiveHead head = LiveHead::Announce(Entries(), run.path(), "3f9a");
   fs::permissions(Entries(), fs::perms::group_write, fs::perm_options::add);
@@ -80,7 +80,7 @@ TEST_F(LiveHeads, AreNotBelievedWhereOthersCanWrite) {
   fs::rename(elsewhere, Entries());
 }
 
-TEST_F(LiveHeads, EntriesOfOthersAndBrokenOnesAreLeftOut) {
+TEST_F(LiveHeads, EntriesOfOthersAndInvalidOnesAreSkipped) {
   const RunDirectory run = Held("run");
   const std::string sound = EntryOf(run.path(), ::getpid(), OwnStartTicks());
   WriteEntry("long.json", sound.substr(0, sound.size() - 2) + ",\"x\":\"" + std::string(kMostHeadEntry, 'x') + "\"}");
@@ -99,7 +99,7 @@ TEST_F(LiveHeads, EntriesOfOthersAndBrokenOnesAreLeftOut) {
   }
 }
 
-TEST_F(LiveHeads, AreKeptInAFolderOfTheUsers) {
+TEST_F(LiveHeads, AreListedInAFolderOfTheUser) {
   EXPECT_EQ(LiveHeadsFolder(folder_.path()), folder_ / "muster");
   const std::string without = LiveHeadsFolder("");
   EXPECT_TRUE(without.ends_with("/" + std::to_string(::geteuid()) + "/muster") ||

@@ -16,7 +16,7 @@
 namespace muster {
 namespace {
 
-TEST(RankSet, HoldsNumbersAndRanges) {
+TEST(RankSet, ParsesNumbersAndRanges) {
   const auto set = RankSet::Parse("0-3,7,9-9");
   ASSERT_TRUE(set);
   std::vector<std::uint32_t> held;
@@ -27,7 +27,7 @@ TEST(RankSet, HoldsNumbersAndRanges) {
   EXPECT_TRUE(RankSet::Parse("0-4294967295")->Contains(4294967295U));
 }
 
-TEST(RankSet, IsNothingElse) {
+TEST(RankSet, RefusesEverythingElse) {
   for (const char* text :
        {"", ",", "1,", ",1", "-1", "1-", "3-1", "1--2", "1 2", " 1", "1, 2", "a", "0x1", "4294967296"}) {
     EXPECT_FALSE(RankSet::Parse(text)) << text;
@@ -77,7 +77,7 @@ TEST(LogChoice, FindsLogsInTheOrderOfThePlanAndOfTheirAttempts) {
                                       "worker.3 rank 13"}));
 }
 
-TEST(LogChoice, TakesGlobalRanksAndAttempts) {
+TEST(LogChoice, SelectsByGlobalRankAndAttempt) {
   LogFilter filter;
   filter.ranks = RankSet::Parse("0,12-13");
   filter.attempt = 1;
@@ -90,7 +90,7 @@ TEST(LogChoice, TakesGlobalRanksAndAttempts) {
   EXPECT_FALSE(choice->Find("scheduler.0.1.log")) << "it has no rank";
 }
 
-TEST(LogChoice, SaysWhatItDoesNotFind) {
+TEST(LogChoice, ReportsWhatItDoesNotFind) {
   LogFilter filter;
   filter.role = "workers";
   const auto unknown = LogChoice::Of(TwoRoles(), filter);
@@ -102,7 +102,7 @@ TEST(LogChoice, SaysWhatItDoesNotFind) {
   EXPECT_FALSE(LogChoice::Of(TwoRoles(), filter));
 }
 
-TEST(Tee, MeansRanksOrNumbersInARoleWithoutRanks) {
+TEST(Tee, SelectsRanksOrIndicesOfARoleWithoutRanks) {
   const Plan plan = SamplePlan({{"scheduler"}, {"server", 3}, {"worker", 12}});
   using Ids = std::set<ProcessId>;
   EXPECT_EQ(*TeedProcesses(plan, {}), Ids{});
@@ -110,7 +110,7 @@ TEST(Tee, MeansRanksOrNumbersInARoleWithoutRanks) {
   EXPECT_EQ(*TeedProcesses(plan, {"worker:3,11"}), (Ids{7, 15}));
 }
 
-TEST(Tee, NamesNobodyOutsideThePlan) {
+TEST(Tee, RefusesProcessesOutsideThePlan) {
   const Plan plan = SamplePlan({{"worker", 2}});
   for (const char* word : {"workers", "worker:2", "worker:", "worker:x", "", ":0"}) {
     const auto teed = TeedProcesses(plan, {word});
@@ -119,7 +119,7 @@ TEST(Tee, NamesNobodyOutsideThePlan) {
   }
 }
 
-TEST(ProcessAtTerminal, IsOne) {
+TEST(ProcessAtTerminal, MustBeASingleProcess) {
   const Plan plan = SamplePlan({{"scheduler"}, {"server", 3}, {"worker", 12}});
   EXPECT_EQ(*ProcessAtTerminal(plan, "worker:11"), 15U);
   EXPECT_EQ(*ProcessAtTerminal(plan, "server:2"), 3U);

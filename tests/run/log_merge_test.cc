@@ -1,4 +1,4 @@
-// Tests reading the times of logs, and merging logs into one stream.
+// Tests reading the timestamps of logs, and merging logs into one stream.
 #include "run/logs/log_merge.h"
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Logs : public ::testing::Test {
     }
     return {name, 0, text.size()};
   }
-  // "0:text 1|more": span, and '|' for a piece that continues.
+  // Returns pieces such as "0:text 1|more": the index of the span, and '|' for a piece that continues.
   std::string Merged(const std::vector<LogSpan>& spans, std::vector<LineCutter>* rest = nullptr) {
     std::string all;
     MergeLogs(
@@ -46,7 +46,7 @@ class Logs : public ::testing::Test {
   UniqueFd at{::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 };
 
-TEST_F(Logs, TellWhenAByteWasThere) {
+TEST_F(Logs, HaveATimeForEveryByte) {
   Put("w.log", "", {{100, 0}, {110, 4}, {200, 9}});
   auto times = LogTimeReader::Open(at.get(), "w.log");
   ASSERT_TRUE(times);
@@ -58,7 +58,7 @@ TEST_F(Logs, TellWhenAByteWasThere) {
   EXPECT_EQ(times->End(), 200U);
 }
 
-TEST_F(Logs, TellFromWhereOnTheyWereWrittenSinceAMoment) {
+TEST_F(Logs, FindTheFirstByteSinceAMoment) {
   Put("w.log", "", {{100, 0}, {110, 4}, {200, 9}});
   auto times = LogTimeReader::Open(at.get(), "w.log");
   ASSERT_TRUE(times);
@@ -69,7 +69,7 @@ TEST_F(Logs, TellFromWhereOnTheyWereWrittenSinceAMoment) {
   EXPECT_EQ(times->OffsetAt(201), 9U);
 }
 
-TEST_F(Logs, AgreeWithALookAtEveryEntryOfALongIndex) {
+TEST_F(Logs, SearchALongIndexLikeALinearScan) {
   std::vector<LogTime> entries;
   for (std::uint64_t i = 0; i < 1'000; ++i) entries.push_back({1'000 + 7 * i, 3 * i});
   Put("w.log", "", entries);
@@ -81,7 +81,7 @@ TEST_F(Logs, AgreeWithALookAtEveryEntryOfALongIndex) {
   }
 }
 
-TEST_F(Logs, HaveNoTimesWithoutAnIndexOfOurs) {
+TEST_F(Logs, HaveNoTimesWithoutAValidIndex) {
   PutFile(folder / "a.idx", "muster-times/2\n");
   PutFile(folder / "b.idx", std::string(kTimeIndexHead));
   PutFile(folder / "c.idx", std::string(200, 'x'));
@@ -91,7 +91,7 @@ TEST_F(Logs, HaveNoTimesWithoutAnIndexOfOurs) {
   }
 }
 
-TEST_F(Logs, HaveTheTimesThatAreWholeInACutIndex) {
+TEST_F(Logs, UseCompleteEntriesOfATruncatedIndex) {
   Put("w.log", "", {{100, 0}, {110, 4}});
   std::string index = ContentOf(folder / "w.idx") + "half an";
   PutFile(folder / "w.idx", index);
@@ -100,7 +100,7 @@ TEST_F(Logs, HaveTheTimesThatAreWholeInACutIndex) {
   EXPECT_EQ(times->TimeOf(50), 110U);
 }
 
-TEST_F(Logs, KnowWhereTheirLinesBegin) {
+TEST_F(Logs, FindTheBeginningsOfLines) {
   PutFile(folder / "w.log", "one\ntwo\nthree");
   auto opened = LogBytes::Open(AT_FDCWD, folder / "w.log");
   ASSERT_TRUE(opened);
@@ -117,7 +117,7 @@ TEST_F(Logs, KnowWhereTheirLinesBegin) {
 }
 
 // A sparse log of 8 TiB.
-TEST_F(Logs, CostWhatWasWrittenWhateverTheirLength) {
+TEST_F(Logs, CostOnlyTheirContentWhateverTheirLength) {
   constexpr std::uint64_t kFar = std::uint64_t{1} << 43;
   PutFile(folder / "w.log", "begin\n");
   {
@@ -158,7 +158,7 @@ TEST_F(Logs, CountAWindowWithoutANewlineAsALine) {
   EXPECT_EQ(TailBegin(*log, 1'000), 0U);
 }
 
-TEST_F(Logs, DoNotLookForABeginThatIsFarAway) {
+TEST_F(Logs, LimitTheSearchForALinesBeginning) {
   PutFile(folder / "w.log", std::string(200'000, 'x'));
   auto opened = LogBytes::Open(AT_FDCWD, folder / "w.log");
   ASSERT_TRUE(opened);
@@ -166,13 +166,13 @@ TEST_F(Logs, DoNotLookForABeginThatIsFarAway) {
   EXPECT_EQ(LineBegin(log, 150'000), 150'000U);
 }
 
-TEST_F(Logs, AreMergedByWhenTheirLinesWereComplete) {
+TEST_F(Logs, AreMergedByTheCompletionTimesOfLines) {
   const std::vector<LogSpan> spans = {Put("a.log", "a1\na2\na3", {{10, 0}, {20, 3}, {40, 4}, {60, 8}}),
                                       Put("b.log", "b1\nb2\n", {{15, 0}, {30, 3}, {50, 6}})};
   EXPECT_EQ(Merged(spans), "0:a1 1:b1 1:b2 0:a2 0:a3 ") << "a2 began before b2 and was complete after it";
 }
 
-TEST_F(Logs, ComeFirstIfTheirTimesAreNotKnown) {
+TEST_F(Logs, ComeFirstIfTheirTimesAreUnknown) {
   const std::vector<LogSpan> spans = {Put("a.log", "a1\na2\n", {{10, 0}, {20, 6}}), Put("b.log", "b1\n", {})};
   EXPECT_EQ(Merged(spans), "1:b1 0:a1 0:a2 ");
 }
@@ -183,7 +183,7 @@ TEST_F(Logs, KeepTheirOrderAtEqualTimes) {
   EXPECT_EQ(Merged(spans), "0:a1 0:a2 1:b1 1:b2 ");
 }
 
-TEST_F(Logs, LeaveUnfinishedLinesToWhoFollows) {
+TEST_F(Logs, LeaveUnfinishedLinesToTheFollower) {
   const std::vector<LogSpan> spans = {Put("a.log", "a1\nhal", {{10, 0}, {20, 6}}),
                                       Put("b.log", "b1\n", {{10, 0}, {20, 3}}), Put("c.log", "", {})};
   std::vector<LineCutter> rest;
@@ -194,7 +194,7 @@ TEST_F(Logs, LeaveUnfinishedLinesToWhoFollows) {
   EXPECT_EQ(line, "half");
 }
 
-TEST_F(Logs, AreMergedPieceByPieceWhereALineHasNoEnd) {
+TEST_F(Logs, AreMergedInPiecesIfALineIsEndless) {
   const std::string endless(300'000, 'x');
   std::size_t bytes = 0;
   MergeLogs(at.get(), {Put("a.log", endless, {{10, 0}, {20, endless.size()}})},
@@ -208,14 +208,14 @@ TEST_F(Logs, AreMergedPieceByPieceWhereALineHasNoEnd) {
   EXPECT_EQ(bytes, endless.size());
 }
 
-TEST_F(Logs, TellWhatWasDroppedBeforeItCouldBeMerged) {
+TEST_F(Logs, ReportBytesDroppedBeforeMerging) {
   PutFile(folder / "a.log", "2\n3\n");
   PutFile(folder / TimeIndexPath("a.log"), std::string(kLimitedIndexHead) + LogHeadBytes({2, 2, 0, 1U << 20}));
   const LogSpan whole = Put("b.log", "b\n", {});
   EXPECT_EQ(Merged({{"a.log", 0, 6}, whole}), "0-2 0:2 0:3 1:b ");
 }
 
-TEST_F(Logs, AreMergedNoLongerThanIsWanted) {
+TEST_F(Logs, AreMergedOnlyUntilCancelled) {
   int lines = 0;
   MergeLogs(at.get(), {Put("a.log", "1\n2\n3\n", {})}, [&](std::size_t, std::string_view, bool) { return ++lines < 2; },
             {});

@@ -1,4 +1,4 @@
-// Tests parsing the lines that processes append to $MUSTER_METRICS.
+// Tests parsing of lines that processes append to $MUSTER_METRICS.
 #include "run/report/metrics_report.h"
 
 #include <gtest/gtest.h>
@@ -6,13 +6,13 @@
 namespace muster {
 namespace {
 
-TEST(MetricsReport, TellsTheLastValueOfEachName) {
+TEST(MetricsReport, HasTheLastValueOfEachName) {
   RoleMetrics metrics;
   TakeMetrics("{\"step\": 1, \"loss\": 0.5}\n{\"step\": 2}\n", metrics);
   EXPECT_EQ(metrics.last, (std::map<std::string, Value>{{"step", Value(std::int64_t{2})}, {"loss", Value(0.5)}}));
 }
 
-TEST(MetricsReport, GivesAStepNoValueOfAnEarlierOneWhereItsOwnIsNull) {
+TEST(MetricsReport, KeepsANullInsteadOfAnEarlierStepsValue) {
   RoleMetrics metrics;
   TakeMetrics("{\"step\": 1, \"loss\": 0.5}\n{\"step\": 2, \"loss\": null}\n", metrics);
   EXPECT_EQ(metrics.last, (std::map<std::string, Value>{{"step", Value(std::int64_t{2})}}));
@@ -21,7 +21,7 @@ TEST(MetricsReport, GivesAStepNoValueOfAnEarlierOneWhereItsOwnIsNull) {
   EXPECT_EQ(metrics.bad_lines, 0U);
 }
 
-TEST(MetricsReport, TakesANumberThatJsonHasNotForNull) {
+TEST(MetricsReport, ReadsNonJsonNumbersAsNull) {
   RoleMetrics metrics;
   TakeMetrics("{\"step\": 1, \"loss\": 0.5}\n{\"step\": 2, \"loss\": NaN}\n", metrics);
   EXPECT_EQ(metrics.last, (std::map<std::string, Value>{{"step", Value(std::int64_t{2})}}));

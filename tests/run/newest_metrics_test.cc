@@ -1,4 +1,4 @@
-// Tests the latest metrics of running work, as shown in rows.
+// Tests the latest metrics of running processes, as shown in rows.
 #include "run/directory/newest_metrics.h"
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-TEST(NewestMetrics, ShowStepsFirstAndFourNumbersAtMost) {
+TEST(NewestMetrics, ShowStepsFirstAndAtMostFourNumbers) {
   EXPECT_EQ(MetricsText(MetricValues{{"a", 1}, {"loss", 0.25}, {"name", "x"}, {"step", 100}, {"u", 2}, {"z", 3}}),
             "step 100, a 1, loss 0.25, u 2");
   EXPECT_EQ(MetricsText(MetricValues{{"l\x1b[2J", 1}}), "l\\x1b[2J 1");
@@ -36,7 +36,7 @@ TEST(NewestMetrics, AreThoseOfTheFirstProcessInItsLatestAttempt) {
   EXPECT_EQ(reports, (RoleReports{{"a.b", {{"loss", 1}}}, {"worker", {{"step", 22}}}}));
 }
 
-TEST(NewestMetrics, OfFilesWithOtherNamesAreNone) {
+TEST(NewestMetrics, IgnoreFilesWithOtherNames) {
   EXPECT_EQ(ParseMetricsFileName("worker.2.0.jsonl"), (MetricsFileName{"worker", 2, 0}));
   for (const char* name : {"", ".jsonl", "worker.jsonl", "worker.2.jsonl", ".2.0.jsonl", "worker.2.x.jsonl",
                            "worker.2.0.json", "worker.99999999999.0.jsonl"}) {

@@ -25,7 +25,7 @@ std::vector<std::string> Texts(const std::vector<PathFailure>& faults) {
   return texts;
 }
 
-// The failure of an attempt.
+// Returns the reported failures of connection attempts.
 std::vector<std::string> Told(const Plan& plan, const std::map<std::string, std::uint16_t>& ports,
                               const std::function<std::string(std::uint32_t, const ConnectionAttempt&)>& fails) {
   std::vector<std::vector<ConnectionAttempt>> tries;
@@ -38,7 +38,7 @@ std::vector<std::string> Told(const Plan& plan, const std::map<std::string, std:
   return Texts(FaultsOf(tries, errors));
 }
 
-TEST(PathMatrix, LetsEachOfAFewHostsTryEachOther) {
+TEST(PathMatrix, ConnectsAllPairsOfAFewHosts) {
   for (std::uint32_t hosts = 2; hosts <= 8; ++hosts) {
     for (std::uint32_t from = 0; from < hosts; ++from) {
       std::set<std::uint32_t> reached;
@@ -49,7 +49,7 @@ TEST(PathMatrix, LetsEachOfAFewHostsTryEachOther) {
   }
 }
 
-TEST(PathMatrix, BoundsTheConnectionsOfManyHostsAndLeavesNobodyOut) {
+TEST(PathMatrix, BoundsConnectionsOfManyHostsButCoversEachHost) {
   std::map<std::uint32_t, std::uint32_t> tried;
   for (std::uint32_t from = 0; from < 1000; ++from) {
     const auto tries = TriesOf(PlanOf(1000), from, {});
@@ -61,7 +61,7 @@ TEST(PathMatrix, BoundsTheConnectionsOfManyHostsAndLeavesNobodyOut) {
   EXPECT_TRUE(TriesOf(PlanOf(1), 0, {}).empty());
 }
 
-TEST(PathMatrix, TriesAFewPortsOfThePlanFromEveryOtherHost) {
+TEST(PathMatrix, ChecksAFewPortsOfThePlanFromEveryOtherHost) {
   Plan plan = PlanOf(3);
   std::map<std::string, std::uint16_t> ports;
   for (int i = 0; i < 10; ++i) {
@@ -73,7 +73,7 @@ TEST(PathMatrix, TriesAFewPortsOfThePlanFromEveryOtherHost) {
   EXPECT_EQ(TriesOf(plan, 1, ports).size(), 2U);
 }
 
-TEST(PathMatrix, TellsWhoCannotReachTheMeetingPoint) {
+TEST(PathMatrix, ReportsHostsThatCannotReachTheRendezvousEndpoint) {
   Plan plan = PlanOf(4);
   plan.ports["master"] = {0, 0, ""};
   const auto texts = Told(plan, {{"master", 29500}}, [](std::uint32_t from, const ConnectionAttempt& each) {
@@ -82,7 +82,7 @@ TEST(PathMatrix, TellsWhoCannotReachTheMeetingPoint) {
   EXPECT_EQ(texts, std::vector<std::string>{"n3,n4 cannot reach n1:29500 (port master): no answer"});
 }
 
-TEST(PathMatrix, TellsAHostThatIsCutOffInTwoLines) {
+TEST(PathMatrix, ReportsADisconnectedHostInTwoLines) {
   const auto texts = Told(PlanOf(4), {}, [](std::uint32_t from, const ConnectionAttempt& each) {
     return from == 2 || each.to == 2 ? "no answer" : "";
   });
@@ -90,7 +90,7 @@ TEST(PathMatrix, TellsAHostThatIsCutOffInTwoLines) {
             (std::vector<std::string>{"n3 cannot reach n1,n2,n4: no answer", "n1,n2,n4 cannot reach n3: no answer"}));
 }
 
-TEST(PathMatrix, SaysNothingWhereAllIsWell) {
+TEST(PathMatrix, ReportsNothingWithoutFailures) {
   EXPECT_TRUE(Told(PlanOf(5), {}, [](std::uint32_t, const ConnectionAttempt&) { return ""; }).empty());
 }
 

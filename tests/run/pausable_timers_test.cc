@@ -1,4 +1,4 @@
-// Timers that are held while a process has the user's terminal.
+// Tests timers that are suspended while a process has the user's terminal.
 #include "run/supervise/pausable_timers.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 using Timers = std::vector<std::uint64_t>;
 using Deadlines = std::vector<std::pair<std::uint64_t, MonotonicNs>>;
 
-TEST(PausableTimers, RunForWhatWasLeftOfThem) {
+TEST(PausableTimers, ContinueWithTheRemainingTime) {
   PausableTimers timers;
   EXPECT_TRUE(timers.Arm(kTimeTimer, 100, 0));
   EXPECT_TRUE(timers.Arm(kReadyTimers + 3, 50, 0));
@@ -21,7 +21,7 @@ TEST(PausableTimers, RunForWhatWasLeftOfThem) {
   EXPECT_EQ(timers.Deadline(kTimeTimer), 1'070U);
 }
 
-TEST(PausableTimers, LetTheDeadlinesOfOrdersRun) {
+TEST(PausableTimers, DoNotSuspendDeadlinesOfCommands) {
   PausableTimers timers;
   timers.Arm(kStopTimer, 100, 0);
   EXPECT_EQ(timers.Pause(10), Timers{});
@@ -31,14 +31,14 @@ TEST(PausableTimers, LetTheDeadlinesOfOrdersRun) {
   EXPECT_EQ(timers.DisarmAll(), (Timers{kStopTimer, kDumpTimer, kRenewalTimers}));
 }
 
-TEST(PausableTimers, HoldWhatIsArmedDuringThePause) {
+TEST(PausableTimers, SuspendTimersArmedDuringThePause) {
   PausableTimers timers;
   timers.Pause(10);
   EXPECT_FALSE(timers.Arm(kLingerTimers, 70, 20));
   EXPECT_EQ(timers.Resume(100), (Deadlines{{kLingerTimers, 150}}));
 }
 
-TEST(PausableTimers, ForgetAHeldTimerThatIsDisarmed) {
+TEST(PausableTimers, DropASuspendedTimerThatIsDisarmed) {
   PausableTimers timers;
   timers.Arm(kTimeTimer, 100, 0);
   timers.Arm(kSilenceTimer, 100, 0);
@@ -47,7 +47,7 @@ TEST(PausableTimers, ForgetAHeldTimerThatIsDisarmed) {
   EXPECT_EQ(timers.Resume(20), (Deadlines{{kSilenceTimer, 110}}));
 }
 
-TEST(PausableTimers, AreDueAtOnceIfTheirDeadlineHadPassed) {
+TEST(PausableTimers, AreDueAtOnceIfTheirDeadlineHasPassed) {
   PausableTimers timers;
   timers.Arm(kTimeTimer, 100, 0);
   timers.Pause(120);

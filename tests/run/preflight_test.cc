@@ -1,4 +1,4 @@
-// Tests the preflight of a run on several hosts, over scripted agents.
+// Tests the preflight of a run on several hosts, with scripted agents.
 #include <algorithm>
 #include <fstream>
 
@@ -20,7 +20,7 @@ namespace {
 
 class PreflightTest : public ::testing::Test {
  protected:
-  // Agents of hosts n1, n2, …, with a port of the plan on the first, that do as they should.
+  // Correctly behaving agents of hosts n1, n2, …; n1 has a port of the plan.
   explicit PreflightTest(std::uint32_t hosts = 3) {
     request.plan = SamplePlan({{"worker", hosts}}, hosts);
     request.plan.ports["meet"] = {0, 0, ""};
@@ -94,7 +94,7 @@ class PreflightTest : public ::testing::Test {
   std::vector<std::string> bad;
 };
 
-TEST_F(PreflightTest, LooksAtHostsAndWaysBeforeTheFirstStart) {
+TEST_F(PreflightTest, ChecksHostsAndConnectionsBeforeTheFirstStart) {
   const RunOutcome outcome = Run(Obey);
   EXPECT_EQ(outcome.outcome, "ok") << outcome.why;
   for (std::uint32_t host = 0; host < 3; ++host) {
@@ -108,7 +108,7 @@ TEST_F(PreflightTest, LooksAtHostsAndWaysBeforeTheFirstStart) {
     EXPECT_LT(place(ProbePaths{}), place(ClosePaths{}));
     EXPECT_LT(place(ClosePaths{}), place(StartProcess{}));
   }
-  // The first holds the port of the plan, which the others try besides each other's agents.
+  // The first agent holds the port of the plan; the others try it besides each other's agents.
   const std::uint16_t meet = Heard<OpenPaths>(0).at(0).ports.at(0);
   EXPECT_TRUE(Heard<OpenPaths>(1).at(0).ports.empty());
   const auto targets = Heard<ProbePaths>(1).at(0).targets;
@@ -120,14 +120,14 @@ TEST_F(PreflightTest, LooksAtHostsAndWaysBeforeTheFirstStart) {
   EXPECT_TRUE(bad.empty());
 }
 
-TEST_F(PreflightTest, StartsNothingBeforeEveryAgentHasLetGoOfThePorts) {
+TEST_F(PreflightTest, StartsNothingBeforeEveryAgentHasReleasedThePorts) {
   std::uint32_t closed = 0;
   const RunOutcome outcome = Run([&closed](ScriptedAgent& agent, const AgentCommand& command) {
     if (std::holds_alternative<StartProcess>(command)) {
       EXPECT_EQ(closed, 3U);
     }
     if (!std::holds_alternative<ClosePaths>(command)) return Obey(agent, command);
-    // It takes its time.
+    // This agent answers late.
     boost::asio::post(agent.io, [&closed, &agent] {
       ++closed;
       agent.Say(PathsOpen{});
@@ -136,7 +136,7 @@ TEST_F(PreflightTest, StartsNothingBeforeEveryAgentHasLetGoOfThePorts) {
   EXPECT_EQ(outcome.outcome, "ok") << outcome.why;
 }
 
-TEST_F(PreflightTest, StartsNothingWhereAHostLacksWhatThePlanNeeds) {
+TEST_F(PreflightTest, StartsNothingIfAHostLacksWhatThePlanNeeds) {
   request.preflight->needs[1].programs = {"train"};
   const RunOutcome outcome = Run([](ScriptedAgent& agent, const AgentCommand& command) {
     if (!std::holds_alternative<Inspect>(command)) return Obey(agent, command);
@@ -153,7 +153,7 @@ TEST_F(PreflightTest, StartsNothingWhereAHostLacksWhatThePlanNeeds) {
   EXPECT_EQ(bad, std::vector<std::string>{"n2: train cannot be started: there is none"});
 }
 
-TEST_F(PreflightTest, StartsNothingWhereAPortOfThePlanCannotBeReached) {
+TEST_F(PreflightTest, StartsNothingIfAPortOfThePlanCannotBeReached) {
   const RunOutcome outcome = Run([](ScriptedAgent& agent, const AgentCommand& command) {
     if (!std::holds_alternative<ProbePaths>(command) || agent.host == 0) return Obey(agent, command);
     agent.Say(PathsProbed{{"no answer", "", ""}});
@@ -164,7 +164,7 @@ TEST_F(PreflightTest, StartsNothingWhereAPortOfThePlanCannotBeReached) {
   EXPECT_TRUE(Records<StartOrdered>().empty());
 }
 
-TEST_F(PreflightTest, WarnsOfOtherPortsAndStarts) {
+TEST_F(PreflightTest, OnlyWarnsOfOtherPorts) {
   const RunOutcome outcome = Run([](ScriptedAgent& agent, const AgentCommand& command) {
     if (!std::holds_alternative<ProbePaths>(command) || agent.host != 2) return Obey(agent, command);
     agent.Say(PathsProbed{{"", "no answer", "no answer"}});
@@ -173,7 +173,7 @@ TEST_F(PreflightTest, WarnsOfOtherPortsAndStarts) {
   EXPECT_TRUE(Said("n3 cannot reach n[1-2]: no answer")) << Words();
 }
 
-TEST_F(PreflightTest, IsLeftOutWhereNobodyAskedForIt) {
+TEST_F(PreflightTest, RunsOnlyOnRequest) {
   request.preflight.reset();
   EXPECT_EQ(Run(Obey).exit_code, 0);
   EXPECT_TRUE(Heard<Inspect>(0).empty());
@@ -181,7 +181,7 @@ TEST_F(PreflightTest, IsLeftOutWhereNobodyAskedForIt) {
   EXPECT_TRUE(Records<HostsCompared>().empty());
 }
 
-TEST_F(PreflightTest, EndsWithAHostThatIsLostMeanwhile) {
+TEST_F(PreflightTest, StopsIfAHostIsLost) {
   const RunOutcome outcome = Run([](ScriptedAgent& agent, const AgentCommand& command) {
     if (!std::holds_alternative<ProbePaths>(command) || agent.host != 1) return Obey(agent, command);
     agent.Say(AgentLost{1, "no word for 10 s", 0});
@@ -191,7 +191,7 @@ TEST_F(PreflightTest, EndsWithAHostThatIsLostMeanwhile) {
   EXPECT_EQ(bad, std::vector<std::string>{"n2: no word for 10 s"});
 }
 
-TEST_F(PreflightTest, ShipsCodeBeforeAnythingThatMayNameIt) {
+TEST_F(PreflightTest, ShipsCodeBeforeAnythingThatMayUseIt) {
   auto tree = std::make_shared<CodeTree>();
   tree->folder = scratch.path();
   const std::string content(300'000, 'x');
@@ -205,7 +205,7 @@ TEST_F(PreflightTest, ShipsCodeBeforeAnythingThatMayNameIt) {
     if (const auto* offer = std::get_if<OfferCode>(&command)) {
       EXPECT_TRUE(offer->last);
       EXPECT_EQ(offer->hash, tree->hash);
-      // The third has it.
+      // The third host has the code already.
       agent.Say(CodeMissing{agent.host == 2 ? std::vector<std::uint32_t>() : std::vector<std::uint32_t>{0}});
       if (agent.host == 2) agent.Say(CodeReady{"/cache/2", ""});
     } else if (const auto* bytes = std::get_if<CodeBytes>(&command)) {
@@ -230,7 +230,7 @@ TEST_F(PreflightTest, ShipsCodeBeforeAnythingThatMayNameIt) {
   EXPECT_NE(ContentOf(outcome.run_dir + "/binding.json").find(tree->hash), std::string::npos);
 }
 
-TEST_F(PreflightTest, EndsWhereCodeCannotBeHadOrIsTakenTwice) {
+TEST_F(PreflightTest, StopsIfCodeCannotBeShippedOrIsConfirmedTwice) {
   auto tree = std::make_shared<CodeTree>();
   tree->folder = scratch.path();
   tree->entries = {{"gone.py", false, "", 0644, 5, Sha256Hex("hello")}};

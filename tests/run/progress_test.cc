@@ -34,7 +34,7 @@ Progress Sample() {
   return progress;
 }
 
-TEST(ProgressRows, TellOfEachRole) {
+TEST(ProgressRows, ShowEachRole) {
   Progress progress = Sample();
   EXPECT_EQ(ProgressRows(progress, 100, 5),
             (Lines{"scheduler  1 running  1 min 3 s", "server     0 running, 1 waiting  1 min 3 s",
@@ -59,7 +59,7 @@ TEST(ProgressRows, FitIntoAnyTerminal) {
   }
 }
 
-// Prevents: what processes report is only seen when the run is over.
+// Prevents: metrics are visible only after the run.
 TEST(Progress, HasTheNewestMetricsOfARole) {
   const Plan plan = SamplePlan({{"worker", 2}});
   const Supervisor supervisor(plan);
@@ -74,9 +74,9 @@ TEST(Progress, HasTheNewestMetricsOfARole) {
   EXPECT_EQ(progress.roles[0].metrics, "step 200, acc 0.5, loss 0.12346");
 }
 
-// --- the oddest of a role -----------------------------------------------------------------------------
+// --- the outlier of a role ----------------------------------------------------------------------------
 
-TEST(RunProcessTable, NamesTheOddestOfARole) {
+TEST(RunProcessTable, NamesTheOutlierOfARole) {
   const Plan plan = SamplePlan({{"server"}, {"worker", 4}});
   Supervisor supervisor(plan);
   RunProcessTable roll(plan);
@@ -96,7 +96,7 @@ TEST(RunProcessTable, NamesTheOddestOfARole) {
   EXPECT_EQ(roll.StrongestOutlier(plan, supervisor, 77), std::nullopt);
 }
 
-// --- below what is written ----------------------------------------------------------------------------
+// --- below other output -------------------------------------------------------------------------------
 
 struct Terminal {
   Terminal() {
@@ -109,7 +109,7 @@ struct Terminal {
     modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
     EXPECT_EQ(::tcsetattr(screen.get(), TCSANOW, &modes), 0);
   }
-  // What is there already. The kernel hands it over a moment after it was written.
+  // Returns the available output; the kernel delivers it a moment after it was written.
   std::string Written() const {
     std::string text;
     char some[4096];
@@ -119,7 +119,7 @@ struct Terminal {
     }
     return text;
   }
-  // So many bytes as `expected` has, once they are there.
+  // Waits for as many bytes as `expected` has, and returns them.
   std::string Next(const std::string& expected) const {
     std::string text(expected.size(), '\0');
     std::size_t at = 0;
@@ -135,8 +135,8 @@ struct Terminal {
   UniqueFd screen;
 };
 
-// Prevents: rows that come ten times a second are gone most of the time, where processes write more often than that.
-TEST(Output, KeepsLinesBelowWhatIsWritten) {
+// Prevents: rows that are redrawn ten times a second are mostly invisible if processes write more often.
+TEST(Output, KeepsRowsBelowOtherOutput) {
   boost::asio::io_context io;
   const Terminal terminal;
   Output out(io, terminal.screen.get());
@@ -163,7 +163,7 @@ TEST(Output, KeepsLinesBelowWhatIsWritten) {
   terminal.Shows("onetext\n");
 }
 
-TEST(Output, ShowsNothingBelowOnATerminalThatTakesNothing) {
+TEST(Output, ShowsNoRowsOnABlockedTerminal) {
   boost::asio::io_context io;
   const Terminal terminal;
   Output out(io, terminal.screen.get());
@@ -184,7 +184,7 @@ TEST(Output, ShowsNothingBelowOnATerminalThatTakesNothing) {
   EXPECT_EQ(before.size() % block.size(), 3U);
 }
 
-TEST(Output, ShowsNothingBelowInAFile) {
+TEST(Output, WritesNoRowsToAFile) {
   boost::asio::io_context io;
   int ends[2] = {-1, -1};
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);

@@ -1,4 +1,4 @@
-// Tests reports of run directories that are created here record by record, for all kinds of ends.
+// Tests reports of run directories that are created here record by record, for all kinds of outcomes.
 #include "run/report/report.h"
 
 #include <filesystem>
@@ -52,7 +52,7 @@ class ReportTest : public ::testing::Test {
     Fold(plan);
     PutFile(folder() + "/plan.json", PlanToJson(plan));
   }
-  // `at` in ms after the beginning.
+  // `at_ms`: milliseconds after the beginning.
   void Say(MonotonicNs at_ms, JournalEntry entry) {
     const MonotonicNs at = 1'000 * kMs + at_ms * kMs;
     journal += JournalLine({++seq, UtcText(kWall + at_ms * kMs), at, std::move(entry)});
@@ -113,7 +113,7 @@ class ReportTest : public ::testing::Test {
 
 using Words = std::vector<std::string>;
 
-TEST_F(ReportTest, TellsWhichHostEachAttemptWasOnAndWhatReplacedWhat) {
+TEST_F(ReportTest, ShowsTheHostOfEachAttemptAndReplacements) {
   PutPlan(SamplePlan({{"worker", 2}}, 2));
   RunBegan began;
   began.run_id = "3f9a1c2b4d5e";
@@ -141,12 +141,12 @@ TEST_F(ReportTest, TellsWhichHostEachAttemptWasOnAndWhatReplacedWhat) {
   ASSERT_EQ(report.replacements.size(), 1U);
   EXPECT_EQ(report.replacements[0].host, "n2");
   EXPECT_EQ(report.replacements[0].by, "n3");
-  EXPECT_NE(ReportText(report).find("  host      n3 took the place of n2, which was lost: no heartbeat for 10 s\n"),
+  EXPECT_NE(ReportText(report).find("  host      n3 replaced n2, which was lost: no heartbeat for 10 s\n"),
             std::string::npos)
       << ReportText(report);
 }
 
-TEST_F(ReportTest, TellsTheTimeOfTheFirstFailureByTheHeadsClock) {
+TEST_F(ReportTest, ShowsTheTimeOfTheFirstFailureByTheHeadsClock) {
   PutPlan(SamplePlan({{"worker", 2}}, 2));
   RunBegan began;
   began.run_id = "3f9a1c2b4d5e";
@@ -154,10 +154,10 @@ TEST_F(ReportTest, TellsTheTimeOfTheFirstFailureByTheHeadsClock) {
   for (std::uint32_t host = 0; host < 2; ++host) Say(2, HostReached{host, "n" + std::to_string(host + 1), "", false});
   Say(3, PlanBound{"/gone", {{"n1", "10.0.0.1"}, {"n2", "10.0.0.2"}}, {}});
   Say(4, ClockCompared{0, 0, kMs / 2});
-  Say(4, ClockCompared{1, static_cast<std::int64_t>(500 * kMs), kMs / 4});  // it reads half a second less
+  Say(4, ClockCompared{1, static_cast<std::int64_t>(500 * kMs), kMs / 4});  // the host's clock is half a second behind
   for (ProcessId process : {0U, 1U}) Say(5, StartOrdered{process, 0});
   for (ProcessId process : {0U, 1U}) Say(6, Started(process, 1'006 * kMs));
-  // 20 ms on its way; the other end is half a millisecond later by the head's clock.
+  // The message took 20 ms; by the head's clock the exit was half a millisecond later.
   Say(50, Exited(1, 7, false, 530 * kMs));
   Say(50, FirstFailure{1, 0});
   Say(51, Exited(0, 1, false, 1'030 * kMs + kMs / 2));
@@ -167,23 +167,22 @@ TEST_F(ReportTest, TellsTheTimeOfTheFirstFailureByTheHeadsClock) {
   ASSERT_TRUE(report.first_failure->at_error);
   EXPECT_DOUBLE_EQ(*report.first_failure->at_error, 0.000'25);
   const std::string text = ReportText(report);
-  EXPECT_NE(text.find("  at        2026-11-20T12:06:16.030000Z by the head's clock, give or take 0.2 ms\n"),
-            std::string::npos)
+  EXPECT_NE(text.find("  at        2026-11-20T12:06:16.030000Z by the head's clock, ± 0.2 ms\n"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("  order     unknown whether worker.0 on n1 failed first: seen 0.5 ms later, and only more "
-                      "than 2.7 ms would be beyond doubt\n"),
+  EXPECT_NE(text.find("  order     unknown whether worker.0 on n1 failed first: seen 0.5 ms later, and the order is "
+                      "certain only beyond 2.7 ms\n"),
             std::string::npos)
       << text;
   EXPECT_NE(ReportJson(report).find("\"at_error\": 0.00025,"), std::string::npos);
   EXPECT_NE(ReportJson(report).find("\"within\": 0.002727"), std::string::npos) << ReportJson(report);
 }
 
-TEST_F(ReportTest, TellsTheOriginFromItsVictims) {
+TEST_F(ReportTest, DistinguishesTheFirstFailureFromItsConsequences) {
   SayWorkerOneKilled();
   EXPECT_EQ(Verdicts(), (Words{"victim", "victim", "origin", "victim"}));
 }
 
-TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
+TEST_F(ReportTest, IsAvailableAsJson) {
   SayWorkerOneKilled();
   const std::string begin = R"({
  "format": 1,
@@ -350,7 +349,7 @@ TEST_F(ReportTest, IsTheJsonThatProgramsRead) {
   EXPECT_TRUE(ValueFromJsonText(json));
 }
 
-TEST_F(ReportTest, TellsPeopleTheOriginFirst) {
+TEST_F(ReportTest, ShowsTheFirstFailureFirst) {
   SayWorkerOneKilled();
   EXPECT_EQ(ReportText(Made()),
             "sample failed: worker.1 (rank 1) on node-1 was killed by SIGKILL after 2.0 s\n"
@@ -368,7 +367,7 @@ TEST_F(ReportTest, TellsPeopleTheOriginFirst) {
             "  worker    1 origin, 2 victims\n"
             "  receipt   4 started, 4 exited, 0 left (by pidfd, process-group)\n"
             "  time      plan 12 ms, connect 4.0 ms, spawn 2.0 ms, run 2.0 s, stop 40 ms, finish 1.0 ms\n"
-            "  start-up  evaluate 9.0 ms, plan 3.0 ms, agent 2.0 ms, bind 2.0 ms; of each role the slowest:\n"
+            "  start-up  evaluate 9.0 ms, plan 3.0 ms, agent 2.0 ms, bind 2.0 ms; slowest process of each role:\n"
             "            role    ordered at  spawn\n"
             "            server  4.0 ms      1.0 ms\n"
             "            worker  4.0 ms      1.0 ms (worker.0)\n"
@@ -389,13 +388,13 @@ TEST_F(ReportTest, NamesTheSlowestOfEachStep) {
   EXPECT_EQ(startup.roles[0].ready, (StartupStep{1, 0.9, 0.9, 0}));
   EXPECT_EQ(startup.roles[1].first_output, (StartupStep{2, 0.025, 0.03, 0}));
   EXPECT_EQ(StartupText(startup),
-            "  start-up  evaluate 9.0 ms, plan 3.0 ms, agent 2.0 ms, bind 2.0 ms; of each role the slowest:\n"
+            "  start-up  evaluate 9.0 ms, plan 3.0 ms, agent 2.0 ms, bind 2.0 ms; slowest process of each role:\n"
             "            role    ordered at  spawn              ready   first output\n"
             "            server  4.0 ms      1.0 ms             900 ms  -\n"
             "            worker  4.0 ms      1.0 ms (worker.0)  -       30 ms (worker.0)\n");
 }
 
-TEST_F(ReportTest, IsShortWhenAllIsWell) {
+TEST_F(ReportTest, IsShortForASuccess) {
   PutPlan(SamplePlan({{"server", 1, Ending::kNever}, {"worker", 2}}));
   SayBegun(3);
   Say(1'000, Exited(1, 0, false, 2'000 * kMs));
@@ -412,8 +411,8 @@ TEST_F(ReportTest, IsShortWhenAllIsWell) {
   EXPECT_TRUE(text.starts_with("sample succeeded after 36.0 s\n  server    1 stopped\n  worker    2 ok\n")) << text;
 }
 
-// Prevents: a run that succeeded ends in a screenful of receipts, times and start-up.
-TEST_F(ReportTest, OfASuccessIsOneLineAndWhereItLies) {
+// Prevents: a successful run ends with a screenful of receipts, times and start-up.
+TEST_F(ReportTest, OfASuccessIsOneLineWithItsPath) {
   PutPlan(SamplePlan({{"worker", 2}}));
   SayBegun(2);
   for (const ProcessId process : {0U, 1U}) Say(1'000, Exited(process, 0, false, 2'000 * kMs));
@@ -423,7 +422,7 @@ TEST_F(ReportTest, OfASuccessIsOneLineAndWhereItLies) {
   EXPECT_EQ(ReportText(report, brief), "sample succeeded after 1.0 s\n  run       " + report.run_dir + "\n");
   EXPECT_EQ(ReportText(report, {.details = false, .colour = true}),
             "sample \x1b[1;32msucceeded after 1.0 s\x1b[0m\n  run       " + report.run_dir + "\n");
-  // Deviations are reported all the same.
+  // Deviations are still reported.
   RestartReport restart;
   restart.why = "worker.1 exited with code 1";
   restart.processes = 1;
@@ -433,8 +432,7 @@ TEST_F(ReportTest, OfASuccessIsOneLineAndWhereItLies) {
   EXPECT_NE(ReportText(report).find("receipt"), std::string::npos);
 }
 
-// Prevents: the same traceback stands in a report as the error and once more as last lines, below the output that had
-// it.
+// Prevents: a report shows the same traceback as the error and again as last lines, below the output that had it.
 TEST_F(ReportTest, HasATracebackOnce) {
   Report report;
   report.name = "sample";
@@ -462,13 +460,13 @@ TEST_F(ReportTest, HasATracebackOnce) {
   EXPECT_EQ(count(below, "Traceback"), 0U) << below;
   EXPECT_NE(below.find("  error     ValueError: bad\n"), std::string::npos) << below;
   EXPECT_NE(below.find("  log       logs/worker.0.0.log\n"), std::string::npos) << below;
-  // The lines begin in the middle of it.
+  // The last lines begin in the middle of the traceback.
   report.first_failure->last_lines = {"  File \"t.py\", line 1", "ValueError: bad"};
   EXPECT_EQ(count(ReportText(report), "File \"t.py\""), 1U) << ReportText(report);
   EXPECT_NE(ReportText(report, {.colour = true}).find("\x1b[1;31m"), std::string::npos);
 }
 
-TEST_F(ReportTest, CallsARunLostWhoseHeadWasKilled) {
+TEST_F(ReportTest, ShowsARunAsLostIfItsHeadWasKilled) {
   PutPlan(SamplePlan({{"worker", 2}}));
   SayBegun(2);
   Say(50, Exited(0, 0, false, 1'050 * kMs));
@@ -482,7 +480,7 @@ TEST_F(ReportTest, CallsARunLostWhoseHeadWasKilled) {
   EXPECT_EQ(report.journal_damage, "");
 }
 
-TEST_F(ReportTest, KnowsARunThatIsStillGoingOn) {
+TEST_F(ReportTest, RecognisesALiveRun) {
   const Result<RunDirectory> held = RunDirectory::MakeAt(scratch / "live");
   ASSERT_TRUE(held);
   Plan plan = SamplePlan({{"worker", 2}});
@@ -498,8 +496,8 @@ TEST_F(ReportTest, KnowsARunThatIsStillGoingOn) {
   EXPECT_NE(ReportText(*report).find("2 started, 0 exited, 2 running\n"), std::string::npos);
 }
 
-// The journal is long, so that most of each reading is over after the file has been read and before it is understood.
-TEST_F(ReportTest, DoesNotCallARunLostThatEndsWhileItIsRead) {
+// The journal is long, so that the run usually ends after the file was read and before it was parsed.
+TEST_F(ReportTest, DoesNotShowARunAsLostThatEndsDuringReading) {
   constexpr std::size_t kRounds = 5;
   Plan plan = SamplePlan({{"worker", 300}});
   Fold(plan);
@@ -518,7 +516,7 @@ TEST_F(ReportTest, DoesNotCallARunLostThatEndsWhileItIsRead) {
     ASSERT_EQ(::pipe(ready), 0);
     const pid_t head = ::fork();
     if (head == 0) {
-      // Both have the lock, and the run lasts until the last of them has let it go.
+      // Both processes hold the lock; the run lasts until both have released it.
       ::close(ready[1]);
       char byte = 0;
       static_cast<void>(!::read(ready[0], &byte, 1));
@@ -528,7 +526,7 @@ TEST_F(ReportTest, DoesNotCallARunLostThatEndsWhileItIsRead) {
     }
     held.reset();
     ::close(ready[0]);
-    ::close(ready[1]);  // from here on it may end at any moment
+    ::close(ready[1]);  // from here on the run may end at any moment
     std::string outcome = "running";
     while (outcome == "running") outcome = MakeReport(run)->outcome;
     EXPECT_EQ(outcome, OutcomeName(Cause::kNone)) << "in round " << round;
@@ -536,7 +534,7 @@ TEST_F(ReportTest, DoesNotCallARunLostThatEndsWhileItIsRead) {
   }
 }
 
-TEST_F(ReportTest, ReadsWhatIsWholeOfADamagedJournal) {
+TEST_F(ReportTest, UsesTheValidPartOfADamagedJournal) {
   SayWorkerOneKilled();
   for (std::size_t cut = 0; cut < journal.size(); cut += 7) {
     PutFile(folder() + "/journal.jsonl", journal.substr(0, cut));
@@ -552,7 +550,7 @@ TEST_F(ReportTest, ReadsWhatIsWholeOfADamagedJournal) {
   }
 }
 
-TEST_F(ReportTest, TellsOfAProcessThatCouldNotBeStarted) {
+TEST_F(ReportTest, ShowsAProcessThatCouldNotBeStarted) {
   PutPlan(SamplePlan({{"worker", 2}}));
   SayBegun(1);
   Say(7, StartOrdered{1, 0});
@@ -602,7 +600,7 @@ TEST_F(ReportTest, ListsRestartsAndEveryAttempt) {
   EXPECT_NE(ReportJson(report).find("\"why\": \"worker.1 exited with code 7\""), std::string::npos);
 }
 
-TEST_F(ReportTest, SaysWhichLimitAProcessPassed) {
+TEST_F(ReportTest, NamesTheLimitThatAProcessExceeded) {
   PutPlan(SamplePlan({{"worker", 2}}));
   SayBegun(2);
   Say(50, LimitPassed{1, 0, "time", 3'000});
@@ -616,7 +614,7 @@ TEST_F(ReportTest, SaysWhichLimitAProcessPassed) {
   EXPECT_EQ(Verdicts(), (Words{"victim", "origin"}));
 }
 
-TEST_F(ReportTest, TellsOfARunThatNeverStartedAnything) {
+TEST_F(ReportTest, ShowsARunThatStartedNothing) {
   PutPlan(SamplePlan({{"worker", 1}}));
   RunBegan began;
   began.run_id = "3f9a";
@@ -640,7 +638,7 @@ TEST_F(ReportTest, CountsWhatTheUserStoppedAsStopped) {
   EXPECT_TRUE(ReportText(Made()).starts_with("sample stopped: ended by SIGINT\n"));
 }
 
-TEST_F(ReportTest, LetsNothingHostileOutOfLogsAndNames) {
+TEST_F(ReportTest, EscapesHostileLogsAndNames) {
   SayWorkerOneKilled();
   PutFile(folder() + "/logs/worker.1.0.log", "\x1b]52;c;aGk=\x07\xff\xfe\nbar 1%\rbar 2%\n\xe2\x80\xaetxt\n");
   const Report report = Made();
@@ -674,7 +672,7 @@ TEST_F(ReportTest, ReadsOnlyTheLastLinesOfALog) {
   EXPECT_TRUE(LastLines(at.get(), "logs").empty()) << "a folder is no log";
 }
 
-TEST_F(ReportTest, RefusesAFolderThatIsNoRun) {
+TEST_F(ReportTest, RefusesAFolderThatIsNotARun) {
   EXPECT_FALSE(MakeReport(scratch / "none"));
   EXPECT_FALSE(MakeReport(scratch.path()));
   PutFile(folder() + "/plan.json", "{}");

@@ -1,4 +1,4 @@
-// Tests restarts in progress: when their processes may be started again, and how wider restarts replace narrower ones.
+// Tests restarts in progress: when processes may be started again, and how wider restarts replace narrower ones.
 #include "run/supervise/restart_rounds.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class RestartRoundsTest : public testing::Test {
   RestartRounds restarts_{plan_};
 };
 
-TEST_F(RestartRoundsTest, WaitForTheDelayAndForAllEnds) {
+TEST_F(RestartRoundsTest, WaitForTheDelayAndForAllExits) {
   states_.Apply(0, ProcessInput::kExitedBadly);
   const std::uint64_t restart = restarts_.Begin({0, 1}, states_, orders_);
   EXPECT_EQ(states_.state(0), ProcessState::kResting);
@@ -51,7 +51,7 @@ TEST_F(RestartRoundsTest, WaitForTheDelayAndForAllEnds) {
   EXPECT_EQ(restarts_.TakeDue(restart, states_), Roles{}) << "only once";
 }
 
-TEST_F(RestartRoundsTest, AreTakenOverByWiderOnes) {
+TEST_F(RestartRoundsTest, AreReplacedByWiderOnes) {
   states_.Apply(0, ProcessInput::kExitedBadly);
   const std::uint64_t narrow = restarts_.Begin({0}, states_, orders_);
   orders_.ArmAt(kRenewalTimers + narrow, 100);

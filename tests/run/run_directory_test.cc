@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A run as ResolveRun sees it, with no muster at it.
+// Creates a run for ResolveRun, without a live head.
 std::string PutRun(const ScratchFolder& runs, const std::string& name, const std::string& leaf) {
   const std::string folder = runs / (name + "/" + leaf);
   fs::create_directories(folder);
@@ -26,7 +26,7 @@ std::string PutRun(const ScratchFolder& runs, const std::string& name, const std
 
 std::string Why(const Diagnostics& diagnostics) { return diagnostics.front().message; }
 
-TEST(RunDirectory, IsItsOwnersAloneWhateverTheUmask) {
+TEST(RunDirectory, IsPrivateForAnyUmask) {
   const ScratchFolder scratch;
   for (const mode_t mask : {mode_t{0}, mode_t{0777}}) {
     const mode_t before = ::umask(mask);
@@ -44,7 +44,7 @@ TEST(RunDirectory, IsItsOwnersAloneWhateverTheUmask) {
   }
 }
 
-TEST(RunDirectory, PutsLatestOnTheNewestRun) {
+TEST(RunDirectory, PointsLatestToTheNewestRun) {
   const ScratchFolder scratch;
   for (const char* id : {"aaaa", "bbbb"}) {
     ASSERT_TRUE(RunDirectory::MakeBelow(scratch / "runs", "job", "20261120-120616", id));
@@ -53,14 +53,14 @@ TEST(RunDirectory, PutsLatestOnTheNewestRun) {
   EXPECT_EQ(std::distance(fs::directory_iterator(scratch / "runs/job"), fs::directory_iterator()), 3);
 }
 
-TEST(RunDirectory, IsMadeEvenIfLatestCannotBe) {
+TEST(RunDirectory, IsCreatedEvenIfLatestCannotBe) {
   const ScratchFolder scratch;
   fs::create_directories(scratch / "runs/job/latest/full");
   EXPECT_TRUE(RunDirectory::MakeBelow(scratch / "runs", "job", "20261120-120616", "aaaa"));
   EXPECT_TRUE(fs::is_directory(scratch / "runs/job/latest/full"));
 }
 
-TEST(RunDirectory, HasOneHolderAndTellsTheOthersWhoItIs) {
+TEST(RunDirectory, HasOneHolderThatIsNamedToOthers) {
   const ScratchFolder scratch;
   std::optional<Result<RunDirectory>> held = RunDirectory::MakeAt(scratch / "mine");
   ASSERT_TRUE(*held);
@@ -73,7 +73,7 @@ TEST(RunDirectory, HasOneHolderAndTellsTheOthersWhoItIs) {
   EXPECT_TRUE(RunDirectory::MakeAt(scratch / "mine")) << "a lock ends with its holder, its file does not matter";
 }
 
-TEST(RunDirectory, LetsNoChildInheritItsLock) {
+TEST(RunDirectory, HidesItsLockFromChildren) {
   const ScratchFolder scratch;
   const Result<RunDirectory> held = RunDirectory::MakeAt(scratch / "mine");
   ASSERT_TRUE(held);
@@ -88,7 +88,7 @@ TEST(RunDirectory, LetsNoChildInheritItsLock) {
   EXPECT_EQ(inside, 2);
 }
 
-TEST(RunDirectory, TakesNoFolderThatHoldsSomething) {
+TEST(RunDirectory, RefusesANonemptyFolder) {
   const ScratchFolder scratch;
   fs::create_directory(scratch / "full");
   PutFile(scratch / "full/thesis.tex", "mine");
@@ -98,7 +98,7 @@ TEST(RunDirectory, TakesNoFolderThatHoldsSomething) {
   EXPECT_EQ(ContentOf(scratch / "full/thesis.tex"), "mine");
 }
 
-TEST(RunDirectory, TakesAnEmptyFolderAndClosesItToOthers) {
+TEST(RunDirectory, UsesAnEmptyFolderAndMakesItPrivate) {
   const ScratchFolder scratch;
   fs::create_directory(scratch / "empty");
   fs::permissions(scratch / "empty", fs::perms(0755));
@@ -121,7 +121,7 @@ TEST(RunDirectory, FollowsNoPlantedLink) {
   EXPECT_TRUE(fs::is_empty(scratch / "victim"));
 }
 
-TEST(RunDirectory, SaysWhatIsWrongWithAPlaceItCannotUse) {
+TEST(RunDirectory, ReportsWhyAFolderCannotBeUsed) {
   const ScratchFolder scratch;
   PutFile(scratch / "file", "");
   for (const std::string place : {"file", "file/below", "no/such/parent"}) {
@@ -158,7 +158,7 @@ TEST(PrivateFiles, ReplaceAFileAsAWhole) {
   EXPECT_EQ(std::distance(fs::directory_iterator(scratch.path()), fs::directory_iterator()), 1);
 }
 
-TEST(FolderName, IsAlwaysOnePartOfAPath) {
+TEST(FolderName, IsAlwaysASinglePathComponent) {
   EXPECT_EQ(FolderName("parameter-server_2.1"), "parameter-server_2.1");
   EXPECT_EQ(FolderName(""), "_");
   EXPECT_EQ(FolderName("."), "_");
@@ -210,7 +210,7 @@ TEST_F(Resolving, FindsByPath) {
   EXPECT_TRUE(Found("/no/such/run").starts_with("error: \"/no/such/run\" is not a run directory"));
 }
 
-TEST_F(Resolving, OrdersRunsOfOneSecondByTheirMaking) {
+TEST_F(Resolving, OrdersRunsOfOneSecondByCreation) {
   const std::string first = PutRun(runs, "fast", "20261121-080000-ffff00000000");
   const std::string second = PutRun(runs, "fast", "20261121-080000-000000000000");
   const timespec times[2] = {{2'000'000'000, 5}, {2'000'000'000, 5}};
@@ -221,7 +221,7 @@ TEST_F(Resolving, OrdersRunsOfOneSecondByTheirMaking) {
   EXPECT_EQ(Found("fast~1"), first);
 }
 
-TEST_F(Resolving, HelpsWithSlipsAndSurvivesHostileNames) {
+TEST_F(Resolving, SuggestsCorrectionsAndSurvivesHostileNames) {
   EXPECT_NE(Found("gtp").find("gpt"), std::string::npos);
   for (const std::string hostile : {"..", ".", "~", "~99999999999999999999", "gpt~-1", "gpt~1x", "\x1b[31m", "a\nb"}) {
     const std::string said = Found(hostile);
@@ -231,15 +231,15 @@ TEST_F(Resolving, HelpsWithSlipsAndSurvivesHostileNames) {
   }
 }
 
-TEST_F(Resolving, PassesOverWhatIsNoRun) {
-  fs::create_directories(runs / "gpt/20271120-080000-cccc");            // no plan in it
-  fs::create_directories(runs / "gpt/notes");                           // no id
-  fs::create_directory_symlink(ps, runs / "gpt/20281120-080000-dddd");  // a link
+TEST_F(Resolving, SkipsFoldersThatAreNoRuns) {
+  fs::create_directories(runs / "gpt/20271120-080000-cccc");            // has no plan
+  fs::create_directories(runs / "gpt/notes");                           // its name is not an id
+  fs::create_directory_symlink(ps, runs / "gpt/20281120-080000-dddd");  // is a link
   PutFile(runs / "README", "");
   EXPECT_EQ(Found("gpt"), gpt_new);
 }
 
-TEST(ResolveRun, SaysSoIfThereAreNoRuns) {
+TEST(ResolveRun, ReportsThatThereAreNoRuns) {
   const ScratchFolder empty;
   EXPECT_FALSE(ResolveRun("", empty / "runs"));
   EXPECT_FALSE(ResolveRun("gpt", empty.path()));

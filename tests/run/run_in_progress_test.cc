@@ -1,4 +1,4 @@
-// Tests concurrent runs on one loop, over one standing agent, with the real programs.
+// Tests concurrent runs on one loop, with one standing agent and the real programs.
 #include "run/session/run_in_progress.h"
 
 #include <csignal>
@@ -91,12 +91,12 @@ class RunInProgressTest : public ::testing::Test {
   bool AwaitEnd(const One& one) {
     return Until([&] { return one.outcome.has_value(); });
   }
-  // Its process is running, and has printed that.
+  // Waits until the run's process has printed that it is ready.
   bool AwaitReady(const std::string& name) {
     const std::string log = scratch_ / name + "/logs/worker.0.0.log";
     return Until([&] { return fs::exists(log); }) && AwaitLine(log, "ready");
   }
-  // Its processes carry it.
+  // The run's processes have this in their environment.
   std::string Token(const std::string& name) const { return "RUN_OF_TEST=" + (scratch_ / name) + ";"; }
   bool Lives(const std::string& name) const { return !ProcessesWith(Token(name)).empty(); }
 
@@ -105,7 +105,7 @@ class RunInProgressTest : public ::testing::Test {
   LocalTransport local_{AgentPath()};
   pid_t standing_ = 0;
   std::unique_ptr<HostAgents> agents_;
-  std::vector<std::unique_ptr<One>> runs_;  // before the agents they talk to
+  std::vector<std::unique_ptr<One>> runs_;  // destroyed before the agents they use
 };
 
 TEST_F(RunInProgressTest, RunsManyTwoAtATimeInOneProcess) {
@@ -141,7 +141,7 @@ TEST_F(RunInProgressTest, RunsManyTwoAtATimeInOneProcess) {
   EXPECT_EQ(ids.size(), static_cast<std::size_t>(kRuns));
 }
 
-TEST_F(RunInProgressTest, StopsOneAndNotTheOther) {
+TEST_F(RunInProgressTest, StopsOnlyTheGivenRun) {
   One& one = Begin(Request("one", {"print", "ready", "wait"}));
   One& other = Begin(Request("other", {"print", "ready", "wait"}));
   ASSERT_TRUE(AwaitReady("one"));
@@ -157,13 +157,13 @@ TEST_F(RunInProgressTest, StopsOneAndNotTheOther) {
   EXPECT_EQ(other.outcome->outcome, "stopped");
 }
 
-TEST_F(RunInProgressTest, MayBeGivenUpWhileItGoesOn) {
+TEST_F(RunInProgressTest, CanBeAbandonedWhileRunning) {
   One& one = Begin(Request("one", {"print", "ready", "wait"}));
   One& other = Begin(Request("other", {"print", "ready", "wait"}));
   ASSERT_TRUE(AwaitReady("one"));
   ASSERT_TRUE(AwaitReady("other"));
   one.run.reset();
-  // Runs that are begun and ended make the loop turn until the first one's processes are seen to be gone.
+  // Runs that start and end keep the loop running until the first run's processes have disappeared.
   for (int i = 0; Lives("one") && i < 1000; ++i) {
     One& more = Begin(Request("more" + std::to_string(i), {"exit", "0"}));
     ASSERT_TRUE(AwaitEnd(more));
@@ -189,7 +189,7 @@ TEST_F(RunInProgressTest, IsLostWithItsHost) {
   EXPECT_FALSE(Lives("other"));
 }
 
-TEST_F(RunInProgressTest, LeavesOutWhatTheRestTellsUnlessItFailed) {
+TEST_F(RunInProgressTest, OmitsRedundantFilesUnlessItFailed) {
   fs::create_directory(scratch_ / "recipe");
   PutFile(scratch_ / "recipe/train.lua", "-- a recipe\n");
   RunRequest request = Request("good", {"exit", "0"});
@@ -210,7 +210,7 @@ TEST_F(RunInProgressTest, LeavesOutWhatTheRestTellsUnlessItFailed) {
   EXPECT_TRUE(fs::exists(scratch_ / "bad/report.json"));
 }
 
-TEST_F(RunInProgressTest, IsHeardByOthersOnceItHasLastedAWhile) {
+TEST_F(RunInProgressTest, OpensItsControlSocketAfterAWhile) {
   One& one = Begin(Request("one", {"print", "ready", "wait"}));
   ASSERT_TRUE(AwaitReady("one"));
   EXPECT_TRUE(Until([&] { return fs::exists(scratch_ / "one/control"); }));
@@ -219,7 +219,7 @@ TEST_F(RunInProgressTest, IsHeardByOthersOnceItHasLastedAWhile) {
   EXPECT_FALSE(fs::exists(scratch_ / "one/control"));
 }
 
-TEST_F(RunInProgressTest, SaysNothingOnTheTerminal) {
+TEST_F(RunInProgressTest, PrintsNothingOnTheTerminal) {
   ::testing::internal::CaptureStderr();
   ::testing::internal::CaptureStdout();
   const bool ended = AwaitEnd(Begin(Request("bad", {"print", "words", "exit", "3"})));

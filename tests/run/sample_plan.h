@@ -1,4 +1,4 @@
-// Small, complete plans for the tests of this folder: the ends of processes matter, not their commands.
+// Small, complete plans for the tests of this folder, which depend on the ends of processes and not on commands.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct SampleRole {
   std::uint32_t linger_ms = 35'000;
 };
 
-// Processes are dealt over the hosts in turn; roles that play "worker" are ranked.
+// Distributes processes over the hosts in turn; roles that play "worker" have ranks.
 inline Plan SamplePlan(const std::vector<SampleRole>& roles, std::uint32_t hosts = 1) {
   Plan plan;
   plan.name = "sample";
@@ -47,7 +47,7 @@ inline Plan SamplePlan(const std::vector<SampleRole>& roles, std::uint32_t hosts
     }
     plan.roles.push_back(role);
   }
-  // Local ranks: among the world's processes of one host, or the role's.
+  // Assigns local ranks: among the world's processes on a host, or the role's.
   for (Process& process : plan.processes) {
     process.local_size = 0;
     for (const Process& other : plan.processes) {

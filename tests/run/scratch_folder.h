@@ -47,7 +47,7 @@ inline void PutFile(const std::string& path, std::string_view content) {
   EXPECT_TRUE(file.good()) << path;
 }
 
-// Permission bits, links not followed.
+// Returns permission bits without following links.
 inline unsigned ModeOf(const std::string& path) {
   struct stat status {};
   EXPECT_EQ(::lstat(path.c_str(), &status), 0) << path;

@@ -1,4 +1,4 @@
-// Agents that follow the test's script, without descriptors. Without a script they behave like real ones: every process
+// Agents without descriptors that follow the test's script. Without a script they behave like real ones: every process
 // starts, and succeeds when it is asked to finish.
 #pragma once
 
@@ -25,7 +25,7 @@ class ScriptedAgent {
  public:
   ScriptedAgent(boost::asio::io_context& loop, std::uint32_t index) : io(loop), host(index) {}
 
-  // Delivered in order, from the loop, as a channel's messages are.
+  // Delivers the message from the loop, in order, like a channel does.
   void Say(ChannelMessage message) {
     boost::asio::post(io, [this, message = std::move(message)] {
       if (receiver) receiver(message);
@@ -48,7 +48,7 @@ class ScriptedAgent {
   }
   void SayEmpty() { Say(AgentEmpty{host, started, reaped, 0, {"pidfd"}}); }
 
-  // The behaviour of a correct agent.
+  // Behaves like a correct agent.
   void Obey(const AgentCommand& command) {
     if (std::holds_alternative<Hello>(command)) {
       AgentReady ready;
@@ -94,7 +94,7 @@ class ScriptedAgent {
   int next_port_ = 0;
 };
 
-// Sees every command before (and instead of) Obey.
+// Gets every command instead of Obey(), which it may call.
 using Script = std::function<void(ScriptedAgent& agent, const AgentCommand& command)>;
 
 class ScriptedTransport final : public Transport {

@@ -94,7 +94,7 @@ class SessionTest : public ::testing::Test {
   std::unique_ptr<ScriptedTransport> transport;
 };
 
-// Everything starts; the processes named exit with their codes as soon as all of this host have started.
+// Starts everything; the given processes exit with their codes once all of this host have started.
 Script ExitAfterStart(std::map<ProcessId, int> codes, std::size_t processes) {
   return [codes = std::move(codes), processes](ScriptedAgent& agent, const AgentCommand& command) {
     agent.Obey(command);
@@ -141,7 +141,7 @@ TEST_F(SessionTest, JournalsEveryStepInOrder) {
                                       "agent_empty", "phase", "run_ended"}));
 }
 
-TEST_F(SessionTest, RecordsTheFirstFailureBeforeAnyStopIsSent) {
+TEST_F(SessionTest, RecordsTheFirstFailureBeforeSendingAStop) {
   bool recorded_before_stop = false;
   Script script = ExitAfterStart({{1, 7}}, 3);
   const RunOutcome outcome =
@@ -166,7 +166,7 @@ TEST_F(SessionTest, RecordsTheFirstFailureBeforeAnyStopIsSent) {
   EXPECT_EQ(stops[0].processes[1].process, 2U);
 }
 
-TEST_F(SessionTest, ReportsTheOriginWithItsLastLines) {
+TEST_F(SessionTest, ReportsTheFirstFailureWithItsLastLines) {
   Script script = ExitAfterStart({{1, 7}}, 3);
   const RunOutcome outcome =
       Run(Request(SamplePlan({{"worker", 3}})), [&](ScriptedAgent& agent, const AgentCommand& command) {
@@ -183,7 +183,7 @@ TEST_F(SessionTest, ReportsTheOriginWithItsLastLines) {
   EXPECT_EQ(TextOf(out), "worker.1 | step 1\nworker.1 | out of memory\n");
 }
 
-TEST_F(SessionTest, HandsOnTheExitCodeOfTheOriginIfAsked) {
+TEST_F(SessionTest, ReturnsTheExitCodeOfTheFirstFailureOnRequest) {
   RunRequest request = Request(SamplePlan({{"worker", 1}}));
   request.pass_exit_code = true;
   const RunOutcome outcome = Run(request, ExitAfterStart({{0, 42}}, 1));
@@ -268,7 +268,7 @@ TEST_F(SessionTest, StartsNothingIfAHostCannotBeActivated) {
       << TextOf(err);
 }
 
-TEST_F(SessionTest, WritesDownNoSecretOfAnActivation) {
+TEST_F(SessionTest, StoresNoSecretOfAnActivation) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.activation = {{ActivationStep::Kind::kSource, "/opt/set_env.sh"}};
   plan.secrets["token"] = {"TOKEN", ""};
@@ -328,7 +328,7 @@ TEST_F(SessionTest, PassesOnTheDevicesAndCoresThatTheAgentGave) {
   EXPECT_EQ(report->processes[1].cores, "1");
 }
 
-TEST_F(SessionTest, StartsNothingIfADeviceIsSomebodyElses) {
+TEST_F(SessionTest, StartsNothingIfADeviceIsInUse) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.hosts[0].devices = 1;
   plan.processes[0].devices = {0};
@@ -342,7 +342,7 @@ TEST_F(SessionTest, StartsNothingIfADeviceIsSomebodyElses) {
   EXPECT_EQ(MakeReport(outcome.run_dir)->why, "host0: device 0 is held by ann");
 }
 
-TEST_F(SessionTest, TellsOnceWhoHoldsTheDevicesThatItWaitsFor) {
+TEST_F(SessionTest, ReportsOnceWhichRunHoldsItsDevices) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.hosts[0].devices = 1;
   plan.processes[0].devices = {0};
@@ -374,7 +374,7 @@ TEST_F(SessionTest, TellsOnceWhoHoldsTheDevicesThatItWaitsFor) {
   EXPECT_EQ(told, (std::vector<std::string>{"device 0 is held by \\x1b[31mann", ""}));
 }
 
-TEST_F(SessionTest, DoesNotListenToAnAgentThatWaitsUnasked) {
+TEST_F(SessionTest, RefusesAnAgentThatWaitsUnasked) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.hosts[0].devices = 1;
   plan.processes[0].devices = {0};
@@ -388,8 +388,8 @@ TEST_F(SessionTest, DoesNotListenToAnAgentThatWaitsUnasked) {
   EXPECT_EQ(std::count(events.begin(), events.end(), "devices_awaited"), 0);
 }
 
-// Two runs that hold what the other waits for would wait for ever.
-TEST_F(SessionTest, WaitsForDevicesOfOneHostAfterTheOtherInTheOrderOfTheirNames) {
+// Two runs that each hold what the other waits for would deadlock.
+TEST_F(SessionTest, WaitsForDevicesHostByHostInOrderOfNames) {
   Plan plan = SamplePlan({{"worker", 3}});
   plan.hosts.resize(3);
   for (std::uint32_t host = 0; host < 3; ++host) {
@@ -419,7 +419,7 @@ TEST_F(SessionTest, WaitsForDevicesOfOneHostAfterTheOtherInTheOrderOfTheirNames)
   EXPECT_EQ(Heard<AllocateResources>(0)[0].wait_ms, 40'000U) << "the time is that of all of them together";
 }
 
-TEST_F(SessionTest, DoesNotBelieveAnAgentThatHeldOtherPorts) {
+TEST_F(SessionTest, RefusesAnAgentThatHeldOtherPorts) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.ports["rpc"] = {0, 0, ""};
   for (const PortsHeld& lie : {PortsHeld{{}, ""}, PortsHeld{{{"web", 20'000}}, ""}, PortsHeld{{{"rpc", 0}}, ""}}) {
@@ -478,7 +478,7 @@ TEST_F(SessionTest, StopsTheOthersIfOneHostCannotBeReached) {
   EXPECT_EQ(MakeReport(outcome->run_dir)->why, "1 of 2 hosts: no route to n2: n2");
 }
 
-TEST_F(SessionTest, SpeaksToNoAgentOfAnotherVersion) {
+TEST_F(SessionTest, RefusesAnAgentOfAnotherVersion) {
   const RunOutcome outcome =
       Run(Request(SamplePlan({{"worker", 1}})), [](ScriptedAgent& agent, const AgentCommand& command) {
         AgentReady other;
@@ -490,7 +490,7 @@ TEST_F(SessionTest, SpeaksToNoAgentOfAnotherVersion) {
             fmt::format("the agent of host0 was lost: it speaks protocol 99, this muster {}", kProtocolVersion));
 }
 
-TEST_F(SessionTest, TellsWhyAnAgentRefused) {
+TEST_F(SessionTest, ReportsWhyAnAgentRefused) {
   const RunOutcome outcome =
       Run(Request(SamplePlan({{"worker", 1}})), [](ScriptedAgent& agent, const AgentCommand& command) {
         if (!std::holds_alternative<Hello>(command)) return;
@@ -510,7 +510,7 @@ TEST_F(SessionTest, RefusesSeveralHostsOnThisMachineAlone) {
   EXPECT_FALSE(fs::exists(scratch / "runs")) << "nothing was made";
 }
 
-TEST_F(SessionTest, RefusesAPlanThatIsNone) {
+TEST_F(SessionTest, RefusesAnInvalidPlan) {
   RunRequest request = Request(SamplePlan({{"worker", 1}}));
   request.plan.processes[0].role = 9;
   ScriptedTransport none([](ScriptedAgent&, const AgentCommand&) {});
@@ -518,7 +518,7 @@ TEST_F(SessionTest, RefusesAPlanThatIsNone) {
   EXPECT_FALSE(fs::exists(scratch / "runs"));
 }
 
-TEST_F(SessionTest, KeepsOutOfADirectoryThatIsInUse) {
+TEST_F(SessionTest, RefusesADirectoryInUse) {
   RunRequest request = Request(SamplePlan({{"worker", 1}}));
   request.run_dir = scratch / "mine";
   const Result<RunDirectory> held = RunDirectory::MakeAt(request.run_dir);
@@ -530,7 +530,7 @@ TEST_F(SessionTest, KeepsOutOfADirectoryThatIsInUse) {
   EXPECT_TRUE(none.agents.empty());
 }
 
-TEST_F(SessionTest, PassesSecretsOnAndWritesThemNowhere) {
+TEST_F(SessionTest, PassesSecretsOnWithoutStoringThem) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.secrets["token"] = {"TOKEN", ""};
   plan.processes[0].env = {{"HUB_TOKEN", "${muster:secret:token}"}};
@@ -562,7 +562,7 @@ TEST_F(SessionTest, StopsGracefullyOnTheFirstSignalAndAtOnceOnTheSecond) {
   const RunOutcome outcome =
       Run(Request(SamplePlan({{"worker", 2}})), [](ScriptedAgent& agent, const AgentCommand& command) {
         if (const auto* stop = std::get_if<StopProcesses>(&command); stop != nullptr && stop->grace_ms > 0) {
-          ::raise(SIGINT);  // they take their time: the user does not wait
+          ::raise(SIGINT);  // the processes stop slowly and the user does not wait
           return;
         }
         agent.Obey(command);
@@ -590,7 +590,7 @@ TEST_F(SessionTest, StopsWhenTerminatedOrHungUp) {
   }
 }
 
-TEST_F(SessionTest, KeepsIgnoringAHangUpThatWasIgnoredBefore) {
+TEST_F(SessionTest, KeepsIgnoringAnIgnoredHangUp) {
   struct sigaction ignore {};
   struct sigaction before {};
   ignore.sa_handler = SIG_IGN;
@@ -606,7 +606,7 @@ TEST_F(SessionTest, KeepsIgnoringAHangUpThatWasIgnoredBefore) {
   EXPECT_EQ(outcome.outcome, "ok");
 }
 
-TEST_F(SessionTest, GoesOnWhenItsReaderIsGone) {
+TEST_F(SessionTest, ContinuesWhenItsReaderIsGone) {
   int ends[2] = {-1, -1};
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   ::close(ends[0]);
@@ -644,7 +644,7 @@ TEST_F(SessionTest, GivesServersTheirLingerTimeAndThenStopsThem) {
   EXPECT_DOUBLE_EQ(report->timings.linger, 20.0);
 }
 
-TEST_F(SessionTest, EndsThoughAProcessOutlivesSigkillAndTheAgentIsMute) {
+TEST_F(SessionTest, EndsDespiteAnUnkillableProcessAndASilentAgent) {
   const RunOutcome outcome =
       Run(Request(SamplePlan({{"worker", 2}})), [this](ScriptedAgent& agent, const AgentCommand& command) {
         const bool mute = std::holds_alternative<StopProcesses>(command) || std::holds_alternative<Finish>(command);
@@ -669,7 +669,7 @@ TEST_F(SessionTest, RunsAPlanWithoutProcesses) {
   EXPECT_EQ(outcome.exit_code, 0);
 }
 
-TEST_F(SessionTest, GivesAJobOtherPortsWhereItsFilesAndVariablesNameThem) {
+TEST_F(SessionTest, ReplacesPortsInFilesAndVariables) {
   Plan plan = SamplePlan({{"worker", 2}});
   plan.ports["rpc"] = {0, 0, "worker.0"};
   plan.ports["web"] = {0, 8000, ""};
@@ -719,7 +719,7 @@ TEST_F(SessionTest, GivesAJobOtherPortsWhereItsFilesAndVariablesNameThem) {
   EXPECT_EQ(report->restarts[0].why, "worker.0 exited with code 98; port rpc (20000) is taken by process 7 (nc)");
 }
 
-TEST_F(SessionTest, GivesAJobOtherPortsOnASpareThatTookAPlace) {
+TEST_F(SessionTest, ReplacesPortsOnASpareHost) {
   Plan plan = SamplePlan({{"worker", 2}});
   plan.ports["rpc"] = {0, 0, "worker.0"};
   plan.roles[0].command = {Text("serve"), Text("${muster:port:rpc}")};
@@ -779,7 +779,7 @@ TEST_F(SessionTest, CanBeReplayedFromItsJournal) {
         record.entry);
   }
   EXPECT_EQ(again.phase(), Phase::kDone);
-  recorded.descriptors = 0;  // what the session counted is not the supervisor's
+  recorded.descriptors = 0;  // the session counts them, not the supervisor
   recorded.memory_kib = 0;
   EXPECT_EQ(again.Ended(false), recorded);
   EXPECT_EQ(again.first_failure(), (FirstFailure{2, 0}));

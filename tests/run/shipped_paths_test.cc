@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "run/start/start_specs.h"
+#include "run/start/start_commands.h"
 
 namespace muster {
 namespace {
@@ -15,7 +15,7 @@ std::shared_ptr<const CodeTree> Tree() {
   return tree;
 }
 
-TEST(ShippedPaths, LeadsWhatIsShippedIntoTheCopy) {
+TEST(ShippedPaths, PointShippedFilesToTheCopy) {
   const ShippedPaths paths(Tree(), "/c/abc");
   EXPECT_EQ(paths.Led("/home/u/job/train.py"), "/c/abc/train.py");
   EXPECT_EQ(paths.Led("/home/u/job"), "/c/abc");
@@ -28,13 +28,13 @@ TEST(ShippedPaths, LeadsWhatIsShippedIntoTheCopy) {
   EXPECT_EQ(paths.Led("ls /home/u/job/lib/*.py"), "ls /c/abc/lib/*.py");
 }
 
-TEST(ShippedPaths, LeadsWhatWillStandBesideShippedFiles) {
+TEST(ShippedPaths, PointFilesCreatedBesideShippedOnesToTheCopy) {
   const ShippedPaths paths(Tree(), "/c/abc");
   EXPECT_EQ(paths.Led("/home/u/job/model.bin"), "/c/abc/model.bin");
   EXPECT_EQ(paths.Led("/home/u/job/lib/cache.bin"), "/c/abc/lib/cache.bin");
 }
 
-TEST(ShippedPaths, LeavesEverythingElseAsItIs) {
+TEST(ShippedPaths, LeaveOtherPathsUnchanged) {
   const ShippedPaths paths(Tree(), "/c/abc");
   for (const char* text : {"/home/u/job2/train.py", "/home/u/job.py", "/x/home/u/job/train.py", "/home/u",
                            "/home/u/job/.venv/bin/python", "/home/u/job/data/x/y.bin", "train.py", ""}) {
@@ -45,7 +45,7 @@ TEST(ShippedPaths, LeavesEverythingElseAsItIs) {
   EXPECT_EQ(ShippedPaths().Led("/home/u/job/train.py"), "/home/u/job/train.py");
 }
 
-TEST(ShippedPaths, KnowsTheNameThatTheUserHasForTheFolder) {
+TEST(ShippedPaths, RecogniseTheUsersNameOfTheFolder) {
   auto tree = std::make_shared<CodeTree>(*Tree());
   tree->also_named = "/data/job";
   const ShippedPaths paths(tree, "/c/abc");
@@ -71,7 +71,7 @@ TEST(ShippedPaths, AreThoseOfTheHostThatAProcessRunsOn) {
   binding.hosts.resize(2);
   CallerEnvironment surroundings{{"PATH=/home/u/job/lib"}, "/home/u/job", {}};
   surroundings.code[1] = ShippedPaths(Tree(), "/c/abc");
-  const Starts starts(plan, binding, surroundings);
+  const StartCommands starts(plan, binding, surroundings);
   const auto here = starts.Of(0, 0);
   const auto there = starts.Of(1, 0);
   ASSERT_TRUE(here && there);

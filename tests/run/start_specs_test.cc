@@ -9,6 +9,7 @@
 #include "plan/text/plan_json.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
+#include "run/start/start_commands.h"
 #include "support/places.h"
 
 namespace muster {
@@ -28,7 +29,7 @@ bool Has(const std::vector<std::string>& list, const std::string& entry) {
   return std::find(list.begin(), list.end(), entry) != list.end();
 }
 
-TEST(Starts, FillTheHolesOfCommandFolderAndEnvironment) {
+TEST(Starts, FillPlaceholdersInCommandFolderAndEnvironment) {
   Plan plan = SamplePlan({{"worker", 2}});
   plan.ports["rpc"] = {0, 0, "worker.1"};
   plan.secrets["token"] = {"TOKEN", ""};
@@ -37,7 +38,7 @@ TEST(Starts, FillTheHolesOfCommandFolderAndEnvironment) {
   plan.processes[1].env = {{"RPC", "${muster:host_address:0}:${muster:port:rpc}"}, {"TOKEN", "${muster:secret:token}"}};
   const Binding binding = SampleBinding();
   const CallerEnvironment surroundings{{}, "/home/me", {"/opt/muster/bin"}};
-  const Result<StartProcess> start = Starts(plan, binding, surroundings).Of(1, 0);
+  const Result<StartProcess> start = StartCommands(plan, binding, surroundings).Of(1, 0);
   ASSERT_TRUE(start);
   EXPECT_EQ(start->argv, (std::vector<std::string>{"train", "--port=20300", "${muster:x"}));
   EXPECT_EQ(start->cwd, "/runs/x/files");
@@ -48,13 +49,13 @@ TEST(Starts, FillTheHolesOfCommandFolderAndEnvironment) {
   EXPECT_TRUE(Has(start->env, "TOKEN=s3cret"));
 }
 
-TEST(Starts, BeginInTheCallersFolderUnlessToldOtherwise) {
+TEST(Starts, UseTheCallersFolderByDefault) {
   Plan plan = SamplePlan({{"worker", 3}});
   plan.processes[1].cwd = Text("data");
   plan.processes[2].cwd = Text("/data");
   const Binding binding = SampleBinding();
   const CallerEnvironment surroundings{{}, "/home/me", {}};
-  const Starts starts(plan, binding, surroundings);
+  const StartCommands starts(plan, binding, surroundings);
   EXPECT_EQ(starts.Of(0, 0)->cwd, "/home/me");
   EXPECT_EQ(starts.Of(1, 0)->cwd, "/home/me/data");
   EXPECT_EQ(starts.Of(2, 0)->cwd, "/data");
@@ -66,16 +67,16 @@ TEST(Starts, RunAShellTextAsOneArgument) {
   plan.roles[0].command = {"a | b > \"$HOME\""};
   const Binding binding = SampleBinding();
   const CallerEnvironment surroundings;
-  EXPECT_EQ(Starts(plan, binding, surroundings).Of(0, 0)->argv,
+  EXPECT_EQ(StartCommands(plan, binding, surroundings).Of(0, 0)->argv,
             (std::vector<std::string>{"/bin/sh", "-c", "a | b > \"$HOME\""}));
 }
 
 TEST(Starts, ReleaseEveryPortExactlyOnceOnItsHost) {
-  Plan plan = SamplePlan({{"worker", 4}}, 2);  // 0 and 2 on the first host
+  Plan plan = SamplePlan({{"worker", 4}}, 2);  // 0 and 2 are on the first host
   plan.ports = {{"mine", {0, 0, "worker.2"}}, {"ours", {1, 0, ""}}, {"elsewhere", {0, 0, "worker.1"}}};
   const Binding binding = SampleBinding();
   const CallerEnvironment surroundings;
-  const Starts starts(plan, binding, surroundings);
+  const StartCommands starts(plan, binding, surroundings);
   EXPECT_EQ(starts.Of(0, 0)->release_ports, std::vector<std::string>{"elsewhere"});
   EXPECT_EQ(starts.Of(1, 0)->release_ports, std::vector<std::string>{"ours"});
   EXPECT_EQ(starts.Of(2, 0)->release_ports, std::vector<std::string>{"mine"});
@@ -84,19 +85,19 @@ TEST(Starts, ReleaseEveryPortExactlyOnceOnItsHost) {
   EXPECT_EQ(PortsOfHost(plan, 0).ports[1].name, "mine");
 }
 
-TEST(Starts, GiveLaterAttemptsTheirOwnNumber) {
+TEST(Starts, NumberLaterAttempts) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.roles[0].env = {{"TRY", "${muster:attempt}"}, {"SAME", "x"}};
   const Binding binding = SampleBinding();
   const CallerEnvironment surroundings;
-  const Starts starts(plan, binding, surroundings);
+  const StartCommands starts(plan, binding, surroundings);
   EXPECT_FALSE(Has(starts.Of(0, 0)->env, "TRY=0")) << "the block has it";
   EXPECT_TRUE(Has(starts.Of(0, 2)->env, "TRY=2"));
   EXPECT_FALSE(Has(starts.Of(0, 2)->env, "SAME=x"));
   EXPECT_EQ(starts.Of(0, 2)->log_path, "/runs/x/logs/worker.0.2.log");
 }
 
-TEST(EnvironmentBlocks, HoldWhatARoleSharesAndItsHostNeeds) {
+TEST(EnvironmentBlocks, HoldVariablesSharedByRoleAndHost) {
   Plan plan = SamplePlan({{"scheduler", 1, Ending::kNever}, {"worker", 2}}, 3);
   plan.roles[1].unset = {"OMPI_*"};
   plan.roles[1].env = {{"MODE", "graph"}};
@@ -120,7 +121,7 @@ TEST(GeneratedFiles, HoldAPortOfTheContextAsANumber) {
   EXPECT_NE(context.find("\"env_config_path\":\"/runs/x/files/20300\""), std::string::npos) << context;
 }
 
-TEST(GeneratedFiles, HoldTheContextThatEveryProcessIsPointedTo) {
+TEST(GeneratedFiles, HoldTheContextThatProcessesReferTo) {
   Plan plan = SamplePlan({{"scheduler", 1, Ending::kNever}, {"worker", 2}});
   plan.mindspore = "1.6.2";
   plan.roles[1].context = {{"set_context.mode", 0}, {"set_context.save_graphs_path", "${muster:run_dir}/graphs"}};
@@ -140,7 +141,7 @@ TEST(GeneratedFiles, HoldTheContextThatEveryProcessIsPointedTo) {
             "\n");
 }
 
-TEST(GeneratedFiles, HaveADescriptorInThePlaceOfASecret) {
+TEST(GeneratedFiles, HoldAReferenceInsteadOfASecret) {
   Plan plan = SamplePlan({{"worker", 2}});
   plan.mindspore = "1.6.2";
   plan.accept_release = true;
@@ -159,7 +160,7 @@ TEST(GeneratedFiles, HaveADescriptorInThePlaceOfASecret) {
   for (const auto& [path, content] : *files) EXPECT_EQ(content.find("canary"), std::string::npos) << path;
 
   const CallerEnvironment surroundings;
-  const Starts starts(plan, binding, surroundings);
+  const StartCommands starts(plan, binding, surroundings);
   const auto first = starts.Of(0, 0);
   ASSERT_EQ(first->passed.size(), 1U);
   EXPECT_EQ(first->passed[0].number, 100);
@@ -179,7 +180,7 @@ TEST(GeneratedFiles, HaveADescriptorInThePlaceOfASecret) {
   }
 }
 
-TEST(GeneratedFiles, HoldThePythonSideIfAProcessFindsIt) {
+TEST(GeneratedFiles, HoldThePythonFilesIfAProcessUsesThem) {
   Plan plan = SamplePlan({{"worker", 2}});
   EXPECT_TRUE(GeneratedFiles(plan, SampleBinding())->empty());
   plan.processes[1].env["PYTHONPATH"] = PythonPath(PythonUse::kOffered);
@@ -198,13 +199,13 @@ TEST(GeneratedFiles, HoldThePythonSideIfAProcessFindsIt) {
   EXPECT_TRUE(files->contains("python/site/sitecustomize.py"));
 }
 
-TEST(BindingValue, LeavesTheSecretsOut) {
+TEST(BindingValue, OmitsSecrets) {
   const Value binding = BindingValue(SamplePlan({{"worker", 1}}), SampleBinding());
   EXPECT_EQ(binding.AsMap()->count("secrets"), 0U);
   EXPECT_EQ(*binding.AsMap()->at("ports").AsMap()->at("rpc").AsInt(), 20300);
 }
 
-TEST(ResolveSecrets, TakesValuesFromVariablesAndFiles) {
+TEST(ResolveSecrets, ReadsValuesFromVariablesAndFiles) {
   const ScratchFolder scratch;
   PutFile(scratch / "key", "from the file\n");
   Plan plan;
@@ -215,7 +216,7 @@ TEST(ResolveSecrets, TakesValuesFromVariablesAndFiles) {
   EXPECT_EQ(values->at("b"), "from the file");
 }
 
-TEST(ResolveSecrets, NamesEverySecretThatCannotBeHadAndNoValue) {
+TEST(ResolveSecrets, NamesEveryUnavailableSecretButNoValue) {
   const ScratchFolder scratch;
   PutFile(scratch / "binary", std::string("canary\0x", 8));
   PutFile(scratch / "long", std::string((1U << 20) + 1, 'c'));

@@ -7,7 +7,7 @@ namespace {
 
 constexpr MonotonicNs kNow = 1'000'000'000;
 
-// `count` starts, eight to a host.
+// `count` starts, eight per host.
 StartWindow WindowOf(std::size_t count) {
   StartWindow window;
   for (std::size_t i = 0; i < count; ++i) {
@@ -16,7 +16,7 @@ StartWindow WindowOf(std::size_t count) {
   return window;
 }
 
-TEST(StartWindow, SendsAFewAtOnceAndInTheirOrder) {
+TEST(StartWindow, SendsAFewStartsAtOnceInOrder) {
   StartWindow window = WindowOf(5);
   const auto starts = window.Take(kNow);
   ASSERT_EQ(starts.size(), 5U);
@@ -24,7 +24,7 @@ TEST(StartWindow, SendsAFewAtOnceAndInTheirOrder) {
   EXPECT_FALSE(window.NextAt(kNow));
 }
 
-TEST(StartWindow, SendsManyInPortionsAndWaitsForAnswers) {
+TEST(StartWindow, SendsManyStartsInBatchesAndWaitsForAnswers) {
   StartWindow window = WindowOf(8'192);
   std::size_t sent = 0;
   while (window.NextAt(kNow) == kNow) {
@@ -39,7 +39,7 @@ TEST(StartWindow, SendsManyInPortionsAndWaitsForAnswers) {
   EXPECT_EQ(window.Take(kNow + 5).size(), 1U);
 }
 
-TEST(StartWindow, IsNotHeldUpByHostsThatAreSlowOrLost) {
+TEST(StartWindow, IsNotBlockedBySlowOrLostHosts) {
   StartWindow window = WindowOf(8'192);
   while (window.NextAt(kNow) == kNow) window.Take(kNow);
   EXPECT_EQ(window.NextAt(kNow), kNow + StartWindow::kPatience);
@@ -50,7 +50,7 @@ TEST(StartWindow, IsNotHeldUpByHostsThatAreSlowOrLost) {
   EXPECT_EQ(window.Take(later).size(), StartWindow::kAtOnce);
 }
 
-TEST(StartWindow, GivesAllThatWaitsWhereSomethingElseIsToBeSaid) {
+TEST(StartWindow, ReleasesPendingStartsBeforeOtherCommands) {
   StartWindow window = WindowOf(8'192);
   const std::size_t first = window.Take(kNow).size();
   EXPECT_EQ(window.TakeAll().size(), 8'192 - first);

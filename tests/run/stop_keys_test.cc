@@ -19,7 +19,7 @@ TEST(StopKeys, AreThreeInARow) {
   EXPECT_EQ(keys.Feed("\x1dx").stops, 1);
 }
 
-TEST(StopKeys, AreNotThreeApart) {
+TEST(StopKeys, MustBeConsecutive) {
   StopKeys keys;
   const StopKeys::Typed typed = keys.Feed("\x1d\x1d.\x1d\x1d\r\x1d");
   EXPECT_EQ(typed.passed, "\x1d\x1d.\x1d\x1d\r\x1d");

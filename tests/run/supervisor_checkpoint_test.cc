@@ -18,7 +18,7 @@ Plan WritingPlan() {
 
 const std::string kAsks = "stop 0 1 grace 45000";
 
-TEST(Checkpoint, IsAskedForBeforeAnybodyIsStopped) {
+TEST(Checkpoint, IsRequestedBeforeAnyProcessIsStopped) {
   RunningJob job(WritingPlan());
   const Lines asked = job(StopRequested{1, SIGINT}, 1'000 * kMs);
   EXPECT_EQ(asked, (Lines{"-> stopping", kAsks}));
@@ -29,13 +29,13 @@ TEST(Checkpoint, IsAskedForBeforeAnybodyIsStopped) {
   EXPECT_EQ(job(CheckpointSeen{"/c/step_3", ""}), Lines{}) << "one is enough";
 }
 
-TEST(Checkpoint, IsWaitedForNoLongerThanItsTime) {
+TEST(Checkpoint, IsAwaitedUntilItsTimeout) {
   RunningJob job(WritingPlan());
   job(StopRequested{1, 0});
   EXPECT_EQ(job(DeadlinePassed{kCheckpointTimer}, 31'000 * kMs), (Lines{"stop 0 1 grace 10000", "stop 2 grace 10000"}));
 }
 
-TEST(Checkpoint, IsOverWhenAllWhoWereAskedHaveEnded) {
+TEST(Checkpoint, IsOverWhenAllRequestedProcessesHaveExited) {
   RunningJob job(WritingPlan());
   job(StopRequested{1, 0});
   EXPECT_EQ(job(Killed(0, SIGUSR1)), Lines{}) << "however it ends, it was asked";
@@ -43,19 +43,19 @@ TEST(Checkpoint, IsOverWhenAllWhoWereAskedHaveEnded) {
   EXPECT_EQ(job.supervisor.cause(), Cause::kStopped);
 }
 
-TEST(Checkpoint, IsNotWaitedForByWhoAsksOnceMore) {
+TEST(Checkpoint, IsAbandonedOnASecondStop) {
   RunningJob job(WritingPlan());
   job(StopRequested{1, SIGINT});
   EXPECT_EQ(job(StopRequested{2, SIGINT}), (Lines{"kill 0 1 grace 0", "kill 2 grace 0"}));
   EXPECT_EQ(job(CheckpointSeen{"/c/step_2", ""}), Lines{});
 }
 
-TEST(Checkpoint, IsNotAskedForAfterAFailure) {
+TEST(Checkpoint, IsNotRequestedAfterAFailure) {
   RunningJob job(WritingPlan());
   EXPECT_EQ(job(Exited(0, 7)), (Lines{"origin 0", "-> stopping", "stop 1 grace 10000", "stop 2 grace 10000"}));
 }
 
-TEST(Checkpoint, IsAskedForAtTheTimeLimit) {
+TEST(Checkpoint, IsRequestedAtTheTimeLimit) {
   Plan plan = WritingPlan();
   plan.time_limit_ms = 60'000;
   RunningJob job(plan);
@@ -64,7 +64,7 @@ TEST(Checkpoint, IsAskedForAtTheTimeLimit) {
   EXPECT_EQ(job.supervisor.cause(), Cause::kTimeLimit);
 }
 
-TEST(Checkpoint, DoesNotBlameWhoFailsMeanwhile) {
+TEST(Checkpoint, DoesNotCountAFailureMeanwhileAsTheCause) {
   RunningJob job(WritingPlan());
   job(StopRequested{1, 0});
   EXPECT_EQ(job(Exited(2, 9)), Lines{}) << "a server that nobody has told yet";

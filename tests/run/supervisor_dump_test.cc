@@ -10,7 +10,7 @@ namespace {
 
 Event Dumped(std::uint32_t host, std::uint32_t dump = 1) { return HostDumped{host, dump, {}}; }
 
-TEST(Dump, GoesBeforeAStopThatAsksForIt) {
+TEST(Dump, PrecedesAStopThatRequestsIt) {
   RunningJob job(SamplePlan({{"worker", 2}}, 2));
   EXPECT_EQ(job(StopRequested{1, 0, true}, 1'000 * kMs, true), (Lines{"dump 1 stop", "arm 6 at 14000"}));
   EXPECT_EQ(job(Dumped(0), 1'100 * kMs), Lines{});
@@ -19,7 +19,7 @@ TEST(Dump, GoesBeforeAStopThatAsksForIt) {
   EXPECT_EQ(job.supervisor.Ended(false).why, "asked to stop") << job.supervisor.Ended(false).exit_code;
 }
 
-TEST(Dump, WaitsNoLongerThanItsDeadline) {
+TEST(Dump, ObservesItsDeadline) {
   RunningJob job(SamplePlan({{"worker", 2}}, 2));
   job(StopRequested{2, 0, true});
   job(Dumped(0));
@@ -41,7 +41,7 @@ TEST(Dump, StopsNothingByItself) {
   EXPECT_EQ(job.supervisor.phase(), Phase::kRunning);
 }
 
-TEST(Dump, HoldsUpNoFailure) {
+TEST(Dump, DelaysNoFailure) {
   RunningJob job(SamplePlan({{"worker", 3}}));
   job(DumpRequested{});
   EXPECT_EQ(job(Exited(1, 7)), (Lines{"origin 1", "-> stopping", "stop 0 2 grace 10000"}));
@@ -49,14 +49,14 @@ TEST(Dump, HoldsUpNoFailure) {
   EXPECT_EQ(job(Killed(2, SIGTERM)), (Lines{"-> finishing", "dumped 1 in part", "finish"}));
 }
 
-TEST(Dump, IsNotWaitedForByWhoAsksOnceMore) {
+TEST(Dump, IsAbandonedOnASecondStop) {
   RunningJob job(SamplePlan({{"worker", 2}}));
   job(StopRequested{1, 0, true});
   EXPECT_EQ(job(StopRequested{2, SIGINT, false}), (Lines{"-> stopping", "kill 0 1 grace 0"}));
   EXPECT_EQ(job(Dumped(0)), Lines{"dumped 1"}) << "no second stop comes of it";
 }
 
-TEST(Dump, DoesWithoutAHostThatIsLost) {
+TEST(Dump, IsCompletedWithoutALostHost) {
   RunningJob job(SamplePlan({{"worker", 2}}, 2));
   job(DumpRequested{});
   job(Dumped(0));
@@ -64,7 +64,7 @@ TEST(Dump, DoesWithoutAHostThatIsLost) {
   EXPECT_EQ(job.supervisor.cause(), Cause::kLost);
 }
 
-TEST(Dump, ForgivesASilenceThatEndsMeanwhile) {
+TEST(Dump, CancelsTheStopIfSilenceEndsMeanwhile) {
   Plan plan = SamplePlan({{"worker", 2}});
   plan.roles[0].ending = Ending::kAny;
   plan.silent_limit_ms = 1'000;
@@ -75,7 +75,7 @@ TEST(Dump, ForgivesASilenceThatEndsMeanwhile) {
   EXPECT_EQ(job(Dumped(0), 2'100 * kMs), Lines{"dumped 1"});
 }
 
-TEST(Dump, CannotBeTakenWhereNothingRuns) {
+TEST(Dump, CannotBeTakenWithoutRunningProcesses) {
   const Plan plan = SamplePlan({{"worker", 1}});
   Supervisor supervisor(plan);
   EXPECT_FALSE(supervisor.CanDump());

@@ -1,4 +1,4 @@
-// Tests lost hosts, spares that replace them, and failures of several hosts in the order of their clocks.
+// Tests lost hosts, spares that replace them, and the order of failures on several hosts by their clocks.
 #include <string>
 #include <vector>
 
@@ -31,7 +31,7 @@ Event Replaced(std::uint32_t host, std::uint32_t by, const std::string& error = 
 }
 Event DelayOver(std::uint64_t renewal = 0) { return DeadlinePassed{kRenewalTimers + renewal}; }
 
-TEST(LostHost, IsReplacedAndWhatRanThereBeginsAgain) {
+TEST(LostHost, IsReplacedAndItsProcessesRestart) {
   RunningJob job(Workers(Scope::kProcess), kOne);
   EXPECT_EQ(job(Lost(1)), (Lines{"restart 1 of process for 1 3 in 100", "replace 1 by 2"}));
   EXPECT_EQ(job(DelayOver()), Lines{}) << "the spare is not ready yet";
@@ -53,7 +53,7 @@ TEST(LostHost, MayBeReplacedBeforeThePauseIsOver) {
   EXPECT_EQ(job(DelayOver()), (Lines{"start 1 attempt 1", "start 3 attempt 1"}));
 }
 
-TEST(LostHost, TakesItsRoleOrTheJobAlongByTheScope) {
+TEST(LostHost, RestartsItsRoleOrTheJobAccordingToTheScope) {
   RunningJob job(Workers(Scope::kRole), kOne);
   EXPECT_EQ(job(Lost(1)), (Lines{"restart 1 of role for 0 1 2 3 in 100", "stop 0 2 grace 10000", "replace 1 by 2"}));
   job(Replaced(1, 2)), job(DelayOver());
@@ -62,7 +62,7 @@ TEST(LostHost, TakesItsRoleOrTheJobAlongByTheScope) {
             (Lines{"start 0 attempt 1", "start 1 attempt 1", "start 2 attempt 1", "start 3 attempt 1"}));
 }
 
-TEST(LostHost, TakesAlongWhoWasToldOfIt) {
+TEST(LostHost, RestartsProcessesThatUseItsAddress) {
   Plan plan = Workers(Scope::kProcess);
   plan.roles[0].env["MEET"] = Text("${muster:host_address:1}");
   RunningJob job(plan, kOne);
@@ -72,14 +72,14 @@ TEST(LostHost, TakesAlongWhoWasToldOfIt) {
       << "nobody was told where host 0 is";
 }
 
-TEST(LostHost, TakesTheJobAlongIfAFileTellsOfIt) {
+TEST(LostHost, RestartsTheJobIfAFileNamesIt) {
   Plan plan = Workers(Scope::kProcess);
   plan.files["hosts.txt"] = {Text("${muster:host_name:0}\n")};
   RunningJob job(plan, kOne);
   EXPECT_EQ(job(Lost(0)).front(), "restart 1 of job for 0 1 2 3 in 100");
 }
 
-TEST(LostHost, EndsTheJobWithoutARestartOrASpare) {
+TEST(LostHost, StopsTheJobWithoutARestartOrASpare) {
   RunningJob none(Workers(Scope::kProcess, 0), kOne);
   EXPECT_EQ(none(Lost(1)), (Lines{"-> stopping", "stop 0 2 grace 10000"}));
   EXPECT_EQ(none.supervisor.Ended(false), (RunEnded{Cause::kLost, 3, "the agent of host1 was lost: cut"}));
@@ -87,7 +87,7 @@ TEST(LostHost, EndsTheJobWithoutARestartOrASpare) {
   RunningJob alone(Workers(Scope::kProcess));
   EXPECT_EQ(alone(Lost(1)), (Lines{"-> stopping", "stop 0 2 grace 10000"}));
   EXPECT_EQ(alone.supervisor.Ended(false).why,
-            "the agent of host1 was lost: cut, and there is no spare host to take its place");
+            "the agent of host1 was lost: cut, and there is no spare host to replace it");
 
   Plan plan = Workers(Scope::kProcess);
   plan.hosts[1].devices = 8;
@@ -97,7 +97,7 @@ TEST(LostHost, EndsTheJobWithoutARestartOrASpare) {
             "the agent of host1 was lost: cut, and no spare host has 8 devices, as it had");
 }
 
-TEST(LostHost, EndsTheJobIfOneOfItsRolesIsNotStartedAgain) {
+TEST(LostHost, StopsTheJobIfOneOfItsRolesHasNoRestart) {
   Plan plan = SamplePlan({{"worker", 2}, {"server", 2, Ending::kNever}}, 2);
   plan.roles[0].restart.max = 1;
   RunningJob job(plan, kOne);
@@ -119,7 +119,7 @@ TEST(LostHost, UsesOneRestartOfEachRoleThatRanThere) {
   EXPECT_NE(job.supervisor.Ended(false).why.find("the 1 restarts that role worker has are used up"), std::string::npos);
 }
 
-TEST(LostHost, MayBeTheSpareThatCameForAnother) {
+TEST(LostHost, MayBeASpareThatReplacedAnotherHost) {
   RunningJob job(Workers(Scope::kProcess), kTwo);
   job(Lost(1));
   EXPECT_EQ(job(Lost(2)), Lines{"replace 1 by 3"}) << "while it was made ready: no restart more";
@@ -134,7 +134,7 @@ TEST(LostHost, IsReplacedByTheNextSpareIfOneCannot) {
   EXPECT_EQ(job(Replaced(1, 2, "its devices are taken")), Lines{"replace 1 by 3"});
   EXPECT_EQ(job(Replaced(1, 3, "so are these")).front(), "-> stopping");
   EXPECT_EQ(job.supervisor.Ended(false).why,
-            "s2 cannot take the place of a lost host: so are these, and there is no other spare host that could");
+            "s2 cannot replace a lost host: so are these, and there is no other spare host that could");
   EXPECT_EQ(job.supervisor.Ended(false).exit_code, 3);
 }
 
@@ -148,7 +148,7 @@ TEST(LostHost, MayBeOneOfTwoAtOnce) {
             (Lines{"start 0 attempt 1", "start 1 attempt 1", "start 2 attempt 1", "start 3 attempt 1"}));
 }
 
-TEST(LostHost, IsNotStartedOnByARoleThatWaited) {
+TEST(LostHost, GetsNoStartsOfAWaitingRole) {
   Plan plan = SamplePlan({{"server", 2, Ending::kNever}, {"worker", 2}}, 2);
   plan.roles[0].ready.kind = Readiness::Kind::kPort;
   plan.roles[0].restart.max = 1;
@@ -164,7 +164,7 @@ TEST(LostHost, IsNotStartedOnByARoleThatWaited) {
   EXPECT_EQ(Told(supervisor.Step(ProcessReady{0, 1, 1}, 0)), (Lines{"start 2", "start 3"}));
 }
 
-TEST(LostHost, IsNoLossIfItIsASpareThatNobodyNeeded) {
+TEST(LostHost, IsIgnoredIfItIsAnUnusedSpare) {
   RunningJob job(Workers(Scope::kProcess), kOne);
   EXPECT_EQ(job(Lost(2)), Lines{});
   EXPECT_EQ(job(Lost(1)).front(), "-> stopping");
@@ -173,7 +173,7 @@ TEST(LostHost, IsNoLossIfItIsASpareThatNobodyNeeded) {
   EXPECT_EQ(Told(before.Step(Lost(2), 0)), (Lines{"-> finishing", "finish"})) << "before anything is started it is";
 }
 
-TEST(LostHost, DoesNotKeepASilenceFromBeingSeen) {
+TEST(LostHost, DoesNotHideASilence) {
   Plan plan = Workers(Scope::kProcess);
   plan.silent_limit_ms = 400;
   RunningJob job(plan, kOne);
@@ -184,7 +184,7 @@ TEST(LostHost, DoesNotKeepASilenceFromBeingSeen) {
   EXPECT_EQ(job(DeadlinePassed{kSilenceTimer}, 200 * kMs), Lines{"ask output"}) << "it will not answer any more";
 }
 
-// --- who failed first ---------------------------------------------------------------------------------
+// --- the order of failures ----------------------------------------------------------------------------
 
 Event FailedAt(ProcessId process, MonotonicNs at, int code = 1) {
   ProcessExited exited;
@@ -194,17 +194,17 @@ Event FailedAt(ProcessId process, MonotonicNs at, int code = 1) {
   return exited;
 }
 
-TEST(FirstFailure, IsTheEarliestByTheClocksWhereTheyLeaveNoDoubt) {
+TEST(FirstFailure, IsTheEarliestByTheClocksIfCertain) {
   RunningJob job(Workers(Scope::kProcess, 0));
   job(ClockCompared{0, 0, 1 * kMs}), job(ClockCompared{1, -1'000'000 * static_cast<std::int64_t>(kMs), 2 * kMs});
   EXPECT_EQ(job(FailedAt(0, 500 * kMs)), (Lines{"origin 0", "-> stopping", "stop 1 2 3 grace 10000"}));
-  EXPECT_EQ(job(FailedAt(1, 1'000'498 * kMs, 7)), Lines{}) << "2 ms before, and 4 ms would be beyond doubt";
+  EXPECT_EQ(job(FailedAt(1, 1'000'498 * kMs, 7)), Lines{}) << "2 ms before, and the order is certain only beyond 4 ms";
   EXPECT_EQ(job(FailedAt(3, 1'000'490 * kMs, 8)), Lines{"traced to 3"});
   EXPECT_EQ(job(FailedAt(2, 100 * kMs)), (Lines{"traced to 2", "-> finishing", "finish"})) << "earlier still";
   EXPECT_EQ(job.supervisor.Ended(false).why, "worker.2 exited with code 1");
 }
 
-TEST(FirstFailure, StaysWhereClocksWereNotComparedOrAStopWasSent) {
+TEST(FirstFailure, IsUnchangedWithoutClockComparisonOrAfterAStop) {
   RunningJob job(Workers(Scope::kProcess, 0));
   job(FailedAt(0, 500 * kMs));
   EXPECT_EQ(job(FailedAt(1, 100 * kMs)), Lines{});

@@ -19,11 +19,11 @@ std::string Armed(std::uint64_t timer, std::uint64_t at_ms) {
 }
 std::string Disarmed(std::uint64_t timer) { return "disarm " + std::to_string(timer); }
 
-TEST(Terminal, HoldsDeadlinesAndGivesBackWhatWasLeft) {
+TEST(Terminal, SuspendsDeadlinesAndRestoresTheRemainingTime) {
   Plan plan = SamplePlan({{"worker", 2}});
   plan.time_limit_ms = 1'000;
   plan.roles[0].limits.time_ms = 800;
-  RunningJob job(plan);  // at 0
+  RunningJob job(plan);  // at time 0
   EXPECT_EQ(job(Opened(0), 300 * kMs, true),
             (Lines{Disarmed(kTimeTimer), Disarmed(kProcessTimeTimers), Disarmed(kProcessTimeTimers + 1)}));
   EXPECT_EQ(job(Closed(0), 90'000 * kMs, true), (Lines{Armed(kTimeTimer, 90'700), Armed(kProcessTimeTimers, 90'500),
@@ -31,7 +31,7 @@ TEST(Terminal, HoldsDeadlinesAndGivesBackWhatWasLeft) {
   EXPECT_EQ(job(DeadlinePassed{kTimeTimer}, 90'700 * kMs).front(), "-> stopping");
 }
 
-TEST(Terminal, HoldsDeadlinesThatWouldBeginMeanwhile) {
+TEST(Terminal, SuspendsDeadlinesThatWouldBeginMeanwhile) {
   Plan plan = SamplePlan({{"worker", 2}});
   plan.roles[0].ready.kind = Readiness::Kind::kPort;
   plan.roles[0].ready.timeout_ms = 500;
@@ -45,7 +45,7 @@ TEST(Terminal, HoldsDeadlinesThatWouldBeginMeanwhile) {
             (Lines{Armed(kStartTimer, 71'900), Armed(kReadyTimers, 70'400), Armed(kReadyTimers + 1, 70'500)}));
 }
 
-TEST(Terminal, ForgetsWhatIsOverMeanwhile) {
+TEST(Terminal, DropsDeadlinesThatEndMeanwhile) {
   Plan plan = SamplePlan({{"worker", 2}});
   plan.roles[0].limits.time_ms = 800;
   RunningJob job(plan);
@@ -54,7 +54,7 @@ TEST(Terminal, ForgetsWhatIsOverMeanwhile) {
   EXPECT_EQ(job(Closed(0), 5'000 * kMs, true), Lines{Armed(kProcessTimeTimers, 5'800)});
 }
 
-TEST(Terminal, GivesDeadlinesBackWithTheEndOfItsProcessOrItsAgent) {
+TEST(Terminal, RestoresDeadlinesWhenItsProcessOrAgentEnds) {
   Plan plan = SamplePlan({{"worker", 2}}, 2);
   plan.time_limit_ms = 1'000;
   RunningJob ended(plan);
@@ -65,7 +65,7 @@ TEST(Terminal, GivesDeadlinesBackWithTheEndOfItsProcessOrItsAgent) {
   EXPECT_EQ(lost(AgentLost{0, "cut", 0}, 5'000 * kMs, true).front(), Armed(kTimeTimer, 5'900));
 }
 
-TEST(Terminal, DoesNotHoldAStop) {
+TEST(Terminal, DoesNotSuspendAStop) {
   Plan plan = SamplePlan({{"worker", 2, Ending::kAll, 50}});
   RunningJob job(plan);
   job(Opened(0));
@@ -76,7 +76,7 @@ TEST(Terminal, DoesNotHoldAStop) {
   EXPECT_EQ(job(Killed(0, 9)), (Lines{"-> finishing", "finish"}));
 }
 
-TEST(Terminal, LetsServersLingerWhileOneOfThemHasIt) {
+TEST(Terminal, SuspendsTheLingerTimeOfServers) {
   Plan plan = SamplePlan({{"server", 1, Ending::kNever, 1'000, 400}, {"worker", 1}});
   RunningJob job(plan);
   job(Opened(0));
@@ -84,13 +84,13 @@ TEST(Terminal, LetsServersLingerWhileOneOfThemHasIt) {
   EXPECT_EQ(job(Closed(0), 9'000 * kMs, true), Lines{Armed(kLingerTimers, 9'400)});
 }
 
-TEST(Terminal, IsTheLatestAttempts) {
+TEST(Terminal, BelongsToTheLatestAttempt) {
   RunningJob job(SamplePlan({{"worker", 1}}));
   EXPECT_EQ(job(Opened(0, 1)), Lines{"stray: process 0 attempt 1 got a terminal"});
   EXPECT_EQ(job(Closed(0, 1)), Lines{}) << "nobody had it";
 }
 
-TEST(Terminal, MakesNobodySilent) {
+TEST(Terminal, SuspendsTheSilenceLimit) {
   Plan plan = SamplePlan({{"worker", 2}});
   plan.silent_limit_ms = 1'000;
   RunningJob job(plan);

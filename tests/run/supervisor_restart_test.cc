@@ -34,7 +34,7 @@ Event Passed(std::uint64_t timer) { return DeadlinePassed{timer}; }
 
 // --- after and ready --------------------------------------------------------------------------------
 
-// a waits for none, b for a, c for a and b.
+// `b` waits for `a`, and `c` for both.
 Plan Chain() {
   Plan plan = SamplePlan({{"a", 2}, {"b", 1}, {"c", 1}});
   plan.roles[1].after = {0};
@@ -56,7 +56,7 @@ TEST(After, StartsARoleWhenThoseBeforeItAreReady) {
   EXPECT_EQ(Told(supervisor.Step(Started(3), 0)), Lines{"-> running"});
 }
 
-TEST(After, WaitsForTheEndOfWhatPrepares) {
+TEST(After, WaitsForTheEndOfAPreparingRole) {
   Plan plan = SamplePlan({{"prepare", 1}, {"worker", 1}});
   plan.roles[0].ready.kind = Readiness::Kind::kDone;
   plan.roles[1].after = {0};
@@ -66,7 +66,7 @@ TEST(After, WaitsForTheEndOfWhatPrepares) {
   EXPECT_EQ(Told(supervisor.Step(Exited(0), 0)), Lines{"start 1"});
 }
 
-TEST(After, AProcessThatEndsBeforeItIsReadyHasFailedThoseThatWait) {
+TEST(After, AProcessThatExitsBeforeItIsReadyHasFailed) {
   Plan plan = SamplePlan({{"server", 1}, {"worker", 1}});
   plan.roles[0].ready.kind = Readiness::Kind::kPort;
   plan.roles[1].after = {0};
@@ -103,7 +103,7 @@ TEST(Ready, HasALimitPerProcessAndOneForTheJob) {
   EXPECT_EQ(slow.Ended(false).exit_code, 1);
 }
 
-TEST(StartOrder, CountsBackWhenAProcessIsNotReadyAnyMore) {
+TEST(StartOrder, DecrementsWhenAProcessIsNoLongerReady) {
   const Plan plan = Chain();
   StartOrder order(plan);
   EXPECT_TRUE(order.MayStart(0));
@@ -122,7 +122,7 @@ TEST(StartOrder, CountsBackWhenAProcessIsNotReadyAnyMore) {
 
 // --- endings ----------------------------------------------------------------------------------------
 
-TEST(Endings, AnyIsDoneWithTheFirstThatEndsWell) {
+TEST(Endings, AnyIsDoneWithTheFirstSuccess) {
   RunningJob job(SamplePlan({{"racer", 3, Ending::kAny, 1'000, 0}}));
   EXPECT_EQ(job(Exited(1)), Lines{"-> lingering"});
   EXPECT_EQ(job(Passed(kLingerTimers)), Lines{"stop 0 2 grace 1000"});
@@ -132,7 +132,7 @@ TEST(Endings, AnyIsDoneWithTheFirstThatEndsWell) {
   EXPECT_EQ(job.supervisor.Ended(false).exit_code, 0);
 }
 
-TEST(Endings, AnyDoesNotForgiveAFailure) {
+TEST(Endings, AnyDoesNotIgnoreAFailure) {
   RunningJob job(SamplePlan({{"racer", 2, Ending::kAny}}));
   EXPECT_EQ(job(Exited(1, 3)), (Lines{"origin 1", "-> stopping", "stop 0 grace 10000"}));
 }
@@ -146,7 +146,7 @@ TEST(Endings, AnyWaitsForTheRolesThatMustAllEnd) {
 
 // --- restarts ---------------------------------------------------------------------------------------
 
-TEST(Restart, OfAProcessWaitsAndLeavesTheOthersAlone) {
+TEST(Restart, OfAProcessWaitsAndDoesNotAffectTheOthers) {
   RunningJob job(Workers(3, Policy(2)));
   EXPECT_EQ(job(Exited(1, 7), 1'000 * kMs, true),
             (Lines{"restart 1 of process for 1 in 100", "arm " + std::to_string(kRenewalTimers) + " at 1100"}));
@@ -162,7 +162,7 @@ TEST(Restart, OfAProcessWaitsAndLeavesTheOthersAlone) {
             "worker.1 exited with code 7; the 2 restarts that role worker has are used up");
 }
 
-TEST(Restart, EndsWellWhenALaterAttemptDoes) {
+TEST(Restart, SucceedsIfALaterAttemptDoes) {
   RunningJob job(Workers(2, Policy(1)));
   EXPECT_EQ(job(Exited(0)), Lines{});
   job(Killed(1, SIGKILL));
@@ -202,7 +202,7 @@ TEST(Restart, OfTheJobFollowsTheOrderOfItsRoles) {
   EXPECT_EQ(Told(supervisor.Step(ProcessReady{0, 1, 1}, 0)), Lines{"start 1 attempt 1"});
 }
 
-TEST(Restart, OfAWiderScopeTakesOverWhatRests) {
+TEST(Restart, OfAWiderScopeReplacesANarrowerOne) {
   Plan plan = SamplePlan({{"a", 1}, {"b", 1}});
   plan.roles[0].restart = Policy(1);
   plan.roles[1].restart = Policy(1, Scope::kJob);
@@ -214,7 +214,7 @@ TEST(Restart, OfAWiderScopeTakesOverWhatRests) {
   EXPECT_EQ(job(Passed(kRenewalTimers + 1)), (Lines{"start 0 attempt 1", "start 1 attempt 1"}));
 }
 
-TEST(Restart, IsGivenUpWhenTheUserStops) {
+TEST(Restart, IsAbandonedWhenTheUserStops) {
   RunningJob job(Workers(2, Policy(3)));
   job(Exited(1, 7));
   EXPECT_EQ(job(StopRequested{1, SIGINT}, 0, true),
@@ -222,7 +222,7 @@ TEST(Restart, IsGivenUpWhenTheUserStops) {
   EXPECT_EQ(job(Killed(0, SIGTERM)), (Lines{"-> finishing", "finish"}));
 }
 
-TEST(Restart, ThatCannotEndWhatItStopsIsOverdue) {
+TEST(Restart, WithAnUnkillableProcessIsOverdue) {
   RunningJob job(Workers(2, Policy(3, Scope::kRole)));
   job(Exited(1, 7));
   EXPECT_EQ(job(Passed(kStopTimer)), (Lines{"-> finishing", "finish"}));
@@ -260,7 +260,7 @@ TEST(Restarts, DependsOnHowAProcessEnded) {
   }
 }
 
-TEST(RestartBudget, CountsWithinItsTimeAndDoublesThePause) {
+TEST(RestartBudget, CountsWithinItsWindowAndDoublesTheDelay) {
   RestartPolicy policy = Policy(3);
   policy.within_ms = 1'000;
   RestartBudget budget;
@@ -275,7 +275,7 @@ TEST(RestartBudget, CountsWithinItsTimeAndDoublesThePause) {
   EXPECT_EQ(budget.Take(policy, 9'000 * kMs)->delay_ms, 100U) << "calm again";
 }
 
-TEST(RestartBudget, DoesNotDoubleForEver) {
+TEST(RestartBudget, LimitsTheDelay) {
   RestartBudget growing;
   std::uint32_t last = 0;
   for (int i = 0; i < 100; ++i) last = growing.Take(Policy(100), 0)->delay_ms;
@@ -288,7 +288,7 @@ TEST(RestartBudget, DoesNotDoubleForEver) {
 
 // --- limits -----------------------------------------------------------------------------------------
 
-TEST(Limits, OfTimeEndAProcess) {
+TEST(Limits, OfTimeStopAProcess) {
   Plan plan = SamplePlan({{"worker", 2}});
   plan.roles[0].limits.time_ms = 3'000;
   RunningJob job(plan);
@@ -308,7 +308,7 @@ TEST(Limits, CanBeAnsweredWithARestart) {
   EXPECT_EQ(job(Killed(1, SIGTERM)), Lines{"start 1 attempt 1"});
 }
 
-TEST(Limits, OfSilenceAskAllHostsAndNameTheFirst) {
+TEST(Limits, OfSilenceQueryAllHostsAndNameTheFirst) {
   Plan plan = SamplePlan({{"worker", 4}}, 2);
   plan.roles[0].limits.silent_ms = 4'000;
   RunningJob job(plan);
@@ -331,7 +331,7 @@ TEST(Limits, OfSilenceAskAllHostsAndNameTheFirst) {
             "worker.3 was the first to stop writing; none of its role wrote for 4.0 s");
 }
 
-TEST(SilenceWatch, LooksFourTimesInTheShortestLimit) {
+TEST(SilenceWatch, ChecksFourTimesInTheShortestLimit) {
   Plan plan = SamplePlan({{"a", 1}, {"b", 1}});
   EXPECT_TRUE(SilenceWatch(plan).empty());
   plan.roles[0].limits.silent_ms = 8'000;
@@ -341,7 +341,7 @@ TEST(SilenceWatch, LooksFourTimesInTheShortestLimit) {
   EXPECT_EQ(SilenceWatch(plan).PeriodMs(), 1U);
 }
 
-TEST(SilenceWatch, TakesStartsAndEndsForSignsOfLife) {
+TEST(SilenceWatch, CountsStartsAndExitsAsActivity) {
   Plan plan = SamplePlan({{"a", 2}});
   plan.silent_limit_ms = 1'000;
   SilenceWatch watch(plan);
@@ -355,7 +355,7 @@ TEST(SilenceWatch, TakesStartsAndEndsForSignsOfLife) {
   EXPECT_TRUE(watch.Find(3'000 * kMs));
 }
 
-TEST(TimerQueue, GivesThemInTheOrderOfTheirTimes) {
+TEST(TimerQueue, YieldsTimersInOrderOfTime) {
   TimerQueue timers;
   EXPECT_FALSE(timers.Earliest());
   timers.Arm(3, 30);
@@ -375,7 +375,7 @@ TEST(TimerQueue, GivesThemInTheOrderOfTheirTimes) {
 
 // --- other ports ------------------------------------------------------------------------------------
 
-// server.0 has a port of muster's choice and one of the recipe's; two workers.
+// server.0 has one port chosen by muster and one of the recipe; two workers.
 Plan WithPorts() {
   Plan plan = SamplePlan({{"server", 1, Ending::kNever}, {"worker", 2}});
   plan.ports["rpc"] = {0, 0, "server.0"};
@@ -389,7 +389,7 @@ Event Taken(ProcessId process, const std::string& port, std::uint32_t attempt = 
 
 Event Rebound(const std::string& error = "") { return PlanRebound{{{"rpc", 20'312}, {"web", 8'000}}, error}; }
 
-TEST(OtherPorts, AreGivenToTheWholeJobThatWasRobbedOfOne) {
+TEST(OtherPorts, AreAssignedToTheWholeJobAfterAStolenPort) {
   RunningJob job(WithPorts());
   EXPECT_EQ(job(Taken(0, "rpc")), Lines{});
   EXPECT_EQ(job(Exited(0, 98)), (Lines{"restart 1 of job for 0 1 2 in 0", "stop 1 2 grace 10000", "rebind"}));
@@ -398,7 +398,7 @@ TEST(OtherPorts, AreGivenToTheWholeJobThatWasRobbedOfOne) {
   EXPECT_EQ(job(Killed(2, SIGTERM)), (Lines{"start 0 attempt 1", "start 1 attempt 1", "start 2 attempt 1"}));
 }
 
-TEST(OtherPorts, AreWaitedForWhenAllHasEnded) {
+TEST(OtherPorts, AreAwaitedAfterAllProcessesHaveExited) {
   RunningJob job(WithPorts());
   job(Taken(0, "rpc"));
   job(Exited(0, 98));
@@ -408,7 +408,7 @@ TEST(OtherPorts, AreWaitedForWhenAllHasEnded) {
   EXPECT_EQ(job(Rebound()), Lines{}) << "nobody asked";
 }
 
-TEST(OtherPorts, HelpAtMostAFewTimes) {
+TEST(OtherPorts, AreAssignedAtMostAFewTimes) {
   RunningJob job(WithPorts());
   for (std::uint32_t attempt = 0; attempt < kMostRebinds; ++attempt) {
     job(Taken(0, "rpc", attempt));
@@ -424,11 +424,11 @@ TEST(OtherPorts, HelpAtMostAFewTimes) {
   job(Empty(0));
   EXPECT_EQ(
       job.supervisor.Ended(false).why,
-      "server.0 exited with code 98; port rpc (20311) is taken by process 7 (nc), and the job has had other ports "
+      "server.0 exited with code 98; port rpc (20311) is taken by process 7 (nc), and the job already got other ports "
       "3 times");
 }
 
-TEST(OtherPorts, AreNotPutInThePlaceOfOneThatTheRecipeGives) {
+TEST(OtherPorts, DoNotReplaceAPortOfTheRecipe) {
   RunningJob job(WithPorts());
   job(PortTaken{0, 0, "web", 8'000, "process 7 (nc)", false, 1});
   EXPECT_EQ(job(Exited(0, 98)).front(), "origin 0");
@@ -444,14 +444,14 @@ TEST(OtherPorts, AreOnlyForTheAttemptThatLackedOne) {
   EXPECT_EQ(job(Exited(1, 1)).front(), "origin 1");
 }
 
-TEST(OtherPorts, AreFoundForAProcessThatStillTries) {
+TEST(OtherPorts, AreAssignedToAProcessThatIsStillRunning) {
   RunningJob job(WithPorts());
   EXPECT_EQ(job(PortTaken{0, 0, "web", 8'000, "", true, 1}), Lines{}) << "the recipe's: it may be free one day";
   EXPECT_EQ(job(Taken(0, "rpc", 0, true)),
             (Lines{"restart 1 of job for 0 1 2 in 0", "stop 0 grace 10000", "stop 1 2 grace 10000", "rebind"}));
 }
 
-TEST(OtherPorts, LeaveTheBudgetOfTheRoleAlone) {
+TEST(OtherPorts, DoNotUseTheBudgetOfTheRole) {
   Plan plan = WithPorts();
   plan.roles[0].restart = Policy(1, Scope::kProcess, 0);
   RunningJob job(plan);
@@ -464,7 +464,7 @@ TEST(OtherPorts, LeaveTheBudgetOfTheRoleAlone) {
   EXPECT_EQ(job(Exited(0, 98, 1)), Lines{"restart 1 of process for 0 in 0"});
 }
 
-TEST(OtherPorts, ThatCannotBeHadEndTheJob) {
+TEST(OtherPorts, ThatAreUnavailableStopTheJob) {
   RunningJob job(WithPorts());
   job(Taken(0, "rpc"));
   job(Exited(0, 98));
@@ -476,7 +476,7 @@ TEST(OtherPorts, ThatCannotBeHadEndTheJob) {
             (RunEnded{Cause::kUnready, 3, "there are no other ports: ports on host0: rpc: no free port"}));
 }
 
-TEST(OtherPorts, AreNoLongerWantedOnceTheJobStops) {
+TEST(OtherPorts, AreNotAssignedOnceTheJobStops) {
   RunningJob job(WithPorts());
   job(Taken(0, "rpc"));
   job(Exited(0, 98));

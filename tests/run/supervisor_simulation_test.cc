@@ -1,4 +1,4 @@
-// Simulates random jobs: agents that start, lose and end processes at random, impatient users, broken connections. The
+// Simulates random jobs: agents that start, lose and kill processes at random, impatient users, broken connections. The
 // invariants must always hold. A seed that violates one becomes a test.
 #include <algorithm>
 #include <deque>
@@ -46,24 +46,24 @@ class Simulation {
   }
 
  private:
-  // Of its latest attempt.
+  // State of the latest attempt.
   struct MachineProcess {
     bool ordered = false;
     std::uint32_t attempt = 0;
-    std::uint32_t machine = 0;  // where it was ordered
+    std::uint32_t machine = 0;  // where it was started
     bool alive = false;
     bool told_to_stop = false;
-    bool unkillable = false;  // once it is ordered to stop
+    bool unkillable = false;  // once it is stopped
     bool ended_well = false;
-    bool told_ready = false;  // the supervisor has received it
+    bool told_ready = false;  // the supervisor has received the event
     int reaped = 0;
     std::uint64_t written = 0;
   };
   struct MachineAgent {
     bool gone = false;
-    bool heard_of = false;  // that it is gone
+    bool heard_of = false;  // the end was reported
     bool finishing = false;
-    bool mute = false;         // never attests its end
+    bool mute = false;         // never reports its end
     std::deque<Event> outbox;  // in order, as a channel delivers
   };
 
@@ -188,7 +188,7 @@ class Simulation {
     ASSERT_EQ(restart.attempt, processes_[restart.process].attempt);
     for (const ProcessId process : restart.processes) processes_[process].told_ready = false;
     const bool elsewhere = restart.why.find("port auto (") != std::string::npos &&
-                           restart.why.find("has had other ports") == std::string::npos;
+                           restart.why.find("already got other ports") == std::string::npos;
     if (elsewhere) {
       ASSERT_EQ(restart.count, ++rebinds_);
       ASSERT_LE(rebinds_, kMostRebinds);
@@ -298,7 +298,7 @@ class Simulation {
     EndOne(host);
   }
 
-  // A process of the host ends by itself or on an order; a finishing agent kills all and reports that.
+  // A process of the host exits by itself or on a command; a finishing agent kills all processes and reports that.
   void EndOne(std::uint32_t host) {
     MachineAgent& agent = agents_[host];
     std::vector<ProcessId> alive;
@@ -318,7 +318,7 @@ class Simulation {
     }
     const ProcessId id = alive[Below(static_cast<std::uint32_t>(alive.size()))];
     MachineProcess& process = processes_[id];
-    if (process.told_to_stop && Chance(30) && !agent.finishing) return;  // takes its time
+    if (process.told_to_stop && Chance(30) && !agent.finishing) return;  // exits slowly
     process.alive = false;
     ++process.reaped;
     ProcessExited exited;
@@ -388,21 +388,21 @@ class Simulation {
   }
 
   std::mt19937_64 random_;
-  bool impatient_ = Chance(3);  // the user
-  bool curious_ = Chance(3);    // the same
+  bool impatient_ = Chance(3);  // the user stops repeatedly
+  bool curious_ = Chance(3);    // the user requests dumps
   bool dumping_ = false;
   std::uint32_t dumps_ = 0;
-  bool flaky_ = Chance(3);  // the network
+  bool flaky_ = Chance(3);  // the network loses connections
   Plan plan_;
   std::vector<SiteHost> spares_;
   Supervisor supervisor_;
   std::map<std::uint32_t, std::uint32_t> replacing_;  // host of the plan -> spare
-  std::set<std::uint32_t> taken_;                     // spares
+  std::set<std::uint32_t> taken_;                     // spares in use
   MonotonicNs now_ = 1;
   std::vector<MachineAgent> agents_;
   std::vector<MachineProcess> processes_;
-  std::optional<ProcessId> at_terminal_;  // who has a pseudo-terminal
-  bool terminal_lent_ = false;            // as the supervisor knows
+  std::optional<ProcessId> at_terminal_;  // the process with a pseudo-terminal
+  bool terminal_lent_ = false;            // as known to the supervisor
   std::map<std::uint64_t, MonotonicNs> timers_;
   std::map<std::uint32_t, std::vector<MonotonicNs>> restarts_;  // by role
   int steps_ = 0;
@@ -415,7 +415,7 @@ class Simulation {
   bool over_ = false;
 };
 
-TEST(SupervisorSimulation, HoldsItsInvariantsWhateverHappens) {
+TEST(SupervisorSimulation, KeepsItsInvariants) {
   constexpr std::uint64_t kSeeds = 20'000;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -37,7 +37,7 @@ TEST(SupervisorTable, DecidesEveryCell) {
   }
 }
 
-TEST(SupervisorTable, LeavesNothingToDoOnceTheJobIsDone) {
+TEST(SupervisorTable, HasNoActionsOnceTheJobIsDone) {
   for (int input = 0; input < kJobInputs; ++input) {
     const JobCell& cell = Decide(Phase::kDone, static_cast<JobInput>(input));
     EXPECT_EQ(cell.next, Phase::kDone);
@@ -45,7 +45,7 @@ TEST(SupervisorTable, LeavesNothingToDoOnceTheJobIsDone) {
   }
 }
 
-TEST(SupervisorTable, BlamesEveryInputThatMakesARunningJobStop) {
+TEST(SupervisorTable, RecordsACauseForEveryInputThatStopsARunningJob) {
   for (int input = 0; input < kJobInputs; ++input) {
     const JobCell& cell = Decide(Phase::kRunning, static_cast<JobInput>(input));
     EXPECT_TRUE(cell.next != Phase::kStopping || (cell.effects & kBlame) != 0) << "input " << input;
@@ -58,7 +58,7 @@ TEST(Supervisor, StartsEveryProcessInThePlansOrder) {
   EXPECT_EQ(Told(supervisor.Begin(0)), (Lines{"-> starting", "start 0", "start 1", "start 2"}));
 }
 
-TEST(Supervisor, EndsWellWhenEveryWorkerHasExitedWithZero) {
+TEST(Supervisor, SucceedsWhenEveryWorkerHasExitedWithZero) {
   RunningJob job(SamplePlan({{"worker", 2}}));
   EXPECT_EQ(job(Exited(0)), Lines{});
   EXPECT_EQ(job(Exited(1)), (Lines{"-> finishing", "finish"}));
@@ -81,7 +81,7 @@ TEST(Supervisor, RecordsTheFirstFailureBeforeAnyStop) {
   EXPECT_EQ(job.supervisor.cause(), Cause::kFailed);
 }
 
-TEST(Supervisor, TakesLaterDeathsForVictims) {
+TEST(Supervisor, CountsLaterExitsAsConsequences) {
   RunningJob job(SamplePlan({{"worker", 3}}));
   job(Killed(1, SIGSEGV));
   EXPECT_EQ(job(Exited(0, 1)), Lines{});
@@ -91,26 +91,26 @@ TEST(Supervisor, TakesLaterDeathsForVictims) {
   EXPECT_EQ(job.supervisor.Ended(false), (RunEnded{Cause::kFailed, 1, "worker.1 was killed by SIGSEGV"}));
 }
 
-// The kernel closes a dying process's connections before it reports the exit: peers may be seen to exit first.
-TEST(Supervisor, TracesAFailureToTheProcessThatWasKilledFromOutside) {
+// The kernel closes a dying process's connections before it reports the exit, so peers may appear to exit first.
+TEST(Supervisor, AttributesAFailureToAnExternallyKilledProcess) {
   RunningJob job(SamplePlan({{"worker", 3}}));
   EXPECT_EQ(job(Exited(0, 1)), (Lines{"origin 0", "-> stopping", "stop 1 2 grace 10000"}));
   EXPECT_EQ(job(SignalSent{2, 0, SIGTERM, 0, 1}), Lines{});
   EXPECT_EQ(job(Killed(2, SIGKILL)), Lines{"traced to 2"});
-  EXPECT_EQ(job(Killed(1, SIGSEGV)), (Lines{"-> finishing", "finish"}));  // one origin is enough
+  EXPECT_EQ(job(Killed(1, SIGSEGV)), (Lines{"-> finishing", "finish"}));  // one cause is enough
   job(Empty(0));
   EXPECT_EQ(job.supervisor.first_failure(), (FirstFailure{2, 0}));
   EXPECT_EQ(job.supervisor.Ended(true).exit_code, 128 + SIGKILL);
   EXPECT_EQ(job.supervisor.Ended(false).why, "worker.2 was killed by SIGKILL");
 }
 
-TEST(Supervisor, TracesNoFailureToWhatItKilledOrStoppedItself) {
+TEST(Supervisor, AttributesNoFailureToProcessesItKilledOrStopped) {
   RunningJob job(SamplePlan({{"worker", 4}}));
   job(Exited(0, 1));
   job(SignalSent{1, 0, SIGTERM, 0, 1});
   EXPECT_EQ(job(Killed(1, SIGTERM)), Lines{});
   job(SignalSent{2, 0, SIGTERM, 0, 1});
-  EXPECT_EQ(job(Killed(2, SIGSEGV)), Lines{});  // perhaps in its handler for SIGTERM
+  EXPECT_EQ(job(Killed(2, SIGSEGV)), Lines{});  // may have crashed in its handler of SIGTERM
   job(SignalSent{3, 0, SIGTERM, 0, 1});
   job(SignalSent{3, 0, SIGKILL, 0, 2});
   job(Killed(3, SIGKILL));
@@ -129,7 +129,7 @@ TEST(Supervisor, StopsTheOthersIfAWorkerDiesDuringStartUp) {
   EXPECT_EQ(Told(supervisor.Step(Killed(2, SIGTERM), 0)), (Lines{"-> finishing", "finish"}));
 }
 
-TEST(Supervisor, CallsAProcessThatCannotBeStartedTheMachinesFault) {
+TEST(Supervisor, AttributesAFailedStartToTheMachine) {
   const Plan plan = SamplePlan({{"worker", 2}});
   Supervisor supervisor(plan);
   supervisor.Begin(0);
@@ -142,7 +142,7 @@ TEST(Supervisor, CallsAProcessThatCannotBeStartedTheMachinesFault) {
             (RunEnded{Cause::kSpawn, 3, "worker.1 could not be started: exec /no/such: No such file or directory"}));
 }
 
-TEST(Supervisor, DoesNotTakeAFailedStartForAFailureOnceItIsStopping) {
+TEST(Supervisor, IgnoresAFailedStartOnceItIsStopping) {
   const Plan plan = SamplePlan({{"worker", 2}});
   Supervisor supervisor(plan);
   supervisor.Begin(0);
@@ -151,7 +151,7 @@ TEST(Supervisor, DoesNotTakeAFailedStartForAFailureOnceItIsStopping) {
   EXPECT_EQ(supervisor.cause(), Cause::kStopped);
 }
 
-TEST(Supervisor, LetsServingRolesLingerAndThenStopsThem) {
+TEST(Supervisor, StopsServingRolesAfterTheirLingerTime) {
   RunningJob job(ParameterServer());
   job(Exited(3)), job(Exited(4));
   EXPECT_EQ(job(Exited(5), 1'000 * kMs, true), (Lines{"-> lingering", "arm 16 at 36000", "arm 17 at 21000"}));
@@ -169,7 +169,7 @@ TEST(Supervisor, FailsIfAServerDiesWhileItLingers) {
   EXPECT_EQ(job(Killed(2, SIGSEGV)), (Lines{"origin 2", "-> stopping", "stop 0 grace 10000", "stop 1 grace 5000"}));
 }
 
-TEST(Supervisor, RecordsAServerThatLeavesEarlyAndGoesOn) {
+TEST(Supervisor, RecordsAServerThatExitsEarlyAndContinues) {
   RunningJob job(ParameterServer());
   EXPECT_EQ(job(Exited(1)), Lines{"early 1"});
   EXPECT_EQ(job.supervisor.phase(), Phase::kRunning);
@@ -195,7 +195,7 @@ TEST(Supervisor, StopsGracefullyOnceAndKillsWhenAskedTwice) {
   EXPECT_EQ(job.supervisor.Ended(false), (RunEnded{Cause::kStopped, 128 + SIGINT, "ended by SIGINT"}));
 }
 
-TEST(Supervisor, DoesNotWaitForAnythingWhenAskedAThirdAndFourthTime) {
+TEST(Supervisor, WaitsForNothingAfterTheThirdStop) {
   RunningJob job(SamplePlan({{"worker", 1}}));
   job(StopRequested{1, SIGINT}), job(StopRequested{2, SIGINT});
   EXPECT_EQ(job(StopRequested{3, SIGINT}), (Lines{"-> finishing", "finish"}));
@@ -210,7 +210,7 @@ TEST(Supervisor, KeepsTheFailureAsTheCauseWhenTheUserStopsAfterIt) {
   EXPECT_EQ(job.supervisor.Ended(false).exit_code, 1);
 }
 
-TEST(Supervisor, HandsOnTheFirstFailuresOwnCode) {
+TEST(Supervisor, ReturnsTheExitCodeOfTheFirstFailure) {
   RunningJob by_code(SamplePlan({{"worker", 2}}));
   by_code(Exited(1, 42)), by_code(Exited(0, 9));
   EXPECT_EQ(by_code.supervisor.Ended(true).exit_code, 42);
@@ -219,7 +219,7 @@ TEST(Supervisor, HandsOnTheFirstFailuresOwnCode) {
   EXPECT_EQ(by_signal.supervisor.Ended(true).exit_code, 128 + SIGABRT);
 }
 
-TEST(Supervisor, EndsTheOtherHostsWhenAnAgentIsLost) {
+TEST(Supervisor, StopsTheOtherHostsWhenAnAgentIsLost) {
   RunningJob job(SamplePlan({{"worker", 4}}, 2));
   EXPECT_EQ(job(AgentLost{1, "killed by SIGKILL", 0}), (Lines{"-> stopping", "stop 0 2 grace 10000"}));
   job(Killed(0, SIGTERM));
@@ -233,7 +233,7 @@ TEST(Supervisor, EndsAtOnceWhenItsOnlyAgentIsLost) {
   EXPECT_EQ(job(AgentLost{0, "gone", 2}), (Lines{"-> stopping", "-> finishing", "finish", "-> done", "end"}));
 }
 
-TEST(Supervisor, TakesAnAgentThatEndsUnaskedForLost) {
+TEST(Supervisor, CountsAnAgentThatExitsUnaskedAsLost) {
   RunningJob job(SamplePlan({{"worker", 1}}));
   EXPECT_EQ(job(Empty(0)).back(), "end");
   EXPECT_EQ(job.supervisor.cause(), Cause::kLost);
@@ -255,7 +255,7 @@ TEST(Supervisor, EndsWithoutStartingWhenStoppedWhileAgentsConnect) {
   EXPECT_EQ(supervisor.Ended(false).exit_code, 128 + SIGTERM);
 }
 
-TEST(Supervisor, StopsTheJobWhenItsTimeIsOver) {
+TEST(Supervisor, StopsTheJobAtItsTimeLimit) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.time_limit_ms = 60'000;
   Supervisor supervisor(plan);
@@ -274,20 +274,20 @@ TEST(Supervisor, HasNoTimeLimitOnceTheWorkIsDone) {
   EXPECT_EQ(job(Exited(5), 0, true), (Lines{"-> lingering", "disarm 1", "arm 16 at 35000", "arm 17 at 20000"}));
 }
 
-TEST(Supervisor, ReportsWhatOutlivesSigkillInsteadOfWaiting) {
+TEST(Supervisor, ReportsAProcessThatSurvivesSigkill) {
   RunningJob job(SamplePlan({{"worker", 1}}));
   EXPECT_EQ(job(StopRequested{1, SIGINT}, 0, true), (Lines{"-> stopping", "stop 0 grace 10000", "arm 2 at 15000"}));
   EXPECT_EQ(job(DeadlinePassed{2}, 15'000 * kMs, true), (Lines{"-> finishing", "finish", "arm 3 at 45000"}));
   EXPECT_EQ(job(DeadlinePassed{3}, 45'000 * kMs), (Lines{"-> done", "end"}));
 }
 
-TEST(Supervisor, NamesTheProcessThatOutlivedSigkillAfterTheWorkWasDone) {
+TEST(Supervisor, NamesAProcessThatSurvivesSigkillAfterTheWork) {
   RunningJob job(SamplePlan({{"server", 1, Ending::kNever, 0, 0}, {"worker", 1}}));
   job(Exited(1)), job(DeadlinePassed{16}), job(DeadlinePassed{2}, 5'000 * kMs);
   EXPECT_EQ(job.supervisor.Ended(false), (RunEnded{Cause::kOverdue, 3, "server.0 did not exit after SIGKILL"}));
 }
 
-TEST(Supervisor, RecordsStrayEventsAndGoesOn) {
+TEST(Supervisor, RecordsStrayEventsAndContinues) {
   RunningJob job(SamplePlan({{"worker", 1}}));
   EXPECT_EQ(job(Started(0)), Lines{"stray: worker.0 started"});
   EXPECT_EQ(job(Exited(7, 1)), Lines{"stray: process 7 attempt 0 exited with code 1"});

@@ -1,4 +1,4 @@
-// The orders of a supervisor as short lines, and the events for tests.
+// A supervisor's actions as short lines, and events for tests.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace muster {
 
 inline constexpr MonotonicNs kMs = 1'000'000;
 
-// What the actions say, one word or line each; timers left out unless asked for.
+// Formats each action as one word or line; omits timers unless `with_timers` is set.
 inline std::vector<std::string> Told(const std::vector<Action>& actions, bool with_timers = false) {
   std::vector<std::string> told;
   for (const Action& action : actions) {
@@ -90,7 +90,7 @@ inline Event Killed(ProcessId process, int signal, std::uint32_t attempt = 0) {
 }
 inline Event Empty(std::uint32_t host) { return AgentEmpty{host, 1, 1, 0, {"pidfd"}}; }
 
-// A job with all of its processes running.
+// A job whose processes are all running.
 class RunningJob {
  public:
   explicit RunningJob(Plan p, const std::vector<SiteHost>& spares = {}) : plan(std::move(p)), supervisor(plan, spares) {

@@ -1,4 +1,4 @@
-// The rows of muster watch, from the records of a journal.
+// Tests the rows of muster watch, computed from the records of a journal.
 #include "run/console/watched_progress.h"
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-TEST(WatchedProgress, CountsByTheJournalAndShowsTheNewestMetrics) {
+TEST(WatchedProgress, CountsFromTheJournalAndShowsTheNewestMetrics) {
   Plan plan;
   plan.roles.resize(1);
   plan.roles[0].name = "worker";

@@ -119,5 +119,24 @@ TEST(FunctionCalls, OfSetDeviceHoldForWhatAsksForTheDevice) {
             "wrong_device");
 }
 
+// What a parameter wins over is where the rewriting of recipes takes its value from; except for those of parallel,
+// which need a change of the training script as well.
+TEST(Functions, ReplaceWhatMovedToThem) {
+  const Schema& schema = RealSchema();
+  const Release newest = schema.releases().back().release;
+  for (const auto& [name, function] : schema.calls()) {
+    if (name == "parallel") continue;
+    for (const auto& [parameter, records] : schema.attributes(name)) {
+      if (records.back().replaces.empty()) continue;
+      const std::string& old = records.back().replaces;
+      const std::size_t dot = old.find('.');
+      const Attribute* attribute = schema.Find(old.substr(0, dot), old.substr(dot + 1), newest);
+      ASSERT_NE(attribute, nullptr) << old;
+      EXPECT_EQ(attribute->moved.function, name) << old;
+      EXPECT_EQ(ParameterOf(attribute->moved, function), parameter) << old;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace muster

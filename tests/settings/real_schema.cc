@@ -39,8 +39,10 @@ const Schema& RealSchema() {
         problems.push_back(std::move(problem));
       }
     }
-    for (Diagnostic& problem : read.AddFunctions(SchemaFile("functions"), {"functions.lua", 0})) {
-      problems.push_back(std::move(problem));
+    for (const char* file : {"functions", "parallel"}) {
+      for (Diagnostic& problem : read.AddFunctions(SchemaFile(file), {std::string(file) + ".lua", 0})) {
+        problems.push_back(std::move(problem));
+      }
     }
     for (Diagnostic& problem : read.AddFiles(SchemaFile("files"), {"files.lua", 0})) {
       problems.push_back(std::move(problem));

@@ -238,9 +238,9 @@ std::map<std::string, Known> AllRules() {
 
 // The documents that describe releases.
 constexpr const char* kTitles[] = {
-    "API page of 0.3",     "programming guide of 1.0",         "API page of 1.6",
-    "descriptions of 1.9", "page of set_context of 2.3.0-rc2", "page of set_context of 2.3.1",
-    "descriptions of 2.3"};
+    "API page of 0.3",     "programming guide of 1.0",          "API page of 1.6",
+    "descriptions of 1.9", "page of set_context of 2.3.0-rc2",  "page of set_context of 2.3.1",
+    "descriptions of 2.3", "description of AutoParallel of 2.6"};
 
 TEST(Rules, NameTheDocumentOrTheBehaviourTheyComeFrom) {
   const std::map<std::string, Known> rules = AllRules();

@@ -125,6 +125,48 @@ TEST(SchemaRecord, ReadsASuccessorWhereAttributesEnd) {
   EXPECT_EQ(withdrawn->front().successor, "");
 }
 
+TEST(SchemaRecord, ReadsTheFunctionThatAnAttributeMovedTo) {
+  Value::Map record = Record("size");
+  record["deprecated"] = true;
+  record["moved"] = Value::Map{
+      {"1", "runtime.set_memory"}, {"2", "max_size"}, {"literals", true}, {"values", Value::Map{{"ON", true}}}};
+  const auto attributes = AttributesFromValue("set_context", record, kHere);
+  ASSERT_TRUE(attributes);
+  const Move& move = attributes->front().moved;
+  EXPECT_EQ(move.function, "runtime.set_memory");
+  EXPECT_EQ(move.parameter, "max_size");
+  EXPECT_TRUE(move.literals);
+  EXPECT_FALSE(move.pynative);
+  EXPECT_EQ(move.values.at("ON"), Value(true));
+  EXPECT_EQ(attributes->front().successor, "mindspore.runtime.set_memory() with max_size") << "for hints and documents";
+  record["moved"] = Value::List{"set_device"};
+  EXPECT_EQ(AttributesFromValue("set_context", record, kHere)->front().successor, "mindspore.set_device()");
+  for (const Value& wrong : {Value("set_device"), Value(Value::Map{{"2", "max_size"}}), Value(Value::Map{{"1", 3}}),
+                             Value(Value::Map{{"1", "f"}, {"literal", true}})}) {
+    record["moved"] = wrong;
+    const auto refused = AttributesFromValue("set_context", record, kHere);
+    ASSERT_FALSE(refused) << ToText(wrong);
+    EXPECT_NE(refused.error().front().message.find("has a bad field: moved "), std::string::npos);
+  }
+}
+
+TEST(SchemaRecord, RefusesAMoveToAFunctionThatThereIsNot) {
+  for (const Value::List& target :
+       {Value::List{"set_divice"}, Value::List{"set_device", "number"}, Value::List{"set_device"}}) {
+    Schema schema;
+    Value::Map record = Record("device_id");
+    record["moved"] = target;
+    ASSERT_TRUE(schema.Add("set_context", Value::List{record}, kHere).empty());
+    const Value function = Value::Map{{"1", "set_device"},
+                                      {"since", "2.5"},
+                                      {"doc", "d"},
+                                      {"parameters", Value::List{Record("device_id"), Record("device_target")}}};
+    const Diagnostics problems = schema.AddFunctions(Value::List{function}, kHere);
+    ASSERT_EQ(problems.size(), 1U) << ToText(Value(target));
+    EXPECT_NE(problems.front().message.find("\"device_id\" moved to no parameter of a function"), std::string::npos);
+  }
+}
+
 TEST(SchemaRecord, SplitsWhereFactsChangeWithAReleaseAndLeavesNoGap) {
   Value::Map record = Record("op_timeout");
   record["since"] = "1.9";

@@ -247,6 +247,50 @@ TEST(Unsettled, IsNotJudgedAsIfItWereTheDefault) {
   EXPECT_EQ(job.Check().size(), 1U) << "now it is known: pipeline_stages needs another mode";
 }
 
+// --- parallel ---------------------------------------------------------------------------------------
+
+Job JobOf26(std::uint32_t workers, const Value::Map& parallel) {
+  Job job(workers);
+  job.context = Context(RealSchema(), *ParseRelease("2.6.0"));
+  job.Set(kSet, {{"mode", 0}, {"device_target", "Ascend"}}, 1).Set("parallel", parallel, 9);
+  return job;
+}
+
+TEST(Parallel, WantsStagesToDivideTheWorkers) {
+  EXPECT_TRUE(JobOf26(8, {{"pipeline", Value::Map{{"stages", 4}}}}).Check().empty());
+  EXPECT_TRUE(JobOf26(0, {{"pipeline", Value::Map{{"stages", 3}}}}).Check().empty());
+  const Diagnostic diagnostic = Only(JobOf26(8, {{"pipeline", Value::Map{{"stages", 3}}}}).Check());
+  EXPECT_EQ(diagnostic.kind, "division");
+  EXPECT_EQ(diagnostic.place, At(9));
+  EXPECT_EQ(diagnostic.message, "parallel: pipeline.stages = 3 does not divide the number of workers, 8");
+  EXPECT_EQ(diagnostic.hint, "use 1, 2, 4 or 8");
+  ASSERT_EQ(diagnostic.notes.size(), 2U);
+  EXPECT_EQ(diagnostic.notes.front(), (Note{"device_num = 8 is the number of workers", At(5)}));
+  EXPECT_EQ(diagnostic.notes.back(), (Note{"rule: MindSpore fails when a graph is compiled", {}}));
+}
+
+TEST(Parallel, StagesAreThoseOfTheJob) {
+  Job job = JobOf26(8, {{"pipeline", Value::Map{{"stages", 4}}}});
+  EXPECT_EQ(DeriveSettings(job.context, job.facts).pipeline_stages, 4U);
+  job.Set(kAuto, {{"pipeline_stages", 2}}, 10);
+  EXPECT_EQ(PipelineStages(job.context), 4U) << "AutoParallel's hold";
+  Job without = JobOf26(8, {});
+  EXPECT_EQ(PipelineStages(without.context), 1U);
+  EXPECT_EQ(PipelineStages(JobOf26(8, {{"pipeline", Value::Map{}}}).context), 1U);
+}
+
+TEST(Parallel, WantsLayoutsOfAsManyDevicesAsAStageHas) {
+  const Value layout(Value::Map{{"device_matrix", Value::List{2, 2}},
+                                {"alias_name", Value::List{"dp", "mp"}},
+                                {"tensor_map", Value::List{"dp", "mp"}}});
+  const Value pipeline(Value::Map{{"stages", 2}});
+  EXPECT_TRUE(JobOf26(8, {{"pipeline", pipeline}, {"dataset_strategy", Value::List{layout}}}).Check().empty());
+  const Diagnostic diagnostic = Only(JobOf26(8, {{"dataset_strategy", Value::List{layout}}}).Check());
+  EXPECT_EQ(diagnostic.kind, "conflict");
+  EXPECT_EQ(diagnostic.severity, Severity::kWarning);
+  EXPECT_EQ(diagnostic.message, "dataset_strategy holds a layout of 4 devices, and a stage has 8");
+}
+
 TEST(Unsettled, OfOneProcessIsNotJudgedEither) {
   Job job(2, 1);
   Context& own = job.overlays.emplace_back(job.context.Overlay());

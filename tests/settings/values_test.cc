@@ -87,8 +87,11 @@ TEST(Values, AreGivenForEveryAttributeOfEveryRelease) {
       const std::string key = ReleaseText(test.release) + " " + test.api + " " + test.attribute;
       (is_taken ? taken : refused).insert(key);
       const Value value = LuaValue(test.value);
-      if (value.AsMap() == nullptr) continue;
-      for (const auto& [sub_key, unused] : *value.AsMap()) (is_taken ? taken : refused).insert(key + "." + sub_key);
+      // A list of layouts has their sub-keys.
+      for (const Value& table : value.AsList() == nullptr ? Value::List{value} : *value.AsList()) {
+        if (table.AsMap() == nullptr) continue;
+        for (const auto& [sub_key, unused] : *table.AsMap()) (is_taken ? taken : refused).insert(key + "." + sub_key);
+      }
     }
   }
   for (const ReleaseFacts& facts : RealSchema().releases()) {

@@ -14,7 +14,7 @@ Axis Range(double low, double high, double step, bool whole = false) {
 }
 Axis Between(Axis::Kind kind, double low, double high) { return {"a", kind, {}, low, high, 1, false}; }
 
-TEST(Axis, OfARangeHasBothEndsAndValuesAsTheyAreWritten) {
+TEST(Axis, OfARangeIncludesBothEndsAndWritesValuesShort) {
   const Axis tenths = Range(0.1, 0.5, 0.1);
   ASSERT_EQ(CountOf(tenths), 5U);
   std::string values;
@@ -24,14 +24,14 @@ TEST(Axis, OfARangeHasBothEndsAndValuesAsTheyAreWritten) {
   EXPECT_EQ(CountOf(Range(3, 3, 1, true)), 1U);
 }
 
-TEST(Axis, RefusesWhatCannotBeMeant) {
+TEST(Axis, RefusesMistakes) {
   const auto problem = [](const Axis& axis) {
     const auto checked = CheckAxis(axis, {"s.lua", 3});
     return checked ? std::string() : checked.error().at(0).message;
   };
   EXPECT_EQ(problem(Range(0, 1, 0.3)), "axis a: steps of 0.3 from 0 to 1 do not land on the upper end");
   EXPECT_EQ(problem(Range(1, 0, 1)), "axis a: from 1 to 0 there is nothing");
-  EXPECT_EQ(problem(Range(0, 1, 0)), "axis a: the step is above 0, got 0");
+  EXPECT_EQ(problem(Range(0, 1, 0)), "axis a: the step must be above 0, got 0");
   EXPECT_EQ(problem({"a", Axis::Kind::kChoice, {}}), "axis a: there is no value to choose");
   EXPECT_EQ(problem({"a", Axis::Kind::kChoice, {Value(1), Value(2), Value(1)}}), "axis a: the value 1 is given twice");
   EXPECT_EQ(problem(Between(Axis::Kind::kLogUniform, 0, 1)),
@@ -42,7 +42,7 @@ TEST(Axis, RefusesWhatCannotBeMeant) {
             "axis a: its ends are no numbers: 0 to inf");
 }
 
-TEST(Axis, GivesEveryQuantisedValueTheSameShareOfTheUnitInterval) {
+TEST(Axis, MapsEqualSharesOfTheUnitIntervalToQuantisedValues) {
   const Axis axis = Range(0, 1, 0.25);
   std::map<double, int> seen;
   for (int i = 0; i < 1000; ++i) ++seen[*ValueFrom(axis, i / 1000.0).AsDouble()];
@@ -50,20 +50,20 @@ TEST(Axis, GivesEveryQuantisedValueTheSameShareOfTheUnitInterval) {
   for (const auto& [value, count] : seen) EXPECT_EQ(count, 200) << value;
 }
 
-TEST(Axis, DrawsNumbersThatCanBeTyped) {
+TEST(Axis, DrawsShortNumbers) {
   for (const Axis::Kind kind : {Axis::Kind::kUniform, Axis::Kind::kLogUniform}) {
     for (int i = 0; i < 1000; ++i) {
       const double drawn = *ValueFrom(Between(kind, 1e-5, 1e-3), i / 1000.0).AsDouble();
       EXPECT_LE(NumberText(drawn).size(), std::string("0.000123456").size()) << NumberText(drawn);
     }
   }
-  // Six digits would lead out of it.
+  // Rounding to six digits would leave the interval.
   const double narrow = *ValueFrom(Between(Axis::Kind::kUniform, 1.00000001, 1.00000002), 0.5).AsDouble();
   EXPECT_GE(narrow, 1.00000001);
   EXPECT_LT(narrow, 1.00000002);
 }
 
-TEST(Axis, StaysInsideItsEndsWhateverTheCoordinate) {
+TEST(Axis, StaysWithinItsBoundsForAnyCoordinate) {
   const double almost = std::nextafter(1.0, 0.0);
   for (const Axis::Kind kind : {Axis::Kind::kUniform, Axis::Kind::kLogUniform}) {
     const Axis axis = Between(kind, 1e-5, 1e-3);

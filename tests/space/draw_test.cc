@@ -23,18 +23,18 @@ TEST(Draw, IsAFunctionOfSeedTrialAndAxis) {
   EXPECT_EQ(draws.size(), 1600U);
 }
 
-// Sweeps that were begun with one version continue with the next: these numbers must not change.
-TEST(Draw, StaysTheSameFromReleaseToRelease) {
+// Sweeps started with one version continue with the next, so these numbers must not change.
+TEST(Draw, IsStableAcrossReleases) {
   EXPECT_EQ(Draw(0, 0, ""), 0.49125314762135985);
   EXPECT_EQ(Draw(7, 0, "lr"), 0.8936724281547223);
   EXPECT_EQ(Draw(7, 1, "lr"), 0.8382104034271841);
 }
 
-TEST(Draw, SpreadsEvenly) {
+TEST(Draw, IsUniform) {
   int tenth[10] = {};
   constexpr int kDraws = 20'000;
   for (std::uint64_t trial = 0; trial < kDraws; ++trial) ++tenth[static_cast<int>(Draw(1, trial, "lr") * 10)];
-  // Five standard deviations of 2,000.
+  // Tolerance: five standard deviations.
   for (const int count : tenth) EXPECT_NEAR(count, kDraws / 10, 5 * 42.5);
 }
 

@@ -37,7 +37,7 @@ std::vector<std::string> PointsOf(const Space& description, const SamplerChoice&
   return points;
 }
 
-TEST(Sampler, TriesEveryPointOfAGridOnce) {
+TEST(Sampler, VisitsEveryPointOfAGridOnce) {
   const auto points = PointsOf(kCounted, {});
   ASSERT_EQ(points.size(), 48U);
   EXPECT_EQ(points[5], "a=1, b=2");
@@ -57,7 +57,7 @@ TEST(Sampler, DrawsNoCountedPointTwice) {
   EXPECT_NE(PointsOf(kCounted, random), points);
 }
 
-TEST(Sampler, DealsTrialsToShardsSoThatEachIsInOne) {
+TEST(Sampler, AssignsEachTrialToOneShard) {
   for (const Kind kind : {Kind::kGrid, Kind::kRandom, Kind::kSobol}) {
     SamplerChoice all{kind, 30, 3};
     const auto together = PointsOf(kContinuous, all);
@@ -86,7 +86,7 @@ TEST(Sampler, SpreadsSobolPointsOverChoicesEvenly) {
   for (const auto& [value, count] : last) EXPECT_EQ(count, 16) << value;
 }
 
-TEST(Sampler, SaysWhatStandsAgainstIt) {
+TEST(Sampler, ReportsWhyASpaceIsUnsuitable) {
   using Lines = std::vector<std::string>;
   EXPECT_EQ(PointsOf(kContinuous, {}),
             Lines{"a grid needs discrete values, but there is lr in log_uniform(1e-05, 0.001)"});

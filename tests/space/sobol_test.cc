@@ -7,8 +7,8 @@
 namespace muster::testing {
 namespace {
 
-// The output of Joe and Kuo's own program for three dimensions of new-joe-kuo-6.21201.
-TEST(Sobol, GivesThePublishedPointsWithoutASeed) {
+// Expected: the output of Joe and Kuo's program for three dimensions of new-joe-kuo-6.21201.
+TEST(Sobol, MatchesThePublishedPointsWithoutASeed) {
   const std::vector<std::vector<double>> published = {{0, 0, 0},
                                                       {0.5, 0.5, 0.5},
                                                       {0.75, 0.25, 0.25},
@@ -31,7 +31,7 @@ TEST(Sobol, JumpsToAnyPoint) {
   for (const std::uint64_t i : {199U, 0U, 57U, 58U, 3U, 128U}) EXPECT_EQ(jumping.At(i), all[i]) << i;
 }
 
-TEST(Sobol, StaysEvenWhenItIsScrambledAndDiffersFromSeedToSeed) {
+TEST(Sobol, StaysStratifiedWhenScrambledAndDiffersBetweenSeeds) {
   constexpr std::size_t kPoints = 64;
   std::set<std::vector<double>> firsts;
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
@@ -46,7 +46,7 @@ TEST(Sobol, StaysEvenWhenItIsScrambledAndDiffersFromSeedToSeed) {
         strata[d].insert(static_cast<int>(point[d] * kPoints));
       }
     }
-    // One point in each of as many slices, in every dimension.
+    // Every slice of every dimension holds one point.
     for (const auto& slices : strata) EXPECT_EQ(slices.size(), kPoints);
   }
   EXPECT_EQ(firsts.size(), 3U);

@@ -1,9 +1,8 @@
-#include "space/space.h"
-
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "space/compiled_space.h"
 #include "space/draw.h"
 
 namespace muster::testing {
@@ -61,18 +60,18 @@ std::vector<std::string> AllOf(const CompiledSpace& space) {
 }
 using Lines = std::vector<std::string>;
 
-TEST(Space, TurnsTheLastAxisOfAProductFastest) {
+TEST(Space, VariesTheLastAxisOfAProductFastest) {
   const auto space = Compiled(Product({Choice("a", {1, 2}), Choice("b", {"x", "y", "z"})}));
   EXPECT_EQ(AllOf(space), (Lines{"a=1, b=x", "a=1, b=y", "a=1, b=z", "a=2, b=x", "a=2, b=y", "a=2, b=z"}));
   EXPECT_EQ(space.names(), (Lines{"a", "b"}));
 }
 
-TEST(Space, LetsAValueStandTwiceInAZip) {
+TEST(Space, AllowsAValueTwiceInAZip) {
   const auto space = Compiled(Zip({Choice("pp", {1, 2, 4}), Choice("tp", {8, 4, 4})}));
   EXPECT_EQ(AllOf(space), (Lines{"pp=1, tp=8", "pp=2, tp=4", "pp=4, tp=4"}));
 }
 
-TEST(Space, MovesPartsOfAZipTogether) {
+TEST(Space, VariesPartsOfAZipTogether) {
   const auto space = Compiled(Zip({Choice("pp", {1, 2, 4}), Choice("tp", {8, 4, 2})}));
   EXPECT_EQ(AllOf(space), (Lines{"pp=1, tp=8", "pp=2, tp=4", "pp=4, tp=2"}));
   EXPECT_EQ(space.dimensions(), Lines{"pp+tp"});
@@ -84,7 +83,7 @@ TEST(Space, ChainsPartsOfAUnion) {
             (Lines{"a=1, hosts=2", "a=1, hosts=4", "a=1, hosts=8", "a=2, hosts=2", "a=2, hosts=4", "a=2, hosts=8"}));
 }
 
-TEST(Space, HasNamesOnlyWhereTheirConditionHolds) {
+TEST(Space, HasConditionalNamesOnlyWhereTheConditionHolds) {
   const auto space = Compiled(Product({Choice("n", {1, 2}), Choice("optimizer", {"adam", "sgd", "lamb"}),
                                        When({{"optimizer", {"adam", "lamb"}}}, Choice("beta", {0.8, 0.9})),
                                        When({{"optimizer", {"sgd"}}}, Choice("momentum", {0.1, 0.2, 0.3}))}));
@@ -95,7 +94,7 @@ TEST(Space, HasNamesOnlyWhereTheirConditionHolds) {
   EXPECT_EQ(std::set<std::string>(points.begin(), points.end()).size(), points.size());
 }
 
-// Every index gives another point, whatever the space.
+// Every index must yield a different point.
 TEST(Space, CountsExactlyThePointsThatItHas) {
   const auto space = Compiled(Product(
       {Union({Zip({Choice("a", {1, 2}), Choice("b", {3, 4})}), Product({Choice("a", {5, 6}), Choice("b", {7, 8, 9})})}),
@@ -106,7 +105,7 @@ TEST(Space, CountsExactlyThePointsThatItHas) {
   EXPECT_EQ(std::set<std::string>(points.begin(), points.end()).size(), points.size());
 }
 
-TEST(Space, OfAnyHugeSizeIsArithmetic) {
+TEST(Space, OfHugeSizeIsNotEnumerated) {
   std::vector<Space> axes;
   for (int i = 0; i < 8; ++i) {
     Space axis;
@@ -137,7 +136,7 @@ TEST(Space, LeavesContinuousAxesToDraws) {
   EXPECT_EQ(PointText(drawn), "n=2, pp=2, tp=4");
 }
 
-TEST(Space, DrawsTheSameOfAnAxisWhateverStandsBesideIt) {
+TEST(Space, DrawsEachAxisIndependentlyOfTheOthers) {
   const auto small = Compiled(Product({LogUniform("lr", 1e-5, 1e-3)}));
   const auto large = Compiled(Product({Choice("n", {1, 2, 4}), LogUniform("lr", 1e-5, 1e-3), Choice("m", {1, 2})}));
   for (std::uint64_t trial = 0; trial < 20; ++trial) {
@@ -146,7 +145,7 @@ TEST(Space, DrawsTheSameOfAnAxisWhateverStandsBesideIt) {
   }
 }
 
-TEST(Space, RefusesWhatCannotBeMeantAndNamesIt) {
+TEST(Space, RefusesMistakesAndNamesThem) {
   EXPECT_EQ(ProblemOf(Product({Choice("a", {1}), Choice("a", {2})})), "a is given twice");
   EXPECT_EQ(ProblemOf(Zip({Choice("a", {1, 2}), Choice("b", {1, 2, 3})})), "zip: a has 2 values, and b has 3");
   EXPECT_EQ(ProblemOf(Zip({Choice("a", {1, 2}), LogUniform("lr", 1, 2)})), "zip: lr has no values to count");
@@ -162,12 +161,12 @@ TEST(Space, RefusesWhatCannotBeMeantAndNamesIt) {
   EXPECT_EQ(ProblemOf(deep), "spaces are nested too deeply");
 }
 
-TEST(PointId, IsOfNamesAndValuesAlone) {
+TEST(PointId, DependsOnNamesAndValuesAlone) {
   EXPECT_EQ(PointId({{"lr", 0.1}, {"n", 4}}).size(), 16U);
   EXPECT_EQ(PointId({{"lr", -0.0}}), PointId({{"lr", 0.0}}));
   EXPECT_NE(PointId({{"lr", 1}}), PointId({{"lr", "1"}}));
   EXPECT_NE(PointId({{"a", 1}}), PointId({{"b", 1}}));
-  // Folders of trials are called so: it stays the same from release to release. SHA-256 of "{lr = 0.1, n = 4}".
+  // Trial folders have this name, so it must be stable across releases. SHA-256 of "{lr = 0.1, n = 4}".
   EXPECT_EQ(PointId({{"lr", 0.1}, {"n", 4}}), "98f86259a074bb76");
 }
 

@@ -33,7 +33,7 @@ TEST(CgroupFolder, IsNothingWithoutVersionTwo) {
   EXPECT_EQ(CgroupFolder("0::/a\n", "24 1 0:22 / /proc rw - proc proc rw\n"), "");
 }
 
-TEST(CgroupFiles, AreReadAndWrittenAsTheKernelHasThem) {
+TEST(CgroupFiles, AreReadAndWrittenInTheKernelsFormat) {
   const TempDir folder;
   std::ofstream(folder / "cgroup.procs") << "12\n345\n";
   std::ofstream(folder / "cgroup.kill") << "";
@@ -48,7 +48,7 @@ TEST(CgroupFiles, AreReadAndWrittenAsTheKernelHasThem) {
   EXPECT_FALSE(RemoveCgroup(folder.path())) << "somebody is in it";
 }
 
-TEST(Cgroup, EndsWhatWasStartedInIt) {
+TEST(Cgroup, KillsProcessesStartedInIt) {
   auto group = Cgroup::MakeBelowOwn("muster-test-" + std::to_string(::getpid()));
   if (!group) GTEST_SKIP() << "no cgroup v2 that can be changed, with cgroup.kill";
   ASSERT_TRUE(group->Enter());
@@ -67,7 +67,7 @@ TEST(Cgroup, EndsWhatWasStartedInIt) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST(Cgroup, HoldsWhatIsBornInItAndNotWhoStartsIt) {
+TEST(Cgroup, ContainsItsChildrenButNotTheirStarter) {
   auto group = Cgroup::MakeBelowOwn("muster-test-" + std::to_string(::getpid()));
   if (!group) GTEST_SKIP() << "no cgroup v2 that can be changed, with cgroup.kill";
   for (const bool clone_pidfd : {true, false}) {
@@ -89,7 +89,7 @@ TEST(Cgroup, HoldsWhatIsBornInItAndNotWhoStartsIt) {
   }
 }
 
-TEST(Cgroup, IsEndedWithWhatWasBornInIt) {
+TEST(Cgroup, KillsProcessesBornInIt) {
   auto group = Cgroup::MakeBelowOwn("muster-test-" + std::to_string(::getpid()));
   if (!group) GTEST_SKIP() << "no cgroup v2 that can be changed, with cgroup.kill";
   Launcher launcher;
@@ -101,7 +101,7 @@ TEST(Cgroup, IsEndedWithWhatWasBornInIt) {
   EXPECT_TRUE(group->Kill());
   EXPECT_EQ(ReapAtEnd(spawned->ref()).code, SIGKILL);
 
-  // Some kernels end whatever is born in a group that has been killed; a launcher that says it can must be able to.
+  // Some kernels kill every process born in a group that was killed before; StartIn() must detect that.
   Launcher later;
   if (later.StartIn(group->Open())) {
     auto again = later.Spawn(spec);
@@ -114,7 +114,7 @@ TEST(Cgroup, IsEndedWithWhatWasBornInIt) {
   }
 }
 
-TEST(Cgroup, ThatIsGoneKeepsNothingFromBeingStarted) {
+TEST(Cgroup, ThatWasRemovedDoesNotPreventStarts) {
   auto group = Cgroup::MakeBelowOwn("muster-test-" + std::to_string(::getpid()));
   if (!group) GTEST_SKIP() << "no cgroup v2 that can be changed, with cgroup.kill";
   Launcher launcher;
@@ -130,7 +130,7 @@ TEST(Cgroup, ThatIsGoneKeepsNothingFromBeingStarted) {
   ReapAtEnd(spawned->ref());
 }
 
-TEST(Cgroup, IsNotStartedInWithoutTheMeans) {
+TEST(Cgroup, IsNotUsedWithoutCloneIntoCgroup) {
   Without without;
   without.Add(Mechanism::kCloneCgroup);
   Launcher launcher(MechanismsBut(without));

@@ -1,4 +1,4 @@
-// Tests the guard of one process: children that do not end, or are stopped.
+// Tests the guard of one process: children that do not exit, or are stopped.
 #include "spawn/guard/child_guard.h"
 
 #include <array>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kLong = 3'600'000;
 
-// A guard as the real ones are: a process of one thread with SIGCHLD and SIGTERM blocked, which is this one.
+// Sets up this process as a guard is: single-threaded, with SIGCHLD and SIGTERM blocked.
 class ChildGuard : public ::testing::Test {
  protected:
   ChildGuard() {
@@ -24,7 +24,7 @@ class ChildGuard : public ::testing::Test {
   }
   ~ChildGuard() override { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
-  // Once it has printed "ready".
+  // Returns once the child has printed "ready".
   pid_t Start(std::vector<std::string> verbs) {
     const UniqueFd out(::open((folder_ / "out").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     SpawnSpec spec;
@@ -43,31 +43,31 @@ class ChildGuard : public ::testing::Test {
   sigset_t before_ = {};
 };
 
-TEST_F(ChildGuard, TellsHowTheChildEnded) {
+TEST_F(ChildGuard, ReportsTheExitStatus) {
   const EndedProcess ended = GuardChild(Start({"print", "ready", "exit", "7"}), AsLongAsItLikes);
   EXPECT_FALSE(ended.signalled);
   EXPECT_EQ(ended.code, 7);
 }
 
-TEST_F(ChildGuard, PassesSigtermOn) {
+TEST_F(ChildGuard, ForwardsSigterm) {
   const pid_t child = Start({"on-term", "5", "print", "ready", "wait"});
   ::raise(SIGTERM);
   EXPECT_EQ(GuardChild(child, AsLongAsItLikes, kLong).code, 5);
 }
 
-TEST_F(ChildGuard, EndsAChildThatDoesNotEndByItself) {
+TEST_F(ChildGuard, KillsAChildThatIgnoresSigterm) {
   const pid_t child = Start({"ignore-term", "print", "ready", "wait"});
   ::raise(SIGTERM);
   EXPECT_EQ(GuardChild(child, AsLongAsItLikes, 50).code, SIGKILL);
 }
 
-TEST_F(ChildGuard, EndsAStoppedChildThatIsToEnd) {
+TEST_F(ChildGuard, KillsAStoppedChildOnRequest) {
   const pid_t child = Start({"print", "ready", "stop", "wait"});
   ::raise(SIGTERM);
   EXPECT_EQ(GuardChild(child, AsLongAsItLikes, 50).code, SIGKILL);
 }
 
-TEST_F(ChildGuard, EndsAChildThatIsStoppedForTooLong) {
+TEST_F(ChildGuard, KillsAChildThatStaysStoppedTooLong) {
   std::uint64_t asked = 0;
   const EndedProcess ended = GuardChild(
       Start({"print", "ready", "stop", "wait"}), [&] { return ++asked * 50; }, kLong);
@@ -76,7 +76,7 @@ TEST_F(ChildGuard, EndsAChildThatIsStoppedForTooLong) {
   EXPECT_EQ(asked, 1U);
 }
 
-TEST_F(ChildGuard, LeavesAChildAloneThatGoesOn) {
+TEST_F(ChildGuard, SparesAChildThatIsContinued) {
   const pid_t child = Start({"print", "ready", "stop", "exit", "3"});
   const EndedProcess ended = GuardChild(child, [&] {
     ::kill(child, SIGCONT);
@@ -86,7 +86,7 @@ TEST_F(ChildGuard, LeavesAChildAloneThatGoesOn) {
   EXPECT_EQ(ended.code, 3);
 }
 
-TEST_F(ChildGuard, TellsWhatItKilled) {
+TEST_F(ChildGuard, ReportsTheNumberOfKilledProcesses) {
   std::array<int, 2> ends = {};
   ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
   const UniqueFd read(ends[0]);

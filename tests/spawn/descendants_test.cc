@@ -12,7 +12,7 @@
 namespace muster::testing {
 namespace {
 
-// Starts a probe that prints "ready" when its descendants are there, and waits for that.
+// Starts a probe and waits until it prints "ready": its descendants exist then.
 class Descendants : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(BecomeSubreaper()); }
@@ -40,18 +40,18 @@ class Descendants : public ::testing::Test {
   Launcher launcher_;
 };
 
-TEST_F(Descendants, AreKilledAndReapedWhereverTheyHide) {
+TEST_F(Descendants, AreKilledAndReapedInEverySession) {
   StartAndAwaitReady({"ignore-term", "child", "session", "daemon"});
   ASSERT_EQ(ProcessesWith(token_).size(), 4U);
   const KillReport report = KillDescendants({});
   EXPECT_EQ(report.killed, 4U);
-  EXPECT_EQ(report.reaped, 5U);  // with the one that orphaned the daemon
+  EXPECT_EQ(report.reaped, 5U);  // includes the parent of the daemon
   EXPECT_TRUE(report.left.empty());
   EXPECT_TRUE(ProcessesWith(token_).empty());
   EXPECT_TRUE(NoChildIsLeft());
 }
 
-TEST_F(Descendants, AreSparedIfTheyAreToBeKept) {
+TEST_F(Descendants, AreSparedIfListedToKeep) {
   const Spawned kept = StartAndAwaitReady({"child"});
   StartAndAwaitReady({"daemon"});
   const auto identity = Identify(kept.pid);
@@ -64,7 +64,7 @@ TEST_F(Descendants, AreSparedIfTheyAreToBeKept) {
   EXPECT_TRUE(NoChildIsLeft());
 }
 
-TEST_F(Descendants, AreNotSparedForHavingTheNumberOfOneThatWas) {
+TEST_F(Descendants, AreNotSparedForAReusedPid) {
   const Spawned stranger = StartAndAwaitReady({});
   auto identity = Identify(stranger.pid);
   ASSERT_TRUE(identity);
@@ -73,7 +73,7 @@ TEST_F(Descendants, AreNotSparedForHavingTheNumberOfOneThatWas) {
   EXPECT_TRUE(NoChildIsLeft());
 }
 
-TEST_F(Descendants, AreCountedAsReapedOnlyIfTheyHadEndedBefore) {
+TEST_F(Descendants, AreCountedAsReapedOnlyIfAlreadyExited) {
   const Spawned ended = StartAndAwaitReady({});
   ::kill(ended.pid, SIGKILL);
   ASSERT_TRUE(AwaitReadable(ended.pidfd.get()));
@@ -82,7 +82,7 @@ TEST_F(Descendants, AreCountedAsReapedOnlyIfTheyHadEndedBefore) {
   EXPECT_EQ(report.reaped, 1U);
 }
 
-TEST_F(Descendants, OfAForkBombAreAllEnded) {
+TEST_F(Descendants, OfAForkBombAreAllKilled) {
   const std::string path = folder_ / "bomb";
   for (int trial = 0; trial < 5; ++trial) {
     SpawnSpec spec;

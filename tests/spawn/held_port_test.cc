@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// A server as most are: SO_REUSEADDR, bound to loopback, listening.
+// A typical server: SO_REUSEADDR, bound to loopback, listening.
 UniqueFd Listen(std::uint16_t number, bool reuse = true) {
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int one = reuse ? 1 : 0;
@@ -26,7 +26,7 @@ UniqueFd Listen(std::uint16_t number, bool reuse = true) {
   return socket;
 }
 
-TEST(HeldPort, IsChosenOutsideTheRangesThatOthersUse) {
+TEST(HeldPort, IsChosenOutsideReservedRanges) {
   std::set<std::uint16_t> taken;
   for (int i = 0; i < 50; ++i) {
     const auto held = HoldAnyPort(taken);
@@ -38,7 +38,7 @@ TEST(HeldPort, IsChosenOutsideTheRangesThatOthersUse) {
   }
 }
 
-TEST(HeldPort, CannotBeTakenWhileItIsHeldAndCanBeAfterwards) {
+TEST(HeldPort, CannotBeBoundUntilReleased) {
   auto held = HoldAnyPort({});
   ASSERT_TRUE(held) << held.error();
   EXPECT_FALSE(Listen(held->number, false));
@@ -49,13 +49,13 @@ TEST(HeldPort, CannotBeTakenWhileItIsHeldAndCanBeAfterwards) {
   EXPECT_TRUE(Listen(held->number, false));
 }
 
-TEST(HeldPort, CanBeListenedOnByAServerThatReusesAddresses) {
+TEST(HeldPort, CanBeUsedByAServerWithReuseAddress) {
   const auto held = HoldAnyPort({});
   ASSERT_TRUE(held);
   EXPECT_TRUE(Listen(held->number));
 }
 
-TEST(HeldPort, IsRefusedIfSomebodyListensThere) {
+TEST(HeldPort, IsRefusedIfAnotherSocketListens) {
   std::uint16_t number = 0;
   {
     const auto free = HoldAnyPort({});
@@ -71,7 +71,7 @@ TEST(HeldPort, IsRefusedIfSomebodyListensThere) {
   EXPECT_FALSE(TryHoldPort(number));
 }
 
-TEST(HeldPort, IsNotRefusedForConnectionsOfThePast) {
+TEST(HeldPort, IsNotRefusedForClosedConnections) {
   std::uint16_t number = 0;
   {
     const auto free = HoldAnyPort({});

@@ -17,10 +17,10 @@ TEST(InnermostPid, IsTheLastNumberOfItsLine) {
   EXPECT_EQ(InnermostPid(""), std::nullopt);
 }
 
-TEST(NamespaceError, NamesTheStageTheReasonAndWhatLimitsIt) {
+TEST(NamespaceError, NamesTheStageTheReasonAndTheLimit) {
   const std::string text = NamespaceErrorText({"unshare", EPERM});
-  EXPECT_TRUE(text.starts_with("a PID namespace cannot be made: unshare: Operation not permitted")) << text;
-  EXPECT_EQ(NamespaceErrorText({"proc", EPERM}), "a PID namespace cannot be made: proc: Operation not permitted");
+  EXPECT_TRUE(text.starts_with("a PID namespace cannot be created: unshare: Operation not permitted")) << text;
+  EXPECT_EQ(NamespaceErrorText({"proc", EPERM}), "a PID namespace cannot be created: proc: Operation not permitted");
 }
 
 }  // namespace

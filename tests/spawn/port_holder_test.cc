@@ -23,7 +23,7 @@ std::string Line(const std::string& local, const std::string& state, const std::
          inode + " 1 0000000000000000 100 0 0 10 0\n";
 }
 
-TEST(TcpTable, IsRead) {
+TEST(TcpTable, IsParsed) {
   const std::string six = "00000000000000000000000001000000";
   EXPECT_EQ(
       ParseTcpTable(std::string(kHeading) + Line("0100007F:1F90", "0A", "424242") + Line("0100007F:FFFF", "01", "7") +
@@ -32,7 +32,7 @@ TEST(TcpTable, IsRead) {
           {8080, State::kListening, 1000, 424242}, {65535, State::kOther, 1000, 7}, {1024, State::kPast, 1000, 0}}));
 }
 
-TEST(TcpTable, LinesThatCannotBeReadArePassedOver) {
+TEST(TcpTable, SkipsMalformedLines) {
   const std::string good = Line("0100007F:1F90", "0A", "424242");
   for (const std::string& bad :
        {std::string("\n"), std::string("0"), std::string("   0: 0100007F:1F90 00000000:0000"), std::string(5000, ':'),
@@ -59,7 +59,7 @@ class AServer : public ::testing::Test {
 };
 
 TEST_F(AServer, IsFoundWhenItListens) {
-  EXPECT_EQ(Find(0).kind, Kind::kNobody) << "bound only: no table knows";
+  EXPECT_EQ(Find(0).kind, Kind::kNone) << "bound only: no table knows";
   EXPECT_FALSE(Listeners().contains(held_.number));
   ASSERT_EQ(::listen(held_.socket.get(), 1), 0);
   const PortHolder stranger = Find(0);
@@ -71,7 +71,7 @@ TEST_F(AServer, IsFoundWhenItListens) {
   EXPECT_FALSE(HasSocket(1, Listeners().at(held_.number)));
 }
 
-TEST_F(AServer, IsOursBelowTheGivenProcess) {
+TEST_F(AServer, IsOwnIfItDescendsFromTheGivenProcess) {
   ASSERT_EQ(::listen(held_.socket.get(), 1), 0);
   EXPECT_EQ(Find(::getpid()).kind, Kind::kOurs);
   EXPECT_EQ(Find(::getppid()).kind, Kind::kOurs);

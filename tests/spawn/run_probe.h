@@ -23,7 +23,7 @@ struct ProbeRun {
   EndedProcess ended;
 };
 
-// stdout goes to a file; the rest of `spec` is taken as it is, argv[0] excepted.
+// Redirects stdout to a file and replaces argv; uses the rest of `spec` unchanged.
 inline std::optional<ProbeRun> RunProbe(Launcher& launcher, SpawnSpec spec, std::vector<std::string> verbs) {
   const TempDir folder;
   const std::string path = folder / "out";

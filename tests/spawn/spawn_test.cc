@@ -43,7 +43,7 @@ SpawnSpec Command(std::vector<std::string> argv) {
   return spec;
 }
 
-// --- what a child finds, whatever the kernel offers --------------------------------------------------
+// --- a child's environment, descriptors and signals, with every kernel mechanism -----------------------
 
 class SpawnWith : public ::testing::TestWithParam<Mechanisms> {};
 
@@ -61,12 +61,12 @@ INSTANTIATE_TEST_SUITE_P(Kernels, SpawnWith,
                                                .clone_pidfd = false, .close_range = false, .clone_files = false}),
                          MechanismsName);
 
-TEST_P(SpawnWith, SaysWhichMechanismsAreInUse) {
+TEST_P(SpawnWith, ReportsTheMechanismsInUse) {
   Launcher launcher(GetParam());
   ASSERT_TRUE(RunProbe(launcher, {}, {"exit", "0"}));
   const auto names = MechanismNames(launcher.mechanisms());
   const auto has = [&names](const char* name) { return std::find(names.begin(), names.end(), name) != names.end(); };
-  // What the kernel refuses comes on top of what was switched off.
+  // Mechanisms that the kernel lacks add to those that the test switched off.
   EXPECT_TRUE(GetParam().pidfd || has("sigchld"));
   EXPECT_TRUE(!GetParam().pidfd || GetParam().clone_pidfd || has("pidfd-open"));
   EXPECT_TRUE(GetParam().close_range || has("proc-fd"));
@@ -87,8 +87,8 @@ TEST_P(SpawnWith, PassesArgumentsAndEnvironmentByteForByte) {
   EXPECT_EQ(json::parse(run->lines[1]), json({ProbePath(), "env", "args", "--", "", "a\nb", "'\"$(id)", "größe"}));
 }
 
-TEST_P(SpawnWith, GivesTheNamedDescriptorsAndNoOthers) {
-  // Inheritable on purpose, and many, in low and high numbers.
+TEST_P(SpawnWith, PassesOnlyTheNamedDescriptors) {
+  // Many inheritable descriptors with low and high numbers.
   std::vector<UniqueFd> foreign;
   for (int i = 0; i < 40; ++i) foreign.emplace_back(::open("/dev/zero", O_RDONLY));
   foreign.emplace_back(::fcntl(foreign.front().get(), F_DUPFD, 700));
@@ -96,7 +96,7 @@ TEST_P(SpawnWith, GivesTheNamedDescriptorsAndNoOthers) {
   const TempDir folder;
   std::vector<UniqueFd> passed;
   SpawnSpec spec;
-  // Targets 3 to 6 are where the launcher keeps its own descriptors: they must not get in each other's way.
+  // The launcher keeps its own descriptors at 3 to 6: targets with these numbers must not collide with them.
   for (const int target : {6, 3, 5, 4, 40}) {
     const std::string path = WriteFile(folder / std::to_string(target), "", 0600);
     passed.emplace_back(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -132,11 +132,11 @@ TEST_P(SpawnWith, ResetsSignalsThatTheParentIgnoresOrBlocks) {
   for (const int signal : {SIGPIPE, SIGCHLD, SIGRTMIN + 3}) std::signal(signal, SIG_DFL);
   ASSERT_TRUE(run);
   EXPECT_EQ(json::parse(run->lines.at(0)), (json{{"SigBlk", "0000000000000000"}, {"SigIgn", "0000000000000000"}}));
-  // With SIGCHLD ignored the kernel would have thrown the status away.
+  // If SIGCHLD were ignored the kernel would discard the status.
   EXPECT_EQ(run->ended.code, 7);
 }
 
-TEST_P(SpawnWith, LeavesNothingBehindWhenItFails) {
+TEST_P(SpawnWith, LeaksNothingOnFailure) {
   Launcher launcher(GetParam());
   ASSERT_TRUE(RunProbe(launcher, {}, {"exit", "0"}));
   const std::size_t before = OpenDescriptors();
@@ -168,7 +168,7 @@ TEST_P(SpawnWith, StartsTheProcessInItsOwnGroupOrSession) {
   EXPECT_EQ(ids["session"], ids["pid"]);
 }
 
-TEST_P(SpawnWith, KeepsNoEndOfAPipeOpen) {
+TEST_P(SpawnWith, KeepsNoPipeOpen) {
   std::array<int, 2> ends = {};
   ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
   const UniqueFd out(ends[0]);
@@ -180,7 +180,7 @@ TEST_P(SpawnWith, KeepsNoEndOfAPipeOpen) {
   ASSERT_TRUE(spawned);
   std::string text;
   std::array<char, 64> buffer = {};
-  // Ends only if the launcher does not hold the other end.
+  // Ends only if the launcher has closed its writing end.
   while (AwaitReadable(out.get())) {
     const ssize_t size = ::read(out.get(), buffer.data(), buffer.size());
     if (size <= 0) break;
@@ -213,7 +213,7 @@ TEST(Spawn, SetsLimitsAndFolder) {
   EXPECT_EQ(run->lines, (std::vector<std::string>{"\"" + folder.path() + "\"", "64"}));
 }
 
-TEST(Spawn, LooksProgramsUpOnTheChildsPathThenInFurtherFolders) {
+TEST(Spawn, SearchesTheChildsPathThenFurtherFolders) {
   const TempDir folder;
   std::filesystem::create_directory(folder / "first");
   std::filesystem::create_directory(folder / "last");
@@ -228,7 +228,7 @@ TEST(Spawn, LooksProgramsUpOnTheChildsPathThenInFurtherFolders) {
   ASSERT_TRUE(spawned) << SpawnErrorText(spawned.error());
   ASSERT_TRUE(AwaitReadable(spawned->pidfd.get()));
   EXPECT_EQ(Reap(spawned->pidfd.get())->code, 5);
-  // A relative path is seen from the child's folder.
+  // A relative path is resolved in the child's working directory.
   spec = Command({"last/tool", "exit", "6"});
   spec.cwd = folder.path();
   spawned = launcher.Spawn(spec);
@@ -245,7 +245,7 @@ TEST(SpawnFailure, NamesEveryStage) {
   EXPECT_EQ(SpawnStageName(SpawnStage::kExec), "exec");
 }
 
-TEST(SpawnFailure, TellsAMissingProgramWithThePathThatWasSearched) {
+TEST(SpawnFailure, ReportsAMissingProgramWithTheSearchedPath) {
   SpawnSpec spec = Command({"no-such-tool"});
   spec.env = {"PATH=/one:/two"};
   spec.search_dirs = {"/three"};
@@ -254,7 +254,7 @@ TEST(SpawnFailure, TellsAMissingProgramWithThePathThatWasSearched) {
   EXPECT_EQ(ErrorOf(Command({"/no/such/tool"})), (SpawnError{SpawnStage::kExec, ENOENT, "\"/no/such/tool\""}));
 }
 
-TEST(SpawnFailure, TellsWhatIsNotExecutableFromWhatIsADirectory) {
+TEST(SpawnFailure, DistinguishesNonExecutableFilesFromDirectories) {
   const TempDir folder;
   const std::string file = WriteFile(folder / "file", "", 0600);
   EXPECT_EQ(ErrorOf(Command({file})), (SpawnError{SpawnStage::kExec, EACCES, "\"" + file + "\" is not executable"}));
@@ -266,7 +266,7 @@ TEST(SpawnFailure, TellsWhatIsNotExecutableFromWhatIsADirectory) {
   EXPECT_EQ(ErrorOf(spec).error, EACCES);
 }
 
-TEST(SpawnFailure, DoesNotHandAScriptWithoutInterpreterToAShell) {
+TEST(SpawnFailure, DoesNotRunAScriptWithoutInterpreterInAShell) {
   const TempDir folder;
   const std::string script = WriteFile(folder / "script", "touch " + (folder / "touched") + "\n", 0755);
   const SpawnError error = ErrorOf(Command({script}));
@@ -284,16 +284,16 @@ TEST(SpawnFailure, NamesAMissingInterpreter) {
   EXPECT_NE(error.detail.find("/no/such/python\""), std::string::npos) << error.detail;
 }
 
-TEST(SpawnFailure, TellsAMissingDirectoryAsSuch) {
+TEST(SpawnFailure, NamesAMissingWorkingDirectory) {
   SpawnSpec spec = Command({"/bin/true"});
   spec.cwd = "/no/such/folder";
   EXPECT_EQ(ErrorOf(spec), (SpawnError{SpawnStage::kDirectory, ENOENT, "\"/no/such/folder\""}));
-  // The folder is to blame also where the program was to be found in it.
+  // The working directory is named as the cause even if the program would be found in it.
   spec.argv = {"./train.sh"};
   EXPECT_EQ(ErrorOf(spec), (SpawnError{SpawnStage::kDirectory, ENOENT, "\"/no/such/folder\""}));
 }
 
-TEST(SpawnFailure, CountsTheBytesOfAnArgumentListThatIsTooLong) {
+TEST(SpawnFailure, ReportsTheSizeOfATooLongArgumentList) {
   SpawnSpec spec = Command({"/bin/true", std::string(131'072, 'x')});
   const SpawnError error = ErrorOf(spec);
   EXPECT_EQ(error.error, E2BIG);
@@ -301,7 +301,7 @@ TEST(SpawnFailure, CountsTheBytesOfAnArgumentListThatIsTooLong) {
   EXPECT_NE(error.detail.find("the longest of 131073 bytes"), std::string::npos) << error.detail;
 }
 
-TEST(SpawnFailure, NamesTheLimitThatIsRefused) {
+TEST(SpawnFailure, NamesTheRefusedLimit) {
   SpawnSpec spec = Command({"/bin/true"});
   spec.limits = {{RLIMIT_CORE, {0, 0}}, {RLIMIT_NOFILE, {20, 10}}};
   const SpawnError error = ErrorOf(spec);
@@ -310,13 +310,13 @@ TEST(SpawnFailure, NamesTheLimitThatIsRefused) {
   EXPECT_EQ(error.detail, "resource " + std::to_string(RLIMIT_NOFILE) + " to 20 (hard 10)");
 }
 
-TEST(SpawnFailure, NamesCoresOfWhichThereIsNone) {
+TEST(SpawnFailure, NamesNonexistentCores) {
   SpawnSpec spec = Command({"/bin/true"});
   spec.cores = {60'000, 60'001};
   EXPECT_EQ(ErrorOf(spec), (SpawnError{SpawnStage::kAffinity, EINVAL, "cores 60000-60001"}));
 }
 
-TEST(SpawnFailure, NamesTheDescriptorThatIsNotOpen) {
+TEST(SpawnFailure, NamesAClosedDescriptor) {
   SpawnSpec spec = Command({"/bin/true"});
   spec.stdout_fd = 999;
   EXPECT_EQ(ErrorOf(spec), (SpawnError{SpawnStage::kDescriptors, EBADF, "descriptor 999"}));
@@ -325,13 +325,13 @@ TEST(SpawnFailure, NamesTheDescriptorThatIsNotOpen) {
   EXPECT_EQ(ErrorOf(spec), (SpawnError{SpawnStage::kDescriptors, EINVAL, "descriptor 0 as 5"}));
 }
 
-TEST(SpawnFailure, NamesAParentDeathSignalThatIsNone) {
+TEST(SpawnFailure, NamesAnInvalidParentDeathSignal) {
   SpawnSpec spec = Command({"/bin/true"});
   spec.parent_death_signal = 65;
   EXPECT_EQ(ErrorOf(spec), (SpawnError{SpawnStage::kParentDeath, EINVAL, "signal 65"}));
 }
 
-TEST(SpawnFailure, SaysHowManyDescriptorsAreAllowedWhenThereAreNoneLeft) {
+TEST(SpawnFailure, ReportsTheDescriptorLimitWhenItIsReached) {
   rlimit before = {};
   ::getrlimit(RLIMIT_NOFILE, &before);
   rlimit few = before;
@@ -344,7 +344,7 @@ TEST(SpawnFailure, SaysHowManyDescriptorsAreAllowedWhenThereAreNoneLeft) {
   EXPECT_EQ(spawned.error(), (SpawnError{SpawnStage::kDescriptors, EMFILE, "RLIMIT_NOFILE is 3"}));
 }
 
-TEST(SpawnFailure, RefusesZeroBytesInsteadOfCuttingStringsShort) {
+TEST(SpawnFailure, RefusesZeroBytesInStrings) {
   const SpawnError error = ErrorOf(Command({"/bin/true", std::string("a\0b", 3)}));
   EXPECT_EQ(error.stage, SpawnStage::kExec);
   EXPECT_EQ(error.error, EINVAL);

@@ -1,5 +1,5 @@
-// Tests activation on a host: its variables reach the processes, with precedence between inherited ones and the
-// recipe's; if it fails or takes too long, nothing starts and nothing is left.
+// Tests activation on a host: its variables reach the processes and rank between inherited ones and the recipe's; if it
+// fails or times out, nothing starts and no process remains.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -23,19 +23,19 @@ class Activation : public ::testing::Test {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << content;
   }
-  // A step that does not end, and has started what is hard to get rid of.
+  // Adds a step that hangs and has started processes that resist signals.
   static void PutHanging(const StartedMuster& muster) {
     Put(muster, "up", "");
     Put(muster, "hangs.sh",
         MUSTER_TESTS_DIR "/probe ignore-term child session daemon print up wait >> '" + (muster / "up") + "'");
   }
-  // Returns once it hangs.
+  // Returns once the step hangs.
   static void StartHanging(StartedMuster& muster) {
     PutHanging(muster);
     muster.Start();
     ASSERT_TRUE(AwaitLine(muster / "up", "up"));
   }
-  // What the probe of a log found as its environment.
+  // Returns the environment that a probe printed to a log.
   static json EnvironmentIn(const StartedMuster& muster, const std::string& log) {
     const json entries = json::parse(StartedMuster::Content(muster.run_dir() + "/logs/" + log), nullptr, false);
     EXPECT_TRUE(entries.is_array());
@@ -49,7 +49,7 @@ class Activation : public ::testing::Test {
   static json Report(const StartedMuster& muster) {
     return json::parse(StartedMuster::Content(muster.run_dir() + "/report.json"), nullptr, false);
   }
-  // Where the run's folder is checked by the rules of the documents.
+  // Expects that the run directory passes check_run.py and that no process remains.
   static void ExpectSound(const StartedMuster& muster) {
     Command command;
     command.argv = {"/usr/bin/python3", MUSTER_SOURCE_DIR "/tests/support/check_run.py", muster.run_dir()};
@@ -59,7 +59,7 @@ class Activation : public ::testing::Test {
   }
 };
 
-TEST_F(Activation, ReachesProcessesAboveWhatIsInheritedAndBelowTheRecipe) {
+TEST_F(Activation, RanksBetweenInheritedVariablesAndTheRecipe) {
   StartedMuster muster(R"(
     job:activate { source = muster.here "set_env.sh", module = "cuda/12", conda = "train" }
     job:env { OF_JOB = "job", UNSET_BY_JOB = muster.unset }
@@ -103,7 +103,7 @@ cd /)");
   ExpectSound(muster);
 }
 
-TEST_F(Activation, LeavesNothingThatAContractRemoves) {
+TEST_F(Activation, SetsNoVariableThatAContractRemoves) {
   StartedMuster muster(R"(
     job:activate { source = muster.here "set_env.sh" }
     job:workers { count = 1, command = { probe, "env" } })",
@@ -135,7 +135,7 @@ TEST_F(Activation, StartsNothingIfAStepFails) {
   ExpectSound(muster);
 }
 
-TEST_F(Activation, EndsAStepThatHangsWithAllItStarted) {
+TEST_F(Activation, KillsAHungStepWithAllItsProcesses) {
   StartedMuster muster(R"(
     job:activate { source = muster.here "hangs.sh" }
     job:workers { count = 1, command = { probe, "exit", "0" } })",
@@ -147,7 +147,7 @@ TEST_F(Activation, EndsAStepThatHangsWithAllItStarted) {
   ExpectSound(muster);
 }
 
-TEST_F(Activation, IsEndedWithTheRun) {
+TEST_F(Activation, IsStoppedWithTheRun) {
   StartedMuster muster(R"(
     job:activate { source = muster.here "hangs.sh" }
     job:workers { count = 1, command = { probe, "exit", "0" } })");
@@ -158,7 +158,7 @@ TEST_F(Activation, IsEndedWithTheRun) {
   ExpectSound(muster);
 }
 
-TEST_F(Activation, IsEndedIfTheHeadIsKilled) {
+TEST_F(Activation, IsStoppedIfTheHeadIsKilled) {
   StartedMuster muster(R"(
     job:activate { source = muster.here "hangs.sh" }
     job:workers { count = 1, command = { probe, "exit", "0" } })");
@@ -168,7 +168,7 @@ TEST_F(Activation, IsEndedIfTheHeadIsKilled) {
   EXPECT_TRUE(muster.Left().empty());
 }
 
-TEST_F(Activation, TellsInTheForegroundWhatFailedForTheBackground) {
+TEST_F(Activation, ReportsFailuresOfABackgroundRunInTheForeground) {
   StartedMuster muster(R"(
     job:activate { source = muster.here "set_env.sh" }
     job:workers { count = 1, command = { probe, "env" } })");

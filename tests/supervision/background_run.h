@@ -1,5 +1,4 @@
-// A run in the background, as started by `muster run --detach`, and access to its state. Cleans up after a failed
-// test.
+// A run in the background, started by `muster run --detach`, and its state. Cleans up after a failed test.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +17,16 @@
 
 namespace muster::testing {
 
-// A folder with a recipe whose `body` may name `probe`.
+// A folder with a recipe; its `body` may use `probe`.
 class BackgroundRun : public ::testing::Test, public RunFolder {
  protected:
   ~BackgroundRun() override {
     if (::faccessat(AT_FDCWD, RunDir().c_str(), F_OK, 0) == 0) Muster({"stop", RunDir(), "--now", "--wait"});
-    AwaitNothingLeft();  // a head lets its folder go a moment before it is gone itself
-    // A head that could not be asked to end is ended all the same, and its agent ends the rest.
+    AwaitNothingLeft();  // a head releases its folder a moment before it exits
+    // Kills a head that could not be asked to stop; its agent stops the rest.
     for (const pid_t left : ProcessesWith(Folder())) {
       const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
-      if (!process) continue;  // it has ended since
+      if (!process) continue;  // it has exited meanwhile
       ADD_FAILURE() << "process " << left << " is left";
       ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
       AwaitReadable(process.get());
@@ -54,7 +53,7 @@ class BackgroundRun : public ::testing::Test, public RunFolder {
     return {};
   }
 
-  // A connection to the control socket, whatever the length of its path.
+  // Connects to the control socket, whatever the length of its path.
   UniqueFd Connect() const {
     const UniqueFd folder(::open(RunDir().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -68,7 +67,7 @@ class BackgroundRun : public ::testing::Test, public RunFolder {
   static void Say(const UniqueFd& socket, const std::string& text) {
     EXPECT_EQ(::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
   }
-  // The next line; empty at the end.
+  // Returns the next line; empty at the end.
   static std::string Hear(const UniqueFd& socket) {
     std::string line;
     for (char c = 0; AwaitReadable(socket.get()) && ::read(socket.get(), &c, 1) == 1;) {

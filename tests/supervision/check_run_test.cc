@@ -1,5 +1,4 @@
-// Tests the independent checker of run directories. (tools/run-tests applies it to every run directory of the test
-// suite.)
+// Tests tests/support/check_run.py, which tools/run-tests applies to every run directory of the suite.
 #include <filesystem>
 
 #include "supervision/started_muster.h"
@@ -20,7 +19,7 @@ class CheckRun : public ::testing::Test {
     ASSERT_EQ(muster_.End(), 1) << muster_.Output();
     const CommandResult well = Check(muster_.run_dir());
     ASSERT_EQ(well.exit_code, 0) << well.out << well.err;
-    // The suite's own check must not see what is spoilt here.
+    // Hides the damaged directory from the suite's own check.
     std::filesystem::rename(muster_.run_dir(), spoilt_ / "run");
   }
   void TearDown() override { std::filesystem::remove(Journal()); }
@@ -42,27 +41,27 @@ class CheckRun : public ::testing::Test {
   TempDir spoilt_;
 };
 
-TEST_F(CheckRun, SeesAFlippedByte) {
+TEST_F(CheckRun, DetectsAFlippedByte) {
   Rewrite(Journal(), "\"code\":3", "\"code\":4");
   ExpectProblem("the checksum does not fit");
 }
 
-TEST_F(CheckRun, SeesAReportThatTellsAnotherEnd) {
+TEST_F(CheckRun, DetectsAReportWithAnotherOutcome) {
   Rewrite(spoilt_ / "run/report.json", "\"exit_code\": 3", "\"exit_code\": 4");
   ExpectProblem("I4: the report tells another end");
 }
 
-TEST_F(CheckRun, SeesAMissingLog) {
+TEST_F(CheckRun, DetectsAMissingLog) {
   std::filesystem::remove(spoilt_ / "run/logs/worker.1.0.log");
   ExpectProblem("I5: worker.1.0.log is missing");
 }
 
-TEST_F(CheckRun, SeesAFileThatOthersCanRead) {
+TEST_F(CheckRun, DetectsAFileThatOthersCanRead) {
   std::filesystem::permissions(spoilt_ / "run/plan.json", std::filesystem::perms(0644));
   ExpectProblem("plan.json is not a file of mode 0600");
 }
 
-TEST_F(CheckRun, SeesAFileThatNoPageTellsOf) {
+TEST_F(CheckRun, DetectsAnUndocumentedFile) {
   std::ofstream(spoilt_ / "run/logs/worker.0.txt") << "x";
   ExpectProblem("docs/run_directory.md does not tell of logs/worker.0.txt");
 }

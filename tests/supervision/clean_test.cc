@@ -1,5 +1,5 @@
-// Tests killing head and agent together: their guard kills what they leave. If the guard was killed too, muster clean
-// finds and kills exactly these processes.
+// Tests killing head and agent together: their guard kills the remaining processes. If the guard was killed too, muster
+// clean finds and kills exactly these processes.
 #include <filesystem>
 
 #include "supervision/started_muster.h"
@@ -9,19 +9,19 @@ namespace {
 
 using nlohmann::json;
 
-// Two workers with children that no parent-death signal reaches; each opens its FIFO when they are there.
+// Two workers with children that have no parent-death signal; each opens its FIFO when its children are running.
 constexpr const char* kDaemons = R"(
   job:workers { count = 2, each = function(process)
     process.command = { probe, "session", "daemon", "file", folder .. "/up" .. process.index, "wait" }
   end })";
 
-// The other ends of the FIFOs: closed too early, they would end the workers by SIGPIPE.
+// Kept open: otherwise the workers would be killed by SIGPIPE.
 using Fifos = std::vector<UniqueFd>;
 
 void StartWhole(StartedMuster& muster, Fifos& fifos) {
   for (const char* name : {"up0", "up1"}) ASSERT_EQ(::mkfifo((muster / name).c_str(), 0600), 0);
   muster.Start();
-  // Opening waits for the other side.
+  // open() waits for the other side.
   for (const char* name : {"up0", "up1"}) {
     ASSERT_TRUE(fifos.emplace_back(::open((muster / name).c_str(), O_RDONLY | O_CLOEXEC)));
   }
@@ -31,7 +31,7 @@ pid_t AgentOf(const StartedMuster& muster) { return muster.Journal("agent_connec
 pid_t GuardOf(const StartedMuster& muster) { return ParentOf(AgentOf(muster)); }
 
 void KillAtOnce(StartedMuster& muster, const std::vector<pid_t>& more) {
-  // Else one could still act on the other's end.
+  // Stopped first, so that neither can react to the other's end.
   ::kill(muster.head(), SIGSTOP);
   for (const pid_t pid : more) ::kill(pid, SIGSTOP);
   for (const pid_t pid : more) ::kill(pid, SIGKILL);
@@ -56,7 +56,7 @@ TEST(DoubleKill, LeavesNothing) {
   EXPECT_TRUE(group.empty() || !std::filesystem::exists(group)) << group;
 }
 
-TEST(Clean, EndsWhatATripleKillLeft) {
+TEST(Clean, KillsProcessesLeftByATripleKill) {
   StartedMuster muster(kDaemons);
   Fifos fifos;
   StartWhole(muster, fifos);
@@ -67,7 +67,7 @@ TEST(Clean, EndsWhatATripleKillLeft) {
   }
   EXPECT_FALSE(muster.Left().empty()) << "there is nothing to clean";
 
-  // The same program without the run's mark stays.
+  // A process of the same program without the run's mark must survive.
   Launcher launcher;
   SpawnSpec spec;
   spec.argv = {std::string(MUSTER_TESTS_DIR) + "/probe", "wait"};
@@ -80,7 +80,7 @@ TEST(Clean, EndsWhatATripleKillLeft) {
   EXPECT_GE(json::parse(dry.out)["runs"][0]["found"].size(), 4U) << dry.out;
   EXPECT_GE(muster.Left().size(), 4U) << "a dry run ends nothing";
 
-  // They ignore SIGTERM.
+  // The processes ignore SIGTERM.
   const CommandResult cleaned = muster.Muster({"clean", run, "--grace", "100ms", "--json"});
   EXPECT_EQ(cleaned.exit_code, 0) << cleaned.err;
   const json told = json::parse(cleaned.out)["runs"][0];
@@ -98,7 +98,7 @@ TEST(Clean, EndsWhatATripleKillLeft) {
   ReapAtEnd(stranger->ref());
 }
 
-TEST(Clean, LeavesARunAloneThatIsGoingOn) {
+TEST(Clean, SkipsALiveRun) {
   StartedMuster muster(kDaemons);
   Fifos fifos;
   StartWhole(muster, fifos);
@@ -110,7 +110,7 @@ TEST(Clean, LeavesARunAloneThatIsGoingOn) {
   EXPECT_EQ(muster.End(), 128 + SIGTERM);
 }
 
-TEST(Clean, LeavesARunAloneWhoseDirectoryWasCopied) {
+TEST(Clean, SkipsARunWhoseDirectoryWasCopied) {
   StartedMuster muster(kDaemons);
   Fifos fifos;
   StartWhole(muster, fifos);
@@ -128,7 +128,7 @@ TEST(Clean, LeavesARunAloneWhoseDirectoryWasCopied) {
   EXPECT_NE(over.out.find("nothing is left"), std::string::npos) << over.out;
 }
 
-TEST(Clean, RemovesOldRunsOnlyWhenToldSo) {
+TEST(Clean, RemovesOldRunsOnlyOnRequest) {
   StartedMuster muster("job:workers { count = 1, command = { probe, 'exit', '0' } }");
   for (int i = 0; i < 2; ++i) EXPECT_EQ(muster.Muster({"run", "recipe.lua", "--quiet"}).exit_code, 0);
   const std::string runs = muster / "runs/job";

@@ -1,4 +1,4 @@
-// Tests devices and cores of real processes: what they get, which others may use them, and for how long.
+// Tests devices and cores of real processes: which ones they get, which runs may share them, and for how long.
 #include <atomic>
 #include <thread>
 
@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 using Lines = std::vector<std::string>;
 
-// A host with so many make-believe devices, and recipes that run on it; leases are in a folder of its own.
+// A host with the given number of simulated devices and its own folder of leases, and recipes for it.
 class DeviceHost {
  public:
   explicit DeviceHost(int devices) {
@@ -46,7 +46,7 @@ class DeviceHost {
     return RunCommand(command);
   }
 
-  // In the background, until its first process has written "ready".
+  // Starts a run in the background; returns when its first process has printed "ready".
   Spawned Start(const std::string& name, const std::string& run, const std::vector<std::string>& options) {
     EXPECT_TRUE(BecomeSubreaper());
     const std::vector<std::string> env = WithoutAsTheSuite(env_);
@@ -67,7 +67,7 @@ class DeviceHost {
   json Binding(const std::string& run) const {
     return json::parse(StartedMuster::Content(folder_ / (run + "/binding.json")), nullptr, false);
   }
-  // The first line that the process wrote, as JSON.
+  // Returns the process's first line of output, parsed as JSON.
   json Said(const std::string& run, const std::string& process) const {
     const Lines lines = LinesOf(folder_ / (run + "/logs/" + process + ".0.log"));
     return lines.empty() ? json() : json::parse(lines.front(), nullptr, false);
@@ -82,7 +82,7 @@ class DeviceHost {
   std::string operator/(const std::string& name) const { return folder_ / name; }
 
  private:
-  // Made before the run, so that what its process writes there is not missed.
+  // Creates the FIFO before the run, so that no output is missed.
   UniqueFd Fifo(const std::string& run) const {
     const std::string path = folder_ / ("ready-" + run);
     EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
@@ -96,13 +96,13 @@ class DeviceHost {
 
 constexpr const char* kCuda = "cluster = { device_kind = 'cuda' },";
 constexpr const char* kShow = "job:workers { count = 2, devices = 1, command = { probe, 'env' } }";
-// Holds its devices until it is stopped; `run` is the name of its folder.
+// Holds its devices until it is stopped; `run` names its folder.
 std::string Holding(int count, const std::string& run) {
   return "job:servers { count = 1, devices = " + std::to_string(count) +
          ", command = muster.shell(('echo ready > %s/ready-" + run + "; exec %s wait'):format(folder, probe)) }";
 }
 
-// Returns once its agent, a child of ours then, has ended what is left and itself.
+// Returns after the agent, which becomes this process's child, has stopped everything and exited.
 void KillHead(const Spawned& head) {
   KillChild(head.ref());
   ReapAtEnd(head.ref());
@@ -112,7 +112,7 @@ void KillHead(const Spawned& head) {
   }
 }
 
-TEST(Devices, GivenAreWhatTheProcessesFind) {
+TEST(Devices, AssignedAreVisibleToTheProcesses) {
   DeviceHost host(8);
   host.Recipe("job", kShow, kCuda);
   const CommandResult result = host.Run("job", "run", {"--devices", "4,6", "--verbose"});
@@ -125,7 +125,7 @@ TEST(Devices, GivenAreWhatTheProcessesFind) {
   EXPECT_NE(result.err.find("  devices   worker.0 4; worker.1 6\n"), std::string::npos) << result.err;
 }
 
-TEST(Devices, OfTheCallerAreNumberedAsTheCallerSeesThem) {
+TEST(Devices, OfTheCallerAreNumberedLikeTheCallers) {
   DeviceHost host(8);
   host.Recipe("job", kShow, kCuda);
   ASSERT_EQ(host.Run("job", "run", {"--devices", "1-2"}, {"CUDA_VISIBLE_DEVICES=7,5,GPU-aa,3"}).exit_code, 0);
@@ -159,13 +159,13 @@ TEST(Devices, ThatAnotherRunHoldsAreRefusedWithItsName) {
   EXPECT_EQ(host.Run("job", "shared", {"--devices", "2-3", "--share-devices"}).exit_code, 3)
       << "the holder does not share";
 
-  // However the head ends, its devices are free once its processes are gone.
+  // Even if the head is killed, its devices are free once its processes have ended.
   KillHead(head);
   EXPECT_EQ(host.Run("job", "after", {"--devices", "1-2"}).exit_code, 0);
   KillDescendants({});
 }
 
-TEST(Devices, OfTheRecipesOwnNumbersAreLeasedToo) {
+TEST(Devices, ChosenByTheRecipeAreLeasedToo) {
   DeviceHost host(4);
   host.Recipe("holder", Holding(1, "first"), kCuda);
   host.Recipe("job", kShow, kCuda);
@@ -189,7 +189,7 @@ TEST(Devices, AreHeldOverRestarts) {
   KillDescendants({});
 }
 
-TEST(Cores, AreThoseThatWereGiven) {
+TEST(Cores, AreThoseThatWereAssigned) {
   DeviceHost host(0);
   const std::vector<std::uint32_t> own = OwnCores();
   host.Recipe("job",
@@ -215,7 +215,7 @@ TEST(Cores, AreThoseThatWereGiven) {
   }
 }
 
-TEST(Cores, ThatMusterMayNotUseAreRefused) {
+TEST(Cores, OutsideMustersAffinityAreRefused) {
   DeviceHost host(0);
   host.Recipe("job", "job:workers { count = 1, cores = '60000', command = { probe, 'cores' } }", "");
   const CommandResult result = host.Run("job", "run");
@@ -224,9 +224,9 @@ TEST(Cores, ThatMusterMayNotUseAreRefused) {
       << result.err;
 }
 
-// Four who run jobs with free devices, one after the other and all at once; together they want all that the host has,
-// so that nobody may ever be refused. A process that finds its device locked by another fails its run.
-TEST(Devices, ThatAreFreeAreNeverGivenTwice) {
+// Four threads run jobs with free devices, one after the other and all at once; together they need all devices of the
+// host, so none may be refused. A process that finds its device locked by another fails its run.
+TEST(Devices, ThatAreFreeAreNeverAssignedTwice) {
   DeviceHost host(8);
   host.Recipe(
       "job",
@@ -253,8 +253,8 @@ TEST(Devices, ThatAreFreeAreNeverGivenTwice) {
   EXPECT_GE(runs, kAll);
 }
 
-// That the test above would see it.
-TEST(Devices, ThatAreSharedAreFoundToBeSomebodyElses) {
+// Proves that the test above would detect a shared device.
+TEST(Devices, ThatAreSharedAreDetectedAsLocked) {
   DeviceHost host(1);
   host.Recipe(
       "holder",

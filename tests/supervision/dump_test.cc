@@ -7,7 +7,7 @@
 namespace muster::testing {
 namespace {
 
-// Four workers that wait, one of them elsewhere. Tools are looked for on the workers' own PATH: there are none.
+// Four workers that wait, one of them at another place. Tools are searched on the workers' own PATH, which has none.
 std::string Workers(const std::string& more) {
   return "job:workers { count = 4, " + more +
          " env = { PATH = '/nowhere' }, stop = { grace = '10s' }, ready = { line = 'up' },"
@@ -30,7 +30,7 @@ void ExpectOddWorker(const json& dump) {
   EXPECT_EQ(dump["complete"], true);
 }
 
-TEST(Dump, IsTakenBeforeASilentJobIsEnded) {
+TEST(Dump, IsTakenBeforeASilentJobIsStopped) {
   const Job job(Workers(""), "limits = { silent = 0.4 },");
   EXPECT_EQ(job.result.exit_code, 1);
   ASSERT_EQ(job.report["dumps"].size(), 1U) << job.Text();
@@ -43,7 +43,7 @@ TEST(Dump, IsTakenBeforeASilentJobIsEnded) {
   EXPECT_NE(text.find("only what the kernel shows"), std::string::npos) << text;
 }
 
-TEST(Dump, IsTakenBeforeAStopThatAsksForIt) {
+TEST(Dump, IsTakenBeforeAStopThatRequestsIt) {
   StartedMuster muster(Workers(""));
   muster.Start();
   ASSERT_TRUE(AwaitLine(muster / "out", "worker.3 | up")) << muster.Output();
@@ -63,7 +63,7 @@ TEST(Dump, IsTakenBeforeAStopThatAsksForIt) {
   EXPECT_EQ(json::parse(last.out)["groups"], report["dumps"][0]["groups"]) << "of a run that is over: the last one";
 }
 
-TEST(Dump, CanBeTakenWhileARunGoesOn) {
+TEST(Dump, CanBeTakenDuringARun) {
   StartedMuster muster(Workers(""));
   muster.Start();
   ASSERT_TRUE(AwaitLine(muster / "out", "worker.3 | up")) << muster.Output();
@@ -89,13 +89,13 @@ TEST(Dump, CanBeTakenWhileARunGoesOn) {
   EXPECT_EQ(muster.End(), 143);
 }
 
-// A further request is not delayed by a tool.
+// Another stop request must not wait for a tool.
 class ImpatientStop : public ::testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(With, ImpatientStop, ::testing::Values("", "--now"),
                          [](const auto& each) { return *each.param == 0 ? "NoWord" : "Now"; });
 
-TEST_P(ImpatientStop, CutsADumpOff) {
+TEST_P(ImpatientStop, AbandonsADump) {
   StartedMuster muster(
       "job:workers { count = 2, env = { PATH = folder .. ':/usr/bin:/bin' },"
       " command = { probe, 'print', 'up', 'wait' } }");
@@ -107,7 +107,7 @@ TEST_P(ImpatientStop, CutsADumpOff) {
   muster.Start();
   ASSERT_TRUE(AwaitLine(muster / "out", "worker.1 | up")) << muster.Output();
   EXPECT_EQ(muster.Muster({"stop", muster.run_dir(), "--dump"}).exit_code, 0);
-  // Opening waits for the tool.
+  // open() waits for the tool.
   const UniqueFd tool(::open((muster / "fifo").c_str(), O_RDONLY | O_CLOEXEC));
   std::vector<std::string> again = {"stop", muster.run_dir()};
   if (*GetParam() != 0) again.emplace_back(GetParam());
@@ -116,7 +116,7 @@ TEST_P(ImpatientStop, CutsADumpOff) {
   EXPECT_EQ(stopped.out.find("already"), std::string::npos) << stopped.out;
   EXPECT_EQ(muster.End(), 143);
   EXPECT_LT(muster.Journal("stop_ordered").at(0)["seq"], muster.Journal("dump_ended").at(0)["seq"]);
-  // Workers, tools and what those started.
+  // Workers, tools and their children.
   const std::string folder = std::filesystem::path(muster.run_dir()).parent_path();
   EXPECT_TRUE(ProcessesWith("PATH=" + folder + ":").empty());
 }

@@ -1,5 +1,5 @@
 // Tests failure reports with whole runs: every kind of end, evidence, messages of the processes, and the run's
-// start.
+// start-up.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -19,13 +19,13 @@
 namespace muster::testing {
 namespace {
 
-// Each first attempt ends in its own way and each second one succeeds, so that one run covers all of them.
-TEST(Ending, IsToldApartForAllExitCodesAndSignals) {
+// Every first attempt ends in a different way and every second one succeeds, so one run covers all of them.
+TEST(Ending, IsDistinguishedForAllExitCodesAndSignals) {
   std::vector<int> signals;
   for (int signal = 1; signal <= SIGRTMAX; ++signal) {
     const bool ends = signal != SIGCHLD && signal != SIGCONT && signal != SIGURG && signal != SIGWINCH &&
                       signal != SIGSTOP && signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU &&
-                      (signal < 32 || signal >= SIGRTMIN);  // between them the C library keeps two for itself
+                      (signal < 32 || signal >= SIGRTMIN);  // the C library reserves two between them
     if (ends) signals.push_back(signal);
   }
   const Job job(R"(
@@ -53,7 +53,7 @@ TEST(Ending, IsToldApartForAllExitCodesAndSignals) {
       EXPECT_TRUE(first["exit_code"].is_null()) << signals[i - 256];
     }
   }
-  // The journal has them as the kernel gave them.
+  // The journal has the values of the kernel.
   std::size_t ends = 0;
   for (const json& record : job.Records("process_exited")) {
     if (record["attempt"] != 0) continue;
@@ -65,8 +65,8 @@ TEST(Ending, IsToldApartForAllExitCodesAndSignals) {
   EXPECT_EQ(ends, 256 + signals.size());
 }
 
-TEST(Failure, IsToldWithVictimsAndBystanders) {
-  const TempDir armed;  // a file of each worker that has its handler
+TEST(Failure, IsReportedWithStoppedAndUnaffectedProcesses) {
+  const TempDir armed;  // each worker with an installed handler creates a file in it
   const Job job("local armed = \"" + armed.path() + "/\"" + R"(
     job:role "prepare" { command = { probe, "exit", "0" }, ready = { done = true } }
     job:workers { count = 4, after = "prepare",
@@ -91,7 +91,7 @@ TEST(Failure, IsToldWithVictimsAndBystanders) {
   EXPECT_TRUE(sent) << failure["timeline"];
 }
 
-TEST(Failure, IsToldInTheWordsOfTheProcess) {
+TEST(Failure, IsReportedWithTheProcesssOwnMessage) {
   const Job job(R"lua(
     job:workers { count = 2, command = { probe, "wait" }, stop = { grace = "1s" },
       each = function(process) if process.rank == 1 then process.command = muster.shell [[
@@ -107,7 +107,7 @@ exit 7]] end end })lua");
   EXPECT_NE(job.result.err.find("error     RuntimeError: shapes do not fit"), std::string::npos) << job.result.err;
 }
 
-TEST(Failure, IsToldWithThePlaceOfItsCore) {
+TEST(Failure, IsReportedWithThePathOfItsCore) {
   rlimit cores = {};
   if (::getrlimit(RLIMIT_CORE, &cores) != 0 || cores.rlim_max == 0) GTEST_SKIP() << "core dumps are not allowed here";
   const Job job("job:workers { count = 1, command = muster.shell 'ulimit -c unlimited; kill -SEGV $$' }");
@@ -127,7 +127,7 @@ TEST(Failure, IsToldWithThePlaceOfItsCore) {
   }
 }
 
-// A memory cgroup of its own, with a limit; empty path if the machine gives none.
+// A memory cgroup with a limit; the path is empty if the machine provides none.
 class LimitedMemory {
  public:
   LimitedMemory() {
@@ -155,9 +155,9 @@ class LimitedMemory {
   std::string path;
 };
 
-TEST(Failure, IsToldWithTheKernelsWordOnMemory) {
+TEST(Failure, IsReportedWithTheKernelsOutOfMemoryEvidence) {
 #ifdef MUSTER_SANITIZED
-  return;  // muster itself needs more memory then than the group has
+  return;  // muster itself then needs more memory than the cgroup has
 #endif
   const LimitedMemory memory;
   if (memory.path.empty()) {

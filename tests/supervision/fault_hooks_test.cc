@@ -1,5 +1,5 @@
-// Tests each fault hook with each action in a small job with a failure: nothing is left, nothing hangs (ctest has the
-// deadline), and the end is reported.
+// Tests each fault hook with each action in a small failing job: no process remains, nothing hangs (ctest has the
+// deadline), and the outcome is reported.
 #include <set>
 
 #include "base/system/fault.h"
@@ -8,7 +8,7 @@
 namespace muster::testing {
 namespace {
 
-// worker.0 fails; the others have a daemon each and wait to be stopped.
+// worker.0 fails; the others have a daemon each and wait until they are stopped.
 constexpr const char* kFailingJob = R"(
   job:workers { count = 3, stop = { grace = "300ms" }, each = function(process)
     process.command = process.index == 0 and { probe, "exit", "3" } or { probe, "daemon", "wait" }
@@ -16,7 +16,7 @@ constexpr const char* kFailingJob = R"(
 
 struct Hook {
   std::size_t site;
-  std::string order;  // "kill:1"
+  std::string order;  // such as "kill:1"
 };
 
 std::vector<Hook> Hooks() {
@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(Every, FaultHooks, ::testing::ValuesIn(Hooks()), [](con
   return name;
 });
 
-TEST_P(FaultHooks, LeaveNothingAndAreTold) {
+TEST_P(FaultHooks, LeaveNothingAndAreReported) {
   const std::string site(kFaultSites[GetParam().site].name);
   StartedMuster muster(kFailingJob);
   muster.Start({"--fault=" + site + ":" + GetParam().order});
@@ -49,12 +49,12 @@ TEST_P(FaultHooks, LeaveNothingAndAreTold) {
   if (GetParam().order.starts_with("delay")) {
     EXPECT_EQ(exit_code, 1) << muster.Output();
   } else if (site.starts_with("head.") && GetParam().order.starts_with("kill")) {
-    // A site that is passed once only does not kill at its second passing.
+    // A hook that is passed only once does not kill at its second pass.
     EXPECT_TRUE(exit_code == 128 + SIGKILL || (GetParam().order == "kill:2" && exit_code == 1)) << exit_code;
   } else {
     EXPECT_TRUE(exit_code == 1 || exit_code == 3) << exit_code << "\n" << muster.Output();
   }
-  // A head killed before its first record has no journal; otherwise the run can be reported.
+  // A head killed before its first record leaves no journal; any other run can be reported.
   if (muster.Journal("run_began").empty()) return;
   const CommandResult told = muster.Muster({"report", muster.run_dir(), "--json"});
   ASSERT_EQ(told.exit_code, 0) << told.err;
@@ -62,7 +62,7 @@ TEST_P(FaultHooks, LeaveNothingAndAreTold) {
   EXPECT_EQ(outcome, exit_code == 1 ? "failed" : exit_code == 3 && outcome == "failed" ? "failed" : "lost") << told.out;
 }
 
-TEST(FaultHook, ThatIsNoneIsRefusedBeforeAnythingStarts) {
+TEST(FaultHook, ThatIsUnknownIsRefusedBeforeAnythingStarts) {
   StartedMuster muster(kFailingJob);
   const CommandResult result = muster.Muster({"run", "recipe.lua", "--fault=agent.clone:fail:1"});
   EXPECT_EQ(result.exit_code, 2);

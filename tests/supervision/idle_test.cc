@@ -7,14 +7,14 @@
 namespace muster::testing {
 namespace {
 
-// What strace(1) writes with -f -o of a call that waits for events. Stopping a process to look at it, and letting it
-// go, ends such a call with EINTR once; the loop then waits again.
+// Whether a line of strace -f -o shows a call that waits for events. Attaching strace interrupts such a call once with
+// EINTR; the loop then waits again.
 bool IsWaiting(const std::string& call) {
   return call.starts_with("epoll_wait(") || call.starts_with("restart_syscall(") ||
          call.starts_with("<... epoll_wait resumed>");
 }
 
-// The calls of a while, by pid; nothing if they cannot be watched.
+// System calls within a few seconds, by pid; no entry for a pid that cannot be traced.
 using Calls = std::map<std::string, Words>;
 
 Calls CallsOf(const std::string& head, const std::string& agent, const std::string& file) {
@@ -33,7 +33,7 @@ Calls CallsOf(const std::string& head, const std::string& agent, const std::stri
   return calls;
 }
 
-// What is more than having been stopped and let go.
+// Returns the calls beyond the interruption by attaching.
 Words Wakings(const Words& calls) {
   Words wakings;
   for (const std::string& call : calls) {
@@ -48,7 +48,7 @@ TEST_F(BackgroundRun, DoesNotWakeUpWhileNothingHappens) {
   AwaitPhase("running");
   const std::string head = Record("run_began")["pid"].dump();
   const std::string agent = Record("agent_connected")["pid"].dump();
-  // The first look may still see that we are no longer there to be told of phases; a timer is seen by every look.
+  // The first trace may still show that the head notices our disconnect; a timer would show in every trace.
   Words wakings;
   for (int look = 0; look < 3; ++look) {
     Calls calls = CallsOf(head, agent, RunDir() + "/../calls");

@@ -1,4 +1,4 @@
-// Tests --isolate=pid: whatever a process does to escape, it ends with its run.
+// Tests --isolate=pid: a process ends with its run, whatever it does to escape.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -29,7 +29,7 @@ std::string LinkOf(const std::string& path) {
 
 std::string SpaceOf(pid_t pid) { return LinkOf("/proc/" + std::to_string(pid) + "/ns/pid"); }
 
-// Processes of that namespace; a zombie is in none.
+// Returns the processes of that namespace; a zombie belongs to none.
 std::vector<pid_t> InSpace(const std::string& space) {
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -39,7 +39,7 @@ std::vector<pid_t> InSpace(const std::string& space) {
   return found;
 }
 
-// Five workers that are hard to get rid of, run as this user (false) or as one without rights (true).
+// Five workers that resist being killed, as this user (false) or as an unprivileged user (true).
 class Isolated : public ::testing::TestWithParam<bool> {
  protected:
   Isolated()
@@ -64,7 +64,7 @@ class Isolated : public ::testing::TestWithParam<bool> {
     muster_.Start({"--isolate", "pid"});
     if (!AwaitRunning()) {
       const int code = muster_.End();
-      EXPECT_NE(muster_.Output().find("a PID namespace cannot be made"), std::string::npos) << muster_.Output();
+      EXPECT_NE(muster_.Output().find("a PID namespace cannot be created"), std::string::npos) << muster_.Output();
       EXPECT_EQ(code, 3);
       EXPECT_TRUE(muster_.Journal("start_ordered").empty());
       return;
@@ -81,7 +81,7 @@ class Isolated : public ::testing::TestWithParam<bool> {
     EXPECT_EQ(InSpace(space_), std::vector<pid_t>());
   }
 
-  // False if muster ends before.
+  // Returns false if muster exits before.
   bool AwaitRunning() const {
     const UniqueFd watch(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     ::inotify_add_watch(watch.get(), (muster_ / "out").c_str(), IN_MODIFY);
@@ -102,16 +102,16 @@ class Isolated : public ::testing::TestWithParam<bool> {
   }
 
   StartedMuster muster_;
-  pid_t agent_ = 0;  // none: a container may give out no namespaces, and then there is nothing more to be seen
+  pid_t agent_ = 0;  // 0: no agent, since a container may forbid namespaces, and then there is nothing to test
   std::string space_;
-  // A number of a namespace is given out again as soon as nobody holds the namespace, and tests run side by side.
+  // Keeps the namespace open: its number could be reused otherwise, and tests run in parallel.
   UniqueFd kept_;
 };
 
 INSTANTIATE_TEST_SUITE_P(As, Isolated, ::testing::Bool(),
                          [](const auto& each) { return std::string(each.param ? "AnotherUser" : "ThisUser"); });
 
-TEST_P(Isolated, AreTakenDownInADumpByTheirPidsOutside) {
+TEST_P(Isolated, AreListedInADumpByTheirOuterPids) {
   const CommandResult dump = muster_.Muster({"dump", muster_.run_dir(), "--json"});
   ASSERT_EQ(dump.exit_code, 0) << dump.err;
   std::size_t seen = 0;
@@ -130,7 +130,7 @@ TEST_P(Isolated, AreTakenDownInADumpByTheirPidsOutside) {
 }
 
 TEST_P(Isolated, LeaveNothingWhenTheRunIsStopped) {
-  if (agent_ <= 0) return;  // which would be everybody
+  if (agent_ <= 0) return;  // without an agent, kill() would hit other processes
   for (const json& started : muster_.Journal("process_started")) {
     EXPECT_EQ(SpaceOf(started["pid"]), space_) << "pids are those of the head's namespace";
   }
@@ -145,7 +145,7 @@ TEST_P(Isolated, LeaveNothingWhenTheRunIsStopped) {
 }
 
 TEST_P(Isolated, LeaveNothingWhenTheAgentIsKilled) {
-  if (agent_ <= 0) return;  // which would be everybody
+  if (agent_ <= 0) return;  // without an agent, kill() would hit other processes
   ::kill(agent_, SIGKILL);
   EXPECT_EQ(muster_.End(), 3) << muster_.Output();
   EXPECT_EQ(InSpace(space_), std::vector<pid_t>());
@@ -153,7 +153,7 @@ TEST_P(Isolated, LeaveNothingWhenTheAgentIsKilled) {
 }
 
 TEST_P(Isolated, LeaveNothingWhenTheGuardIsKilled) {
-  if (agent_ <= 0) return;  // which would be everybody
+  if (agent_ <= 0) return;  // without an agent, kill() would hit other processes
   const pid_t guard = ParentOf(agent_);
   ASSERT_GT(guard, 0);
   ASSERT_NE(guard, muster_.head());
@@ -163,7 +163,7 @@ TEST_P(Isolated, LeaveNothingWhenTheGuardIsKilled) {
 }
 
 TEST_P(Isolated, LeaveNothingWhenTheHeadIsKilled) {
-  if (agent_ <= 0) return;  // which would be everybody
+  if (agent_ <= 0) return;  // without an agent, kill() would hit other processes
   const UniqueFd agent(static_cast<int>(::syscall(SYS_pidfd_open, agent_, 0)));
   ASSERT_TRUE(agent);
   ::kill(muster_.head(), SIGKILL);
@@ -172,7 +172,7 @@ TEST_P(Isolated, LeaveNothingWhenTheHeadIsKilled) {
   EXPECT_EQ(InSpace(space_), std::vector<pid_t>());
 }
 
-// What muster clean is for without a namespace.
+// Without a namespace this would need muster clean.
 TEST_P(Isolated, LeaveNothingWhenHeadAndAgentAreKilledAtOnce) {
   if (agent_ <= 0) return;  // which would be everybody
   const UniqueFd agent(static_cast<int>(::syscall(SYS_pidfd_open, agent_, 0)));
@@ -185,7 +185,7 @@ TEST_P(Isolated, LeaveNothingWhenHeadAndAgentAreKilledAtOnce) {
   EXPECT_EQ(InSpace(space_), std::vector<pid_t>());
 }
 
-TEST(Isolation, ThatCannotBeHadIsToldBeforeAnythingStarts) {
+TEST(Isolation, ThatIsUnavailableIsReportedBeforeAnythingStarts) {
   if (!std::filesystem::exists("/usr/bin/unshare")) GTEST_SKIP() << "unshare is missing";
   StartedMuster muster("job:workers { count = 1, command = { probe, 'wait' } }");
   muster.Start({"--isolate", "pid"}, {"/usr/bin/unshare", "--user", "--map-root-user", "/bin/sh", "-c",
@@ -193,14 +193,14 @@ TEST(Isolation, ThatCannotBeHadIsToldBeforeAnythingStarts) {
   const int code = muster.End();
   if (code != 3 && muster.Output().find("muster") == std::string::npos) GTEST_SKIP() << muster.Output();
   EXPECT_EQ(code, 3);
-  EXPECT_NE(muster.Output().find("a PID namespace cannot be made: unshare: No space left on device; "),
+  EXPECT_NE(muster.Output().find("a PID namespace cannot be created: unshare: No space left on device; "),
             std::string::npos)
       << muster.Output();
   EXPECT_NE(muster.Output().find("user.max_pid_namespaces is 0"), std::string::npos) << muster.Output();
   EXPECT_TRUE(muster.Journal("start_ordered").empty());
 }
 
-TEST(Isolation, HasAName) {
+TEST(Isolation, RequiresAKnownName) {
   StartedMuster muster("job:workers { count = 1, command = { probe, 'wait' } }");
   muster.Start({"--isolate", "moon"});
   EXPECT_EQ(muster.End(), 2);

@@ -1,5 +1,5 @@
-// A small recipe, run by the muster program with real processes, and access to the results. Checks that nothing is left
-// of the job.
+// A small recipe, run by the muster program with real processes, and its results. Checks that no process of the job
+// remains.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace muster::testing {
 
 class Job : public RunFolder {
  public:
-  // `body` is the plan function; `probe` in it is the program that tests start. The words of `before` are put before
-  // muster's command line.
+  // `body` is the plan function, in which `probe` is the tests' child process. `before` is put before muster's command
+  // line.
   explicit Job(const std::string& body, const std::string& fields = "", const std::vector<std::string>& before = {}) {
     WriteRecipe(body, fields);
     Command command;
@@ -29,7 +29,7 @@ class Job : public RunFolder {
     EXPECT_TRUE(ProcessesWith(Folder()).empty()) << "something is left";
   }
 
-  // The names of the journal's events about processes, in order: "start_ordered 2 1" is process 2, attempt 1.
+  // Returns the journal's events about processes in order, such as "start_ordered 2 1": process 2, attempt 1.
   std::vector<std::string> Events(const std::vector<std::string>& kinds) const {
     std::vector<std::string> events;
     for (const std::string& line : LinesOf(RunDir() + "/journal.jsonl")) {

@@ -12,7 +12,7 @@ class LifeOfARun : public BackgroundRun {};
 
 constexpr const char* kWaits = "job:workers { count = 2, stop = { grace = '20s' }, command = { probe, 'wait' } }";
 
-TEST_F(LifeOfARun, GoesOnInTheBackgroundUntilItIsStopped) {
+TEST_F(LifeOfARun, ContinuesInTheBackgroundUntilStopped) {
   const CommandResult begun = Detach(kWaits);
   ASSERT_EQ(begun.exit_code, 0) << begun.err;
   const json first = Record("run_began");
@@ -47,7 +47,7 @@ TEST_F(LifeOfARun, GoesOnInTheBackgroundUntilItIsStopped) {
   EXPECT_NE(again.out.find("has ended already (stopped)"), std::string::npos) << again.out;
 }
 
-// `cat` ends when no process holds the pipe any more, and the shell waits for it.
+// `cat` exits when no process holds the pipe any more, and the shell waits for it.
 TEST_F(LifeOfARun, HoldsNoPipeOfItsCaller) {
   ASSERT_EQ(Detach(kWaits).exit_code, 0);
   ASSERT_EQ(Muster({"stop", RunDir(), "--wait"}).exit_code, 0);
@@ -61,19 +61,19 @@ TEST_F(LifeOfARun, HoldsNoPipeOfItsCaller) {
   EXPECT_EQ(Muster({"stop", RunDir(), "--wait"}).exit_code, 0);
 }
 
-TEST_F(LifeOfARun, EndsAtOnceIfThatIsAsked) {
+TEST_F(LifeOfARun, EndsAtOnceOnRequest) {
   ASSERT_EQ(Detach("job:workers { count = 2, ready = { line = 'up' }, stop = { grace = '10m' },"
                    "command = { probe, 'ignore-term', 'print', 'up', 'wait' } }")
                 .exit_code,
             0);
-  AwaitPhase("running");  // both ignore TERM by now: without the kill the test would take ten minutes
+  AwaitPhase("running");  // both ignore SIGTERM by now: without the kill the test would time out
   EXPECT_NE(Muster({"stop", RunDir()}).out.find("is stopping\n"), std::string::npos);
   EXPECT_NE(Muster({"stop", RunDir()}).out.find("is stopping already"), std::string::npos);
   EXPECT_EQ(Muster({"stop", RunDir(), "--now", "--wait"}).exit_code, 0);
   EXPECT_EQ(json::parse(ContentOf(RunDir() + "/report.json"))["outcome"], "stopped");
 }
 
-TEST_F(LifeOfARun, TellsWhyItDidNotBegin) {
+TEST_F(LifeOfARun, ReportsWhyItDidNotStart) {
   const CommandResult lost =
       Detach("job:workers { count = 1, command = { probe, 'wait' } }", {"--wrap", "worker:4=gdb"});
   EXPECT_EQ(lost.exit_code, 2);
@@ -81,7 +81,7 @@ TEST_F(LifeOfARun, TellsWhyItDidNotBegin) {
                    "env = { P = job:port 'p' } } job:check(false, 'no')")
                 .exit_code,
             2);
-  // The port is taken by a process that listens on it.
+  // Another process listens on the port.
   const UniqueFd taken(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(::listen(taken.get(), 1), 0);
   sockaddr_storage address = {};
@@ -97,7 +97,7 @@ TEST_F(LifeOfARun, TellsWhyItDidNotBegin) {
   EXPECT_NE(busy.err.find(port), std::string::npos) << busy.err;
 }
 
-TEST_F(LifeOfARun, ASecondMusterLeavesAtOnce) {
+TEST_F(LifeOfARun, RefusesASecondHeadAtOnce) {
   ASSERT_EQ(Detach(kWaits).exit_code, 0);
   for (const bool detached : {false, true}) {
     Words words = {"run", "recipe.lua", "--run-dir", RunDir()};
@@ -126,7 +126,7 @@ TEST_F(LifeOfARun, IsListedWhileItRunsAndAfterwards) {
   EXPECT_EQ(live[0]["restarts"], 0);
   EXPECT_NE(Muster({"ps"}).out.find("\njob   "), std::string::npos);
   EXPECT_EQ(runs("ls")[0]["outcome"], "running");
-  // By its name, without a folder.
+  // By name, without a folder.
   EXPECT_EQ(Muster({"stop", "job", "--wait"}).exit_code, 0);
   EXPECT_EQ(runs("ps").size(), 0U);
   const json past = runs("ls");
@@ -139,7 +139,7 @@ TEST_F(LifeOfARun, IsListedWhileItRunsAndAfterwards) {
   EXPECT_EQ(all[0]["ended"], 2);
 }
 
-TEST_F(LifeOfARun, IsWatchedToItsEndAndItsCode) {
+TEST_F(LifeOfARun, IsWatchedToItsEndAndExitCode) {
   ASSERT_EQ(Detach("job:workers { count = 1, command = { probe, 'await', '" + (Folder() + "/go") + "', 'exit', '7' } }")
                 .exit_code,
             0);
@@ -152,7 +152,7 @@ TEST_F(LifeOfARun, IsWatchedToItsEndAndItsCode) {
   EXPECT_EQ(watched.exit_code, 1) << watched.err;
   EXPECT_NE(watched.err.find("worker.0 exited with code 7"), std::string::npos) << watched.err;
   EXPECT_NE(watched.err.find("1 started, 1 exited, 0 left"), std::string::npos) << watched.err;
-  // The connection had every record after the answer, and ends with the head.
+  // The connection delivers every record after the answer, and closes with the head.
   std::vector<json> heard;
   for (std::string line = Hear(watcher); !line.empty(); line = Hear(watcher)) heard.push_back(json::parse(line));
   ASSERT_FALSE(heard.empty());
@@ -160,13 +160,13 @@ TEST_F(LifeOfARun, IsWatchedToItsEndAndItsCode) {
   EXPECT_EQ(heard.back()["event"], "run_ended");
   EXPECT_EQ(heard.back()["seq"], Journal().back()["seq"]);
 
-  // Of a run that is over, and for programs: the journal itself.
+  // For a finished run, --json prints the journal itself.
   const CommandResult lines = Muster({"watch", RunDir(), "--json"});
   EXPECT_EQ(lines.exit_code, 1);
   EXPECT_EQ(lines.out, ContentOf(RunDir() + "/journal.jsonl"));
 }
 
-TEST_F(LifeOfARun, AnswersAtAPathLongerThanASocketsAndServesNoNonsense) {
+TEST_F(LifeOfARun, AnswersAtALongSocketPathAndRefusesInvalidRequests) {
   run_name = std::string(200, 'x');
   ASSERT_EQ(Detach(kWaits).exit_code, 0);
   AwaitPhase("running");
@@ -181,12 +181,12 @@ TEST_F(LifeOfARun, AnswersAtAPathLongerThanASocketsAndServesNoNonsense) {
   Say(client, std::string(5000, ' '));
   EXPECT_NE(Hear(client).find("at most 4096 bytes"), std::string::npos);
   EXPECT_EQ(Hear(client), "") << "the connection is closed";
-  // Many silent clients block nobody for good: those beyond the limit are refused.
+  // Many silent clients must not block others: those beyond the limit are refused.
   std::vector<UniqueFd> idle;
   for (int i = 0; i < 64; ++i) idle.push_back(Connect());
   EXPECT_NE(Hear(Connect()).find("too many"), std::string::npos);
   idle.clear();
-  // The head hears of each end in its turn.
+  // The head handles each disconnect in turn.
   const auto answered = [this] {
     const UniqueFd one = Connect();
     ::send(one.get(), "{\"format\":1,\"ask\":\"status\"}\n", 28, MSG_NOSIGNAL);
@@ -196,7 +196,7 @@ TEST_F(LifeOfARun, AnswersAtAPathLongerThanASocketsAndServesNoNonsense) {
   EXPECT_EQ(Muster({"stop", RunDir(), "--wait"}).exit_code, 0);
 }
 
-TEST_F(LifeOfARun, SaysThatItsMusterIsGone) {
+TEST_F(LifeOfARun, ReportsThatItsHeadIsGone) {
   ASSERT_EQ(Detach(kWaits).exit_code, 0);
   AwaitPhase("running");
   const pid_t head = Record("run_began")["pid"];
@@ -209,10 +209,10 @@ TEST_F(LifeOfARun, SaysThatItsMusterIsGone) {
       << stop.err;
   EXPECT_EQ(Muster({"watch", RunDir()}).exit_code, 3);
   EXPECT_EQ(json::parse(Muster({"ls", RunDir(), "--json"}).out)["runs"][0]["outcome"], "lost");
-  // Its agent ends what it started, by itself: the fixture waits for that.
+  // The agent stops its processes by itself; the fixture waits for that.
 }
 
-TEST_F(LifeOfARun, WrapsTheProcessThatIsNamed) {
+TEST_F(LifeOfARun, WrapsTheNamedProcess) {
   ASSERT_EQ(
       Detach("job:workers { count = 2, command = { probe, 'args' } }", {"--wrap", "worker:1=env A='b c'"}).exit_code,
       0);

@@ -21,7 +21,7 @@ constexpr std::uint64_t kLimit = 1U << 20;
 constexpr int kLines = 60'000;
 constexpr std::size_t kWidth = 100;
 
-// What probe's `flood` writes.
+// Returns the output of probe's `flood`.
 std::string Flooded(int begin, int end) {
   std::string text;
   for (int i = begin; i < end; ++i) {
@@ -41,12 +41,12 @@ class LimitedLogs : public Logs, public ::testing::WithParamInterface<bool> {
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
-  // Whether the means that is asked for is the one that was used; the file system decides too.
+  // Whether the requested method was used; that depends on the file system, too.
   bool AsAsked() const {
     const std::string journal = ContentOf(folder / "run/journal.jsonl");
     return journal.find('"' + Means() + '"') != std::string::npos;
   }
-  // All that was written is there, within the limit: a log that is cut in place is too long for a while.
+  // Waits until the log has all output, within the limit: a log that is collapsed in place exceeds it for a while.
   bool AwaitShortLog(const std::string& end) const {
     AwaitFileOfRun({"logs", "worker.0.0.log"});
     const std::string path = folder / "run/logs/worker.0.0.log";
@@ -71,7 +71,7 @@ class LimitedLogs : public Logs, public ::testing::WithParamInterface<bool> {
 INSTANTIATE_TEST_SUITE_P(Each, LimitedLogs, ::testing::Values(false, true),
                          [](const auto& one) { return one.param ? "ByAPipe" : "InPlace"; });
 
-TEST_P(LimitedLogs, KeepTheirEndsByteForByte) {
+TEST_P(LimitedLogs, KeepTheirEndsUnchanged) {
   Recipe("job:workers { count = 1, command = { probe, 'flood', '" + std::to_string(kLines) + "', '" +
          std::to_string(kWidth) + "', 'n', 'print', 'the end', 'await', here .. '/go', 'exit', '3' } }");
   Pipe stuck;
@@ -111,7 +111,7 @@ TEST_P(LimitedLogs, KeepTheirEndsByteForByte) {
             std::string::npos);
 }
 
-TEST_P(LimitedLogs, AreFollowedWithoutAGapThatIsNotTold) {
+TEST_P(LimitedLogs, AreFollowedWithEveryGapReported) {
   Recipe("job:workers { count = 1, command = { probe, 'print', 'ready', 'await', here .. '/go', 'flood', '" +
          std::to_string(kLines) + "', '" + std::to_string(kWidth) +
          "', 'n', 'await', here .. '/end', 'print', 'the end', 'exit', '0' } }");
@@ -132,7 +132,7 @@ TEST_P(LimitedLogs, AreFollowedWithoutAGapThatIsNotTold) {
   EXPECT_EQ(follow.Wait(), 0);
   EXPECT_EQ(run.Wait(), 0);
   EXPECT_TRUE(shown.ends_with("the end\n"));
-  // The output is the log except for gaps, and each gap was reported with its length.
+  // The output equals the log except for gaps, each of which was reported with its length.
   const std::string whole = "ready\n" + Flooded(0, kLines) + "the end\n";
   std::uint64_t dropped = 0;
   std::istringstream complaints(follow.Complaints());
@@ -148,7 +148,7 @@ TEST_P(LimitedLogs, AreFollowedWithoutAGapThatIsNotTold) {
   }
 }
 
-TEST_P(LimitedLogs, MakeReadyByALineThatComesLate) {
+TEST_P(LimitedLogs, AreSearchedForALateReadyLine) {
   Recipe("job:role 'server' { done = 'never', ready = { line = 'here I am' }, command = { probe, 'flood', '" +
          std::to_string(kLines) + "', '" + std::to_string(kWidth) + "', 'n', 'print', 'here I am', 'wait' } }\n" +
          "job:workers { count = 1, after = 'server', command = { probe, 'exit', '0' } }");
@@ -156,7 +156,7 @@ TEST_P(LimitedLogs, MakeReadyByALineThatComesLate) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
 }
 
-TEST_F(Logs, WithoutALimitAreAsTheyWere) {
+TEST_F(Logs, WithoutALimitAreUnchanged) {
   Recipe("job:workers { count = 1, command = { probe, 'flood', '20000', '100', 'n', 'exit', '0' } }");
   ASSERT_EQ(Muster(RunWords({"--quiet"})).exit_code, 0);
   EXPECT_TRUE(ContentOf(folder / "run/logs/worker.0.0.log") == Flooded(0, 20'000));
@@ -165,7 +165,7 @@ TEST_F(Logs, WithoutALimitAreAsTheyWere) {
   EXPECT_EQ(ContentOf(folder / "run/report.json").find("dropped_logs"), std::string::npos);
 }
 
-TEST_F(Logs, HaveTheLimitsOfTheRecipeOrOfTheCommandLine) {
+TEST_F(Logs, HaveTheLimitsOfTheRecipeOrTheCommandLine) {
   std::ofstream(folder / "recipe.lua") << R"(
     local muster = require "muster"
     return muster.recipe { name = "job", logs = { max = "1GiB" }, plan = function(p, job)

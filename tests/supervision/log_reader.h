@@ -1,4 +1,4 @@
-// Runs muster and reads its output through a pipe, as slowly as a test wants, or not at all.
+// Runs muster and reads its output through a pipe as slowly as a test needs, or not at all.
 #pragma once
 
 #include <cerrno>
@@ -32,7 +32,7 @@ inline std::string ContentOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A muster that runs beside the test.
+// A muster that runs concurrently with the test.
 class Running {
  public:
   Running(const Words& words, int out) {
@@ -59,7 +59,7 @@ class Running {
 
   pid_t pid() const { return pid_; }
   void Signal(int signal) const { ::kill(pid_, signal); }
-  // 128 + n if signal n ended it.
+  // Returns the exit code; 128 + n for signal n.
   int Wait() {
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
@@ -85,7 +85,7 @@ struct Pipe {
   UniqueFd write;
 };
 
-// Reads until `enough` or the end; false if that is not reached.
+// Reads until `enough` returns true; returns false if the output ends before.
 template <class Enough>
 bool ReadUntil(int fd, std::string& text, const Enough& enough) {
   while (!enough()) {
@@ -106,7 +106,7 @@ inline void ReadToEnd(int fd, std::string& text) {
 
 class Logs : public ::testing::Test {
  protected:
-  // `probe` in the recipe is the program that tests start, `here` this test's folder.
+  // In the recipe `probe` is the tests' child process and `here` this test's folder.
   void Recipe(const std::string& body) {
     std::ofstream(folder / "recipe.lua") << "local muster = require \"muster\"\nlocal probe, here = \""
                                          << MUSTER_TESTS_DIR << "/probe\", \"" << folder.path()
@@ -130,7 +130,7 @@ class Logs : public ::testing::Test {
     return Muster(options);
   }
   void Touch(const std::string& name) const { std::ofstream(folder / name) << "x"; }
-  // Waits until there is this file of the run; the folders on the way appear some time after muster was started.
+  // Waits until this file of the run exists; the folders on the way are created after muster starts.
   void AwaitFileOfRun(const std::vector<std::string>& steps) const {
     const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
     std::string at = folder / "run";
@@ -147,13 +147,13 @@ class Logs : public ::testing::Test {
       if (step < steps.size()) at += '/' + steps[step];
     }
   }
-  // Waits until the process has written this line.
+  // Waits until the process has printed this line.
   void AwaitLog(const std::string& log, const std::string& line) const {
     AwaitFileOfRun({"logs", log});
     ASSERT_TRUE(AwaitLine(folder / ("run/logs/" + log), line)) << line;
   }
-  // Runs the recipe on a file system of that size, and then the words of `save` before it is gone. What is shown goes
-  // to the file "shown". Exit code 77 if no such file system can be had.
+  // Runs the recipe on a file system of that size, then the command `save` before the file system disappears. Output
+  // goes to the file "shown". Exit code 77: no such file system can be created.
   CommandResult RunOnDisk(const std::string& size, const std::string& save) const {
     std::filesystem::create_directory(folder / "disk");
     Command command;

@@ -1,4 +1,4 @@
-// Tests logs of whole runs: selected, merged, shown while they are written and afterwards.
+// Tests logs of whole runs: selection, merging, and output during and after the run.
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
@@ -19,9 +19,9 @@
 namespace muster::testing {
 namespace {
 
-// --- choosing --------------------------------------------------------------------------------------
+// --- selection -------------------------------------------------------------------------------------
 
-TEST_F(Logs, AreChosenByRoleRankAttemptAndText) {
+TEST_F(Logs, AreSelectedByRoleRankAttemptAndText) {
   Recipe(R"(
     job:role "helper" { command = { probe, "print", "I help", "exit", "0" } }
     job:workers { count = 4, restart = { max = 1, backoff = 0 },
@@ -40,7 +40,7 @@ TEST_F(Logs, AreChosenByRoleRankAttemptAndText) {
   EXPECT_EQ(Show({"--since", "2300-01-01T00:00"}).out, "");
 }
 
-TEST_F(Logs, AreRefusedToWordsThatMeanNothing) {
+TEST_F(Logs, RefuseInvalidSelections) {
   Recipe("job:workers { count = 1, command = { probe, 'exit', '0' } }");
   ASSERT_EQ(Muster(RunWords({"--quiet"})).exit_code, 0);
   for (const Words& words : {Words{"--rank", "x"},
@@ -86,7 +86,7 @@ TEST_F(Logs, AreShownAndMergedByTheirTimes) {
   EXPECT_NE(without.err.find("times of 1 logs are unknown"), std::string::npos) << without.err;
 }
 
-TEST_F(Logs, OfAFewAreShownWhenManyRun) {
+TEST_F(Logs, OfSelectedProcessesAreShownAmongMany) {
   Recipe("job:workers { count = 12, command = muster.shell 'echo I am $MUSTER_RANK' }");
   const CommandResult run = Muster(RunWords({"--tee", "worker:3,11"}));
   EXPECT_EQ(run.exit_code, 0);
@@ -120,7 +120,7 @@ TEST_F(Logs, AreFollowedThroughNewAttemptsToTheEndOfTheRun) {
   EXPECT_EQ(run.Wait(), 0);
 }
 
-TEST_F(Logs, GoOnFromWhereTheyWereMerged) {
+TEST_F(Logs, AreFollowedFromTheEndOfTheMerge) {
   Recipe(
       "job:workers { count = 2, command = muster.shell("
       "'printf \"begun $MUSTER_RANK\\nhalf\"; ' .. probe .. ' await ' .. here .. '/go; echo done') }");
@@ -147,7 +147,7 @@ TEST_F(Logs, GoOnFromWhereTheyWereMerged) {
   EXPECT_EQ(run.Wait(), 0);
 }
 
-TEST_F(Logs, AreLeftQuietlyAndEndWithAHeadThatIsKilled) {
+TEST_F(Logs, StopQuietlyOnInterruptAndWithAKilledHead) {
   Recipe("job:workers { count = 1, command = { probe, 'print', 'here', 'wait' } }");
   const UniqueFd null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   Running run(RunWords(), null.get());
@@ -171,7 +171,7 @@ TEST_F(Logs, AreLeftQuietlyAndEndWithAHeadThatIsKilled) {
   EXPECT_EQ(run.Wait(), 128 + SIGKILL);
   EXPECT_EQ(second.Wait(), 0);
   EXPECT_EQ(second.Complaints(), "");
-  // The agent ends what the head left.
+  // The agent stops the processes of the killed head.
   EXPECT_TRUE(AwaitReadable(agent.get()));
 }
 

@@ -23,10 +23,10 @@
 namespace muster::testing {
 namespace {
 
-// --- too much --------------------------------------------------------------------------------------
+// --- large output ----------------------------------------------------------------------------------
 
 #ifndef MUSTER_SANITIZED
-// The most memory that the process has had, in KiB (proc(5), VmHWM).
+// Returns the process's peak memory in KiB (proc(5), VmHWM).
 long PeakKib(pid_t pid) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(status, line);) {
@@ -36,11 +36,11 @@ long PeakKib(pid_t pid) {
 }
 #endif
 
-TEST_F(Logs, WithoutANewlineBlockNobodyAndTakeNoMemory) {
+TEST_F(Logs, WithoutANewlineNeitherBlockNorUseMemory) {
   const std::uint64_t size = std::getenv("MUSTER_LONG") != nullptr ? 1ULL << 30 : 64ULL << 20;
   Recipe("job:workers { count = 1, command = { probe, 'print', 'ready', 'await', here .. '/go', 'fill', '" +
          std::to_string(size) + "', 'await', here .. '/end', 'exit', '0' } }");
-  Pipe stuck;  // a reader that never reads, as a suspended terminal
+  Pipe stuck;  // a reader that never reads, like a suspended terminal
   Running run(RunWords(), stuck.write.get());
   stuck.write.reset();
   AwaitLog("worker.0.0.log", "ready");
@@ -60,7 +60,7 @@ TEST_F(Logs, WithoutANewlineBlockNobodyAndTakeNoMemory) {
   EXPECT_TRUE(ReadUntil(pipe.read.get(), shown, [&] {
     seen += static_cast<std::uint64_t>(std::count(shown.begin(), shown.end(), 'x'));
     shown.clear();
-    // What is not a whole piece yet is shown at the end.
+    // An incomplete piece is shown at the end.
     return seen + 4096 >= size;
   }));
 #ifndef MUSTER_SANITIZED
@@ -91,7 +91,7 @@ TEST_F(Logs, WithoutANewlineBlockNobodyAndTakeNoMemory) {
   EXPECT_EQ(std::filesystem::file_size(folder / "run/logs/worker.0.0.log"), size + 6);
 }
 
-TEST_F(Logs, KeepWhatADiskTookBeforeItWasFull) {
+TEST_F(Logs, KeepWhatWasWrittenBeforeTheDiskWasFull) {
   Recipe("job:workers { count = 1, command = { probe, 'flood', '100000', '64', 'line', 'exit', '0' } }");
   const CommandResult run =
       RunOnDisk("512k", "cp '" + folder / "disk/run/logs/worker.0.0.log" + "' '" + folder / "log" + "'");
@@ -111,9 +111,9 @@ TEST_F(Logs, KeepWhatADiskTookBeforeItWasFull) {
             std::count(log.begin(), log.end(), '\n') + (log.ends_with('\n') ? 0 : 1));
 }
 
-TEST_F(Logs, AndTheJournalGoOnWhenAFullDiskHasRoomAgain) {
-  // The first attempt fills the disk, the last one makes room: between them what was reserved for the journal is used
-  // up.
+TEST_F(Logs, AndTheJournalContinueWhenAFullDiskHasSpaceAgain) {
+  // The first attempt fills the disk and the last one frees space; in between, the space reserved for the journal is
+  // used up.
   Recipe(R"(job:workers { count = 1, restart = { max = 200, backoff = 0 }, command = muster.shell [[
     fill="$MUSTER_RUN_DIR/../fill"
     test $MUSTER_ATTEMPT != 0 || dd if=/dev/zero of="$fill" bs=4k 2>/dev/null
@@ -122,7 +122,7 @@ TEST_F(Logs, AndTheJournalGoOnWhenAFullDiskHasRoomAgain) {
   const CommandResult run = RunOnDisk("1m", "cp -a '" + folder / "disk/run" + "' '" + folder / "kept" + "'");
   if (run.exit_code == 77) GTEST_SKIP() << "a user namespace with a file system of its own";
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  const std::string words = "the journal cannot be written; it is kept until it can";
+  const std::string words = "the journal cannot be written; its records are kept in memory until it can";
   const std::size_t said = run.err.find(words);
   EXPECT_NE(said, std::string::npos) << run.err;
   EXPECT_EQ(run.err.find(words, said + 1), std::string::npos) << "said more than once";
@@ -138,7 +138,7 @@ TEST_F(Logs, AndTheJournalGoOnWhenAFullDiskHasRoomAgain) {
 
 // --- hostile bytes ---------------------------------------------------------------------------------
 
-// What a person sees who has muster on a terminal.
+// Runs muster on a terminal and returns what a user sees.
 class Terminal {
  public:
   Terminal() {
@@ -151,7 +151,7 @@ class Terminal {
     ::cfmakeraw(&mode);
     EXPECT_EQ(::tcsetattr(screen_.get(), TCSANOW, &mode), 0);
   }
-  // Everything that arrives until the program has ended.
+  // Returns all output until the program has exited.
   std::string Show(const Words& words, int* exit_code) {
     Running program(words, screen_.get());
     return ReadAllOf(program, exit_code);
@@ -159,13 +159,13 @@ class Terminal {
   std::string ReadAllOf(Running& program, int* exit_code) {
     screen_.reset();
     std::string text;
-    ReadToEnd(master_.get(), text);  // EIO, once the terminal is closed on the other side
+    ReadToEnd(master_.get(), text);  // EIO once the other side is closed
     *exit_code = program.Wait();
     return text;
   }
   int screen() const { return screen_.get(); }
   bool HasShown() const { return AwaitReadable(master_.get(), std::chrono::milliseconds(0)); }
-  // As Ctrl-S and Ctrl-Q do it.
+  // Like Ctrl-S and Ctrl-Q.
   void Suspend() const { EXPECT_EQ(::tcflow(screen_.get(), TCOOFF), 0); }
   void GoOn() const { EXPECT_EQ(::tcflow(screen_.get(), TCOON), 0); }
 
@@ -174,7 +174,7 @@ class Terminal {
   UniqueFd screen_;
 };
 
-// The first byte that a terminal could take for a command, or text that is not UTF-8.
+// Returns the first byte that a terminal could interpret as a command, or invalid UTF-8.
 std::string Offence(std::string_view text) {
   if (!IsUtf8(text)) return "not UTF-8";
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -187,7 +187,7 @@ std::string Offence(std::string_view text) {
   return {};
 }
 
-TEST_F(Logs, LetNoControlByteOfAHostileProgramThrough) {
+TEST_F(Logs, EscapeControlBytesOfAHostileProgram) {
   const std::vector<std::string> tricks = {"\x1b[2J\x1b[H",
                                            "\x1b]0;title\a",
                                            "\x1b]52;c;bHM=\x1b\\",
@@ -230,12 +230,12 @@ TEST_F(Logs, LetNoControlByteOfAHostileProgramThrough) {
   EXPECT_EQ(ContentOf(folder / "run/logs/worker.0.0.log"), hostile);
 }
 
-TEST_F(Logs, AreTakenWhileTheTerminalIsSuspended) {
+TEST_F(Logs, AreWrittenWhileTheTerminalIsSuspended) {
   Recipe("job:workers { count = 12, command = { probe, 'flood', '5000', '100', 'line', 'exit', '0' } }");
   Terminal terminal;
   terminal.Suspend();
   Running run(RunWords({"--tee", "worker:3"}), terminal.screen());
-  // The whole run comes to its end before a byte is shown: twelve logs of half a megabyte each.
+  // The whole run ends before any byte is shown: twelve logs of half a megabyte each.
   AwaitFileOfRun({"report.json"});
   const auto report = nlohmann::json::parse(ContentOf(folder / "run/report.json"), nullptr, false);
   ASSERT_FALSE(report.is_discarded());

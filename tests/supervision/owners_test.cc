@@ -1,4 +1,4 @@
-// Tests two users and root in one folder of runs: only own runs are executed, stopped, changed and cleaned, whatever
+// Tests two users and root in one folder of runs: a user executes, stops, changes and cleans only own runs, whatever
 // the journals of others contain. Needs root.
 #include <cstdlib>
 #include <filesystem>
@@ -36,11 +36,11 @@ constexpr gid_t kLab = 60'000;
 class TwoUsers : public ::testing::Test {
  protected:
   void SetUp() override {
-    ::unsetenv("MUSTER_KEEP_RUNS");  // journals of others are made wrong here on purpose
+    ::unsetenv("MUSTER_KEEP_RUNS");  // this test forges journals
     if (!CanBecomeOthers()) GTEST_SKIP() << "only root becomes somebody else";
     if (!fs::exists("/usr/bin/setpriv")) GTEST_SKIP() << "setpriv is missing";
     fs::permissions(folder_.path(), fs::perms(0755));
-    // Where the programs were built they may not come to.
+    // The users may not enter the build folder, so the programs are copied.
     fs::create_directory(folder_ / "bin");
     for (const std::string& program : {MusterProgram(), EvaluatorProgram(), std::string(MUSTER_BIN_DIR "/muster-agent"),
                                        std::string(MUSTER_TESTS_DIR "/probe")}) {
@@ -72,7 +72,7 @@ class TwoUsers : public ::testing::Test {
     return RunCommand(command);
   }
 
-  // The directory of a new run of the user.
+  // Creates a new run of the user; returns its directory.
   std::string Run(uid_t user, std::vector<std::string> words) const {
     words.push_back("--quiet");
     const CommandResult result = Muster(user, words);
@@ -91,7 +91,7 @@ class TwoUsers : public ::testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  // A process of the user that waits.
+  // Starts a process of the user that waits.
   Spawned Waiting(uid_t user) {
     Launcher launcher;
     SpawnSpec spec;
@@ -107,7 +107,7 @@ class TwoUsers : public ::testing::Test {
     return *std::move(spawned);
   }
 
-  // A run directory of `owner` whose journal names these processes.
+  // Creates a run directory of `owner` whose journal names these processes.
   std::string Forge(uid_t owner, const std::vector<pid_t>& processes) {
     const std::string run = folder_ / "home/runs/job/20991231-235959-feedfeedfeed";
     fs::create_directories(run);
@@ -138,7 +138,7 @@ class TwoUsers : public ::testing::Test {
 
 bool Has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST_F(TwoUsers, ExecuteTheirOwnRunsByNameAndOthersByPathOnly) {
+TEST_F(TwoUsers, ExecuteOwnRunsByNameAndOthersOnlyByPath) {
   const std::string anas = Run(kAna, {"run", folder_ / "recipe.lua", "word=anas"});
   const std::string bens = Run(kBen, {"run", folder_ / "recipe.lua", "word=bens"});
   ASSERT_FALSE(anas.empty());
@@ -169,7 +169,7 @@ TEST_F(TwoUsers, ExecuteTheirOwnRunsByNameAndOthersByPathOnly) {
   EXPECT_FALSE(fs::exists(bens + "/tags.json"));
 }
 
-TEST_F(TwoUsers, EndNothingThatAForeignJournalNames) {
+TEST_F(TwoUsers, KillNoProcessNamedByAForeignJournal) {
   ASSERT_FALSE(Run(kAna, {"run", folder_ / "recipe.lua"}).empty());
   const Spawned anas = Waiting(kAna);
   const std::string forged = Forge(kBen, {anas.pid});
@@ -183,7 +183,7 @@ TEST_F(TwoUsers, EndNothingThatAForeignJournalNames) {
   EXPECT_FALSE(HasEnded(anas.ref()));
 }
 
-TEST_F(TwoUsers, OfAForeignJournalRootEndsOnlyWhatIsItsOwners) {
+TEST_F(TwoUsers, AsRootKillOnlyProcessesOfTheJournalsOwner) {
   ASSERT_FALSE(Run(kBen, {"run", folder_ / "recipe.lua"}).empty());
   const Spawned anas = Waiting(kAna);
   const Spawned bens = Waiting(kBen);

@@ -1,5 +1,5 @@
-// Tests ports taken by a foreign process: before the run, or between the release by muster and the moment when a
-// process of the job listens. The foreign process is the test itself.
+// Tests ports taken by a foreign process, before the run or between their release by muster and the moment when a
+// process of the job listens. The test itself is the foreign process.
 #include <array>
 #include <csignal>
 #include <fstream>
@@ -38,7 +38,7 @@ std::string Taken(int number, const std::string& name, bool seen = true) {
 
 class Ports : public ::testing::Test {
  protected:
-  // The first line of what muster shows that holds the text, from there on; empty if it does not come.
+  // Returns the first line of muster's output that contains the text, from the text on; empty if there is none.
   static std::string Shown(const StartedMuster& muster, const std::string& text) {
     const std::string path = muster / "out";
     const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
@@ -51,7 +51,7 @@ class Ports : public ::testing::Test {
       if (!AwaitReadable(watch.get()) || ::read(watch.get(), events.data(), events.size()) <= 0) return {};
     }
   }
-  // The port number that the first attempt of a process prints.
+  // Returns the port number that a process's first attempt prints.
   static int PortOf(const StartedMuster& muster, const std::string& name) {
     const std::string words = name + " | port ";
     const std::string line = Shown(muster, words);
@@ -63,7 +63,7 @@ class Ports : public ::testing::Test {
   }
 };
 
-// It prints its port, waits for the file `go`, and listens.
+// Prints its port, waits for the file `go`, and listens.
 constexpr const char* kServer = R"(
     job:role "server" { ports = "rpc", command = { probe }, each = function(process)
       process.command = { probe, "print", "port " .. process.ports.rpc, "await", folder .. "/go", "listen", process.ports.rpc,
@@ -96,7 +96,7 @@ TEST_F(Ports, ThatAreStolenAreReplacedForTheWholeJob) {
   EXPECT_EQ(muster.Journal("plan_rebound").size(), 1U);
 }
 
-TEST_F(Ports, ThatAreTakenWithoutListeningAreFoundByTheWordsOfTheProcess) {
+TEST_F(Ports, ThatAreTakenWithoutListeningAreFoundInTheProcesssOutput) {
   StartedMuster muster(R"(
     job:role "server" { ports = "rpc", command = { probe }, each = function(process)
       process.command = muster.shell('echo port ' .. process.ports.rpc .. '; ' .. probe .. ' await ' .. folder .. '/go listen '
@@ -113,7 +113,7 @@ TEST_F(Ports, ThatAreTakenWithoutListeningAreFoundByTheWordsOfTheProcess) {
   EXPECT_EQ(report["restarts"][0]["why"], "server.0 exited with code 1; " + Taken(port, "server.0.rpc", false));
 }
 
-TEST_F(Ports, ThatAreStolenAreTheReasonWhenAnotherProcessFailsFirst) {
+TEST_F(Ports, ThatAreStolenAreTheCauseEvenIfAnotherProcessFailsFirst) {
   StartedMuster muster(R"(
     job:role "server" { ports = "rpc", done = "never", command = { probe }, each = function(process)
       process.command = { probe, "print", "port " .. process.ports.rpc, "wait" }
@@ -132,7 +132,7 @@ TEST_F(Ports, ThatAreStolenAreTheReasonWhenAnotherProcessFailsFirst) {
   EXPECT_EQ(why.find("worker.0 exited with code 5; " + Taken(port, "server.0.rpc")), 0U) << why;
 }
 
-TEST_F(Ports, OfAStrangerMakeNobodyReady) {
+TEST_F(Ports, OfAForeignProcessDoNotCountAsReady) {
   StartedMuster muster(R"(
     job:role "server" { ports = "rpc", done = "never", command = { probe }, ready = { port = "rpc" },
       each = function(process) process.command = muster.shell('echo port ' .. process.ports.rpc .. '; if test $MUSTER_ATTEMPT = 0; '
@@ -160,7 +160,7 @@ int FreePort() {
   return held ? held->number : 0;
 }
 
-TEST_F(Ports, OfTheRecipeThatAreInUseEndTheRunBeforeAnythingStarts) {
+TEST_F(Ports, OfTheRecipeThatAreInUsePreventTheStart) {
   const int port = FreePort();
   const UniqueFd thief = Take(port);
   ASSERT_TRUE(thief);
@@ -175,7 +175,7 @@ TEST_F(Ports, OfTheRecipeThatAreInUseEndTheRunBeforeAnythingStarts) {
   EXPECT_TRUE(muster.Journal("start_ordered").empty());
 }
 
-TEST_F(Ports, OfTheRecipeThatAreStolenAreNamedAndStay) {
+TEST_F(Ports, OfTheRecipeThatAreStolenAreReportedAndNotReplaced) {
   const int port = FreePort();
   StartedMuster muster("local web = job:port('web', { number = " + std::to_string(port) + R"( })
     job:workers { count = 1, command = { probe, "print", "port " .. web, "await", folder .. "/go", "listen", web } })");
@@ -191,7 +191,7 @@ TEST_F(Ports, OfTheRecipeThatAreStolenAreNamedAndStay) {
   EXPECT_NE(evidence.find(Taken(port, "web")), std::string::npos) << report["first_failure"];
 }
 
-TEST_F(Ports, OfAnotherRoleAreFoundByItsAddress) {
+TEST_F(Ports, OfAnotherRoleAreAvailableByItsAddress) {
   StartedMuster muster(R"(
     job:role "client" { after = "server",
       command = muster.shell("echo in words " .. job:address "server" .. "; echo \"in env $SERVER\""),

@@ -1,5 +1,5 @@
-// Tests `run --pty` on a terminal: the process's use of it, muster's meanwhile, and the terminal's state after every
-// exit.
+// Tests `run --pty` on a terminal: how the process uses it, what muster does meanwhile, and the terminal's state after
+// every exit.
 #include <algorithm>
 #include <fstream>
 #include <string>
@@ -19,7 +19,7 @@ namespace {
 
 class Pty : public ::testing::Test, public RunFolder {
  protected:
-  // What a killed head leaves for its agent to end comes to be ours, and not a container's init's.
+  // Processes of a killed head become this process's children, not those of a container's init.
   Pty() { EXPECT_TRUE(BecomeSubreaper()); }
   ~Pty() override {
     AwaitNothingLeft();
@@ -27,13 +27,13 @@ class Pty : public ::testing::Test, public RunFolder {
     KillDescendants({});
   }
 
-  // The words of a run of this plan function.
+  // Returns the command line of a run with this plan function.
   Words Run(const std::string& body, const Words& more = {"--pty", "worker:0"}, const std::string& fields = "") const {
     WriteRecipe(body, fields);
     return RunWords(more);
   }
 
-  // Returns once the journal has the end of this process.
+  // Waits until the journal records this process's exit.
   ::testing::AssertionResult AwaitExit(int process) const {
     const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
     ::inotify_add_watch(watch.get(), (RunDir() + "/journal.jsonl").c_str(), IN_MODIFY);
@@ -55,7 +55,7 @@ std::size_t CountOf(char byte, const std::string& text) {
 
 constexpr const char* kConversing = "job:workers { count = 1, command = { probe, 'converse' } }";
 
-TEST_F(Pty, IsTheTerminalOfOneProcessAndOfNoOther) {
+TEST_F(Pty, IsTheTerminalOfOneProcessOnly) {
   OnTerminal run(Run("job:workers { count = 2, command = { probe, 'terminal' } }"), Folder(), 31, 110);
   EXPECT_EQ(run.End(), 0);
   const json its = json::parse(Log("worker.0.0"));
@@ -74,7 +74,7 @@ TEST_F(Pty, IsTheTerminalOfOneProcessAndOfNoOther) {
   EXPECT_EQ(Records("pty_closed")[0]["unlogged"], 0);
 }
 
-TEST_F(Pty, TakesKeysAndCtrlCAndTheWindow) {
+TEST_F(Pty, PassesKeysCtrlCAndTheWindowSize) {
   OnTerminal run(Run(kConversing), Folder());
   ASSERT_TRUE(run.Shows("ready"));
   EXPECT_FALSE(run.ModesAreAsFound()) << "keys are the process's";
@@ -88,12 +88,12 @@ TEST_F(Pty, TakesKeysAndCtrlCAndTheWindow) {
   EXPECT_EQ(run.End(), 0);
   EXPECT_TRUE(run.ModesAreAsFound());
   EXPECT_TRUE(Records("stop_requested").empty()) << "Ctrl-C was the process's";
-  // The log has what was shown, the echo of keys too.
+  // The log has everything that was shown, including the echo of keys.
   EXPECT_NE(Log("worker.0.0").find("héllo\r\nheard héllo\r\n"), std::string::npos) << Log("worker.0.0");
   EXPECT_NE(run.written.find(Log("worker.0.0")), std::string::npos);
 }
 
-TEST_F(Pty, EndsTheRunByItsKeys) {
+TEST_F(Pty, StopsTheRunByItsKeys) {
   OnTerminal run(Run("job:workers { count = 1, command = { probe, 'ignore-term', 'converse' },\n"
                      "  stop = { grace = '1h' } }"),
                  Folder());
@@ -126,8 +126,8 @@ TEST_F(Pty, KeepsMusterAndTheOthersQuietUntilItsEnd) {
   EXPECT_NE(run.screen.Text().find("worker.2 | loud"), std::string::npos) << run.screen.Text();
 }
 
-// The other one takes longer than its limit, the job's and its readiness's: they do not run.
-TEST_F(Pty, PausesDeadlines) {
+// The other process exceeds the limits of its time, the job's time and its readiness: they are suspended.
+TEST_F(Pty, SuspendsDeadlines) {
   OnTerminal run(Run("job:workers { count = 2, limits = { time = '1s', silent = '1s' },\n"
                      "  ready = { line = 'never', timeout = '1s' },\n"
                      "  command = { 'sleep', '1.5' }, each = function(process)\n"
@@ -142,7 +142,7 @@ TEST_F(Pty, PausesDeadlines) {
   EXPECT_TRUE(Records("limit_passed").empty());
 }
 
-TEST_F(Pty, LetsADebuggerWork) {
+TEST_F(Pty, SupportsADebugger) {
   if (::access("/usr/bin/gdb", X_OK) != 0) GTEST_SKIP() << "no gdb here";
   OnTerminal run(
       Run(kConversing, {"--pty", "worker:0", "--wrap", "worker:0=gdb -q -nx -iex 'set debuginfod enabled off' --args"}),
@@ -157,7 +157,7 @@ TEST_F(Pty, LetsADebuggerWork) {
     run.End();
     GTEST_SKIP() << "the kernel lets nobody trace here";
   }
-  // The program has the foreground, and what stops it is seen by gdb.
+  // The program is in the foreground; gdb sees the signal that stops it.
   run.Press("\x03");
   ASSERT_TRUE(run.Shows("SIGINT"));
   run.Press("kill\r");
@@ -169,8 +169,7 @@ TEST_F(Pty, LetsADebuggerWork) {
   EXPECT_TRUE(run.ModesAreAsFound());
 }
 
-// More than all queues on the way hold, while the terminal takes nothing for a while: the process waits, and nobody
-// else.
+// Writes more than all buffers hold while the terminal accepts nothing for a while: the process waits, muster does not.
 TEST_F(Pty, LosesNoByte) {
   constexpr std::size_t kBytes = 2U << 20;
   OnTerminal run(Run("job:workers { count = 2, command = { probe, 'exit', '0' }, each = function(process)\n"
@@ -189,14 +188,14 @@ TEST_F(Pty, LosesNoByte) {
   EXPECT_NE(run.written.find(Log("worker.0.0")), std::string::npos) << "in one piece";
 }
 
-TEST_F(Pty, KeepsKeysUntilTheProcessReadsThem) {
+TEST_F(Pty, BuffersKeysUntilTheProcessReadsThem) {
   std::string typed;
   for (int line = 0; line < 400; ++line) typed += std::to_string(line) + std::string(100, '-') + "\r";
   OnTerminal run(
       Run("job:workers { count = 1, command = { probe, 'print', 'waits', 'await', here .. '/go', 'converse' } }"),
       Folder());
   ASSERT_TRUE(run.Shows("waits"));
-  // More than the process's terminal has room for.
+  // More than the process's terminal buffers.
   run.Press(typed);
   std::ofstream(Folder() + "/go") << "go";
   ASSERT_TRUE(run.Awaits([&] { return run.written.find("heard 399-") != std::string::npos; }));
@@ -207,7 +206,7 @@ TEST_F(Pty, KeepsKeysUntilTheProcessReadsThem) {
   }
 }
 
-TEST_F(Pty, IsReportedAsEverIfItsProcessIsKilled) {
+TEST_F(Pty, HasAnOrdinaryReportIfItsProcessIsKilled) {
   OnTerminal run(Run("job:workers { count = 2, command = { probe, 'wait' }, each = function(process)\n"
                      "  if process.index == 0 then process.command = { probe, 'print', 'last words', 'die', '9' } end\n"
                      "end }"),
@@ -219,7 +218,7 @@ TEST_F(Pty, IsReportedAsEverIfItsProcessIsKilled) {
   EXPECT_EQ(Log("worker.0.0"), "last words\r\n");
 }
 
-TEST_F(Pty, IsAnotherOneForTheNextAttempt) {
+TEST_F(Pty, IsNewForTheNextAttempt) {
   OnTerminal run(Run("job:workers { count = 1, restart = { max = 1 }, command = { probe, 'converse', 'exit', '1' } }"),
                  Folder());
   ASSERT_TRUE(run.Shows("ready"));
@@ -237,7 +236,7 @@ TEST_F(Pty, IsAnotherOneForTheNextAttempt) {
   EXPECT_NE(Log("worker.0.1").find("heard two"), std::string::npos);
 }
 
-TEST_F(Pty, GivesTheTerminalBackWhenMusterIsTold) {
+TEST_F(Pty, RestoresTheTerminalOnASignal) {
   for (const int signal : {SIGTERM, SIGHUP, SIGINT}) {
     OnTerminal run(Run(kConversing), Folder());
     ASSERT_TRUE(run.Shows("ready"));
@@ -263,7 +262,7 @@ TEST_F(Pty, KeepsTheGraceOfAStop) {
   EXPECT_TRUE(run.ModesAreAsFound());
 }
 
-TEST_F(Pty, CanBeLeftToTheShellForAWhile) {
+TEST_F(Pty, CanBeSuspendedToTheShell) {
   const Words words = Run(kConversing);
   Words shell_words = {"/bin/sh", "-c", "set -m; \"$@\"; echo asleep; read word; echo \"got $word\"; fg; echo over $?",
                        "sh"};
@@ -299,7 +298,7 @@ TEST_F(Pty, LeavesNothingBehindIfHeadOrAgentIsKilled) {
   }
 }
 
-TEST_F(Pty, IsRefusedWhereItCannotBe) {
+TEST_F(Pty, IsRefusedWhereImpossible) {
   const std::string two = "job:workers { count = 2, command = { probe, 'exit', '0' } }";
   const auto refused = [&](const Words& more, const std::string& why) {
     OnTerminal run(Run(two, more), Folder(), 24, 200);
@@ -307,7 +306,7 @@ TEST_F(Pty, IsRefusedWhereItCannotBe) {
     EXPECT_NE(run.screen.Text().find(why), std::string::npos) << run.screen.Text();
     EXPECT_FALSE(std::filesystem::exists(RunDir()));
   };
-  refused({"--pty", "worker"}, "--pty \"worker\": these are 2 processes, and there is one terminal");
+  refused({"--pty", "worker"}, "--pty \"worker\": it names 2 processes, and there is one terminal");
   refused({"--pty", "worker:2"}, "--pty \"worker:2\": the plan has no such process");
   refused({"--pty", "worker:x"}, "--pty \"worker:x\": what follows the colon is not a rank");
   refused({"--pty", "wroker:0"}, "did you mean \"worker\"?");

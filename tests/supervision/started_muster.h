@@ -1,4 +1,4 @@
-// Starts muster with a recipe as a child that can be observed and killed, and finds its processes.
+// Starts muster with a recipe as a child that tests can observe and kill, and finds its processes.
 #pragma once
 
 #include <csignal>
@@ -32,8 +32,8 @@ using namespace std::string_literals;
 
 class StartedMuster {
  public:
-  // `body` is the plan function; `probe` in it is the program that tests start, `folder` this object's folder. The
-  // caller becomes a subreaper, so that nothing escapes it. `fields` are more fields of the recipe.
+  // `body` is the plan function, in which `probe` is the tests' child process and `folder` this object's folder;
+  // `fields`: further fields of the recipe. The caller becomes a subreaper, so that no process escapes it.
   explicit StartedMuster(std::string body, std::string fields = {})
       : body_(std::move(body)), fields_(std::move(fields)) {
     EXPECT_TRUE(BecomeSubreaper());
@@ -43,7 +43,7 @@ class StartedMuster {
   StartedMuster(const StartedMuster&) = delete;
   StartedMuster& operator=(const StartedMuster&) = delete;
 
-  // From now on by a user without rights, who may not come to where the programs were built: he gets copies.
+  // From now on runs as an unprivileged user, who cannot enter the build folder and gets copies of the programs.
   void BecomeAnotherUser() {
     constexpr uid_t kNobody = 65534;
     std::filesystem::create_directory(folder_ / "bin");
@@ -58,7 +58,7 @@ class StartedMuster {
     before_ = {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
   }
 
-  // The words of `before` are put before muster's command line; a program among them is looked for in PATH.
+  // Puts `before` before muster's command line; a program in it is searched in PATH.
   void Start(std::vector<std::string> options = {}, const std::vector<std::string>& before = {}) {
     const UniqueFd out(::open((folder_ / "out").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     std::vector<std::string> env = {"PATH=/usr/bin:/bin"};
@@ -79,11 +79,11 @@ class StartedMuster {
     head_ = *std::move(spawned);
   }
 
-  // The exit code (128 + n for signal n). Then waits for the agent's guard, or the agent if it has none, which may
-  // outlive a killed head a little.
+  // Returns the exit code (128 + n for signal n), after the agent's guard has exited, or the agent if it has none: it
+  // may outlive a killed head a little.
   int End() {
     const EndedProcess ended = ReapAtEnd(head_.ref());
-    // It becomes our child.
+    // It becomes this process's child.
     for (const pid_t child : ChildrenNow()) {
       const std::string name = Content("/proc/" + std::to_string(child) + "/comm");
       if (name != "muster-guard\n" && name != "muster-agent\n") continue;

@@ -1,5 +1,5 @@
-// Tests many starts: short runs in sequence, undisturbed and with a delay at each fault hook. None hangs, and each ends
-// with everything reaped.
+// Tests many short runs in sequence, with and without a delay at each fault hook. None may hang, and each must have
+// reaped all processes.
 #include <chrono>
 
 #include "base/system/clock.h"
@@ -37,12 +37,12 @@ void ExpectAnEnd(const std::vector<std::string>& options) {
   EXPECT_EQ(KillDescendants({}).killed, 0U) << "something is left";
 }
 
-// Each part is a test of its own, so that they share the processors: 5,000 starts in all in a soak, else 50.
+// Each part is a separate test, so that they run in parallel: 5,000 starts in total with MUSTER_LONG, otherwise 50.
 class Starts : public ::testing::TestWithParam<int> {};
 constexpr int kParts = 10;
 INSTANTIATE_TEST_SUITE_P(Part, Starts, ::testing::Range(0, kParts));
 
-TEST_P(Starts, AllComeToTheirEnd) {
+TEST_P(Starts, AllEnd) {
   const int starts = (Soaks() ? 5'000 : 50) / kParts;
   for (int i = 0; i < starts && !HasFailure(); ++i) {
     SCOPED_TRACE("start " + std::to_string(i));
@@ -57,9 +57,9 @@ INSTANTIATE_TEST_SUITE_P(At, DelayedStarts, ::testing::ValuesIn(kFaultSites), []
   return name;
 });
 
-TEST_P(DelayedStarts, AllComeToTheirEnd) {
+TEST_P(DelayedStarts, AllEnd) {
   const int starts = Soaks() ? 200 : 5;
-  const std::vector<std::string> delays = {"1", "2", "5", "13"};  // milliseconds, at each passing
+  const std::vector<std::string> delays = {"1", "2", "5", "13"};  // milliseconds, at each pass
   for (std::size_t i = 0; i < static_cast<std::size_t>(starts) && !HasFailure(); ++i) {
     const std::string fault = "--fault=" + std::string(GetParam().name) + ":delay:" + delays[i % delays.size()];
     SCOPED_TRACE("start " + std::to_string(i) + " with " + fault);

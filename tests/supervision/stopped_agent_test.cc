@@ -1,4 +1,4 @@
-// Tests an agent that does not answer (SIGSTOP): stopping the run does not wait for ever, and nothing is left.
+// Tests an agent that does not answer (SIGSTOP): stopping the run does not wait for ever, and no process remains.
 #include <algorithm>
 #include <array>
 
@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-// Two workers with a grandchild each in a session of its own, whose agent is stopped.
+// Two workers, each with a grandchild in its own session; their agent is stopped.
 class StoppedAgent : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -30,7 +30,7 @@ TEST(Order, FollowsReadiness) {
   EXPECT_EQ(events[5], "start_ordered 3 0");
 }
 
-TEST(Order, NamesWhoDoesNotBecomeReady) {
+TEST(Order, NamesAProcessThatDoesNotBecomeReady) {
   const Job job(R"(
     job:role "service" { command = { probe, "wait" }, ready = { line = "up", timeout = 0.2 }, stop = { grace = "1s" } }
     job:workers { count = 1, command = { probe, "exit", "0" }, after = "service" })");
@@ -41,11 +41,11 @@ TEST(Order, NamesWhoDoesNotBecomeReady) {
   EXPECT_EQ(job.Events({"start_ordered"}), Words{"start_ordered 0 0"});
 }
 
-// The first attempt fails, the second finds what the first one left.
+// The first attempt fails; the second finds a file of the first.
 constexpr const char* kSecondTime =
     R"(muster.shell 'echo attempt $MUSTER_ATTEMPT; test -e "$MUSTER_RUN_DIR/$MUSTER_ROLE.$MUSTER_INDEX" || { touch "$MUSTER_RUN_DIR/$MUSTER_ROLE.$MUSTER_INDEX"; exit 3; }')";
 
-TEST(Restart, GivesAProcessAnotherTry) {
+TEST(Restart, StartsAProcessAgain) {
   const Job job(std::string("job:workers { count = 1, restart = { max = 2, backoff = 0 }, command = ") + kSecondTime +
                 " }");
   EXPECT_EQ(job.result.exit_code, 0) << job.result.err;
@@ -61,7 +61,7 @@ TEST(Restart, GivesAProcessAnotherTry) {
       << job.result.err;
 }
 
-TEST(Restart, OfARoleTakesAllOfItAndWhatTheyLeftBehind) {
+TEST(Restart, OfARoleRestartsAllItsProcessesAndKillsLeftovers) {
   const Job job(std::string("job:workers { count = 3, restart = { max = 1, backoff = 0, scope = 'role' }, "
                             "stop = { grace = '1s' }, command = { probe, 'daemon', 'wait' },"
                             "each = function(process) if process.rank == 1 then process.command = ") +
@@ -73,7 +73,7 @@ TEST(Restart, OfARoleTakesAllOfItAndWhatTheyLeftBehind) {
   for (const json& process : job.report["processes"]) EXPECT_EQ(process["attempts"].size(), 2U);
 }
 
-TEST(Restart, GivesUpWhenItsBudgetIsSpent) {
+TEST(Restart, EndsWhenItsBudgetIsUsedUp) {
   const Job job(
       "job:workers { count = 2, restart = { max = 2, backoff = 0 }, stop = { grace = '1s' }, "
       "command = { probe, 'wait' }, each = function(process) if process.rank == 1 then "
@@ -88,21 +88,21 @@ TEST(Restart, GivesUpWhenItsBudgetIsSpent) {
   EXPECT_EQ(job.report["processes"][1]["attempts"].size(), 3U);
 }
 
-TEST(Limits, EndWhatRunsTooLong) {
+TEST(Limits, StopProcessesThatRunTooLong) {
   const Job job(
       "job:workers { count = 2, limits = { time = 0.2 }, stop = { grace = '1s' }, command = { probe, 'wait' } }");
   EXPECT_EQ(job.result.exit_code, 1);
   EXPECT_EQ(job.report["first_failure"]["why"], "ran longer than 200 ms");
 }
 
-TEST(Limits, EndWhatIsSilent) {
+TEST(Limits, StopSilentProcesses) {
   const Job job("job:workers { count = 2, stop = { grace = '1s' }, command = { probe, 'print', 'x', 'wait' } }",
                 "limits = { silent = 0.4 },");
   EXPECT_EQ(job.result.exit_code, 1);
   EXPECT_EQ(job.report["first_failure"]["why"], "was the first to stop writing; none of its job wrote for 400 ms");
 }
 
-TEST(Done, IsAnyThatEndsWell) {
+TEST(Done, IsReachedByAnySuccess) {
   const Job job(
       "job:workers { count = 3, done = 'any', stop = { grace = '1s' }, command = { probe, 'wait' }, "
       "each = function(process) if process.rank == 2 then process.command = { probe, 'exit', '0' } end end }");

@@ -1,4 +1,4 @@
-// Tests a live run's directory being replaced by another or a link: head and agent continue in the one they opened.
+// Tests replacing a live run's directory by another one or a link: head and agent continue in the one they opened.
 #include <cerrno>
 #include <filesystem>
 #include <string>
@@ -18,13 +18,13 @@ std::string ContentOf(const std::string& path) {
 
 class SwappedDirectory : public ::testing::TestWithParam<bool> {};
 
-TEST_P(SwappedDirectory, GetsNothingOfTheRun) {
+TEST_P(SwappedDirectory, ReceivesNothingOfTheRun) {
   StartedMuster muster(R"(
     job:workers { count = 1, restart = { max = 1, backoff = 0 }, command = muster.shell("echo one; read line < " ..
       folder .. "/fifo; echo two; exit 1") })");
   ASSERT_EQ(::mkfifo((muster / "fifo").c_str(), 0600), 0);
   muster.Start();
-  // Opening waits for the other side.
+  // open() waits for the other side.
   UniqueFd fifo(::open((muster / "fifo").c_str(), O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(fifo);
   const std::string moved = muster / "moved";

@@ -1,4 +1,4 @@
-// Tests whole runs without one kernel mechanism at a time: the same outcome, and the substitute is named.
+// Tests whole runs, each without one kernel mechanism: the outcome is the same, and the substitute is named.
 #include "base/system/without.h"
 
 #include "supervision/started_muster.h"
@@ -15,7 +15,7 @@ bool Has(const nlohmann::json& list, const std::string& word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-TEST_P(WithoutOne, EndsEverythingAndNamesWhatStoodIn) {
+TEST_P(WithoutOne, StopsEverythingAndNamesTheSubstitute) {
   StartedMuster muster(R"(
     job:role "daemon" { count = 2, ready = { line = "up" }, stop = { grace = "200ms" },
                         command = { probe, "session", "daemon", "print", "up", "wait" } }
@@ -71,7 +71,7 @@ TEST(Without, TheVariableIsNotPassedOn) {
   EXPECT_TRUE(Has(muster.Journal("agent_connected")[0]["mechanisms"], "proc-fd"));
 }
 
-TEST(Without, AWordThatIsNoMechanismIsRefused) {
+TEST(Without, AnUnknownMechanismIsRefused) {
   StartedMuster muster("job:workers { count = 1, command = { probe, 'exit', '0' } }");
   const CommandResult result = muster.Muster({"run", "recipe.lua", "--without=pidfd,cgruop"});
   EXPECT_EQ(result.exit_code, 2);

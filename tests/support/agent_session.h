@@ -1,4 +1,4 @@
-// A head for tests: one agent behind a Channel; sends commands and stores all messages in order.
+// A head for tests: one agent behind a Channel. Sends commands and stores all messages in order.
 #pragma once
 
 #include <filesystem>
@@ -23,12 +23,12 @@ namespace muster::testing {
 inline std::string AgentPath() { return std::string(MUSTER_BIN_DIR) + "/muster-agent"; }
 inline std::string ProbeProgram() { return std::string(MUSTER_TESTS_DIR) + "/probe"; }
 
-// Where the agent is to run, and a folder that is the same here and there.
+// Where the agent runs, and a folder with the same path here and there.
 struct AgentPlace {
   TransportSettings settings = {AgentPath()};
   std::string host = "localhost";
-  std::string parent = std::filesystem::temp_directory_path();  // of the session's folder
-  std::string run_dir = {};  // that the agent has to make, below the session's folder; empty: it has one
+  std::string parent = std::filesystem::temp_directory_path();  // parent of the session's folder
+  std::string run_dir = {};  // below the session's folder, created by the agent; empty: the agent shares the session's
 };
 
 class AgentSession {
@@ -47,7 +47,7 @@ class AgentSession {
     Send(DefineEnvironment{0, {token()}});
   }
 
-  // Carried by every process in its environment.
+  // In the environment of every process.
   std::string token() const { return "MUSTER_PROCESS=" + folder_.path(); }
   const TempDir& folder() const { return folder_; }
   std::string Log(ProcessId process, std::uint32_t attempt = 0) const {
@@ -57,7 +57,7 @@ class AgentSession {
   void Send(const AgentCommand& command) { channel_->Send(command); }
   void ExpectAnswer(bool at_once) { channel_->ExpectAnswer(at_once); }
 
-  // A probe with these verbs, ready to be changed and sent.
+  // A probe with these verbs; tests may change it before sending.
   StartProcess Probe(ProcessId process, const std::vector<std::string>& verbs, std::uint32_t attempt = 0) const {
     StartProcess start;
     start.process = process;
@@ -69,7 +69,7 @@ class AgentSession {
     return start;
   }
 
-  // Runs the loop until `done`; false if nothing more comes within the deadline.
+  // Runs the loop until `done` returns true; false if the deadline passes without further messages.
   bool Until(const std::function<bool()>& done) {
     const auto deadline = std::chrono::steady_clock::now() + kDeadline;
     while (!done()) {
@@ -88,7 +88,7 @@ class AgentSession {
     return all;
   }
 
-  // The first message of this kind about the process, once it is there.
+  // Waits for the first message of this kind about the process.
   template <class Message>
   std::optional<Message> Await(ProcessId process, std::uint32_t attempt = 0) {
     std::optional<Message> found;

@@ -1,4 +1,4 @@
-// Lets a test that runs as root act as another user for a while, with that user's file permissions.
+// Lets a test that runs as root act temporarily as another user, with that user's file permissions.
 #pragma once
 
 #include <sys/types.h>

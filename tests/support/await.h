@@ -1,5 +1,5 @@
-// Waiting in tests: for a line in a file that a process writes, for a descriptor, for a process to end. Each wait has a
-// deadline that is only reached on failure.
+// Waiting in tests: for a line in a file that a process writes, for a descriptor, for a process's exit. The deadline of
+// a wait is reached only on failure.
 #pragma once
 
 #include <chrono>
@@ -22,18 +22,18 @@ inline std::vector<std::string> LinesOf(const std::string& path) {
   std::vector<std::string> lines;
   std::ifstream file(path, std::ios::binary);
   std::string line;
-  // A last line without its newline is not complete yet.
+  // A last line without a newline is incomplete.
   while (std::getline(file, line) && !file.eof()) lines.push_back(line);
   return lines;
 }
 
-// True once the descriptor is readable (a pidfd: the process has ended).
+// True once the descriptor is readable (for a pidfd: the process has exited).
 inline bool AwaitReadable(int fd, std::chrono::milliseconds deadline = kDeadline) {
   pollfd ready = {fd, POLLIN, 0};
   return ::poll(&ready, 1, static_cast<int>(deadline.count())) > 0;
 }
 
-// The first complete line that begins with `prefix`, once it is there. The file must exist.
+// Waits for the first complete line that starts with `prefix`. The file must exist.
 inline std::optional<std::string> AwaitLine(const std::string& path, const std::string& prefix) {
   const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
   if (::inotify_add_watch(watch.get(), path.c_str(), IN_MODIFY) < 0) return std::nullopt;

@@ -5,29 +5,30 @@ docs/run_directory.md?
 Written from those documents, with the standard library only, independent of muster's sources. The checks:
 
   format   every line's checksum, number and order; modes 0700 and 0600; no link among the run's own files
-  pages    every file, event and field that is there has a place in the two documents
-  I1  each process_started has exactly one process_exited, and no process ends that was not started
-  I2  signals go only to attempts that were started and whose end was not recorded before
-  I3  when the run has ended nothing lives: the agents' attestations account for every start, and no process of
-      this machine carries the run's MUSTER_PROCESS
-  I4  exit code and outcome follow from the first cause; the origin of the report is the journal's first failure
-  I5  every attempt that ran has its log file, and no log is there for an attempt that was never ordered; what a lost host
-      did not bring here may be missing
-  I6  the report's receipt, attempts and outcome are what the journal says
+  pages    every file, event and field is documented in the two pages
+  I1  each process_started has exactly one process_exited, and no process exits that was not started
+  I2  signals go only to attempts that were started and whose exit was not recorded before
+  I3  when the run has ended no process remains: the agents' attestations cover every start, and no process of
+      this machine has the run's MUSTER_PROCESS
+  I4  exit code and outcome follow from the first cause; the report's first failure is the journal's
+  I5  every attempt that ran has its log file, and no log is there for an attempt that was never ordered; files
+      that a lost host did not send may be missing
+  I6  the report's receipt, attempts and outcome match the journal
   I7  no attempt is ordered or started twice; attempts of a process count up from 0 without gaps
-  I8  restarts stay within the budgets that they were planned with, and nothing starts while other ports are looked for
-  I9  dumps are taken one after the other, and each of them ends
-  I10 a terminal is opened at most once for an attempt and closed before the attempt's end; its log has what was written
-      there; no deadline of the job passes meanwhile
-  I11 each host is activated at most once, all before anything starts, and nothing starts where that failed
+  I8  restarts stay within the budgets that they were planned with, and nothing starts while ports
+      are being replaced
+  I9  dumps are taken one after the other, and each one ends
+  I10 a terminal is opened at most once for an attempt and closed before the attempt's end; its log has the
+      terminal's output; no deadline of the job passes meanwhile
+  I11 each host is activated at most once, all before anything starts, and nothing starts on a host where that failed
   I12 descriptors of head and agent at the end are as many as at the start, memory within bounds
-  I13 other hosts are all reached before anything starts, each once and by one name; clocks are only compared with theirs,
-      each time better
-  I14 a host of the plan is replaced only after the one that stood for it was lost, by a spare that was reached and takes
-      no other place; nothing starts between the order and the answer, nor on a host that was lost; and no two attempts of
-      a process are there at a time: the one before has ended, or its host was lost
+  I13 other hosts are all reached before anything starts, each once and by one name; clocks are compared
+      only with theirs, each time more exactly
+  I14 a host of the plan is replaced only after its machine was lost, by a reached spare that replaces no other host;
+      nothing starts between the command and the answer, nor on a lost host; and no two attempts of a process run
+      at the same time: the one before has exited, or its host was lost
 
-Run directories of a head that was killed (no run_ended) are held to what holds for every prefix.
+For run directories of a killed head (no run_ended), only the rules for every prefix apply.
 """
 
 import argparse
@@ -37,10 +38,10 @@ import pathlib
 import stat
 import sys
 
-sys.dont_write_bytecode = True  # nothing is to be left in the sources
+sys.dont_write_bytecode = True  # leave no files in the source tree
 import run_pages  # noqa: E402
 
-SPARE_DESCRIPTORS = 16     # the first counts are taken before connection, logs and launcher have what they keep
+SPARE_DESCRIPTORS = 16  # descriptors opened after the first count: for the connection, logs and launcher
 SPARE_MEMORY_KIB = 65536
 
 
@@ -105,7 +106,7 @@ def read_journal(run):
             run.wrong("format", f"line {number}: the head's monotonic clock went back")
         before = record["at"]
         run.records.append(record)
-    # Empty is a prefix, too: of a head that was killed before its first record.
+    # An empty journal is valid, too: its head was killed before the first record.
     if run.records and (run.records[0]["event"] != "run_began" or run.records[0]["format"] != 1):
         run.wrong("format", "the journal does not begin with run_began of format 1")
     if run.ended and run.records[-1]["event"] != "run_ended":
@@ -114,7 +115,7 @@ def read_journal(run):
 
 def check_modes(run):
     own = ["plan.json", "plan.txt", "inputs.json", "journal.jsonl", "binding.json", "report.json", "report.txt", "lock"]
-    # access = "group" of a site file: the folder has its mode, and only the group may read.
+    # access = "group" of a site file: the folder has that mode, and the group may only read.
     of_group = stat.S_IMODE(run.folder.stat().st_mode) == 0o2750
     modes, others = ({0o600, 0o640}, 0o027) if of_group else ({0o600}, 0o077)
     if stat.S_IMODE(run.folder.stat().st_mode) not in (0o700, 0o2750):
@@ -277,7 +278,7 @@ def check_logs(run, started):
 
 
 def is_terse(run):
-    """A run among many, such as a sweep's trial, leaves out what the rest tells: its head counts itself once for all."""
+    """Whether this is a run among many, such as a sweep's trial: it omits files that repeat the journal."""
     return run.records[0]["descriptors"] == 0
 
 
@@ -291,7 +292,7 @@ def check_report(run, started, ended):
         run.wrong("I6", f"the receipt says {receipt['started']} started, the journal {len(started)}")
     if not run.of("agent_lost") and receipt["reaped"] != len(ended):
         run.wrong("I6", f"the receipt says {receipt['reaped']} reaped, the journal {len(ended)}")
-    # The agent may be lost after the run had another cause to end.
+    # The agent may be lost after the run has another cause to end.
     if run.ended and run.ended["cause"] not in ("lost", "overdue") and not run.of("agent_lost") and receipt["left"] != 0:
         run.wrong("I6", f"the receipt says that {receipt['left']} are left")
     by_attempt = {}
@@ -375,7 +376,7 @@ def check_terminals(run):
 
 
 def check_activations(run):
-    """What the plan wants done on every host is done there once, and before the first start."""
+    """The plan's activation is executed once on every host, before the first start."""
     activated = run.of("host_activated")
     hosts = [record["host"] for record in activated]
     starts = run.of("start_ordered")
@@ -449,10 +450,10 @@ def check_places(run):
     hosts = [host["label"] for host in json.loads((run.folder / "plan.json").read_bytes())["hosts"]]
     number_of = {label: number for number, label in enumerate(hosts)}
     host_of = [number_of[p["host"]] for p in json.loads((run.folder / "plan.json").read_bytes())["processes"]]
-    stands = {number: number for number in range(len(hosts))}  # machine for each host of the plan
+    stands = {number: number for number in range(len(hosts))}  # the machine of each of the plan's hosts
     reached = {record["host"] for record in run.of("host_reached")}
     lost, taken, ordered = set(), set(), {}
-    there = {}  # process: machine
+    there = {}  # process -> machine
     for record in run.records:
         event = record["event"]
         if event == "agent_lost":
@@ -543,7 +544,7 @@ def run_directories(paths):
             yield path
         else:
             yield from sorted(journal.parent for journal in path.rglob("journal.jsonl")
-                              if not (journal.parent / "sweep.json").exists())  # check_sweep.py's
+                              if not (journal.parent / "sweep.json").exists())  # checked by check_sweep.py
 
 
 def main():

@@ -88,12 +88,12 @@ class Sweep:
         self.records = []
         self.broken_end = ""
         self.began = None
-        self.judged = set()  # trials
+        self.judged = set()  # trials that were evaluated
         self.impossible = set()
-        self.over = {}       # trial: class
-        self.running = {}    # trial: attempt
-        self.attempts = {}   # trial: how many have begun
-        self.ids = {}        # id: trial
+        self.over = {}  # finished trials -> class
+        self.running = {}  # running trials -> attempt
+        self.attempts = {}  # trial -> number of attempts
+        self.ids = {}  # id -> trial
         self.points_checked = 0
 
     def wrong(self, rule, text):
@@ -139,7 +139,7 @@ class Sweep:
 
     def points_judged(self, record):
         trials = range(record["first"], record["first"] + record["count"])
-        # One that turns out impossible when it is to be planned is judged once more, alone.
+        # A trial that turns out impossible when it is planned is evaluated once more, alone.
         turned = [[[record["first"], record["first"]]]] == [reason["trials"] for reason in record["impossible"]]
         for trial in trials:
             if trial in self.judged and not (turned and len(trials) == 1 and trial not in self.impossible):

@@ -22,11 +22,11 @@ struct Command {
   std::vector<std::string> argv;
   std::vector<std::string> env = {"PATH=/usr/bin:/bin"};
   std::string cwd = {};          // empty: the test's own
-  std::string stdout_path = {};  // empty: kept in CommandResult
+  std::string stdout_path = {};  // empty: stored in CommandResult
 };
 
 struct CommandResult {
-  int exit_code = -1;  // 128 + n if signal n ended it
+  int exit_code = -1;  // 128 + n for signal n
   std::string out;
   std::string err;
 };
@@ -34,8 +34,8 @@ struct CommandResult {
 inline std::string EvaluatorProgram() { return std::string(MUSTER_BIN_DIR) + "/muster-evaluator"; }
 inline std::string MusterProgram() { return std::string(MUSTER_BIN_DIR) + "/muster"; }
 
-// The environment of a program that a test starts: a suite that is run without a mechanism is so for the programs, too,
-// unless others are specified.
+// The environment of a program that a test starts: if the suite runs without some kernel mechanisms, so does the
+// program, unless others are specified.
 inline std::vector<std::string> WithoutAsTheSuite(std::vector<std::string> env) {
   const char* without = std::getenv("MUSTER_WITHOUT");
   const auto is_without = [](const std::string& variable) { return variable.starts_with("MUSTER_WITHOUT="); };
@@ -45,9 +45,8 @@ inline std::vector<std::string> WithoutAsTheSuite(std::vector<std::string> env) 
   return env;
 }
 
-// The environment of a program that is called from the checkout: what was run there before is hidden from it, for
-// people run recipes in the checkout, and no test may find what they left. What would be written shows up as a new file
-// of the build tree.
+// The environment of a program that is called from the checkout. Hides runs in the checkout, which users may have
+// created there; anything written shows up as a new file of the build tree.
 inline std::vector<std::string> WithoutRunsOfTheCheckout(std::vector<std::string> env, const std::string& cwd) {
   const auto is_home = [](const std::string& variable) { return variable.starts_with("MUSTER_HOME="); };
   if ((cwd.empty() || cwd == MUSTER_SOURCE_DIR) && std::none_of(env.begin(), env.end(), is_home)) {

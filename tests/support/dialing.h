@@ -1,4 +1,4 @@
-// The agent's side of the handshake for tests, byte for byte: for strangers, replays and fake agents.
+// The agent's side of the handshake for tests, byte for byte: for foreign programs, replays and fake agents.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace muster::testing {
 
-// A blocking connection to this port of 127.0.0.1; invalid on failure.
+// Returns a blocking connection to this port of 127.0.0.1; invalid on failure.
 inline UniqueFd ConnectHere(std::uint16_t port) {
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {};
@@ -30,7 +30,7 @@ inline bool SendAll(const UniqueFd& socket, const std::string& bytes) {
   return ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
 }
 
-// So many bytes, or fewer if the other side closes the connection before.
+// Reads `size` bytes, or fewer if the peer closes the connection before.
 inline std::string ReadBytes(const UniqueFd& socket, std::size_t size) {
   std::string bytes;
   while (bytes.size() < size && AwaitReadable(socket.get())) {

@@ -14,7 +14,7 @@
 
 namespace muster::testing {
 
-// `kept` is below the project's folder. An empty text means no file.
+// `kept` is the golden file's path below the source tree. An empty text means that there is no file.
 inline void ExpectGolden(const std::string& said, const std::string& kept) {
   const std::string path = std::string(MUSTER_SOURCE_DIR) + "/" + kept;
   if (std::getenv("MUSTER_UPDATE_GOLDENS") != nullptr) {

@@ -1,5 +1,5 @@
-// Puts the calling thread onto the network of another process for the lifetime of an object: sockets that it opens
-// meanwhile belong to that network.
+// Moves the calling thread into the network namespace of another process for the lifetime of an object: sockets opened
+// meanwhile belong to that namespace.
 #pragma once
 
 #include <stdexcept>
@@ -15,7 +15,7 @@ namespace muster::testing {
 
 class OnNetwork {
  public:
-  // Throws if that cannot be done.
+  // Throws on failure.
   explicit OnNetwork(pid_t process) : own_(Open("/proc/thread-self/ns/net")) {
     Enter(Open("/proc/" + std::to_string(process) + "/ns/net"));
   }

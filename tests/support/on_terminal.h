@@ -1,4 +1,4 @@
-// Runs a program on a pseudo-terminal, with keys sent by the test and access to its screen.
+// Runs a program on a pseudo-terminal: the test sends keys and reads the screen.
 #pragma once
 
 #include <algorithm>
@@ -27,13 +27,14 @@
 
 namespace muster::testing {
 
-// What a terminal shows after some bytes: of ECMA-48 what muster uses. A character is taken for one column.
+// What a terminal shows after some bytes. Supports those parts of ECMA-48 that muster uses; every character has one
+// column.
 class Screen {
  public:
   void Feed(std::string_view bytes) {
     for (const char c : bytes) Take(c);
   }
-  // Its lines, without blanks at their ends and without empty lines at the end.
+  // Returns its lines without trailing blanks and trailing empty lines.
   std::string Text() const {
     std::string text;
     for (const std::vector<std::string>& row : rows_) {
@@ -119,7 +120,7 @@ class OnTerminal {
     EXPECT_EQ(::tcgetattr(slave, &found_), 0);
     pid_ = ::fork();
     if (pid_ == 0) {
-      ::login_tty(slave);  // a session of its own, with this as its terminal
+      ::login_tty(slave);  // a new session with this controlling terminal
       std::vector<std::string> env = {"PATH=/usr/bin:/bin", "TERM=xterm", "HERE=" + cwd};
       if (const char* without = std::getenv("MUSTER_WITHOUT")) env.push_back(std::string("MUSTER_WITHOUT=") + without);
       if (::chdir(cwd.c_str()) == 0) {
@@ -148,7 +149,7 @@ class OnTerminal {
   }
   void Signal(int signal) const { EXPECT_EQ(::kill(pid_, signal), 0); }
 
-  // Waits until the screen satisfies the condition; false at the deadline.
+  // Waits until the screen satisfies the condition; fails at the deadline.
   ::testing::AssertionResult Awaits(const std::function<bool()>& wanted) {
     const auto deadline = std::chrono::steady_clock::now() + kDeadline;
     while (!wanted()) {
@@ -166,18 +167,18 @@ class OnTerminal {
   ::testing::AssertionResult ShowsNoMore(const std::string& text) {
     return Awaits([&] { return screen.Text().find(text) == std::string::npos; });
   }
-  // Some of what the program writes; false once it has ended, or nothing comes for long.
+  // Reads some output; false once the program has exited, or at the deadline.
   bool Take() {
     if (!AwaitReadable(master_.get())) return false;
     char bytes[4096];
     const ssize_t got = ::read(master_.get(), bytes, sizeof bytes);
-    if (got <= 0) return false;  // EIO: the terminal is closed on the other side
+    if (got <= 0) return false;  // EIO: the other side is closed
     written.append(bytes, static_cast<std::size_t>(got));
     screen.Feed({bytes, static_cast<std::size_t>(got)});
     return true;
   }
 
-  // The exit code, 128 + n for signal n, once it has ended; takes all that it writes.
+  // Returns the exit code (128 + n for signal n), after reading all output.
   int End() {
     while (Take()) {
     }
@@ -188,7 +189,7 @@ class OnTerminal {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
 
-  // Whether the terminal's modes are what they were at the beginning. While the program lives, or after.
+  // Whether the terminal's modes are the original ones, during the program or after it.
   bool ModesAreAsFound() const {
     termios now{};
     EXPECT_EQ(::tcgetattr(master_.get(), &now), 0);

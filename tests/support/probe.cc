@@ -1,27 +1,28 @@
-// probe: the child process of tests. Executes its arguments in order; it prints one line for each that prints, so that
+// probe: the tests' child process. Executes its arguments in order. Every verb that prints prints one line, so that
 // tests wait for lines and never for a time.
 //
-//   args env cwd fds signals ids nofile   print what it has, as one line of JSON
+//   args env cwd fds signals ids nofile   print the process's own, as one line of JSON
 //   print TEXT                            print TEXT
-//   exit N · die SIGNAL · wait            the end, or never
-//   ignore-term · on-term N               from now on: TERM does nothing; TERM prints "term" and exits with N
-//   child · session · daemon              fork a process that waits for ever and ignores TERM: in this group;
+//   exit N · die SIGNAL · wait            exit, kill itself, or wait for ever
+//   ignore-term · on-term N               from now on: ignore SIGTERM; print "term" at SIGTERM and exit with N
+//   child · session · daemon              fork a process that waits for ever and ignores SIGTERM: in this process
+//   group;
 //                                         in its own session; in its own session and orphaned at once
-//   orphans N                             fork N orphans that end at once
-//   bomb N                                processes that fork processes, N in all, and never end
+//   orphans N                             fork N orphans that exit at once
+//   bomb N                                processes that fork processes, N in total, and never exit
 //   flood LINES WIDTH NAME                print LINES lines of WIDTH bytes that begin with NAME and a number
 //   cores                                 print the cores it may run on, as one line of JSON
-//   hold FOLDER                           lock a file in FOLDER for each of $MUSTER_DEVICES for as long as it lives;
-//   exit
-//                                         with 92 if somebody else has locked one
+//   hold FOLDER                           lock a file in FOLDER for each of $MUSTER_DEVICES until it exits; exit with
+//   92
+//                                         if another process has locked one
 //   record FILE WORD                      append one line to FILE: WORD, $MUSTER_DEVICES and CLOCK_MONOTONIC in ns
 //   stop                                  stop itself (SIGSTOP)
-//   file PATH · await PATH                make a file, and the folders it needs; wait until there is one
+//   file PATH · await PATH                create a file and its folders; wait until a file exists
 //   listen PORT                           listen on that TCP port of 127.0.0.1
-//   terminal                              print what terminal it has, as one line of JSON
+//   terminal                              print the state of its terminal, as one line of JSON
 //   converse                              print "ready"; from now on "interrupted" at SIGINT, "window ROWS COLUMNS"
 //   when
-//                                         that changes, "heard LINE" for each line; goes on at the line "bye"
+//                                         that changes, "heard LINE" for each line; continue at the line "bye"
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -110,7 +111,7 @@ void HoldDevices(const std::string& folder) {
   const char* devices = std::getenv("MUSTER_DEVICES");
   std::istringstream names(devices == nullptr ? "" : devices);
   for (std::string name; std::getline(names, name, ',');) {
-    // Left open: the lock ends with the process.
+    // Stays open: the lock ends with the process.
     const int file = ::open((folder + "/" + name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0 || ::flock(file, LOCK_EX | LOCK_NB) != 0) {
       PrintLine("device " + name + " is somebody else's");
@@ -119,7 +120,7 @@ void HoldDevices(const std::string& folder) {
   }
 }
 
-// With one write, so that lines of several processes stay whole.
+// Uses one write, so that lines of several processes are not mixed.
 void Record(const std::string& path, const std::string& word) {
   const char* devices = std::getenv("MUSTER_DEVICES");
   timespec now = {};
@@ -167,7 +168,7 @@ void OnTerm(int) {
   ::_exit(exit_on_term);
 }
 
-// Forks a process that is set up by `prepare` and then waits for ever; returns once it is set up.
+// Forks a process that calls `prepare` and then waits for ever; returns after `prepare`.
 void ForkWaiting(const std::function<void()>& prepare) {
   std::array<int, 2> ready = {};
   if (::pipe(ready.data()) != 0) std::exit(97);
@@ -197,14 +198,14 @@ void ForkOrphans(int count) {
   for (int i = 0; i < count; ++i) {
     const pid_t pid = ::fork();
     if (pid == 0) {
-      static_cast<void>(::fork());  // both ends of it exit; the inner one is an orphan
+      static_cast<void>(::fork());  // both processes exit; the inner one is an orphan
       ::_exit(0);
     }
     if (pid > 0) ::waitpid(pid, nullptr, 0);
   }
 }
 
-// Each forks as long as there are any left to fork, so that whoever kills one meets its children.
+// Each process forks while the total is not reached, so that killing one leaves others that fork.
 void Bomb(int total) {
   void* page = ::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) std::exit(94);
@@ -248,7 +249,7 @@ void OnWindow(int) {
 }
 
 void Converse() {
-  // Calls go on after them.
+  // Interrupted system calls continue.
   std::signal(SIGINT, OnInterrupt);
   std::signal(SIGWINCH, OnWindow);
   PrintLine("ready");
@@ -301,7 +302,7 @@ const std::map<std::string, Verb>& Verbs(const std::vector<std::string>& all, ch
         [](char** a) {
           const rlimit no_core = {0, 0};
           ::setrlimit(RLIMIT_CORE, &no_core);
-          std::signal(Number(a[0]), SIG_DFL);  // a sanitizer may have taken it
+          std::signal(Number(a[0]), SIG_DFL);  // a sanitizer may have installed a handler
           ::kill(::getpid(), Number(a[0]));
           WaitForEver();
         }}},
@@ -327,7 +328,7 @@ const std::map<std::string, Verb>& Verbs(const std::vector<std::string>& all, ch
             PrintLine(line);
           }
         }}},
-      // So many bytes "x" without a newline.
+      // Prints this many bytes "x" without a newline.
       {"fill",
        {1,
         [](char** a) {
@@ -356,7 +357,7 @@ int main(int argc, char** argv) {
   const auto& verbs = Verbs(all, environ);
   for (int i = 1; i < argc; ++i) {
     const auto found = verbs.find(argv[i]);
-    // What follows "--" is for "args" to show.
+    // Arguments after "--" are data for "args".
     if (found == verbs.end() && std::string(argv[i]) == "--") break;
     if (found == verbs.end() || i + found->second.arguments >= argc) {
       std::fprintf(stderr, "probe: %s?\n", argv[i]);

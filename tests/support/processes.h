@@ -1,4 +1,4 @@
-// Finds processes by a token in their environment: what a run left behind, whatever its parent is now.
+// Finds processes by a token in their environment: what a run left, whatever the current parent is.
 #pragma once
 
 #include <cstdlib>
@@ -14,7 +14,7 @@
 
 namespace muster::testing {
 
-// Every process of this machine whose environment, as it was at its exec, holds the text.
+// Returns all processes of this machine whose environment at their exec contains the text.
 inline std::vector<pid_t> ProcessesWith(const std::string& token) {
   std::vector<pid_t> found;
   DIR* proc = ::opendir("/proc");
@@ -29,7 +29,7 @@ inline std::vector<pid_t> ProcessesWith(const std::string& token) {
   return found;
 }
 
-// 0 if there is no such process.
+// Returns 0 if there is no such process.
 inline pid_t ParentOf(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/status");
   for (std::string word; file >> word;) {
@@ -41,7 +41,7 @@ inline pid_t ParentOf(pid_t pid) {
   return 0;
 }
 
-// Every process of the PID namespace that this file of /proc stands for, by its pid here.
+// Returns the pids, in this namespace, of all processes in the PID namespace of this file in /proc.
 inline std::vector<pid_t> ProcessesIn(const std::string& pid_namespace) {
   std::error_code error;
   const std::filesystem::path sought = std::filesystem::read_symlink(pid_namespace, error);

@@ -1,5 +1,4 @@
-// A temporary folder with a small recipe and its run: writes the recipe, calls muster, reads the results. Tests choose
-// how the run is started, and check the results.
+// A temporary folder with a small recipe and its run: writes the recipe, calls muster, reads the results.
 #pragma once
 
 #include <fstream>
@@ -34,7 +33,7 @@ class RunFolder {
   std::string RunDir() const { return folder_ / run_name; }
   std::string Log(const std::string& name) const { return ContentOf(RunDir() + "/logs/" + name + ".log"); }
 
-  // recipe.lua, of this plan function. In it `probe` is the program that tests start, and `here` the folder.
+  // Writes recipe.lua with this plan function, in which `probe` is the tests' child process and `here` the folder.
   void WriteRecipe(const std::string& body, const std::string& fields = "") const {
     std::ofstream(folder_ / "recipe.lua")
         << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR << "/probe\"\nlocal here = \""
@@ -42,7 +41,7 @@ class RunFolder {
         << "\"\nreturn muster.recipe { name = \"job\", " + fields + " plan = function(p, job)\n" + body + "\nend }\n";
   }
 
-  // The words that run it, into RunDir().
+  // The command line that runs the recipe in RunDir().
   Words RunWords(const Words& more = {}) const {
     Words words = {MusterProgram(), "run", "recipe.lua", "--run-dir", RunDir()};
     words.insert(words.end(), more.begin(), more.end());
@@ -54,7 +53,7 @@ class RunFolder {
     return RunCommand({words, {"PATH=/usr/bin:/bin", "HERE=" + folder_.path()}, folder_.path()});
   }
 
-  // The journal's records of one event, in order, as far as they are written.
+  // Returns the records of one event written so far, in order.
   std::vector<json> Records(const std::string& event) const {
     std::vector<json> records;
     for (const std::string& line : LinesOf(RunDir() + "/journal.jsonl")) {
@@ -64,7 +63,7 @@ class RunFolder {
     return records;
   }
 
-  // Returns when every process that was started with the folder in its environment or command has ended.
+  // Waits until every process with the folder in its environment or command has exited.
   void AwaitNothingLeft() const {
     for (const pid_t left : ProcessesWith(folder_.path())) {
       const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
@@ -72,7 +71,7 @@ class RunFolder {
     }
   }
 
-  std::string run_name = "run";  // of the run's folder
+  std::string run_name = "run";  // name of the run's folder
 
  private:
   TempDir folder_;

@@ -11,9 +11,9 @@ import stat
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent.parent / "docs"
 OF_EVERY_RECORD = {"seq", "wall", "at", "event", "crc"}
-# Their keys are the recipe's or the machine's, not muster's.
+# The keys in these values come from the recipe or the machine.
 OWN_NAMES = {"ports", "cores", "inherited", "value", "set", "last", "libraries", "sources"}
-# What stands for a part of a name in the page's table, and what may stand there.
+# Parts of names in the pages' tables, and the patterns they stand for.
 PARTS = {"<role>": r"[^/]+", "<index>": r"\d+", "<attempt>": r"\d+", "<n>": r"\d+", "<host>": r"host\d+", "…": r".+"}
 
 
@@ -50,7 +50,7 @@ def told_files():
 
 @functools.lru_cache
 def told_keys():
-    """Every name in backticks of both pages, and what stands in their JSON."""
+    """Every name in backticks in both pages, and every name in their JSON."""
     text = "".join((DOCS / page).read_text(encoding="utf-8") for page in ("run_directory.md", "journal.md"))
     return {name for word in words(re.sub(r"^```.*$", "", text, flags=re.MULTILINE)) for name in re.findall(r"\w+", word)}
 
@@ -66,17 +66,17 @@ def keys_of(value, within=""):
 
 
 def untold_of_json(folder):
-    """One line for each name in the files for programs that no page has."""
+    """One line for each undocumented name in the JSON files."""
     for name in ("report.json", "binding.json", "inputs.json"):
         path = folder / name
-        # Empty: of a head that was killed between making the file and writing it.
+        # A file may be empty if the head was killed between creating and writing it.
         if path.is_file() and path.stat().st_size > 0:
             for key in sorted(set(keys_of(json.loads(path.read_bytes()))) - told_keys()):
                 yield f"docs/run_directory.md does not tell of {key} in {name}"
 
 
 def untold_of_record(record):
-    """One line for each name in a record that the page does not have."""
+    """One line for each undocumented name in a record."""
     event = record["event"]
     if event not in told_events():
         yield f"docs/journal.md does not tell of {event}"

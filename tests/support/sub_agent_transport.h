@@ -1,5 +1,5 @@
-// The transports of the registry with agents below standing ones, which must satisfy the same requirements. Each
-// channel has a standing agent of its own, which ends before the channel's last message.
+// The registered transports with agents below standing ones, which must satisfy the same requirements. Each channel has
+// its own standing agent, which ends before the channel's last message.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// A temporary folder with a sweep, written like a head would: journal and sweep.json, no index.
+// A temporary folder with a sweep as a head would write it: journal and sweep.json, but no index.
 #pragma once
 
 #include <filesystem>

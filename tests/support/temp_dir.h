@@ -29,7 +29,7 @@ class TempDir {
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
  private:
-  // Run directories are moved to that folder, for inspection after all tests.
+  // Moves run directories to that folder, for the check after all tests.
   void KeepRuns(const std::filesystem::path& keep) const {
     std::vector<std::filesystem::path> runs;
     std::error_code error;

@@ -15,8 +15,8 @@ TEST(Asha, HasRungsAtPowersOfEta) {
   EXPECT_EQ(Asha(5, 5, 2).rungs(), (std::vector<double>{5}));
 }
 
-// Worked out by hand with eta 2: of n results the best max(1, floor(n / 2)) go on.
-TEST(Asha, DecidesAsAHandWorkedJournalDoes) {
+// Computed by hand with eta 2: of n results the best max(1, floor(n / 2)) continue.
+TEST(Asha, AgreesWithDecisionsComputedByHand) {
   Asha asha(1, 4, 2);
   struct Line {
     std::size_t rung;
@@ -24,11 +24,11 @@ TEST(Asha, DecidesAsAHandWorkedJournalDoes) {
     StopDecision decision;
   };
   const Line journal[] = {
-      {0, 0.9, {0, 1, 1, 1, false}},                                 // the first of all
+      {0, 0.9, {0, 1, 1, 1, false}},                                 // the first result
       {0, 0.8, {0, 2, 1, 1, false}},                                 // better
       {0, 0.85, {0, 3, 2, 1, true}},                                 // second of three, one continues
-      {0, 0.7, {0, 4, 1, 2, false}},  {0, 0.8, {0, 5, 3, 2, true}},  // as good as an earlier one, which comes first
-      {1, 0.6, {1, 1, 1, 1, false}},                                 // another rung, other results
+      {0, 0.7, {0, 4, 1, 2, false}},  {0, 0.8, {0, 5, 3, 2, true}},  // ties with an earlier result, which ranks first
+      {1, 0.6, {1, 1, 1, 1, false}},                                 // another rung with its own results
       {0, 0.75, {0, 6, 2, 3, false}}, {1, 0.65, {1, 2, 2, 1, true}},  {0, 0.8, {0, 7, 5, 3, true}},
       {2, 9.0, {2, 1, 1, 1, false}},  {2, 10.0, {2, 2, 2, 2, false}},  // the last rung is the end
   };
@@ -38,7 +38,7 @@ TEST(Asha, DecidesAsAHandWorkedJournalDoes) {
   }
 }
 
-TEST(Asha, LetsAllGoOnUntilThereAreEnoughResults) {
+TEST(Asha, StopsNothingUntilThereAreEnoughResults) {
   Asha asha(1, 4, 2, 3);
   EXPECT_FALSE(asha.Report(0, 0, 1).stop);
   EXPECT_FALSE(asha.Report(0, 1, 2).stop);
@@ -46,18 +46,18 @@ TEST(Asha, LetsAllGoOnUntilThereAreEnoughResults) {
   EXPECT_TRUE(asha.Report(0, 3, 4).stop);
 }
 
-TEST(Asha, DoesNotHoldATrialAgainstItself) {
+TEST(Asha, DoesNotCompareATrialWithItself) {
   Asha asha(1, 8, 2);
   EXPECT_FALSE(asha.Report(0, 0, 0.1).stop);
   EXPECT_TRUE(asha.Report(0, 1, 0.9).stop);
-  // Interrupted, and tried again: it is still the best of two.
+  // Interrupted and retried: it is still the best of two.
   const StopDecision again = asha.Report(0, 0, 0.1);
   EXPECT_EQ(again.results, 2u);
   EXPECT_EQ(again.rank, 1u);
   EXPECT_FALSE(again.stop);
 }
 
-TEST(MedianRule, StopsWhatIsWorseThanTheMedianOfRunningMeans) {
+TEST(MedianRule, StopsTrialsWorseThanTheMedianOfRunningMeans) {
   MedianRule rule(2, 3);
   EXPECT_FALSE(rule.At(5, 100).stop) << "nothing has finished";
   rule.Finished(1, {{1, 4}, {2, 2}, {3, 0}});  // means 4, 3, 2

@@ -1,4 +1,4 @@
-// Tests gang scheduling on hosts: all places or none, nothing twice, large trials find whole hosts.
+// Tests gang scheduling on hosts: all places or none, no double assignment, and large trials find whole hosts.
 #include "sweep/scheduler/host_pool.h"
 
 #include <gtest/gtest.h>
@@ -15,34 +15,34 @@ HostPool FourHosts() {
   return HostPool({{"n1", 8, 16}, {"n2", 8, 16}, {"n3", 8, 16}, {"n4", 8, 16}}, std::nullopt, std::nullopt);
 }
 
-TEST(HostPool, GivesAGangDifferentHosts) {
+TEST(HostPool, PlacesAGangOnDifferentHosts) {
   const HostPool pool = FourHosts();
   const auto hosts = pool.Place(Gang(3, 8));
   ASSERT_TRUE(hosts);
   EXPECT_EQ(std::set(hosts->begin(), hosts->end()).size(), 3u);
 }
 
-TEST(HostPool, FillsAHostThatIsBegunBeforeAWholeOne) {
+TEST(HostPool, PrefersAPartlyUsedHostToAnEmptyOne) {
   HostPool pool = FourHosts();
   pool.Take(Gang(1, 6), {2});
   EXPECT_EQ(pool.Place(Gang(1, 2)), (std::vector<std::uint32_t>{2}));
   EXPECT_EQ(pool.Place(Gang(1, 4)), (std::vector<std::uint32_t>{0}));
 }
 
-TEST(HostPool, NeverGivesADeviceTwice) {
+TEST(HostPool, NeverAssignsADeviceTwice) {
   HostPool pool = FourHosts();
   std::uint32_t placed = 0;
   while (const auto hosts = pool.Place(Gang(1, 3))) {
     pool.Take(Gang(1, 3), *hosts);
     ++placed;
   }
-  EXPECT_EQ(placed, 8u);  // two on each: 6 of 8
+  EXPECT_EQ(placed, 8u);  // two on each host: 6 of 8
   EXPECT_EQ(pool.devices_in_use(), 24u);
   EXPECT_TRUE(pool.Place(Gang(4, 2)));
   EXPECT_FALSE(pool.Place(Gang(1, 4)));
 }
 
-TEST(HostPool, GivesADeviceToSoManyTrialsAsMayShareIt) {
+TEST(HostPool, SharesADeviceBetweenTheAllowedNumberOfTrials) {
   HostPool pool({{"n1", 2, 16}}, std::nullopt, std::nullopt, 2);
   for (int i = 0; i < 4; ++i) {
     ASSERT_TRUE(pool.Place(Gang(1, 1))) << i;
@@ -52,7 +52,7 @@ TEST(HostPool, GivesADeviceToSoManyTrialsAsMayShareIt) {
   EXPECT_EQ(pool.WhyNever(Gang(1, 3)), "it needs 3 devices of a host, and no host of the sweep has more than 2");
 }
 
-TEST(HostPool, DealsTrialsWithoutDevicesOutByTheirCores) {
+TEST(HostPool, DistributesTrialsWithoutDevicesByCores) {
   HostPool pool({{"n1", 0, 4}, {"n2", 0, 4}}, std::nullopt, std::nullopt);
   const TrialNeeds three = {{0, 3}};
   EXPECT_EQ(pool.Place(three), (std::vector<std::uint32_t>{0}));
@@ -62,11 +62,11 @@ TEST(HostPool, DealsTrialsWithoutDevicesOutByTheirCores) {
   EXPECT_FALSE(pool.Place(three));
   EXPECT_TRUE(pool.Place({{0, 1}}));
   pool.Give(three, {0});
-  EXPECT_TRUE(pool.Place({{0, 100}}));  // more than there are have the host to themselves
+  EXPECT_TRUE(pool.Place({{0, 100}}));  // a trial that requests more than a host has gets the host alone
   EXPECT_TRUE(pool.WhyNever({{0, 100}}).empty());
 }
 
-TEST(HostPool, CountsSlotsInsteadOfCoresWhereTheyAreGiven) {
+TEST(HostPool, CountsSlotsInsteadOfCoresIfGiven) {
   HostPool pool({{"", 0, 1}}, 2, std::nullopt);
   const TrialNeeds ten = {{0, 10}};
   for (int i = 0; i < 2; ++i) {
@@ -76,7 +76,7 @@ TEST(HostPool, CountsSlotsInsteadOfCoresWhereTheyAreGiven) {
   EXPECT_FALSE(pool.Place(ten));
 }
 
-TEST(HostPool, KeepsToTheBudgetOfDevices) {
+TEST(HostPool, RespectsTheBudgetOfDevices) {
   HostPool pool({{"n1", 8, 1}, {"n2", 8, 1}}, std::nullopt, 10);
   pool.Take(Gang(1, 8), {0});
   EXPECT_FALSE(pool.Place(Gang(1, 4)));
@@ -84,7 +84,7 @@ TEST(HostPool, KeepsToTheBudgetOfDevices) {
   EXPECT_EQ(pool.WhyNever(Gang(2, 8)), "it needs 16 devices, and the budget has 10");
 }
 
-TEST(HostPool, SaysWhyATrialNeverFits) {
+TEST(HostPool, ReportsWhyATrialNeverFits) {
   HostPool pool = FourHosts();
   EXPECT_EQ(pool.WhyNever(Gang(4, 8)), "");
   EXPECT_EQ(pool.WhyNever(Gang(5, 1)), "it needs 5 hosts, and the sweep has 4");
@@ -93,7 +93,7 @@ TEST(HostPool, SaysWhyATrialNeverFits) {
   EXPECT_EQ(pool.WhyNever(Gang(4, 8)), "it needs 4 hosts, and the sweep has 3");
 }
 
-TEST(HostPool, PutsNothingOnAClosedHost) {
+TEST(HostPool, PlacesNothingOnAClosedHost) {
   HostPool pool = FourHosts();
   pool.Close(0);
   pool.Close(1);
@@ -119,14 +119,14 @@ TEST(TrialQueue, StartsTheLargestThatFitsAndFillsTheGaps) {
   queue.Add(2, Gang(2, 8));
   queue.Add(3, Gang(1, 4));
   EXPECT_EQ(queue.Next(pool)->trial, 1u);
-  EXPECT_EQ(queue.Next(pool)->trial, 0u);  // 2 has to wait for a second host
+  EXPECT_EQ(queue.Next(pool)->trial, 0u);  // trial 2 needs a second host
   EXPECT_EQ(queue.Next(pool)->trial, 3u);
   EXPECT_FALSE(queue.Next(pool));
   EXPECT_EQ(pool.devices_in_use(), 32u);
   EXPECT_EQ(queue.trials(), (std::vector<TrialNumber>{2}));
 }
 
-TEST(TrialQueue, LetsALargeTrialComeToItsTurn) {
+TEST(TrialQueue, DoesNotStarveALargeTrial) {
   HostPool pool({{"n1", 8, 1}, {"n2", 8, 1}}, std::nullopt, std::nullopt);
   TrialQueue queue;
   TrialNumber next = 0;
@@ -135,7 +135,7 @@ TEST(TrialQueue, LetsALargeTrialComeToItsTurn) {
   while (auto start = queue.Next(pool)) running.push_back(*start);
   constexpr TrialNumber kLarge = 1'000;
   queue.Add(kLarge, Gang(2, 8));
-  // Small ones keep coming; each time the oldest ends.
+  // Small trials keep coming; each time the oldest one ends.
   std::uint32_t ended = 0;
   bool started = false;
   for (; ended < 100 && !started; ++ended) {
@@ -152,7 +152,7 @@ TEST(TrialQueue, LetsALargeTrialComeToItsTurn) {
   EXPECT_LE(ended, TrialQueue::kMostOvertaken + 8);
 }
 
-TEST(TrialQueue, TakesOutWhatWillNeverFit) {
+TEST(TrialQueue, RemovesTrialsThatNeverFit) {
   HostPool pool = FourHosts();
   TrialQueue queue;
   queue.Add(7, Gang(5, 8));

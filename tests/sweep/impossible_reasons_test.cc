@@ -5,7 +5,7 @@
 namespace muster {
 namespace {
 
-TEST(ImpossibleReasons, AreSaidOnceEachAndOnlyTheFirst) {
+TEST(ImpossibleReasons, AreReportedOnceEachUpToALimit) {
   ImpossibleReasons reasons;
   reasons.Keep({0, 2, {{"4 stages need 4 hosts", "gpt.lua:26", {}}, {"4 stages need 4 hosts", "gpt.lua:26", {}}}});
   reasons.Keep({2, 3, {{"second", "", {}}, {"third", "", {}}, {"fourth", "", {}}}});
@@ -15,7 +15,7 @@ TEST(ImpossibleReasons, AreSaidOnceEachAndOnlyTheFirst) {
       "each condition rejects");
 }
 
-TEST(ImpossibleReasons, AreNotInventedWhereNoneIsKnown) {
+TEST(ImpossibleReasons, AreOmittedIfUnknown) {
   EXPECT_EQ(ImpossibleReasons().Text(),
             "no point is possible; `--preview` counts the points that each condition rejects");
 }

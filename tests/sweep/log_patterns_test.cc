@@ -1,4 +1,4 @@
-// Tests the matches of patterns in a line, and refusals before anything runs.
+// Tests matches of patterns in a line, and invalid patterns that are refused.
 #include "sweep/trial/log_patterns.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(LogPatterns, FindTheValuesOfALine) {
   EXPECT_TRUE(patterns.Find("nothing to see").empty());
 }
 
-TEST(LogPatterns, ReadNumbersAsProgramsWriteThem) {
+TEST(LogPatterns, ParseNumbersInCommonSpellings) {
   const struct {
     const char* text;
     Value value;
@@ -35,12 +35,12 @@ TEST(LogPatterns, ReadNumbersAsProgramsWriteThem) {
   for (const auto& test : cases) EXPECT_EQ(ValueWritten(test.text), test.value) << test.text;
 }
 
-TEST(LogPatterns, KeepNoMoreOfATextThanAName) {
+TEST(LogPatterns, LimitTheLengthOfTexts) {
   const Value value = ValueWritten(std::string(199, 'x') + "\xc3\xa4");
   EXPECT_EQ(value, Value(std::string(199, 'x')));
 }
 
-TEST(LogPatterns, WantExactlyOneGroupAndTellAllThatAreWrong) {
+TEST(LogPatterns, RequireExactlyOneGroupAndReportAllMistakes) {
   const auto refused = LogPatterns::Of(
       {{"a", "loss"}, {"b", "(loss): (.*)"}, {"c", "loss: ("}, {"d", "(?:loss|cost): (.*)"}}, {"sweep.lua", 7});
   ASSERT_FALSE(refused);
@@ -55,7 +55,7 @@ TEST(LogPatterns, WantExactlyOneGroupAndTellAllThatAreWrong) {
   EXPECT_NE(refused.error()[2].message.find("not a valid regular expression"), std::string::npos);
 }
 
-TEST(ClassPatterns, GoByTheLastLineThatOneIsFoundIn) {
+TEST(ClassPatterns, UseTheLastMatchingLine) {
   auto patterns = ClassPatterns::Of({{TrialClass::kOomDevice, "no room"}, {TrialClass::kDiverged, "loss is nan"}}, {});
   ASSERT_TRUE(patterns);
   const auto match = patterns->Find({"loss is nan", "no room on device", "bye"});
@@ -66,7 +66,7 @@ TEST(ClassPatterns, GoByTheLastLineThatOneIsFoundIn) {
   EXPECT_FALSE(ClassPatterns().Find({"no room"}));
 }
 
-TEST(ClassPatterns, TellNoSuccess) {
+TEST(ClassPatterns, CannotYieldSuccess) {
   const auto refused = ClassPatterns::Of({{TrialClass::kOk, "done"}}, {"sweep.lua", 3});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().at(0).message, "ok is not a failure, so it has no patterns");

@@ -1,5 +1,5 @@
-// Generates a journal like a head's, of trials with random outcomes: some fail and are retried, some are stopped, some
-// lose their head.
+// Generates a journal as a head would write it, of trials with random outcomes: some fail and are retried, some are
+// stopped, some lose their head.
 #pragma once
 
 #include <cstdint>

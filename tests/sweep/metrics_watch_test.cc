@@ -32,7 +32,7 @@ class Metrics : public ::testing::Test {
     trial.report = [this](const MetricValues& values) { reports_.push_back(values); };
     return watch_.Watch(std::move(trial));
   }
-  // Handles all pending kernel events.
+  // Handles all pending kernel events; returns the reports.
   std::vector<MetricValues> Told() {
     io_.restart();
     io_.poll();
@@ -47,7 +47,7 @@ class Metrics : public ::testing::Test {
 
 using Reports = std::vector<MetricValues>;
 
-TEST_F(Metrics, AreToldFromWhenTheyAreFollowed) {
+TEST_F(Metrics, AreReportedOnceTheyAreFollowed) {
   MetricsWatch::Trial later;
   later.run_dir = folder_.path();
   later.at_once = false;
@@ -65,7 +65,7 @@ TEST_F(Metrics, AreToldFromWhenTheyAreFollowed) {
   EXPECT_EQ(reports_, (Reports{{{"step", Value(3)}}}));
 }
 
-TEST_F(Metrics, AreToldLineByLineInOrder) {
+TEST_F(Metrics, AreReportedLineByLineInOrder) {
   const auto trial = Watch();
   EXPECT_EQ(Told(), Reports{});
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1, \"loss\": 0.5}\n{\"step\": 2, \"loss\": 0.25}\n");
@@ -78,7 +78,7 @@ TEST_F(Metrics, AreToldLineByLineInOrder) {
   EXPECT_EQ(trial->reports(), 3U);
 }
 
-TEST_F(Metrics, ThatWereThereBeforeAreToldToo) {
+TEST_F(Metrics, WrittenBeforeAreReportedToo) {
   Append("metrics/worker.0.0.jsonl", "{\"loss\": 1}\n");
   const auto trial = Watch();
   EXPECT_EQ(Told(), (Reports{{{"loss", Value(1)}}}));
@@ -95,7 +95,7 @@ TEST_F(Metrics, WaitForTheEndOfALine) {
   EXPECT_EQ(trial->bad_lines(), 1U);
 }
 
-TEST_F(Metrics, OfALineThatIsNoObjectOrTooLongAreCounted) {
+TEST_F(Metrics, InInvalidOrTooLongLinesAreCounted) {
   const auto trial = Watch();
   Append("metrics/worker.0.0.jsonl",
          "hello\n[1]\n{\"a\": \"" + std::string(GrowingLines::kLongestLine, 'x') + "\"}\n{\"loss\": 1}\n");
@@ -103,7 +103,7 @@ TEST_F(Metrics, OfALineThatIsNoObjectOrTooLongAreCounted) {
   EXPECT_EQ(trial->bad_lines(), 3U);
 }
 
-TEST_F(Metrics, TellOfNumbersThatAreNone) {
+TEST_F(Metrics, ReportInvalidNumbers) {
   const auto trial = Watch();
   Append("metrics/worker.0.0.jsonl",
          "{\"step\": 1, \"loss\": NaN, \"note\": \"NaN\"}\n{\"loss\": null}\n{\"loss\": -Infinity}\n"
@@ -131,7 +131,7 @@ TEST_F(Metrics, ComeFromTheFirstProcessOfARoleThatReports) {
   EXPECT_EQ(Told(), (Reports{{{"val_loss", Value(9)}}}));
 }
 
-TEST_F(Metrics, GoOnWithTheNextAttempt) {
+TEST_F(Metrics, ContinueWithTheNextAttempt) {
   const auto trial = Watch();
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n");
   EXPECT_EQ(Told().size(), 1U);
@@ -139,7 +139,7 @@ TEST_F(Metrics, GoOnWithTheNextAttempt) {
   EXPECT_EQ(Told().size(), 1U);
 }
 
-TEST_F(Metrics, AreReadAtTheEndWhereNobodyTold) {
+TEST_F(Metrics, AreReadAtTheEndWithoutKernelEvents) {
   const auto trial = Watch();
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n{\"step\": 2}\n");
   trial->Finish();
@@ -148,7 +148,7 @@ TEST_F(Metrics, AreReadAtTheEndWhereNobodyTold) {
   EXPECT_EQ(Told().size(), 2U);
 }
 
-TEST_F(Metrics, AreNotToldOnceTheTrialIsGone) {
+TEST_F(Metrics, AreNotReportedAfterTheTrial) {
   auto trial = Watch();
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n");
   trial.reset();
@@ -164,7 +164,7 @@ TEST_F(Metrics, OfFilesThatAreLinksAreNotRead) {
   EXPECT_EQ(reports_, Reports{});
 }
 
-TEST_F(Metrics, StartAnewWithAFileThatBecameShorter) {
+TEST_F(Metrics, StartAgainWithATruncatedFile) {
   const auto trial = Watch();
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n{\"step\": 2}\n");
   EXPECT_EQ(Told().size(), 2U);
@@ -172,7 +172,7 @@ TEST_F(Metrics, StartAnewWithAFileThatBecameShorter) {
   EXPECT_EQ(Told(), (Reports{{{"step", Value(7)}}}));
 }
 
-TEST_F(Metrics, OfManyMegabytesAreAllTold) {
+TEST_F(Metrics, OfManyMegabytesAreAllReported) {
   const auto trial = Watch();
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "{\"step\": " + std::to_string(i) + "}\n";
@@ -182,7 +182,7 @@ TEST_F(Metrics, OfManyMegabytesAreAllTold) {
 
 LogPatterns StepAndLoss() { return *LogPatterns::Of({{"step", R"(iteration (\d+))"}, {"loss", R"(loss: (\S+))"}}, {}); }
 
-TEST_F(Metrics, InALogAreThoseOfOneLineTogether) {
+TEST_F(Metrics, InALogAreGroupedByLine) {
   const LogPatterns patterns = StepAndLoss();
   const auto trial = Watch(&patterns);
   Append("logs/worker.0.0.log", "start\niteration 5 loss: 0.5\niteration 6 loss: nan\n");
@@ -191,7 +191,7 @@ TEST_F(Metrics, InALogAreThoseOfOneLineTogether) {
   EXPECT_EQ(Told(), Reports{});
 }
 
-TEST_F(Metrics, InALogBelongToTheStepThatWasToldLast) {
+TEST_F(Metrics, InALogBelongToTheLastReportedStep) {
   const LogPatterns patterns = StepAndLoss();
   Append("logs/worker.0.0.log", "iteration 5\nhello\n");
   const auto trial = Watch(&patterns);
@@ -204,7 +204,7 @@ TEST_F(Metrics, InALogBelongToTheStepThatWasToldLast) {
   EXPECT_EQ(reports_, (Reports{{{"step", Value(6)}, {"loss", Value(0.25)}}}));
 }
 
-TEST_F(Metrics, InALogMayBeTheStepsAlone) {
+TEST_F(Metrics, InALogMayConsistOfStepsOnly) {
   const LogPatterns patterns = *LogPatterns::Of({{"step", R"((\d+)%)"}}, {});
   const auto trial = Watch(&patterns);
   Append("logs/worker.0.0.log", "10%\r20%\r");
@@ -218,7 +218,7 @@ TEST_F(Metrics, InALogAreFoundInTheBeginningOfAHugeLine) {
   EXPECT_EQ(Told(), (Reports{{{"loss", Value(1)}}, {{"loss", Value(2)}}}));
 }
 
-TEST_F(Metrics, InALogThatWasEmptiedAreThoseThatFollow) {
+TEST_F(Metrics, InATruncatedLogAreThoseThatFollow) {
   const LogPatterns patterns = StepAndLoss();
   const auto trial = Watch(&patterns);
   Append("logs/worker.0.0.log", "loss: 1\nloss: 2\n");
@@ -241,7 +241,7 @@ Plan TwoRoles() {
   return plan;
 }
 
-TEST(MetricsLog, IsThatOfRank0OrOfTheRoleThatIsNamed) {
+TEST(MetricsLog, IsThatOfRank0OrOfTheNamedRole) {
   Plan plan = TwoRoles();
   MetricsChoice choice;
   EXPECT_EQ(*LoggingProcess(plan, choice), 1U);
@@ -258,7 +258,7 @@ TEST(MetricsLog, IsThatOfRank0OrOfTheRoleThatIsNamed) {
   EXPECT_EQ(*LoggingProcess(plan, choice), 0U);
 }
 
-TEST(ResultFile, LiesInTheWorkingFolderOrTheRunDirectory) {
+TEST(ResultFile, IsInTheWorkingFolderOrTheRunDirectory) {
   TempDir folder;
   std::filesystem::create_directories(folder / "work");
   std::filesystem::create_directories(folder / "run");

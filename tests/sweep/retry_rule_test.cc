@@ -8,14 +8,14 @@
 namespace muster {
 namespace {
 
-TEST(AfterFailure, TriesAgainUntilTheRetriesAreUsedUp) {
+TEST(AfterFailure, RetriesUntilTheRetriesAreUsedUp) {
   const RetryChoice choice{.max = 2};
   EXPECT_EQ(AfterFailure(choice, TrialClass::kCrash, 0, 0), (RetryVerdict{true, true}));
   EXPECT_EQ(AfterFailure(choice, TrialClass::kCrash, 1, 0), (RetryVerdict{true, true}));
   EXPECT_EQ(AfterFailure(choice, TrialClass::kCrash, 2, 0), (RetryVerdict{false, true}));
 }
 
-TEST(AfterFailure, DoesNotRepeatWhatWouldFailAgain) {
+TEST(AfterFailure, DoesNotRetryDeterministicFailures) {
   const RetryChoice choice{.max = 2};
   EXPECT_FALSE(AfterFailure(choice, TrialClass::kDiverged, 0, 0).again);
   EXPECT_FALSE(AfterFailure(choice, TrialClass::kUserError, 0, 0).again);
@@ -23,34 +23,34 @@ TEST(AfterFailure, DoesNotRepeatWhatWouldFailAgain) {
   EXPECT_FALSE(AfterFailure(choice, TrialClass::kStopped, 0, 0).again);
 }
 
-TEST(AfterFailure, HeedsTheList) {
+TEST(AfterFailure, FollowsTheList) {
   const RetryChoice choice{.max = 1, .on = {TrialClass::kTimeout}};
   EXPECT_TRUE(AfterFailure(choice, TrialClass::kTimeout, 0, 0).again);
   EXPECT_FALSE(AfterFailure(choice, TrialClass::kCrash, 0, 0).again);
 }
 
-TEST(AfterFailure, DoesNotCountWhatTheHostDid) {
-  const RetryChoice choice;  // none
+TEST(AfterFailure, DoesNotCountFailuresCausedByTheHost) {
+  const RetryChoice choice;  // the default: no list
   EXPECT_EQ(AfterFailure(choice, TrialClass::kHostLost, 0, 0), (RetryVerdict{true, false}));
   EXPECT_EQ(AfterFailure(choice, TrialClass::kPreempted, 0, kMostUncounted - 1), (RetryVerdict{true, false}));
   EXPECT_FALSE(AfterFailure(choice, TrialClass::kHostLost, 0, kMostUncounted).again);
 }
 
-TEST(HostRecord, LeavesAHostAloneThatFailuresFollow) {
+TEST(HostRecord, QuarantinesAHostWithRepeatedFailures) {
   HostRecord record(2);
   EXPECT_TRUE(record.Failed("n2", 1, TrialClass::kCrash).empty());
   record.Succeeded("n1");
   EXPECT_EQ(record.Failed("n2", 5, TrialClass::kCrash), (std::vector<TrialNumber>{1, 5}));
 }
 
-TEST(HostRecord, BlamesNoHostWhereEverythingFails) {
+TEST(HostRecord, QuarantinesNoHostIfEverythingFails) {
   HostRecord record(2);
   for (TrialNumber trial = 0; trial < 10; ++trial) {
     EXPECT_TRUE(record.Failed(trial % 2 == 0 ? "n1" : "n2", trial, TrialClass::kCrash).empty());
   }
 }
 
-TEST(HostRecord, ForgetsFailuresOnceATrialGoesWellThere) {
+TEST(HostRecord, ForgetsFailuresAfterASuccess) {
   HostRecord record(2);
   record.Failed("n2", 1, TrialClass::kCrash);
   record.Succeeded("n2");
@@ -58,7 +58,7 @@ TEST(HostRecord, ForgetsFailuresOnceATrialGoesWellThere) {
   EXPECT_TRUE(record.Failed("n2", 2, TrialClass::kCrash).empty());
 }
 
-TEST(HostRecord, DoesNotTakeAPointsFaultForTheHosts) {
+TEST(HostRecord, DoesNotAttributeAPointsFailuresToHosts) {
   HostRecord record(1);
   record.Succeeded("n1");
   EXPECT_TRUE(record.Failed("n2", 1, TrialClass::kOomDevice).empty());

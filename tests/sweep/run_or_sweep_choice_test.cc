@@ -1,4 +1,4 @@
-// Tests which of a run and a sweep a word names: no processes, no files.
+// Tests whether a name means a run or a sweep: no processes, no files.
 #include "sweep/index/run_or_sweep_choice.h"
 
 #include <gtest/gtest.h>
@@ -9,13 +9,13 @@ namespace {
 RunOrSweepMatch ARun(bool live, const char* stamp = "20261120-120000") { return {"run", live, stamp, 1}; }
 RunOrSweepMatch ASweep(bool live, const char* stamp = "20261120-120000") { return {"sweep", live, stamp, 1}; }
 
-TEST(WorkChoice, NamesNothingWhereThereIsNothing) {
+TEST(WorkChoice, FindsNothingIfThereIsNothing) {
   EXPECT_EQ(ChooseRunOrSweep({}, {}, true, Prefer::kLive), std::nullopt);
   EXPECT_EQ(ChooseRunOrSweep(ARun(false), {}, true, Prefer::kLive), (NamedRunOrSweep{"run", false}));
   EXPECT_EQ(ChooseRunOrSweep({}, ASweep(false), false, Prefer::kNewest), (NamedRunOrSweep{"sweep", true}));
 }
 
-TEST(WorkChoice, ANameOfBothMeansWhatRuns) {
+TEST(WorkChoice, ANameOfBothMeansTheRunningOne) {
   for (const Prefer prefer : {Prefer::kLive, Prefer::kNewest}) {
     EXPECT_TRUE(ChooseRunOrSweep(ARun(false), ASweep(true), true, prefer)->is_sweep);
     EXPECT_FALSE(ChooseRunOrSweep(ARun(true), ASweep(false), true, prefer)->is_sweep);
@@ -24,7 +24,7 @@ TEST(WorkChoice, ANameOfBothMeansWhatRuns) {
   }
 }
 
-TEST(WorkChoice, WithoutANameTheNewerOneIsMeant) {
+TEST(WorkChoice, WithoutANameChoosesTheNewerOne) {
   const RunOrSweepMatch newer = ASweep(false, "20261121-120000");
   EXPECT_TRUE(ChooseRunOrSweep(ARun(false), newer, false, Prefer::kNewest)->is_sweep);
   EXPECT_FALSE(ChooseRunOrSweep(ARun(false), ASweep(false, "20261119-120000"), false, Prefer::kNewest)->is_sweep);
@@ -33,7 +33,7 @@ TEST(WorkChoice, WithoutANameTheNewerOneIsMeant) {
   EXPECT_TRUE(ChooseRunOrSweep(ARun(false), of_same_second, false, Prefer::kNewest)->is_sweep);
 }
 
-TEST(WorkChoice, WithoutANameNothingThatIsOverIsSteeredBesideWhatRuns) {
+TEST(WorkChoice, WithoutANameControlsOnlyRunningWork) {
   EXPECT_FALSE(ChooseRunOrSweep(ARun(true), ASweep(false, "20261121-120000"), false, Prefer::kLive)->is_sweep);
   EXPECT_TRUE(ChooseRunOrSweep(ARun(false, "20261121-120000"), ASweep(true), false, Prefer::kLive)->is_sweep);
 }

@@ -1,4 +1,4 @@
-// Tests that the index of a sweep always matches the journal, wherever either was cut off.
+// Tests that the index of a sweep always matches the journal, wherever either was truncated.
 #include "sweep/index/sweep_index.h"
 
 #include <map>
@@ -20,7 +20,7 @@
 namespace muster {
 namespace {
 
-// A sweep's folder and its head, as far as they are journal and index.
+// A sweep's folder, and the part of its head that writes journal and index.
 class Head {
  public:
   Head() : at_(::open(folder_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
@@ -62,7 +62,7 @@ class Head {
   SweepProgress account_;
 };
 
-// Everything that a view shows, as one text.
+// Returns everything that a view shows, as one text.
 std::string AllOf(const std::string& sweep_dir) {
   const auto view = SweepView::Open(sweep_dir);
   EXPECT_TRUE(view) << (view ? "" : view.error().front().message);
@@ -92,7 +92,7 @@ std::string AllOf(const std::string& sweep_dir) {
 
 void RemoveIndex(const Head& head) { std::filesystem::remove(head.index()); }
 
-TEST(SweepIndex, WithTheRestOfTheJournalIsTheJournal) {
+TEST(SweepIndex, WithTheRestOfTheJournalEqualsTheJournal) {
   for (unsigned seed = 1; seed <= 3; ++seed) {
     std::mt19937 random(seed);
     Head head;
@@ -104,7 +104,7 @@ TEST(SweepIndex, WithTheRestOfTheJournalIsTheJournal) {
           head.Commit();
           break;
         case 1:
-          head.Die();  // what was not committed is in the journal alone
+          head.Die();  // only the journal has what was not committed
           ASSERT_EQ(LoadSweepProgress(head.path()).account, head.account());
           head.Open();
           break;
@@ -132,7 +132,7 @@ TEST(SweepIndex, WithTheRestOfTheJournalIsTheJournal) {
   }
 }
 
-TEST(SweepIndex, IsThrownAwayWhenItIsOfAnotherJournal) {
+TEST(SweepIndex, IsDiscardedIfItBelongsToAnotherJournal) {
   Head head;
   head.Open();
   for (const SweepEntry& entry : MadeSweep(1, 40)) head.Write(entry);
@@ -147,7 +147,7 @@ TEST(SweepIndex, IsThrownAwayWhenItIsOfAnotherJournal) {
   EXPECT_EQ(AllOf(other.path()), all);
 }
 
-TEST(SweepIndex, IsThrownAwayWhenItIsBrokenOrOfAnotherStartOfTheMachine) {
+TEST(SweepIndex, IsDiscardedIfDamagedOrFromBeforeAReboot) {
   Head head;
   head.Open();
   for (const SweepEntry& entry : MadeSweep(1, 40)) head.Write(entry);
@@ -170,7 +170,7 @@ TEST(SweepIndex, IsThrownAwayWhenItIsBrokenOrOfAnotherStartOfTheMachine) {
   EXPECT_EQ(AllOf(head.path()), all);
 }
 
-TEST(SweepIndex, IsThrownAwayWhenTheJournalWasAlteredInWhatItHolds) {
+TEST(SweepIndex, IsDiscardedIfItsPartOfTheJournalWasAltered) {
   Head head;
   head.Open();
   for (const SweepEntry& entry : MadeSweep(1, 200)) head.Write(entry);
@@ -192,7 +192,7 @@ TEST(SweepIndex, IsThrownAwayWhenTheJournalWasAlteredInWhatItHolds) {
   EXPECT_EQ(with_index, AllOf(head.path()));
 }
 
-TEST(SweepIndex, IsKeptForItsOwnerAndGoneWithoutLoss) {
+TEST(SweepIndex, IsPrivateAndCanBeDeletedWithoutLoss) {
   Head head;
   head.Open();
   for (const SweepEntry& entry : MadeSweep(3, 20)) head.Write(entry);
@@ -204,7 +204,7 @@ TEST(SweepIndex, IsKeptForItsOwnerAndGoneWithoutLoss) {
   EXPECT_EQ(LoadSweepProgress(head.path()).account, head.account());
 }
 
-TEST(SweepIndex, DoesNotWaitForAReaderAndLosesNothingByIt) {
+TEST(SweepIndex, DoesNotWaitForAReaderAndLosesNothing) {
   Head head;
   head.Open();
   std::vector<SweepEntry> entries = MadeSweep(4, 40);
@@ -230,8 +230,8 @@ TEST(SweepIndex, DoesNotWaitForAReaderAndLosesNothingByIt) {
   EXPECT_EQ(AllOf(head.path()), all);
 }
 
-// The process is gone in the middle of what it writes, again and again.
-TEST(SweepIndex, OutlivesItsHeadBeingKilled) {
+// Kills the process repeatedly while it writes.
+TEST(SweepIndex, SurvivesItsHeadBeingKilled) {
   Head head;
   const std::vector<SweepEntry> entries = MadeSweep(5, 200);
   for (const SweepEntry& entry : entries) head.Write(entry);
@@ -262,7 +262,7 @@ TEST(SweepIndex, OutlivesItsHeadBeingKilled) {
   EXPECT_EQ(AllOf(head.path()), all);
 }
 
-TEST(SweepView, SaysWhyThereIsNone) {
+TEST(SweepView, ReportsWhyThereIsNone) {
   const ScratchFolder folder;
   const auto view = SweepView::Open(folder.path());
   ASSERT_FALSE(view);

@@ -1,4 +1,4 @@
-// Tests that the page on sweeps has exactly the entries of the journal, with all their fields.
+// Tests that the page on sweeps lists exactly the entries of the journal, with all their fields.
 #include <set>
 #include <string>
 
@@ -15,7 +15,7 @@ namespace {
 void AddNames(const nlohmann::json& json, std::set<std::string>& names) {
   for (const auto& [name, value] : json.items()) {
     if (json.is_object()) names.insert(name);
-    // A decision and a reason have members of ours; points and metrics have the user's.
+    // Decisions and reasons have documented members; points and metrics have the user's names.
     if (name == "decision" || name == "impossible" || json.is_array()) AddNames(value, names);
   }
 }
@@ -31,7 +31,7 @@ TEST(SweepJournalPage, HasEveryEntryWithItsFields) {
     AddNames(nlohmann::json::parse(SweepJournalLine(record)), fields);
     for (const std::string& field : fields) {
       const bool of_all = field == "seq" || field == "wall" || field == "event" || field == "crc";
-      // "`again`: …" documents it as well.
+      // "`again`: …" documents a field as well.
       EXPECT_TRUE(of_all || rows[name].contains(field)) << name << ": its field " << field << " is not told";
     }
   }

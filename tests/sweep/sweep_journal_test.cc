@@ -68,7 +68,7 @@ TEST(SweepJournal, ReadsBackEveryKindOfEntry) {
   EXPECT_EQ(read.end, (JournalPosition{Lines(records).size(), records.size()}));
 }
 
-TEST(SweepJournal, IsJsonForEveryoneElse) {
+TEST(SweepJournal, IsValidJson) {
   for (const SweepRecord& record : RecordsOf(OneOfEach())) {
     const std::string line = SweepJournalLine(record);
     EXPECT_EQ(line.find('\n'), line.size() - 1);
@@ -83,7 +83,7 @@ TEST(SweepJournal, IsJsonForEveryoneElse) {
   EXPECT_EQ(json["point"]["list"][2]["a b"], "\x01");
 }
 
-TEST(SweepJournal, WritesNumbersThatJsonLacksAsNull) {
+TEST(SweepJournal, WritesNonJsonNumbersAsNull) {
   AttemptEnded ended;
   ended.loss = std::numeric_limits<double>::quiet_NaN();
   ended.metrics = {{"loss", Value(std::numeric_limits<double>::infinity())}};
@@ -97,7 +97,7 @@ TEST(SweepJournal, WritesNumbersThatJsonLacksAsNull) {
   EXPECT_TRUE(std::get<AttemptEnded>(record->entry).metrics.at("loss").IsNull());
 }
 
-TEST(SweepJournal, KeepsTheLongestPrefixWhereverItsLast64KiBAreCutAndGoesOnFromThere) {
+TEST(SweepJournal, KeepsTheLongestPrefixOfACutFileAndContinuesThere) {
   std::vector<SweepEntry> entries;
   while (entries.size() < 400) {
     for (SweepEntry& entry : OneOfEach()) entries.push_back(std::move(entry));
@@ -113,7 +113,7 @@ TEST(SweepJournal, KeepsTheLongestPrefixWhereverItsLast64KiBAreCutAndGoesOnFromT
   const std::uint64_t first_cut = whole.size() - (64U << 10);
   for (std::uint64_t cut = whole.size(); cut >= first_cut; --cut) {
     ASSERT_EQ(::truncate(folder.journal().c_str(), static_cast<off_t>(cut)), 0);
-    // From a position before the cut, as a head that has an index does; now and then from the beginning.
+    // Reads from a position before the cut, like a head with an index; sometimes from the beginning.
     JournalPosition from;
     if (cut % 257 != 0) {
       const auto near = std::upper_bound(ends.begin(), ends.end(), cut - 2000) - 1;
@@ -141,7 +141,7 @@ TEST(SweepJournal, KeepsTheLongestPrefixWhereverItsLast64KiBAreCutAndGoesOnFromT
   }
 }
 
-TEST(SweepJournal, BelievesNothingFromAFlippedBitOn) {
+TEST(SweepJournal, IgnoresEverythingAfterAFlippedBit) {
   const Folder folder;
   for (const SweepEntry& entry : OneOfEach()) {
     const std::vector<SweepRecord> records = RecordsOf({entry, SweepEnded{}});
@@ -164,7 +164,7 @@ TEST(SweepJournal, BelievesNothingFromAFlippedBitOn) {
   }
 }
 
-TEST(SweepJournal, StopsWhereALineIsMissingDoubledTornOrOutOfPlace) {
+TEST(SweepJournal, StopsAtAMissingDuplicateTornOrMisplacedLine) {
   const std::vector<SweepRecord> records = RecordsOf(OneOfEach());
   const Folder folder;
   const auto read_of = [&](const std::string& bytes) {
@@ -182,14 +182,14 @@ TEST(SweepJournal, StopsWhereALineIsMissingDoubledTornOrOutOfPlace) {
   std::vector<SweepRecord> swapped = records;
   std::swap(swapped[4], swapped[5]);
   EXPECT_EQ(read_of(Lines(swapped)), 4U);
-  // A block that never reached the disk, within a file of the right length.
+  // A block that was never written, in a file of the right length.
   std::string torn = Lines(records);
   const std::size_t begin = Lines({records.begin(), records.begin() + 3}).size();
   std::fill_n(torn.begin() + static_cast<std::ptrdiff_t>(begin) + 10, 20, '\0');
   EXPECT_EQ(read_of(torn), 3U);
 }
 
-TEST(SweepJournal, DoesNotReadWhatItDoesNotKnow) {
+TEST(SweepJournal, RefusesUnknownRecords) {
   const auto is_read = [](std::string body) {
     SealLine(body);
     body.pop_back();
@@ -218,7 +218,7 @@ TEST(SweepJournal, DoesNotReadWhatItDoesNotKnow) {
   }
 }
 
-TEST(SweepJournal, SaysWhyWhenItCannotBeRead) {
+TEST(SweepJournal, ReportsWhyItCannotBeRead) {
   const Folder folder;
   EXPECT_EQ(folder.ReadFrom().stopped, "the journal cannot be opened");
   PutFile(folder.journal(), "");
@@ -228,7 +228,7 @@ TEST(SweepJournal, SaysWhyWhenItCannotBeRead) {
   EXPECT_FALSE(SweepJournalWriter::Continue(folder.at(), {10, 1}));
 }
 
-TEST(SweepJournalWriter, WritesEachEntryAtOnceToAFileOfItsOwn) {
+TEST(SweepJournalWriter, WritesEachEntryImmediatelyToANewFile) {
   const Folder folder;
   const mode_t before = ::umask(0);
   auto writer = SweepJournalWriter::Create(folder.at());
@@ -248,7 +248,7 @@ TEST(SweepJournalWriter, WritesEachEntryAtOnceToAFileOfItsOwn) {
   EXPECT_FALSE(SweepJournalWriter::Create(folder.at())) << "a journal has one writer";
 }
 
-TEST(SweepJournalWriter, LeavesWholeLinesOnAFullDiskAndGoesOnWhenThereIsRoom) {
+TEST(SweepJournalWriter, LeavesCompleteLinesOnAFullDiskAndContinuesLater) {
   const std::vector<SweepEntry> entries = OneOfEach();
   struct sigaction ignore {};
   struct sigaction before {};

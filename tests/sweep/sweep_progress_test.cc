@@ -34,7 +34,7 @@ SweepProgress AccountOf(const std::vector<SweepEntry>& entries) {
   return account;
 }
 
-TEST(SweepProgress, KnowsWhichAttemptsContinueEachOther) {
+TEST(SweepProgress, RecordsWhichAttemptsContinueEachOther) {
   const auto resumed = [](std::uint32_t attempt, const std::string& checkpoint) {
     AttemptBegan began = Began(0, attempt);
     began.resumed = {attempt - 1, checkpoint};
@@ -72,7 +72,7 @@ TEST(SweepProgress, KnowsWhichAttemptsContinueEachOther) {
   EXPECT_EQ(open().first, 4U) << "what the user retries begins from nothing";
 }
 
-TEST(TrialSet, IsASetWhateverTheOrder) {
+TEST(TrialSet, IsIndependentOfTheOrder) {
   std::mt19937 random(1);
   for (int round = 0; round < 50; ++round) {
     TrialSet ranges;
@@ -101,7 +101,7 @@ TEST(TrialSet, IsASetWhateverTheOrder) {
   }
 }
 
-TEST(SweepProgress, OpensWhatIsPossibleAndClosesWhatIsOver) {
+TEST(SweepProgress, OpensPossibleTrialsAndClosesFinishedOnes) {
   SweepProgress account = AccountOf({SweepBegan{"id", "name", 10, 1, 2, "b", "m", "r", false},
                                      PointsJudged{0, 6, {{"no", "a.lua:1", {{1, 2}}}, {"never", "", {{5, 5}}}}}});
   EXPECT_EQ(account.judged_to(), 6U);
@@ -125,7 +125,7 @@ TEST(SweepProgress, OpensWhatIsPossibleAndClosesWhatIsOver) {
   EXPECT_EQ(account.best()->id, PointId({{"x", 3}}));
 }
 
-TEST(SweepProgress, KeepsATrialOpenThatIsTriedAgain) {
+TEST(SweepProgress, KeepsARetriedTrialOpen) {
   AttemptEnded again = Ended(0, 0, TrialClass::kCrash);
   again.again = true;
   AttemptEnded of_host = Ended(0, 1, TrialClass::kHostLost);
@@ -144,7 +144,7 @@ TEST(SweepProgress, KeepsATrialOpenThatIsTriedAgain) {
   EXPECT_EQ(account.count(TrialClass::kCrash), 0U);
 }
 
-TEST(SweepProgress, ReopensOnlyWhatWasOverAndCountsItsAttemptsOn) {
+TEST(SweepProgress, ReopensOnlyFinishedTrialsAndContinuesTheirAttempts) {
   SweepProgress account = AccountOf({PointsJudged{0, 3, {}}, Began(0), Ended(0, 0, TrialClass::kCrash), Began(1),
                                      Ended(1, 0, TrialClass::kOk, 1.0), TrialsReopened{{{0, 0}, {2, 1ULL << 50}}}});
   EXPECT_EQ(account.count(TrialClass::kCrash), 0U);
@@ -159,7 +159,7 @@ TEST(SweepProgress, ReopensOnlyWhatWasOverAndCountsItsAttemptsOn) {
   EXPECT_EQ(account.ends().Of(0), (TrialEnds::End{TrialClass::kStopped, 2}));
 }
 
-TEST(SweepProgress, HasForItsBestTheSmallestLossThatEndedWell) {
+TEST(SweepProgress, HasTheSmallestSuccessfulLossAsItsBest) {
   const SweepProgress account =
       AccountOf({PointsJudged{0, 5, {}}, Began(0), Ended(0, 0, TrialClass::kOk, 2.0), Began(1),
                  Ended(1, 0, TrialClass::kOk, 1.0), Began(2), Ended(2, 0, TrialClass::kOk, 1.0), Began(3),
@@ -168,7 +168,7 @@ TEST(SweepProgress, HasForItsBestTheSmallestLossThatEndedWell) {
   EXPECT_EQ(account.best()->trial, 1U) << "of equals the first; what failed or was stopped is not asked";
 }
 
-TEST(SweepProgress, TakesWhatDoesNotFitAsFarAsItMakesSense) {
+TEST(SweepProgress, ToleratesInconsistentEntries) {
   SweepProgress account = AccountOf({Ended(3, 0, TrialClass::kOk, 1.0), PointsJudged{~0ULL - 1, 5, {}},
                                      PointsJudged{0, 2, {{"x", "", {{0, ~0ULL}}}}}, TrialsReopened{{{0, ~0ULL}}}});
   EXPECT_EQ(account.over().size(), 0U);

@@ -1,4 +1,4 @@
-// Tests the classification of ends, as a table.
+// Tests the classification of outcomes, as a table.
 #include "sweep/trial/trial_class.h"
 
 #include <cerrno>
@@ -54,13 +54,13 @@ FailureFacts Ended(Cause cause, std::optional<std::uint32_t> lost = {}) {
   return facts;
 }
 
-TEST(TrialClasses, FollowFromWhatIsKnownOfTheEnd) {
+TEST(TrialClasses, FollowFromTheKnownFactsOfTheEnd) {
   const struct {
     const char* what;
     FailureFacts facts;
     TrialClass trial_class;
     const char* blamed;
-    const char* words;  // in the sentence
+    const char* words;  // expected in the message
   } rows[] = {
       {"well", Ended(Cause::kNone), TrialClass::kOk, "", ""},
       {"stopped", Ended(Cause::kStopped), TrialClass::kStopped, "", "it ended"},
@@ -131,29 +131,29 @@ TEST(TrialClasses, FollowFromWhatIsKnownOfTheEnd) {
   }
 }
 
-TEST(TrialClasses, AreThoseOfTheUsersPatternsWhereTheyAreFound) {
+TEST(TrialClasses, AreThoseOfMatchingUserPatterns) {
   auto patterns = ClassPatterns::Of({{TrialClass::kOomDevice, "no room"}, {TrialClass::kPreempted, "queue says"}}, {});
   ASSERT_TRUE(patterns);
   EXPECT_EQ(ClassOf(Exited(1, {"no room left"}), *patterns, {}).trial_class, TrialClass::kOomDevice);
   EXPECT_EQ(ClassOf(Exited(2, {"queue says: bye"}), *patterns, {}).trial_class, TrialClass::kPreempted);
   EXPECT_EQ(ClassOf(Exited(2, {"usage: train"}), *patterns, {}).trial_class, TrialClass::kUserError);
-  // A lost host is lost, whatever its processes had reported.
+  // A trial on a lost host is lost, whatever its processes reported.
   EXPECT_EQ(ClassOf(Ended(Cause::kLost, 0), *patterns, kHosts).trial_class, TrialClass::kHostLost);
 }
 
-TEST(TrialClasses, BlameTheOnlyHostForWhatCannotBePrepared) {
+TEST(TrialClasses, AttributePreparationFailuresToTheOnlyHost) {
   EXPECT_EQ(ClassOf(Ended(Cause::kUnready), {}, {"n7"}).blamed, "n7");
   EXPECT_EQ(ClassOf(Ended(Cause::kUnready), {}, {}).blamed, "");
 }
 
-TEST(TrialClasses, TellWordsThatAreSafeForATerminalAndShort) {
+TEST(TrialClasses, HaveShortMessagesSafeForATerminal) {
   const std::string line = "\x1b[31mCUDA out of memory " + std::string(1000, 'x');
   const TrialEnding ending = ClassOf(Exited(1, {line}), {}, {});
   EXPECT_EQ(ending.why.find('\x1b'), std::string::npos);
   EXPECT_LT(ending.why.size(), 300U);
 }
 
-TEST(TrialClasses, ReadNothingOfARunThatEndedWell) {
+TEST(TrialClasses, ReadNoLogsOfASuccessfulRun) {
   RunOutcome outcome;
   outcome.run_dir = "/nowhere";
   outcome.outcome = "ok";

@@ -14,7 +14,7 @@ Space Values(std::int64_t points) {
   return values;
 }
 
-// A sweep over x = 0, 1, …, n - 1 whose course writes into `entries`.
+// A sweep over x = 0, 1, …, n - 1 whose scheduler writes into `entries`.
 class Course {
  public:
   explicit Course(std::int64_t points, SweepDescription with = {}, std::vector<PoolHost> hosts = {{"", 0, 2}},
@@ -37,18 +37,18 @@ class Course {
     began.trials = sampler->size();
     course->ResumeFrom(began, [](TrialNumber, const OpenTrial&) { return std::nullopt; });
   }
-  // Judges whatever is to be judged; every trial of `impossible` is.
+  // Evaluates all pending trials; those in `impossible` are impossible.
   void Judge(const std::vector<TrialRange>& impossible = {}) {
-    while (const auto batch = course->NextToJudge()) {
+    while (const auto batch = course->planning().NextToJudge()) {
       PointsJudged judged{batch->first, batch->second, {}};
       if (!impossible.empty()) judged.impossible.push_back({"it cannot be", "r.lua:3", impossible});
-      course->Judged(judged);
+      course->planning().Judged(judged);
     }
   }
-  // Plans and starts what it can; the trials that were started.
+  // Plans and starts as many trials as possible; returns the started ones.
   std::vector<TrialNumber> Start(const TrialNeeds& needs = {{0, 1}}) {
-    while (const auto trial = course->NextToPlan()) {
-      EXPECT_TRUE(course->Planned(*trial, "plan of " + std::to_string(*trial), needs));
+    while (const auto trial = course->planning().NextToPlan()) {
+      EXPECT_TRUE(course->planning().Planned(*trial, "plan of " + std::to_string(*trial), needs));
     }
     std::vector<TrialNumber> started;
     while (const auto start = course->NextStart()) {
@@ -101,58 +101,58 @@ SweepProgress AccountOf(const std::vector<SweepEntry>& entries) {
   return account;
 }
 
-TEST(TrialScheduler, BeginsNoSecondTrialWhereOneWaitsForDevices) {
+TEST(TrialScheduler, StartsNoSecondTrialWhereOneWaitsForDevices) {
   const TrialNeeds one_device = {{1, 1}};
   Course course(6, {}, {{"", 4, 8}});
   course.ResumeFrom();
   course.Judge();
   EXPECT_EQ(course.Start(one_device), (std::vector<TrialNumber>{0, 1, 2, 3}));
-  course.course->Waits(3, true);
-  EXPECT_EQ(course.course->waiting(), 1U);
-  EXPECT_EQ(course.course->devices_awaited(), 1U);
+  course.course->running().Waits(3, true);
+  EXPECT_EQ(course.course->running().waiting(), 1U);
+  EXPECT_EQ(course.course->running().devices_awaited(), 1U);
   course.End(0);
   EXPECT_TRUE(course.Start(one_device).empty()) << "it would only wait behind that one";
-  course.course->Waits(3, false);
+  course.course->running().Waits(3, false);
   EXPECT_EQ(course.Start(one_device), std::vector<TrialNumber>{4});
-  course.course->Waits(4, true);
+  course.course->running().Waits(4, true);
   course.End(4);
   EXPECT_EQ(course.Start(one_device), std::vector<TrialNumber>{5}) << "one that has ended waits no more";
 }
 
-TEST(TrialScheduler, MovesATrialThatWaitsToAHostWhereItNeedNot) {
+TEST(TrialScheduler, MovesAWaitingTrialToAFreeHost) {
   const TrialNeeds one_device = {{1, 1}};
   Course course(2, {}, {{"n1", 1, 8}, {"n2", 1, 8}});
   course.ResumeFrom();
   course.Judge();
   ASSERT_EQ(course.Start(one_device), (std::vector<TrialNumber>{0, 1}));
-  course.course->Waits(0, true);
-  EXPECT_FALSE(course.course->NextToMove()) << "the other host is in use";
+  course.course->running().Waits(0, true);
+  EXPECT_FALSE(course.course->running().NextToMove()) << "the other host is in use";
   course.End(1);
-  ASSERT_EQ(course.course->NextToMove(), 0U);
-  EXPECT_FALSE(course.course->NextToMove()) << "it is on its way";
+  ASSERT_EQ(course.course->running().NextToMove(), 0U);
+  EXPECT_FALSE(course.course->running().NextToMove()) << "it is on its way";
   TrialScheduler::AttemptEnd end;
   end.interrupted = true;
   course.course->Ended(0, std::move(end));
   EXPECT_EQ(std::get<AttemptEnded>(course.entries.back()).counted, false);
   ASSERT_EQ(course.Start(one_device), std::vector<TrialNumber>{0});
-  course.course->Waits(0, true);
-  EXPECT_FALSE(course.course->NextToMove()) << "it has left the first host already";
+  course.course->running().Waits(0, true);
+  EXPECT_FALSE(course.course->running().NextToMove()) << "it has left the first host already";
   course.End(0);
   EXPECT_TRUE(course.course->over());
 }
 
-TEST(TrialScheduler, BeginsTrialsInOrderWhateverPlanComesFirst) {
+TEST(TrialScheduler, StartsTrialsInOrderWhicheverPlanIsReadyFirst) {
   Course course(4);
   course.ResumeFrom();
   course.Judge();
-  EXPECT_EQ(course.course->NextToPlan(), 0U);
-  EXPECT_EQ(course.course->NextToPlan(), 1U);
-  EXPECT_TRUE(course.course->Planned(1, "plan", {{0, 1}}));
-  EXPECT_EQ(course.course->NextToPlan(), 2U);
-  EXPECT_TRUE(course.course->Planned(2, "plan", {{0, 1}}));
+  EXPECT_EQ(course.course->planning().NextToPlan(), 0U);
+  EXPECT_EQ(course.course->planning().NextToPlan(), 1U);
+  EXPECT_TRUE(course.course->planning().Planned(1, "plan", {{0, 1}}));
+  EXPECT_EQ(course.course->planning().NextToPlan(), 2U);
+  EXPECT_TRUE(course.course->planning().Planned(2, "plan", {{0, 1}}));
   EXPECT_FALSE(course.course->NextStart());
   EXPECT_FALSE(course.course->over());
-  course.course->MarkImpossible(0, "it cannot be", "r.lua:3");
+  course.course->planning().MarkImpossible(0, "it cannot be", "r.lua:3");
   EXPECT_EQ(course.Start(), (std::vector<TrialNumber>{1, 2}));
 }
 
@@ -165,7 +165,7 @@ TEST(TrialScheduler, TriesEveryPointOnce) {
   EXPECT_TRUE(all.course->complete());
 }
 
-TEST(TrialScheduler, LeavesImpossiblePointsOut) {
+TEST(TrialScheduler, SkipsImpossiblePoints) {
   Course some(10);
   some.ResumeFrom();
   some.Judge({{2, 4}, {9, 9}});
@@ -174,7 +174,7 @@ TEST(TrialScheduler, LeavesImpossiblePointsOut) {
   EXPECT_TRUE(some.course->complete());
 }
 
-TEST(TrialScheduler, TriesTheSamePointOnce) {
+TEST(TrialScheduler, TriesEqualPointsOnce) {
   Course same(0, {}, {{"", 0, 2}}, {}, Space{.kind = Space::Kind::kUnion, .parts = {Values(2), Values(2), Values(1)}});
   same.ResumeFrom();
   const auto ends = same.RunAll();
@@ -182,7 +182,7 @@ TEST(TrialScheduler, TriesTheSamePointOnce) {
   EXPECT_TRUE(ends.contains(0) && ends.contains(1));
 }
 
-TEST(TrialScheduler, GoesOnWhereAHeadThatWasKilledLeft) {
+TEST(TrialScheduler, ContinuesAfterAKilledHead) {
   Course first(100);
   first.ResumeFrom();
   first.Judge();
@@ -191,7 +191,7 @@ TEST(TrialScheduler, GoesOnWhereAHeadThatWasKilledLeft) {
   first.End(started[0]);
   const auto more = first.Start();
   ASSERT_EQ(more.size(), 1u);
-  // Killed: two attempts have begun and have no end.
+  // Killed: two attempts have started and not ended.
   Course second(100, {}, {{"", 0, 2}}, AccountOf(first.entries));
   second.ResumeFrom();
   const auto ends = second.RunAll();
@@ -204,7 +204,7 @@ TEST(TrialScheduler, GoesOnWhereAHeadThatWasKilledLeft) {
   EXPECT_EQ(AccountOf(all).attempts(), 102u);
 }
 
-TEST(TrialScheduler, TakesOverTheEndThatNobodyWroteDown) {
+TEST(TrialScheduler, RecordsAnEndThatAKilledHeadDidNot) {
   Course first(2);
   first.ResumeFrom();
   first.Judge();
@@ -221,7 +221,7 @@ TEST(TrialScheduler, TakesOverTheEndThatNobodyWroteDown) {
   EXPECT_EQ(second.RunAll().size(), 1u);
 }
 
-TEST(TrialScheduler, TriesAFailureAgainAndThenGivesUp) {
+TEST(TrialScheduler, RetriesAFailureUpToTheLimit) {
   SweepDescription sweep;
   sweep.retry.max = 1;
   Course course(1, sweep);
@@ -236,7 +236,7 @@ TEST(TrialScheduler, TriesAFailureAgainAndThenGivesUp) {
   EXPECT_EQ(course.course->account().count(TrialClass::kCrash), 1u);
 }
 
-TEST(TrialScheduler, KeepsRungsAndResultOfATrialThatGoesOnFromACheckpoint) {
+TEST(TrialScheduler, KeepsRungsAndResultOfATrialResumedFromACheckpoint) {
   SweepDescription sweep;
   sweep.objective = Objective{"loss", false, {}};
   sweep.early_stop.emplace();
@@ -248,25 +248,25 @@ TEST(TrialScheduler, KeepsRungsAndResultOfATrialThatGoesOnFromACheckpoint) {
   first.ResumeFrom();
   first.Judge();
   first.Start();
-  EXPECT_EQ(first.course->Reported(0, report(1, 0.9)).entries.size(), 1U);
-  EXPECT_EQ(first.course->Reported(0, report(5, 0.5)).entries.size(), 1U);
+  EXPECT_EQ(first.course->running().Reported(0, report(1, 0.9)).entries.size(), 1U);
+  EXPECT_EQ(first.course->running().Reported(0, report(5, 0.5)).entries.size(), 1U);
 
   Course second(1, sweep, {{"", 0, 2}}, AccountOf(first.entries));
   second.ResumeFrom();
-  ASSERT_EQ(second.course->NextToPlan(), 0U);
-  ASSERT_TRUE(second.course->Planned(0, "plan of 0", {{0, 1}}));
+  ASSERT_EQ(second.course->planning().NextToPlan(), 0U);
+  ASSERT_TRUE(second.course->planning().Planned(0, "plan of 0", {{0, 1}}));
   ASSERT_TRUE(second.course->NextStart());
   AttemptBegan began = std::get<AttemptBegan>(first.entries[2]);
   began.attempt = 1;
   began.resumed = {0, "/c/step_5"};
   ASSERT_TRUE(second.course->Began(began));
-  second.course->Recalled(0, report(1, 0.9));
-  second.course->Recalled(0, {{"step", Value(std::int64_t{2})}, {"loss", Value()}});
-  second.course->Recalled(0, report(5, 0.5));
-  EXPECT_FALSE(second.course->progress(0)->diverged());
-  EXPECT_EQ(second.course->progress(0)->loss(), 0.5);
-  EXPECT_TRUE(second.course->Reported(0, report(6, 0.4)).entries.empty()) << "it has passed rungs 1 and 2";
-  const auto last = second.course->Reported(0, report(16, 0.3));
+  second.course->running().Recalled(0, report(1, 0.9));
+  second.course->running().Recalled(0, {{"step", Value(std::int64_t{2})}, {"loss", Value()}});
+  second.course->running().Recalled(0, report(5, 0.5));
+  EXPECT_FALSE(second.course->running().progress(0)->diverged());
+  EXPECT_EQ(second.course->running().progress(0)->loss(), 0.5);
+  EXPECT_TRUE(second.course->running().Reported(0, report(6, 0.4)).entries.empty()) << "it has passed rungs 1 and 2";
+  const auto last = second.course->running().Reported(0, report(16, 0.3));
   ASSERT_EQ(last.entries.size(), 1U);
   EXPECT_EQ(std::get<RungReached>(last.entries.front()).decision.rung, 2U);
   EXPECT_EQ(std::get<RungReached>(last.entries.front()).attempt, 1U);
@@ -276,7 +276,7 @@ TEST(TrialScheduler, KeepsRungsAndResultOfATrialThatGoesOnFromACheckpoint) {
   EXPECT_EQ(ended.metrics.at("step"), Value(std::int64_t{16}));
 }
 
-TEST(TrialScheduler, StopsWhereAnAttemptHasAnotherPlan) {
+TEST(TrialScheduler, StopsIfAnAttemptHasAnotherPlan) {
   SweepDescription sweep;
   sweep.retry.max = 1;
   Course course(1, sweep);
@@ -284,33 +284,34 @@ TEST(TrialScheduler, StopsWhereAnAttemptHasAnotherPlan) {
   course.Judge();
   course.Start();
   course.End(0, TrialClass::kCrash);
-  ASSERT_EQ(course.course->NextToPlan(), 0u);
-  const auto planned = course.course->Planned(0, "another", {{0, 1}});
+  ASSERT_EQ(course.course->planning().NextToPlan(), 0u);
+  const auto planned = course.course->planning().Planned(0, "another", {{0, 1}});
   ASSERT_FALSE(planned);
   EXPECT_EQ(planned.error().front().kind, "plan_changed");
   EXPECT_NE(planned.error().front().message.find("x=0"), std::string::npos);
 }
 
-TEST(TrialScheduler, TakesAnotherPlanOnceTheUserHasAcceptedTheChange) {
+TEST(TrialScheduler, UsesAnotherPlanOnceTheUserHasAcceptedTheChange) {
   Course first(1);
   first.ResumeFrom();
   first.Judge();
   ASSERT_EQ(first.Start().size(), 1u);
-  // Killed, and resumed after the recipe was changed.
+  // Killed, and resumed after a change of the recipe.
   Course second(1, {}, {{"", 0, 2}}, AccountOf(first.entries));
   SweepBegan began;
   began.trials = 1;
   began.accepted = true;
   second.course->ResumeFrom(began, [](TrialNumber, const OpenTrial&) { return std::nullopt; });
-  ASSERT_EQ(second.course->NextToPlan(), 0u);
-  EXPECT_TRUE(second.course->Planned(0, "another", {{0, 1}}));
+  ASSERT_EQ(second.course->planning().NextToPlan(), 0u);
+  EXPECT_TRUE(second.course->planning().Planned(0, "another", {{0, 1}}));
 }
 
-TEST(TrialScheduler, DoesNothingThatItCannotWriteDown) {
+TEST(TrialScheduler, DoesNothingThatItCannotRecord) {
   Course course(10);
   course.ResumeFrom();
   course.Judge();
-  while (const auto trial = course.course->NextToPlan()) course.course->Planned(*trial, "plan", {{0, 1}});
+  while (const auto trial = course.course->planning().NextToPlan())
+    course.course->planning().Planned(*trial, "plan", {{0, 1}});
   course.full = true;
   const auto start = course.course->NextStart();
   ASSERT_TRUE(start);
@@ -322,7 +323,7 @@ TEST(TrialScheduler, DoesNothingThatItCannotWriteDown) {
   EXPECT_TRUE(course.course->over()) << "what was not started is not waited for";
 }
 
-TEST(TrialScheduler, KeepsToTheNumberOfTrials) {
+TEST(TrialScheduler, RespectsTheNumberOfTrials) {
   SweepDescription sweep;
   sweep.budget.trials = 7;
   Course course(100, sweep);
@@ -331,7 +332,7 @@ TEST(TrialScheduler, KeepsToTheNumberOfTrials) {
   EXPECT_FALSE(course.course->complete());
 }
 
-TEST(TrialScheduler, LeavesAHostAloneAndGivesItsTrialsBack) {
+TEST(TrialScheduler, QuarantinesAHostAndReschedulesItsTrials) {
   SweepDescription sweep;
   sweep.retry.quarantine_host_after = 2;
   Course course(20, sweep, {{"n1", 1, 1}, {"n2", 1, 1}});
@@ -340,8 +341,8 @@ TEST(TrialScheduler, LeavesAHostAloneAndGivesItsTrialsBack) {
   std::map<TrialNumber, std::uint32_t> on;
   while (!course.course->over()) {
     course.Judge();
-    while (const auto trial = course.course->NextToPlan()) {
-      ASSERT_TRUE(course.course->Planned(*trial, "plan of " + std::to_string(*trial), {{1, 1}}));
+    while (const auto trial = course.course->planning().NextToPlan()) {
+      ASSERT_TRUE(course.course->planning().Planned(*trial, "plan of " + std::to_string(*trial), {{1, 1}}));
     }
     std::vector<TrialQueue::Start> starts;
     while (auto start = course.course->NextStart()) {
@@ -362,11 +363,11 @@ TEST(TrialScheduler, LeavesAHostAloneAndGivesItsTrialsBack) {
     }
   }
   EXPECT_EQ(course.course->account().quarantined(), (std::set<std::string>{"n2"}));
-  EXPECT_EQ(well.size(), 20u);  // none is spoilt
+  EXPECT_EQ(well.size(), 20u);  // none has failed for good
   EXPECT_TRUE(course.course->complete());
 }
 
-TEST(TrialScheduler, SaysWhichTrialsNoHostCanHold) {
+TEST(TrialScheduler, ReportsTrialsThatFitOnNoHost) {
   Course course(3, {}, {{"n1", 4, 1}});
   course.ResumeFrom();
   course.Judge();
@@ -377,7 +378,7 @@ TEST(TrialScheduler, SaysWhichTrialsNoHostCanHold) {
             "3 trials cannot be started: it needs 8 devices of a host, and no host of the sweep has more than 4");
 }
 
-TEST(TrialScheduler, IsDoneWithAPointThatTurnsOutImpossibleAfterItWasTried) {
+TEST(TrialScheduler, ClosesAPointThatTurnsOutImpossibleAfterAnAttempt) {
   SweepDescription sweep;
   sweep.retry.max = 3;
   Course course(2, sweep);
@@ -386,14 +387,14 @@ TEST(TrialScheduler, IsDoneWithAPointThatTurnsOutImpossibleAfterItWasTried) {
   ASSERT_EQ(course.Start().size(), 2u);
   course.End(0);
   course.End(1, TrialClass::kCrash);
-  ASSERT_EQ(course.course->NextToPlan(), 1u);
-  course.course->MarkImpossible(1, "it cannot be any more", "r.lua:3");
+  ASSERT_EQ(course.course->planning().NextToPlan(), 1u);
+  course.course->planning().MarkImpossible(1, "it cannot be any more", "r.lua:3");
   EXPECT_TRUE(course.course->over());
   EXPECT_TRUE(course.course->complete());
   EXPECT_EQ(course.course->account().impossible().size(), 1u);
 }
 
-TEST(TrialScheduler, TriesAgainForNothingOnceMoreAfterItWasReopened) {
+TEST(TrialScheduler, GrantsRetriesAgainAfterReopening) {
   Course first(1);
   first.ResumeFrom();
   first.Judge();
@@ -411,7 +412,7 @@ TEST(TrialScheduler, TriesAgainForNothingOnceMoreAfterItWasReopened) {
   EXPECT_FALSE(second.course->over());
 }
 
-TEST(TrialScheduler, StopsWhoFallsBehindAndDecidesTheSameAgain) {
+TEST(TrialScheduler, StopsWeakTrialsAndRepeatsItsDecisions) {
   SweepDescription sweep;
   sweep.objective = Objective{"loss"};
   sweep.early_stop = EarlyStopChoice{.min = 1, .max = 4, .eta = 2};
@@ -420,28 +421,28 @@ TEST(TrialScheduler, StopsWhoFallsBehindAndDecidesTheSameAgain) {
   course.Judge();
   ASSERT_EQ(course.Start().size(), 4u);
   const auto report = [&](TrialNumber trial, int step, double loss) {
-    return course.course->Reported(trial, {{"step", Value(step)}, {"loss", Value(loss)}}).stop;
+    return course.course->running().Reported(trial, {{"step", Value(step)}, {"loss", Value(loss)}}).stop;
   };
   EXPECT_FALSE(report(0, 1, 0.5));
   EXPECT_TRUE(report(1, 1, 0.9));   // 2 of 2, 1 continues
   EXPECT_FALSE(report(2, 1, 0.1));  // 1 of 3
   EXPECT_FALSE(report(0, 2, 0.4));  // the first at the second rung
-  EXPECT_FALSE(report(3, 1, 0.2));  // 2 of 4, 2 go on
+  EXPECT_FALSE(report(3, 1, 0.2));  // 2 of 4, 2 continue
   // A resumed head has the same state.
   Course again(4, sweep, {{"", 0, 4}}, AccountOf(course.entries));
   EXPECT_EQ(again.course->account().rung_reports().size(), 5u);
 }
 
-TEST(TrialScheduler, TakesWhatIsNoNumberForDivergence) {
+TEST(TrialScheduler, CountsNanAsDivergence) {
   SweepDescription sweep;
   sweep.objective = Objective{"loss"};
   Course course(1, sweep);
   course.ResumeFrom();
   course.Judge();
   course.Start();
-  const auto outcome = course.course->Reported(0, {{"loss", Value(std::nan(""))}});
+  const auto outcome = course.course->running().Reported(0, {{"loss", Value(std::nan(""))}});
   EXPECT_TRUE(outcome.stop);
-  EXPECT_TRUE(course.course->progress(0)->diverged());
+  EXPECT_TRUE(course.course->running().progress(0)->diverged());
 }
 
 }  // namespace

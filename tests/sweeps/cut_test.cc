@@ -1,4 +1,4 @@
-// Tests a sweep whose journal is cut, as in a power failure: exactly the lost part is repeated.
+// Tests a sweep whose journal is truncated, as by a power failure: exactly the lost part is repeated.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -13,10 +13,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPoints = 180;  // whose journal is longer than 64 KiB
+constexpr int kPoints = 180;  // so that its journal is longer than 64 KiB
 constexpr std::uintmax_t kTail = 64U << 10;
 
-TEST(Sweep, GoesOnWhereverItsJournalWasCut) {
+TEST(Sweep, ContinuesWhereverItsJournalWasCut) {
   const SweepCase sweep("x = muster.int { 1 }", "job:workers { count = 1, command = { \"true\" } }");
   ASSERT_EQ(sweep.Sweep({"--grid", "x=1.." + std::to_string(kPoints), "--slots", "2", "-q"}).exit_code, 0);
   const std::uintmax_t whole = fs::file_size(sweep.journal());
@@ -24,17 +24,17 @@ TEST(Sweep, GoesOnWhereverItsJournalWasCut) {
   const int cuts = std::getenv("MUSTER_LONG") != nullptr ? 200 : 25;
   const fs::path at = fs::path(sweep.sweep()).parent_path() / "20200101-000000-cut";
   for (int cut = 0; cut < cuts; ++cut) {
-    // Evenly over the tail, and by a step that meets every place of a line; the newest ones come first.
+    // Cuts evenly over the tail, with a step that reaches every position within a line; the latest cuts come first.
     const std::uintmax_t left = whole - 1 - static_cast<std::uintmax_t>(cut) * (kTail - 1) / cuts;
     SCOPED_TRACE("cut to " + std::to_string(left) + " of " + std::to_string(whole) + " bytes");
     fs::remove_all(at);
     fs::copy(sweep.sweep(), at, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
     fs::resize_file(at / "journal.jsonl", left);
-    if (cut % 2 == 1) fs::remove(at / "index.sqlite");  // which else knows more than the journal
+    if (cut % 2 == 1) fs::remove(at / "index.sqlite");  // otherwise the index knows more than the journal
     const CommandResult resumed = sweep.Muster({"resume", at, "-q", "--no-progress"});
     EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
     ASSERT_EQ(sweep.WrongIn(at, kPoints), "") << resumed.err;
-    // What was before the cut is there yet, as it was.
+    // Everything before the cut must be unchanged.
     const std::string before = ContentOf(sweep.journal());
     const std::string now = ContentOf(at / "journal.jsonl");
     const std::size_t kept = before.rfind('\n', left - 1) + 1;
@@ -42,7 +42,7 @@ TEST(Sweep, GoesOnWhereverItsJournalWasCut) {
   }
 }
 
-TEST(Sweep, BeginsWhenItsHeadDiedBeforeItsJournalWasMade) {
+TEST(Sweep, StartsIfItsHeadDiedBeforeCreatingTheJournal) {
   const SweepCase sweep("x = muster.int { 1 }", "job:workers { count = 1, command = { \"true\" } }");
   ASSERT_EQ(sweep.Sweep({"--grid", "x=1..3", "-q"}).exit_code, 0);
   fs::remove_all(sweep.sweep() + "/t");

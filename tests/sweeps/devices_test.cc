@@ -16,7 +16,7 @@ namespace {
 
 const bool kLong = std::getenv("MUSTER_LONG") != nullptr;
 
-// A machine with so many make-believe devices, whose leases are its own.
+// A machine with the given number of simulated devices and its own leases.
 class DeviceCase : public SweepCase {
  public:
   DeviceCase(int devices, const std::string& params, const std::string& plan) : SweepCase(params, plan) {
@@ -26,7 +26,7 @@ class DeviceCase : public SweepCase {
     std::filesystem::create_directory(*this / "held");
   }
 
-  // A run that holds `count` devices until the file "go" is there.
+  // Starts a run that holds `count` devices until the file "go" exists.
   StartedProgram StartHolder(int count, const Words& options = {}) const {
     Write("holder.lua",
           "local muster = require \"muster\"\nreturn muster.recipe { name = \"holder\", cluster = { "
@@ -40,7 +40,7 @@ class DeviceCase : public SweepCase {
     return holder;
   }
 
-  // No trial was tried twice, and none has failed.
+  // Expects that no trial was repeated and none failed.
   void ExpectOneAttemptEach(const std::string& sweep_dir, std::size_t trials) const {
     EXPECT_EQ(WrongIn(sweep_dir, static_cast<int>(trials)), "");
     const std::string journal = sweep_dir + "/journal.jsonl";
@@ -59,7 +59,7 @@ class DeviceCase : public SweepCase {
 constexpr char kParams[] = "x = muster.int { 1 }";
 constexpr char kHolding[] = "job:workers { count = 1, command = { probe, 'hold', here .. '/held', 'exit', '0' } }";
 
-TEST(SweepDevices, ThatARunHoldsCostNoTrial) {
+TEST(SweepDevices, HeldByARunFailNoTrial) {
   const DeviceCase machine(1, kParams, kHolding);
   StartedProgram holder = machine.StartHolder(1);
   StartedProgram sweep = machine.StartSweep({"--grid", "x=1..4"});
@@ -78,7 +78,7 @@ TEST(SweepDevices, ThatARunHoldsCostNoTrial) {
   EXPECT_EQ(errors.find("waiting for devices"), errors.rfind("waiting for devices")) << "told once";
 }
 
-TEST(SweepDevices, ThatAreWaitedForAreShownByPs) {
+TEST(SweepDevices, ThatTrialsWaitForAreShownByPs) {
   const DeviceCase machine(1, kParams, kHolding);
   StartedProgram holder = machine.StartHolder(1);
   machine.Write("err", "");
@@ -95,7 +95,7 @@ TEST(SweepDevices, ThatAreWaitedForAreShownByPs) {
   EXPECT_EQ(RecordsOf(machine / "waiter/journal.jsonl", "devices_awaited").size(), 1U);
 }
 
-TEST(SweepDevices, AreWaitedForNoLongerThanARunIsTold) {
+TEST(SweepDevices, AreAwaitedUntilTheTimeoutOfARun) {
   const DeviceCase machine(1, kParams, kHolding);
   StartedProgram holder = machine.StartHolder(1);
   const CommandResult refused = machine.Muster({"run", "recipe.lua", "--wait=20ms"});
@@ -108,7 +108,7 @@ TEST(SweepDevices, AreWaitedForNoLongerThanARunIsTold) {
   EXPECT_EQ(holder.End(), 0);
 }
 
-TEST(SweepDevices, AreNotWaitedForAnyMoreByASweepThatIsStopped) {
+TEST(SweepDevices, AreNotAwaitedByAStoppedSweep) {
   const DeviceCase machine(1, kParams, kHolding);
   StartedProgram holder = machine.StartHolder(1);
   machine.Write("err", "");
@@ -144,8 +144,8 @@ TEST(SweepDevices, AreThoseOfTheList) {
   EXPECT_TRUE(LinesOf(machine / "records").back().starts_with("ran 6 "));
 }
 
-// Eight devices, of which the caller lets muster see four: nothing is planned or started for the others.
-TEST(SweepDevices, AreThoseThatTheCallerLeavesVisible) {
+// The caller makes four of eight devices visible: no trial is planned or started for the others.
+TEST(SweepDevices, AreThoseVisibleToTheCaller) {
   DeviceCase machine(8, kParams,
                      "job:workers { count = 1, command = { probe, 'hold', here .. '/held', 'record', here .. "
                      "'/records', 'ran' } }");
@@ -162,8 +162,8 @@ TEST(SweepDevices, AreThoseThatTheCallerLeavesVisible) {
   EXPECT_EQ(json::parse(plan.out)["hosts"][0]["devices"], 4) << plan.out;
 }
 
-// As many trials as may be on a device are begun, and each of them waits for all of them to be there.
-TEST(SweepDevices, AreSharedByTwoTrialsEachWherePerDeviceSaysSo) {
+// As many trials per device as allowed are started; each waits until all of them are running.
+TEST(SweepDevices, AreSharedByTwoTrialsEachWithPerDevice) {
   const DeviceCase machine(2, kParams,
                            "job:workers { count = 1, command = { probe, 'record', here .. '/records', 'began', 'file', "
                            "here .. '/began.' .. p.x, 'await', here .. '/go' } }");
@@ -177,7 +177,7 @@ TEST(SweepDevices, AreSharedByTwoTrialsEachWherePerDeviceSaysSo) {
   machine.ExpectOneAttemptEach(machine.sweep(), 6);
 }
 
-TEST(SweepDevices, AreSpreadOverWhereTheyAreShared) {
+TEST(SweepDevices, AreUsedEvenlyIfShared) {
   const DeviceCase machine(4, kParams,
                            "job:workers { count = 1, command = { probe, 'record', here .. '/records', 'began', 'file', "
                            "here .. '/began.' .. p.x, 'await', here .. '/go' } }");
@@ -193,8 +193,8 @@ TEST(SweepDevices, AreSpreadOverWhereTheyAreShared) {
 }
 
 // Two sweeps and three runs over four devices. A process that finds its device locked by another fails its trial, and
-// what each of them wrote at its beginning and its end must not overlap.
-TEST(SweepDevices, AreSharedOutBetweenSweepsAndRuns) {
+// the intervals that the processes record must not overlap.
+TEST(SweepDevices, AreDividedBetweenSweepsAndRuns) {
   const int trials = kLong ? 200 : 24;
   const int runs = kLong ? 200 : 8;  // of each of the three
   DeviceCase machine(4, kParams,

@@ -19,18 +19,18 @@ class SmallDisk {
                           "mount -t tmpfs -o mode=700,size=" + size + " small '" + path_ + "' && : >'" +
                               (sweep / "ready/yes") + "' && exec sleep infinity"},
                     Words{"PATH=/usr/bin:/bin"}, "/", sweep / "disk.err");
-    // It ends if it has no rights, and is never heard of then.
+    // Without privileges the process exits and the file never appears.
     made_ = AwaitFileOrEnd(sweep / "ready/yes");
   }
   bool made() const { return made_; }
   const std::string& path() const { return path_; }
-  // In front of a command that is to see it; others do by SeenFromHere().
+  // Prefix of commands that see the disk; other programs use SeenFromHere().
   Words Enter() const {
     return {"/usr/bin/nsenter", "--mount=/proc/" + std::to_string(holder_->pid()) + "/ns/mnt",
             "--wd=" + std::filesystem::path(path_).parent_path().string()};
   }
   std::string SeenFromHere() const { return "/proc/" + std::to_string(holder_->pid()) + "/root" + path_; }
-  // So many KiB of it are taken, or all if that is more than there are.
+  // Fills that many KiB of it, or all of it if less is free.
   void Fill(int kib) const {
     RunCommand(
         {{"dd", "if=/dev/zero", "of=" + SeenFromHere() + "/ballast", "bs=1024", "count=" + std::to_string(kib)}});
@@ -55,7 +55,7 @@ class SmallDisk {
   bool made_ = false;
 };
 
-// muster and the checker see the disk, the test does through /proc.
+// muster and the checker see the disk directly, the test sees it through /proc.
 struct OnSmallDisk {
   OnSmallDisk(const std::string& plan, const std::string& size)
       : sweep("x = muster.int { 1 }", plan), disk(sweep, size) {
@@ -74,10 +74,10 @@ struct OnSmallDisk {
 
 constexpr char kNothing[] = "job:workers { count = 1, command = { 'true' } }";
 
-TEST(SweepOnAFullDisk, StopsClearlyAndGoesOnOnceThereIsRoom) {
+TEST(SweepOnAFullDisk, StopsWithAReasonAndContinuesOnceThereIsSpace) {
   OnSmallDisk on(kNothing, "4m");
   if (!on.disk.made()) GTEST_SKIP() << "a file system of its own cannot be mounted here";
-  // It fills by itself.
+  // The sweep fills the disk itself.
   const CommandResult full = on.sweep.Sweep({"--grid", "x=1..400", "--slots", "2"});
   EXPECT_EQ(full.exit_code, 3) << full.err;
   EXPECT_TRUE(Says(full.err, "error: the disk of ")) << full.err;
@@ -98,7 +98,7 @@ TEST(SweepOnAFullDisk, StopsClearlyAndGoesOnOnceThereIsRoom) {
   EXPECT_EQ(on.sweep.WrongIn(on.sweep_dir(), 400), "");
 }
 
-TEST(SweepOnAFullDisk, TriesAgainWhatRanWhenItFilled) {
+TEST(SweepOnAFullDisk, RetriesTrialsThatRanWhenItFilled) {
   OnSmallDisk on(
       "job:workers { count = 1, command = { probe, 'file', here .. '/ready/' .. p.x, 'await', here .. '/go', 'flood', "
       "'10000', '200', 'w' } }",
@@ -113,7 +113,7 @@ TEST(SweepOnAFullDisk, TriesAgainWhatRanWhenItFilled) {
   EXPECT_TRUE(Says(on.sweep.Errors(), "continue with: muster resume ")) << on.sweep.Errors();
   EXPECT_TRUE(on.sweep.NothingLeft());
   EXPECT_EQ(on.sweep.WrongIn(on.sweep_dir()), "") << on.sweep.Errors();
-  // There was no space left, and still the journal has the outcome.
+  // The disk was full, and yet the journal has the outcome.
   const std::string sweep_dir = on.sweep_dir();
   EXPECT_EQ(RecordsOf(sweep_dir + "/journal.jsonl", "attempt_ended").size(), 2U);
   EXPECT_EQ(RecordsOf(sweep_dir + "/journal.jsonl", "sweep_ended").size(), 1U);
@@ -128,7 +128,7 @@ TEST(SweepOnAFullDisk, TriesAgainWhatRanWhenItFilled) {
   EXPECT_EQ(on.sweep.WrongIn(on.sweep_dir(), 4), "");
 }
 
-TEST(SweepOnAFullDisk, DoesNotBegin) {
+TEST(SweepOnAFullDisk, DoesNotStart) {
   OnSmallDisk on(kNothing, "2m");
   if (!on.disk.made()) GTEST_SKIP() << "a file system of its own cannot be mounted here";
   on.disk.Fill(1 << 20);
@@ -157,12 +157,12 @@ TEST(RunOnAFullDisk, KeepsTheEndOfItsJournal) {
   }
   EXPECT_EQ(RecordsOf(run_dir + "/journal.jsonl").back()["event"], "run_ended");
   EXPECT_TRUE(std::filesystem::exists(run_dir + "/report.json")) << "it has the room that the journal left";
-  std::uintmax_t logs = 0;  // which process got how much of the disk is chance
+  std::uintmax_t logs = 0;  // which process gets how much of the disk is random
   for (const auto& entry : std::filesystem::directory_iterator(run_dir + "/logs")) logs += entry.file_size();
   EXPECT_GT(logs, 3'000'000U) << "the disk was full";
 }
 
-TEST(RunOnAFullDisk, DoesNotBegin) {
+TEST(RunOnAFullDisk, DoesNotStart) {
   OnSmallDisk on(kNothing, "1m");
   if (!on.disk.made()) GTEST_SKIP() << "a file system of its own cannot be mounted here";
   on.disk.Fill(940);

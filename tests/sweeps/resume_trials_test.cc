@@ -1,4 +1,4 @@
-// Tests trials that were interrupted or failed, and resume from their checkpoints.
+// Tests trials that were interrupted or failed and resume from their checkpoints.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 constexpr char kParams[] = "x = muster.int { 1 }, hold_at = muster.int { 0 }, die_at = muster.int { 0 }";
 constexpr char kCheckpoint[] = "checkpoint = { dir = 'checkpoints', latest = 'step_*.txt', signal = 'USR1' },";
 
-// A training of six steps with the rate 1 / x; only trial 1 (x = 2) is held or dies.
+// A training of six steps with the rate 1 / x; only trial 1 (x = 2) is held or killed.
 std::string Training(const std::string& resume = "job.resume and { '--from', job.resume.checkpoint } or false") {
   return "job:workers { count = 1, devices = 0, command = { 'python3', '-B', '" MUSTER_SOURCE_DIR
          "/tests/sweeps/programs/holding.py', '--dir', job.checkpoint.dir, '--steps', 6, '--rate', 1 / p.x, "
@@ -26,13 +26,13 @@ class ResumedTrial : public ::testing::Test {
     sweep_.WriteRecipe(kParams, plan, fields);
   }
 
-  // Trials x = 1 and 2, one after the other, with ASHA at steps 1, 2 and 4.
+  // Trials x = 1 and 2 in sequence, with ASHA at steps 1, 2 and 4.
   static Words Asked(const Words& more) {
     Words words = {"--grid", "x=1,2", "--slots", "1", "--minimize", "loss", "--asha", "step:1..4/2"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
-  // Held in the middle of trial 1.
+  // Starts the sweep and returns while trial 1 is held.
   StartedProgram Held(int step) const {
     StartedProgram muster = sweep_.StartSweep(Asked({"hold_at=" + std::to_string(step)}));
     EXPECT_TRUE(AwaitFile(sweep_ / "held")) << sweep_.Errors();
@@ -44,7 +44,7 @@ class ResumedTrial : public ::testing::Test {
     EXPECT_EQ(sweep_.Wrong(2), "");
   }
   std::string Log(const std::string& attempt) const { return sweep_.Muster({"logs", "job:" + attempt}).out; }
-  // Of trial 1, as "attempt.rung", both from 0.
+  // Returns the rungs of trial 1 as "attempt.rung", both from 0.
   Words Rungs() const {
     Words rungs;
     for (const json& rung : sweep_.Of(1, "rung_reached")) {
@@ -52,7 +52,8 @@ class ResumedTrial : public ::testing::Test {
     }
     return rungs;
   }
-  // The checkpoint from which an attempt of trial 1 resumes, below the folder of the attempt that wrote it.
+  // Returns the checkpoint from which an attempt of trial 1 resumes, relative to the folder of the attempt that wrote
+  // it.
   std::string From(std::size_t attempt) const {
     const json began = sweep_.Of(1, "attempt_began").at(attempt);
     if (!began.contains("resumed")) return "nothing";
@@ -66,7 +67,7 @@ class ResumedTrial : public ::testing::Test {
   SweepCase sweep_{kParams, Training()};
 };
 
-TEST_F(ResumedTrial, GoesOnFromTheCheckpointThatTheStopAskedFor) {
+TEST_F(ResumedTrial, ContinuesFromTheCheckpointRequestedByTheStop) {
   StartedProgram muster = Held(3);
   EXPECT_EQ(sweep_.Muster({"stop", "job", "--wait"}).exit_code, 0);
   EXPECT_EQ(muster.End(), 128 + SIGTERM) << sweep_.Errors();
@@ -85,13 +86,13 @@ TEST_F(ResumedTrial, GoesOnFromTheCheckpointThatTheStopAskedFor) {
   EXPECT_TRUE(told["attempts"][0]["resumed"].is_null()) << told;
   EXPECT_EQ(told["attempts"][1]["resumed"]["attempt"], 1) << told;
   EXPECT_EQ(told["attempts"][0]["state"], "interrupted") << told;
-  // The run knows it as a run knows it that was resumed.
+  // The run's report shows it like that of any resumed run.
   const json report = json::parse(sweep_.Muster({"report", "job:1", "--json"}).out);
   EXPECT_EQ(report["resumed"]["run"], sweep_.Of(1, "attempt_began")[0]["run"]) << report["resumed"];
   EXPECT_EQ(report["resumed"]["checkpoint"], sweep_.Of(1, "attempt_began")[1]["resumed"]["checkpoint"]);
 }
 
-TEST_F(ResumedTrial, GoesOnAfterItsHeadWasKilled) {
+TEST_F(ResumedTrial, ContinuesAfterItsHeadWasKilled) {
   StartedProgram muster = Held(4);
   muster.Signal(SIGKILL);
   EXPECT_EQ(muster.End(), 128 + SIGKILL);
@@ -102,13 +103,13 @@ TEST_F(ResumedTrial, GoesOnAfterItsHeadWasKilled) {
   EXPECT_EQ(sweep_.Of(1, "attempt_ended").back()["class"], "ok");
 }
 
-TEST_F(ResumedTrial, KeepsTheCheckpointOfAnEarlierAttemptThanTheLast) {
+TEST_F(ResumedTrial, KeepsACheckpointOfAnEarlierAttempt) {
   StartedProgram first = Held(3);
   first.Signal(SIGKILL);
   EXPECT_EQ(first.End(), 128 + SIGKILL);
   EXPECT_TRUE(sweep_.NothingLeft());
   std::filesystem::remove(sweep_ / "held");
-  // Held again at step 3, before it has written any.
+  // Held again at step 3, before it has written a checkpoint.
   StartedProgram second = sweep_.Start({"resume", "--no-progress"});
   ASSERT_TRUE(AwaitFile(sweep_ / "held")) << sweep_.Errors();
   second.Signal(SIGKILL);
@@ -126,7 +127,7 @@ TEST_F(ResumedTrial, KeepsTheCheckpointOfAnEarlierAttemptThanTheLast) {
   EXPECT_EQ(Log("1.4"), "from 3\nstep 4\nstep 5\nstep 6\n");
 }
 
-TEST_F(ResumedTrial, ThatHasNothingLeftToDoKeepsItsResult) {
+TEST_F(ResumedTrial, WithoutRemainingStepsKeepsItsResult) {
   StartedProgram muster = Held(6);
   muster.Signal(SIGINT);
   EXPECT_EQ(muster.End(), 128 + SIGINT);
@@ -138,12 +139,12 @@ TEST_F(ResumedTrial, ThatHasNothingLeftToDoKeepsItsResult) {
   EXPECT_EQ(ended["metrics"]["step"], 6) << ended;
 }
 
-TEST_F(ResumedTrial, GoesOnAfterAFailureAndBeginsAnewWhenTheUserRetriesIt) {
+TEST_F(ResumedTrial, ContinuesAfterAFailureAndRestartsWhenTheUserRetriesIt) {
   const CommandResult swept = sweep_.Sweep(Asked({"die_at=5", "--retry", "1"}));
   EXPECT_EQ(swept.exit_code, 0) << swept.err;
   EXPECT_EQ(From(1), "0: checkpoints/step_4.txt");
   EXPECT_EQ(Log("1.2"), "from 4\nstep 5\nstep 6\n");
-  // It fails again, since it starts from scratch, and resumes from what it wrote since.
+  // It fails again, since it starts from scratch, and then resumes from the checkpoints it wrote since.
   const CommandResult retried = sweep_.Muster({"retry", "--trial", "1", "--no-progress"});
   EXPECT_EQ(retried.exit_code, 0) << retried.err;
   EXPECT_EQ(From(2), "nothing");
@@ -192,13 +193,13 @@ class UnresumedTrial : public ResumedTrial {
 struct TrialThatIsGivenNoCheckpoint : UnresumedTrial {
   TrialThatIsGivenNoCheckpoint() : UnresumedTrial(kCheckpoint, Training("false")) {}
 };
-TEST_F(TrialThatIsGivenNoCheckpoint, BeginsFromNothing) { BeginsFromNothing(); }
+TEST_F(TrialThatIsGivenNoCheckpoint, StartsFromScratch) { BeginsFromNothing(); }
 
 struct TrialWithAFolderOutsideItsRun : UnresumedTrial {
   TrialWithAFolderOutsideItsRun()
       : UnresumedTrial("checkpoint = { dir = here .. '/all', latest = 'step_*.txt', signal = 'USR1' },") {}
 };
-TEST_F(TrialWithAFolderOutsideItsRun, BeginsFromNothing) { BeginsFromNothing(); }
+TEST_F(TrialWithAFolderOutsideItsRun, StartsFromScratch) { BeginsFromNothing(); }
 
 }  // namespace
 }  // namespace muster::testing

@@ -1,4 +1,4 @@
-// Tests sweeps whose recipe is changed meanwhile, and trials that fail and are retried.
+// Tests sweeps whose recipe changes meanwhile, and trials that fail and are retried.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace muster::testing {
 namespace {
 
-TEST(Sweep, GoesOnWithAnotherRecipeOnlyIfThatIsAccepted) {
+TEST(Sweep, ContinuesWithAnotherRecipeOnlyIfAccepted) {
   SweepCase sweep("x = muster.int { 1 }, a = muster.string { 'n', from_env = 'SWEEP_A' }",
                   "job:workers { count = 1, command = { 'true', p.a } }");
   sweep.SetVariable("SWEEP_A=one");
@@ -33,7 +33,7 @@ TEST(Sweep, GoesOnWithAnotherRecipeOnlyIfThatIsAccepted) {
   EXPECT_EQ(sweep.Wrong(), "");
 }
 
-TEST(Sweep, KnowsARecipeThatWasBeingAcceptedWhenItsHeadDied) {
+TEST(Sweep, AcceptsARecipeWhoseAcceptanceWasInterrupted) {
   const SweepCase sweep("x = muster.int { 1 }", "job:workers { count = 1, command = { 'true' } }");
   ASSERT_EQ(sweep.Sweep({"--grid", "x=1..4", "--max-trials", "2"}).exit_code, 0);
   sweep.WriteRecipe("x = muster.int { 1 }", "job:workers { count = 1, command = { 'true', 'new' } }");
@@ -49,7 +49,7 @@ TEST(Sweep, KnowsARecipeThatWasBeingAcceptedWhenItsHeadDied) {
   EXPECT_EQ(sweep.Wrong(), "");
 }
 
-TEST(Sweep, DoesNotGoOnByAnotherObjective) {
+TEST(Sweep, RefusesAnotherObjective) {
   const SweepCase sweep(
       "x = muster.int { 1 }",
       "job:workers { count = 1, command = muster.shell [[echo '{\"loss\": 1}' >> \"$MUSTER_METRICS\"]] }");
@@ -70,7 +70,7 @@ TEST(Sweep, DoesNotGoOnByAnotherObjective) {
   EXPECT_EQ(sweep.Muster({"resume"}).exit_code, 0);
 }
 
-TEST(Sweep, BeginsItsProgramsWhereItBegan) {
+TEST(Sweep, StartsItsProgramsInItsOriginalFolder) {
   SweepCase sweep("x = muster.int { 1 }",
                   "job:workers { count = 1, command = { '/bin/sh', '-c', 'pwd >> ' .. here .. '/folders' } }");
   ASSERT_EQ(sweep.Sweep({"--grid", "x=1,2"}).exit_code, 0);
@@ -81,7 +81,7 @@ TEST(Sweep, BeginsItsProgramsWhereItBegan) {
   EXPECT_EQ(ContentOf(sweep / "folders"), folder + folder + folder);
 }
 
-TEST(Sweep, LeavesItsProgramsTheLimitOfDescriptorsThatItHad) {
+TEST(Sweep, PassesItsOriginalDescriptorLimitToPrograms) {
   SweepCase sweep("x = muster.int { 1 }",
                   "job:workers { count = 1, command = { '/bin/sh', '-c', 'ulimit -Sn > ' .. here .. '/limit' } }");
   sweep.CallBy({"/bin/sh", "-c", "ulimit -Sn 333; exec \"$@\"", "sh"});
@@ -90,7 +90,7 @@ TEST(Sweep, LeavesItsProgramsTheLimitOfDescriptorsThatItHad) {
   EXPECT_EQ(ContentOf(sweep / "limit"), "333\n");
 }
 
-TEST(Sweep, RefusesToTryAgainWhatIsNotOver) {
+TEST(Sweep, RefusesToRetryUnfinishedTrials) {
   const SweepCase sweep("x = muster.int { 1 }", "job:workers { count = 1, command = { 'true' } }");
   ASSERT_EQ(sweep.Sweep({"--grid", "x=1..4", "--max-trials", "2"}).exit_code, 0);
   const std::string before = ContentOf(sweep.journal());
@@ -104,7 +104,7 @@ TEST(Sweep, RefusesToTryAgainWhatIsNotOver) {
   EXPECT_EQ(sweep.Of(0, "attempt_ended").size(), 2U);
 }
 
-TEST(Sweep, TriesAgainWhatFailedAndNothingElse) {
+TEST(Sweep, RetriesOnlyFailedTrials) {
   const SweepCase sweep(
       "x = muster.int { 1 }",
       "job:workers { count = 1, command = { '/bin/sh', '-c', 'case ' .. p.x .. ' in 2) test ! -e ' .. "
@@ -113,7 +113,7 @@ TEST(Sweep, TriesAgainWhatFailedAndNothingElse) {
   const CommandResult failed = sweep.Sweep({"--grid", "x=1..4", "--retry", "1"});
   EXPECT_EQ(failed.exit_code, 4) << failed.err;
   EXPECT_EQ(sweep.Wrong(4), "");
-  // A crash counts and is tried again; refused input would be refused again.
+  // A crash counts as a failure and is retried; invalid input would fail again.
   EXPECT_EQ(sweep.Of(1, "attempt_ended").size(), 2U);
   EXPECT_EQ(sweep.Of(1, "attempt_ended").back()["class"], "crash");
   ASSERT_EQ(sweep.Of(2, "attempt_ended").size(), 1U);

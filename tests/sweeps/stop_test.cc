@@ -1,4 +1,4 @@
-// Tests stopping a sweep, and a sweep that has an active head already.
+// Tests stopping a sweep, and starting one that has a live head already.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -8,20 +8,20 @@
 namespace muster::testing {
 namespace {
 
-// Trial 1 ends at once; all others when the file "go" is there.
+// Trial 1 ends at once, all others when the file "go" exists.
 constexpr char kParams[] = "x = muster.int { 1 }";
 constexpr char kPlan[] =
     "job:workers { count = 1, command = { probe, 'file', here .. '/began.' .. p.x, p.x > 1 and { 'await', here .. "
     "'/go' } } }";
 
-// Once it has been in the middle of trial 2.
+// Starts a sweep and returns while trial 2 is running.
 StartedProgram StartedInTheMiddle(const SweepCase& sweep) {
   StartedProgram muster = sweep.StartSweep({"--grid", "x=1..4", "--slots", "1"});
   EXPECT_TRUE(AwaitFile(sweep / "began.2"));
   return muster;
 }
 
-// The youngest child; 0 if there is none.
+// Returns the youngest child; 0 if there is none.
 pid_t ChildOf(pid_t parent) {
   const std::string process = "/proc/" + std::to_string(parent);
   std::ifstream children(process + "/task/" + std::to_string(parent) + "/children");
@@ -31,7 +31,7 @@ pid_t ChildOf(pid_t parent) {
   return child;
 }
 
-// Of the head: 0 where it is done without guards. One for all trials.
+// Returns the head's guard, one for all trials; 0 if guards are disabled.
 pid_t GuardOf(pid_t head) {
   std::ifstream children("/proc/" + std::to_string(head) + "/task/" + std::to_string(head) + "/children");
   pid_t found = 0;
@@ -43,7 +43,7 @@ pid_t GuardOf(pid_t head) {
   return found;
 }
 
-// Trials with a daemon each, in sessions of their own.
+// Trials with a daemon each, in its own session.
 constexpr char kDaemons[] =
     "job:workers { count = 1, stop = { grace = '1h' }, command = { probe, 'session', 'daemon', 'file', "
     "here .. '/began.' .. p.x, 'wait' } }";
@@ -69,7 +69,7 @@ TEST(Sweep, LeavesNothingWhenHeadAndAgentAreKilledAtOnce) {
   EXPECT_TRUE(sweep.NothingLeft());
 }
 
-TEST(Sweep, EndsAtOnceWithAnAgentThatIsStopped) {
+TEST(Sweep, StopsAtOnceDespiteAStoppedAgent) {
   const SweepCase sweep(kParams, kDaemons);
   StartedProgram muster = StartedWithDaemons(sweep);
   const pid_t guard = GuardOf(muster.pid());
@@ -98,7 +98,7 @@ TEST(Sweep, IsHeldByOneHeadAtATime) {
   EXPECT_EQ(sweep.Wrong(4), "");
 }
 
-TEST(Sweep, IsInterruptedAndGoneOnWith) {
+TEST(Sweep, CanBeInterruptedAndResumed) {
   const SweepCase sweep(kParams, kPlan);
   StartedProgram muster = StartedInTheMiddle(sweep);
   muster.Signal(SIGINT);
@@ -116,8 +116,8 @@ TEST(Sweep, IsInterruptedAndGoneOnWith) {
   EXPECT_EQ(sweep.Of(1, "attempt_began").size(), 2U);
 }
 
-// Its trials make their directories by its path.
-TEST(Sweep, StopsWhenAnotherDirectoryTakesItsPlace) {
+// Trials create their directories by the sweep's path.
+TEST(Sweep, StopsWhenItsDirectoryIsReplaced) {
   const SweepCase sweep(kParams, kPlan);
   StartedProgram muster = StartedInTheMiddle(sweep);
   const std::string folder = sweep.sweep();
@@ -132,7 +132,7 @@ TEST(Sweep, StopsWhenAnotherDirectoryTakesItsPlace) {
   EXPECT_TRUE(sweep.NothingLeft());
 }
 
-TEST(Sweep, EndsAtOnceWhenItIsInterruptedTwice) {
+TEST(Sweep, StopsAtOnceOnASecondInterrupt) {
   const SweepCase sweep(kParams,
                         "job:workers { count = 1, stop = { grace = '1h' }, command = { probe, 'ignore-term', 'file', "
                         "here .. '/began.2', 'wait' } }");
@@ -161,7 +161,7 @@ TEST(Sweep, IsStoppedByAnotherCommand) {
   EXPECT_EQ(sweep.Wrong(4), "");
 }
 
-TEST(Sweep, StopsWhereARecipeKeepsSomethingFromPlanToPlan) {
+TEST(Sweep, StopsOnARecipeWithStateBetweenPlans) {
   const SweepCase sweep("x = muster.int { 1 }",
                         "here = here .. 'x' job:workers { count = 1, command = { 'true', here } }");
   const CommandResult stopped = sweep.Sweep({"--grid", "x=1..30", "--slots", "1"});

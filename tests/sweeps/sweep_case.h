@@ -1,5 +1,5 @@
 // A temporary folder with a recipe and a sweep of it, run by the real program: started, killed, resumed, and checked
-// against its journal's documentation. Tests choose the sweep and check the results.
+// against the documentation of its journal.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ inline std::string ContentOf(const std::string& path) {
 
 inline bool Says(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
-// Waits until there is such a file; its folder has to be there.
+// Waits until the file exists; its folder must exist.
 inline bool AwaitFile(const std::string& path) {
   const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
   ::inotify_add_watch(watch.get(), std::filesystem::path(path).parent_path().c_str(), IN_CREATE | IN_MOVED_TO);
@@ -54,7 +54,7 @@ inline bool AwaitFile(const std::string& path) {
   return true;
 }
 
-// A program that was started and has not been waited for. One that is left behind is killed.
+// A started program that has not been waited for. The destructor kills it.
 class StartedProgram {
  public:
   StartedProgram(const Words& argv, const Words& env, const std::string& cwd, const std::string& err_path) {
@@ -82,7 +82,7 @@ class StartedProgram {
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }
   void Signal(int signal) const { ::kill(pid_, signal); }
-  // Waits for it: its exit code, 128 + n if signal n ended it.
+  // Waits for the program; returns its exit code, 128 + n for signal n.
   int End() {
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
@@ -98,8 +98,8 @@ class StartedProgram {
 
 class SweepCase {
  public:
-  // recipe.lua, of these parameters and this plan function. In it `probe` is the program that tests start, and `here`
-  // the folder.
+  // Writes recipe.lua with these parameters and this plan function, in which `probe` is the tests' child process and
+  // `here` the folder.
   SweepCase(const std::string& params, const std::string& plan) { WriteRecipe(params, plan); }
 
   void WriteRecipe(const std::string& params, const std::string& plan, const std::string& fields = "") const {
@@ -112,15 +112,15 @@ class SweepCase {
   void Write(const std::string& name, const std::string& content) const { std::ofstream(*this / name) << content; }
 
   std::string operator/(const std::string& name) const { return folder_ / name; }
-  // Below home(), which MUSTER_HOME is.
+  // MUSTER_HOME, below the folder by default.
   std::string home() const { return home_.empty() ? folder_ / "home" : home_; }
   void SetHome(std::string home) { home_ = std::move(home); }
   void SetVariable(const std::string& variable) { variables_.push_back(variable); }
   void ForgetVariables() { variables_.clear(); }
-  // Words that go before muster's: a program that calls it.
+  // Puts these words, a program that calls muster, before muster's command line.
   void CallBy(Words before) { before_ = std::move(before); }
 
-  // The only sweep there is, or the newest.
+  // Returns the folder of the newest sweep.
   std::string sweep() const {
     std::vector<std::string> found;
     std::error_code error;
@@ -133,11 +133,11 @@ class SweepCase {
   std::string journal() const { return sweep() + "/journal.jsonl"; }
 
   CommandResult Muster(const Words& words) const { return RunCommand({WordsOf(words), Environment(), folder_.path()}); }
-  // Its standard error is appended to the file "err".
+  // Appends standard error to the file "err".
   StartedProgram Start(const Words& words) const {
     return {WordsOf(words), WithoutAsTheSuite(Environment()), folder_.path(), *this / "err"};
   }
-  // `muster sweep recipe.lua …`.
+  // Runs `muster sweep recipe.lua …`.
   CommandResult Sweep(Words words) const {
     words.insert(words.begin(), {"sweep", "recipe.lua", "--no-progress"});
     return Muster(words);
@@ -148,7 +148,7 @@ class SweepCase {
   }
   std::string Errors() const { return ContentOf(*this / "err"); }
 
-  // Records of one event, in order; of all of them if it is empty.
+  // Returns the records of one event in order, or all if `event` is empty.
   std::vector<json> Records(const std::string& event = "") const { return RecordsOf(journal(), event); }
   std::vector<json> Of(std::uint64_t trial, const std::string& event) const {
     std::vector<json> records = Records(event);
@@ -156,8 +156,8 @@ class SweepCase {
     return records;
   }
 
-  // What an independent reader of the journal and the folders says; empty if all is well. With `complete` all of so
-  // many trials have to be over.
+  // Returns the problems that check_sweep.py finds; empty if there are none. With `complete`, that many trials must be
+  // finished.
   std::string Wrong(int complete = -1) const { return WrongIn(sweep(), complete); }
   std::string WrongIn(const std::string& sweep_dir, int complete = -1) const {
     Words argv = {"/usr/bin/python3", "-B", MUSTER_SOURCE_DIR "/tests/support/check_sweep.py", sweep_dir};
@@ -166,7 +166,7 @@ class SweepCase {
     return checked.exit_code == 0 ? "" : checked.out + checked.err;
   }
 
-  // Waits until what was started by muster here has ended. False if something does not.
+  // Waits until all processes started by muster here have exited. False if one does not.
   bool NothingLeft() const {
     for (const pid_t left : ProcessesWith("SWEEP_CASE=" + folder_.path())) {
       const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));

@@ -1,4 +1,4 @@
-// Tests what the processes of a trial know about their sweep, and trials that did not report.
+// Tests what the processes of a trial can read about their sweep, and trials without reports.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -13,19 +13,19 @@ std::string Reports(const std::string& fields) {
   return "muster.shell 'echo \"{" + fields + "}\" >> \"$MUSTER_METRICS\"'";
 }
 
-TEST(Trial, KnowsItsSweepNumberAttemptAndPoint) {
+TEST(Trial, CanReadItsSweepNumberAttemptAndPoint) {
   SweepCase sweep("x = muster.int { 1 }",
                   "job:workers { count = 1, env = { GROUP = 'group-' .. job.sweep.id, POINT = job.sweep.point }, "
                   "command = muster.shell "
                   "'echo $MUSTER_SWEEP_ID $MUSTER_TRIAL $MUSTER_TRIAL_ATTEMPT $MUSTER_POINT $GROUP $POINT' }");
-  sweep.SetVariable("MUSTER_TRIAL=99");  // of a sweep around this one
+  sweep.SetVariable("MUSTER_TRIAL=99");  // as of an enclosing sweep
   const CommandResult result = sweep.Sweep({"--grid", "x=7,8"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const std::string id = sweep.Records("sweep_began").at(0)["sweep"];
   EXPECT_EQ(sweep.Muster({"logs", "job:1"}).out, id + " 1 1 {\"x\":8} group-" + id + " {\"x\":8}\n");
 }
 
-TEST(Trial, OfNoSweepHasEmptyTexts) {
+TEST(Trial, OutsideASweepHasEmptyValues) {
   const SweepCase sweep("x = muster.int { 1 }",
                         "job:workers { count = 1, env = { GROUP = job.sweep.id }, command = muster.shell 'echo "
                         "\"[$GROUP]\" ${MUSTER_TRIAL-none}' }");

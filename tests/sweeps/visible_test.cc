@@ -1,4 +1,4 @@
-// Tests that a running sweep, and each of its trials, is shown and controlled by the commands for runs.
+// Tests that the commands for runs show and control a running sweep and each of its trials.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace muster::testing {
 namespace {
 
-// Trial 0 ends at once; of all others each when its file "go.N" is there. Each reports x steps.
+// Trial 0 ends at once; every other trial N ends when its file "go.N" exists. Each reports x steps.
 constexpr char kParams[] = "x = muster.int { 1 }";
 constexpr char kPlan[] =
     "job:workers { count = 1, stop = { grace = '1h' }, command = { 'sh', '-c', 'echo \"{\\\\\"step\\\\\": ' .. p.x .. "
@@ -22,7 +22,7 @@ class VisibleSweep : public ::testing::Test {
     std::filesystem::create_directory(sweep_ / "runtime");
     sweep_.SetVariable("XDG_RUNTIME_DIR=" + sweep_ / "runtime");
   }
-  // Trial 0 is over, trials 1 and 2 run, trial 3 is to come.
+  // Trial 0 is finished, trials 1 and 2 are running, trial 3 is pending.
   void Start() {
     head_.emplace(sweep_.StartSweep({"--grid", "x=1..4", "--slots", "2", "--minimize", "loss", "-q"}));
     ASSERT_TRUE(AwaitFile(sweep_ / "began.2") && AwaitFile(sweep_ / "began.3")) << sweep_.Errors();
@@ -100,8 +100,8 @@ TEST_F(VisibleSweep, IsShownByTopReportAndLogs) {
   EXPECT_TRUE(Says(sweep_.Muster({"report", "job:1"}).out, "job succeeded")) << "a trial that is over";
 }
 
-// Its control socket is not there before a trial has lasted a second.
-TEST_F(VisibleSweep, OneOfItsTrialsIsStoppedAndTheOthersGoOn) {
+// A trial has no control socket before it has run for a second.
+TEST_F(VisibleSweep, OneOfItsTrialsCanBeStoppedAlone) {
   Start();
   const CommandResult stop = sweep_.Muster({"stop", "job:1", "--wait"});
   EXPECT_EQ(stop.exit_code, 0) << stop.err;
@@ -115,7 +115,7 @@ TEST_F(VisibleSweep, OneOfItsTrialsIsStoppedAndTheOthersGoOn) {
   EXPECT_EQ(sweep_.Wrong(4), "");
 }
 
-TEST_F(VisibleSweep, ADumpOfItIsOneOfEachRunningTrial) {
+TEST_F(VisibleSweep, ADumpOfItCoversEachRunningTrial) {
   Start();
   const CommandResult dump = sweep_.Muster({"dump", "job"});
   EXPECT_EQ(dump.exit_code, 0) << dump.err;
@@ -137,7 +137,7 @@ TEST_F(VisibleSweep, ADumpOfItIsOneOfEachRunningTrial) {
   EXPECT_EQ(sweep_.Muster({"dump", "job"}).exit_code, 2) << "no trial runs";
 }
 
-TEST_F(VisibleSweep, IsWatchedToItsEndAndExitsAsItDoes) {
+TEST_F(VisibleSweep, IsWatchedToItsEndAndExitCode) {
   Start();
   sweep_.Write("watched", "");
   StartedProgram watch({MusterProgram(), "watch", "job"}, {"PATH=/usr/bin:/bin", "MUSTER_HOME=" + sweep_.home()},
@@ -153,7 +153,7 @@ TEST_F(VisibleSweep, IsWatchedToItsEndAndExitsAsItDoes) {
   EXPECT_EQ(lines.out, ContentOf(sweep_.journal()));
 }
 
-TEST_F(VisibleSweep, ItsLogsAreFollowedWithTrialsThatBeginLater) {
+TEST_F(VisibleSweep, ItsLogsIncludeTrialsThatStartLater) {
   Start();
   const UniqueFd closed(::open((sweep_ / "followed").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   sweep_.Write("follow.sh", "exec \"$@\" > followed");
@@ -168,7 +168,7 @@ TEST_F(VisibleSweep, ItsLogsAreFollowedWithTrialsThatBeginLater) {
   EXPECT_EQ(follow.End(), 0) << sweep_.Errors();
 }
 
-TEST_F(VisibleSweep, GoesOnInTheBackgroundAndIsFoundFromAnyFolder) {
+TEST_F(VisibleSweep, ContinuesInTheBackgroundAndIsFoundFromAnyFolder) {
   const CommandResult begun = sweep_.Sweep({"--grid", "x=1..4", "--slots", "2", "--minimize", "loss", "--detach"});
   ASSERT_EQ(begun.exit_code, 0) << begun.err;
   const std::string id = sweep_.Records("sweep_began")[0]["sweep"];
@@ -194,9 +194,9 @@ TEST_F(VisibleSweep, GoesOnInTheBackgroundAndIsFoundFromAnyFolder) {
   EXPECT_EQ(sweep_.Wrong(4), "");
 }
 
-TEST_F(VisibleSweep, ThatCannotBeginInTheBackgroundSaysWhy) {
+TEST_F(VisibleSweep, ReportsWhyItCannotStartInTheBackground) {
   sweep_.WriteRecipe(kParams, "job:workers { count = 1, command = { probe, 'exit', '0' } }");
-  sweep_.Write("home", "");  // no folder can be made there
+  sweep_.Write("home", "");  // no folder can be created there
   const CommandResult begun = sweep_.Sweep({"--grid", "x=1..2", "--detach"});
   EXPECT_EQ(begun.exit_code, 3);
   EXPECT_EQ(begun.out, "");
@@ -219,7 +219,7 @@ TEST_F(VisibleSweep, IsReportedWithTheCausesOfItsFailures) {
   EXPECT_TRUE(Says(text.out, "(trial 2 and others)")) << text.out;
 }
 
-TEST_F(VisibleSweep, OfAHeadThatWasKilledIsForgotten) {
+TEST_F(VisibleSweep, IsUnlistedAfterItsHeadWasKilled) {
   Start();
   ASSERT_EQ(Ps({"--all"})["sweeps"][0]["state"], "running");
   head_->Signal(SIGKILL);

@@ -1,4 +1,4 @@
-// Tests moving in a log of any size.
+// Tests scrolling in a log of any size.
 #include "top/log_pager.h"
 
 #include <fstream>
@@ -58,7 +58,7 @@ TEST(LogPager, MovesByLines) {
   EXPECT_EQ(pager.Page(3).lines.back(), "last") << "who has come to the end follows it";
 }
 
-TEST(LogPager, ShowsALineWithoutEndInPieces) {
+TEST(LogPager, ShowsAnEndlessLineInPieces) {
   Log log(std::string(3 << 20, 'x'));
   LogPager pager(log.path());
   EXPECT_EQ(pager.Page(4).lines.size(), 4U);
@@ -69,14 +69,14 @@ TEST(LogPager, ShowsALineWithoutEndInPieces) {
   EXPECT_NE(page.where, "its end");
 }
 
-TEST(LogPager, LetsNoControlByteThrough) {
+TEST(LogPager, EscapesControlBytes) {
   Log log(
       "\x1b]0;title\x07\x9b"
       "31m\nloading 1%\rloading 2%\r\n");
   EXPECT_EQ(LogPager(log.path()).Page(9).lines, (Lines{"\\x1b]0;title\\x07\\x9b31m", "loading 2%"}));
 }
 
-TEST(LogPager, ShowsNothingOfWhatIsNoFile) {
+TEST(LogPager, ShowsOnlyRegularFiles) {
   const testing::TempDir folder;
   EXPECT_TRUE(LogPager(folder / "none").Page(5).lines.empty());
   EXPECT_TRUE(LogPager(folder.path()).Page(5).lines.empty());

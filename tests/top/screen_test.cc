@@ -1,4 +1,4 @@
-// Tests the screen of muster top, as lines: a pure function of state, view and size.
+// Tests the screen of muster top as lines: a pure function of state, view and size.
 #include "top/screen.h"
 
 #include <string>
@@ -55,7 +55,7 @@ TEST(TopScreen, IsNeverLargerThanTheTerminal) {
   }
 }
 
-TEST(TopScreen, MarksTheCursorAndWhatEndedBadly) {
+TEST(TopScreen, MarksTheCursorAndFailedProcesses) {
   TopView view;
   view.cursor = 1;
   const auto lines = TopScreen(SampleState(), view, {12, 100}, {});
@@ -65,7 +65,7 @@ TEST(TopScreen, MarksTheCursorAndWhatEndedBadly) {
   EXPECT_EQ(lines[3].look, Look::kBad);
 }
 
-TEST(TopScreen, SaysWhatItLeavesOut) {
+TEST(TopScreen, ReportsHowMuchItOmits) {
   TopView view;
   view.role = "worker";
   view.outliers_only = true;
@@ -84,7 +84,7 @@ worker.3     3  SIGSEGV    -       -         0  250 ms  Loss is NaN
   EXPECT_NE(Screen(SampleState(), view, {8, 100}).find("/nan_   enter keeps it"), std::string::npos);
 }
 
-TEST(TopScreen, ShowsALogFromAColumnOn) {
+TEST(TopScreen, ScrollsALogHorizontally) {
   TopView view;
   view.mode = TopView::Mode::kLog;
   view.process = 3;
@@ -99,7 +99,7 @@ q back  arrows, space, b, g, G move  [ ] attempts  end foll…
 )");
 }
 
-TEST(TopScreen, PrintsATableWhereThereIsNoTerminal) {
+TEST(TopScreen, PrintsATableWithoutATerminal) {
   TopState state = SampleState();
   state.live = false;
   state.phase = "failed";
@@ -109,7 +109,7 @@ TEST(TopScreen, PrintsATableWhereThereIsNoTerminal) {
             std::string::npos);
 }
 
-TEST(FrameBytes, SendsOnlyWhatHasChanged) {
+TEST(FrameBytes, SendsOnlyChanges) {
   const std::vector<ScreenLine> before = {{"one"}, {"two"}, {"three", Look::kBold}};
   EXPECT_EQ(FrameBytes(before, before), "");
   EXPECT_EQ(FrameBytes(before, {{"one"}, {"zwei"}, {"three", Look::kBold}}), "\x1b[2;1H\x1b[2Kzwei");
@@ -129,7 +129,7 @@ TEST(FrameBytes, AreFewHoweverManyProcessesThereAre) {
   EXPECT_LT(FrameBytes(first, TopScreen(state, {}, size, {})).size(), 160U);
 }
 
-TEST(Columns, CountsWideCharactersTwiceAndMarksNot) {
+TEST(Columns, CountsWideCharactersTwiceAndCombiningMarksNot) {
   EXPECT_EQ(Columns("abc"), 3U);
   EXPECT_EQ(Columns("日本"), 4U);
   EXPECT_EQ(Columns("e\xcc\x81"), 1U);

@@ -1,4 +1,4 @@
-// Tests the conversion of a head's answer and of a report.
+// Tests how a head's answer and a report are converted to the state of muster top.
 #include <gtest/gtest.h>
 
 #include "top/top_state.h"
@@ -14,7 +14,7 @@ ProcessStatus Process(std::uint32_t index, std::string state) {
   return process;
 }
 
-TEST(TopState, TellsHowProcessesEnded) {
+TEST(TopState, ShowsHowProcessesEnded) {
   ControlAnswer answer;
   answer.status.name = "a\x1b[2Jb";
   ProcessStatuses& statuses = answer.processes.emplace();
@@ -46,7 +46,7 @@ TEST(TopState, TellsHowProcessesEnded) {
   EXPECT_EQ(state.roles[0].restarts, 1U);
 }
 
-TEST(TopState, CallsOddWhatIsNotAsMostOfItsRole) {
+TEST(TopState, MarksProcessesThatDifferFromMostOfTheirRole) {
   TopState state;
   for (std::uint32_t index = 0; index < 5; ++index) {
     TopProcess& process = state.processes.emplace_back();

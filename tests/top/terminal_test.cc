@@ -1,4 +1,4 @@
-// Tests muster on a terminal: `top` with its keys, and the terminal's state after every exit.
+// Tests muster on a terminal: the keys of `top`, and the terminal's state after every exit.
 #include <string>
 #include <vector>
 
@@ -12,7 +12,7 @@
 namespace muster::testing {
 namespace {
 
-// A run in the background, ended with the test.
+// A run in the background; it ends with the test.
 class TopOnATerminal : public ::testing::Test, public RunFolder {
  protected:
   ~TopOnATerminal() override {
@@ -69,7 +69,7 @@ TEST_F(TopOnATerminal, ShowsARunAndObeysKeys) {
   EXPECT_TRUE(top.written.ends_with("\x1b[?25h\x1b[?1049l")) << "the cursor and the user's screen are back";
 }
 
-TEST_F(TopOnATerminal, StaysWhenTheRunEndsAndSaysHow) {
+TEST_F(TopOnATerminal, StaysWhenTheRunEndsAndShowsTheOutcome) {
   Detach(kThree);
   OnTerminal top(TopWords(), Folder());
   ASSERT_TRUE(top.Shows("3 of 3"));
@@ -92,7 +92,7 @@ TEST_F(TopOnATerminal, FitsTheWindow) {
   EXPECT_EQ(top.End(), 0);
 }
 
-TEST_F(TopOnATerminal, GivesTheTerminalBackWhenASignalEndsIt) {
+TEST_F(TopOnATerminal, RestoresTheTerminalWhenKilledByASignal) {
   Detach(kThree);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     OnTerminal top(TopWords(), Folder());
@@ -108,7 +108,7 @@ TEST_F(TopOnATerminal, GivesTheTerminalBackWhenASignalEndsIt) {
   }
 }
 
-TEST_F(TopOnATerminal, CanBeStoppedAndGoesOn) {
+TEST_F(TopOnATerminal, CanBeSuspendedAndContinued) {
   Detach(kThree);
   OnTerminal shell(
       {"/bin/sh", "-c", "set -m; \"$0\" top \"$1\"; echo asleep; read word; echo \"got $word\"; fg; echo over $?",
@@ -119,7 +119,7 @@ TEST_F(TopOnATerminal, CanBeStoppedAndGoesOn) {
   ASSERT_TRUE(shell.Shows("asleep"));
   EXPECT_TRUE(shell.ModesAreAsFound());
   shell.Press("line\n");
-  // What it shows then takes the place of what the shell has written.
+  // muster's output replaces the shell's.
   ASSERT_TRUE(shell.Awaits([&] { return shell.written.find("got line") != std::string::npos; }));
   EXPECT_TRUE(
       shell.Awaits([&] { return shell.written.find("3 of 3", shell.written.find("got line")) != std::string::npos; }));
@@ -128,9 +128,9 @@ TEST_F(TopOnATerminal, CanBeStoppedAndGoesOn) {
   EXPECT_EQ(shell.End(), 0);
 }
 
-TEST_F(TopOnATerminal, PrintsATableOrJsonWhereThereIsNone) {
+TEST_F(TopOnATerminal, PrintsATableOrJsonWithoutATerminal) {
   Detach(kThree);
-  OnTerminal top(TopWords(), Folder());  // until the processes are there, and known to be
+  OnTerminal top(TopWords(), Folder());  // until muster knows the processes
   ASSERT_TRUE(top.Shows("red"));
   ASSERT_TRUE(top.ShowsNoMore("starting"));
   top.Press("q");
@@ -156,7 +156,7 @@ TEST_F(TopOnATerminal, PrintsATableOrJsonWhereThereIsNone) {
   EXPECT_NE(none.err.find("no active run"), std::string::npos) << none.err;
 }
 
-// --- muster run, while it waits ---
+// --- rows of a waiting muster run ---
 
 class RunOnATerminal : public TopOnATerminal {
  protected:
@@ -175,7 +175,7 @@ TEST_F(RunOnATerminal, HasARowForEachRoleUntilTheEnd) {
   EXPECT_TRUE(run.Shows("\nserver  1 running  "));
   EXPECT_TRUE(run.Shows("\nworker  10 running  "));
   EXPECT_TRUE(run.Shows("worker.0: said"));
-  // It lives, and stays one row.
+  // The process is running, and the role keeps its one row.
   EXPECT_TRUE(run.Awaits([&] {
     const std::size_t first = run.written.find("worker  10 running");
     return first != std::string::npos && run.written.find("worker  10 running", first + 1) != std::string::npos;
@@ -202,7 +202,7 @@ TEST_F(RunOnATerminal, LetsOutputScrollAboveTheRows) {
   EXPECT_NE(run.screen.Text().find("worker.2 | said"), std::string::npos) << "what was said stays";
 }
 
-TEST_F(RunOnATerminal, HasNoRowsIfTheyAreNotWanted) {
+TEST_F(RunOnATerminal, HasNoRowsIfDisabled) {
   OnTerminal run(
       RunOf("job:workers { count = 10, command = { probe, 'await', '" + Folder() + "/go' } }", {"--no-progress"}),
       Folder());
@@ -213,8 +213,8 @@ TEST_F(RunOnATerminal, HasNoRowsIfTheyAreNotWanted) {
   EXPECT_EQ(run.written.find("\x1b[J"), std::string::npos) << run.written;
 }
 
-// A suspended terminal (Ctrl-S) takes nothing; the head must go on all the same.
-TEST_F(RunOnATerminal, GoesOnWhileTheTerminalIsSuspended) {
+// A suspended terminal (Ctrl-S) accepts no output; the head must continue all the same.
+TEST_F(RunOnATerminal, ContinuesWhileTheTerminalIsSuspended) {
   OnTerminal run(RunOf("job:workers { count = 10, command = { probe, 'await', '" + Folder() + "/go' } }"), Folder());
   EXPECT_TRUE(run.Shows("worker  10 running"));
   run.Press("\x13");

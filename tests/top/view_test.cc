@@ -1,4 +1,4 @@
-// Tests key sequences, and their effect on a view, as tables.
+// Tests key sequences and their effect on a view, as tables.
 #include "top/view.h"
 
 #include <string>
@@ -16,13 +16,13 @@ using Mode = TopView::Mode;
 
 constexpr TopSize kSize{10, 100};  // room for 3 roles and 4 processes
 
-// The view after these bytes were typed, each key by itself.
+// Returns the view after each of these bytes was typed as one key.
 TopView Typed(TopView view, std::string bytes) {
   for (const KeyPress& key : TakeKeys(bytes, true)) view = Pressed(std::move(view), key, SampleState(), kSize);
   return view;
 }
 
-TEST(TopKeys, AreTakenFromBytes) {
+TEST(TopKeys, AreParsedFromBytes) {
   const struct {
     const char* bytes;
     std::vector<KeyPress> keys;
@@ -114,7 +114,7 @@ TEST(TopKeys, OpenAndLeaveALog) {
                {"[[[", kWholeWay, 0, 0}, {"]", kWholeWay, 0, 2}, {"[]", kWholeWay, 0, 2}};
   for (const auto& test : cases) {
     TopView from = log;
-    from.move = 0;  // it has been moved
+    from.move = 0;  // the cursor was moved
     const TopView view = Typed(from, test.typed);
     EXPECT_EQ(view.move, test.move) << test.typed;
     EXPECT_EQ(view.column, test.column) << test.typed;
@@ -125,7 +125,7 @@ TEST(TopKeys, OpenAndLeaveALog) {
   EXPECT_EQ(Typed(log, "\x1b").mode, Mode::kProcesses);
 }
 
-TEST(TopView, SurvivesThatProcessesAreGone) {
+TEST(TopView, SurvivesProcessesThatDisappear) {
   const TopView fitted = Fitted(Typed({}, "G\r"), TopState{}, kSize);
   EXPECT_EQ(fitted.mode, Mode::kProcesses);
   EXPECT_EQ(fitted.cursor, 0U);

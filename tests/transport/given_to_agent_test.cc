@@ -69,7 +69,7 @@ TEST_F(AgentMessageValidatorTest, IsNotToldOfProcessesOfOtherHosts) {
   EXPECT_EQ(Of(ProcessExited{3, 1, false, 0}), "stray: process 3 attempt 1: its end") << "which has not begun";
   EXPECT_EQ(Of(SpawnFailed{4, 0, "exec", 2, "", 1}), "stray: process 4 attempt 0: a start that failed");
   EXPECT_EQ(Of(SignalSent{4, 0, 15, 0, 1}), "stray: process 4 attempt 0: a signal");
-  EXPECT_EQ(Of(EndEvidence{4, 0, "core", "", 1}), "stray: process 4 attempt 0: what was seen of its end");
+  EXPECT_EQ(Of(EndEvidence{4, 0, "core", "", 1}), "stray: process 4 attempt 0: evidence about its end");
   EXPECT_EQ(Of(OutputSeen{0, {4}, {1}}), "stray: sizes of logs, which was not requested");
   given.Gave(RequestOutput{});
   EXPECT_EQ(Of(OutputSeen{0, {3, 4}, {1, 1}}), "stray: the log of process 4");
@@ -121,7 +121,7 @@ TEST_F(AgentMessageValidatorTest, HasTheTerminalsOfItsOwnProcessesAndTheirWindow
   Start(4);
   EXPECT_EQ(Of(PtyOpened{4, 0, 1}), "stray: process 4 attempt 0: its terminal");
   EXPECT_EQ(Of(PtyOpened{3, 0, 1}), "");
-  EXPECT_EQ(Of(PtyBytes{4, 0, "x"}), "stray: process 4 attempt 0: what was written to its terminal");
+  EXPECT_EQ(Of(PtyBytes{4, 0, "x"}), "stray: process 4 attempt 0: output to its terminal");
   const std::string window(kPtyWindow, 'x');
   std::size_t fit = 0;
   while (Of(PtyBytes{3, 0, window}).empty()) fit += window.size();
@@ -129,7 +129,7 @@ TEST_F(AgentMessageValidatorTest, HasTheTerminalsOfItsOwnProcessesAndTheirWindow
   given.Gave(PtyTaken{3, 0, 10});
   EXPECT_EQ(Of(PtyBytes{3, 0, "0123456789"}), "");
   given.Gave(PtyBytes{3, 0, "ab"});
-  EXPECT_EQ(Of(PtyTaken{3, 0, 3}), "stray: process 3 attempt 0: what was typed at its terminal");
+  EXPECT_EQ(Of(PtyTaken{3, 0, 3}), "stray: process 3 attempt 0: input from its terminal");
   EXPECT_EQ(Of(PtyTaken{3, 0, 2}), "");
   EXPECT_EQ(Of(PtyClosed{3, 0, 1, 0, 1}), "");
   EXPECT_EQ(Of(PtyClosed{3, 0, 1, 0, 1}), "stray: process 3 attempt 0: the end of its terminal");
@@ -185,7 +185,7 @@ TEST_F(AgentMessageValidatorTest, WantsCodeOnceItWasOffered) {
   EXPECT_EQ(Of(CodeReceived{4}), "");
   EXPECT_EQ(Of(CodeMissing{}), "stray: a list of missing code, which was not requested") << "it has tried often enough";
   EXPECT_EQ(Of(CodeReady{"/cache/a", ""}), "");
-  EXPECT_EQ(Of(CodeReceived{4}), "stray: code that it has taken, which was not requested");
+  EXPECT_EQ(Of(CodeReceived{4}), "stray: code that it has received, which was not requested");
 }
 
 // --- texts that fill placeholders --------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// Tests round trips of archived values; bytes that no writer produces are refused.
+// Tests round trips of archived values, and rejection of bytes that no writer produces.
 #include "wire/archive/archive.h"
 
 #include <limits>
@@ -55,12 +55,12 @@ void ExpectRoundTrip(const T& value) {
   EXPECT_EQ(*back, value);
 }
 
-TEST(Archive, BringsEveryKindOfFieldBack) {
+TEST(Archive, RoundTripsEveryKindOfField) {
   ExpectRoundTrip(RichSample());
   ExpectRoundTrip(Sample{});
 }
 
-TEST(Archive, BringsExtremeNumbersBack) {
+TEST(Archive, RoundTripsExtremeNumbers) {
   using Signed = std::numeric_limits<std::int64_t>;
   using Unsigned = std::numeric_limits<std::uint64_t>;
   for (const std::int64_t number : {Signed::min(), Signed::min() + 1, std::int64_t{-1}, std::int64_t{0},
@@ -75,7 +75,7 @@ TEST(Archive, BringsExtremeNumbersBack) {
   }
 }
 
-TEST(Archive, KeepsTheBitsOfANumberThatIsNone) {
+TEST(Archive, KeepsTheBitsOfNan) {
   const auto back = Unarchived<double>(Archived(std::numeric_limits<double>::quiet_NaN()));
   ASSERT_TRUE(back);
   EXPECT_NE(*back, *back);
@@ -88,17 +88,17 @@ TEST(Archive, RefusesEveryTruncation) {
   }
 }
 
-TEST(Archive, RefusesWhatFollowsTheValue) { EXPECT_FALSE(Unarchived<Sample>(Archived(RichSample()) + '\0')); }
+TEST(Archive, RefusesTrailingBytes) { EXPECT_FALSE(Unarchived<Sample>(Archived(RichSample()) + '\0')); }
 
-TEST(Archive, RefusesACountThatTheRestCannotHold) {
-  // 2^63 - 1 elements, and nothing behind: must neither allocate nor loop.
+TEST(Archive, RefusesACountLargerThanTheRemainingBytes) {
+  // Claims 2^63 - 1 elements with no bytes following: must neither allocate nor loop.
   const std::string lie("\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 9);
   EXPECT_FALSE(Unarchived<std::string>(lie));
   EXPECT_FALSE(Unarchived<std::vector<std::uint64_t>>(lie));
   EXPECT_FALSE((Unarchived<std::map<std::string, std::uint64_t>>(lie)));
 }
 
-TEST(Archive, RefusesNumbersThatTheTypeCannotHold) {
+TEST(Archive, RefusesNumbersOutOfRangeOfTheirType) {
   EXPECT_FALSE(Unarchived<std::uint8_t>(Archived(std::uint64_t{256})));
   EXPECT_FALSE(Unarchived<std::int32_t>(Archived(std::int64_t{1} << 31)));
   EXPECT_FALSE(Unarchived<bool>(std::string_view("\x02", 1)));
@@ -133,7 +133,7 @@ Value Nested(int levels) {
   return value;
 }
 
-TEST(Archive, RefusesKeysInDisorder) {
+TEST(Archive, RefusesUnsortedKeys) {
   using Flat = boost::container::flat_map<std::string, bool>;
   const std::string ordered(
       "\x02\x01"
@@ -151,16 +151,16 @@ TEST(Archive, RefusesKeysInDisorder) {
   EXPECT_FALSE((Unarchived<std::map<std::string, bool>>(disordered)));
 }
 
-TEST(Archive, TakesValuesAsDeepAsJsonMayGiveThem) { ExpectRoundTrip(std::vector<std::optional<Value>>{Nested(64)}); }
+TEST(Archive, AcceptsValuesAsDeepAsJsonAllows) { ExpectRoundTrip(std::vector<std::optional<Value>>{Nested(64)}); }
 
-TEST(Archive, RefusesNestingWithoutEndBeforeTheStackIsGone) {
+TEST(Archive, RefusesEndlessNestingBeforeTheStackOverflows) {
   EXPECT_FALSE(Unarchived<Value>(Archived(Nested(200))));
   std::string bytes;
-  for (int i = 0; i < 1'000'000; ++i) bytes += "\x05\x01";  // a list of one list of one list …
+  for (int i = 0; i < 1'000'000; ++i) bytes += "\x05\x01";  // lists nested one million deep
   EXPECT_FALSE(Unarchived<Value>(bytes));
 }
 
-TEST(Archive, RefusesAKindThatNoValueHas) { EXPECT_FALSE(Unarchived<Value>(std::string_view("\x07\x00", 2))); }
+TEST(Archive, RefusesAnUnknownKindOfValue) { EXPECT_FALSE(Unarchived<Value>(std::string_view("\x07\x00", 2))); }
 
 TEST(Archive, SurvivesAnyBytes) {
   std::mt19937 random(20261120);
@@ -171,13 +171,13 @@ TEST(Archive, SurvivesAnyBytes) {
       bytes[random() % bytes.size()] = static_cast<char>(random() & 0xff);
     }
     const auto read = Unarchived<Sample>(bytes);
-    // Whatever was accepted is a value: it can be written and read again. (NaN is not equal to itself.)
+    // An accepted value can be written and read again. (Compared as bytes, since NaN is not equal to itself.)
     if (!read) continue;
     EXPECT_EQ(Archived(*Unarchived<Sample>(Archived(*read))), Archived(*read));
   }
 }
 
-TEST(Archive, BringsDiagnosticsBack) {
+TEST(Archive, RoundTripsDiagnostics) {
   Diagnostic diagnostic = Warning("kind", {"a.lua", 3}, "message", "hint");
   diagnostic.blame = Blame::kBusy;
   diagnostic.notes = {{"note", {"b.lua", 4}}, {"", {}}};

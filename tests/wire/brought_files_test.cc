@@ -5,7 +5,7 @@
 namespace muster {
 namespace {
 
-TEST(CollectedFiles, AreThoseOfTheAttemptsThatWereGiven) {
+TEST(CollectedFiles, AreThoseOfTheGivenAttempts) {
   CollectedFiles files;
   files.AddAttempt("logs/worker.0.0.log");
   files.AddAttempt("logs/worker.1.2.log");
@@ -29,14 +29,14 @@ TEST(CollectedFiles, AreThoseOfTheAttemptsThatWereGiven) {
   EXPECT_FALSE(files.Take(""));
 }
 
-TEST(CollectedFiles, TellRolesWithDotsApart) {
+TEST(CollectedFiles, DistinguishRolesWithDots) {
   CollectedFiles files;
   files.AddAttempt("logs/worker.1.0.0.log");
   EXPECT_TRUE(files.Take("logs/worker.1.0.0.log")) << "of the role that is called worker.1";
   EXPECT_FALSE(files.Take("logs/worker.1.0.log")) << "of the second worker";
 }
 
-TEST(CollectedFiles, AreDumpsAndActivationsThatWereAskedFor) {
+TEST(CollectedFiles, AreTheRequestedDumpsAndActivations) {
   CollectedFiles files;
   files.AddFile("dumps/1/worker.0.0.txt");
   files.AddFile("logs/activation.n1.log");
@@ -46,7 +46,7 @@ TEST(CollectedFiles, AreDumpsAndActivationsThatWereAskedFor) {
   EXPECT_FALSE(files.Take("logs/activation.n2.log"));
 }
 
-TEST(CollectedFiles, AreNoMoreThanSoManyOfEach) {
+TEST(CollectedFiles, AreLimitedPerKind) {
   CollectedFiles files;
   files.AddAttempt("logs/worker.0.0.log");
   std::size_t taken = 0;

@@ -10,7 +10,7 @@ namespace {
 
 CodeEntry File(const std::string& path) { return {path, false, "", 0644, 1, Sha256Hex("x")}; }
 
-TEST(CodeTreeError, RefusesWhateverLeadsOutOfTheTree) {
+TEST(CodeTreeError, RefusesPathsThatLeaveTheTree) {
   for (const char* path : {"", "/etc/passwd", "..", "../a", "a/../b", "a/./b", "a//b", "a/", "./a"}) {
     EXPECT_NE(CodeTreeError({File(path)}), "") << path;
   }
@@ -25,7 +25,7 @@ TEST(CodeTreeError, RefusesFilesBelowLinksAndFiles) {
   EXPECT_NE(CodeTreeError({File("a"), File("a.b"), File("a/b/c")}), "");
 }
 
-TEST(CodeTreeError, RefusesPathsTwiceAndOutOfOrderAndWhatIsNoFile) {
+TEST(CodeTreeError, RefusesDuplicateUnsortedAndNonFilePaths) {
   EXPECT_NE(CodeTreeError({File("a"), File("a")}), "");
   EXPECT_NE(CodeTreeError({File("b"), File("a")}), "");
   CodeEntry setuid = File("a");
@@ -36,7 +36,7 @@ TEST(CodeTreeError, RefusesPathsTwiceAndOutOfOrderAndWhatIsNoFile) {
   EXPECT_NE(CodeTreeError({unhashed}), "");
 }
 
-TEST(CodeTreeHash, IsAnotherForEveryOtherTree) {
+TEST(CodeTreeHash, DiffersBetweenDifferentTrees) {
   const std::string hash = CodeTreeHash({File("a")});
   EXPECT_TRUE(IsSha256Hex(hash));
   EXPECT_NE(CodeTreeHash({File("b")}), hash);

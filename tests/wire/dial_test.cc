@@ -1,4 +1,4 @@
-// Tests what head and agent agree on about dialling back: the code, the dial file, and the bytes of the handshake.
+// Tests what head and agent share for dialling back: the code, the dial file, and the bytes of the handshake.
 #include <string>
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace {
 
 std::string Repeated(char byte, std::size_t times) { return std::string(times, byte); }
 
-TEST(HmacSha256, GivesTheCodesOfRfc4231) {
+TEST(HmacSha256, MatchesTheVectorsOfRfc4231) {
   std::string counted;
   for (char byte = 1; byte <= 25; ++byte) counted += byte;
   EXPECT_EQ(HmacSha256(Repeated('\x0b', 20), "Hi There"),
@@ -56,7 +56,7 @@ constexpr const char* kText =
     "address 127.0.0.1:65535\n"
     "node_variable SLURMD_NODENAME\n";
 
-TEST(DialFile, IsTextThatReadsBackAsTheSame) {
+TEST(DialFile, RoundTrips) {
   EXPECT_EQ(DialFileText(kFile), kText);
   EXPECT_EQ(ParseDialFile(kText), kFile);
   DialFile without = kFile;
@@ -64,7 +64,7 @@ TEST(DialFile, IsTextThatReadsBackAsTheSame) {
   EXPECT_EQ(ParseDialFile(DialFileText(without)), without);
 }
 
-// The text with one of its lines replaced, and the error.
+// Replaces one line of the text and returns the error.
 std::string ErrorWith(std::size_t line, const std::string& replacement) {
   std::string text;
   std::string rest = kText;
@@ -103,7 +103,7 @@ TEST(DialFile, RefusesEverythingElseWithTheLine) {
   EXPECT_EQ(ParseDialFile(std::string(kMostDialFileBytes + 1, '\n')).error(), "more than 4096 bytes");
 }
 
-TEST(DialFile, HasRoomForAsManyAddressesAsItMayHave) {
+TEST(DialFile, HoldsTheMaximumNumberOfAddresses) {
   DialFile many = kFile;
   many.node_variable = std::string(64, 'A');
   many.addresses.assign(kMostDialAddresses, {"fd00:1111:2222:3333:4444:5555:6666:7777", 65535});
@@ -129,13 +129,13 @@ TEST(DialHandshake, HasTheseBytes) {
   EXPECT_EQ(greeting, "muster-dial/1\nabababababababababababababababab" + std::string(64, '1') + "\x02n1" +
                           std::string(253, '\0'));
   EXPECT_EQ(greeting.size(), kGreetingBytes);
-  // Computed with Python's hmac.
+  // Expected value from Python's hmac.
   const std::string answer = HeadProof(kToken, greeting, kNonce);
   EXPECT_EQ(answer, kNonce + "f5bee7313c70b346c2b0edd3ce6ba3c41b7c2fce2dcc6eaab071969a8a0c8b84");
   EXPECT_EQ(AgentProof(kToken, greeting, answer), "da9d3fb3bc23fa67ce5704fdd8379dfc402e474082e9f5ef9c94a129cc0ed4ec");
 }
 
-TEST(DialHandshake, ReadsBackAGreeting) {
+TEST(DialHandshake, RoundTripsAGreeting) {
   for (const std::string& node :
        {std::string("n1"), std::string("n1.cluster"), std::string("fd00::1"), std::string(255, 'n')}) {
     DialGreeting greeting = kGreeting;
@@ -166,7 +166,7 @@ TEST(DialHandshake, ProofsHoldForOneTokenOneConnectionAndOneRole) {
   ASSERT_TRUE(ProvesAgent(kToken, greeting, answer, proof));
   EXPECT_FALSE(ProvesHead(std::string(32, '0'), greeting, answer));
   EXPECT_FALSE(ProvesAgent(std::string(32, '0'), greeting, answer, proof));
-  // Another node, another nonce of the agent, another one of the head.
+  // Another node, another nonce of the agent, another nonce of the head.
   DialGreeting other = kGreeting;
   other.node = "n2";
   EXPECT_FALSE(ProvesHead(kToken, GreetingBytes(other), answer));
@@ -177,10 +177,10 @@ TEST(DialHandshake, ProofsHoldForOneTokenOneConnectionAndOneRole) {
   const std::string later = HeadProof(kToken, greeting, std::string(64, '3'));
   EXPECT_FALSE(ProvesAgent(kToken, greeting, later, proof));
   EXPECT_FALSE(ProvesHead(kToken, greeting, std::string(64, '3') + answer.substr(64)));
-  // What one side has said, sent back to it.
+  // One side's own proof, reflected to it.
   EXPECT_FALSE(ProvesAgent(kToken, greeting, answer, answer.substr(64)));
   EXPECT_FALSE(ProvesHead(kToken, greeting, answer.substr(0, 64) + proof));
-  // Every byte counts, and every size but the right one is refused.
+  // Every byte counts, and only the exact size is accepted.
   for (std::size_t at = 0; at < proof.size(); ++at) {
     std::string changed = proof;
     changed[at] = changed[at] == '0' ? '1' : '0';
@@ -199,7 +199,7 @@ TEST(DialHandshake, KnowsThreeVerdicts) {
   EXPECT_FALSE(ParseVerdict('\0'));
 }
 
-TEST(DialHandshake, TakesANewNonceEachTime) {
+TEST(DialHandshake, UsesANewNonceEachTime) {
   const std::string nonce = MakeNonce();
   EXPECT_EQ(nonce.size(), 2 * kNonceBytes);
   EXPECT_NE(nonce, MakeNonce());

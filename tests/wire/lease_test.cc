@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-TEST(Lease, RunsForTheAgentFromTheSendingOfWhatWasAnswered) {
+TEST(Lease, RunsForTheAgentFromTheSendTimeOfTheAnsweredHeartbeat) {
   AgentLease lease(10'000, 5 * kSecond);
   EXPECT_EQ(lease.EndsAt(), 5 * kSecond + 7'500'000'000);
-  EXPECT_EQ(lease.Beat(6 * kSecond), 1U);
-  EXPECT_EQ(lease.Beat(7 * kSecond), 2U);
+  EXPECT_EQ(lease.NextNumber(6 * kSecond), 1U);
+  EXPECT_EQ(lease.NextNumber(7 * kSecond), 2U);
   EXPECT_EQ(lease.EndsAt(), 5 * kSecond + 7'500'000'000) << "to send is not to be heard";
   lease.Answered(1);
   EXPECT_EQ(lease.EndsAt(), 6 * kSecond + 7'500'000'000) << "however late the answer comes";
@@ -26,26 +26,26 @@ TEST(Lease, RunsForTheAgentFromTheSendingOfWhatWasAnswered) {
   EXPECT_EQ(lease.EndsAt(), 7 * kSecond + 7'500'000'000);
 }
 
-TEST(Lease, IsNotRenewedByAnAnswerToNothing) {
+TEST(Lease, IsNotRenewedByAnUnexpectedAnswer) {
   AgentLease lease(10'000, 0);
-  lease.Beat(1 * kSecond);
-  lease.Beat(2 * kSecond);
+  lease.NextNumber(1 * kSecond);
+  lease.NextNumber(2 * kSecond);
   lease.Answered(2);
   const std::uint64_t ends = lease.EndsAt();
-  lease.Answered(1);  // overtaken
+  lease.Answered(1);  // out of order
   lease.Answered(0);
   lease.Answered(7);  // never sent
   EXPECT_EQ(lease.EndsAt(), ends);
 }
 
-TEST(Lease, RunsForTheHeadFromTheLastBeatItHeard) {
+TEST(Lease, RunsForTheHeadFromTheLastReceivedHeartbeat) {
   HostLease lease(3'000, 10 * kSecond);
   EXPECT_EQ(lease.LostAt(), 13 * kSecond);
   lease.Heard(12 * kSecond);
   EXPECT_EQ(lease.LostAt(), 15 * kSecond);
 }
 
-TEST(Lease, OfAHostIsNotSpentWhileTheHeadSleeps) {
+TEST(Lease, OfAHostDoesNotExpireWhileTheHeadIsSuspended) {
   HostLease lease(3'000, 10 * kSecond);
   lease.Slept(20 * kSecond);
   EXPECT_EQ(lease.LostAt(), 33 * kSecond);
@@ -53,16 +53,17 @@ TEST(Lease, OfAHostIsNotSpentWhileTheHeadSleeps) {
   EXPECT_EQ(lease.LostAt(), 34 * kSecond) << "of the sleep before nothing is left";
 }
 
-TEST(Lease, LeavesRoomForTwoLateBeats) {
+TEST(Lease, ToleratesTwoLateHeartbeats) {
   for (const std::uint64_t lease_ms : {100U, 1'000U, 3'999U, 4'000U, 10'000U, 60'000U}) {
     EXPECT_LE(3 * HeartbeatMs(lease_ms), lease_ms * 3 / 4);
     EXPECT_LE(HeartbeatMs(lease_ms), 1'000U);
   }
 }
 
-// HeartbeatSender and answers over a way that loses and delays what it likes, each direction for itself: whenever the
-// head gives the host up the agent has ended everything, a tenth of the lease before.
-TEST(Lease, NeverLetsTheHeadGiveUpBeforeTheAgentHas) {
+// Simulates HeartbeatSender and its answers over a connection that loses and delays messages at random, independently
+// in each direction: the agent must have stopped everything before the head gives the host up, a tenth of the lease
+// earlier.
+TEST(Lease, ExpiresOnTheAgentBeforeTheHeadGivesUp) {
   constexpr std::uint64_t kLeaseMs = 10'000;
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
@@ -77,13 +78,13 @@ TEST(Lease, NeverLetsTheHeadGiveUpBeforeTheAgentHas) {
     std::vector<Flying> beats;
     std::vector<Flying> answers;
     AgentLease agent(kLeaseMs, 0);
-    HostLease head(kLeaseMs, random() % longest_way * 1'000'000);  // its greeting was heard that late
+    HostLease head(kLeaseMs, random() % longest_way * 1'000'000);  // delay of the greeting
     std::optional<std::uint64_t> agent_ended;
     for (std::uint64_t ms = 1; ms < 120'000; ++ms) {
       const std::uint64_t now = ms * 1'000'000;
       if (!agent_ended && now >= agent.EndsAt()) agent_ended = now;
       if (!agent_ended && ms % HeartbeatMs(kLeaseMs) == 0) {
-        const std::uint32_t number = agent.Beat(now);
+        const std::uint32_t number = agent.NextNumber(now);
         if (!chance(loss_there)) beats.push_back({ms + random() % longest_way, number});
       }
       for (const Flying& beat : beats) {

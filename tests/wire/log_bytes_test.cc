@@ -1,5 +1,4 @@
-// Tests reading logs that lose their beginning: files in every state that a drop, or its interruption, can
-// leave.
+// Tests reading logs whose beginning is dropped: files in every state that a drop, complete or interrupted, can leave.
 #include "wire/files/log_bytes.h"
 
 #include <filesystem>
@@ -29,7 +28,7 @@ class LimitedLog : public ::testing::Test {
     EXPECT_EQ(::stat((folder / name).c_str(), &status), 0);
     return status.st_ino;
   }
-  // "OFFSET:bytes"
+  // Returns "OFFSET:bytes".
   std::string Read(LogBytes& log, std::uint64_t offset, std::size_t size = 64) const {
     std::string bytes(size, '\0');
     bytes.resize(log.Read(offset, bytes.data(), size));
@@ -49,7 +48,7 @@ TEST(LogHead, IsReadAsItWasWritten) {
   EXPECT_EQ(LogHeadBytes(head).size(), kLogHeadBytes);
 }
 
-TEST(LogHead, SaysWhereAFileBegins) {
+TEST(LogHead, YieldsTheBaseOffsetOfTheFile) {
   EXPECT_EQ(BaseOf({100, 100, 0, 1}, 7, false), 100U);
   EXPECT_EQ(BaseOf({100, 300, 0, 1}, 7, true), 100U) << "a hole that was not begun to be cut out";
   EXPECT_EQ(BaseOf({100, 300, kCollapsing, 1}, 7, true), 100U) << "not cut yet";
@@ -58,7 +57,7 @@ TEST(LogHead, SaysWhereAFileBegins) {
   EXPECT_EQ(BaseOf({100, 300, 8, 1}, 8, false), 300U) << "what replaced it";
 }
 
-TEST_F(LimitedLog, IsReadByOffsetsThatStay) {
+TEST_F(LimitedLog, IsReadByStableOffsets) {
   Put("w.0.log", "fghij");
   PutHead({5, 5, 0, 10});
   EXPECT_EQ(Read(6), "6:ghij");
@@ -76,7 +75,7 @@ TEST_F(LimitedLog, IsReadByOffsetsThatStay) {
   EXPECT_EQ(offset, 5U);
 }
 
-TEST_F(LimitedLog, WithoutALimitIsAsItIs) {
+TEST_F(LimitedLog, WithoutALimitIsReadFromItsStart) {
   Put("w.0.log", "abc");
   EXPECT_EQ(Read(1), "1:bc") << "no index yet";
   Put("w.0.idx", std::string(kTimeIndexHead));
@@ -84,7 +83,7 @@ TEST_F(LimitedLog, WithoutALimitIsAsItIs) {
   EXPECT_EQ(ReadLogHead(AT_FDCWD, folder / "w.0.log"), std::nullopt);
 }
 
-TEST_F(LimitedLog, IsReadRightBeforeAndAfterItsHoleIsCutOut) {
+TEST_F(LimitedLog, IsReadCorrectlyBeforeAndAfterACollapse) {
   PutHead({0, kBlock, kCollapsing, kBlock});
   Put("w.0.log", "kept\n");
   EXPECT_EQ(Read(0), std::to_string(kBlock) + ":kept\n") << "cut, and nobody could say so";
@@ -94,7 +93,7 @@ TEST_F(LimitedLog, IsReadRightBeforeAndAfterItsHoleIsCutOut) {
   EXPECT_EQ(Read(0), std::to_string(kBlock) + ":kept\n") << "not cut yet";
 }
 
-TEST_F(LimitedLog, IsFollowedIntoTheFileThatTookItsPlace) {
+TEST_F(LimitedLog, IsFollowedIntoItsReplacement) {
   Put("w.0.log", "abcdef");
   PutHead({0, 0, 0, 10});
   auto log = LogBytes::Open(AT_FDCWD, folder / "w.0.log");

@@ -155,7 +155,7 @@ TEST(AgentProtocol, CarriesEveryMessageUnchanged) {
             (ProcessExited{1, 2, true, 9, true, 3, 4, 5, 6}));
 }
 
-TEST(AgentProtocol, RefusesPayloadsThatAreCutOrTooLong) {
+TEST(AgentProtocol, RefusesTruncatedAndOverlongPayloads) {
   for (const AgentCommand& command : EveryCommand()) {
     const std::string payload = Payload(EncodeFrame(command));
     for (std::size_t size = 0; size < payload.size(); ++size) EXPECT_FALSE(DecodeCommand(payload.substr(0, size)));
@@ -179,7 +179,7 @@ TEST(AgentProtocol, SurvivesAnyChangedByte) {
       for (int value = 0; value < 256; ++value) {
         std::string changed = payload;
         changed[at] = static_cast<char>(value);
-        // Either nothing, or a command that encodes to something that decodes again.
+        // Must decode to nothing, or to a command that round-trips.
         const auto decoded = DecodeCommand(changed);
         ASSERT_TRUE(!decoded || DecodeCommand(Payload(EncodeFrame(*decoded))));
       }
@@ -187,7 +187,7 @@ TEST(AgentProtocol, SurvivesAnyChangedByte) {
   }
 }
 
-TEST(AgentProtocol, HasABoundForEachKindOfMessageThatNothingAnAgentSaysBreaks) {
+TEST(AgentProtocol, BoundsEveryKindOfMessage) {
   for (const AgentMessage& message : EveryMessage()) {
     const std::string payload = Payload(EncodeFrame(message));
     EXPECT_LE(payload.size(), MostMessageBytes(static_cast<unsigned char>(payload[0]))) << message.index();
@@ -210,8 +210,8 @@ TEST(AgentProtocol, RefusesListsAndTextsBeyondTheirBounds) {
       DecodeMessage(Payload(EncodeFrame(AgentMessage(FileBytes{"a", 0, std::string(kMostFilePart + 1, 'x'), false})))));
 }
 
-TEST(AgentProtocol, TakesNoMemoryForAMessageOfMillionsOfNothings) {
-  // HostDumped of nearly a frame of empty notes.
+TEST(AgentProtocol, AllocatesLittleForMillionsOfEmptyElements) {
+  // HostDumped with nearly a whole frame of empty notes.
   const std::string count = "\xc0\x9a\xe2\x03";  // 7,900,480
   std::string payload = Payload(EncodeFrame(AgentMessage(HostDumped{})));
   payload.pop_back();
@@ -224,7 +224,7 @@ TEST(AgentProtocol, TakesNoMemoryForAMessageOfMillionsOfNothings) {
       << "before it is there";
 }
 
-TEST(AgentProtocol, CutsWhatPeopleAreToldNotWhatTheyAreNot) {
+TEST(AgentProtocol, TruncatesOnlyTextsForUsers) {
   const std::string why = std::string(protocol_bounds::kPhrase - 1, 'x') + "größe";
   const auto failed = DecodeMessage(Payload(EncodeFrame(AgentMessage(AgentFailed{why}))));
   ASSERT_TRUE(failed);
@@ -242,7 +242,7 @@ TEST(AgentProtocol, KnowsHeartbeatsByTheirFirstByte) {
   EXPECT_FALSE(IsAgentHeartbeat(payload(AgentMessage(AgentReady{}))));
 }
 
-TEST(FrameReader, GivesTheSameFramesHoweverTheBytesAreCut) {
+TEST(FrameReader, YieldsTheSameFramesForAnySplitOfTheBytes) {
   std::string stream;
   std::vector<std::string> expected;
   for (const AgentCommand& command : EveryCommand()) {
@@ -265,17 +265,17 @@ TEST(FrameReader, GivesTheSameFramesHoweverTheBytesAreCut) {
   }
 }
 
-TEST(FrameReader, RefusesAFrameThatIsTooLongBeforeItIsThere) {
+TEST(FrameReader, RefusesATooLongFrameByItsHeader) {
   FrameReader reader;
   reader.Feed(std::string("\x01\x00\x00\x01", 4));  // 2^24 + 1
   EXPECT_FALSE(reader.Next());
   EXPECT_EQ(reader.error(), "a frame of 16777217 bytes; at most 16777216 are allowed");
-  // And stays useless.
+  // The reader stays broken.
   reader.Feed(EncodeFrame(AgentCommand(Finish{})));
   EXPECT_FALSE(reader.Next());
 }
 
-TEST(FrameReader, AllowsFramesOfTheLargestSizeAndOfNone) {
+TEST(FrameReader, AcceptsFramesOfMaximumSizeAndEmptyFrames) {
   FrameReader reader;
   reader.Feed(std::string("\x00\x00\x00\x00\x00\x00\x00\x01", 8));
   EXPECT_EQ(reader.Next(), "");
@@ -287,7 +287,7 @@ TEST(FrameReader, AllowsFramesOfTheLargestSizeAndOfNone) {
   EXPECT_EQ(reader.error(), "");
 }
 
-TEST(FrameReader, SkipsOnlySoMuchNoise) {
+TEST(FrameReader, LimitsSkippedNoise) {
   for (const std::size_t noise : {std::size_t{0}, FrameReader::kMaxNoise, FrameReader::kMaxNoise + 1}) {
     FrameReader reader(kMagic);
     reader.Feed(std::string(noise, '.'));
@@ -299,7 +299,7 @@ TEST(FrameReader, SkipsOnlySoMuchNoise) {
   }
 }
 
-TEST(FrameReader, KnowsTheGreetingOfAnotherVersion) {
+TEST(FrameReader, RecognisesTheGreetingOfAnotherVersion) {
   FrameReader reader(kMagic);
   reader.Feed("Welcome to n7\nmuster-agent/1");
   EXPECT_FALSE(reader.Next());

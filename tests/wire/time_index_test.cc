@@ -1,4 +1,4 @@
-// The bytes of an index of times.
+// Tests the byte format of a timestamp index.
 #include "wire/files/time_index.h"
 
 #include <string>

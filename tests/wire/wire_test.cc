@@ -30,7 +30,7 @@ class WireTest : public ::testing::Test {
   }
   void TearDown() override { wire_->Close(); }
 
-  // Everything that can be done now without the peer.
+  // Runs every handler that is ready without the peer.
   void RunReady() {
     io_.restart();
     while (io_.poll() > 0) {
@@ -67,7 +67,7 @@ TEST_F(WireTest, StopsReadingWhileThePeerDoesNotRead) {
 
   RunReady();
   EXPECT_LT(frames, kFrames);
-  // What is queued, what one more frame adds, and what the socket holds.
+  // At most the queue limit, one more frame, and what the socket buffers.
   EXPECT_LE(frames * answer.size(), Wire::kMaxQueued + 16 * answer.size());
   std::size_t received = 0;
   while (const std::size_t size = PeerReads()) {
@@ -93,7 +93,7 @@ TEST_F(WireTest, DeliversOneFrameInEachTurnOfTheLoop) {
 
 bool IsHeartbeat(std::string_view payload) { return payload == "beat"; }
 
-TEST_F(WireTest, DeliversHeartbeatsBeforeTheBacklogThatCameWithThem) {
+TEST_F(WireTest, DeliversHeartbeatsBeforeTheBacklogReceivedWithThem) {
   std::vector<std::string> frames;
   wire_->Start([&](const std::string& payload) { frames.push_back(payload); }, [](const std::string&) {}, IsHeartbeat);
   const std::string bytes = Frame("a") + Frame("b") + Frame("c") + Frame("beat");
@@ -102,7 +102,7 @@ TEST_F(WireTest, DeliversHeartbeatsBeforeTheBacklogThatCameWithThem) {
   EXPECT_EQ(frames, (std::vector<std::string>{"beat", "a", "b", "c"}));
 }
 
-TEST_F(WireTest, ReadsHeartbeatsWhileABacklogIsWorkedOff) {
+TEST_F(WireTest, ReadsHeartbeatsWhileProcessingABacklog) {
   std::vector<std::string> frames;
   wire_->Start(
       [&](const std::string& payload) {
@@ -120,7 +120,7 @@ TEST_F(WireTest, ReadsHeartbeatsWhileABacklogIsWorkedOff) {
   EXPECT_LT(std::find(frames.begin(), frames.end(), "beat") - frames.begin(), 10);
 }
 
-TEST_F(WireTest, ReadsAheadOnlySoMuch) {
+TEST_F(WireTest, LimitsReadAhead) {
   wire_->Start([&](const std::string&) { wire_->Send(std::string(Wire::kMaxQueued + 1, 'x')); },
                [](const std::string&) {}, IsHeartbeat);
   const std::string frame = Frame(std::string(1U << 20, 'y'));
@@ -134,13 +134,13 @@ TEST_F(WireTest, ReadsAheadOnlySoMuch) {
   EXPECT_LT(sent, Wire::kMaxAhead + 4 * frame.size());
 }
 
-TEST_F(WireTest, WritesHeartbeatsBeforeWhatWaitsAndCutsNoFrame) {
+TEST_F(WireTest, WritesHeartbeatsBeforeQueuedFramesWithoutSplittingOne) {
   wire_->Start([](const std::string&) {}, [](const std::string&) {});
   wire_->Send("greeting");
   constexpr int kBulk = 40;
   for (int i = 0; i < kBulk; ++i) wire_->Send(Frame(std::string(100U << 10, 'x')));
   wire_->SendUrgent(Frame("beat"));
-  RunReady();  // until the socket is full, in the middle of a frame
+  RunReady();  // until the socket buffer is full, in the middle of a frame
   wire_->SendUrgent(Frame("beat"));
   std::string received;
   std::vector<char> buffer(1U << 20);
@@ -166,7 +166,7 @@ TEST_F(WireTest, WritesHeartbeatsBeforeWhatWaitsAndCutsNoFrame) {
   EXPECT_LT(beats[1], kBulk / 2);
 }
 
-TEST_F(WireTest, DeliversWhatThePeerSaidBeforeItWent) {
+TEST_F(WireTest, DeliversWhatThePeerSentBeforeItClosed) {
   std::vector<std::string> frames;
   std::vector<std::string> ends;
   wire_->Start([&](const std::string& payload) { frames.push_back(payload); },
@@ -180,7 +180,7 @@ TEST_F(WireTest, DeliversWhatThePeerSaidBeforeItWent) {
   EXPECT_EQ(ends, (std::vector<std::string>{""}));
 }
 
-TEST_F(WireTest, SaysSoOnceWhenTheStreamIsBroken) {
+TEST_F(WireTest, ReportsABrokenStreamOnce) {
   std::vector<std::string> ends;
   wire_->Start([](const std::string&) {},
                [&](const std::string& why) {
@@ -209,7 +209,7 @@ TEST_F(WireTest, MayBeClosedFromWithinItsOwnCallback) {
   EXPECT_EQ(frames, 1U);
 }
 
-TEST_F(WireTest, CallsBackWhenEverythingIsWrittenOrCannotBe) {
+TEST_F(WireTest, CallsBackOnceEverythingIsWrittenOrHasFailed) {
   bool written = false;
   wire_->Start([](const std::string&) {}, [](const std::string&) {});
   wire_->Send(std::string(8U << 20, 'x'));
@@ -221,7 +221,7 @@ TEST_F(WireTest, CallsBackWhenEverythingIsWrittenOrCannotBe) {
   EXPECT_TRUE(written);
 }
 
-TEST(WirePipes, TalkOverAPairOfPipes) {
+TEST(WirePipes, ConnectOverAPairOfPipes) {
   std::signal(SIGPIPE, SIG_IGN);
   std::array<int, 2> to = {};
   std::array<int, 2> from = {};
@@ -244,7 +244,7 @@ TEST(WirePipes, TalkOverAPairOfPipes) {
   EXPECT_EQ(frames, (std::vector<std::string>{"a"}));
   std::array<char, 16> heard = {};
   EXPECT_EQ(::read(peer_in.get(), heard.data(), heard.size()), 5);
-  // The reader alone goes away: that too is the end.
+  // Closing only the peer's reading end also counts as the end.
   peer_in.reset();
   (*wire)->Send("nobody");
   io.restart();

@@ -131,6 +131,9 @@ struct DerivedSettings {
   std::uint32_t pipeline_stages = 1;
   std::vector<Setting> global_rank;  // one per JobFacts::processes
 };
+// The stages that the network is cut into: those of parallel { pipeline = … } where it is set, else pipeline_stages of
+// set_auto_parallel_context; at least 1.
+std::uint32_t PipelineStages(const Context& job);
 DerivedSettings DeriveSettings(const Context& job, const JobFacts& facts);
 
 }  // namespace muster

@@ -51,6 +51,8 @@ enum class Kind : std::uint8_t {
   kWords,     // a text: words out of `choices`, separated by commas without blanks
   kListText,  // a list of texts
   kListMap,   // a table of free names, each with a list of texts, or of whole numbers if `min` is given
+  kLayouts,   // a list of layouts: tables with the sub-keys `keys`, those of MindSpore's Layout (check_layout.h)
+  kAxes,      // a list of names of axes, or of lists of these
   kAny,
 };
 
@@ -79,6 +81,19 @@ struct RuleSource {
   bool operator==(const RuleSource&) const = default;
 };
 
+// Where the value of a deprecated attribute goes: the argument of a function that replaces it.
+struct Move {
+  std::string function;   // "runtime.set_memory"; empty: no function replaces the attribute
+  std::string parameter;  // empty: the only one of the function, or the call itself (kCalled)
+  // By value (as text): the argument, where it is another one. Without parameters false is no call.
+  std::map<std::string, Value> values;
+  bool literals = false;  // the function accepts fewer values
+  bool pynative = false;  // the same meaning in PYNATIVE_MODE only
+  std::string differs;    // why the meaning is never the same; empty: it is
+
+  bool operator==(const Move&) const = default;
+};
+
 struct Attribute {
   std::string api;  // "set_context", "set_auto_parallel_context" or "set_ps_context"; empty for sub-keys
   std::string name;
@@ -98,8 +113,10 @@ struct Attribute {
   std::vector<Value> choices;              // exact and case-sensitive
   std::map<std::string, Value> aliases;    // alternative spelling -> stored value
   std::map<std::string, Value> constants;  // names of values in the documents, for messages: GRAPH_MODE -> 0
-  std::vector<Attribute> keys;             // sub-keys of a table
+  std::vector<Attribute> keys;             // sub-keys of a table, or of each layout
+  std::string keys_of;                     // "function.attribute" whose sub-keys these are, in the first release
   bool required = false;                   // sub-keys: must be present
+  bool always = false;                     // parameters of calls: a call that leaves it out settles its default
   std::map<std::string, Value> when;       // sub-keys: the record applies if these siblings have these values
   // Sub-keys, by value (as text): siblings that must exist and have these values, or that must have these values if
   // they exist. { gpipe = { pipeline_interleave = true } }
@@ -116,7 +133,9 @@ struct Attribute {
   bool own_name = false;                     // sub-keys: the getter also accepts their own name
   // An alias of the same value: for a sub-key the attribute, for an attribute "table.sub-key".
   std::string same_as;
-  std::string replaces;      // parameters of calls: the "function.attribute" that this one overrides if both are set
+  // Parameters of calls and their sub-keys: the "function.attribute" that the call overrides if both are set.
+  std::string replaces;
+  std::string passed_as;     // parameters of calls: MindSpore's own name, if it is another one
   std::string tells_if_set;  // read-only: whether this attribute was set
 
   // The releases and devices that have it. `until` is inclusive.
@@ -133,7 +152,7 @@ struct Attribute {
   std::string graph_env;                      // … or this variable is 1 in the environment of the process
   std::vector<std::string> modes;             // parallel modes that accept other values than the default; others: error
   std::vector<std::string> modes_documented;  // the same according to the documents only: warning
-  std::string divides;                        // the attribute that this must divide
+  std::string divides;                        // the attribute that this must divide; of a sub-key: a rule's path
   std::string below;                          // the attribute that this must be less than
   // One value with two names: setting one replaces the other. `shared_values` translates this attribute's value (as
   // text) into the other's; empty: the same value.
@@ -152,10 +171,11 @@ struct Attribute {
   std::string written_if;  // … if this attribute of the same function is enabled; empty: if the path is set
   // MindSpore adds "rank_N" below the path; N is this variable of the process's environment, 0 without it.
   std::string rank_from;
-  // Texts: must begin with "/"; letters, digits and these characters only; longest name between two "/".
+  // Texts: must begin with "/"; letters, digits and these characters only; longest name between two "/"; the end.
   bool absolute = false;
   std::string characters;
   std::optional<double> name_max;
+  std::string suffix;  // must end with it
   // Files: MindSpore only warns about errors here and uses the default, or ignores unknown sub-keys.
   bool only_warns = false;
   bool ignores_unknown = false;
@@ -170,6 +190,7 @@ struct Attribute {
   bool withdrawn = false;        // accepted and ignored, with a warning
   bool kept_on_reset = false;    // the function's reset leaves it alone
   std::string successor;         // of a deprecated or withdrawn attribute, or the one to read instead
+  Move moved;                    // of a deprecated one: the function behind `successor`
 
   std::string group;  // of the documents: "system", "debug", "execution", …
   std::string area;   // of the programming guide of 1.0: "mode", "hardware", "distributed", "maintenance"
@@ -196,6 +217,7 @@ struct Function {
   std::vector<std::string> parameters;  // in the order of the call
   Repeats repeats = Repeats::kOnce;     // kSame: again with equal values only
   std::vector<std::string> devices;     // elsewhere a call logs an error and does nothing; empty: all
+  bool by_name = false;                 // takes one table of names, never values by position
   Release since;
   std::string doc;  // one line
 
@@ -204,6 +226,9 @@ struct Function {
 
 // The one "parameter" under which the call of a function without parameters is settled: true.
 constexpr std::string_view kCalled = "called";
+
+// The parameter of the function that the move names; empty if it names none of several.
+std::string ParameterOf(const Move& move, const Function& function);
 
 // A condition on one effective value. An unknown value (a default that only the installed package knows, an attribute
 // that the release lacks) satisfies only `set = false`.
@@ -260,7 +285,8 @@ class Schema {
   Diagnostics Add(std::string_view api, const Value& records, const Place& place);
   // The same for the JSON files that attributes name: each record is a dict, its keys those of the file.
   Diagnostics AddFiles(const Value& records, const Place& place);
-  // Functions with parameters: { "runtime.set_memory", parameters = { … }, repeats = "once", … }.
+  // Functions with parameters: { "runtime.set_memory", parameters = { … }, repeats = "once", … }. They come after the
+  // attributes: one that moved to another function or parameter than these is refused.
   Diagnostics AddFunctions(const Value& records, const Place& place);
   // Rules come after the attributes: one that names an attribute of no release is refused.
   Diagnostics AddRules(const Value& records, const Place& place);

@@ -1,6 +1,6 @@
--- BytePS: ps-lite between hosts, one process per device within a host. For ps-lite a host is one worker, so that
--- DMLC_NUM_WORKER counts hosts and DMLC_WORKER_ID numbers them, as bpslaunch does. Scheduler and servers run BytePS's
--- server module and no script of the user.
+-- BytePS: ps-lite between hosts, one process per device within a host. For ps-lite each host is one worker:
+-- DMLC_NUM_WORKER is the number of hosts and DMLC_WORKER_ID the number of the host, as set by bpslaunch. Scheduler and
+-- servers run BytePS's server module and no script of the user.
 local dmlc = part "dmlc"
 local restarts = part "restarts"
 local SERVER = { "python3", "-c", "import byteps.server" }
@@ -17,7 +17,7 @@ return contract {
   doc = "BytePS: a scheduler, servers, and one worker per device of each host.",
   source = "bytedance/byteps, environment variables (env.md) and launcher/launch.py",
   notes = {
-    "muster starts the workers of each host itself, so no bpslaunch stands between. Every host needs the same number of them.",
+    "muster starts the workers of each host itself, without bpslaunch. Every host needs the same number of workers.",
     dmlc.inherited,
   },
   example = 'framework = "byteps"',
@@ -26,7 +26,7 @@ return contract {
     server = { min = 1, command = SERVER, done = "never", linger = 35, doc = "runs `import byteps.server` unless it has a command" },
     worker = { min = 1, doc = "trains" },
   },
-  ends = "when all workers have ended; scheduler and servers then leave or are stopped",
+  ends = "when all workers have exited; scheduler and servers then exit or are stopped",
   meeting = { role = "scheduler", port = "scheduler" },
   clear = dmlc.clear,
   variables = variables,

@@ -1,9 +1,9 @@
--- JAX's distributed runtime: process 0 serves the coordinator. Scripts pass number and identity to initialize(); one that
--- calls it bare finds them only in what JAX takes for a cluster, so a Slurm step can be imitated.
+-- JAX's distributed runtime: process 0 serves the coordinator. Scripts pass the number of processes and the process id
+-- to initialize(); without arguments JAX finds them only in a cluster that it detects, so a Slurm step can be imitated.
 local restarts = part "restarts"
 
--- The devices of a process by their numbers among those it can see, or nil where nothing is known of them: JAX then takes all
--- that it sees, or as part of a cluster that it found by itself, the one with the number of its local rank.
+-- The devices of a process by their numbers among the visible ones, or nil if they are unknown: JAX then takes all
+-- visible devices, or, in a cluster that it detected, the one with the number of its local rank.
 local function device_ids(process, job)
   local ids = {}
   for i, device in ipairs(process.devices) do
@@ -19,18 +19,18 @@ end
 
 return contract {
   name = "jax",
-  doc = "JAX: numbered workers that meet at the first of them.",
+  doc = "JAX: ranked workers, with the coordinator in the first one.",
   source = 'JAX, documentation "Multi-controller JAX"; jax/_src/distributed.py and jax/_src/clusters',
   notes = {
-    "JAX itself reads `JAX_COORDINATOR_ADDRESS` and `JAX_LOCAL_DEVICE_IDS`, and `JAX_COORDINATOR_BIND_ADDRESS` and `JAX_COORDINATOR_PORT` where a recipe sets them; the others are what scripts pass on: `jax.distributed.initialize(num_processes=int(os.environ[\"JAX_NUM_PROCESSES\"]), process_id=int(os.environ[\"JAX_PROCESS_ID\"]))`. For scripts that call `initialize()` without arguments `imitate = \"slurm\"` adds what JAX takes for a step of Slurm. It is an imitation: what else in the process believes in Slurm is misled.",
-    "Proxies are removed, because gRPC would send the processes' own traffic through them.",
+    "JAX itself reads `JAX_COORDINATOR_ADDRESS` and `JAX_LOCAL_DEVICE_IDS`, and `JAX_COORDINATOR_BIND_ADDRESS` and `JAX_COORDINATOR_PORT` if a recipe sets them; scripts pass on the other variables: `jax.distributed.initialize(num_processes=int(os.environ[\"JAX_NUM_PROCESSES\"]), process_id=int(os.environ[\"JAX_PROCESS_ID\"]))`. For scripts that call `initialize()` without arguments `imitate = \"slurm\"` adds the variables by which JAX detects a Slurm step. Other libraries in the process may then also assume Slurm.",
+    "Proxies are removed, because gRPC would route the traffic between the processes through them.",
   },
   example = 'framework = "jax"\nframework = { "jax", imitate = "slurm" }',
   roles = { worker = { min = 1, doc = "one process of the computation" } },
   worlds = "many",
-  ends = "when all workers have ended",
+  ends = "when all workers have exited",
   meeting = { role = "worker", port = "coordinator" },
-  options = { imitate = { "nothing", "slurm", doc = "a cluster that JAX finds by itself" } },
+  options = { imitate = { "nothing", "slurm", doc = "a cluster that JAX detects by itself" } },
   clear = { "SLURM_*", "OMPI_*", "PMIX_*", "http_proxy", "https_proxy", "all_proxy", "grpc_proxy", "HTTP_PROXY", "HTTPS_PROXY",
             "ALL_PROXY", "JAX_COORDINATOR_ADDRESS", "JAX_COORDINATOR_BIND_ADDRESS", "JAX_COORDINATOR_PORT", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID",
             "JAX_PROCESS_INDEX", "JAX_LOCAL_DEVICE_IDS", "JOB_COMPLETION_INDEX", "KERAS_DISTRIBUTION_*" },
@@ -39,7 +39,7 @@ return contract {
     { "JAX_NUM_PROCESSES", "worker", "number of workers" },
     { "JAX_PROCESS_ID", "worker", "rank" },
     { "JAX_PROCESS_INDEX", "worker", "rank" },
-    { "JAX_LOCAL_DEVICE_IDS", "worker", "the numbers of its devices among those it can see; without devices of its own the local rank, or all of the host's where it is alone there" },
+    { "JAX_LOCAL_DEVICE_IDS", "worker", "the numbers of its devices among the visible ones; without devices in the plan the local rank, or all devices of the host if it is the only worker there" },
     { "SLURM_JOB_ID", "worker", "1, with `imitate = \"slurm\"`, as the following" },
     { "SLURM_STEP_NODELIST", "worker", "addresses of the hosts that have workers" },
     { "SLURM_NTASKS", "worker", "number of workers" },

@@ -1,21 +1,21 @@
--- MindSpore's parameter-server mode (1.0 to 2.6; documentation "Parameter Server Mode"): one scheduler, servers
--- that hold the weights, workers. Node ids are unique over all roles, so they are words and not numbers, padded
--- with zeros: from 2.1 on the scheduler sorts them as strings (meta_server_node.cc), and rank order must be string order.
--- Before that it assigned ranks as processes registered; so it does in the documentation's own, minimal form, where nobody
--- has an id.
+-- MindSpore's parameter-server mode (1.0 to 2.6; documentation "Parameter Server Mode"): one scheduler, servers that
+-- hold the weights, workers. Node ids are unique over all roles, so they are words and not numbers, padded with zeros:
+-- from 2.1 on the scheduler sorts them as strings (meta_server_node.cc), and rank order must be string order. Earlier
+-- releases assigned ranks in the order in which processes registered, as all releases do in the documentation's minimal
+-- form, in which processes have no ids.
 local mindspore = part "mindspore"
 local starts = part "starts"
 local RECOVERY = "only servers recover in MindSpore's parameter-server mode (documentation \"Parameter Server Mode\")"
 
--- A server that is started again finds its place by its id, and its state in the file that `recovery` names.
+-- A restarted server finds its place by its node id, and its state in the file that `recovery` names.
 local function check_recovery(role, job)
   local path = job.setting("set_ps_context", "config_file_path")
   local config = job.setting_file("set_ps_context", "config_file_path")
   if job.option.form == "minimal" then
-    host.report("error", "restart", role.place, ("role %s: a server can only be started again under its node id"):format(role.name),
+    host.report("error", "restart", role.place, ("role %s: a server can only be restarted with its node id"):format(role.name),
                 'leave form = "minimal" out')
   elseif not path or (config and not config.recovery) then
-    host.report("error", "restart", role.place, ("role %s: a server that is started again needs recovery in config_file_path"):format(role.name),
+    host.report("error", "restart", role.place, ("role %s: a server that is restarted needs recovery in config_file_path"):format(role.name),
                 'context.set_ps_context { config_file_path = muster.file "ps.json" }, with { "recovery": { … } } in it')
   end
 end
@@ -25,17 +25,17 @@ return contract {
   doc = "MindSpore parameter servers: a scheduler, servers and workers.",
   source = 'MindSpore, documentation "Parameter Server Mode"',
   notes = {
-    "All roles run the same script. Node ids are unique over all roles and no numbers, and padded with zeros, because from MindSpore 2.1 on the scheduler assigns ranks in the order of ids as strings. Up to 2.0, and in the minimal form, it assigns them as processes register: the plan then has no ranks, and `process.index` numbers the workers. Only servers recover: with a `recovery` section in the JSON that `config_file_path` names, and with node ids.",
+    "All roles run the same script. Node ids are unique over all roles, not numeric, and padded with zeros, because from MindSpore 2.1 on the scheduler assigns ranks in the order of ids as strings. Up to 2.0, and in the minimal form, it assigns them in the order in which processes register: the plan then has no ranks, and `process.index` numbers the workers. Only servers can recover, with a `recovery` section in the JSON that `config_file_path` names, and with node ids.",
     starts.told "mindspore-ps",
   },
   example = 'framework = "mindspore-ps"\nframework = { "mindspore-ps", form = "minimal" }',
   roles = {
-    scheduler = { min = 1, max = 1, add = "worker", done = "never", linger = 35, doc = "builds the cluster" },
+    scheduler = { min = 1, max = 1, add = "worker", done = "never", linger = 35, doc = "forms the cluster" },
     server = { min = 1, done = "never", linger = 35, doc = "holds the weights" },
     worker = { min = 1, doc = "trains" },
   },
-  ends = "when all workers have ended; scheduler and servers then leave by themselves",
-  derives = "`device_num` is the number of workers; `scheduler_manage_port = \"auto\"` takes a port that muster holds",
+  ends = "when all workers have exited; scheduler and servers then exit by themselves",
+  derives = "`device_num` is the number of workers; `scheduler_manage_port = \"auto\"` uses a port that muster reserves",
   options = { form = { "named", "minimal", doc = "minimal: no node ids and no ranks, as in MindSpore's documentation" } },
   meeting = { role = "scheduler", port = "scheduler", avoid = mindspore.own_ports },
   ports = { scheduler_manage = "scheduler" },
@@ -47,9 +47,9 @@ return contract {
     { "MS_SCHED_PORT", "all", "the scheduler's port" },
     { "MS_WORKER_NUM", "all", "number of workers" },
     { "MS_SERVER_NUM", "all", "number of servers" },
-    { "MS_SCHED_MANAGE_PORT", "all", "`scheduler_manage_port`, where the recipe sets it" },
+    { "MS_SCHED_MANAGE_PORT", "all", "`scheduler_manage_port`, if the recipe sets it" },
     { "MS_NODE_ID", "all", "`sched`, `server_00`, `worker_00`, …; not in the minimal form" },
-    { "RANK_ID", "worker", "number among the workers, from MindSpore 2.1 on the rank; not in the minimal form, nor are the following" },
+    { "RANK_ID", "worker", "number among the workers, from MindSpore 2.1 on the rank; this and the following are not set in the minimal form" },
     { "RANK_SIZE", "worker", "number of workers" },
     { "LOCAL_RANK", "worker", "rank on its host" },
     { "LOCAL_RANK_SIZE", "worker", "workers on its host" },
@@ -63,7 +63,7 @@ return contract {
     for _, role in ipairs(job.roles) do
       if role.restart and role.restart.scope == "process" then
         if role.plays == "worker" then
-          host.report("error", "restart", role.place, ("role %s: a single worker cannot be started again: %s"):format(role.name, RECOVERY),
+          host.report("error", "restart", role.place, ("role %s: a single worker cannot be restarted: %s"):format(role.name, RECOVERY),
                       'scope = "job" starts all of them again')
         elseif role.plays == "server" then
           check_recovery(role, job)
@@ -71,7 +71,7 @@ return contract {
       end
     end
   end,
-  -- Node ids as a format of the index, padded alike for all of a role.
+  -- Node ids as a format of the index, padded to the same length for all processes of a role.
   prepare = function(job)
     local function padded(role) return role .. "_%0" .. math.max(2, #tostring(job.count[role] - 1)) .. "d" end
     return { server = padded "server", worker = padded "worker", scheduler = "sched" }
@@ -81,7 +81,7 @@ return contract {
       MS_WORKER_NUM = job.count.worker, MS_SERVER_NUM = job.count.server,
       MS_SCHED_HOST = job.meeting.address, MS_SCHED_PORT = job.meeting.port,
       MS_ROLE = ({ scheduler = "MS_SCHED", server = "MS_PSERVER", worker = "MS_WORKER" })[role.plays],
-      -- Enabling the mode overwrites the attribute with what this variable says (context API, set_ps_context).
+      -- Enabling the mode overwrites the attribute with this variable's value (context API, set_ps_context).
       MS_SCHED_MANAGE_PORT = job.setting("set_ps_context", "scheduler_manage_port"),
     }
     if role.plays == "worker" and job.option.form == "named" then env.RANK_SIZE = job.count.worker end

@@ -1,6 +1,6 @@
 -- MindSpore started by a rank table (Ascend; discouraged since 2.4 and still accepted): no scheduler, a file with every
--- device and its rank. muster writes the file from the addresses that the recipe gives, or takes the recipe's own; either
--- way it is a file of the plan, and the processes agree with it.
+-- device and its rank. muster writes the file from the addresses in the recipe, or uses a table beside the recipe;
+-- either way it is a file of the plan, and the processes' variables agree with it.
 local mindspore, rank_table, starts = part "mindspore", part "rank_table", part "starts"
 local FILE = "rank_table.json"
 
@@ -21,7 +21,7 @@ local function read_servers(job)
   local super = job.option.version == "1.2"
   for i, server in ipairs(given) do
     if type(server) ~= "table" or type(server.devices) ~= "table" then
-      complain("server %d is { id = …, devices = { address, … } }, got %s", i, host.show(server))
+      complain("server %d must be { id = …, devices = { address, … } }, got %s", i, host.show(server))
       return nil
     end
     for key in pairs(server) do
@@ -29,17 +29,17 @@ local function read_servers(job)
     end
     local first = server.first or 0
     if type(first) ~= "number" or first % 1 ~= 0 or first < 0 or first > 4095 then
-      complain("server %d: first is the number of its first device, got %s", i, host.show(first))
+      complain("server %d: first must be the number of its first device, got %s", i, host.show(first))
       return nil
     end
     local read = { id = server.id, super_pod = server.super_pod and host.text(server.super_pod), devices = {} }
     if read.id == nil and #given == 1 then read.id = host.hole("host_address", 0) end
-    if type(read.id) ~= "string" then complain("server %d: id is the address of the host, got %s", i, host.show(read.id)) end
+    if type(read.id) ~= "string" then complain("server %d: id must be the address of the host, got %s", i, host.show(read.id)) end
     if super and not read.super_pod then complain('server %d: version "1.2" requires its super_pod', i) end
     for number, device in ipairs(server.devices) do
       if type(device) == "string" then device = { ip = device } end
       if type(device) ~= "table" or not rank_table.is_address(device.ip) then
-        complain("device %d of server %d: an address, got %s", first + number - 1, i, host.show(type(device) == "table" and device.ip or device))
+        complain("device %d of server %d must be an address, got %s", first + number - 1, i, host.show(type(device) == "table" and device.ip or device))
         return nil
       end
       read.devices[first + number - 1] = { ip = device.ip, super_device_id = device.super_device_id and host.text(device.super_device_id) }
@@ -49,7 +49,7 @@ local function read_servers(job)
   return sound and servers or nil
 end
 
--- The numbers of the devices that the table, or the recipe's servers, have for a host, ascending.
+-- The numbers of a host's devices in the table, or in the recipe's servers, ascending.
 local function numbers_there(job, server)
   local numbers = {}
   if job.given_ranks then
@@ -64,8 +64,8 @@ local function numbers_there(job, server)
   return numbers
 end
 
--- What the plan's device numbers, from 0 on every host, stand for in the table: those of --devices, else those that the table
--- begins with, which the plan then asks for.
+-- Maps the plan's device numbers, which begin at 0 on every host, to those of the table: the numbers given by
+-- --devices, or else the first ones of the table, which the plan then requests.
 local function settle_numbers(job)
   local given, free = host.devices_given()
   if free then
@@ -98,7 +98,7 @@ local function device_number(job, device)
   return device
 end
 
--- The hosts in the order of their first ranks.
+-- The hosts in the order of their lowest ranks.
 local function host_order(job)
   local position = {}
   if job.option.table then
@@ -125,17 +125,17 @@ end
 
 return contract {
   name = "mindspore-ranktable",
-  doc = "MindSpore by a rank table: numbered workers, a file with all their devices, no scheduler.",
+  doc = "MindSpore with a rank table: ranked workers, a file with all their devices, no scheduler.",
   source = 'MindSpore, documentation "rank table Startup"; HCCL, formats of the rank table',
   notes = {
-    "`servers` has one entry for each host: `{ id = \"192.0.2.11\", devices = { \"198.51.100.1\", … } }`, with the address of the host and those of its devices by number; `id` can be left out on a single host, and `first = 4` says that the first of them is device 4. With `--devices 4-7` the table has those of them alone. Format 1.2 also requires `super_pod` and devices as `{ ip = …, super_device_id = … }`. Ranks follow the order of `id` as text, as MindSpore wants it, so that 192.0.2.100 comes before 192.0.2.11: muster orders the hosts so. The file is `files/" .. FILE .. "` in the run directory. In format 1.1 workers with `devices = 0` are ranks on the host's processor.",
-    "`table = \"hccl.json\"` takes a table beside the recipe instead. It is checked (counts, ranks, addresses, super pods), its servers are the hosts in the order of the file, and every worker must get the device that the table has for its rank. Ranks with or without quotes and hosts in the order of their addresses are fine, as merge_hccl.py writes them.",
-    "Devices go by their numbers on the host, in the table and in `DEVICE_ID`, so that no variable hides the others.",
+    "`servers` has one entry for each host: `{ id = \"192.0.2.11\", devices = { \"198.51.100.1\", … } }`, with the address of the host and those of its devices by number; `id` can be omitted with a single host, and `first = 4` means that the first address is that of device 4. With `--devices 4-7` the table contains only those devices. Format 1.2 also requires `super_pod` and devices as `{ ip = …, super_device_id = … }`. Ranks follow the order of `id` as text, as MindSpore requires, so 192.0.2.100 comes before 192.0.2.11; muster orders the hosts in this way. The file is `files/" .. FILE .. "` in the run directory. In format 1.1 workers with `devices = 0` are ranks on the host's processor.",
+    "`table = \"hccl.json\"` uses a table beside the recipe instead. It is checked (counts, ranks, addresses, super pods), its servers are the hosts in the order of the file, and every worker must get the device of its rank in the table. Ranks with or without quotes and hosts in the order of their addresses are accepted, as written by merge_hccl.py.",
+    "Devices are identified by their numbers on the host, in the table and in `DEVICE_ID`, so no variable hides other devices.",
     starts.told "mindspore-ranktable",
   },
   example = 'framework = { "mindspore-ranktable", servers = { { devices = { "198.51.100.1", "198.51.100.2" } } } }\nframework = { "mindspore-ranktable", table = "hccl.json" }',
   roles = { worker = { min = 1, devices = 1, doc = "trains" } },
-  ends = "when all workers have ended",
+  ends = "when all workers have exited",
   derives = "`device_num` is the number of workers, `global_rank` the rank",
   options = {
     version = { "1.0", "1.1", "1.2", doc = "format of the table that muster writes" },
@@ -146,9 +146,9 @@ return contract {
   absent = mindspore.absent,
   variables = {
     { "RANK_TABLE_FILE", "worker", "absolute path of the table" },
-    { "RANK_ID", "worker", "rank, and its place in the table" },
+    { "RANK_ID", "worker", "rank, as in the table" },
     { "RANK_SIZE", "worker", "number of workers" },
-    { "DEVICE_ID", "worker", "number of its device, as the table has it" },
+    { "DEVICE_ID", "worker", "number of its device, as in the table" },
     { "LOCAL_RANK", "worker", "rank on its host" },
     { "LOCAL_RANK_SIZE", "worker", "workers on its host" },
   },
@@ -205,7 +205,7 @@ return contract {
       end
       return job.option.table.path
     end
-    -- Servers in the order of ranks, those only that have any.
+    -- Servers in the order of ranks, without those that have no rank.
     local servers, position, made = {}, {}, {}
     for rank = 0, #ranks do
       local at = ranks[rank]

@@ -1,19 +1,19 @@
--- MindSpore's dynamic cluster (documentation "Dynamic Cluster Startup"): one scheduler process
--- that runs the same script, workers that register with it. Ranks are ours: a node id that is a number is the
--- rank. The variables equal those of msrun; LOCAL_RANK and LOCAL_RANK_SIZE are added, because MindSpore reads
--- them before init().
+-- MindSpore's dynamic cluster (documentation "Dynamic Cluster Startup"): one scheduler process that runs the same
+-- script, workers that register with it. muster assigns the ranks: a node id that is a number is the rank. The
+-- variables equal those of msrun; LOCAL_RANK and LOCAL_RANK_SIZE are added, because MindSpore reads them before
+-- init().
 local mindspore = part "mindspore"
 local restarts = part "restarts"
 local starts = part "starts"
 
--- The role whose processes are to be started again while the cluster lives on, so that they have to register once more.
+-- The role whose processes can be restarted while the cluster keeps running, so that they have to register again.
 local function comes_back(job)
   for _, role in ipairs(job.roles) do
     if role.plays ~= "other" and role.restart and role.restart.max ~= 0 and role.restart.scope ~= "job" then return role end
   end
 end
 
--- recovery_context.cc of MindSpore came with 1.8.
+-- recovery_context.cc was added in MindSpore 1.8.
 local function has_recovery(job) return not (job.before and job.before("1.8")) end
 
 local function recovers(job)
@@ -21,8 +21,8 @@ local function recovers(job)
   return job.option.recovery == "on"
 end
 
--- What recovery costs, where the recipe tells the release: Model.train asks for the mode (train/model.py of 2.0 to 2.5,
--- _check_enable_recovery), and off CPU graphs run without pipelining (graph_scheduler.cc).
+-- Warns of the costs of recovery, if the recipe names the release: Model.train requires the mode (train/model.py of 2.0
+-- to 2.5, _check_enable_recovery), and off CPU graphs run without pipelining (graph_scheduler.cc).
 local function warn_of_recovery(job)
   if not job.release or job.before "2.0" then return end
   local role, target, costs = comes_back(job), job.in_force("set_context", "device_target"), {}
@@ -42,35 +42,35 @@ end
 
 return contract {
   name = "mindspore",
-  doc = "MindSpore dynamic cluster: a scheduler and numbered workers.",
-  source = 'MindSpore, documentation "Dynamic Cluster Startup"; msrun 2.7',
+  doc = "MindSpore dynamic cluster: a scheduler and ranked workers.",
+  source = 'MindSpore, documentation "Dynamic Cluster Startup"; msrun 2.3 to 2.7',
   notes = {
-    "The scheduler runs the workers' script: `init()` waits there until all have left. A worker that is started again registers under its old number where MindSpore's recovery is on, and is refused by the scheduler where it is off. `auto` switches it on where a role may be started again (`restart`) with a scope below `job`, from MindSpore 1.8 on; without a restart the variables are those of msrun, which never sets it. In 2.0 to 2.5 recovery makes `Model.train(dataset_sink_mode=True)` fail in PYNATIVE_MODE, and off CPU graphs run without pipelining: `muster check` warns of both.",
+    "The scheduler runs the workers' script: in it, `init()` waits until all workers have exited. With MindSpore's recovery, a worker that is restarted registers with its previous rank; without, the scheduler refuses it. `auto` switches recovery on if a role has a `restart` with a scope below `job`, from MindSpore 1.8 on; without a restart the variables are those of msrun, which never sets it. In 2.0 to 2.5 recovery makes `Model.train(dataset_sink_mode=True)` fail in PYNATIVE_MODE, and off CPU graphs run without pipelining: `muster check` warns of both.",
     starts.told "mindspore",
   },
   example = 'framework = "mindspore"',
   roles = {
-    scheduler = { min = 1, max = 1, add = "worker", done = "never", linger = 35, doc = "builds the cluster" },
+    scheduler = { min = 1, max = 1, add = "worker", done = "never", linger = 35, doc = "forms the cluster" },
     worker = { min = 1, doc = "trains" },
   },
-  ends = "when all workers have ended; the scheduler then leaves by itself",
-  derives = "`device_num` is the number of workers, `global_rank` the rank, `device_id` the number of the device among those that the process can see",
+  ends = "when all workers have exited; the scheduler then exits by itself",
+  derives = "`device_num` is the number of workers, `global_rank` the rank, `device_id` the number of the device among the visible ones",
   meeting = { role = "scheduler", port = "scheduler", avoid = mindspore.own_ports },
   clear = mindspore.clear,
   absent = mindspore.absent,
-  options = { recovery = { "auto", "on", "off", doc = "whether a process that is started again may register again; auto: where one may be started again" } },
+  options = { recovery = { "auto", "on", "off", doc = "whether restarted processes can register again; auto: if a role has a restart" } },
   variables = {
     { "MS_ROLE", "all", "`MS_SCHED` or `MS_WORKER`" },
     { "MS_SCHED_HOST", "all", "address of the scheduler's host, never a name: MindSpore refuses names" },
     { "MS_SCHED_PORT", "all", "the scheduler's port" },
     { "MS_WORKER_NUM", "all", "number of workers" },
-    { "MS_TOPO_TIMEOUT", "all", "600 unless it is inherited, as msrun has it: seconds in which all have to register; a recipe may say otherwise" },
+    { "MS_TOPO_TIMEOUT", "all", "seconds in which all processes have to register; default 600, as with msrun; an inherited or the recipe's value overrides it" },
     { "RANK_SIZE", "all", "number of workers" },
     { "RANK_ID", "all", "rank; 0 for the scheduler" },
     { "MS_NODE_ID", "worker", "rank: a node id that is a number is the rank. The scheduler is `sched` with recovery" },
-    { "MS_NODE_RANK", "worker", "number of the host" },
-    { "DEVICE_ID", "worker", "number of the device among those that the process can see, or the local rank" },
-    { "LOCAL_RANK", "worker", "rank on its host, which MindSpore asks for before `init()` and msrun does not set" },
+    { "MS_NODE_RANK", "worker", "number of the host, from MindSpore 2.7 on, and where the recipe names no release" },
+    { "DEVICE_ID", "worker", "number of the device among the visible ones, or the local rank" },
+    { "LOCAL_RANK", "worker", "rank on its host, which MindSpore reads before `init()` and msrun does not set" },
     { "LOCAL_RANK_SIZE", "worker", "workers on its host" },
     { "MS_ENABLE_RECOVERY", "all", "1 with recovery" },
     { "MS_RECOVERY_PATH", "all", "a folder of the run directory, with recovery" },
@@ -99,12 +99,14 @@ return contract {
     if role.plays == "scheduler" then env.RANK_ID, env.MS_NODE_ID = 0, recovery and "sched" or nil end
     return env
   end,
-  env = function(process)
+  env = function(process, job)
     if process.role ~= "worker" then return nil end
+    -- msrun exports the host's number from 2.7 on.
+    local before_27 = job.release and job.before "2.7"
     return {
       MS_NODE_ID = process.rank, RANK_ID = process.rank,
-      DEVICE_ID = process.device_index or process.local_rank,  -- among the devices it can see
-      MS_NODE_RANK = process.host.index,
+      DEVICE_ID = process.device_index or process.local_rank,  -- its number among the devices that the process can see
+      MS_NODE_RANK = not before_27 and process.host.index or nil,
       LOCAL_RANK = process.local_rank, LOCAL_RANK_SIZE = process.local_size,
     }
   end,

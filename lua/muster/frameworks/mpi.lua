@@ -1,10 +1,10 @@
--- MPI: a rank needs a live PMIx server, which only MPI's own launcher has, so muster starts that launcher and not the
--- ranks. For programs that only look at variables it can give those instead.
+-- MPI: a rank needs a running PMIx server, which only MPI's own launcher provides, so muster starts that launcher
+-- instead of the ranks. For programs that only read the variables, muster can set those instead.
 local NOT_OURS = { "OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "OMPI_COMMAND", "OMPI_ARGV", "OMPI_APP_CTX_NUM_PROCS",
                    "OMPI_NUM_APP_CTX", "OMPI_FIRST_RANKS", "OMPI_FILE_LOCATION", "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "PMIX_*",
                    "PMI_*" }
 
--- "addr0:8,addr1:8": where the ranks were placed, in the order of ranks; and how many hosts that is.
+-- "addr0:8,addr1:8": the hosts of the ranks, in the order of ranks, and the number of these hosts.
 local function slots_of(role)
   local hosts, slots = {}, {}
   for _, placed in ipairs(role.placed) do
@@ -18,25 +18,25 @@ end
 
 return contract {
   name = "mpi",
-  doc = "MPI: workers whose ranks mpirun or srun starts, or the variables alone.",
+  doc = "MPI: ranks that are started by mpirun or srun, or the variables alone.",
   source = "Open MPI 4.1, mpirun(1); Slurm, MPI guide",
   notes = {
-    "A real MPI rank must be started by MPI's own launcher. With `start = \"mpirun\"` or `\"srun\"` the plan has one process for all workers, the launcher, and the ranks are its children. What muster then does: the launcher's end is the job's, a stop reaches the launcher, and on this machine nothing is left behind. What it cannot do: logs, readiness, restarts, environments by `each` and limits are of the launcher, not of a rank; the first failed rank is printed in the launcher's last lines; ranks on other hosts are stopped by the launcher and not by muster, and it reaches those hosts by its own means.",
-    "`start = \"variables\"` starts the workers as ordinary processes with the variables in which programs look for rank and size. A program that calls `MPI_Init` is then alone in its world.",
+    "A real MPI rank must be started by MPI's own launcher. With `start = \"mpirun\"` or `\"srun\"` the plan has one process for all workers, the launcher, and the ranks are its children. muster supervises the launcher: the job ends when it exits, a stop is sent to it, and on this machine no process remains. Logs, readiness, restarts, `each` and limits apply to the launcher, not to a rank; the first failed rank is printed in the launcher's last lines; the launcher, not muster, connects to the other hosts and stops the ranks there.",
+    "`start = \"variables\"` starts the workers as ordinary processes with the variables from which programs read rank and size. A program that calls `MPI_Init` then has a world of size 1.",
     "As root Open MPI requires `OMPI_ALLOW_RUN_AS_ROOT=1` and `OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1`; these and `OMPI_MCA_*` other than the launcher's own are inherited.",
   },
   example = 'framework = "mpi"\nframework = { "mpi", args = { "--bind-to", "none" } }\nframework = { "mpi", start = "srun" }',
   roles = { worker = { min = 1, doc = "a rank" } },
   worlds = "many",
-  ends = "when the launcher has ended, or all workers where there is none",
+  ends = "when the launcher, or without one all workers, have exited",
   options = {
-    start = { "mpirun", "srun", "variables", doc = "who starts the ranks" },
-    args = { kind = "list", doc = "further words for mpirun or srun" },
-    pmi = { kind = "text", default = "pmix", doc = "what `srun --mpi=` names" },
+    start = { "mpirun", "srun", "variables", doc = "how the ranks are started" },
+    args = { kind = "list", doc = "further arguments of mpirun or srun" },
+    pmi = { kind = "text", default = "pmix", doc = "value of `srun --mpi=`" },
   },
   clear = function(option)
     local clear = { unpack(NOT_OURS) }
-    if option.start ~= "srun" then clear[#clear + 1] = "SLURM_*" end  -- mpirun would take the allocation's hosts for its own
+    if option.start ~= "srun" then clear[#clear + 1] = "SLURM_*" end  -- mpirun would use the Slurm allocation
     return clear
   end,
   variables = {
@@ -66,7 +66,7 @@ return contract {
     local words
     if job.option.start == "mpirun" then
       words = { "mpirun", "-n", #role.placed, "--host", slots }
-      -- Ranks on other hosts inherit nothing but what is named.
+      -- Ranks on other hosts inherit only the variables named here.
       for _, name in ipairs(hosts > 1 and job.variable_names(role) or {}) do words[#words + 1], words[#words + 2] = "-x", name end
     else
       words = { "srun", "--mpi=" .. job.option.pmi, "--ntasks=" .. #role.placed, "--nodes=" .. hosts }

@@ -1,6 +1,6 @@
--- ps-lite (MXNet's key-value store and others), as its tracker launches it. The scheduler hands the ranks out, and no
--- variable fixes them; DMLC_TASK_ID is the tracker's number for scripts that want one. Nothing in ps-lite ends a job of
--- which one process has died: that is muster's to do.
+-- ps-lite (MXNet's key-value store and others), as its tracker launches it. The scheduler assigns the ranks, and no
+-- variable fixes them; DMLC_TASK_ID is the tracker's number, for scripts that use one. ps-lite does not end a job in
+-- which a process has died, so muster does.
 local dmlc = part "dmlc"
 local restarts = part "restarts"
 
@@ -12,11 +12,11 @@ variables[#variables + 1] = { "DMLC_NUM_ATTEMPT", "all", "how often it was start
 
 return contract {
   name = "ps-lite",
-  doc = "ps-lite: a scheduler, servers and workers that ask it for their ranks.",
+  doc = "ps-lite: a scheduler that assigns ranks, servers and workers.",
   source = "dmlc/ps-lite, environment variables (env.md) and src/van.cc; dmlc-core, tracker/dmlc_tracker",
   notes = {
-    "The scheduler assigns ranks as processes register, and no variable fixes them: the plan has none, and `process.index` numbers the workers. With `PS_VERBOSE=1` every process logs the id that it got (`W[9] is connected to others`), which `muster report` shows as its rank.",
-    "A process that dies leaves all others waiting for ever, heartbeats or not: muster ends them. A single process cannot be started again: the scheduler has assigned its place.",
+    "The scheduler assigns ranks in the order in which processes register, and no variable fixes them: the plan has none, and `process.index` numbers the workers. With `PS_VERBOSE=1` every process logs its id (`W[9] is connected to others`), which `muster report` shows as its rank.",
+    "If a process dies, all others wait for ever, with or without heartbeats: muster stops them. A single process cannot be restarted: the scheduler does not assign its rank again.",
     dmlc.inherited,
   },
   example = 'framework = "ps-lite"',
@@ -25,7 +25,7 @@ return contract {
     server = { min = 1, done = "never", linger = 35, doc = "holds the values" },
     worker = { min = 1, doc = "trains" },
   },
-  ends = "when all workers have ended; scheduler and servers leave through a barrier of all",
+  ends = "when all workers have exited; scheduler and servers exit after a barrier with them",
   meeting = { role = "scheduler", port = "scheduler" },
   clear = dmlc.clear,
   variables = variables,

@@ -1,15 +1,15 @@
--- TensorFlow's TF_CONFIG: one JSON text per process with the addresses of all and its own task. Everybody listens at a
--- port of their own, so nobody is the meeting point.
-local TASKS = { "chief", "worker", "ps", "evaluator" }  -- as TensorFlow calls what server and others play
+-- TensorFlow's TF_CONFIG: one JSON text per process with the addresses of all processes and its own task. Every process
+-- listens on a port of its own, so there is no rendezvous endpoint.
+local TASKS = { "chief", "worker", "ps", "evaluator" }  -- TensorFlow's names of tasks: ps is muster's server
 local TASK_OF = { chief = "chief", worker = "worker", server = "ps", evaluator = "evaluator" }
 
 return contract {
   name = "tensorflow",
-  doc = "TensorFlow: chief, workers, parameter servers and evaluator that find each other in TF_CONFIG.",
+  doc = "TensorFlow: chief, workers, parameter servers and evaluator, whose addresses are in TF_CONFIG.",
   source = 'TensorFlow, guides "Distributed training" and "Parameter server training"; tensorflow/python/distribute/cluster_resolver',
   notes = {
-    "Servers play `ps`; a chief and an evaluator are roles of those names: `job:role \"chief\" { as = \"chief\", … }`. Without a chief worker 0 acts as one. Parameter servers and evaluators never end by themselves, and workers of ParameterServerStrategy do not either: muster stops them. Nothing counts the evaluator unless it is `listed`, which some strategies want.",
-    "Every task listens at a port that muster finds, or from `port` on at numbers counted on each host: chief, workers, servers, in this order.",
+    "Servers play `ps`; a chief and an evaluator are roles of those names: `job:role \"chief\" { as = \"chief\", … }`. Without a chief worker 0 acts as one. Parameter servers and evaluators never exit by themselves, nor do workers of ParameterServerStrategy: muster stops them. The evaluator is not part of the cluster unless it is `listed`, which some strategies require.",
+    "Every task listens on a free port, or on consecutive ports from `port` on, counted on each host in the order chief, workers, servers.",
   },
   example = 'framework = "tensorflow"\nframework = { "tensorflow", ends = "workers", evaluator = "listed", port = 2222 }',
   roles = {
@@ -18,9 +18,9 @@ return contract {
     server = { ports = { "grpc" }, done = "never", linger = 5, doc = "a parameter server, `ps`" },
     evaluator = { max = 1, done = "never", linger = 5, doc = "reads checkpoints; not part of the cluster" },
   },
-  ends = "when chief and workers have ended (`workers`), or when the chief has (`coordinator`); parameter servers and evaluator are then stopped",
+  ends = "when chief and workers have exited (`workers`), or when the chief has (`coordinator`); parameter servers and evaluator are then stopped",
   options = {
-    ends = { "auto", "workers", "coordinator", doc = "whose end is the job's; auto: the chief's, if there are a chief and servers, as ParameterServerStrategy needs it" },
+    ends = { "auto", "workers", "coordinator", doc = "which processes end the job when they exit; auto: the chief if there are a chief and servers, as ParameterServerStrategy requires, else chief and workers" },
     evaluator = { "apart", "listed", doc = "whether the evaluator is in the cluster" },
     port = { kind = "count", least = 1, most = 65535, doc = "the first port on each host; chosen by muster unless given" },
   },
@@ -48,7 +48,7 @@ return contract {
       host.report("error", "roles", job.place, 'framework tensorflow: ends = "coordinator" waits for a chief, and the recipe describes none')
     end
   end,
-  -- The cluster as JSON, the same for all; written here, because holes are filled into it as they are.
+  -- The cluster as JSON, the same for all processes; written here because placeholders are filled in without quoting.
   prepare = function(job)
     local lists, used = {}, {}
     for _, task in ipairs(TASKS) do lists[task] = {} end

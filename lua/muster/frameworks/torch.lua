@@ -1,41 +1,42 @@
--- PyTorch's env:// rendezvous with everything else that torchrun sets: numbered workers that meet at rank 0 of their
--- world, which serves the store itself. No agent's store: TORCHELASTIC_USE_AGENT_STORE would make rank 0 a client of one.
+-- PyTorch's env:// rendezvous with all other variables of torchrun: numbered workers that meet at rank 0 of their
+-- world, which serves the store itself. TORCHELASTIC_USE_AGENT_STORE is not set: it would make rank 0 a client of an
+-- agent's store.
 local restarts = part "restarts"
 
 return contract {
   name = "torch",
-  doc = "PyTorch: numbered workers that meet at the first of them.",
+  doc = "PyTorch: ranked workers, with the rendezvous at the first one.",
   source = 'PyTorch, documentation "torchrun (Elastic Launch)" and "Distributed communication package"; torch/distributed/elastic',
   notes = {
-    "A process group cannot take a member back, so a worker that is started again needs all others started again too: `restart = { max = 3, scope = \"role\" }` or `\"job\"`. Exceptions that `torch.distributed.elastic.multiprocessing.errors.record` writes are shown in the report.",
+    "A restarted worker cannot rejoin its process group, so all workers must be restarted: `restart = { max = 3, scope = \"role\" }` or `\"job\"`. The report shows exceptions that `torch.distributed.elastic.multiprocessing.errors.record` writes.",
     "Roles in different worlds (`world = \"…\"`) are process groups of their own, each with its own ranks and rendezvous endpoint.",
   },
   example = 'framework = "torch"',
   roles = { worker = { min = 1, doc = "trains" } },
   worlds = "many",
-  ends = "when all workers have ended",
+  ends = "when all workers have exited",
   meeting = { role = "worker", port = "master" },
   clear = { "TORCHELASTIC_*", "PET_*", "OMPI_*", "PMIX_*", "PMI_*", "SLURM_*", "RANK", "WORLD_SIZE", "LOCAL_RANK",
             "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_RANK", "ROLE_NAME", "ROLE_WORLD_SIZE",
             "MASTER_ADDR", "MASTER_PORT" },
   variables = {
     { "MASTER_ADDR", "worker", "address of the host of rank 0" },
-    { "MASTER_PORT", "worker", "port at which rank 0 listens" },
+    { "MASTER_PORT", "worker", "port on which rank 0 listens" },
     { "RANK", "worker", "rank" },
     { "WORLD_SIZE", "worker", "number of workers" },
     { "LOCAL_RANK", "worker", "rank on its host" },
     { "LOCAL_WORLD_SIZE", "worker", "workers on its host" },
-    { "GROUP_RANK", "worker", "number of its host among those that have workers" },
-    { "GROUP_WORLD_SIZE", "worker", "hosts that have workers" },
+    { "GROUP_RANK", "worker", "number of its host among the hosts with workers" },
+    { "GROUP_WORLD_SIZE", "worker", "number of hosts with workers" },
     { "ROLE_NAME", "worker", "`default` for the role `worker`, else the role's name" },
     { "ROLE_RANK", "worker", "number within the role" },
     { "ROLE_WORLD_SIZE", "worker", "processes of the role" },
     { "TORCHELASTIC_RUN_ID", "worker", "identity of the run" },
-    { "TORCHELASTIC_RESTART_COUNT", "worker", "how often it was started again" },
+    { "TORCHELASTIC_RESTART_COUNT", "worker", "number of restarts of the worker" },
     { "TORCHELASTIC_MAX_RESTARTS", "worker", "`max` of the role's `restart`, or 0" },
     { "TORCHELASTIC_ERROR_FILE", "worker", "where `record` writes an exception; the same as `MUSTER_ERROR_FILE`" },
-    { "OMP_NUM_THREADS", "worker", "1 where a host has several workers, unless it is inherited, as torchrun has it; a recipe may say otherwise" },
-    { "TORCH_NCCL_ASYNC_ERROR_HANDLING", "worker", "1 unless it is inherited, as torchrun has it; a recipe may say otherwise" },
+    { "OMP_NUM_THREADS", "worker", "default 1 if a host has several workers, as with torchrun; an inherited or the recipe's value overrides it" },
+    { "TORCH_NCCL_ASYNC_ERROR_HANDLING", "worker", "default 1, as with torchrun; an inherited or the recipe's value overrides it" },
     { "NCCL_ASYNC_ERROR_HANDLING", "worker", "the same for PyTorch before 2.2" },
   },
   check = function(job)

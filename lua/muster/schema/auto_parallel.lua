@@ -1,12 +1,22 @@
--- Attributes of set_auto_parallel_context that stand for themselves; those that are tables are in parallel_config.lua.
--- One record per attribute; see context.lua and include/muster/mindspore/schema.h. `group` is the documents' table of 1.6.
--- `modes` are the parallel modes in which MindSpore takes another value than the default when training starts,
--- `modes_documented` those that only the documents name. `sources` says where each rule of a record comes from.
+-- Attributes of set_auto_parallel_context that are not tables; those that are tables are in parallel_config.lua. One
+-- record per attribute; see context.lua and include/muster/mindspore/schema.h. `group` is the documents' table of 1.6.
+-- `modes` are the parallel modes in which MindSpore accepts another value than the default when training starts,
+-- `modes_documented` those named only by the documents. `sources` names the source of each rule of a record.
 local every_mode = { "stand_alone", "data_parallel", "hybrid_parallel", "semi_auto_parallel", "auto_parallel" }
 local parallel_modes = { "data_parallel", "hybrid_parallel", "semi_auto_parallel", "auto_parallel" }
 local automatic_modes = { "semi_auto_parallel", "auto_parallel" }
 local compiling = "fails when a graph is compiled"
 local one_value = { document = "API page of 1.6", behaviour = "keeps one value under both names" }
+-- mindspore.parallel.Layout, and the names of axes that it is called with.
+local layout = {
+  { "device_matrix", kind = "list_int", min = 1, max = 4294967295, not_empty = true, required = true,
+    doc = "How the devices of a stage are arranged: one number per axis, the product is their number." },
+  { "alias_name", kind = "list_text", not_empty = true, required = true,
+    doc = "Names of these axes; MindSpore refuses interleaved_parallel in a data set's layout." },
+  { "tensor_map", kind = "axes", required = true,
+    doc = "What cuts each dimension of the input: an axis, a list of axes, or \"None\"; each axis at most once." },
+  { "rank_list", kind = "list_int", min = 0, max = 4294967295, doc = "Ranks in the order of the matrix; left out, from 0 on." },
+}
 local searches = { "recursive_programming", "dynamic_programming", "sharding_propagation" }
 
 return {
@@ -85,9 +95,13 @@ return {
   { "dataset_strategy", kind = "enum|tuple", choices = { "data_parallel", "full_batch" }, default = "data_parallel", since = "1.6",
     shares = "full_batch", shared_values = { full_batch = true, data_parallel = false }, per_process = false, group = "auto_parallel",
     sources = { shares = one_value }, doc = "How a batch is cut for the devices: by word, or as one list of cuts per input.",
-    changed = { ["2.3.0-rc2"] = {
-      pynative = { "data_parallel", "full_batch" },
-      sources = { shares = one_value, pynative = { document = "descriptions of 2.3", behaviour = "refuses it" } } } } },
+    changed = {
+      ["2.3.0-rc2"] = {
+        pynative = { "data_parallel", "full_batch" },
+        sources = { shares = one_value, pynative = { document = "descriptions of 2.3", behaviour = "refuses it" } } },
+      ["2.6"] = { kind = "enum|tuple|layouts", keys = layout, rule = "a tuple of layouts is taken in PYNATIVE_MODE, too",
+                  doc = "How a batch is cut for the devices: by word, by one list of cuts per input, or by one layout per input." },
+    } },
   { "enable_parallel_optimizer", kind = "bool", default = false, per_process = false, group = "common", area = "distributed",
     since = "1.0", doc = "Cut the update of the weights among devices that train in data parallel." },
   { "enable_alltoall", kind = "bool", default = false, per_process = false, undocumented = true, group = "common", since = "1.6",

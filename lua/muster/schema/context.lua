@@ -1,14 +1,20 @@
--- Attributes of set_context that stand for themselves: System, Debug and Executive of the documents' table. Those that
--- are tables are in device_config.lua, those that no document names any more in context_old.lua, and those
--- that none ever named in context_native.lua. One record per
--- attribute; what a field means is said in include/muster/mindspore/schema.h.
+-- Attributes of set_context that are not tables: System, Debug and Executive of the documents' table. Those that are
+-- tables are in device_config.lua, those that no document lists any more in context_old.lua, and those
+-- that no document ever listed in context_native.lua. One record per
+-- attribute; include/muster/mindspore/schema.h documents its fields.
 --   since, ["until"]  the first and last release of releases.lua that have it ("1.9" as a last one: every 1.9)
 --   devices           device targets the documents name; enforced: elsewhere MindSpore skips the attribute
 --   changed           { ["2.3.0-rc2"] = { fields that hold from that release on } }
---   file              the path names JSON of that kind of files.lua
---   writes, written_if, rank_from   what each process writes at the path, when, and the variable behind its rank_N
+--   file              the path is that of a JSON file of that kind (files.lua)
+--   writes, written_if, rank_from   what each process writes at the path, when, and the variable for rank_N in it
 --   deprecated, withdrawn   true, or the name of what to use instead
---   sources           where the rules of the record come from, by field; every rule has one
+--   moved             the function of functions.lua that replaces it, and its parameter where it has several: the successor.
+--                     muster check --rewrite moves the value there as it stands, unless
+--                       values     the argument for each value, where it is another one
+--                       literals   the function takes fewer values, so only one that is written out can be judged
+--                       pynative   the two mean the same in PYNATIVE_MODE only
+--                       differs    they never mean the same, and why
+--   sources           sources of the record's rules, by field; every rule has one
 local uint32 = 4294967295
 
 return {
@@ -21,21 +27,21 @@ return {
       ["1.6"] = { devices = {}, rule = "", freezes = "set",
                   sources = { host = { document = "API page of 1.6" }, visible = { document = "API page of 1.6", behaviour = "finds no such device" } } },
       ["2.3.0-rc2"] = { freezes = "read" },
-      ["2.5"] = { deprecated = "mindspore.set_device()" },
+      ["2.5"] = { deprecated = true, moved = { "set_device", "device_id" } },
     } },
   { "device_target", kind = "enum", choices = { "Ascend", "GPU", "CPU" }, aliases = { Davinci = "Ascend" },
     default_text = "the device of the installed package", per_process = false, group = "system", area = "hardware",
     doc = "Kind of device that computes.",
     changed = {
       ["2.3.0-rc2"] = { default_text = "CPU, or the one other device whose plug-in loads" },
-      ["2.5"] = { deprecated = "mindspore.set_device()" },
+      ["2.5"] = { deprecated = true, moved = { "set_device", "device_target" } },
     } },
   { "max_device_memory", kind = "size", above = 0, default = "1024GB", reads = "gigabytes", since = "1.0",
     enforced = { "GPU" }, group = "system", doc = "Most memory to take of a device.",
     changed = {
       ["1.6"] = { freezes = "set", devices = { "GPU", "Ascend" }, enforced = { "Ascend", "GPU" } },
       ["2.3.0-rc2"] = { freezes = "read" },
-      ["2.5"] = { deprecated = "mindspore.runtime.set_memory() with max_size" },
+      ["2.5"] = { deprecated = true, moved = { "runtime.set_memory", "max_size" } },
     } },
   { "variable_memory_max_size", kind = "size", whole = true, above = 0, max = 30, reads = "default", group = "system",
     default_text = "not readable: reads nil whatever was set",
@@ -44,7 +50,8 @@ return {
       ["1.0"] = { default = "0", default_text = "", reads = "byte_product", enforced = { "Ascend" } },
       ["1.6"] = { max = 31, devices = { "Ascend" }, freezes = "set", deprecated = "max_device_memory" },
       ["2.3.0-rc2"] = { freezes = "read" },
-      ["2.5"] = { deprecated = "mindspore.runtime.set_memory() with max_size" },
+      ["2.5"] = { deprecated = true, moved = { "runtime.set_memory", "max_size",
+                  differs = "it limits the memory of variables, and max_size all memory of the device" } },
     } },
   { "mempool_block_size", kind = "size", min = 1, default = "1GB", reads = "gigabytes", freezes = "set",
     needs_pynative = true, since = "1.6", devices = { "GPU", "Ascend" }, enforced = { "GPU", "Ascend" },
@@ -54,14 +61,14 @@ return {
       ["2.3.0-rc2"] = { freezes = "read", graph_env = "GRAPH_OP_RUN", sources = { needs_pynative = { behaviour = "warns and drops it" } } },
       ["2.3.0"] = { graph_env = "", graph_with = { ["jit_config.jit_level"] = { "O0", "O1" } },
                     sources = { needs_pynative = { document = "page of set_context of 2.3.1", behaviour = "warns and drops it" } } },
-      ["2.5"] = { deprecated = "mindspore.runtime.set_memory() with increase_size" },
+      ["2.5"] = { deprecated = true, moved = { "runtime.set_memory", "increase_size" } },
     } },
   { "op_timeout", kind = "int", min = 0, max = uint32, default = 0, since = "1.9", devices = { "Ascend" },
     group = "system", doc = "Seconds that one operator may take; 0 leaves it to the device.",
     changed = {
       ["2.3.0-rc2"] = { default = 900, devices = { "GPU", "Ascend" } },
       ["2.4"] = { devices = { "Ascend" } },
-      ["2.5"] = { deprecated = "mindspore.device_context.ascend.op_debug.execute_timeout()" },
+      ["2.5"] = { deprecated = true, moved = { "device_context.ascend.op_debug.execute_timeout" } },
     } },
 
   -- Debugging
@@ -83,7 +90,7 @@ return {
     since = "2.3.0-rc2", group = "debug", doc = "Let operators give the same result in every run.",
     changed = {
       ["2.4"] = { doc = "Let operators give the same result in every run; sets two variables of the process." },
-      ["2.5"] = { deprecated = "mindspore.set_deterministic()" },
+      ["2.5"] = { deprecated = true, moved = { "set_deterministic", values = { ON = true, OFF = false } } },
     } },
   { "enable_dump", kind = "bool", default = false, group = "debug", ["until"] = "2.4",
     successor = "the environment variable MINDSPORE_DUMP_CONFIG",
@@ -118,7 +125,7 @@ return {
     doc = "Keep class names of networks in the names of scopes.", changed = { ["2.5"] = { deprecated = true } } },
   { "pynative_synchronize", kind = "bool", default = false, devices = { "GPU", "Ascend" }, since = "1.6", group = "debug",
     doc = "Run every operator to its end in PYNATIVE_MODE, so that errors name the right line.",
-    changed = { ["2.3.0-rc2"] = { devices = {} }, ["2.5"] = { deprecated = "mindspore.runtime.launch_blocking()" } } },
+    changed = { ["2.3.0-rc2"] = { devices = {} }, ["2.5"] = { deprecated = true, moved = { "runtime.launch_blocking", pynative = true, values = { ["true"] = true, ["false"] = false } } } } },
   { "debug_level", kind = "int", choices = { 0, 1 }, constants = { RELEASE = 0, DEBUG = 1 },
     aliases = { RELEASE = 0, DEBUG = 1 }, default = 0, since = "2.3.0-rc2", group = "debug",
     rule = "the words are constants of the module; as text MindSpore refuses them and muster translates them",
@@ -154,12 +161,12 @@ return {
   { "aoe_tune_mode", kind = "enum", choices = { "online", "offline" }, default = "", devices = { "Ascend" },
     since = "2.3.0-rc2", group = "execution", rule = "documented for Ascend, taken everywhere",
     doc = "Tune operators while training, or keep the graph for tuning it later.",
-    changed = { ["2.5"] = { deprecated = "mindspore.device_context.ascend.op_tuning.aoe_tune_mode()" } } },
+    changed = { ["2.5"] = { deprecated = true, moved = { "device_context.ascend.op_tuning.aoe_tune_mode" } } } },
   { "check_bprop", kind = "bool", default = false, since = "1.0", group = "execution",
     doc = "Check that gradients have shape and type of what they are gradients of.", changed = { ["2.5"] = { deprecated = true } } },
   { "max_call_depth", kind = "int", min = 1, max = uint32, default = 1000, since = "1.0", group = "execution",
     doc = "How deeply functions of a network may call each other.",
-    changed = { ["2.5"] = { deprecated = "mindspore.set_recursion_limit()" } } },
+    changed = { ["2.5"] = { deprecated = true, moved = { "set_recursion_limit" } } } },
   { "enable_sparse", kind = "bool", default = false, since = "1.0", group = "execution", doc = "Allow sparse tensors.",
     changed = { ["1.9"] = { kind = "any", withdrawn = true, undocumented = true, reads = "never", doc = "Once allowed sparse tensors." } } },
   { "grad_for_scalar", kind = "bool", default = false, since = "1.6", group = "execution", doc = "Give gradients of scalar inputs as well.",
@@ -174,13 +181,13 @@ return {
     changed = { ["2.5"] = { successor = "the environment variable MS_COMPILER_CACHE_PATH" } } },
   { "inter_op_parallel_num", kind = "int", min = 0, max = uint32, default = 0, since = "2.3.0-rc2", group = "execution",
     doc = "How many operators run at once; 0 leaves it to the framework.",
-    changed = { ["2.5"] = { deprecated = "mindspore.runtime.dispatch_threads_num()" } } },
+    changed = { ["2.5"] = { deprecated = true, moved = { "runtime.dispatch_threads_num", literals = true } } } },
   { "runtime_num_threads", kind = "int", min = 1, max = uint32, default_text = "30, or the number of cores less one if that is smaller",
     since = "1.9", group = "execution", rule = "documented as 30",
     doc = "Threads of the pool that runs actors and CPU kernels.",
     changed = {
       ["2.3.0-rc2"] = { min = 0, default_text = "30, or the number of cores if that is smaller" },
-      ["2.5"] = { deprecated = "mindspore.device_context.cpu.op_tuning.threads_num()" },
+      ["2.5"] = { deprecated = true, moved = { "device_context.cpu.op_tuning.threads_num", literals = true } },
     } },
   { "disable_format_transform", kind = "bool", default = false, devices = { "GPU" }, enforced = { "GPU" }, since = "1.9",
     group = "execution", doc = "Keep tensors in NCHW instead of changing them to NHWC.",
@@ -192,7 +199,7 @@ return {
     default_on = { Ascend = "O1" }, default_text = "1 on Ascend, 0 elsewhere", since = "2.3.0-rc2", group = "execution",
     doc = "Prefer speed (O0) or little memory (O1).",
     changed = { ["2.4"] = { default_on = {}, default_text = "", rule = "documented as O1 on Ascend, O0 everywhere" },
-                ["2.5"] = { deprecated = "mindspore.runtime.set_memory() with optimize_level" }, ["2.6"] = { rule = "" } } },
+                ["2.5"] = { deprecated = true, moved = { "runtime.set_memory", "optimize_level" } }, ["2.6"] = { rule = "" } } },
   { "memory_offload", kind = "enum", choices = { "ON", "OFF" }, read_values = { ON = true, OFF = false }, default = "OFF",
     devices = { "GPU", "Ascend" }, since = "2.3.0-rc2", group = "execution",
     rule = "documented for GPU and Ascend, taken everywhere",

@@ -1,7 +1,7 @@
--- Attributes of set_context that no document names and MindSpore takes nevertheless: parameters of its native context, which
--- set_context passes on by name without another check than their type (context.py, "if key in ms_ctx_param.__members__"),
--- and one of its Python class. See context.lua. What stands in no table of the documents under its own name either, such as
--- the switches of files.lua, is set where the documents say it.
+-- Attributes of set_context that no document names and MindSpore accepts nevertheless: parameters of its native
+-- context, which set_context passes on by name with no check except their type (context.py, "if key in
+-- ms_ctx_param.__members__"), and one of its Python class. See context.lua. Settings that no document lists under their
+-- own name, such as the switches in files.lua, are in the records that document them.
 local function native(name, kind, since, last, doc, successor)
   return { name, kind = kind, since = since, ["until"] = last, undocumented = true, group = "execution", successor = successor or "",
            default_text = "not documented", doc = doc }
@@ -19,7 +19,7 @@ local records = {
   native("enable_fused_cast_add_opt", "bool", final, nil, "Fuse casts with the additions after them."),
 }
 
--- Switches that the documents know as keys of the file that parallel_speed_up_json_path names.
+-- Switches that are documented as keys of the file named by parallel_speed_up_json_path.
 local function of_speed_up(name, kind, since)
   records[#records + 1] = native(name, kind, since, nil, "The key of that name in the file of parallel_speed_up_json_path.",
                                  "ascend_config.parallel_speed_up_json_path")

@@ -1,5 +1,5 @@
--- Attributes of set_context that the newest documents no longer name; see context.lua. Some are withdrawn (accepted and
--- ignored), some are still stored without being documented, some are gone.
+-- Attributes of set_context that the newest documents no longer list; see context.lua. Some are withdrawn (accepted and
+-- ignored), some are still stored without being documented, some were removed.
 return {
   { "enable_profiling", kind = "bool", default = false, group = "debug", area = "maintenance",
     doc = "Switch the profiler on.",

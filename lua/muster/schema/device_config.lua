@@ -1,10 +1,10 @@
--- Attributes of set_context that are tables, from 2.3 on: what only one kind of device or the compiler understands. See
--- context.lua. What a document calls a default and MindSpore leaves to the device's software is "" here, as it reads:
+-- Attributes of set_context that are tables, from 2.3 on: settings for one kind of device or for the compiler. See
+-- context.lua. A documented default that MindSpore leaves to the device's software is "" here, as MindSpore returns it:
 -- a documented default must never be written into a launch.
 
--- The function that replaces a sub-key from 2.5 on; the warning of the whole table names it.
+-- The function that replaces a sub-key from 2.5 on; the whole table's deprecation warning names it.
 local function moved(name, device)
-  return { ["2.5"] = { successor = "mindspore.device_context." .. (device or "ascend") .. "." .. name .. "()" } }
+  return { ["2.5"] = { moved = { "device_context." .. (device or "ascend") .. "." .. name } } }
 end
 
 local function switch(name, documented, doc, successor)
@@ -20,7 +20,8 @@ return {
   { "aoe_config", kind = "dict", default = {}, reads = "never", devices = { "Ascend" }, since = "2.3.0-rc2", group = "execution",
     rule = "documented for Ascend, taken everywhere", doc = "Options of the tuning that aoe_tune_mode switches on.",
     keys = {
-      { "job_type", kind = "enum", choices = { "1", "2" }, default = "2", doc = "Tune whole subgraphs (\"1\") or single operators (\"2\")." },
+      { "job_type", kind = "enum", choices = { "1", "2" }, default = "2", doc = "Tune whole subgraphs (\"1\") or single operators (\"2\").",
+        changed = moved("op_tuning.aoe_job_type") },
     },
     changed = { ["2.3.0"] = { reads = "as_stored" },
                 ["2.5"] = { deprecated = "mindspore.device_context.ascend.op_tuning.aoe_job_type()" } } },

@@ -1,14 +1,14 @@
--- The JSON files that attributes name (their field `file`), each as the table that it has to hold. One record per file,
--- its keys as sub-keys; see context.lua and include/muster/mindspore/schema.h.
---   ignores_unknown   MindSpore passes over keys that it does not know: a warning instead of an error
---   only_warns        the same for whatever is wrong with a value
+-- The JSON files that attributes name (their field `file`), each as the table that it must contain. One record per
+-- file, its keys as sub-keys; see context.lua and include/muster/mindspore/schema.h.
+--   ignores_unknown   MindSpore ignores unknown keys: a warning instead of an error
+--   only_warns        the same for invalid values
 local function switch(name, doc, since)
   return { name, kind = "bool", default = false, doc = doc, since = since }
 end
 
 local function path(name, doc) return { name, kind = "string", doc = doc } end
 
--- Read once, when the attribute is set; each key is applied as it comes, and the first wrong one ends the script.
+-- Read once, when the attribute is set; each key is applied when it is read, and the first invalid one ends the script.
 local parallel_speed_up = {
   switch("enable_concat_eliminate_opt", "Leave out needless concatenations."),
   switch("enable_begin_end_inline_opt", "Inline the first and the last subgraph."),
@@ -27,8 +27,8 @@ local parallel_speed_up = {
                                         "AllReduce", "" } } } },
 }
 
--- A key that 2.6 renamed: the old name still works and warns, the new one means the same. Both are made by `record`,
--- called with the name, the first release and what changes in later ones.
+-- A key that 2.6 renamed: the old name still works with a warning, the new one means the same. `record` makes both; it
+-- is called with the name, the first release and the changes in later ones.
 local function renamed(old, new, record)
   local changes = { ["2.6"] = { deprecated = new } }
   local list = parallel_speed_up
@@ -44,7 +44,7 @@ local function renamed_switch(old, new, doc, since, documented)
   end)
 end
 
--- From 2.7 on these also take the communication operators that are overlapped, in one text.
+-- From 2.7 on these also accept the communication operators that are overlapped, in one text.
 local function overlap(old, new, doc)
   renamed(old, new, function(name, first, changes)
     changes["2.7"] = { kind = "bool|words", choices = { "AlltoAll", "AlltoAllV", "AllGather", "ReduceScatter", "AllReduce" } }
@@ -67,7 +67,7 @@ renamed("compute_communicate_fusion_level", "computation_communication_fusion_le
            rule = "documented as 0 to 3; MindSpore takes any whole number", doc = "Fuse computing and communication: 0 to 3." }
 end)
 
--- A wrong value is told in the log, and the default is taken.
+-- A wrong value is logged, and the default is used.
 local env_config = {
   { "rdr", kind = "dict", ignores_unknown = true, doc = "The recorder of what a running job did.", keys = {
     { "enable", kind = "bool", default = false, doc = "Switch it on; stronger than MS_RDR_ENABLE." },

@@ -1,10 +1,11 @@
 -- The functions that replace set_context from 2.5 on: mindspore.set_device, mindspore.runtime.*, mindspore.device_context.*.
--- One record per function, named as below the module mindspore.
+-- One record per function, named relative to the module mindspore.
 --   parameters   its parameters in order, as the records of context.lua; `required` has no default
 --   repeats      "free", "same" (again with equal values only) or "once"; a second call is RuntimeError in MindSpore
---   replaces     of a parameter: the attribute over which it wins where both are set
+--   replaces     of a parameter: the attribute that it overrides if both are set
 --   devices      elsewhere the call logs an error and does nothing
---   since        its first release; 2.5 if it is left out
+--   since        its first release; 2.5 if omitted
+--   by_name      takes one table of names, never values by position (parallel.lua)
 local uint32 = 4294967295
 local records = {}
 

@@ -1,11 +1,13 @@
--- How the documents order the attributes: the functions of the context module, the groups of attributes within each
--- (the documents' own tables) and the areas of the programming guide of 1.0. Attributes name their group and area
--- themselves; here is what the reference says about these.
+-- The order of attributes in the documents: the functions of the context module, the groups of attributes within each
+-- (the documents' own tables) and the areas of the programming guide of 1.0. Attributes name their group and area; this
+-- file describes these for the reference. `deprecated` is the release from which on the documents deprecate a function as a
+-- whole, where no other call in the recipe alone can replace it; `successor` says what does.
 return {
   functions = {
     { "set_context", doc = "What a process computes on, how it compiles and runs, and what it writes for debugging." },
-    { "set_auto_parallel_context", doc = "How data and network are spread over the devices that train together." },
-    { "set_ps_context", doc = "Training through parameter servers." },
+    { "set_auto_parallel_context", doc = "How data and network are spread over the devices that train together.",
+      deprecated = "2.6", successor = "mindspore.parallel, for which the training script wraps its network with muster_context.parallel" },
+    { "set_ps_context", doc = "Training through parameter servers.", deprecated = "2.6" },
   },
   groups = {
     { "system", title = "System", of = "set_context", doc = "The device and its memory." },

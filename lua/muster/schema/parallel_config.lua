@@ -13,7 +13,7 @@ local function fusion(name, modes, since)
   return { name, kind = "dict", since = since, keys = keys, doc = "Fusion of " .. name .. " operators." }
 end
 
--- Schedulers that need pipeline_interleave = true beside them.
+-- Pipeline schedulers that require pipeline_interleave = true.
 local function interleaved(schedulers)
   local needs = {}
   for i = 1, #schedulers do needs[schedulers[i]] = { pipeline_interleave = true } end

@@ -1,5 +1,5 @@
 -- Attributes of set_ps_context, the parameter-server mode. One record per attribute; see context.lua and
--- include/muster/mindspore/schema.h. Its reset switches the mode off and leaves the other attributes alone.
+-- include/muster/mindspore/schema.h. Its reset switches the mode off and keeps the other attributes.
 local uint32 = 4294967295
 
 local function password(side)
@@ -22,7 +22,7 @@ local records = {
   password "client",
   password "server",
 
-  -- What the MS_ variables of the job say anyway
+  -- The same as the MS_ variables of the job
   { "server_mode", kind = "enum", choices = { "PARAMETER_SERVER", "FEDERATED_LEARNING" }, default = "", since = "1.6", undocumented = true,
     per_process = false, kept_on_reset = true, group = "ps", doc = "What servers are for.",
     changed = { ["1.9"] = { choices = { "PARAMETER_SERVER" } } } },
@@ -39,7 +39,7 @@ local records = {
     kept_on_reset = true, group = "ps", doc = "Port of the scheduler.", changed = { ["1.9"] = { min = 0 } } },
 }
 
--- Federated learning, which 1.6 had and 1.9 no longer has: taken by the same function without an entry in its documents.
+-- Federated learning, in 1.6 and no longer in 1.9: attributes of the same function without an entry in its documents.
 local function federated(kind, names)
   for i = 1, #names do
     records[#records + 1] = { names[i], kind = kind, since = "1.6", ["until"] = "1.6", undocumented = true, per_process = false, group = "ps",

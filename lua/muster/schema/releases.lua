@@ -1,5 +1,5 @@
--- The releases of MindSpore that a recipe can name. A short name means the newest of its line. `described` says
--- that the other files of this folder hold that release's attributes; a recipe can name no other.
+-- The releases of MindSpore that a recipe can name. A short name means the newest of its line. `described`: the other
+-- files of this folder have that release's attributes; a recipe can name no other release.
 return {
   { "0.3.1", short = "0.3", described = true, doc = "May and June 2020" },
   { "1.0.1", short = "1.0", described = true, doc = "September and October 2020" },

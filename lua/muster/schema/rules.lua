@@ -1,12 +1,13 @@
 -- Rules between settings: sentences of the documents, and what MindSpore itself refuses. One record per rule, checked
--- once the job is known; what a field means is said in include/muster/mindspore/schema.h (Rule). Rules about one attribute and
--- one mode stand with the attribute (`modes`, `pynative`, `divides` …); those that count processes are functions of
--- src/settings/check/together.cc.
---   about             the setting that is blamed; a function alone: the first thing that was set with it
+-- once the job is known; include/muster/mindspore/schema.h (Rule) documents the fields. Rules about one attribute and
+-- one mode are in the attribute's record (`modes`, `pynative`, `divides` …); those that count processes are functions
+-- of src/settings/check/together.cc.
+--   about             the setting at which it is reported; a function alone: the first setting made with it
 --   when, unless      by path: a value, or { one_of, none_of, above, above_value_of, set }
 --   refused           MindSpore fails, so it is an error; else a warning
---   source            document: who says so; behaviour: what MindSpore does about it
+--   source            document: where it is documented; behaviour: what MindSpore does
 local parallel, plain, ps = "set_auto_parallel_context.", "set_context.", "set_ps_context."
+local auto = "parallel."  -- AutoParallel
 local mode, target = parallel .. "parallel_mode", plain .. "device_target"
 local optimizer = parallel .. "enable_parallel_optimizer"
 
@@ -130,7 +131,7 @@ local rules = {
       "the flags win",
     hint = "leave one of the two out", source = { document = "API page of 1.6" } },
 
-  -- What a process needs of its host
+  -- Requirements of a process on its host
   { "deep_calls", kind = "stack", about = plain .. "max_call_depth", since = "1.0",
     when = { [plain .. "max_call_depth"] = { above = 1000 } },
     says = "{max_call_depth} needs a deeper stack than the default of 1000: without one {release} may end with " ..
@@ -142,7 +143,39 @@ local rules = {
       "{runtime_num_threads × processes_on_a_host} threads that contend in {release}",
     hint = "set fewer than the default of 30 where several processes share a host",
     source = { document = "page of set_context of 2.3.0-rc2" } },
+
+  -- AutoParallel
+  { "parallel_on_other_devices", kind = "wrong_device", about = auto .. "mode", since = "2.6",
+    when = { [auto .. "mode"] = { set = true }, [target] = { none_of = { "Ascend" } } },
+    says = "parallel is for Ascend in {release}, not for {device_target}",
+    hint = "leave parallel out, or set the device to Ascend", source = { document = "description of AutoParallel of 2.6" } },
+  { "parallel_in_pynative", kind = "mode_conflict", about = auto .. "mode", since = "2.6",
+    when = { [auto .. "mode"] = { set = true }, [plain .. "mode"] = 1 },
+    says = "parallel is for graphs in {release}, and set_context has {set_context.mode}",
+    hint = "set mode = mindspore.GRAPH_MODE", source = { document = "description of AutoParallel of 2.6" } },
+  { "parallel_shards", kind = "range", refused = true, about = auto .. "hsdp", since = "2.6",
+    when = { [auto .. "hsdp.shard_size"] = { above_value_of = "job.workers" }, ["job.workers"] = { above = 0 } },
+    says = "{hsdp.shard_size} is above the number of workers, {workers}",
+    source = { document = "description of AutoParallel of 2.6", behaviour = "fails when a graph is compiled" } },
 }
+
+-- What has no effect beside AutoParallel, or needs one of its modes.
+local function counted_by_group(name)
+  rules[#rules + 1] = { name .. "_beside_parallel", kind = "no_effect", about = parallel .. name, since = "2.6",
+    when = { [parallel .. name] = { set = true }, [auto .. "mode"] = { set = true } },
+    says = name .. " has no effect beside parallel: AutoParallel of {release} reads it from the group of processes",
+    hint = "leave " .. name .. " out", source = { behaviour = "reads it from the group when a network is wrapped" } }
+end
+counted_by_group "device_num"
+counted_by_group "global_rank"
+local function of_propagation(name)
+  rules[#rules + 1] = { name .. "_mode", kind = "no_effect", about = auto .. name, since = "2.6",
+    when = { [auto .. name] = { set = true }, [auto .. "mode"] = { none_of = { "sharding_propagation" } } },
+    says = name .. " has no effect in {release} with {" .. auto .. "mode}",
+    hint = 'it is for mode = "sharding_propagation"', source = { document = "description of AutoParallel of 2.6" } }
+end
+of_propagation "load_operator_strategy_file"
+of_propagation "save_operator_strategy_file"
 
 -- Encryption: a certificate's key needs its password, and a password needs the encryption.
 local function encryption(side)
@@ -159,7 +192,7 @@ end
 encryption "client"
 encryption "server"
 
--- What ge_options say as well wins, under the name that the device's software has for it or under the sub-key's own.
+-- Settings that ge_options contain as well take precedence, under the device software's name or the sub-key's own.
 local function overruled(sub_key, part, name, since, last)
   local own, option = plain .. "ascend_config." .. sub_key, plain .. "ascend_config.ge_options." .. part .. "." .. name
   rules[#rules + 1] = { sub_key .. "_by_ge_options_" .. part .. "_" .. name, kind = "conflict",

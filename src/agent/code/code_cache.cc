@@ -29,13 +29,13 @@ constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr std::string_view kList = ".list";
 constexpr std::string_view kPart = ".part.";
 constexpr std::size_t kRandomBytes = 6;
-// What is done at one go.
+// Limits of the work done in one turn of the event loop.
 constexpr std::size_t kEntriesAtOnce = 200;
 constexpr std::size_t kBytesAtOnce = 1U << 20;
 constexpr std::size_t kLongestList = 256U << 20;
 constexpr std::uint32_t kMostTries = 3;
 
-// The folder with all above it, those that are missing made with mode 0700.
+// Opens the folder; creates it and missing parents with mode 0700.
 tl::expected<UniqueFd, int> OpenCache(const std::string& path) {
   for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     const std::string folder = path.substr(0, slash);
@@ -46,7 +46,7 @@ tl::expected<UniqueFd, int> OpenCache(const std::string& path) {
   if (!folder) return tl::unexpected<int>(errno);
   struct stat status = {};
   if (::fstat(folder.get(), &status) != 0) return tl::unexpected<int>(errno);
-  // Who can write there could give us other code than was shipped.
+  // Anyone who can write there could replace the shipped code.
   if (status.st_uid != ::geteuid() || (status.st_mode & 022) != 0) return tl::unexpected<int>(EPERM);
   return folder;
 }
@@ -68,7 +68,7 @@ std::string ReadAt(int folder, const std::string& name) {
   return bytes;
 }
 
-// The entries of a tree in the cache; none if its list is not what it should be.
+// The entries of a tree in the cache; empty if its list is invalid.
 std::vector<CodeEntry> ReadList(int cache, const std::string& hash) {
   auto entries = Unarchived<std::vector<CodeEntry>>(ReadAt(cache, hash + std::string(kList)));
   if (!entries || !CodeTreeError(*entries).empty() || CodeTreeHash(*entries) != hash) return {};
@@ -85,11 +85,11 @@ std::vector<std::string> NamesIn(int folder) {
   return names;
 }
 
-// The folder, locked as asked (LOCK_SH or LOCK_EX), if that can be at once and it is still the one of that name.
+// Opens the folder and locks it (LOCK_SH or LOCK_EX) without waiting; empty if it is locked or the name has changed.
 UniqueFd OpenLocked(int cache, const std::string& name, int how) {
   UniqueFd folder(::openat(cache, name.c_str(), kFolderFlags));
   if (!folder) return {};
-  // Some file systems know no locks: code can be used there, and nothing is ever taken away.
+  // On file systems without locks code can be used, but is never removed.
   if (::flock(folder.get(), how | LOCK_NB) != 0 && (how == LOCK_EX || errno == EWOULDBLOCK)) return {};
   struct stat ours = {};
   struct stat named = {};
@@ -156,7 +156,7 @@ std::string CodeCache::Offer(OfferCode& command) {
   return {};
 }
 
-// --- the tree, and what it lacks -------------------------------------------------------------------
+// --- the tree, and its missing files -----------------------------------------------------------------
 
 std::string CodeCache::Open() {
   if (path_.empty()) return "no cache folder: set HOME or XDG_CACHE_HOME";
@@ -165,7 +165,7 @@ std::string CodeCache::Open() {
     if (!cache) {
       return fmt::format(
           "{}: {}", Quoted(path_),
-          cache.error() == EPERM ? "others can write there, or it is another's" : std::strerror(cache.error()));
+          cache.error() == EPERM ? "it is writable by others, or owned by another user" : std::strerror(cache.error()));
     }
     cache_ = *std::move(cache);
   }
@@ -216,7 +216,7 @@ bool CodeCache::LookOn() {
   return looked_ == entries_.size();
 }
 
-// Other trees of the cache have most of what a new version of the same code needs.
+// A new version of code shares most of its files with other trees of the cache, so copy from those.
 void CodeCache::FindDonors() {
   donors_.clear();
   if (!to_copy_.empty()) {
@@ -237,7 +237,7 @@ void CodeCache::FindDonors() {
   Work([this] { return CopyOn(); }, [this] { Ask(); });
 }
 
-// The first of to_copy_, or a part of it; what no donor has is wanted.
+// Copies the first of to_copy_, or a part of it; requests it if no donor has it.
 bool CodeCache::CopyOn() {
   if (to_copy_.empty()) return true;
   const CodeEntry& entry = entries_[to_copy_.front()];
@@ -255,7 +255,7 @@ bool CodeCache::CopyOn() {
     std::string bytes(kBytesAtOnce, '\0');
     const ssize_t size = ::read(source_.get(), bytes.data(), bytes.size());
     if (size > 0 && tree_.Put(std::string_view(bytes).substr(0, static_cast<std::size_t>(size))).empty()) return false;
-    whole = size == 0 && tree_.Keep().empty();  // the hash is looked at
+    whole = size == 0 && tree_.Keep().empty();  // Keep() verifies the hash
     source_.reset();
   }
   if (!whole) {
@@ -272,27 +272,27 @@ void CodeCache::Ask() {
   receiving_ = true;
   send_(CodeMissing{wanted_});
   if (wanted_.empty()) return Complete();
-  if (std::string error = BeginWanted(); !error.empty()) Fail(std::move(error));
+  if (std::string error = BeginRequested(); !error.empty()) Fail(std::move(error));
 }
 
-// --- what is sent ----------------------------------------------------------------------------------
+// --- received files --------------------------------------------------------------------------------
 
-std::string CodeCache::BeginWanted() { return tree_.Begin(WantedEntry()); }
+std::string CodeCache::BeginRequested() { return tree_.Begin(RequestedEntry()); }
 
-std::string CodeCache::KeepWanted() {
+std::string CodeCache::KeepRequested() {
   if (std::string error = tree_.Keep(); !error.empty()) return error;
   if (++received_ == wanted_.size()) return {};
-  return BeginWanted();
+  return BeginRequested();
 }
 
 std::string CodeCache::Take(const CodeBytes& bytes) {
-  if (over_) return {};  // it was told why; the rest is on its way
+  if (over_) return {};  // the head has been informed; the remaining bytes are in transit
   if (!receiving_ || received_ >= wanted_.size() || bytes.entry != wanted_[received_] || bytes.content.empty() ||
-      bytes.content.size() > WantedEntry().size - tree_.written()) {
+      bytes.content.size() > RequestedEntry().size - tree_.written()) {
     return "bytes of code that were not asked for";
   }
   std::string error = tree_.Put(bytes.content);
-  if (error.empty() && tree_.written() == WantedEntry().size) error = KeepWanted();
+  if (error.empty() && tree_.written() == RequestedEntry().size) error = KeepRequested();
   if (!error.empty()) {
     Fail(std::move(error));
     return {};
@@ -309,7 +309,7 @@ void CodeCache::Complete() {
       const int error = errno;
       End();
       over_ = false;
-      // Another run was faster, or what processes left in an old one is in the way: then that one is used.
+      // Another run was faster, or files that processes left in an old tree prevent the rename: then that tree is used.
       if ((error != EEXIST && error != ENOTEMPTY) || ++tries_ >= kMostTries) {
         return Fail(fmt::format("{}: {}", Quoted(path_ + '/' + hash_), std::strerror(error)));
       }
@@ -331,7 +331,7 @@ void CodeCache::Complete() {
     const UniqueFd file(
         ::openat(cache_.get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     const bool written = file && ::write(file.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
-    // Without a list it is a tree all the same; nobody takes it away.
+    // Without a list the tree is usable, but will never be removed.
     if (!written || ::renameat(cache_.get(), temporary.c_str(), cache_.get(), name.c_str()) != 0) {
       ::unlinkat(cache_.get(), temporary.c_str(), 0);
     }
@@ -349,7 +349,7 @@ void CodeCache::Ready() {
       [this] { Work([this] { return RemoveOn(); }, [] {}); });
 }
 
-// --- what goes -------------------------------------------------------------------------------------
+// --- removal of old trees --------------------------------------------------------------------------
 
 void CodeCache::FindOld() {
   const std::int64_t now = ::time(nullptr);
@@ -358,12 +358,12 @@ void CodeCache::FindOld() {
     if (::fstatat(cache_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
     return now - status.st_mtim.tv_sec;
   };
-  std::vector<std::pair<std::int64_t, std::string>> trees;  // by age
+  std::vector<std::pair<std::int64_t, std::string>> trees;  // sorted by age
   for (const std::string& name : NamesIn(cache_.get())) {
     const std::optional<std::int64_t> age = age_of(name);
     if (!age) continue;
     if (name.find(kPart) != std::string::npos) {
-      // Of a run that was killed while it was made.
+      // Left by a run that was killed while it created the tree.
       if (*age < std::chrono::seconds(kKeepParts).count()) continue;
       if (const UniqueFd folder = OpenLocked(cache_.get(), name, LOCK_EX)) RemoveBelow(folder.get());
       if (::unlinkat(cache_.get(), name.c_str(), AT_REMOVEDIR) != 0) ::unlinkat(cache_.get(), name.c_str(), 0);
@@ -390,7 +390,7 @@ bool CodeCache::RemoveOn() {
     old.entries.pop_back();
   }
   if (!old.entries.empty()) return false;
-  ::unlinkat(cache_.get(), old.hash.c_str(), AT_REMOVEDIR);  // not if processes left something there
+  ::unlinkat(cache_.get(), old.hash.c_str(), AT_REMOVEDIR);  // fails if processes left files there
   ::unlinkat(cache_.get(), (old.hash + std::string(kList)).c_str(), 0);
   old_.pop_front();
   return old_.empty();

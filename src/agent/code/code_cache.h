@@ -1,12 +1,13 @@
-// The cache of shipped code on this host: trees by their hash below one folder, made once and kept for the next run.
+// The cache of shipped code on this host: trees named by their hash in one folder, created once and kept for later
+// runs.
 //
-//   <hash>/                 the tree, with what processes have added to it
-//   <hash>.list             its entries; its time of change is that of the last use
-//   <hash>.part.<random>/   one that is being made: it gets its name when it is whole
+//   <hash>/                 the tree, including files that processes have added
+//   <hash>.list             its entries; its modification time is that of the last use
+//   <hash>.part.<random>/   a tree that is being created; renamed when complete
 //
-// Knows files, no process. A tree that is in use is locked (flock(2), shared), and only what is not in use is taken
-// away: what has not been used for kKeep, and the oldest beyond kMostTrees. Taken away is what was shipped; files that
-// processes left there stay. Work is cut into small parts, so that it never holds up the loop.
+// Handles files, no processes. A tree in use is locked (flock(2), shared). Only unused trees are removed: those not
+// used for kKeep, and the oldest beyond kMostTrees. Only shipped files are removed; files that processes left there
+// stay. Work is split into small parts, so that it never blocks the event loop.
 #pragma once
 
 #include <chrono>
@@ -26,7 +27,7 @@
 
 namespace muster {
 
-// $XDG_CACHE_HOME/muster/code, or ~/.cache/muster/code; empty if neither variable says where that is.
+// $XDG_CACHE_HOME/muster/code, or ~/.cache/muster/code; empty if neither XDG_CACHE_HOME nor HOME is set.
 std::string CodeCacheFolder();
 
 class CodeCache {
@@ -41,11 +42,12 @@ class CodeCache {
   CodeCache& operator=(const CodeCache&) = delete;
   ~CodeCache();
 
-  // Empty, or why the command is none that a head sends. What goes wrong here is told by CodeReady.
+  // Return the protocol error if the head sent an invalid command, else an empty text. Other errors are sent in
+  // CodeReady.
   std::string Offer(OfferCode& command);
   std::string Take(const CodeBytes& bytes);
 
-  // Does nothing more; what is not whole is taken away.
+  // Stops all work and removes an incomplete tree.
   void End();
 
  private:
@@ -54,7 +56,7 @@ class CodeCache {
     std::map<std::string, CodeEntry> by_hash;
   };
 
-  // Calls `part` from the loop, again and again, until it is done, and then `next`.
+  // Calls `part` from the loop until it returns true, then calls `next`.
   void Work(std::function<bool()> part, std::function<void()> next);
   void Fail(std::string why);
 
@@ -65,14 +67,14 @@ class CodeCache {
   void FindDonors();
   bool CopyOn();
   void Ask();
-  std::string BeginWanted();
-  std::string KeepWanted();
+  std::string BeginRequested();
+  std::string KeepRequested();
   void Complete();
   void Ready();
   void FindOld();
   bool RemoveOn();
 
-  const CodeEntry& WantedEntry() const { return entries_[wanted_[received_]]; }
+  const CodeEntry& RequestedEntry() const { return entries_[wanted_[received_]]; }
 
   boost::asio::io_context& io_;
   const std::string path_;
@@ -87,15 +89,15 @@ class CodeCache {
 
   UniqueFd cache_;    // the folder at path_
   CodeFolder tree_;   // locked
-  std::string part_;  // name of the folder while it is being made; empty: the tree was there
+  std::string part_;  // name of the folder while it is being created; empty: the tree existed
   std::size_t looked_ = 0;
   std::vector<std::uint32_t> wanted_;
   std::deque<std::uint32_t> to_copy_;
   std::vector<Donor> donors_;
-  UniqueFd source_;           // of the file that is being copied
-  std::size_t received_ = 0;  // of wanted_
+  UniqueFd source_;           // the file that is being copied
+  std::size_t received_ = 0;  // number of entries of wanted_ that are complete
 
-  // A tree that goes.
+  // A tree that is being removed.
   struct Old {
     std::string hash;
     CodeFolder folder;

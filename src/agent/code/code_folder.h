@@ -1,7 +1,7 @@
-// A folder of shipped code: what of a tree it holds as it was shipped, and how files come into it.
+// A folder of shipped code: which files of a tree it holds unchanged, and writing files to it.
 //
-// Knows files below one descriptor. No link is ever followed, whoever put it there: every part of a path is opened by
-// itself. A file appears under its name as a whole, or not at all.
+// Handles files below one descriptor. Never follows links: every component of a path is opened separately. A file
+// appears under its name complete, or not at all.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace muster {
 
-// The time of change that every shipped file has (2000-01-01): who writes to one gives it another.
+// Modification time of every shipped file (2000-01-01), by which later changes are detected.
 inline constexpr std::int64_t kCodeTime = 946'684'800;
 
 class CodeFolder {
@@ -26,16 +26,16 @@ class CodeFolder {
   explicit operator bool() const { return static_cast<bool>(root_); }
   int fd() const { return root_.get(); }
 
-  // Whether the entry is there as it was shipped, by all that can be seen without reading it.
+  // Whether the entry exists as shipped, as far as this can be determined without reading it.
   bool Holds(const CodeEntry& entry);
-  // A file that was shipped, to be read; none if it is not as it was.
+  // Opens a shipped file for reading; empty if it has changed.
   UniqueFd OpenShipped(const CodeEntry& entry);
 
-  // Empty, or why it cannot be.
+  // Creates a link. Returns an error text, empty on success.
   std::string MakeLink(const CodeEntry& entry);
 
-  // The file that is being written. Put() takes its bytes in order; Keep() gives it its name if they are what the entry
-  // says, Drop() forgets it. Empty, or why it cannot be.
+  // Writes a file. Put() appends its bytes in order; Keep() gives it its name if the content matches the entry, Drop()
+  // discards it. Return an error text, empty on success.
   std::string Begin(const CodeEntry& entry);
   std::string Put(std::string_view bytes);
   std::string Keep();
@@ -43,16 +43,16 @@ class CodeFolder {
   bool writing() const { return static_cast<bool>(file_); }
   std::uint64_t written() const { return written_; }
 
-  // Takes away a file, as it is now, and its folder's bytecode of Python; the folders that are empty then, up to the
-  // root.
+  // Removes a file in its current state, and the Python bytecode in its folder; then the folders that have become
+  // empty, up to the root.
   void Remove(const std::string& path);
 
  private:
-  // The folder that holds the path, -1 if it is not to be had (errno says why).
+  // The folder that contains the path; -1 with errno set if it cannot be opened.
   int FolderOf(const std::string& path, bool make);
 
   UniqueFd root_;
-  std::string last_;  // the folder that was opened last, and its descriptor
+  std::string last_;  // the folder opened last, and its descriptor
   UniqueFd last_fd_;
 
   UniqueFd file_;
@@ -62,7 +62,7 @@ class CodeFolder {
   std::uint64_t written_ = 0;
 };
 
-// Takes away everything in the folder.
+// Removes everything in the folder.
 void RemoveBelow(int folder);
 
 }  // namespace muster

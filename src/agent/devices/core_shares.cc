@@ -47,7 +47,7 @@ std::string ListText(std::vector<std::uint32_t> cores) {
   return NumberListText(cores);
 }
 
-// The nodes without these cores, and without what is empty then.
+// The nodes without these cores; empty groups and nodes are omitted.
 std::vector<HostCores::Node> Without(const std::vector<HostCores::Node>& nodes, const std::set<std::uint32_t>& cores) {
   std::vector<HostCores::Node> left;
   for (const HostCores::Node& node : nodes) {
@@ -108,12 +108,12 @@ class Sharing {
       if (wish.kind == CoreRequest::Kind::kCount) wanted += wish.count;
     }
     if (wanted > CoresOf(pool_)) {
-      return fmt::format("the processes with a number of cores of their own need {}, and muster has {} for them ({})",
-                         wanted, CoresOf(pool_), ListText(AllOf(pool_)));
+      return fmt::format("the processes that request a number of cores need {}, but only {} are available ({})", wanted,
+                         CoresOf(pool_), ListText(AllOf(pool_)));
     }
     if (host_.quota && static_cast<double>(wanted) > *host_.quota) {
       shares_.notes.push_back(
-          fmt::format("{} cores are given away, and the cgroup allows the time of {:g}", wanted, *host_.quota));
+          fmt::format("{} cores are allocated, but the quota of the cgroup is {:g} cores", wanted, *host_.quota));
     }
     for (std::size_t i = 0; i < wishes_.size(); ++i) {
       if (wishes_[i].kind != CoreRequest::Kind::kCount) continue;
@@ -124,7 +124,7 @@ class Sharing {
     return {};
   }
 
-  // From the node of its device, else from the one that has most, else from several.
+  // From the node of the process's device, else from the node with the most free cores, else from several nodes.
   std::vector<std::uint32_t> TakeOwn(std::size_t count, std::optional<std::uint32_t> near) const {
     const HostCores::Node* from = nullptr;
     for (const HostCores::Node& node : pool_) {
@@ -148,7 +148,8 @@ class Sharing {
     if (equals.empty()) return;
     if (pool_.empty()) {
       pool_ = host_.nodes;
-      shares_.notes.push_back("all cores are given to processes that ask for a number of them; the others share them");
+      shares_.notes.push_back(
+          "all cores are allocated to processes that request a number of them; the other processes share these cores");
     } else {
       KeepWithinQuota();
     }
@@ -177,8 +178,8 @@ class Sharing {
     }
   }
 
-  // Who goes to which node: those with a device near it, while there is a core for each; the others so that all nodes
-  // are as full, neighbours together.
+  // Assigns processes to nodes: those with a device near a node to that node while it has a core for each; the others
+  // so that all nodes are equally full, consecutive processes together.
   std::vector<std::vector<std::size_t>> Spread(const std::vector<std::size_t>& equals) const {
     std::vector<std::vector<std::size_t>> on_node(pool_.size());
     std::vector<std::size_t> free;
@@ -219,9 +220,9 @@ class Sharing {
 
   const HostCores& host_;
   const std::vector<CoreRequest>& wishes_;
-  std::vector<std::optional<std::uint32_t>> node_of_;  // by wish: that its devices are near to
-  std::vector<HostCores::Node> pool_;                  // what is left to give
-  std::uint64_t counted_ = 0;                          // cores given by number
+  std::vector<std::optional<std::uint32_t>> node_of_;  // by wish: the node near its devices
+  std::vector<HostCores::Node> pool_;                  // cores still available
+  std::uint64_t counted_ = 0;                          // cores allocated by count
   CoreShares shares_;
 };
 

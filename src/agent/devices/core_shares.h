@@ -1,6 +1,6 @@
-// Which processor cores each process of a host gets, computed from what the host has and what was asked for.
+// Computes which processor cores each process of a host gets, from the host's cores and the requests.
 //
-// Pure: integers and text only. A core here is what the kernel numbers, and what sched_setaffinity(2) takes.
+// Pure: integers and text only. A core is a logical CPU as numbered by the kernel and used by sched_setaffinity(2).
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,32 @@
 
 namespace muster {
 
-// What muster itself may use.
+// The cores that muster itself may use.
 struct HostCores {
   struct Node {
     std::uint32_t id = 0;
-    // Those that are hardware threads of one physical core together; ascending, and so are the groups by their first.
+    // Hardware threads of one physical core form a group; ascending, groups sorted by their first core.
     std::vector<std::vector<std::uint32_t>> groups;
 
     bool operator==(const Node&) const = default;
   };
-  std::vector<Node> nodes;      // of memory, ascending; none is empty
-  std::optional<double> quota;  // of processor time, in cores, if a cgroup limits it
+  std::vector<Node> nodes;      // NUMA nodes, ascending; none is empty
+  std::optional<double> quota;  // processor time in cores, if a cgroup limits it
 
   bool operator==(const HostCores&) const = default;
 };
 
 struct CoreShares {
   std::vector<std::vector<std::uint32_t>> of;  // by wish; ascending, never empty
-  std::vector<std::string> notes;              // sentences about what could not be as it should
+  std::vector<std::string> notes;              // warnings, as sentences
 };
 
-// Lists are given as they are, and to no one else who does not list them; then counts, then equal shares. A process
-// stays within one node if that can be, that of its device first, and a physical core is split between processes only
-// if there are fewer than processes. A quota limits what is shared, so that no process starts threads that it has no
-// time for; where there are fewer cores than processes they take turns. Fails, with one sentence, for a core that
-// muster may not use and for counts that are more than there is.
-// `nodes`, if not empty, has for each wish the node that the process's devices are near to, if that is known.
+// Lists are granted as they are, and their cores go to no process that does not list them; then counts are granted,
+// then equal shares. A process stays within one node if possible, preferably that of its device, and processes share a
+// physical core only if there are fewer physical cores than processes. A quota limits the equal shares, so that no
+// process starts more threads than it has processor time for; with fewer cores than processes, cores are used by
+// several. Fails, with one sentence, for a core that muster may not use and for counts that exceed the available cores.
+// `nodes`, if not empty, has for each wish the node near the process's devices, if known.
 tl::expected<CoreShares, std::string> ShareCores(const HostCores& host, const std::vector<CoreRequest>& wishes,
                                                  const std::vector<std::optional<std::uint32_t>>& nodes = {});
 

@@ -15,7 +15,7 @@ bool CanJoin(const DeviceRequest& wish, const DeviceHolders& holders) {
   return wish.shared && holders.shared && (wish.per_device == 0 || holders.parties.size() < wish.per_device);
 }
 
-// Positions in the candidates that it could have, the preferred ones first.
+// Positions of the candidates that it could use, preferred ones first.
 std::vector<std::size_t> Usable(const DeviceRequest& wish, Devices& devices) {
   std::vector<std::size_t> usable;
   for (std::size_t i = 0; i < wish.candidates.size(); ++i) {
@@ -59,7 +59,7 @@ std::vector<DeviceGrant> ServeInTurn(const std::vector<WaitingJob>& waiting, Dev
     if (!served && one.overtaken < kMostDeviceOvertakes) continue;
     for (const std::size_t position : usable) {
       DeviceHolders& holders = devices[one.wish.candidates[position]];
-      holders.shared = served && one.wish.shared;  // what is kept is kept from everybody
+      holders.shared = served && one.wish.shared;  // a reserved device is reserved exclusively
       holders.parties.push_back(one.party);
     }
     if (!served) continue;

@@ -22,18 +22,18 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostHolder = 300;       // bytes of what is shown of a holder
-constexpr std::size_t kMostCandidates = 4096;  // that are believed of a file
+constexpr std::size_t kMostHolder = 300;       // maximum bytes shown of a holder's description
+constexpr std::size_t kMostCandidates = 4096;  // maximum number accepted from a file
 constexpr std::string_view kTickets = "waiting-";
 
 std::string Failure(const std::string& what, int error) { return fmt::format("{}: {}", what, std::strerror(error)); }
 
 std::string FileOf(const std::string& device) { return "device-" + device; }
-// Files of the jobs that share a device: these, and a number.
+// Prefix of the files of the jobs that share a device; a number follows.
 std::string SharesOf(const std::string& device) { return "share-" + device + "."; }
 
-// What a file says of the job that holds it or waits with it. The first line is for people, the second for musters; of
-// a job that waits the third has its candidates. Nobody vouches for any of it.
+// Content of the file of a job that holds or awaits devices. The first line is for users, the second for other muster
+// processes; for a waiting job the third lists its candidates. All of it is untrusted.
 struct JobText {
   std::string whose;
   std::map<std::string, std::string> fields;
@@ -82,7 +82,7 @@ std::string TicketText(const DeviceLeases::Wish& wish, std::uint64_t arrival) {
                      devices.shared ? 1 : 0, devices.per_device, fmt::join(devices.candidates, ","));
 }
 
-// With one more in the place of what it says of its overtakers.
+// Increments the number of times it was overtaken.
 void CountOvertaken(int folder, const std::string& name, std::uint32_t overtaken) {
   const UniqueFd file(::openat(folder, name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   if (!file) return;
@@ -112,7 +112,7 @@ bool IsLeaseName(const std::string& name) {
 
 enum class Lock : std::uint8_t { kFree, kShared, kAlone };
 
-// Of others: this process's own look at the file is over with the descriptor.
+// Tests the lock of other processes: closing the descriptor also releases the lock of the test.
 Lock LockOn(int file) {
   if (::flock(file, LOCK_EX | LOCK_NB) == 0) return Lock::kFree;
   return ::flock(file, LOCK_SH | LOCK_NB) == 0 ? Lock::kShared : Lock::kAlone;
@@ -134,12 +134,12 @@ std::string LeaseFolder(std::string_view given) {
   return lock ? "/run/lock/muster-leases" : "/tmp/muster-leases";
 }
 
-// What the folder says while this muster is the one that chooses.
+// The content of the folder while this process holds the lock for choosing.
 class DeviceLeases::Choice {
  public:
   Choice(int folder, const std::string& own_ticket) : folder_(folder), own_ticket_(own_ticket) {}
 
-  // Jobs that wait, and those that share devices; the tickets of jobs that are gone are removed where they are ours.
+  // Reads waiting jobs, and jobs that share devices; removes stale tickets that this user owns.
   void Read() {
     const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(::openat(folder_, ".", O_RDONLY | O_CLOEXEC)),
                                                       ::closedir);
@@ -164,7 +164,7 @@ class DeviceLeases::Choice {
     }
   }
 
-  // Who holds the device; the error is a sentence.
+  // The holders of the device; the error is a sentence.
   tl::expected<DeviceHolders, std::string> HoldersOf(const std::string& device) {
     const UniqueFd file = InspectLeaseFile(folder_, FileOf(device));
     if (!file && errno == ENOENT) return DeviceHolders{};
@@ -186,10 +186,10 @@ class DeviceLeases::Choice {
     return holders;
   }
 
-  std::vector<WaitingJob> jobs;            // without the one that chooses
-  std::vector<JobText> texts;              // of these
-  std::vector<std::string> names;          // of their files
-  std::map<std::string, JobText> held_by;  // devices that are not free
+  std::vector<WaitingJob> jobs;            // without the job that chooses
+  std::vector<JobText> texts;              // of `jobs`
+  std::vector<std::string> names;          // of the files of `jobs`
+  std::map<std::string, JobText> held_by;  // the holder of each device in use
 
  private:
   int folder_;
@@ -201,10 +201,10 @@ tl::expected<void, std::string> DeviceLeases::OpenFolder() {
   if (open_folder_) return {};
   const std::string what = "the folder of device leases " + Quoted(folder_);
   const bool made = ::mkdir(folder_.c_str(), 01777) == 0;
-  if (made) ::chmod(folder_.c_str(), 01777);  // whatever the umask
+  if (made) ::chmod(folder_.c_str(), 01777);  // independent of the umask
   open_folder_.reset(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!open_folder_) return tl::unexpected(Failure(what, errno));
-  // A folder that somebody has locked is left alone by those who tidy up (systemd-tmpfiles(8)).
+  // A locked folder is skipped by clean-up programs such as systemd-tmpfiles(8).
   static_cast<void>(::flock(open_folder_.get(), LOCK_SH | LOCK_NB));
   return {};
 }
@@ -221,10 +221,10 @@ tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::TakeInTu
 
 namespace {
 
-// "device 2 is held by A; devices 3,4 are held by B", and who waits for those that nobody holds.
+// "device 2 is held by A; devices 3,4 are held by B", including jobs for which free devices are reserved.
 std::string ShortageText(const DeviceRequest& wish, const std::map<std::string, JobText>& held_by,
                          const std::map<std::string, std::string>& due_to) {
-  std::vector<std::pair<std::string, std::string>> groups;  // what is said of the devices, and which these are
+  std::vector<std::pair<std::string, std::string>> groups;  // the reason, and its devices
   for (const std::string& device : wish.candidates) {
     const auto held = held_by.find(device);
     const auto due = due_to.find(device);
@@ -260,7 +260,7 @@ void DeviceLeases::LeaveTicket(const Wish& wish, std::uint64_t arrival) {
   }
 }
 
-// The device's lock, and of one that is shared the file by which the jobs on it are counted.
+// Takes the device's lock, and for a shared device also the file by which the jobs on it are counted.
 tl::expected<void, std::string> DeviceLeases::Hold(const Wish& wish, const std::string& device) {
   const int folder = open_folder_.get();
   const auto failed = [&](int error) { return tl::unexpected(Failure("the lease of device " + device, error)); };
@@ -314,13 +314,13 @@ tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::Choose(c
   std::size_t free = 0;
   for (const WaitingJob& job : jobs) {
     for (const std::string& device : job.wish.candidates) {
-      // Alone and with enough of them, nobody needs to know more.
+      // A single job with enough free devices requires no further information.
       if (jobs.size() == 1 && !wish.devices.shared && free == wish.devices.count) break;
       if (devices.contains(device)) continue;
       auto holders = choice.HoldersOf(device);
       if (!holders && &job == &own) return cannot(std::move(holders.error()));
       if (!holders)
-        holders = DeviceHolders{{std::string()}, false};  // a name of somebody else's that leads to no lease
+        holders = DeviceHolders{{std::string()}, false};  // a name from another user's file that is not a lease
       if (holders->parties.empty()) ++free;
       devices.emplace(device, *std::move(holders));
     }
@@ -338,7 +338,7 @@ tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::Choose(c
       }
     }
     Shortage shortage{ShortageText(wish.devices, choice.held_by, due_to), true};
-    // A job that waited for itself, as two hosts of its own that are one machine, would do so for ever.
+    // A job must not wait for itself, which would last for ever: two of its hosts may be the same machine.
     for (const std::string& device : wish.devices.candidates) {
       const auto held = choice.held_by.find(device);
       if (held != choice.held_by.end() && !wish.job.empty() && held->second.Word("job") == wish.job)
@@ -369,7 +369,7 @@ void DeviceLeases::Withdraw() {
 
 void DeviceLeases::GiveUp() {
   Withdraw();
-  // inotify reports the close to waiting jobs: the lock must be released before.
+  // inotify reports the close to waiting jobs, so release the lock first.
   for (const UniqueFd& file : held_) ::flock(file.get(), LOCK_UN);
   held_.clear();
   open_folder_.reset();

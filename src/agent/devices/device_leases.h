@@ -1,9 +1,9 @@
-// Leases of devices among all musters of a host: one file per device, locked for as long as the lease is held, and one
-// per job that waits for some.
+// Device leases among all muster processes of a host: one file per device, locked as long as the lease is held, and one
+// file per waiting job.
 //
-// Knows files and locks; knows no plan and no vendor, and whose turn it is only from device_turns.h. A lock belongs to
-// this process alone and ends with it, however that ends, so nothing is ever cleaned up and a file that is left means
-// nothing. Everybody may use the folder: leases are an agreement among musters, not a fence (docs/devices.md).
+// Handles files and locks; independent of plans and device vendors. The order of jobs is decided by device_grants.h. A
+// lock belongs to this process alone and ends with it in every case, so nothing needs cleaning up and a remaining file
+// has no meaning. All users may use the folder: leases are cooperative, not enforced (docs/devices.md).
 #pragma once
 
 #include <cstdint>
@@ -18,38 +18,38 @@
 
 namespace muster {
 
-// `given` ($MUSTER_LEASES) if it is not empty; else muster-leases in the first of /run/lock and /tmp that is a folder
-// for everybody, so that all users of a host come to the same.
+// `given` ($MUSTER_LEASES) if it is not empty; else muster-leases in /run/lock or /tmp, the first that is a folder
+// writable by all users, so that all users of a host get the same one.
 std::string LeaseFolder(std::string_view given);
 
 class DeviceLeases {
  public:
   struct Wish {
     DeviceRequest devices;
-    std::string whose;  // for those who find them taken: one line of text
+    std::string whose;  // description for other users: one line
     std::string party;  // WaitingJob::party; without blanks
     std::string job;    // which job of the party; without blanks
   };
   struct Shortage {
-    std::string why;      // one sentence with those who hold what
-    bool passes = false;  // whether there may be enough of them later, without a change of the wish
+    std::string why;      // one sentence that names the holders
+    bool passes = false;  // whether the same wish may succeed later
   };
   using Taken = std::vector<std::size_t>;  // positions in the candidates, ascending
 
   explicit DeviceLeases(std::string folder) : folder_(std::move(folder)) {}
 
-  // All that are needed, held from now on, or none. A device that is due to a job that waits is none for others.
-  // Musters that choose at the same time choose one after the other; one that is kept waiting for that longer than
-  // `patience_ms` gives up.
+  // Takes all required devices, or none. Devices reserved for waiting jobs are not available.
+  // Processes choose one after the other; fails if the lock for choosing is not free within
+  // `patience_ms`.
   tl::expected<Taken, Shortage> Take(const Wish& wish, std::uint32_t patience_ms = 5'000);
-  // The same, and what there is not enough of is waited for from now on: this job keeps its place among those that
-  // wait, and whoever calls asks again once something has changed (lease_watch.h). Always with the same wish.
+  // The same, but if there are too few devices, this job waits in line from now on, and the caller has to call again
+  // after changes (lease_watch.h), always with the same wish.
   tl::expected<Taken, Shortage> TakeInTurn(const Wish& wish, std::uint32_t patience_ms = 5'000);
-  // Does not wait any more. What is held stays held.
+  // Stops waiting. Keeps held devices.
   void Withdraw();
 
   void GiveUp();
-  // Descriptors that are open for it.
+  // Number of descriptors that it has open.
   std::size_t held() const { return held_.size() + (open_folder_ ? 1 : 0) + (ticket_ ? 1 : 0); }
   const std::string& folder() const { return folder_; }
 
@@ -64,7 +64,7 @@ class DeviceLeases {
   std::string folder_;
   UniqueFd open_folder_;
   std::vector<UniqueFd> held_;
-  UniqueFd ticket_;  // the file by which it waits
+  UniqueFd ticket_;  // the locked file of the waiting job
   std::string ticket_name_;
 };
 

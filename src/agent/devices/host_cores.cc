@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A list of the kernel's; none where there is none.
+// Reads a number list of the kernel; empty if there is none.
 std::vector<std::uint32_t> ListIn(const std::string& path) {
   std::ifstream file(path);
   std::string text;
@@ -40,12 +40,12 @@ std::map<std::uint32_t, std::uint32_t> NodeOfCores(const std::string& root) {
   return node_of;
 }
 
-// In cores, from the two numbers of version 2 or the two files of version 1; nothing if there is no limit.
+// The quota in cores, from the two numbers of version 2 or the two files of version 1; nothing if there is no limit.
 std::optional<double> QuotaIn(const std::string& folder) {
   double quota = 0;
   double period = 0;
   std::ifstream both(folder + "/cpu.max");
-  if (!(both >> quota >> period)) {  // "max 100000" is no number either
+  if (!(both >> quota >> period)) {  // "max 100000" is not a number either
     std::ifstream of_quota(folder + "/cpu.cfs_quota_us");
     std::ifstream of_period(folder + "/cpu.cfs_period_us");
     if (!(of_quota >> quota) || !(of_period >> period)) return std::nullopt;
@@ -53,8 +53,8 @@ std::optional<double> QuotaIn(const std::string& folder) {
   return quota > 0 && period > 0 ? std::optional(quota / period) : std::nullopt;
 }
 
-// The folder at which a mount shows the group, by /proc/self/mountinfo (proc(5)); `wanted` is what the line says of the
-// file system. Empty if no mount does.
+// The folder at which a mount shows the group, by /proc/self/mountinfo (proc(5)); `wanted` is the file system in the
+// line. Empty if there is no such mount.
 std::string MountedAt(const std::string& mountinfo, std::string_view wanted, const std::string& group) {
   std::istringstream lines(mountinfo);
   for (std::string line; std::getline(lines, line);) {
@@ -76,7 +76,7 @@ std::string MountedAt(const std::string& mountinfo, std::string_view wanted, con
     fields >> unused >> unused >> unused >> shown >> point;
     if (shown == "/") return point + (group == "/" ? "" : group);
     if (group == shown || group.starts_with(shown + '/')) return point + group.substr(shown.size());
-    return point;  // a container's: what is shown there is its own
+    return point;  // in a container: the mount shows its own group
   }
   return {};
 }

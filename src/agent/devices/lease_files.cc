@@ -23,7 +23,7 @@ UniqueFd OnlyPlain(UniqueFd file) {
   return UniqueFd();
 }
 
-// Interrupts a system call that waits, for as long as it lives; flock(2) knows no time limit of its own.
+// Interrupts a blocking system call after a time, during its lifetime: flock(2) has no timeout.
 class Patience {
  public:
   explicit Patience(std::uint32_t ms) {
@@ -32,7 +32,7 @@ class Patience {
     ::sigaction(SIGALRM, &action, &before_);
     itimerval timer = {};
     timer.it_value = {ms / 1000, static_cast<suseconds_t>(ms % 1000) * 1000};
-    timer.it_interval = {0, 50'000};  // again, should the first come between two calls
+    timer.it_interval = {0, 50'000};  // repeated in case the first signal comes between two calls
     ::setitimer(ITIMER_REAL, &timer, nullptr);
   }
   ~Patience() {
@@ -51,19 +51,19 @@ class Patience {
 
 UniqueFd OpenLeaseFile(int folder, const std::string& name) {
   for (int tries = 0; tries < 16; ++tries) {
-    // Without O_CREAT first: of somebody else's file in a folder with the sticky bit it would be refused
+    // First without O_CREAT: in a folder with the sticky bit it would be refused for another user's file
     // (fs.protected_regular, proc_sys_fs(5)).
     UniqueFd file(::openat(folder, name.c_str(), O_RDWR | kFlags));
-    // Made by a user with a stricter mind: it can be locked all the same, and does not tell who we are.
+    // Created by a user with a stricter umask: can be locked, but this process cannot write its description.
     if (!file && errno == EACCES) file.reset(::openat(folder, name.c_str(), O_RDONLY | kFlags));
     if (!file && errno == ENOENT) {
       file.reset(::openat(folder, name.c_str(), O_RDWR | O_CREAT | O_EXCL | kFlags, 0666));
-      if (file) ::fchmod(file.get(), 0666);  // whatever the umask
+      if (file) ::fchmod(file.get(), 0666);  // independent of the umask
       if (!file && errno == EEXIST) continue;
     }
     if (!file) return file;
     struct stat status = {};
-    // Its owner removed it meanwhile: it has no name any more.
+    // Its owner has removed it in the meantime, so it has no name.
     if (::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 0) continue;
     return OnlyPlain(std::move(file));
   }

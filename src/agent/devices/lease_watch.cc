@@ -16,7 +16,7 @@ void LeaseWatch::Start(const std::string& folder, std::function<void()> look) {
   Stop();
   look_ = std::move(look);
   UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  // Only of files that were open for writing: those that are looked at are not.
+  // Only for files that were open for writing, so InspectLeaseFile raises no event.
   if (inotify && ::inotify_add_watch(inotify.get(), folder.c_str(), IN_CLOSE_WRITE | IN_ONLYDIR) >= 0) {
     boost::system::error_code error;
     changes_.assign(inotify.get(), error);
@@ -53,7 +53,7 @@ void LeaseWatch::Arm() {
   pause_.async_wait([this](const boost::system::error_code& error) {
     if (error || !look_) return;
     Arm();
-    const std::function<void()> look = look_;  // it may stop this
+    const std::function<void()> look = look_;  // a copy, since it may call Stop()
     look();
   });
 }

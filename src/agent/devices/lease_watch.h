@@ -1,8 +1,8 @@
 // Decides when to retry taking a lease: as soon as a lock file of the folder has been closed.
 //
-// Knows files and time; knows no leases. inotify(7) reports that a file was closed; if its holder was killed, shortly
-// before the lock is released. So each change is followed by further retries at growing intervals. Without inotify
-// there are only those.
+// Handles files and time; independent of leases. inotify(7) reports that a file was closed; if its holder was killed,
+// shortly before the lock is released. So each change is followed by further retries at growing intervals. Without
+// inotify there are only those.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ class LeaseWatch {
   LeaseWatch(const LeaseWatch&) = delete;
   LeaseWatch& operator=(const LeaseWatch&) = delete;
 
-  // Calls `look` from the loop, for the first time soon, until Stop(), which it may call.
+  // Calls `look` from the loop, first after a short pause, until Stop(), which it may call.
   void Start(const std::string& folder, std::function<void()> look);
   void Stop();
 
@@ -32,7 +32,7 @@ class LeaseWatch {
 
   static constexpr std::chrono::milliseconds kFirstPause{10};
   static constexpr std::chrono::milliseconds kLongestPause{1'000};
-  static constexpr std::chrono::milliseconds kPauseUntold{50};  // where the kernel tells nothing
+  static constexpr std::chrono::milliseconds kPauseUntold{50};  // without inotify
 
   void AwaitChanges();
   void Arm();

@@ -22,8 +22,8 @@ namespace {
 
 const char* OwnVariable(const char* name) { return std::getenv(name); }
 
-// "… of alice (uid 1000), since 2026-11-22 02:30:12 UTC". The name is what the caller's environment says: looking it
-// up could mean to wait for a network.
+// "… of alice (uid 1000), since 2026-11-22 02:30:12 UTC". The name comes from the environment: looking it up could wait
+// for a network.
 std::string Holder(const std::string& whose) {
   const char* name = OwnVariable("USER");
   const std::string user = name == nullptr || *name == '\0' ? fmt::format("uid {}", ::geteuid())
@@ -36,8 +36,8 @@ std::string Holder(const std::string& whose) {
   return fmt::format("{} of {}, since {}", whose, user, since);
 }
 
-// Positions in sight of the devices that may be taken, in the order in which they are tried; or why there are not
-// enough of them.
+// Positions of the devices that may be taken, in the order of preference; or why there are not
+// enough.
 tl::expected<std::vector<std::size_t>, std::string> Candidates(const AllocateResources& asked,
                                                                const VisibleDevices& sight) {
   std::vector<std::size_t> positions;
@@ -116,7 +116,7 @@ void ResourceAllocation::Give(const AllocateResources& asked) {
 }
 
 void ResourceAllocation::Take() {
-  constexpr std::uint32_t kBriefly = 100;  // for others that choose: there is a next look
+  constexpr std::uint32_t kBriefly = 100;  // ms, for other processes that are choosing: it is retried
   auto taken = patient_ ? leases_->TakeInTurn(wish_, kBriefly) : leases_->Take(wish_);
   if (taken) return GiveDevices(*taken);
   const std::size_t count = asked_.devices.size();

@@ -1,6 +1,6 @@
-// What of this host a job is given: devices, leased among all musters of the host, and processor cores.
+// Allocates resources of this host to a job: devices, leased among all muster processes of the host, and cores.
 //
-// Knows what was asked for and who finds out what there is; the arithmetic is in core_shares.h.
+// Combines requests with what the host has; core_shares.h computes the shares of cores.
 #pragma once
 
 #include <chrono>
@@ -22,18 +22,19 @@ namespace muster {
 class ResourceAllocation {
  public:
   struct Calls {
-    std::function<void(const ResourcesAllocated& given)> given;  // once, at once or from the loop
-    std::function<void(const DevicesAwaited& awaited)> awaited;  // once, before it, if devices are waited for
+    std::function<void(const ResourcesAllocated& given)> given;  // called once, directly or from the loop
+    std::function<void(const DevicesAwaited& awaited)> awaited;  // called at most once, before `given`, if it waits for
+                                                                 // devices
   };
   ResourceAllocation(boost::asio::io_context& io, Calls calls);
 
-  // Once. With an error nothing is held.
+  // Must be called once. After an error nothing is held.
   void Give(const AllocateResources& asked);
-  // Nothing is given any more that was not given yet.
+  // Stops waiting: nothing further is allocated.
   void StopWaiting();
-  // The last process has been reaped.
+  // Releases everything; called when the last process has been reaped.
   void GiveUp();
-  // Descriptors that are open for it.
+  // Number of descriptors that it has open.
   std::size_t held() const { return leases_ ? leases_->held() : 0; }
 
  private:
@@ -51,12 +52,12 @@ class ResourceAllocation {
   AllocateResources asked_;
   ResourcesAllocated given_;
   VisibleDevices sight_;
-  std::vector<std::size_t> candidates_;  // positions in sight
+  std::vector<std::size_t> candidates_;  // positions in sight_
   std::optional<DeviceLeases> leases_;
   DeviceLeases::Wish wish_;
   std::vector<std::optional<std::uint32_t>> node_of_device_;  // by the plan's number
   bool awaiting_ = false;
-  bool patient_ = false;  // it is waited for longer, if it has to be
+  bool patient_ = false;  // whether it may wait for devices
 };
 
 }  // namespace muster

@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-// The same but for the thread's number and how many there are.
+// Whether the threads are equal except for their numbers and counts.
 bool Alike(const ThreadState& a, const ThreadState& b) {
   return a.name == b.name && a.state == b.state && a.wait == b.wait && a.call == b.call && a.target == b.target &&
          a.frames == b.frames;
@@ -25,7 +25,7 @@ std::vector<StackFrame> Innermost(const std::vector<StackFrame>& frames, std::si
   return {frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-// Whose stack this is: by its number, or because a tool calls it the main one.
+// Whether a stack is of this thread: by number, or because a tool names it the main one.
 bool IsOf(const ThreadStack& stack, const KernelThread& thread, bool main) {
   return stack.tid == thread.tid || (stack.tid == 0 && main && stack.name == "MainThread");
 }
@@ -34,7 +34,7 @@ std::vector<ThreadState> ThreadsOf(const FoundProcess& found, std::size_t& frame
   std::vector<ThreadState> threads;
   std::vector<bool> used(found.stacks.size(), false);
   const auto add = [&](ThreadState thread) {
-    // The main thread is told by itself: it says where the process is.
+    // The main thread is always separate, since it shows where the process is.
     for (std::size_t i = 1; i < threads.size(); ++i) {
       if (!Alike(threads[i], thread)) continue;
       ++threads[i].alike;
@@ -82,7 +82,7 @@ std::string ThreadLine(const KernelThread& thread) {
   return line + '\n';
 }
 
-// Every line made safe and set in.
+// Every line made safe for a terminal and indented.
 std::string Indented(std::string_view text) {
   std::string lines;
   while (!text.empty()) {

@@ -1,6 +1,6 @@
-// What was found out about a process, put together: the bounded value that the head gets, and the whole of it as text.
+// Summarises the findings about a process: the bounded value that the head gets, and the whole as text.
 //
-// Pure: knows what the kernel and the tools said, asks neither.
+// Pure: works on the output of the kernel and tools.
 #pragma once
 
 #include <cstddef>
@@ -15,29 +15,29 @@
 
 namespace muster {
 
-// A system process as it was found.
+// The findings about one operating system process.
 struct FoundProcess {
   KernelProcess kernel;
-  std::uint64_t cpu_ns = 0;  // used within the window
-  std::string by;            // the tool whose stacks these are; empty: none
+  std::uint64_t cpu_ns = 0;  // used within the measurement window
+  std::string by;            // the tool that reported the stacks; empty: none
   std::vector<ThreadStack> stacks;
-  std::string output;  // what tools said, as they said it
+  std::string output;  // unchanged output of the tools
 };
 
-// What one ProcessDumped holds at most; the file has the rest.
+// Limits of one ProcessDumped; the file has everything.
 inline constexpr std::size_t kMostReportedProcesses = protocol_bounds::kDumpProcesses;
 inline constexpr std::size_t kMostReportedThreads =
-    protocol_bounds::kDumpThreads;  // of a system process, alike ones counted once
-inline constexpr std::size_t kMostReportedFrames = protocol_bounds::kDumpFrames;  // of a thread
+    protocol_bounds::kDumpThreads;  // per process, equal threads counted once
+inline constexpr std::size_t kMostReportedFrames = protocol_bounds::kDumpFrames;  // per thread
 inline constexpr std::size_t kMostFramesInAll = 256;
 
 std::vector<SystemProcessState> Summarize(const std::vector<FoundProcess>& found);
 
-// The file: a first line `title`, then everything, safe for a terminal.
+// The content of the file: a first line `title`, then everything, safe for a terminal.
 std::string DumpFileText(const std::string& title, const ProcessDumped& told, const std::vector<FoundProcess>& found);
 
-// In which order things at these places are looked at, if there is not time for all: one of each place before the
-// second of any, the rarest places first. Who hangs is who differs.
+// The order in which to inspect items if time may be short: one of each place before the second of any, the rarest
+// places first, because a hanging process usually differs from the others.
 std::vector<std::size_t> RarestFirst(const std::vector<std::string>& places);
 
 }  // namespace muster

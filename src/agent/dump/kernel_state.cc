@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include <dirent.h>
@@ -14,14 +12,15 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
+#include "base/values/parse_number.h"
 
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostText = 8U << 10;  // of a file
+constexpr std::size_t kMostText = 8U << 10;  // maximum bytes read from a file
 constexpr std::size_t kMostStackLines = 24;
 
-// Calls in which a process may be found for long. `about`: the first argument is a descriptor.
+// System calls in which processes often block. `about`: the first argument is a descriptor.
 struct Call {
   long number;
   std::string_view name;
@@ -109,15 +108,7 @@ std::string LinkTarget(const std::string& path) {
   return std::string(target.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
 }
 
-template <class Number>
-std::optional<Number> ParseNumber(std::string_view text, int base = 10) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-// The next word of a text separated by blanks; moves `text` behind it.
+// The next word of a text separated by blanks; moves `text` past it.
 std::string_view TakeWord(std::string_view& text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) text.remove_prefix(1);
   const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
@@ -138,7 +129,7 @@ std::vector<pid_t> ThreadsOf(pid_t pid) {
   return threads;
 }
 
-// Of /proc/PID/task/TID: nanoseconds on a processor, or what the coarser clock of the kernel's ticks says.
+// Processor time of /proc/PID/task/TID in nanoseconds, else from the coarser clock ticks.
 std::uint64_t ThreadCpuNs(const std::string& folder) {
   const std::string text = FileText(folder + "/schedstat");
   std::string_view rest = text;
@@ -192,13 +183,13 @@ KernelThread LookAtThread(pid_t pid, pid_t tid) {
 
 std::vector<KernelProcess> ProcessTree(pid_t root) {
   std::vector<KernelProcess> tree;
-  std::vector<std::pair<pid_t, pid_t>> open = {{root, 0}};  // with the parent; the next one last
+  std::vector<std::pair<pid_t, pid_t>> open = {{root, 0}};  // with the parent; the next one is last
   while (!open.empty() && tree.size() < kMostKernelProcesses) {
     const auto [pid, parent] = open.back();
     open.pop_back();
     const auto identity = Identify(pid);
     const auto stat = ParseStat(FileText("/proc/" + std::to_string(pid) + "/stat"));
-    // It may have gone, and its number to somebody else.
+    // It may have exited, and another process may have its pid.
     if (!identity || !stat || (parent != 0 && stat->parent != parent)) continue;
     KernelProcess process;
     process.identity = *identity;
@@ -263,7 +254,7 @@ std::optional<StatText> ParseStat(std::string_view text) {
   if (state.size() != 1 || !parent) return std::nullopt;
   stat.state = state.front();
   stat.parent = *parent;
-  // Fields 14 and 15, after the parent, which is field 4.
+  // Fields 14 and 15; the parent is field 4.
   for (int field = 5; field < 14; ++field) TakeWord(rest);
   for (int i = 0; i < 2; ++i) stat.cpu_ticks += ParseNumber<std::uint64_t>(TakeWord(rest)).value_or(0);
   return stat;

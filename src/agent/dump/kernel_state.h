@@ -1,8 +1,8 @@
-// What the kernel shows of a process and those below it: state, wait channel, system call, kernel stack and processor
-// time of each thread (proc(5)).
+// Kernel data about a process and its descendants: state, wait channel, system call, kernel stack and processor time of
+// each thread (proc(5)).
 //
-// Knows /proc; asks only for what the kernel answers without waiting for the process (so neither its memory map nor
-// its command line, which a process stuck in the kernel can hold up for ever), and signals nobody.
+// Reads /proc; uses only files that the kernel serves without waiting for the process (neither its memory map nor its
+// command line, which a process stuck in the kernel can block for ever), and sends no signals.
 #pragma once
 
 #include <cstddef>
@@ -22,34 +22,34 @@ struct KernelThread {
   pid_t tid = 0;
   std::string name;
   char state = '?';    // as in /proc/PID/stat: 'R', 'S', 'D', 'T', 't', 'Z', …
-  std::string wait;    // the wait channel; empty: none, or not to be seen
-  std::string call;    // "read", "232" for a call that has no name here; empty: none, or not to be seen
-  std::string target;  // what the call's descriptor leads to: "pipe:[4711]", "/data/7.bin"; empty: not about one
-  std::vector<std::string> stack;  // the kernel's, for who may see it
+  std::string wait;    // the wait channel; empty: none, or not visible
+  std::string call;    // "read", or "232" for a call without a name here; empty: none, or not visible
+  std::string target;  // target of the call's descriptor: "pipe:[4711]", "/data/7.bin"; empty: the call has none
+  std::vector<std::string> stack;  // the kernel stack, if permitted
 };
 
 struct KernelProcess {
   ProcessIdentity identity;
   pid_t parent = 0;
   std::string name;
-  bool python = false;       // the program is a Python interpreter, by the name of its file
-  std::uint64_t cpu_ns = 0;  // processor time of its threads that live
+  bool python = false;       // whether the program is a Python interpreter, by its file name
+  std::uint64_t cpu_ns = 0;  // processor time of its running threads
   std::size_t threads_seen = 0;
-  std::vector<KernelThread> threads;  // the main one first; at most kMostKernelThreads
+  std::vector<KernelThread> threads;  // the main thread first; at most kMostKernelThreads
 };
 
-inline constexpr std::size_t kMostKernelProcesses = 16;  // of one process and those below it
+inline constexpr std::size_t kMostKernelProcesses = 16;  // of one process and its descendants
 inline constexpr std::size_t kMostKernelThreads = 64;
 
-// The process and those below it, each after its parent, with their processor time, but without their threads.
+// The process and its descendants, each after its parent, with their processor time, but without their threads.
 std::vector<KernelProcess> ProcessTree(pid_t root);
-// Adds the threads, and takes the processor time anew.
+// Adds the threads, and updates the processor time.
 void ReadThreadStates(KernelProcess& process);
 
-// The word for a thread's state; empty for one that has none.
+// The word for a thread's state; empty if unknown.
 std::string_view ThreadStateName(char state);
 
-// --- the files' texts ---
+// --- texts of files in /proc ---
 
 struct StatText {
   std::string name;
@@ -62,13 +62,13 @@ std::optional<StatText> ParseStat(std::string_view text);
 
 struct SyscallText {
   std::string call;
-  std::optional<int> descriptor;  // the call's first argument, for calls where that is one
+  std::optional<int> descriptor;  // the call's first argument, if it is a descriptor
 };
 // /proc/PID/syscall: "0 0x3 0x7f…", "running", "-1 0x… 0x…".
 SyscallText ParseSyscall(std::string_view text);
 
-// "pipe:[4711]" is "pipe", "anon_inode:[eventpoll]" is "eventpoll"; the rest stays. What is alike in different
-// processes is the same then.
+// "pipe:[4711]" becomes "pipe", "anon_inode:[eventpoll]" becomes "eventpoll"; other texts remain. So equal kinds in
+// different processes have equal texts.
 std::string TargetKind(std::string_view target);
 
 }  // namespace muster

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kEllipsis = "…";
 
-// The next line without its newline; moves `text` behind it.
+// The next line without its newline; moves `text` past it.
 std::string_view TakeLine(std::string_view& text) {
   const std::size_t end = text.find('\n');
   std::string_view line = text.substr(0, end);
@@ -28,7 +28,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// The number at the beginning of the text, if it has one.
+// The number at the beginning of the text, if any.
 std::optional<std::uint32_t> NumberAt(std::string_view text) {
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -43,7 +43,7 @@ std::int32_t ThreadNumberAt(std::string_view text) {
              : 0;
 }
 
-// What stands between the first and the last quotation mark.
+// The text between the first and the last quotation mark.
 std::string QuotedName(std::string_view line) {
   const std::size_t open = line.find('"');
   const std::size_t close = line.rfind('"');
@@ -51,7 +51,7 @@ std::string QuotedName(std::string_view line) {
   return CutText(line.substr(open + 1, close - open - 1), kMostStackName);
 }
 
-// "train.py:41" into a file and a line; a text without a number is a file alone.
+// Splits "train.py:41" into a file and a line; a text without a number is a file alone.
 void SetPlace(StackFrame& frame, std::string_view place) {
   const std::size_t colon = place.rfind(':');
   if (colon != std::string_view::npos && colon + 1 < place.size()) {
@@ -65,7 +65,7 @@ void SetPlace(StackFrame& frame, std::string_view place) {
   frame.file = CutText(place, kMostStackName, true);
 }
 
-// "    wait (threading.py:302)"; names of Python's functions hold no blank before a bracket, paths may.
+// "    wait (threading.py:302)"; names of Python functions contain no blank before a bracket, paths may.
 std::optional<StackFrame> PySpyFrame(std::string_view line) {
   if (!line.starts_with("    ") || line.starts_with("     ") || !line.ends_with(')')) return std::nullopt;
   line.remove_prefix(4);
@@ -77,7 +77,7 @@ std::optional<StackFrame> PySpyFrame(std::string_view line) {
   return frame;
 }
 
-// The place of the bracket that the closing one at `close` belongs to.
+// The position of the bracket that matches the closing one at `close`.
 std::size_t OpeningOf(std::string_view text, std::size_t close) {
   int depth = 0;
   for (std::size_t at = close + 1; at-- > 0;) {
@@ -114,7 +114,7 @@ std::optional<StackFrame> GdbFrame(std::string_view line) {
   return frame;
 }
 
-// `Thread` begins a thread, `Frame` makes a frame of any other line or nothing.
+// `Thread` begins a thread, `Frame` parses any other line into a frame or nothing.
 template <class Thread, class Frame>
 std::vector<ThreadStack> ParseStacks(std::string_view text, Thread thread, Frame frame) {
   std::vector<ThreadStack> stacks;
@@ -155,8 +155,8 @@ std::string WithoutCommandLine(std::string_view py_spy) {
     kept += before.substr(0, before.size() - rest.size());
   }
   if (rest.empty()) return kept;
-  // Arguments can hold line breaks, and what looks like the line that follows them: the last such line is the true one,
-  // as no line of a stack begins like it.
+  // Arguments can contain line breaks, and text that looks like the next line: the last such line is the real one, as
+  // no line of a stack begins like it.
   constexpr std::string_view kNext = "\nPython v";
   const std::size_t next = rest.rfind(kNext);
   const std::size_t colon = std::min(rest.find(':'), rest.find('\n'));
@@ -170,7 +170,7 @@ std::vector<ThreadStack> ParsePySpy(std::string_view text) {
     if (!line.starts_with("Thread ")) return std::nullopt;
     line.remove_prefix(7);
     ThreadStack begun;
-    // Without the kernel's number there is that of the threads' library, "0x7F3A…".
+    // Without the kernel's number there is that of the thread library, "0x7F3A…".
     if (!line.starts_with("0x") && !line.starts_with("0X")) begun.tid = ThreadNumberAt(line);
     begun.name = QuotedName(line);
     return begun;

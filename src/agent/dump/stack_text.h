@@ -1,7 +1,7 @@
-// What tools that show stacks print, as values: py-spy's "dump" and gdb's "thread apply all bt".
+// Parses the output of stack tools: py-spy's "dump" and gdb's "thread apply all bt".
 //
-// Knows texts; runs nothing. They come from foreign programs that looked into foreign processes: whatever the bytes,
-// what comes out is bounded, and what is not understood is left out.
+// Pure. The output comes from foreign programs that inspected foreign processes: for any bytes the result is bounded,
+// and lines that are not understood are omitted.
 #pragma once
 
 #include <cstddef>
@@ -15,34 +15,35 @@
 namespace muster {
 
 inline constexpr std::size_t kMostStackThreads = 256;
-inline constexpr std::size_t kMostStackFrames = 64;  // of a thread, the innermost ones
+inline constexpr std::size_t kMostStackFrames = 64;  // per thread, the innermost ones
 inline constexpr std::size_t kMostStackName = 160;   // bytes of a function or file
 
 struct ThreadStack {
-  std::int32_t tid = 0;  // the kernel's number; 0: the tool did not say
+  std::int32_t tid = 0;  // the kernel's number; 0: unknown
   std::string name;
-  std::vector<StackFrame> frames;  // the innermost first
+  std::vector<StackFrame> frames;  // innermost first
 
   bool operator==(const ThreadStack&) const = default;
 };
 
-// Of py-spy 0.3 and later: `Thread 4711 (idle): "MainThread"` and lines `    wait (threading.py:302)`.
+// Output of py-spy 0.3 and later: `Thread 4711 (idle): "MainThread"` and lines `    wait (threading.py:302)`.
 std::vector<ThreadStack> ParsePySpy(std::string_view text);
 
-// Of gdb 7 and later: `Thread 1 (Thread 0x7f… (LWP 4711) "name"):` and lines `#0  0x… in read (…) at read.c:26`.
+// Output of gdb 7 and later: `Thread 1 (Thread 0x7f… (LWP 4711) "name"):` and lines `#0  0x… in read (…) at read.c:26`.
 std::vector<ThreadStack> ParseGdb(std::string_view text);
 
-// py-spy's text without the command line of the process, whose arguments may be secrets: it is told first, and may be
-// of several lines.
+// py-spy's output without the command line of the process, whose arguments may be secrets: it comes first, and may span
+// several lines.
 std::string WithoutCommandLine(std::string_view py_spy);
 
-// The line in which a tool says that the kernel allowed no look into the process; empty if none does.
+// The line in which a tool reports that the kernel denied access to the process; empty if there is none.
 std::string RefusalIn(std::string_view text);
 
 // The last line that is not blank, at most kMostStackName bytes of it.
 std::string LastWords(std::string_view text);
 
-// At most `most` bytes of the text's beginning, or with `end` of its end, cut between characters of UTF-8 with "…".
+// At most `most` bytes from the beginning of the text, or with `end` from its end, cut between UTF-8 characters, with
+// "…".
 std::string CutText(std::string_view text, std::size_t most, bool end = false);
 
 }  // namespace muster

@@ -20,10 +20,10 @@
 namespace muster {
 namespace {
 
-// Where the shell finds the account. Above what scripts number themselves.
+// The descriptor to which the shell writes its output for the agent. Above the numbers that scripts usually use.
 constexpr int kOutputDescriptor = 198;
 
-// The marks of the account. A variable has a '='.
+// Markers in the output. A variable contains '='.
 constexpr std::string_view kStepsFollow = "steps";
 constexpr std::string_view kStep = "step";
 constexpr std::string_view kNoModules = "no-modules";
@@ -31,11 +31,11 @@ constexpr std::string_view kNoConda = "no-conda";
 constexpr std::string_view kVariablesFollow = "variables";
 constexpr std::string_view kWhole = "whole";
 
-// Arguments: kind and name of each step. It is one text for all activations.
+// Arguments: kind and name of each step. The text is the same for all activations.
 //
-// Everything is done at the top level and without arguments, because files that are sourced look at theirs and declare
-// variables. Only what the shell itself can do is used to tell variables: a program would start with what was sourced,
-// and might not. Exported names are taken, as they are all that reaches a process.
+// Everything runs at the top level and without arguments, because sourced files read theirs and declare variables. Only
+// shell builtins are used to output variables: a program would start with the sourced environment, and might fail. Only
+// exported names are read, because nothing else reaches a process.
 constexpr const char* kScript = R"bash(
 muster_activation_steps=("$@")
 set --
@@ -97,7 +97,7 @@ muster_activation_variables
 muster_activation_tell whole
 )bash";
 
-// Nothing that others have set up is read: no profile, no $BASH_ENV, no exported functions (-p).
+// No profile, no $BASH_ENV and no exported functions are read (-p).
 std::vector<std::string> CommandLine(const std::string& shell, const std::vector<ActivationStep>& steps) {
   std::vector<std::string> line = {shell, "--noprofile", "--norc", "-p", "-c", kScript, "muster-activation"};
   for (const ActivationStep& step : steps) {
@@ -107,7 +107,7 @@ std::vector<std::string> CommandLine(const std::string& shell, const std::vector
   return line;
 }
 
-// Every shell, or every step into another folder, makes them different.
+// Variables that differ in every shell or after every change of directory.
 bool IsTheShells(std::string_view name) {
   constexpr std::array<std::string_view, 4> kNames = {"PWD", "OLDPWD", "SHLVL", "_"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
@@ -121,7 +121,7 @@ std::string ErrorText(ActivationOutput::End end, const ProcessExited& event) {
   using End = ActivationOutput::End;
   switch (end) {
     case End::kWhole:
-      return !event.signalled && event.code == 0 ? "" : "the shell could not end: " + EndText(event);
+      return !event.signalled && event.code == 0 ? "" : "the shell failed after the last step: " + EndText(event);
     case End::kNoModules:
       return "there are no environment modules here: no $MODULESHOME/init/bash, /etc/profile.d/modules.sh or "
              "/etc/profile.d/lmod.sh makes a function `module`";
@@ -129,7 +129,7 @@ std::string ErrorText(ActivationOutput::End end, const ProcessExited& event) {
       return "there is no conda here: neither $CONDA_EXE nor a conda on the PATH has a hook for shells";
     case End::kInStep:
       if (event.signalled || event.code != 0) return EndText(event);
-      return "it left the shell, with exit code 0";
+      return "it exited the shell with exit code 0";
     case End::kOutsideStep:
       return fmt::format("the environment could not be read, it may be larger than {} MiB: {}",
                          HostActivation::kMostOutputBytes >> 21, EndText(event));
@@ -137,7 +137,7 @@ std::string ErrorText(ActivationOutput::End end, const ProcessExited& event) {
   return {};
 }
 
-// What the head takes.
+// Whether the message is within the limits of the protocol.
 bool Fits(const HostActivated& told) {
   std::size_t bytes = 0;
   for (const auto& [name, value] : told.set) bytes += name.size() + value.size();
@@ -211,7 +211,7 @@ void HostActivation::Begin(const Activate& command, const FileBelow& log, const 
     HostActivated told;
     told.error = fmt::format("bash cannot be started: {}", SpawnErrorText(started.error()));
     // Not before Begin() has returned, as with every other answer.
-    boost::asio::post(io_, [this, told = std::move(told)]() mutable { Tell(std::move(told)); });
+    boost::asio::post(io_, [this, told = std::move(told)]() mutable { Report(std::move(told)); });
     return;
   }
   deadline_.expires_after(within_);
@@ -256,17 +256,17 @@ void HostActivation::OnExited(const ProcessExited& event) {
       late_ ? fmt::format("it took longer than {}", DurationText(static_cast<double>(within_.count()) / 1000))
             : ErrorText(account.end, event);
   if (account.told.error.empty() && !Fits(account.told)) {
-    account.told.error = fmt::format("what it changes in the environment is more than {} KiB, or {} variables",
+    account.told.error = fmt::format("its changes of the environment exceed {} KiB or {} variables",
                                      protocol_bounds::kEnvironment >> 10, protocol_bounds::kVariables);
   }
   if (!account.told.error.empty()) {
     account.told.set.clear();
     account.told.unset.clear();
   }
-  Tell(std::move(account.told));
+  Report(std::move(account.told));
 }
 
-void HostActivation::Tell(HostActivated told) {
+void HostActivation::Report(HostActivated told) {
   told.took_ms = (MonotonicNowNs() - began_at_) / 1'000'000;
   done_(std::move(told));
 }

@@ -1,9 +1,9 @@
-// Activating a host: one shell does the steps of an activation, and what they changed in its environment is told.
+// Activates a host: one shell executes the steps of an activation, and the changes of its environment are reported.
 //
-// Knows bash, processes and the clock; knows no protocol frames and no policy. What is sourced is the user's own code
-// and may do anything: it is a process like any other, with a group of its own and a deadline, nothing of it is waited
-// for longer than that, and what it leaves in its environment is bounded and read as untrusted bytes. Nothing of a
-// recipe is part of the shell's program: kinds and names are its arguments.
+// Handles bash, processes and the clock; independent of protocol frames and policy. Sourced files are the user's code
+// and may do anything: the shell is a process like any other, with a group of its own and a deadline that limits every
+// wait, and its environment is bounded and read as untrusted bytes. No text of a recipe is part of the shell's program:
+// kinds and names are its arguments.
 #pragma once
 
 #include <chrono>
@@ -23,12 +23,12 @@
 
 namespace muster {
 
-// What the shell has told by its end, read into `told.set`, `told.unset` and `told.failed_step`. Entries end with a
-// zero byte: variables as they were, a mark for each step that was begun, variables as they are. Variables in which
-// every shell differs (PWD, OLDPWD, SHLVL, _) are left out.
+// Parses the shell's output into `told.set`, `told.unset` and `told.failed_step`. Entries end with a zero byte:
+// variables before, a marker for each step that was begun, variables after. Variables that differ in every shell (PWD,
+// OLDPWD, SHLVL, _) are omitted.
 struct ActivationOutput {
   enum class End : std::uint8_t {
-    kWhole,        // all there is to tell
+    kWhole,        // complete output
     kInStep,       // in step `told.failed_step`
     kNoModules,    // the same: there is no function `module`
     kNoConda,      // the same: there is no function `conda`
@@ -41,7 +41,7 @@ ActivationOutput ParseActivationOutput(std::string_view bytes);
 
 class HostActivation {
  public:
-  // Environment before and after, together.
+  // For the environment before and after together.
   static constexpr std::size_t kMostOutputBytes = 8U << 20;
 
   using Done = std::function<void(HostActivated)>;
@@ -51,17 +51,17 @@ class HostActivation {
   HostActivation(const HostActivation&) = delete;
   HostActivation& operator=(const HostActivation&) = delete;
 
-  // At most once. The variables of `command` are sound; `log` is its log_path below the run directory.
+  // Must be called at most once. The variables of `command` are valid; `log` is its log_path below the run directory.
   void Begin(const Activate& command, const FileBelow& log, const ResourceLimit& descriptors);
   bool begun() const { return begun_; }
-  // Ends the shell and its group.
+  // Kills the shell and its group.
   void Kill();
 
-  // Of the shell, as in ChildSet.
+  // For the shell, as in ChildSet.
   bool Owns(pid_t pid) const { return shell_.Owns(pid); }
   bool Ended(pid_t pid) { return shell_.Ended(pid); }
   bool empty() const { return shell_.empty(); }
-  // Forgets the shell, to be ended by other means.
+  // Forgets the shell, to be killed by other means.
   void Abandon();
 
  private:
@@ -70,7 +70,7 @@ class HostActivation {
 
   tl::expected<void, SpawnError> Start(const Activate& command, const FileBelow& log, const ResourceLimit& descriptors);
   void OnExited(const ProcessExited& event);
-  void Tell(HostActivated told);
+  void Report(HostActivated told);
 
   boost::asio::io_context& io_;
   Done done_;

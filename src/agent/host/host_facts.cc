@@ -34,7 +34,7 @@ std::string FirstLine(const std::string& path) {
   return line;
 }
 
-// What stands behind `name` and '=' in a file of such lines, without quotes; empty if no line has it.
+// The value of `name` in a file of NAME=VALUE lines, without quotes; empty if there is none.
 std::string Assigned(const std::string& path, std::string_view name) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -57,8 +57,8 @@ std::uint64_t MemoryBytes(const std::string& root) {
   return 0;
 }
 
-// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6 22:20:39 UTC 2023": the first word of digits
-// and dots only.
+// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6 22:20:39 UTC 2023": the first word that
+// consists of digits and dots.
 std::string NvidiaVersion(const std::string& line) {
   std::istringstream words(line);
   for (std::string word; words >> word;) {
@@ -115,7 +115,7 @@ bool IsAskedFor(std::string_view name, const std::vector<std::string>& variables
   });
 }
 
-// statfs(2), and for those that are not in the kernel their own sources.
+// Numbers from statfs(2), and from the sources of file systems outside the kernel.
 std::string KindOfFileSystem(std::uint64_t magic) {
   using Known = std::pair<std::uint64_t, const char*>;
   constexpr std::array<Known, 15> kKnown = {{{0xef53, "ext4"},
@@ -166,7 +166,7 @@ HostFacts ReadHostFacts(const std::vector<std::string>& variables, const std::ve
 std::map<std::string, std::string> ReadDrivers(const std::string& root) {
   std::map<std::string, std::string> drivers;
   const auto add = [&drivers](const char* kind, const std::string& version) {
-    if (!version.empty()) drivers.emplace(kind, version);  // the first one that is known counts
+    if (!version.empty()) drivers.emplace(kind, version);  // the first known version is used
   };
   add("cuda", NvidiaVersion(FirstLine(root + "proc/driver/nvidia/version")));
   add("cuda", FirstLine(root + "sys/module/nvidia/version"));

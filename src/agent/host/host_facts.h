@@ -1,7 +1,7 @@
-// What a host is like, read from its files: system, drivers, limits, file systems, programs.
+// Reads the properties of a host from files: system, drivers, limits, file systems, programs.
 //
-// Knows /proc, /sys, /etc and where vendors put the version of a driver; starts no program, loads no library and judges
-// nothing. What is not there to be read stays empty. Folders may lie on file systems that do not answer: whoever calls
+// Reads /proc, /sys, /etc and the places where vendors store driver versions; starts no program, loads no library and
+// evaluates nothing. Unreadable properties stay empty. Folders may be on file systems that do not respond: the caller
 // must be able to wait for ever (agent/host/host_inspection.h).
 #pragma once
 
@@ -15,16 +15,16 @@
 
 namespace muster {
 
-// All but disks, programs and pythons, and what of drivers lies in ordinary folders: none of this waits for a disk.
+// Everything except disks, programs, Pythons, and driver versions in ordinary folders: none of this waits for a disk.
 // `root` ends with a slash. `environment` is "NAME=value", `variables` NAME or PREFIX*.
 HostFacts ReadHostFacts(const std::vector<std::string>& variables, const std::vector<std::string>& environment,
                         const std::string& root = "/");
 
-// By kind of device: /proc/driver/nvidia/version, or the version of the kernel module for cuda; that of amdgpu for hip;
-// for ascend the version.info of the folder that /etc/ascend_install.info names, /usr/local/Ascend by default.
+// Driver versions by kind of device. cuda: /proc/driver/nvidia/version, or the version of the kernel module; hip: that
+// of amdgpu; ascend: version.info in the folder named by /etc/ascend_install.info, /usr/local/Ascend by default.
 std::map<std::string, std::string> ReadDrivers(const std::string& root = "/");
 
-// The file system of the place. A folder that is not there yet will lie where the nearest one above it does.
+// The file system of the place. For a missing folder, that of its nearest existing parent.
 DiskFact CheckDisk(const FolderQuery& place);
 
 // As a start in `cwd` would find it.

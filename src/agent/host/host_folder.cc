@@ -22,9 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is brought as it grows.
+// Folders whose files are sent while they grow.
 constexpr std::array<std::string_view, 2> kGrowing = {"logs/", "metrics/"};
-// What is brought to the head; what else a process writes below the run directory is its own, and stays.
+// Folders that are sent to the head; other files that a process writes below the run directory stay on the host.
 constexpr std::array<std::string_view, 5> kBrought = {"logs", "errors", "context", "dumps", "metrics"};
 
 std::string Refused(const std::string& path, int error) { return Quoted(path) + ": " + std::strerror(error); }
@@ -56,7 +56,7 @@ HostFolder::HostFolder(boost::asio::io_context& io, RunFolder& run_folder, Ends 
     : io_(io), ends_(std::move(ends)), run_folder_(run_folder), watch_(io.get_executor()), batch_(io.get_executor()) {}
 
 std::string HostFolder::Open(const std::string& path, const std::string& run_id) {
-  if (!fs::path(path).is_absolute()) return "no path of a run directory: " + Quoted(path);
+  if (!fs::path(path).is_absolute()) return "not an absolute path of a run directory: " + Quoted(path);
   if (RunFolder there; there.Open(path, RunFolder::Owner::kAnyIfRoot).empty()) {
     std::uint64_t size = 0;
     const UniqueFd probe = OpenForReading(there.directory(), "probe", size);
@@ -67,7 +67,7 @@ std::string HostFolder::Open(const std::string& path, const std::string& run_id)
   }
   if (const std::string why = Make(path); !why.empty()) {
     RemoveAbove();
-    return "the run directory cannot be made: " + why;
+    return "the run directory cannot be created: " + why;
   }
   made_ = true;
   for (const std::string_view folder : kBrought) ::mkdirat(directory(), std::string(folder).c_str(), 0700);
@@ -109,7 +109,7 @@ std::string HostFolder::Make(const std::string& path) {
 
 std::string HostFolder::Put(const PlaceFile& file) {
   if (!made()) return {};
-  if (PartsBelow(file.path).empty()) return "no path below the run directory: " + Quoted(file.path);
+  if (PartsBelow(file.path).empty()) return "not a path below the run directory: " + Quoted(file.path);
   MakeFoldersAbove(file.path);
   const int how = file.offset == 0 ? O_CREAT | O_TRUNC : 0;
   const UniqueFd to = OpenBelow(directory(), file.path, O_WRONLY | how, 0600);
@@ -158,7 +158,7 @@ std::string HostFolder::Relative(const std::string& path) const {
   return file.directory < 0 || PartsBelow(file.path).empty() ? std::string() : std::move(file.path);
 }
 
-// --- what is written -------------------------------------------------------------------------------
+// --- files that grow -------------------------------------------------------------------------------
 
 void HostFolder::Began(const std::string& log, bool limited) {
   const std::string file = Relative(log);
@@ -228,7 +228,7 @@ bool HostFolder::SendNext(const std::string& file) {
   const UniqueFd from = OpenForReading(directory(), file, size);
   if (!from) return false;
   std::uint64_t& sent = sent_[file];
-  if (sent > size) sent = 0;  // it is another one
+  if (sent > size) sent = 0;  // it was replaced
   FileBytes bytes{file, sent, Read(from.get(), sent, std::min<std::uint64_t>(kChunk, size - sent)), false};
   sent += bytes.content.size();
   const bool more = sent < size && !bytes.content.empty();
@@ -265,8 +265,8 @@ void HostFolder::Remove() {
   const std::string top = FileBelow{directory(), {}}.ThroughDescriptor();
   for (const auto& [file, bytes] : sent_) ::unlinkat(directory(), file.c_str(), 0);
   for (const std::string& file : put_) ::unlinkat(directory(), file.c_str(), 0);
-  fs::remove_all(top + "/python", ignored);  // with what Python added to what was put there
-  // Deepest first; a folder that still holds something stays, and all above it.
+  fs::remove_all(top + "/python", ignored);  // including files that Python added
+  // Deepest first; a folder that is not empty stays, and all its parents.
   std::vector<std::string> folders;
   for (fs::recursive_directory_iterator it(top, ignored), end; !ignored && it != end; it.increment(ignored)) {
     std::error_code unknown;

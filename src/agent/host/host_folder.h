@@ -1,9 +1,9 @@
-// The run directory on a host that does not see the head's: made under the same path, given the files that processes
-// are to find there, and what processes write there brought to the head, as they write it.
+// The run directory on a host that does not share the head's: created under the same path, filled with the files that
+// processes need, and copied to the head while processes write to it.
 //
-// Knows files and folders, no process. Logs and metrics go to the head as they grow (inotify(7); nothing is polled),
-// everything else at the end; of a process that has ended the last 64 KiB of its log go at once. Who writes is never
-// waited for, and the files stay until the head says that it has them.
+// Handles files and folders, no processes. Logs and metrics are sent to the head as they grow (inotify(7), without
+// polling), all other files at the end; after the exit of a process the last 64 KiB of its log are sent at once.
+// Writing processes are never blocked, and the files stay until the head confirms that it has stored them.
 #pragma once
 
 #include <chrono>
@@ -31,37 +31,38 @@ class HostFolder {
   static constexpr std::size_t kTail = 64U << 10;
   static constexpr std::size_t kChunk = 256U << 10;
   static_assert(kTail <= kMostFilePart && kChunk <= kMostFilePart);
-  // What is written within this time goes together.
+  // Writes within this time are sent together.
   static constexpr std::chrono::milliseconds kBatch{50};
 
   struct Ends {
     std::function<void(const FileBytes&)> send;
-    // Calls back once everything that was sent is on its way.
+    // Calls back once everything that was sent has been written to the connection.
     std::function<void(std::function<void()>)> when_sent;
   };
-  // `run_folder`, which must outlive it, is the run directory once that is open.
+  // `run_folder`, which must outlive this object, becomes the run directory when it is opened.
   HostFolder(boost::asio::io_context& io, RunFolder& run_folder, Ends ends);
 
-  // Looks whether the head's folder is there, by its file `probe` with the run's id in it; makes one if not. Empty, or
-  // why there is none.
+  // Checks whether the head's folder is visible, by its file `probe` with the run's id; creates a folder if not.
+  // Returns an error text, empty on success.
   std::string Open(const std::string& path, const std::string& run_id);
-  // Whether it was made here: else nothing of it is the agent's affair, and none of the following does anything.
+  // Whether the folder was created here. If not, the agent is not responsible for it, and the functions below do
+  // nothing.
   bool made() const { return made_; }
 
-  // Empty, or why it cannot be.
+  // Writes a file. Returns an error text, empty on success.
   std::string Put(const PlaceFile& file);
-  // A file that will be made there, by its absolute path, in a folder that is made for it.
+  // Announces a file that will be created, by its absolute path, and creates its folder.
   void Expect(const std::string& file);
 
-  // An attempt with that log is about to be started, whether it can be or not.
+  // Announces an attempt with that log, before its start is tried.
   void ExpectAttempt(const std::string& log);
-  // Its log grows from here on; one that loses its beginning goes to the head at the end, as a whole.
+  // The log grows from now on; a `limited` log, whose beginning may be dropped, is sent as a whole at the end.
   void Began(const std::string& log, bool limited);
   void Ended(const std::string& log);
 
-  // Everything that is not with the head yet; then `done`, from the loop. Nobody writes any more.
+  // Sends everything that the head does not have yet; then calls `done` from the loop. No process may be writing.
   void SendAll(std::function<void()> done);
-  // Takes away what the head has, and the folders that are empty then.
+  // Removes the files that the head has, and folders that have become empty.
   void Remove();
 
  private:
@@ -69,16 +70,16 @@ class HostFolder {
                                                   boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
 
   void RemoveAbove();
-  // Below the folder, of an absolute path; empty if it is not there.
+  // The path relative to the folder; empty if the absolute path is not below it.
   std::string Relative(const std::string& path) const;
   void MakeFoldersAbove(const std::string& relative);
-  // Makes the folder itself. Empty, or why it cannot be.
+  // Creates the folder itself. Returns an error text, empty on success.
   std::string Make(const std::string& path);
   int directory() const { return run_folder_.directory(); }
   void AwaitWrites();
   void OnWrites();
   void Pump();
-  // Of this file what comes next; true if there is more.
+  // Sends the next part of this file; true if there is more.
   bool SendNext(const std::string& file);
 
   boost::asio::io_context& io_;
@@ -87,7 +88,7 @@ class HostFolder {
   WatchedFd watch_;
   Timer batch_;
   bool made_ = false;
-  std::vector<std::string> made_above_;  // folders that were made for it
+  std::vector<std::string> made_above_;  // created parent folders
   std::set<std::string> put_;            // relative paths, here and below
   CollectedFiles brought_;
   std::set<std::string> limited_;

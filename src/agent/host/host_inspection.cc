@@ -25,13 +25,13 @@ namespace {
 
 constexpr std::uint32_t kLooker = 0;
 
-// What a Python prints is found between whatever its start-up files print.
+// Separates the output of our script from that of Python start-up files.
 constexpr std::string_view kMark = "muster-python\t";
 constexpr std::string_view kVersion = "version";
 constexpr std::string_view kPackage = "package";
 constexpr std::string_view kEndOfList = "whole";
 
-// Reads what the installers have written down; imports none of the packages.
+// Reads the metadata of installed packages; imports none of them.
 constexpr const char* kPackagesScript = R"python(
 import sys
 try:
@@ -48,10 +48,10 @@ for name in sys.argv[1:]:
 print("muster-python\twhole")
 )python";
 
-// The shell looks for the program, which may take a file system that does not answer.
+// The shell looks up the program, which may be on a file system that does not respond.
 constexpr const char* kShell = R"(cd -- "$0" 2>/dev/null; exec "$@")";
 
-// A static program cannot ask for names, so another one does.
+// A static program cannot resolve names, so getent does.
 constexpr const char* kNameShell = R"(exec getent ahosts "$0")";
 
 std::string ReadAll(int fd) {
@@ -65,8 +65,8 @@ std::string ReadAll(int fd) {
   }
 }
 
-// The last whole frame: what was known when it was written.
-std::optional<Inspected> LastTold(const std::string& bytes) {
+// The last complete frame: everything known when it was written.
+std::optional<Inspected> LastReport(const std::string& bytes) {
   FrameReader frames;
   frames.Feed(bytes);
   std::optional<Inspected> last;
@@ -101,7 +101,7 @@ PythonFact ParsePythonOutput(const std::string& program, std::string_view bytes)
   return fact;
 }
 
-bool LookAround(int in, int out, const std::string& version) {
+bool InspectHost(int in, int out, const std::string& version) {
   FrameReader frames;
   frames.Feed(ReadAll(in));
   const auto payload = frames.Next();
@@ -144,7 +144,7 @@ void HostInspection::Begin(Inspect command, const ResourceLimit& descriptors) {
       failures_.emplace(number, SpawnErrorText(started.error()));
     }
   }
-  if (commands_.empty()) return TellSoon();
+  if (commands_.empty()) return ReportSoon();
   deadline_.expires_after(std::chrono::milliseconds(command_.within_ms));
   deadline_.async_wait([this](const boost::system::error_code& error) {
     if (error || !going_) return;
@@ -153,7 +153,7 @@ void HostInspection::Begin(Inspect command, const ResourceLimit& descriptors) {
     for (const auto& [number, account] : accounts_) {
       if (commands_.Runs(number, 0)) failures_.emplace(number, late);
     }
-    Tell();
+    Report();
     commands_.KillAll();
   });
 }
@@ -193,24 +193,24 @@ void HostInspection::OnExited(const ProcessExited& event) {
     end.signalled = event.signalled;
     end.code = event.code;
     if (event.signalled || event.code != 0) failures_.emplace(event.process, "it " + EndText(end));
-    if (commands_.empty()) Tell();
+    if (commands_.empty()) Report();
   }
   if (commands_.empty()) observer_.idle();
 }
 
 // Not before Begin() has returned, as with every other answer.
-void HostInspection::TellSoon() {
+void HostInspection::ReportSoon() {
   boost::asio::post(io_, [this] {
-    if (going_) Tell();
+    if (going_) Report();
   });
 }
 
-void HostInspection::Tell() {
+void HostInspection::Report() {
   going_ = false;
   deadline_.cancel();
   Inspected told;
   if (const auto account = accounts_.find(kLooker); account != accounts_.end()) {
-    auto looked = LastTold(ReadMemoryFile(account->second.get(), kMostOutputBytes));
+    auto looked = LastReport(ReadMemoryFile(account->second.get(), kMostOutputBytes));
     if (looked) told = std::move(*looked);
   }
   if (const auto failed = failures_.find(kLooker); failed != failures_.end()) {

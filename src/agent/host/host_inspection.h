@@ -1,9 +1,9 @@
-// Finding out what this host is like, for a head that asks: one command of the agent's own that looks at files, and
-// each Python that is asked for its packages.
+// Determines the properties of this host for the head: one child process of muster-agent inspects files, and each
+// Python interpreter is queried for its packages.
 //
-// Knows processes, the clock and what Pythons are asked; knows no policy. Nothing here can hold up the loop: what may
-// wait for a file system or runs the user's own code is a process with a deadline, and what it has not told by then is
-// told to be missing.
+// Handles processes, the clock and the output of Python; independent of policy. Nothing here blocks the loop: work that
+// may wait for a file system or runs the user's code is done by a process with a deadline, and missing results are
+// reported as missing.
 #pragma once
 
 #include <chrono>
@@ -23,20 +23,20 @@
 
 namespace muster {
 
-// What a Python has said on its standard output, other words between ours; `error` if it has not said all.
+// Parses the standard output of a Python, which may contain other text; sets `error` if it is incomplete.
 PythonFact ParsePythonOutput(const std::string& program, std::string_view bytes);
 
-// The command: reads the frame of one Inspect, and writes that of an Inspected with what is known at once and then one
-// with everything that can be seen without starting anything. False if it was asked something else.
-bool LookAround(int in, int out, const std::string& version);
+// The child process: reads the frame of one Inspect, and writes an Inspected with the facts available at once, then one
+// with all facts that require no further process. False if it reads another message.
+bool InspectHost(int in, int out, const std::string& version);
 
 class HostInspection {
  public:
   static constexpr std::size_t kMostOutputBytes = 1U << 20;  // of each process
 
   struct Observer {
-    std::function<void(const Inspected&)> done;  // once for each Begin, unless there is a Kill() before
-    std::function<void()> idle;                  // none of its processes runs any more
+    std::function<void(const Inspected&)> done;  // called once for each Begin, unless Kill() was called before
+    std::function<void()> idle;                  // called when none of its processes is running any more
   };
 
   // `agent`: path of muster-agent.
@@ -44,29 +44,29 @@ class HostInspection {
   HostInspection(const HostInspection&) = delete;
   HostInspection& operator=(const HostInspection&) = delete;
 
-  // Not while going(). The variables of `command` are sound; `descriptors` is the limit that processes of a run get.
+  // Must not be called while going(). The variables of `command` are valid; `descriptors` is the limit for processes.
   void Begin(Inspect command, const ResourceLimit& descriptors);
   bool going() const { return going_ || !commands_.empty(); }
-  // Ends its processes; nothing is told any more.
+  // Kills its processes; nothing is reported any more.
   void Kill();
 
-  // Of its processes, as in ChildSet.
+  // For its processes, as in ChildSet.
   bool Owns(pid_t pid) const { return commands_.Owns(pid); }
   bool Ended(pid_t pid) { return commands_.Ended(pid); }
   bool empty() const { return commands_.empty(); }
-  // Forgets them, to be ended by other means.
+  // Forgets them, to be killed by other means.
   void Abandon();
 
  private:
   using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
                                                   boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
 
-  // By number: 0 looks around, n asks the Python n - 1, and the one after these looks up the host's name.
+  // Process numbers: 0 inspects files, n queries Python n - 1, and the next one looks up the host's name.
   std::uint32_t NameNumber() const { return static_cast<std::uint32_t>(command_.pythons.size()) + 1; }
   tl::expected<void, SpawnError> Start(std::uint32_t number, const ResourceLimit& descriptors);
   void OnExited(const ProcessExited& event);
-  void TellSoon();
-  void Tell();
+  void ReportSoon();
+  void Report();
 
   boost::asio::io_context& io_;
   Observer observer_;
@@ -77,7 +77,7 @@ class HostInspection {
   Inspect command_;
   std::uint64_t asked_at_ = 0;
   std::map<std::uint32_t, UniqueFd> accounts_;
-  std::map<std::uint32_t, std::string> failures_;  // of those that did not begin, or did not end well
+  std::map<std::uint32_t, std::string> failures_;  // of processes that could not be started or failed
 };
 
 }  // namespace muster

@@ -28,7 +28,7 @@ constexpr std::uint32_t kFewPorts = 1'000;
 
 std::string ErrorOf(long result) { return result < 0 ? std::strerror(errno) : ""; }
 
-// What is known not to be there is told by ENOSYS; other errors are about the arguments.
+// ENOSYS means that the call is missing; other errors are about its arguments.
 std::string MissingOf(long result) { return result < 0 && errno == ENOSYS ? std::strerror(errno) : ""; }
 
 std::string FirstLineOf(const std::string& path) {
@@ -64,7 +64,7 @@ std::string TryUserNamespaces(const std::string& root) {
   return {};
 }
 
-// Nodes of devices that processes open: what DeviceKinds are counted by, and what goes with them.
+// Device files that processes open: those that DeviceKinds counts, and related control files.
 bool IsDeviceNode(std::string_view name) {
   const auto numbered = [name](std::string_view prefix) {
     if (!name.starts_with(prefix) || name.size() == prefix.size()) return false;
@@ -97,7 +97,7 @@ std::string TryPorts(const std::string& root) {
 std::string TryClock() {
   timex clock = {};
   const int state = ::adjtimex(&clock);
-  if (state < 0) return {};  // not told to us, as in some containers
+  if (state < 0) return {};  // not permitted, as in some containers
   return state == TIME_ERROR || (clock.status & STA_UNSYNC) != 0 ? "nothing keeps it in time" : "";
 }
 

@@ -1,5 +1,5 @@
-// What a host's kernel and system let an agent do, found by trying it: mechanisms, a cgroup of one's own, device nodes,
-// ports, the clock. Leaves nothing behind.
+// Probes what the host's kernel and system permit an agent: kernel mechanisms, creating a cgroup, device files, ports,
+// the clock. Leaves no traces.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace muster {
 
-// `root` ends with '/' and stands before paths of devices and of /proc/sys, for tests. To be called in a process of its
-// own: one of the trials moves nothing, but makes a cgroup and removes it again.
+// `root` ends with '/' and is prepended to paths of devices and of /proc/sys, for tests. Call it in a separate process:
+// one of the probes creates a cgroup, moves nothing into it, and removes it.
 std::vector<HostCheck> TryHost(const std::string& root = "/");
 
-// What `getent ahosts NAME` says of the host's own name: `output` and whether it ended well.
+// Evaluates `getent ahosts NAME` for the host's own name: its `output` and whether it succeeded.
 HostCheck NameTrial(const std::string& name, const std::string& output, bool ended_well);
 
 }  // namespace muster

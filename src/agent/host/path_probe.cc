@@ -23,9 +23,9 @@ PathsOpen PathProbe::Open(const OpenPaths& command) {
   ports.push_back(0);
   for (std::uint16_t port : ports) {
     const bool own = port == 0;
-    auto socket = ListenAt(port, PortUse::kShared);  // beside the socket that holds the port
+    auto socket = ListenAt(port, PortUse::kShared);  // in addition to the socket that holds the port
     if (!socket) {
-      open.error = fmt::format("port {} cannot be listened at: {}", port, std::strerror(socket.error()));
+      open.error = fmt::format("cannot listen on port {}: {}", port, std::strerror(socket.error()));
       listening_.clear();
       return open;
     }
@@ -45,10 +45,10 @@ void PathProbe::Try(const ProbePaths& command, Done done) {
   // Not before it returns, as with every other answer.
   boost::asio::post(io_, [this, round = round_, command] {
     if (round != round_ || !done_) return;
-    if (left_ == 0) return Tell();
+    if (left_ == 0) return Report();
     deadline_.expires_after(std::chrono::milliseconds(command.within_ms));
     deadline_.async_wait([this, round](const boost::system::error_code& error) {
-      if (!error && round == round_ && done_) Tell();
+      if (!error && round == round_ && done_) Report();
     });
     for (std::size_t i = 0; i < command.targets.size() && done_; ++i) Begin(i, command.targets[i]);
   });
@@ -76,10 +76,10 @@ void PathProbe::Begin(std::size_t target, const PathTarget& to) {
 void PathProbe::Ended(std::size_t target, int error) {
   told_.errors[target] = ConnectErrorText(error);
   going_[target].reset();
-  if (--left_ == 0) Tell();
+  if (--left_ == 0) Report();
 }
 
-void PathProbe::Tell() {
+void PathProbe::Report() {
   deadline_.cancel();
   going_.clear();
   const Done done = std::exchange(done_, nullptr);

@@ -1,8 +1,8 @@
-// Whether other hosts can be reached from here, tried before anything of a job needs it: sockets that listen for a
-// moment, and connections that end as soon as they are there.
+// Tests whether other hosts can be reached, before a job depends on it: sockets that listen temporarily, and
+// connections that are closed as soon as they are established.
 //
-// Knows sockets and the clock; who tries whom, and what a failure means, is the head's to say. Nothing is accepted:
-// what the kernel answers is the answer.
+// Handles sockets and the clock; the head decides which hosts are tested and what a failure means. Connections are
+// never accepted: the answer of the kernel is sufficient.
 #pragma once
 
 #include <chrono>
@@ -31,12 +31,12 @@ class PathProbe {
   PathProbe& operator=(const PathProbe&) = delete;
   ~PathProbe();
 
-  // What listened before listens no more.
+  // Earlier sockets stop listening.
   PathsOpen Open(const OpenPaths& command);
-  // `done` is called from the loop, unless there is a Close() before.
+  // `done` is called from the loop, unless Close() is called before.
   void Try(const ProbePaths& command, Done done);
   bool trying() const { return static_cast<bool>(done_); }
-  // Listens no more, and gives up what is being tried.
+  // Stops listening, and cancels running tests.
   void Close();
 
  private:
@@ -45,16 +45,16 @@ class PathProbe {
 
   void Begin(std::size_t target, const PathTarget& to);
   void Ended(std::size_t target, int error);
-  void Tell();
+  void Report();
 
   boost::asio::io_context& io_;
   Timer deadline_;
   std::vector<UniqueFd> listening_;
-  std::vector<std::unique_ptr<WatchedFd>> going_;  // by target; none: it is known
+  std::vector<std::unique_ptr<WatchedFd>> going_;  // by target; empty: finished
   std::size_t left_ = 0;
   PathsProbed told_;
   Done done_;
-  std::uint64_t round_ = 0;  // of Try(): what comes late from an earlier one counts no more
+  std::uint64_t round_ = 0;  // of Try(): late results of an earlier round are ignored
 };
 
 }  // namespace muster

@@ -1,7 +1,7 @@
-// The run directory as an agent holds it: opened once, and everything that the agent makes in it is made below that
-// descriptor. Another directory that is put in its place meanwhile gets nothing.
+// The run directory as used by an agent: opened once, so that everything that the agent creates is below that
+// descriptor. A directory that later replaces it under the same path is not used.
 //
-// Knows one directory and paths below it, not what is in it.
+// Handles one directory and paths below it; independent of its content.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@ namespace muster {
 
 class RunFolder {
  public:
-  // Whose it may be besides the agent's own user.
+  // Permitted owner besides the agent's own user.
   enum class Owner : std::uint8_t {
     kSelf,
-    kAnyIfRoot  // of a host where the agent is root and the head is not
+    kAnyIfRoot  // on a host where the agent is root and the head is not
   };
 
-  // Takes hold of the directory at this absolute path. Empty, or why it cannot be: it is not there, it is a link, or it
-  // is another user's.
+  // Opens the directory at this absolute path. Returns an error text if it is missing, is a link, or belongs to another
+  // user; empty on success.
   std::string Open(const std::string& path, Owner owner);
 
   bool held() const { return static_cast<bool>(directory_); }
   int directory() const { return directory_.get(); }
   const std::string& path() const { return path_; }
 
-  // The file at this absolute path. What does not lie below the directory, and everything while none is held, cannot be
-  // opened.
+  // The file at this absolute path. Files outside the directory cannot be opened, and none before Open()
+  // succeeds.
   FileBelow At(const std::string& path) const;
 
-  // Whether its path still leads to it: what processes open by that path is what muster put there.
+  // Whether its path still refers to it, so that processes that open files by that path find those of muster.
   bool IsInPlace() const { return held() && LeadsTo(path_, directory_.get()); }
 
  private:

@@ -25,18 +25,18 @@ bool Allocate(int file, int mode, std::uint64_t size) {
   return done == 0;
 }
 
-bool MakePlaceholder(int file, std::uint64_t size) {
+bool PunchHole(int file, std::uint64_t size) {
   return Allocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, size);
 }
 
 bool CutOff(int file, std::uint64_t size) { return Allocate(file, FALLOC_FL_COLLAPSE_RANGE, size); }
 
-bool BeginsWithPlaceholder(int file) { return ::lseek(file, 0, SEEK_DATA) != 0; }
+bool BeginsWithHole(int file) { return ::lseek(file, 0, SEEK_DATA) != 0; }
 
-// Ends a cut that was begun: the head that it leaves.
+// Completes a cut that was begun, and updates the head.
 bool Finish(int log, int index, LogHead& head) {
-  // The bytes of the hole are gone in any case; where there is none, it has been cut out already.
-  if (BeginsWithPlaceholder(log) && !CutOff(log, head.kept - head.base)) return false;
+  // The bytes of the hole are lost in any case; without a hole, it has already been cut out.
+  if (BeginsWithHole(log) && !CutOff(log, head.kept - head.base)) return false;
   head.base = head.kept;
   head.moving = 0;
   return WriteLogHead(index, head);
@@ -57,8 +57,8 @@ bool CanCollapse(const FileBelow& folder) {
   const std::string bytes(2 * kCollapseUnit, 'x');
   struct stat status {};
   const bool can = ::write(file.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()) &&
-                   MakePlaceholder(file.get(), kCollapseUnit) && BeginsWithPlaceholder(file.get()) &&
-                   CutOff(file.get(), kCollapseUnit) && !BeginsWithPlaceholder(file.get()) &&
+                   PunchHole(file.get(), kCollapseUnit) && BeginsWithHole(file.get()) &&
+                   CutOff(file.get(), kCollapseUnit) && !BeginsWithHole(file.get()) &&
                    ::fstat(file.get(), &status) == 0 && status.st_size == static_cast<off_t>(kCollapseUnit);
   ::unlinkat(folder.directory, path.c_str(), 0);
   return can;
@@ -73,11 +73,11 @@ bool CollapseLog(const FileBelow& file) {
   if (head->moving == kCollapsing && !Finish(log.get(), index.get(), *head)) return false;
   if (::fstat(log.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   std::uint64_t drop = BytesToDrop(static_cast<std::uint64_t>(status.st_size), head->limit);
-  // A hole that was not marked as one to be cut: its bytes are among those that are dropped now.
+  // Includes a hole that was not yet marked for cutting.
   drop = std::max(drop, head->kept - head->base);
   if (drop == 0) return false;
   head->kept = head->base + drop;
-  if (!WriteLogHead(index.get(), *head) || !MakePlaceholder(log.get(), drop)) return false;
+  if (!WriteLogHead(index.get(), *head) || !PunchHole(log.get(), drop)) return false;
   head->moving = kCollapsing;
   return WriteLogHead(index.get(), *head) && Finish(log.get(), index.get(), *head);
 }

@@ -1,7 +1,8 @@
-// Cutting off the head of a log that its process goes on writing to, by fallocate(2) with FALLOC_FL_COLLAPSE_RANGE.
+// Cuts off the beginning of a log while its process continues to write to it, with fallocate(2) and
+// FALLOC_FL_COLLAPSE_RANGE.
 //
-// Knows one log and the head of its index (wire/files/time_index.h). Waits for the disk: the kernel writes out what is
-// behind the cut before it moves it. So it is done in a process of its own (agent/logs/log_trims.h).
+// Handles one log and the head of its index (wire/files/time_index.h). Waits for the disk: before the kernel moves the
+// data after the cut, it writes it out. So a separate process does it (agent/logs/log_trims.h).
 #pragma once
 
 #include <cstdint>
@@ -10,21 +11,21 @@
 
 namespace muster {
 
-// A log is cut in whole units; a file system whose blocks are larger is taken for one that cannot do it.
+// Logs are cut in multiples of this; file systems with larger blocks count as unable to cut.
 inline constexpr std::uint64_t kCollapseUnit = 64U << 10;
 
-// How much is cut off a log of this length, so that a quarter of the limit is free again: whole units; 0 if the log is
-// within its limit.
+// The number of bytes to cut off a log of this length, so that a quarter of the limit becomes free: a multiple of
+// kCollapseUnit; 0 if the log is within its limit.
 std::uint64_t BytesToDrop(std::uint64_t size, std::uint64_t limit);
 
-// The descriptor at which the process that cuts finds the directory that its log is below.
+// Descriptor of the log's base directory in the cutting process.
 inline constexpr int kCollapseDirectory = 3;
 
-// Whether files of this folder can be cut, found out with one that is made for it and removed.
+// Whether files of this folder can be cut, tested with a temporary file.
 bool CanCollapse(const FileBelow& folder);
 
-// Brings the log to its limit, which its index tells, and ends what an earlier call could not end. Whether there was
-// anything to do, and it was done. Without an index nothing is dropped: nobody would know.
+// Cuts the log to the limit in its index, and completes what an earlier call could not. True if there was something to
+// do and it succeeded. Without an index nothing is dropped, since readers could not detect it.
 bool CollapseLog(const FileBelow& log);
 
 }  // namespace muster

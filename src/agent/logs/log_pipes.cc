@@ -14,15 +14,15 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kBlock = 64U << 10;
-// The larger the pipe, the seldomer its writer waits. The kernel may refuse it to a user with many pipes.
+// The larger the pipe, the less often its writer waits. The kernel may refuse it to a user with many pipes.
 constexpr int kPipeBytes = 1 << 20;
-// So many bytes are copied for each that comes. A log is replaced from three quarters of its limit on, by its last half
-// and what comes while that is copied: a sixth of the limit. So it never is longer than eleven twelfths and a block.
+// Bytes copied for each byte that arrives. A log is replaced from three quarters of its limit on, by its last half and
+// the bytes that arrive during the copy: a sixth of the limit. So it is never longer than eleven twelfths and a block.
 constexpr std::uint64_t kCopiedPerByte = 4;
 
 FileBelow NextOf(const FileBelow& log) { return {log.directory, log.path + ".next"}; }
 
-// How much was written; less than all if the disk is full.
+// Returns the number of written bytes; less than all if the disk is full.
 std::size_t WriteAll(int file, const char* bytes, std::size_t size) {
   std::size_t written = 0;
   while (written < size) {
@@ -76,7 +76,7 @@ ssize_t LogPipes::MoveSome(const Key& key, Pipe& pipe) {
     got = ::read(pipe.out.native_handle(), block_.data(), block_.size());
   } while (got < 0 && errno == EINTR);
   if (got <= 0) return got;
-  // What a full disk does not take is lost, as it is to a process that writes to its log itself.
+  // Bytes that a full disk rejects are lost, as for a process that writes to its log itself.
   pipe.size += WriteAll(pipe.log.get(), block_.data(), static_cast<std::size_t>(got));
   Shorten(key, pipe, kCopiedPerByte * static_cast<std::uint64_t>(got));
   return got;
@@ -109,8 +109,8 @@ bool LogPipes::Copy(Pipe& pipe, std::uint64_t room) {
   return true;
 }
 
-// Readers must know beforehand what the file is that they will find. Until there is an index, which comes with the
-// first turn of the loop, they would not: then it waits.
+// Readers must know in advance which file will appear. Until the index exists, which is created in the first turn of
+// the loop, they would not: then replacing is postponed.
 bool LogPipes::Replace(Pipe& pipe) {
   const auto& [directory, log] = pipe.file;
   const UniqueFd index = OpenBelow(directory, TimeIndexPath(log), O_WRONLY | O_NONBLOCK);
@@ -134,7 +134,7 @@ bool LogPipes::Replace(Pipe& pipe) {
   return true;
 }
 
-// A full disk: what there is of it makes room again.
+// The disk is full: deletes the incomplete file.
 void LogPipes::GiveUp(Pipe& pipe) {
   if (!pipe.next) return;
   pipe.next.reset();
@@ -154,7 +154,7 @@ void LogPipes::Drain(const Key& key) {
   const auto found = pipes_.find(key);
   if (found == pipes_.end()) return;
   Pipe& pipe = *found->second;
-  // What orphans go on writing comes in its turn.
+  // Only the current content: orphans may continue to write.
   const int capacity = ::fcntl(pipe.out.native_handle(), F_GETPIPE_SZ);
   ssize_t moved = 1;
   for (std::int64_t left = std::max(capacity, kPipeBytes); left > 0 && moved > 0; left -= moved) {

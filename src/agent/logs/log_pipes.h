@@ -1,9 +1,9 @@
-// Logs with a limit where the file system cannot cut off their heads: what processes write comes through pipes, is
-// written to their logs here, and a log that grows too long is replaced by one that begins later.
+// Logs with a limit on file systems that cannot cut off the beginning of a file: processes write to pipes, this class
+// copies from the pipes to the logs, and replaces a log that grows too long by a file that begins later.
 //
-// Knows pipes and files, not what is written. A little of each pipe at a time, so that a flood in one holds up neither
-// the loop nor other pipes; whoever writes faster than that waits. The file that takes a log's place is filled bit by
-// bit while the log grows, and is renamed over it when it has all the log has: a reader sees the one or the other.
+// Handles pipes and files; independent of the content. Each pipe is served in small portions, so that a flood in one
+// blocks neither the loop nor other pipes; a process that writes faster waits. The replacement file is filled gradually
+// while the log grows, and is renamed over it when complete, so a reader sees one or the other.
 #pragma once
 
 #include <cstdint>
@@ -29,17 +29,17 @@ class LogPipes {
  public:
   using Key = std::pair<ProcessId, std::uint32_t>;  // process and attempt
 
-  // `replaced` is told when another file has taken a log's place.
+  // `replaced` is called when another file has replaced a log.
   LogPipes(boost::asio::io_context& io, std::function<void(const Key&)> replaced);
   LogPipes(const LogPipes&) = delete;
   LogPipes& operator=(const LogPipes&) = delete;
 
-  // The end of a pipe for a process's stdout and stderr. What comes out of it goes to `log`, just created as this file,
-  // until nobody holds the pipe any more.
+  // The write end of a pipe for a process's stdout and stderr. Its data goes to `log`, just created as `file`, until no
+  // process has the pipe open.
   tl::expected<UniqueFd, int> Open(const Key& key, FileBelow file, UniqueFd log, std::uint64_t limit);
-  // The process could not be started.
+  // Call it if the process could not be started.
   void Drop(const Key& key);
-  // Writes what is in the pipe at this moment: all that a process wrote that has ended.
+  // Writes the current content of the pipe: everything written by a process that has exited.
   void Drain(const Key& key);
   void DrainAll();
 
@@ -52,19 +52,19 @@ class LogPipes {
     WatchedFd out;
     FileBelow file;
     UniqueFd log;
-    std::uint64_t size = 0;  // of the log's file
+    std::uint64_t size = 0;  // of the log's file in bytes
     LogHead head;
-    UniqueFd next;  // the file that is to take its place, if there is one; begins at `next_begin` of the log's file …
+    UniqueFd next;  // the replacement file, if any; it begins at `next_begin` of the log's file …
     std::uint64_t next_begin = 0;
-    std::uint64_t copied = 0;  // … and has what is before this
+    std::uint64_t copied = 0;  // … and contains everything before this
   };
 
   void Await(const Key& key);
-  // Moves one block; how much, 0 at the end of the pipe, -1 if nothing is there now.
+  // Moves one block; returns its size, 0 at the end of the pipe, -1 if no data is available.
   ssize_t MoveSome(const Key& key, Pipe& pipe);
   void Shorten(const Key& key, Pipe& pipe, std::uint64_t room);
   void Begin(Pipe& pipe);
-  // Copies at most so much of the log to what takes its place.
+  // Copies at most `room` bytes of the log to its replacement.
   bool Copy(Pipe& pipe, std::uint64_t room);
   bool Replace(Pipe& pipe);
   static void GiveUp(Pipe& pipe);

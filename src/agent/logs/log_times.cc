@@ -31,7 +31,7 @@ void LogTimes::Began(const Key& key, FileBelow file, std::uint64_t limit) {
   log.limit = limit;
   log.begin = log.last = {Now(), 0};
   if (Look(key, log, true) == Growth::kNoted) return SetActive(key);
-  if (!fresh_.insert(key).second || fresh_.size() > 1) return;  // the timer runs
+  if (!fresh_.insert(key).second || fresh_.size() > 1) return;  // the timer is already running
   first_look_.expires_after(kFirstLook);
   first_look_.async_wait([this](const boost::system::error_code& error) {
     if (!error) OnFirstLook();
@@ -42,14 +42,14 @@ void LogTimes::OnFirstLook() {
   for (const Key& key : std::exchange(fresh_, {})) {
     Log& log = logs_.at(key);
     AwaitFirstWrite(key, log);
-    // What came between the start and the watch.
+    // Writes between the start and the watch.
     if (Look(key, log, true) == Growth::kNoted) SetActive(key);
   }
 }
 
 void LogTimes::Replaced(const Key& key) {
   const auto found = logs_.find(key);
-  // Who is active or new is looked at by its path.
+  // Active and new logs are looked at by path.
   if (found == logs_.end() || active_.contains(key) || fresh_.contains(key)) return;
   AwaitFirstWrite(key, found->second);
 }
@@ -97,7 +97,7 @@ std::uint64_t LogTimes::Length(const Key& key, const Log& log) const {
   return LogEnd(log.file.directory, log.file.path).value_or(0);
 }
 
-// Once only: what became of the log's head is written there by others.
+// Written once only: later, other code updates the log's head there.
 bool LogTimes::WriteHead(Log& log) {
   if (log.has_head) return true;
   std::string bytes(log.limit > 0 ? kLimitedIndexHead : kTimeIndexHead);
@@ -106,7 +106,7 @@ bool LogTimes::WriteHead(Log& log) {
   return log.has_head;
 }
 
-// An entry that the disk does not take is left out: the next one is written in its place.
+// An entry that a full disk rejects is omitted: the next one is written in its place.
 void LogTimes::Write(Log& log) {
   if (!log.index) {
     log.index = CreateNewFile({log.file.directory, TimeIndexPath(log.file.path)}, O_WRONLY);
@@ -133,7 +133,7 @@ void LogTimes::Watch() {
   AwaitWrites();
 }
 
-// One event and no more: a process that writes without end does not wake us for each write.
+// Only one event, so that a process that writes continuously does not wake the agent at each write.
 void LogTimes::AwaitFirstWrite(const Key& key, Log& log) {
   StopWaiting(log);
   if (!writes_.is_open()) Watch();
@@ -164,7 +164,7 @@ void LogTimes::OnWrites() {
       for (const auto& [key, log] : logs_) SetActive(key);
       return;
     }
-    // A watch that is over by its event, or because the log was removed.
+    // The watch ended after its event, or because the log was removed.
     const auto found = by_watch_.find(change.watch);
     if (found == by_watch_.end()) return;
     const Key key = found->second;
@@ -178,7 +178,7 @@ void LogTimes::OnWrites() {
 }
 
 void LogTimes::SetActive(const Key& key) {
-  if (!active_.insert(key).second || active_.size() > 1) return;  // the timer runs
+  if (!active_.insert(key).second || active_.size() > 1) return;  // the timer is already running
   pause_.expires_after(kPause);
   pause_.async_wait([this](const boost::system::error_code& error) {
     if (!error) OnPause();
@@ -194,7 +194,7 @@ void LogTimes::OnPause() {
     bool grows = Look(key, log, false) != Growth::kNone;
     if (!grows) {
       AwaitFirstWrite(key, log);
-      grows = Look(key, log, false) != Growth::kNone;  // what came between
+      grows = Look(key, log, false) != Growth::kNone;  // writes in between
     }
     if (grows) SetActive(key);
   }

@@ -29,7 +29,7 @@ void LogTrims::Cut(const Key& key, const FileBelow& log) {
   spec.argv = {program_, "--collapse", log.path};
   spec.cwd = "/";
   spec.passed.push_back({log.directory, kCollapseDirectory});
-  // One that cannot be started is tried again when the log grows.
+  // If it cannot be started, it is tried again when the log grows.
   static_cast<void>(cutters_.Start(key.first, key.second, std::move(spec)));
 }
 

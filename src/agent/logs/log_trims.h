@@ -1,7 +1,7 @@
-// Keeps logs within their limits while their processes write to them: each cut is made by a process of its own
-// (muster-agent --collapse LOG), because the kernel may wait long for the disk before it cuts.
+// Keeps logs within their limits while processes write to them: a separate process makes each cut (muster-agent
+// --collapse LOG), because the kernel may wait long for the disk before it cuts.
 //
-// Knows which logs are being cut; not how (agent/logs/log_collapse.h).
+// Tracks which logs are being cut; agent/logs/log_collapse.h makes the cut.
 #pragma once
 
 #include <functional>
@@ -21,10 +21,10 @@ class LogTrims {
  public:
   using Key = std::pair<ProcessId, std::uint32_t>;  // process and attempt
 
-  // `program`: the muster-agent to run. `idle` is called when nothing is being cut any more.
+  // `program`: path of muster-agent. `idle` is called when no log is being cut any more.
   LogTrims(boost::asio::io_context& io, Launcher& launcher, std::string program, std::function<void()> idle);
 
-  // The log is longer than it may be. If it is being cut at this moment, it is looked at once more after that.
+  // The log exceeds its limit. If it is already being cut, it is checked again after that.
   void TooLong(const Key& key, const FileBelow& log);
 
   bool Owns(pid_t pid) const { return cutters_.Owns(pid); }

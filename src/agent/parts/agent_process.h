@@ -1,4 +1,4 @@
-// What a process that is an agent has, and keeps when it is the agent of one run after the other.
+// State of an agent's process that remains when the process serves one run after the other.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace muster {
 
 struct AgentProcess {
-  // RLIMIT_NOFILE of the processes that it starts; the path of muster-agent.
+  // Arguments: RLIMIT_NOFILE of the processes that it starts; path of muster-agent; disabled mechanisms.
   AgentProcess(rlimit child_descriptors_limit, std::string program_path, const Without& without_mechanisms)
       : child_descriptors(child_descriptors_limit),
         program(std::move(program_path)),

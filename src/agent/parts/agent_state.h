@@ -1,5 +1,5 @@
-// What the parts of an agent have in common: its process, its run directory, how far it is, and the counts that it
-// attests at its end.
+// State that the parts of an agent share: its process, its run directory, its phase, and the counts that it reports at
+// the end.
 #pragma once
 
 #include <cstddef>
@@ -26,18 +26,18 @@ class AgentPart;
 struct AgentState {
   enum class Phase : std::uint8_t {
     kServing,
-    kFinishing,  // the head said Finish: what runs is ended
+    kFinishing,  // after Finish: running processes are being killed
     kOver
   };
   struct Calls {
     std::function<void(const AgentMessage&)> send;
-    // A part has no child left, or another thing that the end may wait for is over.
+    // A part has no child left, or another condition for the end has changed.
     std::function<void()> emptied;
-    // Calls back once everything that was sent is on its way.
+    // Calls back once everything that was sent has been written to the connection.
     std::function<void(std::function<void()>)> when_sent;
   };
 
-  // `the_process` must outlive it.
+  // `the_process` must outlive this object.
   AgentState(boost::asio::io_context& the_io, AgentProcess& the_process, std::optional<PidNamespace> the_space,
              Calls calls)
       : io(the_io),
@@ -52,12 +52,12 @@ struct AgentState {
   AgentState& operator=(const AgentState&) = delete;
 
   bool serving() const { return phase == Phase::kServing; }
-  // Whether it executes what comes before the first start.
+  // Whether it executes commands that are only allowed before the first start.
   bool preparing() const { return serving() && started == 0; }
 
   boost::asio::io_context& io;
   AgentProcess& process;
-  const std::optional<PidNamespace> space;  // of which it is the init
+  const std::optional<PidNamespace> space;  // the PID namespace whose init it is
   const std::function<void(const AgentMessage&)> send;
   const std::function<void()> emptied;
   RunFolder run_folder;
@@ -65,10 +65,10 @@ struct AgentState {
   std::vector<AgentPart*> parts;
 
   Phase phase = Phase::kServing;
-  std::uint32_t host = 0;           // its number
+  std::uint32_t host = 0;           // number of this host in the plan
   std::size_t own_descriptors = 0;  // open before the first start
 
-  // For AgentEmpty.
+  // Reported by AgentEmpty.
   std::uint32_t started = 0;
   std::uint32_t reaped = 0;
   std::uint32_t adopted = 0;

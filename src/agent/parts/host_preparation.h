@@ -1,7 +1,7 @@
-// What an agent does on its host before the first start: the host's activation and inspection, network paths to other
-// hosts, shipped code, and devices and cores for the job.
+// Preparations on the host before the first start: the host's activation and inspection, network paths to other hosts,
+// shipped code, and devices and cores for the job.
 //
-// Knows when each is in order; how it is done is in agent/host/, agent/code/ and agent/devices/.
+// Checks when each command is allowed; agent/host/, agent/code/ and agent/devices/ execute them.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@ namespace muster {
 
 class HostPreparation : public AgentPart {
  public:
-  // `state` must outlive it.
+  // `state` must outlive this object.
   explicit HostPreparation(AgentState& state);
 
-  // Empty, or why a head must not send that command now.
+  // Return a protocol error if the head must not send the command now, else an empty text.
   std::string Do(const Activate& command);
   std::string Do(Inspect& command);
   std::string Do(const AllocateResources& command);
@@ -31,7 +31,7 @@ class HostPreparation : public AgentPart {
   std::string Do(OfferCode& command);
   std::string Do(const CodeBytes& bytes);
 
-  // The last process has been reaped: the devices are free for others.
+  // Releases the devices; called when the last process has been reaped.
   void GiveUpDevices() { allotment_.GiveUp(); }
 
   bool Owns(pid_t pid) const override { return activation_.Owns(pid) || inspection_.Owns(pid); }

@@ -6,11 +6,12 @@
 #include <sys/wait.h>
 
 #include "agent/parts/agent_part.h"
+#include "spawn/leftovers/final_commands.h"
 
 namespace muster {
 namespace {
 
-// A leftover is looked for once for all ends within this time, so that the end of thousands is no thousand looks.
+// One search for orphans serves all exits within this time, since thousands of processes may exit together.
 constexpr std::chrono::milliseconds kMarkedPause{100};
 constexpr std::chrono::seconds kMarkedPatience{1};
 
@@ -36,8 +37,8 @@ void Orphans::Reap() {
   while (state_.phase != AgentState::Phase::kOver) {
     siginfo_t info = {};
     if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
-    // Where there are pidfds, a process of the plan is reaped through its own, which is about to be ready; its exit
-    // leads here again.
+    // With pidfds, a process of the plan is reaped through its own, which is about to become ready; its exit leads here
+    // again.
     if (AgentPart* owner = OwnerOf(info.si_pid)) {
       if (!owner->ChildEnded(info.si_pid)) return;
       continue;
@@ -50,7 +51,7 @@ void Orphans::Reap() {
 
 void Orphans::EndSoon(const std::string& mark) {
   marks_.insert(mark);
-  if (!state_.serving() || marks_.size() > 1) return;  // else the timer runs
+  if (!state_.serving() || marks_.size() > 1) return;  // else the timer is already running
   marked_.expires_after(kMarkedPause);
   marked_.async_wait([this](const boost::system::error_code& error) {
     if (!error && state_.serving()) EndMarked();
@@ -66,7 +67,10 @@ void Orphans::EndMarked() {
 }
 
 KillReport Orphans::EndAll() {
-  return Counted(KillChildrenBut([this](pid_t pid) { return OwnerOf(pid) != nullptr; }, kKillPatience), "children");
+  KillReport report =
+      Counted(KillChildrenBut([this](pid_t pid) { return OwnerOf(pid) != nullptr; }, kKillPatience), "children");
+  FinalCommands::RunNeeded();
+  return report;
 }
 
 KillReport Orphans::EndDescendants() { return Counted(KillDescendants({}, kKillPatience), "children"); }

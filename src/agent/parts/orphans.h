@@ -1,7 +1,7 @@
 // Orphans: children of this process that none of its parts started, because their own parents have exited. They are
 // reaped, and those that an attempt of a process left behind are killed.
 //
-// Knows pids and marks; which children belong to a part the parts say.
+// Handles pids and marks; the parts report which children they own.
 #pragma once
 
 #include <chrono>
@@ -19,26 +19,26 @@ namespace muster {
 
 class Orphans {
  public:
-  // SIGKILL has to show effect within this.
+  // Time for SIGKILL to take effect.
   static constexpr std::chrono::seconds kKillPatience{5};
 
-  // `state` must outlive it.
+  // `state` must outlive this object.
   explicit Orphans(AgentState& state) : state_(state), marked_(state.io.get_executor()) {}
 
-  // Reaps the children that have exited, from the loop. Needed after SIGCHLD, and after each exit.
+  // Reaps exited children, from the loop. Call it after SIGCHLD and after each exit.
   void ReapSoon();
 
-  // An attempt has exited whose processes carry this variable ("MUSTER_PROCESS=…"): what is left of them is killed
-  // soon, many attempts at once.
+  // An attempt whose processes carry this variable ("MUSTER_PROCESS=…") has exited: kills the remaining ones after a
+  // short time, together with those of other attempts.
   void EndSoon(const std::string& mark);
-  // The same now, for all attempts so far. Blocks meanwhile.
+  // The same now, for all attempts so far. Blocks.
   void EndMarked();
-  // Nothing is killed later on.
+  // Cancels delayed kills.
   void StopTimer() { marked_.cancel(); }
 
-  // Kills and reaps the orphans, which a part lost with a child. Blocks meanwhile.
+  // Kills and reaps orphans that descend from children of the parts. Blocks.
   KillReport EndAll();
-  // The same with everything below this process.
+  // The same for all descendants of this process.
   KillReport EndDescendants();
 
  private:
@@ -47,12 +47,12 @@ class Orphans {
 
   AgentPart* OwnerOf(pid_t pid) const;
   void Reap();
-  // Counts what was ended; `means` is how AgentEmpty names it.
+  // Counts what was killed; `means` is its name in AgentEmpty.
   KillReport Counted(KillReport report, const char* means);
 
   AgentState& state_;
   Timer marked_;
-  std::set<std::string> marks_;  // of attempts whose leftovers have not been looked for yet
+  std::set<std::string> marks_;  // of attempts whose remaining processes have not been searched for yet
   bool reap_pending_ = false;
 };
 

@@ -38,7 +38,7 @@ void ProcessDumps::Do(const TakeDump& command, const RunningProcessTable& runnin
   taker_.Take(command.dump, std::chrono::milliseconds(command.within_ms), std::move(targets));
 }
 
-// Files and tools of a dump have the pids that they see; what the head gets are its own. A process that was started
+// Files and tools of a dump use the pids inside the namespace; the head gets outer pids. A process that was started
 // after the dump began, and any thread but a main one, has 0.
 void ProcessDumps::OnDumped(ProcessDumped dumped) const {
   const auto translate = [this](std::int32_t& pid) {

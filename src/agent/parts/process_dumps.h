@@ -1,6 +1,6 @@
-// Dumps of running processes, with pids as the head knows them.
+// Dumps of running processes, with pids of the head's namespace.
 //
-// Knows where a dump goes and what a PID namespace does to pids; how one is taken is in agent/dump/dump_taker.h.
+// Chooses the files of a dump and translates pids of a PID namespace; agent/dump/dump_taker.h takes the dump.
 #pragma once
 
 #include <map>
@@ -16,11 +16,11 @@ namespace muster {
 
 class ProcessDumps : public AgentPart {
  public:
-  // `state` must outlive it.
+  // `state` must outlive this object.
   explicit ProcessDumps(AgentState& state);
 
   void Do(const TakeDump& command, const RunningProcessTable& running);
-  // The attempt is to end: no tool may hold it, now or later in this dump.
+  // The attempt is about to be stopped: no tool may stay attached to it, now or later in this dump.
   void LetGo(const DumpTaker::Key& key) { taker_.LetGo(key); }
 
   bool Owns(pid_t pid) const override { return taker_.Owns(pid); }
@@ -35,7 +35,7 @@ class ProcessDumps : public AgentPart {
 
   AgentState& state_;
   DumpTaker taker_;
-  std::map<pid_t, pid_t> outer_pids_;  // in a namespace, when a dump was begun: pids inside and outside
+  std::map<pid_t, pid_t> outer_pids_;  // in a namespace: inner to outer pids when the dump began
 };
 
 }  // namespace muster

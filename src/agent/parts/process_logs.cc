@@ -34,7 +34,7 @@ const char* ProcessLogs::Begin(const std::string& folder) {
 }
 
 tl::expected<UniqueFd, SpawnError> ProcessLogs::Open(const StartProcess& command) {
-  // What comes out of a pseudo-terminal the agent writes itself, and must not wait for itself to read.
+  // The agent itself writes the output of a pseudo-terminal, and must not wait for itself to read a pipe.
   const bool by_pipe = command.log_limit > 0 && !collapses_ && !command.pty;
   const FileBelow file = state_.run_folder.At(command.log_path);
   auto log = CreateLogFile(file, by_pipe ? O_RDWR : O_WRONLY);

@@ -1,7 +1,7 @@
-// The logs of processes: made, kept within their limits, with an index of times; written through a pipe where the file
-// system cannot cut off the head of a file.
+// The logs of processes: created, kept within their limits, with a time index; written through a pipe if the file
+// system cannot cut off the beginning of a file.
 //
-// Knows which of these applies to a log; how each is done is in agent/logs/.
+// Chooses the method for each log; agent/logs/ implements the methods.
 #pragma once
 
 #include <functional>
@@ -20,24 +20,25 @@ namespace muster {
 class ProcessLogs : public AgentPart {
  public:
   using Key = LogTimes::Key;
-  static constexpr std::size_t kDescriptorsPerPipe = 3;  // its end, the log, and the file that takes the log's place
+  static constexpr std::size_t kDescriptorsPerPipe = 3;  // the pipe's read end, the log, and its replacement
 
-  // `state` must outlive it. `replaced`: another file has taken the place of an attempt's log.
+  // `state` must outlive this object. `replaced`: another file has replaced an attempt's log.
   ProcessLogs(AgentState& state, std::function<void(const Key&)> replaced);
 
-  // The folder of all logs is there: how limits are kept in it, as AgentReady names it.
+  // Call it once the folder of all logs exists. Returns the mechanism that enforces limits there, as named in
+  // AgentReady.
   const char* Begin(const std::string& folder);
 
-  // For stdout and stderr of an attempt that is about to start.
+  // The descriptor for stdout and stderr of an attempt that is about to start.
   tl::expected<UniqueFd, SpawnError> Open(const StartProcess& command);
-  // It could not be started …
+  // The attempt could not be started …
   void Drop(const Key& key) { pipes_.Drop(key); }
-  // … or has been.
+  // … or has been started.
   void Began(const Key& key, const FileBelow& log, std::uint64_t limit) { times_.Began(key, log, limit); }
-  // It has exited: what it wrote to a pipe gets into its log …
+  // The attempt has exited: writes the content of its pipe to its log …
   void Drain(const Key& key) { pipes_.Drain(key); }
   void DrainAll() { pipes_.DrainAll(); }
-  // … and that is all there will be in it.
+  // … and records that the log is complete.
   void Ended(const Key& key) { times_.Ended(key); }
   void AllEnded() { times_.EndAll(); }
 
@@ -47,7 +48,7 @@ class ProcessLogs : public AgentPart {
   std::size_t descriptors() const override {
     return kDescriptorsPerChild * trims_.size() + kDescriptorsPerPipe * pipes_.size();
   }
-  void Finish() override {}  // a log that is being cut is waited for
+  void Finish() override {}  // waits for logs that are being cut
   void Abandon() override { trims_.Abandon(); }
 
  private:
@@ -55,7 +56,7 @@ class ProcessLogs : public AgentPart {
   LogTimes times_;
   LogPipes pipes_;
   LogTrims trims_;
-  bool collapses_ = false;  // logs with a limit; else they are written through pipes
+  bool collapses_ = false;  // logs with a limit are cut; otherwise they are written through pipes
 };
 
 }  // namespace muster

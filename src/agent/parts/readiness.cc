@@ -55,7 +55,7 @@ void Readiness::StartProbe(const Key& key) {
   spec.search_dirs = found->second.search_dirs;
   spec.cwd = found->second.cwd;
   spec.env = EnvPointers(found->second.env);
-  // A command that cannot be started is one that does not succeed: the process misses its readiness timeout.
+  // A command that cannot be started counts as failed: the process misses its readiness timeout.
   if (!probes_.Start(key.first, key.second, std::move(spec))) watch_.OnProbeEnded(key, false);
 }
 

@@ -1,6 +1,6 @@
-// How processes are found to be ready, and the commands that find it out for some of them.
+// Determines when processes are ready, and runs the readiness commands that some of them have.
 //
-// Knows what a process waits for and with what its command is started; what to look at is ReadyWatch's.
+// Handles conditions and commands of processes; ReadyWatch observes ports, files and logs.
 #pragma once
 
 #include <map>
@@ -20,14 +20,14 @@ class Readiness : public AgentPart {
  public:
   using Key = ReadyWatch::Key;
 
-  // Both must outlive it. `ports` says whose a port is.
+  // Both must outlive this object. `ports` knows the owners of ports.
   Readiness(AgentState& state, GivenPorts& ports);
 
-  // The attempt has been started, with this block of environment below its own.
+  // The attempt has been started, with this environment block below its own variables.
   void Watch(const StartProcess& command, const EnvironmentBlock& block);
-  // Another file has taken the place of its log.
+  // Another file has replaced its log.
   void Replaced(const Key& key) { watch_.Replaced(key); }
-  // The attempt has exited: a last look, then it is not watched any more.
+  // The attempt has exited: checks a last time, then stops watching it.
   void AttemptEnded(const Key& key);
 
   bool Owns(pid_t pid) const override { return probes_.Owns(pid); }
@@ -38,7 +38,7 @@ class Readiness : public AgentPart {
   void Abandon() override;
 
  private:
-  // What a probe needs of its process's start.
+  // Values from the start of a process that its readiness command requires.
   struct Probe {
     std::vector<std::string> argv;
     std::vector<std::string> search_dirs;
@@ -54,7 +54,7 @@ class Readiness : public AgentPart {
   AgentState& state_;
   GivenPorts& ports_;
   ReadyWatch watch_;
-  ChildSet probes_;  // commands, under the numbers of their processes
+  ChildSet probes_;  // readiness commands, by the numbers of their processes
   std::map<Key, Probe> starts_;
 };
 

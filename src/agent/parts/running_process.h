@@ -1,10 +1,11 @@
-// What an agent keeps of a running process of the plan.
+// What an agent stores about a running process of the plan.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -14,11 +15,13 @@
 namespace muster {
 
 struct RunningProcess {
-  pid_t pid = 0;  // as the agent itself knows it
+  pid_t pid = 0;  // in the agent's own PID namespace
   std::string log_path;
   FileBelow log;
-  std::string mark;         // "MUSTER_PROCESS=…", or empty
-  std::string search_path;  // its PATH
+  std::string mark;                 // "MUSTER_PROCESS=…", or empty
+  std::string search_path;          // its PATH
+  std::vector<std::string> remove;  // StartProcess::remove
+  bool signalled = false;           // by this agent
 };
 
 // By process and attempt.

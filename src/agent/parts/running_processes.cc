@@ -13,13 +13,14 @@
 #include "base/system/clock.h"
 #include "base/system/fault.h"
 #include "base/values/shell_quote.h"
+#include "spawn/leftovers/final_commands.h"
 #include "wire/files/log_bytes.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kDescriptorsPerText = 2;  // the text, and the launcher's duplicate of it
-constexpr std::size_t kDescriptorsSpare = 16;   // log file, /proc, sockets: open only for a moment
+constexpr std::size_t kDescriptorsSpare = 16;   // log file, /proc, sockets: open only temporarily
 
 tl::unexpected<SpawnError> Failure(SpawnStage stage, int error, std::string detail) {
   return tl::unexpected<SpawnError>(SpawnError{stage, error, std::move(detail)});
@@ -35,6 +36,8 @@ RunningProcesses::RunningProcesses(AgentState& state, const Companions& companio
                  .signalled =
                      [this](const SignalSent& event) {
                        witness_.Signalled(event);
+                       const auto running = table_.find({event.process, event.attempt});
+                       if (running != table_.end()) running->second.signalled = true;
                        state_.send(event);
                      }}),
       witness_(state.process.memory_kills) {
@@ -51,7 +54,7 @@ std::string RunningProcesses::Do(DefineEnvironment& command) {
 
 std::string RunningProcesses::Do(const StartProcess& command) {
   if (!state_.serving()) return "a start after the finish";
-  // An earlier attempt must be gone, with all it left behind, before there is another.
+  // An earlier attempt and all processes that it left must be gone before the next one starts.
   if (command.attempt > 0) with_.orphans.EndMarked();
   const auto block = environments_.find(command.environment);
   if (block == environments_.end()) return fmt::format("environment {} is not defined", command.environment);
@@ -71,7 +74,7 @@ std::string RunningProcesses::Do(const StartProcess& command) {
 tl::expected<ProcessStarted, SpawnError> RunningProcesses::Start(const StartProcess& command,
                                                                  const EnvironmentBlock& block) {
   if (auto enough = CheckDescriptors(command); !enough) return tl::unexpected<SpawnError>(std::move(enough.error()));
-  // Its context, its Python side and its files it opens by that path.
+  // The process opens its context, its Python side and its files by that path.
   if (state_.run_folder.held() && !state_.run_folder.IsInPlace()) {
     return Failure(
         SpawnStage::kLog, ESTALE,
@@ -84,7 +87,7 @@ tl::expected<ProcessStarted, SpawnError> RunningProcesses::Start(const StartProc
   spec.cwd = command.cwd;
   const EnvironmentBlock own = ByName(command.env);
   spec.env = Overlaid(block, own);
-  // The agent has raised its own limit; a process gets what the user had.
+  // The agent has raised its own limit; processes get the user's limit.
   spec.limits.push_back({RLIMIT_NOFILE, state_.process.child_descriptors});
   spec.cores = command.cores;
 
@@ -100,7 +103,7 @@ tl::expected<ProcessStarted, SpawnError> RunningProcesses::Start(const StartProc
   if (!log) return tl::unexpected<SpawnError>(log.error());
   spec.stdout_fd = spec.stderr_fd = log->get();
 
-  // As late as possible, so that nobody else gets in between.
+  // As late as possible, to minimise the time in which another process can take a port.
   with_.ports.Release(command);
   if (FailsHere(Fault::kAgentBeforeClone)) return Failure(SpawnStage::kClone, EAGAIN, "a fault hook");
   const Key key(command.process, command.attempt);
@@ -110,8 +113,12 @@ tl::expected<ProcessStarted, SpawnError> RunningProcesses::Start(const StartProc
     spec.stdin_fd = spec.stdout_fd = spec.stderr_fd = *terminal;
     spec.controlling_terminal = true;
   }
+  // Before the process exists: the command must be known even if this agent is killed right after the start.
+  if (!command.remove.empty() && !FinalCommands::Begun(command.remove))
+    return Failure(SpawnStage::kClone, ENOSPC, "too many runs on this host have containers to remove");
   auto started = children_.Start(command.process, command.attempt, std::move(spec));
   if (!started) with_.terminals.Drop(key);
+  if (!started) FinalCommands::Ended(command.remove);
   return started;
 }
 
@@ -151,8 +158,8 @@ void RunningProcesses::OnStarted(const StartProcess& command, const EnvironmentB
     return shared == block.end() ? std::string() : shared->second;
   };
   const FileBelow log = state_.run_folder.At(command.log_path);
-  RunningProcess running{own_pid, command.log_path, log, {}, variable("PATH")};
-  if (own.contains("MUSTER_PROCESS")) running.mark = variable("MUSTER_PROCESS");
+  RunningProcess running{own_pid, command.log_path, log, {}, variable("PATH"), command.remove, false};
+  running.mark = variable("MUSTER_PROCESS");
   running.search_path.erase(0, running.search_path.find('=') + 1);
   table_.insert_or_assign(key, std::move(running));
   with_.logs.Began(key, log, command.log_limit);
@@ -172,7 +179,7 @@ void RunningProcesses::OnSpawnFailed(const StartProcess& command, const SpawnErr
   state_.send(failed);
 }
 
-// --- while they run, and their ends ----------------------------------------------------------------
+// --- while they run, and their exits ---------------------------------------------------------------
 
 std::string RunningProcesses::Do(const RequestOutput& command) const {
   static_cast<void>(command);
@@ -190,7 +197,7 @@ std::string RunningProcesses::Do(const RequestOutput& command) const {
 
 std::string RunningProcesses::Do(const StopProcesses& command) {
   if (command.grace_ms > 0 && (command.signal < 1 || command.signal > SIGRTMAX)) {
-    return fmt::format("{} is no signal", command.signal);
+    return fmt::format("{} is not a signal", command.signal);
   }
   for (const ProcessAttempt& one : command.processes) {
     with_.dumps.LetGo({one.process, one.attempt});
@@ -214,10 +221,13 @@ void RunningProcesses::OnExited(const ProcessExited& event) {
     const RunningProcess& process = running.mapped();
     for (const PortTaken& taken : with_.ports.Ended(event, process.log.ThroughDescriptor())) state_.send(taken);
     state_.host_folder.Ended(process.log_path);
+    // Then the runtime has removed its container. One that was killed could not, and podman exits with 0 and leaves the
+    // container if it gets SIGTERM while it starts it.
+    if (!event.signalled && event.code == 0 && !process.signalled) FinalCommands::Ended(process.remove);
     if (!process.mark.empty()) with_.orphans.EndSoon(process.mark);
   }
   state_.send(event);
-  // An orphan may have waited behind this one, or have come to us by its end.
+  // Exited orphans may have been queued behind this process, or become children of this one by its exit.
   with_.orphans.ReapSoon();
   state_.emptied();
 }

@@ -1,7 +1,7 @@
-// The processes of the plan on this host: started with their environment, log, ports and terminal, stopped, and
-// reported when they exit.
+// The processes of the plan on this host: starts them with their environment, log, ports and terminal, stops them, and
+// reports their exits.
 //
-// Knows what belongs to a start and to an exit, and in which order; what starts, signals and reaps is ChildSet.
+// Defines the steps of a start and of an exit, and their order; ChildSet starts, signals and reaps.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ namespace muster {
 
 class RunningProcesses : public AgentPart {
  public:
-  // What starts and exits are reported to.
+  // Parts that are notified of starts and exits.
   struct Companions {
     GivenPorts& ports;
     PtySet& terminals;
@@ -38,10 +38,10 @@ class RunningProcesses : public AgentPart {
     ProcessLogs& logs;
   };
 
-  // All of these must outlive it.
+  // All of these must outlive this object.
   RunningProcesses(AgentState& state, const Companions& companions);
 
-  // Empty, or why a head must not send that command now.
+  // Return a protocol error if the head must not send the command now, else an empty text.
   std::string Do(DefineEnvironment& command);
   std::string Do(const StartProcess& command);
   std::string Do(const StopProcesses& command);

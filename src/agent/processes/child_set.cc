@@ -20,7 +20,7 @@ tl::expected<ProcessStarted, SpawnError> ChildSet::Start(ProcessId process, std:
   auto launched = launch_(io_.get_executor(), spec);
   if (!launched) return tl::unexpected<SpawnError>(std::move(launched.error()));
 
-  // Dropped, it is ended and reaped.
+  // Its destructor kills and reaps the process.
   if (FailsHere(Fault::kAgentAfterClone)) {
     return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kDescriptors, EMFILE, "a fault hook"});
   }
@@ -41,7 +41,7 @@ tl::expected<ProcessStarted, SpawnError> ChildSet::Start(ProcessId process, std:
 
 void ChildSet::AwaitEnd(const Key& key) {
   LaunchedProcess& launched = children_.at(key).launched;
-  if (!launched.watched()) return;  // Ended() tells
+  if (!launched.watched()) return;  // Ended() is called instead
   launched.AwaitEnd([this, key](const boost::system::error_code& error) {
     if (!error) OnEnd(key);
   });
@@ -60,8 +60,8 @@ void ChildSet::OnEnd(const Key& key) {
   LaunchedProcess& launched = found->second.launched;
   if (!HasEnded(launched.ref())) return AwaitEnd(key);
 
-  // The dead leader keeps its number until it is reaped, so the group is still its own: what the process
-  // left in there goes with it.
+  // The exited leader keeps its pid until it is reaped, so the group is still its own: the remaining processes of the
+  // group are killed with it.
   const pid_t pid = launched.pid();
   ::kill(-pid, SIGKILL);
   const bool status_lost = FailsHere(Fault::kAgentBeforeReap);
@@ -94,10 +94,10 @@ void ChildSet::Signal(const Key& key, Child& child, int signal) {
   sent.process = key.first;
   sent.attempt = key.second;
   sent.signal = signal;
-  // A process that has ended and is not reaped yet takes any signal, and none of them is why it ended.
+  // An exited process that is not reaped yet accepts any signal, but none of them is the reason of its exit.
   const bool ended = HasEnded(child.launched.ref());
   sent.error = ::kill(-pid, signal) == 0 ? 0 : errno;
-  // A process may have moved to another group; it is still our child, not reaped, and so still `pid`.
+  // A process may have moved to another group; it is still an unreaped child, so the pid is still its own.
   if (::getpgid(pid) != pid) sent.error = ::kill(pid, signal) == 0 ? 0 : errno;
   if (ended) sent.error = ESRCH;
   // A stopped process would keep the signal pending for ever.

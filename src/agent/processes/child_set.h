@@ -1,8 +1,8 @@
 // The processes of the plan that run on this host: started, watched, signalled and reaped.
 //
-// Knows processes and the clock; knows no protocol frames and no policy. Each process leads a group of its
-// own, and a session of its own if it gets a controlling terminal. A process's pid is used only between its start and
-// its reaping, both of which happen here, so that no other process can ever be signalled in its place.
+// Handles processes and the clock; independent of protocol frames and policy. Each process leads a group of its own,
+// and a session of its own if it gets a controlling terminal. A process's pid is used only between its start and its
+// reaping, both of which happen here, so that no process that reuses the pid can be signalled.
 #pragma once
 
 #include <chrono>
@@ -30,37 +30,37 @@ class ChildSet {
     std::function<void(const SignalSent&)> signalled;
   };
 
-  // Both must outlive it, and the loop must not run any more once it is gone.
+  // Both must outlive this object, and the loop must not run after its destruction.
   ChildSet(boost::asio::io_context& io, Launcher& launcher, Observer observer);
   ~ChildSet();
   ChildSet(const ChildSet&) = delete;
   ChildSet& operator=(const ChildSet&) = delete;
 
-  // Starts the process as leader of its own group, to be killed if this thread ends. `spec.grouping` and
+  // Starts the process as leader of its own group, to be killed if this thread exits. `spec.grouping` and
   // `spec.parent_death_signal` are set here. The pair must not be running already.
   tl::expected<ProcessStarted, SpawnError> Start(ProcessId process, std::uint32_t attempt, SpawnSpec spec);
 
   bool Runs(ProcessId process, std::uint32_t attempt) const { return children_.contains({process, attempt}); }
 
-  // Sends `signal` and then CONT to the group, and KILL once `grace` is over; with no grace KILL at once.
-  // Called again it sends again, and can only bring the KILL forward. Nothing happens, and nothing is
-  // reported, if the process is not running. The CONT is not reported.
+  // Sends `signal` and then SIGCONT to the group, and SIGKILL when `grace` has elapsed; without grace SIGKILL at once.
+  // Another call sends the signal again, and can only shorten the time to SIGKILL. Does nothing, and reports nothing,
+  // if the process is not running. The SIGCONT is not reported.
   void Stop(ProcessId process, std::uint32_t attempt, int signal, std::chrono::milliseconds grace);
 
-  // SIGKILL for every group, now.
+  // Sends SIGKILL to every group, now.
   void KillAll();
 
-  // Whether `pid` is one of ours and not reaped yet: then it is not for anybody else to wait for.
+  // Whether `pid` is an unreaped child of this set: then no other code may wait for it.
   bool Owns(pid_t pid) const { return by_pid_.contains(pid); }
 
-  // A child has ended, as waitid(2) tells. True if it is one of ours that nothing else tells of (there are no pidfds),
-  // and is dealt with now.
+  // A child has exited, according to waitid(2). True if it is one of this set that is not watched by a pidfd; it is
+  // then handled now.
   bool Ended(pid_t pid);
 
   bool empty() const { return children_.empty(); }
   std::size_t size() const { return children_.size(); }
 
-  // Forgets all processes without touching them: for when they have been reaped by other means.
+  // Forgets all processes without signalling them: for when they have been reaped by other means.
   void Abandon();
 
  private:
@@ -85,7 +85,7 @@ class ChildSet {
   std::map<Key, Child> children_;
   std::unordered_map<pid_t, Key> by_pid_;
   Timer timer_;
-  std::optional<Clock::time_point> alarm_;  // what timer_ is set to: the earliest kill_at
+  std::optional<Clock::time_point> alarm_;  // expiry of timer_: the earliest kill_at
 };
 
 }  // namespace muster

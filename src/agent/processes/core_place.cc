@@ -3,7 +3,7 @@
 namespace muster {
 namespace {
 
-// Text that stands for itself in glob(3).
+// The text escaped for glob(3), so that it matches itself.
 std::string GlobEscaped(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -54,7 +54,7 @@ CorePlace CorePlaceOf(std::string_view pattern, bool uses_pid, const Dumped& dum
       case 'h':
         add(dumped.host);
         break;
-      default:  // %e %E %f %t %c %d, and numbers of other namespaces: only the kernel knew
+      default:  // %e %E %f %t %c %d, and numbers of other namespaces: known only to the kernel
         glob += '*';
         known = false;
     }

@@ -1,6 +1,6 @@
-// Where the kernel puts a core dump: what core(5) says about core_pattern, as text.
+// Determines where the kernel writes a core dump, by the rules of core(5) for core_pattern.
 //
-// Knows the pattern's language; opens nothing.
+// Interprets the pattern; opens no file.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,16 @@ struct Dumped {
   std::uint32_t user = 0;
   std::uint32_t group = 0;
   std::string host;
-  std::string cwd;  // absolute; a pattern without a slash in front is relative to it
+  std::string cwd;  // absolute; base of a pattern without a leading slash
 };
 
 struct CorePlace {
   enum class Kind : std::uint8_t {
     kNowhere,  // an empty pattern
-    kProgram,  // `text` is the program that gets the dump on its standard input
+    kProgram,  // `text` is the program that reads the dump from its standard input
     kFile,     // `text` is its path
-    kGlob      // `text` is a pattern for glob(3): it names what only the kernel knew, such as the time
+    kGlob      // `text` is a pattern for glob(3), because the path contains values known only to the kernel, such as
+               // the time
   };
   Kind kind = Kind::kNowhere;
   std::string text;
@@ -32,7 +33,7 @@ struct CorePlace {
   bool operator==(const CorePlace&) const = default;
 };
 
-// `pattern` as /proc/sys/kernel/core_pattern has it (a newline at its end is not part of it), `uses_pid` as
+// `pattern` is the content of /proc/sys/kernel/core_pattern without the final newline, `uses_pid` that of
 // /proc/sys/kernel/core_uses_pid.
 CorePlace CorePlaceOf(std::string_view pattern, bool uses_pid, const Dumped& dumped);
 

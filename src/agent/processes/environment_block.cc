@@ -16,7 +16,7 @@ bool IsVariable(const std::string& text) {
 
 std::string VariableError(const std::vector<std::string>& variables) {
   for (const std::string& variable : variables) {
-    if (!IsVariable(variable)) return "no environment variable: " + Quoted(variable);
+    if (!IsVariable(variable)) return "not an environment variable: " + Quoted(variable);
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// Environments as the head defines them: blocks that many processes share, and what one process has of its own.
+// Environments as defined by the head: blocks shared by many processes, and variables of single processes.
 #pragma once
 
 #include <map>
@@ -7,15 +7,15 @@
 
 namespace muster {
 
-using EnvironmentBlock = std::map<std::string, std::string>;  // name -> "name=value"
+using EnvironmentBlock = std::map<std::string, std::string>;  // NAME to "NAME=value"
 
-// Empty if each is "NAME=value" without zero bytes, which is what can be part of an environment; else which is not.
+// Empty if each text is "NAME=value" without zero bytes, as an environment requires; else an error that names the text.
 std::string VariableError(const std::vector<std::string>& variables);
 
-// Of two with one name the later one counts.
+// Of several variables with one name the last one is used.
 EnvironmentBlock ByName(std::vector<std::string> variables);
 
-// Both, `own` winning. The strings stay theirs.
+// Both combined; `own` takes precedence. The strings remain theirs.
 std::vector<const char*> Overlaid(const EnvironmentBlock& block, const EnvironmentBlock& own);
 
 }  // namespace muster

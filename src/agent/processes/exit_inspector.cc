@@ -31,7 +31,7 @@ std::optional<off_t> SizeOf(const std::string& path, struct timespec* changed = 
   return status.st_size;
 }
 
-// The file that was written last among those that the pattern matches; empty if there is none.
+// The most recently written file that matches the pattern; empty if there is none.
 std::string NewestOf(const std::string& pattern) {
   glob_t found = {};
   std::string newest;

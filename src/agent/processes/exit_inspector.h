@@ -1,7 +1,7 @@
-// What can be seen on the host about the way a process ended, besides its status: where a core dump went, and
-// whether the kernel killed for lack of memory, and whether there was no room for what it wrote.
+// Evidence on the host for the cause of an exit besides the exit status: the path of a core dump, a kill by the kernel
+// for lack of memory, and a full disk.
 //
-// Knows the ends of processes and where to look; looks only when an end gives reason to.
+// Inspects the host only if the exit status gives a reason to.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace muster {
 
 class ExitInspector {
  public:
-  // Which must outlive it.
+  // `memory` must outlive this object.
   explicit ExitInspector(MemoryKills& memory) : memory_(memory) {}
 
   void Started(const ProcessStarted& event, const std::string& cwd, const std::string& log);
   // A signal that the agent sent.
   void Signalled(const SignalSent& event);
-  // What is known about this end; usually nothing. The attempt is forgotten.
+  // The evidence for this exit; usually empty. Forgets the attempt.
   std::vector<EndEvidence> Ended(const ProcessExited& event);
 
  private:
@@ -34,7 +34,7 @@ class ExitInspector {
     std::string cwd;
     std::string log;
     bool killed = false;   // by the agent
-    bool stopped = false;  // signalled by it at all
+    bool stopped = false;  // received any signal from the agent
   };
 
   std::map<std::pair<ProcessId, std::uint32_t>, Running> running_;

@@ -11,15 +11,15 @@
 namespace muster {
 namespace {
 
-constexpr std::uint64_t kNoRoom = 64U << 10;
+constexpr std::uint64_t kLeastFreeBytes = 64U << 10;
 
-// What the file system has no more of; empty if it has all, or cannot be asked.
+// The resource that the file system has run out of; empty if none, or if unknown.
 std::string Missing(const std::string& path) {
   struct statvfs room = {};
   if (path.empty() || ::statvfs(path.c_str(), &room) != 0 || (room.f_flag & ST_RDONLY) != 0) return {};
   const std::uint64_t blocks = ::geteuid() == 0 ? room.f_bfree : room.f_bavail;
-  // Of those that have no fixed number of blocks or files, the number is 0.
-  if (room.f_blocks > 0 && blocks * room.f_frsize < kNoRoom) return "space";
+  // File systems without a fixed number of blocks or files report 0.
+  if (room.f_blocks > 0 && blocks * room.f_frsize < kLeastFreeBytes) return "space";
   if (room.f_files > 0 && room.f_ffree == 0) return "place for another file";
   return {};
 }

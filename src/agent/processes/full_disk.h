@@ -1,15 +1,15 @@
-// Whether the places where a process writes have room left, told in words.
+// Whether the file systems to which a process writes are full, as text.
 //
-// Knows file systems, no process.
+// Inspects file systems; independent of processes.
 #pragma once
 
 #include <string>
 
 namespace muster {
 
-// For people: "no space is left in the file system of the folder it ran in, \"/data\""; empty if both the log's file
-// system and the folder's have some, or cannot be asked. Less than 64 KiB is none: a process that writes in larger
-// pieces than what is left has failed, too.
+// A phrase for users: "no space is left in the file system of the folder it ran in, \"/data\""; empty if both the log's
+// file system and the folder's have space, or if unknown. Less than 64 KiB counts as none: a process that writes larger
+// pieces than the remaining space has failed as well.
 std::string FullDiskText(const std::string& log, const std::string& cwd);
 
 }  // namespace muster

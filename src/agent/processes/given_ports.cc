@@ -14,7 +14,7 @@
 namespace muster {
 namespace {
 
-// The last words of a process, as far as they may tell why it could not bind.
+// The end of a process's log, which may explain why it could not bind.
 std::string EndOf(const std::string& log) {
   constexpr off_t kMostBytes = 16 << 10;
   const UniqueFd file(::open(log.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
@@ -119,7 +119,7 @@ std::vector<PortTaken> GivenPorts::Ended(const ProcessExited& event, const std::
   attempts_.erase(attempt);
 
   std::set<std::string> refused;     // own ports that cannot be held again
-  std::set<std::uint16_t> doubtful;  // numbers
+  std::set<std::uint16_t> doubtful;  // port numbers
   const bool unsure = looks && std::any_of(given_.begin(), given_.end(), [&](const auto& entry) {
                         return !entry.second.ours && !held_.contains(entry.first);
                       });
@@ -128,7 +128,7 @@ std::vector<PortTaken> GivenPorts::Ended(const ProcessExited& event, const std::
   for (auto& [name, given] : given_) {
     if (held_.contains(name)) continue;
     const bool own = given.owner == key;
-    // Seen to listen there, it did not end for want of the port.
+    // If the port's owner listens on it, the exit has another cause.
     if (looks && !given.ours) {
       const auto owner = given.owner ? attempts_.find(*given.owner) : attempts_.end();
       const auto listening = listeners.find(given.number);
@@ -158,7 +158,7 @@ std::vector<PortTaken> GivenPorts::Ended(const ProcessExited& event, const std::
     } else if (IsForeign(holder) && (holder.listening || refused.contains(name))) {
       taken.push_back(Taken(key, name, given.number, PortHolderText(holder)));
     } else if (refused.contains(name)) {
-      // A socket that is only bound stands in no table. That the port is refused is one witness, the words another.
+      // A socket that is only bound is in no table: a refused port and an error text in the log are required instead.
       if (!said) said = SpeaksOfAnAddressInUse(EndOf(log));
       if (*said) taken.push_back(Taken(key, name, given.number, PortHolderText(holder)));
     }

@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// Whatever the umask took from it.
+// Restores the group permission, independent of the umask.
 void ShareWithGroup(int created, const FileBelow& file) {
   struct stat folder {};
   const std::size_t slash = file.path.rfind('/');
@@ -28,7 +28,7 @@ UniqueFd CreateNewFile(const FileBelow& file, int access) {
 }
 
 tl::expected<UniqueFd, SpawnError> CreateLogFile(const FileBelow& file, int access) {
-  // Appending, so that processes sharing the descriptor cannot overwrite each other's lines.
+  // O_APPEND, so that processes sharing the descriptor cannot overwrite each other's lines.
   UniqueFd log = CreateNewFile(file, access | O_APPEND);
   if (log) return log;
   return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kLog, errno, Quoted(file.path)});

@@ -1,5 +1,5 @@
-// The files that the agent makes in a run directory. Knows how one is created; does not know what is in it: logs are
-// written by the processes themselves.
+// Creates the agent's files in a run directory. Independent of their content: logs are written by the processes
+// themselves.
 #pragma once
 
 #include <fcntl.h>
@@ -10,9 +10,9 @@
 
 namespace muster {
 
-// Creates the file: new (nothing that is there is opened, links included), mode 0600, or 0640 in a folder that its
-// group reads (base/system/group_access.h); `access` is O_WRONLY or O_RDWR with further flags. Without a file errno
-// tells why.
+// Creates the file: always new (existing files and links are never opened), mode 0600, or 0640 in a folder readable by
+// its group (base/system/group_access.h); `access` is O_WRONLY or O_RDWR with further flags. Empty with errno set on
+// failure.
 UniqueFd CreateNewFile(const FileBelow& file, int access);
 
 // The same for the stdout and stderr of one attempt: appending. Fails with stage kLog.

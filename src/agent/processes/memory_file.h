@@ -1,6 +1,6 @@
-// What a command tells the agent: a file in memory that it writes and the agent reads once it has ended.
+// Output of a child process for the agent: a file in memory that the child writes and the agent reads after its exit.
 //
-// Knows memory files, not what is told. The bytes are untrusted.
+// Independent of the content. The bytes are untrusted.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace muster {
 
-// A file that can hold so many bytes and no more, however much is written. Spawn stage "descriptors" if the kernel
+// A file with a maximum size of `most` bytes, which the writer cannot exceed. Spawn stage "descriptors" if the kernel
 // refuses it.
 tl::expected<UniqueFd, SpawnError> CreateMemoryFile(const char* name, std::size_t most);
 
-// What has been written from the beginning on: the command writes at the position that is ours, too.
+// The content from the beginning up to the current position, which is shared with the writer.
 std::string ReadMemoryFile(int fd, std::size_t most);
 
 }  // namespace muster

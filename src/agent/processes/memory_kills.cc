@@ -95,7 +95,7 @@ MemoryKills::MemoryKills() {
 void MemoryKills::CountFromNow() { accounted_ = ReadCounter().value_or(0); }
 
 std::optional<std::uint64_t> MemoryKills::ReadCounter() const {
-  std::array<char, 4'096> events;  // a handful of short lines
+  std::array<char, 4'096> events;  // a few short lines
   const ssize_t got = counter_file_ ? ::pread(counter_file_.get(), events.data(), events.size(), 0) : -1;
   return got <= 0 ? std::nullopt : MemoryKillsIn({events.data(), static_cast<std::size_t>(got)});
 }
@@ -105,10 +105,10 @@ void MemoryKills::ReadLog() {
     log_ = UniqueFd(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   }
   if (!log_) return;
-  std::array<char, 8'192> record;  // the kernel's longest
+  std::array<char, 8'192> record;  // longest record of the kernel
   for (std::size_t records = 0; records < kMaxRecords; ++records) {
     const ssize_t got = ::read(log_.get(), record.data(), record.size());
-    if (got < 0 && (errno == EPIPE || errno == EINTR)) continue;  // EPIPE: records were overwritten meanwhile
+    if (got < 0 && (errno == EPIPE || errno == EINTR)) continue;  // EPIPE: records were overwritten in the meantime
     if (got <= 0) return;
     if (auto killed = MemoryKillIn({record.data(), static_cast<std::size_t>(got)})) {
       logged_.insert_or_assign(killed->pid, std::move(*killed));
@@ -125,7 +125,7 @@ std::string MemoryKills::Of(pid_t pid, MonotonicNs started) {
     ++accounted_;
   }
   ReadLog();
-  // An older process may have had the number. The log's clock and ours differ by less than a second.
+  // An older process may have had the same pid. The log's clock and the monotonic one differ by less than a second.
   const auto logged = logged_.find(pid);
   if (logged != logged_.end() && logged->second.at_us + 1'000'000 >= started / 1'000) {
     phrase += fmt::format("{}the kernel's log: {}", phrase.empty() ? "" : "; ", logged->second.words);

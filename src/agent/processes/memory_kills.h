@@ -1,8 +1,8 @@
-// What the kernel tells about processes it killed for lack of memory: the counter of the agent's own cgroup, which
-// counts for the groups below it too (cgroup v2: memory.events; v1: memory.oom_control, of one group only), and the
-// kernel's log where the agent may read it.
+// Detects processes that the kernel killed for lack of memory: from the counter of the agent's own cgroup, which
+// includes the groups below it (cgroup v2: memory.events; v1: memory.oom_control, of one group only), and from the
+// kernel log if the agent may read it.
 //
-// Knows these files, no process of the plan. All of it may be missing, and then nothing is told.
+// Reads these files; independent of the plan. Without them nothing is detected.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace muster {
 
-// The counter's file for what /proc/self/cgroup says, or for the group at the root if a container hides the path: the
-// first of these that is there is to be read. Empty without a memory controller.
+// The counter's file for the content of /proc/self/cgroup, or of the root group if a container hides the path: the
+// first of the two that exists is to be read. Empty without a memory controller.
 struct MemoryCounterFile {
   std::string path;
   std::string fallback;
@@ -29,8 +29,8 @@ MemoryCounterFile MemoryCounterFileOf(std::string_view proc_self_cgroup);
 // The number after "oom_kill " in either file; nothing if there is none.
 std::optional<std::uint64_t> MemoryKillsIn(std::string_view events);
 
-// A record of /dev/kmsg that tells of a killed process: its pid, the time in microseconds since the start of the
-// machine, and the words. Nothing for every other record.
+// Parses a record of /dev/kmsg about a killed process: its pid, the time in microseconds since boot, and the text.
+// Nothing for all other records.
 struct MemoryKillRecord {
   pid_t pid = 0;
   std::uint64_t at_us = 0;
@@ -42,11 +42,11 @@ class MemoryKills {
  public:
   MemoryKills();
 
-  // What was counted so far is evidence for nobody. As at first.
+  // Ignores kills counted so far, as initially.
   void CountFromNow();
 
-  // A phrase with the evidence that the process, which SIGKILL ended and which had started at `started`, was killed
-  // for lack of memory; empty if there is none. One count of the cgroup is evidence for one process.
+  // A phrase with the evidence that the process, which was killed by SIGKILL and had been started at `started`, was
+  // killed for lack of memory; empty if there is none. One count of the cgroup is evidence for one process.
   std::string Of(pid_t pid, MonotonicNs started);
 
  private:

@@ -1,6 +1,6 @@
-// Texts that pass between the agent and a process by a descriptor: held in memory, in no file and in no environment.
+// Texts passed between the agent and a process by a descriptor: held in memory, in no file and in no environment.
 //
-// Knows memory files; what the texts are is the head's affair.
+// Independent of what the texts are.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace muster {
 
-// A descriptor from which `content` can be read, and which nobody can write to. Spawn stage "descriptors" if the
+// A descriptor from which `content` can be read, and to which no process can write. Spawn stage "descriptors" if the
 // kernel refuses it.
 tl::expected<UniqueFd, SpawnError> HoldText(const std::string& content);
 
-// What a process has written to the memory file, from its beginning: `most` bytes at most, fewer if it cannot be read.
+// The text that a process has written to the memory file, from its beginning: at most `most` bytes, fewer on errors.
 std::string ReadText(int fd, std::size_t most);
 
 }  // namespace muster

@@ -85,7 +85,7 @@ void PtySet::WriteDown(Pty& pty) {
   }
 }
 
-// A disk that is full tells nobody when it has room again.
+// A full disk does not report when space becomes available, so try again after a pause.
 void PtySet::TryDiskAgain() {
   if (std::exchange(disk_waits_, true)) return;
   disk_.expires_after(kDiskPause);
@@ -149,7 +149,7 @@ void PtySet::Ended(const Key& key) {
   const auto found = ptys_.find(key);
   if (found == ptys_.end()) return;
   Pty& pty = found->second;
-  // The kernel holds less than that; who goes on writing although the process has ended is not waited for.
+  // The kernel buffers less than this; a descendant that continues to write is not waited for.
   for (std::size_t rest = 0; rest < kMaxPtyRest;) {
     const std::size_t size = Copy(key, pty, kMaxPtyRest - rest);
     if (size == 0) break;

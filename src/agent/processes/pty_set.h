@@ -1,8 +1,8 @@
 // The pseudo-terminals of processes, and the copying between them, their logs and the head.
 //
-// Knows descriptors and the messages about them; not who started a process, nor what it writes. Nothing blocks the
-// loop, and memory is bounded: who reads slowly is waited for, which the process at the pseudo-terminal feels, and
-// nobody else. No byte is dropped: what the disk does not take is tried again, and nothing more is read until it did.
+// Handles descriptors and the messages about them; independent of what processes write. Nothing blocks the loop, and
+// memory is bounded: a slow reader delays only the process at the pseudo-terminal. No byte is dropped: if the disk
+// rejects a write it is tried again, and nothing more is read until it succeeds.
 #pragma once
 
 #include <chrono>
@@ -35,19 +35,19 @@ class PtySet {
 
   PtySet(boost::asio::io_context& io, Tell tell);
 
-  // Makes one for an attempt that is about to start; `log` gets what is written there. Gives the process's terminal,
-  // which stays open here.
+  // Creates a pseudo-terminal for an attempt that is about to start; `log` receives its output. Returns the process's
+  // terminal, which remains open here.
   tl::expected<int, SpawnError> Open(const Key& key, const PtySize& size, UniqueFd log);
-  // It did not start.
+  // The attempt could not be started.
   void Drop(const Key& key) { ptys_.erase(key); }
-  // It runs. Tells PtyOpened, if there is one, and from the loop what is written.
+  // The attempt is running. Sends PtyOpened if it has a pseudo-terminal, then its output from the loop.
   void Began(const Key& key);
-  // False if it is more than was granted.
+  // False if the input exceeds the flow-control window.
   bool Typed(const PtyBytes& typed);
   void Taken(const PtyTaken& taken);
   void Resized(const PtyResized& resized);
-  // The process has been reaped: what it had written goes its way, PtyClosed is told, and whoever still has the
-  // terminal open is hung up.
+  // The process has been reaped: forwards its remaining output, sends PtyClosed, and hangs up any process that still
+  // has the terminal open.
   void Ended(const Key& key);
   // The same for all.
   void EndAll();
@@ -62,10 +62,10 @@ class PtySet {
     explicit Pty(const LoopExecutor& executor) : master(executor) {}
 
     WatchedFd master;
-    UniqueFd slave;  // so that a process that closes its own, and opens it again, has not hung up
+    UniqueFd slave;  // kept open, so that closing and reopening the terminal in a process is not a hang-up
     UniqueFd log;
-    std::string unlogged;  // read and told, not written down yet
-    std::string typed;     // not taken by the terminal yet
+    std::string unlogged;  // sent to the head, but not yet written to the log
+    std::string typed;     // not yet accepted by the terminal
     std::size_t granted = kPtyWindow;
     std::uint64_t bytes = 0;
     bool reading = false;
@@ -74,7 +74,7 @@ class PtySet {
 
   Pty* Find(ProcessId process, std::uint32_t attempt);
   void AwaitWritten(const Key& key, Pty& pty);
-  // One read of at most `most` bytes; how many there were.
+  // Reads once, at most `most` bytes; returns their number.
   std::size_t Copy(const Key& key, Pty& pty, std::size_t most);
   static void WriteDown(Pty& pty);
   void PassTyped(const Key& key, Pty& pty);

@@ -26,7 +26,7 @@ bool Exists(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0;
 }
 
-// The nearest folder above the path that is there: something in it must change before the path can appear.
+// The nearest existing folder above the path, which must change before the path can appear.
 std::string NearestFolder(std::string path) {
   do {
     const std::size_t slash = path.rfind('/');
@@ -35,7 +35,7 @@ std::string NearestFolder(std::string path) {
   return path;
 }
 
-// That somebody of this network namespace listens on, over IPv4 or IPv6.
+// Ports with a listener in this network namespace, over IPv4 or IPv6.
 std::set<std::uint16_t> ListeningPorts() {
   std::set<std::uint16_t> ports;
   for (const TcpSocket& socket : TcpSockets()) {
@@ -67,7 +67,7 @@ void ReadyWatch::Watch(const Key& key, const ReadyWhen& when, const std::string&
     case ReadyWhen::Kind::kLine:
       WatchFile(watched);
       if (watched.watch >= 0) by_watch_[watched.watch].insert(key);
-      // What came between the start and the watch.
+      // Changes between the start and the watch.
       if (IsReady(watched)) Done(key);
       return;
   }
@@ -87,14 +87,14 @@ void ReadyWatch::WatchFile(Watched& watched) {
   for (;;) {
     const std::string path = line ? watched.file : NearestFolder(watched.file);
     watched.watch = ::inotify_add_watch(changes_.native_handle(), path.c_str(), line ? IN_MODIFY : kFolderChanges);
-    // A folder on the way that came before the watch was set would never be told of.
+    // The kernel does not report a folder on the path that was created before the watch was set.
     if (line || watched.watch < 0 || NearestFolder(watched.file) == path) break;
     const auto sharing = by_watch_.find(watched.watch);
     if (sharing == by_watch_.end() || sharing->second.empty()) {
       ::inotify_rm_watch(changes_.native_handle(), watched.watch);
     }
   }
-  // Without a watch (their number is limited) it is looked for like a port.
+  // Without a watch (their number is limited) it is polled like a port.
   if (watched.watch >= 0) return;
   port_pause_ = kFirstPortPause;
   ports_at_ = Clock::now() + port_pause_;
@@ -201,7 +201,7 @@ void ReadyWatch::OnChanges() {
     if (found == watched_.end()) continue;
     Watched& watched = found->second;
     if (watched.when.kind == ReadyWhen::Kind::kFile) {
-      // A folder on the way may have come: the nearest one is another now.
+      // A folder on the path may have appeared, and is now the nearest one.
       const int before = watched.watch;
       by_watch_[before].erase(key);
       WatchFile(watched);

@@ -1,8 +1,8 @@
-// Looks out for what makes processes ready: a port that somebody listens on, a file, a line in a log, a command
-// that succeeds. What the kernel tells (files, logs: inotify(7)) is waited for; that a port is listened on it does
-// not tell, so /proc/net/tcp is read, at longer and longer intervals, as long as a process is waited for.
+// Watches for the readiness of processes: a port with a listener, a file, a line in a log, a successful command. Files
+// and logs are watched with inotify(7); the kernel does not report listening ports, so /proc/net/tcp is read at growing
+// intervals while a process is waited for.
 //
-// Knows the file system and /proc/net, no process: who runs commands for it says so by OnProbeEnded.
+// Uses the file system and /proc/net; the caller runs readiness commands and reports their exits with OnProbeEnded.
 #pragma once
 
 #include <chrono>
@@ -27,9 +27,9 @@ class ReadyWatch {
   using Key = std::pair<ProcessId, std::uint32_t>;  // process and attempt
 
   struct Observer {
-    std::function<void(const Key&)> ready;  // once for a watched attempt; it is not watched any more then
+    std::function<void(const Key&)> ready;  // called once per watched attempt, which is then no longer watched
     std::function<void(const Key&)> probe;  // the attempt's command is to be started
-    // Somebody listens on the port that the attempt waits for: whether it may count. Asked again if not.
+    // A process listens on the port that the attempt waits for: returns whether it counts. Called again if not.
     std::function<bool(const Key&, std::uint16_t)> listens;
   };
 
@@ -37,18 +37,18 @@ class ReadyWatch {
   ReadyWatch(const ReadyWatch&) = delete;
   ReadyWatch& operator=(const ReadyWatch&) = delete;
 
-  // `file` is absolute: the file that is to appear, or the log that is to hold a line (which must exist). The
-  // observer may be called before this returns.
+  // `file` is absolute: the file that must appear, or the existing log that must contain a line. The observer may be
+  // called before this returns.
   void Watch(const Key& key, const ReadyWhen& when, const std::string& file);
-  // The attempt has ended: a last look at its file or log, then it is not watched any more.
+  // The attempt has exited: checks its file or log a last time, then stops watching it.
   void End(const Key& key);
-  // Another file has taken the place of the process's log.
+  // Another file has replaced the process's log.
   void Replaced(const Key& key);
-  // Its command ended. If it did not succeed, the next one is due after the pause.
+  // Its command has exited. If it failed, it is started again after the interval.
   void OnProbeEnded(const Key& key, bool succeeded);
 
   bool Watches(const Key& key) const { return watched_.contains(key); }
-  // Nothing is watched any more.
+  // Stops watching everything.
   void Clear();
 
  private:
@@ -58,13 +58,13 @@ class ReadyWatch {
   struct Watched {
     ReadyWhen when;
     std::string file;
-    int watch = -1;          // of inotify
-    std::uint64_t read = 0;  // where the bytes of the log begin that were not searched yet
-    std::string carry;       // their last ones, in which the text may begin
+    int watch = -1;          // number of the inotify watch
+    std::uint64_t read = 0;  // log offset up to which the text has been searched
+    std::string carry;       // last bytes before it, in which the text may begin
     std::optional<Clock::time_point> probe_at;
   };
 
-  // What has to be looked at anew.
+  // Whether the condition is fulfilled now.
   bool IsReady(Watched& watched);
   bool HasLine(Watched& watched);
   void WatchFile(Watched& watched);
@@ -84,7 +84,7 @@ class ReadyWatch {
   Timer timer_;
   std::chrono::milliseconds port_pause_{0};
   std::optional<Clock::time_point> ports_at_;
-  std::optional<Clock::time_point> alarm_;  // what timer_ is set to
+  std::optional<Clock::time_point> alarm_;  // expiry of timer_
 };
 
 }  // namespace muster

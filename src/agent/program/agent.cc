@@ -19,7 +19,7 @@
 namespace muster {
 namespace {
 
-// Of the connection that sshd made for this agent: "client port server port"; empty without one.
+// The server address of the agent's ssh connection ("client port server port"); empty without one.
 std::string AddressReachedBy() {
   const char* connection = std::getenv("SSH_CONNECTION");
   std::istringstream words(connection == nullptr ? "" : connection);
@@ -52,7 +52,7 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, AgentProce
       beats_(io, {.send = [this](const AgentHeartbeat& beat) { wire_->SendUrgent(EncodeFrame(AgentMessage(beat))); },
                   .unheard =
                       [this](const std::string& why) {
-                        const AgentMessage last = AgentFailed{why};  // a head that hears after all learns why
+                        const AgentMessage last = AgentFailed{why};  // in case the head is still reachable
                         EndAtOnce(kAgentLostHead, &last);
                       }}),
       containment_(state_),
@@ -67,7 +67,7 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, AgentProce
       subs_(state_, wire_, [this] { return orphans_.EndAll(); }),
       signals_(io.get_executor()),
       patience_(io.get_executor()) {
-  // In this order they finish: no tool holds a process that is to end.
+  // The order of finishing: first the tools of dumps, so that none is attached to a process that is being killed.
   state_.parts = {&dumps_, &preparation_, &readiness_, &processes_, &logs_, &subs_};
 }
 
@@ -119,7 +119,7 @@ void Agent::OnSignals() {
   signalfd_siginfo info = {};
   while (::read(signals_.native_handle(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     if (info.ssi_signo == static_cast<std::uint32_t>(SIGTERM)) {
-      // Somebody wants the agent gone, or its parent died (it is sent this by prctl then).
+      // Another process terminates the agent, or its parent has exited (prctl sends the signal then).
       const AgentMessage last = AgentFailed{"ended by SIGTERM"};
       return EndAtOnce(kAgentLostHead, &last);
     }
@@ -139,7 +139,7 @@ void Agent::OnFrame(const std::string& payload) {
   Execute(*command);
 }
 
-// The table of commands: which part executes each.
+// The table of commands and the parts that execute them.
 void Agent::Execute(AgentCommand& command) {
   const auto check = [this](const std::string& why) {
     if (!why.empty()) Fail(why);
@@ -172,7 +172,7 @@ void Agent::Execute(AgentCommand& command) {
           [&](const PtyBytes& typed) { check(terminals_.Typed(typed) ? "" : "more was typed than was granted"); },
           [&](const PtyTaken& taken) { terminals_.Taken(taken); },
           [&](const PtyResized& resized) { terminals_.Resized(resized); },
-          // Agents below this one
+          // Sub-agents
           [&](const OpenAgent& open) { check(subs_.Do(open)); },
           [&](const ToAgent& said) { subs_.Do(said); },
           [&](const CloseAgent& close) { subs_.Do(close); },
@@ -208,7 +208,7 @@ std::string Agent::Do(const Hello& command) {
   ready.at = MonotonicNowNs();
   state_.send(ready);
   if (command.lease_ms > 0) beats_.Begin(command.lease_ms);
-  // Entering waits for the kernel: meanwhile the head can do its part.
+  // Entering waits for the kernel: the head can do its part in the meantime.
   if (enters) wire_->WhenWritten([this] { containment_.Enter(); });
   return {};
 }
@@ -218,7 +218,7 @@ void Agent::Do(const HeadHeartbeat& beat) {
   if (state_.phase != Phase::kOver) state_.send(AgentHeartbeat{beat.number, MonotonicNowNs(), 0, 0});
 }
 
-// --- the end ---------------------------------------------------------------------------------------
+// --- shutdown --------------------------------------------------------------------------------------
 
 std::string Agent::Do(const Finish& command) {
   static_cast<void>(command);
@@ -232,7 +232,7 @@ std::string Agent::Do(const Finish& command) {
   return {};
 }
 
-// Not for ever; but a process that cuts a log waits for a disk, and ends when that does.
+// With a time limit, except for a process that cuts a log: it waits for a disk.
 void Agent::AwaitEnds() {
   patience_.expires_after(Orphans::kKillPatience);
   patience_.async_wait([this](const boost::system::error_code& error) {
@@ -256,7 +256,7 @@ void Agent::FinishIfEmpty() {
   }
   if (!report.left.empty()) return Fail(fmt::format("{} processes cannot be ended", report.left.size()));
 
-  // The last process is gone, and the next job may begin as soon as this one is reported to be over.
+  // The last process has exited, and the next job may begin as soon as the end of this one is reported.
   preparation_.GiveUpDevices();
   if (FailsHere(Fault::kAgentBeforeEmpty)) return Fail("a fault hook kept it from attesting");
   Attest();
@@ -300,8 +300,8 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   if (std::exchange(state_.phase, Phase::kOver) == Phase::kOver) return;
   beats_.End();
   exit_code_ = exit_code;
-  // Everything, the processes of the plan included, in one blocking sweep: whoever would want their events is gone or
-  // has broken off.
+  // Kills all processes, including those of the plan, in one blocking operation: the head that would receive their
+  // events is gone or has stopped the run.
   for (AgentPart* part : state_.parts) part->Abandon();
   containment_.Kill();
   orphans_.EndDescendants();
@@ -310,12 +310,12 @@ void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   preparation_.GiveUpDevices();
   logs_.AllEnded();
   containment_.Leave();
-  if (state_.started == 0) state_.host_folder.Remove();  // there is nothing in it that anybody could miss
+  if (state_.started == 0) state_.host_folder.Remove();  // it contains no data that could be missed
   if (last == nullptr) return state_.io.stop();
   state_.send(*last);
   wire_->StopReading();
   wire_->WhenWritten([this] { state_.io.stop(); });
-  // A head that does not read its last message is not waited for.
+  // Does not wait long for a head that does not read its last message.
   patience_.expires_after(std::chrono::seconds(1));
   patience_.async_wait([this](const boost::system::error_code& error) {
     if (!error) state_.io.stop();

@@ -1,12 +1,12 @@
-// The agent: executes on one host what the head sends over a wire, and ensures that nothing it started outlives either
-// of them.
+// The agent: executes the head's commands on one host, and ensures that no process that it started outlives the head or
+// the agent.
 //
-// Knows the protocol and its parts (agent/parts/), one for each subject of the protocol; knows no plan and no policy.
-// It lives in one thread and one loop. It is over when the head says Finish, when the head is lost, when it gets
-// SIGTERM, or when it is sent something it does not understand; in every case each process it started, and each orphan
-// of those, has been killed and reaped before Run() returns.
+// Handles the protocol with one part per subject (agent/parts/); independent of plans and policy. It has one thread and
+// one event loop. It ends when the head sends Finish, when the head is lost, when it gets SIGTERM, or when it receives
+// an invalid message; in every case each process that it started, and each orphan of those, has been killed and reaped
+// before Run() returns.
 //
-// For a sweep it stands: it starts agents below itself, one per run (sub_agents.h), and nothing else.
+// For a sweep there is a standing agent: it starts sub-agents, one per run (sub_agents.h), and no other processes.
 #pragma once
 
 #include <chrono>
@@ -39,23 +39,23 @@
 
 namespace muster {
 
-// What Run() returns and muster-agent exits with.
+// Results of Run(), and exit codes of muster-agent.
 inline constexpr int kAgentFinished = 0;
-inline constexpr int kAgentFailed = 1;    // a command it refuses, or processes that cannot be ended
-inline constexpr int kAgentLostHead = 3;  // the connection ended without Finish, or SIGTERM
+inline constexpr int kAgentFailed = 1;    // an invalid command, or processes that cannot be killed
+inline constexpr int kAgentLostHead = 3;  // the connection closed without Finish, or SIGTERM
 
 class Agent {
  public:
   // The process must be a subreaper, have SIGCHLD and SIGTERM blocked in its only thread and SIGPIPE ignored, and
-  // outlive this. With a `space` it is the init of that namespace, and the pids that it reports are those outside.
+  // outlive this object. With a `space` it is the init of that namespace, and the pids that it reports are outer ones.
   Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, AgentProcess& process,
         std::optional<PidNamespace> space = {});
   ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // It is below another agent (sub_agents.h), with descriptors up to `descriptors` and no more: what can be known from
-  // that, or be asked of the other, it does not look for, and it begins without the magic. Before Run().
+  // Makes it a sub-agent (sub_agents.h) with descriptors up to `descriptors` only: it does not determine facts that
+  // follow from that or that the standing agent has reported, and sends no magic. Must be called before Run().
   void SetOwnDescriptors(std::uint32_t descriptors) { below_ = descriptors; }
 
   // By which its host was reached, instead of what sshd says of its connection; may be empty. Before Run().
@@ -65,7 +65,7 @@ class Agent {
   void BeGuardedBy(const AgentGuard& guard) { containment_.BeGuardedBy(guard); }
 
   int Run();
-  // The same for an agent that cannot do its work: all it does is to report why to its head.
+  // The same for an agent that cannot work: it only reports the reason to its head.
   int Refuse(const std::string& why);
 
  private:
@@ -80,7 +80,7 @@ class Agent {
   void OnFrame(const std::string& payload);
   // Passes the command to the part that executes it.
   void Execute(AgentCommand& command);
-  // What is about the agent itself; empty, or why a head must not send that now.
+  // Commands about the agent itself; return a protocol error if the head must not send the command now, else empty.
   std::string Do(const Hello& command);
   std::string Do(const Finish& command);
   std::string Do(const FilesStored& answer);
@@ -91,7 +91,7 @@ class Agent {
   void FinishIfEmpty();
   void Attest();
   void Fail(const std::string& why);
-  // Ends everything at once and the loop with it; the wire gets `last`, if any, before that.
+  // Kills all processes and stops the loop; before that `last`, if any, is sent.
   void EndAtOnce(int exit_code, const AgentMessage* last);
 
   std::shared_ptr<Wire> wire_;
@@ -116,7 +116,7 @@ class Agent {
   bool greeted_ = false;
   bool sending_files_ = false;
   bool files_sent_ = false;
-  bool files_kept_ = false;  // by the head
+  bool files_kept_ = false;  // the head has stored the files
   int exit_code_ = kAgentLostHead;
 };
 

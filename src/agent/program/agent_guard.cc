@@ -22,7 +22,7 @@
 
 namespace muster {
 
-// Memory that both see, so that a word is there even if the agent is killed right after it.
+// Shared memory, so that the information is available even if the agent is killed right after writing it.
 struct AgentGuard::Slate {
   std::atomic<std::uint64_t> lease_ms = 0;
   std::atomic<std::size_t> size = 0;  // written last
@@ -44,8 +44,7 @@ std::atomic<bool>* AgentGuard::partial() const { return slate_ == nullptr ? null
 
 namespace {
 
-// The head must see the end of the connection when the agent's ends are closed, and the agent that of the head's.
-// Returns the kept descriptor under its new number.
+// The guard must not keep the connection open after agent or head have closed it. Returns the new number of `kept`.
 int KeepOnly(int kept) {
   const int null = ::open("/dev/null", O_RDWR);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) ::dup2(null, fd);
@@ -65,7 +64,7 @@ AgentGuard BeGuarded(int failed, const GuardTies& ties) {
   AgentGuard made;
   made.slate_ = new (place) AgentGuard::Slate;
 
-  // Before there is a child of whose end they tell.
+  // Before there is a child about which these signals are sent.
   sigset_t watched;
   sigemptyset(&watched);
   for (const int signal : {SIGCHLD, SIGTERM}) sigaddset(&watched, signal);
@@ -85,12 +84,12 @@ AgentGuard BeGuarded(int failed, const GuardTies& ties) {
   for (const int signal : {SIGPIPE, SIGINT, SIGHUP}) std::signal(signal, SIG_IGN);
   const int kept = KeepOnly(std::max(ties.account, ties.connection));
   const EndedProcess end = GuardChild(agent, [&made] { return made.slate_->lease_ms / 2; });
-  // The agent was the one that orphans came to; with it gone it is this process.
+  // Orphans were children of the agent; after its exit they are children of this process.
   const KillReport report = KillDescendants({});
   if (made.slate_->size > 0) RemoveCgroup(std::string(made.slate_->cgroup, made.slate_->size));
   if (ties.account >= 0) {
     WriteKilledCount(kept, report.killed);
-    EndAs(end);  // what cannot be ended comes to the head, which says so
+    EndAs(end);  // the head inherits and reports processes that cannot be killed
   }
   if (ties.connection >= 0 && report.left.empty()) {
     SayLastWord(kept, end, report.killed, made.slate_->partial);

@@ -1,12 +1,11 @@
-// muster-agent: the program around an Agent. Knows its command line, signals and limits, and nothing of
-// what agents do.
+// muster-agent: the program around an Agent. Handles its command line, signals and limits; independent of what agents
+// do.
 //
-// SIGINT and SIGHUP are ignored: the terminal is the head's business. SIGTERM, which is also what the kernel
-// sends when a local head dies, means that the head wants an end: everything is killed.
+// SIGINT and SIGHUP are ignored: the head handles the terminal. SIGTERM, which the kernel also sends when a local head
+// exits, means that everything is to be killed.
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <climits>
 #include <csignal>
 #include <cstdio>
@@ -31,6 +30,7 @@
 #include "base/system/fault.h"
 #include "base/system/isolation.h"
 #include "base/system/standard_descriptors.h"
+#include "base/values/parse_number.h"
 #include "spawn/guard/pid_namespace.h"
 #include "spawn/leftovers/descendants.h"
 #include "stub/program/stub.h"
@@ -44,34 +44,35 @@ constexpr const char* kHelp =
        muster-agent --collapse LOG | --inspect | --stub WORDS …
        muster-agent --help | --version
 
-Starts, watches and ends processes on this host for a muster that talks to it. muster starts its agents
-itself; there is no need to run one by hand.
+Starts, watches and kills processes on this host for muster. muster starts its agents itself; there is no
+need to run one by hand.
 
-  --fd N     talk over descriptor N, a connected socket
-  --stdio    talk over standard input and output, as through ssh
+  --fd N     communicate over descriptor N, a connected socket
+  --stdio    communicate over standard input and output, as through ssh
   --dial FILE
-             connect to the head that wrote FILE, and talk to it once both have proven to know FILE's token;
-             FILE must be the caller's and unreadable for others
-  --guard N  with --fd: be guarded, and have descriptor N, a pipe, told how many processes the guard killed
+             connect to the head that wrote FILE, and communicate with it once both have proved that they know
+             FILE's token; FILE must belong to the caller and be unreadable for others
+  --guard N  with --fd: start a guard process, which writes the number of processes it killed to pipe N
   --isolate pid
-             be the init of a PID namespace of its own, which the kernel ends with it
+             run as the init of a new PID namespace, which the kernel kills with it
   --without NAMES
              disable these kernel mechanisms: see muster run --without; also $MUSTER_WITHOUT
   --fault SITE:ACTION:N
-             go wrong on purpose, for tests: see muster docs faults; may be given again
+             inject a fault, for tests: see muster docs faults; repeatable
   --collapse LOG
-             what an agent calls for a log that is longer than its limit: cut off its head; LOG is
-             relative to the folder that is open at descriptor 3
-  --inspect  what an agent calls to look at its host: is asked, and answers, over standard input and output
-  --stub     first: stand in for a process in a rehearsal, as muster stub does
+             used by agents: cut off the beginning of a log that exceeds its limit; LOG is
+             relative to the folder open at descriptor 3
+  --inspect  used by agents: read a request from standard input, write properties of the host to standard output
+  --stub     must be first: replace a process in a rehearsal, like muster stub
   --help     show this text
   --version  show the version
 
 example: ssh host.example muster-agent --stdio
 
-With --stdio, --dial or --guard a second process guards the first: it ends what that leaves behind if it is killed.
-If the connection ends, or on SIGTERM, everything that was started is killed. Exit code: 0 finished, 1 a
-command was refused, 2 wrong usage, 3 the head was lost.
+With --stdio, --dial or --guard a second process guards the first: if the agent is killed, it kills the
+remaining processes.
+If the connection closes, or on SIGTERM, all started processes are killed. Exit code: 0 finished, 1 invalid
+command, 2 usage error, 3 connection to the head lost.
 )";
 
 struct Options {
@@ -82,16 +83,14 @@ struct Options {
   bool inspect = false;
   std::optional<int> fd;
   std::optional<int> guard;
-  std::string collapse;  // a log
+  std::string collapse;  // path of a log
   Isolation isolation = Isolation::kNone;
   Without without = WithoutByEnvironment();
 };
 
 std::optional<int> OpenDescriptor(std::string_view text) {
-  int number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || ::fcntl(number, F_GETFD) < 0) return std::nullopt;
-  return number;
+  const auto number = ParseNumber<int>(text);
+  return number && ::fcntl(*number, F_GETFD) >= 0 ? number : std::nullopt;
 }
 
 std::optional<Options> ParseOptions(int argc, char** argv) {
@@ -142,7 +141,7 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
       case 'i': {
         const auto isolation = ParseIsolation(optarg);
         if (!isolation) {
-          std::fprintf(stderr, "muster-agent: --isolate %s: pid is what there is\n", optarg);
+          std::fprintf(stderr, "muster-agent: --isolate %s: the only value is pid\n", optarg);
           return std::nullopt;
         }
         options.isolation = *isolation;
@@ -180,7 +179,7 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
   return options;
 }
 
-// The descriptor under another number, and /dev/null in its place.
+// Moves the descriptor to another number, and opens /dev/null under the old one.
 UniqueFd TakeAway(int standard) {
   UniqueFd taken(::fcntl(standard, F_DUPFD_CLOEXEC, 3));
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -188,7 +187,7 @@ UniqueFd TakeAway(int standard) {
   return taken;
 }
 
-// Before there is a namespace in which /proc is another.
+// Must be called before entering a namespace with another /proc.
 std::string OwnProgram() {
   std::array<char, PATH_MAX> path = {};
   const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
@@ -213,7 +212,7 @@ int Main(int argc, char** argv) {
   if (options->version) return std::puts("muster-agent " MUSTER_VERSION) < 0 ? kAgentFailed : 0;
   if (!options->collapse.empty()) return CollapseLog({kCollapseDirectory, options->collapse}) ? 0 : kAgentFailed;
 
-  if (options->inspect) return LookAround(STDIN_FILENO, STDOUT_FILENO, MUSTER_VERSION) ? 0 : kAgentFailed;
+  if (options->inspect) return InspectHost(STDIN_FILENO, STDOUT_FILENO, MUSTER_VERSION) ? 0 : kAgentFailed;
 
   const std::string program = OwnProgram();
   DialedHead head;
@@ -234,8 +233,8 @@ int Main(int argc, char** argv) {
     }
     if (guard) tie.release();  // it is the guard's now
   }
-  // A new session, so that signals of a terminal miss it. EPERM: it leads a session or group already, as the
-  // head and sshd see to.
+  // A new session, so that signals of a terminal do not reach it. EPERM: it already leads a session or group, created
+  // by the head or sshd.
   if (::setsid() < 0 && errno != EPERM) return kAgentFailed;
   PrepareSignals();
   std::optional<PidNamespace> space;

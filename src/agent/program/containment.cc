@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// Letters, digits and hyphens: fit for a name of ours in the file system.
+// Whether the text consists of letters, digits and hyphens, so that it is safe in a file name.
 bool IsWord(const std::string& text) {
   return !text.empty() && text.size() <= 64 &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; });

@@ -1,6 +1,6 @@
-// What holds the processes of an agent together, so that none gets away: its PID namespace, its cgroup and its guard.
+// The kernel mechanisms that keep track of all processes of an agent: its PID namespace, its cgroup and its guard.
 //
-// Knows mechanisms of the kernel, no process.
+// Independent of particular processes.
 #pragma once
 
 #include <optional>
@@ -14,16 +14,16 @@ namespace muster {
 
 class Containment {
  public:
-  // `state` must outlive it.
+  // `state` must outlive this object.
   explicit Containment(AgentState& state) : state_(state) {}
 
   void BeGuardedBy(const AgentGuard& guard) { guard_ = guard; }
 
-  // Makes the cgroup; appends the mechanisms to `ready`, whose `pid` is set. True if Enter() is to be called.
+  // Creates the cgroup; appends the mechanisms to `ready`, whose `pid` is set. True if Enter() must be called.
   bool Begin(const Hello& hello, AgentReady& ready);
   // Moves the agent into its cgroup, which waits for the kernel.
   void Enter();
-  // Kills what is in the cgroup, if there is one.
+  // Kills all processes in the cgroup, if there is one.
   void Kill();
   // Leaves the cgroup and removes it if it is empty.
   void Leave() { cgroup_.reset(); }

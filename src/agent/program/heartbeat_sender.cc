@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// So many are sent as soon as the one before is answered: the clocks are compared before anything is started.
+// The first ones are each sent as soon as the previous one is answered, to compare the clocks before any start.
 constexpr std::uint32_t kQuick = 3;
 
 }  // namespace
@@ -23,7 +23,7 @@ void HeartbeatSender::Begin(std::uint64_t lease_ms) {
 void HeartbeatSender::Send() {
   if (!lease_) return;
   latest_.at = MonotonicNowNs();
-  latest_.number = lease_->Beat(latest_.at);
+  latest_.number = lease_->NextNumber(latest_.at);
   ends_.send(latest_);
   next_.expires_after(std::chrono::milliseconds(HeartbeatMs(lease_ms_)));
   next_.async_wait([this](const boost::system::error_code& error) {
@@ -44,7 +44,7 @@ void HeartbeatSender::AwaitEnd() {
   end_.async_wait([this](const boost::system::error_code& error) {
     if (error || !lease_) return;
     if (MonotonicNowNs() < lease_->EndsAt()) return AwaitEnd();
-    // This process may have slept, and the answer have arrived: what is there to be read comes first.
+    // After this process did not run, the answer may already have arrived: first process readable data.
     boost::asio::post(next_.get_executor(), [this] { EndUnlessAnswered(); });
   });
 }

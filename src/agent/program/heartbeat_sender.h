@@ -1,7 +1,7 @@
-// The beats of an agent whose head is on another host: it sends them, and tells when the head has not heard of it for
-// so long that nothing may run here any more (wire/lease/lease.h).
+// Sends the heartbeats of an agent whose head is on another host, and reports when the head may have considered the
+// agent lost, so that all processes must be killed (wire/lease/lease.h).
 //
-// Knows the loop's time; what is to be done then is the agent's.
+// Uses the loop's time; the agent decides what to do.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ class HeartbeatSender {
  public:
   struct Ends {
     std::function<void(const AgentHeartbeat&)> send;
-    std::function<void(const std::string& why)> unheard;  // once
+    std::function<void(const std::string& why)> unheard;  // called once
   };
   HeartbeatSender(boost::asio::io_context& io, Ends ends)
       : ends_(std::move(ends)), next_(io.get_executor()), end_(io.get_executor()) {}

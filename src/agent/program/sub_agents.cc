@@ -27,7 +27,7 @@ namespace {
 
 using Ends = std::pair<UniqueFd, UniqueFd>;
 
-// Nothing, with errno, if it cannot be had.
+// Nothing on failure, with errno set.
 std::optional<Ends> SocketPair(int flags) {
   std::array<int, 2> ends = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0, ends.data()) != 0) return std::nullopt;
@@ -35,35 +35,36 @@ std::optional<Ends> SocketPair(int flags) {
 }
 
 constexpr std::size_t kReadBytes = kMostPassedOn;
-constexpr std::size_t kMostLast = 16U << 20;  // of what one said before its end: more than a socket holds
+constexpr std::size_t kMostLast = 16U << 20;  // maximum bytes read after its exit: more than a socket holds
 constexpr std::chrono::milliseconds kEndPatience{kDefaultLeaseMs};
 constexpr std::chrono::seconds kAbandonPatience{2};
 constexpr int kControlFd = 3;
-constexpr int kKeptDescriptors = 7;  // of an AgentProcess: the launcher's, the counter and the log of memory kills
+constexpr int kKeptDescriptors = 7;  // of an AgentProcess: those of the launcher, the counter and the log of memory
+                                     // kills
 
-// A child of this process.
+// Whether a child of this process is stopped.
 bool IsStopped(pid_t pid) {
   siginfo_t info = {};
   return ::waitid(P_PID, static_cast<id_t>(pid), &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
 }
 
-// An agent, until it is over. One that finished says so by a byte before its connection ends.
+// Runs one agent. If it finished, it sends a byte before its connection closes.
 int ServeOne(UniqueFd line, AgentProcess& process) {
   boost::asio::io_context io(1);
   auto wire = Wire::Make(io, std::move(line), UniqueFd(), FrameReader());
   if (!wire) return kAgentFailed;
   Agent agent(io, std::move(*wire), process);
-  // Below the line come what the process keeps, the three of the loop and that of its signals.
+  // Descriptors below the connection: those that the process keeps, three of the loop and one for its signals.
   agent.SetOwnDescriptors(kControlFd + 2 + kKeptDescriptors + 4);
   const int code = agent.Run();
   if (code == kAgentFinished) ::send(kControlFd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
   return code;
 }
 
-// The child that was just forked, from within the loop of the standing agent: that loop, and all that belongs to it, is
-// never touched again, only its descriptors are closed.
+// The child that was just forked from within the loop of the standing agent: that loop and its objects are never used
+// again, only its descriptors are closed.
 //
-// It makes no cgroup: one for each agent costs more than a short run. What is left is found as a child.
+// It creates no cgroup, which would cost more than a short run. Remaining processes are found as children.
 [[noreturn]] void BeSubAgent(const UniqueFd& control, pid_t standing, const AgentProcess& above) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != standing) ::_exit(kAgentLostHead);
@@ -85,7 +86,7 @@ int ServeOne(UniqueFd line, AgentProcess& process) {
 
 }  // namespace
 
-// One run's.
+// The sub-agent of one run.
 struct SubAgents::One {
   One(boost::asio::io_context& io, std::uint32_t its_number, pid_t its_pid)
       : number(its_number), pid(its_pid), line(io.get_executor()) {}
@@ -93,11 +94,11 @@ struct SubAgents::One {
   const std::uint32_t number;
   const pid_t pid;  // of the process that serves it
   WatchedFd line;
-  std::string unsaid;    // to it, after what …
-  std::size_t said = 0;  // … has been
+  std::string unsaid;    // data for it; the first …
+  std::size_t said = 0;  // … `said` bytes have been sent
   bool writing = false;
-  bool hearing = false;  // it is waited for
-  bool ended = false;    // it says nothing more
+  bool hearing = false;  // waits for its output
+  bool ended = false;    // no more output
 };
 
 std::string SubAgents::Do(const OpenAgent& command) {
@@ -123,7 +124,7 @@ void SubAgents::Open(std::uint32_t number) {
     process = by_pid_.find(idle_.back());
     idle_.pop_back();
     const bool takes = process != by_pid_.end() && process->second.one == nullptr && give();
-    if (!takes) process = by_pid_.end();  // it was ended by somebody
+    if (!takes) process = by_pid_.end();  // it was killed
   }
   if (process == by_pid_.end()) {
     process = Fork();
@@ -138,7 +139,7 @@ void SubAgents::Open(std::uint32_t number) {
   one->line.assign(line->first.get(), error);
   process->second.one = one;
   by_number_.emplace(number, one);
-  // Without a line it sees its connection end, and does.
+  // Without a connection the sub-agent exits.
   if (error) return;
   line->first.release();
   AwaitWords(one);
@@ -150,7 +151,7 @@ std::map<pid_t, SubAgents::Process>::iterator SubAgents::Fork() {
   const pid_t standing = ::getpid();
   const pid_t pid = ::fork();
   if (pid == 0) {
-    static_cast<void>(control->first.release());  // closed with all the others, whatever number it has
+    static_cast<void>(control->first.release());  // closed with all other descriptors, whatever its number
     BeSubAgent(control->second, standing, state_.process);
   }
   if (pid < 0) return by_pid_.end();
@@ -183,11 +184,11 @@ void SubAgents::Hear(One& one, std::size_t most) {
     }
     heard += static_cast<std::size_t>(size);
     state_.send(FromAgent{one.number, buffer_.substr(0, static_cast<std::size_t>(size))});
-    if (static_cast<std::size_t>(size) < kReadBytes) return;  // that was all there is by now
+    if (static_cast<std::size_t>(size) < kReadBytes) return;  // nothing more is available now
   }
 }
 
-// A head that does not read is waited for, and so are they then.
+// If the head does not read, the sub-agents have to wait as well.
 void SubAgents::Listen() {
   if (deaf_ || wire_->queued() <= Wire::kMaxQueued) return;
   deaf_ = true;
@@ -211,10 +212,10 @@ void SubAgents::Write(const std::shared_ptr<One>& one) {
                                 MSG_DONTWAIT | MSG_NOSIGNAL);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-    if (size < 0) said = one->unsaid.size();  // it is gone, which is told when it has been reaped
+    if (size < 0) said = one->unsaid.size();  // it has exited, which is reported when it has been reaped
     if (size > 0) said += static_cast<std::size_t>(size);
   }
-  // What waits is moved seldom: once more of it has been said than is left.
+  // Moves the remaining data rarely: only when more than half has been sent.
   if (said > one->unsaid.size() / 2) {
     one->unsaid.erase(0, said);
     said = 0;
@@ -292,7 +293,7 @@ bool SubAgents::ChildEnded(pid_t pid) {
   if (process.one) {
     Hear(*process.one, kMostLast);
     AgentExited gone;
-    // One that finished has attested that nothing was left.
+    // A sub-agent that finished has reported that no processes were left.
     const bool finished = FinishReported(process) || (!end->signalled && end->code == kAgentFinished);
     if (!finished) {
       gone.why = EndText(*end);

@@ -1,11 +1,11 @@
-// The agents below a standing one: one for each run of a sweep, each with a loop and a connection of its own and no
-// knowledge of the others. Their processes are forked from it, and serve one run after the other: a process whose agent
-// finished, which means that nothing of the run is left, is given the next run's connection. Of any other end it is the
-// process's own end, too.
+// The sub-agents of a standing agent: one for each run of a sweep, each with its own event loop and connection,
+// independent of the others. Their processes are forked from the standing agent and serve one run after the other: if a
+// sub-agent finished, so that no process of its run is left, its process gets the connection of the next run. In all
+// other cases the process exits as well.
 //
-// Knows sockets and processes; passes on what the head and they say to each other without reading it. Whatever one of
-// them leaves behind when it is killed comes to the standing agent, which is their subreaper and starts nothing for
-// runs itself: so everything that is not known here is what was left.
+// Handles sockets and processes; forwards messages between head and sub-agents without reading them. If a sub-agent is
+// killed, its remaining processes become children of the standing agent, which is a subreaper and starts no processes
+// for runs itself: so all its unknown children are orphans of sub-agents.
 #pragma once
 
 #include <chrono>
@@ -31,29 +31,30 @@ namespace muster {
 
 class SubAgents : public AgentPart {
  public:
-  // `state` must outlive it; `wire` is the standing agent's; `end_orphans` ends what is left by agents that are gone.
-  // The thread that executes OpenAgent must live as long as they do.
+  // `state` must outlive this object; `wire` is the standing agent's; `end_orphans` kills processes left by sub-agents
+  // that have exited. The thread that executes OpenAgent must outlive them.
   SubAgents(AgentState& state, std::shared_ptr<Wire> wire, std::function<KillReport()> end_orphans)
       : state_(state), wire_(std::move(wire)), end_orphans_(std::move(end_orphans)) {}
 
-  // Empty, or why a head must not send that now. An agent that cannot be started is reported by AgentExited.
+  // Returns a protocol error if the head must not send the command now, else an empty text. AgentExited reports a
+  // sub-agent that cannot be started.
   std::string Do(const OpenAgent& command);
-  // What is said to one that is gone is dropped.
+  // Dropped if the sub-agent has exited.
   void Do(const ToAgent& said);
-  // It sees its connection end, and ends all it has started. One that is stopped (SIGSTOP) is killed instead, and one
-  // that has not ended 10 s later.
+  // Closes the sub-agent's connection, so that it kills all its processes. It is killed if it is stopped (SIGSTOP), or
+  // if it has not exited after 10 s.
   void Do(const CloseAgent& command);
 
   std::size_t size() const { return by_pid_.size(); }
 
   bool Owns(pid_t pid) const override { return by_pid_.contains(pid); }
   bool ChildEnded(pid_t pid) override;
-  // Whether there are none, idle ones included.
+  // Whether there are no processes of sub-agents, including idle ones.
   bool empty() const override { return by_pid_.empty(); }
-  // Closes all.
+  // Closes all connections.
   void Finish() override;
-  // The same at once, waiting for 2 s: they end by themselves, so that what their processes have said is not lost. One
-  // that has not ended by then is the caller's to end.
+  // The same at once, waiting at most 2 s, so that the last messages of sub-agents are not lost. The caller kills those
+  // that have not exited by then.
   void Abandon() override;
 
  private:
@@ -61,23 +62,23 @@ class SubAgents : public AgentPart {
                                                   boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
   struct One;
   struct Process {
-    UniqueFd control;                      // takes connections, and gives a byte for each agent that finished
-    std::shared_ptr<One> one;              // null while it is idle
-    std::unique_ptr<Timer> patience = {};  // once it is to end
+    UniqueFd control;                      // passes connections to it, and returns a byte for each run that it finished
+    std::shared_ptr<One> one;              // null while idle
+    std::unique_ptr<Timer> patience = {};  // set when it has to exit
   };
 
   void Open(std::uint32_t number);
-  // End, with errno, if that cannot be.
+  // Returns end() with errno set on failure.
   std::map<pid_t, Process>::iterator Fork();
-  // It takes no more connections, and sees the one that it has end: it is to end.
+  // Closes its control socket and its connection, so that it exits.
   void Retire(pid_t pid, Process& process);
-  // Whether the agent that it served had; true once.
+  // Whether its sub-agent has finished its run; true once.
   static bool FinishReported(const Process& process);
-  // Its connection is over: its process is idle, unless it ends.
+  // Its connection has closed: its process becomes idle, unless it exits.
   void Finished(const std::shared_ptr<One>& one);
   void Gone(One& one, AgentExited gone);
   void AwaitWords(const std::shared_ptr<One>& one);
-  // Passes on what it has said, about `most` bytes of it.
+  // Forwards its output, about `most` bytes.
   void Hear(One& one, std::size_t most);
   void Write(const std::shared_ptr<One>& one);
   void Listen();
@@ -86,10 +87,10 @@ class SubAgents : public AgentPart {
   std::shared_ptr<Wire> wire_;
   std::function<KillReport()> end_orphans_;
   std::map<pid_t, Process> by_pid_;
-  std::vector<pid_t> idle_;  // and some that are gone
+  std::vector<pid_t> idle_;  // may contain exited ones
   std::map<std::uint32_t, std::shared_ptr<One>> by_number_;
   std::string buffer_;
-  bool deaf_ = false;  // until the head has taken what waits for it
+  bool deaf_ = false;  // until the queued data has been sent to the head
 };
 
 }  // namespace muster

@@ -1,11 +1,11 @@
 #include "base/system/fault.h"
 
 #include <algorithm>
-#include <charconv>
 #include <csignal>
 #include <ctime>
 #include <vector>
 
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 
@@ -62,8 +62,8 @@ tl::expected<FaultOrder, std::string> ParseFault(std::string_view text) {
   const std::size_t action = IndexOf(kFaultActions, action_name, [](std::string_view one) { return one; });
   if (action == kFaultActions.size()) return bad("the action is delay, fail or kill");
   FaultOrder order{static_cast<Fault>(site), static_cast<FaultAction>(action), 0};
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), order.number);
-  if (error != std::errc() || end != number.data() + number.size() || order.number == 0) {
+  order.number = ParseNumber<decltype(order.number)>(number).value_or(0);
+  if (order.number == 0) {
     return bad(order.action == FaultAction::kDelay ? "the delay is a number of milliseconds, 1 or more"
                                                    : "the passing is a number, 1 or more");
   }

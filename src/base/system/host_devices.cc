@@ -1,11 +1,12 @@
 #include "base/system/host_devices.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <memory>
 
 #include <dirent.h>
+
+#include "base/values/parse_number.h"
 
 namespace muster {
 namespace {
@@ -65,10 +66,8 @@ HostDeviceCount CountDevices(std::string_view kind, const std::string& root) {
 
 std::optional<std::uint32_t> ParseDeviceCount(std::string_view text) {
   constexpr std::uint32_t kMost = 4096;
-  std::uint32_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size() || count > kMost) return std::nullopt;
-  return count;
+  const auto count = ParseNumber<std::uint32_t>(text);
+  return count && *count <= kMost ? count : std::nullopt;
 }
 
 }  // namespace muster

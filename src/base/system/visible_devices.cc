@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/system/host_devices.h"
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 
 namespace muster {
@@ -80,12 +80,6 @@ std::vector<Known> KnownHip(const std::string& root) {
   return known;
 }
 
-std::optional<std::uint32_t> AsNumber(std::string_view word) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc() && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
-}
-
 std::string_view Trimmed(std::string_view word) {
   while (!word.empty() && (word.front() == ' ' || word.front() == '\t')) word.remove_prefix(1);
   while (!word.empty() && (word.back() == ' ' || word.back() == '\t')) word.remove_suffix(1);
@@ -115,7 +109,7 @@ std::vector<HostDevice> Chosen(const std::optional<std::vector<HostDevice>>& bef
     list.remove_prefix(
         std::min(list.size(), list.find(',') == std::string_view::npos ? list.size() : list.find(',') + 1));
     HostDevice device;
-    if (const auto number = AsNumber(word)) {
+    if (const auto number = ParseNumber<std::uint32_t>(word)) {
       if (before && *number >= before->size()) break;
       device.lease = before ? (*before)[*number].lease : std::string(word);
     } else if (word.starts_with("GPU-") || word.starts_with("MIG-")) {
@@ -164,7 +158,8 @@ VisibleDevices FindVisibleDevices(std::string_view kind, std::uint32_t wanted, c
   }
   sight.devices = seen ? *std::move(seen) : numbered(wanted);
   for (HostDevice& device : sight.devices) {
-    if (const auto number = AsNumber(device.lease); number && *number < known.size()) device.node = known[*number].node;
+    if (const auto number = ParseNumber<std::uint32_t>(device.lease); number && *number < known.size())
+      device.node = known[*number].node;
   }
   return sight;
 }

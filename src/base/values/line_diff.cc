@@ -72,7 +72,7 @@ std::vector<LineChange> DiffLines(std::string_view before, std::string_view afte
 namespace {
 
 // A line of either text, or of both.
-struct Told {
+struct DiffLine {
   char mark = ' ';
   std::uint32_t a = 0;  // line number in the first text, or that of the next line there; from 1
   std::uint32_t b = 0;
@@ -96,45 +96,45 @@ std::vector<std::string> UnifiedDiff(std::string_view before, std::string_view a
   std::string whole_a(before), whole_b(after);
   const bool ends_differ = ended(before) != ended(after) && !a.empty() && !b.empty() && a.back() == b.back();
   if (ends_differ) (ended(before) ? whole_b : whole_a) += '\x01';  // makes the last lines differ
-  std::vector<Told> told;
+  std::vector<DiffLine> diff;
   std::uint32_t at_a = 1, at_b = 1;
   const auto same_until = [&](std::uint32_t to_a) {
-    for (; at_a < to_a; ++at_a, ++at_b) told.push_back({' ', at_a, at_b, std::string(a[at_a - 1])});
+    for (; at_a < to_a; ++at_a, ++at_b) diff.push_back({' ', at_a, at_b, std::string(a[at_a - 1])});
   };
   for (const LineChange& change : DiffLines(whole_a, whole_b)) {
     same_until(change.added ? at_a + (change.line - at_b) : change.line);
-    told.push_back({change.added ? '+' : '-', at_a, at_b, std::string((change.added ? b : a)[change.line - 1])});
+    diff.push_back({change.added ? '+' : '-', at_a, at_b, std::string((change.added ? b : a)[change.line - 1])});
     ++(change.added ? at_b : at_a);
   }
   same_until(static_cast<std::uint32_t>(a.size()) + 1);
-  for (Told& line : told) {
+  for (DiffLine& line : diff) {
     const bool last_of_a = line.mark != '+' && line.a == a.size() && !ended(before);
     const bool last_of_b = line.mark != '-' && line.b == b.size() && !ended(after);
     if (line.mark == ' ' ? last_of_a && last_of_b : last_of_a || last_of_b) line.text += kNoEnd;
   }
   std::vector<std::string> lines;
-  for (std::size_t i = 0; i < told.size();) {
-    if (told[i].mark == ' ') {
+  for (std::size_t i = 0; i < diff.size();) {
+    if (diff[i].mark == ' ') {
       ++i;
       continue;
     }
     // Changes that are at most two contexts apart form one hunk.
     std::size_t last = i;
-    for (std::size_t j = i; j < told.size() && j <= last + 2 * context + 1; ++j) {
-      if (told[j].mark != ' ') last = j;
+    for (std::size_t j = i; j < diff.size() && j <= last + 2 * context + 1; ++j) {
+      if (diff[j].mark != ' ') last = j;
     }
     const std::size_t begin = i - std::min<std::size_t>(i, context);
-    const std::size_t end = std::min<std::size_t>(told.size(), last + context + 1);
+    const std::size_t end = std::min<std::size_t>(diff.size(), last + context + 1);
     std::uint32_t of_a = 0, of_b = 0;
     for (std::size_t j = begin; j < end; ++j) {
-      of_a += told[j].mark != '+' ? 1 : 0;
-      of_b += told[j].mark != '-' ? 1 : 0;
+      of_a += diff[j].mark != '+' ? 1 : 0;
+      of_b += diff[j].mark != '-' ? 1 : 0;
     }
-    lines.push_back("@@ -" + RangeText(told[begin].a, of_a) + " +" + RangeText(told[begin].b, of_b) + " @@");
+    lines.push_back("@@ -" + RangeText(diff[begin].a, of_a) + " +" + RangeText(diff[begin].b, of_b) + " @@");
     for (std::size_t j = begin; j < end; ++j) {
-      const std::size_t newline = told[j].text.find('\n');
-      lines.push_back(told[j].mark + told[j].text.substr(0, newline));
-      if (newline != std::string::npos) lines.push_back(told[j].text.substr(newline + 1));
+      const std::size_t newline = diff[j].text.find('\n');
+      lines.push_back(diff[j].mark + diff[j].text.substr(0, newline));
+      if (newline != std::string::npos) lines.push_back(diff[j].text.substr(newline + 1));
     }
     i = end;
   }

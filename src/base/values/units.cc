@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/values/parse_number.h"
+
 namespace muster {
 namespace {
 
@@ -43,10 +45,8 @@ std::optional<std::int64_t> ParseBytes(std::string_view text) {
                                                    {"GiB", 1073741824.0},
                                                    {"TiB", 1099511627776.0},
                                                    {"PiB", 1125899906842624.0}}};
-  std::int64_t whole = 0;
-  if (const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
-      error == std::errc() && end == text.data() + text.size() && whole >= 0 && !text.empty() && text[0] != '-') {
-    return whole;  // exact beyond 2^53 too
+  if (const auto whole = ParseNumber<std::int64_t>(text); whole && *whole >= 0 && text[0] != '-') {
+    return *whole;  // exact beyond 2^53 too
   }
   const auto number = TakeNumber(text);
   if (!number) return std::nullopt;

@@ -168,7 +168,7 @@ Result<std::vector<SiteHost>> HostsOfSite(const SiteFacts& facts) {
 
 namespace {
 
-void TellSource(const SiteFacts& facts, const std::string& field, const std::string& as, Site& known) {
+void RecordSource(const SiteFacts& facts, const std::string& field, const std::string& as, Site& known) {
   if (const auto place = facts.places.find(field); place != facts.places.end()) known.places[as] = place->second;
   if (const auto source = facts.sources.find(field); source != facts.sources.end()) known.sources[as] = source->second;
 }
@@ -180,7 +180,7 @@ void ApplyRules(const CurrentSite& site, EvaluationOptions& options) {
   const fs::path path = site.facts.rules;
   options.libraries[kRulesLibrary] = {path.parent_path()};
   options.rules = path.filename();
-  TellSource(site.facts, "rules", "rules", options.site);
+  RecordSource(site.facts, "rules", "rules", options.site);
 }
 
 CurrentSite LibrariesAlone(const CurrentSite& site) {
@@ -193,18 +193,18 @@ void ApplySite(const CurrentSite& site, bool its_hosts, EvaluationOptions& optio
   const SiteFacts& facts = site.facts;
   Site& known = options.site;
   if (its_hosts && !known.hosts.empty())
-    TellSource(facts, facts.hostfile.empty() ? "hosts" : "hostfile", "hosts", known);
+    RecordSource(facts, facts.hostfile.empty() ? "hosts" : "hostfile", "hosts", known);
   if (facts.devices) {
     known.devices_per_host = facts.devices;
-    TellSource(facts, "devices", "devices", known);
+    RecordSource(facts, "devices", "devices", known);
   }
   if (facts.memory) {
     known.host_memory_bytes = *facts.memory;
-    TellSource(facts, "memory", "memory", known);
+    RecordSource(facts, "memory", "memory", known);
   }
   known.environment = facts.environment;
   for (const auto& [field, unused] : facts.sources) {
-    if (field.starts_with("environment.")) TellSource(facts, field, field, known);
+    if (field.starts_with("environment.")) RecordSource(facts, field, field, known);
   }
   for (const auto& [name, folder] : facts.libraries) options.libraries[name] = {folder};
   ApplyRules(site, options);

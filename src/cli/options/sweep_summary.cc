@@ -88,7 +88,7 @@ Result<std::vector<FailureCause>> CausesOf(const OpenedSweep& sweep) {
 }
 
 // The totals over the rows of a sweep.
-struct Told {
+struct SweepTotals {
   std::string began, last;
   std::vector<SweepView::Reason> reasons;
   std::vector<SweepView::Rung> rungs;
@@ -97,8 +97,8 @@ struct Told {
   Failures failures;
 };
 
-Result<Told> Tell(const OpenedSweep& sweep) {
-  Told told;
+Result<SweepTotals> TotalsOf(const OpenedSweep& sweep) {
+  SweepTotals totals;
   Diagnostics problems;
   const auto take = [&](auto& into, auto from) {
     if (from) {
@@ -107,17 +107,17 @@ Result<Told> Tell(const OpenedSweep& sweep) {
       problems = std::move(from.error());
     }
   };
-  take(told.began, sweep.view.Began());
-  take(told.last, sweep.view.Last());
-  take(told.reasons, sweep.view.Reasons());
-  take(told.rungs, sweep.view.Rungs());
-  take(told.quarantined, sweep.view.Quarantined());
+  take(totals.began, sweep.view.Began());
+  take(totals.last, sweep.view.Last());
+  take(totals.reasons, sweep.view.Reasons());
+  take(totals.rungs, sweep.view.Rungs());
+  take(totals.quarantined, sweep.view.Quarantined());
   if (sweep.view.account().failed() > 0) {
-    take(told.causes, CausesOf(sweep));
-    take(told.failures, FailuresOf(sweep));
+    take(totals.causes, CausesOf(sweep));
+    take(totals.failures, FailuresOf(sweep));
   }
   if (!problems.empty()) return Fail(std::move(problems));
-  return told;
+  return totals;
 }
 
 std::uint64_t RunningOf(const SweepProgress& account) {
@@ -125,7 +125,9 @@ std::uint64_t RunningOf(const SweepProgress& account) {
       std::count_if(account.open().begin(), account.open().end(), [](const auto& one) { return one.second.running; }));
 }
 
-void Say(const std::string& what, const std::string& text) { std::printf("%-12s %s\n", what.c_str(), text.c_str()); }
+void PrintField(const std::string& what, const std::string& text) {
+  std::printf("%-12s %s\n", what.c_str(), text.c_str());
+}
 
 void PrintFailures(const Failures& failures) {
   if (failures.by.empty()) return;
@@ -153,38 +155,38 @@ void PrintCauses(const std::vector<FailureCause>& causes) {
   if (causes.size() > kMostReasons) std::printf("  and %zu more causes\n", causes.size() - kMostReasons);
 }
 
-void PrintSweep(const OpenedSweep& sweep, const Told& told) {
+void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
   const SweepProgress& account = sweep.view.account();
-  Say("sweep", fmt::format("{}  {}", Printable(account.name()), Printable(account.sweep_id())));
-  if (!sweep.file.doc.empty()) Say("", Printable(sweep.file.doc));
-  Say("directory", Printable(sweep.dir));
+  PrintField("sweep", fmt::format("{}  {}", Printable(account.name()), Printable(account.sweep_id())));
+  if (!sweep.file.doc.empty()) PrintField("", Printable(sweep.file.doc));
+  PrintField("directory", Printable(sweep.dir));
   std::string state = sweep.State();
   if (state == "left") state += ": " + Printable(account.ended()->why);
   if (state == "lost") state += ": its head exited without a record";
   if (state == "running") state += ": " + HolderOf(sweep.dir);
-  Say("state", state);
-  Say("started", TimeText(told.began) + (sweep.live ? "" : ", last record " + TimeText(told.last)));
-  if (!sweep.view.stopped().empty()) Say("journal", "its end is broken: " + sweep.view.stopped());
-  Say("trials",
-      fmt::format("{}: {} over, {} impossible, {} running, {} to come", account.trials(), account.over().size(),
-                  account.impossible().size(), sweep.live ? RunningOf(account) : 0,
-                  account.trials() -
-                      std::min<std::uint64_t>(account.trials(), account.over().size() + account.impossible().size() +
-                                                                    (sweep.live ? RunningOf(account) : 0))));
+  PrintField("state", state);
+  PrintField("started", TimeText(totals.began) + (sweep.live ? "" : ", last record " + TimeText(totals.last)));
+  if (!sweep.view.stopped().empty()) PrintField("journal", "its end is broken: " + sweep.view.stopped());
+  PrintField("trials",
+             fmt::format("{}: {} over, {} impossible, {} running, {} to come", account.trials(), account.over().size(),
+                         account.impossible().size(), sweep.live ? RunningOf(account) : 0,
+                         account.trials() - std::min<std::uint64_t>(
+                                                account.trials(), account.over().size() + account.impossible().size() +
+                                                                      (sweep.live ? RunningOf(account) : 0))));
   std::string ends;
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
     const std::uint64_t count = account.count(static_cast<TrialClass>(i));
     if (count > 0) ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ", count, kTrialClassNames[i]);
   }
-  if (!ends.empty()) Say("ended", ends);
-  Say("attempts",
-      fmt::format("{}, {} in all", account.attempts(), DurationText(static_cast<double>(account.trial_ms()) / 1000)));
+  if (!ends.empty()) PrintField("ended", ends);
+  PrintField("attempts", fmt::format("{}, {} in all", account.attempts(),
+                                     DurationText(static_cast<double>(account.trial_ms()) / 1000)));
   if (const auto& best = account.best()) {
-    Say("best", fmt::format("{} {}  trial {}  {}", Printable(sweep.ValueName()),
-                            NumberText(ObjectiveValue(sweep.file.objective, best->loss)), best->trial,
-                            Printable(PointText(best->point))));
+    PrintField("best", fmt::format("{} {}  trial {}  {}", Printable(sweep.ValueName()),
+                                   NumberText(ObjectiveValue(sweep.file.objective, best->loss)), best->trial,
+                                   Printable(PointText(best->point))));
   }
-  if (const auto& reasons = told.reasons; !reasons.empty()) {
+  if (const auto& reasons = totals.reasons; !reasons.empty()) {
     std::puts("\nimpossible");
     for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
       std::printf("  %8llu  %s%s\n", static_cast<unsigned long long>(reasons[i].count),
@@ -193,28 +195,28 @@ void PrintSweep(const OpenedSweep& sweep, const Told& told) {
     }
     if (reasons.size() > kMostReasons) std::printf("  and %zu more reasons\n", reasons.size() - kMostReasons);
   }
-  if (!told.rungs.empty()) {
+  if (!totals.rungs.empty()) {
     std::puts("\nrungs");
     std::vector<std::vector<std::string>> rows = {{"  RUNG", "AT", "REPORTS", "STOPPED", "BEST"}};
-    for (const SweepView::Rung& rung : told.rungs) {
+    for (const SweepView::Rung& rung : totals.rungs) {
       rows.push_back({fmt::format("  {}", rung.rung + 1), NumberText(rung.resource), std::to_string(rung.reports),
                       std::to_string(rung.stopped),
                       rung.best ? NumberText(ObjectiveValue(sweep.file.objective, *rung.best)) : ""});
     }
     PrintTable(rows);
   }
-  if (!told.quarantined.empty()) {
+  if (!totals.quarantined.empty()) {
     std::puts("\nquarantined");
-    for (const SweepView::Quarantine& host : told.quarantined) {
+    for (const SweepView::Quarantine& host : totals.quarantined) {
       std::printf("  %s  %s: %s\n", TimeText(host.wall).c_str(), Printable(host.host).c_str(),
                   Printable(host.why).c_str());
     }
   }
-  PrintCauses(told.causes);
-  PrintFailures(told.failures);
+  PrintCauses(totals.causes);
+  PrintFailures(totals.failures);
 }
 
-nlohmann::json SweepJson(const OpenedSweep& sweep, const Told& told) {
+nlohmann::json SweepJson(const OpenedSweep& sweep, const SweepTotals& totals) {
   const SweepProgress& account = sweep.view.account();
   nlohmann::json json = {{"format", 1},
                          {"sweep", account.sweep_id()},
@@ -222,7 +224,7 @@ nlohmann::json SweepJson(const OpenedSweep& sweep, const Told& told) {
                          {"sweep_dir", Readable(sweep.dir)},
                          {"state", sweep.State()},
                          {"why", account.ended() ? Readable(account.ended()->why) : ""},
-                         {"started_at", told.began},
+                         {"started_at", totals.began},
                          {"trials", account.trials()},
                          {"over", account.over().size()},
                          {"impossible", account.impossible().size()},
@@ -236,10 +238,10 @@ nlohmann::json SweepJson(const OpenedSweep& sweep, const Told& told) {
                          {"quarantined", nlohmann::json::array()},
                          {"causes", nlohmann::json::array()},
                          {"failures", nlohmann::json::object()}};
-  for (const auto& reason : told.reasons) {
+  for (const auto& reason : totals.reasons) {
     json["reasons"].push_back({{"text", reason.text}, {"place", reason.place}, {"trials", reason.count}});
   }
-  for (const auto& rung : told.rungs) {
+  for (const auto& rung : totals.rungs) {
     json["rungs"].push_back(
         {{"rung", rung.rung + 1},
          {"resource", rung.resource},
@@ -247,16 +249,16 @@ nlohmann::json SweepJson(const OpenedSweep& sweep, const Told& told) {
          {"stopped", rung.stopped},
          {"best", ToJson(rung.best ? Value(ObjectiveValue(sweep.file.objective, *rung.best)) : Value())}});
   }
-  for (const auto& host : told.quarantined) {
+  for (const auto& host : totals.quarantined) {
     json["quarantined"].push_back({{"host", host.host}, {"why", host.why}, {"at", host.wall}});
   }
-  for (const FailureCause& cause : told.causes) {
+  for (const FailureCause& cause : totals.causes) {
     json["causes"].push_back({{"class", TrialClassName(cause.trial_class)},
                               {"why", Readable(cause.why)},
                               {"trials", cause.trials},
                               {"first", cause.first}});
   }
-  for (const auto& [name, values] : told.failures.by) {
+  for (const auto& [name, values] : totals.failures.by) {
     for (const auto& [value, count] : values) {
       json["failures"][Readable(name)][Readable(value)] = {{"over", count.over}, {"failed", count.failed}};
     }
@@ -267,12 +269,13 @@ nlohmann::json SweepJson(const OpenedSweep& sweep, const Told& told) {
 }  // namespace
 
 Result<void> ShowSweep(const OpenedSweep& sweep, bool json) {
-  const auto told = Tell(sweep);
-  if (!told) return Fail(told.error());
+  const auto totals = TotalsOf(sweep);
+  if (!totals) return Fail(totals.error());
   if (json) {
-    std::printf("%s\n", SweepJson(sweep, *told).dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    std::printf("%s\n",
+                SweepJson(sweep, *totals).dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   } else {
-    PrintSweep(sweep, *told);
+    PrintSweep(sweep, *totals);
   }
   return {};
 }

@@ -18,9 +18,11 @@ namespace {
 std::string RolesWith(const Plan& plan, const std::string& program) {
   std::vector<std::string> names;
   for (const Process& process : plan.processes) {
+    const std::vector<std::string>& runtime = plan.roles[process.role].container.runtime.run;
     const std::vector<Text>& command = EffectiveCommand(plan, process);
     const std::string& role = plan.roles[process.role].name;
-    if (command.empty() || command.front().marked != program) continue;
+    if (runtime.empty() && command.empty()) continue;
+    if ((runtime.empty() ? command.front().marked : runtime.front()) != program) continue;
     if (std::find(names.begin(), names.end(), role) == names.end()) names.push_back(role);
   }
   std::string text = names.size() == 1 ? "role " : "roles ";

@@ -44,17 +44,6 @@ std::string CountText(const Diagnostics& diagnostics) {
   return text;
 }
 
-void PrintDefaults(const std::vector<DefaultChange>& defaults) {
-  if (defaults.empty()) return;
-  std::size_t width = 0;
-  for (const DefaultChange& change : defaults) width = std::max(width, change.name.size());
-  std::puts("other defaults, of attributes that the recipe does not set (set them to keep what was):");
-  for (const DefaultChange& change : defaults) {
-    const std::string pad(width - change.name.size(), ' ');
-    std::printf("  %s%s  %s -> %s\n", change.name.c_str(), pad.c_str(), change.before.c_str(), change.after.c_str());
-  }
-}
-
 std::string PlacePrefix(const Place& place) {
   if (place.file.empty()) return "";
   return place.file + (place.line > 0 ? ":" + std::to_string(place.line) : "") + ": ";
@@ -97,6 +86,18 @@ Result<ReleaseChecks> CheckReleases(const RecipeOptions& options, const Result<E
   return checks;
 }
 
+void PrintDefaults(std::FILE* to, const std::vector<DefaultChange>& defaults) {
+  if (defaults.empty()) return;
+  std::size_t width = 0;
+  for (const DefaultChange& change : defaults) width = std::max(width, change.name.size());
+  std::fputs("other defaults, of attributes that the recipe does not set (set them to keep what was):\n", to);
+  for (const DefaultChange& change : defaults) {
+    const std::string pad(width - change.name.size(), ' ');
+    std::fprintf(to, "  %s%s  %s -> %s\n", change.name.c_str(), pad.c_str(), change.before.c_str(),
+                 change.after.c_str());
+  }
+}
+
 void PrintReleaseChecks(const ReleaseChecks& checks, const Result<Evaluation>& as_it_stands) {
   for (const ReleaseCheck& check : checks.checks) {
     const std::string release = ReleaseText(check.release);
@@ -111,7 +112,7 @@ void PrintReleaseChecks(const ReleaseChecks& checks, const Result<Evaluation>& a
                 checks.own_release.empty() ? "" : (" instead of " + checks.own_release).c_str(), said.c_str());
     std::fflush(stdout);  // keeps the order if both streams go to the same file
     PrintDiagnostics(check.fresh);
-    PrintDefaults(check.defaults);
+    PrintDefaults(stdout, check.defaults);
     if (!as_it_stands) std::puts("changed defaults are listed once the recipe has no errors");
   }
 }

@@ -2,6 +2,7 @@
 // settings/schema/release_change.h defines the differences.
 #pragma once
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ Result<ReleaseChecks> CheckReleases(const RecipeOptions& options, const Result<E
 // Prints them as text: findings on standard error, the rest on standard output.
 void PrintReleaseChecks(const ReleaseChecks& checks, const Result<Evaluation>& as_it_stands);
 void PrintReleaseTable(const ReleaseChecks& checks);
+
+// The defaults alone, with a heading; nothing if there are none.
+void PrintDefaults(std::FILE* to, const std::vector<DefaultChange>& defaults);
 
 // {"format": 1, "ok": …, "mindspore": …, "diagnostics": […], "releases": […]}
 std::string ReleaseChecksJson(const ReleaseChecks& checks, const Diagnostics& as_it_stands);

@@ -12,6 +12,7 @@
 #include "cli/plan/check_deep.h"
 #include "cli/plan/check_programs.h"
 #include "cli/plan/check_releases.h"
+#include "cli/plan/check_rewrite.h"
 #include "cli/plan/plan_commands.h"
 
 namespace muster {
@@ -20,6 +21,9 @@ namespace {
 struct CheckOptions {
   RecipeOptions recipe;
   std::string mindspore;  // a release, "all", or empty
+  bool rewrite = false;
+  bool in_place = false;
+  bool diff = false;
   bool deep = false;
   bool json = false;
 };
@@ -67,6 +71,12 @@ int RunCheck(const CheckOptions& options) {
     const Diagnostics missing = MissingPrograms(evaluation->plan);
     evaluation->warnings.insert(evaluation->warnings.end(), missing.begin(), missing.end());
   }
+  if (options.rewrite) {
+    const auto output = options.in_place ? RewriteChoice::Output::kInPlace
+                        : options.diff   ? RewriteChoice::Output::kDiff
+                                         : RewriteChoice::Output::kText;
+    return ReportRewrite(options.recipe, evaluation, {options.mindspore, output, options.json});
+  }
   if (!options.mindspore.empty()) return ReportReleases(options, evaluation);
   if (options.deep) {
     if (!options.json) PrintOutcome(options, evaluation);
@@ -86,8 +96,17 @@ int RunCheck(const CheckOptions& options) {
 std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<CheckOptions>();
   AddRecipeOptions(app, options->recipe, invocation, false);
-  app.add_option("--mindspore", options->mindspore, "also compare with that MindSpore release, or with all")
-      ->type_name("RELEASE|all");
+  CLI::Option* mindspore =
+      app.add_option("--mindspore", options->mindspore, "also compare with that MindSpore release, or with all")
+          ->type_name("RELEASE|all");
+  CLI::Option* rewrite =
+      app.add_flag("--rewrite", options->rewrite, "print the recipe with that release's functions for set_context")
+          ->needs(mindspore);
+  CLI::Option* in_place =
+      app.add_flag("--in-place", options->in_place, "replace the recipe's file by the rewritten text")->needs(rewrite);
+  app.add_flag("--diff", options->diff, "print the difference to the rewritten text")
+      ->needs(rewrite)
+      ->excludes(in_place);
   app.add_flag("--deep", options->deep,
                "also check that the plan is reproducible, all profiles, and parameters without effect")
       ->excludes("--mindspore");

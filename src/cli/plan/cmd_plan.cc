@@ -1,7 +1,6 @@
 // muster plan: prints the plan of a recipe as a summary, as text for comparison, or as JSON; the environment of one of
 // its processes, with sources; or one of them as a shell command.
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -50,10 +50,8 @@ struct PlanOptions {
 Result<std::string> ExplainedWord(const std::string& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) return text;
-  std::uint32_t rank = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data() + colon + 1, end, rank);
-  if (error == std::errc() && rest == end) return text.substr(0, colon + 1) + std::to_string(rank);
+  const auto rank = ParseNumber<std::uint32_t>(std::string_view(text).substr(colon + 1));
+  if (rank) return text.substr(0, colon + 1) + std::to_string(*rank);
   return Fail(Error("env", {}, "--env " + Quoted(text) + ": what follows the colon is not a rank", "--env worker:3"));
 }
 

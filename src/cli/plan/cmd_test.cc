@@ -149,7 +149,7 @@ class Tester {
       if (!tested) return Fail(tested.error());
     }
     if (options_.names.empty()) {
-      if (auto told = TellStale(names, recipes); !told) return Fail(told.error());
+      if (auto told = ReportStale(names, recipes); !told) return Fail(told.error());
     } else {
       outcome_.skipped.clear();  // not selected
     }
@@ -290,7 +290,7 @@ class Tester {
       tested.why = "there is no " + Shown(options_, one.plan()) + "; --update writes it";
     } else {
       tested.why = Shown(options_, plan == kept.value_or("") ? one.problems() : one.plan());
-      TellDifference(tested, kept.value_or(""), plan, evaluation ? &*evaluation : nullptr);
+      ReportDifference(tested, kept.value_or(""), plan, evaluation ? &*evaluation : nullptr);
     }
     if (problems != kept_problems.value_or("")) {
       if (plan == kept.value_or(""))
@@ -300,7 +300,7 @@ class Tester {
     return {};
   }
 
-  void TellDifference(Tested& tested, const std::string& kept, const std::string& said, const Evaluation* now) {
+  void ReportDifference(Tested& tested, const std::string& kept, const std::string& said, const Evaluation* now) {
     if (kept == said || now == nullptr) return;
     tested.diff = DiffOfKept(kept, said, *now);
     if (!tested.diff || (tested.diff->changes.empty() && tested.diff->causes.empty())) {
@@ -349,7 +349,7 @@ class Tester {
     return {};
   }
 
-  Result<void> TellStale(const std::set<std::string>& names, const std::vector<std::string>& recipes) {
+  Result<void> ReportStale(const std::set<std::string>& names, const std::vector<std::string>& recipes) {
     for (const std::string& file : StaleGoldens(names, recipes)) {
       // The profiles of an invalid recipe are unknown.
       const std::string name = fs::path(file).lexically_relative(kGoldenFolder);

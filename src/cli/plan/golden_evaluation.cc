@@ -18,7 +18,7 @@
 namespace muster {
 namespace {
 
-constexpr const char* kToldFolder = "/recipes";  // the assumed folder of the recipes
+constexpr const char* kAssumedFolder = "/recipes";  // the assumed folder of the recipes
 
 // The parsed words of a case, and its evaluation options.
 struct CaseOptions {
@@ -75,7 +75,7 @@ Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const
   auto prepared = PrepareEvaluation(options->recipe);
   if (!prepared) return Fail(prepared.error());
   if (describe_only) prepared->depth = EvaluationDepth::kParameters;
-  prepared->told_folder = kToldFolder;
+  prepared->told_folder = kAssumedFolder;
   prepared->on_wait = on_wait;
   prepared->overrides.insert(prepared->overrides.end(), more.begin(), more.end());
   std::map<std::string, std::string> variables;

@@ -14,7 +14,7 @@
 namespace muster {
 namespace {
 
-struct Said {
+struct VariableFacts {
   Value value;
   std::string source;  // "command line", "recipes/gpt.lua:12"; may be empty
   bool of_cluster = false;
@@ -25,8 +25,8 @@ std::string PlaceText(const Place& place) {
 }
 
 // All inputs that can differ, by name.
-std::map<std::string, Said> SaidBy(const PlanArgument& thing) {
-  std::map<std::string, Said> said;
+std::map<std::string, VariableFacts> VariableFactsOf(const PlanArgument& thing) {
+  std::map<std::string, VariableFacts> said;
   for (const auto& [name, value] : thing.plan.params) said[name] = {value, "", false};
   if (!thing.evaluation) {
     const std::set<std::uint32_t> devices = [&] {
@@ -34,9 +34,9 @@ std::map<std::string, Said> SaidBy(const PlanArgument& thing) {
       for (const PlanHost& host : thing.plan.hosts) all.insert(host.devices);
       return all;
     }();
-    said.try_emplace("hosts", Said{Value(static_cast<std::int64_t>(thing.plan.hosts.size())), "", true});
+    said.try_emplace("hosts", VariableFacts{Value(static_cast<std::int64_t>(thing.plan.hosts.size())), "", true});
     if (devices.size() == 1) {
-      said.try_emplace("devices_per_host", Said{Value(std::int64_t{*devices.begin()}), "", true});
+      said.try_emplace("devices_per_host", VariableFacts{Value(std::int64_t{*devices.begin()}), "", true});
     }
     return said;
   }
@@ -47,7 +47,7 @@ std::map<std::string, Said> SaidBy(const PlanArgument& thing) {
     found->second.source = place.line > 0 ? source + ", " + PlaceText(place) : source;
   }
   for (const ClusterNumber& number : thing.evaluation->origins.cluster) {
-    said.try_emplace(number.name, Said{Value(number.value), number.origin, true});
+    said.try_emplace(number.name, VariableFacts{Value(number.value), number.origin, true});
   }
   return said;
 }
@@ -74,7 +74,7 @@ std::vector<std::string> ChangedLines(const PlanArgument& a, const PlanArgument&
 class CauseFinder {
  public:
   CauseFinder(const PlanArgument& a, const PlanArgument& b, const std::function<void()>& on_plan)
-      : a_(a), b_(b), on_plan_(on_plan), said_a_(SaidBy(a)), said_b_(SaidBy(b)) {}
+      : a_(a), b_(b), on_plan_(on_plan), said_a_(VariableFactsOf(a)), said_b_(VariableFactsOf(b)) {}
 
   Causes Find() {
     ListCauses();
@@ -116,7 +116,7 @@ class CauseFinder {
       const bool in_both = before != said_a_.end() && after != said_b_.end();
       if (in_both && before->second.value == after->second.value) continue;
       PlanCause& cause = found_.causes.emplace_back();
-      const Said& one = after != said_b_.end() ? after->second : before->second;
+      const VariableFacts& one = after != said_b_.end() ? after->second : before->second;
       cause.kind = one.of_cluster ? "cluster" : "parameter";
       cause.name = name;
       if (before != said_a_.end()) cause.before = ToText(before->second.value);
@@ -214,8 +214,8 @@ class CauseFinder {
   const PlanArgument& b_;
   const std::function<void()>& on_plan_;
   Evaluator evaluator_;  // for one recipe: that of B if the texts differ, else that of A
-  std::map<std::string, Said> said_a_;
-  std::map<std::string, Said> said_b_;
+  std::map<std::string, VariableFacts> said_a_;
+  std::map<std::string, VariableFacts> said_b_;
   Causes found_;
 };
 

@@ -33,7 +33,7 @@ void Fields(A& archive, Beginning& beginning) {
 }
 
 // A failure is ignored: the caller may be gone.
-void Tell(UniqueFd& line, const Beginning& beginning) {
+void ReportBeginning(UniqueFd& line, const Beginning& beginning) {
   std::string bytes = Archived(const_cast<Beginning&>(beginning));
   while (!bytes.empty()) {
     const ssize_t sent = ::send(line.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -51,10 +51,10 @@ class LineToCaller final : public BackgroundLine {
   void Begun(const std::string& id, const std::string& folder, const std::string& waits) override {
     if (!line_) return;
     OutliveCaller();
-    Tell(line_, {kExitOk, {}, id, folder, waits});
+    ReportBeginning(line_, {kExitOk, {}, id, folder, waits});
   }
   void Failed(int exit_code, Diagnostics why) override {
-    if (line_) Tell(line_, {exit_code, std::move(why), {}, {}, {}});
+    if (line_) ReportBeginning(line_, {exit_code, std::move(why), {}, {}, {}});
   }
 
  private:

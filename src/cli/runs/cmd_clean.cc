@@ -117,7 +117,7 @@ nlohmann::json Json(const Cleaned& cleaned, bool dry_run) {
           {"removed", cleaned.removed && !dry_run}};
 }
 
-void Tell(const Cleaned& cleaned, const CleanOptions& options) {
+void PrintCleaned(const Cleaned& cleaned, const CleanOptions& options) {
   const std::string where = Printable(cleaned.run_dir);
   if (cleaned.head != 0) {
     std::printf("%s: its run is active (pid %d) and writes to another directory\n", where.c_str(), cleaned.head);
@@ -210,7 +210,7 @@ int RunClean(const CleanOptions& options) {
     if (options.json) {
       runs.push_back(Json(cleaned, options.dry_run));
     } else {
-      Tell(cleaned, options);
+      PrintCleaned(cleaned, options);
     }
   }
   if (options.json) {

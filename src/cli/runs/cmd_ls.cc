@@ -122,7 +122,7 @@ void PrintJson(const std::vector<std::string>& columns, std::vector<RunFacts>& r
 }
 
 // Reports an empty result on stderr, so that the table or JSON on stdout stays valid.
-int SayNothing(const LsOptions& options, const std::string& what) {
+int ReportNoMatch(const LsOptions& options, const std::string& what) {
   const bool asked = !options.folders.empty() || !options.where.empty();
   std::string text = "no " + what;
   if (!options.where.empty()) text += " for which the condition holds";
@@ -158,7 +158,7 @@ int RunLs(const LsOptions& options) {
   if (const auto sweep = SweepMeant(options.folders)) {
     const auto trials = ListTrials(*sweep, *choice, options.limit, options.json);
     if (!trials) return Refuse(trials.error(), options.json);
-    return *trials > 0 ? kExitOk : SayNothing(options, "trial");
+    return *trials > 0 ? kExitOk : ReportNoMatch(options, "trial");
   }
   const auto sweeps = SweepsMeant(options.folders);
   if (!sweeps) return Refuse(sweeps.error(), options.json);
@@ -189,7 +189,7 @@ int RunLs(const LsOptions& options) {
     if (!after) return Refuse(after.error(), options.json);
     unreadable.insert(unreadable.end(), after->begin(), after->end());
   }
-  return runs.empty() && unreadable.empty() ? SayNothing(options, "run") : ExitListed(unreadable);
+  return runs.empty() && unreadable.empty() ? ReportNoMatch(options, "run") : ExitListed(unreadable);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ class ReadingShown {
   std::uint64_t at_ = 0;  // time of the last output
 };
 
-void Tell(const CodeTree& tree) {
+void PrintCode(const CodeTree& tree) {
   const auto tell = [](const std::vector<std::string>& names, const char* one, const char* many, const char* hint) {
     if (names.empty()) return;
     PrintDiagnostics({Warning(
@@ -141,7 +141,7 @@ Result<void> ApplyElsewhereOptions(const ElsewhereOptions& options, RunRequest& 
   }
   if (!options.ship_code.empty()) {
     if (Result<void> read = ReadCode(options, request); !read) return read;
-    Tell(*request.code);
+    PrintCode(*request.code);
   }
   if (!options.no_preflight) {
     Preflight preflight;

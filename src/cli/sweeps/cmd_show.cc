@@ -31,35 +31,39 @@ struct ShowOptions {
   bool json = false;
 };
 
-void Say(const std::string& what, const std::string& text) { std::printf("%-12s %s\n", what.c_str(), text.c_str()); }
+void PrintField(const std::string& what, const std::string& text) {
+  std::printf("%-12s %s\n", what.c_str(), text.c_str());
+}
 
 void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempts,
                 const std::vector<std::string>& decisions, TrialNumber trial) {
   const TrialFacts last(sweep, attempts.back());
-  Say("trial", fmt::format("{} of {}  {}", trial, Printable(sweep.file.name), last.row().id));
-  Say("state", last.State());
+  PrintField("trial", fmt::format("{} of {}  {}", trial, Printable(sweep.file.name), last.row().id));
+  PrintField("state", last.State());
   for (const auto& [name, value] : last.row().point) {
-    Say("  " + Printable(name), Printable(value.AsString() != nullptr ? *value.AsString() : ToText(value)));
+    PrintField("  " + Printable(name), Printable(value.AsString() != nullptr ? *value.AsString() : ToText(value)));
   }
   for (const AttemptRow& row : attempts) {
     const TrialFacts attempt(sweep, row);
     std::printf("\nattempt %u: %s\n", row.attempt + 1, attempt.AttemptState().c_str());
-    if (const std::string from = attempt.FromText(); !from.empty()) Say("  from", Printable(from));
-    Say("  started",
+    if (const std::string from = attempt.FromText(); !from.empty()) PrintField("  from", Printable(from));
+    PrintField(
+        "  started",
         TimeText(row.began) + (row.ended.empty() ? "" : ", took " + DurationText(static_cast<double>(row.ms) / 1000)));
-    if (!row.hosts.empty()) Say("  hosts", Printable(*attempt.Of("hosts").AsString()));
+    if (!row.hosts.empty()) PrintField("  hosts", Printable(*attempt.Of("hosts").AsString()));
     if (row.loss) {
-      Say("  " + Printable(sweep.ValueName()), NumberText(ObjectiveValue(sweep.file.objective, *row.loss)));
+      PrintField("  " + Printable(sweep.ValueName()), NumberText(ObjectiveValue(sweep.file.objective, *row.loss)));
     }
     for (const auto& [name, value] : row.metrics) {
       if (!sweep.file.objective || name != sweep.file.objective->metric) {
-        Say("  " + Printable(name), Printable(value.AsString() != nullptr ? *value.AsString() : ToText(value)));
+        PrintField("  " + Printable(name), Printable(value.AsString() != nullptr ? *value.AsString() : ToText(value)));
       }
     }
-    if (!row.why.empty()) Say("  why", Printable(row.why));
-    if (!row.blamed.empty()) Say("  blamed", Printable(row.blamed));
-    if (const Value tags = attempt.Of("tags"); tags.AsString() != nullptr) Say("  tags", Printable(*tags.AsString()));
-    Say("  directory", Printable(attempt.RunDir()));
+    if (!row.why.empty()) PrintField("  why", Printable(row.why));
+    if (!row.blamed.empty()) PrintField("  blamed", Printable(row.blamed));
+    if (const Value tags = attempt.Of("tags"); tags.AsString() != nullptr)
+      PrintField("  tags", Printable(*tags.AsString()));
+    PrintField("  directory", Printable(attempt.RunDir()));
   }
   if (!decisions.empty()) std::puts("\nearly stopping");
   for (const std::string& decision : decisions) std::printf("  %s\n", decision.c_str());

@@ -57,15 +57,15 @@ struct LibraryPlace {
   bool operator==(const LibraryPlace&) const = default;
 };
 
-// The name under which the site's rules are stored among the libraries.
+// The name of the library in which the site's rules are stored.
 inline constexpr char kRulesLibrary[] = "rules";
 
 // How far to evaluate a recipe.
 enum class EvaluationDepth : std::uint8_t {
   kParameters,  // settle the parameters; do not call the plan function
   kDerived,     // call the plan function; the result has the derived values, but no problems
-  // Call the plan function with all its checks; describe roles, but lay out no processes. The plan of the result has
-  // hosts, parameters and derived values only.
+  // Call the plan function with all its checks; describe roles, but lay out no processes. The resulting plan has hosts,
+  // parameters and derived values only.
   kJob,
   kPlan,
 };
@@ -117,7 +117,7 @@ struct ParameterState {
 struct DerivedOverride {
   std::string name;
   ParameterOrigin origin = ParameterOrigin::kCommandLine;
-  bool by_recipe = true;  // by job:derive, so that it can be pinned; else it follows from the context
+  bool by_recipe = true;  // by job:derive, so that it can be pinned; else derived from the context
   Place place;            // where it is derived
 
   bool operator==(const DerivedOverride&) const = default;

@@ -87,7 +87,7 @@ class Resolver {
   void WarnOfIgnored() {
     for (const auto& [name, overrides] : given_) {
       for (const Override* override : overrides) {
-        if (!counted_.contains(override) && override->kind != Override::Kind::kUnset) TellVariant(name, *override);
+        if (!counted_.contains(override) && override->kind != Override::Kind::kUnset) ReportVariant(name, *override);
       }
     }
   }
@@ -213,7 +213,7 @@ class Resolver {
     }
   }
 
-  void TellVariant(const std::string& name, const Override& override) {
+  void ReportVariant(const std::string& name, const Override& override) {
     std::string choices;
     std::string hint;
     std::string chooser;

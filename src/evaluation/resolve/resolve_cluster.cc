@@ -130,7 +130,7 @@ class ClusterResolver {
     }
     if (!readable) {
       diagnostics_.push_back(Error("type", PlaceOf("host_list"),
-                                   "cluster: host_list is a list of names, got " + ToText(*list),
+                                   "cluster: host_list must be a list of names, got " + ToText(*list),
                                    "host_list = { \"n[01-04]:8\", \"n5:4\" }"));
       return {};
     }

@@ -9,7 +9,7 @@
 
 namespace muster {
 
-// The exact text of an argument; empty if it has none.
+// The exact text of an argument; empty if it is neither string nor number.
 std::string ArgumentText(lua_State* lua, int index);  // bind_language.cc
 
 void BindLanguage(lua_State* lua, Host& host);    // bind_language.cc: errors, keys, texts, modules
@@ -20,10 +20,10 @@ void BindFiles(lua_State* lua, Host& host);       // bind_files.cc: files beside
 void BindRoles(lua_State* lua, Host& host);       // bind_roles.cc: placement and roles
 void BindProcesses(lua_State* lua, Host& host);   // bind_processes.cc
 void BindPlan(lua_State* lua, Host& host);        // bind_plan.cc: ports, activation, derived values
-void BindPoints(lua_State* lua, Host& host);      // bind_points.cc: what judging points wants to know
+void BindPoints(lua_State* lua, Host& host);      // bind_points.cc: for judging points
 
-// Once the recipe has described its job: the files of muster.file become the plan's (bind_files.cc), and what
-// processes will write is derived and checked (job_paths.cc).
+// Called after the recipe has described its job: adds the files of muster.file to the plan (bind_files.cc), and derives
+// and checks the paths that processes will write (job_paths.cc).
 void AddShippedFiles(Host& host);
 void ReportWrittenPaths(Host& host);
 

@@ -1,5 +1,5 @@
-// Host functions that count: exact division, meshes, stages, sizes and durations. The arithmetic itself is
-// in plan/topology and base/units.
+// Host functions for arithmetic: exact division, meshes, stages, sizes and durations. The arithmetic itself is in
+// plan/topology and base/units.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -27,7 +27,7 @@ Place PlaceArgument(lua_State* lua, int index) {
   Stop(lua);
 }
 
-// A whole number, or the end of the evaluation.
+// The integer at `index`; any other value ends the evaluation.
 std::int64_t Whole(lua_State* lua, int index, const std::string& name, const Place& place) {
   const double number = lua_tonumber(lua, index);
   constexpr double kLimit = 9007199254740992.0;
@@ -35,7 +35,7 @@ std::int64_t Whole(lua_State* lua, int index, const std::string& name, const Pla
     Value value;
     std::string why;
     const std::string shown = ToValue(lua, index, value, why) ? ToText(value) : std::string(luaL_typename(lua, index));
-    StopWith(lua, {Error("type", place, name + " is a whole number, got " + shown)});
+    StopWith(lua, {Error("type", place, name + " must be a whole number, got " + shown)});
   }
   return static_cast<std::int64_t>(number);
 }
@@ -54,12 +54,12 @@ int ExactDiv(lua_State* lua) {
   }
   for (const auto& [key, value] : *divisors.AsMap()) {  // sorted by name
     if (value.AsInt() == nullptr)
-      StopWith(lua, {Error("type", place, key + " is a whole number, got " + ToText(value))});
+      StopWith(lua, {Error("type", place, key + " must be a whole number, got " + ToText(value))});
     by.push_back({key, *value.AsInt()});
   }
   auto quotient = ExactQuotient(dividend, by, place);
   if (!quotient) StopWith(lua, quotient.error());
-  // What a process divides for itself would be told once per process.
+  // A division inside `each` would be recorded once per process.
   constexpr std::size_t kMostDivisions = 1'000;
   Host& host = Host::Of(lua);
   if (host.current_process.empty() && host.origins.divisions.size() < kMostDivisions) {
@@ -160,8 +160,8 @@ int MeshRank(lua_State* lua) {
   return 1;
 }
 
-// stage(rank, world size, stages) -> stage, rank in stage; 0 and the rank where stages do not divide the
-// world, which is reported elsewhere.
+// stage(rank, world size, stages) -> stage, rank in stage; 0 and the rank if stages do not divide the world, which is
+// reported elsewhere.
 int Stage(lua_State* lua) {
   const auto rank = static_cast<std::uint32_t>(lua_tonumber(lua, 1));
   const auto world = static_cast<std::uint32_t>(lua_tonumber(lua, 2));
@@ -187,7 +187,7 @@ int Size(lua_State* lua) {
                              std::to_string(bytes) + " and " + Quoted(unit),
                          "units are B KB MB GB TB PB, of 1000, and KiB MiB GiB TiB PiB, of 1024")});
   }
-  // Never with an exponent: programs that read sizes seldom read those.
+  // Never with an exponent: many programs that read sizes do not accept one.
   std::array<char, 400> digits{};
   const double number = static_cast<double>(bytes) / static_cast<double>(*factor);
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::fixed).ptr;

@@ -17,7 +17,7 @@
 namespace muster {
 namespace {
 
-// The context that a call at this moment changes: the job's, or inside `each` the process's own.
+// The context that a call changes at this moment: the job's, or, inside `each`, that of the process.
 Context& ContextInForce(lua_State* lua, const std::string& function, const Place& place) {
   Host& host = Host::Of(lua);
   if (!host.planning) {
@@ -41,12 +41,12 @@ Context& ContextInForce(lua_State* lua, const std::string& function, const Place
   return *overlay;
 }
 
-// The name of a secret that is part of the value and not the whole of it; empty if there is none.
+// The name of a secret that is only a part of the value; empty if there is none.
 std::string SecretWithin(const Value& value, bool is_whole) {
   std::string found;
   if (const std::string* text = value.AsString()) {
     const auto pieces = Pieces(Text(*text));
-    if (!pieces) return {};  // told when the plan is made
+    if (!pieces) return {};  // reported when the plan is made
     for (const TextPiece& piece : *pieces) {
       const bool secret = piece.hole && piece.hole->kind == Placeholder::Kind::kSecret;
       if (secret && !(is_whole && pieces->size() == 1)) found = piece.hole->name;
@@ -61,7 +61,7 @@ std::string SecretWithin(const Value& value, bool is_whole) {
   return found;
 }
 
-// Whether an address of job:address is in it: where its process is placed is not known yet.
+// Whether the value contains an address of job:address, which is not settled before the process is placed.
 bool HoldsAddress(const Value& value) {
   if (const std::string* text = value.AsString()) {
     return text->find(std::string(kPlaceholderOpen) + "address:") != std::string::npos;
@@ -72,7 +72,7 @@ bool HoldsAddress(const Value& value) {
          std::any_of(map->begin(), map->end(), [](const auto& entry) { return HoldsAddress(entry.second); });
 }
 
-// A process gets a secret through a descriptor that stands in the place of the attribute's value.
+// A process gets a secret through a descriptor, whose path replaces the whole value of the attribute.
 Diagnostics CheckTexts(const std::string& function, const Value::Map& arguments, const Place& place) {
   Diagnostics problems;
   for (const auto& [name, value] : arguments) {
@@ -90,7 +90,7 @@ Diagnostics CheckTexts(const std::string& function, const Value::Map& arguments,
   return problems;
 }
 
-// The named attributes in the table at `index`, of a call that has `further` arguments after it; nothing after a
+// The named attributes in the table at `index`, in a call with `further` arguments after it; nothing after a
 // report.
 std::optional<Value::Map> ReadAttributes(lua_State* lua, int index, lua_Integer further, const std::string& function,
                                          const std::string& example, const Place& place) {
@@ -122,7 +122,7 @@ void ApplyTo(Host& host, Context& context, const std::string& function, const Va
   host.Report(context.Apply(function, named, place));
 }
 
-// "process:context { device_id = …, mode = … }", which says the same as a call inside `each`.
+// "process:context { device_id = …, mode = … }", which is equivalent to a call inside `each`.
 std::string ProcessCall(const Value::Map& named) {
   constexpr std::size_t kMost = 4;
   std::string text;
@@ -158,8 +158,8 @@ int SetContext(lua_State* lua) {
   return 0;
 }
 
-// The function of the context API that an attribute belongs to in the recipe's release. One that is unknown is the
-// function's that knew it once or has a similar name, so that it is reported as if it had been called.
+// The function that the attribute belongs to in the recipe's release. For an unknown attribute, the function that had
+// it in another release or has a similar one, so that the error is reported for that function.
 std::string FunctionWith(const Context& context, const std::string& name) {
   static const std::array<std::string, 3> kFunctions = {"set_context", "set_auto_parallel_context", "set_ps_context"};
   const Schema& schema = context.schema();
@@ -202,13 +202,16 @@ int CallFunction(lua_State* lua) {
   Context& context = ContextInForce(lua, "mindspore." + function, place);
   const Function* called = host.schema.FindCall(function);
   assert(called != nullptr && "the module offers what the schema describes");
-  const auto refuse = [&](std::string message) {
-    host.Report(Error("type", place, std::move(message)));
+  const auto refuse = [&](std::string message, std::string hint = {}) {
+    host.Report(Error("type", place, std::move(message), std::move(hint)));
     context.LeaveUnsettled(function, {});
     return 0;
   };
   const int given = lua_gettop(lua) - 1;
   const auto& parameters = called->parameters;
+  if (called->by_name && (given != 1 || !lua_istable(lua, 2))) {
+    return refuse(function + " takes one table of named settings", "mindspore." + function + " { … }");
+  }
   if (given > static_cast<int>(parameters.size())) {
     return refuse(function + " takes " + std::to_string(parameters.size()) + " arguments at most, got " +
                   std::to_string(given));
@@ -223,6 +226,8 @@ int CallFunction(lua_State* lua) {
         i == 0 && given == 1 && value.AsMap() != nullptr && (only == nullptr || !only->Is(Kind::kDict));
     if (by_name) {
       named = *value.AsMap();
+    } else if (called->by_name) {
+      return refuse(function + " takes names only: { name = value }, got " + ToText(value));
     } else if (!value.IsNull()) {
       named.emplace(parameters[static_cast<std::size_t>(i)], std::move(value));
     }
@@ -278,7 +283,7 @@ int ResetContext(lua_State* lua) {
   return 0;
 }
 
-// touch(name) -> whether the name is known to be fine: the recipe takes it out of the context module. Constants that
+// touch(name) -> whether the name needs no further calls: the recipe reads it from the context module. Constants that
 // its release lacks are reported, now or once the release is known.
 int Touch(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -306,8 +311,15 @@ int SettingInForce(lua_State* lua) {
   return 1;
 }
 
-// in_force(function, attribute) -> the value that holds for the whole job, the release's default too; nil if it is not
-// known
+// pipeline_stages() -> the stages of the job, 1 without a pipeline
+int StagesInForce(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  lua_pushinteger(lua, host.context ? static_cast<lua_Integer>(PipelineStages(*host.context)) : 1);
+  return 1;
+}
+
+// in_force(function, attribute) -> the value in force for the whole job, including the release's default; nil if it is
+// unknown
 int ValueThatHolds(lua_State* lua) {
   Host& host = Host::Of(lua);
   if (!host.context) return 0;
@@ -343,8 +355,8 @@ int InheritedVariable(lua_State* lua) {
   return 1;
 }
 
-// context_ports() -> list of { attribute, port, number, place }: attributes that stand for a port of the plan; number 0
-// if muster finds it
+// context_ports() -> list of { attribute, port, number, place }: attributes that hold a port of the plan; number 0 if
+// muster finds it
 int ContextPorts(lua_State* lua) {
   Host& host = Host::Of(lua);
   lua_newtable(lua);
@@ -380,6 +392,7 @@ constexpr HostFunction kContextFunctions[] = {
     {"reset_context", Guarded<ResetContext>},
     {"setting", Guarded<SettingInForce>},
     {"context_ports", Guarded<ContextPorts>},
+    {"pipeline_stages", Guarded<StagesInForce>},
     {"touch", Guarded<Touch>},
     {"in_force", Guarded<ValueThatHolds>},
     {"release", Guarded<NamedRelease>},

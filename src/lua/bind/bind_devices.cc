@@ -1,5 +1,5 @@
-// Host functions about devices and cores: what the command line chose, what this machine has, and what the plan is to
-// say of them. Which process gets which is placement's.
+// Host functions for devices and cores: the choice on the command line, the devices of this machine, and the plan's
+// device use. Placement decides which process gets which devices.
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -34,14 +34,14 @@ std::vector<std::uint32_t> Numbers(lua_State* lua, int list) {
   return numbers;
 }
 
-// devices_asked() -> whether the command line says which devices the job may use
+// devices_asked() -> whether the command line chooses the devices of the job
 int DevicesAsked(lua_State* lua) {
   const DeviceUse& devices = Host::Of(lua).request->devices;
   lua_pushboolean(lua, devices.any || !devices.given.empty() ? 1 : 0);
   return 1;
 }
 
-// devices_given() -> the numbers that the command line gives, or nil; whether it wants any that are free
+// devices_given() -> the numbers on the command line, or nil; whether any free devices are requested
 int DevicesGiven(lua_State* lua) {
   const DeviceUse& devices = Host::Of(lua).request->devices;
   if (devices.given.empty()) {
@@ -53,7 +53,7 @@ int DevicesGiven(lua_State* lua) {
   return 2;
 }
 
-// site_device_kind() -> the kind of devices that this machine has, or nil
+// site_device_kind() -> the kind of this machine's devices, or nil
 int SiteDeviceKind(lua_State* lua) {
   const std::string& kind = Host::Of(lua).request->site.device_kind;
   if (kind.empty()) return 0;
@@ -61,7 +61,7 @@ int SiteDeviceKind(lua_State* lua) {
   return 1;
 }
 
-// device_variable(kind) -> the variable that tells a process what it may see, or nil if there is no such kind
+// device_variable(kind) -> the variable that sets a process's visible devices, or nil if there is no such kind
 int DeviceVariable(lua_State* lua) {
   std::string name;
   if (lua_type(lua, 1) != LUA_TSTRING || !ToExactText(lua, 1, name)) return 0;
@@ -82,7 +82,7 @@ int DeviceKinds(lua_State* lua) {
   return 1;
 }
 
-// use_devices(kind or nil, shared, numbers or nil): of all processes of the plan; the numbers are those of every host,
+// use_devices(kind or nil, shared, numbers or nil): for all processes of the plan; the numbers are those of every host,
 // ascending
 int UseDevices(lua_State* lua) {
   DeviceUse& use = Host::Of(lua).plan.device_use;
@@ -92,7 +92,7 @@ int UseDevices(lua_State* lua) {
   return 0;
 }
 
-// role_cores(index, kind, count or list): of a role of the plan, as job.lua checked them
+// role_cores(index, kind, count or list): for a role of the plan, as checked by job.lua
 int RoleCores(lua_State* lua) {
   const auto index = static_cast<std::size_t>(lua_tonumber(lua, 1));
   CoreUse& cores = Host::Of(lua).plan.roles.at(index).cores;

@@ -1,5 +1,5 @@
-// Host functions about files beside the recipe: naming them where they lie, and taking them into the plan. Opens
-// nothing; the parent is asked.
+// Host functions for files beside the recipe: naming them in their folder, and copying them into the plan. Opens
+// nothing; requests files from the parent process.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -59,7 +59,7 @@ std::string ShippedName(const std::string& name) {
   return path.size() > kLongest ? "" : path;
 }
 
-// The content with nothing in it that could be taken for a hole.
+// The content with everything escaped that looks like a placeholder.
 std::string AsLiteral(const std::string& content) {
   const std::string literal = PlaceholderText({Placeholder::Kind::kLiteral, {}, 0});
   std::string text;
@@ -80,13 +80,13 @@ int Ship(lua_State* lua) {
     Stop(lua);
   }
   const std::string name = ArgumentText(lua, 2);
-  // What is of a library goes under the library's name.
+  // Files of a library are stored under the library's name.
   const std::string mark = name.starts_with('@') ? "@" : "";
   const std::string path = ShippedName(name.substr(mark.size()));
   const std::string there = PlaceholderText({Placeholder::Kind::kRunDir, {}, 0}) + "/files/" + path;
   const auto refuse = [&](const std::string& why, std::string hint = {}) {
     host.Report(Error("file", place, "muster.file: " + name + " " + why, std::move(hint)));
-    PushText(lua, there);  // so that what else is wrong is told as well
+    PushText(lua, there);  // so that further errors are reported as well
     return 1;
   };
   if (host.shipped_places.contains(path)) {
@@ -112,7 +112,7 @@ int Ship(lua_State* lua) {
   return 1;
 }
 
-// What a recipe cannot hold: numbers between which Lua's have gaps.
+// Integers that Lua numbers cannot represent exactly.
 const Value* Inexact(const Value& value) {
   constexpr std::int64_t kExact = std::int64_t{1} << 53;
   if (const std::int64_t* integer = value.AsInt()) return *integer > kExact || *integer < -kExact ? &value : nullptr;
@@ -127,7 +127,7 @@ const Value* Inexact(const Value& value) {
   return nullptr;
 }
 
-// value_of_json(text, file, place) -> the value; `place` is where it was asked for
+// value_of_json(text, file, place) -> the value; `place` is the place of the call
 int ValueOfJson(lua_State* lua) {
   Host& host = Host::Of(lua);
   const Place asked = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3)));
@@ -191,12 +191,12 @@ int SettingFile(lua_State* lua) {
   const auto file = text == nullptr ? host.shipped_files.end() : host.shipped_files.find(*text);
   if (file == host.shipped_files.end()) return 0;
   const auto json = ValueFromJsonText(file->second.content, kMostJsonFileBytes);
-  if (!json) return 0;  // was told where it was named
+  if (!json) return 0;  // reported where the attribute was set
   PushValue(lua, *json);
   return 1;
 }
 
-// shipped_json(path) -> the JSON of the file that Ship gave this path for, or nil and why it is none
+// shipped_json(path) -> the JSON of the shipped file with this path, or nil and why it has none
 int ShippedJson(lua_State* lua) {
   Host& host = Host::Of(lua);
   const auto file = host.shipped_files.find(ArgumentText(lua, 1));
@@ -211,7 +211,7 @@ int ShippedJson(lua_State* lua) {
   }
 }
 
-// file(name, text, place): of job:file
+// file(name, text, place): a file of job:file
 int AddFile(lua_State* lua) {
   Host& host = Host::Of(lua);
   const std::string name = ArgumentText(lua, 1);

@@ -1,5 +1,5 @@
-// Host functions about the language: reporting, keys in order, exact texts, modules, and what the parent is
-// asked for.
+// Host functions for the language: reporting, sorted keys, exact texts, modules, and requests to the parent
+// process.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -32,7 +32,7 @@ int Here(lua_State* lua) {
   return 1;
 }
 
-// kind, place, message, hint, notes from `first` on.
+// Reads kind, place, message, hint and notes, from argument `first` on.
 Diagnostic ReadDiagnostic(lua_State* lua, int first) {
   Host& host = Host::Of(lua);
   Diagnostic diagnostic = Error(ArgumentText(lua, first), host.PlaceOf(static_cast<int>(lua_tointeger(lua, first + 1))),
@@ -64,7 +64,7 @@ int StopWith(lua_State* lua) {
   Stop(lua);
 }
 
-// stop_at(kind, "file:line: message"): a message that carries its own place, as the parser's do.
+// stop_at(kind, "file:line: message"): a message that contains its own place, as those of the parser.
 int StopAt(lua_State* lua) {
   Host& host = Host::Of(lua);
   host.Report(LocatedError(ArgumentText(lua, 1), ArgumentText(lua, 2), host.PlaceOf(host.Here(lua)), host.files));
@@ -101,7 +101,7 @@ int CheckText(lua_State* lua) {
   return 0;
 }
 
-// show(value) -> the value as one would write it, at most 200 bytes
+// show(value) -> the value in Lua syntax, at most 200 bytes
 int Show(lua_State* lua) {
   Value value;
   std::string why;
@@ -124,7 +124,7 @@ bool AllText(const Value& value) {
          });
 }
 
-// why_not_plain(value) -> nil for what a plan can hold, else one phrase
+// why_not_plain(value) -> nil if a plan can contain the value, else one phrase
 int WhyNotPlain(lua_State* lua) {
   Value value;
   std::string why;
@@ -310,8 +310,8 @@ int ReadBeside(lua_State* lua) {
   return 2;
 }
 
-// run_file(function, text, file) -> what the function returns. Of frames that the file's last call takes off the stack,
-// the line of its `return` stands in.
+// run_file(function, text, file) -> what the function returns. The line of the file's `return` replaces frames that its
+// tail call takes off the stack.
 int RunFile(lua_State* lua) {
   Host& host = Host::Of(lua);
   struct Fallback {
@@ -328,9 +328,9 @@ int RunFile(lua_State* lua) {
   return 1;
 }
 
-// framework(name) -> the text of its contract, or nil
-int Framework(lua_State* lua) {
-  const auto text = EmbeddedSource("muster/frameworks/" + ArgumentText(lua, 1) + ".lua");
+// own_page("frameworks/torch") -> the text of one of muster's own pages, or nil
+int OwnPage(lua_State* lua) {
+  const auto text = EmbeddedSource("muster/" + ArgumentText(lua, 1) + ".lua");
   if (!text) return 0;
   PushText(lua, *text);
   return 1;
@@ -341,7 +341,7 @@ int Print(lua_State* lua) {
   return 0;
 }
 
-// hole(kind, name, list) -> the spelling of a hole
+// hole(kind, name, list) -> the text of a placeholder
 int PlaceholderSpelling(lua_State* lua) {
   const std::string kind = ArgumentText(lua, 1);
   const std::string name = ArgumentText(lua, 2);
@@ -376,7 +376,7 @@ constexpr HostFunction kLanguageFunctions[] = {
     {"file_of", Guarded<FileOf>},
     {"read_beside", Guarded<ReadBeside>},
     {"run_file", Guarded<RunFile>},
-    {"framework", Guarded<Framework>},
+    {"own_page", Guarded<OwnPage>},
     {"print", Guarded<Print>},
     {"hole", Guarded<PlaceholderSpelling>},
 };

@@ -1,5 +1,5 @@
-// Host functions for what a plan has beside roles and processes: ports, activation, checkpoints and derived values.
-// Files have bind_files.cc.
+// Host functions for the other parts of a plan: ports, activation, checkpoints and derived values. Files are in
+// bind_files.cc.
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -28,7 +28,7 @@ int AddPort(lua_State* lua) {
   return 0;
 }
 
-// activate(kind, what): of job:activate
+// activate(kind, what): a step of job:activate
 int AddActivation(lua_State* lua) {
   std::string kind;
   ToExactText(lua, 1, kind);
@@ -50,7 +50,7 @@ int PlaceCheckpoints(lua_State* lua) {
   return 0;
 }
 
-// resumed() -> id of the run that the job goes on with, or nil
+// resumed() -> id of the run that the job resumes, or nil
 int Resumed(lua_State* lua) {
   const std::string& run = Host::Of(lua).request->resumed;
   if (run.empty()) return 0;
@@ -58,7 +58,7 @@ int Resumed(lua_State* lua) {
   return 1;
 }
 
-// What the user pinned a derived value to, in the type that the recipe derives.
+// The value to which the user pinned a derived value, in the type that the recipe derives.
 Result<Value> PinnedValue(const Override& pin, const Value& computed, const Place& place) {
   if (pin.kind == Override::Kind::kValue) return pin.value;
   const std::string& text = *pin.value.AsString();
@@ -72,7 +72,7 @@ Result<Value> PinnedValue(const Override& pin, const Value& computed, const Plac
                     "--pin " + pin.name + ":=JSON pins it to a value of another type"));
 }
 
-// derive(name, value, place) -> the value, or what it is pinned to
+// derive(name, value, place) -> the value, or the pinned value
 int Derive(lua_State* lua) {
   Host& host = Host::Of(lua);
   std::string name;
@@ -81,7 +81,7 @@ int Derive(lua_State* lua) {
   const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3)));
   Value value;
   lua_settop(lua, 2);
-  if (!ToValue(lua, 2, value, why)) return 1;  // what is no plain value was reported
+  if (!ToValue(lua, 2, value, why)) return 1;  // has been reported
   host.origins.derived[name] = place;
   for (const Override& pin : host.request->pins) {
     if (pin.name != name) continue;
@@ -102,7 +102,7 @@ int Derive(lua_State* lua) {
   return 1;
 }
 
-// depth() -> how far the plan goes that is wanted
+// depth() -> how far to evaluate the recipe
 int Depth(lua_State* lua) {
   constexpr const char* kNames[] = {"parameters", "derived", "job", "plan"};
   lua_pushstring(lua, kNames[static_cast<std::size_t>(Host::Of(lua).request->depth)]);

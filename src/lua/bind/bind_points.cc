@@ -1,5 +1,5 @@
-// Host functions for judging the points of a sweep: which parameters a plan looks at, and what a condition says, and
-// where it says so.
+// Host functions for judging the points of a sweep: which parameters a plan reads, the result of a condition, and the
+// line that gave it.
 #include <iterator>
 #include <string>
 
@@ -11,13 +11,13 @@
 namespace muster {
 namespace {
 
-// tracks() -> whether somebody wants to know what is read
+// tracks() -> whether reads are recorded
 int Tracks(lua_State* lua) {
   lua_pushboolean(lua, Host::Of(lua).reads.tracked ? 1 : 0);
   return 1;
 }
 
-// read(name): a parameter's value was looked at
+// read(name): a parameter's value was read
 int Read(lua_State* lua) {
   std::size_t size = 0;
   const char* name = lua_tolstring(lua, 1, &size);
@@ -36,7 +36,7 @@ int PauseReads(lua_State* lua) {
   return 0;
 }
 
-// The line that the running condition reached last. One evaluator has one thread, and hooks have no argument.
+// The last line that the running condition reached. An evaluator has one thread, and hooks have no argument.
 struct LineWatch {
   lua_Hook counts = nullptr;  // the state's own
   std::string source;
@@ -69,7 +69,7 @@ int CallWhere(lua_State* lua) {
   own.first = about.linedefined;
   own.last = about.lastlinedefined;
   own.reached = about.linedefined;
-  // However the call ends; unless the state has put in a hook of its own, because a limit is reached.
+  // However the call ends; except if the state has installed its own hook because a limit is reached.
   struct Watched {
     lua_State* lua;
     lua_Hook counts;

@@ -1,5 +1,5 @@
-// Host functions for processes: a process of a role as layout.lua describes it, with its environment merged and only
-// what differs from the role's first process kept. The order of merging is plan/environment/environment.h's.
+// Host functions for processes: adds a process of a role as described by layout.lua, merges its environment and stores
+// only the differences to the role's first process. The order of merging is in plan/environment/environment.h.
 #include <iterator>
 #include <map>
 #include <string>
@@ -18,8 +18,8 @@
 namespace muster {
 namespace {
 
-// What the recipe can contradict: Python's output would arrive late and its crashes without a stack, and a variable
-// from which a secret is taken is for those only to whom the recipe passes it on.
+// Defaults that the recipe can override: unbuffered output and stacks of crashes for Python; and a variable that
+// provides a secret is removed unless the recipe passes it on.
 EnvironmentLayer Defaults(const Plan& plan, const std::vector<Text>& command) {
   EnvironmentLayer layer;
   layer.layer = Layer::kDefaults;
@@ -33,8 +33,8 @@ EnvironmentLayer Defaults(const Plan& plan, const std::vector<Text>& command) {
   return layer;
 }
 
-// How far muster's Python side reaches into a process. `wanted`: "apply", "offer" or nothing; `surely`: also where
-// the command does not look like Python.
+// How a process can use muster's Python modules. `wanted`: "apply", "offer" or empty; `surely`: also if the command
+// does not look like Python.
 PythonUse PythonUseFor(const Plan& plan, const std::vector<Text>& command, std::string_view wanted, bool surely) {
   const bool apply = wanted == "apply" && !plan.mindspore.empty();
   if (wanted.empty() || !(surely || (apply ? RunsPython(command) : MentionsPython(command)))) return PythonUse::kNone;
@@ -57,8 +57,8 @@ void ReadPlaced(lua_State* lua, int table, Process& process) {
   }
 }
 
-// Keeps for the role what its first process has, and for each other only what is different: Fold() finishes that. With
-// thousands of processes the copies would be most of the work.
+// Stores the first process's values in the role, and for each other process only the differences, which Fold()
+// completes. With thousands of processes copies would take most of the time.
 void KeepDifferences(Plan& plan, Process& process, MergedEnvironment merged) {
   Role& role = plan.roles[process.role];
   if (process.index == 0) {
@@ -79,7 +79,7 @@ void KeepDifferences(Plan& plan, Process& process, MergedEnvironment merged) {
   }
 }
 
-// What the contract says of the process at 1, with what it may see.
+// Reads what the contract sets for the process at 1, including the visible devices.
 void ReadContract(lua_State* lua, RefilledLayer& contract) {
   contract.Begin();
   ReadTexts(lua, "contract_env", [&](std::string_view name) -> std::string& { return contract.TextAt(name); });
@@ -89,7 +89,7 @@ void ReadContract(lua_State* lua, RefilledLayer& contract) {
   contract.End();
 }
 
-// Where `each` set what the process at 1 has of its own.
+// Records where `each` set the own values of the process at 1.
 void KeepOrigins(lua_State* lua, Host& host, const std::string& role, const std::string& process) {
   host.origins.commands.erase(role);
   if (const Place place = PlaceField(lua, 1, "command_place"); place.line > 0) host.origins.commands[role] = place;
@@ -98,6 +98,30 @@ void KeepOrigins(lua_State* lua, Host& host, const std::string& role, const std:
   const auto overlay = host.overlay_of.find(process);
   if (overlay == host.overlay_of.end()) return;
   for (const auto& [key, setting] : overlay->second->own()) sources[key] = setting.source;
+}
+
+// A secret must not get into words that others can read, and some runtimes pass no descriptor, where the secrets of a
+// context are.
+void RefuseSecretsInContainer(Host& host, const Role& role, const Variables& variables, const ContextValues& context,
+                              const Place& place) {
+  const ContainerRuntime& runtime = role.container.runtime;
+  constexpr std::string_view kSecret = "${muster:secret:";
+  for (const std::string& name : runtime.variable_prefix.empty() ? runtime.own : std::vector<std::string>()) {
+    const auto found = variables.find(name);
+    if (found == variables.end() || found->second.marked.find(kSecret) == std::string::npos) continue;
+    host.Report(Error("container", place,
+                      name + " of role " + role.name + " is a secret, and " + runtime.name +
+                          " can set it in a container by its command line only, which others can read",
+                      "pass the secret in another variable"));
+  }
+  for (const auto& [key, value] : context) {
+    const std::string* text = value.AsString();
+    if (!runtime.descriptors.empty() || text == nullptr || !text->starts_with(kSecret)) continue;
+    host.Report(Error("container", place,
+                      key + " of role " + role.name + " is a secret, and " + runtime.name +
+                          " passes no descriptors into a container, from which the process would read it",
+                      "runtime = \"podman\" does"));
+  }
 }
 
 // process { role, index, placed, stage, rank_in_stage, command, command_place, wrap, cwd, env, contract_env,
@@ -146,21 +170,21 @@ int AddProcess(lua_State* lua) {
   if (const Field count(lua, 1, "visible_count"); count.given()) {
     host.visible_devices[name] = static_cast<std::uint32_t>(count.number());
   }
-  shared.musters.Begin();
+  shared.muster_layer.Begin();
   GiveStandardVariables(host.plan, process, [&](std::string_view variable, std::string_view text) {
-    shared.musters.TextAt(variable) = text;
+    shared.muster_layer.TextAt(variable) = text;
   });
   const PythonUse python =
       PythonUseFor(host.plan, *process.command, TextField(lua, 1, "python"), Field(lua, 1, "python_surely").truth());
   if (python != PythonUse::kNone) {
-    LayerVariable& path = shared.musters.At("PYTHONPATH");
+    LayerVariable& path = shared.muster_layer.At("PYTHONPATH");
     path.value = PythonPath(python);
     path.prepend = true;
   }
-  shared.musters.End();
+  shared.muster_layer.End();
 
-  // What is cleared holds for the role as a whole, so the first process settles it for all; what `each` says must
-  // agree.
+  // Cleared variables are the same for the whole role, so the first process settles them; variables set by `each` are
+  // checked against them.
   std::vector<const EnvironmentLayer*> layers = {&shared.contract_defaults,
                                                  &defaults,
                                                  &host.job_env,
@@ -168,7 +192,7 @@ int AddProcess(lua_State* lua) {
                                                  &shared.each.layer(),
                                                  &shared.contract_common,
                                                  &shared.contract.layer(),
-                                                 &shared.musters.layer()};
+                                                 &shared.muster_layer.layer()};
   if (process.index == 0) {
     layers.push_back(&shared.contract_clear);
   } else if (!shared.each.layer().variables.empty()) {
@@ -177,7 +201,7 @@ int AddProcess(lua_State* lua) {
   auto merged = process.index == 0 ? MergeEnvironment(layers) : shared.precedent.Merge(layers, role.env);
   if (!merged) {
     host.Report(merged.error());
-    merged = MergedEnvironment();  // there is no plan, and yet the process counts where others are judged
+    merged = MergedEnvironment();  // there is no plan, but the process counts for the checks of others
   }
   if (process.index == 0) {
     host.plan.roles[process.role].unset = merged->unset;
@@ -187,12 +211,12 @@ int AddProcess(lua_State* lua) {
   const std::string& explained = host.request->explain;
   if (process.index > 0 && !explained.empty() &&
       explained == role.name + ":" + std::to_string(process.rank.value_or(process.index))) {
-    // As if it were the first, so that it is told who removes what.
+    // As for the first process, to record the source of removals.
     layers.push_back(&shared.contract_clear);
     if (auto whole = MergeEnvironment(layers)) host.provenance[role.name] = std::move(whole->sources);
     KeepOrigins(lua, host, role.name, name);
   }
-  // Last: what runs, and so its environment, is decided by the command that is wrapped.
+  // Last: the wrapped command determines what runs, and so the environment.
   if (const Field wrap(lua, 1, "wrap"); wrap.is_table()) {
     std::vector<Text> words;
     for (std::string& word : TextList(lua, wrap.index())) {
@@ -204,12 +228,15 @@ int AddProcess(lua_State* lua) {
   if (const auto overlay = host.overlay_of.find(name); overlay != host.overlay_of.end()) {
     process.context = overlay->second->Settled();
   }
+  if (!role.container.image.marked.empty()) {
+    RefuseSecretsInContainer(host, role, merged->set, process.context.empty() ? role.context : process.context, place);
+  }
   KeepDifferences(host.plan, process, *std::move(merged));
   host.plan.processes.push_back(std::move(process));
   return 0;
 }
 
-// enter_process(name, each), leave_process(): whose `each` is running
+// enter_process(name, each), leave_process(): the process whose `each` is running
 int EnterProcess(lua_State* lua) {
   Host& host = Host::Of(lua);
   ToExactText(lua, 1, host.current_process);

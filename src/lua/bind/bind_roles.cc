@@ -1,5 +1,5 @@
-// Host functions for roles: where their processes are placed, what layout.lua says of each role, and the variables that
-// all of its processes have from job:env and the role. Placing is plan/hosts/placement.h's.
+// Host functions for roles: placing their processes, adding roles as described by layout.lua, and the variables that
+// all processes of a role have from job:env and the role. plan/hosts/placement.h computes the placement.
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -106,7 +106,7 @@ int BeginProcesses(lua_State* lua) {
   return 0;
 }
 
-// after, ready, restart, time_ms, silent_ms and log_bytes of the role's table at 1, as policy.lua checked them.
+// Reads after, ready, restart, time_ms, silent_ms and log_bytes of the role's table at 1, as checked by policy.lua.
 void ReadPolicies(lua_State* lua, const Place& place, Role& role) {
   const Field after(lua, 1, "after");
   for (int i = 1; after.is_table() && i <= static_cast<int>(lua_objlen(lua, after.index())); ++i) {
@@ -148,6 +148,64 @@ void ReadPolicies(lua_State* lua, const Place& place, Role& role) {
   }
 }
 
+// A list of texts in a table; empty if it has none.
+std::vector<std::string> WordsOf(lua_State* lua, int page, const char* key) {
+  const Field field(lua, page, key);
+  return field.is_table() ? TextList(lua, field.index()) : std::vector<std::string>();
+}
+
+ContainerRuntime ReadRuntime(lua_State* lua, int page) {
+  ContainerRuntime runtime;
+  runtime.name = TextField(lua, page, "name");
+  runtime.run = WordsOf(lua, page, "run");
+  runtime.script = TextField(lua, page, "script");
+  runtime.mount = WordsOf(lua, page, "mount");
+  runtime.variable = WordsOf(lua, page, "variable");
+  runtime.variable_prefix = TextField(lua, page, "variable_prefix");
+  runtime.value = WordsOf(lua, page, "value");
+  runtime.own = WordsOf(lua, page, "own");
+  runtime.devices = WordsOf(lua, page, "devices");
+  runtime.descriptors = WordsOf(lua, page, "descriptors");
+  runtime.output = WordsOf(lua, page, "output");
+  runtime.terminal = WordsOf(lua, page, "terminal");
+  runtime.remove = WordsOf(lua, page, "remove");
+  if (const Field codes(lua, page, "exit_codes"); codes.is_table()) {
+    for (lua_pushnil(lua); lua_next(lua, codes.index()) != 0; lua_pop(lua, 1)) {
+      std::string code;
+      std::string meaning;
+      TextAt(lua, -2, code);
+      TextAt(lua, -1, meaning);
+      runtime.exit_codes.emplace(std::move(code), std::move(meaning));
+    }
+  }
+  return runtime;
+}
+
+// The container of the role's table at 1, as checked by container.lua.
+Container ReadContainer(lua_State* lua, const Place& place, const std::string& role) {
+  Container container;
+  const Field given(lua, 1, "container");
+  if (!given.is_table()) return container;
+  const std::string what = "the container of " + role;
+  const auto text = [&](std::string content) {
+    CheckPlanText(Host::Of(lua), content, what, place, false);
+    return Text(std::move(content));
+  };
+  container.image = text(TextField(lua, given.index(), "image"));
+  if (const Field mounts(lua, given.index(), "mounts"); mounts.is_table()) {
+    for (int i = 1; i <= static_cast<int>(lua_objlen(lua, mounts.index())); ++i) {
+      const Field mount(lua, mounts.index(), i);
+      container.mounts.push_back({text(TextField(lua, mount.index(), "source")),
+                                  text(TextField(lua, mount.index(), "target")),
+                                  Field(lua, mount.index(), "read_only").truth()});
+    }
+  }
+  for (std::string& word : WordsOf(lua, given.index(), "options")) container.options.push_back(text(std::move(word)));
+  const Field runtime(lua, given.index(), "runtime");
+  container.runtime = ReadRuntime(lua, runtime.index());
+  return container;
+}
+
 // The contract's defaults: each holds only where the process inherits no value of its own.
 EnvironmentLayer InheritedFirst(lua_State* lua, Host& host, const std::string& owner) {
   EnvironmentLayer layer;
@@ -161,7 +219,7 @@ EnvironmentLayer InheritedFirst(lua_State* lua, Host& host, const std::string& o
       variable.value->marked = hole;
     } else {
       host.Report(Error("contract", PlaceField(lua, 1, "place"),
-                        owner + ": its default " + name + " is no plain text without '}', got " +
+                        owner + ": its default " + name + " must be plain text without '}', got " +
                             Quoted(variable.value->marked.substr(0, 100)),
                         "let common or env set it"));
     }
@@ -171,7 +229,7 @@ EnvironmentLayer InheritedFirst(lua_State* lua, Host& host, const std::string& o
 
 // role { name, plays, world, done, linger_ms, signal, grace_ms, checkpoint_signal, checkpoint_ms, cwd, clear, env,
 // env_of, place, contract,
-//        contract_defaults, contract_env, and what ReadPolicies takes }
+//        contract_defaults, contract_env, container, and what ReadPolicies takes }
 int AddRole(lua_State* lua) {
   Host& host = Host::Of(lua);
   Role role;
@@ -191,6 +249,7 @@ int AddRole(lua_State* lua) {
   role.stop.checkpoint_ms = CountField(lua, 1, "checkpoint_ms");
   host.origins.roles[role.name] = PlaceField(lua, 1, "place");
   ReadPolicies(lua, PlaceField(lua, 1, "place"), role);
+  role.container = ReadContainer(lua, PlaceField(lua, 1, "place"), role.name);
   Host::RoleEnvironment environment;
   environment.contract_clear.layer = Layer::kContract;
   environment.contract_clear.owner = "contract " + TextField(lua, 1, "contract");

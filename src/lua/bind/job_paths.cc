@@ -1,6 +1,6 @@
-// What processes will write because of their contexts, told while the recipe is being evaluated: which paths these
-// are, and a warning where two processes of a host share one. The rule is settings' (written_paths.h); here the plan's
-// processes become its arguments.
+// The paths that processes will write because of their contexts, derived during the evaluation, and a warning if two
+// processes of a host share one. The rules are in settings (written_paths.h); this file converts the plan's processes
+// to their arguments.
 #include <string>
 #include <vector>
 
@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// The paths in order, each once; of many the first and the last.
+// The paths in order without duplicates; if there are many, the first and the last.
 Value Shown(const WrittenPaths& written) {
   constexpr std::size_t kMost = 8;
   constexpr std::size_t kFirst = 3;
@@ -31,7 +31,7 @@ void ReportWrittenPaths(Host& host) {
   std::vector<WritingProcess> processes;
   for (const Process& process : host.plan.processes) {
     const Role& role = host.plan.roles[process.role];
-    // A scheduler compiles nothing, and what other roles do is not ours to know.
+    // A scheduler compiles nothing, and the behaviour of other roles is unknown.
     if (role.plays != "worker" && role.plays != "server") continue;
     WritingProcess& writing = processes.emplace_back();
     writing.name = ProcessName(host.plan, process);

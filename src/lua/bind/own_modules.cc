@@ -44,8 +44,9 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   const int contracts = load("muster/contract.lua", {prelude, muster, fields});
   const int meetings = load("muster/meeting.lua", {});
   const int checkpoints = load("muster/checkpoints.lua", {prelude, muster});
+  const int containers = load("muster/container.lua", {muster});
   const int layout = load("muster/layout.lua", {prelude, muster, fields, policies, jobs, contracts, meetings,
-                                                parameters, recipes, checkpoints, sweeps, addresses});
+                                                parameters, recipes, checkpoints, sweeps, addresses, containers});
   const int rules = load("muster/rules.lua", {prelude});
 
   lua_getfield(lua, muster, "api");

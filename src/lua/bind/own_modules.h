@@ -1,11 +1,11 @@
-// Muster's own Lua files as one interpreter has them: loaded in order, given the host's functions and each other.
+// Loads muster's own Lua files into an interpreter, in order, and passes them the host's functions and each other.
 #pragma once
 
 #include "lua/host/host.h"
 
 namespace muster {
 
-// What the engine calls of them, as references in the registry.
+// The functions that the engine calls, as references in the registry.
 struct OwnModules {
   int muster = LUA_NOREF;
   int recipes = LUA_NOREF;
@@ -13,7 +13,7 @@ struct OwnModules {
   int rules = LUA_NOREF;
 };
 
-// Inside a protected call. Leaves rubbish on the stack.
+// Must run inside a protected call. Leaves values on the stack.
 OwnModules LoadOwnModules(lua_State* lua, Host& host);
 
 }  // namespace muster

@@ -36,7 +36,7 @@ void ForEachField(lua_State* lua, int table, const char* field, Read read) {
   lua_pushnil(lua);
   while (lua_next(lua, fields) != 0) {
     std::string name;
-    lua_pushvalue(lua, -2);  // lua_next must find the key as it is
+    lua_pushvalue(lua, -2);  // lua_next needs the key unchanged
     ToExactText(lua, -1, name);
     lua_pop(lua, 1);
     read(name);
@@ -88,7 +88,7 @@ Declared ReadDeclared(lua_State* lua, Host& host, int settled, const Place& plac
     value.place = PlaceField(lua, host, each);
     std::string why;
     lua_getfield(lua, each, "value");
-    ToValue(lua, -1, value.value, why);  // plain, as was checked when it was given
+    ToValue(lua, -1, value.value, why);  // plain, as checked when it was given
     declared.values.push_back(std::move(value));
   });
   lua_getfield(lua, settled, "cluster");

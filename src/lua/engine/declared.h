@@ -1,4 +1,4 @@
-// What a recipe's table says before its plan function is called, as plain values. Reports what is wrong with it.
+// The declarations of a recipe as plain values, read before its plan function is called. Reports errors in them.
 #pragma once
 
 #include <lua.hpp>
@@ -8,13 +8,13 @@
 
 namespace muster {
 
-// From the table that recipe.lua's settle gives, at `settled`; `place` is the recipe's.
+// From the table at `settled`, the result of recipe.lua's settle; `place` is the recipe's.
 Declared ReadDeclared(lua_State* lua, Host& host, int settled, const Place& place);
 
-// The options of engines that it sets, by engine and name.
+// The options of engines that the recipe sets, by engine and name.
 std::vector<EngineField> ReadEngineFields(lua_State* lua, Host& host, int settled);
 
-// The profiles that it has, by name.
+// The recipe's profiles, by name.
 std::vector<ProfileFacts> ReadProfiles(lua_State* lua, Host& host, int settled);
 
 }  // namespace muster

@@ -39,15 +39,15 @@ struct LoadedRecipe {
   bool is_prepared = false;
   bool is_read = false;
   int recipe = LUA_NOREF;  // in the registry
-  // Of a file that returns a sweep, in the registry: what it says but the recipe, and its condition, if it has one.
+  // In the registry, if the file returns a sweep: its fields except the recipe, and its condition, if it has one.
   int sweep = LUA_NOREF;
   int where = LUA_NOREF;
-  std::optional<SiteFileTable> site_file;  // in the place of a recipe, if that was asked for
+  std::optional<SiteFileTable> site_file;  // instead of a recipe, if requested
 };
 
 namespace {
 
-// One request on its way to its answer.
+// The state of one request.
 struct Evaluation {
   Host& host;
   const OwnModules& modules;
@@ -59,13 +59,13 @@ struct Evaluation {
   std::vector<Override> unknown = {};  // overrides that name no parameter
 };
 
-// The plans of several points are made for so long: who waits for the first ones does not wait for long.
+// Time limit for the plans of several points, so that the caller gets the first ones soon.
 constexpr std::uint64_t kPointsTimeNs = 50'000'000;
 
-// Overrides and pins of what is neither a parameter nor derived by the recipe. Told once the recipe has derived its
-// values, as far as it came.
-void TellUnknown(Host& host, const std::vector<Override>& unknown, const ParameterNames& names,
-                 std::vector<DerivedOverride>& not_settable) {
+// Reports overrides and pins of values that are neither parameters nor derived by the recipe. Called after the recipe
+// has derived its values, even if it failed.
+void ReportUnknown(Host& host, const std::vector<Override>& unknown, const ParameterNames& names,
+                   std::vector<DerivedOverride>& not_settable) {
   std::vector<std::string> derived;
   for (const auto& [name, value] : host.plan.derived) derived.push_back(name);
   for (const Override& override : unknown) {
@@ -77,7 +77,7 @@ void TellUnknown(Host& host, const std::vector<Override>& unknown, const Paramet
     const bool by_recipe = place != host.origins.derived.end();
     not_settable.push_back({override.name, override.origin, by_recipe, by_recipe ? place->second : Place{}});
   }
-  // Where the recipe did not come to its end, it may not have come to what was pinned.
+  // A recipe that failed may not have reached the pinned value.
   if (!host.planning || HasErrors(host.diagnostics)) return;
   derived.clear();
   for (const auto& [name, place] : host.origins.derived) derived.push_back(name);
@@ -93,7 +93,7 @@ void TellUnknown(Host& host, const std::vector<Override>& unknown, const Paramet
   }
 }
 
-// What belongs together: the settled contexts against the processes that were laid out.
+// Checks that involve several settings: the settled contexts against the processes that were laid out.
 void CheckJob(Host& host, const ClusterFacts& cluster) {
   if (!host.context) return;
   JobFacts facts;
@@ -109,7 +109,7 @@ void CheckJob(Host& host, const ClusterFacts& cluster) {
     if (const auto visible = host.visible_devices.find(fact.name); visible != host.visible_devices.end()) {
       fact.visible_devices = visible->second;
     }
-    // Of a part of a host's devices it is not known how many the host has.
+    // With --devices the number of the host's devices is unknown.
     if (host.plan.device_use.given.empty()) fact.host_devices = host.plan.hosts[process.host].devices;
   }
   std::vector<std::uint32_t> on_host(host.plan.hosts.size());
@@ -145,16 +145,16 @@ void ReadLimits(lua_State* lua, Host& host, int recipe, const Place& place) {
     if (seconds && *seconds > 0 && *seconds <= kLongest) {
       *limit = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
     } else {
-      host.Report(Error(
-          "format", place,
-          std::string("limits.") + name + " is a duration such as \"90s\", \"12h\" or \"1d12h\", got " + Quoted(text)));
+      host.Report(Error("format", place,
+                        std::string("limits.") + name +
+                            " must be a duration such as \"90s\", \"12h\" or \"1d12h\", got " + Quoted(text)));
     }
   }
   lua_settop(lua, recipe);
 }
 
-// Whether what the file returned, at `returned`, is a sweep; the recipe is then the one that its trials run, with what
-// is fixed for all of them. muster's own contents function is below the value on top of the stack.
+// Whether the file's result, at `returned`, is a sweep; the recipe is then that of its trials, with the fixed values.
+// muster's function `contents` is below the value on top of the stack.
 bool ReadSweepFile(lua_State* lua, LoadedRecipe& read, int returned) {
   const auto contents = [&](const char* kind) {
     lua_rawgeti(lua, LUA_REGISTRYINDEX, read.modules.muster);
@@ -182,7 +182,7 @@ bool ReadSweepFile(lua_State* lua, LoadedRecipe& read, int returned) {
   return true;
 }
 
-// What the file says of a sweep, or the sweep over the words of the command line.
+// The sweep that the file describes, or the sweep over the words of the command line.
 SweepDescription DescribeSweep(lua_State* lua, const Evaluation& evaluation, const Declared& declared) {
   Host& host = evaluation.host;
   const EvaluationRequest& request = *host.request;
@@ -210,7 +210,7 @@ SweepDescription DescribeSweep(lua_State* lua, const Evaluation& evaluation, con
   }
   if (HasErrors(host.diagnostics)) return sweep;
   const auto space = CompiledSpace::Of(sweep.space);
-  if (!space) return sweep;  // told where the whole sweep is checked
+  if (!space) return sweep;  // reported when the whole sweep is checked
   for (const Override& override : request.overrides) {
     const std::string found = evaluation.names.Find(override.name, false).name;
     const std::string name = NameInPoints(found, evaluation.names);
@@ -221,7 +221,7 @@ SweepDescription DescribeSweep(lua_State* lua, const Evaluation& evaluation, con
   return sweep;
 }
 
-// Loads muster's own files, in a protected call. Argument 1: the LoadedRecipe that is to be.
+// Loads muster's own files, in a protected call. Argument 1: the LoadedRecipe to fill.
 int LoadModules(lua_State* lua) {
   auto& recipe = *static_cast<LoadedRecipe*>(lua_touserdata(lua, 1));
   StopCollecting(lua);
@@ -230,7 +230,7 @@ int LoadModules(lua_State* lua) {
   return 0;
 }
 
-// In a protected call. Argument 1: the LoadedRecipe that is to be.
+// In a protected call. Argument 1: the LoadedRecipe to fill.
 int LoadSchemaFirst(lua_State* lua) {
   StopCollecting(lua);
   NeedSchema(lua, static_cast<LoadedRecipe*>(lua_touserdata(lua, 1))->host);
@@ -238,7 +238,7 @@ int LoadSchemaFirst(lua_State* lua) {
   return 0;
 }
 
-// Reads the recipe, in a protected call. Argument 1: the LoadedRecipe that it becomes.
+// Reads the recipe, in a protected call. Argument 1: the LoadedRecipe to fill.
 int Load(lua_State* lua) {
   auto& read = *static_cast<LoadedRecipe*>(lua_touserdata(lua, 1));
   Host& host = read.host;
@@ -270,7 +270,7 @@ int Load(lua_State* lua) {
   return 0;
 }
 
-// Makes what was asked for of the recipe, in a protected call. Argument 1: the Evaluation.
+// Computes the result of the request, in a protected call. Argument 1: the Evaluation.
 int Answer(lua_State* lua) {
   auto& evaluation = *static_cast<Evaluation*>(lua_touserdata(lua, 1));
   Host& host = evaluation.host;
@@ -355,7 +355,7 @@ EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
     for (const auto& [name, value] : point) one.overrides.push_back(PointOverride(name, value));
     EvaluationAnswer made = EvaluateOnce(one);
     if (!made.plan && answer.plan_ids.empty()) return made;
-    if (!made.plan) break;  // it is asked again, as the first
+    if (!made.plan) break;  // the next request begins with this point
     answer.plan_ids.push_back(PlanId(*made.plan));
     if (MonotonicNowNs() >= until) break;
   }
@@ -385,7 +385,7 @@ EvaluationAnswer Engine::EvaluateOnce(const EvaluationRequest& request) {
     done = Call(Guarded<Answer>, &evaluation);
   }
   EvaluationAnswer& answer = evaluation.answer;
-  TellUnknown(host, evaluation.unknown, evaluation.names, answer.not_settable);
+  ReportUnknown(host, evaluation.unknown, evaluation.names, answer.not_settable);
   if (request.depth == EvaluationDepth::kDerived) {
     host.diagnostics.clear();
     for (const auto& [name, unused] : host.origins.derived) answer.derived.emplace(name, host.plan.derived.at(name));
@@ -404,8 +404,8 @@ EvaluationAnswer Engine::EvaluateOnce(const EvaluationRequest& request) {
     }
     answer.origins = std::move(host.origins);
   }
-  // An interpreter that ran into its limits refuses everything from then on. A file that was first read in the plan
-  // function has run: what its own lines reported and shipped would be missing from the next plan.
+  // An interpreter that has reached its limits refuses every call. A file first loaded in the plan function has already
+  // run: its reports and shipped files would be missing from the next plan.
   const bool spoilt = recipe_->state.out_of_memory() || recipe_->state.out_of_instructions();
   if (spoilt || files != host.files.size()) spoilt_ = std::move(recipe_);
   return std::move(evaluation.answer);
@@ -413,7 +413,7 @@ EvaluationAnswer Engine::EvaluateOnce(const EvaluationRequest& request) {
 
 void Engine::Judge(const EvaluationRequest& request, EvaluationAnswer& answer) {
   Host& host = recipe_->host;
-  // What was decided holds for requests that differ in nothing but the points that they ask for.
+  // Verdicts are valid for requests that differ only in the requested points.
   EvaluationRequest same = request;
   same.judge->request = {};
   std::string of = Archived(same);

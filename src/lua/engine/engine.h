@@ -15,28 +15,28 @@ namespace muster {
 struct LoadedRecipe;
 class PointJudge;
 
-// Called with each new interpreter before muster's own files are loaded, so that tests can let something into it.
+// Called with each new interpreter before muster's own files are loaded; lets tests add functions.
 using OpenedInterpreter = int (*)(lua_State*);
 
-// Reads a recipe with its first request, and makes one plan after the other of it. The recipe's own lines run once
-// (again only after an evaluation that ran into its limits); settling parameters and the plan function run for each
-// request. So a recipe whose plan function is not pure may show in a later plan what it kept of an earlier one.
+// Reads a recipe with its first request, and makes one plan after the other from it. The recipe's own lines run once
+// (again only after an evaluation that reached its limits); settling parameters and the plan function run for each
+// request. So a recipe whose plan function is not pure may carry state from an earlier plan into a later one.
 class Engine {
  public:
-  // `last_place` may be null. Limits are those of one request, memory of all together.
+  // `last_place` may be null. Limits are per request; the memory limit is for all requests together.
   Engine(const Ask& ask, const StateLimits& limits, LastPlace* last_place, OpenedInterpreter opened = nullptr);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
   ~Engine();
 
-  // Makes ready what is the same for every recipe, before one is known; Evaluate does so itself where it must. The
-  // schema of the context API, `schema_too`, is what recipes without a context can do without.
+  // Loads what is the same for every recipe, before one is known; Evaluate does this itself if necessary. `schema_too`
+  // loads the schema of the context API, which recipes without a context do not need.
   void Prepare(bool schema_too = false);
-  // Where it is noted from now on how far an evaluation came; may be null.
+  // Where to record the last position from now on; may be null.
   void NoteAt(LastPlace* last_place);
 
-  // Never fails as a function: what went wrong is in the answer's diagnostics. The recipe's file, text and folder and
-  // the release must be those of the first request.
+  // Does not fail: errors are in the answer's diagnostics. The recipe's file, text and folder and the release must be
+  // those of the first request.
   EvaluationAnswer Evaluate(const EvaluationRequest& request);
 
  private:
@@ -49,9 +49,9 @@ class Engine {
   LastPlace* last_place_;
   OpenedInterpreter opened_;
   std::unique_ptr<LoadedRecipe> recipe_;
-  std::unique_ptr<PointJudge> judge_;     // of the sweep that was judged last
-  std::string judged_;                    // what it was made for
-  std::unique_ptr<LoadedRecipe> spoilt_;  // kept until the next, so that who ends the process is spared its teardown
+  std::unique_ptr<PointJudge> judge_;     // for the last judged sweep
+  std::string judged_;                    // the request that it was made for
+  std::unique_ptr<LoadedRecipe> spoilt_;  // kept until the next one: an exiting evaluator need not free it
 };
 
 }  // namespace muster

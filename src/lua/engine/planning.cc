@@ -29,7 +29,7 @@ std::vector<Override> WithFileContents(const Host& host, const Declared& declare
   return overrides;
 }
 
-// Names the release and makes the job's context, if the recipe wants one.
+// Sets the release and creates the job's context, if the recipe has one.
 void MakeContext(lua_State* lua, Host& host, int recipe, const Place& place) {
   auto release_name = TextOf(lua, recipe, "mindspore");
   if (!release_name) return;
@@ -52,8 +52,8 @@ void MakeContext(lua_State* lua, Host& host, int recipe, const Place& place) {
   }
 }
 
-// A list or map of `p` is a Lua table, so a recipe can write into it; the plan would then not follow from what
-// the user chose. Tables of settled values are at the top of the stack.
+// A list or map of `p` is a Lua table, so a recipe can write into it; the plan would then not correspond to the user's
+// values. Tables of settled values are on top of the stack.
 void CheckParametersAreAsGiven(lua_State* lua, Host& host, const Resolved& resolved, const Place& place) {
   const int table = lua_gettop(lua);
   for (const ParameterState& state : resolved.parameters) {
@@ -63,7 +63,7 @@ void CheckParametersAreAsGiven(lua_State* lua, Host& host, const Resolved& resol
     std::string why;
     const bool plain = ToValue(lua, -1, now, why);
     lua_settop(lua, table);
-    // An empty table is a list and a map.
+    // An empty table is both a list and a map.
     const auto settled = plain ? CheckParameter(state.parameter, now, place, "") : Fail(Diagnostics{});
     if (settled && *settled == *state.value) continue;
     host.Report(Error("read_only", place, "the recipe changes its parameter " + state.parameter.name,

@@ -1,5 +1,5 @@
-// The steps from a recipe that was read to the job that its plan function describes: what every plan and every judged
-// point goes through. All inside a protected call.
+// The steps from a loaded recipe to the job that its plan function describes, for every plan and every judged point.
+// All run inside a protected call.
 #pragma once
 
 #include <functional>
@@ -15,25 +15,25 @@ namespace muster {
 // The text in the field of the table, if it is one.
 std::optional<std::string> TextOf(lua_State* lua, int table, const char* key);
 
-// The schema of the context API is there from now on (Host::schema_problems).
+// Loads the schema of the context API, if it is not loaded yet (Host::schema_problems).
 void NeedSchema(lua_State* lua, Host& host);
 
 // Where the recipe at `recipe` is written.
 Place PlaceOfRecipe(lua_State* lua, const Host& host, int recipe);
 
-// What it declares, with what its extensions and the profiles of the request say. Calls `read` with the index of the
-// table of settle (recipe.lua), if there is one to call.
+// Its declarations, with the values of its extensions and of the requested profiles. Calls `read`, if not empty, with
+// the index of the table returned by settle (recipe.lua).
 Declared SettleRecipe(lua_State* lua, Host& host, const OwnModules& modules, int recipe, const Place& place,
                       const std::function<void(int)>& read = {});
 
-// The overrides of the request, then `more`, against what is declared. Reports what is wrong.
+// Resolves the overrides of the request, then `more`, against the declarations. Reports errors.
 Resolved ResolveRequest(Host& host, const Declared& declared, const ParameterNames& names,
                         const std::vector<Override>& more);
 
-// The plan in the making gets its hosts, secrets and context.
+// Sets hosts, secrets and context of the plan draft.
 void BeginJob(lua_State* lua, Host& host, int recipe, const Place& place, const Resolved& resolved);
 
-// Calls the plan function through `function` of layout.lua, with what `push` pushes (and counts) as further arguments.
+// Calls the plan function through `function` of layout.lua, with further arguments that `push` pushes (and counts).
 void CallLayout(lua_State* lua, Host& host, const OwnModules& modules, const char* function, int recipe,
                 const Resolved& resolved, const Place& place, const std::function<int()>& push = {});
 

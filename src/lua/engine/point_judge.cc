@@ -11,14 +11,14 @@
 
 namespace muster {
 
-// What comes of a point.
+// The result for a point.
 struct PointJudge::Verdict {
   std::optional<Diagnostic> problem;  // none: it can be planned
   std::uint32_t hosts = 0;
   std::uint64_t devices = 0;
 };
 
-// What was read next, and what came of each value; or the verdict.
+// The name that was read next and a child for each of its values; or the verdict.
 struct PointJudge::Node {
   std::size_t name = 0;
   std::unordered_map<std::string, std::unique_ptr<Node>> next;
@@ -27,18 +27,18 @@ struct PointJudge::Node {
 
 // Points that have the same parameters, hosts and devices.
 struct PointJudge::Shape {
-  Resolved resolved;                   // of one such point; values of the others take their places
-  std::vector<std::ptrdiff_t> states;  // by number of the swept name: which of resolved.parameters, or -1
-  std::unique_ptr<Verdict> refused;    // there is no point to plan
+  Resolved resolved;                   // of one such point; values of the others replace those in it
+  std::vector<std::ptrdiff_t> states;  // by number of the swept name: index in resolved.parameters, or -1
+  std::unique_ptr<Verdict> refused;    // no point of this shape can be planned
   Node root;
 };
 
 namespace {
 
-constexpr std::size_t kMostNodes = 200'000;  // some 40 MB
+constexpr std::size_t kMostNodes = 200'000;  // about 40 MB
 constexpr std::size_t kMostShapes = 5'000;
 
-// A value as bytes that no other value has, short ones without memory of their own.
+// Appends an unambiguous encoding of the value; short values need no allocation.
 void AppendKey(const Value* value, std::string& key) {
   const auto append = [&](char type, const void* bytes, std::size_t size) {
     key += type;
@@ -63,7 +63,7 @@ const Value* ValueIn(const Point& point, const std::string& name) {
   return found == point.end() ? nullptr : &found->second;
 }
 
-// Names that have an axis whose values were not settled one by one.
+// Names with an axis that is not a list of choices, so its values were not settled one by one.
 void CollectRanges(const Space& space, std::vector<std::string>& names) {
   if (space.kind == Space::Kind::kAxis && space.axis.kind != Axis::Kind::kChoice) names.push_back(space.axis.name);
   for (const Space& part : space.parts) CollectRanges(part, names);
@@ -79,12 +79,12 @@ void AddNumber(std::vector<PointNumbers>& ranges, std::uint64_t number) {
 
 }  // namespace
 
-// What a batch comes to.
+// The totals of a batch.
 struct PointJudge::Tally {
   Judgement judgement;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> footprints = {};
   std::map<std::string, std::size_t> reasons = {};
-  std::unordered_map<const Verdict*, std::size_t> places = {};  // of verdicts that are kept, in either list
+  std::unordered_map<const Verdict*, std::size_t> places = {};  // of stored verdicts, in either list
 
   void Add(const Verdict& verdict, bool kept, const Point& point, std::uint64_t number, bool each) {
     ++judgement.points;
@@ -109,7 +109,7 @@ struct PointJudge::Tally {
 
  private:
   std::size_t ReasonOf(const Diagnostic& problem, const Point& point) {
-    // Conditions of the command line have no place, and a text of their own.
+    // Conditions of the command line have no place; their text identifies them.
     const std::string key = problem.kind + '\0' + problem.place.file + '\0' + std::to_string(problem.place.line) +
                             '\0' + (problem.place.file.empty() ? problem.message : "");
     const auto [found, is_new] = reasons.try_emplace(key, judgement.reasons.size());
@@ -184,7 +184,7 @@ void PointJudge::FindShapeNames() {
           !parameter.one_of.empty() && std::find(ranges.begin(), ranges.end(), swept_[i]) != ranges.end();
       shapes_[i] = shapes_[i] || parameter.variant || one_by_one;
     }
-    shapes_[i] = shapes_[i] || declared != 1;  // of several variants; or the cluster's
+    shapes_[i] = shapes_[i] || declared != 1;  // declared in several variants, or a number of the cluster
   }
 }
 
@@ -267,7 +267,7 @@ int PointJudge::DescribePoint(lua_State* lua) {
   return 0;
 }
 
-// Plans for the point, and keeps what came of it.
+// Plans for the point, and stores the verdict.
 const PointJudge::Verdict& PointJudge::Plan(const JudgingInterpreter& interpreter, Shape& shape, const Point& point) {
   Host& host = interpreter.host;
   for (std::size_t i = 0; i < swept_.size(); ++i) {
@@ -298,8 +298,8 @@ const PointJudge::Verdict& PointJudge::Plan(const JudgingInterpreter& interprete
   std::string key;
   for (const std::size_t name : host.reads.order) {
     read_[name] = true;
-    if (shapes_[name]) continue;  // the shape has it
-    // A plan that read another name here, after the same ones, was not pure. Nothing more is kept there.
+    if (shapes_[name]) continue;  // part of the shape
+    // A plan function that reads another name here, after the same ones, is not pure: its verdict is not stored.
     const bool fits = node->verdict == nullptr && (node->next.empty() || node->name == name);
     if (!fits) {
       last_ = std::move(verdict);
@@ -339,7 +339,7 @@ Result<Judgement> PointJudge::Judge(const JudgingInterpreter& interpreter, const
     if (verdict == nullptr) {
       const std::size_t nodes = nodes_;
       verdict = &Plan(interpreter, shape, point);
-      if (nodes_ < nodes) tally.places.clear();  // older verdicts are gone
+      if (nodes_ < nodes) tally.places.clear();  // older verdicts have been dropped
       ++judgement.planned;
       kept = verdict != last_.get();
       if (verdict->problem && verdict->problem->kind == "usage") return Fail(*verdict->problem);

@@ -1,6 +1,6 @@
-// Judging the points of a sweep: which of them a recipe can be planned for. A plan function is pure, so what comes of a
-// point is a decision over the parameters that it looks at, in the order in which it does. What was decided is kept as
-// a trie over these, and a point that agrees with an earlier one in all of them needs no plan of its own.
+// Judging the points of a sweep: for which of them a recipe can be planned. A plan function is pure, so the result is
+// determined by the parameters that it reads, in order. Verdicts are stored in a trie over these reads; a point that
+// agrees with an earlier one in all of them needs no plan.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@ struct JudgingInterpreter {
   const OwnModules& modules;
   int recipe = LUA_NOREF;  // in the registry
   int where = LUA_NOREF;   // the file's condition, if it has one
-  // Calls the function, protected, with the argument; false if it failed. What was wrong is reported by then.
+  // Calls the function in protected mode with the argument; false if it failed. Errors have been reported then.
   std::function<bool(lua_CFunction, void*)> call;
-  std::function<void()> begin;      // another plan: limits count anew
-  std::function<bool()> is_spoilt;  // it ran into its limits, and refuses everything from now on
+  std::function<void()> begin;      // before another plan: resets the limits
+  std::function<bool()> is_spoilt;  // it has reached its limits, and refuses every further call
 };
 
 class PointJudge {
@@ -43,8 +43,8 @@ class PointJudge {
   PointJudge& operator=(const PointJudge&) = delete;
   ~PointJudge();
 
-  // As many of the points that are asked for as kMostPoints and kMostPlans allow, at least one if there is one. Fails
-  // where the recipe as it was read, or a condition of the command line, is wrong for every point.
+  // Judges as many of the requested points as kMostPoints and kMostPlans allow, at least one if there is one. Fails if
+  // the recipe as read, or a condition of the command line, is wrong for every point.
   Result<Judgement> Judge(const JudgingInterpreter& interpreter, const JudgeRequest& request);
 
   static constexpr std::uint64_t kMostPoints = 250'000;
@@ -76,12 +76,12 @@ class PointJudge {
   std::map<std::string, std::size_t, std::less<>> numbers_;  // of the swept names
   std::vector<std::string> swept_;                           // by number
   std::vector<bool> read_;                                   // by number: verdicts depended on it
-  // Swept names that change which parameters there are, or whose values have to be settled one by one: hosts, devices,
+  // Swept names that change the set of parameters, or whose values must be settled one by one: hosts, devices,
   // variants, …; by number.
   std::vector<bool> shapes_;
   std::unordered_map<std::string, std::unique_ptr<Shape>> known_shapes_;
   std::size_t nodes_ = 0;
-  std::unique_ptr<Verdict> last_;  // where it could not be kept
+  std::unique_ptr<Verdict> last_;  // if it could not be stored
 };
 
 }  // namespace muster

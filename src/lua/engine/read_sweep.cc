@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kLargestWhole = 9007199254740992;  // 2^53
 
-// The fields of one part of a sweep, read by type. What is not there leaves its target as it was.
+// The fields of one part of a sweep, read by type. Missing fields leave their target unchanged.
 class Part {
  public:
   Part(const Value* value, std::string what, Host& host)
@@ -78,12 +78,12 @@ class Part {
   }
 
   void Refuse(const std::string& name, const std::string& wanted, const Value& value) const {
-    Report("type", what_ + ": " + name + " is " + wanted + ", got " + ToText(value));
+    Report("type", what_ + ": " + name + " must be " + wanted + ", got " + ToText(value));
   }
   void Report(std::string kind, std::string message, std::string hint = {}) const {
     host_.Report(Error(std::move(kind), place_, std::move(message), std::move(hint)));
   }
-  // Which class of failures somebody means.
+  // The failure class of that name.
   std::optional<TrialClass> Failure(const std::string& name) const {
     const auto named = ParseTrialClass(name);
     if (named && IsFailure(*named)) return named;
@@ -190,12 +190,13 @@ void ReadMetrics(const Part& part, MetricsChoice& metrics) {
   const Value* patterns = part.Field("stdout");
   if (patterns == nullptr) return;
   if (patterns->AsMap() == nullptr) {
-    return part.Report("type", "metrics: stdout is a table of patterns by metric, got " + ToText(*patterns),
+    return part.Report("type", "metrics: stdout must be a table of patterns by metric, got " + ToText(*patterns),
                        "stdout = { loss = [[loss: (\\S+)]] }");
   }
   for (const auto& [metric, pattern] : *patterns->AsMap()) {
     if (pattern.AsString() == nullptr || pattern.AsString()->find('(') == std::string::npos) {
-      part.Report("type", "metrics: the pattern of " + metric + " is a text with one group, got " + ToText(pattern),
+      part.Report("type",
+                  "metrics: the pattern of " + metric + " must be a text with one group, got " + ToText(pattern),
                   "stdout = { " + metric + " = [[" + metric + ": (\\S+)]] }");
     } else {
       metrics.patterns[metric] = *pattern.AsString();
@@ -248,7 +249,7 @@ SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared
   whole.Text("name", sweep.name);
   whole.Text("doc", sweep.doc);
   if (!sweep.name.empty() && !IsRunName(sweep.name)) {
-    whole.Report("format", "name names folders: letters, digits, '_', '-' and '.', got " + Quoted(sweep.name));
+    whole.Report("format", "name must consist of letters, digits, '_', '-' and '.', got " + Quoted(sweep.name));
   }
   if (const Value* space = whole.Field("space")) sweep.space = SpaceOf(*space, host);
   Diagnostics problems;

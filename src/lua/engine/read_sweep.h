@@ -1,4 +1,4 @@
-// A sweep as lua/muster/sweep.lua hands it over, as a description. Reports what is wrong with it.
+// Converts a sweep, as passed by lua/muster/sweep.lua, to its description. Reports errors in it.
 #pragma once
 
 #include "evaluation/resolve/resolve.h"
@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// From the plain table at `index`; names and values are those of the recipe that declared `declared`.
+// From the plain table at `index`; names and values are checked against the declarations.
 SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared& declared,
                            const ParameterNames& names);
 

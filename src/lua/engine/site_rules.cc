@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// What is null in JSON is not there at all: rules ask `process.rank == nil`.
+// Removes nulls, so that rules can test `process.rank == nil`.
 void DropNulls(Value& value) {
   if (auto* map = std::get_if<Value::Map>(&value.data())) {
     std::erase_if(*map, [](const auto& field) { return field.second.IsNull(); });
@@ -32,7 +32,7 @@ void JudgePlan(lua_State* lua, Host& host, int rules) {
     return;
   }
   auto& fields = std::get<Value::Map>(plan->data());
-  fields.erase("inputs");  // they are known when the evaluation is over
+  fields.erase("inputs");  // they are known only after the evaluation
   fields.erase("id");
   Value::Map cluster;
   std::int64_t devices = 0;

@@ -9,17 +9,17 @@
 namespace muster {
 namespace {
 
-// Of a key's path: environment.set. and a variable's name. A key below a long one costs its length once more.
+// Limit for a key's path, such as environment.set.NAME; each key below repeats the path.
 constexpr std::size_t kLongestPath = 1'000;
 
-// Words, strings and signs of a Lua text, one at a time; comments and blanks are passed over.
+// Words, strings and symbols of a Lua text, one at a time; comments and blanks are skipped.
 class Tokens {
  public:
   explicit Tokens(std::string_view text) : text_(text) { Next(); }
 
   enum class Kind { kEnd, kName, kString, kSign };
   Kind kind() const { return kind_; }
-  std::string_view text() const { return token_; }  // of a string, what is between its quotes
+  std::string_view text() const { return token_; }  // of a string: its content
   std::uint32_t line() const { return line_; }
   bool Is(char sign) const { return kind_ == Kind::kSign && token_[0] == sign; }
 
@@ -43,7 +43,7 @@ class Tokens {
     } else {
       kind_ = Kind::kSign;
       ++at_;
-      // "==" is no assignment.
+      // "==" is not an assignment.
       if (c == '=' && at_ < text_.size() && text_[at_] == '=') ++at_;
     }
     token_ = text_.substr(begin, at_ - begin);
@@ -56,7 +56,7 @@ class Tokens {
     for (; count > 0 && at_ < text_.size(); --count) line_ += text_[at_++] == '\n' ? 1 : 0;
   }
 
-  // The number of '=' of a long bracket that opens there.
+  // The level of the long bracket that opens there, if any.
   std::optional<std::size_t> LongBracket(std::size_t at) const {
     if (at >= text_.size() || text_[at] != '[') return std::nullopt;
     std::size_t level = 0;
@@ -107,7 +107,7 @@ class Tokens {
   std::string_view token_;
 };
 
-// Of a field "name =" or "["name"] =" that begins here the name; the tokens then stand behind the '='.
+// The name of a field "name =" or "["name"] =" that begins here; the tokens are then after the '='.
 std::string KeyAt(Tokens& tokens) {
   if (tokens.kind() == Tokens::Kind::kName) {
     const std::string name(tokens.text());
@@ -135,14 +135,14 @@ std::map<std::string, std::uint32_t> KeyLines(std::string_view text, std::uint32
   Tokens tokens(text);
   while (tokens.kind() != Tokens::Kind::kEnd && (tokens.line() < line || !tokens.Is('{'))) tokens.Next();
   struct Table {
-    std::string prefix;  // of its keys
+    std::string prefix;  // prefix of its keys
     bool known = true;
   };
   std::vector<Table> open;
-  std::string key;         // of the field whose value comes next
+  std::string key;         // the field whose value comes next
   bool begins = false;     // a field may begin here
-  int brackets = 0;        // '(' that are open: what is in them is no field of ours
-  std::vector<int> outer;  // those around each table
+  int brackets = 0;        // number of open '(': their content has no fields
+  std::vector<int> outer;  // of the enclosing tables
   while (tokens.kind() != Tokens::Kind::kEnd) {
     if (begins && brackets == 0) {
       begins = false;

@@ -1,5 +1,5 @@
-// Fields of Lua tables as values, for host functions that take a table. What is missing or of another type reads as
-// empty or 0: what recipes may write there was checked in Lua.
+// Fields of Lua tables as values, for host functions that take a table. Missing fields and those of another type are
+// read as empty or 0: the values given by recipes have been checked in Lua.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace muster {
 
-// A field of the table at `table` while this object lives on the stack.
+// A field of the table at `table`, on the stack during the lifetime of this object.
 class Field {
  public:
   Field(lua_State* lua, int table, const char* key) : lua_(lua) {
@@ -60,7 +60,7 @@ inline std::vector<std::string> TextList(lua_State* lua, int table) {
   return texts;
 }
 
-// The text at `index`, empty if it is none, over what `text` was.
+// Replaces `text` by the text at `index`; empty if there is none.
 inline void TextAt(lua_State* lua, int index, std::string& text) {
   if (!ToExactText(lua, index, text)) text.clear();
 }

@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-// More than anybody reads; a recipe in a loop can make any number.
+// A recipe can report any number of errors in a loop; nobody reads more than this.
 constexpr std::size_t kMaxDiagnostics = 1000;
 constexpr std::size_t kLongestMessage = 2000;
 
@@ -21,7 +21,7 @@ void Shorten(std::string& text) {
   if (text.size() > kLongestMessage) text = std::string(Utf8Prefix(text, kLongestMessage)) + " …";
 }
 
-// How the interpreter writes a chunk's name in its messages (lj_debug_shortname): long paths lose their front.
+// The name of a chunk in the interpreter's messages (lj_debug_shortname): long paths lose their beginning.
 std::string ShortName(const std::string& file) {
   constexpr std::size_t kLongest = LUA_IDSIZE - 1;
   return file.size() <= kLongest ? file : "..." + file.substr(file.size() - (kLongest - 3));
@@ -207,7 +207,7 @@ Diagnostic LocatedError(std::string kind, const std::string& message, const Plac
                         const std::vector<std::string>& files) {
   std::string_view text = message;
   Place place;
-  // More than once where an error passed through coroutines: each adds its own place in front.
+  // Repeated: an error that passes through coroutines gets a place from each of them.
   for (bool again = true; again;) {
     again = false;
     for (const std::string& file : files) {
@@ -221,7 +221,7 @@ Diagnostic LocatedError(std::string kind, const std::string& message, const Plac
     }
   }
   if (place.line > 0) return Error(std::move(kind), std::move(place), std::string(text));
-  // muster's own Lua is not the user's to look at.
+  // Places in muster's own Lua files are not shown to users.
   if (text.starts_with("muster/")) {
     const std::size_t colon = text.find(':');
     const auto located = colon == std::string_view::npos ? std::nullopt : LineAndText(text.substr(colon));

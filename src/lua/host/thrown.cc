@@ -15,12 +15,12 @@ namespace {
 constexpr const char* kNestedTooDeeply =
     "the recipe's calls are nested too deeply, or it failed while it handled an error of its own";
 
-// How the user's functions came to the place of the error: one note per call, at most three.
+// Adds the callers of the failing line, in the user's functions: one note per call, at most three.
 void AddCallers(lua_State* lua, Diagnostic& diagnostic) {
   constexpr std::size_t kMostCallers = 3;
-  constexpr int kMostLevels = 200;  // finding a level is a walk to it: a deep recursion is not walked whole
+  constexpr int kMostLevels = 200;  // finding a level takes time proportional to it
   lua_Debug frame;
-  Place last;  // the blamed place, once its frame was found: error(message, 2) passes over frames below it
+  Place last;  // the reported place, once its frame was found: error(message, 2) skips frames below it
   for (int level = 0;
        diagnostic.notes.size() < kMostCallers && level < kMostLevels && lua_getstack(lua, level, &frame) != 0;
        ++level) {
@@ -43,19 +43,19 @@ int OnError(lua_State* lua) {
     message = std::string("the recipe threw a ") + luaL_typename(lua, 1) + " as an error";
     if (luaL_getmetafield(lua, 1, "__tostring") != 0) {
       lua_pushvalue(lua, 1);
-      std::string text;  // what it says, if it can be asked at all
+      std::string text;  // its message, if it can be converted
       if (lua_pcall(lua, 1, 1, 0) == 0 && ToExactText(lua, -1, text)) message = text;
     }
   }
-  // Whether the interpreter still reaches this handler when its stack overflows depends on the very instruction; what
-  // people are told must not.
+  // Whether the interpreter can still call this handler when its stack overflows depends on the exact instruction; the
+  // message must not.
   lua_Debug deep;
   if (message.ends_with("stack overflow") && lua_getstack(lua, 10'000, &deep) != 0) {
     message.replace(message.size() - std::string_view("stack overflow").size(), std::string::npos, kNestedTooDeeply);
   }
   const bool limit = host.state->out_of_instructions();
   Diagnostic diagnostic = LocatedError(limit ? "limit" : "lua", message, host.PlaceOf(host.Here(lua)), host.files);
-  // As in job:role "x" { … }: a port and an address are texts.
+  // As in job:role "x" { … }: ports and addresses are texts.
   if (diagnostic.message == "attempt to call a string value") {
     diagnostic.hint = "options of job:port and job:address are a second argument: job:port(\"NAME\", { … })";
   }

@@ -1,5 +1,5 @@
-// What a recipe throws, and what stops it, as diagnostics with the user's lines. Knows the interpreter's stack and the
-// limits of a state; nothing of requests and plans.
+// Errors thrown by a recipe, and the limits that stop it, as diagnostics with the user's lines. Depends on the
+// interpreter's stack and the limits of a state, not on requests and plans.
 #pragma once
 
 #include <lua.hpp>
@@ -11,11 +11,11 @@ namespace muster {
 
 struct Host;
 
-// The handler of lua_pcall that turns whatever was thrown into a diagnostic while the stack still tells where. Its
-// first upvalue is the Host, as for every function of it.
+// The message handler of lua_pcall: converts the error to a diagnostic while the stack still has the failing frame. Its
+// first upvalue is the Host, as for every host function.
 int OnError(lua_State* lua);
 
-// What is wrong that no message handler told, and that a recipe's pcall may have caught. `last_place` may be null.
+// Reports limits that no message handler has reported (a recipe's pcall caught them). `last_place` may be null.
 void ReportLimits(Host& host, const StateLimits& limits, const LastPlace* last_place, bool failed);
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// Tables of variables as Lua hands them over, read into the layers of an environment. In which order layers are merged
-// is plan/environment/environment.h's.
+// Reads tables of variables into the layers of an environment. The order in which layers are merged is in
+// plan/environment/environment.h.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace muster {
 
-// The name of a variable at `index`, valid while it is on the stack or until `buffer` changes; a key that lua_next gave
-// must not be converted in place.
+// The name of a variable at `index`, valid while it is on the stack or until `buffer` changes; a key from lua_next must
+// not be converted in place.
 inline std::string_view NameAt(lua_State* lua, int index, std::string& buffer) {
   if (lua_type(lua, index) != LUA_TSTRING) {
     ToExactText(lua, index, buffer);
@@ -24,8 +24,8 @@ inline std::string_view NameAt(lua_State* lua, int index, std::string& buffer) {
   return {name, size};
 }
 
-// The variables of the table at `table`: { [name] = { text = …, unset = …, override = …, place = … } }. `variable_of`
-// gives the variable of a name.
+// Reads the table of variables at `table`: { [name] = { text = …, unset = …, override = …, place = … } }. `variable_of`
+// returns the variable for a name.
 template <class VariableOf>
 void ReadVariables(lua_State* lua, int table, const std::string& what, const VariableOf& variable_of) {
   std::string buffer;
@@ -49,7 +49,7 @@ void ReadVariables(lua_State* lua, int table, const std::string& what, const Var
   }
 }
 
-// The texts of the table at the field `key` of the table at 1, if there is one. `text_of` gives the place for a name's.
+// Reads the texts in the table at field `key` of the table at 1. `text_of` returns the string to fill for a name.
 template <class TextOf>
 void ReadTexts(lua_State* lua, const char* key, const TextOf& text_of) {
   const Field texts(lua, 1, key);

@@ -16,7 +16,7 @@
 namespace muster {
 namespace {
 
-// Once per process: the evaluator, which does this for itself, is another one.
+// Once per process; the evaluator, a separate process, does this itself.
 void UseDevelopersFiles() {
   static const bool done = [] {
     if (const char* folder = std::getenv("MUSTER_LUA_PATH"); folder != nullptr) OverrideEmbeddedSources(folder);
@@ -67,7 +67,7 @@ Result<Schema> OwnSchema() {
 
 namespace {
 
-// What the file returns if it is called with LoadPage.
+// The result of the file, called with LoadPage.
 Result<Value> DataIn(const std::string& path) {
   UseDevelopersFiles();
   const auto bad = [&](const std::string& why) { return Fail(Error("schema", {"lua/" + path, 0}, why)); };

@@ -1,6 +1,6 @@
-// What muster's own record files say: the schema, the outline of its reference, the contracts of frameworks, the
-// fields of recipes. They are part of the program, so they are evaluated in the process that asks; a recipe never is.
-// Knows no recipe.
+// Muster's own record files as values: the schema, the outline of its reference, the contracts of frameworks, the
+// fields of recipes. They are part of the program, so they are evaluated in the calling process; recipes never
+// are.
 #pragma once
 
 #include <optional>
@@ -13,22 +13,22 @@
 
 namespace muster {
 
-// The schema of the context API (lua/muster/schema). Kind "schema": a record is not well-formed, which only who works
-// on muster can see.
+// The schema of the context API (lua/muster/schema). Kind "schema": a record is not well-formed, an error of muster
+// itself.
 Result<Schema> OwnSchema();
 
-// What the file returns ("muster/schema/outline.lua"), below $MUSTER_LUA_PATH while developing.
+// The result of the file ("muster/schema/outline.lua"), read below $MUSTER_LUA_PATH during development.
 Result<Value> OwnData(const std::string& path);
 
-// What the contracts (lua/muster/frameworks) say of themselves, in the order in which they are told: a list of maps, as
-// muster/framework_records.lua makes them.
+// The documentation of the contracts (lua/muster/frameworks), in its order: a list of maps, as made by
+// muster/framework_records.lua.
 Result<Value> OwnFrameworks();
 
-// What a recipe may write: the sections of muster/recipe_fields.lua, which its checks read, too.
+// The fields of recipes: the sections of muster/recipe_fields.lua, which the checks of recipes use, too.
 Result<Value> OwnRecipeFields();
 
 // The text of a recipe that is part of the program ("torch", lua/muster/recipes), and the names of all, in order. On a
-// command line they are written @torch.
+// command line they have an @: @torch.
 std::optional<std::string> OwnRecipe(const std::string& name);
 std::vector<std::string> OwnRecipeNames();
 

@@ -1,5 +1,5 @@
-// Sources of muster's own Lua files: compiled in, or below $MUSTER_LUA_PATH while developing. The override
-// is read once, before the evaluator locks itself down.
+// Sources of muster's own Lua files: compiled in, or below $MUSTER_LUA_PATH during development. The variable is read
+// once, before the evaluator locks itself down.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@
 
 namespace muster {
 
-// Reads all files below the folder instead of those compiled in. Fails silently to nothing that is missing:
-// a file that is not there is taken from the program.
+// Reads all files below the folder, which replace those compiled in. A missing file is not an error: the one in the
+// program is used.
 void OverrideEmbeddedSources(const std::string& folder);
 
 std::optional<std::string> EmbeddedSource(const std::string& path);  // "muster/job.lua"
 
-// The same file as the build's interpreter read it; none if it is not kept so, or a developer's file takes its place.
+// The bytecode of the file; none if the file is not compiled, or replaced by a developer's file.
 std::optional<std::string_view> EmbeddedBytecode(const std::string& path);
 
 }  // namespace muster

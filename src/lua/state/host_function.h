@@ -1,5 +1,5 @@
-// How a C++ function becomes a Lua function: exceptions are turned into Lua errors at one point. A Lua
-// error itself passes as a foreign exception and is left alone, destructors run either way.
+// Makes a C++ function callable from Lua: converts exceptions to Lua errors. A Lua error itself passes through as a
+// foreign exception; destructors run in both cases.
 #pragma once
 
 #include <exception>

@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-// Lists of records and what they describe.
+// The lists of records, and where each is stored.
 struct SchemaFile {
   const char* path;
   enum class Holds : std::uint8_t { kReleases, kAttributes, kFunctions, kFiles, kRules };
@@ -26,6 +26,7 @@ constexpr SchemaFile kSchemaFiles[] = {
     {"muster/schema/parallel_config.lua", SchemaFile::Holds::kAttributes, "set_auto_parallel_context"},
     {"muster/schema/ps.lua", SchemaFile::Holds::kAttributes, "set_ps_context"},
     {"muster/schema/functions.lua", SchemaFile::Holds::kFunctions},
+    {"muster/schema/parallel.lua", SchemaFile::Holds::kFunctions},
     {"muster/schema/files.lua", SchemaFile::Holds::kFiles},
     {"muster/schema/rules.lua", SchemaFile::Holds::kRules},
 };

@@ -8,7 +8,7 @@
 
 namespace muster {
 
-// Raises a Lua error if a file is no list of records; what is wrong with a record is returned.
+// Raises a Lua error if a file is not a list of records; errors in records are returned.
 Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema);
 
 }  // namespace muster

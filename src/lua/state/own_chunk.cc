@@ -8,7 +8,7 @@ bool LoadOwnChunk(lua_State* lua, const std::string& path) {
   const std::string name = '=' + path;
   if (const auto bytecode = EmbeddedBytecode(path)) {
     if (luaL_loadbufferx(lua, bytecode->data(), bytecode->size(), name.c_str(), "b") == 0) return true;
-    lua_pop(lua, 1);  // of another interpreter than the one that muster was built with
+    lua_pop(lua, 1);  // made by another interpreter than this one
   }
   const auto text = EmbeddedSource(path);
   if (!text) {

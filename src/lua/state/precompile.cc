@@ -1,9 +1,9 @@
-// precompile ROOT OUTPUT FILE…: turns Lua files below ROOT into bytecode of the same names below OUTPUT. Run while
-// muster is built, on muster's own files only (embedded.h says which): reading their text would be a good part of what
-// a small recipe costs.
+// precompile ROOT OUTPUT FILE…: compiles Lua files below ROOT to bytecode of the same names below OUTPUT. Run when
+// muster is built, on muster's own files only (see embedded.h): parsing their text would take a large part of the time
+// of a small recipe.
 //
-// Bytecode fits the interpreter that made it. Where muster runs with another one, that refuses it, and the text, which
-// is part of the program as well, is read instead (own_chunk.cc).
+// Bytecode fits only the interpreter that made it. Another interpreter refuses it; the text, which is also part of the
+// program, is loaded instead (own_chunk.cc).
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

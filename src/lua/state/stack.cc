@@ -7,8 +7,8 @@
 namespace muster {
 namespace {
 
-constexpr int kMaxDepth = 32;                       // what a plan takes
-constexpr std::size_t kMaxElements = 1'000'000;     // tables that share tables can be short and stand for billions
+constexpr int kMaxDepth = 32;                       // limit of a plan
+constexpr std::size_t kMaxElements = 1'000'000;     // tables that share tables can be short and expand to billions
 constexpr double kExactLimit = 9007199254740992.0;  // 2^53
 
 Value NumberValue(lua_Number number) {
@@ -18,7 +18,7 @@ Value NumberValue(lua_Number number) {
 
 constexpr const char* kListMeta = "muster.list";
 
-// Whether the metatable at `index` is the one by which an empty list is known from an empty map.
+// Whether the metatable at `index` is the one that marks empty lists.
 bool IsListMeta(lua_State* lua, int index) {
   if (index < 0) index = lua_gettop(lua) + index + 1;
   lua_getfield(lua, LUA_REGISTRYINDEX, kListMeta);
@@ -27,7 +27,7 @@ bool IsListMeta(lua_State* lua, int index) {
   return same;
 }
 
-// Gives the empty table on top of the stack that metatable. Recipes can change the table, and not the metatable.
+// Sets that metatable on the empty table on top of the stack. Recipes can change the table, but not the metatable.
 void MarkAsList(lua_State* lua) {
   lua_getfield(lua, LUA_REGISTRYINDEX, kListMeta);
   if (!lua_istable(lua, -1)) {
@@ -41,8 +41,8 @@ void MarkAsList(lua_State* lua) {
   lua_setmetatable(lua, -2);
 }
 
-// Parameters want to know when somebody looks at them all.
-void TellReader(lua_State* lua, int table) {
+// Calls the hook of a table of parameters: all of it is being read.
+void AnnounceReader(lua_State* lua, int table) {
   if (lua_getmetatable(lua, table) == 0) return;
   lua_pushliteral(lua, "__muster_reads");
   lua_rawget(lua, -2);
@@ -98,7 +98,7 @@ bool Convert(lua_State* lua, int index, Value& value, std::string& why, int dept
   }
   luaL_checkstack(lua, 8, "tables are nested too deeply");
   if (index < 0) index = lua_gettop(lua) + index + 1;
-  // What recipes see of a table of muster's own, such as p, stands for that table; other metatables say nothing.
+  // A view of a table of muster's own, such as p, is converted as that table; other metatables are ignored.
   bool empty_list = false;
   if (lua_getmetatable(lua, index) != 0) {
     empty_list = IsListMeta(lua, -1);
@@ -106,7 +106,7 @@ bool Convert(lua_State* lua, int index, Value& value, std::string& why, int dept
     lua_rawget(lua, -2);
     lua_remove(lua, -2);
     if (lua_istable(lua, -1)) {
-      TellReader(lua, index);
+      AnnounceReader(lua, index);
       const bool converted = Convert(lua, -1, value, why, depth + 1, elements);
       lua_pop(lua, 1);
       return converted;

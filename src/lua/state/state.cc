@@ -11,16 +11,16 @@ namespace muster {
 namespace {
 
 constexpr int kHookInterval = 10'000;
-// While a recipe uses less than this share of what it may, looking for garbage costs more than keeping it; and one that
-// was forked would copy each page on which it marks anything.
+// Share of the memory limit below which the garbage collector does not run: it would cost more than it frees, and in a
+// forked process it would copy each page on which it marks objects.
 constexpr std::size_t kSmallShare = 20;
 char kStateKey;  // its address is the registry key
 
-// Base functions that load code, reach other environments, or depend on the collector or on chance.
+// Base functions that load code, access other environments, or depend on the collector or on chance.
 constexpr const char* kRemovedGlobals[] = {"dofile",   "loadfile", "load",           "loadstring", "getfenv", "setfenv",
                                            "newproxy", "gcinfo",   "collectgarbage", "module",     "require", "print"};
 constexpr const char* kRemovedFromMath[] = {"random", "randomseed"};
-// foreach and its like walk tables in hash order; getn and setn are relics.
+// foreach and foreachi iterate in hash order; getn and setn are obsolete.
 constexpr const char* kRemovedFromTable[] = {"foreach", "foreachi", "getn", "setn"};
 
 void Open(lua_State* lua, const char* name, lua_CFunction open) {
@@ -64,7 +64,7 @@ void* State::Allocate(void* self, void* block, std::size_t old_size, std::size_t
   if (moved != nullptr || new_size == 0) state.used_ = state.used_ - old_size + new_size;
   if (state.collector_rests_ && state.used_ > state.limits_.memory_bytes / kSmallShare) {
     state.collector_rests_ = false;
-    lua_gc(state.lua_, LUA_GCRESTART, 0);  // only says from where on it collects: nothing is freed here
+    lua_gc(state.lua_, LUA_GCRESTART, 0);  // only sets when collection starts; frees nothing here
   }
   return moved;
 }
@@ -84,16 +84,16 @@ State::State(const StateLimits& limits, LastPlace* last_place) : limits_(limits)
   lua_sethook(lua_, CountHook, LUA_MASKCOUNT, kHookInterval);
 }
 
-// Runs nothing of the recipe's: its tables have no finalizers (__gc is of userdata only), and it has no userdata.
+// Runs no code of the recipe: its tables have no finalizers (__gc is for userdata only), and it has no userdata.
 State::~State() {
   lua_sethook(lua_, nullptr, 0, 0);
-  lua_setallocf(lua_, allocate_, arena_);  // the interpreter knows its own arena by this, and gives it back whole
+  lua_setallocf(lua_, allocate_, arena_);  // the interpreter recognises its own arena by this, and frees it as a whole
   lua_close(lua_);
 }
 
 void State::BeginAgain() {
   instructions_ = 0;
-  // The interpreter does not collect when it is refused memory.
+  // The interpreter does not collect when an allocation is refused.
   if (used_ > limits_.memory_bytes / kSmallShare) {
     lua_gc(lua_, LUA_GCCOLLECT, 0);
     LetCollectorRest();
@@ -119,7 +119,7 @@ void State::CountHook(lua_State* lua, lua_Debug*) {
   state.Here(lua);
   if (state.instructions_ < state.limits_.instructions) return;
   state.out_of_instructions_ = true;
-  // From now on every instruction fails, so that no pcall can swallow the end.
+  // From now on every instruction fails, so no pcall can catch the limit.
   lua_sethook(lua, CountHook, LUA_MASKCOUNT, 1);
   luaL_error(lua, "%s", state.InstructionsText().c_str());
 }

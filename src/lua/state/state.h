@@ -1,8 +1,8 @@
-// A Lua state that recipes can be let loose in: interpreter only, a handful of libraries, capped memory,
-// counted instructions, no way to load code, read files or learn the time. Knows nothing of recipes.
+// A restricted Lua state for recipes: interpreter only, a few libraries, limited memory and instructions, no way to
+// load code, read files or get the time. Independent of recipes.
 //
-// What it cannot stop is stopped from outside: C functions of the string library (no hook fires inside
-// them), and crashes of the interpreter itself. For those the place last reached lies in a shared page.
+// What it cannot limit is limited from outside: C functions of the string library (no hook is called inside them), and
+// crashes of the interpreter itself. For these the last place is recorded in a shared page.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace muster {
 
-// The name of the chunk that runs a file: what the file calls in its tail is not blamed on whoever had it run.
+// The name of the chunk that runs a file: errors in a tail call of the file are not reported at its caller.
 inline constexpr std::string_view kFileBarrier = "=a file of the recipe";
 
 class State {
@@ -29,18 +29,18 @@ class State {
   ~State();
 
   lua_State* lua() const { return lua_; }
-  // As the one that it was made with.
+  // See the constructor.
   void NoteAt(LastPlace* last_place) { last_place_ = last_place; }
-  // Counts instructions from nought again, and lets go of what is no longer reached if that is much.
+  // Resets the instruction count, and collects garbage if there is much memory in use.
   void BeginAgain();
   // Whether the instruction limit ended the evaluation.
   bool out_of_instructions() const { return out_of_instructions_; }
   bool out_of_memory() const { return out_of_memory_; }
-  // What to say about the instruction limit.
+  // The message for the instruction limit.
   std::string InstructionsText() const;
 
-  // The nearest frame of a user's file (its chunk name starts with '@'), written to the shared page. The file lives as
-  // long as the frame; it is empty if there is no such frame above a chunk named kFileBarrier.
+  // The nearest frame of a user's file (its chunk name starts with '@'), recorded in the shared page. The name is valid
+  // as long as the frame; it is empty if there is no such frame above a chunk named kFileBarrier.
   struct Frame {
     std::string_view file;
     std::uint32_t line = 0;
@@ -51,10 +51,10 @@ class State {
   static State& Of(lua_State* lua);
 
  private:
-  // The interpreter's own allocator (many times quicker than malloc for its small objects), with a cap.
+  // The interpreter's own allocator (much faster than malloc for its small objects), with a limit.
   static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
   static void CountHook(lua_State* lua, lua_Debug* debug);
-  // Rests while the recipe uses little of what it may.
+  // Stops the collector while the recipe uses little of its memory limit.
   void LetCollectorRest();
 
   StateLimits limits_;

@@ -15,15 +15,15 @@ namespace {
 
 constexpr double kLongestString = 64.0 * (1 << 20);
 
-// Upvalue 1 is the original, upvalue 2 its name. No hook fires inside it, so the place is noted for the case that
-// the evaluator has to be killed while it runs.
+// Upvalue 1 is the original, upvalue 2 its name. No hook is called inside it, so the place is recorded in case the
+// evaluator must be killed while it runs.
 int NotedCall(lua_State* lua) {
   State::Of(lua).Here(lua);
   const int arguments = lua_gettop(lua);
   lua_pushvalue(lua, lua_upvalueindex(1));
   lua_insert(lua, 1);
   if (lua_pcall(lua, arguments, LUA_MULTRET, 0) == 0) return lua_gettop(lua);
-  // Called from here, the original does not know by what name: "bad argument #1 to '?'".
+  // Called from here, the original does not know its name: "bad argument #1 to '?'".
   std::string message;
   constexpr std::string_view kNameless = "bad argument #";
   if (lua_type(lua, -1) == LUA_TSTRING && ToExactText(lua, -1, message) && message.starts_with(kNameless)) {
@@ -46,7 +46,7 @@ int BoundedRep(lua_State* lua) {
   return NotedCall(lua);
 }
 
-// What %s would print with 14 digits, or with an address that differs from run to run, is replaced by its exact
+// Replaces what %s would print with 14 digits, or with an address that differs from run to run, by its exact
 // text.
 int ExactFormat(lua_State* lua) {
   std::size_t size = 0;
@@ -97,7 +97,7 @@ int ExactToString(lua_State* lua) {
     case LUA_TBOOLEAN:
       lua_pushstring(lua, lua_toboolean(lua, 1) != 0 ? "true" : "false");
       break;
-    // Addresses differ from run to run, so they are not told.
+    // Addresses differ from run to run, so they are not shown.
     default:
       lua_pushstring(lua, luaL_typename(lua, 1));
       break;
@@ -112,7 +112,7 @@ void GuardStringLibrary(lua_State* lua) {
   Wrap(lua, "format", Guarded<ExactFormat>);
   lua_pushnil(lua);
   lua_setfield(lua, -2, "dump");
-  // The metatable of strings: ("x"):rep() goes through the guarded functions, and nobody gets at it.
+  // The metatable of strings: ("x"):rep() calls the guarded functions, and recipes cannot access the metatable.
   lua_pushliteral(lua, "");
   lua_getmetatable(lua, -1);
   lua_pushvalue(lua, -3);

@@ -1,15 +1,15 @@
-// The string library as recipes get it: what can run for ever or eat the memory in one call first notes
-// where it was called from; string.rep and string.format are held to limits; numbers print exactly.
+// The string library of recipes: functions that can run for ever or use much memory in one call first record their
+// caller's place; string.rep and string.format have limits; numbers are printed exactly.
 #pragma once
 
 #include <lua.hpp>
 
 namespace muster {
 
-// Changes the open string library of the state, and locks the metatable of strings.
+// Changes the string library of the state, and protects the metatable of strings.
 void GuardStringLibrary(lua_State* lua);
 
-// tostring() as recipes get it: numbers are written exactly.
+// tostring() of recipes: numbers are written exactly.
 int ExactToString(lua_State* lua);
 
 }  // namespace muster

@@ -19,11 +19,11 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMaxProblems = 20;
-constexpr std::uint64_t kMaxLimitMs = std::uint64_t{1} << 40;  // 34 years; in nanoseconds it still fits
+constexpr std::uint64_t kMaxLimitMs = std::uint64_t{1} << 40;  // 34 years; in nanoseconds it still fits into 64 bits
 constexpr std::uint32_t kMaxCore = 65'536;
-constexpr std::size_t kMaxEndings = 1'000;     // that a restart policy names
+constexpr std::size_t kMaxEndings = 1'000;     // maximum of exit codes and signals that a restart policy names
 constexpr std::size_t kMaxActivation = 1'000;  // steps
-constexpr int kMaxValueDepth = 32;             // leaves room for what a plan's JSON puts around a value
+constexpr int kMaxValueDepth = 32;             // leaves room for the nesting that a plan's JSON adds around a value
 
 bool IsFilePath(std::string_view path) {
   constexpr std::size_t kLongest = 1024;
@@ -43,7 +43,7 @@ bool IsActivation(const ActivationStep& step) {
   return step.kind == ActivationStep::Kind::kSource ? step.what[0] == '/' : step.what[0] != '-';
 }
 
-// What a trial's start knows of its sweep (Binding::sweep).
+// Facts about a trial's sweep that are known at its start (Binding::sweep).
 bool IsSweepFact(std::string_view name) {
   return name == "id" || name == "trial" || name == "attempt" || name == "point";
 }
@@ -70,7 +70,7 @@ class Validation {
     SiteVariables();
     Activation();
     Roles();
-    // What follows looks things up by index.
+    // The following checks look things up by index.
     if (problems_.empty()) Order();
     if (problems_.empty() && ProcessesAreInPlace()) {
       Worlds();
@@ -89,13 +89,13 @@ class Validation {
   void Wrong(const std::string& message) {
     if (!full()) problems_.push_back(Error("plan_invalid", {}, "the plan is not valid: " + message));
   }
-  // A name for messages, whatever it holds.
+  // The name quoted for messages, safe for any content.
   static std::string Shown(std::string_view name) { return Quoted(name.substr(0, 100)); }
 
-  // Plain text that people see.
+  // Checks a text that is shown to users.
   void Plain(std::string_view text, const std::string& what) {
     text_bytes_ += text.size();
-    if (!IsVariableValue(text)) Wrong(what + " is no UTF-8 text without zero bytes");
+    if (!IsVariableValue(text)) Wrong(what + " is not UTF-8 text without zero bytes");
   }
 
   void Marked(const Text& text, const std::string& what, Secrets secrets, Inherited inherited = Inherited::kNo) {
@@ -115,15 +115,15 @@ class Validation {
       if (hole.kind == Placeholder::Kind::kDevices && hole.host < plan_.hosts.size()) {
         for (const std::uint32_t device : DeviceNumbers(hole.name).value_or(std::vector<std::uint32_t>())) {
           if (device >= plan_.hosts[hole.host].devices)
-            Wrong(what + " names device " + std::to_string(device) + ", which its host has not");
+            Wrong(what + " names device " + std::to_string(device) + ", which its host does not have");
         }
       }
       if (hole.kind == Placeholder::Kind::kSweep && !IsSweepFact(hole.name))
-        Wrong(what + " names nothing of a sweep: " + hole.name);
+        Wrong(what + " names no fact of a sweep: " + hole.name);
       if (hole.kind == Placeholder::Kind::kInheritedPath && inherited == Inherited::kNo)
-        Wrong(what + " is no variable and cannot append an inherited value");
+        Wrong(what + " is not a variable and cannot append an inherited value");
       if (hole.kind == Placeholder::Kind::kInherited && (inherited == Inherited::kNo || pieces->size() != 1))
-        Wrong(what + " is no variable or not the whole of one, and cannot be inherited");
+        Wrong(what + " is not the whole value of a variable, and cannot be inherited");
       if (hole.kind != Placeholder::Kind::kSecret) continue;
       if (!plan_.secrets.contains(hole.name)) Wrong(what + " names no secret of the plan: " + hole.name);
       if (secrets == Secrets::kNowhere) Wrong(what + " must not hold a secret");
@@ -131,8 +131,8 @@ class Validation {
     }
   }
 
-  // `secrets`: nothing for values that are only shown, whose holes are never filled. A secret is a whole value,
-  // never a part of a list or map.
+  // `secrets`: nothing for values that are only shown, whose placeholders are never filled. A secret must be a whole
+  // value, never a part of a list or map.
   void Holds(const Value& value, const std::string& what, std::optional<Secrets> secrets, int depth = 0) {
     if (depth > kMaxValueDepth) return Wrong(what + " is nested too deeply");
     if (const std::string* text = value.AsString()) {
@@ -158,7 +158,7 @@ class Validation {
 
   void Names() {
     Plain(plan_.name, "its name");
-    if (!plan_.name.empty() && !IsRunName(plan_.name)) Wrong("its name is " + Shown(plan_.name));
+    if (!plan_.name.empty() && !IsRunName(plan_.name)) Wrong("its name is not a valid run name: " + Shown(plan_.name));
     Plain(plan_.framework, "its framework");
     Plain(plan_.mindspore, "its release");
     Plain(plan_.doc, "its doc");
@@ -180,24 +180,24 @@ class Validation {
       if (host.label.empty() || !labels.insert(host.label).second)
         Wrong("two hosts have the label " + Shown(host.label) + ", or it is empty");
       Plain(host.label, "the label of a host");
-      if (!host.label.empty() && !IsHostName(host.label)) Wrong("a host has the label " + Shown(host.label));
-      if (!host.name.empty() && !IsHostName(host.name)) Wrong("a host has the name " + Shown(host.name));
+      if (!host.label.empty() && !IsHostName(host.label)) Wrong("a host has an invalid label: " + Shown(host.label));
+      if (!host.name.empty() && !IsHostName(host.name)) Wrong("a host has an invalid name: " + Shown(host.name));
     }
     for (const auto& [name, port] : plan_.ports) {
-      if (!IsPlanName(name)) Wrong("a port has the name " + Shown(name));
+      if (!IsPlanName(name)) Wrong("a port has an invalid name: " + Shown(name));
       if (port.host >= plan_.hosts.size()) Wrong("port " + Shown(name) + " is on no host of the plan");
       Plain(port.owner, "the owner of port " + Shown(name));
       if (!port.owner.empty()) owners_.insert(port.owner);
     }
     for (const auto& [name, secret] : plan_.secrets) {
-      if (!IsPlanName(name)) Wrong("a secret has the name " + Shown(name));
+      if (!IsPlanName(name)) Wrong("a secret has an invalid name: " + Shown(name));
       const bool from_env = IsVariableName(secret.from_env) && secret.from_file.empty();
       const bool from_file = secret.from_env.empty() && secret.from_file.starts_with('/');
       if (!from_env && !from_file) Wrong("secret " + Shown(name) + " has no source, or two");
       Plain(secret.from_file, "the source of secret " + Shown(name));
     }
     for (const auto& [path, file] : plan_.files) {
-      if (!IsFilePath(path)) Wrong("a file has the path " + Shown(path));
+      if (!IsFilePath(path)) Wrong("a file has an invalid path: " + Shown(path));
       Marked(file.content, "file " + Shown(path), Secrets::kWhole);
     }
   }
@@ -207,14 +207,14 @@ class Validation {
     if (place.dir.marked.empty()) return;
     static const std::string kBelowRun = PlaceholderText({Placeholder::Kind::kRunDir, {}, 0}) + '/';
     if (!place.dir.marked.starts_with('/') && !place.dir.marked.starts_with(kBelowRun))
-      Wrong("the place of checkpoints is not a path from '/' on");
-    Marked(place.dir, "the place of checkpoints", Secrets::kNowhere);
+      Wrong("the checkpoint folder is not an absolute path");
+    Marked(place.dir, "the checkpoint folder", Secrets::kNowhere);
     if (place.latest.empty() == place.file.empty())
       Wrong("exactly one of `latest` and `file` must define the newest checkpoint");
     for (const std::string* path : {&place.latest, &place.file, &place.complete}) {
-      Plain(*path, "a path of checkpoints");
+      Plain(*path, "a checkpoint path");
       if (path->starts_with('/') || ("/" + *path + "/").find("/../") != std::string::npos)
-        Wrong("a path of checkpoints leads out of their place");
+        Wrong("a checkpoint path leads out of the checkpoint folder");
     }
   }
 
@@ -223,7 +223,7 @@ class Validation {
       if (!IsVariableName(name)) Wrong("the site sets a variable with the name " + Shown(name));
       Plain(value, "the site's variable " + Shown(name));
       if (value.find(kPlaceholderOpen) != std::string::npos)
-        Wrong("the site's variable " + Shown(name) + " holds a hole");
+        Wrong("the site's variable " + Shown(name) + " contains a placeholder");
     }
     for (const auto* patterns : {&plan_.site_environment.unset, &plan_.site_environment.pass}) {
       for (const std::string& pattern : *patterns) {
@@ -233,14 +233,15 @@ class Validation {
     }
   }
 
-  // What becomes an argument of a shell's command must be no option of it.
+  // Values that become arguments of shell commands must not look like options.
   void Activation() {
-    if (plan_.activation.size() > kMaxActivation) Wrong("it has too many steps of activation");
+    if (plan_.activation.size() > kMaxActivation) Wrong("it has too many activation steps");
     for (const ActivationStep& step : plan_.activation) {
       const std::string what = std::string(ActivationKindName(step.kind)) + " " + Shown(step.what);
       Plain(step.what, "the activation " + what);
-      if (step.what.find(kPlaceholderOpen) != std::string::npos) Wrong("the activation " + what + " holds a hole");
-      if (!IsActivation(step)) Wrong("the activation " + what + " is not a path from '/' on, or no name");
+      if (step.what.find(kPlaceholderOpen) != std::string::npos)
+        Wrong("the activation " + what + " contains a placeholder");
+      if (!IsActivation(step)) Wrong("the activation " + what + " is not an absolute path, or not a valid name");
     }
   }
 
@@ -248,7 +249,7 @@ class Validation {
     std::set<std::string_view> names;
     for (const Role& role : plan_.roles) {
       const std::string who = "role " + Shown(role.name);
-      if (!IsPlanName(role.name)) Wrong("a role has the name " + Shown(role.name));
+      if (!IsPlanName(role.name)) Wrong("a role has an invalid name: " + Shown(role.name));
       if (!names.insert(role.name).second) Wrong("two roles are named " + Shown(role.name));
       Plain(role.plays, "what " + who + " plays");
       Plain(role.world, "the world of " + who);
@@ -256,10 +257,11 @@ class Validation {
         Wrong(who + " stops by an unknown signal");
       if (const std::string& asks = role.stop.checkpoint_signal;
           !asks.empty() && (asks.starts_with("SIG") || !SignalNumber(asks) || role.stop.checkpoint_ms > kMaxLimitMs))
-        Wrong(who + " is asked for a checkpoint by an unknown signal, or for too long");
+        Wrong(who + " has an unknown checkpoint signal, or too long a time for it");
       if (role.shell && role.command.size() > 1) Wrong(who + " has more than one text for its shell");
       Policies(role, who);
       Cores(role.cores, who);
+      ContainerOf(role, who);
       Command(role.command, who);
       Marked(role.cwd, "the folder of " + who, Secrets::kNowhere);
       for (const std::string& pattern : role.unset) {
@@ -276,7 +278,7 @@ class Validation {
   void Policies(const Role& role, const std::string& who) {
     for (std::size_t i = 0; i < role.after.size(); ++i) {
       if (role.after[i] >= plan_.roles.size() || (i > 0 && role.after[i - 1] >= role.after[i]))
-        Wrong(who + " comes after no role of the plan, or twice after one");
+        Wrong(who + " starts after an unknown role, or twice after the same one");
     }
     for (const std::uint64_t limit : {role.limits.time_ms, role.limits.silent_ms, role.restart.within_ms}) {
       if (limit > kMaxLimitMs) Wrong("a limit of " + who + " is too long");
@@ -286,9 +288,10 @@ class Validation {
     Marked(role.ready.what, "the readiness of " + who, Secrets::kNowhere);
     Command(role.ready.command, "the readiness of " + who);
     if ((role.ready.kind == Readiness::Kind::kCommand) == role.ready.command.empty())
-      Wrong("the readiness of " + who + " has no command, or one that is not asked for");
-    if (role.ready.every_ms == 0) Wrong("the readiness of " + who + " is asked for without a pause");
-    if (role.restart.codes.size() + role.restart.signals.size() > kMaxEndings) Wrong(who + " has too many endings");
+      Wrong("the readiness of " + who + " has no command, or has one although its kind is not command");
+    if (role.ready.every_ms == 0) Wrong("the readiness of " + who + " is checked without an interval");
+    if (role.restart.codes.size() + role.restart.signals.size() > kMaxEndings)
+      Wrong(who + " restarts after too many exit codes and signals");
     for (const std::string& signal : role.restart.signals) {
       if (signal.starts_with("SIG") || !SignalNumber(signal)) Wrong(who + " restarts after an unknown signal");
     }
@@ -297,7 +300,7 @@ class Validation {
     }
   }
 
-  // `after` must let every role start at some time: no role waits for itself, over whatever others.
+  // `after` must have no cycle, so that every role can start.
   void Order() {
     enum class Seen : std::uint8_t { kNot, kOpen, kDone };
     std::vector<Seen> seen(plan_.roles.size(), Seen::kNot);
@@ -322,6 +325,28 @@ class Validation {
     }
   }
 
+  void ContainerOf(const Role& role, const std::string& who) {
+    const Container& container = role.container;
+    if (container.image.marked.empty()) {
+      if (container != Container{}) Wrong("the container of " + who + " has no image");
+      return;
+    }
+    const std::string what = "the container of " + who;
+    Marked(container.image, what, Secrets::kNowhere);
+    for (const ContainerMount& mount : container.mounts) {
+      Marked(mount.source, what, Secrets::kNowhere);
+      Marked(mount.target, what, Secrets::kNowhere);
+    }
+    for (const Text& option : container.options) Marked(option, what, Secrets::kNowhere);
+    const ContainerRuntime& runtime = container.runtime;
+    if (runtime.run.empty()) Wrong(what + " has no runtime");
+    for (const auto* words :
+         {&runtime.run, &runtime.mount, &runtime.variable, &runtime.value, &runtime.own, &runtime.devices,
+          &runtime.descriptors, &runtime.output, &runtime.terminal, &runtime.remove}) {
+      for (const std::string& word : *words) Plain(word, "a word of " + what);
+    }
+    Plain(runtime.script, "the script of " + what);
+  }
   void Command(const std::vector<Text>& command, const std::string& who) {
     for (const Text& word : command) Marked(word, "the command of " + who, Secrets::kNowhere);
   }
@@ -361,7 +386,7 @@ class Validation {
     return true;
   }
 
-  // Ranks of a world are 0 … size - 1, each once, and everybody knows the size.
+  // Ranks of a world are 0 … size - 1, each once, and all processes have the same world size.
   void Worlds() {
     std::map<std::string_view, std::vector<const Process*>> worlds;
     for (const Process& process : plan_.processes) {
@@ -372,9 +397,9 @@ class Validation {
       } else if (ranked) {
         worlds[world].push_back(&process);
       }
-      if (process.local_rank >= process.local_size) Wrong(ProcessName(plan_, process) + " has no possible local rank");
+      if (process.local_rank >= process.local_size) Wrong(ProcessName(plan_, process) + " has an invalid local rank");
       if (process.stage > process.rank.value_or(0) || process.rank_in_stage > process.rank.value_or(0)) {
-        Wrong(ProcessName(plan_, process) + " has no possible stage");
+        Wrong(ProcessName(plan_, process) + " has an invalid stage");
       }
     }
     for (const auto& [world, members] : worlds) {
@@ -398,7 +423,7 @@ class Validation {
         std::adjacent_find(cores.list.begin(), cores.list.end(), std::greater_equal<>()) == cores.list.end();
     if (counts == (cores.count == 0) || lists == cores.list.empty() || !ascends ||
         (lists && cores.list.back() >= kMaxCore) || cores.count > kMaxCore)
-      Wrong(who + " has no possible cores");
+      Wrong(who + " has an invalid number or list of cores");
   }
 
   void Devices() {
@@ -406,16 +431,17 @@ class Validation {
     if (!use.kind.empty() && DeviceKindNamed(use.kind) == nullptr)
       Wrong("there are no devices of kind " + Shown(use.kind));
     if (std::adjacent_find(use.given.begin(), use.given.end(), std::greater_equal<>()) != use.given.end())
-      Wrong("the devices given are not ascending");
+      Wrong("the selected devices are not in ascending order");
     for (const PlanHost& host : plan_.hosts) {
       if (!use.given.empty() && host.devices != use.given.size())
-        Wrong("host " + Shown(host.label) + " has not as many devices as are given");
+        Wrong("host " + Shown(host.label) + " does not have as many devices as are given");
     }
     std::vector<std::uint64_t> given;
     for (const Process& process : plan_.processes) {
       for (const std::uint32_t device : process.devices) {
         if (device >= plan_.hosts[process.host].devices) {
-          Wrong(ProcessName(plan_, process) + " has device " + std::to_string(device) + ", which its host has not");
+          Wrong(ProcessName(plan_, process) + " has device " + std::to_string(device) +
+                ", which its host does not have");
         }
         given.push_back((std::uint64_t{process.host} << 32) | device);
       }
@@ -443,7 +469,7 @@ class Validation {
   }
 
   const Plan& plan_;
-  std::set<std::string> owners_;  // of ports; those found are taken out
+  std::set<std::string> owners_;  // ports not yet claimed by their owner
   std::size_t text_bytes_ = 0;
   Diagnostics problems_;
 };

@@ -1,7 +1,6 @@
 #include "plan/check/wrap.h"
 
-#include <charconv>
-
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "plan/check/plan_check.h"
@@ -29,12 +28,8 @@ Result<Wrapping> ParseWrapping(std::string_view text) {
   wrapping.role = whom.substr(0, colon);
   if (colon != std::string_view::npos) {
     const std::string_view digits = whom.substr(colon + 1);
-    std::uint32_t index = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-    if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
-      return bad(Quoted(digits) + " is not a number of a process");
-    }
-    wrapping.index = index;
+    wrapping.index = ParseNumber<std::uint32_t>(digits);
+    if (!wrapping.index) return bad(Quoted(digits) + " is not a number of a process");
   }
   tl::expected<std::vector<std::string>, std::string> words = ShellWords(text.substr(equals + 1));
   if (!words) return bad(words.error());
@@ -60,7 +55,7 @@ Result<void> Wrap(Plan& plan, const Wrapping& wrapping) {
         "there is no process " + wrapping.role + "." + std::to_string(wrapping.index.value_or(0)) + " to wrap",
         members.empty() ? "the role has no processes" : "the last one is " + ProcessName(plan, *members.back()));
   }
-  // A shell text becomes the words it stands for, or it would not be the text any more.
+  // Writes out /bin/sh -c: with other words before it, the command is no longer a single shell text.
   const std::vector<Text> before = plan.roles[role].shell ? std::vector<Text>{"/bin/sh", "-c"} : std::vector<Text>{};
   for (Process* process : members) {
     std::vector<Text> command = before;

@@ -1,5 +1,5 @@
-// Wrapping: words put before the command of processes, a debugger or a profiler. Changes a plan that is otherwise
-// settled: ranks, environment and context stay what they are.
+// Wrapping: words put before the command of processes, such as a debugger or a profiler. Ranks, environment and context
+// of the plan remain unchanged.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ namespace muster {
 
 struct Wrapping {
   std::string role;
-  std::optional<std::uint32_t> index;  // within the role; else all of it
-  std::vector<std::string> words;      // holes are filled as in any command
+  std::optional<std::uint32_t> index;  // within the role; empty: all of its processes
+  std::vector<std::string> words;      // placeholders are filled as in any command
 
   bool operator==(const Wrapping&) const = default;
 };
 
-// "worker:3=gdb --args", "worker=nsys profile": the words are split by ShellWords. Kind "wrap".
+// Parses "worker:3=gdb --args" or "worker=nsys profile": the words are split by ShellWords. Kind "wrap".
 Result<Wrapping> ParseWrapping(std::string_view text);
 
-// The plan, in its canonical form, with these words before the commands named; what is wrapped already is wrapped once
-// more. Kind "wrap" if there is no such role or process, else what ValidatePlan says of the words.
+// Puts the words before the selected commands of a plan in canonical form; already wrapped commands are wrapped once
+// more. Kind "wrap" if there is no such role or process, else the errors of ValidatePlan for the words.
 Result<void> Wrap(Plan& plan, const Wrapping& wrapping);
 
 }  // namespace muster

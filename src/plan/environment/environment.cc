@@ -16,7 +16,7 @@ namespace {
 
 bool IsPattern(std::string_view key) { return key.ends_with('*'); }
 
-// A name, or a pattern PREFIX* whose prefix could begin a name ("*" alone covers everything).
+// A name, or a pattern PREFIX* whose prefix could begin a name ("*" alone matches everything).
 bool IsVariableKey(std::string_view key, bool unset) {
   if (!IsPattern(key)) return IsVariableName(key);
   return unset && (key == "*" || IsVariableName(key.substr(0, key.size() - 1)));
@@ -38,7 +38,7 @@ class Merge {
   }
 
   Result<MergedEnvironment> Run(const Variables& shared) {
-    // Layers of one rank: first everything they remove, then everything they set.
+    // Layers of one rank: apply all removals first, then all assignments.
     for (std::size_t begin = 0; begin < layers_.size();) {
       std::size_t end = begin;
       while (end < layers_.size() && layers_[end]->layer == layers_[begin]->layer) ++end;
@@ -77,7 +77,7 @@ class Merge {
   };
 
   void Apply(const EnvironmentLayer& layer, bool unsetting) {
-    auto next = set_.begin();  // names come in order, so each is looked for behind the last one
+    auto next = set_.begin();  // names are sorted, so each search begins after the last match
     for (const auto& [key, variable] : layer.variables) {
       if (variable.value.has_value() == unsetting) continue;
       if (!IsSound(layer, key, variable) || Contradicts(layer, key, variable)) continue;
@@ -107,7 +107,7 @@ class Merge {
     if (!set_.contains(&key)) Decide(layer, key, variable);
   }
 
-  // The place stays that of who wrote the end of the path, if somebody did.
+  // Provenance remains that of the layer that set the end of the path, if any.
   void Prepend(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
     std::string path = variable.value->marked;
     const auto set = set_.find(&key);
@@ -126,7 +126,7 @@ class Merge {
     if (variable.override && IsRecipes(layer.layer)) overrides_.insert(key);
   }
 
-  // Whether the recipe has the last word on a variable of the contract.
+  // Whether the recipe overrides this variable of the contract.
   bool IsOverridden(const EnvironmentLayer& layer, const std::string& key) const {
     return layer.layer == Layer::kContract && overrides_.contains(key);
   }
@@ -142,15 +142,15 @@ class Merge {
       return refuse("\"" + key.substr(0, 100) + "\" is not a variable name", "a name is not empty and has no '='");
     }
     if (unset && layer.layer == Layer::kEach) {
-      return refuse(key + " can not be unset for one process", "unset it for the whole role");
+      return refuse(key + " cannot be unset for one process", "unset it for the whole role");
     }
     if (!unset && !IsVariableValue(variable.value->marked)) {
-      return refuse(key + " has a value that is no UTF-8 text or holds a zero byte", "");
+      return refuse(key + " has a value that is not UTF-8 text or contains a zero byte", "");
     }
     return true;
   }
 
-  // The recipe must say so if it knows better than the contract; nobody knows better than muster itself.
+  // A recipe must use `override` to contradict the contract; muster's own variables cannot be overridden.
   bool Contradicts(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
     if (!IsRecipes(layer.layer)) return false;
     for (const EnvironmentLayer* other : layers_) {
@@ -174,7 +174,7 @@ class Merge {
     return false;
   }
 
-  // What `other` says about the variable that somebody wants to set or unset; null if the two agree.
+  // The entry of `other` that conflicts with setting or unsetting the variable; null if there is no conflict.
   static const LayerVariables::value_type* Ruling(const EnvironmentLayer& other, const std::string& key,
                                                   const LayerVariable& variable) {
     if (IsPattern(key)) return nullptr;
@@ -191,12 +191,12 @@ class Merge {
 
   std::vector<const EnvironmentLayer*> layers_;
   bool with_sources_;
-  // Into the layers: only what wins is copied.
+  // Points into the layers, so that only the final values are copied.
   boost::container::flat_map<const std::string*, const Text*, ByText> set_;
   std::vector<const std::string*> unset_;
-  std::deque<Text> joined_;  // what Prepend made
+  std::deque<Text> joined_;  // texts made by Prepend
   std::map<std::string, VariableSource> sources_;
-  std::set<std::string> overrides_;  // where the recipe has the last word over the contract
+  std::set<std::string> overrides_;  // variables of the contract that the recipe overrides
   Diagnostics problems_;
 };
 
@@ -207,7 +207,7 @@ constexpr std::array<std::string_view, 21> kStandardNames = {
     "MUSTER_RUN_DIR",   "MUSTER_RUN_ID",     "MUSTER_SWEEP_ID",       "MUSTER_TRIAL",      "MUSTER_TRIAL_ATTEMPT",
     "MUSTER_WORLD_SIZE"};
 
-// By what a binding calls what a sweep says of a trial.
+// Binding names of sweep facts, and the variables that hold them.
 constexpr std::array<std::pair<const char*, const char*>, 4> kSweepNames = {{{"id", "MUSTER_SWEEP_ID"},
                                                                              {"trial", "MUSTER_TRIAL"},
                                                                              {"attempt", "MUSTER_TRIAL_ATTEMPT"},
@@ -219,7 +219,7 @@ void AddSweep(const Binding& binding, std::map<std::string, std::string>& variab
   }
 }
 
-// What a role's processes inherit; the arguments must outlive it.
+// Variables that a role's processes inherit; the arguments must outlive it.
 class Heritage {
  public:
   Heritage(const std::vector<std::string>& inherited, const Role& role) : inherited_(inherited), role_(role) {}
@@ -242,7 +242,7 @@ class Heritage {
   }
 
  private:
-  // Of "NAME=value"; empty for what is no variable.
+  // The name in "NAME=value"; empty if the entry is not a variable.
   static std::string_view NameIn(std::string_view entry) {
     const std::size_t equals = entry.find('=');
     return equals == std::string_view::npos ? std::string_view() : entry.substr(0, equals);
@@ -258,7 +258,7 @@ class Heritage {
   const Role& role_;
 };
 
-// Fills the holes of `variables` into `filled`, replacing what is there.
+// Fills the placeholders of `variables` into `filled`, replacing existing entries.
 Diagnostics Fill(const Variables& variables, const Heritage& heritage, const Binding& binding, std::uint32_t attempt,
                  std::map<std::string, std::string>& filled) {
   const auto inherited = [&](const std::string& name) { return heritage.Of(name); };

@@ -9,7 +9,7 @@ namespace muster {
 namespace {
 
 void AppendLine(std::string& out, std::string_view layer, const std::string& what, const Place& place = {}) {
-  constexpr std::size_t kWidth = 18;  // of "muster's defaults" and a space
+  constexpr std::size_t kWidth = 18;  // width of "muster's defaults" and a space
   out += "  ";
   out += layer;
   out.append(kWidth - std::min(kWidth, layer.size()), ' ');
@@ -18,7 +18,7 @@ void AppendLine(std::string& out, std::string_view layer, const std::string& wha
   out += '\n';
 }
 
-// A default of the contract is shown as what it is for a process that inherits nothing.
+// A default of the contract is shown with the value for a process that inherits nothing.
 std::string Shown(const Text& value) {
   const auto pieces = Pieces(value);
   if (!pieces || pieces->size() != 1 || !pieces->front().hole) return value.marked;

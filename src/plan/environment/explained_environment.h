@@ -1,4 +1,4 @@
-// The environment of one process with who decided each variable: what `muster plan --env` shows.
+// The environment of one process with the origin of each variable, as shown by `muster plan --env`.
 #pragma once
 
 #include <map>
@@ -12,19 +12,19 @@
 namespace muster {
 
 struct ExplainedVariable {
-  std::string name;           // of a removed one also PREFIX*
-  std::optional<Text> value;  // nothing: removed from what is inherited
+  std::string name;           // for removed variables also PREFIX*
+  std::optional<Text> value;  // nothing: removed from the inherited environment
   VariableSource source;
 
   bool operator==(const ExplainedVariable&) const = default;
 };
 
-// Set ones by name, then removed ones by name. `sources` is what merging the process's layers said; what it does not
-// know counts as muster's own.
+// Set variables by name, then removed ones by name. `sources` is the result of merging the process's layers; variables
+// that it lacks count as muster's own.
 std::vector<ExplainedVariable> ExplainEnvironment(const Plan& plan, const Process& process,
                                                   const std::map<std::string, VariableSource>& sources);
 
-// For people, one line each: layer, variable, place; before them the steps of the plan's activation. Safe for a
+// Text for users, one line each: layer, variable, place; preceded by the steps of the plan's activation. Safe for a
 // terminal.
 std::string ExplainedEnvironmentText(const Plan& plan, const Process& process,
                                      const std::vector<ExplainedVariable>& variables);

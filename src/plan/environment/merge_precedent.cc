@@ -53,8 +53,8 @@ std::optional<MergedEnvironment> MergePrecedent::Follow(std::span<const Environm
   for (const Decision& decision : decisions_) {
     const Text& value = decision.joined ? *decision.joined : *At(layers, decision.winner).value;
     if (decision.shared && (common++)->second == value) continue;
-    const bool musters = layers[decision.winner.layer]->layer == Layer::kMuster;
-    if (!musters && !IsVariableValue(value.marked)) return std::nullopt;
+    const bool of_muster = layers[decision.winner.layer]->layer == Layer::kMuster;
+    if (!of_muster && !IsVariableValue(value.marked)) return std::nullopt;
     merged.set.emplace_hint(merged.set.end(), decision.name, value);
   }
   merged.unset = unset_;
@@ -78,7 +78,7 @@ void MergePrecedent::Keep(std::span<const EnvironmentLayer* const> layers, const
   expected_ = merged.set.size();
   decisions_.clear();
   parts_.clear();
-  // Everything that is set is shared, or set for this process, or both.
+  // Every variable that is set is shared, or set for this process, or both.
   auto own = merged.set.begin();
   auto common = shared.begin();
   while (own != merged.set.end() || common != shared.end()) {
@@ -105,7 +105,7 @@ bool MergePrecedent::KeepDecision(std::span<const EnvironmentLayer* const> layer
     const Spot spot{i, static_cast<std::uint32_t>(variable - layers[i]->variables.begin())};
     parts.push_back({spot, *variable->second.value});
     if (layers[i]->layer != decider) continue;
-    found = true;  // of two layers of one rank the later
+    found = true;  // of two layers of one rank, the later one decides
     decision.winner = spot;
     decision.joined = variable->second.prepend ? std::optional(value) : std::nullopt;
   }

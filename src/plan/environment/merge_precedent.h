@@ -1,8 +1,8 @@
-// Merging the environments of one role's processes, one after the other. Who decides a variable depends on the names
-// that the layers hold, and the processes of a role differ in values, hardly ever in names: so what one merge decided
-// is kept, and holds for the next one with the same names.
+// Caches decisions when the environments of one role's processes are merged one after the other. Which layer decides a
+// variable depends on the names in the layers, and processes of a role differ in values but rarely in names. So the
+// decisions of one merge are stored and reused for the next one with the same names.
 //
-// Knows no rule of merging: those are MergeEnvironment's, and what it says is what is kept.
+// Contains no merging rules: those are MergeEnvironment's, whose results are cached.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ namespace muster {
 
 class MergePrecedent {
  public:
-  // As MergeEnvironment without sources; time grows with the number of variables. Between two calls `shared` may lose
-  // names, and is otherwise the same.
+  // Like MergeEnvironment without sources; time grows with the number of variables. Between two calls `shared` may lose
+  // names, but must not change otherwise.
   Result<MergedEnvironment> Merge(std::span<const EnvironmentLayer* const> layers, const Variables& shared);
 
  private:
-  // What a layer says of one name, its value apart.
+  // What a layer does with one name, without the value.
   struct Use {
     std::string name;
     bool set = false;
@@ -35,7 +35,7 @@ class MergePrecedent {
     bool settled = false;
     std::vector<Use> uses;
   };
-  // A variable of one of the layers, by their order and by the order of its names.
+  // A variable of a layer: index of the layer, and position among its sorted names.
   struct Spot {
     std::uint32_t layer = 0;
     std::uint32_t position = 0;
@@ -43,10 +43,10 @@ class MergePrecedent {
   struct Decision {
     std::string name;
     Spot winner;
-    std::optional<Text> joined;  // instead of the winner's value, where several layers make one
+    std::optional<Text> joined;  // instead of the winner's value, if several layers contribute to it
     bool shared = false;         // whether `shared` has the name
   };
-  // The value that a joined text was made of.
+  // A value that a joined text was made of.
   struct Part {
     Spot spot;
     Text value;
@@ -56,7 +56,7 @@ class MergePrecedent {
     return layers[spot.layer]->variables.nth(spot.position)->second;
   }
   bool Holds(std::span<const EnvironmentLayer* const> layers, const Variables& shared) const;
-  // Nothing where a value can be in no environment: the merge itself says what is wrong.
+  // Nothing if a value is invalid in an environment: then the full merge reports the error.
   std::optional<MergedEnvironment> Follow(std::span<const EnvironmentLayer* const> layers,
                                           const Variables& shared) const;
   void Keep(std::span<const EnvironmentLayer* const> layers, const Variables& shared, const MergedEnvironment& merged);
@@ -69,8 +69,8 @@ class MergePrecedent {
   std::vector<Decision> decisions_;  // by name
   std::vector<Part> parts_;
   std::vector<std::string> unset_;
-  std::size_t expected_ = 0;  // variables that are not shared
-  // Where names change all the time, keeping what was decided is in vain.
+  std::size_t expected_ = 0;  // number of variables that are not shared
+  // If the names change all the time, storing decisions has no benefit.
   std::uint32_t followed_ = 0;
   std::uint32_t kept_in_vain_ = 0;
 };

@@ -24,7 +24,7 @@ Text PythonPath(PythonUse use) {
     case PythonUse::kOffered:
       return Folder();
     case PythonUse::kApplied:
-      // Its sitecustomize first: it makes way for the one behind it.
+      // The folder with the sitecustomize module first: that module then loads the one after it.
       return Folder() + "/site:" + Folder();
   }
   return {};

@@ -1,7 +1,7 @@
-// Where a launched Python finds muster's own Python side, and so whether it gets its context without asking:
-// what muster writes into PYTHONPATH, and what a plan says by it (docs/python.md).
+// The entries of PYTHONPATH by which a launched Python finds muster's Python side, and so whether it gets its context
+// automatically; also reads this from a plan (docs/python.md).
 //
-// Knows paths below the run directory and the looks of a command; opens nothing.
+// Handles paths below the run directory and the form of commands; opens nothing.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@ enum class PythonUse : std::uint8_t {
 // The beginning of PYTHONPATH that has this effect; empty for kNone. It has no empty entry.
 Text PythonPath(PythonUse use);
 
-// What the environment of a process says, in a plan.
+// The use that the environment of a process in a plan implies.
 PythonUse PythonUseOf(const Variables& env);
-// Whether any process of the plan wants the folder.
+// Whether any process of the plan needs the folder.
 bool WantsPython(const Plan& plan);
 
-// Whether the command itself names a Python or a script of it. What a shell or another program runs in turn is
-// not looked at.
+// Whether the command itself names a Python interpreter or script. Programs that a shell or another program runs are
+// not considered.
 bool RunsPython(const std::vector<Text>& command);
-// Whether any of its words does, in a text for a shell too: "cd src && python3 train.py". It can do no harm to offer
-// muster_context to such a command.
+// Whether any word names one, also within a shell text: "cd src && python3 train.py". Offering muster_context to such a
+// command is harmless.
 bool MentionsPython(const std::vector<Text>& command);
 
 }  // namespace muster

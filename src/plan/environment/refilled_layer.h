@@ -1,5 +1,5 @@
-// An environment layer that is filled anew for every process of a role. Its names come again and again, in the same
-// order: so each is looked for behind the last one, and values are written over the old ones.
+// An environment layer that is refilled for every process of a role. The names usually arrive in the same order, so
+// each search begins after the last match, and values overwrite the previous ones.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +19,19 @@ class RefilledLayer {
   const EnvironmentLayer& layer() const { return layer_; }
 
   void Begin();
-  // The variable of that name, as it was left the last time or empty, until At or End is called again.
+  // The variable of that name, with its previous content or empty; valid until At or End is called again.
   LayerVariable& At(std::string_view name);
-  // Its text alone, of a variable that is set and says nothing else.
+  // The text alone, of a variable that is set and has no other properties.
   std::string& TextAt(std::string_view name);
-  // Names that were not given since Begin() go.
+  // Removes names that were not used since Begin().
   void End();
 
  private:
   EnvironmentLayer layer_;
-  std::vector<std::size_t> order_;  // positions in the layer, as the names came the last time
-  std::size_t next_ = 0;            // into order_, while they come in this order again
+  std::vector<std::size_t> order_;  // positions in the layer, in the order of the previous process
+  std::size_t next_ = 0;            // into order_, while names arrive in the same order
   bool as_before_ = true;
-  std::vector<std::string> arrived_;  // names, once they do not
+  std::vector<std::string> arrived_;  // names, once the order differs
 };
 
 }  // namespace muster

@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// Slurm, Open MPI and PMI set these for what they start, muster included.
+// Slurm, Open MPI and PMI set these for the processes that they start, including muster.
 constexpr std::array<std::string_view, 4> kOfLaunchers = {"SLURM_*", "OMPI_*", "PMIX_*", "PMI_*"};
 
 bool IsOfLauncher(std::string_view name) {
@@ -27,7 +27,7 @@ std::vector<std::string> RemovedByContract(
     if (sources == provenance.end()) continue;
     for (const std::string& pattern : role.unset) {
       const auto source = sources->second.find(pattern);
-      // What the contract sets as well is told as set.
+      // Without an entry, the contract also sets the variable, so that its source is not that of an unset.
       const bool by_contract = source == sources->second.end() || source->second.layer == Layer::kContract;
       if (!by_contract) continue;
       for (const std::string& entry : inherited) {

@@ -1,4 +1,4 @@
-// Variables that muster was called with and that processes do not inherit, because the framework's contract owns them.
+// Variables in muster's own environment that processes do not inherit, because the framework's contract owns them.
 // Pure.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace muster {
 
-// The names in `inherited` ("NAME=value") that a contract removes from some role, sorted. What a batch system or
-// another launcher set is left out: nobody meant it for these processes. `provenance`: by role, who decided what is
-// unset.
+// The names in `inherited` ("NAME=value") that a contract removes from some role, sorted. Variables of batch systems
+// and other launchers are omitted: the user did not set them for these processes. `provenance`: by role, the layer that
+// unsets each variable.
 std::vector<std::string> RemovedByContract(
     const Plan& plan, const std::map<std::string, std::map<std::string, VariableSource>>& provenance,
     const std::vector<std::string>& inherited);

@@ -1,4 +1,4 @@
-// What the site's say makes of an inherited environment: the lowest layer but what is inherited itself. Pure.
+// Applies a site's environment settings to an inherited environment: the lowest layer above inheritance. Pure.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace muster {
 
-// `inherited` ("NAME=value") as processes inherit it at that site, before any activation. The variable `PATH` passes
-// whatever is passed: without it nothing is found.
+// `inherited` ("NAME=value") as processes inherit it at that site, before any activation. `PATH` always passes, because
+// programs cannot be found without it.
 std::vector<std::string> InheritedAtSite(const SiteEnvironment& site, const std::vector<std::string>& inherited);
 
 }  // namespace muster

@@ -37,7 +37,7 @@ bool IsLibraryName(const std::string& name) {
          std::all_of(name.begin(), name.end(), plain);
 }
 
-// One file's table on its way to facts.
+// Converts one file's table to facts.
 class Reader {
  public:
   Reader(const SiteFile& file, const std::map<std::string, std::uint32_t>& lines) : file_(file), lines_(lines) {}
@@ -65,7 +65,7 @@ class Reader {
 
  private:
   Place PlaceOf(const std::string& field) const {
-    // The nearest that is written out: of what a computed table holds, the table's.
+    // The nearest path with a known line: for contents of a computed table, the table's line.
     for (std::string path = field; !path.empty();
          path.resize(path.rfind('.') == std::string::npos ? 0 : path.rfind('.'))) {
       if (const auto line = lines_.find(path); line != lines_.end()) return {file_.shown, line->second};
@@ -78,19 +78,19 @@ class Reader {
     problems_.push_back(Error(kind, PlaceOf(field), std::move(message), std::move(hint)));
   }
 
-  void Said(const std::string& field) {
+  void RecordSource(const std::string& field) {
     const Place place = PlaceOf(field);
     facts_.places[field] = place;
     facts_.sources[field] =
         place.file + (place.line > 0 ? ":" + std::to_string(place.line) : "") + " (" + SiteLevelText(file_.level) + ")";
   }
 
-  // A text that is not empty.
+  // Requires a non-empty text.
   const std::string* TextOf(const std::string& field, const Value& value, const std::string& what,
                             const std::string& hint) {
     const std::string* text = value.AsString();
     if (text != nullptr && !text->empty() && IsUtf8(*text) && text->find('\0') == std::string::npos) return text;
-    Wrong("type", field, field + " is " + what + ", got " + ToText(value), hint);
+    Wrong("type", field, field + " must be " + what + ", got " + ToText(value), hint);
     return nullptr;
   }
 
@@ -104,17 +104,17 @@ class Reader {
     return std::nullopt;
   }
 
-  // A word out of two.
+  // Requires one of two words.
   template <class E>
   void Word(const std::string& field, const Value& value, std::array<std::pair<const char*, E>, 2> words, E& out) {
     for (const auto& [word, member] : words) {
       if (value.AsString() != nullptr && *value.AsString() == word) {
         out = member;
-        return Said(field);
+        return RecordSource(field);
       }
     }
     const std::vector<std::string> known = {words[0].first, words[1].first};
-    Wrong("enum", field, field + " is \"" + known[0] + "\" or \"" + known[1] + "\", got " + ToText(value),
+    Wrong("enum", field, field + " must be \"" + known[0] + "\" or \"" + known[1] + "\", got " + ToText(value),
           value.AsString() == nullptr ? "" : DidYouMean(*value.AsString(), known));
   }
 
@@ -142,7 +142,7 @@ class Reader {
     auto path = PathOf(field, value, hint);
     if (!path) return;
     out = *std::move(path);
-    Said(field);
+    RecordSource(field);
   }
 
   void Hosts(const Value& value) {
@@ -153,7 +153,8 @@ class Reader {
     };
     const Value::List* several = value.AsList();
     if (several != nullptr ? several->empty() || !std::all_of(several->begin(), several->end(), add) : !add(value)) {
-      return Wrong("type", "hosts", "hosts are names, got " + ToText(value), "hosts = { \"n[01-04]:8\", \"n5:4\" }");
+      return Wrong("type", "hosts", "hosts must be names, got " + ToText(value),
+                   "hosts = { \"n[01-04]:8\", \"n5:4\" }");
     }
     auto hosts = ParseHostList(text, "hosts");
     if (!hosts) {
@@ -164,17 +165,17 @@ class Reader {
       return;
     }
     facts_.hosts = *std::move(hosts);
-    Said("hosts");
+    RecordSource("hosts");
   }
 
   void Devices(const Value& value) {
     const std::int64_t* count = value.AsInt();
     if (count == nullptr || *count < 0 || *count > std::int64_t{kMostDevices}) {
-      return Wrong("range", "devices", "devices is how many a host has, 0 to 4096, got " + ToText(value),
-                   "devices = 8");
+      return Wrong("range", "devices",
+                   "devices must be the number of a host's devices, 0 to 4096, got " + ToText(value), "devices = 8");
     }
     facts_.devices = static_cast<std::uint32_t>(*count);
-    Said("devices");
+    RecordSource("devices");
   }
 
   void Memory(const Value& value) {
@@ -182,17 +183,18 @@ class Reader {
     if (value.AsInt() != nullptr) bytes = *value.AsInt();
     if (value.AsString() != nullptr) bytes = ParseBytes(*value.AsString());
     if (!bytes || *bytes < 1) {
-      return Wrong("range", "memory", "memory is how much a host has, got " + ToText(value), "memory = \"512GiB\"");
+      return Wrong("range", "memory", "memory must be the size of a host's memory, got " + ToText(value),
+                   "memory = \"512GiB\"");
     }
     facts_.memory = static_cast<std::uint64_t>(*bytes);
-    Said("memory");
+    RecordSource("memory");
   }
 
   void Environment(const Value& value) {
     const std::vector<std::string> known = {"set", "unset", "pass"};
     const Value::Map* map = value.AsMap();
     if (map == nullptr) {
-      return Wrong("type", "environment", "environment is a table, got " + ToText(value),
+      return Wrong("type", "environment", "environment must be a table, got " + ToText(value),
                    "environment = { set = { NAME = \"value\" }, unset = { \"NAME\", \"PREFIX_*\" } }");
     }
     for (const auto& [name, part] : *map) {
@@ -210,7 +212,7 @@ class Reader {
   void Set(const Value& value) {
     const Value::Map* map = value.AsMap();
     if (map == nullptr) {
-      return Wrong("type", "environment.set", "environment.set is a table of variables, got " + ToText(value),
+      return Wrong("type", "environment.set", "environment.set must be a table of variables, got " + ToText(value),
                    "set = { NCCL_SOCKET_IFNAME = \"ib0\" }");
     }
     for (const auto& [name, variable] : *map) {
@@ -221,7 +223,7 @@ class Reader {
       } else if (variable.IsNumber()) {
         text = ToText(variable);
       } else {
-        Wrong("type", field, "the variable " + name + " is a text or a number, got " + ToText(variable));
+        Wrong("type", field, "the variable " + name + " must be a text or a number, got " + ToText(variable));
         continue;
       }
       const auto own = StandardVariableNames();
@@ -232,7 +234,7 @@ class Reader {
         Wrong("variable", field, "the variable " + name + " is muster's own", "muster sets it for every process");
       } else {
         facts_.environment.set[name] = text;
-        Said(field);
+        RecordSource(field);
       }
     }
   }
@@ -245,16 +247,16 @@ class Reader {
       readable = pattern != nullptr && IsVariableName(*pattern) && pattern->find('*') >= pattern->size() - 1;
       if (readable) out.push_back(*pattern);
     }
-    if (readable) return Said(field);
+    if (readable) return RecordSource(field);
     out.clear();
-    Wrong("variable", field, field + " is a list of variables, NAME or PREFIX*, got " + ToText(value),
+    Wrong("variable", field, field + " must be a list of variables, NAME or PREFIX*, got " + ToText(value),
           "{ \"LD_PRELOAD\", \"OMPI_*\" }");
   }
 
   void Libraries(const Value& value) {
     const Value::Map* map = value.AsMap();
     if (map == nullptr) {
-      return Wrong("type", "libraries", "libraries are folders by name, got " + ToText(value),
+      return Wrong("type", "libraries", "libraries must be folders by name, got " + ToText(value),
                    "libraries = { acme = \"libraries/acme\" }");
     }
     for (const auto& [key, folder] : *map) {
@@ -268,7 +270,7 @@ class Reader {
       auto path = PathOf(field, folder, name + " = \"libraries/acme\"");
       if (!path) continue;
       facts_.libraries[name] = *std::move(path);
-      Said(field);
+      RecordSource(field);
       if (name != key) {
         facts_.places["libraries." + name] = PlaceOf(field);
         facts_.sources["libraries." + name] = facts_.sources[field];
@@ -285,7 +287,7 @@ class Reader {
     }
     for (const auto& [name, option] : *value.AsMap()) {
       facts_.engines[engine][name] = option;
-      Said(engine + "." + name);
+      RecordSource(engine + "." + name);
     }
   }
 
@@ -332,7 +334,7 @@ SiteFacts MergedSiteFacts(std::span<const SiteFacts> nearest_first) {
       out = said;
       take_source(field);
     };
-    // Both say which hosts there are, so the nearer one of either hides the farther ones of both.
+    // Both fields define the hosts, so the nearest file with either of them overrides both in farther files.
     if (!merged.sources.contains("hosts") && !merged.sources.contains("hostfile")) {
       take("hosts", merged.hosts, facts.hosts);
       take("hostfile", merged.hostfile, facts.hostfile);

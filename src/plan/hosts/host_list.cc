@@ -2,25 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <set>
 
 #include "base/system/host_name.h"
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 
 namespace muster {
 namespace {
 
 constexpr std::uint32_t kMaxDevicesPerHost = 4096;
-
-template <class Number>
-std::optional<Number> ReadNumber(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 bool IsDigits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -81,9 +73,9 @@ class Reader {
   Result<void> Address(std::string_view entry, std::optional<std::uint32_t> devices) {
     const std::size_t close = entry.find(']');
     std::string address(entry.substr(1, close - 1));
-    if (!IsAddress(address)) return Bad(entry, "is no address");
+    if (!IsAddress(address)) return Bad(entry, "is not an IP address");
     if (std::string_view rest = entry.substr(close + 1); !rest.empty()) {
-      if (rest.front() != ':') return Bad(entry, "behind the address comes ':' and the number of devices");
+      if (rest.front() != ':') return Bad(entry, "the address can only be followed by ':' and the number of devices");
       auto own = Devices(entry, rest.substr(1));
       if (!own) return Fail(own.error());
       devices = *own;
@@ -92,14 +84,14 @@ class Reader {
   }
 
   Result<std::uint32_t> Devices(std::string_view entry, std::string_view text) const {
-    const auto devices = ReadNumber<std::uint32_t>(text);
+    const auto devices = ParseNumber<std::uint32_t>(text);
     if (!devices || *devices > kMaxDevicesPerHost) {
-      return Bad(entry, "behind ':' comes the number of devices, 0 to " + std::to_string(kMaxDevicesPerHost));
+      return Bad(entry, "':' must be followed by the number of devices, 0 to " + std::to_string(kMaxDevicesPerHost));
     }
     return *devices;
   }
 
-  // Every name of `names`, with everything that `name` stands for behind it.
+  // Appends all expansions of `name` to every prefix in `names`.
   Result<void> Expand(std::string_view entry, std::string_view name, std::vector<std::string>& names) const {
     while (!name.empty()) {
       const std::size_t open = name.find('[');
@@ -130,10 +122,10 @@ class Reader {
       const std::size_t dash = range.find('-');
       const std::string_view low_text = range.substr(0, dash);
       const std::string_view high_text = dash == std::string_view::npos ? low_text : range.substr(dash + 1);
-      const auto low = ReadNumber<std::uint64_t>(low_text);
-      const auto high = ReadNumber<std::uint64_t>(high_text);
+      const auto low = ParseNumber<std::uint64_t>(low_text);
+      const auto high = ParseNumber<std::uint64_t>(high_text);
       if (!low || !high || *high < *low || !IsDigits(low_text) || !IsDigits(high_text)) {
-        return Bad(entry, "in brackets come numbers and ranges: [1-4,7]");
+        return Bad(entry, "brackets must contain numbers and ranges: [1-4,7]");
       }
       if (*high - *low >= kMaxNamedHosts || numbers.size() + (*high - *low) >= kMaxNamedHosts) return TooMany();
       for (std::uint64_t number = *low; number <= *high; ++number) {
@@ -174,8 +166,8 @@ std::vector<std::string_view> Words(std::string_view line) {
   return words;
 }
 
-// The digits at the end of a name; without them what is before.
-std::string_view Stem(std::string_view name) {
+// The name without the digits at its end.
+std::string_view NamePrefix(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   return last == std::string_view::npos ? std::string_view() : name.substr(0, last + 1);
 }
@@ -203,15 +195,15 @@ Result<std::vector<SiteHost>> ParseHostFile(std::string_view text, const std::st
       std::string_view word = words[i];
       if (word.starts_with("max_slots=") || word.starts_with("max-slots=")) continue;
       if (word.starts_with("slots=")) word.remove_prefix(6);
-      devices = ReadNumber<std::uint32_t>(word);
+      devices = ParseNumber<std::uint32_t>(word);
       if (!devices || *devices > kMaxDevicesPerHost) {
-        return reader.Bad(words[i], "behind a name comes slots=N, the number of its devices, or nothing");
+        return reader.Bad(words[i], "a name can only be followed by slots=N, its number of devices");
       }
     }
     if (auto read = reader.List(words.front(), devices); !read) return Fail(read.error());
   }
   auto hosts = reader.Taken();
-  if (hosts.empty()) return Fail(Error("hosts", {file, 0}, "the host file names no host", "one name a line"));
+  if (hosts.empty()) return Fail(Error("hosts", {file, 0}, "the host file names no host", "write one name per line"));
   return hosts;
 }
 
@@ -234,16 +226,16 @@ std::string HostListText(std::span<const SiteHost> hosts) {
   std::string text;
   for (std::size_t i = 0; i < hosts.size();) {
     const SiteHost& first = hosts[i];
-    const std::string_view stem = Stem(first.name);
+    const std::string_view stem = NamePrefix(first.name);
     const std::string_view digits = std::string_view(first.name).substr(stem.size());
     std::size_t run = 1;
     std::string_view last = digits;
     while (!stem.empty() && !digits.empty() && first.address.empty() && i + run < hosts.size()) {
       const SiteHost& next = hosts[i + run];
       const std::string_view its = std::string_view(next.name).substr(std::min(stem.size(), next.name.size()));
-      const auto before = ReadNumber<std::uint64_t>(last);
-      const bool follows = Stem(next.name) == stem && next.devices == first.devices && before &&
-                           ReadNumber<std::uint64_t>(its) == *before + 1 &&
+      const auto before = ParseNumber<std::uint64_t>(last);
+      const bool follows = NamePrefix(next.name) == stem && next.devices == first.devices && before &&
+                           ParseNumber<std::uint64_t>(its) == *before + 1 &&
                            (its.size() == digits.size() || (its.size() > digits.size() && its.front() != '0'));
       if (!follows) break;
       last = its;

@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// Devices handed out so far: on every host the lowest numbers first.
+// Next free device of each host: devices are allocated from the lowest number up.
 using NextDevice = std::vector<std::uint32_t>;
 
 std::string Count(std::uint64_t number, const std::string& thing) {
@@ -16,12 +16,12 @@ std::string Count(std::uint64_t number, const std::string& thing) {
 }
 
 struct Seats {
-  std::vector<std::uint32_t> hosts;     // that the role may use, in order
+  std::vector<std::uint32_t> hosts;     // hosts that the role may use, in order
   std::vector<std::uint64_t> per_host;  // processes on each of them
 };
 
-// How many processes of the role each host could still take.
-std::uint64_t Room(const RoleLayout& role, const PlanHost& host, std::uint32_t taken) {
+// How many processes of the role the host can still take.
+std::uint64_t FreeSlots(const RoleLayout& role, const PlanHost& host, std::uint32_t taken) {
   return (host.devices - taken) / role.devices;
 }
 
@@ -29,22 +29,22 @@ Diagnostic NotEnough(const RoleLayout& role, std::uint64_t count, const Seats& s
                      const std::vector<PlanHost>& hosts, const NextDevice& next) {
   std::uint64_t offered = 0;
   std::uint64_t free = 0;
-  std::uint64_t room = 0;
+  std::uint64_t free_slots = 0;
   for (const std::uint32_t host : seats.hosts) {
     offered += hosts[host].devices;
     free += hosts[host].devices - next[host];
-    room += Room(role, hosts[host], next[host]);
+    free_slots += FreeSlots(role, hosts[host], next[host]);
   }
   std::string message = role.name + ": " + (count == 1 ? "1 process" : std::to_string(count) + " processes") +
                         " with " + Count(role.devices, "device") + (count == 1 ? "" : " each") + " need " +
                         std::to_string(count * role.devices) + ", but " + Count(seats.hosts.size(), "host") + " " +
                         (seats.hosts.size() == 1 ? "offers " : "offer ") + std::to_string(offered);
   if (free < offered) message += ", " + std::to_string(offered - free) + " of them taken by other roles";
-  Diagnostic diagnostic = Error(
-      "devices", role.place, std::move(message),
-      room == 0 ? "raise devices_per_host or lower devices"
-                : "at most " + std::to_string(room) + " fit: lower the count, or raise hosts or devices_per_host");
-  if (room > 0 && free >= count * role.devices) {
+  Diagnostic diagnostic = Error("devices", role.place, std::move(message),
+                                free_slots == 0 ? "raise devices_per_host or lower devices"
+                                                : "at most " + std::to_string(free_slots) +
+                                                      " fit: lower the count, or raise hosts or devices_per_host");
+  if (free_slots > 0 && free >= count * role.devices) {
     diagnostic.notes.push_back({"all devices of a process are on one host", {}});
   }
   return diagnostic;
@@ -72,7 +72,7 @@ Result<Seats> HostsOf(const RoleLayout& role, const std::vector<PlanHost>& hosts
   return seats;
 }
 
-// Contiguous blocks of equal size, the remainder to the first.
+// Contiguous blocks of equal size; the first blocks take the remainder.
 std::vector<std::uint64_t> Dealt(std::uint64_t count, std::size_t hosts) {
   std::vector<std::uint64_t> blocks(hosts, count / hosts);
   for (std::size_t i = 0; i < count % hosts; ++i) ++blocks[i];
@@ -105,7 +105,7 @@ Result<Seats> SeatsOf(const RoleLayout& role, const std::vector<PlanHost>& hosts
   } else {
     std::uint64_t left = count;
     for (const std::uint32_t host : seats->hosts) {
-      const std::uint64_t here = std::min(left, Room(role, hosts[host], next[host]));
+      const std::uint64_t here = std::min(left, FreeSlots(role, hosts[host], next[host]));
       seats->per_host.push_back(here);
       left -= here;
     }
@@ -113,14 +113,14 @@ Result<Seats> SeatsOf(const RoleLayout& role, const std::vector<PlanHost>& hosts
   }
   for (std::size_t i = 0; role.devices > 0 && i < seats->hosts.size(); ++i) {
     const std::uint32_t host = seats->hosts[i];
-    if (seats->per_host[i] <= Room(role, hosts[host], next[host])) continue;
+    if (seats->per_host[i] <= FreeSlots(role, hosts[host], next[host])) continue;
     Seats only{{host}, {}};
     return Fail(NotEnough(role, seats->per_host[i], only, hosts, next));
   }
   return seats;
 }
 
-// Processes of one world, or of one role without ranks, are counted per host in order.
+// Counts processes of one world, or of one role without ranks, per host in order.
 struct Company {
   std::uint32_t size = 0;
   std::vector<std::uint32_t> on_host;
@@ -133,7 +133,7 @@ Result<std::vector<Placed>> PlaceProcesses(const std::vector<RoleLayout>& roles,
   std::vector<Placed> placed;
   Diagnostics problems;
   std::uint64_t devices = 0;
-  std::map<std::string, Company> companies;  // worlds; "role NAME" cannot clash, worlds have no blanks
+  std::map<std::string, Company> companies;  // by world; "role NAME" cannot clash, since worlds contain no blanks
   const auto company_name = [](const RoleLayout& role) {
     return role.world.empty() ? "role " + role.name : role.world;
   };

@@ -1,15 +1,15 @@
-// Placement: which process runs on which host with which devices, and its ranks. Integers only; knows no
-// command, no environment and no machine.
+// Placement: which process runs on which host with which devices, and its ranks. Integers only; independent of
+// commands, environments and real machines.
 //
-// Rules (defaults that people expect):
-//  - Processes with devices are packed: hosts are filled in order, each process takes the lowest free devices
-//    of one host, and no device is given twice within a plan, whatever the role. A role with devices may be
-//    dealt instead; its blocks must fit.
-//  - Processes without devices are dealt over all their hosts in contiguous blocks of equal size; the remainder
-//    goes to the first hosts, one each. Packed, they all run on the first of their hosts: nothing limits them.
-//  - A role that plays "scheduler" sits on the first host unless hosts are given.
-//  - The roles of one world are ranked role after role, in the order given, each role by index. local_rank counts
-//    the world's processes of one host in rank order. Roles without a world have no rank and count within the role.
+// Rules:
+// - Processes with devices are packed: hosts are filled in order, each process takes the lowest free devices of one
+//   host, and no device is used twice within a plan, whatever the role. A role with devices may be dealt instead; its
+//   blocks must fit.
+// - Processes without devices are dealt over all their hosts in contiguous blocks of equal size; the remainder goes to
+//   the first hosts, one each. Packed, they all run on the first of their hosts: nothing limits them.
+// - A role that plays "scheduler" is placed on the first host unless hosts are given.
+// - The roles of one world are ranked role after role, in the given order, each role by index. local_rank counts the
+//   world's processes of one host in rank order. Roles without a world have no rank and count within the role.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 namespace muster {
 
 inline constexpr std::uint64_t kMaxProcesses = 1'000'000;
-inline constexpr std::uint64_t kMaxDevices = 4'000'000;  // given to the processes of one plan
+inline constexpr std::uint64_t kMaxDevices = 4'000'000;  // of all processes of one plan together
 
 enum class Spread : std::uint8_t { kDefault, kPack, kDeal };
 
@@ -32,12 +32,12 @@ struct RoleLayout {
   std::string name;
   std::string plays;
   std::string world;  // empty: no ranks
-  // Exactly one of the two.
+  // Exactly one of the two must be set.
   std::optional<std::uint64_t> count;
   std::optional<std::uint64_t> per_host;
   std::uint32_t devices = 0;  // per process
   Spread spread = Spread::kDefault;
-  std::vector<std::uint32_t> hosts;  // indices it may use, in this order; empty: all (scheduler: the first)
+  std::vector<std::uint32_t> hosts;  // indices that it may use, in this order; empty: all (scheduler: the first)
   Place place;                       // of the role, for messages
 };
 

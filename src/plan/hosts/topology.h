@@ -10,14 +10,14 @@
 
 namespace muster {
 
-// A number and what the recipe calls it, for messages.
+// A number and its name in the recipe, for messages.
 struct NamedCount {
   std::string name;
   std::int64_t count = 0;
 };
 
-// dividend / (product of `by`), which must leave no rest. Kind "division" with the numbers, kind "range" if
-// one of them is not positive or the product overflows.
+// dividend / (product of `by`), which must have no remainder. Kind "division" with the numbers, kind "range" if one of
+// them is not positive or the product overflows.
 Result<std::int64_t> ExactQuotient(const NamedCount& dividend, const std::vector<NamedCount>& by, const Place& place);
 
 struct StagePosition {
@@ -27,8 +27,8 @@ struct StagePosition {
   bool operator==(const StagePosition&) const = default;
 };
 
-// MindSpore's rule: stage size = world_size / stages, consecutive ranks share a stage. Promises nothing unless
-// 0 < stages, stages divides world_size and rank < world_size.
+// MindSpore's rule: stage size = world_size / stages, consecutive ranks share a stage. Requires 0 < stages, that stages
+// divides world_size, and rank < world_size.
 StagePosition StageOf(std::uint32_t rank, std::uint32_t world_size, std::uint32_t stages);
 
 struct MeshAxis {

@@ -1,4 +1,4 @@
-// Holes filled with what a start knows.
+// Fills placeholders with the values known at the start.
 #include "muster/binding.h"
 
 #include <optional>
@@ -9,7 +9,7 @@ namespace muster {
 namespace {
 
 tl::unexpected<Diagnostics> Unbound(const Text& text, const std::string& why) {
-  return Fail(Error("binding", {}, "\"" + text.marked.substr(0, 200) + "\" can not be filled in: " + why));
+  return Fail(Error("binding", {}, "\"" + text.marked.substr(0, 200) + "\" cannot be filled in: " + why));
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ Result<std::string> FillPlaceholders(const Text& text, const Binding& binding, s
       case Placeholder::Kind::kInheritedPath: {
         if (!inherited) return Unbound(text, "only a variable can append an inherited value");
         const std::optional<std::string> value = inherited(hole.name);
-        // An empty entry of a search path would be the working folder.
+        // An empty entry of a search path would mean the working folder.
         if (value && !value->empty()) filled += ':' + *value;
         break;
       }

@@ -11,7 +11,7 @@ namespace {
 
 using Members = std::vector<Process*>;
 
-// Keeps what is not in `shared`.
+// Removes entries that are equal in `shared`.
 void RemoveShared(Variables& own, const Variables& shared) {
   if (own.empty() || shared.empty()) return;
   auto kept = own.extract_sequence();
@@ -28,7 +28,7 @@ void RemoveShared(ContextValues& own, const ContextValues& shared) {
   std::erase_if(own, [&](const auto& entry) { return shared.contains(entry.first); });
 }
 
-// Adds what of `more` is not there.
+// Adds entries of `more` whose keys are missing.
 void AddMissing(Variables& own, const Variables& more) {
   auto before = own.extract_sequence();
   decltype(before) merged;
@@ -44,7 +44,7 @@ void AddMissing(Variables& own, const Variables& more) {
 
 void AddMissing(ContextValues& own, const ContextValues& more) { own.insert(more.begin(), more.end()); }
 
-// Whether every key of `keys` is in `map`, and whether any is. Both are ordered.
+// Whether all keys of `keys` are in `map`, and whether any is. Both are sorted.
 template <class Map, class Keys>
 std::pair<bool, bool> AllAndAny(const Map& map, const Keys& keys) {
   std::size_t found = 0;
@@ -57,16 +57,16 @@ std::pair<bool, bool> AllAndAny(const Map& map, const Keys& keys) {
   return {found == keys.size(), found > 0};
 }
 
-// Maps are walked beside each other in the order of their keys: with thousands of members, looking every key up in each
-// map would be most of the work.
+// Walks all maps in parallel, in key order: with thousands of members, looking up every key in each map would dominate
+// the cost.
 template <class Map>
 void FoldMap(Map& common, const Members& members, Map Process::*own) {
   struct Candidate {
     const typename Map::value_type* entry;
-    bool left_alone_agrees;  // the value is also that of members that have none of their own
+    bool left_alone_agrees;  // members without own values have the same value
     bool shared = true;
   };
-  // What the first member has, its own before the role's: whatever is shared is among it.
+  // Effective values of the first member: anything that all members share is among them.
   const Map first = members.front()->*own;
   std::vector<Candidate> candidates;
   candidates.reserve(first.size() + common.size());
@@ -94,7 +94,8 @@ void FoldMap(Map& common, const Members& members, Map Process::*own) {
   for (const Candidate& candidate : candidates) {
     if (candidate.shared) shared.insert(shared.end(), *candidate.entry);
   }
-  // What the role had and not all share goes to the members that had nothing else; what all share leaves them.
+  // The role's values that not all members share move to the members that inherited them; shared values leave the
+  // members.
   Map leaving = common;
   RemoveShared(leaving, shared);
   for (Process* member : members) {

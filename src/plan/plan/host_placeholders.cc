@@ -30,7 +30,7 @@ class Search {
     }
     return false;
   }
-  // What the process says itself counts in the place of what its role says.
+  // Values of the process override those of its role.
   template <class Map>
   bool In(const Map& of_role, const Map& own) const {
     return std::any_of(own.begin(), own.end(), [&](const auto& entry) { return In(entry.second); }) ||
@@ -60,10 +60,14 @@ class Search {
 
 }  // namespace
 
-bool IsToldOf(const Plan& plan, const Process& process, std::uint32_t host) {
+bool RefersToHost(const Plan& plan, const Process& process, std::uint32_t host) {
   const Search search(plan, host);
   const Role& role = plan.roles[process.role];
-  return search.In(EffectiveCommand(plan, process)) || search.In(EffectiveCwd(plan, process)) ||
+  const std::vector<ContainerMount>& mounts = role.container.mounts;
+  return search.In(role.container.image) || search.In(role.container.options) ||
+         std::any_of(mounts.begin(), mounts.end(),
+                     [&](const ContainerMount& mount) { return search.In(mount.source) || search.In(mount.target); }) ||
+         search.In(EffectiveCommand(plan, process)) || search.In(EffectiveCwd(plan, process)) ||
          search.In(EffectiveReadyWhat(plan, process)) || search.In(role.ready.command) ||
          search.In(role.env, process.env) || search.In(role.context, process.context);
 }

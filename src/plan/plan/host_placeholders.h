@@ -1,5 +1,5 @@
-// Who in a plan is told something of a host that only the binding knows: its name, its address, what its devices are
-// called, the numbers of its ports. Pure.
+// Finds the parts of a plan that use host facts known only from the binding: a host's name, its address, names of its
+// devices, its port numbers. Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace muster {
 
-// The process finds it in its command, folder, environment or context, or its readiness needs it.
-bool IsToldOf(const Plan& plan, const Process& process, std::uint32_t host);
+// Whether the process uses such facts in its command, folder, environment or context, or in its readiness condition.
+bool RefersToHost(const Plan& plan, const Process& process, std::uint32_t host);
 
-// It stands in a file of the plan, which any process may read.
+// Whether a file of the plan, which any process may read, uses such facts.
 bool FilesMentionHost(const Plan& plan, std::uint32_t host);
 
 }  // namespace muster

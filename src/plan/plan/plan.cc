@@ -1,4 +1,4 @@
-// Plans as values: holes in texts, names, and what a process effectively has.
+// Plans as values: placeholders in texts, names, and effective values of processes.
 #include "muster/plan.h"
 
 #include <array>
@@ -42,7 +42,7 @@ bool IsPlaceholderName(std::string_view name) {
   return true;
 }
 
-// One number, one spelling.
+// Accepts only the canonical spelling of a number.
 bool ReadIndex(std::string_view text, std::uint32_t& index) {
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, index);
@@ -50,14 +50,14 @@ bool ReadIndex(std::string_view text, std::uint32_t& index) {
   return !text.empty() && error == std::errc() && rest == end && !padded;
 }
 
-// The inside of a marker, between "${muster:" and "}".
+// Parses the text between "${muster:" and "}".
 tl::expected<Placeholder, std::string> ParsePlaceholder(std::string_view inside) {
   const std::size_t colon = inside.find(':');
   const std::string_view word = inside.substr(0, colon);
   const bool has_argument = colon != std::string_view::npos;
   const std::string_view argument = has_argument ? inside.substr(colon + 1) : std::string_view();
   const auto fail = [&](const char* why) {
-    return tl::unexpected("the hole ${muster:" + std::string(inside.substr(0, 64)) + "} " + why);
+    return tl::unexpected("the placeholder ${muster:" + std::string(inside.substr(0, 64)) + "} " + why);
   };
   for (const PlaceholderWord& known : kPlaceholderWords) {
     if (known.word != word) continue;
@@ -129,7 +129,7 @@ tl::expected<std::vector<TextPiece>, std::string> Pieces(const Text& text) {
     rest.remove_prefix(open + kPlaceholderOpen.size());
     const std::size_t close = rest.find('}');
     if (close == std::string_view::npos) {
-      return tl::unexpected("the hole ${muster:" + std::string(rest.substr(0, 64)) + " is not closed");
+      return tl::unexpected("the placeholder ${muster:" + std::string(rest.substr(0, 64)) + " is not closed");
     }
     auto hole = ParsePlaceholder(rest.substr(0, close));
     if (!hole) return tl::unexpected(std::move(hole.error()));

@@ -2,10 +2,10 @@
 // the plan's JSON in both directions (plan/text/plan_json.h) and for the comparison of processes
 // (plan/text/plan_diff.h).
 //
-// A field without a name is part of the archive alone: what processes have in common is written into each of them in
-// JSON, which is a computation (plan_json.cc) and no field. Not described here is the canonical text, whose lines
-// state several fields in words (plan_text.cc). Fields have no bounds of their own: the answer is bounded as a whole,
-// and what a plan must satisfy is ValidatePlan's (plan_check.h).
+// A field without a name is only in the archive: JSON repeats values shared by processes in each of them, which
+// plan_json.cc computes. The canonical text is not described here, because its lines state several fields in words
+// (plan_text.cc). Fields have no bounds of their own: the size of the whole answer is limited, and ValidatePlan
+// (plan_check.h) checks the plan.
 #pragma once
 
 #include "muster/plan.h"
@@ -17,11 +17,12 @@
 
 namespace muster {
 
-struct NameOfRole {};  // an index, or several, that JSON writes as names of roles
-struct NameOfHost {};  // … as labels of hosts
-struct OnePerLine {};  // a list that the plan's JSON spreads over lines
+struct NameOfRole {};  // one or several indices that JSON writes as role names
+struct NameOfHost {};  // … as host labels
+struct OnePerLine {};  // a list that the plan's JSON writes with one element per line
 
 inline bool IsNone(const RestartPolicy& restart) { return restart.max == 0; }
+inline bool IsNone(const Container& container) { return container.image.marked.empty(); }
 inline bool IsNone(const CheckpointPlace& place) { return place.dir.marked.empty(); }
 
 template <class V>
@@ -54,7 +55,7 @@ void Fields(V& v, RoleLimits& limits) {
   v("time_ms", limits.time_ms), v("silent_ms", limits.silent_ms), v("log_bytes", As<UnlessNone>(limits.log_bytes));
 }
 
-// In JSON not an object but a word, a number or a list (plan_json.cc).
+// JSON has a word, a number or a list instead of an object (plan_json.cc).
 template <class V>
 void Fields(V& v, CoreUse& cores) {
   InRange(v, cores.kind, CoreUse::Kind::kList);
@@ -67,12 +68,35 @@ void Fields(V& v, DeviceUse& use) {
 }
 
 template <class V>
+void Fields(V& v, ContainerRuntime& runtime) {
+  v("name", runtime.name), v("run", runtime.run), v("script", As<UnlessNone>(runtime.script));
+  v("mount", runtime.mount), v("variable", runtime.variable);
+  v("variable_prefix", As<UnlessNone>(runtime.variable_prefix)), v("value", As<UnlessNone>(runtime.value));
+  v("own", As<UnlessNone>(runtime.own)), v("devices", As<UnlessNone>(runtime.devices));
+  v("descriptors", As<UnlessNone>(runtime.descriptors)), v("output", As<UnlessNone>(runtime.output));
+  v("terminal", As<UnlessNone>(runtime.terminal)), v("remove", As<UnlessNone>(runtime.remove));
+  v("exit_codes", As<UnlessNone>(runtime.exit_codes));
+}
+
+template <class V>
+void Fields(V& v, ContainerMount& mount) {
+  v("source", mount.source), v("target", mount.target), v("read_only", As<UnlessNone>(mount.read_only));
+}
+
+template <class V>
+void Fields(V& v, Container& container) {
+  v("image", container.image), v("mounts", As<UnlessNone>(container.mounts));
+  v("options", As<UnlessNone>(container.options)), v("runtime", container.runtime);
+}
+
+template <class V>
 void Fields(V& v, Role& role) {
   v("name", role.name), v("plays", role.plays), v("world", role.world);
   v("ending", WithNames(role.ending, kEndingNames)), v("linger_ms", role.linger_ms), v("stop", role.stop);
   v("after", As<NameOfRole>(role.after));
   v("ready", As<NullIfNone>(role.ready)), v("restart", As<NullIfNone>(role.restart));
   v("limits", role.limits), v("cores", As<MayBeMissing>(role.cores));
+  v("container", As<UnlessNone>(role.container));
   v("shell", role.shell), v("unset", role.unset);
   v(role.command, role.cwd, role.env, role.context);
 }

@@ -1,5 +1,5 @@
-// The words for a role's policies in recipes, in the plan's text and in its JSON: one table each, for writing and
-// for reading. Knows no policy's effect.
+// Names of a role's policies in recipes, in the plan's text and in its JSON: one table each, for writing and reading.
+// Independent of what the policies do.
 #pragma once
 
 #include <array>

@@ -11,7 +11,7 @@ namespace muster {
 std::vector<CausedChanges> GroupByCause(const std::vector<PlanChange>& changes, const std::vector<PlanCause>& causes) {
   using Key = std::tuple<PlanChange::Kind, std::string_view, std::string_view>;
   const auto key = [](const PlanChange& change) { return Key{change.kind, change.role, change.name}; };
-  std::map<Key, std::set<std::size_t>> does;  // which causes change it alone
+  std::map<Key, std::set<std::size_t>> does;  // the causes that each produce the change alone
   std::vector<std::size_t> untried;
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < causes.size(); ++i) {
@@ -24,14 +24,15 @@ std::vector<CausedChanges> GroupByCause(const std::vector<PlanChange>& changes, 
   }
   const std::vector<std::size_t>& otherwise = untried.empty() ? all : untried;
 
-  std::map<std::pair<std::size_t, std::vector<std::size_t>>, CausedChanges> groups;  // few causes first
+  std::map<std::pair<std::size_t, std::vector<std::size_t>>, CausedChanges> groups;  // groups with few causes first
   for (const std::size_t cause : all) groups[{1, {cause}}].causes = {cause};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const auto found = does.find(key(changes[i]));
     const bool together = found == does.end() && otherwise.size() > 1;
     const std::vector<std::size_t> by =
         found == does.end() ? otherwise : std::vector<std::size_t>(found->second.begin(), found->second.end());
-    // What some do alone and what the same do only together are told apart.
+    // Changes that some causes produce alone and those that the same causes produce only together are in separate
+    // groups.
     CausedChanges& group = groups[{by.size() + (together ? causes.size() : 0), by}];
     group.causes = by;
     group.together = together;

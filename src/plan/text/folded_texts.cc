@@ -14,8 +14,8 @@ namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// A text as literal, number, literal, number, …, literal. What no number reads back as (leading zeros, more digits than
-// a number has) is literal.
+// A text as literal, number, literal, number, …, literal. Digits that do not survive a round trip through a number
+// (leading zeros, too many digits) are literal.
 struct Segments {
   std::vector<std::string> literals;
   std::vector<std::int64_t> numbers;
@@ -48,7 +48,7 @@ Segments Cut(std::string_view text) {
   return segments;
 }
 
-// A number that a process's place in the plan gives it.
+// A number that follows from a process's position in the plan.
 struct Position {
   std::string_view name;
   std::int64_t (*of)(const Process& process);
@@ -72,10 +72,10 @@ std::string LinearText(std::string_view name, std::int64_t factor, std::int64_t 
   return text;
 }
 
-// factor × position + offset. Through two points there is always a line: three different positions are wanted where it
-// says more than the position itself.
+// factor × position + offset. Two points always lie on a line, so any rule other than the position itself requires
+// three different positions.
 std::optional<std::string> Linear(const Position& position, const Numbers& at, const Numbers& numbers) {
-  constexpr std::int64_t kLargest = std::int64_t{1} << 31;  // products stay in 64 bits
+  constexpr std::int64_t kLargest = std::int64_t{1} << 31;  // keeps products within 64 bits
   const auto other = std::find_if(at.begin(), at.end(), [&](std::int64_t place) { return place != at.front(); });
   if (other == at.end()) return std::nullopt;
   const std::int64_t span = *other - at.front();
@@ -106,7 +106,7 @@ std::optional<std::string> Coordinate(const Position& position, const Numbers& a
     if (numbers[i] != at[i] / block % count) return std::nullopt;
     wraps = wraps || at[i] / block >= count;
   }
-  // Two blocks that do not repeat are two groups, and better told as such.
+  // Two blocks without repetition are shown better as two groups.
   if (!wraps && count < 3) return std::nullopt;
   std::string text(position.name);
   if (block != 1) text += " / " + std::to_string(block);
@@ -114,7 +114,7 @@ std::optional<std::string> Coordinate(const Position& position, const Numbers& a
   return text;
 }
 
-// The rule of one number of all texts; nothing if no position explains it.
+// The rule for one number in all texts; nothing if no position explains it.
 std::optional<std::string> Rule(const std::vector<Numbers>& positions, const Numbers& numbers) {
   for (std::size_t i = 0; i < positions.size(); ++i) {
     if (numbers == positions[i]) return Linear(kPositions[i], positions[i], numbers);
@@ -125,7 +125,7 @@ std::optional<std::string> Rule(const std::vector<Numbers>& positions, const Num
   return Coordinate(kPositions[0], positions[0], numbers);
 }
 
-// One text with rules that is true for all of them.
+// One text with rules that holds for all of them.
 std::optional<std::string> OneRule(const Plan& plan, std::span<const ProcessText> texts, RuleBy by) {
   const Segments first = Cut(texts.front().text);
   std::vector<Numbers> slots(first.numbers.size());
@@ -139,7 +139,7 @@ std::optional<std::string> OneRule(const Plan& plan, std::span<const ProcessText
   for (const Position& position : kPositions) {
     Numbers& at = positions.emplace_back();
     for (const ProcessText& one : texts) at.push_back(position.of(plan.processes[one.process]));
-    if (by == RuleBy::kRank) break;  // it is the first
+    if (by == RuleBy::kRank) break;  // kRank considers the first position only
   }
   std::string text = first.literals.front();
   for (std::size_t i = 0; i < slots.size(); ++i) {

@@ -48,7 +48,7 @@ std::vector<std::string_view> Lines(std::string_view text) {
   return lines;
 }
 
-// The canonical text without what is compared otherwise: whatever a plan will come to hold besides is compared, too.
+// The canonical text without the parts that are compared separately, so that new fields of plans are compared as well.
 std::string RestOfPlan(const Plan& plan) {
   Plan rest = plan;
   rest.processes.clear();
@@ -66,7 +66,7 @@ std::string RestOfPlan(const Plan& plan) {
   return PlanText(rest);
 }
 
-// "role worker restart", "plan framework": how many words of a line say what it is about.
+// "role worker restart", "plan framework": the words at the beginning of a line that name its subject.
 std::string Beginning(std::string_view line) {
   constexpr int kWords = 3;
   std::size_t end = 0;
@@ -76,7 +76,7 @@ std::string Beginning(std::string_view line) {
   return std::string(line.substr(0, end));
 }
 
-// `text_…`: the lines of both that are compared as such.
+// `text_…`: the remaining lines of both plans.
 void CompareRest(const Plan& a, std::string_view text_a, const Plan& b, std::string_view text_b, Changes& changes) {
   const std::vector<std::string_view> lines_a = Lines(text_a);
   const std::vector<std::string_view> lines_b = Lines(text_b);
@@ -89,7 +89,7 @@ void CompareRest(const Plan& a, std::string_view text_a, const Plan& b, std::str
   std::set<std::string> roles_a, roles_b;
   for (const Role& role : a.roles) roles_a.insert("role " + role.name + " ");
   for (const Role& role : b.roles) roles_b.insert("role " + role.name + " ");
-  // Of a role that is on one side only, that is said and no more.
+  // For a role that is on one side only, its lines are not compared: the missing role is reported.
   const auto of_both = [&](std::string_view line) {
     const auto begins = [&](const std::string& begin) { return line.starts_with(begin); };
     return !line.starts_with("role ") ||
@@ -142,7 +142,7 @@ void CompareFiles(const Plan& a, const Plan& b, Changes& changes) {
     };
     std::string before = line(lines_a);
     std::string after = line(lines_b);
-    if (before == after) after += " (without a line's end)";  // one of the two ends with a newline
+    if (before == after) after += " (without a line's end)";  // one of the two has no newline at the end
     AddText(changes, Kind::kFile, "", path, std::move(before), std::move(after),
             UnifiedDiff(file_a->second.content.marked, file_b->second.content.marked));
   }
@@ -150,7 +150,7 @@ void CompareFiles(const Plan& a, const Plan& b, Changes& changes) {
 
 void CompareHosts(const Plan& a, const Plan& b, Changes& changes) {
   AddText(changes, Kind::kHosts, "", "hosts", std::to_string(a.hosts.size()), std::to_string(b.hosts.size()));
-  // "8", of every host, or those of runs of hosts: "4 × 8, 1 × 4".
+  // "8" if all hosts have the same number, else runs of equal hosts: "4 × 8, 1 × 4".
   const auto devices = [](const Plan& plan) {
     std::string text;
     for (std::size_t i = 0; i < plan.hosts.size();) {

@@ -20,9 +20,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = PlanChange::Kind;
 
-constexpr std::size_t kMostTexts = 8;      // of one change, shown to people
-constexpr std::size_t kMostDetails = 20;   // of one cause, shown to people
-constexpr std::size_t kWidestColumn = 44;  // longer names push the rest of their line aside
+constexpr std::size_t kMostTexts = 8;      // of one change, in text for users
+constexpr std::size_t kMostDetails = 20;   // of one cause, in text for users
+constexpr std::size_t kWidestColumn = 44;  // longer names shift the rest of their line
 
 std::string Counted(std::size_t count, const std::string& one, const std::string& many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
@@ -66,19 +66,19 @@ std::string LinesText(const std::vector<std::string>& lines) {
   return Counted(count('-'), "line", "lines") + " removed, " + std::to_string(count('+')) + " added";
 }
 
-// What a row says before its values.
+// The first column of a row.
 std::string NameOf(const PlanChange& change) {
   const bool of_role = change.kind == Kind::kRole;
   return Printable((of_role ? change.role + " " : "") + change.name);
 }
 
-// What a row is about, with the texts of all roles that have it.
+// A row: one change, with the texts of all roles that share it.
 struct Row {
   const PlanChange* change = nullptr;
   std::vector<ChangedText> texts;
 };
 
-// One row per kind and name; where roles have the same change, it is told once of all of them.
+// One row per kind and name; roles with the same change share a row.
 std::vector<Row> Rows(const std::vector<PlanChange>& changes, const std::vector<std::size_t>& chosen) {
   std::vector<Row> rows;
   std::map<std::pair<Kind, std::string>, std::size_t> known;
@@ -198,7 +198,7 @@ std::string DiffSummary(const PlanDifference& diff) {
   if (of_cluster > 0) causes.push_back(Counted(of_cluster, "number of the cluster", "numbers of the cluster"));
   if (call) causes.emplace_back("how it was called");
 
-  // Names, not roles: what two roles have is one thing.
+  // Counts names, not roles: the same name in two roles counts once.
   std::map<Kind, std::set<std::string>> names;
   std::set<std::uint32_t> processes;
   for (const PlanChange& change : diff.changes) {

@@ -1,4 +1,4 @@
-// The difference of two plans, told to people and programs.
+// The difference of two plans as text for users and as JSON.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@ namespace muster {
 
 struct DiffedSide {
   std::string name;     // as the user named it: "recipes/gpt.lua lr=0.2", "gpt~1"
-  std::string plan_id;  // whole
+  std::string plan_id;  // the full id
 };
 
-// What came of the two in the end, where they are runs.
+// A final metric of the two, if they are runs.
 struct DiffedMetric {
   std::string name;  // "worker.loss"
   std::optional<std::string> before = {};
@@ -26,21 +26,21 @@ struct PlanDifference {
   DiffedSide b;
   std::vector<PlanCause> causes;
   std::vector<PlanChange> changes;
-  std::vector<std::string> notes;  // one line each: what could not be found out
-  bool of_processes = false;       // two of one plan
+  std::vector<std::string> notes;  // one line each: questions that could not be answered
+  bool of_processes = false;       // compares two processes of one plan
   std::vector<DiffedMetric> metrics = {};
 };
 
-// Whether both run the same.
+// Whether both plans would run the same.
 bool IsSamePlan(const PlanDifference& diff);
 
 // "1 parameter differs, hence 2 derived values, hence 3 variables of 8 processes".
 std::string DiffSummary(const PlanDifference& diff);
 
-// A summary, then each cause with what follows from it. Safe for a terminal.
+// A summary, then each cause with the changes that follow from it. Safe for a terminal.
 std::string DiffText(const PlanDifference& diff);
 
-// A line for each of the first changes: "command --seed: 17 → 42 (worker 0-7)"; a last one counts the others. Safe for
+// A line for each of the first changes: "command --seed: 17 → 42 (worker 0-7)"; a last line counts the others. Safe for
 // a terminal.
 std::vector<std::string> ChangeLines(const std::vector<PlanChange>& changes, std::size_t most);
 

@@ -1,4 +1,4 @@
-// Writing a plan as JSON. Reading is in plan_json_read.cc.
+// Writes plans as JSON. Reading is in plan_json_read.cc.
 #include "plan/text/plan_json.h"
 
 #include <map>
@@ -19,14 +19,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Texts come from plans that may not have been checked yet: bytes that are no UTF-8 are replaced, never thrown at.
+// Plans may be unchecked at this point: invalid UTF-8 is replaced, without an exception.
 std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json EnvironmentOf(const Plan& plan, const Process& process) {
   const Variables& own = process.env;
   const Variables& common = plan.roles[process.role].env;
   Json json = Json::object();
-  // Both are sorted: one walk over the two.
+  // Both are sorted, so one merge pass suffices.
   auto mine = own.begin();
   auto shared = common.begin();
   while (mine != own.end() || shared != common.end()) {
@@ -55,7 +55,7 @@ bool IsWritten(const Accompanying<T, Other>& field) {
   return !IsNone(field.other);
 }
 
-// The JSON of values and described objects. Of a plan, because indices are written as names.
+// The JSON of values and described objects. Requires the plan, because indices are written as names.
 class PlanJson {
  public:
   explicit PlanJson(const Plan& plan) : plan_(plan) {}
@@ -66,7 +66,7 @@ class PlanJson {
       return value;
     } else {
       Object object{*this};
-      Fields(object, const_cast<T&>(value));  // a description for writing only reads
+      Fields(object, const_cast<T&>(value));  // with a writer, Fields only reads
       return std::move(object.json);
     }
   }
@@ -102,7 +102,7 @@ class PlanJson {
     }
     return nullptr;
   }
-  // With what it has in common with its role.
+  // Includes the values that it shares with its role.
   Json Of(const Process& process) const {
     Object object{*this};
     Fields(object, const_cast<Process&>(process));
@@ -151,7 +151,7 @@ class PlanJson {
       if (IsWritten(field)) json[name] = of.Of(field);
     }
     template <class... T>
-    void operator()(T&&...) {}  // no part of the JSON
+    void operator()(T&&...) {}  // not in the JSON
 
     const PlanJson& of;
     Json json = {};
@@ -160,7 +160,7 @@ class PlanJson {
   const Plan& plan_;
 };
 
-// The members of the outer object, each on a line of its own.
+// The members of the outer object, each on its own line.
 class JsonLines {
  public:
   JsonLines(std::string& out, const Plan& plan) : out_(out), json_(plan) {}
@@ -203,7 +203,7 @@ class JsonLines {
 Value NestedContext(const ContextValues& context) {
   Value::Map nested;
   for (const auto& [key, value] : context) {
-    const std::size_t dot = key.rfind('.');  // functions such as runtime.set_memory have dots, attributes have none
+    const std::size_t dot = key.rfind('.');  // functions such as runtime.set_memory contain dots, attributes do not
     if (dot == std::string::npos) continue;
     Value& function = nested.try_emplace(key.substr(0, dot), Value::Map{}).first->second;
     std::get<Value::Map>(function.data()).insert_or_assign(key.substr(dot + 1), value);
@@ -215,7 +215,7 @@ std::string PlanToJson(const Plan& plan, const Value& inputs, const std::string&
   std::string out = "{\"format\": " + std::to_string(kPlanJsonFormat);
   JsonLines lines(out, plan);
   lines.Line("id", id.empty() ? PlanId(plan) : id);
-  Fields(lines, const_cast<Plan&>(plan));  // a description for writing only reads
+  Fields(lines, const_cast<Plan&>(plan));  // with a writer, Fields only reads
   lines.Line("inputs", ToJson(inputs));
   out += "}\n";
   return out;

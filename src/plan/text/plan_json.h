@@ -1,4 +1,4 @@
-// Plans as JSON: `plan --json` and plan.json of the run directory. Reading takes nothing on trust.
+// Plans as JSON: `plan --json` and plan.json of the run directory. Reading treats the JSON as untrusted.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@
 namespace muster {
 
 inline constexpr int kPlanJsonFormat = 1;
-// The longest text that is read. It repeats for every process what a plan stores once per role.
+// Maximum length in bytes when reading. JSON repeats for every process what a plan stores once per role.
 inline constexpr std::size_t kMaxPlanJsonBytes = 256U << 20;
-// What its JSON may become in memory on the way.
+// Maximum memory in bytes while the JSON is parsed.
 inline constexpr std::size_t kMaxPlanJsonMemory = std::size_t{1} << 30;
 
-// The context as scripts find it: {"set_context": {"mode": 0}, …}. Functions without values are left out.
+// The context as scripts see it: {"set_context": {"mode": 0}, …}. Functions without values are omitted.
 Value NestedContext(const ContextValues& context);
 
-// One line per process, everything expanded. `inputs` (a list) is shown and not read back. The plan must be
-// folded (the id is that of the canonical text; who has it already gives it as `id`).
+// One line per process, everything expanded. `inputs` (a list) is written but ignored when read. The plan must be
+// folded, because the id is that of the canonical text; callers that already have it pass it as `id`.
 std::string PlanToJson(const Plan& plan, const Value& inputs = Value(Value::List{}), const std::string& id = {});
 
-// The folded plan, checked by ValidatePlan. Kind "plan_json" for what is no plan (the message names the field)
-// and for a plan whose "id" is not its own. Fields that it does not know are passed over.
+// The folded plan, checked by ValidatePlan. Kind "plan_json" for invalid JSON or fields (the message names the field)
+// and if the "id" is not that of the plan. Unknown fields are ignored.
 Result<Plan> PlanFromJson(std::string_view bytes);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// Reading a plan from JSON that nobody vouches for: every field has a type, every failure names its field.
+// Reads a plan from untrusted JSON: every field has a type, every error names its field.
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
@@ -21,8 +21,8 @@
 namespace muster {
 namespace {
 
-// What messages call the objects of the JSON: {} is the number of an element, the key of an entry, or the name of the
-// object that holds it.
+// Names of JSON objects in messages: {} is the number of an element, the key of an entry, or the name of the containing
+// object.
 template <class T>
 constexpr std::string_view kNoun = {};
 template <>
@@ -42,6 +42,12 @@ constexpr std::string_view kNoun<RestartPolicy> = "the restart of {}";
 template <>
 constexpr std::string_view kNoun<RoleLimits> = "the limits of {}";
 template <>
+constexpr std::string_view kNoun<Container> = "the container of {}";
+template <>
+constexpr std::string_view kNoun<ContainerMount> = "mount {}";
+template <>
+constexpr std::string_view kNoun<ContainerRuntime> = "the runtime of {}";
+template <>
 constexpr std::string_view kNoun<Process> = "process {}";
 template <>
 constexpr std::string_view kNoun<PlanPort> = "port \"{}\"";
@@ -50,7 +56,7 @@ constexpr std::string_view kNoun<PlanFile> = "file \"{}\"";
 template <>
 constexpr std::string_view kNoun<SecretSource> = "secret \"{}\"";
 template <>
-constexpr std::string_view kNoun<CheckpointPlace> = "the place of checkpoints";
+constexpr std::string_view kNoun<CheckpointPlace> = "the checkpoint folder";
 template <>
 constexpr std::string_view kNoun<SiteEnvironment> = "the site's environment";
 template <>
@@ -66,16 +72,16 @@ std::string Called(std::string_view by) {
   return name;
 }
 
-// What has been read so far that later objects refer to. The first failure is kept and ends all reading: what is read
-// after it is empty.
+// State that later objects refer to. The first failure is kept and stops all reading: later objects are
+// empty.
 struct Progress {
   std::string failure;
   std::map<std::string, std::uint32_t> hosts;
   std::map<std::string, std::uint32_t> roles;
-  std::vector<std::vector<std::string>> after;  // of each role, by name
+  std::vector<std::vector<std::string>> after;  // per role: names of the roles that it starts after
 };
 
-// An object of the JSON with the name that it has in messages, read as its description says (plan_fields.h).
+// An object of the JSON with its name for messages, read according to its Fields() (plan_fields.h).
 class ObjectReader {
  public:
   ObjectReader(const Value& value, std::string name, Progress& progress)
@@ -88,7 +94,7 @@ class ObjectReader {
     Read(key, field);
   }
   template <class... T>
-  void operator()(T&&...) {}  // no part of the JSON
+  void operator()(T&&...) {}  // not in the JSON
 
   bool failed() const { return !progress_.failure.empty(); }
 
@@ -216,12 +222,12 @@ class ObjectReader {
   void Read(const char* key, FieldAs<NullIfNone, T>& field) {
     if (Get(key)->IsNull()) return;
     Read(key, field.value);
-    if (IsNone(field.value)) field.value = {};  // as null
+    if (IsNone(field.value)) field.value = {};  // same as null
   }
   void Read(const char* key, FieldAs<NameOfHost, std::uint32_t>& field) { field.value = Index(key, progress_.hosts); }
   void Read(const char* key, FieldAs<NameOfRole, std::uint32_t>& field) { field.value = Index(key, progress_.roles); }
   void Read(const char* key, FieldAs<NameOfRole, std::vector<std::uint32_t>>&) {
-    Read(key, progress_.after.emplace_back());  // roles may name later ones: see Complete
+    Read(key, progress_.after.emplace_back());  // roles may name later roles: resolved in Complete
   }
 
   template <class T>
@@ -231,7 +237,7 @@ class ObjectReader {
     if constexpr (std::is_same_v<T, Process>) reader.ReadExpanded(out);
   }
 
-  // What is written into each process, and is no field of it.
+  // Values that JSON repeats in each process and that are no fields of a process.
   void ReadExpanded(Process& process) {
     Read("command", process.command.emplace());
     Read("cwd", process.cwd.emplace());
@@ -306,7 +312,7 @@ class ObjectReader {
   Progress& progress_;
 };
 
-// What is wrong; empty if nothing is.
+// The error; empty if there is none.
 std::string ReadPlan(const Value& json, Plan& plan, std::string& id) {
   Progress progress;
   ObjectReader top(json, Called<Plan>(""), progress);

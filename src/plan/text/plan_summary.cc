@@ -45,7 +45,7 @@ class Summary {
   }
 
  private:
-  // A line cut to the width.
+  // A line truncated to the width.
   void Line(const std::string& head, const std::string& rest) {
     std::string line = Printable(head);
     if (!rest.empty()) {
@@ -56,7 +56,7 @@ class Summary {
     text_ += line + "\n";
   }
 
-  // Items one behind the other on at most so many lines; then how many more there are.
+  // Items side by side on at most `most_lines` lines; then the number of omitted ones.
   void Items(const std::string& head, const std::vector<std::string>& items, std::size_t most_lines) {
     std::string line;
     std::string shown_head = head;
@@ -132,7 +132,7 @@ class Summary {
   }
 
   void Hosts() {
-    // "60 × 8, 4 × 4 devices": runs of hosts alike.
+    // "60 × 8, 4 × 4 devices": runs of equal hosts.
     std::string devices;
     for (std::size_t i = 0; i < plan_.hosts.size();) {
       std::size_t end = i + 1;
@@ -150,7 +150,7 @@ class Summary {
     Line("hosts", line);
   }
 
-  // The first one; who makes several uses them for parts of it.
+  // Shows the first mesh only; further meshes usually describe parts of it.
   void Meshes() {
     if (facts_.meshes.empty()) return;
     std::string line;
@@ -160,7 +160,7 @@ class Summary {
     Line("mesh", line);
   }
 
-  // What else there is, in numbers.
+  // Counts of the remaining parts.
   void Besides() {
     std::vector<std::string> parts;
     const auto add = [&parts](std::size_t count, const char* one, const char* many) {
@@ -175,7 +175,7 @@ class Summary {
     Items("also", parts, 1);
   }
 
-  // The first process of the role that has most, of which the rest are usually variations.
+  // The first process of the largest role: the others are usually variations of it.
   void Example() {
     if (plan_.processes.empty()) return;
     std::vector<std::size_t> count(plan_.roles.size(), 0);
@@ -195,7 +195,7 @@ class Summary {
     if (const Text& cwd = EffectiveCwd(plan_, process); !cwd.marked.empty()) Line("  folder", cwd.marked);
     std::vector<std::string> variables;
     for (const auto& [name, value] : EffectiveEnv(plan_, process)) {
-      // What every process of muster has says nothing of this plan.
+      // Variables that every process of muster has are not specific to this plan.
       const bool usual = name.starts_with("MUSTER_") || name.starts_with("PYTHON");
       if (!usual) variables.push_back(name + "=" + value.marked);
     }

@@ -1,5 +1,5 @@
-// A plan on one screen: roles, hosts, derived values, and one process as an example. For people; what compares plans
-// reads the canonical text (plan_text.h). Pure.
+// A plan on one screen: roles, hosts, derived values, and one process as an example. For users; programs that compare
+// plans read the canonical text (plan_text.h). Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 namespace muster {
 
 struct PlanSummaryFacts {
-  std::vector<std::vector<MeshAxis>> meshes;  // that the recipe made
-  std::size_t warnings = 0;                   // that were printed
-  std::size_t width = 100;                    // columns; longer lines are cut
+  std::vector<std::vector<MeshAxis>> meshes;  // created by the recipe
+  std::size_t warnings = 0;                   // number of printed warnings
+  std::size_t width = 100;                    // columns; longer lines are truncated
 };
 
-// At most 24 lines, whatever the plan. Safe for a terminal.
+// At most 24 lines for any plan. Safe for a terminal.
 std::string PlanSummaryText(const Plan& plan, const PlanSummaryFacts& facts);
 
 }  // namespace muster

@@ -9,8 +9,8 @@
 namespace muster {
 namespace {
 
-// As it stands if nothing in it could be mistaken for the next word or line, else quoted. A plain word never
-// begins with a quote, so the two cannot be confused.
+// Appends the word unchanged if it cannot be confused with the next word or line, else quoted. A plain word never
+// begins with a quote, so the two forms are distinct.
 void AppendWord(std::string& out, std::string_view word) {
   bool plain = !word.empty();
   for (const char c : word) plain = plain && c > ' ' && c <= '~' && c != '"' && c != '\'' && c != '\\';
@@ -64,7 +64,7 @@ void AppendValues(std::string& out, const std::string& begin, const std::map<std
   for (const auto& [name, value] : values) Line(out) << begin << " " << Word{name} << " = " << ToText(value);
 }
 
-// "role worker", "process worker.2": how the lines of one subject begin.
+// The beginning of all lines about one subject: "role worker", "process worker.2".
 std::string Subject(const char* what, std::string_view name) {
   std::string begin = what;
   AppendWord(begin, name);
@@ -103,6 +103,41 @@ void AppendCores(std::string& out, const std::string& begin, const CoreUse& core
   if (cores.kind == CoreUse::Kind::kList) line << NumberListText(cores.list);
 }
 
+void AppendWords(std::string& out, const std::string& begin, const char* what, const std::vector<std::string>& words) {
+  if (words.empty()) return;
+  Line line(out);
+  line << begin << what;
+  for (const std::string& word : words) line << " " << Quoted(word);
+}
+
+// With all words of the runtime's page, because they are part of what is executed.
+void AppendContainer(std::string& out, const std::string& role, const Container& container) {
+  if (container.image.marked.empty()) return;
+  const std::string begin = role + " container";
+  const ContainerRuntime& runtime = container.runtime;
+  Line(out) << begin << " image " << Word{container.image.marked} << " runtime " << Word{runtime.name};
+  for (const ContainerMount& mount : container.mounts) {
+    Line(out) << begin << " mount " << Word{mount.source.marked} << " at " << Word{mount.target.marked}
+              << (mount.read_only ? " read-only" : "");
+  }
+  if (!container.options.empty()) AppendCommand(out, begin, " options", container.options);
+  AppendWords(out, begin, " runs", runtime.run);
+  if (!runtime.script.empty()) Line(out) << begin << " script " << Quoted(runtime.script);
+  AppendWords(out, begin, " words of a mount", runtime.mount);
+  AppendWords(out, begin, " words of a variable", runtime.variable);
+  if (!runtime.variable_prefix.empty()) Line(out) << begin << " prefix of variables " << Word{runtime.variable_prefix};
+  AppendWords(out, begin, " words of a value", runtime.value);
+  AppendWords(out, begin, " variables of its own", runtime.own);
+  AppendWords(out, begin, " words for devices", runtime.devices);
+  AppendWords(out, begin, " words for descriptors", runtime.descriptors);
+  AppendWords(out, begin, " words for a file", runtime.output);
+  AppendWords(out, begin, " words for a terminal", runtime.terminal);
+  AppendWords(out, begin, " removed by", runtime.remove);
+  for (const auto& [code, meaning] : runtime.exit_codes) {
+    Line(out) << begin << " exit code " << Word{code} << ": " << Quoted(meaning);
+  }
+}
+
 void AppendDeviceUse(std::string& out, const DeviceUse& use) {
   if (!use.kind.empty()) Line(out) << "plan device kind " << Word{use.kind};
   if (use.any) Line(out) << "plan devices free";
@@ -137,6 +172,7 @@ void AppendRole(std::string& out, const Plan& plan, const Role& role, std::size_
   }
   AppendPolicies(out, begin, plan, role);
   AppendCores(out, begin, role.cores);
+  AppendContainer(out, begin, role.container);
   Line(out) << begin << " stop " << Word{role.stop.signal} << ", KILL after " << role.stop.grace_ms << " ms";
   if (!role.stop.checkpoint_signal.empty()) {
     Line(out) << begin << " stop begins with " << Word{role.stop.checkpoint_signal} << ", for a checkpoint within "

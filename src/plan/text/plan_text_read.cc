@@ -1,11 +1,11 @@
 #include "plan/text/plan_text_read.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "base/values/parse_number.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
@@ -17,7 +17,7 @@ int HexDigit(char c) {
   return -1;
 }
 
-// One line, taken apart from its beginning. What does not fit makes it bad, for good.
+// Parses one line from its beginning. After the first error it stays bad.
 class Words {
  public:
   explicit Words(std::string_view line) : rest_(line) {}
@@ -26,14 +26,14 @@ class Words {
   bool done() const { return rest_.empty(); }
   std::string_view rest() const { return rest_; }
 
-  // Whether the next word is this one; it is taken then.
+  // Whether the next word is this one; if so, consumes it.
   bool Take(std::string_view word) {
     if (!rest_.starts_with(word) || (rest_.size() > word.size() && rest_[word.size()] != ' ')) return false;
     Skip(word.size());
     return true;
   }
 
-  // The next word, up to a blank or to `end`, which is taken too.
+  // The next word, up to a blank or to `end`, which is consumed too.
   std::string Next(char end = ' ') {
     if (rest_.starts_with('"')) return NextQuoted(end);
     const std::size_t size = std::min(rest_.find(end), rest_.size());
@@ -44,11 +44,9 @@ class Words {
   }
 
   std::uint32_t Number() {
-    const std::string word = Next();
-    std::uint32_t number = 0;
-    const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    good_ = good_ && error == std::errc() && rest == word.data() + word.size();
-    return number;
+    const auto number = ParseNumber<std::uint32_t>(Next());
+    good_ = good_ && number;
+    return number.value_or(0);
   }
 
   void Expect(std::string_view word) { good_ = Take(word) && good_; }
@@ -146,7 +144,7 @@ class Reader {
     good_ = good_ && words.good();
   }
 
-  // What roles and processes have in the same words.
+  // Lines that roles and processes have in common.
   template <class Owner>
   bool Common(Words& words, Owner& owner) {
     if (words.Take("env")) {
@@ -252,7 +250,7 @@ class Reader {
   }
 
   ParsedPlanText read_;
-  std::vector<std::pair<std::uint32_t, std::string_view>> counts_;  // of each role, and the line that says it
+  std::vector<std::pair<std::uint32_t, std::string_view>> counts_;  // of each role, and the line that states it
   std::map<std::string, std::uint32_t> hosts_;
   std::map<std::string, std::uint32_t> roles_;
   bool good_ = true;

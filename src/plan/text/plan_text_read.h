@@ -1,6 +1,6 @@
-// The canonical text of a plan read back, as far as two plans of which only the texts are known can be compared by it.
+// Parses the canonical text of a plan, as far as a comparison of two plans requires it.
 //
-// A plan that is to be run is read from its JSON: policies, ports and secrets stay lines here.
+// A plan that is to be run is read from its JSON: here policies, ports and secrets remain lines of text.
 #pragma once
 
 #include <map>
@@ -14,12 +14,13 @@ namespace muster {
 
 struct ParsedPlanText {
   // Hosts, roles, processes with place, command, folder, variables and context, files, parameters, derived values.
-  // Values that JSON spells otherwise than the text (lists, maps) are strings that spell them.
+  // Values that the text spells differently from JSON (lists, maps) become strings with that spelling.
   Plan plan;
   std::string rest;  // the lines of PlanText that `plan` does not hold
 };
 
-// Of PlanText, with the lines of PlanNotesText or without them. Processes may be missing. Nothing if it is none.
+// Reads the output of PlanText, with or without the lines of PlanNotesText. Processes may be missing. Nothing if the
+// text is invalid.
 std::optional<ParsedPlanText> ReadPlanText(std::string_view text);
 
 }  // namespace muster

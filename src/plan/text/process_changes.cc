@@ -27,7 +27,7 @@ struct Pair {
   std::optional<std::string> after = {};
 };
 
-// The folded texts of one side, if all pairs or none have one, and one text or rule tells them all.
+// The folded texts of one side, if all pairs or none have a text, and one text or rule covers all.
 struct Side {
   bool one = false;
   std::optional<std::string> text;
@@ -46,8 +46,8 @@ Side FoldSide(const Plan& plan, std::span<const Pair> pairs, RuleBy by, std::uin
   return {true, std::move(folded.front().text)};
 }
 
-// What is compared of a process's place: the fields that its JSON has (plan_fields.h), the host and its devices first,
-// and where it is ready. Its role and its index are what processes are paired by.
+// The compared facts of a process's place: the fields of its JSON (plan_fields.h), first host and devices, and where it
+// is ready. Role and index are excluded: processes are paired by them.
 constexpr std::string_view kReady = "ready";
 
 struct FieldNames {
@@ -56,7 +56,7 @@ struct FieldNames {
     names.emplace_back(name);
   }
   template <class... T>
-  void operator()(T&&...) {}  // what a process has instead of its role is compared otherwise
+  void operator()(T&&...) {}  // values that a process overrides are compared separately
 
   std::vector<std::string_view> names = {};
 };
@@ -112,7 +112,7 @@ class ProcessDiffer {
   }
 
  private:
-  // The texts of pairs of one role; those that are the same on both sides help to find the rule.
+  // The texts of pairs of one role; pairs with equal texts help to find the rule.
   void AddPairs(Kind kind, const std::string& role, std::string name, const std::vector<Pair>& all) {
     std::vector<Pair> pairs;
     for (const Pair& pair : all) {
@@ -148,11 +148,11 @@ class ProcessDiffer {
     for (const std::vector<Pair>& group : groups) add(group, group.front().before, group.front().after);
   }
 
-  // What processes have of `map`, their own before the role's, as text.
+  // Compares the effective values of processes in `map` as text: their own, or else the role's.
   template <class Map, class TextOf>
   void CompareMaps(Kind kind, const Role& role_a, const Role& role_b, Map Role::*common, Map Process::*own,
                    std::span<const ProcessPair> members, TextOf text_of) {
-    std::set<std::string_view> apart;  // names that some process has for itself
+    std::set<std::string_view> apart;  // names that some process has in its own map
     for (const ProcessPair& member : members) {
       for (const auto& [name, unused] : a_.processes[member.a].*own) apart.insert(name);
       for (const auto& [name, unused] : b_.processes[member.b].*own) apart.insert(name);
@@ -228,7 +228,7 @@ class ProcessDiffer {
     for (const Text& word : words) text += (text.empty() ? "" : " ") + Quoted(word.marked);
     return text;
   }
-  // The flag before it, if there is one.
+  // Named after the preceding flag, if any.
   static std::string WordName(const std::vector<Text>& words, std::size_t position) {
     if (position > 0 && words[position - 1].marked.starts_with("-") && !words[position].marked.starts_with("-")) {
       return words[position - 1].marked;

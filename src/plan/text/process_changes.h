@@ -1,5 +1,5 @@
-// In what the processes of a role differ between two plans: place, context, command, folder and variables, folded over
-// processes. Part of plan_diff.h.
+// The differences between the processes of a role in two plans: place, context, command, folder and variables, folded
+// over processes. Part of plan_diff.h.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct ProcessPair {
   std::uint32_t b = 0;
 };
 
-// Appends the changes of these processes, all of one role in each plan; that role is named as in `a`.
+// Appends the changes of these processes, all of one role in each plan; the role's name is taken from `a`.
 void CompareProcesses(const Plan& a, const Role& role_a, const Plan& b, const Role& role_b,
                       std::span<const ProcessPair> members, std::vector<PlanChange>& changes);
 

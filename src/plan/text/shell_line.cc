@@ -15,10 +15,10 @@
 namespace muster {
 namespace {
 
-// Names of variables, as sed finds them in what env prints; exported functions of bash are among them.
+// A sed pattern for variable names in the output of env, including exported functions of bash.
 constexpr const char* kNamePattern = "[A-Za-z0-9_.%()-]*";
 
-// For sed: the lines of variables that a NAME or PREFIX* covers, up to their "=".
+// A sed pattern for the lines of variables that NAME or PREFIX* matches, up to their "=".
 std::string Covered(std::string_view pattern) {
   const bool prefix = pattern.ends_with('*');
   std::string text;
@@ -60,7 +60,7 @@ class LineWriter {
     command += " \\\n  ";
     if (role_.shell) command += "/bin/sh -c";
     bool first = !role_.shell;
-    // env would take it for one more variable.
+    // env would treat the word as another variable.
     if (first && EffectiveCommand(plan_, process_).front().marked.find('=') != std::string::npos) {
       command += "/bin/sh -c 'exec \"$0\" \"$@\"'";
     }
@@ -78,7 +78,7 @@ class LineWriter {
   }
 
  private:
-  // An activation is done above the site's layer, and so before this line.
+  // With an activation the site's layer is applied before it, and so before this line.
   bool HasSiteLayer() const { return plan_.activation.empty() && !plan_.site_environment.empty(); }
 
   bool IsUnset(const std::string& name) const {
@@ -86,13 +86,13 @@ class LineWriter {
                        [&](const std::string& pattern) { return Matches(pattern, name); });
   }
 
-  // What holds a secret is exported by the subshell itself: everybody on the machine sees what env is called with.
+  // Variables with secrets are exported by the subshell: arguments of env are visible to all users of the machine.
   std::string Exported(const Variables& variables) {
     std::string text;
     for (const auto& [name, value] : variables) {
       if (value.marked.find("${muster:secret:") == std::string::npos) continue;
       if (!IsShellName(name)) {
-        Refuse(Text(name), "no shell can export a variable of this name, and it is to hold a secret");
+        Refuse(Text(name), "a shell cannot export a variable of this name, which holds a secret");
         continue;
       }
       text += name + "=" + Word(value, true) + " && export " + name + " && \\\n  ";
@@ -101,7 +101,7 @@ class LineWriter {
     return text;
   }
 
-  // As one word of the shell. In the text of another one values are quoted for that one, too.
+  // One word, quoted for the shell. In a shell text, values are also quoted for that shell.
   std::string CommandWord(const std::vector<Text>& words, std::size_t word) {
     if (bound_.binding == nullptr || !IsShellText(words, word)) return Word(words[word]);
     const auto filled = FillWord(words, word, *bound_.binding, 0);
@@ -110,7 +110,7 @@ class LineWriter {
     return {};
   }
 
-  // As one word of the shell; `variable`: it is the value of one.
+  // One word, quoted for the shell; `variable`: the word is the value of a variable.
   std::string Word(const Text& text, bool variable = false) {
     const auto pieces = Pieces(text);
     if (!pieces) return Refuse(text, pieces.error());
@@ -144,7 +144,8 @@ class LineWriter {
     return {};
   }
 
-  // As the shell expands it; `otherwise`: where the site removes it. A site's own value of a path follows a ':'.
+  // Expanded by the shell; `otherwise`: the result if the site removes the variable. A path value of the site follows a
+  // ':'.
   std::string OfInherited(const std::string& name, const std::string& otherwise, const std::string& expansion) const {
     if (HasSiteLayer()) {
       const SiteEnvironment& site = plan_.site_environment;
@@ -159,7 +160,7 @@ class LineWriter {
     return "\"${" + name + expansion + "}\"";
   }
 
-  // Within the double quotes of the shell.
+  // Escaped for double quotes of the shell.
   static std::string Escaped(const std::string& text) {
     std::string escaped;
     for (const char c : text) {
@@ -174,13 +175,14 @@ class LineWriter {
     if (source.from_env.empty()) return "\"$(cat " + ShellQuoted(source.from_file) + ")\"";
     const std::string hole = PlaceholderText({Placeholder::Kind::kSecret, name, 0});
     if (const auto taken = exported_.find(source.from_env); taken != exported_.end() && taken->second != hole) {
-      return Refuse(Text(hole), "it is in the variable " + source.from_env + ", which gets another secret before");
+      return Refuse(Text(hole),
+                    "it is in the variable " + source.from_env + ", which is overwritten with another secret before");
     }
     if (!IsShellName(source.from_env)) return "\"$(printenv " + ShellQuoted(source.from_env) + ")\"";
     return "\"${" + source.from_env + ":?the secret " + name + "}\"";
   }
 
-  // A shell variable for what only a start knows.
+  // The shell variable for a value that is known only at the start.
   std::string Wanted(const Placeholder& hole) {
     const std::string what = PlaceholderText(hole).substr(kPlaceholderOpen.size());
     std::string name = "muster_";
@@ -192,13 +194,13 @@ class LineWriter {
     while (std::any_of(wanted_.begin(), wanted_.end(), same)) name += '_';
     const std::pair<std::string, std::string> one(name, what);
     if (std::find(wanted_.begin(), wanted_.end(), one) == wanted_.end()) wanted_.push_back(one);
-    // Nothing is a checkpoint, too, and outside a sweep its facts are empty.
+    // An empty checkpoint is valid, and outside a sweep its facts are empty.
     const bool may_be_empty =
         hole.kind == Placeholder::Kind::kNewestCheckpoint || hole.kind == Placeholder::Kind::kSweep;
     return may_be_empty ? "\"${" + name + "-}\"" : "\"${" + name + ":?}\"";
   }
 
-  // Expanded, like the values, before env removes anything. The first expression that fits a line decides.
+  // Evaluated, like the values, before env removes anything. The first expression that matches a line applies.
   std::string Removed() const {
     const bool all = std::find(role_.unset.begin(), role_.unset.end(), "*") != role_.unset.end();
     if (all && exported_.empty()) return " -i";
@@ -221,7 +223,7 @@ class LineWriter {
         }
       }
     };
-    for (const auto& [name, unused] : exported_) keep(name);  // a line within another value may read the same
+    for (const auto& [name, unused] : exported_) keep(name);  // a line within another value may look the same
     remove(role_.unset);
     if (HasSiteLayer() && !all) {
       remove(plan_.site_environment.unset);
@@ -232,7 +234,7 @@ class LineWriter {
       }
     }
     if (!finds) return words;
-    // Lines within a secret may look like variables, and would be arguments.
+    // Lines within a secret may look like variables, and would become arguments.
     std::set<std::string> secrets;
     for (const auto& [name, unused] : exported_) secrets.insert(name);
     for (const auto& [unused, source] : plan_.secrets) {
@@ -250,14 +252,19 @@ class LineWriter {
     const bool bound = bound_.binding != nullptr && process_.host < bound_.binding->hosts.size();
     const std::string& name = bound ? bound_.binding->hosts[process_.host].name : host.name;
     text += " on " + Printable(name.empty() ? host.label : name) + ", of plan " + ShortPlanId(plan_) + "\n";
+    if (const Container& container = role_.container; !container.image.marked.empty()) {
+      text += "# this line runs it outside its container (" + Printable(container.runtime.name) + ", image " +
+              Printable(container.image.marked) + ")\n";
+    }
     for (const auto& [variable, what] : wanted_) {
       text += "# set first: " + variable + "=…  (" + Printable(what.substr(0, what.size() - 1)) + ")\n";
     }
-    if (!plan_.activation.empty()) text += "# the host's activation is yours to do before\n" + SiteBeneathActivation();
+    if (!plan_.activation.empty()) text += "# run the host's activation first\n" + SiteBeneathActivation();
     for (const auto& [key, value] : EffectiveContext(plan_, process_)) {
       const std::string* words = value.AsString();
       if (words == nullptr || words->find("${muster:secret:") == std::string::npos) continue;
-      text += "# its context holds a secret (" + Printable(key) + "), which it reads at a descriptor: there is none\n";
+      text += "# its context holds a secret (" + Printable(key) +
+              "), which it would read from a descriptor that is missing here\n";
     }
     return text;
   }
@@ -270,10 +277,10 @@ class LineWriter {
       for (const std::string& pattern : patterns) joined += " " + Printable(pattern);
       return joined + "\n";
     };
-    if (!site.pass.empty()) text += "#   before it, by the site, nothing is inherited but PATH" + words(site.pass);
-    if (!site.unset.empty()) text += "#   before it, by the site, unset" + words(site.unset);
+    if (!site.pass.empty()) text += "#   before it, the site inherits only PATH" + words(site.pass);
+    if (!site.unset.empty()) text += "#   before it, the site unsets" + words(site.unset);
     for (const auto& [name, value] : site.set) {
-      text += "#   before it, by the site, " + Printable(name + "=" + ShellQuoted(value)) + "\n";
+      text += "#   before it, the site sets " + Printable(name + "=" + ShellQuoted(value)) + "\n";
     }
     return text;
   }
@@ -287,8 +294,8 @@ class LineWriter {
   const Process& process_;
   const Role& role_;
   const ShellBinding& bound_;
-  std::map<std::string, std::string> exported_;              // by name: the texts that hold secrets
-  std::vector<std::pair<std::string, std::string>> wanted_;  // variable, and the hole that it stands for
+  std::map<std::string, std::string> exported_;              // by name: texts with secrets
+  std::vector<std::pair<std::string, std::string>> wanted_;  // shell variable, and its placeholder
   Diagnostics problems_;
 };
 

@@ -8,17 +8,17 @@
 namespace muster {
 namespace {
 
-// What ends a word outside quotes.
+// Characters that end a word outside quotes.
 constexpr std::string_view kBetweenWords = " \t\n;&|()<>";
 constexpr std::string_view kInName = "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-// Whether "${" is followed by a name and '}': what can be in its place has no quotes of the text in it.
+// Whether "${" is followed by a name and '}', an expansion that contains no quotes.
 bool IsNameInBraces(std::string_view text) {
   const std::size_t end = text.find_first_not_of(kInName, 2);
   return end != std::string_view::npos && end > 2 && text[end] == '}';
 }
 
-// What follows a '$', or is a '`': whether the text goes on as it began.
+// `text` begins with '$' or '`': whether it begins a substitution whose end is unknown.
 bool Substitutes(std::string_view text) {
   if (text.front() == '`') return true;
   if (text.size() < 2) return false;
@@ -69,7 +69,7 @@ void ShellPlace::Pass(std::string_view text) {
       case Where::kDouble:
         escaped_ = c == '\\';
         if (c == '"') where_ = Where::kWords;
-        // A '"' here ends the string, whatever is before it.
+        // A '"' here ends the string, whatever precedes it.
         if ((c == '$' || c == '`') && text.substr(at, 2) != "$\"" && text.substr(at, 2) != "$'") {
           unclear_ = unclear_ || Substitutes(text.substr(at));
         }
@@ -96,9 +96,10 @@ tl::expected<std::string, std::string> ShellPlace::Put(std::string_view value) {
   if (IsPlain(value)) return std::string(value);
   if (unclear) {
     if (IsPlain(value, " ")) return std::string(value);
-    return tl::unexpected<std::string>(Quoted(value) +
-                                       " has a meaning to a shell, and it is not certain how the shell reads the text "
-                                       "there");
+    return tl::unexpected<std::string>(
+        Quoted(value) +
+        " has a special meaning in a shell, and it is uncertain how the shell reads the text "
+        "there");
   }
   switch (where_) {
     case Where::kWords:

@@ -1,4 +1,4 @@
-// Where in a text a shell would be reading: a word, a quoted string, a comment. Pure.
+// Tracks the lexical state of a shell within a text: a word, a quoted string, or a comment. Pure.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace muster {
 
-// Follows a text that /bin/sh reads (POSIX.1, shell command language, 2.2 and 2.3) piece by piece.
+// Follows a text for /bin/sh (POSIX.1, shell command language, 2.2 and 2.3) piece by piece.
 class ShellPlace {
  public:
-  // More of the text, as its author wrote it.
+  // The next piece of the text, as its author wrote it.
   void Pass(std::string_view text);
-  // The value as it has to stand here, to be read as its bytes. After a substitution, a here-document and what only
-  // some shells know, where a shell is in the text is not known: then a value that is not plain there is refused. The
-  // error is a phrase.
+  // The value, quoted so that the shell reads its bytes at this position. After a substitution, a here-document
+  // or non-POSIX syntax the state is unknown: then a value that requires quoting is refused. The error is a
+  // phrase.
   tl::expected<std::string, std::string> Put(std::string_view value);
 
  private:
@@ -24,9 +24,9 @@ class ShellPlace {
 
   Where where_ = Where::kWords;
   bool unclear_ = false;
-  bool escaped_ = false;     // the next byte stands for itself
+  bool escaped_ = false;     // the next byte is literal
   bool begins_word_ = true;  // a '#' would begin a comment
-  char before_ = '\0';       // the byte before
+  char before_ = '\0';       // the previous byte
 };
 
 }  // namespace muster

@@ -8,7 +8,7 @@ namespace {
 
 Result<std::string> FillShellText(const Text& text, const Binding& binding, std::uint32_t attempt) {
   const auto pieces = Pieces(text);
-  if (!pieces) return FillPlaceholders(text, binding, attempt);  // which says why not
+  if (!pieces) return FillPlaceholders(text, binding, attempt);  // reports the error
   ShellPlace place;
   std::string filled;
   for (const TextPiece& piece : *pieces) {

@@ -1,8 +1,8 @@
-// Placeholders in the text of a shell command: what fills one arrives in the shell as data, however the text is quoted
-// around it.
+// Placeholders in the text of a shell command: the value reaches the shell as data, whatever quotes surround the
+// placeholder.
 //
-// Pure. Knows where in a text a shell would be reading a word, a quoted string or a comment; where it does not know
-// that for certain it says so, and what has a meaning to a shell is not put there.
+// Pure. Tracks whether the shell would be reading a word, a quoted string or a comment; if that is uncertain, values
+// with characters that are special to a shell are refused.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@
 
 namespace muster {
 
-// Whether the word of a command is the text of a shell: what follows "/bin/sh" and "-c", as muster.shell makes it.
+// Whether the word of a command is a shell text: the word after "/bin/sh" and "-c", as made by muster.shell.
 bool IsShellText(const std::vector<Text>& words, std::size_t word);
 
-// One word of a command with its placeholders filled. Fails as FillPlaceholders does, and with kind "binding" where a
-// value cannot be put into the text of a shell.
+// One word of a command with its placeholders filled. Fails like FillPlaceholders, and with kind "binding" if a value
+// cannot be quoted in the shell text.
 Result<std::string> FillWord(const std::vector<Text>& words, std::size_t word, const Binding& binding,
                              std::uint32_t attempt);
 

@@ -27,14 +27,14 @@
 namespace muster {
 namespace {
 
-// spdlog's formatting and levels, our non-blocking writing.
+// A sink with spdlog's formatting and levels that writes without blocking.
 class OutputSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
   static constexpr std::size_t kMostHeld = 64U << 10;
 
   OutputSink(Output& output, bool colour) : output_(output), colour_(colour) { set_pattern_("%^muster:%$ %v"); }
 
-  // Words wait; of very many the first ones are kept, since they tell what came first.
+  // Messages wait; if there are very many, the first ones are kept, since they show what happened first.
   void Hold() { held_.emplace(); }
   void Release() {
     if (const std::optional<std::string> held = std::exchange(held_, std::nullopt)) output_.Write(*held);
@@ -82,7 +82,7 @@ bool SameTerminal(int one, int other) {
          a.st_rdev == b.st_rdev;
 }
 
-// A terminal, a pipe or a file that both write to.
+// Whether both write to the same terminal, pipe or file.
 bool GoTogether(int one, int other) {
   struct stat a {};
   struct stat b {};
@@ -143,16 +143,16 @@ class Console::Impl {
   bool output;
   Output out_fd;
   Output err;
-  Output& out;  // text of both, where both are one terminal: rows below it are taken away in time
+  Output& out;  // for both if they are one terminal, so that the rows below are removed in time
   std::shared_ptr<OutputSink> words;
   spdlog::logger logger;
   bool colour;
   bool verbose;
-  bool together;  // what processes write is read where the report is
+  bool together;  // process output appears at the same place as the report
   std::unique_ptr<LogFollower> follower;
   std::vector<RoleCount> roles;
   ProgressDisplay progress_rows;
-  std::string failure;  // how the process at hand ended
+  std::string failure;  // how the current process failed
   bool lent = false;
   char last_lent = '\n';
   bool draining = false;
@@ -185,7 +185,7 @@ void Console::Impl::Ended(ProcessId process, bool well) {
   }
 }
 
-// Its role is told anew once all have started or ended.
+// Its role is announced again once all of its processes have started or ended.
 void Console::Impl::StartsAgain(ProcessId process) {
   if (process >= plan.processes.size() || ShowsAll()) return;
   RoleCount& count = roles[plan.processes[process].role];
@@ -231,7 +231,7 @@ void Console::Saw(const Event& event) {
                    impl.Ended(e.process, false);
                  },
                  [&](const ProcessExited& e) {
-                   impl.failure = EndingText(e);
+                   impl.failure = EndingText(impl.plan, e);
                    impl.Ended(e.process, !e.signalled && e.code == 0);
                  },
                  [](const auto&) {},
@@ -246,7 +246,7 @@ void Console::Restarting(const RestartPlanned& restart) {
   impl.logger.warn(
       "{}: starting {} again{} (restart {} of at most {})", Printable(restart.why),
       restart.processes.size() == 1 ? std::string("it")
-      : restart.scope == "process"  // that a lost host took along
+      : restart.scope == "process"  // several processes of a lost host
           ? fmt::format("{} processes", restart.processes.size())
           : fmt::format("all {} processes of its {}", restart.processes.size(), restart.scope),
       restart.delay_ms == 0 ? "" : fmt::format(" in {}", DurationText(static_cast<double>(restart.delay_ms) / 1000)),
@@ -276,7 +276,7 @@ void Console::Stopping(std::uint32_t times, bool here) {
 
 void Console::LendTerminal(ProcessId process) {
   Impl& impl = *impl_;
-  impl.logger.info("{} has this terminal now, Ctrl-C is its own; Ctrl-] three times, or muster stop, ends the run",
+  impl.logger.info("{} has the terminal now and gets Ctrl-C; Ctrl-] three times, or muster stop, ends the run",
                    impl.Name(process));
   impl.lent = true;
   impl.last_lent = '\n';
@@ -305,11 +305,11 @@ void Console::StoppingByKeys(std::uint32_t times) {
                       : "\r\nmuster: killing at once\r\n");
 }
 
-bool Console::HasRoom() const { return impl_->out.room(); }
+bool Console::CanWrite() const { return impl_->out.room(); }
 
 void Console::OnShown(std::function<void()> shown) { impl_->out.OnProgress(std::move(shown)); }
 
-void Console::Say(std::string_view text) { impl_->logger.info("{}", Printable(text)); }
+void Console::Print(std::string_view text) { impl_->logger.info("{}", Printable(text)); }
 
 void Console::Lost(std::string_view host, std::string_view why) {
   impl_->progress_rows.Changed();

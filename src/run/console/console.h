@@ -1,8 +1,8 @@
-// What a run looks like on the terminal: muster's own words on stderr, process output on stdout. The only
-// file below src/run that uses spdlog.
+// Shows a run on the terminal: muster's own messages on stderr, process output on stdout. The only file below src/run
+// that uses spdlog.
 //
-// Knows how things look, decides nothing. Never blocks the loop and never ends the run: what the reader does
-// not take yet waits in the log files, which hold everything, and a reader that is gone is not missed.
+// Formats and writes text; decides nothing. Never blocks the loop and never ends the run: output that the reader does
+// not accept yet stays in the log files, which contain everything, and a missing reader is no error.
 #pragma once
 
 #include <cstdint>
@@ -26,24 +26,24 @@ namespace muster {
 struct ConsoleOptions {
   enum class Colour : std::uint8_t { kAuto, kNever, kAlways };  // kAuto: only on a terminal, and without NO_COLOR
 
-  // --quiet: nothing but failures and, if the run did not end well, the report.
+  // --quiet: only failures and, if the run failed, the report.
   bool quiet = false;
-  // --verbose: the whole report of a run that succeeded, too.
+  // --verbose: the whole report even if the run succeeded.
   bool verbose = false;
   Colour colour = Colour::kAuto;
-  // --tee: the output of these is shown, quiet or not, however many others there are.
+  // --tee: the output of these processes is always shown, even with `quiet` and among many others.
   std::set<ProcessId> tee = {};
-  // Who is lent the terminal (--pty): what it writes is shown there, and not once more in lines.
+  // The process that has the terminal (--pty): its output is shown there, and not again as lines.
   std::optional<ProcessId> at_terminal = {};
-  // Whether to show what processes write, if they are few.
+  // Whether to show the output of processes if there are few of them.
   bool output = true;
-  // On a terminal: a row for each role, below everything else, while the run lasts.
+  // On a terminal: shows a row for each role below all other output during the run.
   bool progress = false;
-  // Where to write; not closed. Output of processes goes to `out`, muster's words to `err`.
+  // Descriptors to write to; not closed. Output of processes goes to `out`, messages of muster to `err`.
   int out = 1;
   int err = 2;
 
-  // Nothing is shown, and no descriptor is touched: for a run among others that somebody else tells of.
+  // Shows nothing and uses no descriptor: for a run whose progress is reported by other means.
   static ConsoleOptions Silent() {
     ConsoleOptions options;
     options.quiet = true;
@@ -53,7 +53,7 @@ struct ConsoleOptions {
   }
 };
 
-// Up to this many processes their output is shown, prefixed; with more, one line per role says how it goes.
+// The output of up to this many processes is shown, with prefixes; for more, one line per role reports the progress.
 inline constexpr std::size_t kMaxShownProcesses = 8;
 
 class Console {
@@ -63,42 +63,42 @@ class Console {
   ~Console();
 
   void Began(std::string_view run_id, std::string_view plan_id, const std::string& run_dir);
-  // Process output is shown from now on, from files in this folder (descriptor and path).
+  // Shows process output from now on, from files in this folder (descriptor and path).
   void Follow(int logs, const std::string& path);
-  // If the options ask for it and `err` is a terminal: shows what this gives, when something has happened (at most ten
-  // times a second) and once a second for the time. Nothing is shown of a run that is over sooner than it can be read.
+  // If the options request it and `err` is a terminal: shows this progress after events (at most ten times a second)
+  // and once a second for the time. Shows nothing for a run that ends before it could be read.
   void ShowProgress(std::function<Progress()> progress);
-  // Everything that happens, as it happens.
+  // Must be called for every event, when it happens.
   void Saw(const Event& event);
   void Passed(const LimitPassed& limit);
   void Restarting(const RestartPlanned& restart);
   void Failed(const FirstFailure& failure);
   void Dumping(const DumpOrdered& order);
-  // The user asked for an end, for the n-th time; at this terminal, or by another command.
+  // The user requested the end for the n-th time, at this terminal, or by another command.
   void Stopping(std::uint32_t times, bool here);
   void Warn(std::string_view text);
-  void Say(std::string_view text);
-  // The agent of the host of that name.
+  void Print(std::string_view text);
+  // `host`: name of the lost agent's host.
   void Lost(std::string_view host, std::string_view why);
 
-  // The terminal is another's from now on: what has to be said, and the others' output, waits until it is taken back.
-  // (Words for a stderr that is no terminal do not.)
+  // Lends the terminal to a process: messages, and output of other processes, wait until it is taken back. (If stderr
+  // is not a terminal, messages do not wait.)
   void LendTerminal(ProcessId process);
   void TakeTerminalBack();
-  // Bytes of the process that it is lent to, as they are.
+  // Output of the process that has the terminal, unchanged.
   void ShowLent(std::string_view bytes);
-  // The one word of muster's that does not wait: how its user asked for the end.
+  // The only message of muster that does not wait: the user requested the end.
   void StoppingByKeys(std::uint32_t times);
-  // Whether a writer that can wait need not; `shown` is called from the loop when that may have become so.
-  bool HasRoom() const;
+  // Whether more output can be written without waiting; `shown` is called from the loop when that may have become true.
+  bool CanWrite() const;
   void OnShown(std::function<void()> shown);
 
-  // How much of the report is to be shown here.
+  // The parts of the report to be shown here.
   ReportView ViewOfReport(bool ended_well) const;
-  // Shows what is left of the output, then the report, waits until the readers have taken it and calls `done`
-  // from the loop.
+  // Shows the rest of the output, then the report, waits until the readers have accepted them and calls `done` from the
+  // loop.
   void Finish(std::string report, bool ended_well, std::function<void()> done);
-  // The user will not wait for the readers: drop what they have not taken. `done` is still called.
+  // The user does not wait for the readers: drops what they have not accepted. `done` is still called.
   void Abandon();
 
  private:

@@ -23,7 +23,7 @@ std::string LastLineOf(const Plan& plan, ProcessId process, std::uint32_t attemp
   return lines.empty() ? std::string() : std::move(lines.back());
 }
 
-// What the first process of the role reported last.
+// The last metrics reported by the first process of the role.
 std::string NewestMetrics(const Plan& plan, const Supervisor& supervisor, std::uint32_t role, int run_folder) {
   const auto first = std::find_if(plan.processes.begin(), plan.processes.end(),
                                   [role](const Process& process) { return process.role == role; });
@@ -58,10 +58,10 @@ Progress ProgressNow(const Plan& plan, const Supervisor& supervisor, const RunPr
     Progress::Role& shown = progress.roles.emplace_back();
     shown.count = std::move(status);
     shown.metrics = NewestMetrics(plan, supervisor, role, run_folder);
-    const auto oddest = roll.StrongestOutlier(plan, supervisor, role);
-    if (!oddest) continue;
-    const std::string line = LastLineOf(plan, *oddest, supervisor.attempt(*oddest), run_folder);
-    if (!line.empty()) shown.last_line = ProcessName(plan, plan.processes[*oddest]) + ": " + line;
+    const auto strongest = roll.StrongestOutlier(plan, supervisor, role);
+    if (!strongest) continue;
+    const std::string line = LastLineOf(plan, *strongest, supervisor.attempt(*strongest), run_folder);
+    if (!line.empty()) shown.last_line = ProcessName(plan, plan.processes[*strongest]) + ": " + line;
   }
   return progress;
 }

@@ -61,7 +61,7 @@ void ProgressDisplay::DrawAt(Clock::time_point when) {
   armed_ = true;
   timer_.expires_at(when);
   timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error || !rows_ || held_) return;  // another time has been set, or it is over
+    if (error || !rows_ || held_) return;  // another time has been set, or the display has ended
     armed_ = false;
     Draw();
     DrawAt(drawn_ + kClock);
@@ -70,16 +70,16 @@ void ProgressDisplay::DrawAt(Clock::time_point when) {
 
 void ProgressDisplay::Draw() {
   drawn_ = Clock::now();
-  // In the background the terminal is another's.
+  // In the background, the terminal belongs to another job.
   const pid_t foreground = ::tcgetpgrp(out_.fd());
   if (foreground >= 0 && foreground != ::getpgrp()) return;
   winsize size{};
   if (::ioctl(out_.fd(), TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) size = {24, 80, 0, 0};
-  // The larger part of the screen is for what scrolls.
+  // Most of the screen remains for scrolling output.
   out_.ShowBelow(rows_(size.ws_col, static_cast<std::size_t>(std::max(size.ws_row / 3, 1))));
 }
 
-// Meanwhile a shell wrote below the rows.
+// After SIGCONT: a shell wrote below the rows meanwhile.
 void ProgressDisplay::AwaitContinued() {
   continued_.async_wait([this](const boost::system::error_code& error, int) {
     if (error) return;

@@ -1,7 +1,7 @@
-// When rows that tell how far something is are shown below other text, and when not.
+// Decides when rows about progress are shown below other output.
 //
-// Knows an Output, time and job control; what the rows say is asked for. Where there is no terminal, or it is not
-// wanted, it has no timer and catches no signal.
+// Depends on an Output, time and job control; the owner provides the rows. Without a terminal, or if it is not wanted,
+// it has no timer and catches no signal.
 #pragma once
 
 #include <chrono>
@@ -20,20 +20,20 @@ namespace muster {
 
 class ProgressDisplay {
  public:
-  // `out` must outlive it and be a terminal if it is `wanted`.
+  // `out` must outlive it and be a terminal if `wanted` is set.
   ProgressDisplay(boost::asio::io_context& io, Output& out, bool wanted);
 
   // At most `most` rows, each narrower than `columns`.
   using Rows = std::function<std::vector<std::string>(std::size_t columns, std::size_t most)>;
 
-  // `rows` is asked from now on, from the loop.
+  // Calls `rows` from the loop from now on.
   void Begin(Rows rows);
-  // Something has happened.
+  // Must be called after events, to update the rows.
   void Changed();
-  // The rows go, and come again with Release().
+  // Hides the rows until Release().
   void Hold();
   void Release();
-  // The rows go, and do not come again.
+  // Hides the rows for good.
   void End();
 
  private:

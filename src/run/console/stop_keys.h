@@ -1,5 +1,5 @@
-// The keys by which the user of a process's terminal asks muster, not the process, for the end of the run: Ctrl-] three
-// times in a row. A pure function of what is typed: no clock, and no key is kept back.
+// Detects the keys by which the user of a process's terminal requests the end of the run from muster: Ctrl-] three
+// times in a row. A pure function of the typed bytes: no clock, and no key is held back.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ class StopKeys {
   static constexpr int kTimes = 3;
 
   struct Typed {
-    std::string passed;  // for the process: everything but each third of the keys
-    int stops = 0;       // how often the end was asked for
+    std::string passed;  // for the process: everything except each third of these keys
+    int stops = 0;       // how often the end was requested
   };
   Typed Feed(std::string_view typed);
 

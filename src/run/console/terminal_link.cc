@@ -17,7 +17,7 @@ TerminalLink::TerminalLink(boost::asio::io_context& io, Console& console, UserTe
     : console_(console), terminal_(std::move(terminal)), ends_(std::move(ends)), keys_(io), signals_(io) {
   boost::system::error_code ignored;
   keys_.assign(::fcntl(terminal_.fd(), F_DUPFD_CLOEXEC, 0), ignored);
-  console_.OnShown([this] { TellShown(); });
+  console_.OnShown([this] { SendShown(); });
 }
 
 void TerminalLink::Join(const ProcessAttempt& who) {
@@ -33,7 +33,7 @@ void TerminalLink::Join(const ProcessAttempt& who) {
   }
   AwaitSignal();
   terminal_.Enter();
-  TellSize();  // it may have changed since the start was ordered
+  SendSize();  // it may have changed since the start was ordered
   AwaitKeys();
 }
 
@@ -58,7 +58,7 @@ void TerminalLink::AwaitKeys() {
   waiting_ = true;
   keys_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
     waiting_ = false;
-    // Called off, and perhaps joined to the next attempt since.
+    // The wait may have been cancelled, and the terminal connected to the next attempt since.
     if (!error && joined_ && terminal_.entered()) PassKeys();
     AwaitKeys();
   });
@@ -80,17 +80,17 @@ void TerminalLink::Taken(const PtyTaken& taken) {
   AwaitKeys();
 }
 
-// --- what is written -------------------------------------------------------------------------------
+// --- output --------------------------------------------------------------------------------------
 
 void TerminalLink::Written(const PtyBytes& written) {
   if (!IsJoined(written.process, written.attempt)) return;
   console_.ShowLent(written.bytes);
   shown_ += static_cast<std::uint32_t>(written.bytes.size());
-  TellShown();
+  SendShown();
 }
 
-void TerminalLink::TellShown() {
-  if (!joined_ || shown_ == 0 || !console_.HasRoom()) return;
+void TerminalLink::SendShown() {
+  if (!joined_ || shown_ == 0 || !console_.CanWrite()) return;
   ends_.send(PtyTaken{joined_->process, joined_->attempt, std::exchange(shown_, 0)});
 }
 
@@ -111,18 +111,18 @@ void TerminalLink::OnSignal(int signal) {
   if (signal == SIGTSTP || signal == SIGQUIT) {
     terminal_.Leave();
     signals_.remove(signal, ignored);
-    ::raise(signal);  // a stop comes back here, an end does not
+    ::raise(signal);  // after a stop signal this returns when muster continues
     signals_.add(signal, ignored);
   }
   if (signal != SIGWINCH) {
-    // A shell may have done with the terminal what it liked; and muster may be in the background now.
+    // A shell may have changed the terminal's settings, and muster may be in the background now.
     terminal_.Leave();
     terminal_.Enter();
   }
-  TellSize();
+  SendSize();
   AwaitKeys();
 }
 
-void TerminalLink::TellSize() { ends_.send(PtyResized{joined_->process, joined_->attempt, terminal_.Size()}); }
+void TerminalLink::SendSize() { ends_.send(PtyResized{joined_->process, joined_->attempt, terminal_.Size()}); }
 
 }  // namespace muster

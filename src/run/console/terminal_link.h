@@ -1,9 +1,9 @@
-// The user's terminal joined to the pseudo-terminal of one process, wherever its agent is: keys and window there,
-// what is written here.
+// Connects the user's terminal to the pseudo-terminal of one process, on whatever host: keys and window size go there,
+// output comes back.
 //
-// Knows the two ends and the windows between them (wire/protocol/protocol.h); not plans. Nothing blocks: keys stay in
-// the terminal while the process takes none, and the process waits while the terminal takes nothing. Muster's own words
-// are held back while the two are joined (run/console/console.h).
+// Depends on the two ends and their flow-control windows (wire/protocol/protocol.h); not on plans. Nothing blocks: keys
+// stay in the terminal while the process accepts none, and the process waits while the terminal accepts no output.
+// muster's own messages are held back while the two are connected (run/console/console.h).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class TerminalLink {
  public:
   struct Ends {
     std::function<void(const AgentCommand&)> send;  // to the agent of the process
-    std::function<void()> stop;                     // the user asked for the end of the run, by keys
+    std::function<void()> stop;                     // the user requested the end of the run by keys
   };
 
   // `console` must outlive it.
@@ -34,9 +34,9 @@ class TerminalLink {
 
   PtySize Size() const { return terminal_.Size(); }
 
-  // The attempt has its pseudo-terminal: the two are joined. From here on signals that concern the terminal are caught.
+  // Connects the terminal to the attempt's pseudo-terminal. From now on signals that concern the terminal are caught.
   void Join(const ProcessAttempt& who);
-  // They are not any more, if they were: the terminal is given back.
+  // Disconnects the attempt if it is connected, and restores the terminal.
   void Part(const ProcessAttempt& who);
   void Part();
 
@@ -51,8 +51,8 @@ class TerminalLink {
   void PassKeys();
   void AwaitSignal();
   void OnSignal(int signal);
-  void TellSize();
-  void TellShown();
+  void SendSize();
+  void SendShown();
 
   Console& console_;
   UserTerminal terminal_;
@@ -61,8 +61,8 @@ class TerminalLink {
   boost::asio::signal_set signals_;
   std::optional<ProcessAttempt> joined_;
   StopKeys stop_keys_;
-  std::size_t granted_ = 0;  // how much may be typed
-  std::uint32_t shown_ = 0;  // written here, and not told to be taken
+  std::size_t granted_ = 0;  // how many more bytes may be typed
+  std::uint32_t shown_ = 0;  // bytes written here that are not acknowledged yet
   bool waiting_ = false;     // for keys
   bool waiting_for_signal_ = false;
 };

@@ -11,7 +11,7 @@
 namespace muster {
 
 Result<UserTerminal> UserTerminal::Open(int fd) {
-  // An opening of our own: what is non-blocking about it is so for nobody else.
+  // Opened again: O_NONBLOCK then does not affect other processes.
   UniqueFd tty(::open(fmt::format("/proc/self/fd/{}", fd).c_str(), O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   termios found{};
   if (!tty || ::tcgetattr(tty.get(), &found) != 0) {
@@ -22,7 +22,7 @@ Result<UserTerminal> UserTerminal::Open(int fd) {
 
 void UserTerminal::Enter() {
   if (entered_ || ::tcgetpgrp(tty_.get()) != ::getpgrp()) return;
-  // A shell may have set it anew meanwhile.
+  // A shell may have changed the settings meanwhile.
   if (::tcgetattr(tty_.get(), &found_) != 0) return;
   termios raw = found_;
   ::cfmakeraw(&raw);

@@ -1,6 +1,6 @@
-// The terminal that the user sits at, lent to one process: raw while it is lent, and given back as it was found.
+// The user's terminal, lent to one process: raw meanwhile, and restored afterwards.
 //
-// Knows termios(3); not whom it is lent to, nor what is typed.
+// Depends on termios(3); not on the process or the typed bytes.
 #pragma once
 
 #include <string>
@@ -15,23 +15,23 @@ namespace muster {
 
 class UserTerminal {
  public:
-  // The terminal at this descriptor, which stays the caller's and keeps its flags. Kind "terminal", blame kMachine, if
-  // it is none or cannot be opened.
+  // The terminal at this descriptor, which remains owned by the caller and keeps its flags. Kind "terminal", blame
+  // kMachine, if it is not a terminal or cannot be opened.
   static Result<UserTerminal> Open(int fd);
   UserTerminal(UserTerminal&&) = default;
   UserTerminal& operator=(UserTerminal&&) = delete;
   ~UserTerminal() { Leave(); }
 
-  // Every key is a byte from now on, Ctrl-C too, and nothing is echoed; does nothing while muster is in the background,
-  // where the terminal is another's. Leave gives it back. The same twice is done once.
+  // Enters raw mode: every key is a byte, Ctrl-C too, and nothing is echoed. Does nothing while muster is in the
+  // background, where the terminal belongs to another job, or if raw mode is on already. Leave() restores the terminal.
   void Enter();
   void Leave();
   bool entered() const { return entered_; }
 
   PtySize Size() const;
-  // The descriptor to wait at.
+  // The descriptor to poll for input.
   int fd() const { return tty_.get(); }
-  // At most so many bytes of what was typed; without blocking. Fails once the terminal is gone.
+  // At most this many typed bytes; without blocking. Fails once the terminal is gone.
   Result<std::string> Read(std::size_t most) const;
 
  private:

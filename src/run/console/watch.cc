@@ -33,7 +33,7 @@ struct IsOneOf<E, std::variant<Members...>> : std::disjunction<std::is_same<E, M
 template <class E>
 concept IsEvent = IsOneOf<E, Event>::value;
 
-// As the session shows it while it happens.
+// Shows a record as the session shows its event.
 void Show(Console& console, const JournalRecord& record, const std::string& run_dir) {
   std::visit(Overloaded{
                  [&](const RunBegan& e) { console.Began(e.run_id, e.plan_id, run_dir); },

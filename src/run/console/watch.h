@@ -1,4 +1,4 @@
-// Watching a run from outside: what its own console says of it, from the journal.
+// Watches a run from another process: shows what the run's own console shows, from the journal.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace muster {
 
-// Shows the run from its beginning to its end, then its report, and gives what it exited with: 3 if its muster was
-// killed. With `json` the journal's lines instead. Fails with kind "run" if the folder holds no plan.
+// Shows the run from its beginning to its end, then its report, and returns its exit code: 3 if its head was killed.
+// With `json` shows the journal's lines instead. Fails with kind "run" if the folder has no plan.
 Result<int> WatchRun(const std::string& run_dir, const ConsoleOptions& console, bool json);
 
 }  // namespace muster

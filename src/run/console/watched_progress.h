@@ -1,5 +1,5 @@
-// How far a run is that another muster carries on, by its journal: the rows of `muster watch`, as those of `muster run`
-// (run/console/progress.h), with the newest metrics of each role.
+// The progress of another muster process's run, from its journal: the rows of `muster watch`, like those of `muster
+// run` (run/console/progress.h), with the newest metrics of each role.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace muster {
 
 class WatchedProgress {
  public:
-  // `plan` outlives it.
+  // `plan` must outlive it.
   explicit WatchedProgress(const Plan& plan);
 
-  // Every record that fits the plan, in order.
+  // Must be called for every record that is valid for the plan, in order.
   void Take(const JournalRecord& record);
   // Reads the metrics below the run directory. `now_ns`: the wall clock.
   Progress Now(const std::string& run_dir, std::uint64_t now_ns) const;
@@ -25,8 +25,8 @@ class WatchedProgress {
  private:
   enum class State : std::uint8_t { kWaiting, kRunning, kEnded };
   const Plan& plan_;
-  std::vector<State> states_;            // of processes
-  std::vector<std::uint64_t> restarts_;  // of roles
+  std::vector<State> states_;            // by process
+  std::vector<std::uint64_t> restarts_;  // by role
   std::string phase_;
   std::uint64_t began_ns_ = 0;  // by the head's wall clock
 };

@@ -1,5 +1,5 @@
-// The address of a run's control socket. A socket's path has room for 107 bytes, a run directory's may be longer:
-// it is named through the descriptor of its folder.
+// The address of a run's control socket. The path of a socket is limited to 107 bytes, and that of a run directory may
+// be longer: the address uses the descriptor of the folder instead.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace muster {
 
-// `folder` is a descriptor of the run directory; the address holds as long as it is open.
+// `folder` is a descriptor of the run directory; the address is valid while it is open.
 inline sockaddr_un ControlAddress(int folder) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -40,7 +40,7 @@ Result<ControlConnection> ControlConnection::Open(const std::string& run_dir) {
 
 Result<void> ControlConnection::Send(const ControlRequest& request) {
   const std::string line = ControlRequestLine(request);
-  // One short line into an empty buffer: it goes as a whole or not at all.
+  // One short line fits into an empty buffer: it is sent completely or not at all.
   if (::send(socket_.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) {
     return NoAnswer("it does not listen");
   }

@@ -1,6 +1,6 @@
-// The other end of a run's control socket: for commands that ask a head something.
+// The client side of a run's control socket, for commands that send requests to a head.
 //
-// Knows one connection and its lines; not what is done with the answers. Blocks, with a deadline.
+// Handles one connection and its lines; does not interpret answers. Blocks, with a timeout.
 #pragma once
 
 #include <optional>
@@ -14,20 +14,20 @@ namespace muster {
 
 class ControlConnection {
  public:
-  // Kind "control", blame kMachine, if nobody answers there.
+  // Kind "control", blame kMachine, if the head does not answer there.
   static Result<ControlConnection> Open(const std::string& run_dir);
 
-  // Sends the request and waits for its answer, ten seconds at most: a head answers from its loop, at once. A refused
-  // request is a failure, too.
+  // Sends the request and waits at most ten seconds for its answer: a head answers from its loop, immediately. A
+  // refused request is a failure, too.
   Result<ControlAnswer> Ask(const ControlRequest& request);
 
-  // Sends the request; its answer is the next line. Fails with kind "control" if the head does not listen.
+  // Sends the request; its answer is the next line. Fails with kind "control" if the head does not accept it.
   Result<void> Send(const ControlRequest& request);
 
-  // --- after a kWatch, the journal's lines as they are written; after Send, the answers ---
-  // The next line that has arrived, without its newline.
+  // --- after a kWatch: lines of the journal as they are written; after Send(): answers ---
+  // The next received line, without its newline.
   std::optional<std::string> TakeLine();
-  // Takes some of what has arrived, without waiting. False once nothing more will come.
+  // Reads some of the received bytes, without waiting. Returns false once the connection has ended.
   bool Receive();
   int fd() const { return socket_.get(); }
 

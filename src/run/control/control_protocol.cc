@@ -51,7 +51,7 @@ void Fields(V& v, ProcessStatus& process) {
   v("spawn_stage", process.spawn_stage), v("start_ticks", process.start_ticks), v("state", process.state);
 }
 
-// Of a request that was refused.
+// The answer to a refused request.
 struct Refusal {
   std::string error;
 };
@@ -65,7 +65,7 @@ void Fields(V& v, Refusal& refusal) {
   }
 }
 
-// Of one that was not.
+// The answer to an accepted request.
 template <class V>
 void Fields(V& v, ControlAnswer& answer) {
   std::int64_t format = kControlFormat;
@@ -89,16 +89,16 @@ using Ask = ControlRequest::Ask;
 
 tl::unexpected<std::string> No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
-// The object of a line, its format known to be ours.
+// The object of a line whose format is supported.
 tl::expected<Value::Map, std::string> ObjectOf(std::string_view line) {
   tl::expected<Value, std::string> json = ValueFromJsonText(line);
   if (!json) return No("the line is not valid JSON: " + json.error());
   if (json->AsMap() == nullptr) return No("the line is not a JSON object");
   const auto format = json->AsMap()->find("format");
-  if (format == json->AsMap()->end()) return No("the object has no format; this muster speaks format 1");
+  if (format == json->AsMap()->end()) return No("missing member \"format\"; this muster supports format 1");
   const std::int64_t* number = format->second.AsInt();
   if (number == nullptr || *number != kControlFormat) {
-    return No(fmt::format("format {} is not spoken here, only format {}",
+    return No(fmt::format("format {} is not supported, only format {}",
                           Printable(JsonText(format->second)).substr(0, 80), kControlFormat));
   }
   return std::move(std::get<Value::Map>(json->data()));
@@ -111,7 +111,7 @@ std::string Line(const T& object) {
   return line += '\n';
 }
 
-// The text must be JSON unless it is read as it was written.
+// The text must be JSON unless it is read with Order::kAsWritten.
 template <class T>
 std::optional<T> Read(std::string_view line, LineReader::Order order) {
   T object;
@@ -146,13 +146,14 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
     } else if (key == "trial" && value.AsInt() != nullptr && *value.AsInt() >= 0) {
       request.trial = static_cast<std::uint64_t>(*value.AsInt());
     } else {
-      return No(fmt::format("the key {} is not known here, or its value is of another type", Quoted(key)));
+      return No(fmt::format("unknown key {}, or a value of the wrong type", Quoted(key)));
     }
   }
   if (!asked) return No("missing member \"ask\": status, stop, watch, dump, processes or open");
-  if (request.now && request.ask != Ask::kStop) return No("only a stop can be asked for now");
-  if (request.dump && request.ask != Ask::kStop) return No("only a stop can be asked to take a dump first");
-  if (request.trial.has_value() != (request.ask == Ask::kOpen)) return No("open, and only open, names a trial");
+  if (request.now && request.ask != Ask::kStop) return No("\"now\" is valid only for a stop");
+  if (request.dump && request.ask != Ask::kStop) return No("\"dump\" is valid only for a stop");
+  if (request.trial.has_value() != (request.ask == Ask::kOpen))
+    return No("\"trial\" is required for open, and valid only for it");
   return request;
 }
 

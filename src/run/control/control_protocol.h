@@ -1,7 +1,7 @@
-// What is said at the control socket of a run (docs/control.md): one JSON object per line, both ways.
+// The protocol of a run's control socket (docs/control.md): one JSON object per line, in both directions.
 //
-// Knows texts and values; opens no socket. Both directions are untrusted: whoever may connect can send
-// anything, and what answers in a folder need not be a muster.
+// Converts between texts and values; opens no socket. Both directions are untrusted: every peer that may connect can
+// send anything, and the server in a folder need not be muster.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,15 @@
 namespace muster {
 
 inline constexpr std::int64_t kControlFormat = 1;
-inline constexpr std::size_t kMaxControlRequest = 4096;    // bytes of a line to the head, newline included
-inline constexpr std::size_t kMaxControlLine = 16U << 20;  // … and of one from it
+inline constexpr std::size_t kMaxControlRequest = 4096;    // longest line to the head in bytes, newline included
+inline constexpr std::size_t kMaxControlLine = 16U << 20;  // … and from the head
 
 struct ControlRequest {
   enum class Ask : std::uint8_t { kStatus, kStop, kWatch, kDump, kProcesses, kOpen };
   Ask ask = Ask::kStatus;
   bool now = false;   // kStop only: kill at once
   bool dump = false;  // kStop only: take a dump first
-  // kOpen only, and always with it: the running trial of a sweep whose control socket is wanted now.
+  // Required for kOpen, otherwise absent: the running trial of a sweep whose control socket the head must create now.
   std::optional<std::uint64_t> trial = {};
 
   bool operator==(const ControlRequest&) const = default;
@@ -33,7 +33,7 @@ struct ControlRequest {
 struct RoleStatus {
   std::string name;
   std::uint32_t waiting = 0;  // not started, or between two attempts
-  std::uint32_t running = 0;  // started, and not seen to have ended
+  std::uint32_t running = 0;  // started, and their end has not been seen
   std::uint32_t ended = 0;
   std::uint64_t restarts = 0;
 
@@ -47,34 +47,34 @@ struct RunStatus {
   std::int32_t pid = 0;  // the head's
   std::string phase;     // as in the journal
   std::uint64_t records = 0;
-  std::uint32_t stops = 0;  // how often an end was asked for: 0, 1 gracefully, 2 and more at once
+  std::uint32_t stops = 0;  // number of stop requests so far: 0, 1 gracefully, 2 and more at once
   std::vector<RoleStatus> roles;
-  std::string waits = {};  // which devices it waits for and who holds them; empty if it waits for none
+  std::string waits = {};  // devices that the run waits for and their holders; empty if it waits for none
 
   bool operator==(const RunStatus&) const = default;
 };
 
-// One process as it is now. Of its latest attempt.
+// The current state of a process, in its latest attempt.
 struct ProcessStatus {
   std::string role;
   std::uint32_t index = 0;
   std::optional<std::uint32_t> rank = {};
-  std::string host = {};   // as it calls itself
+  std::string host = {};   // its own host name
   std::string state = {};  // "waiting", "starting", "running", "stopping", "resting" (between attempts), "ended"
   std::uint32_t attempt = 0;
-  std::int32_t pid = 0;           // 0 unless it runs
-  std::uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat; 0 unless it runs
+  std::int32_t pid = 0;           // 0 unless running
+  std::uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat; 0 unless running
   std::uint64_t ran_ms = 0;       // until now, or until its end
-  // How it ended; without any of these it has not.
+  // How it ended; if none of these is set, it has not ended.
   std::optional<std::int32_t> exit_code = {};
   std::string signal = {};       // "SIGKILL"
-  std::string spawn_stage = {};  // where its start failed
+  std::string spawn_stage = {};  // stage in which its start failed
 
   bool operator==(const ProcessStatus&) const = default;
 };
 
 struct ProcessStatuses {
-  std::uint64_t ran_ms = 0;  // the run, until now
+  std::uint64_t ran_ms = 0;  // of the run, until now
   std::vector<ProcessStatus> processes;
 
   bool operator==(const ProcessStatuses&) const = default;
@@ -82,16 +82,16 @@ struct ProcessStatuses {
 
 struct ControlAnswer {
   std::string error;     // why the request was refused; the rest is empty then
-  bool already = false;  // a stop that changed nothing: the run was stopping, or over
+  bool already = false;  // the stop changed nothing: the run was already stopping, or over
   RunStatus status;      // after the request
-  // kDump, and kStop with a dump: the number of the dump that is being taken; 0: none is.
+  // kDump, and kStop with a dump: the number of the dump in progress; 0: none.
   std::uint32_t dump = 0;
-  std::optional<ProcessStatuses> processes = {};  // if they were asked for
+  std::optional<ProcessStatuses> processes = {};  // only for kProcesses
 
   bool operator==(const ControlAnswer&) const = default;
 };
 
-// The line without its newline. The error is a sentence for whoever sent it.
+// Parses a line, given without its newline. The error is a sentence for the sender.
 tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view line);
 tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view line);
 

@@ -38,13 +38,13 @@ struct ControlServer::Client {
   Client(boost::asio::io_context& io, int fd) : socket(io, fd) {}
 
   Descriptor socket;
-  std::string input;   // less than a line, except while answers wait
-  std::string output;  // not taken yet
+  std::string input;   // less than a line, except while answers are pending
+  std::string output;  // not sent yet
   bool watching = false;
   bool reading = false;
   bool writing = false;
-  bool last = false;     // the answer that waits is the last
-  bool no_more = false;  // it sends nothing more
+  bool last = false;     // the pending answer is the last one
+  bool no_more = false;  // the client sends nothing more
 };
 
 Result<std::unique_ptr<ControlServer>> ControlServer::Listen(boost::asio::io_context& io, int folder, Calls calls) {
@@ -54,10 +54,10 @@ Result<std::unique_ptr<ControlServer>> ControlServer::Listen(boost::asio::io_con
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) return refused("socket");
   const sockaddr_un address = ControlAddress(folder);
-  // One that is there already is of a head that was killed: the caller holds the folder.
+  // An existing socket was left by a head that was killed: the caller holds the lock of the folder.
   ::unlinkat(folder, kName, 0);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return refused("bind");
-  // Nobody can connect before listen(2), so the mode is never wider than the folder's for anybody.
+  // No client can connect before listen(2), so the socket is never more accessible than the folder.
   if (::fchmodat(folder, kName, 0600, 0) != 0 || ::listen(socket.get(), kBacklog) != 0) {
     const auto why = refused("listen");
     ::unlinkat(folder, kName, 0);
@@ -81,7 +81,7 @@ ControlServer::~ControlServer() {
 void ControlServer::AwaitClients() {
   socket_.async_wait(Descriptor::wait_read,
                      [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
-                       if (error || alive.expired()) return;  // closed with the server
+                       if (error || alive.expired()) return;  // the server was destroyed
                        Accept();
                        AwaitClients();
                      });
@@ -128,7 +128,7 @@ void ControlServer::Read(const std::shared_ptr<Client>& client) {
   const ssize_t got = ::recv(client->socket.native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (got < 0 && errno != EAGAIN && errno != EINTR) return Drop(client);
   if (got == 0) {
-    // Who has only closed his own direction still wants what he asked for.
+    // A client that has only shut down its sending side still expects its answer.
     client->no_more = true;
     if (client->output.empty() && !client->watching) Drop(client);
     return;
@@ -137,7 +137,7 @@ void ControlServer::Read(const std::shared_ptr<Client>& client) {
   ServeLines(client);
 }
 
-// One line at a time: the next when the answer has been taken.
+// One line at a time: the next one after the answer has been sent.
 void ControlServer::ServeLines(const std::shared_ptr<Client>& client) {
   while (client->socket.is_open() && client->output.empty() && !client->last) {
     const std::size_t end = client->input.find('\n');
@@ -192,7 +192,7 @@ bool ControlServer::watched() const {
 }
 
 void ControlServer::Publish(const std::string& line) {
-  const std::vector<std::shared_ptr<Client>> clients = clients_;  // sending may drop some
+  const std::vector<std::shared_ptr<Client>> clients = clients_;  // a copy: sending may drop clients
   for (const std::shared_ptr<Client>& client : clients) {
     if (!client->watching) continue;
     if (client->output.size() > kMaxUnread) {
@@ -233,7 +233,7 @@ void ControlServer::Write(const std::shared_ptr<Client>& client) {
 }
 
 void ControlServer::Drop(const std::shared_ptr<Client>& client) {
-  const std::shared_ptr<Client> kept = client;  // the caller's may be the one in the list
+  const std::shared_ptr<Client> kept = client;  // a copy: the caller's may be the one in the list
   boost::system::error_code ignored;
   kept->socket.close(ignored);
   kept->watching = false;

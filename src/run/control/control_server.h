@@ -1,8 +1,8 @@
-// The control socket of a run, as the head serves it: `control` in the run directory (docs/control.md).
+// The head's side of a run's control socket: `control` in the run directory (docs/control.md).
 //
-// Knows connections and lines; what a request does is its owner's. Lives on the head's one loop and never
-// blocks it: nothing is read from whoever has not taken his answer, who watches and does not read is let go,
-// and only processes of the same user and of root are listened to, whatever the folder's mode has become.
+// Handles connections and lines; its owner carries out the requests. Runs on the head's one loop and never blocks it:
+// it reads nothing from clients that have not received their answer, disconnects watchers that do not read, and accepts
+// only processes of the same user and of root, whatever the mode of the folder is.
 #pragma once
 
 #include <cstddef>
@@ -23,40 +23,40 @@
 
 namespace muster {
 
-// Whether the process that connected this Unix socket did so as `owner`, or as root, who could do all of it anyway
-// (SO_PEERCRED, unix(7)). False if that cannot be told.
+// Whether the process that connected this Unix socket did so as `owner`, or as root, who is allowed to do everything
+// anyway (SO_PEERCRED, unix(7)). False if that is unknown.
 bool MayControl(int client, uid_t owner);
 
 class ControlServer {
  public:
   static constexpr char kName[] = "control";
   static constexpr std::size_t kMaxClients = 64;
-  static constexpr std::size_t kMaxUnread = 8U << 20;  // bytes that may wait for one who watches
+  static constexpr std::size_t kMaxUnread = 8U << 20;  // bytes that may be pending for a watcher
 
   struct Calls {
     std::function<RunStatus()> status;
-    // Ends the run: gracefully, or at once; after a dump, or without. Whether that changed anything.
+    // Ends the run: gracefully, or at once; after a dump, or without. Returns whether that changed anything.
     std::function<bool(bool now, bool dump)> stop;
-    // Takes a dump, or joins the one that is being taken: its number. The error is a sentence.
+    // Takes a dump, or joins the one in progress; returns its number. The error is a sentence.
     std::function<tl::expected<std::uint32_t, std::string>()> dump;
-    // The number of the dump that is being taken; 0: none is.
+    // The number of the dump in progress; 0: none.
     std::function<std::uint32_t()> dumping;
     std::function<ProcessStatuses()> processes;
-    // Makes the control socket of a running trial now. The error is a sentence. Empty: there are no trials.
+    // Creates the control socket of a running trial. The error is a sentence. Empty if there are no trials.
     std::function<tl::expected<void, std::string>(std::uint64_t trial)> open = {};
   };
 
-  // Makes the socket in the folder, which the caller holds (run/directory/run_directory.h) and whose descriptor must
-  // stay open for as long as the server lives. Kind "control" where the file system holds no sockets.
+  // Creates the socket in the folder, which the caller holds (run/directory/run_directory.h) and whose descriptor must
+  // stay open while the server exists. Kind "control" if the file system does not support sockets.
   static Result<std::unique_ptr<ControlServer>> Listen(boost::asio::io_context& io, int folder, Calls calls);
-  // Takes the socket away and ends every connection.
+  // Removes the socket and closes every connection.
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
 
-  // Whether anybody would get what is published.
+  // Whether there are watchers.
   bool watched() const;
-  // Sends the line, which ends with a newline, to everybody who watches.
+  // Sends the line, which ends with a newline, to all watchers.
   void Publish(const std::string& line);
 
  private:
@@ -65,7 +65,7 @@ class ControlServer {
   ControlServer(boost::asio::io_context& io, int folder, Calls calls, UniqueFd socket);
   void AwaitClients();
   void Accept();
-  // Without a free descriptor a waiting connection would wake the loop for ever: it is taken and let go.
+  // Accepts and closes a waiting connection if no descriptor is free: otherwise it would wake the loop again and again.
   void TurnAway();
   void AwaitRequest(const std::shared_ptr<Client>& client);
   void Read(const std::shared_ptr<Client>& client);
@@ -81,7 +81,7 @@ class ControlServer {
   boost::asio::posix::stream_descriptor socket_;
   UniqueFd spare_;
   std::vector<std::shared_ptr<Client>> clients_;
-  // Handlers may still be on their way when this is gone.
+  // Handlers may still be queued after the server is destroyed.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

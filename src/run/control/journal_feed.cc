@@ -38,7 +38,7 @@ std::optional<JournalRecord> JournalFeed::Next() {
   }
 }
 
-// What is written after the answer comes by the connection, what was before is in the file: nothing is missed.
+// Records written after the answer arrive over the connection, earlier ones are in the file: none is missed.
 void JournalFeed::Attach() {
   if (IsRunLive(run_dir_)) {
     Result<ControlConnection> head = ControlConnection::Open(run_dir_);
@@ -60,7 +60,7 @@ void JournalFeed::ReadFile() {
 }
 
 void JournalFeed::AwaitLine() {
-  // Its own descriptor: the loop closes what it is given.
+  // A copy of the descriptor, because the loop closes its own.
   boost::asio::posix::stream_descriptor readable(io_, ::fcntl(head_->fd(), F_DUPFD_CLOEXEC, 0));
   bool ready = false;
   readable.async_wait(boost::asio::posix::stream_descriptor::wait_read,

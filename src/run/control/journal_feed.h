@@ -1,7 +1,7 @@
-// A run's journal as a stream: what has been written, then what is being written, until the run is over.
+// Reads a run's journal as a stream: the records written so far, then new ones, until the run is over.
 //
-// Knows the journal's file and the control socket, and that either may be missing: a connection that ends is
-// made again while somebody holds the run, and without one the rest is read from the file once nobody does.
+// Uses the journal's file and the control socket, and copes without either: a connection that ends is opened again
+// while a head holds the run directory; without one, the rest is read from the file once no head does.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class JournalFeed {
  public:
   JournalFeed(boost::asio::io_context& io, std::string run_dir) : io_(io), run_dir_(std::move(run_dir)) {}
 
-  // The next record, from the first one on, each once. Runs the loop until there is one. Nothing after run_ended,
-  // or when the head is gone without it.
+  // The next record, each exactly once, from the first one on. Runs the loop until there is one. Empty after run_ended,
+  // or when the head has gone without it.
   std::optional<JournalRecord> Next();
 
  private:

@@ -22,7 +22,7 @@ Result<void> RunEndWatch::Start(const std::string& run_dir, std::function<void()
     return Fail(SystemError("inotify", "cannot wait for the end of the run", errno));
   }
   changes_.assign(inotify.release());
-  // Looked at with the watch in place: what happens from here on is told.
+  // Checked after the watch was added, so that no later change is missed.
   if (IsRunLive(run_dir) && !JournalIsComplete()) {
     Await();
   } else {
@@ -42,7 +42,7 @@ void RunEndWatch::Await() {
     if (error) return;
     bool closed = false;
     ReadFileChanges(changes_.native_handle(), [&closed](const FileChange& change) {
-      // The file itself gone (IN_IGNORED) is an end, too: there is nothing more to wait for.
+      // If the file was removed (IN_IGNORED), that is an end, too: nothing more can be expected.
       closed = closed || (change.mask & (IN_CLOSE_WRITE | IN_IGNORED)) != 0;
     });
     if (closed || JournalIsComplete()) return Ended();
@@ -50,9 +50,9 @@ void RunEndWatch::Await() {
   });
 }
 
-// A quotation mark in a text of the journal has a backslash before it, so this is found in no text.
+// Quotation marks within texts of the journal are escaped, so the pattern cannot match inside a text.
 bool RunEndWatch::JournalIsComplete() const {
-  constexpr std::size_t kLongestLine = 16U << 10;  // a longer last line is seen when the file is closed
+  constexpr std::size_t kLongestLine = 16U << 10;  // a longer last line is detected when the file is closed
   const Result<FileTail> tail = ReadTail(AT_FDCWD, journal_, kLongestLine);
   if (!tail || !tail->bytes.ends_with('\n')) return false;
   const std::size_t before =

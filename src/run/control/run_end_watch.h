@@ -1,7 +1,7 @@
-// Waiting for the end of a run that another muster is at: told by inotify(7), never by looking again and again.
+// Waits for the end of a run of another muster process, notified by inotify(7), without polling.
 //
-// Knows the journal as a file that only the head writes: it is complete with its record run_ended, and whoever closes
-// it has ended, however that came. Reads no other record.
+// Uses the journal as a file that only the head writes: it is complete with its record run_ended, and when the writer
+// closes it, the head has ended in whatever way. Reads no other record.
 #pragma once
 
 #include <functional>
@@ -18,9 +18,9 @@ class RunEndWatch {
  public:
   explicit RunEndWatch(boost::asio::io_context& io) : changes_(io) {}
 
-  // Calls `ended` once, from the loop: at once if nobody is at the run. Fails with kind "inotify".
+  // Calls `ended` once, from the loop: immediately if no head is active. Fails with kind "inotify".
   Result<void> Start(const std::string& run_dir, std::function<void()> ended);
-  // `ended` is not called any more.
+  // Prevents further calls of `ended`.
   void Stop();
 
  private:

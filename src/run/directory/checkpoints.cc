@@ -23,9 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFound = 100'000;
-constexpr std::size_t kLongestName = 4096;  // that a file may hold
+constexpr std::size_t kLongestName = 4096;  // longest path in the file that names the newest
 
-// Below `folder` (relative to the place), what the components of the pattern match from `at` on.
+// Finds the paths below `folder` (relative to the place) that match the components of the pattern from `at` on.
 void Match(const std::string& dir, const std::string& below, const std::vector<std::string>& pattern, std::size_t at,
            std::vector<std::string>& found) {
   std::error_code error;
@@ -52,7 +52,7 @@ std::vector<std::string> Components(std::string_view path) {
   return parts;
 }
 
-// The runs of digits, as numbers; more digits than a number has room for count as its greatest.
+// The runs of digits, as numbers; a number that does not fit becomes the greatest one.
 std::vector<std::uint64_t> Numbers(std::string_view text) {
   std::vector<std::uint64_t> numbers;
   for (std::size_t i = 0; i < text.size();) {
@@ -68,13 +68,13 @@ std::vector<std::uint64_t> Numbers(std::string_view text) {
   return numbers;
 }
 
-// Nothing, and why, if it is none, or not whole.
+// The checkpoint, or the reason why it is none or incomplete.
 tl::expected<Checkpoint, std::string> Look(const CheckpointPlace& place, const std::string& below) {
   Checkpoint checkpoint;
   checkpoint.path = place.dir.marked + "/" + below;
   struct stat facts {};
   if (::stat(checkpoint.path.c_str(), &facts) != 0) {
-    return tl::unexpected(fmt::format("{} is not there", Quoted(checkpoint.path)));
+    return tl::unexpected(fmt::format("{} does not exist", Quoted(checkpoint.path)));
   }
   checkpoint.inode = facts.st_ino;
   checkpoint.modified_ns = std::int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
@@ -88,16 +88,16 @@ tl::expected<Checkpoint, std::string> Look(const CheckpointPlace& place, const s
           fmt::format("{} is not complete: it has no {}", Quoted(checkpoint.path), Quoted(place.complete)));
     }
   } else if (!S_ISREG(facts.st_mode) || facts.st_size == 0) {
-    return tl::unexpected(fmt::format("{} is empty, or no file", Quoted(checkpoint.path)));
+    return tl::unexpected(fmt::format("{} is empty, or not a file", Quoted(checkpoint.path)));
   }
   return checkpoint;
 }
 
-// What the file that names the newest says.
+// The path in the file that names the newest.
 tl::expected<std::string, std::string> Named(const CheckpointPlace& place) {
   const std::string file = place.dir.marked + "/" + place.file;
   const Result<std::string> text = ReadFileAt(AT_FDCWD, file, kLongestName);
-  if (!text) return tl::unexpected(fmt::format("{} cannot be read, which names the newest one", Quoted(file)));
+  if (!text) return tl::unexpected(fmt::format("{}, which names the newest one, cannot be read", Quoted(file)));
   std::string_view name(*text);
   const std::size_t from = name.find_first_not_of(" \t\r\n");
   if (from == std::string_view::npos) return tl::unexpected(fmt::format("{} is empty", Quoted(file)));
@@ -106,7 +106,8 @@ tl::expected<std::string, std::string> Named(const CheckpointPlace& place) {
   const bool leads_out = std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
   if (path.is_absolute() || leads_out || name.find('\0') != std::string_view::npos ||
       name.find('\n') != std::string_view::npos) {
-    return tl::unexpected(fmt::format("{} holds {}, which is not a path below its folder", Quoted(file), Quoted(name)));
+    return tl::unexpected(
+        fmt::format("{} contains {}, which is not a path below its folder", Quoted(file), Quoted(name)));
   }
   return std::string(name);
 }
@@ -152,7 +153,7 @@ tl::expected<std::vector<Checkpoint>, std::string> CompleteCheckpoints(const Che
     if (!checkpoint) {
       why = std::move(checkpoint.error());
     } else if (besides.contains(*checkpoint)) {
-      why = "there are only earlier ones";
+      why = "there are only earlier checkpoints";
     } else {
       candidates.push_back({Numbers(name), checkpoint->modified_ns, *std::move(checkpoint)});
     }
@@ -171,7 +172,7 @@ std::vector<std::string> CheckpointFolders(const CheckpointPlace& place) {
     std::string path = place.dir.marked + "/" + below;
     if (folders.size() < kMostFound && fs::is_directory(path, error)) folders.push_back(std::move(path));
   };
-  // One folder after the other, each in the one before, the first in `below`.
+  // Adds nested folders, one after the other, starting in `below`.
   const auto add_way = [&](std::string below, const std::vector<std::string>& way) {
     for (const std::string& part : way) {
       below += (below.empty() ? "" : "/") + part;

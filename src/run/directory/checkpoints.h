@@ -1,7 +1,8 @@
-// Checkpoints in the folder where a job's processes write them: which are complete, and which is the newest.
+// Finds checkpoints in the folder where the processes of a job write them: which ones are complete, and which is the
+// newest.
 //
-// Looks at files and reads none but the one that names the newest; knows neither plan nor binding. What it finds was
-// written by the programs: names are theirs.
+// Looks at files, and reads only the one that names the newest; does not depend on plan or binding. Files and their
+// names come from the user's programs.
 #pragma once
 
 #include <compare>
@@ -23,19 +24,21 @@ struct Checkpoint {
   auto operator<=>(const Checkpoint&) const = default;
 };
 
-// The place with its folder as a path. Fails with a hole that only a run fills, the run directory excepted.
+// The place with its folder as a path. Fails if the folder has a placeholder that only a run can fill, except that of
+// the run directory.
 tl::expected<CheckpointPlace, std::string> PlaceInRun(const CheckpointPlace& place, const std::string& run_dir);
 
-// The complete ones, the newest last: ordered by the numbers in their paths below the folder, from left to right, then
-// by when they were modified. Left out are empty files and folders, names that end with ".tmp", folders without the
-// file that completes them, and what `besides` holds. Where a file names the newest, that one alone. `place.dir` is a
-// path. Fails with one line that says why there is none.
+// The complete checkpoints, the newest last: ordered by the numbers in their paths below the folder, from left to
+// right, then by modification time. Omits empty files and folders, names that end with ".tmp", folders without the file
+// that completes them, and the checkpoints in `besides`. If a file names the newest checkpoint, returns that one alone.
+// `place.dir` is a path. If there is none, fails with one line that states the reason.
 tl::expected<std::vector<Checkpoint>, std::string> CompleteCheckpoints(const CheckpointPlace& place,
                                                                        const std::set<Checkpoint>& besides = {});
 
-// The folders below `place.dir`, as paths, in which something may be written that makes a checkpoint: those on the way
-// to what the pattern matches, what it matches, and within that those on the way to the file that completes it. Where a
-// file names the newest: those on the way to that file, and to and within what it names now. Only what is there.
+// The folders below `place.dir`, as paths, in which a program may write something that completes a checkpoint: those on
+// the way to the matches of the pattern, the matches, and those within a match on the way to the file that completes
+// it. If a file names the newest: those on the way to that file, and to and within the one that it names now. Returns
+// only folders that exist.
 std::vector<std::string> CheckpointFolders(const CheckpointPlace& place);
 
 }  // namespace muster

@@ -1,8 +1,9 @@
-// Whose a run or sweep directory is, and what may be done with it: the one rule for all commands.
+// Determines the owner of a run or sweep directory, and what the current user may do with it: one rule for all
+// commands.
 //
-// A directory belongs to the user who owns it. One's own may be used in every way. Another user's may be shared on
-// purpose (access = "group") and is read only: nothing in it is written, resumed, stopped or signalled. Its plan or
-// recipe is executed only where the user names its path, never because a name, or "the newest", leads there.
+// Users may do everything with directories that they own. A directory of another user may be shared on purpose (access
+// = "group") and is read only: muster writes, resumes, stops or signals nothing in it. Its plan or recipe is executed
+// only if the user gives its path, never because a name, or "the newest", leads to it.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,10 @@
 namespace muster {
 
 enum class DirectoryUse : std::uint8_t {
-  kRead,     // its files are shown
-  kExecute,  // its plan or recipe is executed, in a new directory
-  kControl,  // its head is asked for something, or processes that it left are ended: root may, too
-  kWrite,    // files in it change, or it is removed
+  kRead,     // show its files
+  kExecute,  // execute its plan or recipe, in a new directory
+  kControl,  // send requests to its head, or kill processes that it left: allowed for root, too
+  kWrite,    // change files in it, or remove it
 };
 
 bool IsOwn(uid_t owner);
@@ -28,14 +29,14 @@ bool IsOwn(uid_t owner);
 // "ana", or "uid 1004" for a user without a name; safe for a terminal.
 std::string UserName(uid_t user);
 
-// Of the directory that the path leads to; nothing if there is none.
+// The owner of the directory at the path, with links followed; empty if there is none.
 std::optional<uid_t> OwnerOf(const std::string& directory);
 
-// Whether a name, an id or no word at all may mean a directory of that owner.
+// Whether a name, an id or an omitted RUN argument may refer to a directory of that owner.
 bool MayBeMeant(uid_t owner, DirectoryUse use);
 
-// Whether a directory that was named by its path may be used so. `noun` is "run" or "sweep". Kind "owner", which names
-// the owner.
+// Checks whether a directory that was given by its path may be used in this way. `noun` is "run" or "sweep". Kind
+// "owner", with the owner's name.
 Result<void> CheckUse(const std::string& directory, uid_t owner, DirectoryUse use, std::string_view noun);
 
 }  // namespace muster

@@ -1,7 +1,7 @@
-// Which variables of an environment a run keeps a record of, and with which values: what can be read later must hold no
-// secret.
+// Selects the variables of an environment that a run records, and hides secret values, because a record can be read
+// later.
 //
-// Knows names, not where environments come from.
+// Depends on names only, not on where environments come from.
 #pragma once
 
 #include <map>
@@ -14,14 +14,14 @@
 
 namespace muster {
 
-// What a record has in the place of a value that is not for everybody.
+// Replaces a secret value in a record.
 inline constexpr std::string_view kHiddenValue = "(hidden)";
 
-// What is recorded, as NAME or PREFIX*.
+// Patterns of the recorded variables: NAME or PREFIX*.
 std::span<const std::string_view> RecordedVariablePatterns();
 
-// Of `environment` ("NAME=value") what tells how programs will behave: PATH, LD_LIBRARY_PATH, PYTHONPATH and all of
-// CONDA_*, ASCEND_*, CUDA_*, NCCL_*, HCCL_*, OMP_*, GLOG_*. Bytes that are no UTF-8 are written as \xNN.
+// The variables of `environment` ("NAME=value") that influence how programs behave: PATH, LD_LIBRARY_PATH, PYTHONPATH
+// and all of CONDA_*, ASCEND_*, CUDA_*, NCCL_*, HCCL_*, OMP_*, GLOG_*. Bytes that are not UTF-8 are written as \xNN.
 std::map<std::string, std::string> RecordedVariables(const std::vector<std::string>& environment,
                                                      const HiddenValues& hidden);
 

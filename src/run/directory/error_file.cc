@@ -95,7 +95,7 @@ tl::expected<ErrorNote, std::string> ParseErrorNote(std::string_view json) {
     AddMore(*inner, {"message", "extraInfo"}, note);
     AddMore(*top, {"message"}, note);
   }
-  if (note.message.empty()) return tl::unexpected<std::string>("it holds no message");
+  if (note.message.empty()) return tl::unexpected<std::string>("it contains no message");
   return note;
 }
 
@@ -106,7 +106,7 @@ std::string ErrorPath(const Plan& plan, ProcessId process, std::uint32_t attempt
 std::optional<ErrorNote> ReadErrorNote(int run_dir, const Plan& plan, ProcessId process, std::uint32_t attempt) {
   const std::string path = ErrorPath(plan, process, attempt);
   const std::size_t slash = path.find('/');
-  const Result<UniqueFd> folder = OpenFolder(run_dir, path.substr(0, slash));  // not through a link
+  const Result<UniqueFd> folder = OpenFolder(run_dir, path.substr(0, slash));  // links are not followed
   if (!folder || !EntryExists(folder->get(), path.substr(slash + 1))) return std::nullopt;
   const auto unreadable = [](std::string why) {
     ErrorNote note;

@@ -1,8 +1,8 @@
-// What a process itself says about its end: the JSON it may leave at $MUSTER_ERROR_FILE (docs/run_directory.md), in
-// muster's form or in that of PyTorch's @record.
+// Reads the error file that a process may leave at $MUSTER_ERROR_FILE: JSON in muster's format (docs/run_directory.md)
+// or in that of PyTorch's @record.
 //
-// The file is the program's and not trusted: no link is followed, sizes are limited, and what is not of the right type
-// is left out. Texts in the result are UTF-8; make them safe before they are shown.
+// The file is written by the program and not trusted: links are not followed, sizes are limited, and members of the
+// wrong type are ignored. Texts in the result are UTF-8; callers must make them safe before showing them.
 #pragma once
 
 #include <map>
@@ -20,10 +20,10 @@ namespace muster {
 
 struct ErrorNote {
   std::string message;                 // at most 2,000 bytes
-  std::string at;                      // UTC; empty if it does not say when
+  std::string at;                      // UTC; empty if the file contains no time
   std::vector<std::string> traceback;  // the last kTracebackLines lines, each at most 1,000 bytes
-  std::map<std::string, Value> more;   // what else it says, at most 20 members
-  std::string unreadable;              // why it is none; empty if it is one
+  std::map<std::string, Value> more;   // other members of the file, at most 20
+  std::string unreadable;              // why the file is invalid; empty if it is valid
 
   bool operator==(const ErrorNote&) const = default;
 };
@@ -31,14 +31,14 @@ struct ErrorNote {
 inline constexpr std::size_t kTracebackLines = 40;
 
 // {"message": "…", "traceback": "…", "timestamp": seconds, …}, or
-// {"message": {"message": "…", "errorCode": N, "extraInfo": {"py_callstack": "…", "timestamp": "seconds"}}}, which is
-// what torch.distributed.elastic.multiprocessing.errors writes; or why it is neither.
+// {"message": {"message": "…", "errorCode": N, "extraInfo": {"py_callstack": "…", "timestamp": "seconds"}}}, which
+// torch.distributed.elastic.multiprocessing.errors writes. Fails with the reason if the text is neither.
 tl::expected<ErrorNote, std::string> ParseErrorNote(std::string_view json);
 
 // "errors/worker.2.0.json", relative to the run directory.
 std::string ErrorPath(const Plan& plan, ProcessId process, std::uint32_t attempt);
 
-// Of one attempt; nothing if it left none. `run_dir` is a descriptor.
+// The error file of one attempt; empty if there is none. `run_dir` is a descriptor.
 std::optional<ErrorNote> ReadErrorNote(int run_dir, const Plan& plan, ProcessId process, std::uint32_t attempt);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// Values of variables that are not to be written down.
+// Hides secret values of variables before they are written to files.
 #pragma once
 
 #include <map>
@@ -12,12 +12,12 @@ struct Plan;
 
 class HiddenValues {
  public:
-  // The secrets of the plan, and their values by name.
+  // `secrets`: values of the plan's secrets by name.
   HiddenValues(const Plan& plan, const std::map<std::string, std::string>& secrets);
 
-  // The value, or kHiddenValue: where a word of the name says that it is a secret (TOKEN, SECRET, PASSWORD, PASSWD,
-  // KEY, CREDENTIAL, in any case), where a secret of the plan is taken from the variable, and where one is part of the
-  // value.
+  // The value, or kHiddenValue: if a word of the name marks a secret (TOKEN, SECRET, PASSWORD, PASSWD, KEY,
+  // CREDENTIAL, in any case), if a secret of the plan is taken from the variable, or if the value contains
+  // one.
   std::string Shown(std::string_view name, const std::string& value) const;
 
  private:

@@ -23,7 +23,8 @@ void AppendText(const std::string& string, std::string& text) {
   text += '"';
 }
 
-// Without a tree of the library's beside that of ours: the files of a run are most of what its head computes.
+// Writes text directly, without building a second tree with the JSON library: writing the files of a run is most of the
+// head's computation.
 struct Writer {
   std::string& text;
 

@@ -1,4 +1,4 @@
-// Values as compact JSON text, as the files of a run directory hold them.
+// Writes values as compact JSON text, for the files of a run directory.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace muster {
 
-// One line without newline, keys sorted. Bytes that are not UTF-8 become U+FFFD, numbers that JSON lacks null.
+// One line without newline, with sorted keys. Bytes that are not UTF-8 become U+FFFD; numbers that JSON cannot express
+// become null.
 std::string JsonText(const Value& value);
 
 }  // namespace muster

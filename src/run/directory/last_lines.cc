@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// "[rank3]: " and the like, as PyTorch puts it before each line of a traceback.
+// Removes a prefix like "[rank3]: ", which PyTorch puts before each line of a traceback.
 std::string_view WithoutMark(std::string_view line) {
   if (!line.starts_with('[')) return line;
   const std::size_t end = line.find("]:");
@@ -57,7 +57,7 @@ std::vector<std::string> LastLinesBefore(int at, const std::string& path, std::u
     std::string_view line = newline == std::string_view::npos ? text : text.substr(newline + 1);
     text = newline == std::string_view::npos ? std::string_view() : text.substr(0, newline);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    // Of a progress bar the last state, of a long line the end: that is where the news is.
+    // Keeps the last state of a progress bar, and the end of a long line: the newest information is there.
     if (const std::size_t bar = line.rfind('\r'); bar != std::string_view::npos) line.remove_prefix(bar + 1);
     bool cut = newline == std::string_view::npos && offset > 0;
     if (line.size() > kMaxLine) {
@@ -73,14 +73,14 @@ std::vector<std::string> LastLinesBefore(int at, const std::string& path, std::u
 
 std::string PythonHint(const std::vector<std::string>& lines) {
   const std::size_t first = lines.size() > kLastLines ? lines.size() - kLastLines : 0;
-  // A crash below Python is told by faulthandler after everything else.
+  // If Python crashes in native code, faulthandler prints its message last.
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string_view line = WithoutMark(lines[i]);
     if (line.starts_with("Fatal Python error: ")) return std::string(line);
   }
   for (std::size_t i = lines.size(); i-- > first;) {
     if (!IsException(WithoutMark(lines[i]))) continue;
-    // Frames with their source lines, which are indented, lie between it and the nearest "File …" above.
+    // Frames and their indented source lines are between the exception and the nearest "File …" line above it.
     for (std::size_t above = i; above-- > 0;) {
       const std::string_view line = WithoutMark(lines[above]);
       if (IsFrame(line)) return std::string(WithoutMark(lines[i]));

@@ -1,6 +1,6 @@
-// The last lines of a log: what a process said before it ended, and what of that looks like the reason.
+// Reads the last lines of a process's log, and finds the line that most likely states why the process failed.
 //
-// Knows text; a log is untrusted, what comes out is safe for a terminal.
+// Independent of runs. A log is untrusted; the results are safe for a terminal.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ inline constexpr std::size_t kLastLines = 20;
 inline constexpr std::size_t kLastBytes = 64U << 10;
 
 // At most `most` of the last lines in the last `window` bytes, each at most 2,000 bytes, control bytes and invalid
-// UTF-8 as \xNN. Of a line that a carriage return overwrote the last state. Empty if the file cannot be read.
+// UTF-8 as \xNN. If carriage returns overwrote a line, its last state. Empty if the file cannot be read.
 std::vector<std::string> LastLines(int at, const std::string& path, std::size_t most = kLastLines,
                                    std::size_t window = kLastBytes);
 
-// The same of what the file held when it was `end` bytes long.
+// The same for the first `end` bytes of the file.
 std::vector<std::string> LastLinesBefore(int at, const std::string& path, std::uint64_t end, std::size_t most,
                                          std::size_t window = kLastBytes);
 
-// The line that says why, if the lines end in what Python prints when it dies: the last one of a traceback
-// ("RuntimeError: shapes do not fit"), or faulthandler's first ("Fatal Python error: Segmentation fault"). A mark like
-// "[rank3]: " before it is left away. Empty if there is none among the last kLastLines.
+// The error line, if the lines end with what Python prints on a failure: the last line of a traceback ("RuntimeError:
+// shapes do not fit"), or the first line of faulthandler ("Fatal Python error: Segmentation fault"). A prefix like
+// "[rank3]: " is removed. Empty if there is none among the last kLastLines.
 std::string PythonHint(const std::vector<std::string>& lines);
 
 }  // namespace muster

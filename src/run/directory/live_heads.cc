@@ -30,7 +30,7 @@ bool IsOwnFolder(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && IsOwn(status.st_uid);
 }
 
-// Of this user alone: what others may put there is not believed. Links are not followed.
+// Opens a folder that only this user can write: entries by others are not trusted. Links are not followed.
 UniqueFd OpenPrivate(const std::string& path) {
   UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
@@ -92,11 +92,11 @@ std::string OwnLiveHeadsFolder() {
 
 LiveHead LiveHead::Announce(const std::string& heads_folder, const std::string& folder, const std::string& id) {
   LiveHead head;
-  if (!IsUtf8(folder)) return head;  // JSON could not hold it
+  if (!IsUtf8(folder)) return head;  // JSON cannot hold it
   static_cast<void>(::mkdir(heads_folder.c_str(), 0700));
   const UniqueFd opened = OpenPrivate(heads_folder);
   if (!opened) return head;
-  // A run and a sweep of one id do not exist; a head that goes on with a sweep takes the place of a dead one.
+  // No run and sweep have the same id; a head that resumes a sweep replaces the entry of a dead one.
   const std::string name = FolderName(id) + ".json";
   const std::string text = EntryText({folder, ::getpid(), OwnStartTicks(), BootId()});
   if (text.size() > kMostHeadEntry || !ReplaceFile(opened.get(), name, text)) return head;

@@ -1,4 +1,4 @@
-// Where the log of a process lies, relative to the directory of its run. Pure: names only.
+// The path of a process's log, relative to the run directory. Computed from names only.
 #pragma once
 
 #include <cstdint>

@@ -8,14 +8,14 @@ namespace {
 
 constexpr std::size_t kLongestText = 200;
 
-bool IsTold(const std::string& name, const Value& value) {
+bool IsReported(const std::string& name, const Value& value) {
   if (name.empty() || name.size() > kLongestText || !IsUtf8(name)) return false;
   const std::string* text = value.AsString();
   return value.IsNull() || value.IsNumber() || value.AsBool() != nullptr ||
          (text != nullptr && text->size() <= kLongestText);
 }
 
-// NaN, Infinity and -Infinity made null, where they do not stand in a string.
+// Replaces NaN, Infinity and -Infinity outside strings by null.
 std::string WithoutNotFinite(std::string_view text) {
   std::string plain;
   bool in_string = false;
@@ -52,7 +52,7 @@ std::optional<MetricValues> MetricsLine(std::string_view line) {
   if (!value || value->AsMap() == nullptr) return std::nullopt;
   MetricValues told;
   for (const auto& [name, one] : *value->AsMap()) {
-    if (IsTold(name, one) && told.size() < kMostMetricNames) told.emplace(name, one);
+    if (IsReported(name, one) && told.size() < kMostMetricNames) told.emplace(name, one);
   }
   return told;
 }

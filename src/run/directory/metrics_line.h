@@ -1,4 +1,4 @@
-// One line of $MUSTER_METRICS, as values. Lines are the programs' and not trusted.
+// Parses one line of $MUSTER_METRICS. Lines are written by the programs and not trusted.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace muster {
 
-// One report: numbers, truths and short texts by name; null is a number that is not finite.
+// One report: numbers, booleans and short texts by name; a number that is not finite is null.
 using MetricValues = std::map<std::string, Value>;
 
-inline constexpr std::size_t kLongestMetricsLine = 64U << 10;  // longer ones are not read
+inline constexpr std::size_t kLongestMetricsLine = 64U << 10;  // longer lines are ignored
 inline constexpr std::size_t kMostMetricNames = 200;
 
-// The object that the line is; NaN and infinities, which JSON has not and programs write all the same, are null.
-// Nothing: it is none. Names beyond the first kMostMetricNames, long texts, lists and objects are left out.
+// The JSON object of the line; NaN and infinities, which JSON lacks but programs write, are null. Empty if the line is
+// not an object. Names beyond the first kMostMetricNames, long texts, lists and objects are omitted.
 std::optional<MetricValues> MetricsLine(std::string_view line);
 
 }  // namespace muster

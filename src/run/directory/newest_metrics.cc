@@ -1,7 +1,6 @@
 #include "run/directory/newest_metrics.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "run/directory/last_lines.h"
 #include "run/directory/private_files.h"
@@ -17,15 +17,12 @@
 namespace muster {
 namespace {
 
-// Takes ".17" from the end of the text.
+// Removes ".17" from the end of the text.
 std::optional<std::uint32_t> TakeNumber(std::string_view& text) {
   const std::size_t dot = text.rfind('.');
   if (dot == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = text.substr(dot + 1);
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  text = text.substr(0, dot);
+  const auto number = ParseNumber<std::uint32_t>(text.substr(dot + 1));
+  if (number) text = text.substr(0, dot);
   return number;
 }
 
@@ -68,7 +65,7 @@ std::optional<MetricsFileName> ParseMetricsFileName(std::string_view name) {
 RoleReports NewestReports(const std::string& run_dir) {
   const UniqueFd folder(::open((run_dir + "/metrics").c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder) return {};
-  // The lowest number speaks for its role, with what its latest attempt wrote.
+  // The process with the lowest number represents its role, with the output of its latest attempt.
   std::map<std::string, std::pair<MetricsFileName, std::string>> speakers;
   std::error_code error;
   std::size_t seen = 0;

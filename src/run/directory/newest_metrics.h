@@ -1,5 +1,5 @@
-// The newest metrics that processes reported, as rows of running work show them. Only the last line of a file is read:
-// values that were reported long ago are not news. The files are the programs' and not trusted
+// Reads the newest metrics that processes reported, for views of active runs. Only the last line of a file is
+// read: older values are not needed. The files are written by the programs and not trusted
 // (run/report/metrics_report.h).
 #pragma once
 
@@ -12,22 +12,22 @@
 
 namespace muster {
 
-// "step 100, loss 0.25": at most four numbers, those that count steps first. Safe for a terminal.
+// "step 100, loss 0.25": at most four numbers, step counters first. Safe for a terminal.
 std::string MetricsText(const MetricValues& values);
 
-// The last whole line of a metrics file; nothing if there is none. `path` is relative to the run directory.
+// The last complete line of a metrics file; empty if there is none. `path` is relative to the run directory.
 std::optional<MetricValues> NewestReport(int run_folder, const std::string& path);
 
-// By role: the newest report of its first process that has a file, in the latest attempt. Found by the names of the
-// files alone, at most kMostMetricFiles of them.
+// By role: the newest report of its first process that has a file, in the latest attempt. Found by file names alone, at
+// most kMostMetricFiles of them.
 using RoleReports = std::map<std::string, MetricValues>;
 inline constexpr std::size_t kMostMetricFiles = 100'000;
 RoleReports NewestReports(const std::string& run_dir);
 
-// "step 100, loss 0.25" of the only role that reported, or "chief: …; worker: …" of several.
+// "step 100, loss 0.25" if only one role has reported, "chief: …; worker: …" for several.
 std::string MetricsText(const RoleReports& reports);
 
-// The process whose metrics file has this name ("worker.2.0.jsonl"); nothing for another file.
+// The process whose metrics file has this name ("worker.2.0.jsonl"); empty for other files.
 struct MetricsFileName {
   std::string role;
   std::uint32_t index = 0;

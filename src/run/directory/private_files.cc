@@ -18,7 +18,7 @@
 namespace muster {
 namespace {
 
-// Of a folder below the one that is open there.
+// The mode for a new folder in this open folder.
 mode_t FolderModeIn(int folder) {
   struct stat status {};
   return ::fstat(folder, &status) == 0 && IsForGroup(status.st_mode) ? kGroupFolderMode : 0700;
@@ -81,7 +81,7 @@ Result<UniqueFd> OpenFolder(int at, const std::string& path) {
 Result<UniqueFd> MakeFolder(int at, const std::string& name) {
   const mode_t mode = FolderModeIn(at);
   const bool made = ::mkdirat(at, name.c_str(), mode) == 0;
-  if (!made && errno != EEXIST) return Refused("cannot make the folder", name, errno);
+  if (!made && errno != EEXIST) return Refused("cannot create the folder", name, errno);
   if (!made) return OpenFolder(at, name);
   Result<UniqueFd> folder = OpenFolder(at, name);
   if (folder && SetMode(folder->get(), mode)) return folder;
@@ -91,7 +91,7 @@ Result<UniqueFd> MakeFolder(int at, const std::string& name) {
 
 namespace {
 
-// The folder that holds the last part, made if need be; none if that is `at` itself.
+// The folder that contains the last part, created if necessary; invalid if that is `at` itself.
 Result<UniqueFd> MakeFoldersBefore(int at, const std::vector<std::string>& parts) {
   UniqueFd folder;
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
@@ -102,7 +102,7 @@ Result<UniqueFd> MakeFoldersBefore(int at, const std::vector<std::string>& parts
   return folder;
 }
 
-// For writing, with what is to be made of it.
+// Opens a file for writing; `flags` say how it is created.
 Result<UniqueFd> OpenToWrite(int at, const std::string& path, int flags) {
   Result<std::vector<std::string>> parts = Parts(path);
   if (!parts) return Fail(std::move(parts.error()));
@@ -155,7 +155,7 @@ Result<void> ReplaceFile(int at, const std::string& name, std::string_view bytes
   const std::size_t slash = name.rfind('/');
   const std::size_t last = slash == std::string::npos ? 0 : slash + 1;
   const std::string draft = name.substr(0, last) + "." + name.substr(last) + ".new";
-  ::unlinkat(at, draft.c_str(), 0);  // of a writer that died
+  ::unlinkat(at, draft.c_str(), 0);  // left by a writer that was killed
   Result<UniqueFd> file = CreateFile(at, draft);
   if (!file) return Fail(std::move(file.error()));
   int error = WriteAll(file->get(), bytes);

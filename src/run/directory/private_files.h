@@ -1,8 +1,8 @@
-// Files and folders that only their owner can read, made below the descriptor of a folder: 0600 and 0700
-// whatever the umask (in a folder that is for its group, base/system/group_access.h, 0640 and 02750), never through a
-// symbolic link, never over what is there already.
+// Creates files and folders that only their owner can read, below the descriptor of a folder. Modes are 0600 and 0700
+// whatever the umask (0640 and 02750 in a folder for a group, base/system/group_access.h). Symbolic links are never
+// followed, and existing files never overwritten.
 //
-// Knows descriptors and names, nothing of runs.
+// Depends on descriptors and names, not on runs.
 #pragma once
 
 #include <cstddef>
@@ -18,45 +18,45 @@
 
 namespace muster {
 
-// Gives what is open the mode if it has another; false with errno. To look costs a tenth of a change, and what umask(2)
-// takes from new files it mostly takes from others.
+// Sets the mode of an open file if it has another one; returns false with errno. Reading the mode costs a tenth of
+// changing it, and umask(2) rarely removes bits that are wanted.
 bool SetMode(int fd, mode_t mode);
 
 // An existing folder, opened without following a link in its last part.
 Result<UniqueFd> OpenFolder(int at, const std::string& path);
 
-// The folder `name` below `at`, made with mode 0700 if it is not there.
+// The folder `name` below `at`; created with mode 0700 if it does not exist.
 Result<UniqueFd> MakeFolder(int at, const std::string& name);
 
-// The folder that holds the last part of the path, which is relative to `at`, with all of it made that is not there;
-// none if that is `at` itself. Kind "path" as for CreateFile.
+// The folder that contains the last part of the path, which is relative to `at`; missing folders are created. Invalid
+// if that folder is `at` itself. Kind "path" as for CreateFile.
 Result<UniqueFd> MakeFolderOf(int at, const std::string& path);
 
-// A new file for writing. `path` is relative to `at`; missing folders in it are made. Every part is opened
-// without following links, so the file is below `at` for certain. Kind "path" for an absolute path and for
-// empty, "." and ".." parts, "file" for what the system refuses (a file that exists included).
+// A new file for writing. `path` is relative to `at`; missing folders are created. Every part is opened without
+// following links, so the file is certainly below `at`. Kind "path" for an absolute path and for empty, "." and ".."
+// parts; kind "file" for errors of the system, also if the file exists.
 Result<UniqueFd> CreateFile(int at, const std::string& path, int flags = 0);
 
-// A regular file for writing, which is made if it is not there, as are missing folders. Otherwise as CreateFile.
+// A regular file for writing; the file and missing folders are created. Otherwise as CreateFile.
 Result<UniqueFd> OpenOrCreateFile(int at, const std::string& path);
 
-// CreateFile with all bytes written.
+// Creates a file with CreateFile and writes all bytes.
 Result<void> WriteNewFile(int at, const std::string& path, std::string_view bytes);
 
-// Another name, `path` below `at`, for the file `from`; missing folders are made. False if the file system does not
-// give it one.
+// Creates the hard link `path` below `at` to the file `from`; missing folders are created. Returns false if the file
+// system refuses.
 bool LinkFile(int at, const std::string& path, const std::string& from);
 
-// Puts the bytes at `name` as a whole: readers see the old file or the new one. Not synced:
-// what is written this way can be made again.
+// Replaces `name` atomically: readers see the old file or the new one. Not synced, so only for contents that can be
+// generated again.
 Result<void> ReplaceFile(int at, const std::string& name, std::string_view bytes);
 
-// At most `limit` bytes of a regular file. Kind "file" for what cannot be read, and for more than `limit`.
-// O_NOFOLLOW in `flags` refuses a link in the last part of the path.
+// At most `limit` bytes of a regular file. Kind "file" if it cannot be read or is longer than `limit`. O_NOFOLLOW in
+// `flags` refuses a link in the last part of the path.
 Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limit, int flags = 0);
 Result<std::string> ReadWholeFile(const std::string& path, std::size_t limit);
 
-// Whether there is anything of that name; a link counts, wherever it leads.
+// Whether a directory entry of that name exists; a link counts, wherever it points.
 bool EntryExists(int at, const std::string& name);
 
 // The last `limit` bytes (or fewer) of a regular file, and the offset at which they begin.

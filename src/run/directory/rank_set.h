@@ -1,4 +1,4 @@
-// Ranks as people write them: "0-3,7". Knows numbers, not processes.
+// Sets of ranks as users write them: "0-3,7". Depends on numbers only, not on processes.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace muster {
 
 class RankSet {
  public:
-  // Nothing for what ParseNumberRanges refuses.
+  // Empty if ParseNumberRanges refuses the text.
   static std::optional<RankSet> Parse(std::string_view text);
 
   bool Contains(std::uint32_t rank) const;

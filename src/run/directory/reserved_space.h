@@ -1,4 +1,4 @@
-// Reserves disk space beyond the end of a file, so that the file can still grow when others have filled the disk. File
+// Reserves disk space beyond the end of a file, so that the file can still grow after others have filled the disk. File
 // systems without fallocate(2), such as NFS before 4.2, reserve nothing.
 #pragma once
 
@@ -8,7 +8,7 @@ namespace muster {
 
 class ReservedSpace {
  public:
-  // Reserves `ahead` bytes beyond what is written; 0: none.
+  // Reserves `ahead` bytes beyond the end of the file; 0 reserves nothing.
   explicit ReservedSpace(std::uint64_t ahead = 0) : ahead_(ahead) {}
 
   // Renews the reserve of the open file, which has `written` bytes, once half of it is used. The length of the file
@@ -16,12 +16,12 @@ class ReservedSpace {
   // space; the earlier reserve then stays.
   int Keep(int file, std::uint64_t written);
 
-  // Frees what is reserved beyond the end of the file.
+  // Frees the space reserved beyond the end of the file.
   void Release(int file);
 
  private:
   std::uint64_t ahead_;
-  std::uint64_t kept_ = 0;  // up to this offset
+  std::uint64_t kept_ = 0;  // space is reserved up to this offset
 };
 
 }  // namespace muster

@@ -31,7 +31,7 @@ tl::unexpected<Diagnostics> CannotUse(std::string_view what, const std::string& 
   return Fail(SystemError("run_dir", fmt::format("{} {}", what, Quoted(path)), error));
 }
 
-// What the lock file says, for the loser's message: one line, made safe.
+// The text of the lock file, for the message of a process that does not get the lock: one line, made safe.
 std::string Holder(int lock) {
   char text[512];
   const ssize_t got = ::pread(lock, text, sizeof text, 0);
@@ -40,7 +40,7 @@ std::string Holder(int lock) {
   return line.empty() ? "another muster" : Printable(line);
 }
 
-// Whether who is named there as the holder was a process of this host that is gone.
+// Whether the lock file names a process of this host that no longer exists.
 bool HolderIsGone(int lock) {
   int pid = 0;
   char host[256];
@@ -48,8 +48,9 @@ bool HolderIsGone(int lock) {
   return OwnHostName() == host && ::access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0;
 }
 
-// The lock, or false with errno. A child that a killed holder had forked has it, too, until it has closed what it
-// inherited or is ended: that is waited for, by asking, since a flock(2) that waits has no limit of time.
+// Takes the lock, or returns false with errno. If a killed holder had forked a child, that child shares the lock until
+// it closes its inherited descriptors or exits. TakeLock waits for that by polling, since a blocking flock(2) has no
+// timeout.
 bool TakeLock(int lock) {
   constexpr int kTries = 200;
   constexpr timespec kPause = {0, 10'000'000};
@@ -63,7 +64,7 @@ bool TakeLock(int lock) {
   return false;
 }
 
-// Whether anything but the lock is in the folder.
+// Whether the folder contains anything besides the lock.
 bool HoldsSomething(const std::string& path) {
   std::error_code error;
   for (std::filesystem::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
@@ -80,7 +81,7 @@ Result<RunDirectory> RunDirectory::Lock(UniqueFd folder, const std::string& show
   struct stat status {};
   if (::fstat(made.folder_.get(), &status) != 0) return CannotUse("cannot look at", shown, errno);
   if (!IsOwn(status.st_uid)) {
-    return Fail(MachineError("run_dir", fmt::format("the folder {} belongs to {}: a {} is kept in one of your own",
+    return Fail(MachineError("run_dir", fmt::format("the folder {} belongs to {}: a {} needs one of your own",
                                                     Quoted(shown), UserName(status.st_uid), kind.noun)));
   }
 
@@ -107,7 +108,7 @@ Result<RunDirectory> RunDirectory::Lock(UniqueFd folder, const std::string& show
 Result<void> RunDirectory::WriteHolder(const std::string& shown) {
   struct stat status {};
   const std::string holder = fmt::format("pid {} on {} since {}\n", ::getpid(), OwnHostName(), UtcText(WallNowNs()));
-  // Only where it holds something: file systems bring a file that was cut off to the disk as it is closed.
+  // Only if the file is not empty: file systems flush a truncated file to disk when it is closed.
   const bool empty = ::fstat(lock_.get(), &status) == 0 && status.st_size == 0;
   if (!empty && ::ftruncate(lock_.get(), 0) != 0) return CannotUse("cannot lock", shown, errno);
   if (const int failed = WriteAll(lock_.get(), holder)) return CannotUse("cannot lock", shown, failed);
@@ -138,7 +139,7 @@ Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& show
     return CannotUse("cannot lock", shown, errno);
   }
   if (auto told = made.WriteHolder(shown); !told) return Fail(told.error());
-  // What processes are handed may be secret: these two stay the owner's, and so does what is made in them.
+  // Files for processes may contain secrets: only the owner can read these two folders and what is created in them.
   for (const char* const name : {"context", "files"}) {
     const bool kept = !for_group || (::mkdirat(made.folder_.get(), name, 0700) == 0 &&
                                      ::fchmodat(made.folder_.get(), name, 0700, 0) == 0);
@@ -157,14 +158,14 @@ Result<RunDirectory> RunDirectory::MakeAt(const std::string& folder, bool for_gr
 
 namespace {
 
-// A folder in which run directories are made is the caller's or root's: whoever owns it can put others in their place.
-// For the group it may be a member's, if it is sticky, so that no other member can.
+// A folder in which run directories are created must belong to the caller or root, because its owner can replace them.
+// A folder for a group may belong to a member if it is sticky, so that no other member can.
 Result<void> CheckKeeper(int folder, const std::string& shown, bool for_group) {
   struct stat status {};
   if (::fstat(folder, &status) != 0) return CannotUse("cannot look at", shown, errno);
   const bool shared = for_group && IsForGroup(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH)) == S_IWGRP;
   if (IsOwn(status.st_uid)) {
-    // Of an earlier muster, which did not make them so.
+    // A folder of an older release, which did not set these modes.
     if (!shared || SetMode(folder, (status.st_mode & 07777) | S_ISVTX)) return {};
     return CannotUse("cannot make", shown, errno);
   }
@@ -178,7 +179,7 @@ Result<void> CheckKeeper(int folder, const std::string& shown, bool for_group) {
              : "set MUSTER_HOME to a folder of your own, or name a run directory with --run-dir"));
 }
 
-// Of links the one who made it counts.
+// For a link, its owner matters.
 Result<void> CheckLink(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return {};
@@ -219,7 +220,7 @@ Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std
   Result<RunDirectory> made = Hold(std::move(*opened), shown, for_group, kind, true);
   if (!made) return made;
 
-  // A convenience for people: nothing of muster reads it, so a run does not fail for it.
+  // A convenience for users: no code reads it, so a failure does not fail the run.
   const std::string draft = fmt::format(".latest-{}", run_id);
   if (::symlinkat(leaf.c_str(), of_name->get(), draft.c_str()) == 0 &&
       ::renameat(of_name->get(), draft.c_str(), of_name->get(), "latest") != 0) {
@@ -257,8 +258,8 @@ std::string RunsFolder(const std::string& cwd, std::string_view muster_home) {
 namespace {
 
 UniqueFd OpenLock(const std::string& run_dir) {
-  // Only a directory that has a journal is asked: a lock taken for the question cannot then get into the way
-  // of a muster that is just starting there.
+  // Only directories that have a journal are tested: otherwise taking the lock for the test could interfere with a
+  // muster process that is just starting there.
   struct stat status {};
   if (::stat((run_dir + "/journal.jsonl").c_str(), &status) != 0) return {};
   return UniqueFd(::open((run_dir + "/" + kLockName).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));

@@ -66,7 +66,7 @@ Result<UniqueFd> WriteRunFiles(int folder, const RunFiles& run) {
 }
 
 Result<std::string> ReadPlanJson(int folder, const std::string& run_dir) {
-  constexpr std::size_t kRoom = 4;  // JSON is longer than the texts that it holds
+  constexpr std::size_t kRoom = 4;  // JSON is longer than the texts that it contains
   Result<std::string> bytes = ReadFileAt(folder, "plan.json", kRoom * kMaxPlanBytes);
   if (bytes) return bytes;
   return Fail(

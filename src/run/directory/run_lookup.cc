@@ -1,6 +1,5 @@
-// Which runs there are, and how a RUN argument finds its folder: RunsBelow and ResolveRun of run_directory.h.
+// Lists runs and finds the folder for a RUN argument: RunsBelow and ResolveRun of run_directory.h.
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "run/directory/run_directory.h"
@@ -23,7 +23,7 @@ bool IsOne(const fs::path& folder, const DirectoryKind& kind, struct stat& marke
   return ::stat((folder / kind.marker).c_str(), &marker) == 0 && S_ISREG(marker.st_mode);
 }
 
-// Folders below `folder`, links not followed; nothing if it cannot be read.
+// Folders below `folder`, links not followed; empty if it cannot be read.
 std::vector<fs::path> Folders(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
@@ -38,11 +38,9 @@ std::vector<fs::path> Folders(const fs::path& folder) {
 std::optional<std::pair<std::string, std::size_t>> NameAndAge(std::string_view run) {
   const std::size_t tilde = run.rfind('~');
   if (tilde == std::string_view::npos) return std::pair{std::string(run), std::size_t{0}};
-  const std::string_view digits = run.substr(tilde + 1);
-  std::size_t age = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), age);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return std::pair{std::string(run.substr(0, tilde)), age};
+  const auto age = ParseNumber<std::size_t>(run.substr(tilde + 1));
+  if (!age) return std::nullopt;
+  return std::pair{std::string(run.substr(0, tilde)), *age};
 }
 
 Result<std::string> Missing(const DirectoryKind& kind, std::string message, std::string hint) {
@@ -50,12 +48,12 @@ Result<std::string> Missing(const DirectoryKind& kind, std::string message, std:
 }
 
 Result<std::string> NotOwn(const DirectoryKind& kind, std::string message, const FoundRun& foreign) {
-  return Missing(kind, std::move(message),
-                 fmt::format("one of another user is named by its path: {} belongs to {}", ShellQuoted(foreign.path),
-                             UserName(foreign.owner)));
+  return Missing(
+      kind, std::move(message),
+      fmt::format("{} belongs to {}: give its path to use it", ShellQuoted(foreign.path), UserName(foreign.owner)));
 }
 
-// Those that names may mean.
+// The runs that a name may refer to.
 std::vector<FoundRun> Meant(std::vector<FoundRun> runs, DirectoryUse use) {
   std::erase_if(runs, [use](const FoundRun& one) { return !MayBeMeant(one.owner, use); });
   return runs;

@@ -37,7 +37,7 @@ Result<void> CheckTag(const std::string& tag) {
   const bool one_line =
       std::none_of(tag.begin(), tag.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; });
   if (IsName(TagName(tag)) && tag.size() <= kLongestTag && IsUtf8(tag) && one_line) return {};
-  return Fail(Error("tag", {}, fmt::format("{} is no tag", Quoted(tag)),
+  return Fail(Error("tag", {}, fmt::format("{} is not a valid tag", Quoted(tag)),
                     "a word such as baseline, or name=value; names have letters, digits, '_', '-' and '.'"));
 }
 

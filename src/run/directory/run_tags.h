@@ -1,5 +1,5 @@
-// Tags: words, and names with values, by which people tell their runs apart. They are in tags.json of the run
-// directory, where they can be changed; those that a run was started with are in its journal, too.
+// Tags: words, and names with values, by which users find their runs. They are in tags.json of the run directory, where
+// they can be changed; the tags given at the start are in the journal, too.
 #pragma once
 
 #include <string>
@@ -13,20 +13,20 @@ namespace muster {
 
 inline constexpr std::size_t kMostTags = 64;
 
-// "word" or "name=value": a word or name begins with a letter or '_', goes on with letters, digits, '_', '-' and '.',
+// "word" or "name=value": a word or name begins with a letter or '_', continues with letters, digits, '_', '-' and '.',
 // and does not end with '-'; a value is any line of UTF-8. At most 200 bytes. Kind "tag".
 Result<void> CheckTag(const std::string& tag);
 
 // The tag's word or name.
 std::string_view TagName(std::string_view tag);
 
-// Those with `changes` made: "TAG" or "+TAG" takes the place of one of that name, "NAME-" takes it away. Sorted. Kind
-// "tag", also for one that is taken away and was not there.
+// The tags after `changes`, sorted: "TAG" or "+TAG" replaces the tag of that name, "NAME-" removes it. Kind "tag", also
+// if a tag to be removed does not exist.
 Result<std::vector<std::string>> ChangedTags(std::vector<std::string> tags, const std::vector<std::string>& changes);
 
-// {"format": 1, "tags": […]}; no file for none, if there was none before.
+// Writes {"format": 1, "tags": […]}; writes no file if there are no tags and were none before.
 Result<void> WriteTags(int folder, const std::vector<std::string>& tags);
-// Of a run directory; none if it has no file, or one that is none.
+// The tags of a run directory; empty if it has no file, or an invalid one.
 std::vector<std::string> ReadTags(int folder);
 std::vector<std::string> TagsOfRun(const std::string& run_dir);
 

@@ -26,7 +26,7 @@ constexpr std::size_t kMostBytes = 1U << 20;
 constexpr std::size_t kMostFailures = 1'000;
 constexpr std::size_t kLongestWhy = 200;
 constexpr std::uint64_t kDay = 86'400;
-// One failure of eight half-lives ago.
+// The weight of one failure after eight half-lives.
 constexpr double kForgotten = 1.0 / 256;
 
 double WeightOf(const HostFailure& failure, std::uint64_t now) {
@@ -61,7 +61,7 @@ std::string LineOf(const HostFailure& failure) {
          '\n';
 }
 
-// "3 h", "12 min": how long ago is well enough known that way.
+// "3 h", "12 min": a rough duration is sufficient.
 std::string AgoText(std::uint64_t seconds) {
   if (seconds < 60) return "less than a minute";
   if (seconds < 3600) return fmt::format("{} min", seconds / 60);
@@ -116,7 +116,7 @@ bool RememberBadHosts(const std::string& file, const std::vector<HostFailure>& f
   std::error_code error;
   std::filesystem::create_directories(folder.parent_path(), error);
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return false;
-  // The lock is the folder's, so that a file that is put in another's place is no other lock.
+  // The lock is on the folder, because the file itself is replaced.
   const UniqueFd at(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!at || ::flock(at.get(), LOCK_EX) != 0) return false;
   std::vector<HostFailure> all = ReadBadHosts(file);

@@ -1,8 +1,8 @@
-// Hosts that failed in earlier runs, remembered for a while: each failure counts half as much after kHalfLife, and is
-// forgotten once it counts next to nothing. It is a warning, and never a reason to refuse a host.
+// Remembers hosts that failed in earlier runs: the weight of each failure halves every kHalfLife, and a failure is
+// forgotten once its weight is negligible. Used for warnings only, never to refuse a host.
 //
-// Knows one file, a line of JSON for each failure. Heads write it at the same time (flock(2)); what in it cannot be
-// read is passed over.
+// Uses one file with a line of JSON for each failure. Several heads may write it at the same time (flock(2));
+// unreadable lines are ignored.
 #pragma once
 
 #include <chrono>
@@ -15,31 +15,31 @@ namespace muster {
 
 struct HostFailure {
   std::uint64_t at = 0;  // seconds since 1970
-  std::string host;      // as the user named it
+  std::string host;      // name given by the user
   std::string why;
 
   bool operator==(const HostFailure&) const = default;
 };
 
 inline constexpr std::chrono::hours kHalfLife{24};
-// A host is spoken of as long as its failures together count as much as one of kHalfLife ago.
+// A host is reported while its failures together weigh as much as one from kHalfLife ago.
 inline constexpr double kWorthReporting = 0.5;
 
-// What the failures of one host count together at `now`.
+// The weight of all failures of one host together at `now`.
 double WeightAt(const std::vector<HostFailure>& failures, std::uint64_t now);
 
-// One line for each of the hosts that is worth a word: "n3 failed 2 times in the last day; last 3 h ago: no answer".
+// One line for each host to be reported: "n3 failed 2 times in the last day; last 3 h ago: no answer".
 std::vector<std::string> BadHostLines(const std::vector<HostFailure>& failures, const std::vector<std::string>& hosts,
                                       std::uint64_t now);
 
-// $XDG_STATE_HOME/muster/hosts.jsonl, or ~/.local/state/muster/hosts.jsonl; empty if nobody says where that is.
+// $XDG_STATE_HOME/muster/hosts.jsonl, or ~/.local/state/muster/hosts.jsonl; empty if neither variable is set.
 std::string BadHostsFile(const std::vector<std::string>& environment);
 
-// None if there is no file, or it cannot be read.
+// Empty if there is no file, or it cannot be read.
 std::vector<HostFailure> ReadBadHosts(const std::string& file);
 
-// Adds them, and takes away what counts no more. The file is 0600, in a folder that is made with 0700. False if it
-// cannot be: nothing depends on it.
+// Adds the failures and removes those of negligible weight. The file has mode 0600, in a folder that is created with
+// mode 0700. Returns false on errors, which are harmless.
 bool RememberBadHosts(const std::string& file, const std::vector<HostFailure>& failures);
 
 }  // namespace muster

@@ -14,7 +14,8 @@
 namespace muster {
 namespace {
 
-// What an agent needs for each process, and for itself (agent/parts/running_processes.cc, CheckDescriptors).
+// Descriptors that an agent needs for each process, and for itself (agent/parts/running_processes.cc,
+// CheckDescriptors).
 constexpr std::uint64_t kDescriptorsPerProcess = 3;
 constexpr std::uint64_t kDescriptorsOfAgent = 32;
 
@@ -24,7 +25,7 @@ std::string LimitNumber(std::uint64_t value) {
   return value == LimitFact::kUnlimited ? "unlimited" : fmt::format("{}", value);
 }
 
-// Groups faults of the same words: hosts that fail alike are told of together.
+// Groups faults with the same text, so that hosts with the same fault are reported together.
 class Faults {
  public:
   void Add(std::uint32_t host, std::string kind, std::string text, std::string hint = {}, std::string breaks = {}) {
@@ -40,7 +41,7 @@ class Faults {
     faults_.push_back(std::move(found));
   }
   std::vector<HostFault> Take() {
-    // By kind, kinds in the order in which they were met.
+    // Groups faults by kind; kinds are in the order of their first fault.
     std::vector<HostFault> ordered;
     std::set<std::string> done;
     for (const HostFault& first : faults_) {
@@ -63,7 +64,7 @@ void JudgeClock(std::uint32_t host, const ClockEstimate& clock, Faults& faults) 
   faults.Add(
       host, "clock",
       fmt::format("the clock is {:.0f} s {} this machine's", seconds, clock.offset_ns > 0 ? "ahead of" : "behind"),
-      "let both take the time from one server: systemctl enable --now chrony");
+      "synchronise both with the same server: systemctl enable --now chrony");
 }
 
 void JudgeDisks(std::uint32_t host, const HostFacts& facts, Faults& faults) {
@@ -71,9 +72,9 @@ void JudgeDisks(std::uint32_t host, const HostFacts& facts, Faults& faults) {
     const std::string place = disk.what.starts_with('/') ? disk.what : fmt::format("the {} ({})", disk.what, disk.path);
     const std::string room =
         disk.what == "run directory"
-            ? "make room, or keep runs elsewhere: --run-dir, MUSTER_HOME, run_root of the site file"
-        : disk.what == "/dev/shm" ? "mount -o remount,size=50% /dev/shm, and look for what is left in it"
-                                  : "look for what is left: du -xsh " + disk.path + "/*";
+            ? "free space, or keep runs elsewhere: --run-dir, MUSTER_HOME, run_root of the site file"
+        : disk.what == "/dev/shm" ? "mount -o remount,size=50% /dev/shm, and remove leftover files"
+                                  : "remove leftover files: du -xsh " + disk.path + "/*";
     if (!disk.error.empty()) {
       faults.Add(host, "disk", fmt::format("{} cannot be used: {}", place, disk.error),
                  "let this user write there: ls -ld " + disk.path, BreaksOfDisk(disk.what));
@@ -111,7 +112,7 @@ void JudgeNeeds(std::uint32_t host, const HostFacts& facts, const HostNeeds& nee
     if (!program.path.empty()) continue;
     if (std::find(needs.programs.begin(), needs.programs.end(), program.name) == needs.programs.end()) continue;
     faults.Add(host, "program", fmt::format("{} cannot be started: {}", program.name, program.error),
-               "install it there, or put its folder on PATH; job:activate brings what modules and conda have");
+               "install it there, or put its folder on PATH; job:activate loads modules and conda environments");
   }
   if (facts.devices > 0 && facts.devices < needs.devices) {
     faults.Add(
@@ -121,7 +122,7 @@ void JudgeNeeds(std::uint32_t host, const HostFacts& facts, const HostNeeds& nee
   }
 }
 
-// What a host is said to have of something that only others name.
+// The value for a host that lacks a subject which other hosts have.
 std::string Absent(std::string_view subject) { return subject.starts_with("variable ") ? "not set" : kNone; }
 
 std::vector<HostDifference> Differences(std::span<const InspectedHost> hosts) {
@@ -139,7 +140,7 @@ std::vector<HostDifference> Differences(std::span<const InspectedHost> hosts) {
   for (const std::string& subject : subjects) {
     HostDifference difference{subject, {}};
     for (std::uint32_t i = 0; i < hosts.size(); ++i) {
-      // What could not be seen is told as a fault, and is no difference.
+      // Facts that could not be determined are reported as a fault, not as a difference.
       const auto found = told[i].find(subject);
       if (!hosts[i].why.empty() || (found == told[i].end() && !hosts[i].missing.empty())) continue;
       const std::string value = found == told[i].end() ? Absent(subject) : found->second;
@@ -228,9 +229,15 @@ std::vector<HostNeeds> NeedsOf(const Plan& plan, std::size_t machines) {
   for (const Process& process : plan.processes) {
     HostNeeds& host = needs[process.host];
     ++host.processes;
+    // What the command names is in the image.
+    if (const std::vector<std::string>& runtime = plan.roles[process.role].container.runtime.run; !runtime.empty()) {
+      const bool known = std::find(host.programs.begin(), host.programs.end(), runtime.front()) != host.programs.end();
+      if (!known && plan.activation.empty()) host.programs.push_back(runtime.front());
+      continue;
+    }
     const std::vector<Text>& command = EffectiveCommand(plan, process);
     if (plan.roles[process.role].shell || command.empty() || !plan.activation.empty()) continue;
-    // One with a folder of its own would begin elsewhere.
+    // A relative path depends on the working folder.
     const std::string& name = command.front().marked;
     const bool relative = name.find('/') != std::string::npos && !name.starts_with('/');
     const bool elsewhere = relative && !EffectiveCwd(plan, process).marked.empty();

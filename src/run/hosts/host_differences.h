@@ -1,6 +1,7 @@
-// What is wrong with hosts, each on its own, and in what they differ: sets of hosts with what is true of all of a set.
+// Compares hosts: faults of single hosts, and differences between hosts, grouped into sets of hosts with the same
+// values.
 //
-// Pure: facts and needs in, findings out. Knows no transport and prints nothing.
+// Pure: computes findings from facts and needs. Uses no transport and prints nothing.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace muster {
 
 struct Plan;
 
-// One line of what is known of a host.
+// One known fact about a host.
 struct FactLine {
   std::string subject;  // "kernel", "limit nofile", "variable PATH"
   std::string value;
@@ -25,30 +26,31 @@ struct FactLine {
   bool operator==(const FactLine&) const = default;
 };
 
-// What is expected to be the same on all hosts, subjects once each. Sizes have two digits: machines of one kind differ
-// by less. What hosts cannot have in common (addresses, free space) is not among them.
+// Facts that should be the same on all hosts, each subject once. Sizes have two digits, since machines of the same kind
+// differ by less. Facts that always differ (addresses, free space) are not included.
 std::vector<FactLine> FactLines(const HostFacts& facts);
 
-// What a plan wants of one host.
+// What a plan needs on one host.
 struct HostNeeds {
-  std::vector<std::string> programs;  // names as they were asked for
+  std::vector<std::string> programs;  // names as given in commands
   std::uint32_t processes = 0;
   std::uint32_t devices = 0;
 };
 
-// By index of the plan's hosts, and then of spares until there are `machines`: a spare has to be fit for any of them,
-// but for its devices, whose number is judged when it is named. Programs are those that need no binding to be known;
-// none where an activation comes first, which may be what brings them.
+// By index of the plan's hosts, then of spares, up to `machines` entries. A spare must be suitable for any host, except
+// for its devices, whose number is checked when the spare is named. Lists only programs whose names need no binding,
+// and none if there is an activation, which may provide them.
 std::vector<HostNeeds> NeedsOf(const Plan& plan, std::size_t machines);
 
-// Whether a run on hosts with this fault would not come to work: what needs no second thought. The others may do no
-// harm.
+// Whether a run would certainly fail on hosts with this fault. Other faults may be
+// harmless.
 bool BreaksRun(const HostFault& fault);
 
-// Less free than this is as good as full: a run's logs, a compiler's temporary files, a loader's shared memory.
+// With less free space than this, a file system counts as full: logs, temporary files of compilers and shared memory of
+// data loaders need it.
 inline constexpr std::uint64_t kLeastFreeBytes = std::uint64_t{100} << 20;
 inline constexpr std::uint64_t kLeastFreeInodes = 1'000;
-// What clocks may differ by before messages of hosts are hard to put in order, on top of what is not known.
+// Largest difference between clocks, on top of the uncertainty, at which messages of hosts can still be ordered easily.
 inline constexpr std::uint64_t kMostClockNs = 1'000'000'000;
 
 // `needs` is empty, or has one entry for each host. `muster`: the version of this program.
@@ -58,7 +60,7 @@ HostComparison CompareHosts(std::span<const InspectedHost> hosts, std::span<cons
 // "n[01-03],n7"
 std::string HostSetText(std::span<const InspectedHost> hosts, const HostSet& set);
 
-// "12 GiB": two digits of what there is.
+// "12 GiB": rounded down to two digits.
 std::string RoughBytes(std::uint64_t bytes);
 
 }  // namespace muster

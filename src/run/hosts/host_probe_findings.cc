@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// Less locked memory than this, and RDMA libraries of accelerators cannot register their buffers.
+// With less locked memory than this, RDMA libraries of accelerators cannot register their buffers.
 constexpr std::uint64_t kLeastLocked = std::uint64_t{64} << 20;
 
 struct KnownTrial {
@@ -22,16 +22,15 @@ constexpr std::array<KnownTrial, 7> kMechanisms = {{
     {"close_range", "every start walks over all descriptors", "a kernel from 5.9; uname -r"},
     {"clone_cgroup", "the agent has to enter its cgroup itself, some milliseconds at the start",
      "a kernel from 5.7, or a seccomp profile of the container that allows clone3"},
-    {"landlock", "recipes are kept from files by seccomp alone",
+    {"landlock", "only seccomp prevents recipes from opening files",
      "a kernel from 5.13 with lsm=…,landlock on its command line: cat /sys/kernel/security/lsm"},
-    {"seccomp", "recipes are kept from the system by a limit of descriptors alone",
-     "a kernel with CONFIG_SECCOMP_FILTER"},
+    {"seccomp", "only a limit of descriptors isolates recipes from the system", "a kernel with CONFIG_SECCOMP_FILTER"},
     {"user_namespaces", "--isolate pid is for root only",
      "sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1"},
     {"subreaper", "daemonised processes cannot be identified", "a kernel from 3.4"},
 }};
 
-// What devices of that kind are reached through.
+// The program that lists devices of that kind.
 std::string DriverOf(std::string_view kind) {
   if (kind == "cuda") return "nvidia-smi";
   if (kind == "hip") return "rocm-smi";
@@ -53,7 +52,7 @@ std::string BreaksOf(std::string_view kind) {
        {"version", "agent and head may be incompatible"},
        {"limit", "some processes of the plan cannot be started there"},
        {"program", "its processes fail at their start, at spawn stage exec"},
-       {"devices", "processes are given devices that are not there"}}};
+       {"devices", "processes are given devices that do not exist"}}};
   const auto* const found =
       std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& known) { return known.first == kind; });
   return found == kKnown.end() ? "" : found->second;
@@ -70,22 +69,23 @@ std::vector<HostFault> FaultsOfTrials(std::uint32_t host, const HostFacts& facts
   for (const HostCheck& trial : facts.trials) {
     if (trial.kind == "mechanism" && trial.what == "memfd" && !trial.error.empty()) {
       faults.push_back(Finding(host, "mechanism", "there is no memfd_create: " + trial.error,
-                               "nothing can be run: agents hand texts to processes by it",
+                               "nothing can be run: agents pass data to processes through it",
                                "a seccomp profile of the container that allows memfd_create"));
     }
     if (trial.kind != "node" || trial.error.empty()) continue;
     faults.push_back(Finding(
         host, "node", fmt::format("{} cannot be opened: {}", trial.what, trial.error),
-        "processes do not find the device, though it is counted",
+        "processes cannot use the device, although it is counted",
         fmt::format("ls -l {}; add this user to the group that it belongs to: usermod -aG GROUP USER", trial.what)));
   }
   for (const auto& [kind, version] : facts.drivers) {
     const bool any = std::any_of(facts.trials.begin(), facts.trials.end(),
                                  [](const HostCheck& trial) { return trial.kind == "node"; });
     if (facts.trials.empty() || any || facts.devices > 0) continue;
-    faults.push_back(Finding(
-        host, "node", fmt::format("driver {} {} is there, and none of its device nodes", kind, version),
-        "no process can use a device", DriverOf(kind) + " makes or explains them; in a container, pass them in"));
+    faults.push_back(Finding(host, "node",
+                             fmt::format("driver {} {} is loaded, but has no device nodes", kind, version),
+                             "no process can use a device",
+                             DriverOf(kind) + " creates them or reports why not; in a container, pass them in"));
   }
   return faults;
 }
@@ -108,26 +108,26 @@ std::vector<HostFault> LacksOfHost(std::uint32_t host, const HostFacts& facts) {
     } else if (trial.kind == "name") {
       lacks.push_back(
           Finding(host, trial.kind, fmt::format("the host's own name, {}: {}", trial.what, trial.error),
-                  "gloo, MPI and whatever else looks up its own name fails or listens on an unreachable address",
+                  "gloo, MPI and others that look up their own host name fail or listen on an unreachable address",
                   fmt::format("a line in /etc/hosts, ADDRESS {}, or its name in the DNS", trial.what)));
     } else if (trial.kind == "ports") {
       lacks.push_back(Finding(host, trial.kind, "few ports for connections: " + trial.error,
                               "jobs of many processes run out of ports",
                               "sysctl -w net.ipv4.ip_local_port_range='32768 60999'"));
     } else if (trial.kind == "time") {
-      lacks.push_back(Finding(host, trial.kind, "the clock is not kept: " + trial.error,
+      lacks.push_back(Finding(host, trial.kind, "the clock is not synchronised: " + trial.error,
                               "times of several hosts drift apart", "systemctl enable --now chrony"));
     }
   }
   const bool tried = !facts.trials.empty();
   if (tried && facts.devices > 0 && !facts.drivers.contains(facts.device_kind)) {
     lacks.push_back(Finding(host, "driver", fmt::format("unknown driver version of {}", facts.device_kind),
-                            "hosts with different drivers are not told apart", DriverOf(facts.device_kind)));
+                            "different driver versions on hosts are not detected", DriverOf(facts.device_kind)));
   }
   for (const LimitFact& limit : facts.limits) {
     if (!tried || facts.devices == 0 || limit.name != "memlock" || limit.soft >= kLeastLocked) continue;
     lacks.push_back(Finding(host, "memlock", fmt::format("the limit memlock is {} bytes", limit.soft),
-                            "libraries that talk over RDMA cannot register memory",
+                            "libraries that use RDMA cannot register memory",
                             "memlock unlimited in limits.conf(5), LimitMEMLOCK=infinity of sshd's service"));
   }
   return lacks;

@@ -1,5 +1,5 @@
-// What follows from what a host was tried for: what is wrong, what runs do without, what each of it breaks and how it
-// is mended. Pure.
+// Derives findings from the probes of a host: faults, missing features, the consequences of each, and how to fix it.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,15 @@
 
 namespace muster {
 
-// What goes wrong on a host with a fault of that kind; empty for kinds that tell it with each fault.
+// The consequence of a fault of that kind on a host; empty for kinds whose faults state it individually.
 std::string BreaksOf(std::string_view kind);
-// The same of a folder without room: "run directory", "/tmp", "/dev/shm".
+// The same for a folder on a full disk: "run directory", "/tmp", "/dev/shm".
 std::string BreaksOfDisk(std::string_view what);
 
-// Kind "node": a device that is there and cannot be opened, a driver without devices.
+// Kind "node": a device that exists but cannot be opened, or a driver without devices.
 std::vector<HostFault> FaultsOfTrials(std::uint32_t host, const HostFacts& facts);
-// Kinds "mechanism", "cgroup", "name", "ports", "time", "driver" and "memlock": runs work without, but not as well.
+// Kinds "mechanism", "cgroup", "name", "ports", "time", "driver" and "memlock": runs work without these, but with
+// restrictions.
 std::vector<HostFault> LacksOfHost(std::uint32_t host, const HostFacts& facts);
 
 }  // namespace muster

@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// The frameworks by the names under which installers know them.
+// The distribution names of the frameworks in package managers.
 const std::vector<std::string> kPackages = {"torch",         "torch-npu",        "mindspore",
                                             "mindspore-gpu", "mindspore-ascend", "numpy"};
 

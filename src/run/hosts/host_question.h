@@ -1,4 +1,4 @@
-// What hosts are asked before a run, and by doctor: one question for all of them. Pure.
+// Builds the inspection request that hosts get before a run, and from doctor. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct Plan;
 struct HostQuestion {
   std::vector<std::string> environment;  // the user's, "NAME=value"
   std::string cwd;                       // absolute
-  std::vector<std::string> search_dirs;  // as in a start
-  std::string run_dir = {};              // where the run directory will be; empty: where it would be by default
-  bool any_python = false;               // ask python3 for its packages where the plan has no Python
-  bool trials = false;                   // try what the host lets an agent do; takes a moment
+  std::vector<std::string> search_dirs;  // folders of the library search path, as for a run
+  std::string run_dir = {};              // path of the run directory to be created; empty: the default
+  bool any_python = false;               // list packages of python3 if the plan uses no Python
+  bool trials = false;                   // also run probes of what an agent is permitted to do; takes a moment
   std::uint32_t within_ms = 5'000;
 };
 

@@ -1,4 +1,4 @@
-// Hosts on which there is no agent, told in one message: those that fail alike together.
+// Summarises hosts without an agent in one message, grouped by reason.
 //
 // Pure text.
 #pragma once
@@ -16,11 +16,11 @@ struct HostRefusal {
   AgentUnreachable why;
 };
 
-// "2 of 64 hosts: permission denied: n[3,7]; 1 of 64 hosts: no answer: n9", what concerns most hosts first; of one host
-// alone "n1: permission denied".
+// "2 of 64 hosts: permission denied: n[3,7]; 1 of 64 hosts: no answer: n9", the most frequent reason first; for a
+// single host "n1: permission denied".
 std::string RefusalsText(const std::vector<HostRefusal>& refusals, std::size_t hosts);
 
-// What may help, each once, in the same order.
+// Hints for these reasons, each once, in the same order.
 std::vector<std::string> RefusalHints(const std::vector<HostRefusal>& refusals);
 
 }  // namespace muster

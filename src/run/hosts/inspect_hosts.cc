@@ -31,7 +31,7 @@ class Asking {
   struct Asked {
     InspectedHost host;
     std::unique_ptr<Channel> channel;
-    std::uint64_t asked_at = 0;  // by our wall clock
+    std::uint64_t asked_at = 0;  // by the local wall clock
     bool answered = false;
     bool over = false;
   };
@@ -57,7 +57,7 @@ class Asking {
   void Take(Asked& one, const ChannelMessage& message) {
     std::visit(Overloaded{
                    [&](const AgentReady& ready) {
-                     if (ready.version != kProtocolVersion) return;  // it refuses by itself
+                     if (ready.version != kProtocolVersion) return;  // the transport refuses it by itself
                      one.asked_at = WallNowNs();
                      one.channel->Send(question_);
                    },
@@ -84,7 +84,7 @@ class Asking {
     one.channel->Send(Finish{});
   }
 
-  // What went wrong first says most.
+  // The first error is the most informative one.
   static void NoAnswer(Asked& one, const std::string& why, const std::string& hint) {
     if (one.answered || !one.host.why.empty()) return;
     one.host.why = why.empty() ? "its agent ended" : why;
@@ -116,7 +116,7 @@ InspectedHost InspectedHostOf(const std::string& name, const Inspected& told, st
   std::vector<std::string> variables;
   for (const auto& [variable, value] : told.facts.variables) variables.push_back(variable + '=' + value);
   host.facts.variables = RecordedVariables(variables, hidden);
-  // What the host took to answer is not time on the way.
+  // The time that the host needed to answer is not part of the transmission time.
   const std::uint64_t took = told.answered_at - std::min(told.asked_at, told.answered_at);
   ClockOffset offset;
   offset.Add(asked_at, told.asked_at, now - std::min(took, now));

@@ -1,6 +1,7 @@
-// Asking every host of a list what it is like, through its agent: a head without a run.
+// Inspects every host of a list through an agent, without a run.
 //
-// Knows transports and one question; decides nothing. A host that cannot be asked is an answer like any other.
+// Depends on transports and one inspection request; decides nothing. A host that cannot be inspected is a result like
+// any other.
 #pragma once
 
 #include <cstdint>
@@ -22,21 +23,21 @@ namespace muster {
 
 struct InspectedHost {
   std::string name;
-  std::string why;      // it has no facts, for this reason; empty: it has
-  std::string hint;     // to that
-  std::string missing;  // what of the facts is not known, and why; empty: all is
+  std::string why;      // why there are no facts; empty if there are
+  std::string hint;     // hint for `why`
+  std::string missing;  // which facts are unknown, and why; empty if all are known
   HostFacts facts;
-  // Its wall clock, as `offset_ns` to be added to ours for its; none for this machine, which has one.
+  // The host's wall clock: `offset_ns` is to be added to the local clock to get the host's. Empty for this machine.
   std::optional<ClockEstimate> clock;
 };
 
-// What a host answered to a question that went at `asked_at` and whose answer came at `now`, by our wall clock. The
-// variables in it are as `hidden` shows them.
+// The result for a host that was asked at `asked_at` and whose answer arrived at `now`, by the local wall clock. Values
+// of variables are hidden as by `hidden`.
 InspectedHost InspectedHostOf(const std::string& name, const Inspected& told, std::uint64_t asked_at, std::uint64_t now,
                               const HiddenValues& hidden);
 
-// All at once, as far as the transport lets them; returns when the last one has answered or cannot, and its agent has
-// ended. The variables that come back are as `hidden` shows them. In the order of `hosts`.
+// Inspects all hosts at once, as far as the transport permits; returns when the last one has answered or failed, and
+// its agent has exited. Values of variables are hidden as by `hidden`. In the order of `hosts`.
 std::vector<InspectedHost> InspectHosts(Transport& transport, std::span<const SiteHost> hosts, const Inspect& question,
                                         const HiddenValues& hidden);
 

@@ -25,7 +25,7 @@ std::vector<std::string> DifferenceParts(std::span<const InspectedHost> hosts, c
   return parts;
 }
 
-// The line, or a line for each set where one does not hold them.
+// The line, or one line for each set of hosts if it is too long.
 std::string DifferenceText(std::span<const InspectedHost> hosts, const HostDifference& difference) {
   const std::string line = fmt::format("  {}\n", HostDifferenceLine(hosts, difference));
   return Columns(line) <= kLineColumns ? line
@@ -39,7 +39,7 @@ std::string FaultText(std::span<const InspectedHost> hosts, const HostFault& fau
   return text;
 }
 
-// Of one host: what it has, whatever others have.
+// All facts about a single host.
 std::string FactsText(const HostFacts& facts) {
   std::vector<FactLine> told = FactLines(facts);
   for (const DiskFact& disk : facts.disks) {

@@ -1,4 +1,4 @@
-// What was found out about hosts, for people and for programs (docs/doctor.md). Knows findings, judges nothing.
+// Writes findings about hosts as text and as JSON (docs/doctor.md). Draws no conclusions.
 #pragma once
 
 #include <span>
@@ -9,12 +9,12 @@
 
 namespace muster {
 
-// One line each, without an end: "2 of 4 hosts: /tmp is full: n[1-2]", "n[1-3]: kernel 6.1 · n4: kernel 5.15".
+// One line each, without a newline: "2 of 4 hosts: /tmp is full: n[1-2]", "n[1-3]: kernel 6.1 · n4: kernel 5.15".
 std::string HostFaultLine(std::span<const InspectedHost> hosts, const HostFault& fault);
 std::string HostDifferenceLine(std::span<const InspectedHost> hosts, const HostDifference& difference);
 
-// Of several hosts only what differs and what is wrong; of one, everything.
-// `remembered`: lines about hosts that failed lately (run/hosts/bad_hosts.h).
+// For several hosts only differences and faults; for one host everything. `remembered`: lines about hosts that failed
+// recently (run/hosts/bad_hosts.h).
 std::string InspectionText(std::span<const InspectedHost> hosts, const HostComparison& comparison,
                            const std::vector<std::string>& remembered = {});
 

@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// Up to so many hosts everybody tries everybody.
+// Up to this number of hosts, every host tests every other one.
 constexpr std::uint32_t kFewHosts = 8;
 
 void Add(HostSet& set, std::uint32_t host) {
@@ -49,7 +49,7 @@ std::vector<ConnectionAttempt> TriesOf(const Plan& plan, std::uint32_t from,
 
 std::vector<PathFailure> FaultsOf(std::span<const std::vector<ConnectionAttempt>> tries,
                                   std::span<const std::vector<std::string>> errors) {
-  // Who cannot reach the one place, for the one reason; then which places the same ones cannot reach.
+  // First groups hosts that cannot reach one place for the same reason, then places that the same hosts cannot reach.
   using Where = std::tuple<std::string, std::uint16_t, std::uint32_t, std::string>;  // port, number, host, why
   std::map<Where, HostSet> by_place;
   for (std::uint32_t from = 0; from < tries.size(); ++from) {
@@ -71,7 +71,7 @@ std::vector<PathFailure> FaultsOf(std::span<const std::vector<ConnectionAttempt>
       faults.push_back({from, {to}, port, number, why});
     }
   }
-  // What the plan names counts most.
+  // Ports of the plan are the most important ones.
   std::stable_partition(faults.begin(), faults.end(), [](const PathFailure& fault) { return !fault.port.empty(); });
   return faults;
 }

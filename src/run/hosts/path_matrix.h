@@ -1,4 +1,4 @@
-// Which hosts try to connect to which before a run, and how what fails is told: grouped by sets of hosts. Pure.
+// Selects the connections between hosts that are tested before a run, and groups failures by sets of hosts. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +16,26 @@ namespace muster {
 // One connection that a host tries.
 struct ConnectionAttempt {
   std::uint32_t to = 0;      // host
-  std::string port;          // name in the plan; empty: the one that the agent there opened for it
-  std::uint16_t number = 0;  // of a port of the plan
+  std::string port;          // name in the plan; empty: the port that the agent there opened for the test
+  std::uint16_t number = 0;  // number of a port of the plan
 
   bool operator==(const ConnectionAttempt&) const = default;
 };
 
-// Ports of the plan that a host tries on each other one, at most: those of a host are often alike, and many.
+// Most ports of the plan that a host tests on each other host: many ports of a host behave alike.
 inline constexpr std::size_t kMostPortsTried = 4;
 
-// Ports of the plan on the host that others try, by name, at most kMostPortsTried.
+// The ports of the plan on the host that other hosts test, by name, at most kMostPortsTried.
 std::vector<ConnectionAttempt> PortsTried(const Plan& plan, std::uint32_t host,
                                           const std::map<std::string, std::uint16_t>& ports);
 
-// What host `from` tries. The plan's ports on every other host; the agents of others at distances 1, 2, 4, … from it,
-// as hosts stand in a ring: of up to 8 hosts each reaches for each other one. So n hosts make at most n·log₂ n
-// connections besides those to the plan's ports, and a host that is cut off is seen from several sides.
+// The connections that host `from` tests: the plan's ports on every other host, and the agents of hosts at distances 1,
+// 2, 4, … from it in a ring of all hosts; with up to 8 hosts, the agents of all others. So n hosts make at most n·log₂
+// n connections besides those to the plan's ports, and several hosts notice one that is disconnected.
 std::vector<ConnectionAttempt> TriesOf(const Plan& plan, std::uint32_t from,
                                        const std::map<std::string, std::uint16_t>& ports);
 
-// `errors` of each host are those of its tries, in order: empty texts are well.
+// `errors` of each host are those of its connections, in order; an empty text means success.
 std::vector<PathFailure> FaultsOf(std::span<const std::vector<ConnectionAttempt>> tries,
                                   std::span<const std::vector<std::string>> errors);
 

@@ -22,7 +22,7 @@ CheckedJournal::CheckedJournal(const Plan& plan, JournalContents contents)
   });
   if (left_out == 0) return;
   if (!damage_.empty()) damage_ += "; ";
-  damage_ += left_out == 1 ? first : fmt::format("{} records do not fit the plan, the first: {}", left_out, first);
+  damage_ += left_out == 1 ? first : fmt::format("{} records do not match the plan, the first: {}", left_out, first);
 }
 
 Result<RecordedRun> ReadRun(const std::string& run_dir) {

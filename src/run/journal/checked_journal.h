@@ -1,8 +1,8 @@
-// The journal of a run, checked against the run's plan: its records' numbers of processes, attempts and hosts are valid
-// indices.
+// The journal of a run, checked against the run's plan: the numbers of processes, attempts and hosts in its records are
+// valid indices.
 //
 // A run directory may come from elsewhere, and a journal with correct checksums can name a process that the plan does
-// not have. Such records are left out here, once, and counted, so that no consumer has to check.
+// not have. Such records are removed here, once, and counted, so that no consumer has to check.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace muster {
 
-// No run has so many hosts besides those of its plan.
+// More hosts than any run has besides those of its plan.
 inline constexpr std::uint32_t kMostSpares = 1U << 16;
 
 class CheckedJournal {
@@ -24,7 +24,7 @@ class CheckedJournal {
   CheckedJournal(const Plan& plan, JournalContents contents);
 
   const std::vector<JournalRecord>& records() const { return records_; }
-  // Why records are missing: JournalContents::stopped, and how many did not fit. Empty if none are.
+  // Why records are missing: JournalContents::stopped, and how many were invalid. Empty if none are missing.
   const std::string& damage() const { return damage_; }
 
  private:
@@ -32,14 +32,14 @@ class CheckedJournal {
   std::string damage_;
 };
 
-// The plan and the checked journal of a run directory: what reports are made from.
+// The plan and the checked journal of a run directory: the input of reports.
 struct RecordedRun {
   UniqueFd folder;
   Plan plan;
   CheckedJournal journal;
 };
 
-// Fails with kind "run" if the folder holds no plan, and as PlanFromJson does if the plan is invalid. A journal that
+// Fails with kind "run" if the folder has no plan, and as PlanFromJson does if the plan is invalid. A journal that
 // cannot be read has no records.
 Result<RecordedRun> ReadRun(const std::string& run_dir);
 

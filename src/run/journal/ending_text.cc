@@ -14,6 +14,14 @@ std::string EndingText(const ProcessExited& event) {
   return fmt::format("was killed by {}{}", SignalName(event.code), event.core_dumped ? " (core dumped)" : "");
 }
 
+std::string EndingText(const Plan& plan, const ProcessExited& event) {
+  std::string text = EndingText(event);
+  if (event.signalled || event.process >= plan.processes.size()) return text;
+  const auto& codes = plan.roles[plan.processes[event.process].role].container.runtime.exit_codes;
+  const auto meaning = codes.find(std::to_string(event.code));
+  return meaning == codes.end() ? text : fmt::format("{} ({})", text, Printable(meaning->second));
+}
+
 std::string EndingText(const SpawnFailed& event) {
   return fmt::format("could not be started: {}{}{}: {}", Printable(event.stage), event.detail.empty() ? "" : " ",
                      Printable(event.detail), ::strerror(event.error));

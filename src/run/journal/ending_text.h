@@ -1,15 +1,18 @@
-// How the end of a process reads, the same in messages, journal and report.
+// Describes the end of a process, with the same words in messages, journal and report.
 #pragma once
 
 #include <string>
 
 #include "muster/event.h"
+#include "muster/plan.h"
 #include "run/journal/head_facts.h"
 
 namespace muster {
 
 // "exited with code 7", "was killed by SIGSEGV (core dumped)"
 std::string EndingText(const ProcessExited& event);
+// With the meaning of an exit code of the container's runtime: "exited with code 125 (podman could not start …)".
+std::string EndingText(const Plan& plan, const ProcessExited& event);
 
 // "could not be started: exec /usr/bin/train: No such file or directory"
 std::string EndingText(const SpawnFailed& event);

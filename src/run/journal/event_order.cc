@@ -10,7 +10,7 @@ struct Interval {
   std::int64_t latest = 0;
 };
 
-// On the head's clock, or on the host's own if both moments are of one host.
+// On the head's clock, or on the host's own if both moments are on the same host.
 Interval IntervalOf(const Moment& moment, const HostClock& clock) {
   const auto at = static_cast<std::int64_t>(moment.at) + clock.offset_ns;
   const auto error = static_cast<std::int64_t>(clock.error_ns);
@@ -44,8 +44,8 @@ std::optional<MonotonicNs> OnHead(const Moment& moment, const HostClocks& clocks
 
 std::uint64_t EndLatenessNs(std::uint64_t max_rss_kib) {
   constexpr std::uint64_t kAlways = 1'000'000;
-  constexpr std::uint64_t kPerKib = 477;                   // half a second for 2^20 of them
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;  // no machine has so much; a journal may say so
+  constexpr std::uint64_t kPerKib = 477;                   // half a second for 2^20 KiB
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;  // no machine has this much, but a journal may claim it
   return kAlways + std::min(max_rss_kib, kMost) * kPerKib;
 }
 

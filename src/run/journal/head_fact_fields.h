@@ -1,7 +1,7 @@
-// The fields of what the head adds to the events of a run, each described once for the journal (docs/journal.md). Those
-// of events: wire/protocol/event_fields.h.
+// Describes the fields of the records that the head adds to the events of a run, once for all uses in the journal
+// (docs/journal.md). Fields of events: wire/protocol/event_fields.h.
 //
-// Lines have the fields in this order; those of parts of facts are in the order of their names.
+// Lines have the fields in this order; members of nested objects are in the order of their names.
 #pragma once
 
 #include "run/journal/head_facts.h"

@@ -1,5 +1,5 @@
-// Facts: what the head itself adds to the events of a run. Together with event.h they are all that a
-// journal can hold (docs/journal.md). Plain data; knows neither how it is written nor who acts on it.
+// Facts: the records that the head itself adds to the events of a run. Together with event.h they are everything that a
+// journal can contain (docs/journal.md). Plain data, independent of how it is written and used.
 #pragma once
 
 #include <array>
@@ -16,14 +16,14 @@
 
 namespace muster {
 
-// The phases of a job, in order; a job only ever goes forward.
+// The phases of a job, in order; a job never returns to an earlier one.
 enum class Phase : std::uint8_t {
-  kPreparing,  // agents connect, ports are found: nothing of the plan runs
+  kPreparing,  // agents connect, ports are chosen: no process of the plan runs
   kStarting,   // processes are started, not all are ready
   kRunning,
-  kLingering,  // all that had to end well has; the serving roles may leave by themselves
-  kStopping,   // everything was told to stop
-  kFinishing,  // agents end and attest what is left
+  kLingering,  // everything that had to succeed has; serving roles have time to exit by themselves
+  kStopping,   // all processes were ordered to stop
+  kFinishing,  // agents exit and report what is left
   kDone
 };
 inline constexpr std::array<std::string_view, 7> kPhaseNames = {"preparing", "starting",  "running", "lingering",
@@ -31,21 +31,21 @@ inline constexpr std::array<std::string_view, 7> kPhaseNames = {"preparing", "st
 inline constexpr int kPhases = kPhaseNames.size();
 std::string_view PhaseName(Phase phase);
 
-// Why a job ended; the first cause stays.
+// Why a job ended; the first cause is kept.
 enum class Cause : std::uint8_t {
-  kNone,       // nothing went wrong
+  kNone,       // no failure
   kFailed,     // a process failed
   kSpawn,      // a process could not be started
   kUnready,    // the run could not be prepared: agent, ports, files
-  kStopped,    // the user asked
+  kStopped,    // the user requested it
   kTimeLimit,  // Plan::time_limit_ms passed
   kLost,       // an agent was lost
-  kOverdue     // a process outlived SIGKILL, or an agent did not answer the end
+  kOverdue     // a process outlived SIGKILL, or an agent did not report its end
 };
 inline constexpr std::array<std::string_view, 8> kCauseNames = {"none",    "failed",     "spawn", "unready",
                                                                 "stopped", "time_limit", "lost",  "overdue"};
 std::string_view CauseName(Cause cause);
-// What report.json calls the outcome: "ok", "failed", "stopped" or "lost".
+// The outcome in report.json: "ok", "failed", "stopped" or "lost".
 std::string_view OutcomeName(Cause cause);
 
 // First record of every journal.
@@ -56,16 +56,16 @@ struct RunBegan {
   std::string name;
   std::int32_t pid = 0;  // the head's
   bool pass_exit_code = false;
-  std::uint64_t plan_ns = 0;          // evaluation and planning before the run
+  std::uint64_t plan_ns = 0;          // duration of evaluation and planning before the run
   std::uint64_t evaluate_ns = 0;      // of that, the evaluator's part
   std::uint64_t start_ticks = 0;      // of the head, as in ProcessStarted
-  std::string boot;                   // this start of the machine: pids and start times of others mean nothing here
-  std::vector<std::string> lockdown;  // what the evaluator had locked itself down by; empty for a plan of a file
-  std::string parent;                 // id of the run whose plan or recipe this one took; empty: none
-  std::vector<std::string> tags;      // that it was given at its start
+  std::string boot;                   // boot id of the machine: pids and start times are valid only for the same boot
+  std::vector<std::string> lockdown;  // mechanisms of the evaluator's sandbox; empty if the plan came from a file
+  std::string parent;                 // id of the run whose plan or recipe was used; empty: none
+  std::vector<std::string> tags;      // given at its start
   std::uint32_t descriptors = 0;      // open in the head
   std::uint64_t memory_kib = 0;       // resident
-  bool rehearsal = false;             // its processes are stubs (docs/rehearse.md)
+  bool rehearsal = false;             // whether its processes are stubs (docs/rehearse.md)
 
   bool operator==(const RunBegan&) const = default;
 };
@@ -83,7 +83,7 @@ struct AgentConnected {
   bool operator==(const AgentConnected&) const = default;
 };
 
-// An agent on a host that is not this one, or is treated as if it were not.
+// An agent on another host, or on one that is treated like another one.
 struct HostReached {
   std::uint32_t host = 0;  // numbers after those of the plan's hosts are spares
   std::string name;        // as the user named it
@@ -93,7 +93,7 @@ struct HostReached {
   bool operator==(const HostReached&) const = default;
 };
 
-// Hosts were looked at before the first process (docs/hosts.md, preflight).
+// Hosts were inspected before the first process (docs/hosts.md, preflight).
 struct HostsCompared {
   std::vector<HostFault> faults;
   std::vector<HostDifference> differences;
@@ -101,7 +101,7 @@ struct HostsCompared {
   bool operator==(const HostsCompared&) const = default;
 };
 
-// … and so were the ways between them.
+// Connections between hosts were tested before the first process.
 struct PathsCompared {
   std::uint32_t tried = 0;  // connections
   std::vector<PathFailure> faults;
@@ -109,37 +109,37 @@ struct PathsCompared {
   bool operator==(const PathsCompared&) const = default;
 };
 
-// A host has the code that was shipped.
+// A host has the shipped code.
 struct CodeShipped {
   std::uint32_t host = 0;
   std::string hash;
-  std::string from;    // the folder here
-  std::string folder;  // … and there
+  std::string from;    // the folder on the head's host
+  std::string folder;  // the folder on the host
   std::uint32_t files = 0;
-  std::uint64_t bytes = 0;  // of all of them
-  std::uint64_t sent = 0;   // of those, what the host had not
+  std::uint64_t bytes = 0;  // of all files
+  std::uint64_t sent = 0;   // of those, bytes that the host lacked
 
   bool operator==(const CodeShipped&) const = default;
 };
 
-// In which state git had the folder of the recipe when the run began.
+// The state of git in the folder of the recipe when the run began.
 struct CodeSeen {
   std::string folder;
-  std::string commit;  // empty before the first one
-  std::string branch;  // empty if it was on none
+  std::string commit;  // empty before the first commit
+  std::string branch;  // empty without a branch
   std::uint32_t changed = 0;
   std::uint32_t untracked = 0;
-  std::vector<std::string> names;  // of these, the first few
+  std::vector<std::string> names;  // the first few changed or untracked files
 
   bool operator==(const CodeSeen&) const = default;
 };
 
-// The binding, secrets excepted.
+// The binding without its secrets.
 struct PlanBound {
   std::string run_dir;
   std::vector<HostBinding> hosts;
   std::map<std::string, std::uint16_t> ports;
-  std::map<std::string, std::string> cores = {};  // of processes that got some: "worker.2" -> "0-3"
+  std::map<std::string, std::string> cores = {};  // of processes that were given some: "worker.2" -> "0-3"
 
   bool operator==(const PlanBound&) const = default;
 };
@@ -172,7 +172,7 @@ struct PhaseChanged {
   bool operator==(const PhaseChanged&) const = default;
 };
 
-// Written before any stop is sent: this process failed first, all later deaths are its victims.
+// Written before any stop is sent: this process failed first, and later failures are its consequences.
 struct FirstFailure {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
@@ -180,11 +180,11 @@ struct FirstFailure {
   bool operator==(const FirstFailure&) const = default;
 };
 
-// Another process than the one that was taken for it failed first, and is the origin from here on. Either it was killed
-// or crashed, and not by muster, before or as another's exit code was seen to be the first failure: the kernel closes a
-// dying process's connections before it tells of its end, so peers can react, end and be seen first; a signal from
-// outside is no reaction. Or it failed unasked on another host, and the clocks leave no doubt that it did so before,
-// though it was heard of later.
+// A process failed before the recorded first failure, and is the origin from now on. Either it crashed or was killed
+// from outside, shortly before or after the end whose exit code was taken for the first failure: the kernel closes the
+// connections of a dying process before it reports its end, so peers can react, exit and be seen first; a signal from
+// outside cannot be a reaction. Or it failed without a stop on another host, by the clocks certainly earlier, but was
+// reported later.
 struct FailureTraced {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
@@ -192,12 +192,12 @@ struct FailureTraced {
   bool operator==(const FailureTraced&) const = default;
 };
 
-// Processes are started again after one ended, or as one has to end. Written before what is stopped for it.
+// Processes are restarted after one ended, or because one has to end. Written before any process is stopped for it.
 struct RestartPlanned {
-  ProcessId process = 0;  // which ended
+  ProcessId process = 0;  // the process that ended, or has to end
   std::uint32_t attempt = 0;
   std::string scope;                 // "process", "role", "job"
-  std::vector<ProcessId> processes;  // to be started again, when all of them have ended and the delay is over
+  std::vector<ProcessId> processes;  // to be started again once all of them have ended and the delay has passed
   std::uint32_t count = 0;           // restarts of the role within its policy's time, this one included
   std::uint32_t max = 0;
   std::uint32_t delay_ms = 0;
@@ -206,13 +206,13 @@ struct RestartPlanned {
   bool operator==(const RestartPlanned&) const = default;
 };
 
-// Other ports are to be found for all that were not given by the recipe: written after the restart that it is for.
+// The session must choose new ports for all ports that are not set by the recipe: follows the restart that needs them.
 struct RebindOrdered {
   bool operator==(const RebindOrdered&) const = default;
 };
 
-// A spare is to take the place of a host of the plan that was lost: written after the restarts that it is for. Nothing
-// is started before it has.
+// A spare must replace a lost host of the plan: follows the restarts that need it. No process is started before it
+// has.
 struct ReplaceOrdered {
   std::uint32_t host = 0;  // of the plan
   std::uint32_t by = 0;    // see HostReplaced
@@ -220,17 +220,17 @@ struct ReplaceOrdered {
   bool operator==(const ReplaceOrdered&) const = default;
 };
 
-// A process took longer than its role or the job allows; it is ended for that.
+// A process exceeded a limit of its role or the job; muster stops it for that.
 struct LimitPassed {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
-  std::string limit;  // "ready", "time", "silent" (its role), "silent_job"
+  std::string limit;  // "ready", "time", "silent" (of the role), "silent_job"
   std::uint64_t ms = 0;
 
   bool operator==(const LimitPassed&) const = default;
 };
 
-// A serving process left with exit code 0 while the roles it serves were still at work.
+// A serving process exited with code 0 while the roles that it serves were still running.
 struct EndedEarly {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
@@ -238,15 +238,15 @@ struct EndedEarly {
   bool operator==(const EndedEarly&) const = default;
 };
 
-// An event that fits nothing that was ordered: recorded, otherwise without effect.
+// An event that does not match what was ordered: recorded, otherwise without effect.
 struct StrayEvent {
   std::string what;
 
   bool operator==(const StrayEvent&) const = default;
 };
 
-// An agent said what does not belong to what it was given, or answered what nobody had asked: recorded, otherwise
-// without effect; an agent that goes on like this is lost.
+// An agent sent a message about something that it was not given, or an answer without a request: recorded, otherwise
+// without effect; an agent that sends too many of them is lost.
 struct HostStray {
   std::uint32_t host = 0;
   std::string what;
@@ -254,7 +254,7 @@ struct HostStray {
   bool operator==(const HostStray&) const = default;
 };
 
-// What every running process is doing is being taken down.
+// A dump of all running processes is being taken.
 struct DumpOrdered {
   std::uint32_t dump = 0;  // from 1
   std::string why;         // "silent" (a role), "silent_job", "stop", "asked"
@@ -262,10 +262,10 @@ struct DumpOrdered {
   bool operator==(const DumpOrdered&) const = default;
 };
 
-// The dump is as complete as it becomes; what waited for it is done now.
+// The dump is over; the action that waited for it follows.
 struct DumpEnded {
   std::uint32_t dump = 0;
-  bool complete = true;  // every host told all it had to
+  bool complete = true;  // every host reported everything
 
   bool operator==(const DumpEnded&) const = default;
 };
@@ -274,11 +274,11 @@ struct FinishOrdered {
   bool operator==(const FinishOrdered&) const = default;
 };
 
-// Last record of a journal. Without it the head did not live to the end.
+// Last record of a journal. If it is missing, the head was killed before the end.
 struct RunEnded {
   Cause cause = Cause::kNone;
   std::int32_t exit_code = 0;
-  std::string why;                // empty if the run ended well
+  std::string why;                // empty if the run succeeded
   std::uint32_t descriptors = 0;  // open in the head
   std::uint64_t memory_kib = 0;   // resident
 

@@ -1,5 +1,5 @@
-// What was found out about hosts, as values: what is wrong with some of them, in what they differ, and which of them
-// cannot reach which. Who finds it out is host_differences.h and path_matrix.h.
+// Findings about hosts, as values: faults of hosts, differences between them, and hosts that cannot reach others.
+// host_differences.h and path_matrix.h determine them.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ using HostSet = std::vector<std::uint32_t>;
 
 struct HostFault {
   std::string kind;  // "unreachable", "clock", "disk", … (docs/doctor.md)
-  std::string text;  // the same for all of the set
+  std::string text;  // the same for all hosts of the set
   std::string hint;  // may be empty
   HostSet hosts;
-  std::string breaks = {};  // what would go wrong; `hint` is how to mend it
+  std::string breaks = {};  // the consequence of the fault; `hint` says how to fix it
 
   bool operator==(const HostFault&) const = default;
 };
@@ -30,25 +30,25 @@ struct HostVariant {
 
 struct HostDifference {
   std::string subject;
-  std::vector<HostVariant> variants;  // most hosts first, then as hosts come
+  std::vector<HostVariant> variants;  // the one with most hosts first, then in the order of hosts
 
   bool operator==(const HostDifference&) const = default;
 };
 
 struct HostComparison {
   std::vector<HostFault> faults;
-  std::vector<HostFault> lacks = {};        // what runs do without, or may want
-  std::vector<HostDifference> differences;  // between those that were reached
+  std::vector<HostFault> lacks = {};        // missing features that runs can do without
+  std::vector<HostDifference> differences;  // between the hosts that were reached
 
   bool operator==(const HostComparison&) const = default;
 };
 
-// None of `from` can connect to any of `to`, for the same reason.
+// No host of `from` can connect to any of `to`, for the same reason.
 struct PathFailure {
   HostSet from;
   HostSet to;
-  std::string port;          // its name in the plan; empty: one of the kernel's choice
-  std::uint16_t number = 0;  // 0 for those
+  std::string port;          // its name in the plan; empty: a port chosen by the kernel
+  std::uint16_t number = 0;  // 0 for a port chosen by the kernel
   std::string why;
 
   bool operator==(const PathFailure&) const = default;

@@ -34,18 +34,18 @@ constexpr EntryNames<JournalEntry> kEntryNames = {
     "devices_awaited"};
 
 constexpr std::size_t kMaxJournalBytes = 1U << 30;
-// Of all values of a line together: the binding of a million processes has three million. A value takes far more memory
-// than its text.
+// For all values of a line together: the binding of a million processes has three million. A value takes far more
+// memory than its text.
 constexpr std::ptrdiff_t kMostValues = 4'000'000;
-// Larger numbers are read and written as this one, so that a few times and offsets can be added up. In nanoseconds it
-// is 36 years of a machine that was not switched off.
+// Larger numbers are read and written as this one, so that a few times and offsets can be added without overflow. In
+// nanoseconds it is 36 years of uptime.
 constexpr std::uint64_t kLargestNumber = std::uint64_t{1} << 60;
 
 using Parsed = tl::expected<JournalRecord, std::string>;
 
 Parsed No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
-// `text`: of a line, its checksum may be left out.
+// `text`: a line; its checksum may be omitted.
 Parsed RecordOf(std::string_view text, LineReader::Order order) {
   LineReader reader(text, order, kLargestNumber);
   JournalRecord record;
@@ -60,7 +60,7 @@ Parsed RecordOf(std::string_view text, LineReader::Order order) {
   return record;
 }
 
-// The record of one line (without its newline), or why it is none.
+// The record of one line (given without its newline), or why the line is invalid.
 Parsed ReadLine(std::string_view line) {
   const auto body = OpenLine(line);
   if (!body) return No(body.error());
@@ -68,13 +68,13 @@ Parsed ReadLine(std::string_view line) {
   if (IsUtf8(*body)) {
     if (Parsed record = RecordOf(*body, LineReader::Order::kAsWritten)) return record;
   }
-  // Lines that another program wrote: members in another order, or more of them.
+  // Lines that another program wrote: members in another order, or additional ones.
   const tl::expected<Value, std::string> json = ValueFromJsonText(line);
   if (!json || json->AsMap() == nullptr) return No("a line is not a JSON object");
   return RecordOf(line, LineReader::Order::kAny);
 }
 
-// `take` is also told the position after the record.
+// `take` also gets the position after the record.
 template <class Take>
 std::string ReadRecordsOf(const std::string& path, const Take& take) {
   const UniqueFd file = OpenJournal(AT_FDCWD, path);

@@ -13,7 +13,7 @@ Result<JournalWriter> JournalWriter::Create(int folder, std::uint64_t room) {
   Result<UniqueFd> file = CreateFile(folder, "journal.jsonl");
   if (!file) return Fail(std::move(file.error()));
   JournalWriter writer(JournalFile(std::move(*file), 0, room));
-  const int error = writer.file_.KeepRoom();
+  const int error = writer.file_.ReserveSpace();
   if (error == 0) return writer;
   return Fail(SystemError("journal", fmt::format("the disk has no room for {} bytes of the journal", room), error));
 }

@@ -1,4 +1,4 @@
-// Writes the journal of a run: append-only, each record before what follows from it.
+// Writes the journal of a run: append-only, each record before its consequences.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ namespace muster {
 
 class JournalWriter {
  public:
-  // Creates journal.jsonl in the folder, exclusively. Beyond what is written `room` bytes of the disk are kept for it
-  // (run/directory/reserved_space.h); kind "journal" if the disk has not so many.
+  // Creates journal.jsonl in the folder, exclusively. Reserves `room` bytes of the disk beyond its end
+  // (run/directory/reserved_space.h); kind "journal" if the disk has too little space.
   static Result<JournalWriter> Create(int folder, std::uint64_t room = 0);
 
-  // The next record, for Write().
+  // Adds the next record, which Write() writes.
   void Append(JournalEntry entry, std::uint64_t wall_ns, MonotonicNs at);
-  // Writes what was appended. What the disk does not take is kept and goes first the next time.
+  // Writes the added records. If the disk does not accept all of it, the rest is kept and written first the next time.
   void Write();
-  // Everything on the disk; for the last record.
+  // Syncs everything to disk; for the last record.
   void Sync();
-  // Gives the room that is left to others, as the end of the writer does; after the last record.
+  // Frees the reserved disk space, as the destructor does; call it after the last record.
   void Release() { file_.Release(); }
 
   // errno of the last write or sync, 0 if all is written.

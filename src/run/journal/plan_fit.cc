@@ -77,7 +77,7 @@ PlanFit::PlanFit(const Plan& plan)
 
 bool PlanFit::Take(const JournalRecord& record) {
   Numbers numbers(ordered_.size(), hosts_);
-  // Numbers only reads.
+  // Numbers only reads the entry.
   std::visit([&]<class E>(const E& entry) { Fields(numbers, const_cast<E&>(entry)); }, record.entry);
   std::string problem = numbers.problem();
   if (problem.empty() && !ordered_.empty()) {

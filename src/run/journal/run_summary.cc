@@ -18,7 +18,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kEnd = 64U << 10;  // a first or last record is far smaller
+constexpr std::size_t kEnd = 64U << 10;  // the first and last records are far smaller
 
 std::optional<JournalRecord> FirstRecord(int folder) {
   const UniqueFd file(::openat(folder, "journal.jsonl", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -28,7 +28,7 @@ std::optional<JournalRecord> FirstRecord(int folder) {
   return ParseJournalLine(text.substr(0, text.find('\n')));
 }
 
-// Nothing unless the journal ends with a whole record.
+// Empty unless the journal ends with a complete record.
 std::optional<JournalRecord> LastRecord(int folder) {
   const Result<FileTail> tail = ReadTail(folder, "journal.jsonl", kEnd);
   if (!tail || !tail->bytes.ends_with('\n')) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<JournalRecord> LastRecord(int folder) {
   return ParseJournalLine(before == std::string_view::npos ? text : text.substr(before + 1));
 }
 
-// Of the last record, too.
+// Counts the states of processes; also returns the last record.
 void Count(const std::string& run_dir, RunSummary& summary, std::optional<JournalRecord>& last) {
   enum class State : std::uint8_t { kOrdered, kRunning, kEnded };
   std::map<ProcessId, State> states;
@@ -71,13 +71,13 @@ void Count(const std::string& run_dir, RunSummary& summary, std::optional<Journa
 }  // namespace
 
 Result<RunSummary> SummarizeRun(const std::string& run_dir, bool counted) {
-  // Asked first: what is over before the journal is read has its last record.
+  // First of all: if the run is over before the journal is read, the journal has its last record.
   const bool live = IsRunLive(run_dir);
   const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::optional<JournalRecord> first = FirstRecord(folder.get());
   const RunBegan* began = first ? std::get_if<RunBegan>(&first->entry) : nullptr;
   if (began == nullptr) {
-    return Fail(Error("run", {}, fmt::format("the journal of {} has no beginning", Quoted(run_dir))));
+    return Fail(Error("run", {}, fmt::format("the journal of {} has no first record", Quoted(run_dir))));
   }
   RunSummary summary;
   summary.run = began->run_id;

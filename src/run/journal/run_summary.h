@@ -1,4 +1,4 @@
-// A run in one line: what a list of runs shows of each. Made from the journal alone, without the plan.
+// Summarises a run for one line of a list of runs. Made from the journal alone, without the plan.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@ struct RunSummary {
   std::int32_t pid = 0;    // the head's, on its host
   std::string started_at;  // UTC
   double seconds = 0;      // from the first record to the last
-  // "running" while a muster holds the directory, else as in report.json.
+  // "running" while a muster process holds the directory, else as in report.json.
   std::string outcome;
-  std::int32_t exit_code = 0;  // what muster exited with; 3 for a lost head, 0 while it runs
-  std::string why;             // empty if it ended well or runs
+  std::int32_t exit_code = 0;  // muster's exit code; 3 for a lost head, 0 while the run is active
+  std::string why;             // empty if the run succeeded or is active
   bool rehearsal = false;
 
-  // Only with `counted`.
-  std::string phase;           // the last one
-  std::uint64_t running = 0;   // processes started and not seen to have ended
+  // These are set only with `counted`.
+  std::string phase;           // the latest one
+  std::uint64_t running = 0;   // processes that were started and have not ended
   std::uint64_t ended = 0;     // … whose last attempt has ended, or could not be started
-  std::string waits;           // in that phase, for devices: who has them; empty if it does not
-  std::uint64_t restarts = 0;  // attempts that were started again
+  std::string waits;           // if the run waits for devices in that phase: who holds them; else empty
+  std::uint64_t restarts = 0;  // number of restarted attempts
 };
 
-// Fails with kind "run" if the journal has no beginning. Without `counted` only the ends of the journal are read.
+// Fails with kind "run" if the journal has no first record. Without `counted` only the first and last record are read.
 Result<RunSummary> SummarizeRun(const std::string& run_dir, bool counted);
 
 }  // namespace muster

@@ -10,7 +10,7 @@ namespace muster {
 
 Result<RunTrace> TraceRun(const std::string& run_dir) {
   RunTrace trace;
-  bool elsewhere = false;  // on hosts whose pids are none of this machine's
+  bool elsewhere = false;  // on a host whose pids are not this machine's
   std::map<std::pair<ProcessId, std::uint32_t>, std::pair<std::int32_t, std::uint64_t>> running;
   const std::string stopped = ReadJournal(run_dir + "/journal.jsonl", [&](const JournalRecord& record) {
     if (const auto* began = std::get_if<RunBegan>(&record.entry)) {

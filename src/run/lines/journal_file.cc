@@ -20,13 +20,14 @@ void JournalFile::Release() {
   if (file_) room_.Release(file_.get());
 }
 
-int JournalFile::KeepRoom() { return room_.Keep(file_.get(), bytes_); }
+int JournalFile::ReserveSpace() { return room_.Keep(file_.get(), bytes_); }
 
 int JournalFile::Write(std::string& lines) {
   if (FailsHere(Fault::kHeadBeforeJournal)) return EIO;
   int error = 0;
   std::size_t done = 0;
-  // At a place of its own, not at the end of the file: should a half line not be cut off, the next one goes over it.
+  // Written at an explicit offset, not at the end of the file: if a partial line could not be cut off, the next line
+  // overwrites it.
   while (done < lines.size() && error == 0) {
     const ssize_t wrote =
         ::pwrite(file_.get(), lines.data() + done, lines.size() - done, static_cast<off_t>(bytes_ + done));
@@ -38,7 +39,7 @@ int JournalFile::Write(std::string& lines) {
   lines.erase(0, whole);
   bytes_ += whole;
   if (error == 0) {
-    room_.Keep(file_.get(), bytes_);  // without more of it what was kept is used up
+    room_.Keep(file_.get(), bytes_);  // if this fails, the space that is still reserved is used up
   } else if (::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0) {
     return error;
   }

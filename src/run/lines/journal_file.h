@@ -1,4 +1,4 @@
-// The file of a journal that is written: append-only, in whole lines, with room kept for more of them on the disk.
+// Appends complete lines to the file of a journal, and keeps disk space reserved for more of them.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@ namespace muster {
 
 class JournalFile {
  public:
-  // An open file that ends at `bytes`. Beyond its end `room` bytes of the disk are kept
+  // An open file whose length is `bytes`. Reserves `room` bytes of the disk beyond its end
   // (run/directory/reserved_space.h).
   JournalFile(UniqueFd file, std::uint64_t bytes, std::uint64_t room);
   JournalFile(JournalFile&&) = default;
   JournalFile& operator=(JournalFile&&) = default;
   ~JournalFile();
 
-  // Before the first line. 0, or the errno if the disk has not so many bytes.
-  int KeepRoom();
-  // Appends the lines and removes those that are in the file from `lines`: what the disk takes half of is cut off
-  // again. 0, or the errno.
+  // Reserves the space; call it before the first line. Returns 0, or the errno if the disk has too little space.
+  int ReserveSpace();
+  // Appends the lines and removes those from `lines` that were written; a line that the disk took only partly is cut
+  // off again. Returns 0, or the errno.
   int Write(std::string& lines);
-  // Everything on the disk. 0, or the errno.
+  // Syncs everything to disk. Returns 0, or the errno.
   int Sync();
-  // Gives the room that is left to others, as the end of the file does; after the last line.
+  // Frees the reserved space, as the destructor does; call it after the last line.
   void Release();
 
   std::uint64_t bytes() const { return bytes_; }

@@ -40,7 +40,7 @@ tl::expected<std::string_view, std::string> OpenLine(std::string_view line) {
   const std::string_view body = line.substr(0, line.size() - kTail);
   const std::array<char, kTail> tail = Tail(body);
   if (line.substr(body.size()) != std::string_view(tail.data(), tail.size())) {
-    return tl::unexpected<std::string>("a checksum does not fit its line");
+    return tl::unexpected<std::string>("a checksum does not match its line");
   }
   return body;
 }

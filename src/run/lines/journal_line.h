@@ -1,5 +1,5 @@
-// Lines of journals, whatever is in them: each ends with a checksum, so that a cut, a torn write or a flipped bit is
-// seen. Knows nothing of entries.
+// Adds checksums to lines of journals and verifies them, so that cut, torn or corrupted lines are detected. Independent
+// of entries.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace muster {
 
-// Ends the line that `body` has been given so far (an object of JSON without its closing brace): its CRC-32C
-// (RFC 3720, B.4) as the last member, the brace, a newline. What stands in `line` before `begin` is left alone.
+// Completes the line in `line`, which starts at `begin` and is a JSON object without its closing brace: appends its
+// CRC-32C (RFC 3720, B.4) as the last member, the brace and a newline. Text before `begin` is unchanged.
 void SealLine(std::string& line, std::size_t begin = 0);
 
-// The body of a line (without its newline), or why it is none.
+// The body of a line (given without its newline), or why the line is invalid.
 tl::expected<std::string_view, std::string> OpenLine(std::string_view line);
 
 }  // namespace muster

@@ -45,10 +45,10 @@ std::optional<std::string_view> JournalLines::Next() {
   return std::nullopt;
 }
 
-// Appends the next piece of the file to the part of a line that is buffered.
+// Appends the next part of the file to the buffered part of a line.
 bool JournalLines::ReadMore() {
   const std::size_t held = buffer_.size() - begin_;
-  // A power cut leaves zero bytes, too. They may be a hole of any size, so nothing more is read.
+  // A power failure can leave zero bytes, too. They may be a file hole of any size, so reading stops here.
   if (held > 0 && std::memchr(buffer_.data() + begin_, '\0', held) != nullptr) {
     stopped_ = "the last line is cut";
     return false;
@@ -61,7 +61,8 @@ bool JournalLines::ReadMore() {
   offset_ += begin_;
   begin_ = 0;
   searched_ = held;
-  // Longer lines are read in ever larger steps; of a short file no more than there is, and its end.
+  // Longer lines are read in increasingly larger steps; for a short file, no more than its length and one byte to see
+  // its end.
   const std::uint64_t left = size_ - std::min(size_, offset_ + held);
   buffer_.resize(held + std::min<std::uint64_t>(std::max(kChunk, held), left + 1));
   ssize_t got = 0;

@@ -1,5 +1,5 @@
-// What lines of journals make of the forms of fields (wire/archive/field_forms.h): bounds are the archive's alone,
-// since texts grow where they are written as \xNN.
+// How lines of journals treat the forms of fields (wire/archive/field_forms.h). They ignore bounds, which hold for the
+// archive only, since texts get longer when bytes are written as \xNN.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace muster {
 
-struct UnlessTrue {};  // written unless it is true; may be missing
+struct UnlessTrue {};  // omitted if it is true
 
 // The field without its bound or form; a NamedMember keeps its names.
 template <class T>

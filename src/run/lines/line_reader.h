@@ -1,5 +1,5 @@
-// What line_writer.h writes, read back in one pass by the same descriptions. Untrusted bytes: the caller asks ok() or
-// AtEnd() at the end.
+// Parses JSON text that line_writer.h wrote, in one pass and with the same field descriptions. The bytes are untrusted:
+// the caller must check ok() or AtEnd() at the end.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +25,10 @@ class LineReader {
   static constexpr bool kReading = true;
 
   enum class Order : std::uint8_t {
-    kAsWritten,  // members in the order of the description, none besides, no blanks
-    kAny         // members that are not described are ignored; the text must be JSON (settings/values/value_json.h)
+    kAsWritten,  // members in the order of the description, no others, no whitespace
+    kAny         // other members are ignored; the text must be JSON (settings/values/value_json.h)
   };
-  // Numbers beyond ±`largest` are read as that.
+  // Larger numbers are read as `largest`, numbers below -`largest` as that.
   explicit LineReader(std::string_view text, Order order = Order::kAsWritten,
                       std::uint64_t largest = std::numeric_limits<std::uint64_t>::max())
       : rest_(text), any_order_(order == Order::kAny), largest_(largest) {}
@@ -40,13 +40,13 @@ class LineReader {
     rest_ = object_ = {};
   }
 
-  // The object's brace; the text may end without the closing one.
+  // Reads the object's opening brace; the closing one may be missing at the end of the text.
   void Begin() {
     if (!Take('{')) return Fail();
     object_ = rest_;
     first_ = true;
   }
-  // Inlined, so that names are compared as constants: that is a tenth of what a line costs.
+  // Inlined, so that names are compared as constants: that saves a tenth of the cost of a line.
   template <class T>
   [[gnu::always_inline]] void operator()(std::string_view name, T&& field) {
     if (!Member(name)) return Fail();
@@ -122,9 +122,9 @@ class LineReader {
   }
 
  private:
-  static constexpr int kMaxDepth = 80;  // more than a value has that was read as JSON (settings/values/value_json.h)
+  static constexpr int kMaxDepth = 80;  // more than values from settings/values/value_json.h have
 
-  // Moves to the value of the member of the object that is being read.
+  // Moves to the value of the member in the current object.
   [[gnu::always_inline]] bool Member(std::string_view name) { return IsNext(name) || (any_order_ && Find(name)); }
   [[gnu::always_inline]] bool IsNext(std::string_view name) {
     const std::size_t comma = first_ ? 0 : 1;
@@ -137,7 +137,7 @@ class LineReader {
     first_ = false;
     return true;
   }
-  // Looks for the member from the beginning of the object; moves to the object's end if it is not there.
+  // Looks for the member from the beginning of the object; moves to the object's end if it does not exist.
   bool Find(std::string_view name);
   void FindEnd() { Find({}); }
   void SkipValue();
@@ -163,7 +163,7 @@ class LineReader {
     return true;
   }
 
-  // A list or an object, `one` for each element.
+  // Reads a list or an object; calls `one` for each element.
   template <class F>
   void Elements(char open, char close, const F& one) {
     if (++depth_ > kMaxDepth || !Take(open)) return Fail();

@@ -32,7 +32,7 @@ void LineWriter::Put(double number) {
   }
   const std::size_t begin = line_.size();
   fmt::format_to(std::back_inserter(line_), "{}", number);
-  // A number with a fraction stays one.
+  // A floating-point number remains one when it is read back.
   if (line_.find_first_of(".e", begin) == std::string::npos) line_ += ".0";
 }
 

@@ -1,5 +1,5 @@
-// Values as JSON text, by the descriptions of their fields (wire/archive/archive.h): what journals hold, and what is
-// said at control sockets. Members come in the order of the description. Appends to a text.
+// Writes values as JSON text, by the descriptions of their fields (wire/archive/archive.h), for journals and control
+// sockets. Members are in the order of the description. Appends to a text.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +25,11 @@ class LineWriter {
  public:
   static constexpr bool kReading = false;
 
-  // Unsigned numbers that are larger than `largest` are written as that.
+  // Larger unsigned numbers are written as `largest`.
   explicit LineWriter(std::string& line, std::uint64_t largest = std::numeric_limits<std::uint64_t>::max())
       : line_(line), largest_(largest) {}
 
-  // ,"name":value
+  // Writes ,"name":value
   template <class T>
   void operator()(std::string_view name, T&& field) {
     Name(name);
@@ -43,17 +43,17 @@ class LineWriter {
     if (!field.value) (*this)(name, field.value);
   }
 
-  // The members of an object that has been begun.
+  // Writes the members of an object whose brace is already written.
   template <class T>
   void Members(const T& object) {
     Fields(*this, const_cast<T&>(object));  // a writer only reads
   }
 
-  // Bytes that are not UTF-8 as \xNN.
+  // Writes bytes that are not UTF-8 as \xNN.
   void Put(std::string_view text);
   void Put(const std::string& text) { Put(std::string_view(text)); }
   void Put(bool truth) { line_ += truth ? "true" : "false"; }
-  void Put(double number);  // null where JSON has no such number
+  void Put(double number);  // null if JSON cannot express the number
   void Put(const Value& value);
   template <std::integral T>
   void Put(T number) {
@@ -72,7 +72,7 @@ class LineWriter {
     if (value) return Put(*value);
     line_ += "null";
   }
-  // [first,last]
+  // Writes [first,last].
   void Put(const std::pair<std::uint64_t, std::uint64_t>& range) {
     line_ += '[';
     Put(range.first);
@@ -80,7 +80,7 @@ class LineWriter {
     Put(range.second);
     line_ += ']';
   }
-  // A list of pairs: a key of JSON is no number.
+  // Writes a list of pairs, because keys of JSON objects cannot be numbers.
   void Put(const std::map<double, double>& numbers);
   template <class T>
   void Put(const std::map<std::string, T>& values) {

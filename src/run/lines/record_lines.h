@@ -1,5 +1,5 @@
-// Records of a journal as lines: one entry each, named after the alternative of a variant that it is, numbered from 1
-// without gaps.
+// Writes and reads records of a journal as lines: each has one entry, identified by the name of its alternative in a
+// variant, and a number; numbers start at 1 without gaps.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ void PutEntry(LineWriter& writer, const EntryNames<Entry>& names, const Entry& e
   std::visit([&](const auto& fields) { writer.Members(fields); }, entry);
 }
 
-// False if no entry has the name; whether its fields could be read is for the reader to say.
+// Returns false if no entry has the name; whether its fields are valid is the state of the reader.
 template <std::size_t I = 0, class Entry>
 bool GetEntry(LineReader& reader, const EntryNames<Entry>& names, std::string_view name, Entry& entry) {
   if constexpr (I == std::variant_size_v<Entry>) {
@@ -39,9 +39,10 @@ bool GetEntry(LineReader& reader, const EntryNames<Entry>& names, std::string_vi
   }
 }
 
-// Gives `take` each record with the position after it, as far as the lines of the open file are whole, until it returns
-// false. `parse` makes a record of a line, or says why it is none. Returns the position after the last record that was
-// taken; `stopped` says why that is not the end of the file, and is empty where it is, or `take` returned false.
+// Passes each record, with the position after it, to `take` until it returns false, as far as the lines of the open
+// file are valid. `parse` turns a line into a record, or returns why it is none. Returns the position after the last
+// accepted record; `stopped` is the reason if reading stopped before the end of the file, and empty otherwise or if
+// `take` returned false.
 template <class Parse, class Take>
 JournalPosition ReadRecords(int file, JournalPosition from, const Parse& parse, const Take& take,
                             std::string& stopped) {

@@ -12,7 +12,7 @@
 
 namespace muster {
 
-// One run, until its logs have been shown to their ends.
+// One run, until its logs have been shown completely.
 struct RunFollower::Followed {
   Followed(boost::asio::io_context& io, Output& out, const FollowOptions& options, FollowRequest asked)
       : request(std::move(asked)), path(request.run_dir + "/logs"), follower(io, out, options), end(io) {}
@@ -27,12 +27,12 @@ struct RunFollower::Followed {
     if (Result<void> watched = follower.Watch(folder.get(), path, created); !watched) return watched;
     const auto ended = [this, shown = std::move(shown)] {
       follower.Finish([this, shown] {
-        follower.Stop();  // what it holds of the kernel is wanted for others
+        follower.Stop();  // frees its inotify watches for others
         shown();
       });
     };
     if (Result<void> waits = end.Start(request.run_dir, ended); !waits) return waits;
-    // After the watch, so that none is missed; one that is told of once more is added already.
+    // After the watch was added, so that none is missed; a log that is reported twice is added once.
     for (const LogFile& log : request.choice.In(path)) AddLog(log);
     return {};
   }

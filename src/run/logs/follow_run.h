@@ -1,7 +1,7 @@
-// muster logs --follow: the chosen logs of runs as they are written, new attempts too, until the runs end, the reader
-// goes or a signal comes. One loop, no polling.
+// Implements muster logs --follow: shows the chosen logs of runs while they are written, new attempts included, until
+// the runs end, the reader closes its end or a signal arrives. One loop, no polling.
 //
-// Knows files and the reader's descriptor. The runs' own heads do not notice it.
+// Uses files and the reader's descriptor. The runs' heads are not affected.
 #pragma once
 
 #include <cstddef>
@@ -24,22 +24,22 @@ struct FollowRequest {
   std::string run_dir;
   LogChoice choice;
   bool prefixed = false;
-  std::string prefix = {};                 // before that of the process: "job:3 "
-  std::map<std::string, FollowFrom> from;  // by the log's name; others are shown from their beginning
+  std::string prefix = {};                 // before the process's prefix: "job:3 "
+  std::map<std::string, FollowFrom> from;  // by the log's name; other logs are shown from their beginning
 };
 
-// Several runs at once, which may be added while others are followed.
+// Follows several runs at once; runs may be added at any time.
 class RunFollower {
  public:
   RunFollower(int out, FollowOptions options);
   ~RunFollower();
 
   boost::asio::io_context& io() { return io_; }
-  // Fails, with nothing of it shown, if the run cannot be watched.
+  // Fails, and shows nothing of the run, if it cannot be watched.
   Result<void> Add(FollowRequest request);
-  // While more may be added, Run() does not return although all have ended.
+  // With `more`, Run() does not return although all runs have ended.
   void ExpectMore(bool more);
-  // Until all have ended and been shown: 0, or 128+n if signal n (SIGINT, SIGTERM, SIGHUP) ended it.
+  // Runs until all runs have ended and been shown: returns 0, or 128+n if signal n (SIGINT, SIGTERM, SIGHUP) ended it.
   int Run();
 
  private:
@@ -51,13 +51,13 @@ class RunFollower {
   Output out_;
   FollowOptions options_;
   boost::asio::signal_set signals_;
-  std::vector<std::unique_ptr<Followed>> runs_;  // those that have ended, too: the output calls them
+  std::vector<std::unique_ptr<Followed>> runs_;  // ended ones, too: the output still calls them
   std::size_t going_on_ = 0;
   bool more_ = false;
   int exit_code_ = 0;
 };
 
-// One run, as RunFollower does it. Fails, with nothing shown, if it cannot be watched.
+// Follows one run. Fails, and shows nothing, if it cannot be watched.
 Result<int> FollowRun(FollowRequest request, int out, FollowOptions options);
 
 }  // namespace muster

@@ -31,7 +31,7 @@ void LineCutter::Feed(std::string_view bytes, const Emit& emit) {
         if ((next & 0xC0U) != 0x80U) break;
         --cut;
       }
-      if (cut + 4 <= line_.size()) cut = line_.size();  // not UTF-8: nothing to keep whole
+      if (cut + 4 <= line_.size()) cut = line_.size();  // not UTF-8: there is no character to preserve
       emit(std::string_view(line_).substr(0, cut), continues_);
       line_.erase(0, cut);
       continues_ = true;

@@ -1,4 +1,4 @@
-// Cuts what a log grows by into lines. Memory is bounded, whatever is written.
+// Splits the bytes of a growing log into lines, in bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace muster {
 
-// Cuts bytes into lines for people: ends are "\n", "\r\n" and "\r" (progress bars); what is longer than
-// kMaxPiece comes in pieces, not cut inside a UTF-8 character.
+// Splits bytes into lines for display: line ends are "\n", "\r\n" and "\r" (progress bars); longer lines than kMaxPiece
+// are split into pieces, but not inside a UTF-8 character.
 class LineCutter {
  public:
   static constexpr std::size_t kMaxPiece = 4096;
-  // `continues`: the piece goes on where the one before ended.
+  // `continues`: the piece continues the previous one.
   using Emit = std::function<void(std::string_view piece, bool continues)>;
 
   void Feed(std::string_view bytes, const Emit& emit);
-  // The unfinished line at the end, if there is one.
+  // Emits the unfinished line at the end, if there is one.
   void Flush(const Emit& emit);
 
  private:

@@ -1,12 +1,12 @@
 #include "run/logs/log_choice.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "base/values/parse_number.h"
 #include "base/values/suggest.h"
 
 namespace muster {
@@ -37,10 +37,10 @@ std::optional<LogFile> LogChoice::Find(std::string_view name) const {
   const std::size_t dot = stem.rfind('.');
   if (dot == std::string_view::npos) return std::nullopt;
   const auto chosen = processes_.find(stem.substr(0, dot));
+  const auto attempt = ParseNumber<std::uint32_t>(stem.substr(dot + 1));
+  if (chosen == processes_.end() || !attempt || (attempt_ && *attempt != *attempt_)) return std::nullopt;
   LogFile file;
-  const auto [after, error] = std::from_chars(stem.data() + dot + 1, stem.data() + stem.size(), file.attempt);
-  if (chosen == processes_.end() || error != std::errc() || after != stem.data() + stem.size()) return std::nullopt;
-  if (attempt_ && file.attempt != *attempt_) return std::nullopt;
+  file.attempt = *attempt;
   file.name = name;
   file.process = chosen->second.place;
   file.prefix = chosen->second.prefix;

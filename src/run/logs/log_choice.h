@@ -1,6 +1,6 @@
-// Which logs of a run are looked at: those of the processes that a user has chosen by role, number, rank and attempt.
+// Selects logs of a run: those of the processes that a user has chosen by role, number, rank and attempt.
 //
-// Knows the names of processes and of log files, not what is in the files.
+// Depends on the names of processes and of log files, not on their content.
 #pragma once
 
 #include <cstddef>
@@ -37,10 +37,10 @@ class LogChoice {
   static Result<LogChoice> Of(const Report& report, const LogFilter& filter);
 
   std::size_t processes() const { return processes_.size(); }
-  // What the file of this name in logs/ is, if it is a chosen log.
+  // The log with this file name in logs/, if it was chosen.
   std::optional<LogFile> Find(std::string_view name) const;
-  // Those that the folder holds, by process and attempt. A log is a file: who put a link in its place does not choose
-  // what its reader is shown.
+  // The chosen logs in the folder, by process and attempt. Links are ignored, so that a link put there cannot determine
+  // what the reader sees.
   std::vector<LogFile> In(const std::string& logs_folder) const;
 
  private:

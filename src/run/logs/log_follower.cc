@@ -46,19 +46,19 @@ void LogFollower::Add(const std::string& name, std::string prefix, FollowFrom fr
   Pump();
 }
 
-// A watch of its own for each file: writes to the many others of the folder wake nobody.
+// A watch for each file: writes to the many other files of the folder do not wake the process.
 void LogFollower::WatchFile(const std::string& name, File& file) {
   if (!writes_.is_open() || file.watch >= 0) return;
   const std::string path = path_ + '/' + name;
   const int watch = ::inotify_add_watch(writes_.native_handle(), path.c_str(), IN_MODIFY | IN_DONT_FOLLOW);
-  if (watch < 0) return;  // not there yet: the folder will tell
+  if (watch < 0) return;  // the file does not exist yet: the watch of the folder will report it
   file.watch = watch;
   by_watch_.insert_or_assign(watch, name);
 }
 
 void LogFollower::Created(const std::string& name) {
   if (const auto found = files_.find(name); found != files_.end()) {
-    // Another file may have taken its place.
+    // Another file may have replaced it.
     if (found->second.watch >= 0 && by_watch_.erase(found->second.watch) > 0) {
       ::inotify_rm_watch(writes_.native_handle(), found->second.watch);
     }
@@ -95,7 +95,7 @@ void LogFollower::Queue(const std::string& name) {
   queue_.push_back(name);
 }
 
-// A few pieces in turn, then back to the loop: a flood of output must not keep a signal or an exit waiting.
+// A few pieces in turn, then back to the loop: a flood of output must not delay signals or the end.
 void LogFollower::Pump() {
   if (pumping_ || stopped_ || held_) return;
   constexpr int kTurns = 8;
@@ -124,7 +124,7 @@ void LogFollower::Pump() {
 
 bool LogFollower::ShowSome(const std::string& name, File& file) {
   if (!file.log) file.log = LogBytes::Open(folder_, name);
-  if (!file.log) return false;  // not there yet
+  if (!file.log) return false;  // the file does not exist yet
   SkipAhead(name, file);
   char buffer[8U << 10];
   std::uint64_t at = file.offset;

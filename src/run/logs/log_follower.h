@@ -1,8 +1,8 @@
-// Following the log files that processes write themselves, and showing them line by line with a prefix.
+// Follows the log files that processes write, and shows new lines with a prefix.
 //
-// Knows files, lines and an Output; not what processes are. Memory is bounded whatever is written: reading
-// waits while the Output has no room, and long lines come in pieces. Told of writes to its files by inotify(7), not of
-// those to others in the folder.
+// Uses files, lines and an Output; independent of processes. Memory is bounded: reading pauses while the Output
+// has no room, and long lines are split. inotify(7) reports writes to these files only, not to others in the
+// folder.
 #pragma once
 
 #include <cstddef>
@@ -24,49 +24,49 @@
 
 namespace muster {
 
-// "worker.2 | text\n", or "worker.2 + text\n" for a continuation; with an empty prefix just "text\n". No control byte
-// gets through.
+// "worker.2 | text\n", or "worker.2 + text\n" for a continuation; with an empty prefix just "text\n". Control bytes are
+// replaced.
 std::string PrefixedLine(std::string_view prefix, std::string_view piece, bool continues);
 
 struct FollowOptions {
-  // A terminal is shown the end only of what lies more than kMaxBehind back.
+  // If more than kMaxBehind is unread, a terminal gets only the end.
   bool skips_ahead = true;
-  // The bytes as they were written, as they come, without prefixes.
+  // Bytes are shown unchanged as they arrive, without prefixes.
   bool raw = false;
-  // Which lines (or pieces of long ones) are shown; empty: all. Of no effect on raw bytes.
+  // Which lines (or pieces of long ones) are shown; empty: all. Ignored with `raw`.
   std::function<bool(std::string_view piece)> keeps;
-  // Told of bytes of the log `name` that cannot be shown (LogBytes::Read); empty: a line says so among
-  // the others, but for raw bytes.
+  // Called with the number of bytes of the log `name` that cannot be shown (LogBytes::Read); if empty, a line in the
+  // output reports them, except with `raw`.
   std::function<void(const std::string& name, std::uint64_t bytes)> dropped;
 };
 
-// From where a file is shown.
+// Position from which a file is shown.
 struct FollowFrom {
   std::uint64_t offset = 0;
-  LineCutter cutter;  // what came before it
+  LineCutter cutter;  // state from the bytes before that position
 };
 
 class LogFollower {
  public:
-  // Beyond this much unread, a terminal is shown the end only, with a note of what was left out.
+  // If more than this is unread, a terminal gets only the end, with a note about the omitted part.
   static constexpr std::uint64_t kMaxBehind = 4U << 20;
-  // So many files are kept open; of more, each is opened for the moment in which it is read. As few as are shown of a
-  // small job: its attempts may be many more, and each has a file.
+  // Number of files that are kept open; if there are more, each is opened only while it is read. Small, like the number
+  // of processes that are shown: their attempts may be many more, and each has a file.
   static constexpr std::size_t kMaxOpen = 8;
 
   LogFollower(boost::asio::io_context& io, Output& out, FollowOptions options = {});
 
-  // Watches the folder; `folder` is its descriptor, path its path. `created` is told of files that appear in it and
+  // Watches the folder; `folder` is its descriptor, path its path. `created` is called for files that appear in it and
   // have not been added.
   Result<void> Watch(int folder, const std::string& path, std::function<void(const std::string& name)> created = {});
   // Shows the file `name` of the folder with this prefix from now on.
   void Add(const std::string& name, std::string prefix, FollowFrom from = {});
-  // Shows nothing until Release(), which goes on where it was.
+  // Shows nothing until Release(), which continues at the same position.
   void Hold() { held_ = true; }
   void Release();
-  // Nobody writes any more: show the rest of every file and call `done` (from the loop).
+  // All writers have ended: shows the rest of every file and calls `done` (from the loop).
   void Finish(std::function<void()> done);
-  // Show no more.
+  // Stops showing output.
   void Stop();
 
  private:
@@ -84,7 +84,7 @@ class LogFollower {
   void Created(const std::string& name);
   void Queue(const std::string& name);
   void Pump();
-  // Shows the next piece; whether there may be more.
+  // Shows the next piece; returns whether there may be more.
   bool ShowSome(const std::string& name, File& file);
   void SkipAhead(const std::string& name, File& file);
   void SkipTo(const std::string& name, File& file, std::uint64_t offset);
@@ -99,7 +99,7 @@ class LogFollower {
   std::function<void(const std::string& name)> created_;
   std::map<std::string, File> files_;
   std::map<int, std::string> by_watch_;
-  std::deque<std::string> queue_;  // files that may hold something unread
+  std::deque<std::string> queue_;  // files that may have unread bytes
   bool pumping_ = false;
   bool stopped_ = false;
   bool held_ = false;

@@ -27,7 +27,7 @@ class Cursor {
         at_(span.begin),
         times_(LogTimeReader::Open(folder, span.name)) {}
 
-  // Goes to the next piece; false if there is none.
+  // Moves to the next piece; returns false if there is none.
   bool Next() {
     if (!pieces_.empty()) pieces_.pop_front();
     while (pieces_.empty()) {
@@ -40,7 +40,7 @@ class Cursor {
       const std::size_t newline = block_.find('\n', used_);
       const std::size_t end = newline == std::string::npos ? block_.size() : newline + 1;
       at_ += end - used_;
-      // Not asked for each byte: a line has the time of its last one.
+      // Not computed for each byte: a line has the time of its last one.
       time_ = times_ ? times_->TimeOf(at_ - 1) : 0;
       cutter_.Feed(std::string_view(block_).substr(used_, end - used_), Keep());
       used_ = end;
@@ -52,7 +52,7 @@ class Cursor {
   std::string_view text() const { return pieces_.front().text; }
   bool continues() const { return pieces_.front().continues; }
   LineCutter& cutter() { return cutter_; }
-  // Bytes that were gone before they were read, since it was last asked.
+  // Bytes that were dropped before they were read, since the last call.
   std::uint64_t TakeDropped() { return std::exchange(dropped_, 0); }
 
  private:
@@ -76,7 +76,7 @@ class Cursor {
     std::uint64_t from = at_;
     block_.resize(file->Read(from, block_.data(), block_.size()));
     if (from != at_) {
-      cutter_.Flush(Keep());  // what went on there was dropped meanwhile
+      cutter_.Flush(Keep());  // the continuation was dropped meanwhile
       dropped_ += std::min(from, span_.end) - at_;
       at_ = from;
       if (at_ >= span_.end) block_.clear();
@@ -122,7 +122,7 @@ void MergeLogs(int logs_folder, const std::vector<LogSpan>& spans, const EmitMer
     const std::size_t first = due.top().second;
     due.pop();
     Cursor& cursor = cursors[first];
-    // As long as no other log is earlier.
+    // While no other log is earlier.
     bool more = true;
     do {
       wanted = emit(first, cursor.text(), cursor.continues());

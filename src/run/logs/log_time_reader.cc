@@ -49,7 +49,7 @@ std::optional<LogTimeReader> LogTimeReader::Open(int logs_folder, const std::str
   if (head != kTimeIndexHead && head != kLimitedIndexHead) return std::nullopt;
   const std::size_t begin = EntriesBegin(head == kLimitedIndexHead);
   if (size < begin + kLogTimeBytes) return std::nullopt;
-  // A part of an entry at the end is one that did not fit on the disk.
+  // A partial entry at the end did not fit on the disk.
   return LogTimeReader(logs_folder, std::move(name), begin, (size - begin) / kLogTimeBytes);
 }
 
@@ -63,7 +63,7 @@ const LogTime& LogTimeReader::At(std::uint64_t i) {
     for (std::size_t at = 0; at + kLogTimeBytes <= bytes.size(); at += kLogTimeBytes) {
       block_.push_back(LogTimeFrom(std::string_view(bytes).substr(at)));
     }
-    // It became shorter since it was opened.
+    // The file was truncated after it was opened.
     if (i >= block_begin_ + block_.size()) block_.resize(i - block_begin_ + 1);
   }
   return block_[i - block_begin_];
@@ -92,7 +92,7 @@ std::uint64_t LogTimeReader::TimeOf(std::uint64_t offset) {
 }
 
 std::uint64_t LogTimeReader::OffsetAt(std::uint64_t wall_ns) {
-  // What grew until the first entry at or after that moment may have been written then.
+  // Bytes between the last entry before that moment and the next entry may have been written at or after it.
   const std::uint64_t first = First([&](const LogTime& entry) { return entry.wall_ns >= wall_ns; });
   return first == 0 ? 0 : At(first - 1).offset;
 }
@@ -116,7 +116,7 @@ std::uint64_t TailBegin(LogBytes& log, std::uint64_t lines) {
   for (std::uint64_t end = extent.end; end > extent.begin;) {
     std::uint64_t begin = 0;
     const std::string block = log.ReadBefore(end, kBlock, begin);
-    if (block.empty()) return end;  // a hole, or dropped meanwhile
+    if (block.empty()) return end;  // a file hole, or dropped meanwhile
     bool found = false;
     for (std::uint64_t i = block.size(); i > 0; --i) {
       if (block[i - 1] != '\n' || begin + i == extent.end) continue;  // the final newline ends the last line

@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-// Those that the word names, at least one. `kind` is that of what is refused, and the option's name without its
+// The processes named by the word, at least one. `kind` is the kind of errors, and the option's name without
 // hyphens.
 Result<std::set<ProcessId>> Chosen(const Plan& plan, std::string_view kind, const std::string& word,
                                    std::string_view example) {
@@ -61,7 +61,7 @@ Result<ProcessId> ProcessAtTerminal(const Plan& plan, const std::string& word) {
   const Process& first = plan.processes[*chosen->begin()];
   return Fail(
       Error("pty", {},
-            fmt::format("--pty {}: these are {} processes, and there is one terminal", Quoted(word), chosen->size()),
+            fmt::format("--pty {}: it names {} processes, and there is one terminal", Quoted(word), chosen->size()),
             fmt::format("for example --pty {}:{}", plan.roles[first.role].name, first.rank.value_or(first.index))));
 }
 
@@ -71,7 +71,7 @@ Result<ProcessId> OneProcessNamed(const Plan& plan, std::string_view kind, const
   if (chosen->size() == 1) return *chosen->begin();
   const Process& first = plan.processes[*chosen->begin()];
   return Fail(Error(
-      std::string(kind), {}, fmt::format("--{} {}: these are {} processes", kind, Quoted(word), chosen->size()),
+      std::string(kind), {}, fmt::format("--{} {}: it names {} processes", kind, Quoted(word), chosen->size()),
       fmt::format("for example --{} {}:{}", kind, plan.roles[first.role].name, first.rank.value_or(first.index))));
 }
 

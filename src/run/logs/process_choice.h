@@ -1,5 +1,5 @@
-// Processes that a command line names by words: --tee, whose output is shown however many there are, --pty, who gets a
-// terminal, and --env, whose variables are explained.
+// Resolves process names on the command line: of --tee, --pty and
+// --env.
 #pragma once
 
 #include <set>
@@ -13,17 +13,17 @@
 
 namespace muster {
 
-// The processes that words name: "worker", "worker:2", "worker:0-3,7". Numbers are ranks; in a role without ranks they
-// are the processes' numbers in it. Fails with kind "tee".
+// The processes named by the words: "worker", "worker:2", "worker:0-3,7". Numbers are ranks; in a role without ranks
+// they are the processes' numbers in it. Fails with kind "tee".
 Result<std::set<ProcessId>> TeedProcesses(const Plan& plan, const std::vector<std::string>& words);
 
-// The one process that a word of the same spelling names. Fails with kind "pty".
+// The single process named by a word of this form. Fails with kind "pty".
 Result<ProcessId> ProcessAtTerminal(const Plan& plan, const std::string& word);
 
-// The one process that a word of the same spelling names. Fails with `kind`, which is the option's name, too.
+// The single process named by a word of this form. Fails with `kind`, which is the option's name, too.
 Result<ProcessId> OneProcessNamed(const Plan& plan, std::string_view kind, const std::string& word);
 
-// The first process that a word of the same spelling names. Fails with kind "env".
+// The first process named by a word of this form. Fails with kind "env".
 Result<ProcessId> ExplainedProcess(const Plan& plan, const std::string& word);
 
 }  // namespace muster

@@ -14,10 +14,10 @@
 
 namespace muster {
 
-// A descriptor we were given is shared with others (the shell, the processes): making it non-blocking would
-// make it so for them. A terminal or pipe is therefore opened anew for ourselves; a regular file does not
-// block and has its offset in the shared opening; a socket takes the flag per call. What is left (a terminal
-// of another user's, say) is written in small pieces when poll(2) says so.
+// A descriptor that this process was given is shared with others (the shell, the processes): setting O_NONBLOCK would
+// affect them. A terminal or pipe is therefore opened again; a regular file does not block, and its offset is in the
+// shared open file description; a socket takes the flag per call. Anything else (such as another user's terminal) is
+// written in small pieces when poll(2) reports that it is ready.
 Output::Output(boost::asio::io_context& io, int fd) : fd_(fd), ready_(io) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) {
@@ -63,7 +63,7 @@ void Output::Write(std::string_view text) {
   const bool had_below = below_ > 0;
   TakeBelowAway();
   pending_ += text;
-  // In one piece with the text: the lines stay readable however often others write.
+  // In one write with the text: the lines stay readable however often others write.
   const bool stay = had_below && !waiting_ && text.ends_with('\n');
   if (stay) PutBelow(shown_);
   if (!waiting_) Push();
@@ -83,7 +83,7 @@ void Output::TakeBelowAway() {
 
 void Output::ShowBelow(const std::vector<std::string>& lines) {
   if (gone_ || !is_terminal_) return;
-  // Taking them away is never left out: what follows would be written behind them.
+  // Removing the lines must never be skipped: later text would be appended to them.
   if (!pending_.empty() && !lines.empty()) return;
   TakeBelowAway();
   PutBelow(lines);
@@ -113,17 +113,17 @@ void Output::Push() {
     }
   }
   pending_.erase(0, sent);
-  if (!pending_.empty()) AwaitRoom();
+  if (!pending_.empty()) AwaitWritable();
 }
 
-void Output::AwaitRoom() {
+void Output::AwaitWritable() {
   waiting_ = true;
   ready_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                     [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
                       if (error || alive.expired()) return;  // closed with the object
                       waiting_ = false;
                       Push();
-                      // One of them may add another.
+                      // A callback may add another one.
                       for (std::size_t i = 0; i < progress_.size(); ++i) {
                         const std::function<void()> progress = progress_[i];
                         progress();

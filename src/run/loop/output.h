@@ -1,7 +1,7 @@
-// Where text goes that a person or a program reads: a descriptor that may be slow, stopped or gone. Never
-// blocks the loop, never dies of a closed reader, holds a bounded amount.
+// Writes text to a descriptor that may be slow, stopped or closed by its reader, such as stdout. Never blocks the loop,
+// does not exit when the reader has gone, and buffers a bounded amount.
 //
-// Knows descriptors, not what is written.
+// Depends on descriptors only, not on the content.
 #pragma once
 
 #include <cstddef>
@@ -20,38 +20,39 @@ namespace muster {
 
 class Output {
  public:
-  // Writers that can wait should do so while room() is false; what others write is taken all the same.
+  // Writers that can wait should do so while room() is false; text of other writers is accepted in any case.
   static constexpr std::size_t kRoom = 64U << 10;
 
-  // `fd` stays the caller's and keeps its flags.
+  // `fd` remains owned by the caller and keeps its flags.
   Output(boost::asio::io_context& io, int fd);
 
   void Write(std::string_view text);
-  // On a terminal: lines below everything that is written. Other text goes above them; only text that does not end its
-  // line, and text that the terminal does not take yet, takes them away until the next call. While the terminal takes
-  // nothing, a call does nothing. None: taken away. Each must fit into the terminal's width.
+  // On a terminal: shows lines below all other output. Other text is inserted above them; the lines disappear until the
+  // next call only if that text does not end its line, or the terminal does not accept it yet. While the terminal
+  // accepts nothing, a call does nothing. An empty list removes the lines. Each line must fit the width of the
+  // terminal.
   void ShowBelow(const std::vector<std::string>& lines);
-  // The lines below are not there any more: the program was stopped, and others wrote meanwhile.
+  // Reports that the lines below are gone: the program was stopped, and others wrote to the terminal.
   void ForgetBelow() { below_ = 0; }
-  // Called when other text has taken them away for good.
+  // Called when other text has removed the lines until the next ShowBelow().
   void OnCovered(std::function<void()> covered) { covered_ = std::move(covered); }
   bool room() const { return gone_ || pending_.size() < kRoom; }
   bool empty() const { return gone_ || pending_.empty(); }
-  // The reader is gone, or was never there; everything is dropped from then on.
+  // The reader is gone, or never existed; everything is dropped from then on.
   bool gone() const { return gone_; }
   bool is_terminal() const { return is_terminal_; }
   int fd() const { return fd_; }
-  // Of a terminal, as it is now; 0 if it is none or does not say.
+  // Current width of the terminal; 0 if it is not a terminal or its width is unknown.
   std::size_t columns() const;
-  // Drops what is pending and all that follows.
+  // Drops pending and all later text.
   void Abandon();
 
-  // Called from the loop whenever pending text went out, besides what was to be called before.
+  // Adds a function that the loop calls whenever pending text was written.
   void OnProgress(std::function<void()> progress) { progress_.push_back(std::move(progress)); }
 
  private:
   void Push();
-  void AwaitRoom();
+  void AwaitWritable();
   void TakeBelowAway();
   void PutBelow(const std::vector<std::string>& lines);
   // Writes some of `text` without blocking; like write(2).
@@ -64,14 +65,14 @@ class Output {
   bool is_terminal_ = false;
   bool gone_ = false;
   bool waiting_ = false;
-  UniqueFd own_;                                 // our own opening of a terminal or pipe, non-blocking
+  UniqueFd own_;                                 // own non-blocking descriptor of a terminal or pipe
   boost::asio::posix::stream_descriptor ready_;  // an epoll that watches the descriptor
   std::string pending_;
   std::vector<std::function<void()>> progress_;
-  std::size_t below_ = 0;           // lines shown below
-  std::vector<std::string> shown_;  // what they are
+  std::size_t below_ = 0;           // number of lines shown below
+  std::vector<std::string> shown_;  // their text
   std::function<void()> covered_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for a handler that is still on its way
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that are still queued
 };
 
 }  // namespace muster

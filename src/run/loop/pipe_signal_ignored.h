@@ -1,11 +1,11 @@
-// SIGPIPE, ignored for a while.
+// Ignores SIGPIPE for a while.
 #pragma once
 
 #include <signal.h>
 
 namespace muster {
 
-// SIGPIPE is ignored while this lives: a closed stdout is an error of write(2), not an end.
+// Ignores SIGPIPE during its lifetime, so that a closed stdout is an error of write(2) and does not kill the process.
 class PipeSignalIgnored {
  public:
   PipeSignalIgnored() {

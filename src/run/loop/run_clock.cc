@@ -29,7 +29,7 @@ class SystemClock final : public RunClock {
 
  private:
   boost::asio::steady_timer timer_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // a handler may still be on its way
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // a handler may still be queued
 };
 
 }  // namespace

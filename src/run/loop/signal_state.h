@@ -1,5 +1,4 @@
-// What this process does on a signal, asked and changed for a while. Knows dispositions (sigaction(2)), not what they
-// are wanted for.
+// Queries how this process handles a signal (sigaction(2)).
 #pragma once
 
 #include <signal.h>

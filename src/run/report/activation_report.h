@@ -1,6 +1,6 @@
-// What the activation of hosts came to, as a report tells it: which variables it set and removed, and why it failed.
+// Reports the activation of hosts: which variables it set and removed, and why it failed.
 //
-// Knows the journal and the activation's logs; values of variables stay in the journal.
+// Reads the journal and the activation's logs; values of variables stay in the journal.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 
 namespace muster {
 
-// Of one host.
+// The activation of one host.
 struct ActivationReport {
   std::string host;
   double seconds = 0;
   std::vector<std::string> set;  // names, in order
   std::vector<std::string> unset;
-  std::uint32_t failed_step = 0;        // from 1; 0: none, or the shell as a whole
-  std::string error;                    // empty if it did not fail
+  std::uint32_t failed_step = 0;        // from 1; 0: none failed, or the shell as a whole
+  std::string error;                    // empty if it succeeded
   std::string log;                      // relative to the run directory
-  std::vector<std::string> last_lines;  // of that, if it failed: at most kLastLines, safe for a terminal
+  std::vector<std::string> last_lines;  // of that log, if it failed: at most kLastLines, safe for a terminal
 };
 
-// In the order in which hosts answered. `folder` is the run directory, open.
+// In the order in which hosts answered. `folder` is a descriptor of the run directory.
 std::vector<ActivationReport> ReadActivations(const Plan& plan, const CheckedJournal& journal, int folder);
 
-// As lines of report.txt, each ending with a newline: what a failed one said last, …
+// Lines of report.txt, each ending with a newline: the last lines of failed activations, …
 std::string FailedActivationText(const std::vector<ActivationReport>& activations);
-// … and what the others changed, of many hosts the first few.
+// … and the changes made by the others; if there are many hosts, those of the first few.
 std::string ActivationText(const std::vector<ActivationReport>& activations);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// What a report says of the code of a run: in which state git had it, and what was shipped. Made from the journal
+// Reports on the code of a run: its state in git, and the shipped code. Made from the journal
 // alone.
 #pragma once
 
@@ -13,12 +13,12 @@ namespace muster {
 
 struct CodeReport {
   std::optional<CodeSeen> seen;
-  std::vector<CodeShipped> shipped;  // to each host, as they had it
+  std::vector<CodeShipped> shipped;  // one entry for each host
 };
 
 CodeReport MakeCodeReport(const CheckedJournal& journal);
 
-// As lines of report.txt, each ending with a newline; empty if nothing is known.
+// Lines of report.txt, each ending with a newline; empty if nothing is known.
 std::string CodeText(const CodeReport& code);
 
 }  // namespace muster

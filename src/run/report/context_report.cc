@@ -21,7 +21,7 @@ constexpr std::size_t kMaxChanges = 100;
 constexpr std::size_t kMaxErrors = 10;
 constexpr std::size_t kMaxText = 1'000;
 
-// At most kMaxText bytes, whole characters.
+// At most kMaxText bytes, cut at a character boundary.
 std::string Shortened(std::string text) {
   if (text.size() <= kMaxText) return text;
   std::size_t end = kMaxText;
@@ -34,7 +34,7 @@ Value Shortened(const Value& value) {
   return text.size() <= kMaxText ? value : Value(Shortened(std::move(text)));
 }
 
-// "2.3.0rc2" as "2.3.0-rc2"; what follows the number is left away, as muster_context does it.
+// Converts "2.3.0rc2" to "2.3.0-rc2"; text after the number is ignored, as in muster_context.
 std::optional<Release> ReleaseIn(std::string_view text) {
   if (text.starts_with('v')) text.remove_prefix(1);
   const auto digits = [&](std::size_t at) {
@@ -56,7 +56,7 @@ std::optional<Release> ReleaseIn(std::string_view text) {
   return ParseRelease(number);
 }
 
-// The members of a JSON object that are of the type asked for.
+// The members of a JSON object, by expected type.
 class RecordMembers {
  public:
   explicit RecordMembers(const Value& value) : map_(value.AsMap()) {}
@@ -75,7 +75,7 @@ class RecordMembers {
     const Value* value = Get(key);
     return value != nullptr && value->AsBool() != nullptr && *value->AsBool();
   }
-  // Null if it is no list.
+  // Null if the member is not a list.
   const Value::List* List(const char* key) const {
     const Value* value = Get(key);
     return value == nullptr ? nullptr : value->AsList();
@@ -108,19 +108,20 @@ std::vector<ContextReport::Problem> ErrorsIn(const Value::List* list) {
   return errors;
 }
 
-// One process: what its record says, judged by how it ended. Nothing if there is nothing to tell.
+// Evaluates the record of one process, considering how the process ended. Empty if there is nothing to report.
 class Judgement {
  public:
   Judgement(const Plan& plan, const Process& process, const AttemptEnd& end)
       : end_(end),
         wanted_(PythonUseOf(EffectiveEnv(plan, process)) == PythonUse::kApplied &&
-                !EffectiveContext(plan, process).empty()) {
+                !EffectiveContext(plan, process).empty()),
+        works_(plan.roles[process.role].plays == "worker") {
     report_.role = plan.roles[process.role].name;
     report_.indices = {process.index};
     report_.expected = plan.mindspore;
   }
 
-  // Without a record, or with one of another attempt.
+  // There is no record, or one of another attempt.
   std::optional<ContextReport> Unread() { return IfDue("never_read"); }
 
   std::optional<ContextReport> Unreadable(const std::string& why) {
@@ -138,6 +139,8 @@ class Judgement {
     report_.other_release = ReleaseIn(report_.release) != expected;
     const Value::List* overridden = record.List("overridden");
     if (overridden == nullptr) return As(end_.ended && !end_.told_to_stop ? "unknown" : "applied");
+    const Value::List* waiting = record.List("waiting");
+    if (works_ && waiting != nullptr && !waiting->empty()) return IfDue("not_wrapped");
     report_.overridden = ChangesIn(*overridden);
     return As(report_.overridden.empty() ? "applied" : "overridden");
   }
@@ -147,13 +150,14 @@ class Judgement {
     report_.state = state;
     return report_;
   }
-  // What can be said only of a process that wanted its context and had its time.
+  // A state that is only reported if the process needed its context and had time to apply it.
   std::optional<ContextReport> IfDue(const char* state) {
     return wanted_ && end_.ended && !end_.cut_short ? As(state) : std::nullopt;
   }
 
   const AttemptEnd& end_;
   bool wanted_;
+  bool works_;  // schedulers and servers run the script, but have no network to wrap
   ContextReport report_;
 };
 
@@ -175,7 +179,7 @@ std::optional<ContextReport> ReportOf(int folder, const Plan& plan, const Proces
   const RecordMembers record(*json);
   const Value* format = record.Get("format");
   if (format == nullptr || *format != Value(1)) return judgement.Unreadable("it is not of format 1");
-  // A record of an earlier attempt says nothing of this one.
+  // A record of an earlier attempt does not count.
   if (record.Text("process") != fmt::format("{}/{}.{}", run_id, name, end.attempt)) return judgement.Unread();
   return judgement.Read(record);
 }

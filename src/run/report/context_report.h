@@ -1,8 +1,8 @@
-// What became of the settled contexts, for the report: read from the records that the launched programs left beside
-// them (context/<role>.<index>.applied.json, docs/python.md).
+// Reports how the settled contexts were applied, from the records that the launched programs left beside them
+// (context/<role>.<index>.applied.json, docs/python.md).
 //
-// The records are the programs' own files and are not trusted: no link is followed, sizes are limited, and what is
-// not of the right type is no record. Knows nothing of the journal: the caller says how each process ended.
+// The records are written by the programs and not trusted: links are not followed, sizes are limited, and a record with
+// a value of the wrong type is invalid. Independent of the journal: the caller states how each process ended.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@
 
 namespace muster {
 
-// How the last attempt of a process ended, as far as its record can be judged by it.
+// How the last attempt of a process ended, as far as it matters for its record.
 struct AttemptEnd {
   bool started = false;
   bool ended = false;
-  // It was stopped before its work was done: what it did not come to is nobody's mistake.
+  // It was stopped before its work was done: missing values are not an error.
   bool cut_short = false;
-  // It was told to stop, for whatever reason: that its last values are not known is no news.
+  // It was ordered to stop, for whatever reason: unknown last values are not reported.
   bool told_to_stop = false;
   std::uint32_t attempt = 0;
 };
 
-// Of every process that has a context and something to tell; alike processes of a role together. `run_dir` is a
-// descriptor of the run directory, `ends` has one element per process of the plan.
+// Reports on every process with a context that has something to report; processes of a role with equal results are
+// grouped. `run_dir` is a descriptor of the run directory, `ends` has one element per process of the plan.
 std::vector<ContextReport> ReadContextReports(int run_dir, const Plan& plan, const std::string& run_id,
                                               const std::vector<AttemptEnd>& ends);
 
@@ -34,7 +34,7 @@ std::vector<ContextReport> ReadContextReports(int run_dir, const Plan& plan, con
 std::string IndexRanges(const std::vector<std::uint32_t>& indices);
 
 // The report's lines about contexts, each ending with a newline, safe for a terminal: one per group, and one per
-// attribute that was overridden. Empty if there is nothing to tell.
+// overridden attribute. Empty if there is nothing to report.
 std::string ContextText(const std::vector<ContextReport>& contexts);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// The contexts in report.txt: ContextText of context_report.h.
+// Writes the lines about contexts in report.txt: ContextText of context_report.h.
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// Of a recipe's forty attributes a few are changed, or something is wrong that one look tells.
+// Usually only a few of a recipe's forty attributes are changed; more than these indicate an obvious error.
 constexpr std::size_t kMostShown = 10;
 
 std::string Who(const ContextReport& context) {
@@ -22,7 +22,7 @@ std::string By(const ContextReport& context) {
     return context.release.empty() ? "" : fmt::format(" (MindSpore {})", context.release);
   }
   return fmt::format(" to {}, though the recipe is for {}",
-                     context.release.empty() ? "a MindSpore that names no release" : "MindSpore " + context.release,
+                     context.release.empty() ? "a MindSpore without a release number" : "MindSpore " + context.release,
                      context.expected);
 }
 
@@ -32,12 +32,16 @@ std::string WhatBecame(const ContextReport& context) {
   if (context.state == "unknown") {
     return fmt::format("applied{}; the process ended before its last values could be read", By(context));
   }
+  if (context.state == "not_wrapped") {
+    return fmt::format("applied{} without parallel: the script did not call muster_context.parallel(network)",
+                       By(context));
+  }
   if (context.state == "never_read") {
-    return "never read: no Python with muster's sitecustomize was started (python3 -I, -E and -S go without)";
+    return "never read: no Python with muster's sitecustomize was started (python3 -I, -E and -S disable it)";
   }
   if (context.state == "never_imported") return "never applied: the script did not import mindspore";
-  if (context.state == "incomplete") return "not applied to its end: the process ended meanwhile";
-  std::string text = context.state == "failed" ? "not applied" : "not known, its record cannot be read";
+  if (context.state == "incomplete") return "not applied completely: the process ended meanwhile";
+  std::string text = context.state == "failed" ? "not applied" : "unknown: its record cannot be read";
   for (const ContextReport::Problem& problem : context.errors) text += ": " + problem.message;
   return text;
 }

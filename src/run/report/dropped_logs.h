@@ -1,4 +1,5 @@
-// Which logs of a run have lost their beginning to a limit. Knows the plan, the journal and the indexes of the logs.
+// Lists the logs of a run whose beginning was dropped because of a size limit. Depends on the plan, the journal and the
+// time indexes of the logs.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +13,15 @@ namespace muster {
 
 struct DroppedLog {
   std::string log;          // relative to the run directory
-  std::uint64_t bytes = 0;  // its first ones, which are gone
+  std::uint64_t bytes = 0;  // dropped from its beginning
   std::uint64_t limit = 0;  // in bytes
-  std::string by;           // "collapse-range" or "log-pipe", as the host's agent said; empty if it is not known
+  std::string by;           // "collapse-range" or "log-pipe", as reported by the host's agent; empty if unknown
 };
 
 // In the order of starts. `run_dir` is a descriptor.
 std::vector<DroppedLog> ReadDroppedLogs(const Plan& plan, const CheckedJournal& journal, int run_dir);
 
-// What a report says of them: a line, or nothing.
+// The report's line about dropped logs, or an empty text.
 std::string DroppedLogsText(const std::vector<DroppedLog>& dropped);
 
 }  // namespace muster

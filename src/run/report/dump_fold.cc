@@ -14,7 +14,7 @@ bool WaitsForChild(const ThreadState& thread) {
   return thread.call == "wait4" || thread.call == "waitid" || thread.wait == "do_wait";
 }
 
-// What two processes in the same place have in common, by what the kernel says of the main thread.
+// The kernel state of the main thread, for comparison with other processes.
 std::string KernelKey(const ProcessDumped& told) {
   if (told.states.empty()) return {};
   const SystemProcessState& process = told.states[PlaceOf(told.states)];
@@ -23,7 +23,7 @@ std::string KernelKey(const ProcessDumped& told) {
   return fmt::format("{}\n{}\n{}\n{}", process.program, main.state, main.wait, main.call);
 }
 
-// The same by its frames; empty if none are known.
+// Its frames, for comparison; empty if none are known.
 std::string FrameKey(const ProcessDumped& told) {
   if (told.states.empty()) return {};
   const SystemProcessState& process = told.states[PlaceOf(told.states)];
@@ -36,10 +36,10 @@ std::string FrameKey(const ProcessDumped& told) {
   return key;
 }
 
-using PlaceKey = std::pair<bool, std::string>;  // by frames, or by the kernel's words
+using PlaceKey = std::pair<bool, std::string>;  // by frames, or by kernel state
 
-// Where each is. Of whom no tool showed frames, as the time was over, is taken to be where all others are of which the
-// kernel says the same, if they are in one place.
+// The place of each process. A process without frames, because the time for tools was over, counts as being in the
+// place of the others with the same kernel state, if these are all in one place.
 std::vector<PlaceKey> PlacesOf(const Plan& plan, const std::vector<const ProcessDumped*>& told) {
   std::map<std::pair<std::uint32_t, std::string>, std::set<std::string>> frames_by_kernel;
   const auto by_kernel = [&](const ProcessDumped& one) {
@@ -63,16 +63,16 @@ std::vector<PlaceKey> PlacesOf(const Plan& plan, const std::vector<const Process
 
 struct StackDraft {
   DumpGroup group;
-  std::set<ProcessId> processes;  // that are kept
+  std::set<ProcessId> processes;  // accepted by the filter
   std::uint32_t role = 0;
-  std::size_t size = 0;  // with those that are not kept
+  std::size_t size = 0;  // including those rejected by the filter
 };
 
 void Add(StackDraft& draft, const ProcessDumped& told) {
   DumpGroup& group = draft.group;
   const double silent = static_cast<double>(told.silent_ms) / 1000;
   if (draft.processes.empty()) group.quietest_seconds = group.longest_seconds = silent;
-  // The first that says most.
+  // Takes the first message with the most information.
   if (draft.processes.empty() || (FrameKey(group.first).empty() && !FrameKey(told).empty())) {
     group.first = told;
     group.place = PlaceOf(told.states);
@@ -100,7 +100,7 @@ const ThreadState* DumpGroup::thread() const {
 
 std::size_t PlaceOf(const std::vector<SystemProcessState>& states) {
   std::size_t place = 0;
-  // Each step goes on in the list, since what is below a process comes after it.
+  // Continues forward in the list, since children come after their parents.
   while (place < states.size() && !states[place].threads.empty() && WaitsForChild(states[place].threads.front())) {
     const auto child = std::find_if(states.begin() + static_cast<std::ptrdiff_t>(place) + 1, states.end(),
                                     [&](const SystemProcessState& s) { return s.parent == states[place].pid; });
@@ -132,11 +132,11 @@ std::vector<DumpGroup> FoldDump(const Plan& plan, const std::vector<ProcessDumpe
     ++draft.size;
     if (!keep || keep(one->process)) Add(draft, *one);
   }
-  std::set<std::uint32_t> have_most;  // roles of which more than half is in one place
+  std::set<std::uint32_t> have_most;  // roles with more than half of their processes in one place
   for (const StackDraft& draft : drafts) {
     if (2 * draft.size > of_role[draft.role]) have_most.insert(draft.role);
   }
-  std::vector<std::pair<std::size_t, DumpGroup>> groups;  // with how far behind they come
+  std::vector<std::pair<std::size_t, DumpGroup>> groups;  // with their sort key
   for (StackDraft& draft : drafts) {
     if (draft.processes.empty()) continue;
     DumpGroup& group = draft.group;

@@ -1,4 +1,4 @@
-// A dump for programs, as docs/run_directory.md has it.
+// Writes a dump as JSON (docs/run_directory.md).
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace muster {
 // One element of `dumps` in report.json.
 nlohmann::ordered_json DumpJson(const DumpReport& dump);
 
-// What muster dump --json prints, newline included.
+// The output of muster dump --json, newline included.
 std::string DumpJsonText(const std::string& run_dir, const DumpReport& dump);
 
 }  // namespace muster

@@ -19,10 +19,10 @@ namespace {
 struct DumpDraft {
   DumpReport report;
   std::vector<ProcessDumped> told;
-  std::map<ProcessId, std::uint32_t> running;  // with their attempt, when it was ordered
+  std::map<ProcessId, std::uint32_t> running;  // with their attempt, when the dump was ordered
 };
 
-// Walks the records once.
+// Collects dumps in one pass over the records.
 class DumpReading {
  public:
   DumpReading(const Plan& plan, const CheckedJournal& journal) : hosts_(plan, journal) {
@@ -32,7 +32,7 @@ class DumpReading {
 
  private:
   DumpDraft* Find(std::uint32_t number) {
-    // They are numbered from 1 and ordered one after the other.
+    // Dumps are numbered from 1 in the order in which they were ordered.
     return number >= 1 && number <= drafts_.size() ? &drafts_[number - 1] : nullptr;
   }
 

@@ -1,7 +1,7 @@
-// The dumps of a run, from its journal and its logs: for the report and for muster dump.
+// Reads the dumps of a run from its journal and logs, for the report and for muster dump.
 //
-// Knows the run directory; who is where has been folded (dump_fold.h). Texts in it came from foreign programs: they are
-// made safe where they are shown.
+// Reads the run directory; dump_fold.h groups the processes. Texts in it come from foreign programs: make them safe
+// before showing them.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ struct DumpReport {
   std::uint32_t number = 0;
   std::string at;         // UTC
   std::string why;        // "silent", "silent_job", "stop", "asked"
-  bool ended = false;     // it is not being taken any more, …
-  bool complete = false;  // … and every host told all it had to
+  bool ended = false;     // it is no longer in progress, …
+  bool complete = false;  // … and every host reported everything
   std::string folder;     // relative to the run directory: "dumps/1"
   std::vector<DumpGroup> groups;
   std::vector<std::pair<std::string, DumpNote>> notes;  // with the host's name
-  std::vector<Members> unheard;                         // of those that ran, who was not told of
+  std::vector<Members> unheard;                         // running processes that were not reported
 };
 
-// Which processes are to be told of.
+// Selects the processes to show.
 struct DumpFilter {
   std::string role;              // empty: all roles
   std::optional<RankSet> ranks;  // processes without a rank are in none
@@ -40,14 +40,14 @@ struct DumpFilter {
 std::vector<DumpReport> ReadDumps(const Plan& plan, const CheckedJournal& journal, int run_dir,
                                   const DumpFilter& filter = {});
 
-// The last dump of the run in this folder, or that with this number. Kind "dump" if there is none, or if none of those
-// that are asked for ran when it was taken.
+// The last dump of the run in this folder, or the one with this number. Kind "dump" if there is none, or if none of the
+// selected processes was running when it was taken.
 Result<DumpReport> FindDump(const std::string& run_dir, std::uint32_t number, const DumpFilter& filter);
 
 // The file of a process in a dump, relative to the run directory: "dumps/1/worker.2.0.txt".
 std::string DumpPath(const Plan& plan, std::uint32_t dump, ProcessId process, std::uint32_t attempt);
 
-// For people: lines that end with a newline, safe for a terminal. At most `most` groups.
+// Lines that end with a newline, safe for a terminal. At most `most` groups.
 std::string DumpText(const DumpReport& dump, std::size_t most);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// A dump for people: DumpText of dump_report.h.
+// Writes a dump as text: DumpText of dump_report.h.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,7 +14,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMostFrames = 6;
-constexpr double kBusy = 0.5;  // of a processor: it works, or turns in a circle
+constexpr double kBusy = 0.5;  // of a processor: the process is computing, or in an endless loop
 
 std::string FrameText(const StackFrame& frame) {
   if (frame.file.empty()) return frame.function;
@@ -45,12 +45,12 @@ std::string KernelText(const ThreadState& thread) {
 
 std::string PlaceText(const DumpGroup& group) {
   const ThreadState* thread = group.thread();
-  if (thread == nullptr) return group.state() == nullptr ? "exited before it could be inspected" : "nothing to be seen";
+  if (thread == nullptr) return group.state() == nullptr ? "exited before it could be inspected" : "no information";
   std::string text;
   if (!thread->frames.empty()) text = fmt::format("in {}", FrameText(thread->frames.front()));
   if (const std::string kernel = KernelText(*thread); !kernel.empty()) text += (text.empty() ? "" : ", ") + kernel;
   if (group.busiest >= kBusy) text += fmt::format(", {:.0f} % of a processor", 100 * group.busiest);
-  return text.empty() ? "nothing to be seen" : text;
+  return text.empty() ? "no information" : text;
 }
 
 std::string SilenceText(const DumpGroup& group) {
@@ -63,7 +63,7 @@ std::string SilenceText(const DumpGroup& group) {
   return group.last_line.empty() ? text : fmt::format("{}: {}", text, group.last_line);
 }
 
-// "2 python3, 1 nvcc": what else there is of the first one.
+// "2 python3, 1 nvcc": the other system processes of the first one.
 std::string BesidesText(const DumpGroup& group) {
   std::map<std::string, std::size_t> programs;
   for (std::size_t i = 0; i < group.first.states.size(); ++i) {
@@ -93,9 +93,9 @@ std::string GroupText(const DumpGroup& group) {
 }
 
 std::string WhyText(const std::string& why) {
-  if (why == "silent") return "before a silent role was ended";
-  if (why == "silent_job") return "before the silent job was ended";
-  return why == "stop" ? "before the run was stopped" : "as it was asked for";
+  if (why == "silent") return "before a silent role was stopped";
+  if (why == "silent_job") return "before the silent job was stopped";
+  return why == "stop" ? "before the run was stopped" : "on request";
 }
 
 std::string NoteText(const DumpNote& note) {
@@ -110,7 +110,7 @@ std::string NoteText(const DumpNote& note) {
     return "the kernel does not allow inspecting processes: " + note.detail +
            "; it requires the same user, CAP_SYS_PTRACE in a container, and kernel.yama.ptrace_scope = 0";
   }
-  if (note.kind == "late") return "the time was over before tools had shown the stacks of " + note.detail;
+  if (note.kind == "late") return "timed out before tools had shown the stacks of " + note.detail;
   if (note.kind == "file") return "a file could not be written: " + note.detail;
   return note.detail;
 }
@@ -133,9 +133,9 @@ std::string DumpText(const DumpReport& dump, std::size_t most) {
     text += fmt::format("    … and {} more places, in report.json\n", dump.groups.size() - most);
   }
   if (!dump.unheard.empty()) text += fmt::format("    {}: no data\n", Printable(MembersText(dump.unheard)));
-  if (!dump.ended) text += "    it is still being taken, or was cut off\n";
+  if (!dump.ended) text += "    it is still in progress, or was interrupted\n";
   if (dump.ended && !dump.complete) text += "    it ended before all hosts had reported\n";
-  // What holds for several hosts is said once.
+  // A note about several hosts is printed once.
   std::map<std::string, std::string> hosts;
   std::vector<std::string> order;
   for (const auto& [host, note] : dump.notes) {

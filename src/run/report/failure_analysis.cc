@@ -23,25 +23,27 @@ namespace {
 
 constexpr std::size_t kMostKeptGroups = 20;
 constexpr std::size_t kMostKeptEntries = 100;
-constexpr double kApart = 1.0;  // seconds between two that are told in one entry
+constexpr double kApart = 1.0;  // in seconds: ends that are further apart get separate entries
 
 using Key = std::pair<ProcessId, std::uint32_t>;
 
-// Something that happened to a process, on the head's clock where its host's is known, else as the head was told.
+// Something that happened to a process, on the head's clock if its host's clock is known, else when the head received
+// it.
 struct Happening {
   MonotonicNs at = 0;
   ProcessId process = 0;
   std::string what;
 };
 
-// How an attempt that failed ended.
+// The end of a failed attempt.
 struct Failed {
   Key key;
   ProcessExited exit;
-  bool asked = false;  // a signal of muster's had reached it
+  bool asked = false;  // it had received a signal from muster
 };
 
-// Digits, and hexadecimal ones after 0x, made alike: lines that differ in a rank, a time or an address do not differ.
+// Replaces digits, and hexadecimal ones after 0x, so that lines that differ only in a rank, a time or an address are
+// equal.
 std::string WithoutNumbers(std::string_view text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto is_hex = [&](char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); };
@@ -73,7 +75,7 @@ concept OfAttempt = requires(const E& entry) {
   entry.attempt;
 };
 
-// What the journal holds that the account is made of.
+// Collects the journal entries for the analysis.
 class FailureWalk {
  public:
   FailureWalk(const Plan& plan, const CheckedJournal& journal, const HostClocks& clocks)
@@ -147,9 +149,9 @@ class FailureWalk {
   AttemptHosts hosts_;
   std::vector<Happening> happenings_;
   std::vector<Failed> failed_;
-  std::map<ProcessId, std::uint32_t> attempts_;  // each process's latest
+  std::map<ProcessId, std::uint32_t> attempts_;  // latest attempt of each process
   std::map<Key, std::set<std::int32_t>> sent_;
-  std::map<Key, MonotonicNs> zeros_;  // when the failing of an attempt is said to have happened
+  std::map<Key, MonotonicNs> zeros_;  // the failure times of attempts by the journal
   std::map<Key, std::vector<std::string>> evidence_;
 };
 
@@ -162,13 +164,13 @@ std::vector<TimelineEntry> TimelineOf(const Plan& plan, std::vector<Happening> h
     std::set<ProcessId> processes;
   };
   std::vector<Draft> drafts;
-  std::map<std::string, std::size_t> latest;  // draft that tells of the same
+  std::map<std::string, std::size_t> latest;  // latest draft with this text
   for (const Happening& happening : happenings) {
     const double at = happening.at >= zero ? static_cast<double>(happening.at - zero) / 1e9
                                            : -static_cast<double>(zero - happening.at) / 1e9;
     if (at < -kTimelineBefore || at > kTimelineAfter) continue;
     const bool is_origin = happening.process == origin;
-    // What came before the first failure is not told together with what came after it.
+    // Events before the first failure are not merged with events after it.
     if (is_origin && at == 0) latest.clear();
     const auto found = latest.find(happening.what);
     if (!is_origin && found != latest.end() && at - drafts[found->second].entry.to < kApart) {
@@ -201,7 +203,7 @@ std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& f
     if (process == origin) continue;
     const std::string& role = plan.roles[plan.processes[process].role].name;
     FailedGroup group;
-    group.why = EndingText(each.exit);
+    group.why = EndingText(plan, each.exit);
     group.log = LogPath(plan, process, attempt);
     group.lines = LastLines(run_dir, group.log);
     group.error = ReadErrorNote(run_dir, plan, process, attempt);
@@ -228,7 +230,7 @@ std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& f
   return groups;
 }
 
-// SIGABRT, SIGPIPE and SIGTERM are ways to react, as an exit code is (see Supervisor::TraceFailure).
+// SIGABRT, SIGPIPE and SIGTERM can be reactions to another failure, like an exit code (see RunCause::Trace).
 bool IsReaction(const ProcessExited& exit) {
   return !exit.signalled || exit.code == SIGABRT || exit.code == SIGPIPE || exit.code == SIGTERM;
 }
@@ -239,7 +241,7 @@ Moment MomentOf(const Failed& failed, const AttemptHosts& hosts) {
 
 double ToSeconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-// How far apart `other` and the origin were seen, and would have to be.
+// Measures the distance between `other` and the origin, and the distance at which their order would be certain.
 void Measure(const Moment& other, const Moment& origin, const HostClocks& clocks, UncertainOrder& doubt) {
   const bool same = other.host == origin.host;
   const auto of_other = same ? std::optional(other.at) : OnHead(other, clocks);
@@ -248,7 +250,7 @@ void Measure(const Moment& other, const Moment& origin, const HostClocks& clocks
   const double after = *of_other >= *of_origin ? ToSeconds(*of_other - *of_origin) : -ToSeconds(*of_origin - *of_other);
   if (doubt.after && std::abs(*doubt.after) <= std::abs(after)) return;
   doubt.after = after;
-  // What was seen later may have happened earlier than that.
+  // The one that was seen later may have happened earlier than that.
   doubt.within = ToSeconds(after >= 0 ? other.late_ns : origin.late_ns);
   if (!same) doubt.within += ToSeconds(clocks[other.host]->error_ns + clocks[origin.host]->error_ns);
 }
@@ -265,7 +267,7 @@ std::vector<UncertainOrder> DoubtsOf(const Plan& plan, const std::vector<Failed>
   std::map<std::uint32_t, Draft> drafts;  // by machine
   for (const Failed& other : failed) {
     if (other.key.first == origin.first || other.asked) continue;
-    if (IsReaction(other.exit) != IsReaction(of_origin->exit)) continue;  // what kills from outside is no reaction
+    if (IsReaction(other.exit) != IsReaction(of_origin->exit)) continue;  // a kill from outside is not a reaction
     const Moment moment = MomentOf(other, hosts);
     if (OrderOf(first, moment, clocks) != Order::kUnknown) continue;
     Draft& draft = drafts[moment.host];
@@ -303,7 +305,7 @@ HostClocks ClocksOf(const Plan& plan, const CheckedJournal& journal) {
       if (reached->host >= clocks.size()) clocks.resize(std::size_t{reached->host} + 1);
       clocks[reached->host].reset();
     } else if (const auto* compared = std::get_if<ClockCompared>(&record.entry)) {
-      // The latest is the best of them, or the clocks have drifted.
+      // The latest comparison is the best one, or the clocks have drifted.
       if (compared->host < clocks.size()) clocks[compared->host] = HostClock{compared->offset_ns, compared->error_ns};
     }
   }
@@ -318,7 +320,7 @@ FailureAnalysis AnalyseFailure(const Plan& plan, const CheckedJournal& journal, 
   if (const auto found = walk.evidence().find(key); found != walk.evidence().end()) account.evidence = found->second;
   account.hint = PythonHint(LastLines(run_dir, LogPath(plan, origin.process, origin.attempt), 10 * kLastLines));
   account.error = ReadErrorNote(run_dir, plan, origin.process, origin.attempt);
-  // An attempt after which there was another is a restart of the run, not a failure beside this one.
+  // An attempt followed by another one was a restart, not a failure beside this one.
   std::vector<Failed> failed = walk.failed();
   std::erase_if(failed, [&](const Failed& f) { return f.key.second < walk.attempts().at(f.key.first); });
   account.others = GroupsOf(plan, failed, origin.process, run_dir);

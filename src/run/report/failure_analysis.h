@@ -1,7 +1,7 @@
-// The account of a first failure: what is known about the origin besides its status, what the others that failed had
-// to say, what cannot be put in order, and the seconds around it as a time line.
+// Analyses a first failure: evidence about the origin besides its status, the output of other failed processes,
+// failures whose order is uncertain, and a timeline of the seconds around it.
 //
-// Knows the journal and the run directory; who the origin is has been decided (run/supervise/supervisor.h).
+// Reads the journal and the run directory; the supervisor has determined the origin (run/supervise/supervisor.h).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace muster {
 struct Members {
   std::string role;
   std::vector<std::uint32_t> indices;  // ascending
-  std::vector<std::uint32_t> ranks;    // of those, in the same order; empty for a role without ranks
+  std::vector<std::uint32_t> ranks;    // of these processes, in the same order; empty for a role without ranks
 
   bool operator==(const Members&) const = default;
 };
@@ -33,12 +33,12 @@ std::vector<Members> MembersOf(const Plan& plan, const std::set<ProcessId>& proc
 // "worker.0-3, 5, server.0"
 std::string MembersText(const std::vector<Members>& members);
 
-// Processes that failed, too, and ended with the same words.
+// Other failed processes whose last lines are the same.
 struct FailedGroup {
   Members who;
   std::string why;                 // "exited with code 1"
-  std::vector<std::string> lines;  // of the first of them, as LastLines gives them
-  bool alike = false;              // the others' differ from these in numbers
+  std::vector<std::string> lines;  // last lines of the first process, see LastLines
+  bool alike = false;              // whether the lines of the others differ only in numbers
   std::string log;                 // of the first, relative to the run directory
   std::string hint;                // see PythonHint
   std::optional<ErrorNote> error;  // of the first
@@ -47,7 +47,7 @@ struct FailedGroup {
 // Processes that ended in the same way at about the same time.
 struct TimelineEntry {
   double from = 0;   // seconds after the first failure; negative before it
-  double to = 0;     // of the last of them
+  double to = 0;     // end of the last of them
   std::string what;  // "exited with code 1", "was sent SIGTERM"
   std::vector<Members> who;
 };
@@ -56,29 +56,29 @@ struct TimelineEntry {
 struct UncertainOrder {
   std::vector<Members> who;
   std::string host;             // empty: the origin's own
-  std::optional<double> after;  // seconds after the origin, of the nearest of them; nothing where no clock tells
-  double within = 0;            // seconds: only what is further apart would be beyond doubt
+  std::optional<double> after;  // seconds after the origin, of the nearest of them; empty if clocks were not compared
+  double within = 0;            // seconds: only for larger distances would the order be certain
 };
 
 struct FailureAnalysis {
-  std::vector<std::string> evidence;  // of the origin: core dump, lack of memory
+  std::vector<std::string> evidence;  // about the origin: core dump, lack of memory
   std::string hint;                   // of the origin's last lines
-  std::optional<ErrorNote> error;     // the origin's own words
-  // Others that exited non-zero or died of a signal that muster had not sent, the first to end first.
+  std::optional<ErrorNote> error;     // the origin's error file
+  // Others that exited non-zero or died of a signal that muster had not sent, in the order of their ends.
   std::vector<FailedGroup> others;
-  // When the origin failed, on the head's clock; nothing if that of its host was never compared with it, or it failed
-  // otherwise than by its end.
+  // When the origin failed, on the head's clock; empty if its host's clock was never compared with it, or if the
+  // failure was not an end.
   std::optional<MonotonicNs> at;
-  // How much that may be wrong, in seconds; 0 on the head's own host.
+  // Largest error of `at` in seconds; 0 on the head's own host.
   double at_error = 0;
-  // Others that failed unasked, so close to the origin that the clocks and the kernel's report do not tell who was
+  // Others that failed without a stop so close to the origin that clocks and kernel reports do not determine which was
   // first; by host, the origin's own first.
   std::vector<UncertainOrder> doubts;
-  std::vector<Members> unordered;       // all of these
+  std::vector<Members> unordered;       // all processes in `doubts`
   std::vector<TimelineEntry> timeline;  // in order
 };
 
-// From how long before to how long after the first failure the time line tells, in seconds.
+// The interval of the timeline around the first failure, in seconds.
 inline constexpr double kTimelineBefore = 5;
 inline constexpr double kTimelineAfter = 10;
 
@@ -86,12 +86,12 @@ inline constexpr double kTimelineAfter = 10;
 FailureAnalysis AnalyseFailure(const Plan& plan, const CheckedJournal& journal, const FirstFailure& origin,
                                const HostClocks& clocks, int run_dir);
 
-// The clocks of a run's hosts, by machine (run/supervise/host_slots.h): known for a run on the head's own host, which
-// is a run on one.
+// The clocks of a run's hosts, by machine (run/supervise/host_slots.h): always known for a run on the head's own host
+// alone.
 HostClocks ClocksOf(const Plan& plan, const CheckedJournal& journal);
 
-// The account's lines for people, each ending with a newline, safe for a terminal: what comes before the origin's last
-// lines, and what comes after them.
+// Lines about the failure, each ending with a newline, safe for a terminal: those before the origin's last lines, and
+// those after them.
 std::string FailureHeadline(const FailureAnalysis& account, bool with_traceback = true);
 std::string FailureDetails(const FailureAnalysis& account, const std::string& origin_name);
 

@@ -1,4 +1,4 @@
-// The account of a first failure in report.txt: FailureHeadline and FailureDetails of failure_account.h.
+// Writes the analysis of a first failure for report.txt: FailureHeadline and FailureDetails of failure_analysis.h.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -24,8 +24,8 @@ std::string Row(const std::string& head, const std::string& text) {
   return fmt::format("  {:<10}{}\n", head, Printable(text));
 }
 
-// "worker.0-3 (ranks 4-7)": the ranks where they are not the indices.
-std::string WhoText(const Members& members) {
+// "worker.0-3 (ranks 4-7)": with ranks if they differ from the indices.
+std::string MembersText(const Members& members) {
   std::string text = fmt::format("{}.{}", members.role, IndexRanges(members.indices));
   if (!members.ranks.empty() && members.ranks != members.indices) {
     text += fmt::format(" (rank{} {})", members.ranks.size() == 1 ? "" : "s", IndexRanges(members.ranks));
@@ -37,7 +37,7 @@ std::string Plural(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// What the process said about its own end.
+// The error file of the process.
 std::string NoteText(const ErrorNote& note, bool with_traceback = true) {
   if (!note.unreadable.empty()) return Row("error", "its error file cannot be read: " + note.unreadable);
   std::string text = Row("error", note.message);
@@ -57,9 +57,8 @@ std::string DoubtText(const UncertainOrder& doubt) {
                                       doubt.host.empty() ? "" : " on " + doubt.host);
   if (doubt.host.empty()) return who + "they ended too close together";
   if (!doubt.after) return who + "the clocks of the hosts have not been compared";
-  return who + fmt::format("seen {} {}, and only more than {} would be beyond doubt",
-                           DurationText(std::abs(*doubt.after)), *doubt.after >= 0 ? "later" : "earlier",
-                           DurationText(doubt.within));
+  return who + fmt::format("seen {} {}, and the order is certain only beyond {}", DurationText(std::abs(*doubt.after)),
+                           *doubt.after >= 0 ? "later" : "earlier", DurationText(doubt.within));
 }
 
 std::string TimeText(double seconds) {
@@ -69,12 +68,12 @@ std::string TimeText(double seconds) {
 
 std::string GroupText(const FailedGroup& group) {
   if (group.lines.empty() && !group.error) {
-    return fmt::format("  no last lines of {}, which {}\n", Printable(WhoText(group.who)), group.why);
+    return fmt::format("  no last lines of {}, which {}\n", Printable(MembersText(group.who)), group.why);
   }
   const bool several = group.who.indices.size() > 1;
-  std::string text = fmt::format("  last lines of {}, which {}{}:\n", Printable(WhoText(group.who)), group.why,
+  std::string text = fmt::format("  last lines of {}, which {}{}:\n", Printable(MembersText(group.who)), group.why,
                                  !several      ? ""
-                                 : group.alike ? " (the same but for numbers; the first one's)"
+                                 : group.alike ? " (they differ only in numbers; the first one's)"
                                                : " (the same)");
   if (group.error) text += NoteText(*group.error);
   const std::size_t skipped = group.lines.size() > kMostLines ? group.lines.size() - kMostLines : 0;
@@ -86,7 +85,7 @@ std::string GroupText(const FailedGroup& group) {
 
 std::string MembersText(const std::vector<Members>& members) {
   std::string text;
-  for (const Members& each : members) text += (text.empty() ? "" : ", ") + WhoText(each);
+  for (const Members& each : members) text += (text.empty() ? "" : ", ") + MembersText(each);
   return text;
 }
 
@@ -105,11 +104,11 @@ std::string FailureDetails(const FailureAnalysis& account, const std::string& or
   std::string text;
   for (std::size_t i = 0; i < std::min(account.others.size(), kMostGroups); ++i) text += GroupText(account.others[i]);
   if (account.others.size() > kMostGroups) {
-    text += fmt::format("  … and {} that ended otherwise\n", Plural(account.others.size() - kMostGroups, "group"));
+    text += fmt::format("  … and {} that ended differently\n", Plural(account.others.size() - kMostGroups, "group"));
   }
-  // With nobody else in it the line says what the first one said.
+  // With only one entry, the timeline would repeat the first failure.
   if (account.timeline.size() < 2) return text;
-  // The first failure is among what is shown.
+  // Selects entries so that the first failure is included.
   const auto zero = std::find_if(account.timeline.begin(), account.timeline.end(),
                                  [](const TimelineEntry& entry) { return entry.from >= 0; });
   const auto at = static_cast<std::size_t>(zero - account.timeline.begin());

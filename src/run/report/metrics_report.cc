@@ -30,7 +30,7 @@ void TakeMetrics(std::string_view text, RoleMetrics& metrics) {
     }
     for (const auto& [name, one] : *report) {
       if (one.IsNull()) {
-        metrics.last.erase(name);  // beside a later step, the value before would mislead
+        metrics.last.erase(name);  // beside a later step, the earlier value would mislead
       } else if (metrics.last.size() < kMostMetricNames || metrics.last.contains(name)) {
         metrics.last[name] = one;
       }
@@ -51,7 +51,7 @@ std::vector<RoleMetrics> ReadMetrics(const Plan& plan, int folder, const std::ve
       const Result<FileTail> tail = ReadTail(folder, MetricsPath(plan, id, attempt), kMostMetricsBytes);
       if (!tail) continue;
       std::string_view text(tail->bytes);
-      if (tail->offset > 0) text.remove_prefix(std::min(text.size(), text.find('\n')));  // half a line
+      if (tail->offset > 0) text.remove_prefix(std::min(text.size(), text.find('\n')));  // skip a partial line
       TakeMetrics(text, metrics);
     }
     if (metrics.lines > 0) told.push_back(std::move(metrics));

@@ -1,8 +1,8 @@
-// The metrics that processes report: lines of JSON that they append to $MUSTER_METRICS. Of each role one process
-// speaks: its first one that reported anything, rank 0 where that did. What is told are the last values.
+// Reads the metrics that processes report: lines of JSON that they append to $MUSTER_METRICS. Each role is represented
+// by its first process that reported anything, rank 0 if it did. The last values are reported.
 //
-// The files are the programs' and not trusted: links are not followed, more than the last kMostMetricsBytes of a file
-// is not read, and lines that are none are counted.
+// The files are written by the programs and not trusted: links are not followed, only the last kMostMetricsBytes of a
+// file are read, and invalid lines are counted.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,19 @@ inline constexpr std::size_t kMostMetricsBytes = 8U << 20;
 
 struct RoleMetrics {
   std::string role;
-  std::uint32_t index = 0;            // of the process that speaks
-  std::map<std::string, Value> last;  // numbers, truths and short texts, by name
+  std::uint32_t index = 0;            // of the process that represents the role
+  std::map<std::string, Value> last;  // numbers, booleans and short texts, by name
   std::uint64_t lines = 0;
-  std::uint64_t bad_lines = 0;  // that are no object of JSON, too long, or cut
+  std::uint64_t bad_lines = 0;  // not a JSON object, too long, or cut
 };
 
 // "metrics/worker.2.0.jsonl", relative to the run directory.
 std::string MetricsPath(const Plan& plan, ProcessId process, std::uint32_t attempt);
 
-// Takes the values of one file's text over those that `metrics` has.
+// Replaces the values in `metrics` by those in the text of a file.
 void TakeMetrics(std::string_view text, RoleMetrics& metrics);
 
-// By role; those that reported nothing are left out. `attempts`: the number of each process's last one.
+// By role; roles without reports are omitted. `attempts`: the number of each process's last attempt.
 std::vector<RoleMetrics> ReadMetrics(const Plan& plan, int folder, const std::vector<std::uint32_t>& attempts);
 
 }  // namespace muster

@@ -25,17 +25,17 @@ namespace {
 
 using Outcome = StubFinding::Outcome;
 
-// What the journal knows of a process whose stub may have said nothing.
+// What the journal records about a process, whose stub may have reported nothing.
 struct Fate {
   bool started = false;
-  std::string why;  // it has ended badly, or could not be started
+  std::string why;  // it failed, or could not be started
 };
 
-struct Told {
+struct JournalFacts {
   std::string run;
   std::string name;
   bool rehearsal = false;
-  std::string unready;  // why nothing was started
+  std::string unready;  // why no process was started
   std::vector<std::string> hosts;
   std::optional<HostsCompared> compared;
   std::optional<RunEnded> ended;
@@ -43,66 +43,66 @@ struct Told {
   double seconds = 0;
 };
 
-Told Follow(const Plan& plan, const CheckedJournal& journal) {
-  Told told;
-  for (const PlanHost& host : plan.hosts) told.hosts.push_back(host.name.empty() ? host.label : host.name);
-  told.fates.resize(plan.processes.size());
+JournalFacts Follow(const Plan& plan, const CheckedJournal& journal) {
+  JournalFacts facts;
+  for (const PlanHost& host : plan.hosts) facts.hosts.push_back(host.name.empty() ? host.label : host.name);
+  facts.fates.resize(plan.processes.size());
   for (const JournalRecord& record : journal.records()) {
     if (const auto* began = std::get_if<RunBegan>(&record.entry)) {
-      told.run = began->run_id;
-      told.name = began->name;
-      told.rehearsal = began->rehearsal;
+      facts.run = began->run_id;
+      facts.name = began->name;
+      facts.rehearsal = began->rehearsal;
     } else if (const auto* connected = std::get_if<AgentConnected>(&record.entry)) {
       if (connected->host < plan.hosts.size() && plan.hosts[connected->host].name.empty())
-        told.hosts[connected->host] = connected->host_name;
+        facts.hosts[connected->host] = connected->host_name;
     } else if (const auto* bound = std::get_if<PlanBound>(&record.entry)) {
-      for (std::size_t i = 0; i < std::min(bound->hosts.size(), told.hosts.size()); ++i)
-        told.hosts[i] = bound->hosts[i].name;
+      for (std::size_t i = 0; i < std::min(bound->hosts.size(), facts.hosts.size()); ++i)
+        facts.hosts[i] = bound->hosts[i].name;
     } else if (const auto* failed = std::get_if<PreparationFailed>(&record.entry)) {
-      told.unready = failed->why;
+      facts.unready = failed->why;
     } else if (const auto* compared = std::get_if<HostsCompared>(&record.entry)) {
-      told.compared = *compared;
+      facts.compared = *compared;
     } else if (const auto* started = std::get_if<ProcessStarted>(&record.entry)) {
-      told.fates[started->process].started = true;
+      facts.fates[started->process].started = true;
     } else if (const auto* spawn = std::get_if<SpawnFailed>(&record.entry)) {
-      told.fates[spawn->process].why = EndingText(*spawn);
+      facts.fates[spawn->process].why = EndingText(*spawn);
     } else if (const auto* exited = std::get_if<ProcessExited>(&record.entry)) {
-      told.fates[exited->process].why = EndingText(*exited);
+      facts.fates[exited->process].why = EndingText(*exited);
     } else if (const auto* ended = std::get_if<RunEnded>(&record.entry)) {
-      told.ended = *ended;
+      facts.ended = *ended;
     }
   }
   if (journal.records().size() > 1)
-    told.seconds = static_cast<double>(journal.records().back().at - journal.records().front().at) / 1e9;
-  return told;
+    facts.seconds = static_cast<double>(journal.records().back().at - journal.records().front().at) / 1e9;
+  return facts;
 }
 
 class Judge {
  public:
-  Judge(const Plan& plan, Told told, std::span<const std::optional<StubReport>> accounts)
-      : plan_(plan), told_(std::move(told)), accounts_(accounts) {
-    made_.run = told_.run;
-    made_.name = told_.name;
+  Judge(const Plan& plan, JournalFacts facts, std::span<const std::optional<StubReport>> accounts)
+      : plan_(plan), facts_(std::move(facts)), accounts_(accounts) {
+    made_.run = facts_.run;
+    made_.name = facts_.name;
     made_.hosts = static_cast<std::uint32_t>(plan.hosts.size());
-    made_.seconds = told_.seconds;
-    made_.outcome = told_.ended ? std::string(OutcomeName(told_.ended->cause)) : "lost";
-    made_.run_exit_code = told_.ended ? told_.ended->exit_code : 3;
+    made_.seconds = facts_.seconds;
+    made_.outcome = facts_.ended ? std::string(OutcomeName(facts_.ended->cause)) : "lost";
+    made_.run_exit_code = facts_.ended ? facts_.ended->exit_code : 3;
     for (const Process& process : plan.processes)
       made_.processes.push_back(
-          {plan.roles[process.role].name, process.index, process.rank, told_.hosts[process.host]});
+          {plan.roles[process.role].name, process.index, process.rank, facts_.hosts[process.host]});
   }
 
   Rehearsal Done() && {
-    if (!told_.unready.empty()) {
+    if (!facts_.unready.empty()) {
       Unready();
     } else {
       JudgeStarts();
       JudgeFindings();
       JudgeRanks();
-      for (HostwideFinding& found : CompareFiles(plan_, told_.hosts, accounts_)) Hostwide(std::move(found));
-      for (HostwideFinding& found : CompareClocks(plan_, told_.hosts, accounts_)) Hostwide(std::move(found));
-      if (told_.compared) {
-        for (HostwideFinding& found : TakeComparison(plan_, told_.hosts, *told_.compared)) {
+      for (HostwideFinding& found : CompareFiles(plan_, facts_.hosts, accounts_)) Hostwide(std::move(found));
+      for (HostwideFinding& found : CompareClocks(plan_, facts_.hosts, accounts_)) Hostwide(std::move(found));
+      if (facts_.compared) {
+        for (HostwideFinding& found : TakeComparison(plan_, facts_.hosts, *facts_.compared)) {
           if (!IsKnown(found)) Hostwide(std::move(found));
         }
       }
@@ -114,15 +114,15 @@ class Judge {
   }
 
  private:
-  // A port that was given and is taken is found before anything starts.
+  // A fixed port that is taken is detected before any process starts.
   void Unready() {
-    RehearsalFailure failure{Check::kStart, {}, {}, told_.unready, {}};
+    RehearsalFailure failure{Check::kStart, {}, {}, facts_.unready, {}};
     for (const auto& [name, port] : plan_.ports) {
-      const std::string& host = told_.hosts[port.host];
-      if (port.number == 0 || told_.unready.find(fmt::format("port {} ", port.number)) == std::string::npos) continue;
-      if (told_.hosts.size() > 1 && told_.unready.find(host) == std::string::npos) continue;
+      const std::string& host = facts_.hosts[port.host];
+      if (port.number == 0 || facts_.unready.find(fmt::format("port {} ", port.number)) == std::string::npos) continue;
+      if (facts_.hosts.size() > 1 && facts_.unready.find(host) == std::string::npos) continue;
       failure.check = Check::kPorts;
-      failure.hint = "end what has it, or give another port";
+      failure.hint = "end the process that holds it, or set another port";
       for (std::uint32_t i = 0; i < plan_.processes.size(); ++i) {
         if (ProcessName(plan_, plan_.processes[i]) == port.owner) failure.processes.push_back(i);
       }
@@ -134,7 +134,7 @@ class Judge {
   void JudgeStarts() {
     for (std::uint32_t i = 0; i < accounts_.size(); ++i) {
       if (accounts_[i]) continue;
-      const Fate& fate = told_.fates[i];
+      const Fate& fate = facts_.fates[i];
       made_.failures.push_back({Check::kStart,
                                 {i},
                                 {},
@@ -173,7 +173,7 @@ class Judge {
     }
   }
 
-  // Each rank of a world is said by one process, and by no two. Of processes that told nothing nothing is known.
+  // Each rank of a world must be reported by exactly one process. Processes without a report are not judged.
   void JudgeRanks() {
     std::map<std::pair<std::string, std::int64_t>, std::vector<std::uint32_t>> saying;
     for (std::uint32_t i = 0; i < accounts_.size(); ++i) {
@@ -190,7 +190,7 @@ class Judge {
         made_.failures.push_back({Check::kRanks,
                                   {process},
                                   {},
-                                  fmt::format("rank {} is there {} times", key.second, processes.size()),
+                                  fmt::format("rank {} occurs {} times", key.second, processes.size()),
                                   "the framework would wait for the missing ranks for ever"});
       }
     }
@@ -207,7 +207,7 @@ class Judge {
     if (found.outcome == Outcome::kNotChecked) count.why_not = found.failure.text;
   }
 
-  // A stub of that host has said so already.
+  // Whether a stub of that host has already reported it.
   bool IsKnown(const HostwideFinding& found) const {
     return std::any_of(made_.failures.begin(), made_.failures.end(), [&](const RehearsalFailure& failure) {
       return failure.check == found.failure.check && !failure.processes.empty() && !found.failure.processes.empty() &&
@@ -226,13 +226,13 @@ class Judge {
       made_.notes.push_back({Check::kRanks,
                              {i},
                              {},
-                             fmt::format("the ranks that {} starts are not rehearsed: the stub stands for it alone",
+                             fmt::format("the ranks that {} starts are not rehearsed: the stub replaces it alone",
                                          words.empty() ? "the launcher" : words.front().marked),
                              {}});
     }
   }
 
-  // The same of several processes of a host is told once.
+  // Groups equal findings of several processes of a host.
   void Fold() {
     for (std::vector<RehearsalFailure>* list : {&made_.failures, &made_.notes}) {
       using FindingKey = std::tuple<Check, std::string, std::string, std::uint32_t, std::uint32_t>;
@@ -274,9 +274,9 @@ class Judge {
           failed.empty() ? std::string() : fmt::format("{} of {} processes", failed.size(), plan_.processes.size())};
     }
     if (!made_.came_about) return {check, Outcome::kNotChecked, "nothing was started"};
-    if (StubsThatTold() == 0 && !accounts_.empty()) {
+    if (StubsThatReported() == 0 && !accounts_.empty()) {
       const bool started =
-          std::any_of(told_.fates.begin(), told_.fates.end(), [](const Fate& fate) { return fate.started; });
+          std::any_of(facts_.fates.begin(), facts_.fates.end(), [](const Fate& fate) { return fate.started; });
       return {check, Outcome::kNotChecked, started ? "no stub reported" : "no stub started"};
     }
     const Count& count = counts_[static_cast<std::size_t>(check)];
@@ -300,7 +300,7 @@ class Judge {
     std::size_t well = 0;
     std::size_t not_checked = 0;
     std::string why_not;
-    std::set<std::string> texts;  // of what is well
+    std::set<std::string> texts;  // texts of successful checks
   };
 
   std::string WellText(Check check, const Count& count) const {
@@ -310,30 +310,31 @@ class Judge {
       std::uint64_t greetings = 0;
       for (const auto& account : accounts_) greetings += account ? account->greeted : 0;
       const auto everybody = plan_.processes.size() * (plan_.processes.size() - 1);
-      return fmt::format("{} greetings{}{}", greetings, greetings == everybody ? ", each other one" : "", partly);
+      return fmt::format("{} greetings{}{}", greetings, greetings == everybody ? ", all pairs" : "", partly);
     }
     if (check == Check::kPorts || check == Check::kDevices || check == Check::kDisk)
-      return fmt::format("{} process{} looked{}", count.well, count.well == 1 ? "" : "es", partly);
+      return fmt::format("{} process{} checked{}", count.well, count.well == 1 ? "" : "es", partly);
     if (count.texts.size() == 1) return *count.texts.begin() + partly;
     return fmt::format("{} processes{}", count.well, partly);
   }
 
-  std::size_t StubsThatTold() const {
+  std::size_t StubsThatReported() const {
     return static_cast<std::size_t>(
         std::count_if(accounts_.begin(), accounts_.end(), [](const auto& account) { return account.has_value(); }));
   }
 
-  // Why nothing was told of it. That there is nothing to tell is known only if every stub has told what it found.
+  // Why there are no results for the check. Only if every stub has reported is it certain that there was nothing to
+  // check.
   std::string NothingToCheck(Check check) const {
     if ((check == Check::kVersions || check == Check::kClock) && plan_.hosts.size() == 1) return "there is one host";
-    if (StubsThatTold() < accounts_.size()) return "no stub reported it";
+    if (StubsThatReported() < accounts_.size()) return "no stub reported it";
     switch (check) {
       case Check::kRanks:
         return "no process has a rank";
       case Check::kCounts:
-        return fmt::format("framework {} promises no counts", plan_.framework);
+        return fmt::format("framework {} sets no counts", plan_.framework);
       case Check::kRendezvousEndpoint:
-        return fmt::format("processes of framework {} meet nowhere", plan_.framework);
+        return fmt::format("framework {} has no rendezvous", plan_.framework);
       case Check::kDevices:
         return "no process has devices";
       default:
@@ -342,15 +343,15 @@ class Judge {
   }
 
   const Plan& plan_;
-  Told told_;
+  JournalFacts facts_;
   std::span<const std::optional<StubReport>> accounts_;
   Rehearsal made_;
   std::array<Count, kChecks> counts_;
-  std::size_t ranks_wanted_ = 0;  // processes of the plan with one
+  std::size_t ranks_wanted_ = 0;  // processes of the plan with a rank
   std::size_t ranks_said_ = 0;
 };
 
-// The last line of the log that is an account of this process.
+// The last line of the log that is a report of this process.
 std::optional<StubReport> StubReportIn(int folder, const std::string& log, std::uint32_t process) {
   const Result<FileTail> tail = ReadTail(folder, log, kMaxReportBytes);
   if (!tail) return std::nullopt;

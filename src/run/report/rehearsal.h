@@ -1,5 +1,5 @@
-// What a rehearsal found: a table of checks, and every failure with the ranks and hosts that it is about. Made from the
-// run directory alone, as every report is: from the plan, the journal and the stubs' words in the logs.
+// The result of a rehearsal: a table of checks, and every failure with its ranks and hosts. Made from the run directory
+// alone, like every report: from the plan, the journal and the stubs' reports in the logs.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,17 @@ namespace muster {
 struct RehearsalRow {
   Check check = Check::kStart;
   StubFinding::Outcome outcome = StubFinding::Outcome::kOk;  // never kNote
-  std::string text;                                          // what is well, how many failed, or why it was not checked
+  std::string text;                                          // text of a success, number of failures, or why it was not
+                                                             // checked
 
   bool operator==(const RehearsalRow&) const = default;
 };
 
-// The same finding of one or more processes of a host, and of the processes of another that it is about.
+// The same finding of one or more processes of a host, possibly about processes of another host.
 struct RehearsalFailure {
   Check check = Check::kStart;
   std::vector<std::uint32_t> processes;  // indices into the plan's, ascending
-  std::vector<std::uint32_t> peers;      // whom they cannot reach; else none
+  std::vector<std::uint32_t> peers;      // processes that they cannot reach; else empty
   std::string text;
   std::string hint;  // may be empty
 
@@ -38,7 +39,7 @@ struct RehearsedProcess {
   std::string role;
   std::uint32_t index = 0;
   std::optional<std::uint32_t> rank;
-  std::string host;  // by its name
+  std::string host;  // name of the host
 
   bool operator==(const RehearsedProcess&) const = default;
 };
@@ -50,31 +51,31 @@ struct Rehearsal {
   std::vector<RehearsedProcess> processes;
   std::uint32_t hosts = 0;
   double seconds = 0;
-  std::string outcome;             // of the run: as in report.json
-  std::int32_t run_exit_code = 0;  // … which says little of a rehearsal
-  bool came_about = true;          // false: hosts could not be made ready, and no stub has run
+  std::string outcome;             // of the run, as in report.json
+  std::int32_t run_exit_code = 0;  // … which is not that of the rehearsal
+  bool came_about = true;          // false: hosts could not be prepared, and no stub has run
   std::vector<RehearsalRow> rows;  // one for each check, in order
   std::vector<RehearsalFailure> failures;
-  std::vector<RehearsalFailure> notes;  // worth knowing, and no failure
+  std::vector<RehearsalFailure> notes;  // remarkable, but no failures
 
   bool ok() const { return failures.empty() && outcome == "ok"; }
 };
 
-// `accounts` by process of the plan, which is a rehearsal's.
+// `accounts` by process of the plan, which must be a rehearsal's.
 Rehearsal JudgeRehearsal(const Plan& plan, const CheckedJournal& journal,
                          std::span<const std::optional<StubReport>> accounts);
 
-// Kind "run" if the folder holds no rehearsal, or nothing that can be read.
+// Kind "run" if the folder contains no rehearsal, or nothing readable.
 Result<Rehearsal> ReadRehearsal(const std::string& run_dir);
 
-// 0: every check is well or was not made; 1: one failed; 3: it did not come about, for another reason than a port;
-// 128 + n: it was ended by signal n.
+// 0: every check succeeded or was not made; 1: one failed; 3: it could not be run, for another reason than a port; 128
+// + n: signal n ended it.
 int RehearsalExitCode(const Rehearsal& rehearsal);
 
 // "rank 3 (worker.3) on n2", "ranks 0-7 on n1, scheduler.0 on n1".
 std::string PartyText(const Rehearsal& rehearsal, std::span<const std::uint32_t> processes);
 
-// For people, safe for a terminal, ends with a newline; and for programs.
+// As text, safe for a terminal, ending with a newline; and as JSON.
 std::string RehearsalText(const Rehearsal& rehearsal);
 std::string RehearsalJson(const Rehearsal& rehearsal);
 

@@ -25,7 +25,7 @@ using Outcome = StubFinding::Outcome;
 std::string HostsText(const std::vector<std::string>& hosts, const std::set<std::uint32_t>& set) {
   std::vector<SiteHost> named;
   for (const std::uint32_t host : set) {
-    named.push_back({host < hosts.size() ? hosts[host] : fmt::format("host{}", host), {}, {}});  // of a spare no name
+    named.push_back({host < hosts.size() ? hosts[host] : fmt::format("host{}", host), {}, {}});  // a spare has no name
   }
   return HostListText(named);
 }
@@ -40,16 +40,16 @@ std::optional<std::uint32_t> FirstOn(const Plan& plan, std::uint32_t host) {
 
 bool IsPython(const std::string& program) { return program.substr(program.rfind('/') + 1).starts_with("python"); }
 
-// A file of a role's command, as it was seen on hosts.
+// A file of a role's command, as seen on hosts.
 struct Sight {
-  std::map<std::uint32_t, std::uint32_t> there;    // host -> a process that saw it
+  std::map<std::uint32_t, std::uint32_t> there;    // host -> a process that found it
   std::map<std::uint32_t, std::uint32_t> missing;  // … and one that did not
   struct Variant {
     std::string path;
     std::set<std::uint32_t> hosts;
     std::vector<std::uint32_t> processes;
   };
-  std::map<std::string, Variant> variants;  // by what is in it
+  std::map<std::string, Variant> variants;  // by content
 
   static std::string Text(const std::pair<const std::string, Variant>& variant) {
     return fmt::format("{} ({})", variant.second.path, variant.first);
@@ -65,7 +65,7 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
     if (!accounts[i]) continue;
     const std::uint32_t host = plan.processes[i].host;
     for (const CheckedFile& file : accounts[i]->files) {
-      // Whether it is there as for the others is not known, and its stub has said so.
+      // Unknown whether the file exists there, which its stub has reported.
       if (file.kind == CheckedFile::Kind::kPath && !file.path.empty() && !file.why.empty()) continue;
       Sight& sight = seen[{plan.processes[i].role, file.kind, file.word}];
       (file.path.empty() ? sight.missing : sight.there).emplace(host, i);
@@ -84,9 +84,12 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
     if (kind == CheckedFile::Kind::kPath && !sight.missing.empty()) {
       for (const auto& [host, process] : sight.missing) {
         if (sight.there.empty()) {
-          found.push_back(
-              {Outcome::kNote,
-               {Check::kFiles, {process}, {}, fmt::format("{} is not there; the job may write it", Quoted(word)), {}}});
+          found.push_back({Outcome::kNote,
+                           {Check::kFiles,
+                            {process},
+                            {},
+                            fmt::format("{} does not exist; the job may create it", Quoted(word)),
+                            {}}});
           continue;
         }
         std::set<std::uint32_t> with;
@@ -95,8 +98,8 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
                          {Check::kFiles,
                           {process},
                           {},
-                          fmt::format("{} is not there, and it is on {}", Quoted(word), HostsText(hosts, with)),
-                          "copy it there, or bring it: --ship-code"}});
+                          fmt::format("{} is missing, but exists on {}", Quoted(word), HostsText(hosts, with)),
+                          "copy it there, or use --ship-code"}});
       }
     }
     if (sight.variants.size() < 2) {
@@ -110,15 +113,14 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
       if (each.first == most->first) continue;
       const Sight::Variant& variant = each.second;
       differs = true;
-      found.push_back(
-          {Outcome::kFailed,
-           {Check::kVersions,
-            {variant.processes.front()},
-            {},
-            fmt::format("{} is another than on {}: {} instead of {}", Quoted(word),
-                        HostsText(hosts, most->second.hosts), Sight::Text(each), Sight::Text(*most)),
-            kind == CheckedFile::Kind::kProgram ? "install the same version on all hosts"
-                                                : "copy the same file to all hosts, or bring it: --ship-code"}});
+      found.push_back({Outcome::kFailed,
+                       {Check::kVersions,
+                        {variant.processes.front()},
+                        {},
+                        fmt::format("{} differs from the one on {}: {} instead of {}", Quoted(word),
+                                    HostsText(hosts, most->second.hosts), Sight::Text(each), Sight::Text(*most)),
+                        kind == CheckedFile::Kind::kProgram ? "install the same version on all hosts"
+                                                            : "copy the same file to all hosts, or use --ship-code"}});
     }
   }
   if (!differs && !same.empty()) {
@@ -133,7 +135,7 @@ std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<st
 std::vector<HostwideFinding> CompareClocks(const Plan& plan, const std::vector<std::string>& hosts,
                                            std::span<const std::optional<StubReport>> accounts) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>
-      apart;  // hosts, the lower number first -> by how much
+      apart;  // pair of hosts, the lower number first -> difference
   std::int64_t most = 0;
   bool compared = false;
   for (std::uint32_t i = 0; i < accounts.size(); ++i) {
@@ -153,7 +155,7 @@ std::vector<HostwideFinding> CompareClocks(const Plan& plan, const std::vector<s
     found.push_back(
         {Outcome::kOk, {Check::kClock, {}, {}, "within " + DurationText(static_cast<double>(most) / 1e9), {}}});
   }
-  // The host that is apart from most others is the one that is told; then the next.
+  // Reports the host that differs from most others, then the next.
   while (!apart.empty()) {
     std::map<std::uint32_t, std::size_t> count;
     for (const auto& [pair, distance] : apart) {
@@ -195,10 +197,10 @@ std::vector<HostwideFinding> TakeComparison(const Plan& plan, const std::vector<
   }
   std::vector<HostwideFinding> found;
   const auto add = [&](Check check, std::uint32_t host, std::string text, std::string hint) {
-    const auto first = host < hosts.size() ? FirstOn(plan, host) : std::nullopt;  // of a spare there is none
+    const auto first = host < hosts.size() ? FirstOn(plan, host) : std::nullopt;  // a spare has no process
     if (first) found.push_back({Outcome::kFailed, {check, {*first}, {}, std::move(text), std::move(hint)}});
   };
-  // Where a program lies is nobody's affair: its bytes are compared, and what a Python says of itself.
+  // Paths of programs may differ: their contents are compared, and for Python what it reports about itself.
   for (const HostDifference& difference : compared.differences) {
     const std::size_t of = difference.subject.find(" of ");
     const std::string whose = of == std::string::npos ? difference.subject : difference.subject.substr(of + 4);

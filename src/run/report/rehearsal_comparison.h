@@ -1,4 +1,4 @@
-// What no stub can tell alone, because it is about how hosts differ: files, programs and clocks. Pure.
+// Compares the stubs' reports of different hosts: files, programs and clocks, which no stub can check alone. Pure.
 #pragma once
 
 #include <optional>
@@ -18,15 +18,15 @@ struct HostwideFinding {
   RehearsalFailure failure;
 };
 
-// Of kFiles and kVersions: a file that is on some hosts only, and one that is another on some. `hosts` are names.
+// Findings of kFiles and kVersions: files that exist on some hosts only, or differ between hosts. `hosts` are names.
 std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<std::string>& hosts,
                                           std::span<const std::optional<StubReport>> accounts);
 
-// Of kClock: hosts whose clocks differ from others' by more than a second and what the way leaves uncertain.
+// Findings of kClock: hosts whose clocks differ from others by more than a second plus the uncertainty.
 std::vector<HostwideFinding> CompareClocks(const Plan& plan, const std::vector<std::string>& hosts,
                                            std::span<const std::optional<StubReport>> accounts);
 
-// What preflight found of programs and packages, and what is wrong with hosts by its account.
+// Findings of preflight about programs and packages, and its faults of hosts.
 std::vector<HostwideFinding> TakeComparison(const Plan& plan, const std::vector<std::string>& hosts,
                                             const HostsCompared& compared);
 

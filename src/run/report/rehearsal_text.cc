@@ -1,4 +1,4 @@
-// What a rehearsal found, as a table for people and as JSON: the forms of rehearsal.h.
+// Writes the result of a rehearsal as a table and as JSON: RehearsalText and RehearsalJson of rehearsal.h.
 #include <algorithm>
 #include <array>
 #include <map>

@@ -30,18 +30,18 @@
 namespace muster {
 namespace {
 
-// What the journal says of one attempt of a process.
+// Journal entries about one attempt of a process.
 struct Track {
   bool ordered = false;
   bool stopped = false;  // a stop was ordered before it ended
   std::optional<ProcessStarted> start;
   std::optional<ProcessExited> end;
   std::optional<SpawnFailed> no_start;
-  std::optional<LimitPassed> limit;  // for which it was ended
+  std::optional<LimitPassed> limit;  // the exceeded limit for which it was stopped
   std::vector<std::string> evidence;
   std::string start_wall;
   std::string end_wall;
-  MonotonicNs end_told = 0;  // when the head was told of it
+  MonotonicNs end_told = 0;  // when the head received the report
   std::uint32_t attempt = 0;
 
   bool Succeeded() const { return end && !end->signalled && end->code == 0; }
@@ -50,7 +50,7 @@ struct Track {
 
 double Seconds(MonotonicNs from, MonotonicNs to) { return to > from ? static_cast<double>(to - from) / 1e9 : 0; }
 
-// Walks the records once and keeps what the report needs.
+// Collects what the report needs in one pass over the records.
 class Reading {
  public:
   Reading(const Plan& plan, const CheckedJournal& journal)
@@ -62,12 +62,12 @@ class Reading {
   const std::optional<RunBegan>& began() const { return began_; }
   const std::optional<RunEnded>& ended() const { return ended_; }
   const std::optional<FirstFailure>& first_failure() const { return first_failure_; }
-  // Of a process's last attempt; of one that was never ordered an empty one.
+  // The last attempt of a process; an empty one if none was ordered.
   const Track& track(ProcessId process) const { return tracks_[process].back(); }
   const std::vector<Track>& attempts(ProcessId process) const { return tracks_[process]; }
   const std::vector<std::pair<RestartPlanned, std::string>>& restarts() const { return restarts_; }
 
-  // When the head was told of the end of the failed attempt, if that was an end.
+  // When the head received the end of the failed attempt, if the failure was an end.
   std::optional<MonotonicNs> EndSeen(const FirstFailure& failure) const {
     const Track& track = tracks_[failure.process][failure.attempt];
     return track.end ? std::optional(track.end_told) : std::nullopt;
@@ -78,7 +78,7 @@ class Reading {
     return hosts_.Name(hosts_.Of(process, attempt));
   }
 
-  // What the devices of its last attempt are called on the host; empty before they were given.
+  // Names of its last attempt's devices on the host; empty before they were allocated.
   std::vector<std::string> Devices(ProcessId id) const {
     const std::vector<std::string> names = hosts_.Devices(hosts_.Of(id, track(id).attempt));
     std::vector<std::string> devices;
@@ -102,7 +102,7 @@ class Reading {
         receipt.reaped += track.start && track.end ? 1 : 0;
       }
     }
-    // What an agent attested counts more than what had been heard of before the end.
+    // An agent's final counts take precedence over the individual messages before the end.
     std::uint64_t attested_started = 0;
     std::uint64_t attested_reaped = 0;
     for (const AgentEmpty& empty : attested_) {
@@ -123,7 +123,7 @@ class Reading {
     if (!began_) return timings;
     timings.plan = static_cast<double>(began_->plan_ns) / 1e9;
     timings.total = Seconds(began_at_, last_);
-    // A phase lasts from its beginning to that of the next one the run came to.
+    // A phase lasts until the beginning of the next phase that the run reached.
     const auto lasted = [&](Phase phase) {
       const auto from = phases_.find(phase);
       if (from == phases_.end()) return 0.0;
@@ -214,14 +214,14 @@ class Reading {
 
   const Plan& plan_;
   AttemptHosts hosts_;
-  std::vector<std::vector<Track>> tracks_;  // of each process its attempts, at least one
+  std::vector<std::vector<Track>> tracks_;  // by process: its attempts, at least one
   std::vector<std::pair<RestartPlanned, std::string>> restarts_;
   std::optional<RunBegan> began_;
   std::optional<RunEnded> ended_;
   std::optional<FirstFailure> first_failure_;
   std::map<std::string, std::string> cores_;       // by process
   std::map<std::uint32_t, std::string> lost_;      // why, by machine
-  std::map<std::uint32_t, std::uint32_t> stands_;  // machine for a host of the plan that was replaced
+  std::map<std::uint32_t, std::uint32_t> stands_;  // by host of the plan that was replaced: its machine
   std::vector<ReplacementReport> replacements_;
   std::vector<AgentEmpty> attested_;
   std::vector<std::string> by_;
@@ -262,7 +262,7 @@ std::string VerdictOf(const Track& track, bool is_origin, bool has_origin, bool 
   return "stopped";
 }
 
-// Of the plan, or as the beginning of its last log names it.
+// The rank in the plan, or the one found at the beginning of the last log.
 std::optional<std::uint32_t> RankOf(const Plan& plan, ProcessId id, std::uint32_t attempt, int folder) {
   const Process& process = plan.processes[id];
   const Role& role = plan.roles[process.role];
@@ -290,20 +290,20 @@ FailureReport FailureOf(const Plan& plan, const Reading& reading, const FirstFai
   failure.log = LogPath(plan, first.process, first.attempt);
   failure.last_lines = LastLines(folder, failure.log);
   if (track.no_start) failure.why = EndingText(*track.no_start);
-  if (track.end) failure.why = EndingText(*track.end);
-  if (track.Succeeded()) failure.why += " before it was ready";  // nothing else makes that a failure
+  if (track.end) failure.why = EndingText(plan, *track.end);
+  if (track.Succeeded()) failure.why += " before it was ready";  // exit code 0 is a failure only before readiness
   if (track.limit) failure.why = EndingText(*track.limit);
   if (track.start && track.end) failure.after_seconds = Seconds(track.start->at, track.end->at);
   return failure;
 }
 
-// Its time as the head's clock would have shown it, not as the head was told. `told`: when it was.
+// Converts the time of the failure to the head's clock; until then it is when the head received the report, `told`.
 void PutOnHead(FailureReport& failure, std::optional<MonotonicNs> told) {
   const auto wall = ParseUtc(failure.at);
   if (!told || !failure.account.at || !wall) return;
   failure.at_error = failure.account.at_error;
-  if (failure.account.at_error == 0) return;  // it is the head's
-  // Less than the head's whole past, or the journal is none.
+  if (failure.account.at_error == 0) return;  // it is the head's own host
+  // The delay is less than the head's run time unless the journal is invalid.
   const auto late = static_cast<std::int64_t>(*told) - static_cast<std::int64_t>(*failure.account.at);
   failure.at = UtcText(static_cast<std::uint64_t>(static_cast<std::int64_t>(*wall) - late));
 }
@@ -311,7 +311,7 @@ void PutOnHead(FailureReport& failure, std::optional<MonotonicNs> told) {
 }  // namespace
 
 Result<Report> MakeReport(const std::string& run_dir) {
-  // Asked first: what is over before the journal is read has its last record.
+  // First of all: if the run is over before the journal is read, the journal has its last record.
   const bool held = IsRunLive(run_dir);
   const Result<RecordedRun> run = ReadRun(run_dir);
   if (!run) return Fail(run.error());
@@ -319,7 +319,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
   const Reading reading(plan, journal);
   if (!reading.began()) {
     return Fail(Error("run", {},
-                      fmt::format("the journal of {} has no beginning: {}", Quoted(run_dir),
+                      fmt::format("the journal of {} has no first record: {}", Quoted(run_dir),
                                   journal.damage().empty() ? "it is empty" : journal.damage())));
   }
 

@@ -1,6 +1,6 @@
 // The report of a run: what happened, which process failed first and with which evidence, which ended because of it,
-// and that nothing is left. Made from the files of a run directory alone, so that the same code reports on a run of
-// last week and on one of this minute, on this machine or where the folder was copied to.
+// and that no process is left. Made from the files of a run directory alone, so that the same code reports on old and
+// active runs, on this machine or on another one to which the folder was copied.
 #pragma once
 
 #include <cstdint>
@@ -27,29 +27,29 @@ struct AttemptReport {
   std::uint32_t attempt = 0;
   std::string host;
   std::optional<std::int32_t> pid;
-  std::string started_at;  // UTC; empty if it never started
+  std::string started_at;  // UTC; empty if it was never started
   std::string ended_at;    // UTC; empty if its end was never seen
   std::optional<std::int32_t> exit_code;
-  std::string signal;  // "SIGKILL"; empty if it did not die by one
+  std::string signal;  // "SIGKILL"; empty if no signal ended it
   bool core_dumped = false;
-  std::string spawn_stage;  // where its start failed; empty if it did not
+  std::string spawn_stage;  // stage in which its start failed; empty if it did not
   double user_seconds = 0;
   double system_seconds = 0;
   std::uint64_t max_rss_kib = 0;
-  std::vector<std::string> evidence;  // where its core went, that it was killed for lack of memory
+  std::vector<std::string> evidence;  // location of its core dump, kill for lack of memory
 };
 
 struct ProcessReport {
   std::string role;
   std::uint32_t index = 0;
-  std::optional<std::uint32_t> rank;  // of the plan, or as its framework assigned it and its log names it
+  std::optional<std::uint32_t> rank;  // of the plan, or as assigned by its framework and found in its log
   std::string host;                   // of its last attempt
-  std::vector<std::string> devices;   // that it was given, as they are called on the host
-  std::string cores;                  // "0-3"; empty if it was given none of its own
+  std::vector<std::string> devices;   // that it was given, by their names on the host
+  std::string cores;                  // "0-3"; empty if it has no cores of its own
   std::vector<AttemptReport> attempts;
-  // "origin": failed first · "victim": ended because of the origin · "ok": exited 0; with an origin in the run a
-  // bystander · "stopped": ended because muster was asked to stop it, or because its work was done · "lost": its end
-  // was not seen · "not_started" · "running"
+  // "origin": failed first · "victim": ended because of the origin · "ok": exited with code 0; if the run has an
+  // origin, a bystander · "stopped": ended because muster was requested to stop it, or because its work was done ·
+  // "lost": its end was not seen · "not_started" · "running"
   std::string verdict;
 };
 
@@ -57,13 +57,13 @@ struct FailureReport {
   std::string role;
   std::uint32_t index = 0;
   std::optional<std::uint32_t> rank;
-  std::string ranks_by;  // the framework, where it assigns ranks; else empty
+  std::string ranks_by;  // the framework, if it assigns the ranks; else empty
   std::string host;
   std::optional<std::int32_t> exit_code;
   std::string signal;
   std::string at;  // UTC, on the head's clock
-  // How much that may be wrong, in seconds, because its host has another clock; nothing if the clocks were not
-  // compared: then `at` is when the head received it.
+  // Largest error of `at` in seconds, because its host has another clock; empty if the clocks were not compared: then
+  // `at` is when the head received the report.
   std::optional<double> at_error;
   std::string spawn_stage;
   std::vector<std::string> last_lines;  // at most kLastLines, safe for a terminal
@@ -73,17 +73,18 @@ struct FailureReport {
   FailureAnalysis account;
 };
 
-// What became of the settled context of one or more processes of a role (docs/python.md). Texts in it were written
-// by the launched programs: make them safe before they are shown.
+// How the settled context of one or more processes of a role was applied (docs/python.md). Texts in it were written by
+// the launched programs: make them safe before showing them.
 struct ContextReport {
   std::string role;
-  std::vector<std::uint32_t> indices;  // those of whom all of this is true, ascending
-  // "applied" · "overridden": applied, and the script has changed some since · "unknown": applied, and the process
+  std::vector<std::uint32_t> indices;  // processes for which all of this holds, ascending
+  // "applied" · "overridden": applied, and later partly changed by the script · "unknown": applied, but the process
   // ended before its last values could be read · "never_read": no Python of muster's was started · "never_imported":
-  // the script did not import mindspore · "incomplete": the process ended while it was applied · "failed": see
-  // `errors` · "unreadable": the record of it cannot be read, `errors` says why
+  // the script did not import mindspore · "incomplete": the process ended while it was applied · "failed": see `errors`
+  // · "unreadable": the record of it cannot be read, see `errors` · "not_wrapped":
+  // the script has not called muster_context.parallel(network)
   std::string state;
-  std::string release;         // what was imported says it is; empty if nothing was, or it says none
+  std::string release;         // release of the imported package; empty if none was imported, or it states none
   std::string expected;        // the recipe's
   bool other_release = false;  // the two differ, and the recipe accepts that
   struct Change {
@@ -104,39 +105,39 @@ struct ContextReport {
   std::vector<Problem> errors;
 };
 
-// A restart: which process ended, and what was started again for it.
+// A restart: which process ended, and which processes were restarted for it.
 struct RestartReport {
   std::string role;
   std::uint32_t index = 0;
-  std::uint32_t attempt = 0;  // which ended
+  std::uint32_t attempt = 0;  // the attempt that ended
   std::string scope;          // "process", "role", "job"
   std::uint64_t processes = 0;
   std::string at;  // UTC
   std::string why;
 };
 
-// A spare that took the place of a lost host.
+// A spare that replaced a lost host.
 struct ReplacementReport {
-  std::string host;  // which was lost
+  std::string host;  // the lost host
   std::string by;
   std::string at;   // UTC
-  std::string why;  // it was lost
+  std::string why;  // why the host was lost
 };
 
 struct Receipt {
   std::uint64_t started = 0;
   std::uint64_t reaped = 0;
-  std::uint64_t left = 0;     // started and not known to be gone
-  std::uint64_t adopted = 0;  // orphans of processes, ended besides
+  std::uint64_t left = 0;     // started, and not known to have exited
+  std::uint64_t adopted = 0;  // orphans of processes that were killed in addition
   std::vector<std::string> by;
 };
 
-// Seconds. What a run did not come to is 0.
+// In seconds; 0 for phases that the run did not reach.
 struct Timings {
   double plan = 0;     // evaluating and planning
   double connect = 0;  // agents, ports, files
-  double spawn = 0;    // first start ordered to last one answered
-  double run = 0;      // from then on until the work was done or something went wrong
+  double spawn = 0;    // from the first ordered start to the last answered one
+  double run = 0;      // from then on until the work was done or a failure
   double linger = 0;
   double stop = 0;
   double finish = 0;
@@ -148,8 +149,8 @@ struct Report {
   std::string plan;
   std::string name;
   std::string run_dir;
-  std::string parent;  // id of the run whose plan or recipe it took; empty: none
-  // The run that it went on with, and from which checkpoint.
+  std::string parent;  // id of the run whose plan or recipe was used; empty: none
+  // The run that this run resumed, and the checkpoint that it continued from.
   struct Resumed {
     std::string run;
     std::string checkpoint;
@@ -157,12 +158,12 @@ struct Report {
   std::optional<Resumed> resumed;
   std::vector<std::string> tags;
   std::vector<RoleMetrics> metrics;
-  std::string checkpoint;  // the newest one of its own that it was seen to have; empty: none
+  std::string checkpoint;  // the newest one that it is known to have written; empty: none
   bool rehearsal = false;
-  // "ok", "failed", "stopped", "lost", as in report.json; "running" while a muster holds the directory.
+  // "ok", "failed", "stopped", "lost", as in report.json; "running" while a muster process holds the directory.
   std::string outcome;
   std::int32_t exit_code = 0;
-  std::string why;  // empty if it ended well
+  std::string why;  // empty if the run succeeded
   std::optional<FailureReport> first_failure;
   CodeReport code;
   std::vector<ActivationReport> activations;
@@ -175,28 +176,28 @@ struct Report {
   Receipt receipt;
   Timings timings;
   Startup startup;
-  std::string journal_damage;  // why the journal ends before its file does; empty if it is whole
+  std::string journal_damage;  // why the journal ends before its file does; empty if it is complete
 };
 
-// Reads plan.json, journal.jsonl and the origin's log. Fails with kind "run" if the folder holds no plan or no
-// journal that begins; the report says what else is missing or damaged. A journal without its last record belongs to a
-// head that was killed: outcome "lost".
+// Reads plan.json, journal.jsonl and the origin's log. Fails with kind "run" if the folder has no plan or no journal
+// with a first record; the report states what else is missing or damaged. A journal without its last record belongs to
+// a head that was killed: outcome "lost".
 Result<Report> MakeReport(const std::string& run_dir);
 
-// report.json, as docs/run_directory.md has it.
+// The text of report.json (docs/run_directory.md).
 std::string ReportJson(const Report& report);
 
-// How much of a report is wanted.
+// Which parts of a report to show.
 struct ReportView {
-  // Receipt, times and start-up, also of a run that succeeded; else such a run has one line, where it lies, and what
-  // went wrong on the way.
+  // Receipt, timings and start-up also for a run that succeeded; otherwise its report is one line, the path of its
+  // directory, and problems along the way.
   bool details = true;
-  // What the processes wrote was shown where the text goes: neither the traceback nor the last lines come once more.
+  // The output of the processes was shown on the same terminal: omits the traceback and the last lines.
   bool output_shown = false;
-  bool colour = false;  // of verdicts, for a terminal
+  bool colour = false;  // colours verdicts, for a terminal
 };
 
-// report.txt: for people, safe for a terminal, ends with a newline.
+// The text of report.txt: safe for a terminal, ends with a newline.
 std::string ReportText(const Report& report, const ReportView& view = {});
 
 }  // namespace muster

@@ -10,7 +10,7 @@ namespace muster {
 
 ReportFiles WriteReportFiles(int folder, const std::string& run_dir) {
   ReportFiles account;
-  // By the descriptor: another directory in its place is none of ours.
+  // Through the descriptor, because another directory may have replaced it.
   Result<Report> report = MakeReport(FileBelow{folder, {}}.ThroughDescriptor());
   if (!report) return account;
   report->run_dir = run_dir;

@@ -1,4 +1,4 @@
-// The report of a run as files of its directory, written when it has ended.
+// Writes the report of a run to files in its directory when the run has ended.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 namespace muster {
 
 struct ReportFiles {
-  std::optional<Report> report;  // nothing if the run directory cannot be read back
+  std::optional<Report> report;  // empty if the run directory cannot be read back
   Diagnostics problems;          // files that could not be written
 };
 
-// report.json and report.txt of the run that has ended, made from its directory as anybody else would make them.
+// Writes report.json and report.txt of the ended run, made from its directory like any other report.
 ReportFiles WriteReportFiles(int folder, const std::string& run_dir);
 
 }  // namespace muster

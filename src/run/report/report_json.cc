@@ -1,4 +1,4 @@
-// report.json: ReportJson of report.h. The one place that knows its keys.
+// Writes report.json: ReportJson of report.h. The only file that contains its keys.
 #include <string>
 #include <utility>
 
@@ -137,7 +137,7 @@ Json AttemptJson(const AttemptReport& attempt) {
           {"evidence", Lines(attempt.evidence)}};
 }
 
-// Names and messages were written by the launched programs, as UTF-8: that is all JSON wants.
+// Names and messages were written by the launched programs as UTF-8, which is sufficient for JSON.
 Json ContextJson(const ContextReport& context) {
   Json overridden = Json::array();
   for (const ContextReport::Change& change : context.overridden) {
@@ -170,7 +170,7 @@ Json ActivationJson(const ActivationReport& activation) {
           {"last_lines", Lines(activation.last_lines)}};
 }
 
-// Names in it are those of files, and come from git.
+// Names in it are file names reported by git.
 Json CodeJson(const CodeReport& code) {
   Json seen = nullptr;
   if (code.seen) {

@@ -1,4 +1,4 @@
-// Parts that the JSON of reports is made of. Knows values of the report, no keys of its outer objects.
+// Parts of the JSON of reports: values of the report, without the keys of its outer objects.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ inline Json Plain(const std::string& text) { return IsUtf8(text) ? text : Printa
 
 inline Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Plain(text); }
 
-// Microseconds are what the clocks are good for.
+// Rounded to microseconds, the precision of the clocks.
 inline Json Seconds(double seconds) { return std::round(seconds * 1e6) / 1e6; }
 
 inline Json MembersJson(const Members& members) {

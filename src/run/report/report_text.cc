@@ -1,4 +1,4 @@
-// report.txt: ReportText of report.h. What happened in a few lines, the first failure first.
+// Writes report.txt: ReportText of report.h. A few lines about the run, the first failure first.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -34,7 +34,7 @@ std::string Headline(const Report& report) {
   return fmt::format("{}: {}", report.outcome, why);
 }
 
-// Green, red, or yellow for what is neither.
+// Green, red, or yellow for other verdicts.
 std::string Coloured(const std::string& text, std::string_view verdict, bool colour) {
   if (!colour) return text;
   const bool good = verdict == "ok" || verdict == "running";
@@ -42,7 +42,7 @@ std::string Coloured(const std::string& text, std::string_view verdict, bool col
   return fmt::format("\x1b[1;{}m{}\x1b[0m", good ? 32 : bad ? 31 : 33, text);
 }
 
-// "worker: 3 victims, 1 ok"; the origin is told above.
+// "worker: 3 victims, 1 ok"; the origin is described above.
 std::string Counted(const Report& report, bool colour) {
   std::vector<std::string> order;
   std::map<std::string, std::map<std::string, std::size_t>> roles;
@@ -55,7 +55,7 @@ std::string Counted(const Report& report, bool colour) {
     text += fmt::format("  {:<10}", role);
     const char* separator = "";
     for (const auto& [verdict, count] : roles[role]) {
-      // Who ended well beside a failure had no part in it.
+      // A process that succeeded in spite of a failure was not involved.
       const bool bystander = verdict == "ok" && report.first_failure;
       const bool plural = count > 1 && (verdict == "victim" || bystander);
       const std::string word = bystander ? "bystander" : verdict == "not_started" ? "not started" : verdict;
@@ -67,7 +67,7 @@ std::string Counted(const Report& report, bool colour) {
   return text;
 }
 
-// The last few, which are the ones that matter.
+// The last few restarts, which matter most.
 std::string RestartLines(const Report& report) {
   constexpr std::size_t kShown = 5;
   std::string text;
@@ -87,20 +87,20 @@ std::string RestartLines(const Report& report) {
 std::string ReplacementLines(const Report& report) {
   std::string text;
   for (const ReplacementReport& each : report.replacements) {
-    text += fmt::format("  {:<10}{} took the place of {}{}\n", "host", Printable(each.by), Printable(each.host),
+    text += fmt::format("  {:<10}{} replaced {}{}\n", "host", Printable(each.by), Printable(each.host),
                         each.why.empty() ? "" : fmt::format(", which was lost: {}", Printable(each.why)));
   }
   return text;
 }
 
-// Where the head's clock is not that of the host: when it was, and how far that can be believed.
+// If the host has another clock than the head: the time of the failure and its uncertainty.
 std::string ClockLine(const FailureReport& failure) {
   if (!failure.at_error || *failure.at_error == 0) return {};
-  return fmt::format("  {:<10}{} by the head's clock, give or take {}\n", "at", Printable(failure.at),
-                     DurationText(std::max(*failure.at_error, 0.0001)));  // "0.0 ms" would promise too much
+  return fmt::format("  {:<10}{} by the head's clock, ± {}\n", "at", Printable(failure.at),
+                     DurationText(std::max(*failure.at_error, 0.0001)));  // "0.0 ms" would suggest perfect precision
 }
 
-// The last one says most about how it ended; of earlier ones it is said that they are there.
+// The last dump is shown, because it is closest to the end; earlier ones are only mentioned.
 std::string DumpLines(const Report& report) {
   constexpr std::size_t kMostPlaces = 6;
   if (report.dumps.empty()) return {};
@@ -109,7 +109,7 @@ std::string DumpLines(const Report& report) {
   return text + DumpText(report.dumps.back(), kMostPlaces);
 }
 
-// "worker.0 0-3, worker.1 4-7 and 6 more", of what `of` gives for a process; empty if it gives nothing for any.
+// "worker.0 0-3, worker.1 4-7 and 6 more", from the texts of `of` for each process; empty if all are empty.
 template <class Of>
 std::string Given(const Report& report, const char* name, const Of& of) {
   constexpr std::size_t kShown = 8;
@@ -130,8 +130,8 @@ std::string Joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// What is not known to be gone is called left only by those who know: an agent that attested its end. A head
-// that was killed attests nothing, though its agents will have ended everything.
+// Processes are called "left" only if an agent reported its end. If the head was killed, their state is unknown,
+// although its agents will have killed everything.
 std::string ReceiptLine(const Report& report) {
   const Receipt& receipt = report.receipt;
   std::string by;
@@ -166,18 +166,18 @@ std::string MetricsLine(const RoleMetrics& metrics) {
     text += fmt::format("{}{} {}", text.empty() ? " " : ", ", name, ToText(value));
   }
   if (shown > kShown) text += fmt::format(", and {} more", shown - kShown);
-  if (metrics.bad_lines > 0) text += fmt::format("; {} of {} lines are none", metrics.bad_lines, metrics.lines);
+  if (metrics.bad_lines > 0) text += fmt::format("; {} of {} lines are invalid", metrics.bad_lines, metrics.lines);
   return fmt::format("  {:<10}{}.{}{}\n", "metrics", Printable(metrics.role), metrics.index, Printable(text));
 }
 
 std::string RunLine(const Report& report) { return fmt::format("  {:<10}{}\n", "run", Printable(report.run_dir)); }
 
-// The last lines of the first failure without the traceback that its error file has, which stands above them.
+// The last lines of the first failure without the traceback of its error file, which is shown above them.
 std::string LastLinesText(const FailureReport& failure) {
   std::vector<std::string> lines = failure.last_lines;
   if (failure.account.error) {
     const std::vector<std::string>& traceback = failure.account.error->traceback;
-    // Either text may have lost its beginning: a traceback's end may be the lines' beginning.
+    // Either text may lack its beginning: the end of the traceback may be the beginning of the lines.
     for (std::size_t skipped = 0; skipped < traceback.size(); ++skipped) {
       const auto from = traceback.begin() + static_cast<std::ptrdiff_t>(skipped);
       const auto found = std::search(lines.begin(), lines.end(), from, traceback.end());
@@ -192,7 +192,7 @@ std::string LastLinesText(const FailureReport& failure) {
   return text;
 }
 
-// What a run that succeeded has to say besides: what did not go as the recipe has it.
+// Problems of a run that succeeded: deviations from the recipe.
 std::string Aside(const Report& report) {
   std::vector<ContextReport> contexts;
   for (const ContextReport& context : report.contexts) {
@@ -250,7 +250,7 @@ std::string ReportText(const Report& report, const ReportView& view) {
     text += fmt::format("  {:<10}{}\n", "exit code", report.exit_code);
   }
   if (!report.journal_damage.empty()) {
-    text += fmt::format("  the journal is read only in part: {}\n", Printable(report.journal_damage));
+    text += fmt::format("  the journal could be read only in part: {}\n", Printable(report.journal_damage));
   }
   return text;
 }

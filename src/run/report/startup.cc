@@ -16,7 +16,7 @@ namespace {
 
 double Seconds(MonotonicNs from, MonotonicNs to) { return to > from ? static_cast<double>(to - from) / 1e9 : 0; }
 
-// The first start of a process. `on_…` are of its host's clock.
+// The first start of a process. The times `on_…` are by its host's clock.
 struct FirstStart {
   std::optional<MonotonicNs> ordered;  // on the head's clock, as `started` is
   std::optional<MonotonicNs> started;
@@ -25,10 +25,10 @@ struct FirstStart {
   std::optional<MonotonicNs> on_output;
 };
 
-// Of `taken`, pairs of seconds and index.
+// From `taken`, pairs of seconds and index.
 std::optional<StartupStep> StepOf(std::vector<std::pair<double, std::uint32_t>> taken) {
   if (taken.empty()) return std::nullopt;
-  // Of those that took as long the first one is named.
+  // Of several slowest processes, the first one is named.
   std::sort(taken.begin(), taken.end(),
             [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : a.second > b.second; });
   return StartupStep{taken.size(), taken[(taken.size() - 1) / 2].first, taken.back().first, taken.back().second};
@@ -151,7 +151,7 @@ std::string StartupText(const Startup& startup) {
   text += fmt::format("plan {}, agent {}, ", DurationText(startup.plan), DurationText(startup.agent));
   if (startup.activate > 0) text += fmt::format("activate {}, ", DurationText(startup.activate));
   if (startup.wait > 0) text += fmt::format("wait for devices {}, ", DurationText(startup.wait));
-  text += fmt::format("bind {}; of each role the slowest:\n", DurationText(startup.bind));
+  text += fmt::format("bind {}; slowest process of each role:\n", DurationText(startup.bind));
   std::vector<std::vector<std::string>> rows = {{"role", "ordered at", "spawn", "ready", "first output"}};
   for (const RoleStartup& role : startup.roles) {
     rows.push_back({Printable(role.role), DurationText(role.ordered), Cell(role.spawn, role), Cell(role.ready, role),
@@ -161,7 +161,7 @@ std::string StartupText(const Startup& startup) {
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
-  std::vector<bool> told(widths.size(), false);  // a column of which there is nothing to tell is left out
+  std::vector<bool> told(widths.size(), false);  // columns without values are omitted
   for (std::size_t r = 1; r < rows.size(); ++r) {
     for (std::size_t i = 0; i < widths.size(); ++i) told[i] = told[i] || rows[r][i] != "-";
   }

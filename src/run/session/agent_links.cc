@@ -23,7 +23,7 @@ void AgentLinks::Connect(Transport& transport, const Receive& receive) {
 void AgentLinks::Send(std::uint32_t host, const AgentCommand& command) {
   if (!std::holds_alternative<StartProcess>(command)) before_commands_();
   if (!links_[host].channel || links_[host].over) return;
-  run_.journal.Write();  // first what is known, then the deed
+  run_.journal.Write();  // records must be written before the commands that follow from them
   links_[host].channel->Send(command);
 }
 

@@ -19,18 +19,18 @@ class AgentLinks {
 
   AgentLinks(LiveRun& run, std::uint32_t machines) : run_(run), links_(machines) {}
 
-  // Connects all. A connection that cannot even be tried is reported as AgentUnreachable, from the loop.
+  // Connects all agents. If a connection cannot even be attempted, it is reported as AgentUnreachable, from the loop.
   void Connect(Transport& transport, const Receive& receive);
-  // Called before every command that is not a start.
+  // Sets a function to be called before every command that is not a start.
   void BeforeCommands(std::function<void()> call) { before_commands_ = std::move(call); }
 
-  // After the journal was written. Does nothing once the link is over.
+  // Writes the journal first. Does nothing once the link is over.
   void Send(std::uint32_t host, const AgentCommand& command);
   void SendAll(const AgentCommand& command);
   // As Channel::ExpectAnswer.
   void ExpectAnswer(std::uint32_t host, bool at_once);
 
-  // Nothing is sent to it or heard from it any more.
+  // No further commands are sent to the agent, and its messages are ignored.
   void SetOver(std::uint32_t host) { links_[host].over = true; }
   bool over(std::uint32_t host) const { return links_[host].over; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(links_.size()); }

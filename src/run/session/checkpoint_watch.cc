@@ -20,7 +20,7 @@ void CheckpointWatch::Start(CheckpointPlace place, std::function<void(const Chec
   if (!inotify) return;
   changes_.assign(inotify.release());
   WatchFolders();
-  // Looked at with the watch in place: what is written from here on is told.
+  // Read after the watch was added, so that no later change is missed.
   if (auto there = CompleteCheckpoints(place_)) before_.insert(there->begin(), there->end());
   Await();
 }
@@ -38,7 +38,7 @@ void CheckpointWatch::WatchFolders() {
     if (number >= 0) folders_[number] = folder;
     return number >= 0;
   };
-  // What is made in a folder between the look and the watch is told of by neither: looked at until none is new.
+  // Neither the listing nor the watch reports a folder that is created between the two: repeat until no folder is new.
   std::size_t known = 0;
   do {
     known = folders_.size();

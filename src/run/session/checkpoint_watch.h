@@ -1,7 +1,7 @@
-// Waits for a checkpoint to be written: tells of the first complete one that was not there before.
+// Waits until a checkpoint has been written: reports the first complete one that did not exist before.
 //
-// inotify(7) on the folder where they appear and those below it in which one becomes whole; nothing is polled. A file
-// in these that somebody has open for writing is not whole yet. The kernel tells only of what this machine writes.
+// Uses inotify(7), without polling, on the folder of the checkpoints and on those below it in which one is completed. A
+// file there that is open for writing is not complete. The kernel reports only changes made by this machine.
 #pragma once
 
 #include <functional>
@@ -21,14 +21,14 @@ class CheckpointWatch {
  public:
   explicit CheckpointWatch(boost::asio::io_context& io) : changes_(io) {}
 
-  // Calls `written` from the loop, once. A folder that is not there yet is waited for, too. Where the kernel tells of
-  // no changes, nothing is ever told.
+  // Calls `written` from the loop, once. Also waits for a folder that does not exist yet. If the kernel reports no
+  // changes, `written` is never called.
   void Start(CheckpointPlace place, std::function<void(const Checkpoint&)> written);
   void Stop();
 
  private:
   void Await();
-  // The folder and those below it that count, or what is there on the way to it.
+  // Watches the folder and the relevant ones below it, or the existing part of the path to it.
   void WatchFolders();
   void Look();
 
@@ -36,9 +36,9 @@ class CheckpointWatch {
   CheckpointPlace place_;
   std::set<Checkpoint> before_;
   std::function<void(const Checkpoint&)> written_;
-  std::map<int, std::string> folders_;                          // by watch
+  std::map<int, std::string> folders_;                          // by watch descriptor
   std::set<std::string> open_;                                  // written to, and not closed since
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that are still on their way
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that are still queued
 };
 
 }  // namespace muster

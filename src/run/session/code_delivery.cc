@@ -15,7 +15,7 @@ bool CodeDelivery::Begin(std::uint32_t host) {
   return true;
 }
 
-void CodeDelivery::OnWanted(std::uint32_t host, const CodeMissing& wanted) {
+void CodeDelivery::OnMissing(std::uint32_t host, const CodeMissing& wanted) {
   if (const auto found = shipments_.find(host); found != shipments_.end()) Check(host, found->second.Wanted(wanted));
 }
 

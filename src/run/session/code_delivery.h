@@ -1,4 +1,4 @@
-// Brings the code of a run (--ship-code) to hosts that do not have it.
+// Sends the code of a run (--ship-code) to hosts that lack it.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,24 @@ class CodeDelivery {
  public:
   CodeDelivery(LiveRun& run, AgentLinks& links, RunBinding& bound) : run_(run), links_(links), bound_(bound) {}
 
-  // Offers the code to the host. False if the run ships none.
+  // Offers the code to the host. Returns false if the run ships none.
   bool Begin(std::uint32_t host);
-  void OnWanted(std::uint32_t host, const CodeMissing& wanted);
+  void OnMissing(std::uint32_t host, const CodeMissing& wanted);
   void OnTaken(std::uint32_t host, const CodeReceived& taken);
-  // Whether the host has its code now: its processes find it there. If not, the run was abandoned.
+  // Returns whether the host has the code, whose paths are then used for its processes. If not, the run was abandoned.
   bool OnReady(std::uint32_t host, const CodeReady& ready);
 
-  // "34 of 120 MB of code sent"; empty if none is on its way.
+  // "34 of 120 MB of code sent"; empty if no transfer is in progress.
   std::string Text() const;
 
  private:
-  // Why it cannot go on; empty: it can.
+  // Abandons the run if `error`, the reason why the transfer cannot continue, is not empty.
   void Check(std::uint32_t host, const std::string& error);
 
   LiveRun& run_;
   AgentLinks& links_;
   RunBinding& bound_;
-  std::map<std::uint32_t, CodeShipment> shipments_;  // by host: those that are not complete
+  std::map<std::uint32_t, CodeShipment> shipments_;  // by host: incomplete transfers
 };
 
 }  // namespace muster

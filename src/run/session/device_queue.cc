@@ -38,7 +38,7 @@ void DeviceQueue::AskNext() {
 
 void DeviceQueue::SetWaiting(const std::string& for_what, const std::string& holders) {
   waiting_ = fmt::format("{}: {}", for_what, holders);
-  run_.console.Say("waiting for " + waiting_);
+  run_.console.Print("waiting for " + waiting_);
   if (run_.request.on_wait) run_.request.on_wait(run_.binding.run_id, run_.binding.run_dir, holders);
 }
 

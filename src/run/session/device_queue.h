@@ -1,7 +1,7 @@
-// Hosts whose devices a run waits for, asked one after the other, and what it waits for.
+// Requests devices from hosts, one after the other, and tracks which devices the run waits for.
 //
-// Two jobs that each hold what the other waits for would wait for ever. By asking all hosts in one order, by the names
-// that these have for themselves, one of the two gets the first host and the other none.
+// Two jobs could wait for each other for ever, each holding devices that the other needs. All hosts are therefore
+// requested in one order, by their own host names: one of the two jobs gets the first host, and the other none.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ class DeviceQueue {
  public:
   DeviceQueue(LiveRun& run, AgentLinks& links) : run_(run), links_(links) {}
 
-  // The first host is asked once all hosts with devices are here.
+  // Sends the first request once all hosts with devices have been added.
   void Add(std::uint32_t host, const std::string& host_name, const AllocateResources& asked);
-  // The host that was asked last has given its devices.
+  // Sends the next request: the current host has allocated its devices.
   void AskNext();
 
-  // "2 devices of node-1" are held by others, or nothing is waited for any more.
+  // Other jobs hold what the run waits for ("2 devices of node-1"), or the wait is over.
   void SetWaiting(const std::string& for_what, const std::string& holders);
   void StopWaiting();
-  // "2 devices: pid 4711"; empty: nothing is waited for.
+  // "2 devices: pid 4711"; empty: the run waits for no devices.
   const std::string& waiting() const { return waiting_; }
 
  private:
@@ -40,9 +40,9 @@ class DeviceQueue {
 
   LiveRun& run_;
   AgentLinks& links_;
-  std::vector<Request> requests_;  // in the order in which they are sent, once all are here
-  std::size_t sent_ = 0;           // how many of them have been
-  MonotonicNs since_ = 0;          // the first of them was
+  std::vector<Request> requests_;  // in the order in which they are sent, once all are added
+  std::size_t sent_ = 0;           // number of requests sent
+  MonotonicNs since_ = 0;          // when the first was sent
   std::string waiting_;
 };
 

@@ -35,7 +35,7 @@ void FailedHosts::Judge() {
 }
 
 void FailedHosts::Blame(std::uint32_t host, const std::string& why) {
-  // At the end hosts are left by us.
+  // At the end of a run, agents exit because of muster's order.
   if (run_.elsewhere && run_.supervisor.phase() < Phase::kFinishing) blamed_.emplace(host, why);
 }
 

@@ -1,5 +1,5 @@
-// Hosts that failed by themselves: those without an agent, of which the run is decided once every host has answered,
-// and those that other parts of the session blame.
+// Collects hosts that failed by themselves: those without an agent, which abandon the run once every host has answered,
+// and those that other parts of the session report.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,21 @@ class FailedHosts {
   FailedHosts(LiveRun& run, FilesElsewhere& files, std::uint32_t machines)
       : run_(run), files_(files), hosts_(machines) {}
 
-  // There is an agent, or there is none: with the last host the run is abandoned if any has none.
+  // An agent was connected, or could not be. After the last host, the run is abandoned if any host has no agent.
   void Answered(std::uint32_t host);
   void Refused(std::uint32_t host, AgentUnreachable why);
   bool answered(std::uint32_t host) const { return hosts_[host].answered; }
 
-  // AgentFailed::why; AgentLost follows when the agent is gone.
+  // AgentFailed::why; AgentLost follows when the agent has exited.
   void SetAgentError(std::uint32_t host, std::string why) { hosts_[host].agent_error = std::move(why); }
   const std::string& agent_error(std::uint32_t host) const { return hosts_[host].agent_error; }
 
-  // Does nothing on this machine alone, or once the agents were told to end.
+  // Records the host as failed. Ignored in a run on this machine alone, and once the agents were ordered to exit.
   void Blame(std::uint32_t host, const std::string& why);
 
-  // The loss of the next host without an agent, each once.
+  // The loss of the next host without an agent; each host is returned once.
   std::optional<AgentLost> TakeLost();
-  // To RunRequest::on_bad_hosts, at the end.
+  // Calls RunRequest::on_bad_hosts, at the end.
   void Report() const;
 
  private:
@@ -45,13 +45,13 @@ class FailedHosts {
     std::string agent_error;
   };
 
-  // Once all have answered.
+  // Called once all hosts have answered.
   void Judge();
 
   LiveRun& run_;
   FilesElsewhere& files_;
   std::vector<Host> hosts_;
-  std::map<std::uint32_t, std::string> blamed_;  // and why
+  std::map<std::uint32_t, std::string> blamed_;  // with the reason
 };
 
 }  // namespace muster

@@ -45,7 +45,7 @@ void FilesElsewhere::Keep(std::uint32_t host, const FileBytes& bytes) {
   const Result<void> written = KeepFileBytes(run_.directory->folder(), bytes);
   if (written || std::exchange(from.incomplete, true)) return;
   run_.console.Warn(
-      fmt::format("a file of {} cannot be kept, its files stay there: {}", from.name, Sentence(written.error())));
+      fmt::format("cannot write a file of {}, its files stay there: {}", from.name, Sentence(written.error())));
 }
 
 void FilesElsewhere::Finish(std::uint32_t host) {

@@ -1,4 +1,5 @@
-// The files of a run on hosts that do not see its run directory: generated files are sent there, logs come back.
+// Transfers the files of a run to and from hosts that do not share its run directory: generated files are sent there,
+// logs come back.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +18,19 @@ class FilesElsewhere {
  public:
   FilesElsewhere(LiveRun& run, AgentLinks& links) : run_(run), links_(links) {}
 
-  // The file by which an agent sees that it has the same run directory.
+  // Writes the file by which an agent recognises that it shares the run directory.
   Result<void> WriteProbe();
   void RemoveProbe();
 
-  // The host, which has this name for itself, does not see the run directory.
+  // The host, with this host name, does not share the run directory.
   void Add(std::uint32_t host, std::string host_name) { hosts_[host] = {std::move(host_name), false}; }
   bool Has(std::uint32_t host) const { return hosts_.contains(host); }
 
-  // By path below the run directory: to all hosts that do not see it.
+  // Sends the files, by path below the run directory, to all hosts that do not share it.
   void Send(const std::map<std::string, std::string>& files);
-  // A part of a file of such a host. The first that cannot be kept is reported.
+  // Writes a part of a file of such a host. The first one that cannot be written is reported.
   void Keep(std::uint32_t host, const FileBytes& bytes);
-  // All parts have come: such a host may remove its copies if all were kept.
+  // All parts have arrived: permits the host to remove its copies if all of them were written.
   void Finish(std::uint32_t host);
 
  private:

@@ -14,7 +14,7 @@ void GitQuestion::Ask() {
 
 bool GitQuestion::DelaysEnd(std::function<void()> end) {
   if (!look_) return false;
-  end_ = std::move(end);  // not for long: it was asked at the beginning
+  end_ = std::move(end);  // not for long: the query was started at the beginning
   return true;
 }
 
@@ -23,7 +23,7 @@ void GitQuestion::OnState(const std::optional<GitState>& state) {
     run_.journal.Record(CodeSeen{run_.request.code_folder, state->commit, state->branch, state->changed,
                                  state->untracked, state->names});
   }
-  // It calls this.
+  // Later, because the query itself calls this function.
   run_.Later([this] {
     look_.reset();
     if (const auto end = std::exchange(end_, nullptr)) end();

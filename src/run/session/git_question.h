@@ -1,4 +1,4 @@
-// The state in which git has the code of a run, asked beside its start. The end of the run waits for the answer.
+// Queries git for the state of the code of a run, in parallel with its start. The end of the run waits for the answer.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@ class GitQuestion {
  public:
   explicit GitQuestion(LiveRun& run) : run_(run) {}
 
-  // Of RunRequest::code_folder; not at all if that is empty.
+  // Queries the state of RunRequest::code_folder; does nothing if that is empty.
   void Ask();
-  // Whether the answer is due; then `end` is called from the loop when it is here.
+  // Whether the answer is still missing; then `end` is called from the loop when it arrives.
   bool DelaysEnd(std::function<void()> end);
   bool end_waits() const { return end_ != nullptr; }
-  // The end does not wait any longer.
+  // Stops the end from waiting.
   void GiveUp() { OnState(std::nullopt); }
 
  private:

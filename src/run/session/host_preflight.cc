@@ -18,9 +18,9 @@ namespace muster {
 namespace {
 
 constexpr std::uint32_t kTryMs = 3'000;
-// Differences that are shown; the rest is in the journal, and doctor tells it.
+// Number of differences that are shown; the others are in the journal, and doctor shows them.
 constexpr std::size_t kShownDifferences = 12;
-constexpr const char* kAnyway = "muster run --no-preflight starts all the same; muster doctor shows everything";
+constexpr const char* kAnyway = "muster run --no-preflight starts anyway; muster doctor shows everything";
 
 void Add(std::string& breaks, const std::string& text) { breaks += (breaks.empty() ? "" : "; ") + text; }
 
@@ -39,7 +39,7 @@ bool HostPreflight::All(std::optional<Answer> Host::*answer) const {
 bool HostPreflight::Done() {
   if (!wanted() || stage_ == Stage::kDone) return true;
   if (stage_ != Stage::kInspecting || !All(&Host::inspected)) return false;
-  if (hosts_.size() < 2 || run_.request.rehearsal) {  // stubs try the paths themselves
+  if (hosts_.size() < 2 || run_.request.rehearsal) {  // the stubs of a rehearsal test the paths themselves
     stage_ = Stage::kDone;
     return true;
   }
@@ -69,7 +69,7 @@ void HostPreflight::JudgeHosts() {
   for (const Host& host : hosts_) hosts.push_back(*host.inspected);
   const HostComparison found = CompareHosts(hosts, run_.request.preflight->needs, run_.request.preflight->muster);
   run_.journal.Record(HostsCompared{found.faults, found.differences});
-  if (run_.request.rehearsal) return;  // it is part of what a rehearsal tells
+  if (run_.request.rehearsal) return;  // a rehearsal reports it in its result
   std::string breaks;
   for (const HostFault& fault : found.faults) {
     if (!BreaksRun(fault)) {
@@ -116,7 +116,7 @@ void HostPreflight::OnPathsOpen(std::uint32_t host, const PathsOpen& open) {
   if (!All(&Host::port)) return;
   stage_ = Stage::kTrying;
   for (std::uint32_t from = 0; from < hosts_.size(); ++from) {
-    // A host that does not listen cannot be reached, and that was reported.
+    // A host that does not listen cannot be reached, which was reported already.
     std::vector<ConnectionAttempt>& tries = hosts_[from].tries = TriesOf(run_.plan, from, run_.binding.ports);
     std::erase_if(tries, [this](const ConnectionAttempt& each) { return *hosts_[each.to].port == 0; });
     ProbePaths command{{}, kTryMs};
@@ -133,8 +133,8 @@ void HostPreflight::OnPathsProbed(std::uint32_t host, const PathsProbed& tried) 
   if (!All(&Host::tried)) return;
   JudgePaths();
   if (!run_.preparing()) return;
-  // All have to be closed before the first start: a process that connects to a port before the agent there has let go
-  // of it would be taken for one that tries.
+  // All ports must be closed before the first start: otherwise a process that connects to a port still held by an agent
+  // would be mistaken for a test connection.
   stage_ = Stage::kClosing;
   closings_due_ = static_cast<std::uint32_t>(hosts_.size());
   links_.SendAll(ClosePaths{});
@@ -158,7 +158,7 @@ void HostPreflight::JudgePaths() {
   };
   std::string breaks;
   for (const PathFailure& fault : compared.faults) {
-    // What the plan names is needed; of other ports a firewall may think what it likes.
+    // Ports of the plan are required; a firewall may block other ports.
     const std::string text = PathFaultText(fault, names);
     if (fault.port.empty()) {
       run_.console.Warn(text);
@@ -167,7 +167,7 @@ void HostPreflight::JudgePaths() {
     }
   }
   if (breaks.empty()) return;
-  run_.console.Warn(std::string("hint: a firewall, or an address that is another network's; ") + kAnyway);
+  run_.console.Warn(std::string("hint: a firewall, or an address of another network; ") + kAnyway);
   run_.events.Abandon(breaks);
 }
 

@@ -1,5 +1,5 @@
-// What is checked on several hosts before the first process: what is wrong with them, in what they differ, and whether
-// they reach each other. It goes on beside everything else that comes before the first process.
+// Checks several hosts before the first process: faults, differences, and whether they can connect to each other. Runs
+// in parallel with the other preparations.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ struct LiveRun;
 
 class HostPreflight {
  public:
-  // `setups`, of each host, say by which address it is reached.
+  // `setups`, by host, provide the addresses of the hosts.
   HostPreflight(LiveRun& run, AgentLinks& links, FailedHosts& failed, const std::vector<HostSetup>& setups);
 
-  // The agent of the host answered.
+  // Starts the check of a host whose agent was connected.
   void Inspect(std::uint32_t host);
-  // Whether it is over, or was not asked for. If not, and all hosts are inspected, it goes on with the paths between
-  // them. RunEvents::BeginIfReady is called whenever this may have changed.
+  // Whether the checks are over or not requested. If all hosts are inspected, it goes on to check the paths between
+  // them. RunEvents::BeginIfReady is called whenever the result may have changed.
   bool Done();
 
   void OnInspected(std::uint32_t host, const Inspected& told);
@@ -36,15 +36,15 @@ class HostPreflight {
  private:
   enum class Stage : std::uint8_t { kInspecting, kOpening, kTrying, kClosing, kDone };
   struct Host {
-    std::uint64_t asked_at = 0;  // by our wall clock
+    std::uint64_t asked_at = 0;  // by the local wall clock
     std::optional<InspectedHost> inspected;
-    std::optional<std::uint16_t> port;  // where it listens for others that try; 0: it does not
+    std::optional<std::uint16_t> port;  // port at which it listens for the tests of others; 0: none
     std::vector<ConnectionAttempt> tries;
     std::optional<PathsProbed> tried;
   };
 
   bool wanted() const;
-  // Whether all hosts have answered the same.
+  // Whether all hosts have given this answer.
   template <class Answer>
   bool All(std::optional<Answer> Host::*answer) const;
   void JudgeHosts();
@@ -57,7 +57,7 @@ class HostPreflight {
   const std::vector<HostSetup>& setups_;
   std::vector<Host> hosts_;
   Stage stage_ = Stage::kInspecting;
-  std::uint32_t closings_due_ = 0;  // of agents that still listen for tries
+  std::uint32_t closings_due_ = 0;  // agents that still have to close their test ports
 };
 
 }  // namespace muster

@@ -84,9 +84,9 @@ void HostSetup::OnPortsHeld(const PortsHeld& held) {
 
 void HostSetup::RequestDevices() {
   state_ = State::kDevices;
-  if (taking_ && !run_.supervisor.AtWork()) return;  // it is not needed any more
+  if (taking_ && !run_.supervisor.AtWork()) return;  // it is no longer needed
   DeviceTerms terms = run_.request.devices;
-  if (taking_) terms.wait_ms = 0;  // what runs elsewhere does not wait with it
+  if (taking_) terms.wait_ms = 0;  // the run continues on other hosts and must not wait for devices
   asked_ = AllocationRequestOf(run_.plan, place(), run_.binding.run_id, ::getpid(), terms);
   if (!asked_) return Finish();
   const bool in_turn = terms.wait_ms > 0 && run_.plan.hosts.size() > 1 && !asked_->devices.empty();
@@ -111,7 +111,7 @@ void HostSetup::OnResourcesAllocated(const ResourcesAllocated& allotted) {
   devices_.StopWaiting();
   if (!allotted.error.empty()) return GiveUp(fmt::format("{}: {}", name, allotted.error));
   if (asked_->devices.size() != allotted.devices.size() || asked_->cores.size() != allotted.cores.size())
-    return GiveUp(fmt::format("the agent of {} gave other devices or cores than asked", name));
+    return GiveUp(fmt::format("the agent of {} gave other devices or cores than requested", name));
   for (std::size_t i = 0; i < asked_->devices.size(); ++i) {
     const std::size_t number = asked_->devices[i];
     if (device_names_.size() <= number) device_names_.resize(number + 1);
@@ -156,9 +156,9 @@ void HostSetup::GiveUp(const std::string& why) {
 void HostSetup::ReportTaken(const std::string& lost, const HostReplaced& replaced) {
   const std::string& name = run_.NameOf(host_);
   if (replaced.error.empty()) {
-    run_.console.Say(fmt::format("{} has taken the place of {}", name, lost));
+    run_.console.Print(fmt::format("{} has replaced {}", name, lost));
   } else {
-    run_.console.Warn(fmt::format("{} cannot take the place of {}: {}", name, lost, replaced.error));
+    run_.console.Warn(fmt::format("{} cannot replace {}: {}", name, lost, replaced.error));
   }
   run_.events.HandleEvent(replaced);
 }
@@ -171,7 +171,7 @@ std::string HostSetup::Address() const {
 
 HostBinding HostSetup::Bound() const {
   HostBinding bound{host_name_, Address(), device_names_};
-  // As the host itself is called; whom one logs in as is nobody else's affair.
+  // The host's name without a login name, which must not be published.
   if (const SiteHost* const named = run_.NamedBy(host_)) bound.name = named->name.substr(named->name.find('@') + 1);
   return bound;
 }

@@ -1,9 +1,9 @@
-// The set-up of one host, from the answer of its agent to the moment from which processes can be started there: a state
-// machine that each answer of the agent moves on.
+// Sets up one host, from the answer of its agent until processes can be started there: a state machine that the agent's
+// answers advance.
 //
 // connecting → shipping (with --ship-code) → activating → ports → devices → ready. A spare stands by after its
-// activation, and goes on with ports and devices when it takes the place of a host of the plan. What preflight asks the
-// host (host_preflight.h) goes on beside this.
+// activation, and continues with ports and devices when it replaces a host of the plan. Preflight (host_preflight.h)
+// checks the host in parallel.
 #pragma once
 
 #include <cstdint>
@@ -29,24 +29,25 @@ class HostSetup {
             std::uint32_t host)
       : run_(run), links_(links), code_(code), bound_(bound), devices_(devices), host_(host) {}
 
-  // The agent answered; Begin() starts with the first step.
+  // The agent answered; Begin() starts the first step.
   void Connected(const AgentReady& ready);
   void Begin();
-  // A spare that stands by: HostReplaced follows, unless the job ends before.
+  // Only for a spare that stands by: lets it replace the host `place`. HostReplaced follows, unless the job ends
+  // before.
   void TakePlace(std::uint32_t place);
 
-  // Answers of the agent. What does not belong to the state is ignored.
+  // Answers of the agent. Those that do not match the state are ignored.
   void OnCodeReady(const CodeReady& ready);
   void OnActivated(HostActivated told);
   void OnPortsHeld(const PortsHeld& held);
   void OnDevicesAwaited(DevicesAwaited awaited);
   void OnResourcesAllocated(const ResourcesAllocated& allotted);
 
-  // Nothing is missing of it: it is ready, or a spare that stands by.
+  // Whether the set-up is complete: the host is ready, or a spare that stands by.
   bool prepared() const { return state_ == State::kStandby || state_ == State::kReady; }
-  // By which it calls itself.
+  // Its own host name.
   const std::string& host_name() const { return host_name_; }
-  // By which processes find it.
+  // The address for connections of processes.
   std::string Address() const;
   HostBinding Bound() const;
 
@@ -54,10 +55,10 @@ class HostSetup {
   enum class State : std::uint8_t { kConnecting, kShipping, kActivating, kStandby, kPorts, kDevices, kReady };
   struct Taking {
     std::uint32_t place = 0;
-    Binding before;  // what the files of the run were made with
+    Binding before;  // the binding of the current files of the run
   };
 
-  // The host of the plan that it is made ready for.
+  // The host of the plan that it is set up for.
   std::uint32_t place() const { return taking_ ? taking_->place : host_; }
   void Activate();
   void LeaveActivation();
@@ -75,10 +76,10 @@ class HostSetup {
   const std::uint32_t host_;
   State state_ = State::kConnecting;
   std::string host_name_;
-  std::string address_;                     // by which it was reached
-  std::vector<std::string> inherited_;      // by processes there, once it is activated
+  std::string address_;                     // at which it was reached
+  std::vector<std::string> inherited_;      // the environment of processes there, after its activation
   std::optional<AllocateResources> asked_;  // devices and cores
-  std::vector<std::string> device_names_;   // that it gave, by the plan's number
+  std::vector<std::string> device_names_;   // names of its devices, by the plan's number
   std::optional<Taking> taking_;
 };
 

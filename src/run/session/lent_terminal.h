@@ -1,5 +1,5 @@
-// The user's terminal, where a process of the run is to have it (--pty): joined to the pseudo-terminal that its agent
-// opens, and parted from one that is gone.
+// Connects the user's terminal to the pseudo-terminal of a process (--pty) when its agent opens one, and disconnects it
+// at the end.
 #pragma once
 
 #include <functional>
@@ -15,18 +15,18 @@ namespace muster {
 class AgentLinks;
 struct LiveRun;
 
-// Without --pty nothing happens.
+// Without --pty it does nothing.
 class LentTerminal {
  public:
   LentTerminal(LiveRun& run, AgentLinks& links) : run_(run), links_(links) {}
 
-  // `stop` is called when the user asks for the end of the run by keys.
+  // `stop` is called when the user requests the end of the run by keys.
   Result<void> Open(std::function<void()> stop);
   void Saw(const Event& event);
   void Written(const PtyBytes& bytes);
   void Taken(const PtyTaken& taken);
   void Part();
-  // Only for the process that is to have it.
+  // Only for the process of --pty.
   PtySize Size() const { return link_->Size(); }
 
  private:

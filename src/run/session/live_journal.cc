@@ -24,7 +24,7 @@ void LiveJournal::Record(JournalEntry entry) {
   if (clients_ != nullptr && clients_->watched()) {
     to_publish_ += JournalLine({writer_->records() + 1, UtcText(wall), at, entry});
   }
-  // Together with what follows from it in this turn of the loop.
+  // Written together with other records of this iteration of the loop.
   if (!std::exchange(write_due_, true)) {
     boost::asio::post(io_, [this, alive = std::weak_ptr(alive_)] {
       if (!alive.expired()) Write();
@@ -36,17 +36,18 @@ void LiveJournal::Record(JournalEntry entry) {
 void LiveJournal::Write() {
   if (!std::exchange(write_due_, false)) return;
   writer_->Write();
-  // The clients read the journal themselves once they hear of the end.
+  // The clients read the journal themselves when they are notified of the end.
   if (const std::string lines = std::exchange(to_publish_, {}); !lines.empty()) clients_->Publish(lines);
   if (writer_->error() == 0 || std::exchange(warned_, true)) return;
-  console_.Warn(
-      SystemError("journal", "the journal cannot be written; it is kept until it can", writer_->error()).message);
+  console_.Warn(SystemError("journal", "the journal cannot be written; its records are kept in memory until it can",
+                            writer_->error())
+                    .message);
 }
 
 void LiveJournal::Close(bool sync) {
   Write();
   if (sync) writer_->Sync();
-  writer_->Release();  // the reports have what it leaves
+  writer_->Release();  // reports may use the freed disk space
 }
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// The journal of a run that goes on: its records reach the disk before the commands that follow from them, and then
-// the clients that watch the run.
+// The journal of an active run: records are written to the disk before the commands that follow from them, and then
+// sent to the clients that watch the run.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,19 @@ class LiveJournal {
   LiveJournal(boost::asio::io_context& io, const RunClock& clock, Console& console)
       : io_(io), clock_(clock), console_(console) {}
 
-  // As JournalWriter::Create does. Nothing may be recorded before.
+  // Creates the journal as JournalWriter::Create does; must be called before Record().
   Result<void> Create(int folder, std::uint64_t room);
-  // Written by Write(), which is called before the next command to an agent, and at the end of this turn of the loop at
-  // the latest.
+  // Adds a record. Write(), which is called before the next command to an agent, writes it, at the latest at the end of
+  // this iteration of the loop.
   void Record(JournalEntry entry);
   void Write();
-  // After the last record: writes, and waits for the disk if `sync`.
+  // Called after the last record: writes, and syncs to disk if `sync`.
   void Close(bool sync);
-  // The clients of this server get each line once it is written. It must outlive all records.
+  // Sends each written line to the clients of this server, which must outlive all records.
   void PublishTo(ControlServer& clients) { clients_ = &clients; }
 
   std::uint64_t records() const { return writer_->records(); }
-  // Whether everything that was to be written is.
+  // Whether all records were written.
   bool complete() const { return writer_->error() == 0; }
 
  private:
@@ -47,9 +47,9 @@ class LiveJournal {
   std::optional<JournalWriter> writer_;
   ControlServer* clients_ = nullptr;
   bool write_due_ = false;
-  std::string to_publish_;  // lines for the clients, once they are written
+  std::string to_publish_;  // lines for the clients, sent after they are written
   bool warned_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for a handler that is still on its way
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that are still queued
 };
 
 }  // namespace muster

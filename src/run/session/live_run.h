@@ -1,5 +1,5 @@
-// What the parts of a session share: the request, the clock, the console, the journal and the run directory, and how
-// they report to the session.
+// State shared by the parts of a session: the request, the clock, the console, the journal and the run directory, and
+// the interface for reports to the session.
 #pragma once
 
 #include <cstdint>
@@ -22,21 +22,21 @@
 
 namespace muster {
 
-// What a part of the session reports.
+// Reports of the session's parts.
 class RunEvents {
  public:
-  // Journals and shows the event, and performs what the supervisor decides.
+  // Writes the event to the journal, shows it, and performs the decisions of the supervisor.
   virtual void HandleEvent(const Event& event) = 0;
-  // The processes cannot be started. `why` is for people.
+  // The processes cannot be started. `why` is for the user.
   virtual void Abandon(const std::string& why) = 0;
-  // One thing less is missing: starts the processes if it was the last.
+  // A preparation was completed: starts the processes if it was the last one.
   virtual void BeginIfReady() = 0;
 
  protected:
   ~RunEvents() = default;
 };
 
-// Hosts here and in all parts are machines (run/supervise/host_slots.h); `place` is a host of the plan.
+// In all parts of a session, hosts are machines (run/supervise/host_slots.h); `place` is a host of the plan.
 struct LiveRun {
   LiveRun(boost::asio::io_context& loop, const RunRequest& asked, const Supervisor& decides, const Binding& bound,
           bool on_other_hosts, RunEvents& reported)
@@ -51,19 +51,19 @@ struct LiveRun {
         console(loop, asked.console, asked.plan),
         journal(loop, *clock, console) {}
 
-  // As the user named it; null for this machine alone.
+  // The host as given by the user; null in a run on this machine alone.
   const SiteHost* NamedBy(std::uint32_t host) const {
     if (request.hosts.empty()) return nullptr;
     return host < request.hosts.size() ? &request.hosts[host] : &request.spares[host - request.hosts.size()];
   }
-  // As the user named it, else the plan's label.
+  // The name given by the user, else the plan's label.
   const std::string& NameOf(std::uint32_t host) const {
     const SiteHost* const named = NamedBy(host);
     return named == nullptr ? plan.hosts[host].label : named->name;
   }
   bool preparing() const { return supervisor.phase() == Phase::kPreparing; }
 
-  // From the loop, unless the session has gone by then.
+  // Calls `method` from the loop, unless the session has been destroyed by then.
   template <class Method>
   void Later(Method method) const {
     boost::asio::post(io, [weak = session, method = std::move(method)] {
@@ -76,7 +76,7 @@ struct LiveRun {
   const Plan& plan;
   const Supervisor& supervisor;
   const Binding& binding;
-  const bool elsewhere;  // agents may be on other hosts than this
+  const bool elsewhere;  // whether agents may be on other hosts
   RunEvents& events;
   const std::unique_ptr<RunClock> clock;
   Console console;
@@ -85,7 +85,7 @@ struct LiveRun {
   std::weak_ptr<void> session;
   std::string plan_id;
   MonotonicNs began_at = 0;
-  bool ended = false;  // nothing is decided or sent any more
+  bool ended = false;  // no further decisions or commands
 };
 
 }  // namespace muster

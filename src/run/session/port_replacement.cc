@@ -21,7 +21,7 @@ void PortReplacement::Begin() {
 
 void PortReplacement::OnPortsHeld(std::uint32_t host, const PortsHeld& held) {
   const std::optional<std::uint32_t> place = run_.supervisor.slots().host(host);
-  if (!place) return;  // it was not asked
+  if (!place) return;  // no request was sent to it
   const std::string error = bound_.SetPorts(host, *place, held, PortChoice::kAuto);
   if (error_.empty()) error_ = error;
   if (--answers_due_ > 0) return;

@@ -1,5 +1,5 @@
-// Other ports for the whole plan, after a foreign process took one: the hosts hold new ones, and the files of the run
-// are made again with these.
+// Changes the ports of the whole plan after a foreign process took one: the hosts hold new ports, and the files of the
+// run are written again.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ class PortReplacement {
  public:
   PortReplacement(LiveRun& run, AgentLinks& links, RunBinding& bound) : run_(run), links_(links), bound_(bound) {}
 
-  // Asks all hosts of the plan; PlanRebound follows.
+  // Requests ports of all hosts of the plan; PlanRebound follows.
   void Begin();
   bool active() const { return before_.has_value(); }
-  // Only while it is active.
+  // Must only be called while it is active.
   void OnPortsHeld(std::uint32_t host, const PortsHeld& held);
 
  private:
   LiveRun& run_;
   AgentLinks& links_;
   RunBinding& bound_;
-  std::optional<Binding> before_;  // what the files of the run were made with
+  std::optional<Binding> before_;  // the binding of the current files of the run
   std::uint32_t answers_due_ = 0;
-  std::string error_;  // the first
+  std::string error_;  // the first one
 };
 
 }  // namespace muster

@@ -40,7 +40,7 @@ void ProcessOrders::SendStarts() {
   for (const StartWindow::Start& start : window_.Take(run_.clock->Monotonic())) Send(start);
   const MonotonicNs now = run_.clock->Monotonic();
   if (window_.NextAt(now) != now || std::exchange(starts_due_, true)) return;
-  run_.Later([this] {  // after what has arrived meanwhile
+  run_.Later([this] {  // handle the messages first that have arrived meanwhile
     starts_due_ = false;
     SendStarts();
   });
@@ -63,7 +63,7 @@ void ProcessOrders::Send(const StartWindow::Start& to_send) {
   const auto& [order, host] = to_send;
   Result<StartProcess> start = FailsHere(Fault::kHeadBeforeStart)
                                    ? Fail(SystemError("spawn", "the start cannot be made: a fault hook", EIO))
-                                   : starts_.Of(order.process, order.attempt);
+                                   : starts_.Of(order.process, order.attempt, run_.request.pty == order.process);
   if (start && run_.request.pty == order.process) start->pty = terminal_.Size();
   if (start && !links_.over(host)) return links_.Send(host, std::move(*start));
   window_.Answered(host, run_.clock->Monotonic());
@@ -95,7 +95,7 @@ void ProcessOrders::Dump(const DumpOrdered& order) {
   run_.console.Dumping(order);
   if (const Result<UniqueFd> dumps = MakeFolder(run_.directory->folder(), "dumps")) {
     if (const Result<UniqueFd> made = MakeFolder(dumps->get(), std::to_string(order.dump)); !made) {
-      run_.console.Warn(Sentence(made.error()));  // what is told is in the journal all the same
+      run_.console.Warn(Sentence(made.error()));  // the journal contains the dump in any case
     }
   }
   std::vector<TakeDump> by_host(links_.size(), TakeDump{order.dump, kDumpMs, {}});

@@ -1,12 +1,12 @@
-// Carries out what the supervisor orders of processes: starts, which are sent as soon as the window of starts has room
-// for them, stops and dumps.
+// Carries out the supervisor's orders about processes: stops, dumps, and starts, which are sent as the start window
+// permits.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "muster/event.h"
-#include "run/start/start_specs.h"
+#include "run/start/start_commands.h"
 #include "run/supervise/start_window.h"
 
 namespace muster {
@@ -25,14 +25,14 @@ class ProcessOrders {
   void Stop(const StopOrdered& order);
   void Dump(const DumpOrdered& order);
 
-  // Sends the starts that the window has room for now; the others follow by themselves.
+  // Sends the starts that the window permits now; the others follow automatically.
   void SendStarts();
-  // Sends all: other commands come after them.
+  // Sends all starts, because other commands must come after them.
   void SendAllStarts();
-  // When SendStarts() has to be called next, at the latest.
+  // When SendStarts() must be called again at the latest.
   std::optional<MonotonicNs> NextStartAt() const;
 
-  // The host answered a start, or is gone.
+  // The host answered a start, or was lost.
   void Answered(std::uint32_t host);
   void Lost(std::uint32_t host);
 
@@ -44,9 +44,9 @@ class ProcessOrders {
   AgentLinks& links_;
   LentTerminal& terminal_;
   RunProcessTable& roll_;
-  Starts starts_;
+  StartCommands starts_;
   StartWindow window_;
-  bool starts_due_ = false;  // in the next turn of the loop
+  bool starts_due_ = false;  // in the next iteration of the loop
 };
 
 }  // namespace muster

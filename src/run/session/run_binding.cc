@@ -42,7 +42,7 @@ std::string RunBinding::SetPorts(std::uint32_t host, std::uint32_t place, const 
                                [](const PortRequest& a, const PortRequest& b) {
                                  return a.name == b.name && b.number != 0 && (a.number == 0 || a.number == b.number);
                                });
-  if (!fits) return fmt::format("the agent of {} held other ports than asked", run_.NameOf(host));
+  if (!fits) return fmt::format("the agent of {} held other ports than requested", run_.NameOf(host));
   for (const PortRequest& port : held.ports) binding_.ports[port.name] = port.number;
   return {};
 }

@@ -1,5 +1,5 @@
-// What the plan of a run is bound to: hosts, ports, devices, cores and environments, and the files of the run directory
-// that are made from these.
+// The binding of a run: hosts, ports, devices, cores and environments of its plan, and the files of the run directory
+// that depend on them.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +18,27 @@ struct LiveRun;
 
 class RunBinding {
  public:
-  // `binding` is the one that `run` shows to all.
+  // `binding` is the one to which `run` refers.
   RunBinding(LiveRun& run, Binding& binding, AgentLinks& links, FilesElsewhere& files);
 
   const CallerEnvironment& surroundings() const { return surroundings_; }
 
   void SetCode(std::uint32_t host, ShippedPaths paths) { surroundings_.code[host] = std::move(paths); }
-  // What processes of `place` find is from now on what they find on `host`, where they inherit this once it is
-  // activated.
+  // Processes of `place` get the environment of `host` from now on; `inherited` is its environment after
+  // activation.
   void SetSurroundings(std::uint32_t host, std::uint32_t place, const std::vector<std::string>& inherited);
-  // Empty, with the ports of `place` set, or why they are not.
+  // Sets the ports of `place`. Returns an empty text, or why they could not be set.
   std::string SetPorts(std::uint32_t host, std::uint32_t place, const PortsHeld& held, PortChoice asked);
-  // As many as were asked for.
+  // Sets the cores, as many as were requested.
   void SetCores(const AllocateResources& asked, const ResourcesAllocated& given);
   void SetHost(std::uint32_t place, HostBinding host) { binding_.hosts[place] = std::move(host); }
-  // What is started from now on continues from this one.
+  // Processes that are started from now on continue from this checkpoint.
   void SetCheckpoint(const std::string& path);
 
-  // Once, when all but the hosts is set: records the binding, writes the files, and defines the environments.
+  // Called once, when everything except the hosts is set: records the binding, writes the files, and defines the
+  // environments.
   Result<void> Bind(std::vector<HostBinding> hosts);
-  // What was made with `before` is made again where the binding has changed it.
+  // Writes again what has changed in the binding since `before`.
   Result<void> Rebind(const Binding& before);
 
  private:

@@ -24,7 +24,7 @@ void RunCheckpoints::UseNewest() {
 void RunCheckpoints::WatchIfAwaited() {
   if (!run_.supervisor.awaits_checkpoint()) return StopWatching();
   if (watch_ || !place_) return;
-  run_.console.Warn("waiting for a checkpoint; asked once more, the run ends without it");
+  run_.console.Warn("waiting for a checkpoint; another stop request ends the run without it");
   watch_.emplace(run_.io);
   watch_->Start(*place_, [this](const Checkpoint& written) {
     if (!run_.ended) run_.events.HandleEvent(CheckpointSeen{written.path, {}});

@@ -1,5 +1,5 @@
-// The checkpoints that the processes of a run write: from which they continue when they are started, and when one that
-// they were asked for is there. The head looks in the folder as this machine sees it.
+// Tracks the checkpoints that the processes of a run write: from which one processes continue when they are started,
+// and when a requested one is complete. The head looks at the folder on its own machine.
 #pragma once
 
 #include <optional>
@@ -17,11 +17,11 @@ class RunCheckpoints {
  public:
   RunCheckpoints(LiveRun& run, RunBinding& bound) : run_(run), bound_(bound) {}
 
-  // Before the run starts: what is there is not its own.
+  // Called before the run starts: existing checkpoints are not from this run.
   void NoteEarlier();
-  // What is started from now on continues from this run's newest one, if it has written any.
+  // Processes that are started from now on continue from this run's newest checkpoint, if there is one.
   void UseNewest();
-  // Watches while the supervisor waits for one, and not longer.
+  // Watches for a new one only while the supervisor waits for it.
   void WatchIfAwaited();
   void StopWatching();
 

@@ -20,7 +20,7 @@
 namespace muster {
 namespace {
 
-// A socket is a file that is made and removed, which costs a short run as much as all its other files.
+// Creating and removing a socket file costs a short run as much time as all its other files.
 constexpr std::chrono::seconds kUnasked{1};
 
 }  // namespace
@@ -70,7 +70,7 @@ void RunControl::MakeSocket() {
       ControlServer::Listen(run_.io, run_.directory->folder(),
                             {.status =
                                  [this] {
-                                   run_.journal.Write();  // who watches from now on has heard of what was published
+                                   run_.journal.Write();  // new watchers have seen the published records
                                    return Status();
                                  },
                              .stop = [this](bool now, bool dump) { return Stop(now, dump); },
@@ -82,11 +82,11 @@ void RunControl::MakeSocket() {
   run_.journal.PublishTo(*control_);
 }
 
-// --- what is asked for -----------------------------------------------------------------------------
+// --- requests ------------------------------------------------------------------------------------
 
 void RunControl::RequestStop(std::uint32_t times, int signal, bool dump) {
   if (git_.end_waits()) return git_.GiveUp();
-  if (run_.ended) return run_.console.Abandon();  // the run is over, only a slow reader is waited for
+  if (run_.ended) return run_.console.Abandon();  // the run is over and only waits for a slow reader
   stops_asked_ = times;
   run_.console.Stopping(times, signal != 0);
   run_.events.HandleEvent(StopRequested{times, signal, dump});
@@ -99,10 +99,10 @@ void RunControl::StopByKeys() {
   RequestStop(stops_asked_ + 1, SIGINT);
 }
 
-// Two who ask for the same do not ask for more.
+// A repeated request for the same kind of stop is not an escalation.
 bool RunControl::Stop(bool now, bool dump) {
   const std::uint32_t times = now ? 2 : 1;
-  const bool hurries = !dump && run_.supervisor.dump_delays_stop();  // it need not wait any longer
+  const bool hurries = !dump && run_.supervisor.dump_delays_stop();  // no need to wait for the dump any longer
   if (!run_.ended && stops_asked_ >= times && !hurries) return false;
   const bool changed = !run_.ended;
   RequestStop(std::max(times, stops_asked_), 0, dump);
@@ -112,7 +112,7 @@ bool RunControl::Stop(bool now, bool dump) {
 tl::expected<std::uint32_t, std::string> RunControl::Dump() {
   if (run_.ended || !run_.supervisor.CanDump()) {
     return tl::unexpected<std::string>(
-        fmt::format("there is no process to look at: the run is {}", PhaseName(run_.supervisor.phase())));
+        fmt::format("there is no process to inspect: the run is {}", PhaseName(run_.supervisor.phase())));
   }
   if (run_.supervisor.dumping() == 0) run_.events.HandleEvent(DumpRequested{});
   return run_.supervisor.dumping();

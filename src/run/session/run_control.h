@@ -1,4 +1,4 @@
-// What is asked of a run while it goes on: by signals, on its control socket, and by keys at the user's terminal.
+// Handles requests to an active run: by signals, on its control socket, and by keys at the user's terminal.
 #pragma once
 
 #include <cstdint>
@@ -25,26 +25,26 @@ class RunControl {
  public:
   using Processes = std::function<ProcessStatuses()>;
 
-  // `processes` answers requests for the state of all processes.
+  // `processes` returns the state of all processes for requests.
   RunControl(LiveRun& run, AgentLinks& links, GitQuestion& git, const DeviceQueue& devices, Processes processes);
   ~RunControl();
 
-  // As RunRequest::catch_signals asks for it.
+  // According to RunRequest::catch_signals.
   void CatchSignals();
-  // Makes the control socket: at once, or where a run may be over sooner than anybody can ask for it, after a while.
+  // Creates the control socket: at once, or after a delay for a run that may be over before anyone could connect.
   void Listen();
-  // Not later than now.
+  // Creates it now if it does not exist yet.
   void ListenNow();
 
-  // As `muster stop` does: whether that changed anything.
+  // Like `muster stop`; returns whether that changed anything.
   bool Stop(bool now, bool dump);
-  // The user asked for the end once more, by keys.
+  // The user requested the end again, by keys.
   void StopByKeys();
 
  private:
   void AwaitSignal();
   void MakeSocket();
-  // An end was asked for: `times` as in StopRequested, `signal` 0 if a command asked.
+  // An end was requested: `times` as in StopRequested, `signal` 0 for a request by a command.
   void RequestStop(std::uint32_t times, int signal, bool dump = false);
   tl::expected<std::uint32_t, std::string> Dump();
   RunStatus Status() const;
@@ -55,7 +55,7 @@ class RunControl {
   const DeviceQueue& devices_;
   const Processes processes_;
   boost::asio::signal_set signals_;
-  std::optional<boost::asio::steady_timer> listening_;  // not yet
+  std::optional<boost::asio::steady_timer> listening_;  // while the socket is not created yet
   std::unique_ptr<ControlServer> control_;
   std::uint32_t stops_asked_ = 0;
 };

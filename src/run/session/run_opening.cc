@@ -26,9 +26,9 @@ namespace {
 
 constexpr std::size_t kRunIdBytes = 6;
 
-// Bytes for what a run of these processes writes at its end: ends and signals of each in the journal, and the reports
-// with the last lines of logs. A sweep's trial mostly writes no report.
-std::uint64_t RoomFor(const Plan& plan, bool terse) {
+// Disk space in bytes for what a run of these processes writes at its end: ends and signals of each process in the
+// journal, and the reports with the last lines of logs. A sweep's trial usually writes no report.
+std::uint64_t ReservedBytesFor(const Plan& plan, bool terse) {
   constexpr std::uint64_t kOfProcess = 2048;
   constexpr std::uint64_t kMost = 64U << 20;
   return std::min(kMost, (terse ? 32U << 10 : 128U << 10) + kOfProcess * plan.processes.size());
@@ -75,7 +75,7 @@ Result<UniqueFd> WriteFirstFiles(LiveRun& run) {
 
 Result<void> OpenJournal(LiveRun& run) {
   const RunRequest& request = run.request;
-  Result<void> created = run.journal.Create(run.directory->folder(), RoomFor(run.plan, request.terse));
+  Result<void> created = run.journal.Create(run.directory->folder(), ReservedBytesFor(run.plan, request.terse));
   if (!created) return created;
   run.began_at = run.clock->Monotonic();
   RunBegan began;

@@ -1,4 +1,5 @@
-// The beginning of a run on disk: its directory, the files that say what is run, and the first record of its journal.
+// Creates the files at the beginning of a run: its directory, the files that define the run, and the first record of
+// its journal.
 #pragma once
 
 #include "base/system/unique_fd.h"
@@ -9,9 +10,9 @@ namespace muster {
 
 struct LiveRun;
 
-// Sets LiveRun::directory, and what the request says in `binding`.
+// Sets LiveRun::directory, and the values of the request in `binding`.
 Result<void> OpenRunDirectory(LiveRun& run, Binding& binding);
-// RunRequest::keep_words, if it is asked for.
+// Implements RunRequest::keep_words.
 Result<void> KeepWords(const LiveRun& run);
 // Sets LiveRun::plan_id. Returns the folder of the logs.
 Result<UniqueFd> WriteFirstFiles(LiveRun& run);

@@ -53,7 +53,7 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
 }
 
 Session::~Session() {
-  links_.Disconnect();  // before anything that they report to goes
+  links_.Disconnect();  // before the objects that they report to are destroyed
 }
 
 // --- the beginning ---------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ Result<void> Session::Begin() {
   if (Result<void> opened = OpenRunDirectory(run_, binding_); !opened) return opened;
   checkpoints_.NoteEarlier();
   if (Result<void> kept = KeepWords(run_); !kept) return kept;
-  // Agents come up while the files are written.
+  // Agents connect while the files are written.
   links_.Connect(transport_,
                  [this](std::uint32_t host, ChannelMessage message) { OnMessage(host, std::move(message)); });
   Result<UniqueFd> logs = WriteFirstFiles(run_);
@@ -106,7 +106,7 @@ void Session::Greet() {
     hello.elsewhere = run_.elsewhere;
     links_.Send(host, std::move(hello));
   }
-  run_.Later([this] { BeginIfReady(); });  // a plan without hosts has nobody to wait for
+  run_.Later([this] { BeginIfReady(); });  // a plan without hosts waits for no agent
 }
 
 void Session::BeginIfReady() {
@@ -120,7 +120,7 @@ void Session::BeginIfReady() {
   if (run_.request.on_begun) run_.request.on_begun(binding_.run_id, binding_.run_dir);
 }
 
-// --- what agents report ----------------------------------------------------------------------------
+// --- messages of agents --------------------------------------------------------------------------
 
 void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
   if (run_.ended || links_.over(host)) return;
@@ -143,8 +143,8 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
                    of_host(m);
                  },
                  [&](StrayMessage& m) { OnStray(host, m); },
-                 // Before the first process.
-                 [&](CodeMissing& m) { code_.OnWanted(host, m); },
+                 // Messages before the first process.
+                 [&](CodeMissing& m) { code_.OnMissing(host, m); },
                  [&](CodeReceived& m) { code_.OnTaken(host, m); },
                  [&](CodeReady& m) { setup.OnCodeReady(m); },
                  [&](HostActivated& m) { setup.OnActivated(std::move(m)); },
@@ -157,7 +157,7 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
                  [&](Inspected& m) { preflight_.OnInspected(host, m); },
                  [&](PathsOpen& m) { preflight_.OnPathsOpen(host, m); },
                  [&](PathsProbed& m) { preflight_.OnPathsProbed(host, m); },
-                 // Of processes.
+                 // Messages about processes.
                  [&](ProcessStarted& m) {
                    orders_.Answered(host);
                    HandleEvent(std::move(m));
@@ -165,13 +165,13 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
                  [&](SpawnFailed& m) { OnSpawnFailed(host, std::move(m)); },
                  [&](PtyBytes& m) { terminal_.Written(m); },
                  [&](PtyTaken& m) { terminal_.Taken(m); },
-                 // Of hosts.
+                 // Messages about hosts.
                  [&](ClockCompared& m) { of_host(m); },
                  [&](OutputSeen& m) { of_host(m); },
                  [&](HostDumped& m) { of_host(m); },
                  [&](FileBytes& m) { OnFileBytes(host, m); },
                  [&](FilesSent&) { files_.Finish(host); },
-                 [](FromAgent&) {},  // of agents below this one; a run asks for none
+                 [](FromAgent&) {},  // from agents below this one, which a run does not request
                  [](AgentExited&) {},
                  [&](auto& event) { HandleEvent(std::move(event)); },
              },
@@ -218,7 +218,7 @@ void Session::OnLost(std::uint32_t host, AgentLost lost) {
 }
 
 void Session::OnSpawnFailed(std::uint32_t host, SpawnFailed failed) {
-  // Before the program is looked at, it is the host that cannot.
+  // A failure before the program is executed is caused by the host.
   for (const std::string_view stage : {"descriptors", "log", "clone"}) {
     if (failed.stage == stage) failed_.Blame(host, "no process can be started: " + failed.detail);
   }
@@ -234,7 +234,7 @@ void Session::OnStray(std::uint32_t host, const StrayMessage& stray) {
 
 void Session::OnFileBytes(std::uint32_t host, const FileBytes& bytes) {
   if (!files_.Has(host)) return;
-  // As long as something comes the end is not overdue.
+  // While data arrives, the end is not overdue.
   if (supervisor_.phase() == Phase::kFinishing) {
     timers_.Arm(kFinishTimer, run_.clock->Monotonic() + std::uint64_t{kFinishMarginMs} * 1'000'000);
     SetAlarm();
@@ -242,7 +242,7 @@ void Session::OnFileBytes(std::uint32_t host, const FileBytes& bytes) {
   files_.Keep(host, bytes);
 }
 
-// --- what the supervisor decides -------------------------------------------------------------------
+// --- decisions of the supervisor -----------------------------------------------------------------
 
 void Session::HandleEvent(const Event& event) {
   std::visit([this](const auto& e) { run_.journal.Record(e); }, event);
@@ -259,7 +259,7 @@ void Session::Abandon(const std::string& why) {
 }
 
 void Session::Perform(const std::vector<Action>& actions) {
-  checkpoints_.WatchIfAwaited();  // before anybody is asked to write one
+  checkpoints_.WatchIfAwaited();  // before any process gets its checkpoint signal
   const bool again = std::any_of(actions.begin(), actions.end(), [](const Action& action) {
     const auto* start = std::get_if<StartOrdered>(&action);
     return start != nullptr && start->attempt > 0;
@@ -293,7 +293,7 @@ void Session::Perform(const Action& action) {
                  [&](const RequestOutput& a) { links_.SendAll(a); },
                  [&](const EndRun&) { run_.ended = true; },
                  [&](const auto& fact) {
-                   run_.journal.Record(fact);  // before what it explains
+                   run_.journal.Record(fact);  // before the actions that it explains
                    perform(fact);
                  },
              },
@@ -312,7 +312,7 @@ void Session::HandleRefused() {
   while (!run_.ended) {
     const std::optional<AgentLost> lost = failed_.TakeLost();
     if (!lost) return;
-    run_.journal.Record(*lost);  // and nothing on the terminal: that was said
+    run_.journal.Record(*lost);  // not shown, since the refusal was shown already
     Perform(supervisor_.Step(Event(*lost), run_.clock->Monotonic()));
   }
 }
@@ -332,7 +332,7 @@ void Session::OnAlarm() {
   orders_.SendStarts();
   const std::optional<std::uint64_t> due = timers_.TakeDue(run_.clock->Monotonic());
   if (!due) return SetAlarm();
-  HandleEvent(DeadlinePassed{*due});  // sets the alarm for the next one
+  HandleEvent(DeadlinePassed{*due});  // also sets the alarm for the next deadline
 }
 
 // --- the end ---------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-// A run that goes on: what run/session/run_request.h promises, as one object. It feeds the supervisor with what happens
-// and performs what that decides; each subject has a part of its own beside this file.
+// An active run: the implementation of run/session/run_request.h as one object. It passes events to the supervisor and
+// performs its decisions; each subject has its own part in a file of this folder.
 #pragma once
 
 #include <cstdint>
@@ -36,22 +36,22 @@
 
 namespace muster {
 
-// On a loop that may be that of many: what it has left there when it goes does nothing any more.
+// The loop may be shared: handlers that are still queued when the session is destroyed do nothing.
 class Session final : public std::enable_shared_from_this<Session>, private RunEvents {
  public:
   using Ended = std::function<void(RunOutcome)>;
 
-  // `io` and `transport` must outlive it. `ended` is called from the loop, once, as the last thing that happens; the
-  // session may be given up in it.
+  // `io` and `transport` must outlive it. `ended` is called from the loop, once, as the last action; it may destroy the
+  // session.
   Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> request, Transport& transport, Ended ended);
   ~Session();
 
-  // Everything up to the moment from which the loop carries it on; if that fails nothing has been started, and `ended`
-  // is never called.
+  // Performs all steps before the first return to the loop. If one fails, nothing has been started, and `ended` is
+  // never called.
   Result<void> Begin();
-  // As `muster stop` does.
+  // Like `muster stop`.
   void Stop(bool now) { control_.Stop(now, false); }
-  // Where it would have listened for commands after a while.
+  // Creates the control socket now if it would be created after a delay.
   void ListenNow() { control_.ListenNow(); }
 
  private:
@@ -72,9 +72,9 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
 
   void Perform(const std::vector<Action>& actions);
   void Perform(const Action& action);
-  // To all agents.
+  // Sent to all agents.
   void OrderFinish();
-  // Of hosts without an agent, once the end is ordered: nothing more comes from them.
+  // Handles hosts without an agent after the end was ordered: no more messages come from them.
   void HandleRefused();
   void SetAlarm();
   void OnAlarm();
@@ -88,7 +88,7 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   Binding binding_;
   LiveRun run_;
   UniqueFd logs_;
-  LiveHead announced_;  // not of a trial: its sweep's head is
+  LiveHead announced_;  // not set for a trial: its sweep's head is announced
   RunProcessTable roll_;
   TimerQueue timers_;
   AgentLinks links_;
@@ -105,7 +105,7 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   ProcessOrders orders_;
   GitQuestion git_;
   RunControl control_;
-  std::set<std::uint32_t> strays_shown_;  // hosts
+  std::set<std::uint32_t> strays_shown_;  // host indices
   RunOutcome outcome_;
 };
 

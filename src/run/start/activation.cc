@@ -16,7 +16,7 @@ namespace {
 
 std::string_view NameIn(std::string_view entry) { return entry.substr(0, entry.find('=')); }
 
-// Spares go on where the plan's labels end.
+// Numbers of spares follow those of the plan's hosts.
 std::string LabelOf(const Plan& plan, std::uint32_t host) {
   return host < plan.hosts.size() ? plan.hosts[host].label : fmt::format("host{}", host);
 }

@@ -1,6 +1,7 @@
-// Sending a tree of code to one host: what it lacks, and no more at a time than it has taken.
+// Sends a tree of code to one host: only files that the host lacks, and at most as many bytes at a time as it has
+// acknowledged.
 //
-// Knows the tree, its files and the protocol; not how bytes get there. Files are read as they are sent.
+// Depends on the tree, its files and the protocol; not on the connection. Files are read while they are sent.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +25,12 @@ class CodeShipment {
   CodeShipment(std::shared_ptr<const CodeTree> tree, Send send) : tree_(std::move(tree)), send_(std::move(send)) {}
 
   void Offer();
-  // What the host says. The phrase says why the shipment cannot go on; empty: it can.
+  // Messages of the host. They return why the shipment cannot continue; empty if it can.
   std::string Wanted(const CodeMissing& wanted);
   std::string Taken(const CodeReceived& taken);
 
   std::uint64_t sent() const { return sent_; }      // bytes
-  std::uint64_t wanted() const { return wanted_; }  // of them, all there will be
+  std::uint64_t wanted() const { return wanted_; }  // bytes to be sent altogether
   bool complete() const { return queue_.empty() && on_the_way_ == 0; }
 
  private:
@@ -39,7 +40,7 @@ class CodeShipment {
   Send send_;
   std::deque<std::uint32_t> queue_;
   UniqueFd folder_;  // of the tree
-  UniqueFd file_;    // of the first of the queue
+  UniqueFd file_;    // the first file of the queue
   std::uint64_t offset_ = 0;
   std::uint64_t on_the_way_ = 0;
   std::uint64_t sent_ = 0;

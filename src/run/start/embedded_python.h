@@ -1,4 +1,4 @@
-// Muster's Python side, which is part of the program: what a run directory holds below python/.
+// muster's Python files, which are embedded in the program: the content of python/ in a run directory.
 #pragma once
 
 #include <span>

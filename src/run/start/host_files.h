@@ -1,5 +1,5 @@
-// The files that other hosts bring to the run directory, as their parts arrive. Which files a host may bring was
-// decided before (transport/agent_message_validator.h).
+// Writes files that other hosts send into the run directory, part by part. The head has already checked which files a
+// host may send (transport/agent_message_validator.h).
 #pragma once
 
 #include "muster/result.h"
@@ -7,10 +7,10 @@
 
 namespace muster {
 
-// Writes the part where it belongs, below the folder; with FileBytes::last the file ends behind it. A part that begins
-// behind what has come is the end of a log whose process is over: it is put right behind what there is, after a line
-// that says how much is missing, and what comes later overwrites it. So no file is ever longer than what has come. Kind
-// "path" or "file".
+// Writes the part to its place below the folder; with FileBytes::last the file ends after it. A part that begins beyond
+// the end of the file is the end of the log of an exited process: it is appended after a line that states how many
+// bytes are missing, and later parts overwrite it. So no file is ever much longer than the received bytes. Kind "path"
+// or "file".
 Result<void> KeepFileBytes(int folder, const FileBytes& bytes);
 
 }  // namespace muster

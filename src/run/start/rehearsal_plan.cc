@@ -12,15 +12,15 @@
 namespace muster {
 namespace {
 
-// The agent's own program, whatever it is called on its host and wherever it lies: in the child that the agent has made
-// this is what it still is. Decision 41.
+// The agent's own program, whatever its name and path on its host: in the child that the agent forks, this link still
+// refers to it. Decision 41.
 constexpr const char* kAgentItself = "/proc/self/exe";
 constexpr const char* kStubWord = "--stub";
 constexpr std::uint32_t kMoreForEach = 10;     // ms
-constexpr std::uint64_t kMoreForAll = 30'000;  // between the limit of the stubs and that of the whole rehearsal
+constexpr std::uint64_t kMoreForAll = 30'000;  // added to the stubs' limit for the whole rehearsal
 constexpr std::uint32_t kStubGrace = 2'000;
 
-// The text with nothing in it that could be taken for a hole.
+// The text, escaped so that no part of it is read as a placeholder.
 Text Literal(std::string_view content) {
   const std::string literal = PlaceholderText({Placeholder::Kind::kLiteral, {}, 0});
   std::string text;
@@ -87,6 +87,11 @@ std::vector<Text> StubWords(const Plan& plan, std::size_t number, const Rehearsa
     words.emplace_back("--beside");
     words.push_back(Literal(folder));
   }
+  // The stub runs outside the container, where it can look for the runtime, and not for the files of the command.
+  if (const Container& container = plan.roles[process.role].container; !container.image.marked.empty()) {
+    words.insert(words.end(), {"--", Literal(container.runtime.run.front())});
+    return words;
+  }
   const bool shell = plan.roles[process.role].shell;
   if (shell) words.emplace_back("--shell");
   words.emplace_back("--");
@@ -111,6 +116,7 @@ Plan RehearsalPlan(Plan plan, const RehearsalSettings& wishes) {
   for (Role& role : plan.roles) {
     role.command.clear();
     role.shell = false;
+    role.container = {};
     role.ending = Ending::kAll;
     role.stop = {"TERM", kStubGrace};
     role.after.clear();

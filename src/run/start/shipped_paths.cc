@@ -3,7 +3,7 @@
 namespace muster {
 namespace {
 
-// Where a path may end within a text, and the next begin.
+// Characters at which a path may end within a text, and the next one begin.
 constexpr std::string_view kBetween = " \t\n'\":;,()<>|&=$`\\{}[]";
 
 bool BeginsThere(std::string_view text, std::size_t at) {
@@ -13,7 +13,7 @@ bool BeginsThere(std::string_view text, std::size_t at) {
 }  // namespace
 
 bool ShippedPaths::IsShipped(std::string_view below) const {
-  // Whatever the path ends with: the longest that is shipped decides.
+  // Tests ever shorter prefixes: a path may be followed by other characters of the text.
   for (std::size_t end = below.size();; --end) {
     if (end == below.size() || kBetween.find(below[end]) != std::string_view::npos) {
       std::string path(below.substr(0, end));

@@ -1,5 +1,5 @@
-// Paths of shipped code, as a host has them: what a plan names below the folder that was shipped is found below its
-// copy. Pure text.
+// Maps paths of shipped code to a host's copy: paths of a plan below the shipped folder become paths below the copy.
+// Pure text.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,16 @@ namespace muster {
 class ShippedPaths {
  public:
   ShippedPaths() = default;
-  // `folder` is where the host has the tree.
+  // `folder`: path of the tree on the host.
   ShippedPaths(std::shared_ptr<const CodeTree> tree, std::string folder)
       : tree_(std::move(tree)), folder_(std::move(folder)) {}
 
-  // The text with every path below the tree's folder led into the copy, if it is shipped or the folder that holds it
-  // is. A path begins where a word does, or behind what is no part of one (--file=PATH, A:B, 'PATH').
+  // The text in which every path below the tree's folder is replaced by its path in the copy, if the file or its folder
+  // was shipped. A path begins at the beginning of a word, or after a character that cannot be part of one
+  // (--file=PATH, A:B, 'PATH').
   std::string Led(std::string_view text) const;
+  // The copy on the host.
+  const std::string& folder() const { return folder_; }
 
  private:
   std::string LedFrom(const std::string& root, std::string_view text) const;

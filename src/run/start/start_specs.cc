@@ -1,8 +1,6 @@
 #include "run/start/start_specs.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -15,10 +13,9 @@
 #include "plan/environment/environment.h"
 #include "plan/environment/python_path.h"
 #include "plan/text/plan_json.h"
-#include "plan/text/shell_text.h"
 #include "run/directory/json_text.h"
-#include "run/directory/log_path.h"
 #include "run/directory/private_files.h"
+#include "run/start/container_call.h"
 #include "run/start/embedded_python.h"
 
 namespace muster {
@@ -26,19 +23,11 @@ namespace {
 
 constexpr std::size_t kMaxSecretBytes = 1U << 20;
 
-// Whether a value that the role shares differs from attempt to attempt: then it cannot be part of a block sent once.
-bool ChangesByAttempt(const Text& text) {
-  static const std::array<std::string, 3> kPlaceholders = {
-      PlaceholderText({Placeholder::Kind::kAttempt, {}, 0}), PlaceholderText({Placeholder::Kind::kCheckpoint, {}, 0}),
-      PlaceholderText({Placeholder::Kind::kNewestCheckpoint, {}, 0})};
-  return std::any_of(kPlaceholders.begin(), kPlaceholders.end(),
-                     [&](const std::string& hole) { return text.marked.find(hole) != std::string::npos; });
-}
-
-// Above what shells and programs number themselves, below any limit.
+// Above the descriptors that shells and programs use by number, and below any limit.
 constexpr std::int32_t kFirstSecretDescriptor = 100;
+constexpr std::int32_t kFirstInContainer = 3;
 
-// The name of the secret that the value is, if it is one.
+// The name of the secret if the value is one.
 std::optional<std::string> SecretIn(const Value& value) {
   const std::string* text = value.AsString();
   if (text == nullptr || !text->starts_with(kPlaceholderOpen)) return std::nullopt;
@@ -48,7 +37,7 @@ std::optional<std::string> SecretIn(const Value& value) {
   return hole.kind == Placeholder::Kind::kSecret ? std::optional(hole.name) : std::nullopt;
 }
 
-// The value with the holes of all its strings filled.
+// The value with the placeholders of all its strings filled.
 Result<Value> Filled(const Value& value, const Binding& binding, std::uint32_t attempt) {
   if (const std::string* text = value.AsString()) {
     Result<std::string> filled = FillPlaceholders(Text(*text), binding, attempt);
@@ -76,7 +65,8 @@ Result<Value> Filled(const Value& value, const Binding& binding, std::uint32_t a
   return value;
 }
 
-// An attribute's value, holes filled. One that is a port and nothing else is a number, as MindSpore wants it.
+// The value of an attribute with its placeholders filled. A value that is only a port becomes a number, as MindSpore
+// requires.
 Result<Value> FilledAttribute(const Value& value, const Binding& binding) {
   if (const std::string* text = value.AsString()) {
     const auto pieces = Pieces(Text(*text));
@@ -144,19 +134,7 @@ std::optional<AllocateResources> AllocationRequestOf(const Plan& plan, std::uint
   return allot;
 }
 
-namespace {
-
-void LeadVariables(const CallerEnvironment& surroundings, std::uint32_t host, Variables& variables) {
-  for (auto& [name, value] : variables) value = Text(surroundings.Led(host, value.marked));
-}
-
-// The role with its variables as the host is to have them.
-Role RoleOn(const CallerEnvironment& surroundings, std::uint32_t host, Role role) {
-  if (surroundings.code.contains(host)) LeadVariables(surroundings, host, role.env);
-  return role;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
                                                          const CallerEnvironment& surroundings, std::uint32_t host) {
@@ -166,142 +144,12 @@ Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const
   }
   std::vector<DefineEnvironment> blocks;
   for (const std::uint32_t role : roles) {
-    Result<std::vector<std::string>> variables =
-        ComposeRoleEnvironment(surroundings.Inherited(host), RoleOn(surroundings, host, plan.roles[role]), binding, 0);
+    Result<std::vector<std::string>> variables = ComposeRoleEnvironment(
+        surroundings.Inherited(host), RoleOutside(RoleOn(surroundings, host, plan.roles[role])), binding, 0);
     if (!variables) return Fail(std::move(variables.error()));
     blocks.push_back({role, std::move(*variables)});
   }
   return blocks;
-}
-
-Starts::Starts(const Plan& plan, const Binding& binding, const CallerEnvironment& surroundings)
-    : plan_(plan), binding_(binding), surroundings_(surroundings) {
-  std::map<std::uint32_t, ProcessId> first;                            // of each host
-  std::map<std::pair<std::uint32_t, std::string>, ProcessId> by_name;  // of hosts that hold ports
-  std::set<std::uint32_t> holding;
-  for (const auto& [name, port] : plan.ports) holding.insert(port.host);
-  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
-    const Process& process = plan.processes[id];
-    if (holding.count(process.host) == 0) continue;
-    first.emplace(process.host, id);
-    by_name.emplace(std::pair{process.host, ProcessName(plan, process)}, id);
-  }
-  for (const auto& [name, port] : plan.ports) {
-    if (const auto owner = by_name.find({port.host, port.owner}); owner != by_name.end()) {
-      ports_[owner->second].released.push_back(name);
-      ports_[owner->second].own.push_back(name);
-    } else if (const auto any = first.find(port.host); any != first.end()) {
-      ports_[any->second].released.push_back(name);
-    }
-  }
-}
-
-Result<StartProcess> Starts::Of(ProcessId id, std::uint32_t attempt) const {
-  const Process& process = plan_.processes[id];
-  const Role& role = plan_.roles[process.role];
-  StartProcess start;
-  start.process = id;
-  start.attempt = attempt;
-  start.environment = process.role;
-  start.search_dirs = surroundings_.search_dirs;
-  start.log_path = fmt::format("{}/{}", binding_.run_dir, LogPath(plan_, id, attempt));
-  start.log_limit = role.limits.log_bytes;
-
-  std::vector<Text> words;
-  if (role.shell) words = {"/bin/sh", "-c"};
-  for (const Text& word : EffectiveCommand(plan_, process)) {
-    words.emplace_back(surroundings_.Led(process.host, word.marked));
-  }
-  for (std::size_t word = 0; word < words.size(); ++word) {
-    Result<std::string> filled = FillWord(words, word, binding_, attempt);
-    if (!filled) return Fail(std::move(filled.error()));
-    start.argv.push_back(std::move(*filled));
-  }
-  Result<std::string> cwd = Filled(process, EffectiveCwd(plan_, process), attempt);
-  if (!cwd) return Fail(std::move(cwd.error()));
-  if (cwd->starts_with('/')) {
-    start.cwd = std::move(*cwd);
-  } else {
-    start.cwd = surroundings_.Led(process.host,
-                                  cwd->empty() ? surroundings_.cwd : fmt::format("{}/{}", surroundings_.cwd, *cwd));
-  }
-
-  Process own = process;
-  if (attempt > 0) {
-    for (const auto& [name, value] : role.env) {
-      if (ChangesByAttempt(value)) own.env.emplace(name, value);  // the block holds the first attempt's
-    }
-  }
-  if (surroundings_.code.contains(process.host)) LeadVariables(surroundings_, process.host, own.env);
-  Result<std::vector<std::string>> env =
-      ComposeOwnEnvironment(surroundings_.Inherited(process.host), role, own, binding_, attempt);
-  if (!env) return Fail(std::move(env.error()));
-  start.env = std::move(*env);
-
-  for (const auto& [name, number] : SecretDescriptors(plan_, process)) {
-    const auto secret = binding_.secrets.find(name);
-    if (secret == binding_.secrets.end()) {
-      return Fail(
-          Error("binding", {},
-                fmt::format("the context of {} holds no secret {}", ProcessName(plan_, process), Quoted(name))));
-    }
-    start.passed.push_back({number, secret->second});
-  }
-
-  if (const auto cores = binding_.cores.find(id); cores != binding_.cores.end()) start.cores = cores->second;
-
-  Result<ReadyWhen> ready = ReadyOf(process, attempt);
-  if (!ready) return Fail(std::move(ready.error()));
-  start.ready = std::move(*ready);
-
-  if (const auto ports = ports_.find(id); ports != ports_.end()) {
-    start.release_ports = ports->second.released;
-    start.own_ports = ports->second.own;
-  }
-  return start;
-}
-
-Result<std::string> Starts::Filled(const Process& process, const Text& text, std::uint32_t attempt) const {
-  return FillPlaceholders(Text(surroundings_.Led(process.host, text.marked)), binding_, attempt);
-}
-
-Result<ReadyWhen> Starts::ReadyOf(const Process& process, std::uint32_t attempt) const {
-  const Readiness& readiness = plan_.roles[process.role].ready;
-  ReadyWhen when;
-  Result<std::string> what = Filled(process, EffectiveReadyWhat(plan_, process), attempt);
-  if (!what) return Fail(std::move(what.error()));
-  switch (readiness.kind) {
-    case Readiness::Kind::kStarted:
-    case Readiness::Kind::kDone:
-      return when;
-    case Readiness::Kind::kPort: {
-      when.kind = ReadyWhen::Kind::kPort;
-      const char* const end = what->data() + what->size();
-      const auto [stopped, error] = std::from_chars(what->data(), end, when.port);
-      if (error != std::errc() || stopped != end || when.port == 0) {
-        return Fail(Error("ready", {}, fmt::format("{} is not a port to wait for", Quoted(*what))));
-      }
-      return when;
-    }
-    case Readiness::Kind::kFile:
-      when.kind = ReadyWhen::Kind::kFile;
-      when.text = std::move(*what);
-      return when;
-    case Readiness::Kind::kLine:
-      when.kind = ReadyWhen::Kind::kLine;
-      when.text = std::move(*what);
-      return when;
-    case Readiness::Kind::kCommand:
-      when.kind = ReadyWhen::Kind::kCommand;
-      when.every_ms = readiness.every_ms;
-      for (const Text& word : readiness.command) {
-        Result<std::string> filled = Filled(process, word, attempt);
-        if (!filled) return Fail(std::move(filled.error()));
-        when.argv.push_back(std::move(*filled));
-      }
-      return when;
-  }
-  return when;
 }
 
 std::map<std::string, std::int32_t> SecretDescriptors(const Plan& plan, const Process& process) {
@@ -309,14 +157,15 @@ std::map<std::string, std::int32_t> SecretDescriptors(const Plan& plan, const Pr
   for (const auto& [key, value] : EffectiveContext(plan, process)) {
     if (const auto secret = SecretIn(value)) descriptors.emplace(*secret, 0);
   }
-  std::int32_t next = kFirstSecretDescriptor;
+  const bool inside = !plan.roles[process.role].container.image.marked.empty();
+  std::int32_t next = inside ? kFirstInContainer : kFirstSecretDescriptor;
   for (auto& [name, number] : descriptors) number = next++;
   return descriptors;
 }
 
 namespace {
 
-// The settled context of a process as its file holds it: {"set_context": {"mode": 0}}.
+// The settled context of a process, as written to its file: {"set_context": {"mode": 0}}.
 Result<Value> FilledContext(const Plan& plan, const Process& process, const Binding& binding) {
   const std::map<std::string, std::int32_t> descriptors = SecretDescriptors(plan, process);
   ContextValues filled;
@@ -338,7 +187,7 @@ Result<std::map<std::string, std::string>> GeneratedFiles(const Plan& plan, cons
   std::map<std::string, std::string> files;
   for (const Process& process : plan.processes) {
     const ContextValues context = EffectiveContext(plan, process);
-    if (context.empty() && plan.mindspore.empty()) continue;  // with a release $MUSTER_CONTEXT names the file
+    if (context.empty() && plan.mindspore.empty()) continue;  // with a release, $MUSTER_CONTEXT names the file
     Result<Value> filled = FilledContext(plan, process, binding);
     if (!filled) return Fail(std::move(filled.error()));
     Value::Map file{{"format", 1},
@@ -421,11 +270,21 @@ Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,
     if (value) {
       values.emplace(name, std::move(*value));
     } else {
-      missing.push_back(Error("secret", {}, fmt::format("the secret {} cannot be had: {}", Quoted(name), why)));
+      missing.push_back(Error("secret", {}, fmt::format("the secret {} is not available: {}", Quoted(name), why)));
     }
   }
   if (!missing.empty()) return Fail(std::move(missing));
   return values;
+}
+
+Role RoleOn(const CallerEnvironment& surroundings, std::uint32_t host, Role role) {
+  if (!surroundings.code.contains(host)) return role;
+  surroundings.Lead(host, role.env);
+  const auto lead = [&](Text& text) { text = Text(surroundings.Led(host, text.marked)); };
+  lead(role.container.image);
+  for (Text& option : role.container.options) lead(option);
+  for (ContainerMount& mount : role.container.mounts) lead(mount.source), lead(mount.target);
+  return role;
 }
 
 }  // namespace muster

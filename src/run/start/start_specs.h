@@ -1,5 +1,5 @@
-// From a plan and its binding to what agents are told and what processes find in the run directory. Pure:
-// nothing is opened, asked or started.
+// Computes the commands for agents and the files of the run directory from a plan and its binding. Pure: opens nothing,
+// sends nothing and starts nothing. The start commands of processes are in start_commands.h.
 #pragma once
 
 #include <cstdint>
@@ -20,35 +20,40 @@
 
 namespace muster {
 
-// What a start takes from the caller of muster.
+// The environment of the muster process that a start uses.
 struct CallerEnvironment {
   std::vector<std::string> environment;  // "NAME=value"
   std::string cwd;                       // absolute
   std::vector<std::string> search_dirs;
-  // By host: the same as its activation left it, of those that have been activated.
+  // By host: the environment after its activation; only for hosts that were activated.
   std::map<std::uint32_t, std::vector<std::string>> activated = {};
 
-  // By host, and by number of a spare: where shipped code is there, of those that it was shipped to.
+  // By host or number of a spare: where shipped code is on it; only for hosts that it was shipped to.
   std::map<std::uint32_t, ShippedPaths> code = {};
 
-  // The text as the host is to have it.
+  // The text with the host's paths of shipped code.
   std::string Led(std::uint32_t host, std::string_view text) const {
     const auto found = code.find(host);
     return found == code.end() ? std::string(text) : found->second.Led(text);
   }
 
-  // What processes of the host inherit.
+  // Replaces the values of all variables in the same way.
+  void Lead(std::uint32_t host, Variables& variables) const {
+    for (auto& [name, value] : variables) value = Text(Led(host, value.marked));
+  }
+
+  // The environment that processes of the host inherit.
   const std::vector<std::string>& Inherited(std::uint32_t host) const {
     const auto found = activated.find(host);
     return found == activated.end() ? environment : found->second;
   }
 };
 
-// Ports that host `host` has to hold, by name: all, or those whose number muster chooses.
+// The ports that host `host` must hold, by name: all, or those whose number muster chooses.
 enum class PortChoice : std::uint8_t { kAll, kAuto };
 HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host, PortChoice choice = PortChoice::kAll);
 
-// What host `host` is to give the job besides: devices and cores. Nothing if it uses neither there. `pid` is the
+// The request to host `host` for devices and cores of the job. Empty if the job uses neither there. `pid` is the
 // head's.
 std::optional<AllocateResources> AllocationRequestOf(const Plan& plan, std::uint32_t host, const std::string& run_id,
                                                      std::int32_t pid, const DeviceTerms& terms = {});
@@ -57,52 +62,32 @@ std::optional<AllocateResources> AllocationRequestOf(const Plan& plan, std::uint
 Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
                                                          const CallerEnvironment& surroundings, std::uint32_t host);
 
-// Gives the start of each process. The arguments must outlive it. A port is released with its owner if that
-// is on the port's host, else with the first process (in plan order) of that host. With an owner there it is the
-// owner's alone.
-class Starts {
- public:
-  Starts(const Plan& plan, const Binding& binding, const CallerEnvironment& surroundings);
-
-  Result<StartProcess> Of(ProcessId process, std::uint32_t attempt) const;
-
- private:
-  Result<ReadyWhen> ReadyOf(const Process& process, std::uint32_t attempt) const;
-  // The text, led to where the process's host has its code, with its holes filled.
-  Result<std::string> Filled(const Process& process, const Text& text, std::uint32_t attempt) const;
-
-  const Plan& plan_;
-  const Binding& binding_;
-  const CallerEnvironment& surroundings_;
-  struct Ports {  // by name
-    std::vector<std::string> released;
-    std::vector<std::string> own;
-  };
-  std::map<ProcessId, Ports> ports_;
-};
-
-// The secrets of a process's context: name -> number of the descriptor at which the process finds the value. A plan
-// gives the same numbers each time, and each attempt its own descriptors.
+// The secrets of a process's context: name -> number of the descriptor at which the process finds the value. The
+// numbers depend only on the plan; each attempt has its own descriptors. Runtimes of containers pass descriptors from 3
+// on without a gap.
 std::map<std::string, std::int32_t> SecretDescriptors(const Plan& plan, const Process& process);
 
 // Files by path below the run directory: context/<role>.<index>.json for every process of a plan with a release, the
-// plan's own files, holes filled, and muster's Python side if a process is to find it. A context holds
-// {"secret_fd": number} in the place of a secret.
+// plan's own files with placeholders filled, and muster's Python files if a process needs them. A context has
+// {"secret_fd": number} in place of a secret.
 Result<std::map<std::string, std::string>> GeneratedFiles(const Plan& plan, const Binding& binding);
 
-// "worker.2" -> "0-3": the cores of processes that got some.
+// "worker.2" -> "0-3": the cores of processes that were given some.
 std::map<std::string, std::string> CoreTexts(const Plan& plan, const Binding& binding);
 
-// binding.json: everything but the secrets.
+// Contents of binding.json besides the binding, which is written without its secrets.
 struct BoundBesides {
-  std::string code;     // the hash of the tree that was shipped, if there is one
-  std::string resumed;  // id of the run that this one goes on with, if it does
+  std::string code;     // hash of the shipped tree, if there is one
+  std::string resumed;  // id of the run that this one resumes, if any
 };
 Value BindingValue(const Plan& plan, const Binding& binding, const BoundBesides& besides = {});
 
-// Values of the plan's secrets. Kind "secret" for a variable that is not set, a file that cannot be read or is
-// longer than 1 MiB, and a value that cannot be in an environment; the message never holds the value.
+// Values of the plan's secrets. Kind "secret" for a variable that is not set, a file that cannot be read or is longer
+// than 1 MiB, and a value that cannot be in an environment; the message never contains the value.
 Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,
                                                           const std::vector<std::string>& environment);
+
+// The role with its variables and its container adapted to the host's paths of shipped code.
+Role RoleOn(const CallerEnvironment& surroundings, std::uint32_t host, Role role);
 
 }  // namespace muster

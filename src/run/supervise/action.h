@@ -1,5 +1,5 @@
-// What the supervisor asks for. Actions are performed in the order given; those that are facts are journalled, and a
-// fact precedes the actions that it explains.
+// The actions that the supervisor orders. They are performed in order; those that are facts are written to the journal,
+// and a fact precedes the actions that it explains.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct DisarmTimer {
   bool operator==(const DisarmTimer&) const = default;
 };
 
-// Nothing more will come: the job is over.
+// No further actions follow: the job is over.
 struct EndRun {
   bool operator==(const EndRun&) const = default;
 };
@@ -33,10 +33,10 @@ using Action = std::variant<StartOrdered, StopOrdered, FinishOrdered, ArmTimer, 
                             FirstFailure, FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed,
                             RequestOutput, RebindOrdered, DumpOrdered, DumpEnded, ReplaceOrdered>;
 
-inline constexpr std::uint32_t kMostRebinds = 3;          // how often a job gets other ports
+inline constexpr std::uint32_t kMostRebinds = 3;          // attempts to choose other ports
 inline constexpr std::uint32_t kStopMarginMs = 5'000;     // after the last grace, for SIGKILL to take effect
-inline constexpr std::uint32_t kFinishMarginMs = 30'000;  // for every agent to attest the end
-inline constexpr std::uint32_t kDumpMs = 10'000;          // for tools that show stacks, all of them together
+inline constexpr std::uint32_t kFinishMarginMs = 30'000;  // for every agent to report its end
+inline constexpr std::uint32_t kDumpMs = 10'000;          // for all tools that print stacks together
 inline constexpr std::uint32_t kDumpMarginMs = 3'000;     // after that, for every agent to answer
 inline constexpr std::uint32_t kTraceMs = 250;            // how much later than the first failure its cause may be seen
 
@@ -53,7 +53,7 @@ inline constexpr std::uint64_t kReadyTimers = std::uint64_t{1} << 32;        // 
 inline constexpr std::uint64_t kProcessTimeTimers = std::uint64_t{2} << 32;  // + process
 inline constexpr std::uint64_t kRenewalTimers = std::uint64_t{3} << 32;      // + a number of its own for each restart
 
-// Whether it is a deadline of the job that does not run while a process has the user's terminal.
+// Whether the timer is a deadline of the job that is paused while a process has the user's terminal.
 constexpr bool Pauses(std::uint64_t timer) {
   return timer == kTimeTimer || timer == kStartTimer || timer == kSilenceTimer ||
          (timer >= kLingerTimers && timer < kRenewalTimers);

@@ -8,6 +8,7 @@
 #include "base/values/signal_name.h"
 #include "run/supervise/orders.h"
 #include "run/supervise/process_states.h"
+#include "run/supervise/stop_orders.h"
 
 namespace muster {
 
@@ -36,7 +37,7 @@ bool CheckpointRound::Begin(const Plan& plan, ProcessStates& states, Orders& ord
   return true;
 }
 
-std::vector<ProcessId> CheckpointRound::End(ProcessStates& states, Orders& orders) {
+void CheckpointRound::Finish(const Plan& plan, ProcessStates& states, Orders& orders) {
   const std::vector<ProcessId> asked = std::exchange(asked_, {});
   orders.Disarm(kCheckpointTimer);
   std::vector<ProcessId> to_stop;
@@ -45,7 +46,7 @@ std::vector<ProcessId> CheckpointRound::End(ProcessStates& states, Orders& order
         states.state(process) == ProcessState::kStopping && std::binary_search(asked.begin(), asked.end(), process);
     if (states.Apply(process, ProcessInput::kStop) == ProcessEffect::kSignal || waits) to_stop.push_back(process);
   }
-  return to_stop;
+  OrderStops(plan, to_stop, false, states.left() > 0, orders);
 }
 
 void CheckpointRound::Cancel(Orders& orders) {

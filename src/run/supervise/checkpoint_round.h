@@ -1,5 +1,5 @@
-// The wait for a checkpoint before processes are stopped: who was asked for one, and how long it may take. Whether
-// there is a new checkpoint, the session sees.
+// The wait for a checkpoint before processes are stopped: which processes were sent their checkpoint signal, and how
+// long to wait. The session detects new checkpoints.
 #pragma once
 
 #include <vector>
@@ -14,13 +14,13 @@ class ProcessStates;
 
 class CheckpointRound {
  public:
-  // Sends the running processes that have a checkpoint signal that signal. However they end afterwards, it was asked.
-  // Whether there are any.
+  // Sends their checkpoint signal to the running processes that have one; from then on their end counts as a stop.
+  // Returns whether there are any.
   bool Begin(const Plan& plan, ProcessStates& states, Orders& orders);
   bool under_way() const { return !asked_.empty(); }
-  // The wait is over: returns all processes that now have to be stopped, in the plan's order.
-  std::vector<ProcessId> End(ProcessStates& states, Orders& orders);
-  // Nothing waits for a checkpoint any more.
+  // Ends the wait: orders the stop of all processes, by the StopPolicy of their roles.
+  void Finish(const Plan& plan, ProcessStates& states, Orders& orders);
+  // Cancels the wait.
   void Cancel(Orders& orders);
 
  private:

@@ -26,7 +26,7 @@ void DumpRound::DelaySilence(const SilenceWatch::Silent& silent, std::uint32_t a
 }
 
 bool DumpRound::Answered(std::uint32_t machine, std::uint32_t dump) {
-  // What comes after the dump's end is in the journal and changes nothing.
+  // Later answers are in the journal, but change nothing.
   if (!under_way_ || dump != number_ || machine >= due_.size() || !due_[machine]) return false;
   due_[machine] = false;
   return --left_ == 0;

@@ -12,7 +12,7 @@ namespace {
 
 std::string DevicesText(std::uint32_t count) { return count == 1 ? "1 device" : fmt::format("{} devices", count); }
 
-// A process that goes on with the address of the lost host.
+// A process that uses the address of the lost host and would continue to run.
 std::optional<ProcessId> FirstThatKnows(const Plan& plan, std::uint32_t host, bool in_files,
                                         const std::vector<HostReplacement::Relocation>& relocations,
                                         const ProcessStates& states) {
@@ -22,7 +22,7 @@ std::optional<ProcessId> FirstThatKnows(const Plan& plan, std::uint32_t host, bo
   }
   for (ProcessId process = 0; process < states.count(); ++process) {
     if (again[process] || !states.IsAtWork(process)) continue;
-    if (in_files || IsToldOf(plan, plan.processes[process], host)) return process;
+    if (in_files || RefersToHost(plan, plan.processes[process], host)) return process;
   }
   return std::nullopt;
 }
@@ -44,10 +44,10 @@ std::optional<std::vector<HostReplacement::Relocation>> HostReplacement::Relocat
                                                                                      const ProcessStates& states,
                                                                                      std::string& why) const {
   using Scope = RestartPolicy::Scope;
-  std::vector<Relocation> relocations;  // one for each role that ran there, …
+  std::vector<Relocation> relocations;  // one for each role with processes on the host, …
   std::optional<Relocation> whole;      // … or the first whose policy covers the whole job
   const Role* without = nullptr;
-  bool needed = false;  // something runs there, or will
+  bool needed = false;  // whether a process runs there, or will
   for (ProcessId process = 0; process < states.count(); ++process) {
     if (plan_.processes[process].host != host) continue;
     needed = needed || states.state(process) != ProcessState::kEnded;
@@ -62,7 +62,7 @@ std::optional<std::vector<HostReplacement::Relocation>> HostReplacement::Relocat
     });
     if (known && role.restart.scope != Scope::kProcess) continue;
     if (known) {
-      relocations.back().members.push_back(process);  // a role's processes follow each other
+      relocations.back().members.push_back(process);  // processes of a role are consecutive
       continue;
     }
     relocations.push_back({process, role.restart.scope, states.Members(process, role.restart.scope), {}, {}});
@@ -70,7 +70,7 @@ std::optional<std::vector<HostReplacement::Relocation>> HostReplacement::Relocat
   }
   if (whole) return std::vector{*whole};
   if (without != nullptr) {
-    // If no process of the job is ever started again, there is nothing to explain.
+    // If no role of the job is ever restarted, no explanation is needed.
     if (!relocations.empty()) why += fmt::format(", and role {} is not started again", without->name);
     return std::nullopt;
   }
@@ -80,14 +80,14 @@ std::optional<std::vector<HostReplacement::Relocation>> HostReplacement::Relocat
   if (!knows) return relocations;
   const std::string name = ProcessName(plan_, plan_.processes[*knows]);
   if (relocations.empty()) {
-    why += fmt::format(", {} knows its address, and its processes cannot be restarted", name);
+    why += fmt::format(", {} uses its address, and its processes cannot be restarted", name);
     return std::nullopt;
   }
   Relocation all = relocations.front();
   all.scope = Scope::kJob;
   all.members = states.Members(all.ended, Scope::kJob);
   all.because = fmt::format("; restarting the whole job, because {} {}", name,
-                            in_files ? "has a file with its address" : "knows its address");
+                            in_files ? "has a file with its address" : "uses its address");
   return std::vector{all};
 }
 
@@ -95,7 +95,7 @@ std::optional<std::uint32_t> HostReplacement::SpareFor(std::uint32_t host, std::
   const std::optional<std::uint32_t> spare = slots_.SpareFor(host);
   if (!spare) {
     why += slots_.spares() == 0
-               ? ", and there is no spare host to take its place"
+               ? ", and there is no spare host to replace it"
                : fmt::format(", and no spare host has {}, as it had", DevicesText(plan_.hosts[host].devices));
   }
   return spare;

@@ -1,5 +1,5 @@
-// What a lost host means: whether the policies of what ran there allow a spare to take its place, which spare that is,
-// and what has to be started again. Also which machines still answer.
+// Handles the loss of a host: whether the policies of its processes allow a spare to replace it, which spare that is,
+// and which processes must be restarted. Also tracks which machines still have an agent.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ class HostReplacement {
  public:
   // One restart because of a lost host.
   struct Relocation {
-    ProcessId ended = 0;  // a process that ran there, whose role's budget pays
+    ProcessId ended = 0;  // a process of that host, whose role's budget is charged
     RestartPolicy::Scope scope = RestartPolicy::Scope::kProcess;
     std::vector<ProcessId> members;
-    std::string because;  // of more than its policy says; added to the reason
+    std::string because;  // why more is restarted than its policy says; added to the reason
     RestartBudget::Grant grant;
   };
 
@@ -33,23 +33,23 @@ class HostReplacement {
   HostReplacement(const Plan& plan, const std::vector<SiteHost>& spares);
 
   const HostSlots& slots() const { return slots_; }
-  // Of each machine: its agent is lost or has attested its end.
+  // By machine: whether its agent is lost or has reported its end.
   const std::vector<bool>& over() const { return over_; }
   std::uint32_t machines_left() const { return machines_left_; }
-  // The machine's agent is gone. Whether that is news.
+  // Records that the machine's agent is gone. Returns false if that was known.
   bool MachineOver(std::uint32_t machine);
 
-  // The restarts that the loss of the host needs; nothing, with `why` extended, if the policies do not cover it.
+  // The restarts that the loss of the host requires; empty, with `why` extended, if the policies do not cover it.
   std::optional<std::vector<Relocation>> Relocations(std::uint32_t host, const ProcessStates& states,
                                                      std::string& why) const;
-  // The spare to take the host's place; nothing, with `why` extended, if there is none.
+  // The spare to replace the host; empty, with `why` extended, if there is none.
   std::optional<std::uint32_t> SpareFor(std::uint32_t host, std::string& why) const;
 
-  // The spare takes the host's place from now on, and is to be prepared for that (ReplaceOrdered).
+  // Lets the spare replace the host from now on, and orders its preparation (ReplaceOrdered).
   void Begin(std::uint32_t host, std::uint32_t spare);
-  // Places are being taken: nothing is started meanwhile.
+  // Whether a replacement is in progress: no process is started meanwhile.
   bool under_way() const { return !replacing_.empty(); }
-  // Whether the answer is to an order that is still open; it is not any more.
+  // Whether the answer is to an open order, which it closes.
   bool Answered(const HostReplaced& event);
   void Cancel() { replacing_.clear(); }
 

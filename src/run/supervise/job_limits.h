@@ -1,6 +1,6 @@
-// The limits of the job and its processes: which timers watch over them, who has been silent for too long, and the
-// pause of all of that while a process has the user's terminal. What a passed limit means is the supervisor's to
-// decide.
+// The time limits of the job and its processes: arms their timers, detects silent processes, and pauses all
+// limits while a process has the user's terminal. The supervisor decides what happens when a limit is
+// exceeded.
 #pragma once
 
 #include <cstdint>
@@ -25,22 +25,23 @@ class JobLimits {
   void JobStarted(Orders& orders);
   void ProcessStarted(ProcessId process, Orders& orders);
   void ProcessEnded(const ProcessAttempt& who, Orders& orders);
-  // It ended unseen, with its host.
+  // The process was lost with its host.
   void ProcessLost(ProcessId process, MonotonicNs now) { silence_.Ended(process, now); }
-  // Its time and its readiness are watched no longer.
+  // Ends the limits on its run time and readiness.
   void Release(ProcessId process, Orders& orders);
 
-  // A process got the user's terminal. There is one: the first process keeps it.
+  // A process was given the user's terminal. There is only one terminal: the first process keeps it.
   void TerminalOpened(const ProcessAttempt& who, Orders& orders);
-  // The attempt does not have the terminal any more, if it had it.
+  // The attempt no longer has the terminal, if it had it.
   void TerminalClosed(const ProcessAttempt& who, Orders& orders);
   const std::optional<ProcessAttempt>& at_terminal() const { return at_terminal_; }
 
-  // Asks those machines what was written, unless answers to the last question are missing. Arms the next question.
+  // Requests the log sizes of these machines, unless answers to the last request are missing. Arms the timer for the
+  // next request.
   void AskForOutput(const std::vector<bool>& over, Orders& orders);
-  // The answer of a machine. Returns a silence only after the last answer: all hosts must have been heard.
+  // Handles the answer of a machine. Returns a silence only after the last answer, when all hosts have answered.
   std::optional<SilenceWatch::Silent> Answered(const OutputSeen& answer, MonotonicNs now);
-  // The machine will not answer any more.
+  // The machine will send no more answers.
   void MachineOver(std::uint32_t machine) { answers_due_.erase(machine); }
 
  private:

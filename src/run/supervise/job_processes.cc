@@ -37,7 +37,7 @@ void JobProcesses::Linger(Orders& orders) {
   for (ProcessId process = 0; process < states_.count(); ++process) {
     const ProcessState state = states_.state(process);
     if (state == ProcessState::kWaiting || state == ProcessState::kResting) {
-      states_.Apply(process, ProcessInput::kStop);  // it is not needed any more
+      states_.Apply(process, ProcessInput::kStop);  // it is no longer needed
     } else if (state != ProcessState::kEnded) {
       serving[plan_.processes[process].role] = true;
     }
@@ -127,7 +127,7 @@ void JobProcesses::PortSeenTaken(const PortTaken& event, std::string& why, Order
   const ProcessAttempt who{event.process, event.attempt};
   if (!IsLatest(who, "lacks a port", orders)) return;
   ports_.Saw(event);
-  // One that runs may get its port yet, if it is one that no other can stand in for.
+  // If the port cannot be replaced, nothing is done: a running process may still get it.
   if (!event.running || states_.state(event.process) != ProcessState::kRunning) return;
   why = fmt::format("{} cannot listen", ProcessName(plan_, plan_.processes[event.process]));
   RestartElsewhere(who, why, orders);
@@ -145,12 +145,12 @@ std::optional<JobInput> JobProcesses::Rebound(const PlanRebound& event, std::str
 
 std::optional<JobInput> JobProcesses::MachineOver(std::uint32_t machine, bool attested, const std::string& how,
                                                   Phase phase, std::string& why, Orders& orders) {
-  if (!hosts_.MachineOver(machine)) return std::nullopt;  // lost after its end is no news
+  if (!hosts_.MachineOver(machine)) return std::nullopt;  // a loss after the reported end changes nothing
   limits_.MachineOver(machine);
   why = fmt::format("the agent of {} was lost: {}", hosts_.slots().name(machine), how);
   const std::optional<std::uint32_t> host = hosts_.slots().host(machine);
   if (!host) {
-    // A spare: as important as the others before anything is started; later it is missed when it is needed.
+    // A spare: its loss fails the preparation like that of any host; later it only matters when it is needed.
     return phase == Phase::kPreparing ? std::optional(JobInput::kLost) : std::nullopt;
   }
   if (const std::optional<ProcessAttempt> who = limits_.at_terminal();
@@ -171,7 +171,7 @@ std::optional<JobInput> JobProcesses::Replaced(const HostReplaced& event, std::s
     if (!hosts_.under_way()) StartDue(orders);
     return std::nullopt;
   }
-  why = fmt::format("{} cannot take the place of a lost host: {}", hosts_.slots().name(event.by), event.error);
+  why = fmt::format("{} cannot replace a lost host: {}", hosts_.slots().name(event.by), event.error);
   const std::optional<std::uint32_t> spare = hosts_.slots().SpareFor(event.host);
   if (!spare) {
     why += ", and there is no other spare host that could";
@@ -183,7 +183,7 @@ std::optional<JobInput> JobProcesses::Replaced(const HostReplaced& event, std::s
 }
 
 void JobProcesses::StartRole(std::uint32_t role, Orders& orders) {
-  if (hosts_.under_way()) return;  // StartDue comes back to it
+  if (hosts_.under_way()) return;  // StartDue will start it
   for (ProcessId process = states_.order().First(role); process < states_.order().Last(role); ++process) {
     if (states_.Apply(process, ProcessInput::kStart) == ProcessEffect::kStart) {
       orders.Add(StartOrdered{process, states_.attempt(process)});
@@ -221,7 +221,7 @@ bool JobProcesses::Restart(const ProcessAttempt& who, std::string& why, Orders& 
 bool JobProcesses::RestartElsewhere(const ProcessAttempt& who, std::string& why, Orders& orders) {
   if (!ports_.Concerns(who) || !at_work_) return false;
   why += fmt::format("; {}", TakenText(*ports_.taken()));
-  // One thing after the other: while a host is replaced, the role's own policy decides.
+  // One at a time: while a host is replaced, the role's own policy decides.
   if (hosts_.under_way() || !ports_.Allowed(plan_, why)) return false;
   constexpr RestartPolicy::Scope kScope = RestartPolicy::Scope::kJob;
   const std::vector<ProcessId> members = states_.Members(who.process, kScope);
@@ -237,7 +237,7 @@ bool JobProcesses::Relocate(std::uint32_t host, std::string& why, Orders& orders
   std::optional<std::vector<HostReplacement::Relocation>> relocations = hosts_.Relocations(host, states_, why);
   if (!relocations) return false;
   if (ports_.under_way()) {
-    why += ", while other ports were looked for";
+    why += ", while other ports were being chosen";
     return false;
   }
   const std::optional<std::uint32_t> spare = hosts_.SpareFor(host, why);
@@ -247,7 +247,7 @@ bool JobProcesses::Relocate(std::uint32_t host, std::string& why, Orders& orders
     if (!grant) return false;
     relocation.grant = *grant;
   }
-  why += fmt::format("; {} takes its place", hosts_.slots().name(*spare));
+  why += fmt::format("; {} replaces it", hosts_.slots().name(*spare));
 
   hosts_.Begin(host, *spare);
   for (ProcessId process = 0; process < states_.count(); ++process) {
@@ -255,7 +255,7 @@ bool JobProcesses::Relocate(std::uint32_t host, std::string& why, Orders& orders
     if (plan_.processes[process].host != host || (!stopping && !states_.IsAtWork(process))) continue;
     states_.Apply(process, ProcessInput::kLost);
     limits_.ProcessLost(process, orders.now());
-    // It was to be started again, and has ended for that.
+    // It was being stopped for a restart, and has now ended.
     if (stopping) restarts_.Ended(process, states_);
   }
   for (const HostReplacement::Relocation& relocation : *relocations) {

@@ -1,7 +1,7 @@
-// The processes of the job, by the process table: starts, readiness, ends, restarts and stops. What they mean to the
-// job as a whole is returned as an input to the job table.
+// Handles the processes of the job by the process table: starts, readiness, ends, restarts and stops. Consequences for
+// the job as a whole are returned as an input to the job table.
 //
-// In each call `why` is the text that explains the event at hand: it is replaced or added to.
+// In each call `why` is the text that explains the current event: it is replaced or extended.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Orders;
 
 class JobProcesses {
  public:
-  // The plan must outlive this. Spares have a number of devices.
+  // The plan must outlive this. Spares must have a number of devices.
   JobProcesses(const Plan& plan, const std::vector<SiteHost>& spares);
 
   ProcessStates& states() { return states_; }
@@ -34,42 +34,43 @@ class JobProcesses {
   JobLimits& limits() { return limits_; }
   const HostReplacement& hosts() const { return hosts_; }
 
-  // The job is at work from here on, until Retire(): processes are started, and started again.
+  // Starts processes, and permits restarts until Retire().
   void Begin(Orders& orders);
   void Retire(Orders& orders);
-  // The work is done: what still runs has its role's time to end by itself.
+  // The work is done: the remaining processes get the linger time of their role to exit by themselves.
   void Linger(Orders& orders);
-  // Stops all, or the processes of a role.
+  // Stops all processes, or those of a role.
   void Stop(std::optional<std::uint32_t> only_role, bool at_once, Orders& orders);
 
-  // Whether it is a process's latest attempt. If not, a stray event is recorded: that it `what`.
+  // Whether the attempt is the process's latest. If not, records a stray event: that the attempt `what`.
   bool IsLatest(const ProcessAttempt& who, std::string_view what, Orders& orders) const;
   void Started(const ProcessAttempt& who, Orders& orders);
   void Ready(ProcessId process, Orders& orders);
   std::optional<JobInput> Ended(const ProcessAttempt& who, const HowEnded& end, const std::string& how,
                                 std::string& why, Orders& orders);
-  // It ended badly, or has to end: a restart, or the job's failure.
+  // The process failed, or must be ended: a restart, or the job's failure.
   std::optional<JobInput> Failed(const ProcessAttempt& who, const HowEnded& end, std::string& why, Orders& orders);
   void RestartDelayOver(std::uint64_t restart, Orders& orders);
 
   void PortSeenTaken(const PortTaken& event, std::string& why, Orders& orders);
   std::optional<JobInput> Rebound(const PlanRebound& event, std::string& why, Orders& orders);
-  // The machine's agent is gone, `how` says why; attested: after the end of all its processes.
+  // The machine's agent is gone for the reason `how`; attested: it reported the end of all its processes.
   std::optional<JobInput> MachineOver(std::uint32_t machine, bool attested, const std::string& how, Phase phase,
                                       std::string& why, Orders& orders);
   std::optional<JobInput> Replaced(const HostReplaced& event, std::string& why, Orders& orders);
 
  private:
   void StartRole(std::uint32_t role, Orders& orders);
-  // All that may be started now that the plan is bound anew.
+  // Starts everything that may be started after the plan was bound again.
   void StartDue(Orders& orders);
   void StartAgainIfDue(std::uint64_t restart, Orders& orders);
-  // False, with `why` extended, if the budget of the process's role is used up or the job is not at work any more.
+  // Returns false, with `why` extended, if the budget of the process's role is used up or the job is stopping.
   bool Restart(const ProcessAttempt& who, std::string& why, Orders& orders);
-  // The whole job, with other ports; false, with `why` extended, if that does not help or has been tried too often.
+  // Restarts the whole job with other ports; returns false, with `why` extended, if that does not help or has been
+  // tried too often.
   bool RestartElsewhere(const ProcessAttempt& who, std::string& why, Orders& orders);
-  // Lets a spare take the host's place and restarts what ran there; false, with `why` extended, if the policies do not
-  // allow it or there is none.
+  // Lets a spare replace the host and restarts the host's processes; returns false, with `why` extended, if the
+  // policies do not allow it or there is no spare.
   bool Relocate(std::uint32_t host, std::string& why, Orders& orders);
 
   const Plan& plan_;

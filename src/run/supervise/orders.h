@@ -1,5 +1,5 @@
-// What one event leads to: a list of actions, in the order in which they are to be performed, and the timers as they
-// are afterwards. The supervisor's parts add to it; it decides nothing.
+// The result of one event: a list of actions in the order in which they must be performed, and the state of the timers.
+// The supervisor's parts add to it; it decides nothing.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr MonotonicNs FromMs(std::uint64_t ms) { return ms * 1'000'000; }
 
 class Orders {
  public:
-  // The next event, and when it is handled.
+  // Starts a new event that is handled at `now`.
   void Begin(MonotonicNs now) { now_ = now; }
   MonotonicNs now() const { return now_; }
   // All actions since the last call.
@@ -26,10 +26,10 @@ class Orders {
   void Add(Action action) { actions_.push_back(std::move(action)); }
   void ArmAt(std::uint64_t timer, MonotonicNs deadline);
   void ArmIn(std::uint64_t timer, std::uint64_t ms) { ArmAt(timer, now_ + FromMs(ms)); }
-  // Adds nothing for a timer that is not armed.
+  // Does nothing if the timer is not armed.
   void Disarm(std::uint64_t timer);
   void DisarmAll();
-  // The deadline of the timer has passed. Whether it was armed.
+  // Handles the expiry of the timer. Returns whether it was armed.
   bool Passed(std::uint64_t timer) { return timers_.Disarm(timer); }
   std::optional<MonotonicNs> Deadline(std::uint64_t timer) const { return timers_.Deadline(timer); }
   void PauseTimers();

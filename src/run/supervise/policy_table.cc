@@ -1,4 +1,4 @@
-// Changing what happens when a process dies is changing a cell here.
+// The cells of the tables: to change what happens when a process ends, change a cell here.
 #include "run/supervise/policy_table.h"
 
 #include <array>
@@ -17,7 +17,7 @@ using ProcessTable = std::array<std::array<ProcessCell, kProcessInputs>, kProces
 constexpr ProcessTable MakeProcessTable() {
   using S = ProcessState;
   using E = ProcessEffect;
-  // Columns: start, started, spawn failed, exited well, exited badly, stop, kill, lost, renew, rest, rested.
+  // Columns: start, started, spawn failed, exited with success, exited badly, stop, kill, lost, renew, rest, rested.
   return {{
       // waiting
       {{{S::kStarting, E::kStart},
@@ -31,7 +31,7 @@ constexpr ProcessTable MakeProcessTable() {
         {S::kWaiting, E::kNothing},
         {S::kWaiting, E::kNothing},
         {S::kWaiting, E::kNothing}}},
-      // starting: an exit may overtake the news of the start
+      // starting: an exit may arrive before the report of the start
       {{{S::kStarting, E::kNothing},
         {S::kRunning, E::kNothing},
         {S::kEnded, E::kFailed},
@@ -55,7 +55,7 @@ constexpr ProcessTable MakeProcessTable() {
         {S::kStopping, E::kSignal},
         {S::kRunning, E::kNothing},
         {S::kRunning, E::kNothing}}},
-      // stopping: it was ordered to stop, so no way of ending is a failure; one signal is enough
+      // stopping: it was ordered to stop, so no end is a failure; one signal is enough
       {{{S::kStopping, E::kNothing},
         {S::kStopping, E::kNothing},
         {S::kEnded, E::kOver},
@@ -103,7 +103,7 @@ struct JobRule {
   std::uint32_t effects;
 };
 
-// A row is the phase's rules; every input that has none leaves phase and world alone, and that is decided.
+// The rules of a phase; inputs without a rule deliberately change nothing.
 template <std::size_t N>
 constexpr JobRow Row(Phase phase, const JobRule (&rules)[N]) {
   JobRow row{};
@@ -116,7 +116,7 @@ constexpr JobTable MakeJobTable() {
   using I = JobInput;
   using P = Phase;
   constexpr JobRule kAtWork[] = {
-      {I::kUnready, P::kStopping, kBlame | kStopAll},  // other ports were wanted, and there are none
+      {I::kUnready, P::kStopping, kBlame | kStopAll},  // other ports were needed, and there are none
       {I::kAllReady, P::kRunning, 0},
       {I::kFailed, P::kStopping, kBlame | kStopAll},
       {I::kMustsEnded, P::kLingering, kLinger},
@@ -126,7 +126,7 @@ constexpr JobTable MakeJobTable() {
       {I::kStopAtOnce, P::kStopping, kBlame | kKillAll},
       {I::kInsist, P::kFinishing, kBlame | kFinishAll},
       {I::kTimePassed, P::kStopping, kBlame | kStopAll},
-      {I::kStopOverdue, P::kFinishing, kBlame | kFinishAll},  // of what was to be started again
+      {I::kStopOverdue, P::kFinishing, kBlame | kFinishAll},  // of processes that were stopped for a restart
   };
   JobTable table{};
   table[At(P::kPreparing)] = Row(P::kPreparing, {
@@ -139,7 +139,7 @@ constexpr JobTable MakeJobTable() {
                                                 });
   table[At(P::kStarting)] = Row(P::kStarting, kAtWork);
   table[At(P::kRunning)] = Row(P::kRunning, kAtWork);
-  // The work is done: the time limit is over, but a server that fails now has failed all the same.
+  // The work is done: the time limit no longer applies, but a server that fails now is still a failure.
   table[At(P::kLingering)] = Row(P::kLingering, {
                                                     {I::kFailed, P::kStopping, kBlame | kStopAll},
                                                     {I::kAllEnded, P::kFinishing, kFinishAll},

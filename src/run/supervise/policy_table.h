@@ -1,4 +1,4 @@
-// The two tables of the supervisor: what an input means to a process in its state, and to the job in its phase.
+// The two tables of the supervisor: the effect of an input on a process in its state, and on the job in its phase.
 #pragma once
 
 #include <cstdint>
@@ -10,38 +10,38 @@ namespace muster {
 
 enum class ProcessState : std::uint8_t {
   kWaiting,   // to be started; its role may have to wait for others
-  kStarting,  // ordered
+  kStarting,  // its start was ordered
   kRunning,
-  kStopping,  // ordered to stop
-  kResting,   // ended, to be started again
+  kStopping,  // its stop was ordered
+  kResting,   // ended, and will be started again
   kEnded
 };
 inline constexpr int kProcessStates = 6;
 
 enum class ProcessInput : std::uint8_t {
-  kStart,  // it may
+  kStart,  // the process may start
   kStarted,
   kSpawnFailed,
   kExitedWithSuccess,  // exit code 0
   kExitedBadly,        // any other code, or a signal
-  kStop,               // the job, or its role, is to stop
+  kStop,               // the job, or its role, must stop
   kKill,               // … at once
   kLost,               // its host's agent is gone
-  kRenew,              // it is to be started again, and to end for that if it runs
-  kRest,               // it ended, and is to be started again
-  kRested              // now
+  kRenew,              // must be started again, and stopped for that if it is running
+  kRest,               // ended, and will be started again
+  kRested              // the delay before its restart is over
 };
 inline constexpr int kProcessInputs = 11;
 
 enum class ProcessEffect : std::uint8_t {
-  kUndecided,  // no cell may hold this
+  kUndecided,  // must not be in any cell
   kNothing,
-  kStray,    // fits nothing that was ordered
+  kStray,    // does not match what was ordered
   kStart,    // order the start
   kSignal,   // order the stop
-  kSucceed,  // over, as it should be
-  kFailed,   // over, and not asked to be
-  kOver      // over because it was asked, or was never or no longer to be had
+  kSucceed,  // ended as intended
+  kFailed,   // ended without an order
+  kOver      // ended because of an order, lost, or never started
 };
 
 struct ProcessCell {
@@ -55,17 +55,17 @@ enum class JobInput : std::uint8_t {
   kUnready,
   kAllReady,
   kFailed,
-  kMustsEnded,  // all kAll processes and one of each kAny role exited 0
-  kAllEnded,    // no process is left
+  kMustsEnded,  // all kAll processes and one of each kAny role have exited with code 0
+  kAllEnded,    // no process remains
   kLost,
-  kStop,        // the user, once
+  kStop,        // the user requested a stop once
   kStopAtOnce,  // twice
   kInsist,      // more often
   kTimePassed,
   kLingerPassed,
   kStopOverdue,
   kFinishOverdue,
-  kAgentsEmpty  // every agent attested its end or is lost
+  kAgentsEmpty  // every agent has reported its end or is lost
 };
 inline constexpr int kJobInputs = 15;
 
@@ -73,12 +73,12 @@ inline constexpr int kJobInputs = 15;
 enum JobEffect : std::uint32_t {
   kDecided = 1U << 0,    // set in every cell
   kBlame = 1U << 1,      // the input is the job's cause unless it has one
-  kStartAll = 1U << 2,   // order every start, arm the time limit
+  kStartAll = 1U << 2,   // order all starts, arm the time limit
   kLinger = 1U << 3,     // arm a timer for each serving role, disarm the time limit
   kStopRole = 1U << 4,   // stop the role whose linger time passed
-  kStopAll = 1U << 5,    // stop all by their policies
-  kKillAll = 1U << 6,    // SIGKILL to all
-  kFinishAll = 1U << 7,  // order the agents to end
+  kStopAll = 1U << 5,    // stop all processes by their policies
+  kKillAll = 1U << 6,    // SIGKILL to all processes
+  kFinishAll = 1U << 7,  // order the agents to exit
   kEnd = 1U << 8
 };
 

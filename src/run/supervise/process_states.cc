@@ -100,7 +100,7 @@ void ProcessStates::SetDone(ProcessId process, bool done) {
   const std::uint32_t before = done_[role];
   done_[role] = done ? before + 1 : before - 1;
   const Ending ending = plan_.roles[role].ending;
-  // Of a kAny role only the first counts.
+  // For a kAny role only the first exit with code 0 counts.
   if (ending == Ending::kAll || (ending == Ending::kAny && (before == 0 || done_[role] == 0))) {
     undone_ = done ? undone_ - 1 : undone_ + 1;
   }

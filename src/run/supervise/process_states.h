@@ -1,5 +1,5 @@
-// The state of every process by the process table, with the counts that follow from it: how many are left, not ready,
-// stopping, and how much of the job's work is done. Decides nothing else; knows no time.
+// The state of every process by the process table, and counts: how many remain, are not ready, or are stopping, and how
+// much of the job's work is done. Decides nothing else; independent of time.
 #pragma once
 
 #include <cstdint>
@@ -19,40 +19,40 @@ class ProcessStates {
   // The plan must outlive this and be one that ValidatePlan accepts.
   explicit ProcessStates(const Plan& plan);
 
-  // Moves the process as the table says. The effect is the caller's to carry out.
+  // Moves the process to the next state of the table. The caller must carry out the effect.
   ProcessEffect Apply(ProcessId process, ProcessInput input);
-  // It is to be started again: not ready and not done any more.
+  // Prepares a restart: the process is no longer ready or done.
   ProcessEffect Renew(ProcessId process);
-  // The pause before its next attempt is over.
+  // The delay before its next attempt is over.
   void BeginNextAttempt(ProcessId process);
 
   ProcessId count() const { return static_cast<ProcessId>(processes_.size()); }
   ProcessState state(ProcessId process) const { return processes_[process].state; }
   std::uint32_t attempt(ProcessId process) const { return processes_[process].attempt; }
-  // Whether it is a process's latest attempt.
+  // Whether the attempt is the process's latest.
   bool IsLatest(const ProcessAttempt& who) const;
   // Starting or running.
   bool IsAtWork(ProcessId process) const;
   // The first process that is stopping.
   std::optional<ProcessId> FirstStopping() const;
-  // What is started again with the process, by the scope: all that do not wait anyway.
+  // The processes that are restarted together with the process, by the scope: all that are not waiting anyway.
   std::vector<ProcessId> Members(ProcessId process, RestartPolicy::Scope scope) const;
 
-  // An agent delivered a stop signal to it.
+  // An agent sent a stop signal to the process.
   void Signalled(ProcessId process, bool killed);
   bool signalled(ProcessId process) const { return processes_[process].signalled; }
   bool killed(ProcessId process) const { return processes_[process].killed; }
 
-  // Returns the roles that may start from now on because of it.
+  // Returns the roles that may start because of it.
   std::vector<std::uint32_t> SetReady(ProcessId process);
   void SetDone(ProcessId process, bool done);
-  // Which are ready, and which roles may start.
+  // Which processes are ready, and which roles may start.
   const StartOrder& order() const { return order_; }
 
   std::uint32_t left() const { return left_; }          // not ended
   std::uint32_t unready() const { return unready_; }    // not ended and not ready
   std::uint32_t stopping() const { return stopping_; }  // ordered to stop and not ended
-  // Whether every kAll process and one of each kAny role has exited 0. Never, if there is none.
+  // Whether every kAll process and one of each kAny role has exited with code 0. Always false if there is none.
   bool WorkIsDone() const { return has_work_ && undone_ == 0; }
   std::uint32_t undone() const { return undone_; }
 
@@ -62,7 +62,7 @@ class ProcessStates {
     std::uint32_t attempt = 0;
     bool signalled = false;
     bool killed = false;  // with SIGKILL
-    bool done = false;    // it exited 0
+    bool done = false;    // whether it exited with code 0
   };
 
   const Plan& plan_;
@@ -72,8 +72,8 @@ class ProcessStates {
   std::uint32_t unready_ = 0;
   std::uint32_t stopping_ = 0;
   bool has_work_ = false;
-  std::uint32_t undone_ = 0;         // kAll processes and kAny roles without an exit code 0
-  std::vector<std::uint32_t> done_;  // of each role: processes that exited 0
+  std::uint32_t undone_ = 0;         // kAll processes and kAny roles that still lack an exit code 0
+  std::vector<std::uint32_t> done_;  // by role: processes that exited with code 0
 };
 
 }  // namespace muster

@@ -30,7 +30,7 @@ std::optional<RestartBudget::Grant> RestartBudget::Take(const RestartPolicy& pol
   if (granted_.size() >= policy.max) return std::nullopt;
   std::uint64_t delay_ms = policy.backoff_ms;
   for (std::size_t i = 0; i < granted_.size() && delay_ms < RestartPolicy::kMaxBackoffMs; ++i) delay_ms *= 2;
-  // A pause that the recipe asks for itself is not cut, only its growth is.
+  // A delay that the recipe sets is not limited, only its growth is.
   delay_ms = std::min<std::uint64_t>(delay_ms, std::max(policy.backoff_ms, RestartPolicy::kMaxBackoffMs));
   granted_.push_back(now);
   return Grant{static_cast<std::uint32_t>(granted_.size()), static_cast<std::uint32_t>(delay_ms)};

@@ -29,7 +29,7 @@ std::uint64_t RestartRounds::Begin(const std::vector<ProcessId>& members, Proces
   restart.members = static_cast<std::uint32_t>(members.size());
   std::vector<ProcessId> to_stop;
   for (const ProcessId process : members) {
-    Leave(process, states, orders);  // of a narrower scope, whose members are all among these
+    Leave(process, states, orders);  // leaves a narrower restart, whose members are all included in this one
     orders.Disarm(kReadyTimers + process);
     orders.Disarm(kProcessTimeTimers + process);
     if (states.Renew(process) == ProcessEffect::kSignal) to_stop.push_back(process);
@@ -70,7 +70,7 @@ std::vector<std::uint32_t> RestartRounds::TakeDue(std::uint64_t number, ProcessS
   under_way_.erase(found);
   std::vector<bool> again(plan_.roles.size(), false);
   for (const ProcessId process : due.processes) {
-    if (number_of_[process] != number) continue;  // a wider restart took it over
+    if (number_of_[process] != number) continue;  // it has joined a wider restart
     number_of_[process].reset();
     states.BeginNextAttempt(process);
     again[plan_.processes[process].role] = true;

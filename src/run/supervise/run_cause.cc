@@ -28,7 +28,7 @@ bool RunCause::Blame(JobInput input, const std::string& why, const ProcessFailur
     case JobInput::kFailed:
       cause_ = failure.end.kind == HowEnded::Kind::kNotStarted ? Cause::kSpawn : Cause::kFailed;
       passed_code_ = failure.end.kind == HowEnded::Kind::kSignalled ? 128 + failure.end.code : failure.end.code;
-      if (passed_code_ == 0) passed_code_ = 1;  // exit code 0 of one that others waited for
+      if (passed_code_ == 0) passed_code_ = 1;  // a process that others waited for exited with code 0
       first_failure_ = FirstFailure{failure.who.process, failure.who.attempt};
       failed_by_code_ = failure.end.kind == HowEnded::Kind::kExited;
       failed_at_ = failure.at;
@@ -70,11 +70,11 @@ bool RunCause::Trace(const ProcessExited& exit, const Moment& moment, const std:
 }
 
 bool RunCause::MayBeCause(const ProcessExited& exit, const ProcessStates& states) const {
-  // What crashes or is killed from outside; SIGABRT, SIGPIPE and SIGTERM are ways to react to a lost peer.
+  // Signals of crashes and of kills from outside; SIGABRT, SIGPIPE and SIGTERM can be reactions to a lost peer.
   constexpr std::int32_t kFromOutside[] = {SIGKILL, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGSYS};
   if (!failed_by_code_ || !exit.signalled) return false;
   if (std::find(std::begin(kFromOutside), std::end(kFromOutside), exit.code) == std::end(kFromOutside)) return false;
-  // A stop signal that reached it may be why it crashed; it cannot be why it was killed.
+  // A stop signal that reached the process may have caused its crash; only SIGKILL by muster can explain its SIGKILL.
   if (exit.code == SIGKILL ? states.killed(exit.process) : states.signalled(exit.process)) return false;
   const Process& origin = plan_.processes[first_failure_->process];
   return plan_.processes[exit.process].host != origin.host || exit.at <= failed_at_ + FromMs(kTraceMs);
@@ -83,7 +83,7 @@ bool RunCause::MayBeCause(const ProcessExited& exit, const ProcessStates& states
 bool RunCause::CameFirst(const ProcessExited& exit, const Moment& moment, const ProcessStates& states) const {
   if (!failed_moment_ || (!exit.signalled && exit.code == 0)) return false;
   if (states.signalled(exit.process)) return false;
-  // The agent of one host reports in the order in which it saw things.
+  // The agent of one host reports events in the order in which it saw them.
   return moment.host != failed_moment_->host && OrderOf(moment, *failed_moment_, clocks_) == Order::kBefore;
 }
 

@@ -1,5 +1,5 @@
-// Why the job ends: the first cause decides, whatever follows. If that is a failure, an end that is seen later can turn
-// out to have been before it. Pure.
+// Determines why the job ends: the first cause decides, whatever follows. If the cause is a failure, an end that is
+// reported later can turn out to be the earlier one. Pure.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ namespace muster {
 
 class ProcessStates;
 
-// A process that ended, or has to.
+// The failure of a process that ended, or must be ended.
 struct ProcessFailure {
   ProcessAttempt who;
   HowEnded end;
-  MonotonicNs at = 0;            // on its host
-  std::optional<Moment> moment;  // when that was, if it was an end
+  MonotonicNs at = 0;            // by its host's clock
+  std::optional<Moment> moment;  // time of the end, if the process ended
 };
 
 class RunCause {
@@ -31,14 +31,15 @@ class RunCause {
   // The plan must outlive this.
   RunCause(const Plan& plan, std::uint32_t machines);
 
-  // The machine's clock was compared with the head's. A machine that does not exist is ignored.
+  // Handles a comparison of the machine's clock with the head's. Unknown machines are ignored.
   void CompareClock(const ClockCompared& event);
-  // The signal by which the user stops the job, unless it has a cause already.
+  // Records the signal by which the user stops the job, unless there is a cause already.
   void StopAsked(std::int32_t signal);
-  // The input is the job's cause unless it has one; `failure` is read if it is kFailed. Whether it became the cause.
+  // Makes the input the job's cause unless there is one; `failure` is only read for kFailed. Returns whether it became
+  // the cause.
   bool Blame(JobInput input, const std::string& why, const ProcessFailure& failure);
-  // Makes this end the first failure if it was before the one that was taken for it, or is what made that fail.
-  // Whether it did.
+  // Makes this end the first failure if it was before the recorded one, or may have caused it. Returns whether it
+  // did.
   bool Trace(const ProcessExited& exit, const Moment& moment, const std::string& why, const ProcessStates& states);
 
   Cause cause() const { return cause_; }
@@ -54,11 +55,11 @@ class RunCause {
   HostClocks clocks_;  // by machine
   Cause cause_ = Cause::kNone;
   std::string why_;
-  std::int32_t passed_code_ = 1;  // what --pass-exit-code hands on
+  std::int32_t passed_code_ = 1;  // exit code for --pass-exit-code
   std::int32_t stop_signal_ = 0;
   std::optional<FirstFailure> first_failure_;
-  MonotonicNs failed_at_ = 0;    // on its host
-  bool failed_by_code_ = false;  // it exited; no signal ended it
+  MonotonicNs failed_at_ = 0;    // by its host's clock
+  bool failed_by_code_ = false;  // the first failure was an exit code, not a signal
   std::optional<Moment> failed_moment_;
 };
 

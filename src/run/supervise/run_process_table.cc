@@ -84,13 +84,13 @@ std::vector<ProcessStatus> RunProcessTable::Statuses(const Plan& plan, const Sup
 
 std::optional<ProcessId> RunProcessTable::StrongestOutlier(const Plan& plan, const Supervisor& supervisor,
                                                            std::uint32_t role) const {
-  std::optional<ProcessId> oddest;
+  std::optional<ProcessId> strongest;
   std::uint64_t most = 0;
   for (ProcessId id = 0; id < entries_.size(); ++id) {
     if (plan.processes[id].role != role) continue;
     const Entry& entry = entries_[id];
     const bool badly = entry.ended != 0 && (entry.signalled || entry.code != 0);
-    // One order for all four reasons; of equal ones the first process.
+    // One number orders all four reasons; of equal ones the first process wins.
     constexpr std::uint64_t kBadly = std::uint64_t{3} << 62U;
     constexpr std::uint64_t kAgain = std::uint64_t{2} << 62U;
     const std::uint64_t oddity = badly                        ? kBadly | (entry.ended >> 2U)
@@ -99,9 +99,9 @@ std::optional<ProcessId> RunProcessTable::StrongestOutlier(const Plan& plan, con
                                                               : 1;
     if (oddity <= most) continue;
     most = oddity;
-    oddest = id;
+    strongest = id;
   }
-  return oddest;
+  return strongest;
 }
 
 }  // namespace muster

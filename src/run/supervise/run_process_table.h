@@ -1,6 +1,6 @@
-// What is known of every process at this moment: its latest attempt, by events and by the supervisor's states.
+// The current state of every process: its latest attempt, from events and the supervisor's states.
 //
-// Knows events as they come; decides nothing and asks nobody.
+// Only records events; decides nothing and sends no requests.
 #pragma once
 
 #include <optional>
@@ -18,18 +18,18 @@ class RunProcessTable {
  public:
   explicit RunProcessTable(const Plan& plan);
 
-  // Every event, as it happens. `now` is the head's clock.
+  // Must be called for every event. `now` is the head's clock.
   void Saw(const Event& event, MonotonicNs now);
 
-  // Its next attempt is to be on that machine (run/supervise/host_slots.h).
+  // The next attempt of the process will be on that machine (run/supervise/host_slots.h).
   void Ordered(ProcessId process, std::uint32_t machine) { entries_[process].machine = machine; }
 
-  // In the plan's order; `hosts` are the names by which the machines call themselves.
+  // In the plan's order; `hosts` are the host names of the machines.
   std::vector<ProcessStatus> Statuses(const Plan& plan, const Supervisor& supervisor,
                                       const std::vector<std::string>& hosts, MonotonicNs now) const;
 
-  // The process of the role whose last line says most: the latest that ended badly, else the latest that was
-  // started again, else the first that runs, else the first. Nothing for a role without processes.
+  // The process of the role whose last output line is most informative: the one that failed last, else the one
+  // restarted last, else the first running one, else the first. Empty for a role without processes.
   std::optional<ProcessId> StrongestOutlier(const Plan& plan, const Supervisor& supervisor, std::uint32_t role) const;
 
  private:
@@ -41,11 +41,11 @@ class RunProcessTable {
     MonotonicNs ended = 0;  // 0: not ended
     bool signalled = false;
     std::int32_t code = 0;
-    std::string spawn_stage;    // where its start failed
-    std::uint32_t machine = 0;  // of the attempt that was ordered last
+    std::string spawn_stage;    // stage in which its start failed
+    std::uint32_t machine = 0;  // of the latest ordered attempt
   };
 
-  // Null for an end that is not of the latest attempt.
+  // Null unless the attempt is the latest.
   Entry* Ending(ProcessId process, std::uint32_t attempt);
 
   std::vector<Entry> entries_;

@@ -1,4 +1,4 @@
-// How far the processes of each role are, counted. Knows the supervisor's states, not who asks.
+// Counts the states of each role's processes, for status requests.
 #pragma once
 
 #include <vector>

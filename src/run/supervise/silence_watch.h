@@ -1,6 +1,6 @@
-// Who has written nothing for too long. Fed with the sizes of logs from time to time; measures silence by the
-// monotonic clock between two looks, never by file times, so a clock that jumps makes nobody silent. A silence is
-// noticed at most a quarter of its limit late, because that is how often is looked.
+// Detects processes that have written nothing for too long, from log sizes that are checked periodically. Silence is
+// measured by the monotonic clock between two checks, never by file times, so clock jumps do not matter. It is detected
+// at most a quarter of its limit late, because that is the interval of the checks.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace muster {
 
-// Processes that are silent only if all of them are: a role, or the whole job.
+// A set of processes that counts as silent if all of them are: a role, or the whole job.
 struct SilenceScope {
-  std::optional<std::uint32_t> role;  // nothing: the job
+  std::optional<std::uint32_t> role;  // empty: the whole job
   std::uint64_t limit_ms = 0;
 };
 
@@ -23,23 +23,23 @@ class SilenceWatch {
   explicit SilenceWatch(const Plan& plan);
 
   bool empty() const { return scopes_.empty(); }
-  // When to look again.
+  // Interval of the checks.
   std::uint64_t PeriodMs() const { return period_ms_; }
 
-  // A process began to run: nothing was heard of it before.
+  // A process started and has written nothing yet.
   void Started(ProcessId process, MonotonicNs now);
-  // Its log held so many bytes when it was looked at.
+  // The size of its log when it was checked.
   void Saw(ProcessId process, std::uint64_t bytes, MonotonicNs now);
   void Ended(ProcessId process, MonotonicNs now);
-  // For so long until now a silence meant nothing.
+  // Silence during the last `length` does not count.
   void Paused(MonotonicNs length, MonotonicNs now);
 
   struct Silent {
     SilenceScope scope;
-    ProcessId process = 0;  // who fell silent first; of several the one with the lowest number
+    ProcessId process = 0;  // the process that fell silent first; of several, the one with the lowest number
   };
-  // The first scope of which every running process has been silent for its limit. A scope in which nothing runs, or
-  // in which somebody started or ended within the limit, is not silent.
+  // The first scope in which every running process has been silent for its limit. A scope without running processes, or
+  // in which a process started or ended within the limit, is not silent.
   std::optional<Silent> Find(MonotonicNs now) const;
 
  private:
@@ -53,7 +53,7 @@ class SilenceWatch {
   std::vector<SilenceScope> scopes_;
   std::uint64_t period_ms_ = 0;
   std::vector<Log> logs_;
-  std::vector<MonotonicNs> last_end_;  // of each role
+  std::vector<MonotonicNs> last_end_;  // by role
 };
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// Which roles may start, and which processes are ready: bookkeeping over the `after` of the plan's roles.
-// Starts nothing and knows no time.
+// Determines which roles may start, and which processes are ready, from the `after` of the plan's roles. Starts
+// nothing; independent of time.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace muster {
 
 class StartOrder {
  public:
-  // Of a plan that ValidatePlan accepts. Only read while this is made.
+  // The plan must be one that ValidatePlan accepts; it is only read by the constructor.
   explicit StartOrder(const Plan& plan);
 
-  // All processes of all roles that this one comes after are ready.
+  // Whether all processes of all roles that this one comes after are ready.
   bool MayStart(std::uint32_t role) const { return waits_[role] == 0; }
   bool IsReady(ProcessId process) const { return ready_[process]; }
 
-  // Returns the roles that may start from now on because of it.
+  // Returns the roles that may start because of it.
   std::vector<std::uint32_t> SetReady(ProcessId process);
   void SetUnready(ProcessId process);
 
@@ -33,10 +33,10 @@ class StartOrder {
   std::uint32_t roles() const { return static_cast<std::uint32_t>(waits_.size()); }
 
  private:
-  std::vector<ProcessId> first_;                        // of each role, and one past the last role's end
-  std::vector<std::uint32_t> role_of_;                  // of each process
-  std::vector<std::vector<std::uint32_t>> dependents_;  // of each role: those that come after it
-  std::vector<std::uint64_t> waits_;                    // of each role: processes not ready that it comes after
+  std::vector<ProcessId> first_;                        // by role, and one past the last role's end
+  std::vector<std::uint32_t> role_of_;                  // by process
+  std::vector<std::vector<std::uint32_t>> dependents_;  // by role: roles that come after it
+  std::vector<std::uint64_t> waits_;                    // by role: processes that it waits for
   std::vector<bool> ready_;
 };
 

@@ -1,8 +1,8 @@
-// How many starts are on their way at once: of thousands that are ordered in the same moment a limited number is sent,
-// and the others as those are answered. Heartbeats are handled between two portions, and neither the head nor a machine
-// that many agents share is busy with starts alone.
+// Limits the number of concurrent starts: of thousands that are ordered at once only a limited number is sent, and more
+// as answers arrive. Heartbeats are handled in between, and starts alone do not saturate the head or a machine that
+// many agents share.
 //
-// Pure: knows orders, hosts and times; sends nothing itself.
+// Pure: depends on orders, hosts and times; sends nothing itself.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace muster {
 
 class StartWindow {
  public:
-  static constexpr std::size_t kAtOnce = 128;        // that are sent in one turn of the loop
-  static constexpr std::size_t kUnanswered = 1'024;  // that may wait for their answers
-  // Hosts that take longer than this (a program on a slow file system) hold the others up no longer.
+  static constexpr std::size_t kAtOnce = 128;        // most starts sent in one iteration of the loop
+  static constexpr std::size_t kUnanswered = 1'024;  // most starts without an answer
+  // Hosts that take longer than this (a program on a slow file system) do not delay the others any further.
   static constexpr MonotonicNs kPatience = 500'000'000;
 
   struct Start {
@@ -29,23 +29,23 @@ class StartWindow {
   };
 
   void Ordered(const StartOrdered& order, std::uint32_t host) { waiting_.push_back({order, host}); }
-  // Those that are to be sent now, in the order of their orders; at most kAtOnce.
+  // The starts to send now, in the order of their orders; at most kAtOnce.
   std::vector<Start> Take(MonotonicNs now);
-  // All that have not been sent: whatever else is said to a host comes after them.
+  // All starts that have not been sent: call it before any other command is sent to a host.
   std::vector<Start> TakeAll();
-  // When Take() returns some: now or later; nothing if none waits.
+  // When Take() will return starts: now or later; empty if none is waiting.
   std::optional<MonotonicNs> NextAt(MonotonicNs now) const;
 
-  // A start on that host was carried out, or refused.
+  // A start on that host succeeded or failed.
   void Answered(std::uint32_t host, MonotonicNs now);
-  // Nothing that was sent to that host is waited for any more.
+  // No more answers are expected from that host.
   void Lost(std::uint32_t host, MonotonicNs now);
 
  private:
   std::deque<Start> waiting_;
-  std::map<std::uint32_t, std::size_t> sent_;  // by host: those without an answer
+  std::map<std::uint32_t, std::size_t> sent_;  // by host: starts without an answer
   std::size_t unanswered_ = 0;
-  MonotonicNs moved_at_ = 0;  // when one was sent or answered
+  MonotonicNs moved_at_ = 0;  // when the last start was sent or answered
 };
 
 }  // namespace muster

@@ -10,7 +10,6 @@
 #include "base/values/signal_name.h"
 #include "base/values/units.h"
 #include "run/journal/ending_text.h"
-#include "run/supervise/stop_orders.h"
 
 namespace muster {
 namespace {
@@ -105,7 +104,7 @@ void Supervisor::On(const Event& event) {
                    if (e.process < states.count()) {
                      moment = {slots().machine(plan_.processes[e.process].host), e.at, EndLatenessNs(e.max_rss_kib)};
                    }
-                   OnEnded({{e.process, e.attempt}, {kind, e.code}, e.at, moment}, EndingText(e));
+                   OnEnded({{e.process, e.attempt}, {kind, e.code}, e.at, moment}, EndingText(plan_, e));
                    if (cause_.Trace(e, moment, why_, states)) orders_.Add(FailureTraced{e.process, e.attempt});
                  },
                  [&](const AgentEmpty& e) { OnMachineOver(e.host, true, "the agent exited unexpectedly"); },
@@ -130,12 +129,12 @@ void Supervisor::On(const Event& event) {
                    limits.TerminalClosed({e.process, e.attempt}, orders_);
                  },
                  [&](const CheckpointSeen& e) {
-                   if (e.run.empty() && awaits_checkpoint()) FinishCheckpoint();
+                   if (e.run.empty() && awaits_checkpoint()) checkpoint_.Finish(plan_, processes_.states(), orders_);
                  },
                  [&](const SignalSent& e) {
                    if (e.error == 0 && e.process < states.count()) states.Signalled(e.process, e.signal == SIGKILL);
                  },
-                 // For the report: they decide nothing.
+                 // Only for the report: they affect no decision.
                  [](const FirstOutput&) {}, [](const EndEvidence&) {}, [](const ProcessDumped&) {}},
       event);
 }
@@ -152,7 +151,7 @@ void Supervisor::OnStopRequested(const StopRequested& event) {
     if (dump_.complete()) EndDump(true);
     return;
   }
-  // A further request without a dump does not wait for the dump any longer.
+  // A further request without a dump cancels the wait for the dump.
   dump_.DropStop();
   cause_.StopAsked(event.signal);
   why_ = event.signal == 0 ? "asked to stop" : fmt::format("ended by {}", SignalName(event.signal));
@@ -188,7 +187,7 @@ void Supervisor::OnDeadline(std::uint64_t timer) {
   } else if (timer == kDumpTimer) {
     EndDump(false);
   } else if (timer == kCheckpointTimer) {
-    FinishCheckpoint();
+    checkpoint_.Finish(plan_, processes_.states(), orders_);
   } else if (timer == kStopTimer) {
     if (const std::optional<ProcessId> stuck = states.FirstStopping()) {
       why_ = fmt::format("{} did not exit after SIGKILL", ProcessName(plan_, plan_.processes[*stuck]));
@@ -219,15 +218,10 @@ void Supervisor::EndDump(bool complete) {
     OnStopRequested(stop);
   }
   if (!waiting.silent || !AtWork()) return;
-  // A process that ended or was started again meanwhile has given a sign of life.
+  // A process that ended or was restarted meanwhile has shown activity.
   const auto& [scope, first] = *waiting.silent;
   if (state(first) != ProcessState::kRunning || attempt(first) != waiting.silent_attempt) return;
   PassLimit(first, scope.role ? "silent" : "silent_job", scope.limit_ms);
-}
-
-void Supervisor::FinishCheckpoint() {
-  const std::vector<ProcessId> to_stop = checkpoint_.End(processes_.states(), orders_);
-  OrderStops(plan_, to_stop, false, processes_.states().left() > 0, orders_);
 }
 
 void Supervisor::Apply(std::optional<JobInput> input) {
@@ -244,7 +238,7 @@ void Supervisor::Apply(std::optional<JobInput> input) {
   if ((cell.effects & kLinger) != 0) processes_.Linger(orders_);
   if ((cell.effects & kStopRole) != 0) processes_.Stop(linger_role_, false, orders_);
   if ((cell.effects & kStopAll) != 0) {
-    // After a failure the others of a collective checkpoint are gone, or what they hold is doubtful.
+    // After a failure, other participants of a collective checkpoint are gone, or their state is doubtful.
     const bool intact = cause() == Cause::kStopped || cause() == Cause::kTimeLimit;
     const bool asked = intact && checkpoint_.Begin(plan_, processes_.states(), orders_);
     if (!asked) processes_.Stop(std::nullopt, false, orders_);
@@ -252,7 +246,7 @@ void Supervisor::Apply(std::optional<JobInput> input) {
   if ((cell.effects & kKillAll) != 0) processes_.Stop(std::nullopt, true, orders_);
   if ((cell.effects & (kKillAll | kFinishAll | kEnd)) != 0) checkpoint_.Cancel(orders_);
   if ((cell.effects & (kFinishAll | kEnd)) == 0) return;
-  if (dump_.under_way()) dump_.End(false, orders_);  // what waited for it does so no more
+  if (dump_.under_way()) dump_.End(false, orders_);  // actions that waited for it are cancelled
   orders_.DisarmAll();
   if ((cell.effects & kFinishAll) != 0) {
     orders_.Add(FinishOrdered{});
@@ -264,7 +258,8 @@ void Supervisor::Apply(std::optional<JobInput> input) {
 
 std::vector<Action> Supervisor::Settle() {
   const ProcessStates& states = processes_.states();
-  if (awaits_checkpoint() && states.stopping() == 0) FinishCheckpoint();  // all who were asked have ended
+  if (awaits_checkpoint() && states.stopping() == 0)
+    checkpoint_.Finish(plan_, processes_.states(), orders_);  // all signalled processes have ended
   while (const std::optional<JobInput> input = DueFromCounts(phase_, states, processes_.hosts().machines_left())) {
     Apply(input);
   }

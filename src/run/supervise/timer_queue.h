@@ -1,4 +1,4 @@
-// Timers by number, and which of them is due next. Knows no clock.
+// Timers by number, ordered by deadline. Pure: uses no clock.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ namespace muster {
 
 class TimerQueue {
  public:
-  // Arms, or moves one that is armed.
+  // Arms the timer, or moves its deadline.
   void Arm(std::uint64_t timer, MonotonicNs deadline);
-  // Whether it was armed.
+  // Returns whether it was armed.
   bool Disarm(std::uint64_t timer);
   void Clear();
 
   bool empty() const { return by_timer_.empty(); }
   std::optional<MonotonicNs> Deadline(std::uint64_t timer) const;
   std::optional<MonotonicNs> Earliest() const;
-  // The earliest that is due, disarmed; of several at the same time the one with the lowest number.
+  // Disarms and returns the earliest timer that is due; of several at the same time the one with the lowest number.
   std::optional<std::uint64_t> TakeDue(MonotonicNs now);
 
-  // The numbers of all that are armed, in order.
+  // All armed timers, by number.
   const std::map<std::uint64_t, MonotonicNs>& armed() const { return by_timer_; }
 
  private:

@@ -1,7 +1,9 @@
 #include "settings/check/call.h"
 
 #include <algorithm>
+#include <tuple>
 
+#include "settings/check/check_layout.h"
 #include "settings/check/check_value.h"
 #include "settings/check/function_use.h"
 #include "settings/schema/rule_note.h"
@@ -131,7 +133,10 @@ void Call::Because(const std::string& name, const Setting* setting) {
 }
 
 void Call::WarnAboutStatus(const Attribute& attribute, const Value& given) {
-  const auto [newer, parameter] = ParameterThatReplaces(context_.schema(), KeyOf(api_, attribute.name));
+  auto [newer, parameter] = ParameterThatReplaces(context_.schema(), KeyOf(api_, attribute.name));
+  if (newer == nullptr && !attribute.shares.empty()) {
+    std::tie(newer, parameter) = ParameterThatReplaces(context_.schema(), KeyOf(api_, attribute.shares));
+  }
   const Setting* called = newer == nullptr ? nullptr : Seen(newer->name, parameter);
   if (called != nullptr) {
     Warn("conflict", attribute.name + " has no effect after " + newer->name + " in " + Version(), "leave it out");
@@ -263,7 +268,8 @@ bool Call::DroppedInGraphMode(const Attribute& attribute) {
 }
 
 bool Call::FitsModes(const Attribute& attribute, const Value& value) {
-  if (!attribute.pynative.empty() && IsPynative() && !IsUnsettled(kSetContext, "mode") &&
+  // MindSpore forgets this check for layouts.
+  if (!attribute.pynative.empty() && IsPynative() && !IsUnsettled(kSetContext, "mode") && !IsListOfLayouts(value) &&
       std::find(attribute.pynative.begin(), attribute.pynative.end(), value) == attribute.pynative.end()) {
     std::vector<std::string> allowed;
     for (const Value& choice : attribute.pynative) allowed.push_back(ToText(choice));

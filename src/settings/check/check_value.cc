@@ -10,9 +10,11 @@
 #include "base/values/suggest.h"
 #include "muster/plan.h"
 #include "settings/check/check_file.h"
+#include "settings/check/check_layout.h"
 #include "settings/check/check_table.h"
 #include "settings/check/flags.h"
 #include "settings/schema/attribute_text.h"
+#include "settings/schema/rule_note.h"
 
 namespace muster {
 namespace {
@@ -75,6 +77,10 @@ bool Fits(Kind kind, const Value& value) {
     case Kind::kListMap:
     case Kind::kTextMap:
       return value.AsMap() != nullptr;
+    case Kind::kLayouts:
+      return IsListOfLayouts(value);
+    case Kind::kAxes:
+      return IsListOfAxes(value);
     case Kind::kAny:
       return true;
   }
@@ -95,7 +101,7 @@ class Check {
   std::optional<Value> Run() {
     if (value_.IsNull()) {
       if (attribute_.null) return value_;
-      return Refuse("type", Subject() + " can not be null: it must be " + WantedText(attribute_, InFile()),
+      return Refuse("type", Subject() + " can not be null: it must be " + AllowedText(attribute_, InFile()),
                     "leave it out instead");
     }
     if (std::find(attribute_.also.begin(), attribute_.also.end(), value_) != attribute_.also.end()) return value_;
@@ -136,7 +142,11 @@ class Check {
       case Kind::kTextMap:
         return TextMap(*value_.AsMap());
       case Kind::kListText:
-        return value_;
+        return TextList(*ListOf(value_));
+      case Kind::kLayouts:
+        return CheckLayouts(attribute_, value_, path_, where_, problems_);
+      case Kind::kAxes:
+        return IsEmptyTable(value_) ? Value(Value::List{}) : value_;
       case Kind::kListMap:
         return ListMap(*value_.AsMap());
     }
@@ -193,7 +203,8 @@ class Check {
     }
     std::string got = "the " + std::string(value_.TypeName());
     if (value_.AsList() == nullptr && value_.AsMap() == nullptr) got += " " + ShownValue(attribute_, value_);
-    return Refuse("type", Subject() + " must be " + WantedText(attribute_, InFile()) + ", not " + got, std::move(hint));
+    return Refuse("type", Subject() + " must be " + AllowedText(attribute_, InFile()) + ", not " + got,
+                  std::move(hint));
   }
 
   std::optional<Value> Choice(const Value& value) {
@@ -282,12 +293,18 @@ class Check {
   bool HasForm(const std::string& text) {
     if (attribute_.absolute && !text.starts_with('/')) {
       Refuse("format", Shown() + " must be an absolute path in " + InRelease());
+      Cite(problems_.back(), attribute_, "absolute");
       return false;
     }
     const auto is_allowed = [&](unsigned char c) {
       return (c < 0x80 && std::isalnum(c) != 0) ||
              attribute_.characters.find(static_cast<char>(c)) != std::string::npos;
     };
+    if (!text.ends_with(attribute_.suffix)) {
+      Refuse("format", Shown() + " must end with " + attribute_.suffix + " in " + InRelease());
+      Cite(problems_.back(), attribute_, "suffix");
+      return false;
+    }
     if (!attribute_.characters.empty() && !std::all_of(text.begin(), text.end(), is_allowed)) {
       Refuse("format", Shown() + " holds other characters than letters, digits and " + attribute_.characters + " in " +
                            InRelease());
@@ -354,6 +371,11 @@ class Check {
       stored.emplace_back(number);
     }
     return Value(std::move(stored));
+  }
+
+  std::optional<Value> TextList(const Value::List& list) {
+    if (attribute_.not_empty && list.empty()) return Refuse("empty", path_ + " must hold at least one text");
+    return Value(list);
   }
 
   std::optional<Value> Tuple(const Value::List& list) {

@@ -32,6 +32,14 @@ std::vector<const Value::Map::value_type*> InOrder(const Value::Map& arguments) 
   return order;
 }
 
+// The defaults that a call settles where it leaves them out.
+void AddDefaults(const Schema& schema, const Release& release, const Function& function, Value::Map& arguments) {
+  for (const std::string& name : function.parameters) {
+    const Attribute* parameter = schema.Find(function.name, name, release);
+    if (parameter != nullptr && parameter->always) arguments.try_emplace(name, parameter->default_value);
+  }
+}
+
 }  // namespace
 
 std::string SourceText(const SettingSource& source) {
@@ -55,6 +63,7 @@ Context Context::Overlay() const {
 Diagnostics Context::Apply(std::string_view api, const Value::Map& arguments, const Place& place) {
   if (auto problem = UnknownFunction(*schema_, release_, api, api, place)) return {std::move(*problem)};
   Diagnostics use;
+  Value::Map given = arguments;
   std::map<std::string, Setting> before = own_;
   if (const Function* function = schema_->FindCall(api)) {
     FunctionUse checked = CheckFunctionUse(*function, *this, own_, arguments, place);
@@ -62,9 +71,10 @@ Diagnostics Context::Apply(std::string_view api, const Value::Map& arguments, co
     if (HasErrors(checked.problems) || checked.skipped) return std::move(checked.problems);
     use = std::move(checked.problems);
     std::erase_if(before, [&](const auto& entry) { return entry.first.starts_with(std::string(api) + '.'); });
+    if (!is_overlay()) AddDefaults(*schema_, release_, *function, given);
   }
   Call call(api, place, *this, base_, std::move(before));
-  for (const auto* argument : InOrder(arguments)) call.One(argument->first, argument->second, was_read_);
+  for (const auto* argument : InOrder(given)) call.One(argument->first, argument->second, was_read_);
   if (HasErrors(call.problems())) {
     LeaveUnsettled(api, arguments);
   } else {

@@ -84,6 +84,7 @@ class Use {
     problem.notes.push_back(SetHere("device_target", *target));
   }
 
+  // Another parameter of the same call; what sub-keys must divide is checked when the job is known.
   void Divides(const Attribute& parameter) {
     if (parameter.divides.empty()) return;
     const auto number = [&](const std::string& name) -> std::int64_t {
@@ -100,15 +101,45 @@ class Use {
                   parameter.name + " = " + std::to_string(divisor)));
   }
 
+  // A table stands for a call with all of its sub-keys, those that are left out too.
   void WinsOverOldName(const Attribute& parameter) {
-    if (parameter.replaces.empty()) return;
-    if (!arguments_.contains(parameter.name) && parameter.name != kCalled) return;
-    const auto old = own_.find(parameter.replaces);
-    if (old == own_.end()) return;
-    Diagnostic& problem = Add(
-        Warning("conflict", place_, parameter.replaces + " has no effect beside " + function_.name + " in " + Version(),
-                "leave " + parameter.replaces + " out"));
-    problem.notes.push_back(SetHere(parameter.replaces, old->second));
+    if (!arguments_.contains(parameter.name) && parameter.name != kCalled && !parameter.always) return;
+    WarnOfOldName(parameter.replaces);
+    if (!parameter.Is(Kind::kDict)) return;
+    for (const Attribute& key : parameter.keys) {
+      if (key.ExistsIn(context_.release())) WarnOfOldName(key.replaces);
+    }
+  }
+
+  // "function.attribute", or "function.attribute.sub-key".
+  void WarnOfOldName(const std::string& path) {
+    if (path.empty()) return;
+    const auto [attribute, setting] = OldSetting(path);
+    if (setting == nullptr) return;
+    Diagnostic& problem =
+        Add(Warning("conflict", place_, attribute + " has no effect beside " + function_.name + " in " + Version(),
+                    "leave " + attribute + " out"));
+    problem.notes.push_back(SetHere(attribute, *setting));
+  }
+
+  // The setting, also under another name of the same value; null if it is not set.
+  std::pair<std::string, const Setting*> OldSetting(const std::string& path) const {
+    const std::size_t dot = path.find('.');
+    const std::size_t end = path.find('.', dot + 1);
+    const std::string api = path.substr(0, dot);
+    const std::string name = path.substr(dot + 1, end == std::string::npos ? end : end - dot - 1);
+    const Attribute* attribute = context_.schema().Find(api, name, context_.release());
+    if (attribute == nullptr) return {};
+    std::vector<std::string> names = {name};
+    if (!attribute->shares.empty()) names.push_back(attribute->shares);
+    for (const std::string& each : names) {
+      const auto found = own_.find(KeyOf(api, each));
+      if (found == own_.end()) continue;
+      const Value::Map* table = found->second.value.AsMap();
+      const bool has = end == std::string::npos || (table != nullptr && table->contains(path.substr(end + 1)));
+      if (has) return {each == name ? path : KeyOf(api, each), &found->second};
+    }
+    return {};
   }
 
   const Function& function_;
@@ -131,7 +162,11 @@ std::pair<const Function*, std::string> ParameterThatReplaces(const Schema& sche
   for (const auto& [name, function] : schema.calls()) {
     for (const auto& [parameter, records] : schema.attributes(name)) {
       const auto replaces = [&](const Attribute& record) { return record.replaces == key; };
+      const auto its_keys_do = [&](const Attribute& record) {
+        return std::any_of(record.keys.begin(), record.keys.end(), replaces);
+      };
       if (std::any_of(records.begin(), records.end(), replaces)) return {&function, parameter};
+      if (std::any_of(records.begin(), records.end(), its_keys_do)) return {&function, parameter};
     }
   }
   return {nullptr, ""};

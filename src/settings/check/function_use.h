@@ -21,8 +21,8 @@ FunctionUse CheckFunctionUse(const Function& function, const Context& context,
                              const std::map<std::string, Setting>& own, const Value::Map& arguments,
                              const Place& place);
 
-// The function, and its parameter that overrides the setting of that key ("set_context.device_id"); null and "" if
-// there is none.
+// The function, and its parameter that overrides, itself or by a sub-key, the setting of that key
+// ("set_context.device_id"); null and "" if there is none.
 std::pair<const Function*, std::string> ParameterThatReplaces(const Schema& schema, const std::string& key);
 
 }  // namespace muster

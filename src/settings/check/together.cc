@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "muster/mindspore/context.h"
+#include "settings/check/check_layout.h"
 #include "settings/check/check_rules.h"
 #include "settings/check/check_value.h"
+#include "settings/check/effective_value.h"
 #include "settings/schema/rule_note.h"
 #include "settings/schema/setting_key.h"
 #include "settings/schema/word_list.h"
@@ -50,6 +52,13 @@ class Together {
         Divides(*attribute, *setting);
         FitsParallelMode(*attribute, *setting);
         IsForThisDevice(*attribute, *setting);
+      }
+      for (const auto& [name, unused] : job_.schema().attributes(api)) LayoutsFillAStage(api, name);
+    }
+    for (const auto& [function, unused] : job_.schema().calls()) {
+      for (const auto& [name, records] : job_.schema().attributes(function)) {
+        KeysDivide(function, name);
+        LayoutsFillAStage(function, name);
       }
     }
     for (Diagnostic& problem : CheckRules(job_, facts_)) Add(std::move(problem));
@@ -125,6 +134,49 @@ class Together {
       Because(diagnostic, attribute.api, attribute.divides);
     }
     Cite(diagnostic, attribute, "divides");
+  }
+
+  // Sub-keys of a call's table against a fact about the job: stages against the workers.
+  void KeysDivide(const std::string& function, const std::string& name) {
+    const Attribute* attribute = job_.schema().Find(function, name, job_.release());
+    const Setting* setting = attribute == nullptr ? nullptr : job_.Find(function, name);
+    const Value::Map* table = setting == nullptr ? nullptr : setting->value.AsMap();
+    if (table == nullptr) return;
+    for (const Attribute& key : attribute->keys) {
+      const auto given = table->find(key.name);
+      if (key.divides.empty() || given == table->end() || !key.ExistsIn(job_.release())) continue;
+      const auto whole = FindEffectiveValue(job_, facts_, key.divides);
+      const std::int64_t* dividend = whole.value.AsInt();
+      const std::int64_t* divisor = given->second.AsInt();
+      if (dividend == nullptr || divisor == nullptr || *dividend % *divisor == 0) continue;
+      Diagnostic& diagnostic = Add(
+          Error("division", setting->source.place,
+                function + ": " + name + "." + key.name + " = " + std::to_string(*divisor) + " does not divide " +
+                    "the number of " + key.divides.substr(key.divides.find('.') + 1) + ", " + std::to_string(*dividend),
+                DivisorHint(*dividend, *divisor)));
+      diagnostic.notes.insert(diagnostic.notes.end(), whole.why.begin(), whole.why.end());
+      Cite(diagnostic, key, "divides");
+    }
+  }
+
+  // A layout arranges the devices of one stage.
+  void LayoutsFillAStage(const std::string& function, const std::string& name) {
+    const Setting* setting = job_.Find(function, name);
+    const std::int64_t stages = PipelineStages(job_);
+    const bool known = !Unsettled(kSetAutoParallel, "device_num") && device_num_ % stages == 0;
+    if (setting == nullptr || !IsListOfLayouts(setting->value) || facts_.workers == 0 || !known) return;
+    for (const Value& layout : *setting->value.AsList()) {
+      const auto devices = DevicesOf(layout);
+      if (!devices || *devices == device_num_ / stages) continue;
+      Diagnostic& diagnostic = Add(Warning("conflict", setting->source.place,
+                                           name + " holds a layout of " + std::to_string(*devices) +
+                                               (*devices == 1 ? " device" : " devices") + ", and a stage has " +
+                                               std::to_string(device_num_ / stages),
+                                           "the product of device_matrix is the number of devices of a stage"));
+      BecauseDeviceNum(diagnostic);
+      diagnostic.notes.push_back(RuleNote({"description of Layout of 2.6", ""}));
+      return;
+    }
   }
 
   void FitsParallelMode(const Attribute& attribute, const Setting& setting) {
@@ -285,6 +337,20 @@ class Together {
 
 Diagnostics CheckTogether(const Context& job, const JobFacts& facts) { return Together(job, facts).Run(); }
 
+std::uint32_t PipelineStages(const Context& job) {
+  const Setting* pipeline = job.Find(kParallel, "pipeline");
+  const Setting* plain = job.Find(kSetAutoParallel, "pipeline_stages");
+  const Value* stages = plain == nullptr ? nullptr : &plain->value;
+  static const Value kOne(std::int64_t{1});
+  if (const Value::Map* table = pipeline == nullptr ? nullptr : pipeline->value.AsMap()) {
+    const auto given = table->find("stages");
+    stages = given == table->end() ? &kOne : &given->second;
+  }
+  const std::int64_t* number = stages == nullptr ? nullptr : stages->AsInt();
+  return number == nullptr || *number < 1 ? 1
+                                          : static_cast<std::uint32_t>(std::min<std::int64_t>(*number, 0xffffffffLL));
+}
+
 DerivedSettings DeriveSettings(const Context& job, const JobFacts& facts) {
   DerivedSettings derived;
   const auto from_workers = [&](Value value, std::string text) {
@@ -294,10 +360,7 @@ DerivedSettings DeriveSettings(const Context& job, const JobFacts& facts) {
   derived.device_num = device_num != nullptr
                            ? *device_num
                            : from_workers(Value(std::max<std::int64_t>(1, facts.workers)), "the number of workers");
-  const Setting* stages = job.Find(kSetAutoParallel, "pipeline_stages");
-  if (stages != nullptr && stages->value.AsInt() != nullptr && *stages->value.AsInt() >= 1) {
-    derived.pipeline_stages = static_cast<std::uint32_t>(std::min<std::int64_t>(*stages->value.AsInt(), 0xffffffffLL));
-  }
+  derived.pipeline_stages = PipelineStages(job);
   derived.global_rank.reserve(facts.processes.size());
   for (const ProcessFacts& process : facts.processes) {
     const Context& context = process.context == nullptr ? job : *process.context;

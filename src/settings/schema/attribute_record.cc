@@ -24,7 +24,8 @@ constexpr std::pair<std::string_view, Kind> kKinds[] = {
     {"tuple", Kind::kTuple},      {"dict", Kind::kDict},
     {"text_map", Kind::kTextMap}, {"any", Kind::kAny},
     {"words", Kind::kWords},      {"list_text", Kind::kListText},
-    {"list_map", Kind::kListMap},
+    {"list_map", Kind::kListMap}, {"layouts", Kind::kLayouts},
+    {"axes", Kind::kAxes},
 };
 
 Trouble Read(const Value& value, std::vector<Kind>& out) {
@@ -77,6 +78,32 @@ Trouble ReadEnd(const Value& value, Attribute& attribute) {
   return "";
 }
 
+// { function, parameter, values = …, … }, which names the successor as well.
+Trouble ReadMove(const Value& value, Attribute& attribute, int) {
+  Value::Map fields;
+  if (const Value::List* list = value.AsList()) {  // a Lua table without names
+    for (std::size_t i = 0; i < list->size(); ++i) fields.emplace(std::to_string(i + 1), (*list)[i]);
+  } else if (const Value::Map* map = value.AsMap()) {
+    fields = *map;
+  }
+  Move move;
+  for (const auto& [key, field] : fields) {
+    const Trouble trouble = key == "1"          ? Read(field, move.function)
+                            : key == "2"        ? Read(field, move.parameter)
+                            : key == "values"   ? Read(field, move.values)
+                            : key == "literals" ? Read(field, move.literals)
+                            : key == "pynative" ? Read(field, move.pynative)
+                            : key == "differs"  ? Read(field, move.differs)
+                                                : "is not known";
+    if (!trouble.empty()) return "has a bad field: " + key + " " + trouble;
+  }
+  if (move.function.empty()) return "must begin with the name of a function";
+  attribute.successor = "mindspore." + move.function + "()";
+  if (!move.parameter.empty()) attribute.successor += " with " + move.parameter;
+  attribute.moved = std::move(move);
+  return "";
+}
+
 Trouble ReadKeys(const Value& value, Attribute& attribute, int depth);
 
 struct Field {
@@ -106,7 +133,9 @@ constexpr Field kFields[] = {
     {"aliases", ReadMember<&Attribute::aliases>},
     {"constants", ReadMember<&Attribute::constants>},
     {"keys", ReadKeys},
+    {"keys_of", ReadMember<&Attribute::keys_of>},
     {"required", ReadMember<&Attribute::required>},
+    {"always", ReadMember<&Attribute::always>},
     {"when", ReadMember<&Attribute::when>},
     {"needs", ReadMember<&Attribute::needs>},
     {"fits", ReadMember<&Attribute::fits>},
@@ -120,6 +149,7 @@ constexpr Field kFields[] = {
     {"own_name", ReadMember<&Attribute::own_name>},
     {"same_as", ReadMember<&Attribute::same_as>},
     {"replaces", ReadMember<&Attribute::replaces>},
+    {"passed_as", ReadMember<&Attribute::passed_as>},
     {"tells_if_set", ReadMember<&Attribute::tells_if_set>},
     {"since", ReadMember<&Attribute::since>},
     {"until", ReadMember<&Attribute::until>},
@@ -144,6 +174,7 @@ constexpr Field kFields[] = {
     {"absolute", ReadMember<&Attribute::absolute>},
     {"characters", ReadMember<&Attribute::characters>},
     {"name_max", ReadMember<&Attribute::name_max>},
+    {"suffix", ReadMember<&Attribute::suffix>},
     {"only_warns", ReadMember<&Attribute::only_warns>},
     {"ignores_unknown", ReadMember<&Attribute::ignores_unknown>},
     {"flags", ReadMember<&Attribute::flags>},
@@ -156,6 +187,7 @@ constexpr Field kFields[] = {
     {"documented_only", ReadMember<&Attribute::documented_only>},
     {"deprecated", [](const Value& v, Attribute& a, int) { return ReadEnd<&Attribute::deprecated>(v, a); }},
     {"withdrawn", [](const Value& v, Attribute& a, int) { return ReadEnd<&Attribute::withdrawn>(v, a); }},
+    {"moved", ReadMove},
     {"successor", ReadMember<&Attribute::successor>},
     {"kept_on_reset", ReadMember<&Attribute::kept_on_reset>},
     {"group", ReadMember<&Attribute::group>},
@@ -185,8 +217,12 @@ Trouble Contradiction(const Attribute& attribute) {
   if ((attribute.Is(Kind::kEnum) || attribute.Is(Kind::kWords)) && attribute.choices.empty()) {
     return "is an enum without choices";
   }
-  if (!attribute.keys.empty() && !attribute.Is(Kind::kDict)) return "has sub-keys but is no dict";
-  if (attribute.Is(Kind::kDict) && attribute.keys.empty()) return "is a dict without sub-keys";
+  const bool has_keys = !attribute.keys.empty() || !attribute.keys_of.empty();
+  const bool takes_keys = attribute.Is(Kind::kDict) || attribute.Is(Kind::kLayouts);
+  if (has_keys && !takes_keys) return "has sub-keys but is no dict";
+  if (takes_keys && !has_keys) return "is a dict without sub-keys";
+  if (!attribute.keys.empty() && !attribute.keys_of.empty()) return "has sub-keys of its own and those of another one";
+  if (attribute.always && attribute.default_value.IsNull()) return "is always settled, but has no default";
   if (attribute.min && attribute.max && *attribute.min > *attribute.max) return "has a min above its max";
   if (attribute.until && *attribute.until < attribute.since) return "ends before it begins";
   if (attribute.withdrawn && attribute.deprecated) return "is both withdrawn and deprecated";
@@ -233,7 +269,7 @@ Diagnostics ReadFields(const Value::Map& record, const std::string& name, const 
     }
   }
   // An empty Lua table arrives as a map.
-  const bool is_list = attribute.Is(Kind::kListInt) || attribute.Is(Kind::kTuple);
+  const bool is_list = attribute.Is(Kind::kListInt) || attribute.Is(Kind::kTuple) || attribute.Is(Kind::kLayouts);
   if (is_list && attribute.default_value == Value(Value::Map{})) attribute.default_value = Value(Value::List{});
   if (problems.empty()) {
     if (const Trouble trouble = Contradiction(attribute); !trouble.empty()) {

@@ -4,7 +4,7 @@
 
 namespace muster {
 
-std::string WantedText(const Attribute& attribute, bool in_file) {
+std::string AllowedText(const Attribute& attribute, bool in_file) {
   static constexpr std::pair<Kind, std::string_view> kWords[] = {
       {Kind::kBool, "true or false"},
       {Kind::kInt, "a whole number"},
@@ -20,6 +20,8 @@ std::string WantedText(const Attribute& attribute, bool in_file) {
       {Kind::kWords, "text"},
       {Kind::kListText, "a list of texts"},
       {Kind::kListMap, "a table of names with a list each"},
+      {Kind::kLayouts, "a list of layouts"},
+      {Kind::kAxes, "a list of names or lists of names"},
       {Kind::kAny, "a value"},
   };
   std::string text;

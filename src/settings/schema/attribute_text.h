@@ -11,7 +11,7 @@ namespace muster {
 
 // "a whole number", "true or false or a whole number": every kind once. `in_file`: the value is in a JSON file, whose
 // tables are objects.
-std::string WantedText(const Attribute& attribute, bool in_file = false);
+std::string AllowedText(const Attribute& attribute, bool in_file = false);
 
 // "\"O0\", \"O1\"", "0 (GRAPH_MODE), 1 (PYNATIVE_MODE)"; empty without choices.
 std::string ChoicesText(const Attribute& attribute);

@@ -52,6 +52,7 @@ Trouble ReadField(const std::string& key, const Value& value, const Value& since
   if (key == "doc") return Read(value, function.doc);
   if (key == "since") return Read(value, function.since);
   if (key == "devices") return Read(value, function.devices);
+  if (key == "by_name") return Read(value, function.by_name);
   if (key == "repeats") return ReadRepeats(value, function);
   if (key == "parameters") return ReadParameters(value, since, record);
   return "is not known";

@@ -2,6 +2,7 @@
 #include "muster/mindspore/schema.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "settings/schema/function_record.h"
 #include "settings/schema/setting_key.h"
@@ -57,11 +58,32 @@ Diagnostics ForEachRecord(const Value& records, const Place& place, Add add) {
   return problems;
 }
 
-Diagnostics AddRecords(Schema::ByName& by_name, std::string_view api, const Value& records, const Place& place) {
+// For an attribute, or a sub-key of one, that moved to a function or parameter that is not described.
+void AddMovesToNowhere(const Schema& schema, const Attribute& attribute, const Place& place, Diagnostics& problems) {
+  for (const Attribute& key : attribute.keys) AddMovesToNowhere(schema, key, place, problems);
+  if (attribute.moved.function.empty()) return;
+  const Function* function = schema.FindCall(attribute.moved.function);
+  const std::string parameter = function == nullptr ? "" : ParameterOf(attribute.moved, *function);
+  if (!parameter.empty() && schema.attributes(function->name).contains(parameter)) return;
+  problems.push_back(Error("schema", place,
+                           "attribute record \"" + attribute.name + "\" moved to no parameter of a function: " +
+                               attribute.moved.function + " " + attribute.moved.parameter));
+}
+
+// Completes an attribute that has the sub-keys of another one; false if there is no such other one.
+using Complete = std::function<bool(Attribute&)>;
+
+Diagnostics AddRecords(Schema::ByName& by_name, std::string_view api, const Value& records, const Place& place,
+                       const Complete& complete) {
   return ForEachRecord(records, place, [&](const Value& record) -> Diagnostics {
     auto attributes = AttributesFromValue(api, record, place);
     if (!attributes) return attributes.error();
     for (Attribute& attribute : *attributes) {
+      if (!complete(attribute)) {
+        return {Error("schema", place,
+                      "attribute \"" + attribute.name + "\" has the sub-keys of \"" + attribute.keys_of +
+                          "\", which has none in release " + ReleaseText(attribute.since))};
+      }
       std::vector<Attribute>& same_name = by_name[attribute.name];
       for (const Attribute& known : same_name) {
         if (Overlap(known, attribute)) {
@@ -134,21 +156,43 @@ Diagnostics Schema::AddRules(const Value& records, const Place& place) {
 }
 
 Diagnostics Schema::Add(std::string_view api, const Value& records, const Place& place) {
-  return AddRecords(functions_.try_emplace(std::string(api)).first->second, api, records, place);
+  const auto complete = [&](Attribute& attribute) {
+    if (attribute.keys_of.empty()) return true;
+    const std::size_t dot = attribute.keys_of.find('.');
+    if (dot == std::string::npos) return false;
+    const Attribute* other = Find(attribute.keys_of.substr(0, dot), attribute.keys_of.substr(dot + 1), attribute.since);
+    if (other == nullptr || other->keys.empty()) return false;
+    attribute.keys = other->keys;
+    return true;
+  };
+  return AddRecords(functions_.try_emplace(std::string(api)).first->second, api, records, place, complete);
 }
 
 Diagnostics Schema::AddFunctions(const Value& records, const Place& place) {
-  return ForEachRecord(records, place, [&](const Value& record) -> Diagnostics {
+  Diagnostics problems = ForEachRecord(records, place, [&](const Value& record) -> Diagnostics {
     auto read = FunctionFromValue(record, place);
     if (!read) return read.error();
-    Diagnostics problems = Add(read->function.name, Value(std::move(read->parameters)), place);
+    Diagnostics found = Add(read->function.name, Value(std::move(read->parameters)), place);
     calls_.emplace(read->function.name, std::move(read->function));
-    return problems;
+    return found;
   });
+  for (const auto& [api, names] : functions_) {
+    for (const auto& [name, kinds] : names) {
+      for (const Attribute& attribute : kinds) AddMovesToNowhere(*this, attribute, place, problems);
+    }
+  }
+  return problems;
+}
+
+std::string ParameterOf(const Move& move, const Function& function) {
+  if (!move.parameter.empty()) return move.parameter;
+  if (function.parameters.empty()) return std::string(kCalled);
+  return function.parameters.size() == 1 ? function.parameters.front() : "";
 }
 
 Diagnostics Schema::AddFiles(const Value& records, const Place& place) {
-  Diagnostics problems = AddRecords(files_, {}, records, place);
+  const auto complete = [](const Attribute& attribute) { return attribute.keys_of.empty(); };
+  Diagnostics problems = AddRecords(files_, {}, records, place, complete);
   for (const auto& [name, kinds] : files_) {
     if (!kinds.front().Is(Kind::kDict)) problems.push_back(Error("schema", place, "file \"" + name + "\" is no dict"));
   }

@@ -13,8 +13,9 @@ namespace muster {
 constexpr std::string_view kSetContext = "set_context";
 constexpr std::string_view kSetAutoParallel = "set_auto_parallel_context";
 constexpr std::string_view kSetPs = "set_ps_context";
-constexpr std::string_view kJobFacts = "job";  // prefix of a rule's path that names a fact about the job
-constexpr std::int64_t kPynativeMode = 1;      // of set_context's mode
+constexpr std::string_view kParallel = "parallel";  // the settings of AutoParallel
+constexpr std::string_view kJobFacts = "job";       // prefix of a rule's path that names a fact about the job
+constexpr std::int64_t kPynativeMode = 1;           // of set_context's mode
 
 // The newer function whose parameter of the same name overrides this attribute once it is called; empty if there is
 // none.

@@ -10,9 +10,18 @@ namespace {
 // The dict attribute of the function that has `name` as a sub-key, or as a sub-key of a sub-key.
 std::string DictWith(const Schema& schema, const Release& release, std::string_view api, const std::string& name) {
   for (const std::string& candidate : schema.Names(api, release)) {
-    for (const Attribute& key : schema.Find(api, candidate, release)->keys) {
-      if (key.name == name && key.ExistsIn(release)) return candidate;
+    const Attribute* attribute = schema.Find(api, candidate, release);
+    for (const Attribute& key : attribute->keys) {
+      if (attribute->Is(Kind::kDict) && key.name == name && key.ExistsIn(release)) return candidate;
     }
+  }
+  return {};
+}
+
+// The attribute that MindSpore knows as `name`.
+std::string OwnNameOf(const Schema& schema, const Release& release, std::string_view api, const std::string& name) {
+  for (const std::string& candidate : schema.Names(api, release)) {
+    if (schema.Find(api, candidate, release)->passed_as == name) return candidate;
   }
   return {};
 }
@@ -38,6 +47,10 @@ Diagnostic UnknownKey(const Schema& schema, const Release& release, std::string_
     return Error("unknown_key", place,
                  function + " has no attribute \"" + name + "\" in " + version + ", although a document names it",
                  named->successor.empty() ? "" : "use " + named->successor);
+  }
+  if (const std::string own = OwnNameOf(schema, release, api, name); !own.empty()) {
+    return Error("unknown_key", place, function + " has no attribute \"" + name + "\" in " + version,
+                 "write " + own + " = …, which is passed on as " + name);
   }
   if (const auto other = schema.OtherFunctionWith(api, name, release)) {
     return Error("unknown_key", place, function + " has no attribute \"" + name + "\" in " + version,

@@ -40,7 +40,7 @@ constexpr std::string_view SpawnStageName(SpawnStage stage) {
 struct SpawnError {
   SpawnStage stage = SpawnStage::kExec;
   int error = 0;       // errno
-  std::string detail;  // the path, limit or number concerned, as a phrase for people
+  std::string detail;  // the path, limit or number concerned, as a phrase for users
 
   bool operator==(const SpawnError&) const = default;
 };

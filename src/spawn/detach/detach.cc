@@ -19,10 +19,10 @@ namespace {
 
 constexpr int kLine = 3;
 
-// False with errno set.
+// Moves this process to a new session without a terminal. False with errno set.
 bool BecomeBackground(UniqueFd& line, pid_t caller) {
   if (::prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return false;
-  if (::getppid() != caller) {  // the caller ended before the line above
+  if (::getppid() != caller) {  // the caller exited before PR_SET_PDEATHSIG took effect
     errno = ESRCH;
     return false;
   }

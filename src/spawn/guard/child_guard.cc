@@ -35,7 +35,7 @@ EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_
   sigemptyset(&watched);
   sigaddset(&watched, SIGCHLD);
   sigaddset(&watched, SIGTERM);
-  bool told = false;  // SIGTERM was passed on
+  bool told = false;  // SIGTERM was forwarded
   std::optional<std::uint64_t> kill_at;
   for (;;) {
     if (const auto ended = Reap(ChildRef{child, -1})) return *ended;
@@ -70,7 +70,7 @@ void EndAs(const EndedProcess& ended) {
 }
 
 void WriteKilledCount(int pipe, std::uint32_t killed) {
-  // Ignored on failure: a head that is gone does not read it.
+  // Errors are ignored: if the head is gone, the number is not needed.
   static_cast<void>(!::write(pipe, &killed, sizeof killed));
 }
 

@@ -1,7 +1,7 @@
 // The guard (watchdog) of one process: its parent, which does nothing else and survives if the process's other
 // relatives are gone (docs/decisions/0061-every-agent-has-a-guard.md).
 //
-// Handles signals and waits; the caller decides what the guard does after the process has ended.
+// Handles signals and waits; the caller decides what the guard does after the process has exited.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace muster {
 
-// Waits for the end of a child and reaps it. Passes SIGTERM on, and kills a child that has not ended some time later.
-// Also kills a child that has been stopped (SIGSTOP) for `most_stopped_ms`, a function called at that moment; 0: no
-// limit. Must be called in a single-threaded process that has SIGCHLD and SIGTERM blocked.
+// Waits for the exit of a child and reaps it. Forwards SIGTERM, and kills a child that has not exited `patience_ms`
+// later. Also kills a child that has been stopped (SIGSTOP) for `most_stopped_ms`, a function called at that moment; 0:
+// no limit. Must be called in a single-threaded process that has SIGCHLD and SIGTERM blocked.
 EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_stopped_ms,
                         std::uint64_t patience_ms = kDefaultLeaseMs);
 
-// Ends this process in the same way: with that exit code, or by that signal, without a core dump of its own.
+// Exits in the same way: with that exit code, or by that signal, without a core dump of its own.
 [[noreturn]] void EndAs(const EndedProcess& ended);
 
 // Writes the number of processes that a guard has killed to a pipe.

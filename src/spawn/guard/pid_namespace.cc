@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
@@ -22,6 +21,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/values/parse_number.h"
 #include "spawn/guard/child_guard.h"
 
 namespace muster {
@@ -60,16 +60,13 @@ tl::expected<void, NamespaceError> Unshare() {
   return UnshareAsUser();
 }
 
-// Everything but `kept`: an open connection would look like a living process to its peer.
+// Closes everything but `kept`: an open connection would look like a running process to its peer.
 void CloseAllBut(int kept) {
   std::vector<int> open;
   {
     const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir("/proc/self/fd"), ::closedir);
     while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr) {
-      const std::string_view name = entry->d_name;
-      int number = -1;
-      const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-      if (error == std::errc() && end == name.data() + name.size()) open.push_back(number);
+      if (const auto number = ParseNumber<int>(entry->d_name)) open.push_back(*number);
     }
   }
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -88,7 +85,7 @@ void CloseAllBut(int kept) {
   EndAs(GuardChild(init, [] { return std::uint64_t{0}; }));
 }
 
-// The guard may have ended before PR_SET_PDEATHSIG took effect.
+// The guard may have exited before PR_SET_PDEATHSIG took effect.
 bool GuardLives(int alive) {
   pollfd end = {alive, POLLIN, 0};
   return ::poll(&end, 1, 0) == 0;
@@ -106,7 +103,7 @@ tl::expected<void, NamespaceError> MountOwnProc() {
 }  // namespace
 
 std::string NamespaceErrorText(const NamespaceError& error) {
-  std::string text = fmt::format("a PID namespace cannot be made: {}: {}", error.stage, std::strerror(error.error));
+  std::string text = fmt::format("a PID namespace cannot be created: {}: {}", error.stage, std::strerror(error.error));
   if (error.stage != "unshare" && error.stage != "map") return text;
   for (const char* limit :
        {"/proc/sys/user/max_user_namespaces", "/proc/sys/user/max_pid_namespaces",
@@ -156,9 +153,8 @@ tl::expected<PidNamespace, NamespaceError> PidNamespace::Enter() {
 pid_t PidNamespace::OwnPid() const {
   std::array<char, 32> target = {};
   const ssize_t size = ::readlinkat(outside_.get(), "self", target.data(), target.size());
-  pid_t pid = 0;
-  if (size > 0) std::from_chars(target.data(), target.data() + size, pid);
-  return pid;
+  if (size <= 0) return 0;
+  return ParseNumber<pid_t>({target.data(), static_cast<std::size_t>(size)}).value_or(0);
 }
 
 pid_t PidNamespace::PidOf(pid_t inside) const {
@@ -183,7 +179,7 @@ std::map<pid_t, pid_t> PidNamespace::Pids() const {
     const std::string process = fmt::format("{}/{}", proc_, open.back());
     const pid_t outside = open.back();
     open.pop_back();
-    // A process that has ended meanwhile has no such line.
+    // A process that has exited in the meantime has no such line.
     if (const std::optional<pid_t> inside = InnermostPid(Content(process + "/status"))) pids[*inside] = outside;
     const std::string tasks = process + "/task";
     const std::unique_ptr<DIR, int (*)(DIR*)> threads(::opendir(tasks.c_str()), ::closedir);
@@ -202,11 +198,7 @@ std::optional<pid_t> InnermostPid(std::string_view status) {
   if (line == std::string_view::npos) return std::nullopt;
   const std::string_view rest = status.substr(line + kName.size());
   const std::string_view numbers = rest.substr(0, rest.find('\n'));
-  const std::string_view last = numbers.substr(numbers.find_last_of("\t ") + 1);
-  pid_t pid = 0;
-  const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), pid);
-  if (error != std::errc() || end != last.data() + last.size()) return std::nullopt;
-  return pid;
+  return ParseNumber<pid_t>(numbers.substr(numbers.find_last_of("\t ") + 1));
 }
 
 }  // namespace muster

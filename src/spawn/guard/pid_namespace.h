@@ -1,8 +1,8 @@
-// Runs the calling process as the init of a PID namespace (pid_namespaces(7)): when it ends, for whatever reason, the
+// Runs the calling process as the init of a PID namespace (pid_namespaces(7)): when it exits, for whatever reason, the
 // kernel kills every process in the namespace, even those that left its session or cleared their environment.
 //
-// Handles namespaces, pids and the guard outside; independent of what runs inside. Pids that are reported to others
-// must be those of the outer namespace, which is the head's.
+// Handles namespaces, pids and the guard outside; independent of what runs inside. Pids that are reported to other
+// processes must be those of the outer namespace, which is the head's.
 #pragma once
 
 #include <map>
@@ -27,8 +27,8 @@ std::string NamespaceErrorText(const NamespaceError& error);
 class PidNamespace {
  public:
   // Returns in a new process: the init of a new namespace, with a /proc of its own. The calling process stays outside
-  // as its guard and does not return: it passes SIGTERM on (spawn/guard/child_guard.h), ends the init if it is killed
-  // itself, and exits as the init does. The namespace is created with privilege if there is any, else in a new user
+  // as its guard and does not return: it forwards SIGTERM (spawn/guard/child_guard.h), kills the init if it is killed
+  // itself, and exits as the init does. The namespace is created with privilege if available, else in a new user
   // namespace that maps this user and group alone. Must be called in a single-threaded process that has SIGCHLD and
   // SIGTERM blocked. An error is returned in the caller or in a child that has replaced it; start nothing then.
   static tl::expected<PidNamespace, NamespaceError> Enter();

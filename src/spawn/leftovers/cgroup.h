@@ -1,8 +1,8 @@
 // A control group (cgroup v2) for all processes of an agent, so that the kernel can kill them at once, even if they
-// fork meanwhile (cgroup.kill, Linux 5.14).
+// fork in the meantime (cgroup.kill, Linux 5.14).
 //
 // Uses the files of cgroups(7). Each agent creates a new group and kills it once, at the end: no process is started in
-// a group that has been killed (Linux 6.18 was seen to end such processes).
+// a group that has been killed (Linux 6.18 was seen to kill such processes).
 #pragma once
 
 #include <optional>
@@ -36,10 +36,10 @@ class Cgroup {
 
   // The folder, for Launcher::StartIn, which starts processes directly in the group. None if it cannot be opened.
   UniqueFd Open() const;
-  // The alternative: moves this process, and so what it starts from now on, into the group; false if the kernel
+  // The alternative: moves this process, and so all processes that it starts later, into the group; false if the kernel
   // refuses. Entering and leaving take some milliseconds each, since the kernel synchronises all processors.
   bool Enter();
-  // Kills everything in the group, which this process leaves first. True if there were processes and the kill was
+  // Kills all processes in the group; this process leaves it first. True if there were processes and the kill was
   // accepted; they still have to be reaped.
   bool Kill();
 
@@ -53,7 +53,7 @@ class Cgroup {
 
 // The processes in that group now; empty if it does not exist.
 std::vector<pid_t> CgroupMembers(const std::string& path);
-// Kills everything in that group; false on failure.
+// Kills all processes in that group; false on failure.
 bool KillCgroup(const std::string& path);
 // Removes the group; false if it does not exist or is not empty.
 bool RemoveCgroup(const std::string& path);

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <unordered_set>
 
 #include <dirent.h>
@@ -19,6 +17,8 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
+#include "base/values/parse_number.h"
+#include "spawn/leftovers/final_commands.h"
 
 namespace muster {
 namespace {
@@ -37,14 +37,6 @@ std::optional<std::string> FileText(const std::string& path) {
     if (size == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(size));
   }
-}
-
-template <class Number>
-std::optional<Number> ParseNumber(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 template <class Visit>
@@ -85,7 +77,7 @@ Wait WaitFor(pid_t pid, int options) {
   return info.si_pid == 0 ? Wait::kRunning : Wait::kEnded;
 }
 
-// Returns when the child has ended, or after a moment in which new children may have appeared.
+// Returns when the child has exited, or after a moment in which new children may have appeared.
 void AwaitEnd(pid_t pid, std::chrono::milliseconds at_most) {
   const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   pollfd ready = {pidfd.get(), POLLIN, 0};
@@ -95,6 +87,7 @@ void AwaitEnd(pid_t pid, std::chrono::milliseconds at_most) {
 }  // namespace
 
 bool BecomeSubreaper() {
+  FinalCommands::Share();
   struct sigaction children = {};
   if (::sigaction(SIGCHLD, nullptr, &children) == 0 &&
       (children.sa_handler == SIG_IGN || (children.sa_flags & SA_NOCLDWAIT) != 0)) {
@@ -154,7 +147,7 @@ KillReport KillChildren(const std::function<bool(pid_t)>& keep, std::chrono::mil
     if (HasNoChild()) return report;
     std::vector<pid_t> children = ChildrenNow();
     std::erase_if(children, keep);
-    // The kernel's list may skip children while others end, so only a second, unchanged list counts.
+    // The kernel's list may skip children while others exit, so only a second, unchanged list counts.
     if (children.empty()) {
       if (empty_before) return report;
       empty_before = true;
@@ -185,8 +178,8 @@ KillReport KillChildren(const std::function<bool(pid_t)>& keep, std::chrono::mil
   }
 }
 
-// Whether the process was started with one of these variables; false if another
-// user's.
+// Whether the process was started with one of these variables; false for a process of another
+// user.
 bool IsMarked(pid_t pid, const std::set<std::string>& marks) {
   const auto environment = FileText("/proc/" + std::to_string(pid) + "/environ");
   if (!environment) return false;
@@ -198,10 +191,48 @@ bool IsMarked(pid_t pid, const std::set<std::string>& marks) {
   return false;
 }
 
+// Kills the marked process `pid`, which is no child of this process: a pidfd and a second look at the mark make sure
+// that no other process is signalled. False if it is not marked.
+bool KillMarked(pid_t pid, const std::set<std::string>& marks) {
+  if (!IsMarked(pid, marks)) return false;
+  const auto before = Identify(pid);
+  const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!before || !pidfd || !IsMarked(pid, marks) || Identify(pid) != before) return false;
+  return ::syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0) == 0;
+}
+
+void KillMarkedBelow(pid_t parent, const std::set<std::string>& marks, std::unordered_set<pid_t>& killed) {
+  for (const pid_t pid : ChildrenOf(parent)) {
+    KillMarkedBelow(pid, marks, killed);
+    if (KillMarked(pid, marks)) killed.insert(pid);
+  }
+}
+
+// Kills the marked descendants of children that are not spared, until there are none: those of a killed process get
+// another parent. Returns how many were killed.
+std::uint32_t KillMarkedBelowChildren(const std::function<bool(pid_t)>& spare, const std::set<std::string>& marks,
+                                      std::chrono::milliseconds patience) {
+  const auto deadline = Clock::now() + patience;
+  std::unordered_set<pid_t> killed;
+  for (;;) {
+    std::unordered_set<pid_t> now;
+    for (const pid_t child : ChildrenNow()) {
+      if (!spare(child)) KillMarkedBelow(child, marks, now);
+    }
+    if (now.empty()) return static_cast<std::uint32_t>(killed.size());
+    killed.insert(now.begin(), now.end());
+    if (Clock::now() >= deadline) return static_cast<std::uint32_t>(killed.size());
+    AwaitEnd(*now.begin(), std::chrono::milliseconds(10));
+  }
+}
+
 }  // namespace
 
 KillReport KillDescendants(const std::vector<ProcessIdentity>& keep, std::chrono::milliseconds patience) {
-  return KillChildren([&](pid_t pid) { return IsKept(keep, pid); }, patience);
+  const auto kept = [&](pid_t pid) { return IsKept(keep, pid); };
+  KillReport report = KillChildren(kept, patience);
+  if (FinalCommands::RunNeeded() > 0) report.left = KillChildren(kept, patience).left;
+  return report;
 }
 
 KillReport KillChildrenBut(const std::function<bool(pid_t)>& keep, std::chrono::milliseconds patience) {
@@ -218,7 +249,8 @@ KillReport KillMarkedChildren(const std::function<bool(pid_t)>& spare, const std
                               std::chrono::milliseconds patience) {
   // A zombie has no environment: remember which processes were marked until they are reaped.
   std::unordered_set<pid_t> marked;
-  return KillChildren(
+  const std::uint32_t below = KillMarkedBelowChildren(spare, marks, patience);
+  KillReport report = KillChildren(
       [&](pid_t pid) {
         if (spare(pid)) return true;
         if (!marked.contains(pid) && !IsMarked(pid, marks)) return true;
@@ -226,6 +258,8 @@ KillReport KillMarkedChildren(const std::function<bool(pid_t)>& spare, const std
         return false;
       },
       patience);
+  report.killed += below;
+  return report;
 }
 
 }  // namespace muster

@@ -1,9 +1,9 @@
-// Ends all descendants of this process. As a subreaper it inherits the orphans of its children, also those that left
+// Kills all descendants of this process. As a subreaper it inherits the orphans of its children, also those that left
 // their session or double-forked, so that looking at its own children is enough.
 //
-// Uses /proc and wait; does not know which processes belong to whom. Signals only children of this process that it has
-// not waited for: their pids cannot have been reused. That holds as long as no other code in the process waits for
-// children meanwhile and SIGCHLD is not ignored.
+// Uses /proc and wait; does not know which processes belong to which run. Signals only children of this process that it
+// has not waited for: their pids cannot have been reused. That holds as long as no other code in the process waits for
+// children in the meantime and SIGCHLD is not ignored.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,8 @@
 namespace muster {
 
 // Makes orphaned descendants children of this process (prctl PR_SET_CHILD_SUBREAPER), and SIGCHLD default
-// if it was ignored. False if the kernel refuses.
+// if it was ignored; and shares the list of final commands (final_commands.h) with what it forks. False if the kernel
+// refuses.
 bool BecomeSubreaper();
 
 // Identifies a process by its pid and start time (field 22 of /proc/PID/stat, in clock ticks since boot), a pair that
@@ -34,19 +35,19 @@ struct ProcessIdentity {
 // Nothing if there is no such process. A zombie still has an identity.
 std::optional<ProcessIdentity> Identify(pid_t pid);
 
-// The children of that process now, zombies included.
+// The current children of that process, zombies included.
 std::vector<pid_t> ChildrenOf(pid_t pid);
-// Those of this process.
+// The current children of this process.
 std::vector<pid_t> ChildrenNow();
 
 struct KillReport {
   std::uint32_t killed = 0;  // running processes that got SIGKILL
-  std::uint32_t reaped = 0;  // waited for, including those that had ended by themselves
-  std::vector<pid_t> left;   // did not end in time (uninterruptible, or of another user)
+  std::uint32_t reaped = 0;  // waited for, including those that had exited by themselves
+  std::vector<pid_t> left;   // did not exit in time (uninterruptible, or of another user)
 };
 
 // Kills and reaps every descendant except the children in `keep` and their descendants, in rounds, until none is left
-// or `patience` is over. Blocks.
+// or `patience` has elapsed; then runs the final commands that are needed. Blocks.
 KillReport KillDescendants(const std::vector<ProcessIdentity>& keep,
                            std::chrono::milliseconds patience = std::chrono::seconds(5));
 
@@ -59,8 +60,9 @@ KillReport KillChildrenBut(const std::function<bool(pid_t)>& keep,
 std::optional<pid_t> SessionOf(pid_t pid);
 
 // Kills and reaps every child of this process for which `spare` returns false and that was started with one of these
-// variables ("NAME=value") in its environment, and the orphans that it leaves, until none is left or `patience` is
-// over. A process that overwrote its environment is not found. Blocks.
+// variables ("NAME=value") in its environment, and the orphans that it leaves, until none is left or `patience` has
+// elapsed. A process that overwrote its environment is not found. Kills marked children of such children, too: the
+// monitor of a container carries no mark, and cleans up by itself after its container. Blocks.
 KillReport KillMarkedChildren(const std::function<bool(pid_t)>& spare, const std::set<std::string>& marks,
                               std::chrono::milliseconds patience);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <fstream>
 #include <iterator>
@@ -11,7 +10,6 @@
 #include <set>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 
 #include <dirent.h>
 #include <poll.h>
@@ -19,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
+#include "base/values/parse_number.h"
 #include "spawn/leftovers/cgroup.h"
 
 namespace muster {
@@ -35,16 +34,13 @@ std::vector<pid_t> AllPids() {
   std::vector<pid_t> pids;
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
   while (const dirent* entry = proc ? ::readdir(proc.get()) : nullptr) {
-    const std::string_view name = entry->d_name;
-    pid_t pid = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (error == std::errc() && end == name.data() + name.size()) pids.push_back(pid);
+    if (const auto pid = ParseNumber<pid_t>(entry->d_name)) pids.push_back(*pid);
   }
   std::sort(pids.begin(), pids.end());
   return pids;
 }
 
-// A zombie has ended, but its parent has not waited for it yet.
+// A zombie has exited, but its parent has not waited for it yet.
 bool IsZombie(pid_t pid) {
   const std::string stat = Content(pid, "stat");
   const std::size_t name_end = stat.rfind(") ");
@@ -122,7 +118,7 @@ std::vector<Leftover> FindLeftovers(const LeftoverMarks& marks) {
 
 LeftoverEnd EndLeftovers(const LeftoverMarks& marks, std::chrono::milliseconds grace,
                          std::chrono::milliseconds patience) {
-  constexpr int kGlanceMs = 20;  // the ends of processes that are no children are not signalled, so poll
+  constexpr int kGlanceMs = 20;  // exits of processes that are not children are not signalled, so poll
   const auto kill_at = Clock::now() + grace;
   const auto give_up_at = kill_at + patience;
   LeftoverEnd end;

@@ -1,5 +1,5 @@
-// Finds and ends processes that a run left behind after head and agent are both gone, by their environment or by
-// recorded pids. They are no children of this process.
+// Finds and kills processes that a run left behind after head and agent are both gone, by their environment or by
+// recorded pids. They are not children of this process.
 //
 // Uses /proc, signals and pidfds; does not depend on journals or run directories. A process is identified by pid and
 // start time, and checked again after a pidfd has been opened on it, so that a process that reuses the pid is never
@@ -36,7 +36,7 @@ struct Leftover {
   bool operator==(const Leftover&) const = default;
 };
 
-// All running processes of the run, zombies excepted, by pid. Processes of other users are found only if they were
+// All running processes of the run, except zombies, by pid. Processes of other users are found only if they were
 // recorded. This process is never included.
 std::vector<Leftover> FindLeftovers(const LeftoverMarks& marks);
 
@@ -46,8 +46,8 @@ struct LeftoverEnd {
   std::uint32_t killed = 0;     // got SIGKILL
 };
 
-// Sends SIGTERM (with SIGCONT) to each, after the grace SIGKILL to the remaining and to new ones, until none is found
-// or `patience` after the grace is over. Removes the group if it is empty then. Blocks.
+// Sends SIGTERM (with SIGCONT) to each, after the grace period SIGKILL to the remaining and to new ones, until none is
+// found or `patience` after the grace period has elapsed. Removes the group if it is empty then. Blocks.
 LeftoverEnd EndLeftovers(const LeftoverMarks& marks, std::chrono::milliseconds grace,
                          std::chrono::milliseconds patience = std::chrono::seconds(5));
 

@@ -49,7 +49,7 @@ int Bind(std::uint16_t number, bool reuse, UniqueFd& held) {
     const int error = BindAny(socket.get(), family, number);
     if (error == EADDRNOTAVAIL && family == AF_INET6) continue;
     if (error != 0) return error;
-    // Set only after this bind: without the options it fails if any process, also of another muster, has the port.
+    // Set only after this bind: without the options it fails if any process has the port, also one of another muster.
     SetOption(socket.get(), SOL_SOCKET, SO_REUSEADDR, 1);
     SetOption(socket.get(), SOL_SOCKET, SO_REUSEPORT, 1);
     held = std::move(socket);
@@ -58,8 +58,8 @@ int Bind(std::uint16_t number, bool reuse, UniqueFd& held) {
   return EAFNOSUPPORT;
 }
 
-// Whether closed connections (TIME_WAIT) are all that /proc shows for the port: they do not hinder a server that sets
-// SO_REUSEADDR.
+// Whether /proc shows only closed connections (TIME_WAIT) for the port: they do not prevent a server that sets
+// SO_REUSEADDR from binding it.
 bool OnlyPastConnections(std::uint16_t number) {
   bool past = false;
   for (const TcpSocket& socket : TcpSockets()) {

@@ -13,7 +13,8 @@
 
 namespace muster {
 
-// Ports that are never chosen: MindSpore's defaults lie here (8118 the scheduler, up to 16309 the servers).
+// Ports that are never chosen, because MindSpore's defaults are in this range (8118 the scheduler, up to 16309 the
+// servers).
 inline constexpr std::uint16_t kAvoidedFirst = 8118;
 inline constexpr std::uint16_t kAvoidedLast = 16309;
 
@@ -22,8 +23,8 @@ inline constexpr std::uint16_t kAvoidedLast = 16309;
 // if it cannot be read.
 std::uint16_t FirstEphemeralPort();
 
-// A socket bound to the port on every IPv4 and IPv6 address, not listening. Nobody else can bind the port meanwhile
-// unless they set SO_REUSEADDR or SO_REUSEPORT, as this socket does.
+// A socket bound to the port on every IPv4 and IPv6 address, not listening. No other process can bind the port in the
+// meantime unless it sets SO_REUSEADDR or SO_REUSEPORT, as this socket does.
 struct HeldPort {
   UniqueFd socket;  // closing it releases the port
   std::uint16_t number = 0;

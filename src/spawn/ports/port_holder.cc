@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <system_error>
 
 #include <dirent.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 
 namespace muster {
@@ -20,14 +19,6 @@ namespace {
 
 constexpr std::size_t kMostCommandBytes = 120;
 constexpr int kMostAncestors = 100;  // bounds the walk up while the process tree changes
-
-template <class Number>
-std::optional<Number> ParseNumber(std::string_view text, int base = 10) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 std::string Content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -44,7 +35,7 @@ void ForEachEntry(const std::string& folder, Visit visit) {
   while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr) visit(entry->d_name);
 }
 
-// Returns the word at `at` and moves `at` behind it.
+// Returns the word at `at` and moves `at` past it.
 std::string_view NextWord(std::string_view line, std::size_t& at) {
   at = std::min(line.find_first_not_of(' ', at), line.size());
   const std::size_t end = std::min(line.find(' ', at), line.size());
@@ -98,7 +89,7 @@ std::vector<pid_t> AllPids(const std::string& proc) {
   return pids;
 }
 
-// 0 if it has ended.
+// 0 if the process has exited.
 pid_t ParentOf(const std::string& proc, pid_t pid) {
   const std::string stat = Content(ProcFile(proc, pid, "stat"));
   std::size_t at = stat.rfind(") ");  // the name may contain any character
@@ -155,7 +146,7 @@ std::map<std::uint16_t, PortHolder> FindPortHolders(const std::set<std::uint16_t
     sought.emplace(socket.inode, socket);
     PortHolder& holder = holders[socket.port];
     const bool listening = socket.state == TcpSocket::State::kListening;
-    if (holder.kind == Kind::kNobody || (listening && !holder.listening)) {
+    if (holder.kind == Kind::kNone || (listening && !holder.listening)) {
       holder = {Kind::kForeign, listening, 0, socket.user, {}};
     }
   }
@@ -195,7 +186,7 @@ bool HasSocket(pid_t pid, const std::set<std::uint64_t>& inodes, const std::stri
 }
 
 std::string PortHolderText(const PortHolder& holder) {
-  if (holder.kind == PortHolder::Kind::kNobody) return {};
+  if (holder.kind == PortHolder::Kind::kNone) return {};
   if (holder.pid == 0) return fmt::format("a process of user {}", holder.user);
   if (holder.command.empty()) return fmt::format("process {}", holder.pid);
   return fmt::format("process {} ({})", holder.pid, Printable(holder.command));

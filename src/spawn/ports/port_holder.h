@@ -22,7 +22,7 @@ struct TcpSocket {
   std::uint16_t port = 0;  // the local one
   State state = State::kOther;
   uid_t user = 0;
-  std::uint64_t inode = 0;  // 0: no process has it open any more
+  std::uint64_t inode = 0;  // 0: no process has it open
 
   bool operator==(const TcpSocket&) const = default;
 };
@@ -31,21 +31,21 @@ struct TcpSocket {
 // nor connected is in no table.
 std::vector<TcpSocket> ParseTcpTable(std::string_view table);
 
-// The sockets of both families, now.
+// The current sockets of both families.
 std::vector<TcpSocket> TcpSockets();
 
 struct PortHolder {
   enum class Kind : std::uint8_t {
-    kNobody,  // no open socket in the tables
+    kNone,    // no open socket in the tables
     kOurs,    // the given process or a descendant
     kForeign  // a foreign process, or one that cannot be seen
   };
 
-  Kind kind = Kind::kNobody;
+  Kind kind = Kind::kNone;
   bool listening = false;
   pid_t pid = 0;        // of a foreign process; 0: not visible
   uid_t user = 0;       // owner of the socket
-  std::string command;  // of `pid`: its words joined by blanks, cut; untrusted bytes
+  std::string command;  // of `pid`: its words joined by blanks, truncated; untrusted bytes
 };
 
 // Finds the holder of each port. If several processes have a port open, own processes are preferred to foreign ones,

@@ -39,7 +39,7 @@ class BoostLauncher {
         error = refused.code().value();
       }
     }
-    // The process runs, but its end could not be watched.
+    // The process runs, but its exit could not be watched.
     KillChild(spawned->ref());
     ReapAtEnd(spawned->ref());
     return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kDescriptors, error, "to watch the process"});

@@ -114,7 +114,7 @@ MUSTER_BARE void SetParentDeath(const ChildOrders& orders) {
   if (::syscall(SYS_prctl, PR_SET_PDEATHSIG, orders.parent_death_signal, 0, 0, 0) != 0) {
     Fail(orders, SpawnStage::kParentDeath);
   }
-  // The parent may have died before the call; then no signal comes.
+  // The parent may have exited before the call; then no signal is sent.
   if (::syscall(SYS_getppid) != orders.parent) {
     errno = ESRCH;
     Fail(orders, SpawnStage::kParentDeath);

@@ -32,13 +32,13 @@ struct ChildOrders {
   char* const* env = nullptr;
   const char* cwd = nullptr;  // null: stay
 
-  // Descriptor sources[i] becomes targets[i]; the numbers from `spare` on are neither.
+  // Descriptor sources[i] becomes targets[i]; numbers from `spare` on are neither sources nor targets.
   int* sources = nullptr;
   const int* targets = nullptr;
   std::size_t fds = 0;
   bool overlap = false;  // some source is another's target
   int spare = 0;
-  const FdGap* gaps = nullptr;  // all numbers that are no targets
+  const FdGap* gaps = nullptr;  // all numbers that are not targets
   std::size_t gap_count = 0;
   bool unshare = false;      // the descriptor table is shared with the parent until close_range unshares it
   bool close_range = false;  // else through /proc/self/fd

@@ -15,11 +15,11 @@ namespace muster {
 struct CloneIntoOrders {
   int group = -1;           // a descriptor of the cgroup's folder (version 2)
   std::uint64_t flags = 0;  // as for clone(2), without a signal's number; CLONE_VM | CLONE_VFORK is needed
-  int signal = 0;           // sent to this process when the child ends; 0: none, and wait for it with __WALL
+  int signal = 0;           // sent to this process when the child exits; 0: none, and wait for it with __WALL
   int* pidfd = nullptr;     // with CLONE_PIDFD
   std::byte* stack = nullptr;
   std::size_t stack_bytes = 0;    // a multiple of 16, above `stack`
-  int (*entry)(void*) = nullptr;  // runs in the child, and must end it: it does not return
+  int (*entry)(void*) = nullptr;  // runs in the child, and must exit instead of returning
   void* argument = nullptr;
 };
 

@@ -11,7 +11,7 @@
 namespace muster {
 
 pid_t ForkSibling(int death_signal, pid_t parent) {
-  // The kernel takes the signal at the copy's end from this process, along with the parent.
+  // With CLONE_PARENT the kernel gives the copy this process's parent and exit signal.
   const long pid = ::syscall(SYS_clone, CLONE_PARENT, nullptr, nullptr, nullptr, 0);
   if (pid < 0) return -errno;
   if (pid > 0) return static_cast<pid_t>(pid);

@@ -1,4 +1,4 @@
-// A process whose end is watched.
+// A process whose exit is watched.
 //
 // Depends on Boost.Process and Asio. The async_wait of Boost.Process v2 is not used, as it may block and cannot
 // distinguish exit code 9 from SIGKILL: the loop watches the pidfd, and spawn/start/reap.h returns the exit status.
@@ -50,14 +50,14 @@ class LaunchedProcess {
   pid_t pid() const { return pid_; }
 
   bool watched() const { return ended_.has_value(); }
-  // Calls back once the process has ended (without reaping it), with an error if the watch was cancelled. Requires a
+  // Calls back once the process has exited (without reaping it), with an error if the watch was cancelled. Requires a
   // watch.
   template <class Callback>
   void AwaitEnd(Callback&& callback) {
     ended_->async_wait(WatchedFd::wait_read, std::forward<Callback>(callback));
   }
 
-  // Ends the watch and releases the process, which is reaped by other means: its pid must not be used any more.
+  // Stops the watch and releases the process, which is reaped by other means: its pid must not be used any more.
   void Detach() {
     if (handle_) handle_->detach();
     boost::system::error_code ignored;
@@ -68,7 +68,7 @@ class LaunchedProcess {
  private:
   pid_t pid_;
   std::optional<ProcessHandle> handle_;
-  std::optional<WatchedFd> ended_;  // a pidfd: readable once the process has ended
+  std::optional<WatchedFd> ended_;  // a pidfd: readable once the process has exited
 };
 
 }  // namespace muster

@@ -21,7 +21,7 @@
 #include "spawn/start/child_side.h"
 #include "spawn/start/clone_into.h"
 
-// clone(2) under a name that no sanitizer intercepts: clang's TSan ends a process that calls `clone` with
+// clone(2) under a name that no sanitizer intercepts: clang's TSan aborts a process that calls `clone` with
 // CLONE_VM.
 extern "C" int __clone(int (*)(void*), void*, int, void*, ...) noexcept;  // NOLINT(bugprone-reserved-identifier)
 
@@ -132,8 +132,8 @@ bool Launcher::StartIn(UniqueFd group) {
   int status = 0;
   while (pid > 0 && ::waitpid(pid, &status, __WALL) < 0 && errno == EINTR) {
   }
-  // Since 6.14 the kernel ends a process started in a group if that group and its parent's have not been killed equally
-  // often (cgroup.kill); so test with a process that exits at once.
+  // Since 6.14 the kernel kills a process started in a group if that group and its parent's have not been killed
+  // equally often (cgroup.kill); so test with a process that exits at once.
   if (pid <= 0 || status != 0) return mechanisms_.clone_cgroup = false;
   group_ = std::move(group);
   return true;
@@ -229,7 +229,7 @@ tl::expected<void, SpawnError> Launcher::FillSlots(const SpawnSpec& spec) {
   return {};
 }
 
-// Otherwise a pipe would stay open in the launcher, and its reader would never see its end.
+// Otherwise a pipe would stay open in the launcher, and its reader would never see end of file.
 void Launcher::ClearSlots() {
   for (std::size_t i = 0; i < filled_; ++i) ::dup3(null_.get(), slots_[i].get(), O_CLOEXEC);
   filled_ = 0;

@@ -2,7 +2,7 @@
 //
 // Handles clone, descriptors and signals; independent of plans, protocols and event loops. Only this folder creates
 // processes. A Launcher belongs to one thread, and that thread must outlive its children: a parent-death signal is sent
-// when the thread that started the child ends (prctl(2)).
+// when the thread that started the child exits (prctl(2)).
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ struct Spawned {
   ChildRef ref() const { return {pid, pidfd.get()}; }
 };
 
-// The kernel features in use. Each can be switched off; each is given up at run time if the kernel or a seccomp filter
+// The kernel features in use. Each can be switched off; each is disabled at run time if the kernel or a seccomp filter
 // refuses it, which costs only speed.
 struct Mechanisms {
-  bool pidfd = true;         // a pidfd of each process (5.4); else ends are reported by SIGCHLD and pids stay unreaped
+  bool pidfd = true;         // a pidfd of each process (5.4); else exits are reported by SIGCHLD and pids stay unreaped
   bool clone_pidfd = true;   // CLONE_PIDFD (5.2); else pidfd_open(2) (5.3)
   bool close_range = true;   // close_range(2) (5.9); else a walk over /proc/self/fd
   bool clone_files = true;   // CLONE_FILES with CLOSE_RANGE_UNSHARE; else the table is copied
@@ -82,8 +82,8 @@ class Launcher {
   Mechanisms mechanisms_;
   UniqueFd group_;
   UniqueFd null_;
-  // Low descriptors kept open on /dev/null. The child's own ends are put there before the clone, so that it
-  // can leave the parent's descriptor table with one call that copies only what lies below them.
+  // Low descriptors kept open on /dev/null. The child's own descriptors are put there before the clone, so that it can
+  // leave the parent's descriptor table with one call that copies only what lies below them.
   std::vector<UniqueFd> slots_;
   std::size_t filled_ = 0;
   std::unique_ptr<Memory> memory_;

@@ -16,8 +16,8 @@ struct PseudoTerminal {
   UniqueFd slave;   // the process's terminal
 };
 
-// A new terminal with a window of this size, default modes, and input treated as UTF-8. It becomes nobody's controlling
-// terminal. Spawn stage "descriptors" if the kernel refuses it.
+// A new terminal with a window of this size, default modes, and input treated as UTF-8. It does not become a
+// controlling terminal. Spawn stage "descriptors" if the kernel refuses it.
 tl::expected<PseudoTerminal, SpawnError> OpenPseudoTerminal(const winsize& size);
 
 }  // namespace muster

@@ -27,20 +27,21 @@ struct ChildRef {
   int pidfd = -1;
 };
 
-// Whether the child has ended, without reaping it. True also if it has been reaped
+// Whether the child has exited, without reaping it. True also if it has been reaped
 // elsewhere.
 bool HasEnded(ChildRef child);
 inline bool HasEnded(int pidfd) { return HasEnded(ChildRef{-1, pidfd}); }
 
-// Reaps the child if it has ended; nothing if it runs. The status of a child that was reaped elsewhere is lost: it
-// counts as exit code -1, never as success.
+// Reaps the child if it has exited; nothing if it is running. The status of a child that was reaped elsewhere is lost:
+// it counts as exit code -1, never as success.
 std::optional<EndedProcess> Reap(ChildRef child);
 inline std::optional<EndedProcess> Reap(int pidfd) { return Reap(ChildRef{-1, pidfd}); }
 
-// The same, but waits for the end without a limit.
+// The same, but waits for the exit without a limit.
 EndedProcess ReapAtEnd(ChildRef child);
 
-// Waits for the end of the child until the deadline (monotonic clock); false if it still runs then. Does not reap.
+// Waits for the exit of the child until the deadline (monotonic clock); false if it is still running then. Does not
+// reap.
 bool EndsBy(ChildRef child, std::uint64_t deadline_ns);
 
 // Sends the signal to the child; does nothing if it has ended.

@@ -1,4 +1,4 @@
-// A child process whose end the loop waits for, through a pidfd if there is one, else through SIGCHLD.
+// A child process whose exit the loop waits for, through a pidfd if available, else through SIGCHLD.
 #pragma once
 
 #include <csignal>
@@ -23,7 +23,7 @@ class WatchedChild : public std::enable_shared_from_this<WatchedChild> {
   ChildRef ref() { return process_.ref(); }
   pid_t pid() const { return process_.pid(); }  // -1 after Take()
 
-  // Calls `ended` once the child has ended, but not after Take(). Does not reap it.
+  // Calls `ended` once the child has exited, but not after Take(). Does not reap it.
   void AwaitEnd(std::function<void()> ended) {
     auto look = [self = shared_from_this(), ended](const boost::system::error_code& error) {
       if (error || self->pid() < 0) return;

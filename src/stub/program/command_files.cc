@@ -76,7 +76,7 @@ CheckedFile Look(CheckedFile::Kind kind, const std::string& word, const std::str
   if (file.path.empty()) {
     const int error = errno;
     file.why = std::strerror(error);
-    // The file cannot be examined. Unlike for a missing file, the job cannot be expected to write it.
+    // The file cannot be examined. Unlike a missing file, it will not be created by the job.
     std::error_code ignored;
     if (kind == CheckedFile::Kind::kPath && error != ENOENT) file.path = std::filesystem::absolute(path, ignored);
   } else if (::access(file.path.c_str(), R_OK) != 0) {

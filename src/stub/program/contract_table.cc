@@ -54,7 +54,7 @@ constexpr PromisedVariable kPromised[] = {
     {"torch", "LOCAL_WORLD_SIZE", "worker", kLocalSize},
 };
 
-constexpr RendezvousVariables kMeetings[] = {
+constexpr RendezvousVariables kRendezvous[] = {
     {"byteps", "scheduler", "DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT"},
     {"jax", "worker", "JAX_COORDINATOR_ADDRESS", ""},
     {"mindspore", "scheduler", "MS_SCHED_HOST", "MS_SCHED_PORT"},
@@ -78,9 +78,9 @@ std::span<const PromisedVariable> PromisesOf(std::string_view framework) {
 
 const RendezvousVariables* RendezvousOf(std::string_view framework) {
   const auto* const found =
-      std::find_if(std::begin(kMeetings), std::end(kMeetings),
+      std::find_if(std::begin(kRendezvous), std::end(kRendezvous),
                    [&](const RendezvousVariables& place) { return place.framework == framework; });
-  return found == std::end(kMeetings) ? nullptr : found;
+  return found == std::end(kRendezvous) ? nullptr : found;
 }
 
 std::string_view RoleWord(std::string_view framework, std::string_view plays) {

@@ -40,7 +40,7 @@ constexpr std::string_view kMagic = "muster-stub 1 ";
 // One outgoing connection.
 struct Call {
   std::uint32_t peer = 0;
-  bool to_meeting = false;
+  bool to_rendezvous = false;
   std::string address;
   std::uint16_t port = 0;
 
@@ -57,7 +57,7 @@ struct Call {
 
 struct Guest {
   UniqueFd socket;
-  bool at_meeting = false;
+  bool at_rendezvous = false;
   std::string heard;
 };
 
@@ -79,8 +79,8 @@ class Loop {
     sigaddset(&asked, SIGTERM);
     stop_.reset(::signalfd(-1, &asked, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!epoll_ || !stop_) {
-      return Told(Check::kHello, Outcome::kFailed,
-                  fmt::format("it cannot wait for connections: {}", std::strerror(errno)));
+      return Record(Check::kHello, Outcome::kFailed,
+                    fmt::format("it cannot wait for connections: {}", std::strerror(errno)));
     }
     Watch(stop_.get(), EPOLLIN);
     began_ = MonotonicNowNs();
@@ -88,12 +88,12 @@ class Loop {
     OpenPorts();
     PlanCalls();
     while (!Done() && !account_.stopped && MonotonicNowNs() < limit_) Turn();
-    Tell();
+    Report();
   }
 
  private:
-  void Told(Check check, Outcome outcome, std::string text, std::string hint = {},
-            std::vector<std::uint32_t> peers = {}) {
+  void Record(Check check, Outcome outcome, std::string text, std::string hint = {},
+              std::vector<std::uint32_t> peers = {}) {
     account_.findings.push_back({check, outcome, std::move(text), std::move(hint), std::move(peers)});
   }
 
@@ -108,9 +108,9 @@ class Loop {
   bool Listen(std::uint16_t port, UniqueFd& socket, std::string& opened) {
     auto listening = ListenAt(port, PortUse::kAlone);
     if (!listening) {
-      Told(Check::kPorts, Outcome::kFailed,
-           fmt::format("port {} cannot be listened at: {}", port, std::strerror(listening.error())),
-           "another program has it: find it with ss -ltnp; or let muster choose the port");
+      Record(Check::kPorts, Outcome::kFailed,
+             fmt::format("port {} cannot be listened at: {}", port, std::strerror(listening.error())),
+             "another program has it: find it with ss -ltnp; or let muster choose the port");
       return false;
     }
     socket = std::move(*listening);
@@ -128,19 +128,19 @@ class Loop {
     }
     std::set<std::uint16_t> wanted;
     for (const std::string& port : self_.ports) wanted.insert(PortIn(port));
-    const bool is_meeting = greeting_.meeting_port != 0 && greeting_.host_of_meeting == greeting_.process;
-    if (is_meeting) wanted.insert(greeting_.meeting_port);
+    const bool is_rendezvous = greeting_.rendezvous_port != 0 && greeting_.host_of_rendezvous == greeting_.process;
+    if (is_rendezvous) wanted.insert(greeting_.rendezvous_port);
     for (const std::uint16_t port : wanted) {
-      const bool meets = is_meeting && port == greeting_.meeting_port;
-      UniqueFd& socket = meets ? meeting_ : others_.emplace_back();
+      const bool meets = is_rendezvous && port == greeting_.rendezvous_port;
+      UniqueFd& socket = meets ? rendezvous_ : others_.emplace_back();
       if (!Listen(port, socket, opened)) all = false;
       if (meets && socket) Watch(socket.get(), EPOLLIN);
     }
-    if (all) Told(Check::kPorts, Outcome::kOk, opened);
+    if (all) Record(Check::kPorts, Outcome::kOk, opened);
     for (const std::uint32_t guest : GreetersOf(facts_, greeting_.process)) {
       if (hello_) awaited_.insert(guest);
     }
-    if (meeting_) visitors_.insert(greeting_.visitors.begin(), greeting_.visitors.end());
+    if (rendezvous_) visitors_.insert(greeting_.visitors.begin(), greeting_.visitors.end());
   }
 
   void PlanCalls() {
@@ -152,12 +152,12 @@ class Loop {
       call.port = PortIn(to.hello);
       call.try_at = peer < greeting_.process ? began_ : began_ + kPatience;
     }
-    if (greeting_.meeting_port == 0) return;
+    if (greeting_.rendezvous_port == 0) return;
     Call& call = calls_.emplace_back();
-    call.peer = greeting_.host_of_meeting;
-    call.to_meeting = true;
-    call.address = greeting_.meeting_address;
-    call.port = greeting_.meeting_port;
+    call.peer = greeting_.host_of_rendezvous;
+    call.to_rendezvous = true;
+    call.address = greeting_.rendezvous_address;
+    call.port = greeting_.rendezvous_port;
     call.try_at = began_;
   }
 
@@ -185,10 +185,10 @@ class Loop {
   void OnEvent(int fd) {
     if (fd == stop_.get()) {
       account_.stopped = true;
-    } else if (fd == hello_.get() || fd == meeting_.get()) {
-      Accept(fd, fd == meeting_.get());
+    } else if (fd == hello_.get() || fd == rendezvous_.get()) {
+      Accept(fd, fd == rendezvous_.get());
     } else if (const auto call = by_fd_.find(fd); call != by_fd_.end()) {
-      GoOn(calls_[call->second]);
+      Continue(calls_[call->second]);
     } else if (const auto guest = guests_.find(fd); guest != guests_.end()) {
       if (Hear(guest->second)) guests_.erase(guest);
     }
@@ -196,14 +196,14 @@ class Loop {
 
   // --- incoming connections ---
 
-  void Accept(int listening, bool at_meeting) {
+  void Accept(int listening, bool at_rendezvous) {
     for (;;) {
       UniqueFd socket(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!socket) return;
       if (guests_.size() >= kMostGuests) continue;
       const int fd = socket.get();
       Watch(fd, EPOLLIN);
-      guests_.insert_or_assign(fd, Guest{std::move(socket), at_meeting, {}});
+      guests_.insert_or_assign(fd, Guest{std::move(socket), at_rendezvous, {}});
     }
   }
 
@@ -216,7 +216,7 @@ class Loop {
     const std::string answer = GreetingLine(facts_.run, greeting_.process, WallNowNs());
     if (::send(guest.socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(answer.size()))
       return true;
-    (guest.at_meeting ? visitors_ : awaited_).erase(said.process);
+    (guest.at_rendezvous ? visitors_ : awaited_).erase(said.process);
     // The peer is running: try it now.
     const auto call = std::find_if(calls_.begin(), calls_.end(), [&](const Call& each) {
       return each.peer == said.process && !each.over && !each.socket;
@@ -269,7 +269,7 @@ class Loop {
     call.pause = std::min(call.pause * 2, kLongestPause);
   }
 
-  void GoOn(Call& call) {
+  void Continue(Call& call) {
     const int fd = call.socket.get();
     if (!call.said) {
       int error = 0;
@@ -296,14 +296,15 @@ class Loop {
     HangUp(call);
     call.over = true;
     call.error.clear();
-    if (!call.to_meeting) ++account_.greeted;
+    if (!call.to_rendezvous) ++account_.greeted;
     CompareClocks(call, said.wall_ns, now);
   }
 
   // For one process per host, with the shortest round trip.
   void CompareClocks(const Call& call, std::uint64_t theirs, std::uint64_t now) {
     const StubPeer& peer = facts_.processes[call.peer];
-    if (call.to_meeting || !self_.first_of_host || !peer.first_of_host || peer.host == self_.host || now < call.sent_at)
+    if (call.to_rendezvous || !self_.first_of_host || !peer.first_of_host || peer.host == self_.host ||
+        now < call.sent_at)
       return;
     const auto half = static_cast<std::int64_t>((now - call.sent_at) / 2);
     const std::int64_t mine = static_cast<std::int64_t>(call.sent_at) + half;
@@ -312,41 +313,42 @@ class Loop {
 
   // --- results ---
 
-  void Tell() {
+  void Report() {
     std::map<std::string, std::vector<std::uint32_t>> failed;  // by error
     std::size_t hellos = 0;
     const std::string limit = DurationText(static_cast<double>(facts_.within_ms) / 1000);
     for (const Call& call : calls_) {
-      if (!call.to_meeting) ++hellos;
+      if (!call.to_rendezvous) ++hellos;
       if (call.error.empty()) {
-        if (call.to_meeting)
-          Told(Check::kRendezvousEndpoint, Outcome::kOk, fmt::format("{} port {}", call.address, call.port));
+        if (call.to_rendezvous)
+          Record(Check::kRendezvousEndpoint, Outcome::kOk, fmt::format("{} port {}", call.address, call.port));
         continue;
       }
       // A stopped stub has no further information.
       if (account_.stopped && !call.over) {
-        if (call.to_meeting) Told(Check::kRendezvousEndpoint, Outcome::kNotChecked, "the rehearsal was stopped");
+        if (call.to_rendezvous) Record(Check::kRendezvousEndpoint, Outcome::kNotChecked, "the rehearsal was stopped");
         continue;
       }
-      if (call.to_meeting) {
-        Told(Check::kRendezvousEndpoint, Outcome::kFailed,
-             fmt::format("cannot reach the rendezvous endpoint at {} port {}: {}", call.address, call.port, call.error),
-             "check that the process that listens there has started; then check for a firewall or a wrong network",
-             {call.peer});
+      if (call.to_rendezvous) {
+        Record(
+            Check::kRendezvousEndpoint, Outcome::kFailed,
+            fmt::format("cannot reach the rendezvous endpoint at {} port {}: {}", call.address, call.port, call.error),
+            "check that the process that listens there has started; then check for a firewall or a wrong network",
+            {call.peer});
       } else {
         failed[call.error].push_back(call.peer);
       }
     }
     for (auto& [error, peers] : failed) {
-      Told(Check::kHello, Outcome::kFailed, error,
-           error == kNoAnswer ? fmt::format("within {}: a firewall in between, or a cut cable", limit)
-                              : "look for a firewall in between, and for addresses of another network",
-           std::move(peers));
+      Record(Check::kHello, Outcome::kFailed, error,
+             error == kNoAnswer ? fmt::format("within {}: a firewall in between, or a cut cable", limit)
+                                : "look for a firewall in between, and for addresses of another network",
+             std::move(peers));
     }
     if (account_.stopped && account_.greeted < hellos && failed.empty()) {
-      Told(Check::kHello, Outcome::kNotChecked, "the rehearsal was stopped");
+      Record(Check::kHello, Outcome::kNotChecked, "the rehearsal was stopped");
     } else if (failed.empty()) {
-      Told(Check::kHello, Outcome::kOk, fmt::format("{} answered", account_.greeted));
+      Record(Check::kHello, Outcome::kOk, fmt::format("{} answered", account_.greeted));
     }
   }
 
@@ -357,7 +359,7 @@ class Loop {
   UniqueFd epoll_;
   UniqueFd stop_;
   UniqueFd hello_;
-  UniqueFd meeting_;
+  UniqueFd rendezvous_;
   std::vector<UniqueFd> others_;
   std::vector<Call> calls_;           // fixed after planning
   std::map<int, std::size_t> by_fd_;  // connections in progress

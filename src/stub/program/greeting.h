@@ -17,10 +17,10 @@ namespace muster {
 struct Greeting {
   std::uint32_t process = 0;  // this process
   // The framework's rendezvous endpoint; empty: this process does not use one.
-  std::string meeting_address;
-  std::uint16_t meeting_port = 0;
-  std::uint32_t host_of_meeting = 0;    // the process that listens there
-  std::vector<std::uint32_t> visitors;  // if that is this process: the processes that connect
+  std::string rendezvous_address;
+  std::uint16_t rendezvous_port = 0;
+  std::uint32_t host_of_rendezvous = 0;  // the process that listens there
+  std::vector<std::uint32_t> visitors;   // if that is this process: the processes that connect
 };
 
 // "muster-stub 1 RUN PROCESS WALL-NS\n"

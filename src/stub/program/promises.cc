@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/system/host_devices.h"
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "stub/program/contract_table.h"
 
@@ -19,13 +19,6 @@ namespace muster {
 namespace {
 
 using Outcome = StubFinding::Outcome;
-
-std::optional<std::int64_t> NumberIn(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 std::vector<std::string> Split(std::string_view list) {
   std::vector<std::string> words;
@@ -85,7 +78,7 @@ class Promises {
         Failed(check, fmt::format("{} is {}, and a {} is {}", row.variable, Quoted(value), self_.plays, word));
       return Seen(check, row.variable);
     }
-    const auto number = NumberIn(value);
+    const auto number = ParseNumber<std::int64_t>(value);
     if (row.promise == Promise::kRank && !account_.says_rank) account_.says_rank = number;
     const auto planned = Planned(facts_, self_, row.promise);
     if (planned && number != std::int64_t{*planned}) {
@@ -132,7 +125,7 @@ class Promises {
     Seen(Check::kCounts, "TF_CONFIG");
   }
 
-  void Tell() {
+  void Report() {
     for (const Check check : {Check::kRanks, Check::kCounts}) {
       const std::string& seen = seen_[check == Check::kRanks ? 0 : 1];
       const bool failed = std::any_of(
@@ -192,8 +185,8 @@ void CheckPromises(const StubFacts& facts, std::uint32_t process, const StubVari
   if (context) promises.LookAtContext(*context);
   // Every process has these, whatever the contract, and no option changes them.
   if (const char* rank = variable("MUSTER_RANK"); rank != nullptr && !account.says_rank)
-    account.says_rank = NumberIn(rank);
-  promises.Tell();
+    account.says_rank = ParseNumber<std::int64_t>(rank);
+  promises.Report();
 }
 
 void CheckDevices(std::string_view kind, const StubVariable& variable, StubReport& account, const std::string& root) {
@@ -222,7 +215,7 @@ void CheckDevices(std::string_view kind, const StubVariable& variable, StubRepor
            "leave the variable to muster: devices, visible and --devices set it");
   }
   if (const char* const chosen = variable("DEVICE_ID"); chosen != nullptr && kind == "ascend") {
-    const auto number = NumberIn(chosen);
+    const auto number = ParseNumber<std::int64_t>(chosen);
     const bool among =
         number && *number >= 0 && (list == nullptr || *number < static_cast<std::int64_t>(visible.size()));
     const std::string device = !among            ? ""
@@ -241,7 +234,7 @@ void CheckDevices(std::string_view kind, const StubVariable& variable, StubRepor
          fmt::format("device nodes are not looked for: {}={} stands for them", kHostDevicesVariable, believed));
   } else {
     for (const std::string& device : own) {
-      const auto number = NumberIn(device);
+      const auto number = ParseNumber<std::int64_t>(device);
       if (failed || !number) continue;  // reported already; or an identifier that only the driver knows
       const std::string path = root + "dev/" + node + device;
       if (*number >= std::int64_t{count}) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +18,7 @@
 
 #include "base/system/unique_fd.h"
 #include "base/system/write_all.h"
+#include "base/values/parse_number.h"
 #include "stub/program/command_files.h"
 #include "stub/program/contract_table.h"
 #include "stub/program/greeting.h"
@@ -35,7 +35,7 @@ using Outcome = StubFinding::Outcome;
 constexpr std::size_t kMaxFacts = std::size_t{64} << 20;
 constexpr std::size_t kMaxContext = std::size_t{4} << 20;
 constexpr int kWrongUsage = 2;
-constexpr int kCannotTell = 3;
+constexpr int kCannotReport = 3;
 
 struct Options {
   std::string facts;  // a file; empty: run by hand
@@ -57,9 +57,9 @@ std::optional<Options> ParseOptions(std::span<char* const> words) {
     if (word == "--facts" && has_value) {
       options.facts = words[++i];
     } else if (word == "--process" && has_value) {
-      const std::string_view text = words[++i];
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), options.process);
-      if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+      const auto process = ParseNumber<decltype(options.process)>(words[++i]);
+      if (!process) return std::nullopt;
+      options.process = *process;
     } else if (word == "--beside" && has_value) {
       options.command.beside.emplace_back(words[++i]);
     } else if (word == "--shell") {
@@ -155,13 +155,12 @@ void FindRendezvous(const StubFacts& facts, Greeting& greeting, StubReport& acco
   }
   if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
   if (address == "localhost") address = "127.0.0.1";
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), greeting.meeting_port);
-  if (error != std::errc() || end != port.data() + port.size() || greeting.meeting_port == 0) {
-    greeting.meeting_port = 0;
+  greeting.rendezvous_port = ParseNumber<std::uint16_t>(port).value_or(0);
+  if (greeting.rendezvous_port == 0) {
     return failed(fmt::format("{} is {}, and that is not a port", port_name, port.empty() ? "empty" : port));
   }
   if (address.find_first_not_of("0123456789.") != std::string::npos && address.find(':') == std::string::npos) {
-    greeting.meeting_port = 0;
+    greeting.rendezvous_port = 0;
     account.findings.push_back({Check::kRendezvousEndpoint,
                                 Outcome::kNotChecked,
                                 fmt::format("{} is the name {}, and a stub looks up no names", address_name, address),
@@ -169,8 +168,8 @@ void FindRendezvous(const StubFacts& facts, Greeting& greeting, StubReport& acco
                                 {}});
     return;
   }
-  greeting.meeting_address = address;
-  greeting.host_of_meeting = *host;
+  greeting.rendezvous_address = address;
+  greeting.host_of_rendezvous = *host;
   if (*host != greeting.process) return;
   for (std::uint32_t i = 0; i < facts.processes.size(); ++i) {
     const StubPeer& peer = facts.processes[i];
@@ -195,7 +194,7 @@ int ByHand(const Options& options) {
   CheckDevices(kind, Variable, account);
   LookHere(asked, true, account);
   const std::string told = options.json ? StubReportLine(account) + "\n" : StubReportText(account);
-  if (WriteAll(STDOUT_FILENO, told) != 0) return kCannotTell;
+  if (WriteAll(STDOUT_FILENO, told) != 0) return kCannotReport;
   return std::any_of(account.findings.begin(), account.findings.end(),
                      [](const StubFinding& finding) { return finding.outcome == Outcome::kFailed; })
              ? 1
@@ -232,7 +231,7 @@ int InRehearsal(const Options& options) {
   greeting.process = options.process;
   FindRendezvous(*facts, greeting, account);
   Greet(*facts, greeting, account);
-  return WriteAll(STDOUT_FILENO, StubReportLine(account) + "\n") == 0 ? 0 : kCannotTell;
+  return WriteAll(STDOUT_FILENO, StubReportLine(account) + "\n") == 0 ? 0 : kCannotReport;
 }
 
 }  // namespace
@@ -243,7 +242,7 @@ int StubMain(std::span<char* const> words) {
     std::fputs("muster stub: invalid arguments; see muster stub --help\n", stderr);
     return kWrongUsage;
   }
-  if (options->help) return std::fputs(kStubHelp, stdout) < 0 ? kCannotTell : 0;
+  if (options->help) return std::fputs(kStubHelp, stdout) < 0 ? kCannotReport : 0;
   return options->facts.empty() ? ByHand(*options) : InRehearsal(*options);
 }
 

@@ -17,15 +17,15 @@ inline constexpr const char* kStubOption = "--stub";
 int StubMain(std::span<char* const> words);
 
 inline constexpr const char* kStubHelp =
-    R"(Looks at what it finds in the place of a process: files that the command names, devices, its context, room on
-disks. Within a rehearsal also at everything that the contract promises, and greets the other stubs.
+    R"(Checks the conditions that a process would find: the files named by its command, devices, its context, disk space.
+In a rehearsal it also checks the variables of the contract and connects to the other stubs.
 
 Usage: muster stub [--json] [-- COMMAND …]
 
   --json  one line of JSON instead of a text
   --help  show this text
 
-Exit code: 0 nothing is wrong, 1 something is, 2 wrong usage, 3 it could not tell.
+Exit code: 0 no problems, 1 problems found, 2 wrong usage, 3 could not report.
 example: muster stub -- python3 train.py --data data/digits.csv
 )";
 

@@ -1,22 +1,19 @@
 #include "stub/records/stub_facts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include "base/values/parse_number.h"
 
 namespace muster {
 namespace {
 
 using Json = nlohmann::json;
 
-bool IsPort(const std::string& text) {
-  std::uint16_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && number != 0;
-}
+bool IsPort(const std::string& text) { return ParseNumber<std::uint16_t>(text).value_or(0) != 0; }
 
 StubPeer PeerOf(const Json& json) {
   StubPeer peer;

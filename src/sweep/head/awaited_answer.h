@@ -15,7 +15,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/unique_fd.h"
-#include "evaluator/conversation.h"
+#include "evaluator/pending.h"
 
 namespace muster {
 

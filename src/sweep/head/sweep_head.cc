@@ -77,8 +77,8 @@ class SweepHead {
         watch_(io_),
         trial_setting_{request, io_, watch_, std::move(patterns), std::move(classes)},
         hosts_(io_, transport, request.hosts, request.began.sweep_id, course_,
-               {.changed = [this] { GoOn(); },
-                .say = [this](const std::string& line) { Say(line); },
+               {.changed = [this] { Advance(); },
+                .say = [this](const std::string& line) { PrintLine(line); },
                 .none_left = [this](const std::string& why) { Stop(why, 3, true); }}) {}
 
   // Including finished trials to be retried.
@@ -92,10 +92,10 @@ class SweepHead {
     constexpr std::size_t kIndent = 8;
     err_.Write(WrappedLines(lines, err_.columns(), kIndent));
   }
-  void Say(const std::string& line) { Show("muster: " + line + "\n"); }
+  void PrintLine(const std::string& line) { Show("muster: " + line + "\n"); }
 
   // Schedules a check for what can be done now; repeated calls are combined.
-  void GoOn();
+  void Advance();
   void Judge();
   void OnJudged(TrialNumber first, Result<PointsJudged> judged);
   void Plan(TrialNumber trial);
@@ -104,7 +104,7 @@ class SweepHead {
   void OnReport(TrialNumber trial, const MetricReport& report);
   void OnWaits(TrialNumber trial, const std::string& holders);
   void OnEnded(TrialNumber trial, const RunOutcome& outcome);
-  bool DiskHasRoom();
+  bool DiskHasSpace();
   // Ends what is running; it is retried when the sweep is resumed. The first reason counts.
   void Stop(const std::string& why, int exit_code, bool now);
   void AwaitSignal();
@@ -168,11 +168,11 @@ void SweepHead::Show(const SweepEntry& entry) {
     if (!request_.quiet || failed) {
       // The scheduler's state changes only after the entry was written.
       const auto open = course_.account().open().find(ended->trial);
-      Say(AttemptLine(request_.description, open == course_.account().open().end() ? Point{} : open->second.point,
-                      *ended));
+      PrintLine(AttemptLine(request_.description, open == course_.account().open().end() ? Point{} : open->second.point,
+                            *ended));
     }
   } else if (const auto* quarantined = std::get_if<HostQuarantined>(&entry)) {
-    Say(fmt::format("host {} is quarantined: {}", Printable(quarantined->host), Printable(quarantined->why)));
+    PrintLine(fmt::format("host {} is quarantined: {}", Printable(quarantined->host), Printable(quarantined->why)));
   }
   rows_.Changed();
 }
@@ -181,9 +181,9 @@ SweepStatus SweepHead::Status() const {
   SweepStatus status;
   status.account = &course_.account();
   status.sweep = &request_.description;
-  status.waiting = course_.waiting();
+  status.waiting = course_.running().waiting();
   status.running = live_.size() - status.waiting;
-  status.devices_in_use = course_.pool().devices_in_use() - course_.devices_awaited();
+  status.devices_in_use = course_.pool().devices_in_use() - course_.running().devices_awaited();
   for (const PoolHost& host : course_.pool().hosts()) status.devices += host.devices * course_.pool().per_device();
   status.seconds = static_cast<double>(MonotonicNowNs() - began_ns_) / 1e9;
   status.over_at_begin = over_at_begin_;
@@ -219,32 +219,32 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
       for (const auto& [trial, live] : live_) {
         if (live->waits()) live->Interrupt(true, why_);  // it has not started
       }
-      GoOn();
+      Advance();
     });
   }
   rows_.Begin([this](std::size_t columns, std::size_t most) { return StatusRows(Status(), columns, most); });
   if (!index_.damage().empty()) {
-    Say(fmt::format("warning: the index was damaged and is recreated from the journal: {}",
-                    Printable(index_.damage())));
+    PrintLine(fmt::format("warning: the index was damaged and is recreated from the journal: {}",
+                          Printable(index_.damage())));
   }
   Keep();
   hosts_.ConnectAll();
-  GoOn();
+  Advance();
   io_.run();
   return outcome_;
 }
 
-void SweepHead::GoOn() {
+void SweepHead::Advance() {
   if (std::exchange(going_on_, true)) return;
   boost::asio::post(io_, [this] {
     going_on_ = false;
     if (ending_) return;
     Judge();
-    while (const auto trial = course_.NextToPlan()) Plan(*trial);
+    while (const auto trial = course_.planning().NextToPlan()) Plan(*trial);
     const bool settled = hosts_.settled();
-    if (settled && DiskHasRoom()) {
+    if (settled && DiskHasSpace()) {
       while (auto start = course_.NextStart()) Start(*std::move(start));
-      while (const auto trial = course_.NextToMove()) {
+      while (const auto trial = course_.running().NextToMove()) {
         live_.at(*trial)->Interrupt(true, "its devices are held by others; it starts on another host");
       }
     }
@@ -254,7 +254,7 @@ void SweepHead::GoOn() {
 }
 
 void SweepHead::Judge() {
-  const auto batch = course_.NextToJudge();
+  const auto batch = course_.planning().NextToJudge();
   if (!batch) return;
   planner_.Judge(batch->first, batch->second,
                  [this, first = batch->first](Result<PointsJudged> judged) { OnJudged(first, std::move(judged)); });
@@ -263,12 +263,12 @@ void SweepHead::Judge() {
 void SweepHead::OnJudged(TrialNumber first, Result<PointsJudged> judged) {
   if (!judged) Stop(Sentence(judged.error()), CodeOf(judged.error()), false);
   if (judged && course_.account().begun() == 0) reasons_.Keep(*judged);
-  course_.Judged(judged ? *std::move(judged) : PointsJudged{first, 0, {}});
-  GoOn();
+  course_.planning().Judged(judged ? *std::move(judged) : PointsJudged{first, 0, {}});
+  Advance();
 }
 
 void SweepHead::Plan(TrialNumber trial) {
-  planner_.Plan(trial, course_.Following(kComparedAtOnce),
+  planner_.Plan(trial, course_.planning().Following(kComparedAtOnce),
                 [this, trial](Result<TrialPlanner::Planned> planned) { OnPlanned(trial, std::move(planned)); });
 }
 
@@ -277,22 +277,23 @@ void SweepHead::OnPlanned(TrialNumber trial, Result<TrialPlanner::Planned> made)
     const Diagnostic& first = made.error().front();
     if (IsNotOfThePoint(made.error()) || first.kind == "plan_differs") {
       Stop(Sentence(made.error()), CodeOf(made.error()), false);
-      course_.PlanningAbandoned(trial);
+      course_.planning().Abandoned(trial);
     } else {
-      course_.MarkImpossible(trial, first.message, RecipePlaceText(first.place, request_.evaluation.recipe_file));
+      course_.planning().MarkImpossible(trial, first.message,
+                                        RecipePlaceText(first.place, request_.evaluation.recipe_file));
     }
-    return GoOn();
+    return Advance();
   }
-  auto planned = course_.Planned(trial, made->plan_id, NeedsOf(made->evaluation.plan));
+  auto planned = course_.planning().Planned(trial, made->plan_id, NeedsOf(made->evaluation.plan));
   if (!planned) {
     Stop(Sentence(planned.error()), 2, false);
   } else {
     planned_[trial] = *std::move(made);
   }
-  GoOn();
+  Advance();
 }
 
-bool SweepHead::DiskHasRoom() {
+bool SweepHead::DiskHasSpace() {
   struct statvfs disk {};
   if (::fstatvfs(request_.folder_fd, &disk) != 0) return true;
   const std::uint64_t left = std::uint64_t{disk.f_bavail} * disk.f_frsize;
@@ -309,7 +310,7 @@ void SweepHead::Start(TrialQueue::Start start) {
   began.attempt = course_.NextAttempt(trial);
   began.point = sampler_.At(trial);
   began.id = PointId(began.point);
-  began.plan = course_.PlanOf(trial);
+  began.plan = course_.planning().PlanOf(trial);
   began.run_id = RandomHex(kRunIdBytes);
   for (const std::uint32_t host : start.hosts) {
     if (!request_.hosts.empty()) began.hosts.push_back(request_.hosts[host].name);
@@ -317,7 +318,7 @@ void SweepHead::Start(TrialQueue::Start start) {
   if (const auto& resumed = planned.mapped().resumed) began.resumed = resumed->from;
   if (!course_.Began(began)) return;
   ReplayEarlierReports(trial_setting_, course_.account(), began, planned.mapped().evaluation.plan,
-                       [this, trial](const MetricReport& report) { course_.Recalled(trial, report); });
+                       [this, trial](const MetricReport& report) { course_.running().Recalled(trial, report); });
   auto live = LiveTrial::Begin(trial_setting_, began, std::move(planned.mapped()), start.hosts,
                                hosts_.TransportFor(start.hosts),
                                {.report = [this, trial](const MetricReport& report) { OnReport(trial, report); },
@@ -336,7 +337,7 @@ void SweepHead::Start(TrialQueue::Start start) {
 }
 
 void SweepHead::OnReport(TrialNumber trial, const MetricReport& report) {
-  const StopRules::Outcome outcome = course_.Reported(trial, report);
+  const StopRules::Outcome outcome = course_.running().Reported(trial, report);
   const auto live = live_.find(trial);
   if (outcome.stop && live != live_.end()) live->second->StopEarly(outcome.why);
   rows_.Changed();
@@ -344,39 +345,40 @@ void SweepHead::OnReport(TrialNumber trial, const MetricReport& report) {
 
 // Reported once: with other sweeps on the machine this is the normal state.
 void SweepHead::OnWaits(TrialNumber trial, const std::string& holders) {
-  course_.Waits(trial, !holders.empty());
-  if (!holders.empty() || course_.waiting() == 0) holders_ = holders;
-  if (!holders.empty() && !std::exchange(wait_told_, true)) Say("waiting for devices: " + Printable(holders));
+  course_.running().Waits(trial, !holders.empty());
+  if (!holders.empty() || course_.running().waiting() == 0) holders_ = holders;
+  if (!holders.empty() && !std::exchange(wait_told_, true)) PrintLine("waiting for devices: " + Printable(holders));
   rows_.Changed();
-  GoOn();
+  Advance();
 }
 
 void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
   auto live = live_.extract(trial);
   if (live.empty()) return;
   live.mapped()->TakeLastReports();
-  TrialScheduler::AttemptEnd end = live.mapped()->End(outcome, course_.progress(trial));
-  if (IsFailure(end.trial_class) && !DiskHasRoom()) end.interrupted = true;  // not caused by the trial
+  TrialScheduler::AttemptEnd end = live.mapped()->End(outcome, course_.running().progress(trial));
+  if (IsFailure(end.trial_class) && !DiskHasSpace()) end.interrupted = true;  // not caused by the trial
   course_.Ended(trial, std::move(end));
-  if (course_.waiting() == 0) holders_.clear();
-  GoOn();
+  if (course_.running().waiting() == 0) holders_.clear();
+  Advance();
 }
 
 void SweepHead::Stop(const std::string& why, int exit_code, bool now) {
   if (why_.empty()) {
     why_ = why;
     exit_code_ = exit_code;
-    if (exit_code > 0 && exit_code < 128) Say("error: " + Printable(why));
+    if (exit_code > 0 && exit_code < 128) PrintLine("error: " + Printable(why));
   }
   course_.Stop();
   for (const auto& [trial, live] : live_) live->Interrupt(now);
-  GoOn();
+  Advance();
 }
 
 void SweepHead::AwaitSignal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;
-    if (++stops_asked_ == 1) Say("stopping; running trials are retried after muster resume (again: stop at once)");
+    if (++stops_asked_ == 1)
+      PrintLine("stopping; running trials are retried after muster resume (again: stop at once)");
     Stop(fmt::format("ended by {}", signal == SIGINT ? "Ctrl-C" : ::strsignal(signal)), 128 + signal, stops_asked_ > 1);
     AwaitSignal();
   });
@@ -385,7 +387,7 @@ void SweepHead::AwaitSignal() {
 void SweepHead::ListenForCommands() {
   auto control = ListenForSweep(io_, request_.folder_fd,
                                 {.account = course_.account(),
-                                 .running = [this] { return live_.size() - course_.waiting(); },
+                                 .running = [this] { return live_.size() - course_.running().waiting(); },
                                  .waits = [this] { return holders_; },
                                  .stopping = [this] { return course_.stopping(); },
                                  .records = [this] { return journal_.position().seq; },
@@ -404,7 +406,7 @@ void SweepHead::ListenForCommands() {
                                        if (live != live_.end()) live->second->Listen();
                                        return live != live_.end();
                                      }});
-  if (!control) return Say(Sentence(control.error()));
+  if (!control) return PrintLine(Sentence(control.error()));
   control_ = *std::move(control);
 }
 
@@ -417,7 +419,7 @@ void SweepHead::Keep() {
     }
     index_.Commit(course_.account(), journal_.position());
     if (!index_.problem().empty() && !std::exchange(index_told_, true)) {
-      Say(fmt::format("the index cannot be written, so looking at the sweep takes longer: {}", index_.problem()));
+      PrintLine(fmt::format("the index cannot be written, so looking at the sweep takes longer: {}", index_.problem()));
     }
   }
   keeping_.expires_after(kKeeping);

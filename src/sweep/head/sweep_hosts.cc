@@ -49,8 +49,8 @@ void SweepHosts::Finish(std::function<void()> done) {
 }
 
 void SweepHosts::OnReady(std::uint32_t host, const AgentReady& ready) {
-  if (counted_.insert(host).second) course_.SetCores(host, ready.cores);
-  if (connecting_again_.erase(host) > 0) course_.OpenHost(host);
+  if (counted_.insert(host).second) course_.hosts().pool().SetCores(host, ready.cores);
+  if (connecting_again_.erase(host) > 0) course_.hosts().Open(host);
   calls_.changed();
 }
 
@@ -58,7 +58,7 @@ void SweepHosts::OnReady(std::uint32_t host, const AgentReady& ready) {
 void SweepHosts::OnLost(std::uint32_t host, const std::string& why) {
   if (finishing_) return;
   if (course_.stopping() || ++losses_[host] > kMostLosses) return OnNone(host, why);
-  course_.CloseHost(host);
+  course_.hosts().Close(host);
   connecting_again_.insert(host);
   const std::string& name = course_.pool().hosts()[host].name;
   calls_.say(fmt::format("the agent of {} is lost ({}); another one is started",
@@ -75,7 +75,7 @@ void SweepHosts::OnNone(std::uint32_t host, const std::string& why) {
   if (hosts[host].name.empty()) {
     calls_.none_left("there is no agent: " + why);
   } else {
-    course_.Quarantine(hosts[host].name, why);
+    course_.hosts().Quarantine(hosts[host].name, why);
     bool any = !connecting_again_.empty();
     for (std::uint32_t other = 0; other < hosts.size(); ++other) any = any || !course_.pool().closed(other);
     if (!any) calls_.none_left("no host is left; the last one: " + why);

@@ -15,7 +15,7 @@
 namespace muster {
 namespace {
 
-// A path as the URI that opens it for reading alone.
+// A path as a URI that opens it read-only.
 std::string ReadingUri(const std::string& path) {
   std::string uri = "file:";
   for (const char c : path) {
@@ -26,7 +26,7 @@ std::string ReadingUri(const std::string& path) {
   return uri + "?mode=ro";
 }
 
-// SQLite opens what lies beside a database, too, and would wait for a writer of a FIFO.
+// SQLite also opens the files beside a database, and would wait for a writer of a FIFO.
 Result<void> CheckFiles(const std::string& path) {
   for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
     struct stat status {};
@@ -54,9 +54,9 @@ Result<Database> Database::Open(const std::string& path, Mode mode) {
     flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW;
   } else if (mode == Mode::kTemporary) {
     name.clear();
-    flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;  // Attach gives one
+    flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;  // Attach passes a URI
   } else {
-    // Made here, with the modes of all that muster writes; what SQLite puts beside it has the same ones.
+    // Created here, with the mode of all files that muster writes; SQLite creates its other files with the same mode.
     const UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
     if (!file) return Fail(SystemError("database", fmt::format("cannot make {}", Quoted(path)), errno));
     flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW;
@@ -65,7 +65,7 @@ Result<Database> Database::Open(const std::string& path, Mode mode) {
   const int result = sqlite3_open_v2(name.c_str(), &opened, flags, nullptr);
   Database database(opened);
   if (result == SQLITE_OK) {
-    // Views, triggers and functions that a file brings with it are not run.
+    // Views, triggers and functions that a file contains are not executed.
     for (const auto& [option, on] : {std::pair{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
                                      {SQLITE_DBCONFIG_DEFENSIVE, 1},
                                      {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},

@@ -1,7 +1,7 @@
-// A database file of SQLite, and statements prepared for it. Knows SQL, nothing of sweeps.
+// A SQLite database file, and statements prepared for it. Depends on SQL, not on sweeps.
 //
-// A file may come from elsewhere: what is in it is data and runs no code of its own, only regular files are opened, and
-// an error never looks like the end of the rows.
+// A file may come from elsewhere: its content is data and executes no code, only regular files are opened, and an error
+// never looks like the end of the rows.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +21,25 @@ inline constexpr int kDatabaseWaitMs = 5000;
 class Database {
  public:
   enum class Mode : std::uint8_t { kRead, kWrite, kTemporary };
-  // kWrite: made if it is not there, 0600 whatever the umask. kTemporary: of its own, without a path, gone in the end.
-  // Kind "database" for what is no regular file, a link included, or has something beside it that is none.
+  // kWrite: created if missing, with mode 0600 whatever the umask. kTemporary: a private file without a path, removed
+  // at the end. Kind "database" if the file, or a file beside it, is not a regular file (a link is none).
   static Result<Database> Open(const std::string& path, Mode mode);
 
-  // Statements without parameters and rows; false if one failed.
+  // Executes statements without parameters and rows; false if one failed.
   [[nodiscard]] bool Run(const char* statements);
-  // One that is wrong fails when it is run.
+  // An invalid statement fails when it is run.
   Statement Prepare(const char* statement) const;
-  // Reads another database besides: as `name`.tables. As Open() for its file.
+  // Attaches another database for reading, as `name`.tables. Its file is checked as by Open().
   Result<void> Attach(const std::string& path, const std::string& name);
-  // Statements that take more steps of SQLite's machine from now on fail; 0: none do.
+  // Statements that take more steps of SQLite's virtual machine from now on fail; 0: no limit.
   void LimitSteps(std::uint64_t steps);
-  // Values of more bytes cannot be read or written.
+  // Values with more bytes can neither be read nor written.
   void LimitValues(std::uint64_t bytes);
-  // Milliseconds to wait for others who have it.
+  // Milliseconds to wait for a lock of another process.
   void WaitFor(int ms);
-  // Of the last call that failed.
+  // The error of the last call that failed.
   std::string Problem() const;
-  // That problem is somebody else, for now, or what a writer that was killed left for the next one to undo.
+  // Whether that error is a lock of another process, or a rollback journal left by a writer that was killed.
   bool IsBusy() const;
 
  private:

@@ -22,10 +22,10 @@
 namespace muster {
 namespace {
 
-// Changes with the tables and with the account's archive.
+// Must change with the tables, and with the archive of SweepProgress.
 constexpr std::int64_t kFormat = 3;
-constexpr std::size_t kKnownBytes = 4096;         // of the journal's beginning, and of what stands before the position
-constexpr std::uint64_t kMostSteps = 10'000'000;  // of SQLite's machine, to find out what an index is: under a second
+constexpr std::size_t kKnownBytes = 4096;         // of the journal's beginning, and before the position
+constexpr std::uint64_t kMostSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
 // An index is about as large as its journal.
 constexpr std::uint64_t kLeastBytes = 16U << 20;
 constexpr std::uint64_t kBytesPerByte = 8;
@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS account (one INTEGER PRIMARY KEY CHECK (one = 1), byt
 
 tl::unexpected<Diagnostics> Damaged(const std::string& what) { return Fail(MachineError("database", what)); }
 
-// Every table, view, trigger and index of a database and what made it, in one order.
+// The definitions of all tables, views, triggers and indices of a database, in a fixed order.
 Result<std::vector<std::string>> SchemaOf(const Database& database, const std::string& name, std::size_t most) {
   std::vector<std::string> schema;
   const auto read =
@@ -54,7 +54,7 @@ Result<std::vector<std::string>> SchemaOf(const Database& database, const std::s
   return schema;
 }
 
-// Whether it has the tables of an index, or none yet. What has others, or something else besides, is none of muster's.
+// Whether it has the tables of an index, or none yet. A database with other tables, or other objects, is not muster's.
 Result<bool> HasTables(const Database& database, const std::string& name) {
   static const std::vector<std::string> expected = [] {
     auto made = Database::Open({}, Database::Mode::kTemporary);
@@ -72,7 +72,7 @@ JournalPosition PositionOf(const Statement& row, int column) {
   return {static_cast<std::uint64_t>(row.Integer(column)), static_cast<std::uint64_t>(row.Integer(column + 1))};
 }
 
-// What a journal is known again by: its first bytes, and the last ones before `end`. Empty if it has not so many.
+// The bytes that identify a journal: its first ones, and the last ones before `end`. Empty if it is too short.
 std::string KnownBy(int folder, std::uint64_t end) {
   const UniqueFd journal(::openat(folder, "journal.jsonl", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!journal) return {};
@@ -122,7 +122,7 @@ Result<std::optional<Indexed>> AskIndex(const Database& database, const std::str
 
 Result<std::optional<Indexed>> WhatIsIndexed(Database& database, const std::string& name,
                                              const std::string& sweep_dir) {
-  // In a file that is not an index, even listing the tables can be endless.
+  // In a file that is not an index, even listing the tables can take for ever.
   database.LimitSteps(kMostSteps);
   auto indexed = AskIndex(database, name, sweep_dir);
   database.LimitSteps(0);

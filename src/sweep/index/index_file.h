@@ -17,7 +17,7 @@ namespace muster {
 
 inline constexpr char kIndexName[] = "/index.sqlite";
 
-// How far the rows and the kept account of an index go.
+// The position up to which the rows and the stored progress of an index go.
 struct Indexed {
   JournalPosition rows;
   JournalPosition account;
@@ -37,14 +37,14 @@ Result<std::uint64_t> IndexBytes(int folder);
 // Whether the rollback journal of a killed writer names a super-journal: SQLite would delete that file, wherever it is.
 bool NamesAnotherFile(int folder);
 
-// Removes the index and what SQLite puts beside it.
+// Removes the index and the files that SQLite creates beside it.
 void RemoveIndex(int folder);
 
-// The tables of an index, whole or not at all; false if they cannot be made.
+// Creates the tables of an index, all or none; false if that fails.
 bool MakeIndexTables(Database& database);
 
-// Within a transaction: how far the index goes, and the account at that position. Returns false if it cannot be
-// written.
+// Within a transaction: stores the position of the index, and the progress at that position. Returns false if it cannot
+// be written.
 bool WriteHeld(Database& database, int folder, JournalPosition position, const std::string& boot);
 bool WriteSweepProgress(Database& database, JournalPosition position, const SweepProgress& account);
 

@@ -1,4 +1,4 @@
-// Which of a run and a sweep is meant where a word may name either. Values in, a value out.
+// Chooses between a run and a sweep if a word may name either. Values in, a value out.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ struct NamedRunOrSweep {
   bool operator==(const NamedRunOrSweep&) const = default;
 };
 
-// The run and the sweep that a word may mean.
+// The run and the sweep that match a word.
 struct RunOrSweepMatch {
   std::string folder;
   bool live = false;
-  std::string stamp;         // "20261120-120616", of its folder; empty for a folder with another name
-  std::int64_t made_ns = 0;  // orders those of one second
+  std::string stamp;         // "20261120-120616", from the folder's name; empty for a folder with another name
+  std::int64_t made_ns = 0;  // the order within one second
 };
 
 enum class Prefer : std::uint8_t {
-  kLive,    // for commands that steer or follow: what is over only where nothing runs
-  kNewest,  // for commands that tell how something went
+  kLive,    // for commands that control or follow: finished ones only if nothing is running
+  kNewest,  // for commands that report on the past
 };
 
-// Of both: one that runs comes before one that does not if a name means both, or with Prefer::kLive; else the newer one
-// without a name, the run with one. Nothing if there is neither.
+// If both match: the one that is running, for a name that means both or with Prefer::kLive; otherwise, without a name
+// the newer one, with a name the run. Nothing if none matches.
 std::optional<NamedRunOrSweep> ChooseRunOrSweep(const std::optional<RunOrSweepMatch>& run,
                                                 const std::optional<RunOrSweepMatch>& sweep, bool named, Prefer prefer);
 

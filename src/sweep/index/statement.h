@@ -15,7 +15,7 @@ namespace muster {
 
 class Statement {
  public:
-  // Parameters are counted from 1, columns from 0.
+  // Parameters are numbered from 1, columns from 0.
   Statement& Bind(int parameter, std::string_view text);  // copied
   Statement& Bind(int parameter, double number);
   template <std::integral T>
@@ -23,19 +23,19 @@ class Statement {
     return BindInteger(parameter, static_cast<std::int64_t>(number));
   }
   Statement& BindNull(int parameter);
-  Statement& BindBlob(int parameter, std::string_view bytes);  // has to outlive the next run
+  Statement& BindBlob(int parameter, std::string_view bytes);  // must outlive the next run
 
-  // Each row in turn, until `take` returns false; then the statement can be used anew. Kind "database": not all rows
-  // could be read, or there was something wrong with the statement or what was bound to it.
+  // Calls `take` for each row until it returns false; the statement can be run again afterwards. Kind "database": not
+  // all rows could be read, or the statement or its parameters are invalid.
   [[nodiscard]] Result<void> ForEach(const std::function<bool(const Statement& row)>& take);
-  // The first row. Whether there is one.
+  // Reads the first row; whether there is one.
   [[nodiscard]] Result<bool> First(const std::function<void(const Statement& row)>& take);
-  // Once through, without rows: whether it went well.
+  // Runs it, ignoring rows; whether it succeeded.
   [[nodiscard]] bool Run();
 
-  // Of the row that is being taken.
+  // Of the current row.
   bool IsNull(int column) const;
-  std::string_view Text(int column) const;  // as long as the row; of a blob its bytes
+  std::string_view Text(int column) const;  // valid until the next row; of a blob its bytes
   std::int64_t Integer(int column) const;
   double Number(int column) const;
 
@@ -48,7 +48,7 @@ class Statement {
   Statement& BindInteger(int parameter, std::int64_t number);
   void Bound(int result);
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-  int error_;  // why it cannot be run: of its preparation, or of what was bound
+  int error_;  // the error of preparing it or binding parameters
 };
 
 }  // namespace muster

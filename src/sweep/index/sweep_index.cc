@@ -15,15 +15,15 @@
 namespace muster {
 namespace {
 
-constexpr std::uint64_t kFewBytes = 256U << 10;  // of the journal: so many are read faster than an account is kept
-constexpr std::uint64_t kShareUnkept = 16;     // an account is kept when the journal has grown by one of so many parts
-constexpr std::uint64_t kRowsAtOnce = 50'000;  // of a transaction while catching up
+constexpr std::uint64_t kFewBytes = 256U << 10;  // of the journal: reading it is faster than storing progress
+constexpr std::uint64_t kShareUnkept = 16;       // the progress is stored when the journal has grown by this fraction
+constexpr std::uint64_t kRowsAtOnce = 50'000;    // of a transaction while catching up
 
 UniqueFd FolderAt(const std::string& path) {
   return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-// Calls `take` for all records after `from`.
+// Calls `take` for all records after `from`, and updates the progress.
 LoadedSweep ReadOn(int folder, SweepProgress account, JournalPosition from,
                    const std::function<void(const SweepRecord&)>& take) {
   LoadedSweep loaded;
@@ -38,7 +38,7 @@ LoadedSweep ReadOn(int folder, SweepProgress account, JournalPosition from,
   return loaded;
 }
 
-// The kept account of the index in the folder and how far it goes; zeros if there is none that fits.
+// The progress stored in the folder's index, and its position; zeros if there is no matching index.
 Result<std::pair<SweepProgress, JournalPosition>> ProgressInIndex(const std::string& sweep_dir, int folder) {
   const Result<std::uint64_t> bytes = IndexBytes(folder);
   if (!bytes) return Fail(bytes.error());
@@ -68,11 +68,11 @@ LoadedSweep LoadSweepProgress(const std::string& sweep_dir) {
   return loaded;
 }
 
-// --- the head's -------------------------------------------------------------------------------------
+// --- for the head -----------------------------------------------------------------------------------
 
 namespace {
 
-// What is written is a cache: only the last commit waits for the disk.
+// The index is a cache: only the last commit is synced to the disk.
 constexpr char kUnsynced[] = "PRAGMA synchronous = OFF";
 
 }  // namespace
@@ -83,15 +83,15 @@ struct SweepIndex::State {
   std::string boot = BootId();
   std::optional<Database> database;
   std::optional<SweepRows> rows;
-  JournalPosition held;    // of the rows, those not committed included
-  std::uint64_t kept = 0;  // bytes of the journal that the kept account is of
-  bool within = false;     // a transaction
+  JournalPosition held;    // of the rows, including those not committed yet
+  std::uint64_t kept = 0;  // bytes of the journal that the stored progress covers
+  bool within = false;     // in a transaction
   std::string problem;
   std::string damage;
 
-  // Goes on with the index that is there. Whether it can; an error is what is wrong with it.
+  // Continues with the existing index. Whether that is possible; an error if it is damaged.
   Result<bool> Continue();
-  // Throws away what is there.
+  // Discards the existing index.
   bool Rebuild();
   bool Begin();
   void GiveUp();
@@ -111,12 +111,12 @@ Result<bool> SweepIndex::State::Continue() {
   database->WaitFor(kDatabaseWaitMs);
   const auto indexed = WhatIsIndexed(*database, "main", sweep_dir);
   if (!indexed) return Fail(indexed.error());
-  // One that does not say how far it goes was left while it caught up.
+  // An index without a position was interrupted while catching up.
   if (!*indexed) return false;
   if (auto checked = CheckRows(*database, "main"); !checked) return Fail(checked.error());
   held = (*indexed)->rows;
   kept = (*indexed)->account.bytes;
-  // Known on the disk before anything is changed there: from now on it holds for this start of the machine.
+  // Synced to the disk before the first change: from now on the index is valid for this boot only.
   if (!database->Run("PRAGMA cache_size = -32768; PRAGMA synchronous = FULL")) return false;
   if (!database->Prepare("UPDATE held SET boot = ?1").Bind(1, boot).Run()) return false;
   return database->Run(kUnsynced);
@@ -198,11 +198,11 @@ LoadedSweep SweepIndex::CatchUp() {
   LoadedSweep loaded = ReadOn(s.folder.get(), std::move(account), from, [&](const SweepRecord& record) {
     if (!s.rows || record.seq <= s.held.seq) return;
     Take(record);
-    // Without a word on how far they go: should this end here, the next one throws them away.
+    // The position is removed first: if this process dies while catching up, the next one discards the rows.
     if (++taken % kRowsAtOnce == 0 && s.database && s.database->Run("DELETE FROM held; COMMIT")) s.within = false;
   });
   if (s.database && loaded.position.seq < s.held.seq) {
-    // Rows of what the journal does not hold any more: it was altered before the end that they know it by.
+    // The rows are of journal entries that no longer exist: the journal was changed before the bytes that identify it.
     if (!s.Rebuild()) s.GiveUp();
     return CatchUp();
   }
@@ -225,7 +225,7 @@ void SweepIndex::Commit(const SweepProgress& account, JournalPosition position, 
   const bool keep = leaving || grown > kFewBytes + s.kept / kShareUnkept;
   if (leaving) {
     s.database->WaitFor(kDatabaseWaitMs);
-    // Everything that is in the file waits for the disk before it is said to hold.
+    // All rows are synced to the disk before the index is declared valid.
     if (!s.Write(account, position, keep, s.boot)) return s.GiveUp();
     if (!s.database->Run("COMMIT")) return;
     s.within = false;
@@ -234,7 +234,7 @@ void SweepIndex::Commit(const SweepProgress& account, JournalPosition position, 
     if (!file || ::fdatasync(file.get()) != 0) return;
     const bool whole =
         s.database->Run("PRAGMA synchronous = FULL; UPDATE held SET boot = ''") && s.database->Run(kUnsynced);
-    if (!whole) s.problem = s.database->Problem();  // it holds until the machine is switched off
+    if (!whole) s.problem = s.database->Problem();  // it is valid until the machine is switched off
     return;
   }
   if (!s.within && !keep && position.seq == s.held.seq) return;

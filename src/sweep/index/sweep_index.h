@@ -1,10 +1,10 @@
-// The index of a sweep: index.sqlite, a cache of its journal that can be thrown away at any time. It holds rows of
-// everything (sweep/index/sweep_rows.h) and now and then the account, so that neither has to be made of the whole
-// journal.
+// The index of a sweep: index.sqlite, a cache of its journal that can be deleted at any time. It holds the entries
+// as rows (sweep/index/sweep_rows.h) and, from time to time, the progress, so that the whole journal need not be
+// read.
 //
-// It says how far of the journal it holds, and by what that journal is known again: one that does not match, that
-// another version made, or that a machine was switched off over, is thrown away and made anew. So is one that is
-// damaged, or is not what muster makes, and that is told.
+// It records which part of the journal it covers, and bytes that identify the journal. An index that does not match,
+// was made by another version, or was in use when the machine was switched off is discarded and rebuilt. So is one that
+// is damaged or was not created by muster, with a warning.
 #pragma once
 
 #include <cstdint>
@@ -19,39 +19,39 @@
 
 namespace muster {
 
-// Of a journal, as far as it is whole.
+// The progress of a sweep, from the intact part of its journal.
 struct LoadedSweep {
   SweepProgress account;
   JournalPosition position;
-  std::string stopped;  // why reading ended before the end of the file; empty if it did not
-  std::string damage;   // what is wrong with the index, so that it was not asked; empty if nothing is, or there is none
+  std::string stopped;  // why reading stopped before the end of the file; empty if it did not
+  std::string damage;   // why the index was not used; empty if it was, or there is none
 };
 
-// The head's: it alone writes.
+// The head's side: only the head writes.
 class SweepIndex {
  public:
-  // Of the sweep in that folder, which has a journal. An index that cannot be made is one that holds nothing and does
-  // nothing; see problem().
+  // For the sweep in that folder, which has a journal. If no index can be created, this object stores nothing; see
+  // problem().
   static SweepIndex Open(const std::string& sweep_dir);
   SweepIndex(SweepIndex&&) noexcept;
   SweepIndex& operator=(SweepIndex&&) noexcept;
   ~SweepIndex();
 
-  // The account by what is kept and by the rest of the journal, which the rows take as well. Once, first of all; may
-  // take seconds if much of the journal is not indexed.
+  // The progress, from the stored one and the rest of the journal, which is also added to the rows. Must be called
+  // once, first; may take seconds if much of the journal is not indexed.
   LoadedSweep CatchUp();
 
-  // The next record of the journal; after CatchUp. Cheap; nothing is on the disk before Commit.
+  // Adds the next record of the journal; after CatchUp. Cheap; nothing is written before Commit.
   void Take(const SweepRecord& record);
 
-  // What has been taken is kept; `account` and `position` are those after it. Without `leaving` nothing is waited for:
-  // if a reader is at it, it is tried again with the next Commit. `leaving`: the head does nothing after it; what is
-  // kept then holds when the machine is switched off, too.
+  // Stores the added records; `account` and `position` are those after them. Without `leaving` it does not wait: if a
+  // reader has locked the index, the next Commit tries again. `leaving`: the last call of the head; the index then
+  // stays valid if the machine is switched off.
   void Commit(const SweepProgress& account, JournalPosition position, bool leaving = false);
 
-  // Why there is no index; empty if there is one. The sweep itself lacks nothing.
+  // Why there is no index; empty if there is one. The sweep works without.
   const std::string& problem() const;
-  // What was wrong with the one that was there and is made anew; empty if nothing was.
+  // What was wrong with the index that is being rebuilt; empty if nothing was.
   const std::string& damage() const;
 
  private:
@@ -60,7 +60,7 @@ class SweepIndex {
   std::unique_ptr<State> state_;
 };
 
-// For a reader who wants no rows (sweep_view.h has them): writes nothing, and asks the index only if it fits.
+// For readers that need no rows (others use sweep_view.h): writes nothing, and uses the index only if it matches.
 LoadedSweep LoadSweepProgress(const std::string& sweep_dir);
 
 }  // namespace muster

@@ -1,10 +1,10 @@
-// What a sweep's journal tells, as rows: the tables of its index, and how each entry changes them. Part of the index
+// The entries of a sweep's journal as rows: the tables of its index, and how each entry changes them. Part of the index
 // and of the views.
 //
-//   attempts   one row for each; of the last attempt of a trial `last` is 1, and `over` if nothing follows
-//   reasons    why trials cannot be, as they were judged
-//   rungs      reports at rungs and what was decided; medians: what the median rule stopped
-//   heads      who took the sweep up; departures: how they left; quarantined: hosts
+//   attempts   one row for each; `last` is 1 for the last attempt of a trial, `over` if no other will follow
+//   reasons    why trials are impossible, in the order in which they were judged
+//   rungs      reports at rungs and the decisions; medians: trials stopped by the median rule
+//   heads      starts of heads; departures: how heads stopped; quarantined: hosts
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace muster {
 
 class SweepRows {
  public:
-  // Makes the tables in `database` if they are not there; false if it cannot.
+  // Creates the tables in `database` if they are missing; false if that fails.
   static bool MakeTables(Database& database);
 
-  // Into the tables of `database`, which has to outlive this. With `above`, the database that is attached as "held" has
-  // rows already and is not written: what changes of them is copied first.
+  // Writes to the tables of `database`, which must outlive this object. With `above`, the database attached as "held"
+  // has older rows and is not written: rows are copied before they are changed.
   SweepRows(Database& database, bool above);
 
   // False if a row cannot be written.

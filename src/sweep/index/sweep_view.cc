@@ -24,7 +24,7 @@ struct SweepView::Rows {
 
 namespace {
 
-constexpr std::uint64_t kLongestValue = 64U << 20;  // of what a line of the journal can hold
+constexpr std::uint64_t kLongestValue = 64U << 20;  // of values in a line of the journal
 constexpr char kColumns[] =
     "trial, attempt, last, over, id, point, plan, run, hosts, began, ended, class, interrupted, again, blamed, why, "
     "loss, metrics, ms, resumed, checkpoint";
@@ -69,7 +69,7 @@ AttemptRow RowOf(const Statement& row) {
   return attempt;
 }
 
-// Numbers and what is in quotes left out: reasons of many points differ in those.
+// The text without numbers and quoted parts, in which the reasons of different points differ.
 std::string Shape(const std::string& text) {
   std::string shape;
   for (const char c : text) {
@@ -80,7 +80,7 @@ std::string Shape(const std::string& text) {
   return shape;
 }
 
-// Both databases as one: what changed stands above what is held.
+// Presents both databases as one: changed rows hide those in "held".
 bool Join(Database& database, bool held) {
   std::string views = "CREATE TEMP VIEW trials_and_attempts AS SELECT * FROM main.attempts";
   if (held) {
@@ -106,8 +106,8 @@ SweepView::~SweepView() = default;
 
 namespace {
 
-// Makes the sweep's index readable as "held", as it is now, and takes its account. Whether it did: there may be none
-// that fits. An error is what is wrong with it.
+// Attaches the sweep's index for reading as "held", in its current state, and reads its progress. Nothing if no index
+// matches; an error if it is damaged.
 Result<std::optional<Indexed>> HoldIndex(Database& database, const std::string& sweep_dir, int folder,
                                          SweepProgress& account) {
   const Result<std::uint64_t> bytes = IndexBytes(folder);
@@ -115,7 +115,7 @@ Result<std::optional<Indexed>> HoldIndex(Database& database, const std::string& 
   if (*bytes == 0 || ::faccessat(folder, "index.sqlite", R_OK, 0) != 0) return std::nullopt;
   database.LimitValues(std::max(*bytes, kLongestValue));
   if (auto attached = database.Attach(sweep_dir + kIndexName, "held"); !attached) return Fail(attached.error());
-  // Until the view is gone the index stays as it is now; the head goes on without.
+  // While the view exists, the index stays as it is; the head continues without it.
   if (!database.Run("BEGIN")) return Fail(MachineError("database", database.Problem()));
   auto indexed = WhatIsIndexed(database, "held", sweep_dir);
   if (!indexed || !*indexed) return indexed;
@@ -146,7 +146,7 @@ Result<SweepView> SweepView::Open(const std::string& sweep_dir) {
   if (!held_index) loaded.damage = held_index.error().front().message;
   const std::optional<Indexed> indexed = held_index ? *held_index : std::nullopt;
   if (!indexed) {
-    // Whatever of it was looked at is left alone.
+    // The damaged index is not used any more.
     opened = OpenRows();
     if (!opened) return Fail(opened.error());
     if (!opened->Run("BEGIN")) return Fail(MachineError("database", opened->Problem()));
@@ -189,7 +189,7 @@ Result<void> Told(Result<void> read) {
   return Fail(MachineError("sweep", "the rows of the sweep cannot be read: " + read.error().front().message));
 }
 
-// What a statement's rows come to, one by one into a list.
+// Collects the rows of a statement in a list.
 template <class T, class F>
 Result<std::vector<T>> ListOf(Statement statement, const F& of_row) {
   std::vector<T> list;
@@ -219,7 +219,7 @@ Result<void> SweepView::ForEachTrial(Order order, const std::function<bool(Attem
                                ? "WHERE last ORDER BY trial"
                                : "WHERE class = 'ok' AND NOT interrupted AND loss IS NOT NULL ORDER "
                                  "BY loss, ended, trial";
-  std::set<TrialNumber> taken;  // of a trial that has ended well several times the best
+  std::set<TrialNumber> taken;  // a trial that succeeded several times has its best attempt listed
   return Told(rows_->database.Prepare(fmt::format("SELECT {} FROM trials_and_attempts {}", kColumns, rest).c_str())
                   .ForEach([&](const Statement& row) {
                     AttemptRow attempt = RowOf(row);

@@ -1,9 +1,9 @@
-// What readers see of a sweep: its account and its rows, by the index and what the journal has besides. Writes nothing
-// into the sweep's folder; without an index that fits, or with a damaged one, rows are made of the whole journal in a
-// file of their own.
+// A reader's view of a sweep: its progress and its rows, from the index and the rest of the journal. Writes nothing
+// into the sweep's folder; without a matching index, or with a damaged one, the rows are made from the whole journal in
+// a temporary file.
 //
-// An index that was found sound can still fail to be read, as any file can: then every function that reads rows says so
-// (kind "sweep"), and what it gave before is not all.
+// A valid index can still fail while it is read, like any file: every function that reads rows then returns an error
+// (kind "sweep"), and the rows passed before are incomplete.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ namespace muster {
 struct AttemptRow {
   TrialNumber trial = 0;
   std::uint32_t attempt = 0;
-  bool last = false;  // of its trial
-  bool over = false;  // and nothing follows
+  bool last = false;  // the last one of its trial
+  bool over = false;  // and none will follow
   std::string id;
   Point point;
   std::string plan;
@@ -34,8 +34,8 @@ struct AttemptRow {
   std::vector<std::string> hosts;
   ResumedFrom resumed;
   std::string began;  // UTC
-  std::string ended;  // empty: it has not
-  // From here on of what has ended.
+  std::string ended;  // empty: it has not ended
+  // The following fields are set once it has ended.
   TrialClass trial_class = TrialClass::kOk;
   bool interrupted = false;
   bool again = false;
@@ -48,7 +48,7 @@ struct AttemptRow {
 
 class SweepView {
  public:
-  // Kind "sweep" if there is no journal with a beginning, or no room for the rows.
+  // Kind "sweep" if the journal is missing or has no first entry, or there is no space for the rows.
   static Result<SweepView> Open(const std::string& sweep_dir);
   SweepView(SweepView&&) noexcept;
   SweepView& operator=(SweepView&&) noexcept;
@@ -58,20 +58,20 @@ class SweepView {
   const std::string& stopped() const { return loaded_.stopped; }  // LoadedSweep
   const std::string& damage() const { return loaded_.damage; }
 
-  // By number: the last attempts of all trials that have begun. By loss: of each trial that has ended well with one its
-  // best attempt, whatever became of it when it was tried again; the best first. Until `take` says false. Every row is
-  // read when it is its turn.
+  // kNumber: the last attempts of all trials that have begun. kLoss: for each trial that has succeeded with a loss, its
+  // best attempt, whatever happened to later ones; the best first. Until `take` returns false. Each row is read when it
+  // is passed.
   enum class Order : std::uint8_t { kNumber, kLoss };
   [[nodiscard]] Result<void> ForEachTrial(Order order, const std::function<bool(AttemptRow)>& take) const;
   // All attempts, by trial and attempt.
   [[nodiscard]] Result<void> ForEachAttempt(const std::function<bool(AttemptRow)>& take) const;
   Result<std::vector<AttemptRow>> AttemptsOf(TrialNumber trial) const;
-  // Numbers of trials that have begun whose id begins so; at most `most`.
+  // Numbers of trials that have begun, by a prefix of their ids; at most `most`.
   Result<std::vector<TrialNumber>> TrialsOfId(std::string_view prefix, std::size_t most) const;
 
-  // Why points cannot be: those of one place, and of texts that differ in numbers only, together; the most first.
+  // Why points are impossible, grouped by place and by texts that differ in numbers only; the most frequent first.
   struct Reason {
-    std::string text;  // of the first
+    std::string text;  // of the first one
     std::string place;
     std::uint64_t count = 0;
   };
@@ -86,7 +86,7 @@ class SweepView {
     std::optional<double> best;  // loss
   };
   Result<std::vector<Rung>> Rungs() const;
-  // What was decided about one trial, a sentence each.
+  // The decisions about one trial, one sentence each.
   Result<std::vector<std::string>> DecisionsOn(TrialNumber trial) const;
 
   struct Quarantine {
@@ -97,7 +97,7 @@ class SweepView {
   Result<std::vector<Quarantine>> Quarantined() const;
 
   Result<std::string> Began() const;  // UTC, of the first head
-  Result<std::string> Last() const;   // of the last entry that tells a time
+  Result<std::string> Last() const;   // UTC, of the last entry with a time
 
  private:
   struct Rows;

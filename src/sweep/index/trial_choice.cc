@@ -1,9 +1,8 @@
 #include "sweep/index/trial_choice.h"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "sweep/record/sweep_directory.h"
 
@@ -11,14 +10,6 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kShortestPrefix = 4;
-
-template <class T>
-std::optional<T> Number(std::string_view text) {
-  T number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 auto None(std::string message, std::string hint = {}) {
   return Fail(Error("trial", {}, std::move(message), std::move(hint)));
@@ -30,7 +21,7 @@ Result<TrialNumber> Named(const SweepView& view, std::string_view name) {
     if (account.best()) return account.best()->trial;
     return None("no trial has succeeded with a value of the objective", "muster ls SWEEP lists its trials");
   }
-  const auto number = Number<TrialNumber>(name);
+  const auto number = ParseNumber<TrialNumber>(name);
   if (number && *number < account.trials()) return *number;
   const auto found = name.size() < kShortestPrefix ? std::vector<TrialNumber>() : view.TrialsOfId(name, 2);
   if (!found) return Fail(found.error());
@@ -56,7 +47,7 @@ std::optional<std::pair<std::string, std::string>> SweepAndTrial(std::string_vie
 Result<ChosenTrial> ChooseTrial(const SweepView& view, std::string_view word) {
   ChosenTrial chosen;
   if (const std::size_t dot = word.rfind('.'); dot != std::string_view::npos) {
-    const auto attempt = Number<std::uint32_t>(word.substr(dot + 1));
+    const auto attempt = ParseNumber<std::uint32_t>(word.substr(dot + 1));
     if (attempt.value_or(0) == 0) {
       return None(fmt::format("{} names no attempt", Quoted(word)),
                   "attempts count from 1: 12.1 is the first of trial 12");
@@ -67,7 +58,7 @@ Result<ChosenTrial> ChooseTrial(const SweepView& view, std::string_view word) {
   const Result<TrialNumber> trial = Named(view, word);
   if (!trial) return Fail(trial.error());
   chosen.trial = *trial;
-  // The attempt that was the best may not be the last one.
+  // The best attempt need not be the last one.
   const auto& best = view.account().best();
   if (word == "best" && !chosen.attempt && best) chosen.attempt = best->attempt;
   return chosen;

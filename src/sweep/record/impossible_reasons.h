@@ -1,5 +1,5 @@
-// Why the points of a sweep are impossible, as long as none of them was tried: the first few different reasons, which
-// is what there is to say of a sweep without a trial.
+// Why the points of a sweep are impossible, if no possible one has been found: the first few different reasons, for the
+// summary of a sweep without trials.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace muster {
 class ImpossibleReasons {
  public:
   void Keep(const PointsJudged& judged);
-  // "no point is possible: …": one line; without the reasons if none was kept, as in a sweep that was resumed.
+  // "no point is possible: …": one line; without reasons if none was stored, as in a resumed sweep.
   std::string Text() const;
 
  private:

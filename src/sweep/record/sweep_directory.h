@@ -1,8 +1,8 @@
-// The directory of a sweep: where it is, what is in it besides journal and index, and how a SWEEP argument finds one.
+// The directory of a sweep: its path, its files except journal and index, and how a SWEEP argument is resolved.
 //
 //   sweeps/<name>/<time>-<id>/   sweep.json  recipe/  inputs.json  journal.jsonl  index.sqlite  lock  t/…
 //
-// It is made and held as a run directory is (run/directory/run_directory.h).
+// Created and locked like a run directory (run/directory/run_directory.h).
 #pragma once
 
 #include <cstdint>
@@ -22,42 +22,42 @@ inline constexpr DirectoryKind kSweepDirectories = {
     "sweep", "sweep.json", "start one with muster sweep, or name its folder",
     "see muster ls; wait for it to end, or stop it with ctrl-c where it runs"};
 
-// Where sweeps are kept: below $MUSTER_HOME (its value, may be empty) or else below `cwd`.
+// The folder of all sweeps: below $MUSTER_HOME (its value, may be empty), else below `cwd`.
 std::string SweepsFolder(const std::string& cwd, std::string_view muster_home);
 
-// A new one below `sweeps_folder`, held; Blame::kBusy as RunDirectory has it.
+// Creates and locks a new one below `sweeps_folder`; errors with Blame::kBusy as for RunDirectory.
 Result<RunDirectory> MakeSweepDirectory(const std::string& sweeps_folder, std::string_view name, std::string_view stamp,
                                         std::string_view sweep_id, bool for_group = false);
-// That of a sweep that is gone on with.
+// Locks the directory of a sweep that is resumed.
 Result<RunDirectory> HoldSweepDirectory(const std::string& sweep_dir);
 
-// The folder that SWEEP names, as RUN names a run: a path, a name, name~N, ~N, a prefix of an id, or, left out, the
+// The folder named by SWEEP, in the same forms as RUN: a path, a name, name~N, ~N, a prefix of an id, or, if empty, the
 // newest. Kind "sweep".
 Result<std::string> ResolveSweep(std::string_view sweep, const std::string& sweeps_folder,
                                  DirectoryUse use = DirectoryUse::kRead);
 
-// "t/3f/3f9a1c2b4d5e6f70.0": of an attempt, below the sweep's directory; an ordinary run directory. It lies there
-// whatever a journal says that the id is: what is no digit of one is "_".
+// "t/3f/3f9a1c2b4d5e6f70.0": the run directory of an attempt, below the sweep's directory. The path is valid for any id
+// in a journal: characters that are not hex digits become "_".
 std::string TrialFolder(std::string_view id, std::uint32_t attempt);
 
-// sweep.json: what is read of a sweep without its recipe.
+// sweep.json: the facts about a sweep that can be read without its recipe.
 struct SweepFile {
   std::string sweep_id;
   std::string name;
   std::string doc;
   std::optional<Objective> objective;
   std::vector<std::string> names;  // swept, sorted
-  std::uint64_t trials = 0;        // of the sampler
-  std::vector<std::string> words;  // of the call, after "muster"
-  std::string cwd;                 // of the call
-  // Trials at once, read from the description; 0: its budget does not say. SweepFileText does not write it.
+  std::uint64_t trials = 0;        // number of trials of the sampler
+  std::vector<std::string> words;  // of the command line, after "muster"
+  std::string cwd;                 // of the command
+  // Trials at once, read from the description; 0: the budget has no limit. SweepFileText does not write it.
   std::uint64_t slots = 0;
 
   bool operator==(const SweepFile&) const = default;
 };
-// With what else is said about the sweep, for people and programs to read: a member "description".
+// The text of sweep.json; `description` becomes the member "description", for people and other programs.
 std::string SweepFileText(const SweepFile& file, const Value& description = {});
-// Kind "sweep": the file is not there, or is none. Members that are not known are left alone.
+// Kind "sweep": the file is missing or invalid. Unknown members are ignored.
 Result<SweepFile> ReadSweepFile(const std::string& sweep_dir);
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// The fields of every entry of a sweep's journal, each described once: for the journal (docs/sweeps.md), and of what
-// its summary keeps for the archive (sweep_progress_archive.h).
+// The fields of every entry of a sweep's journal, each described once: for the journal (docs/sweeps.md), and, for the
+// entries that SweepProgress stores, for the archive (sweep_progress_archive.h).
 #pragma once
 
 #include "run/lines/line_forms.h"

@@ -1,5 +1,5 @@
-// What happens in a sweep: the entries of its journal (sweep/record/sweep_journal.h). Trials go by their number in the
-// order of the sampler, attempts are counted from 0.
+// Events of a sweep: the entries of its journal (sweep/record/sweep_journal.h). Trials are numbered in the order of the
+// sampler, attempts from 0.
 #pragma once
 
 #include <cstdint>
@@ -18,45 +18,45 @@
 namespace muster {
 
 using TrialNumber = std::uint64_t;
-// Both ends belong to it.
+// Both bounds are included.
 using TrialRange = std::pair<TrialNumber, TrialNumber>;
 
-// A head takes up the sweep: the first entry, and again after each `muster resume` and `muster retry`.
+// A head starts to work on the sweep: the first entry, and again after each `muster resume` and `muster retry`.
 struct SweepBegan {
   std::string sweep_id;
   std::string name;
-  std::uint64_t trials = 0;  // of the sampler
+  std::uint64_t trials = 0;  // number of trials of the sampler
   std::int64_t pid = 0;
   std::uint64_t start_ticks = 0;
   std::string boot;
   std::string muster;     // version
-  std::string recipe;     // hash of the recipe's files and what it was evaluated with
-  bool accepted = false;  // it differs from the one before, and the user said to go on
+  std::string recipe;     // hash of the recipe's files and of its inputs
+  bool accepted = false;  // it differs from the previous one, and the user has accepted that
   bool operator==(const SweepBegan&) const = default;
 };
 
-// Trials [first, first + count) were held against the recipe's checks and the sweep's conditions.
+// Trials [first, first + count) were checked against the recipe's checks and the sweep's conditions.
 struct PointsJudged {
   struct Reason {
-    std::string text;                // the problem, as it was told of the first of these points
+    std::string text;                // the error of the first of these points
     std::string place;               // "gpt.lua:26"; may be empty
     std::vector<TrialRange> trials;  // ascending
     bool operator==(const Reason&) const = default;
   };
   TrialNumber first = 0;
   std::uint64_t count = 0;
-  std::vector<Reason> impossible;  // they are not tried; all others are
+  std::vector<Reason> impossible;  // they are not run; all others are
   bool operator==(const PointsJudged&) const = default;
 };
 
-// The checkpoint that an attempt goes on from, and the attempt of the same trial that wrote it.
+// The checkpoint from which an attempt continues, and the attempt of the same trial that wrote it.
 struct ResumedFrom {
   std::uint32_t attempt = 0;
-  std::string checkpoint;  // absolute path; empty: the attempt begins from nothing
+  std::string checkpoint;  // absolute path; empty: the attempt starts without a checkpoint
   bool operator==(const ResumedFrom&) const = default;
 };
 
-// Written before anything of it is started.
+// Written before any process of the attempt is started.
 struct AttemptBegan {
   TrialNumber trial = 0;
   std::uint32_t attempt = 0;
@@ -69,7 +69,7 @@ struct AttemptBegan {
   bool operator==(const AttemptBegan&) const = default;
 };
 
-// A report at a rung, and what Asha decided by it.
+// A report at a rung, and Asha's decision.
 struct RungReached {
   TrialNumber trial = 0;
   std::uint32_t attempt = 0;
@@ -79,7 +79,7 @@ struct RungReached {
   bool operator==(const RungReached&) const = default;
 };
 
-// The median rule stopped the trial. (What it goes by are the losses of AttemptEnded.)
+// The median rule stopped the trial. (It uses the losses in AttemptEnded.)
 struct MedianStopped {
   TrialNumber trial = 0;
   std::uint32_t attempt = 0;
@@ -94,16 +94,15 @@ struct AttemptEnded {
   TrialNumber trial = 0;
   std::uint32_t attempt = 0;
   TrialClass trial_class = TrialClass::kOk;
-  bool interrupted =
-      false;            // its head was gone or was told to stop: it says nothing of the trial, which is tried again
-  bool again = false;   // another attempt follows
-  bool counted = true;  // against retry.max, if `again`
-  std::string blamed;   // the host that it was the fault of; empty: none
-  std::string why;      // one sentence; empty if it ended well
+  bool interrupted = false;  // its head died or was stopped: not a result of the trial, which is run again
+  bool again = false;        // another attempt follows
+  bool counted = true;       // counts against retry.max, if `again`
+  std::string blamed;        // the host that caused the failure; empty: none
+  std::string why;           // one sentence; empty if it succeeded
   std::optional<double> loss;
-  std::map<std::string, Value> metrics;  // the last of each
+  std::map<std::string, Value> metrics;  // the last value of each
   std::map<double, double> losses;       // by resource; only with the median rule
-  std::uint64_t ms = 0;                  // from its beginning
+  std::uint64_t ms = 0;                  // since its start
   bool operator==(const AttemptEnded&) const = default;
 };
 
@@ -113,13 +112,13 @@ struct HostQuarantined {
   bool operator==(const HostQuarantined&) const = default;
 };
 
-// `muster retry`: these, which were over, are tried again.
+// `muster retry`: these finished trials are run again.
 struct TrialsReopened {
   std::vector<TrialRange> trials;  // ascending
   bool operator==(const TrialsReopened&) const = default;
 };
 
-// The head leaves. `complete`: nothing is left to try.
+// The head stops. `complete`: no trial is left to run.
 struct SweepEnded {
   bool complete = false;
   std::string why;  // "all trials have ended", "ctrl-c", "36h are over", …

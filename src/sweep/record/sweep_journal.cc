@@ -17,8 +17,8 @@ namespace muster {
 namespace {
 
 constexpr char kName[] = "journal.jsonl";
-// For the ends of all that runs when the disk is full, and the sweep's own.
-constexpr std::uint64_t kRoom = 256U << 10;
+// For the last entries of all running trials, and of the sweep, when the disk is full.
+constexpr std::uint64_t kReservedBytes = 256U << 10;
 
 }  // namespace
 
@@ -43,14 +43,14 @@ JournalPosition ReadSweepJournal(int folder, JournalPosition from, const std::fu
 }
 
 SweepJournalWriter::SweepJournalWriter(UniqueFd file, JournalPosition end)
-    : file_(std::move(file), end.bytes, kRoom), seq_(end.seq) {}
+    : file_(std::move(file), end.bytes, kReservedBytes), seq_(end.seq) {}
 
 Result<SweepJournalWriter> SweepJournalWriter::Begin(UniqueFd file, JournalPosition end) {
   SweepJournalWriter writer(std::move(file), end);
-  const int error = writer.file_.KeepRoom();
+  const int error = writer.file_.ReserveSpace();
   if (error == 0) return writer;
-  return Fail(SystemError("sweep_journal",
-                          fmt::format("the disk has no room for {} bytes of the sweep's journal", kRoom), error));
+  return Fail(SystemError(
+      "sweep_journal", fmt::format("the disk has no room for {} bytes of the sweep's journal", kReservedBytes), error));
 }
 
 Result<SweepJournalWriter> SweepJournalWriter::Create(int folder) {

@@ -1,13 +1,13 @@
-// The journal of a sweep: JSON lines, the truth about it; docs/sweeps.md holds the format. One head writes,
+// The journal of a sweep: JSON lines that define its state; the format is in docs/sweeps.md. Written by one head,
 // append-only.
 //
-// A line is {"seq":N,"wall":"…","event":"…", …,"crc":"xxxxxxxx"} as in the journal of a run (run/journal/journal.h): a
-// cut, a torn write or a flipped bit ends the journal where it stands, and nothing after it is believed.
+// A line is {"seq":N,"wall":"…","event":"…", …,"crc":"xxxxxxxx"} as in the journal of a run (run/journal/journal.h):
+// the journal ends at the first truncated, torn or corrupt line, and everything after it is ignored.
 //
-// Policy on the disk: every entry is one write(2) at once, before what it explains is done, so nothing is lost when
-// muster dies. fdatasync(2) before the head leaves, and in between at most once a second: a power cut costs at most
-// what happened in the last second, and that is done again. Room for more entries is kept on the disk, so that the
-// sweep that a full disk stops can say so.
+// Durability: every entry is written by one write(2), before the action that it announces, so nothing is lost if muster
+// dies. fdatasync(2) is called before the head exits, and at most once a second before that: a power failure loses at
+// most the last second, which is repeated. Disk space for further entries is reserved, so that a sweep that stops
+// because the disk is full can record that.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,12 @@ struct SweepRecord {
 };
 
 std::string_view SweepEntryName(const SweepEntry& entry);
-std::string SweepJournalLine(const SweepRecord& record);  // newline included
-// The record of a line without its newline, or why it is none.
+std::string SweepJournalLine(const SweepRecord& record);  // including the newline
+// The record of a line without its newline, or why it is invalid.
 tl::expected<SweepRecord, std::string> ParseSweepJournalLine(std::string_view line);
 
-// Calls `take` for each record after `from`, as far as they are whole, in constant memory. Where that ended, and in
-// `stopped` why, if it was not the end of the file.
+// Calls `take` for each intact record after `from`, in constant memory. Returns the end of the last one; `stopped` gets
+// the reason if that is not the end of the file.
 JournalPosition ReadSweepJournal(int folder, JournalPosition from, const std::function<void(SweepRecord)>& take,
                                  std::string& stopped);
 
@@ -47,10 +47,10 @@ class SweepJournalWriter {
  public:
   // Creates journal.jsonl in the folder, exclusively.
   static Result<SweepJournalWriter> Create(int folder);
-  // Goes on where reading ended; what stands behind that is cut off.
+  // Continues where reading ended; the rest of the file is cut off.
   static Result<SweepJournalWriter> Continue(int folder, JournalPosition end);
 
-  // Appends and writes, whole or not at all: what the disk takes half of is cut off again. 0, or the errno.
+  // Appends and writes, completely or not at all: a partial write is cut off again. 0, or the errno.
   int Append(SweepEntry entry, std::uint64_t wall_ns);
   int Sync();
   bool synced() const { return synced_; }

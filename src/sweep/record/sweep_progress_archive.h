@@ -1,5 +1,5 @@
-// A sweep's account for the archive (wire/archive/archive.h): its index keeps one, so that not all of a journal has to
-// be read.
+// Serialises a sweep's progress (wire/archive/archive.h): the index stores it, so that the whole journal need not be
+// read.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace muster {
 
 namespace account_archive {
 
-// Two numbers for each, since an archive knows no pairs.
+// Two numbers for each range, since an archive has no pairs.
 template <class A>
 void Pairs(A& archive, std::vector<TrialRange>& ranges) {
   std::vector<std::uint64_t> numbers;
@@ -66,43 +66,44 @@ void Fields(A& archive, BestTrial& best) {
 
 template <class V>
 void Fields(V& archive, SweepProgress& account) {
-  archive(account.sweep_id_, account.name_, account.recipe_, account.trials_, account.judged_to_, account.open_,
-          account.begun_, account.attempts_, account.trial_ms_, account.best_, account.finished_losses_,
-          account.rung_reports_, account.ended_);
-  account_archive::Set(archive, account.impossible_);
-  account_archive::Set(archive, account.over_);
+  OpenTrials& open = account.open_;
+  FinishedTrials& finished = account.finished_;
+  archive(account.sweep_id_, account.name_, account.recipe_, open.sampled_, open.judged_to_, open.open_, open.begun_,
+          open.attempts_, open.ms_, finished.best_, finished.losses_, account.rung_reports_, account.ended_);
+  account_archive::Set(archive, open.impossible_);
+  account_archive::Set(archive, finished.numbers_);
   std::vector<std::uint64_t> ends, counts;
   std::vector<std::string> quarantined;
   std::string ids;  // eight bytes each
   if constexpr (!V::kReading) {
-    account.ends_.ForEach([&](TrialNumber trial, TrialEnds::End end) {
+    finished.ends_.ForEach([&](TrialNumber trial, TrialEnds::End end) {
       ends.push_back(trial);
       ends.push_back(std::uint64_t{end.attempts} << 8 | static_cast<std::uint64_t>(end.trial_class));
     });
-    counts.assign(account.counts_.begin(), account.counts_.end());
+    counts.assign(finished.counts_.begin(), finished.counts_.end());
     quarantined.assign(account.quarantined_.begin(), account.quarantined_.end());
-    ids.reserve(account.ids_.size() * 8);
-    for (const std::uint64_t id : account.ids_) {
+    ids.reserve(open.points_.size() * 8);
+    for (const std::uint64_t id : open.points_) {
       for (int shift = 0; shift < 64; shift += 8) ids.push_back(static_cast<char>(id >> shift));
     }
   }
   archive(ends, counts, quarantined, ids);
   if constexpr (V::kReading) {
-    if (counts.size() != account.counts_.size()) return archive.Fail();
-    account.ends_ = {};
+    if (counts.size() != finished.counts_.size()) return archive.Fail();
+    finished.ends_ = {};
     for (std::size_t i = 0; i + 1 < ends.size(); i += 2) {
       const std::uint64_t trial_class = ends[i + 1] & 0xffU;
       if (trial_class >= kTrialClassNames.size()) return archive.Fail();
-      account.ends_.Set(ends[i], {static_cast<TrialClass>(trial_class), static_cast<std::uint32_t>(ends[i + 1] >> 8)});
+      finished.ends_.Set(ends[i], {static_cast<TrialClass>(trial_class), static_cast<std::uint32_t>(ends[i + 1] >> 8)});
     }
-    for (std::size_t i = 0; i < counts.size(); ++i) account.counts_[i] = counts[i];
+    for (std::size_t i = 0; i < counts.size(); ++i) finished.counts_[i] = counts[i];
     account.quarantined_ = {quarantined.begin(), quarantined.end()};
-    account.ids_.clear();
-    account.ids_.reserve(ids.size() / 8);
+    open.points_.clear();
+    open.points_.reserve(ids.size() / 8);
     for (std::size_t at = 0; at + 8 <= ids.size(); at += 8) {
       std::uint64_t id = 0;
       for (std::size_t i = 8; i-- > 0;) id = id << 8 | static_cast<unsigned char>(ids[at + i]);
-      account.ids_.insert(id);
+      open.points_.insert(id);
     }
   }
 }

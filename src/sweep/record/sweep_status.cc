@@ -26,7 +26,7 @@ std::string BestText(const SweepStatus& status) {
                      ObjectiveValue(status.sweep->objective, best->loss), Printable(PointText(best->point)));
 }
 
-// Of what has not been judged yet as many will be possible as until now.
+// Assumes that of the trials not judged yet the same share will be possible as until now.
 double TrialsLeft(const SweepProgress& account) {
   const auto judged = static_cast<double>(account.judged_to());
   const double possible = judged == 0 ? 1 : 1 - static_cast<double>(account.impossible().size()) / judged;
@@ -64,7 +64,7 @@ std::vector<std::string> StatusRows(const SweepStatus& status, std::size_t colum
   std::vector<std::string> rows = {std::move(state), std::move(now)};
   if (std::string best = BestText(status); !best.empty()) rows.push_back("best  " + best);
   if (rows.size() > most) rows.resize(most);
-  // A character in the last column would make some terminals wrap.
+  // A character in the last column would make some terminals wrap the line.
   for (std::string& row : rows) row = FirstColumns(row, columns > 1 ? columns - 1 : 1);
   return rows;
 }

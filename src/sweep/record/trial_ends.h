@@ -14,7 +14,7 @@
 
 namespace muster {
 
-// How each trial ended that is over, a few bytes for each.
+// How each finished trial ended, in a few bytes each.
 class TrialEnds {
  public:
   struct End {
@@ -24,7 +24,7 @@ class TrialEnds {
   };
   void Set(TrialNumber trial, End end);
   std::optional<End> Of(TrialNumber trial) const;
-  // Takes those of the range out; `take` is told of each.
+  // Removes the trials of the range; `take` is called for each.
   void Remove(TrialRange range, const std::function<void(TrialNumber, End)>& take);
   void ForEach(const std::function<void(TrialNumber, End)>& take) const;  // ascending
 
@@ -32,7 +32,7 @@ class TrialEnds {
 
  private:
   static constexpr std::size_t kChunk = 1024;
-  using Chunk = std::array<std::uint32_t, kChunk>;  // attempts and class; 0: it is not over
+  using Chunk = std::array<std::uint32_t, kChunk>;  // attempts and class; 0: not finished
   std::map<TrialNumber, Chunk> chunks_;             // by trial / kChunk
 };
 

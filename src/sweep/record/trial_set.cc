@@ -13,7 +13,7 @@ void TrialSet::Add(TrialRange range) {
   auto [first, last] = range;
   if (last < first) return;
   auto next = ranges_.upper_bound(first);
-  // The one before, if it reaches this one.
+  // The previous range, if it is adjacent.
   if (next != ranges_.begin()) {
     const auto before = std::prev(next);
     if (before->second >= last) return;

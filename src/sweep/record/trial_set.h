@@ -11,7 +11,7 @@
 
 namespace muster {
 
-// Numbers as ranges; made for numbers that come nearly in order.
+// Numbers stored as ranges; efficient for numbers that arrive almost in order.
 class TrialSet {
  public:
   void Add(TrialNumber trial);

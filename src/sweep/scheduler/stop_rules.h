@@ -29,7 +29,7 @@ class StopRules {
   // For an attempt that resumes from a checkpoint: reports of earlier attempts count until it reports itself,
   // and the first `rungs` rungs, which they passed, are not decided again. Values that are not finite are
   // ignored.
-  void GoOn(TrialProgress& progress, std::uint64_t rungs) const { progress.next_rung_ = rungs; }
+  void Continue(TrialProgress& progress, std::uint64_t rungs) const { progress.next_rung_ = rungs; }
   void Recall(TrialProgress& progress, const MetricReport& report) const;
   // An attempt has succeeded.
   void Finished(TrialNumber trial, const TrialProgress& progress);

@@ -1,11 +1,5 @@
 #include "sweep/trial/growing_lines.h"
 
-#include <algorithm>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 namespace muster {
 
 void GrowingLines::Feed(std::string_view bytes, const Take& take) {
@@ -44,72 +38,10 @@ void GrowingLines::Skip() {
   skips_ = true;
 }
 
-bool AppendedFile::Read(const GrowingLines::Take& take) {
-  if (!file_) {
-    UniqueFd file(::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    struct stat status = {};
-    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-    file_ = std::move(file);
-  }
-  std::string bytes(std::min<std::size_t>(kMostAtOnce, 16U << 10), '\0');
-  std::size_t read = 0;
-  while (read < kMostAtOnce) {
-    const std::uint64_t before = offset_;
-    const std::size_t got = ReadWritten(file_.get(), offset_, bytes.data(), bytes.size());
-    if (offset_ != before) lines_.Skip();  // the line before a gap has no end
-    if (got == 0) break;
-    read += got;
-    offset_ += got;
-    lines_.Feed(std::string_view(bytes.data(), got), take);
-  }
-  struct stat status = {};
-  if (read == 0 && ::fstat(file_.get(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) < offset_) {
-    offset_ = 0;
-    lines_ = GrowingLines(false);
-    return status.st_size > 0;
-  }
-  return read >= kMostAtOnce;
-}
-
-namespace {
-
-// The offset after which at most one piece is left before `end`; the offset itself if less is left.
-std::uint64_t LastPiece(std::uint64_t offset, std::uint64_t end, GrowingLines& lines) {
-  if (end < offset || end - offset <= AppendedFile::kMostAtOnce) return offset;
-  lines.Skip();
-  return end - AppendedFile::kMostAtOnce;
-}
-
-}  // namespace
-
-void AppendedFile::LeaveOut() {
-  struct stat status = {};
-  if (!file_ || ::fstat(file_.get(), &status) != 0) return;
-  offset_ = LastPiece(offset_, static_cast<std::uint64_t>(status.st_size), lines_);
-}
-
-void GrowingLog::LeaveOut() {
-  if (log_) offset_ = LastPiece(offset_, log_->Look().end, lines_);
-}
-
-bool GrowingLog::Read(const GrowingLines::Take& take) {
-  if (!log_) log_ = LogBytes::Open(AT_FDCWD, path_);
-  if (!log_) return false;
-  if (log_->Look().end < offset_) {  // the file was truncated
-    offset_ = 0;
-    lines_ = GrowingLines(true);
-  }
-  std::string bytes(64U << 10, '\0');
-  for (std::size_t read = 0; read < AppendedFile::kMostAtOnce;) {
-    const std::uint64_t before = offset_;
-    const std::size_t got = log_->Read(offset_, bytes.data(), bytes.size());
-    if (offset_ != before) lines_.Skip();
-    if (got == 0) return false;
-    offset_ += got;
-    read += got;
-    lines_.Feed(std::string_view(bytes.data(), got), take);
-  }
-  return true;
+std::uint64_t GrowingLines::SkipToLast(std::uint64_t offset, std::uint64_t end) {
+  if (end < offset || end - offset <= kMostAtOnce) return offset;
+  Skip();
+  return end - kMostAtOnce;
 }
 
 }  // namespace muster

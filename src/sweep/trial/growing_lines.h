@@ -1,24 +1,20 @@
-// Reads lines of a file that grows. Handles bytes, files and line ends only.
+// Cuts the bytes of a growing file into lines. Handles bytes and line ends only.
 //
-// The file is a program's and not trusted: links are not followed, only regular files are read, and at most
-// kLongestLine bytes of a line are kept.
+// The bytes are a program's and not trusted: at most kLongestLine bytes of a line are kept.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "base/system/unique_fd.h"
-#include "wire/files/log_bytes.h"
-
 namespace muster {
 
-// Cuts a stream of bytes into lines.
 class GrowingLines {
  public:
   static constexpr std::size_t kLongestLine = 64U << 10;
+  static constexpr std::size_t kMostAtOnce = 1U << 20;  // maximum bytes that one call reads from a file
   // `whole`: the line was complete and not truncated.
   using Take = std::function<void(std::string_view line, bool whole)>;
 
@@ -30,48 +26,15 @@ class GrowingLines {
   void Flush(const Take& take);
   // The next bytes do not follow the previous ones: the rest of the current line is dropped.
   void Skip();
+  // For a file that was read up to `offset` and ends at `end`: returns the offset after which at most kMostAtOnce bytes
+  // are left, and skips the current line; returns `offset` itself if no more are left.
+  std::uint64_t SkipToLast(std::uint64_t offset, std::uint64_t end);
 
  private:
   const char* ends_;
   std::string line_;
   bool cut_ = false;
   bool skips_ = false;
-};
-
-// A file to which lines are appended. If it becomes shorter it is read from its beginning.
-class AppendedFile {
- public:
-  explicit AppendedFile(std::string path) : path_(std::move(path)) {}
-
-  // Passes on new lines; reads at most kMostAtOnce bytes. Returns whether there may be more.
-  bool Read(const GrowingLines::Take& take);
-  void Flush(const GrowingLines::Take& take) { lines_.Flush(take); }
-  // Skips to the last kMostAtOnce bytes of the unread part.
-  void LeaveOut();
-
-  static constexpr std::size_t kMostAtOnce = 1U << 20;
-
- private:
-  std::string path_;
-  UniqueFd file_;
-  std::uint64_t offset_ = 0;
-  GrowingLines lines_{false};
-};
-
-// The same for a log, whose beginning may have been dropped.
-class GrowingLog {
- public:
-  explicit GrowingLog(std::string path) : path_(std::move(path)) {}
-
-  bool Read(const GrowingLines::Take& take);
-  void Flush(const GrowingLines::Take& take) { lines_.Flush(take); }
-  void LeaveOut();
-
- private:
-  std::string path_;
-  std::optional<LogBytes> log_;
-  std::uint64_t offset_ = 0;
-  GrowingLines lines_{true};
 };
 
 }  // namespace muster

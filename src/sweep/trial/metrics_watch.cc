@@ -1,7 +1,6 @@
 #include "sweep/trial/metrics_watch.h"
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <set>
 #include <utility>
@@ -14,7 +13,9 @@
 
 #include "base/system/file_changes.h"
 #include "base/system/unique_fd.h"
-#include "sweep/trial/growing_lines.h"
+#include "base/values/parse_number.h"
+#include "sweep/trial/appended_file.h"
+#include "sweep/trial/growing_log.h"
 
 namespace muster {
 namespace {
@@ -35,12 +36,10 @@ std::string_view ProcessOf(std::string_view name, std::string_view end) {
 // Role and index of "worker.2".
 std::pair<std::string, std::uint32_t> RoleAndIndex(std::string_view process) {
   const std::size_t dot = process.rfind('.');
-  std::uint32_t index = 0;
   if (dot == process.npos) return {};
-  const char* const end = process.data() + process.size();
-  const auto read = std::from_chars(process.data() + dot + 1, end, index);
-  if (read.ec != std::errc() || read.ptr != end) return {};
-  return {std::string(process.substr(0, dot)), index};
+  const auto index = ParseNumber<std::uint32_t>(process.substr(dot + 1));
+  if (!index) return {};
+  return {std::string(process.substr(0, dot)), *index};
 }
 
 std::vector<std::string> NamesIn(const std::string& folder) {

@@ -1,4 +1,4 @@
-// The fields of a step of an activation (wire/archive/archive.h): in a plan, its JSON, and on the way to an agent.
+// Archive fields of an activation step (wire/archive/archive.h); also used for the plan and its JSON.
 #pragma once
 
 #include "muster/activation.h"

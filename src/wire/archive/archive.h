@@ -1,11 +1,11 @@
-// Archive: how values cross a process border inside muster (evaluator answers, agent messages). One
-// function per type, `template <class A> void Fields(A& archive, T& value)`, describes it in both
-// directions, so that writing and reading cannot drift apart.
+// Archive: the encoding of values that cross a process border inside muster (evaluator answers, agent messages). One
+// function per type, `template <class A> void Fields(A& archive, T& value)`, describes both directions, so that writing
+// and reading cannot differ.
 //
-// Knows nothing of any particular message. Bytes are untrusted when read: every length is checked against
-// what is left, and against the bound that Fields() states (AtMost), before anything is allocated, and a reader that
-// failed stays failed and returns zeros.
-// Integers are LEB128 varints (signed ones zig-zagged), so the format does not depend on the machine.
+// Independent of particular messages. Bytes are untrusted when read: every length is checked against the remaining
+// bytes, and against the bound that Fields() states (AtMost), before memory is allocated. After an error the reader
+// stays in the error state and returns zeros. Integers are LEB128 varints (signed ones zig-zag encoded), so the format
+// does not depend on the machine.
 #pragma once
 
 #include <array>
@@ -29,9 +29,9 @@
 
 namespace muster {
 
-// A text, list or map with the most that it may hold, one limit for each level: bytes of a text; elements of a list,
-// then what one of them may hold; entries of a map, then the bytes of a key, then what a value may hold. Elements with
-// Fields() of their own state their bounds there, and have no limit here.
+// A text, list or map with its maximum size, one limit per level: bytes of a text; elements of a list, then the limits
+// of one element; entries of a map, then the bytes of a key, then the limits of a mapped value. Elements with a
+// Fields() function of their own state their bounds there and have no limit here.
 template <class T, std::size_t N>
 struct Bounded {
   T& value;
@@ -42,7 +42,7 @@ auto AtMost(T& value, Limits... most) {
   return Bounded<T, sizeof...(Limits)>{value, {static_cast<std::size_t>(most)...}};
 }
 
-// A text for people: of one that is longer only the beginning is written, so that no writer can break its own bound.
+// A text for users. The writer truncates it to `most` bytes, so that it never exceeds its own bound.
 struct Phrase {
   std::string& value;
   std::size_t most;
@@ -56,7 +56,7 @@ class ArchiveWriter {
   void operator()(T&&... values) {
     (One(values), ...);
   }
-  // A field with the name that it has in JSON, which an archive does not need.
+  // A field with its JSON name, which an archive ignores.
   template <std::size_t N, class T>
   void operator()(const char (&)[N], T&& value) {
     One(value);
@@ -80,13 +80,13 @@ class ArchiveWriter {
   std::string bytes_;
 };
 
-// With kAllBounded it does not compile to read a text, list or map whose Fields() states no bound.
+// With kAllBounded, reading a text, list or map whose Fields() states no bound does not compile.
 template <bool kAllBounded>
 class BasicArchiveReader {
  public:
   static constexpr bool kReading = true;
-  // Nested lists, maps and values deeper than this are refused. A level of a Value takes two of them, and JSON
-  // that a user gives may be nested 64 levels deep.
+  // Maximum nesting of lists, maps and values. A level of a Value takes two of these levels, and JSON that a user
+  // provides may be nested 64 levels deep.
   static constexpr int kMaxDepth = 160;
 
   explicit BasicArchiveReader(std::string_view bytes) : rest_(bytes) {}
@@ -95,7 +95,7 @@ class BasicArchiveReader {
   void operator()(T&&... values) {
     (One(values), ...);
   }
-  // A field with the name that it has in JSON, which an archive does not need.
+  // A field with its JSON name, which an archive ignores.
   template <std::size_t N, class T>
   void operator()(const char (&)[N], T&& value) {
     One(value);
@@ -106,7 +106,7 @@ class BasicArchiveReader {
     rest_ = {};
   }
   bool ok() const { return ok_; }
-  // All well and nothing left over: what a complete message must be.
+  // Whether the bytes were exactly one valid message: no error, and nothing left over.
   bool Complete() const { return ok_ && rest_.empty(); }
 
  private:
@@ -124,7 +124,7 @@ class BasicArchiveReader {
     return 0;
   }
 
-  // A count of elements that take at least one byte each: cannot exceed what is left.
+  // Reads the number of elements. Each takes at least one byte, so it cannot exceed the remaining bytes.
   std::size_t Count() {
     const std::uint64_t count = Varint();
     if (count > rest_.size()) {
@@ -171,7 +171,7 @@ struct IsBounded<Bounded<T, N>> : std::true_type {};
 template <class T>
 inline constexpr bool kHolds = std::is_same_v<T, std::string> || IsVector<T>::value || IsMap<T>::value;
 
-// How many limits a type needs.
+// The number of limits that a type requires.
 template <class T>
 constexpr std::size_t Levels() {
   if constexpr (std::is_same_v<T, std::string>) {
@@ -185,7 +185,7 @@ constexpr std::size_t Levels() {
   }
 }
 
-// The beginning of the text, not cut inside a UTF-8 character.
+// The beginning of the text, at most `most` bytes, not cut inside a UTF-8 character.
 inline std::string_view Beginning(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
@@ -197,7 +197,7 @@ struct IsVariant : std::false_type {};
 template <class... T>
 struct IsVariant<std::variant<T...>> : std::true_type {};
 
-// Makes `variant` hold a default value of its alternative number `index`; false if there is none.
+// Sets `variant` to a default value of its alternative number `index`; false if there is no such alternative.
 template <class Variant, std::size_t I = 0>
 bool Alternative(Variant& variant, std::uint64_t index) {
   if constexpr (I < std::variant_size_v<Variant>) {
@@ -258,7 +258,7 @@ void ArchiveWriter::One(T& value) {
     Varint(value.index());
     std::visit([this](auto& held) { this->One(held); }, value);
   } else {
-    Fields(*this, const_cast<U&>(value));  // Fields of a writer only reads
+    Fields(*this, const_cast<U&>(value));  // with a writer, Fields only reads
   }
 }
 
@@ -271,7 +271,7 @@ void BasicArchiveReader<kAllBounded>::One(T& value) {
     if (byte > 1) Fail();
     value = byte == 1;
   } else if constexpr (std::is_enum_v<T>) {
-    // Which numbers are members is for the type's Fields to check (see InRange).
+    // Fields() of the type checks which numbers are valid (see InRange).
     const std::uint64_t number = Varint();
     if (number > 255) Fail();
     value = static_cast<T>(ok_ ? number : 0);
@@ -319,7 +319,7 @@ void BasicArchiveReader<kAllBounded>::One(T& value) {
   }
 }
 
-// `most`: one limit for each level, or none at all.
+// `most`: one limit per level, or empty.
 template <bool kAllBounded>
 template <class T>
 void BasicArchiveReader<kAllBounded>::Held(T& value, std::span<const std::size_t> most) {
@@ -345,7 +345,7 @@ void BasicArchiveReader<kAllBounded>::Held(T& value, std::span<const std::size_t
           typename T::mapped_type mapped{};
           Held(key, within.empty() ? within : within.first(d::Levels<typename T::key_type>()));
           Held(mapped, within.empty() ? within : within.subspan(d::Levels<typename T::key_type>()));
-          // In order, as they are written: what comes in disorder would cost a flat map the square of its size.
+          // The writer's order is required: inserting unsorted keys into a flat map takes quadratic time.
           if (!value.empty() && !(std::prev(value.end())->first < key)) return Fail();
           value.emplace_hint(value.end(), std::move(key), std::move(mapped));
         }
@@ -355,7 +355,7 @@ void BasicArchiveReader<kAllBounded>::Held(T& value, std::span<const std::size_t
   }
 }
 
-// For an enum inside Fields(): refuses numbers past `last` when reading.
+// For an enum inside Fields(): rejects numbers greater than `last` when reading.
 template <class A, class E>
 void InRange(A& archive, E& value, E last) {
   archive(value);

@@ -1,5 +1,5 @@
-// Forms of fields: what a description (Fields) says of a field besides its name, for visitors that need more than the
-// value's type, such as writers and readers of JSON. An archive has the plain value in every form.
+// Field forms: what Fields() states about a field besides its name, for visitors that need more than the value's type,
+// such as JSON readers and writers. An archive ignores the form and encodes the plain value.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace muster {
 
-// A member of an enumeration with the names of all members, in their order.
+// An enumerator with the names of all enumerators, in order.
 template <class E>
 struct NamedMember {
   E& value;
@@ -22,7 +22,7 @@ NamedMember<E> WithNames(E& value, const std::array<std::string_view, N>& names)
   return {value, names};
 }
 
-// As<NullIfNone>(role.ready)
+// Usage: As<NullIfNone>(role.ready)
 template <class Form, class T>
 struct FieldAs {
   T& value;
@@ -32,11 +32,11 @@ FieldAs<Form, T> As(T& value) {
   return {value};
 }
 
-struct MayBeMissing {};  // always written; texts that are older than the field lack it
-struct UnlessNone {};    // written unless there is none of it (IsNone); may be missing
-struct NullIfNone {};    // null if there is none of it
+struct MayBeMissing {};  // always written; may be missing in texts from before the field existed
+struct UnlessNone {};    // omitted if empty (IsNone)
+struct NullIfNone {};    // null if empty (IsNone)
 
-// Written, and then wanted, only where there is some of another field.
+// Written, and required when reading, only if the other field is not empty.
 template <class T, class Other>
 struct Accompanying {
   T& value;

@@ -1,4 +1,4 @@
-// How a Value, a Diagnostic and their parts cross a process border (see archive.h).
+// Archive fields of Value, Diagnostic and their parts (wire/archive/archive.h).
 #pragma once
 
 #include "muster/diagnostic.h"

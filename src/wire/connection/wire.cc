@@ -14,10 +14,10 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kReadBytes = 64U << 10;
-constexpr std::size_t kWriteBytes = 64U << 10;  // so much is written before urgent bytes have another chance
+constexpr std::size_t kWriteBytes = 64U << 10;  // amount written before urgent bytes get another chance
 
-// Without the signal that a peer's end would raise; plain write(2) for what is no socket, where whoever owns
-// the process has SIGPIPE ignored.
+// Without SIGPIPE if the peer has closed; plain write(2) for descriptors that are not sockets, for which the owner of
+// the process must ignore SIGPIPE.
 ssize_t WriteSome(int fd, std::string_view bytes) {
   const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent >= 0 || errno != ENOTSOCK) return sent;
@@ -61,7 +61,7 @@ void Wire::AwaitReadable() {
   in_.async_wait(Stream::wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
     self->awaiting_ = false;
     if (self->ended_ || self->closed_) return;
-    // A wait is also called off when writing has failed: then the rest is read without waiting.
+    // The wait is also cancelled when writing has failed: then the rest is read without waiting.
     if (!error || self->unwritable_) return self->Read();
     if (error != boost::asio::error::operation_aborted) self->NoMore(error.message());
   });
@@ -76,12 +76,12 @@ void Wire::Read() {
   if (size < 0 && errno == EINTR) return Read();
   if (size < 0 && TryAgain(errno) && !unwritable_) return AwaitReadable();
   if (size < 0 && TryAgain(errno)) return NoMore({});
-  // A peer that was killed resets the connection if it had not read everything: that too is just its end.
+  // A peer that was killed resets the connection if it had not read everything: this counts as a normal end.
   reset_ = size < 0 && errno == ECONNRESET;
   NoMore(size == 0 || errno == ECONNRESET ? "" : std::strerror(errno));
 }
 
-// Delivers the urgent frames among those that have arrived, and puts the others behind what waits.
+// Delivers urgent frames among those that have arrived, and queues the others.
 void Wire::Sort() {
   while (auto frame = reader_.Next()) {
     if (is_urgent_ != nullptr && is_urgent_(*frame)) {
@@ -127,7 +127,7 @@ void Wire::Deliver() {
 
 void Wire::BeginWriting() {
   if (writing_) return;
-  // From the loop, so that the messages of one turn leave together.
+  // From the loop, so that the messages of one turn are written together.
   writing_ = true;
   boost::asio::post(io_, [self = shared_from_this()] { self->Write(); });
 }
@@ -145,8 +145,8 @@ void Wire::SendUrgent(const std::string& bytes) {
   BeginWriting();
 }
 
-// What is written next, without a gap: urgent bytes, and as much of the others as urgent ones that come meanwhile can
-// wait for.
+// Takes the data to write next: urgent bytes, and other data up to an amount by which later urgent data may be
+// delayed.
 bool Wire::TakeNext() {
   written_ = 0;
   next_.clear();
@@ -183,7 +183,7 @@ void Wire::Write() {
       return AwaitWritable();
     }
     if (size < 0) {
-      // The peer is gone; what it said before is still to be read, and then it is the end.
+      // The peer is gone: read what it sent before, then end.
       GiveUpWriting();
       boost::system::error_code ignored;
       if (!ended_) in_.cancel(ignored);

@@ -1,10 +1,10 @@
-// One end of the connection between head and agent: frames in, frames out, over one socket or a pair of
-// pipes, without ever blocking the loop.
+// One end of the connection between head and agent: frames in, frames out, over one socket or a pair of pipes, without
+// ever blocking the loop.
 //
-// Knows descriptors and frames (protocol.h), not what is said in them. Frames are delivered one per turn of the loop;
-// meanwhile the wire reads ahead, up to kMaxAhead bytes, so that an urgent frame (a heartbeat) is delivered before the
-// backlog that arrived with it. Urgent frames are written before everything else that waits, too: a side that is busy
-// with thousands of starts answers heartbeats all the same.
+// Handles descriptors and frames (protocol.h), not their content. Frames are delivered one per turn of the loop; in the
+// meantime the wire reads ahead, up to kMaxAhead bytes, so that an urgent frame (a heartbeat) is delivered before the
+// backlog that arrived with it. Urgent frames are also written before all other queued frames: a side that is busy with
+// thousands of starts still answers heartbeats.
 #pragma once
 
 #include <atomic>
@@ -29,50 +29,50 @@ namespace muster {
 class Wire : public std::enable_shared_from_this<Wire> {
  public:
   using OnFrame = std::function<void(std::string payload)>;
-  // Called once, with why nothing more can be read: empty for a plain end of the stream. What is queued is
-  // still written, and more may be, until Close().
+  // Called once, with the reason why nothing more can be read: empty at the normal end of the stream. Queued data is
+  // still written, and more can be sent, until Close().
   using OnEnd = std::function<void(std::string why)>;
 
-  // Reading pauses while more than this waits to be written: a peer that does not read is not served.
+  // Reading pauses while more than this is queued for writing, so that a peer that does not read is not served.
   static constexpr std::size_t kMaxQueued = 4U << 20;
-  // Reading also pauses while more than this has been read and not delivered. It is more than the buffers of ssh and of
-  // the kernel between the two sides hold, so that a heartbeat gets through them.
+  // Reading also pauses while more than this has been read and not delivered. It exceeds the capacity of the buffers of
+  // ssh and of the kernel between the two sides, so that a heartbeat gets through.
   static constexpr std::size_t kMaxAhead = 4U << 20;
-  // Urgent bytes that wait beyond this are dropped: a peer that does not read needs no more answers.
+  // Urgent bytes queued beyond this are dropped: a peer that does not read needs no more answers.
   static constexpr std::size_t kMaxUrgent = 64U << 10;
 
-  // Whether a frame is delivered as soon as it is read. Such frames must make sense in any order with the others.
+  // Whether a frame is delivered as soon as it is read. Such frames must be valid in any order with the others.
   using IsUrgent = bool (*)(std::string_view payload);
 
-  // `out` may be empty: `in` then goes both ways. Both become non-blocking. The error is a phrase. A plain file, which
-  // cannot be waited for, ends the wire once it is used.
+  // `out` may be empty: `in` is then used in both directions. Both become non-blocking. The error is a phrase. A
+  // regular file, which cannot be polled, causes an error when the wire is used.
   static tl::expected<std::shared_ptr<Wire>, std::string> Make(boost::asio::io_context& io, UniqueFd in, UniqueFd out,
                                                                FrameReader reader);
 
-  // Begins to read. Neither function is called after Close(); the wire keeps both, so they must not own it.
+  // Starts reading. Neither function is called after Close(); the wire keeps both, so they must not own it.
   void Start(OnFrame on_frame, OnEnd on_end, IsUrgent is_urgent = nullptr);
 
   // Queues the bytes, whole frames; does nothing once writing has failed, or after Close().
   void Send(std::string bytes);
-  // The same, before all that was queued by Send() and is not yet being written. What was sent first of all, the
-  // greeting, is never overtaken.
+  // The same, before all data that was queued by Send() and is not yet being written. The first data, the greeting, is
+  // never overtaken.
   void SendUrgent(const std::string& bytes);
 
-  // Whether the connection ended by a reset, which is reported as a plain end: the peer was killed, or something
-  // between the two has given up the connection.
+  // Whether the connection ended by a reset, which is reported as a normal end: the peer was killed, or a network
+  // device between the two has dropped the connection.
   bool reset() const { return reset_; }
 
-  // Bytes that wait to be written.
+  // Bytes queued for writing.
   std::size_t queued() const { return next_.size() - written_ + queued_bytes_ + urgent_.size(); }
 
   // Calls `done` once, as soon as everything queued so far has been written or cannot be.
   void WhenWritten(std::function<void()> done);
 
-  // Shows in `partial`, which must outlive the wire, whether a part of the bytes of one Send() has been written:
-  // another process that has the same socket cannot write a frame then. Before the first Send().
+  // Sets `partial`, which must outlive the wire, while only a part of the bytes of one Send() has been written: another
+  // process that has the same socket must not write a frame then. Call it before the first Send().
   void MarkPartial(std::atomic<bool>& partial) { partial_ = &partial; }
 
-  // No more frames are delivered; writing goes on.
+  // Delivers no more frames; continues to write.
   void StopReading() { reading_ = false; }
 
   void Close();
@@ -105,27 +105,27 @@ class Wire : public std::enable_shared_from_this<Wire> {
   OnFrame on_frame_;
   OnEnd on_end_;
   IsUrgent is_urgent_ = nullptr;
-  std::deque<std::string> ahead_;   // frames that were read and not delivered
-  std::size_t ahead_bytes_ = 0;     // of memory that they take, about
-  std::optional<std::string> end_;  // nothing more is read; why
+  std::deque<std::string> ahead_;   // frames read and not delivered
+  std::size_t ahead_bytes_ = 0;     // approximate memory of these
+  std::optional<std::string> end_;  // why nothing more is read
   std::function<void()> when_written_;
-  std::string next_;                // what is being written
+  std::string next_;                // the data being written
   std::size_t written_ = 0;         // of next_
-  std::deque<std::string> queued_;  // what each Send() has queued
+  std::deque<std::string> queued_;  // the data of each Send()
   std::size_t queued_bytes_ = 0;
   std::string urgent_;
   std::atomic<bool>* partial_ = nullptr;
-  bool greeted_ = false;            // what was sent first has been taken to be written
-  std::unique_ptr<char[]> buffer_;  // what is read at once; not zeroed, as little of it is used by most
+  bool greeted_ = false;            // the first data has been taken for writing
+  std::unique_ptr<char[]> buffer_;  // receives one read; not zeroed, as most reads use little of it
   bool reading_ = true;
-  bool awaiting_ = false;    // that there is something to read
-  bool delivering_ = false;  // the next frame is delivered in a turn to come
+  bool awaiting_ = false;    // waits for readable data
+  bool delivering_ = false;  // a later turn delivers the next frame
   bool paused_ = false;
   bool writing_ = false;
   bool unwritable_ = false;
   bool reset_ = false;
-  bool ended_ = false;   // nothing more comes in
-  bool closed_ = false;  // nor goes out
+  bool ended_ = false;   // no more input
+  bool closed_ = false;  // no more output either
 };
 
 }  // namespace muster

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kModes = 0777;
 
-// Whether `path` is below something that is an entry itself, and so no folder.
+// Whether `path` is below another entry of the tree. Entries are files and links, never folders.
 bool IsBelowEntry(const std::vector<CodeEntry>& entries, const std::string& path) {
   for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
     const std::string above = path.substr(0, slash);
@@ -57,14 +57,14 @@ std::string CodeTreeError(const std::vector<CodeEntry>& entries) {
     if (!sound) return Quoted(entry.path) + " is neither a file nor a link";
   }
   for (const CodeEntry& entry : entries) {
-    if (IsBelowEntry(entries, entry.path)) return Quoted(entry.path) + " is below what is no folder";
+    if (IsBelowEntry(entries, entry.path)) return Quoted(entry.path) + " is below an entry that is not a folder";
   }
   return {};
 }
 
 std::string CodeTreeHash(const std::vector<CodeEntry>& entries) {
   Sha256 hash;
-  // What ends with a zero byte cannot be mistaken for anything longer.
+  // The zero byte after each part makes the concatenation unambiguous.
   for (const CodeEntry& entry : entries) {
     hash.Add(entry.link ? fmt::format("link {}", entry.target)
                         : fmt::format("file {:o} {} {}", entry.mode, entry.size, entry.hash));

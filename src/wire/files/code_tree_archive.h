@@ -1,4 +1,4 @@
-// The fields of a tree of code for the archive (archive.h): on the wire, and in the lists that hosts keep.
+// Archive fields of a code tree (wire/archive/archive.h): in messages, and in the lists that hosts store.
 #pragma once
 
 #include "wire/archive/archive.h"

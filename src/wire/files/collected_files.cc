@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
+
+#include "base/values/parse_number.h"
 
 namespace muster {
 namespace {
@@ -11,14 +12,11 @@ namespace {
 constexpr std::array<std::string_view, 3> kOfAttempts = {"logs/", "errors/", "metrics/"};
 constexpr std::string_view kOfProcesses = "context/";
 
-// The number before the first dot, which has to be there.
+// The number before the first dot; nothing if there is no dot.
 std::optional<std::uint32_t> NumberBeforeDot(std::string_view text) {
   const std::size_t dot = text.find('.');
-  std::uint32_t number = 0;
-  const char* const end = text.data() + std::min(dot, text.size());
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (dot == std::string_view::npos || error != std::errc() || stopped != end) return std::nullopt;
-  return number;
+  if (dot == std::string_view::npos) return std::nullopt;
+  return ParseNumber<std::uint32_t>(text.substr(0, dot));
 }
 
 }  // namespace
@@ -54,7 +52,7 @@ bool CollectedFiles::IsOfAttempt(std::string_view path) const {
   if (!of_process && folder == kOfAttempts.end()) return false;
   const std::string_view name = path.substr(path.find('/') + 1);
   if (name.find('/') != std::string_view::npos) return false;
-  // A role's own name may hold dots: "worker.1.0.log" may be of worker.1, and of worker.1.0 if there is one.
+  // Role names may contain dots: "worker.1.0.log" can belong to worker.1 or to worker.1.0.
   for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
     const auto found = attempts_.find(name.substr(0, dot));
     if (found == attempts_.end()) continue;

@@ -1,7 +1,7 @@
-// Which files of a run directory a host brings home: those of the attempts that it was given, of dumps, and the log of
-// its activation. The agent sends no others, and the head takes no others from it.
+// The files of a run directory that are copied from a host to the head: those of the host's attempts, of dumps, and its
+// activation log. The agent sends no other files, and the head accepts no others from it.
 //
-// Pure: knows paths, opens nothing.
+// Pure: works on paths and opens nothing.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,16 @@ namespace muster {
 // All paths are relative to the run directory.
 class CollectedFiles {
  public:
-  // So many files may come for each thing that was given: an attempt, a dump of a process, an activation.
+  // Maximum number of files per added item: an attempt, a dump of a process, or an activation.
   static constexpr std::size_t kMostOfOne = 8;
 
-  // Of an attempt, by its log: "logs/worker.3.0.log". Its files are those named like it in logs/, errors/ and metrics/,
-  // and those named like its process in context/.
+  // Adds an attempt by its log, "logs/worker.3.0.log". Its files are those of the same name in logs/, errors/ and
+  // metrics/, and those named after its process in context/.
   void AddAttempt(std::string_view log);
-  // That one.
+  // Adds a single file.
   void AddFile(std::string_view path);
 
-  // Whether the file is one of them. It is counted: of files in excess none is.
+  // Whether the file may be copied. Counts the accepted files: beyond the maximum all others are rejected.
   bool Take(const std::string& path);
 
  private:
@@ -36,7 +36,7 @@ class CollectedFiles {
 
   bool IsOfAttempt(std::string_view path) const;
 
-  std::map<std::string, Attempts, std::less<>> attempts_;  // "worker.3"
+  std::map<std::string, Attempts, std::less<>> attempts_;  // by process, such as "worker.3"
   std::set<std::string, std::less<>> files_;
   std::set<std::string> taken_;
   std::size_t given_ = 0;

@@ -27,7 +27,7 @@ ssize_t ReadAt(int file, char* into, std::size_t size, std::uint64_t offset) {
 
 std::size_t ReadWritten(int file, std::uint64_t& offset, char* into, std::size_t size) {
   ssize_t got = ReadAt(file, into, size, offset);
-  // A hole is read as zero bytes: only of those is it asked where they come from.
+  // A hole reads as zero bytes, so only zero bytes require a check for a hole.
   if (got > 0 && into[0] == '\0') {
     struct stat status {};
     const off_t data = ::lseek(file, static_cast<off_t>(offset), SEEK_DATA);
@@ -62,7 +62,7 @@ bool LogBytes::OpenFile() {
   return true;
 }
 
-// The index comes with the first bytes of the log; until then nothing has been dropped.
+// The index is created with the log's first bytes; until then nothing has been dropped.
 LogHead LogBytes::Head() {
   if (without_limit_) return {};
   if (!index_) index_ = UniqueFd(::openat(folder_, TimeIndexPath(name_).c_str(), kReading));
@@ -81,7 +81,7 @@ LogHead LogBytes::Head() {
 LogBytes::State LogBytes::StateNow() {
   const LogHead head = Head();
   if (without_limit_) return {inode_, 0, 0};
-  // Another file may have taken its place.
+  // Another file may have replaced the log.
   struct stat status {};
   if (head.limit > 0 && ::fstatat(folder_, name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
       status.st_ino != inode_) {
@@ -128,7 +128,7 @@ std::string LogBytes::ReadBefore(std::uint64_t end, std::size_t size, std::uint6
     const std::uint64_t asked = at;
     more.resize(Read(at, more.data(), more.size()));
     if (more.empty()) break;
-    if (at != asked) {  // a hole, or dropped meanwhile
+    if (at != asked) {  // a hole, or bytes that were dropped in the meantime
       bytes.clear();
       offset = at;
       if (at >= end) break;

@@ -1,8 +1,8 @@
-// The bytes of a log by offsets that stay: they count from the first byte that was ever written, whether a limit has
-// dropped the head of the file or not.
+// Reads a log by stable offsets: they count from the first byte ever written, even if a limit has dropped the beginning
+// of the file.
 //
-// Knows the log, and of its index of times what became of its head (wire/files/time_index.h); not what is in it. A drop
-// may happen at any moment: what is read is checked to be what was asked for, and read again if not.
+// Uses the log and the head of its time index (wire/files/time_index.h); does not interpret the log's content. The
+// writer may drop bytes at any moment: each read is verified against the index and repeated if the file has changed.
 #pragma once
 
 #include <cstddef>
@@ -15,31 +15,32 @@
 
 namespace muster {
 
-// At most `size` bytes of the open file that somebody wrote, from `offset` on. A hole is passed over: `offset` is then
-// set behind it, so that a file costs what was written to it, whatever its length. How many; 0 at the end.
+// Reads at most `size` bytes of an open file from `offset` on. Skips a hole and sets `offset` to its end, so that the
+// cost depends on the bytes written and not on the file's length. Returns the number of bytes; 0 at the end.
 std::size_t ReadWritten(int file, std::uint64_t& offset, char* into, std::size_t size);
 
 struct LogExtent {
-  std::uint64_t begin = 0;  // what is before was dropped
+  std::uint64_t begin = 0;  // offset of the first byte that has not been dropped
   std::uint64_t end = 0;
 };
 
 class LogBytes {
  public:
-  // Of the folder (a descriptor, which must live as long, or AT_FDCWD). Nothing if it is no file, or a link.
+  // Opens a log in `folder` (a descriptor that must outlive the object, or AT_FDCWD). Nothing if it is not a regular
+  // file, or is a symbolic link.
   static std::optional<LogBytes> Open(int folder, const std::string& name);
 
-  // What there is of it.
+  // The range of offsets that can be read now.
   LogExtent Look();
-  // At most `size` bytes from `offset` on, or from the first one kept if that was dropped, or behind the hole that it
-  // is in: `offset` is then set to where they begin. How many; 0 at the end.
+  // Reads at most `size` bytes from `offset` on. If `offset` is in the dropped part or in a hole, sets it to the next
+  // readable byte. Returns the number of bytes; 0 at the end.
   std::size_t Read(std::uint64_t& offset, char* into, std::size_t size);
-  // At most `size` bytes before `end` (or before the end of the log), none of them before a hole; `offset` is where
-  // they begin.
+  // At most `size` bytes before `end` (or before the end of the log), without those before the last hole; sets `offset`
+  // to the offset of the first.
   std::string ReadBefore(std::uint64_t end, std::size_t size, std::uint64_t& offset);
 
  private:
-  // What a byte of the file is, at one moment.
+  // Maps file positions to log offsets, at one moment.
   struct State {
     std::uint64_t inode = 0;
     std::uint64_t base = 0;
@@ -58,13 +59,13 @@ class LogBytes {
   UniqueFd file_;
   std::uint64_t inode_ = 0;
   UniqueFd index_;
-  bool without_limit_ = false;  // its index says that nothing is ever dropped
+  bool without_limit_ = false;  // the index states that nothing is ever dropped
 };
 
-// The length of the log of that name, what was dropped included. Nothing if there is none. `folder` as for Open.
+// The length of the named log, including dropped bytes. Nothing if there is no such log. `folder` as for Open.
 std::optional<std::uint64_t> LogEnd(int folder, const std::string& name);
 
-// What the index says of the log's head, if the log has a limit. (WriteLogHead: into the open index of such a log.)
+// Write and read the log's head in the index of a log with a limit. WriteLogHead expects the open index.
 bool WriteLogHead(int index, const LogHead& head);
 std::optional<LogHead> ReadLogHead(int folder, const std::string& log_name);
 

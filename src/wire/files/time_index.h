@@ -1,8 +1,9 @@
-// The index of times beside a log: when the log had which length. One agent writes it, whoever shows logs reads it.
+// The time index beside a log: the length of the log at points in time. One agent writes it; programs that show logs
+// read it.
 //
-// Knows the bytes of the format (docs/run_directory.md), neither files nor clocks. A head line of 16 bytes is followed,
-// for a log with a limit, by what became of its first bytes; then come entries of 16 bytes. Both numbers of an entry
-// never decrease from one entry to the next. Offsets count from the first byte that was ever written.
+// Encodes and decodes the format (docs/run_directory.md); uses neither files nor clocks. A 16-byte header is followed,
+// for a log with a limit, by the state of the log's beginning (LogHead), then by entries of 16 bytes. Both numbers of
+// the entries never decrease. Offsets count from the first byte ever written.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +13,10 @@
 
 namespace muster {
 
-// What was at offsets below `offset` had been written by `wall_ns`, what is beyond was written later.
+// Bytes below `offset` had been written by `wall_ns`; later bytes were written later.
 struct LogTime {
   std::uint64_t wall_ns = 0;  // since 1970, UTC
-  std::uint64_t offset = 0;   // length of the log, what was dropped included
+  std::uint64_t offset = 0;   // length of the log, including dropped bytes
 
   bool operator==(const LogTime&) const = default;
 };
@@ -27,32 +28,32 @@ void AppendLogTime(std::string& bytes, const LogTime& time);
 // `bytes` must hold kLogTimeBytes.
 LogTime LogTimeFrom(std::string_view bytes);
 
-// Of a log with a limit: where the file begins that has lost its first bytes. Written before and after each drop, so
-// that whoever reads knows at every moment, and after every crash, what a byte of the file is (BaseOf).
+// For a log with a limit: where the file begins after bytes were dropped. Written before and after each drop, so that
+// readers can map file positions to offsets at every moment, also after a crash (BaseOf).
 struct LogHead {
-  std::uint64_t base = 0;    // offset of the file's first byte, …
-  std::uint64_t kept = 0;    // … and of the first one that may be read; what is between is being dropped
-  std::uint64_t moving = 0;  // 0; kCollapsing; or the inode of the file that takes the log's place
-  std::uint64_t limit = 0;   // the length that the log may have
+  std::uint64_t base = 0;    // offset of the file's first byte
+  std::uint64_t kept = 0;    // offset of the first readable byte; the bytes between are being dropped
+  std::uint64_t moving = 0;  // 0; kCollapsing; or the inode of the file that replaces the log
+  std::uint64_t limit = 0;   // maximum length of the log in bytes
 
   bool operator==(const LogHead&) const = default;
 };
 
-inline constexpr std::uint64_t kCollapsing = 1;  // the inode of no log
+inline constexpr std::uint64_t kCollapsing = 1;  // not a valid inode of a log
 inline constexpr std::size_t kLogHeadBytes = 32;
 inline constexpr std::string_view kLimitedIndexHead{"muster-times/2\n\0", kLogTimeBytes};
 
 std::string LogHeadBytes(const LogHead& head);
 // `bytes` must hold kLogHeadBytes.
 LogHead LogHeadFrom(std::string_view bytes);
-// Where the entries begin.
+// Position of the first entry in the index.
 constexpr std::size_t EntriesBegin(bool limited) { return kLogTimeBytes + (limited ? kLogHeadBytes : 0); }
 
-// The offset of the first byte of the file with this inode. A log is collapsed in two steps: its head becomes a hole
-// and then the hole is cut out, so that a file whose first byte is in a hole has not been cut yet.
+// The offset of the first byte of the file with this inode. A log is collapsed in two steps: its beginning is punched
+// out as a hole, then the hole is removed. So a file that begins with a hole has not been collapsed yet.
 std::uint64_t BaseOf(const LogHead& head, std::uint64_t inode, bool begins_with_hole);
 
-// "logs/worker.2.0.idx" for "logs/worker.2.0.log"; ".idx" behind a name of another kind.
+// "logs/worker.2.0.idx" for "logs/worker.2.0.log"; for a name without ".log", ".idx" is appended.
 std::string TimeIndexPath(std::string_view log_path);
 
 }  // namespace muster

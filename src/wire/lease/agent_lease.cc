@@ -2,7 +2,7 @@
 
 namespace muster {
 
-std::uint32_t AgentLease::Beat(std::uint64_t now_ns) {
+std::uint32_t AgentLease::NextNumber(std::uint64_t now_ns) {
   unanswered_.emplace_back(++last_, now_ns);
   return last_;
 }

@@ -1,4 +1,4 @@
-// The lease of a host, as the head keeps it (lease.h).
+// The head's side of a lease (lease.h).
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@ class HostLease {
  public:
   HostLease(std::uint64_t lease_ms, std::uint64_t now_ns) : lease_ns_(lease_ms * 1'000'000), heard_at_(now_ns) {}
 
-  // A beat, which is answered: no other word counts, as its agent does not know that it was heard.
+  // A heartbeat has arrived. Other messages do not count, as the agent gets no confirmation that they arrived.
   void Heard(std::uint64_t now_ns) { heard_at_ = now_ns; }
-  // The head itself did not run for so long (it was stopped, or other processes had the processors): what it could not
-  // hear is no silence of the host. An agent does the opposite: time in which it slept counts, since the head may have
-  // given it up meanwhile.
+  // The head itself did not run for this time (it was stopped, or other processes used the processors), so messages
+  // that it could not receive are not missing. An agent does the opposite: time in which it did not run counts, since
+  // the head may have considered it lost in the meantime.
   void Slept(std::uint64_t ns) { heard_at_ += ns; }
   std::uint64_t LostAt() const { return heard_at_ + lease_ns_; }
 

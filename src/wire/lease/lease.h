@@ -1,10 +1,10 @@
-// The lease that a head has of each of its hosts: when the agent of one that is not heard of any more ends everything,
-// and when the head may take the host for lost, so that it cannot be that both go on.
+// The lease that a head has of each host: when an agent that is cut off kills all its processes, and when the head may
+// consider the host lost, such that the agent always comes first.
 //
-// Pure: knows numbers of beats and times, each of one machine's own clock; the two clocks are never compared. The agent
-// sends numbered beats, the head answers with the number. What the head has answered it had heard by then, and not
-// before the agent had sent it: so the agent's time runs from the sending of the last beat that was answered, and the
-// head's from hearing one. As the agent's is the shorter one, it has ended everything before the head stops to wait.
+// Pure: numbers of heartbeats and times of one machine's own clock; the two clocks are never compared. The agent sends
+// numbered heartbeats, and the head answers with the number, which proves that it received the heartbeat after it was
+// sent. The agent's time runs from sending the last answered heartbeat, the head's from receiving one. As the agent's
+// time is shorter, it has killed all processes before the head stops waiting.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace muster {
 
 inline constexpr std::uint64_t kDefaultLeaseMs = 10'000;
-// So short that two beats may be late and the lease still holds.
+// Short enough that the lease survives two late heartbeats.
 constexpr std::uint64_t HeartbeatMs(std::uint64_t lease_ms) { return lease_ms < 4'000 ? lease_ms / 4 : 1'000; }
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// The fields of the messages of activation_messages.h, and of what they carry, for the archive.
+// Archive fields of the messages in activation_messages.h and of the types that they contain.
 #pragma once
 
 #include "wire/archive/activation_archive.h"

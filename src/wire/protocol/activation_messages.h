@@ -1,4 +1,4 @@
-// Messages of the agent protocol: the activation of a host: its steps, and what they changed.
+// Messages of the agent protocol: the activation of a host, its steps, and the changes that they made.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,24 @@
 
 namespace muster {
 
-// Do these steps in one shell and tell what they changed in its environment: answered by HostActivated. Once, before
-// the first start.
+// Execute these steps in one shell and report the changes of its environment with HostActivated. Sent once, before the
+// first start.
 struct Activate {
   std::vector<ActivationStep> steps;
-  std::vector<std::string> environment;  // "NAME=value": what the shell begins with
+  std::vector<std::string> environment;  // "NAME=value": the initial environment of the shell
   std::string cwd;                       // absolute
-  std::string log_path;                  // absolute, in run_dir; created exclusively, mode 0600: what the steps say
-  std::uint32_t within_ms = 0;           // then the shell and what it started are killed
+  std::string log_path;                  // absolute, in run_dir; created exclusively, mode 0600: output of the steps
+  std::uint32_t within_ms = 0;           // time limit; after it the shell and its descendants are killed
 };
 
-// Answer to Activate. Names and values come from what was sourced and are not trusted.
+// Answer to Activate. Names and values come from sourced files and are untrusted.
 struct HostActivated {
   std::uint32_t host = 0;
-  std::map<std::string, std::string> set;  // variables that are new, or have another value
-  std::vector<std::string> unset;          // that are gone, in order
+  std::map<std::string, std::string> set;  // new and changed variables
+  std::vector<std::string> unset;          // removed variables, sorted
   std::uint64_t took_ms = 0;
-  std::uint32_t failed_step = 0;  // from 1; 0: none, or the shell as a whole
-  std::string error;              // why it failed, a phrase for people; empty if all went well
+  std::uint32_t failed_step = 0;  // counted from 1; 0: none, or the shell as a whole
+  std::string error;              // reason of the failure, for users; empty if all steps succeeded
 
   bool operator==(const HostActivated&) const = default;
 };

@@ -1,4 +1,4 @@
-// Messages of the agent protocol: trees of code on their way to a host.
+// Messages of the agent protocol: code trees that are sent to a host.
 #pragma once
 
 #include <cstddef>
@@ -10,38 +10,38 @@
 
 namespace muster {
 
-// A tree of code that processes of this host are to find in its cache; in parts, the last one says so. Answered by
-// CodeMissing. Once, before anything that may name a file of it.
+// Offers a code tree that processes of this host need in its cache, in parts; `last` marks the last one. The agent
+// answers with CodeMissing. Sent once, before any message that may name a file of the tree.
 struct OfferCode {
-  std::string hash;  // CodeTreeHash of all the entries
+  std::string hash;  // CodeTreeHash of all entries
   std::vector<CodeEntry> entries;
   bool last = false;
 };
 
-// So many bytes of CodeBytes may be on their way: sent, and not told by CodeReceived.
+// Flow control: maximum bytes of CodeBytes sent and not yet confirmed by CodeReceived.
 inline constexpr std::size_t kCodeWindow = 1U << 20;
 
-// A part of the content of a wanted entry. Files come in the order in which they were wanted, each from its beginning
-// to its end; an empty one is not sent.
+// Part of the content of a missing entry. Files are sent in the order of CodeMissing, each from beginning to end; empty
+// files are not sent.
 struct CodeBytes {
   std::uint32_t entry = 0;
   std::string content;
 };
 
-// Answer to OfferCode: the entries whose content the host lacks, ascending. CodeReady follows when it has them.
+// Answer to OfferCode: entries whose content the host lacks, ascending. CodeReady follows when all are stored.
 struct CodeMissing {
   std::vector<std::uint32_t> entries;
 };
 
-// So many bytes of CodeBytes have been written.
+// Confirms that this many bytes of CodeBytes have been written.
 struct CodeReceived {
   std::uint32_t bytes = 0;
 };
 
-// The tree is there as a whole, and stays until the agent ends; or it cannot be had.
+// The tree is complete, and remains until the agent exits; or it could not be stored.
 struct CodeReady {
   std::string folder;  // absolute
-  std::string error;   // empty: it is there
+  std::string error;   // empty: the tree is complete
 };
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// Messages of the agent protocol: greeting, signs of life and the end of a connection between head and agent.
+// Messages of the agent protocol: greeting, heartbeats and the end of a connection between head and agent.
 #pragma once
 
 #include <cstdint>
@@ -10,34 +10,34 @@
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 10;
+inline constexpr std::uint32_t kProtocolVersion = 11;
 inline constexpr std::string_view kMagic = "muster-agent/10\n";
 
-// First command: everything the agent must know before it can start processes.
+// First command: everything that the agent must know before it can start processes.
 struct Hello {
   std::uint32_t version = kProtocolVersion;
   std::string run_id;
   std::uint32_t host = 0;  // index into Plan::hosts
-  std::string logs;        // absolute path of the folder of the logs, if some have a limit; else empty
-  // How long the head waits for a word of the agent before it takes the host for lost (wire/lease/lease.h): from the
-  // Hello on the agent sends beats, and ends everything if they are not answered. 0: the connection itself is proof of
-  // life.
+  std::string logs;        // absolute path of the log folder, if any log has a limit; else empty
+  // How long the head waits without a message before it considers the agent lost (wire/lease/lease.h). After Hello the
+  // agent sends heartbeats, and kills all its processes if they are not answered. 0: no heartbeats; only the end of the
+  // connection counts.
   std::uint64_t lease_ms = 0;
-  // The run directory, absolute: opened now, and what the agent makes in it lies below it. Empty: of an agent that
-  // makes none of its files.
+  // The run directory, absolute. The agent opens it now and creates its files below it. Empty: the agent creates no
+  // files of its own.
   std::string run_dir = {};
-  // On another host than the head. The run directory holds `probe` with the run's id in it; an agent that does not find
-  // that makes the folder, and sends what is written there (FileBytes).
+  // Whether the agent is on another host than the head. The run directory contains `probe`, which holds the run's id;
+  // an agent that does not find it creates the folder, and sends the files written there to the head (FileBytes).
   bool elsewhere = false;
 };
 
-// Nothing more will be started: end whatever is left, answer with AgentEmpty, and exit.
+// Nothing more will be started: kill all remaining processes, answer with AgentEmpty, and exit.
 struct Finish {
   bool unused = false;
 };
 
-// Answer to AgentHeartbeat, at once. To an agent without a lease it is a question, which it answers by an
-// AgentHeartbeat of the same number, at once: whether it lives.
+// Answers an AgentHeartbeat, immediately. An agent without a lease takes it as a liveness check, and answers
+// immediately with an AgentHeartbeat of the same number.
 struct HeadHeartbeat {
   std::uint32_t number = 0;
 };
@@ -49,25 +49,25 @@ struct AgentReady {
   std::uint64_t start_ticks = 0;
   std::string host_name;
   std::vector<std::string> mechanisms;  // "pidfd", "close_range", "clone-files", "subreaper", "log-pipe", …
-  std::string cgroup;                   // folder of the group that its processes are in; empty: none
-  std::uint32_t descriptors = 0;        // open in the agent
-  std::uint64_t memory_kib = 0;         // resident
+  std::string cgroup;                   // folder of the cgroup of its processes; empty: none
+  std::uint32_t descriptors = 0;        // number of open descriptors in the agent
+  std::uint64_t memory_kib = 0;         // resident memory
   MonotonicNs at = 0;
-  std::string address;         // by which the host was reached; empty if not over a network
-  bool shares_run_dir = true;  // the head's is its own, too
-  std::uint32_t cores = 0;     // of the host that the agent may run on
+  std::string address;         // address of the host in the connection; empty if not over a network
+  bool shares_run_dir = true;  // whether the agent sees the head's run directory
+  std::uint32_t cores = 0;     // number of processor cores that the agent may use
 };
 
-// It lives. The number counts from 1, or is that of a question (HeadHeartbeat); what it says of the beat that was
-// answered last tells how long the way is.
+// Sign of life. `number` counts from 1, or repeats that of a liveness check (HeadHeartbeat). The head measures the
+// round-trip time from `answered` and `answered_at`.
 struct AgentHeartbeat {
   std::uint32_t number = 0;
   MonotonicNs at = 0;
-  std::uint32_t answered = 0;   // 0: none was yet
-  MonotonicNs answered_at = 0;  // when the answer came
+  std::uint32_t answered = 0;   // last heartbeat that the head answered; 0: none yet
+  MonotonicNs answered_at = 0;  // when that answer arrived
 };
 
-// The agent refuses to go on (bad command, other version) and exits.
+// The agent exits because of an error (invalid command, other protocol version).
 struct AgentFailed {
   std::string why;
 };

@@ -1,4 +1,4 @@
-// Messages of the agent protocol: dumps: what processes are doing.
+// Messages of the agent protocol: dumps, the current state of processes.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace muster {
 struct DumpTarget {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
-  std::string path;  // absolute, in run_dir, in a folder that is there: created for what is found, mode 0600
+  std::string path;  // absolute, in an existing folder in run_dir; file to create for the findings, mode 0600
 };
 
-// What are these processes doing? Answered by one ProcessDumped for each that runs, and then by HostDumped. A
-// dump that is still being taken is given up for it.
+// Requests the state of these processes. The agent answers with one ProcessDumped for each running process, then with
+// HostDumped. Cancels a dump that is still in progress.
 struct TakeDump {
   std::uint32_t dump = 0;
-  std::uint32_t within_ms = 0;  // the time for tools that show stacks, for all of them together
+  std::uint32_t within_ms = 0;  // time limit for all stack tools together
   std::vector<DumpTarget> processes;
 };
 

@@ -1,7 +1,7 @@
-// The fields of events (muster/event.h), each described once: for what agents send (wire/archive/archive.h), and for
-// the journal (docs/journal.md), where they have these names.
+// The fields of events (muster/event.h), each described once: for messages of agents (wire/archive/archive.h), and for
+// the journal (docs/journal.md), which uses these names.
 //
-// Lines of a journal have the fields in this order; those of parts of events are in the order of their names.
+// Journal lines have the fields in this order; nested objects are sorted by field name.
 #pragma once
 
 #include "muster/event.h"
@@ -11,7 +11,7 @@
 
 namespace muster {
 
-// --- what an agent reports -------------------------------------------------------------------------
+// --- reported by agents ---------------------------------------------------------------------------
 
 template <class V>
 void Fields(V& v, ProcessStarted& e) {
@@ -106,7 +106,7 @@ void Fields(V& v, AgentEmpty& e) {
   v("by", AtMost(e.by, protocol_bounds::kWords, protocol_bounds::kName)), v("descriptors", e.descriptors);
   v("memory_kib", e.memory_kib);
 }
-// No event, but it is recorded as if it were.
+// Not an event, but journalled like one.
 template <class V>
 void Fields(V& v, HostActivated& e) {
   v("host", e.host), v("set", AtMost(e.set, protocol_bounds::kVariables, protocol_bounds::kEnvironment,
@@ -116,7 +116,7 @@ void Fields(V& v, HostActivated& e) {
   v("error", Phrase{e.error, protocol_bounds::kPhrase});
 }
 
-// --- what the head finds out, and what the session adds ---------------------------------------------
+// --- determined by the head or added by the session -----------------------------------------------
 
 template <class V>
 void Fields(V& v, AgentLost& e) {

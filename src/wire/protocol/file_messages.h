@@ -1,4 +1,4 @@
-// Messages of the agent protocol: files of the run directory on hosts that do not see the head's.
+// Messages of the agent protocol: files of the run directory on hosts that do not share the head's file system.
 #pragma once
 
 #include <cstdint>
@@ -6,29 +6,29 @@
 
 namespace muster {
 
-// A file for a run directory that the agent has made, or the part of it that begins at the offset; the parts of a file
-// come in order. It is replaced if it is there.
+// A file, or the part of it at `offset`, for a run directory that the agent created. Parts of a file are sent in order.
+// An existing file is replaced.
 struct PlaceFile {
   std::string path;  // relative
   std::uint64_t offset = 0;
   std::string content;
 };
 
-// Answer to FilesSent: the head has them, on its disk as far as write(2) tells. Without it they stay with the agent.
+// Answer to FilesSent: the head has written all files. Without it the agent keeps its copies.
 struct FilesStored {
   bool all = false;
 };
 
-// What stands at `offset` of a file below the run directory that the agent has made. Those of one file may come out of
-// order: the end of a log comes first when its process has ended.
+// Content at `offset` of a file below a run directory that the agent created. Parts of a file may be sent out of order:
+// after the exit of a process the end of its log is sent first.
 struct FileBytes {
   std::string path;  // relative
   std::uint64_t offset = 0;
   std::string content;
-  bool last = false;  // here the file ends
+  bool last = false;  // end of the file
 };
 
-// All FileBytes have gone, after Finish: answered by FilesStored, for which AgentEmpty waits.
+// All FileBytes have been sent, after Finish. The head answers with FilesStored; AgentEmpty is sent after that.
 struct FilesSent {
   bool unused = false;
 };

@@ -18,7 +18,7 @@ std::size_t LengthAt(std::string_view bytes) {
   return length;
 }
 
-// The number in another agent's greeting, if that is what stands in the bytes: "muster-agent/10\n".
+// The version in the greeting of an agent of another version ("muster-agent/10\n"), if the bytes contain one.
 std::optional<std::string> OtherVersion(std::string_view bytes, std::string_view magic) {
   const std::string_view name = magic.substr(0, magic.find('/') + 1);
   for (std::size_t at = bytes.find(name); at != std::string_view::npos; at = bytes.find(name, at + 1)) {

@@ -14,15 +14,15 @@ struct PortRequest {
 };
 
 // Bind and hold these ports (not listening) until the start that names them in `release_ports`. A port of the same name
-// that is held already is given up.
+// that is already held is released.
 struct HoldPorts {
   std::vector<PortRequest> ports;
 };
 
-// Answer to HoldPorts: numbers in the order asked, or why not.
+// Answer to HoldPorts: port numbers in the requested order, or an error.
 struct PortsHeld {
   std::vector<PortRequest> ports;
-  std::string error;  // empty: all held
+  std::string error;  // empty: all are held
 };
 
 }  // namespace muster

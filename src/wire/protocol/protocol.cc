@@ -23,9 +23,9 @@ namespace {
 
 using namespace protocol_bounds;
 
-constexpr std::size_t kMostFields = 64;  // bytes of the numbers of any message, of the lengths of its texts, …
+constexpr std::size_t kMostFields = 64;  // upper bound of the bytes for numbers and text lengths of one message
 
-// What a message of the kind may come to as a whole. Each is less than what its parts might be together.
+// Maximum size of a whole message in bytes, by kind. Less than the sum of the bounds of its parts.
 constexpr std::size_t kMostUnknown = 64U << 10;
 template <class Message>
 constexpr std::size_t kMostBytes = kMostUnknown;
@@ -68,7 +68,7 @@ std::string Framed(const std::string& payload) {
   return frame += payload;
 }
 
-// Of any message an archive begins with the number of its type, which is one byte as long as there are few types.
+// The archive of a message begins with the number of its type, in one byte because there are fewer than 128 types.
 template <class Message>
 bool HasTypeOf(std::string_view payload, const Message& example) {
   static_assert(std::variant_size_v<Message> < 0x80);

@@ -1,10 +1,10 @@
-// The agent protocol: what head and agent say to each other over one pair of descriptors. Version 10.
+// The agent protocol: the messages that head and agent exchange over one pair of descriptors. Version 11.
 //
-// Knows messages and frames, not sockets: a frame is a 4-byte little-endian length (at most kMaxFrame)
-// followed by an archive (wire/archive/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to
-// head). The first thing an agent writes is kMagic, so that noise of a login shell before it can be skipped; the number
-// in it is the version of the protocol, so that an agent of another one is known before anything else is said. One
-// below another has no shell before it, and is of that one's version: it writes none.
+// Messages and frames only, no sockets: a frame is a 4-byte little-endian length (at most kMaxFrame) followed by an
+// archive (wire/archive/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to head). An agent first
+// writes kMagic, so that the reader can skip output of a login shell before it. The number in the magic is the protocol
+// version, so that a mismatch is detected before the first message. A sub-agent writes no magic: no shell precedes it,
+// and it has the version of the agent above it.
 #pragma once
 
 #include <cstddef>
@@ -44,12 +44,12 @@ std::string EncodeFrame(const AgentCommand& command);
 std::string EncodeFrame(const AgentMessage& message);
 std::optional<AgentCommand> DecodeCommand(std::string_view payload);
 std::optional<AgentMessage> DecodeMessage(std::string_view payload);
-// Whether a payload is a heartbeat, told from its first byte: those are read and written before everything else
-// (wire.h).
+// Whether a payload is a heartbeat, determined from its first byte: heartbeats are read and written before all other
+// messages (wire.h).
 bool IsHeadHeartbeat(std::string_view command_payload);
 bool IsAgentHeartbeat(std::string_view message_payload);
 
-// How many bytes the payload of a message may have, by its first byte: that tells the kind, if there is such a kind.
+// Maximum size of a message payload in bytes, by its first byte, which is the kind; for unknown kinds a default.
 std::size_t MostMessageBytes(unsigned char kind);
 
 }  // namespace muster

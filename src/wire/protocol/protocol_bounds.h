@@ -1,6 +1,6 @@
-// What the messages of the agent protocol (protocol.h) may hold at most. Every text and list of every message has a
-// bound, which its Fields() (*_fields.h) state: it does not compile without one. It is looked at before memory is
-// taken; what breaks one is no message. A text for people is cut by who writes it.
+// Size limits of the messages of the agent protocol (protocol.h). Every text and list of every message has a bound,
+// stated by its Fields() (*_fields.h); a missing one does not compile. Readers check bounds before they allocate
+// memory, and reject messages that exceed one. Writers truncate texts for users.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ inline constexpr std::size_t kMaxFrame = 16U << 20;
 
 namespace protocol_bounds {
 
-// Commands: the agent does what the head says, whose texts may be as long as a frame.
+// For commands, whose texts may be as long as a frame: the agent trusts the head.
 inline constexpr std::size_t kText = kMaxFrame;
 inline constexpr std::size_t kList = 1'000'000;
 
@@ -21,15 +21,15 @@ inline constexpr std::size_t kHostName = 255;  // or an address
 inline constexpr std::size_t kDeviceName = 255;
 inline constexpr std::size_t kPath = 4'096;  // PATH_MAX
 inline constexpr std::size_t kPhrase = 16U << 10;
-inline constexpr std::size_t kWords = 256;  // mechanisms, limits, drivers: lists that muster itself makes
+inline constexpr std::size_t kWords = 256;  // lists that muster itself makes: mechanisms, limits, drivers
 inline constexpr std::size_t kNotes = 256;
 inline constexpr std::size_t kPorts = 65'536;
 inline constexpr std::size_t kHostProcesses = 65'536;  // of the plan, on one host
 inline constexpr std::size_t kHostDevices = 65'536;
 inline constexpr std::size_t kCores = 65'536;
 inline constexpr std::size_t kVariables = 16'384;
-inline constexpr std::size_t kEnvironment = 512U << 10;  // bytes of all of them: Linux starts nothing with 2 MiB
-inline constexpr std::size_t kFacts = 4'096;             // of one sort, of a host
+inline constexpr std::size_t kEnvironment = 512U << 10;  // bytes of all variables; Linux starts no process with 2 MiB
+inline constexpr std::size_t kFacts = 4'096;             // of one kind, per host
 
 // Of a ProcessDumped (docs/journal.md, states).
 inline constexpr std::size_t kDumpProcesses = 8;

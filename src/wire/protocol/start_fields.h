@@ -1,4 +1,4 @@
-// The fields of the messages of start_messages.h, and of what they carry, for the archive.
+// Archive fields of the messages in start_messages.h and of the types that they contain.
 #pragma once
 
 #include "wire/archive/archive.h"
@@ -32,7 +32,8 @@ void Fields(A& archive, StartProcess& m) {
           AtMost(m.log_path, protocol_bounds::kText), m.log_limit,
           AtMost(m.release_ports, protocol_bounds::kPorts, protocol_bounds::kName),
           AtMost(m.own_ports, protocol_bounds::kPorts, protocol_bounds::kName),
-          AtMost(m.passed, protocol_bounds::kList), AtMost(m.cores, protocol_bounds::kCores), m.ready, m.pty);
+          AtMost(m.passed, protocol_bounds::kList), AtMost(m.cores, protocol_bounds::kCores), m.ready, m.pty,
+          AtMost(m.remove, protocol_bounds::kList, protocol_bounds::kText));
 }
 
 template <class A>

@@ -11,27 +11,28 @@
 
 namespace muster {
 
-// A named block of environment variables ("NAME=value"), sent once and referred to by many starts.
+// A numbered block of environment variables ("NAME=value"), sent once and used by many starts.
 struct DefineEnvironment {
   std::uint32_t block = 0;
   std::vector<std::string> variables;
 };
 
-// What a process finds to read at descriptor `number` (100 or more), from its beginning. It is in no file.
+// Text that a process can read at descriptor `number` (3 or more), from its beginning. It is never stored in a file.
 struct PassedText {
   std::int32_t number = 0;
   std::string content;
 };
 
-// What to look out for after a start (see Readiness in muster/plan.h, whose kinds these are but for those that need
-// no looking). The agent answers with ProcessReady.
+// The readiness condition to watch for after a start: the kinds of Readiness in muster/plan.h that the agent has to
+// observe. The agent answers with ProcessReady.
 struct ReadyWhen {
   enum class Kind : std::uint8_t { kNothing, kPort, kFile, kLine, kCommand };
   Kind kind = Kind::kNothing;
   std::uint16_t port = 0;
-  std::string text;               // kFile: a path, relative to the process's cwd; kLine: what a line of its log holds
-  std::vector<std::string> argv;  // kCommand: started like the process itself, its output dropped
-  std::uint32_t every_ms = 0;     // kCommand: the pause between two
+  std::string text;               // kFile: a path, relative to the process's cwd; kLine: text that a line of its log
+                                  // contains
+  std::vector<std::string> argv;  // kCommand: started like the process itself, its output discarded
+  std::uint32_t every_ms = 0;     // kCommand: the interval between two attempts
 };
 
 struct StartProcess {
@@ -40,18 +41,21 @@ struct StartProcess {
   std::vector<std::string> argv;         // argv[0] without a slash is looked up on the PATH of `env`, …
   std::vector<std::string> search_dirs;  // … then in these folders
   std::string cwd;                       // absolute
-  std::uint32_t environment = 0;         // block; `env` adds to it and overrides it
+  std::uint32_t environment = 0;         // number of a block; `env` adds to it and overrides it
   std::vector<std::string> env;          // "NAME=value"
   std::string log_path;                  // absolute, in run_dir; created exclusively, mode 0600: stdout and stderr
-  std::uint64_t log_limit = 0;           // bytes; from then on the log loses its beginning. 0: none
+  std::uint64_t log_limit = 0;           // bytes; beyond it the beginning of the log is dropped. 0: no limit
   std::vector<std::string> release_ports;
-  std::vector<std::string> own_ports;  // of those: nobody else listens there, so they are held again at its end
+  std::vector<std::string> own_ports;  // of these, ports on which only this process listens: held again after its exit
   std::vector<PassedText> passed;
-  std::vector<std::uint32_t> cores;  // that it may run on; empty: those that the agent may
+  std::vector<std::uint32_t> cores;  // cores that it may run on; empty: those of the agent
   ReadyWhen ready;
   // A pseudo-terminal with a window of this size becomes stdin, stdout, stderr and the controlling terminal. The agent
-  // tells PtyOpened, copies what is written there to the log and to the head, and tells PtyClosed before the end.
+  // sends PtyOpened, copies the output to the log and to the head, and sends PtyClosed before the exit.
   std::optional<PtySize> pty;
+  // The command that removes the run's containers on this host, run in the environment of the agent when everything
+  // else has been killed, unless all processes with this command exited with 0. Empty: it leaves nothing to remove.
+  std::vector<std::string> remove;
 };
 
 struct ProcessAttempt {
@@ -59,15 +63,15 @@ struct ProcessAttempt {
   std::uint32_t attempt = 0;
 };
 
-// Sends `signal` (and CONT) to the process groups at once, SIGKILL to what is left after `grace_ms`.
-// grace_ms 0: SIGKILL only. A later StopProcesses for the same process can only shorten the grace.
+// Sends `signal` (and SIGCONT) to the process groups immediately, and SIGKILL to remaining processes after `grace_ms`.
+// grace_ms 0: SIGKILL only. A later StopProcesses for the same process can only shorten the grace period.
 struct StopProcesses {
   std::vector<ProcessAttempt> processes;
   std::int32_t signal = 0;
   std::uint32_t grace_ms = 0;
 };
 
-// How much have the running processes written? Answered by OutputSeen.
+// Requests the number of bytes that each running process has written. Answered by OutputSeen.
 struct RequestOutput {
   bool unused = false;
 };

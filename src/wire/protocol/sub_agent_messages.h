@@ -1,4 +1,4 @@
-// Messages of the agent protocol: agents below an agent (agent/program/sub_agents.h).
+// Messages of the agent protocol: agents below an agent, one per run (agent/program/sub_agents.h).
 #pragma once
 
 #include <cstdint>
@@ -6,36 +6,36 @@
 
 namespace muster {
 
-// Be the agent of one more run: another agent, with a process and a loop of its own. Its end is told by AgentExited.
-// The number must not be that of one whose AgentExited has not come.
+// Start a sub-agent: an agent for one more run, with its own process and event loop. AgentExited reports its exit.
+// `number` must not be that of a sub-agent whose AgentExited has not arrived.
 struct OpenAgent {
   std::uint32_t number = 0;
 };
 
-// More of what the head says to that agent: a stream of frames, cut anywhere.
+// Bytes from the head for the sub-agent: part of a stream of frames, split anywhere.
 struct ToAgent {
   std::uint32_t number = 0;
   std::string bytes;
 };
 
-// The head has no more to say to it: as if its connection had ended. One that is gone is not meant any more.
+// The head sends nothing more to the sub-agent, as if its connection had closed. Ignored if it has already exited.
 struct CloseAgent {
   std::uint32_t number = 0;
 };
 
-// More of what that agent says: the greeting and frames, cut anywhere.
+// Bytes from the sub-agent: part of a stream of frames, split anywhere.
 struct FromAgent {
   std::uint32_t number = 0;
   std::string bytes;
 };
 
-// That agent has ended, all that it said has been sent, and nothing is left of what it had started but what cannot be
-// ended, which `why` counts. Of number 0: the agent itself, as its guard says at the end of a connection that it
-// dialled.
+// The sub-agent has exited, all its output has been forwarded, and every process that it started is gone, except those
+// that cannot be killed; `why` states their number. Number 0 is the agent
+// itself: its guard sends this at the end of a connection that the agent dialled.
 struct AgentExited {
   std::uint32_t number = 0;
-  std::string why;           // what the agent did: "ended by signal 9 (SIGKILL)"; empty if it finished
-  std::uint32_t killed = 0;  // processes that it had left
+  std::string why;           // why it failed: "ended by signal 9 (SIGKILL)"; empty if it finished normally
+  std::uint32_t killed = 0;  // number of its remaining processes that were killed
 };
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// Messages of the agent protocol: what goes through a pseudo-terminal, both ways.
+// Messages of the agent protocol: input and output of a pseudo-terminal.
 #pragma once
 
 #include <cstddef>
@@ -9,32 +9,32 @@
 
 namespace muster {
 
-// The window of a terminal; 0 and 0 where that is not known.
+// Window size of a terminal; 0 and 0 if unknown.
 struct PtySize {
   std::uint16_t rows = 0;
   std::uint16_t columns = 0;
 };
 
-// Each side may have sent so many bytes that the other has not told to be taken. When its process has ended the agent
-// sends what is left, whatever is granted: at most kMaxPtyRest.
+// Flow control: each side may have sent this many bytes that the other has not confirmed with PtyTaken. After the
+// process has exited the agent sends the remaining output regardless of the window: at most kMaxPtyRest.
 inline constexpr std::size_t kPtyWindow = 64U << 10;
 inline constexpr std::size_t kMaxPtyRest = 256U << 10;
 
-// From the head: typed. From the agent: written.
+// From the head: input. From the agent: output.
 struct PtyBytes {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
   std::string bytes;
 };
 
-// So many of these went on, to the process or to the user, and as many more may be sent.
+// Confirms that `count` bytes were passed on to the process or to the user; as many more may be sent.
 struct PtyTaken {
   ProcessId process = 0;
   std::uint32_t attempt = 0;
   std::uint32_t count = 0;
 };
 
-// From the head: the user's window has another size. What is said of a pseudo-terminal that is closed has no effect.
+// From the head: the user's window was resized. Messages about a closed pseudo-terminal have no effect.
 struct PtyResized {
   ProcessId process = 0;
   std::uint32_t attempt = 0;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# One process a device, by a rank table.
+# One process per device, with a rank table.
 RANK_SIZE=8
 EXEC_PATH=$(pwd)
 if [ ! -d "${EXEC_PATH}/data" ]; then

@@ -1,7 +1,8 @@
 """Stand-ins for the functions of MindSpore 2.5 to 2.7 that replace set_context; each call is recorded.
 
 Defines which release has which function, which may be repeated, and that set_device comes first where
-a function needs the device. One function, `install`, puts them into a stand-in package.
+a function needs the device. `auto_parallel` has what wraps a network. One function,
+`install`, puts them into a stand-in package.
 """
 
 import sys
@@ -75,4 +76,7 @@ def install(package, context, release):
             owner = sys.modules[path]
         setattr(owner, last, _function(context, name, repeats, kept))
     if release >= "2.6":
+        import auto_parallel  # beside this file on the path of a launched Python only
+
+        auto_parallel.install(package, context, release)
         package.get_current_device = lambda: (context._values["device_target"], context._values["device_id"])

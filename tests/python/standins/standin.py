@@ -93,7 +93,7 @@ class Context:
         if name == "parallel_mode" and self._values["mode"] == 1 and value not in alone:
             raise ValueError("PYNATIVE_MODE supports stand_alone and data_parallel, got %s" % value)
         if name == "dataset_strategy" and isinstance(value, tuple):
-            if not all(isinstance(item, tuple) for item in value):
+            if not all(isinstance(item, tuple) or type(item).__name__ == "Layout" for item in value):
                 raise TypeError("the elements of dataset_strategy must be tuples")
         if name == "full_batch":
             self._values["dataset_strategy"] = "full_batch" if value else "data_parallel"
@@ -114,5 +114,5 @@ class Context:
         if name == "save_graphs" and value is True and self._major >= 2:
             return 2
         if name == "dataset_strategy" and isinstance(value, tuple):
-            return [list(item) for item in value]
+            return [list(item) if isinstance(item, tuple) else item for item in value]
         return value

@@ -1,12 +1,13 @@
--- What ps-lite and BytePS, which is built on it, have in common: the five variables without which a process of theirs
--- ends at once, and those that must not be inherited. The role's word is ours to spell: any other registers as a server.
+-- What ps-lite and BytePS, which is built on it, have in common: the five variables without which their processes exit
+-- at once, and those that must not be inherited. Role names must be spelled exactly: any unknown name registers as a
+-- server.
 --
--- A process takes its own address from DMLC_NODE_HOST and looks at DMLC_INTERFACE only without it (van.cc, Van::Start), so
--- that the former is left out where the latter is given, by the recipe or by who calls muster.
+-- A process takes its own address from DMLC_NODE_HOST and reads DMLC_INTERFACE only without it (van.cc, Van::Start), so
+-- DMLC_NODE_HOST is not set if the recipe or muster's environment sets DMLC_INTERFACE.
 local INTERFACE = "DMLC_INTERFACE"
 
 return {
-  -- Where a process belongs and who it is; every other DMLC_ and PS_ variable is the user's to set.
+  -- Variables that identify a process and its cluster; all other DMLC_ and PS_ variables can be set by the user.
   clear = { "DMLC_ROLE", "DMLC_NUM_WORKER", "DMLC_NUM_SERVER", "DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT", "DMLC_NODE_HOST", "DMLC_RANK",
             "DMLC_TASK_ID", "DMLC_WORKER_ID", "DMLC_NUM_ATTEMPT", "DMLC_JOB_CLUSTER", "DMLC_TRACKER_*", "DMLC_LOCAL", "PORT",
             "BYTEPS_LOCAL_RANK", "BYTEPS_LOCAL_SIZE" },
@@ -15,11 +16,11 @@ return {
     { "DMLC_PS_ROOT_URI", "all", "address of the scheduler's host" },
     { "DMLC_PS_ROOT_PORT", "all", "the scheduler's port" },
     { "DMLC_NUM_SERVER", "all", "number of servers" },
-    { "DMLC_NODE_HOST", "all", "address of its own host, by which the others reach it; not where `DMLC_INTERFACE` is given" },
-    { "DMLC_INTERFACE", "all", "the inherited one, as it was when the plan was made; a recipe may say otherwise" },
+    { "DMLC_NODE_HOST", "all", "address of its own host, at which other processes connect; not set with `DMLC_INTERFACE`" },
+    { "DMLC_INTERFACE", "all", "the inherited value at the time of planning; the recipe's value overrides it" },
   },
   inherited = "`DMLC_PS_VAN_TYPE`, `PS_VERBOSE`, `PS_RESEND` and all other tuning that muster is called with reaches every process. So does `DMLC_INTERFACE`, and `DMLC_NODE_HOST`, which would win over it, is then left out.",
-  -- Of which roles the processes find their address by an interface: the contract's `prepare`.
+  -- The roles whose processes find their address by a network interface; called in the contract's `prepare`.
   interfaces = function(job)
     local given = {}
     for _, role in ipairs(job.roles) do

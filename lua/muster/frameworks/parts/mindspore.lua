@@ -1,5 +1,5 @@
--- What MindSpore's three ways to start have in common: what must not be inherited, because MindSpore chooses between
--- them by which variables are there, and names that look like its own and that some releases or all of them do not read.
+-- What MindSpore's three ways to start have in common: variables that must not be inherited, because MindSpore chooses
+-- the way by which variables are set, and similar names that some or all releases do not read.
 return {
   clear = { "OMPI_*", "PMIX_*", "MS_ROLE", "MS_WORKER_NUM", "MS_SERVER_NUM", "MS_SCHED_*", "MS_NODE_ID", "MS_NODE_RANK",
             "MS_WORKER_IP", "MS_DISABLE_HEARTBEAT", "MS_SIMULATION_LEVEL", "RANK_TABLE_FILE",
@@ -12,6 +12,6 @@ return {
     MS_COMM_TYPE = { "MindSpore has not read it since 1.1", since = "1.1" },
     MS_INTERFACE = { "MindSpore has not read it since 1.1", since = "1.1" },
   },
-  -- Worker and server 0 to 15 of a host look for a free port here first.
+  -- Workers and servers 0 to 15 of a host try these ports first.
   own_ports = { 8118, 16309, "MindSpore's workers and servers open their own ports in 8118 to 16309" },
 }

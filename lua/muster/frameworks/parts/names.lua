@@ -1,2 +1,2 @@
--- The contracts that muster has, in the order in which they are told.
+-- The names of muster's contracts, in the order of the documentation.
 return { "mindspore", "mindspore-ps", "mindspore-ranktable", "torch", "ps-lite", "byteps", "tensorflow", "jax", "mpi", "none" }

@@ -1,6 +1,6 @@
--- Rank tables of HCCL, formats "1.0", "1.1" (with ranks on the host's processor) and "1.2" (with super pods): makes one,
--- and reads one while it tells what is wrong with it. All numbers in a table are texts. Sources: HCCL's topology
--- loaders; MindSpore, documentation "rank table startup", for the order of ranks.
+-- Rank tables of HCCL, formats "1.0", "1.1" (with ranks on the host's processor) and "1.2" (with super pods): writes
+-- tables, and reads and checks them. All numbers in a table are texts. Sources: HCCL's topology loaders; MindSpore,
+-- documentation "rank table startup", for the order of ranks.
 local VERSIONS = { ["1.0"] = true, ["1.1"] = true, ["1.2"] = true }
 
 local function shown(value) return host.show(value) end
@@ -19,19 +19,19 @@ end
 
 local function is_number(text) return type(text) == "string" and text:find("^%d+$") ~= nil and #text <= 7 end
 
--- A rank as the formats have it, or as merge_hccl.py writes it: without quotes.
+-- A rank as in the formats (a text), or as merge_hccl.py writes it (a number).
 local function rank_in(value)
   if type(value) == "number" and value >= 0 and value < 1e7 and value % 1 == 0 then return value end
   return is_number(value) and tonumber(value) or nil
 end
 
--- IPv4 addresses in the order of their numbers, as text.
+-- A key that sorts IPv4 addresses numerically.
 local function by_number(id)
   return (id:gsub("%d+", function(digits) return ("%05d"):format(tonumber(digits:sub(1, 5))) end))
 end
 
--- What a table says of its ranks: { [rank] = { server = position from 1, device = number or nil } }, by rank from 0, and the
--- number of servers; calls complain(severity, message) for what is wrong. Nothing if it cannot be read.
+-- The ranks of a table: { [rank] = { server = position from 1, device = number or nil } }, by rank from 0, and the
+-- number of servers; calls complain(severity, message) for each problem. Returns nothing if the table cannot be read.
 local function read(given, complain)
   local wrong = false
   local function refuse(message, ...)
@@ -39,7 +39,7 @@ local function read(given, complain)
     complain("error", message:format(...))
   end
   if type(given) ~= "table" or not VERSIONS[given.version] then
-    refuse('version is "1.0", "1.1" or "1.2", got %s', shown(type(given) == "table" and given.version or given))
+    refuse('version must be "1.0", "1.1" or "1.2", got %s', shown(type(given) == "table" and given.version or given))
     return nil
   end
   local hetero = given.version == "1.1"
@@ -54,13 +54,13 @@ local function read(given, complain)
     if given.status == "initializing" then
       refuse("status is \"initializing\": the file is not complete yet")
     elseif given.status ~= "completed" then
-      refuse("status is \"completed\", got %s", shown(given.status))
+      refuse("status must be \"completed\", got %s", shown(given.status))
     end
     if given.server_count ~= tostring(#servers) then
-      refuse("server_count is \"%d\", the number of servers in the list, got %s", #servers, shown(given.server_count))
+      refuse("server_count must be \"%d\", the number of servers in the list, got %s", #servers, shown(given.server_count))
     end
   elseif given.mode ~= nil and given.mode ~= "tcp" and given.mode ~= "rdma" then
-    refuse("mode is \"tcp\" or \"rdma\", got %s", shown(given.mode))
+    refuse("mode must be \"tcp\" or \"rdma\", got %s", shown(given.mode))
   end
   if hetero and (type(given.collective_id) ~= "string" or given.collective_id == "") then refuse("collective_id is missing") end
 
@@ -69,11 +69,11 @@ local function read(given, complain)
     local id = type(server) == "table" and server[id_name]
     local where = ("%s %d"):format(hetero and "node" or "server", position)
     if type(id) ~= "string" or id == "" or (#id >= 64 and not is_hole(id)) then
-      refuse("%s: %s is a text of less than 64 characters, got %s", where, id_name, shown(id))
+      refuse("%s: %s must be a text of less than 64 characters, got %s", where, id_name, shown(id))
     elseif seen_server[id] then
-      refuse("%s: %s %s is there twice", where, id_name, shown(id))
+      refuse("%s: %s %s occurs twice", where, id_name, shown(id))
     elseif hetero and not is_address(id) then
-      refuse("%s: node_addr is an address, got %s", where, shown(id))
+      refuse("%s: node_addr must be an address, got %s", where, shown(id))
     end
     if type(id) == "string" then seen_server[id] = true end
     local devices, seen_device = type(server) == "table" and server[members], {}
@@ -85,32 +85,32 @@ local function read(given, complain)
       device = type(device) == "table" and device or {}
       local rank = rank_in(device.rank_id)
       if not rank then
-        refuse("%s: rank_id is a whole number, usually written as text, got %s", where, shown(device.rank_id))
+        refuse("%s: rank_id must be a whole number, usually written as text, got %s", where, shown(device.rank_id))
       elseif ranks[rank] then
-        refuse("%s: rank_id \"%d\" is there twice", where, rank)
+        refuse("%s: rank_id \"%d\" occurs twice", where, rank)
       end
       local what = ("%s, rank %s"):format(where, rank or "?")
       if device.device_id == nil and not hetero then
         refuse("%s: device_id is missing", what)
       elseif device.device_id ~= nil and not is_number(device.device_id) then
-        refuse("%s: device_id is a number written as text, got %s", what, shown(device.device_id))
+        refuse("%s: device_id must be a number written as text, got %s", what, shown(device.device_id))
       elseif device.device_id ~= nil and seen_device[device.device_id] then
-        refuse("%s: device_id \"%s\" is there twice", what, device.device_id)
+        refuse("%s: device_id \"%s\" occurs twice", what, device.device_id)
       end
       if device.device_id ~= nil then seen_device[device.device_id] = true end
       local address_name = hetero and "rank_ip" or "device_ip"
       local address = device[address_name]
       if address == nil and hetero or hetero and address == "" then
-        address = nil  -- the node's
+        address = nil  -- the address of the node
       elseif not is_address(address) then
-        refuse("%s: %s is an address, got %s", what, address_name, shown(address))
+        refuse("%s: %s must be an address, got %s", what, address_name, shown(address))
       elseif seen_address[address] then
         refuse("%s: %s %s is also rank %s's", what, address_name, address, seen_address[address])
       else
         seen_address[address] = rank or "?"
       end
       if given.version == "1.2" and not is_number(device.super_device_id) then
-        refuse("%s: super_device_id is a number written as text, got %s", what, shown(device.super_device_id))
+        refuse("%s: super_device_id must be a number written as text, got %s", what, shown(device.super_device_id))
       end
       if rank then
         ranks[rank] = { server = position, device = is_number(device.device_id) and tonumber(device.device_id) or nil }
@@ -136,7 +136,7 @@ local function read(given, complain)
     end
   end
   if wrong then return nil end
-  -- The documents want the order of texts; tables merged from those of the hosts have the order of addresses.
+  -- The documentation requires the order of texts; tables merged from those of the hosts have the order of addresses.
   local as_text, as_address
   for rank = 1, hetero and 0 or count - 1 do
     local before, after = servers[ranks[rank - 1].server][id_name], servers[ranks[rank].server][id_name]
@@ -148,8 +148,8 @@ local function read(given, complain)
   return ranks, #servers
 end
 
--- A table of these servers ({ id, super_pod, devices = { { ip, super_device_id } by device number from 0 } }, in the order
--- of ranks) and ranks ({ server, device } by rank from 0).
+-- The table of these servers ({ id, super_pod, devices = { { ip, super_device_id } by device number from 0 } }, in the
+-- order of ranks) and ranks ({ server, device } by rank from 0).
 local function make(version, id, servers, ranks)
   local hetero = version == "1.1"
   local list = {}

@@ -1,10 +1,10 @@
--- On which device targets each way to start MindSpore works, and from which release on. Every row names where that was read:
--- what init() of the release asks for (mindspore/communication/management.py) or which variables it reads.
+-- The device targets and first releases of each way to start MindSpore. Every row names its source: what init() of the
+-- release requires (mindspore/communication/management.py) or which variables it reads.
 local STARTS = {
   ["mindspore"] = {
     { "GPU", since = "1.6", source = "init() builds a cluster from MS_ROLE for nccl from 1.6 on" },
     { "CPU", since = "1.6", source = "init() builds a cluster from MS_ROLE for mccl from 1.6 on" },
-    { "Ascend", since = "2.0", source = "init() up to 1.9 asks for RANK_TABLE_FILE unless mpirun starts it; from 2.0 on MS_ROLE will do" },
+    { "Ascend", since = "2.0", source = "init() up to 1.9 requires RANK_TABLE_FILE unless started by mpirun; from 2.0 on MS_ROLE is sufficient" },
   },
   ["mindspore-ps"] = {
     { "Ascend", since = "1.0", source = "set_ps_context and the MS_ variables came with 1.0" },
@@ -24,7 +24,7 @@ local function row_of(contract, target)
   end
 end
 
--- Whether the contract can start in the job's release on that target.
+-- Whether the contract can start the job's release on that target.
 local function works(job, contract, target)
   local row = row_of(contract, target)
   return row ~= nil and not job.before(row.since)
@@ -35,7 +35,7 @@ local function ways_out(job, contract, target)
   local ways, targets = {}, {}
   local row = row_of(contract, target)
   for _, other in ipairs(target and OTHERS or {}) do
-    -- Parameter servers are another way to train, no other way to start.
+    -- Parameter servers are another way to train, not a way to start the same job.
     if other ~= contract and other ~= "mindspore-ps" and works(job, other, target) then ways[#ways + 1] = ('framework = "%s"'):format(other) end
   end
   for _, each in ipairs(STARTS[contract]) do
@@ -48,8 +48,8 @@ end
 
 local starts = {}
 
--- Reports a contract that cannot start in the recipe's release on its device target. Where the recipe tells neither target nor
--- kind of devices, one that can start on none.
+-- Reports a contract that cannot start the recipe's release on its device target. If the recipe determines neither
+-- target nor kind of devices, reports a contract that can start it on no target.
 function starts.check(job, contract)
   if not job.release then return end
   local target = job.in_force("set_context", "device_target") or TARGET_OF_KIND[job.device_kind or ""]
@@ -63,7 +63,7 @@ function starts.check(job, contract)
               ways_out(job, contract, target))
 end
 
--- The contract's rows as a paragraph.
+-- The contract's rows as a paragraph of its documentation.
 function starts.told(contract)
   local told, targets = {}, {}
   for i, row in ipairs(STARTS[contract]) do
@@ -74,7 +74,7 @@ function starts.told(contract)
       targets = {}
     end
   end
-  return "It starts " .. table.concat(told, "; ") .. ". `muster check` refuses what the recipe's release and device target cannot start."
+  return "It starts " .. table.concat(told, "; ") .. ". `muster check` refuses a contract that cannot start the recipe's release on its device target."
 end
 
 return starts

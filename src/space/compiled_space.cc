@@ -1,4 +1,4 @@
-#include "space/space.h"
+#include "space/compiled_space.h"
 
 #include <algorithm>
 #include <set>

@@ -1,0 +1,445 @@
+#include "rewrite/moved_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "settings/check/check_value.h"
+#include "settings/schema/setting_key.h"
+#include "settings/schema/unknown_key.h"
+#include "settings/schema/word_list.h"
+
+namespace muster {
+namespace {
+
+using Kind = LuaNode::Kind;
+
+class Decider {
+ public:
+  Decider(const LuaTree& tree, std::string_view text, const ContextUses& uses, const RewriteTarget& target,
+          bool names_release)
+      : tree_(tree), text_(text), uses_(uses), target_(target), names_release_(names_release) {}
+
+  Decisions Run() {
+    for (const UnclearUse& use : uses_.unclear) decisions_.left.push_back({use.line, use.what, use.reason});
+    for (std::size_t call = 0; call < uses_.calls.size(); ++call) FindSettings(call);
+    ReadOtherFiles();
+    for (OldSetting& setting : settings_) {
+      if (setting.function != nullptr && setting.reason.empty()) JudgeAlone(setting);
+    }
+    JudgeOtherFiles();
+    JudgePlaces();
+    JudgeRequired();
+    JudgeCompany();
+    for (OldSetting& setting : settings_) {
+      if (setting.reason.empty()) {
+        decisions_.moved.push_back(std::move(setting));
+      } else {
+        decisions_.left.push_back({setting.line, setting.name, std::move(setting.reason)});
+      }
+    }
+    std::stable_sort(decisions_.left.begin(), decisions_.left.end(),
+                     [](const LeftSetting& a, const LeftSetting& b) { return a.line < b.line; });
+    return std::move(decisions_);
+  }
+
+ private:
+  const LuaNode& At(int node) const { return tree_.nodes[static_cast<std::size_t>(node)]; }
+  const Schema& schema() const { return *target_.schema; }
+  std::string Version() const { return "MindSpore " + ReleaseText(target_.release); }
+  static std::string CallText(const Function& function) { return "mindspore." + function.name; }
+  int ScopeOf(const OldSetting& setting) const { return uses_.calls[setting.call].scope; }
+
+  // --- what there is -------------------------------------------------------------------------------
+
+  // The function of the context API that has the attribute, for process:context.
+  std::string ApiOf(const ContextCall& call, const std::string& name) const {
+    static constexpr std::array<std::string_view, 3> kFunctions = {kSetContext, kSetAutoParallel, kSetPs};
+    if (call.api != kProcessContext) return call.api;
+    for (const std::string_view function : kFunctions) {
+      if (schema().Find(function, name, target_.release) != nullptr) return std::string(function);
+    }
+    for (const std::string_view function : kFunctions) {
+      if (schema().FindInAnyRelease(function, name, target_.release) != nullptr) return std::string(function);
+    }
+    return std::string(kSetContext);
+  }
+
+  void FindSettings(std::size_t number) {
+    const ContextCall& call = uses_.calls[number];
+    const LuaNode& node = At(call.node);
+    const auto staying = target_.staying.find(call.api);
+    if (staying != target_.staying.end()) decisions_.left.push_back({node.line, call.api, staying->second});
+    const LuaNode& table = At(node.children.front());
+    for (std::size_t i = 0; i < table.fields.size(); ++i) {
+      const LuaField& field = table.fields[i];
+      const std::string name(field.name);
+      const std::string api = ApiOf(call, name);
+      OldSetting setting;
+      setting.call = number;
+      setting.field = i;
+      setting.line = field.line;
+      setting.name = name;
+      setting.attribute = setting.whole = schema().Find(api, name, target_.release);
+      if (setting.attribute == nullptr || setting.attribute->documented_only) {
+        const Diagnostic unknown = UnknownKey(schema(), target_.release, api, name, {});
+        setting.reason = unknown.message + (unknown.hint.empty() ? "" : ": " + unknown.hint);
+        settings_.push_back(std::move(setting));
+      } else if (HasMovedKeys(*setting.attribute)) {
+        FindSubSettings(field, setting);
+      } else {
+        AddIfOld(std::move(setting));
+      }
+    }
+  }
+
+  static bool HasMovedKeys(const Attribute& attribute) {
+    return std::any_of(attribute.keys.begin(), attribute.keys.end(),
+                       [](const Attribute& key) { return !key.moved.function.empty(); });
+  }
+
+  void FindSubSettings(const LuaField& field, const OldSetting& whole) {
+    const LuaNode& table = At(field.value);
+    const auto leave = [&](std::string reason) {
+      settings_.push_back(whole);
+      settings_.back().reason = std::move(reason);
+    };
+    if (table.kind != Kind::kTable) return leave("its value is no table that is written out here");
+    std::set<std::string_view> names;
+    for (const LuaField& sub : table.fields) {
+      if (sub.kind != LuaField::Kind::kNamed || !names.insert(sub.name).second) {
+        return leave("its table has a field twice, or one that is not written as name = value");
+      }
+    }
+    for (std::size_t i = 0; i < table.fields.size(); ++i) {
+      OldSetting setting = whole;
+      const std::string name(table.fields[i].name);
+      setting.sub_field = i;
+      setting.line = table.fields[i].line;
+      setting.name += "." + name;
+      setting.attribute = nullptr;
+      const Attribute* other = nullptr;
+      for (const Attribute& key : whole.attribute->keys) {
+        if (key.name != name) continue;
+        (key.ExistsIn(target_.release) ? setting.attribute : other) = &key;
+      }
+      if (setting.attribute != nullptr) {
+        if (setting.attribute->moved.function.empty() && setting.attribute->successor.empty()) {
+          setting.reason = "no function replaces it in " + Version();
+          settings_.push_back(std::move(setting));
+        } else {
+          AddIfOld(std::move(setting));
+        }
+        continue;
+      }
+      setting.reason = "it is not in " + Version();
+      if (other != nullptr && !other->successor.empty()) setting.reason += ": use " + other->successor;
+      settings_.push_back(std::move(setting));
+    }
+  }
+
+  // A setting that the release deprecates, or for which it has something else.
+  void AddIfOld(OldSetting setting) {
+    const Attribute& attribute = *setting.attribute;
+    const Move& move = attribute.moved;
+    const std::string instead = attribute.successor.empty() ? "" : ": use " + attribute.successor + " instead";
+    if (attribute.withdrawn) {
+      setting.reason = Version() + " ignores it" + instead;
+    } else if (move.function.empty()) {
+      if (!attribute.deprecated && attribute.successor.empty()) return;
+      setting.reason = "no function replaces it in " + Version() + instead;
+    } else {
+      setting.function = schema().FindCall(move.function);
+      setting.parameter = ParameterOf(move, *setting.function);
+    }
+    settings_.push_back(std::move(setting));
+  }
+
+  // --- each by itself ------------------------------------------------------------------------------
+
+  int ValueOf(const OldSetting& setting) const {
+    const LuaNode& table = At(At(uses_.calls[setting.call].node).children.front());
+    const int value = table.fields[setting.field].value;
+    return setting.sub_field ? At(value).fields[*setting.sub_field].value : value;
+  }
+
+  std::optional<Value> LiteralOf(int node) const {
+    const LuaNode& it = At(node);
+    const std::string_view own = text_.substr(it.begin, it.end - it.begin);
+    if (it.kind == Kind::kNil) return Value();
+    if (it.kind == Kind::kTrue) return Value(true);
+    if (it.kind == Kind::kFalse) return Value(false);
+    if (it.kind == Kind::kString || it.kind == Kind::kNumber) return LuaLiteral(own);
+    if (it.kind != Kind::kOperation || it.children.size() != 1 || !own.starts_with('-')) return std::nullopt;
+    const auto number = LiteralOf(it.children.front());
+    if (!number || !number->IsNumber()) return std::nullopt;
+    return number->AsInt() != nullptr ? Value(-*number->AsInt()) : Value(-number->Number());
+  }
+
+  void JudgeAlone(OldSetting& setting) {
+    const Attribute& attribute = *setting.attribute;
+    const Move& move = attribute.moved;
+    const Attribute* parameter = schema().Find(setting.function->name, setting.parameter, target_.release);
+    if (!move.differs.empty()) {
+      setting.reason = "it does not mean the same as " + attribute.successor + ": " + move.differs;
+    } else if (parameter == nullptr) {
+      setting.reason = CallText(*setting.function) + " is not in " + Version();
+    } else if (!names_release_ && target_.own_release < parameter->since) {
+      setting.reason = "the recipe is for MindSpore " + ReleaseText(target_.own_release) + ", which lacks " +
+                       CallText(*setting.function) + ", and does not name that release in this file";
+    } else if (const std::string device = DeviceWithout(setting); !device.empty()) {
+      setting.reason = device;
+    } else if ((move.pynative || (attribute.needs_pynative && IsDroppedInGraphMode(attribute))) && IsGraphMode()) {
+      setting.reason = move.pynative
+                           ? "the recipe uses GRAPH_MODE, where " + CallText(*setting.function) +
+                                 " has an effect and the attribute has none"
+                           : Version() + " drops it in GRAPH_MODE, and " + CallText(*setting.function) + " would not";
+    } else if (IsRead(setting)) {
+      setting.reason =
+          "the recipe reads it with get_context, which does not see what " + CallText(*setting.function) + " sets";
+    } else {
+      JudgeValue(setting, *parameter);
+    }
+  }
+
+  void JudgeValue(OldSetting& setting, const Attribute& parameter) {
+    const Move& move = setting.attribute->moved;
+    const auto literal = LiteralOf(ValueOf(setting));
+    if (!literal) {
+      if (!move.values.empty()) {
+        std::string pairs;
+        for (const auto& [from, to] : move.values) pairs += (pairs.empty() ? "" : ", ") + from + " -> " + ToText(to);
+        setting.reason =
+            "its value is an expression, and " + CallText(*setting.function) + " takes other values (" + pairs + ")";
+      } else if (move.literals) {
+        setting.reason = "its value is an expression, and " + CallText(*setting.function) +
+                         " does not take every value that the attribute takes";
+      }
+      return;
+    }
+    Value argument = *literal;
+    if (const auto other = move.values.find(ValueKey(*literal)); other != move.values.end()) {
+      argument = other->second;
+    } else if (const std::string* word = literal->AsString()) {
+      const auto alias = setting.attribute->aliases.find(*word);
+      if (alias != setting.attribute->aliases.end()) argument = alias->second;
+    }
+    if (argument != *literal) setting.argument = ToText(argument);
+    setting.needs_no_call = setting.parameter == kCalled && argument == Value(false);
+    Diagnostics problems;
+    const Place nowhere;
+    CheckValue(parameter, argument, setting.parameter, {target_.release, nowhere, nullptr, nullptr, nullptr}, problems);
+    for (const Diagnostic& problem : problems) {
+      if (problem.severity == Severity::kError) {
+        setting.reason = CallText(*setting.function) + " refuses it: " + problem.message;
+      }
+    }
+  }
+
+  // Why a device that the recipe names makes a difference.
+  std::string DeviceWithout(const OldSetting& setting) const {
+    for (const Value::Map& context : target_.contexts) {
+      for (const char* key : {"set_device.device_target", "set_context.device_target"}) {
+        const auto target = context.find(key);
+        const std::string* device = target == context.end() ? nullptr : target->second.AsString();
+        if (device == nullptr) continue;
+        const auto lacks = [device](const std::vector<std::string>& devices) {
+          return !devices.empty() && std::find(devices.begin(), devices.end(), *device) == devices.end();
+        };
+        if (lacks(setting.function->devices)) {
+          return CallText(*setting.function) + " is for " + WordList(setting.function->devices) +
+                 ", and the recipe computes on " + *device;
+        }
+        if (lacks(setting.attribute->enforced) || lacks(setting.whole->enforced)) {
+          return Version() + " skips it on " + *device + ", and " + CallText(*setting.function) + " would not";
+        }
+      }
+    }
+    return "";
+  }
+
+  Value ModeOf(const Value::Map& context) const {
+    const auto mode = context.find("set_context.mode");
+    if (mode != context.end()) return mode->second;
+    const Attribute* attribute = schema().Find(kSetContext, "mode", target_.release);
+    return attribute == nullptr ? Value() : attribute->default_value;
+  }
+
+  bool IsGraphMode() const {
+    return std::any_of(target_.contexts.begin(), target_.contexts.end(),
+                       [&](const Value::Map& context) { return ModeOf(context) != Value(kPynativeMode); });
+  }
+
+  // Whether some process has none of the settings with which it works in GRAPH_MODE as well.
+  bool IsDroppedInGraphMode(const Attribute& attribute) const {
+    return std::any_of(target_.contexts.begin(), target_.contexts.end(), [&](const Value::Map& context) {
+      if (ModeOf(context) == Value(kPynativeMode)) return false;
+      for (const auto& [path, values] : attribute.graph_with) {
+        const std::size_t dot = path.find('.');
+        const auto table = context.find(KeyOf(kSetContext, path.substr(0, dot)));
+        if (table == context.end() || table->second.AsMap() == nullptr || values.AsList() == nullptr) continue;
+        const auto value = table->second.AsMap()->find(path.substr(dot + 1));
+        if (value == table->second.AsMap()->end()) continue;
+        const Value::List& allowed = *values.AsList();
+        if (std::find(allowed.begin(), allowed.end(), value->second) != allowed.end()) return false;
+      }
+      return true;
+    });
+  }
+
+  // Whether the recipe reads it, or may.
+  bool IsRead(const OldSetting& setting) const {
+    const std::string name = setting.name.substr(0, setting.name.find('.'));
+    if (!NewerFunction(kSetContext, name).empty()) return false;
+    const auto reads = [&](const ContextUses& uses) {
+      return uses.reads_any > 0 || uses.read.contains(name) || uses.read.contains(setting.attribute->name);
+    };
+    return reads(uses_) ||
+           std::any_of(others_.begin(), others_.end(), [&](const auto& each) { return reads(each.uses); });
+  }
+
+  // --- together ------------------------------------------------------------------------------------
+
+  // A recipe's files share one context. What another file sets has no effect beside a call of the function, and a call
+  // in a recipe replaces that of the recipe which it extends.
+  struct OtherFile {
+    std::string name;
+    LuaTree tree;
+    ContextUses uses;
+  };
+
+  void ReadOtherFiles() {
+    for (const auto& [name, text] : target_.other_files) {
+      auto tree = ParseLua(text, name);
+      if (!tree) continue;
+      OtherFile& file = others_.emplace_back();
+      file.name = name;
+      file.tree = *std::move(tree);
+      file.uses = FindContextUses(file.tree, text, schema());
+    }
+  }
+
+  void AddMoves(const Attribute* attribute, const std::string& why, std::map<std::string, std::string>& taken) const {
+    if (attribute == nullptr) return;
+    for (const Attribute& key : attribute->keys) AddMoves(&key, why, taken);
+    if (!attribute->moved.function.empty()) taken.emplace(attribute->moved.function, why);
+  }
+
+  void JudgeOtherFiles() {
+    std::map<std::string, std::string> taken;  // by function: why it cannot be called here
+    for (const OtherFile& file : others_) {
+      for (const ContextCall& call : file.uses.calls) {
+        const LuaNode& node = file.tree.nodes[static_cast<std::size_t>(call.node)];
+        for (const LuaField& field : file.tree.nodes[static_cast<std::size_t>(node.children.front())].fields) {
+          const std::string name(field.name);
+          AddMoves(schema().Find(ApiOf(call, name), name, target_.release),
+                   file.name + " sets " + name + ", too: rewrite that file first", taken);
+        }
+      }
+      for (const FunctionCall& call : file.uses.functions) {
+        taken.emplace(call.function, file.name + " calls mindspore." + call.function + ", too: set it there");
+      }
+    }
+    std::set<std::string> here;
+    for (const OldSetting& setting : settings_) here.insert(setting.name.substr(0, setting.name.find('.')));
+    for (const Value::Map& context : target_.contexts) {
+      for (const auto& [key, unused] : context) {
+        if (!key.starts_with(std::string(kSetContext) + '.')) continue;
+        const std::string name = key.substr(kSetContext.size() + 1);
+        const Attribute* attribute = schema().Find(kSetContext, name, target_.release);
+        if (here.contains(name) || attribute == nullptr || !attribute->keys.empty()) continue;
+        AddMoves(attribute, name + " is set by a call that cannot be followed, and would have no effect then", taken);
+      }
+    }
+    for (OldSetting& setting : settings_) {
+      if (!Moves(setting) || setting.function->repeats == Function::Repeats::kFree) continue;
+      const auto found = taken.find(setting.function->name);
+      if (found != taken.end()) setting.reason = found->second;
+    }
+  }
+
+  // A function that can be called once: its settings must stand in one call of each scope.
+  void JudgePlaces() {
+    using Scoped = std::pair<std::string, int>;
+    std::map<Scoped, std::set<std::pair<std::uint32_t, int>>> lines;  // of the calls of it, made or to be made
+    for (const OldSetting& setting : settings_) {
+      if (setting.function == nullptr) continue;
+      lines[{setting.function->name, ScopeOf(setting)}].insert(
+          {At(uses_.calls[setting.call].node).line, uses_.calls[setting.call].node});
+    }
+    for (const FunctionCall& call : uses_.functions) lines[{call.function, call.scope}].insert({call.line, kNoNode});
+    for (OldSetting& setting : settings_) {
+      if (!Moves(setting) || setting.function->repeats == Function::Repeats::kFree) continue;
+      const auto& places = lines.at({setting.function->name, ScopeOf(setting)});
+      if (places.size() < 2) continue;
+      setting.reason = CallText(*setting.function) + " can be called once, and lines " +
+                       std::to_string(places.begin()->first) + " and " + std::to_string(places.rbegin()->first) +
+                       " would both call it: put these settings into one call";
+    }
+  }
+
+  // set_device of a process takes its device_target from the call for the job.
+  void JudgeRequired() {
+    std::set<std::tuple<std::string, std::string, std::size_t>> given;  // in that call
+    std::set<std::pair<std::string, std::string>> given_to_job;
+    for (const OldSetting& setting : settings_) {
+      if (!Moves(setting)) continue;
+      given.emplace(setting.function->name, setting.parameter, setting.call);
+      if (ScopeOf(setting) == 0) given_to_job.emplace(setting.function->name, setting.parameter);
+    }
+    std::set<std::string> called_for_job;
+    for (const FunctionCall& call : uses_.functions) {
+      if (call.scope == 0) called_for_job.insert(call.function);
+    }
+    for (OldSetting& setting : settings_) {
+      if (!Moves(setting)) continue;
+      const std::string& function = setting.function->name;
+      for (const std::string& name : setting.function->parameters) {
+        const Attribute* parameter = schema().Find(function, name, target_.release);
+        if (parameter == nullptr || !parameter->required || name == setting.parameter) continue;
+        const bool of_job = ScopeOf(setting) == 0;
+        if (given.contains({function, name, setting.call})) continue;
+        if (!of_job && (given_to_job.contains({function, name}) || called_for_job.contains(function))) continue;
+        setting.reason = CallText(*setting.function) + " needs " + name + ", which " +
+                         (of_job ? "this call does not set" : "no call for the job sets in this file");
+      }
+    }
+  }
+
+  // Beside a call of the function, what the old attributes say has no effect: they move together or not at all.
+  void JudgeCompany() {
+    std::map<const Function*, const OldSetting*> staying;
+    for (const OldSetting& setting : settings_) {
+      if (setting.function != nullptr && !setting.reason.empty()) staying.emplace(setting.function, &setting);
+    }
+    for (OldSetting& setting : settings_) {
+      if (!Moves(setting)) continue;
+      const auto found = staying.find(setting.function);
+      if (found == staying.end()) continue;
+      setting.reason = found->second->name + " of line " + std::to_string(found->second->line) +
+                       " stays, and would have no effect beside " + CallText(*setting.function);
+    }
+  }
+
+  static bool Moves(const OldSetting& setting) { return setting.function != nullptr && setting.reason.empty(); }
+
+  const LuaTree& tree_;
+  std::string_view text_;
+  const ContextUses& uses_;
+  const RewriteTarget& target_;
+  bool names_release_;
+  std::vector<OtherFile> others_;
+  std::vector<OldSetting> settings_;
+  Decisions decisions_;
+};
+
+}  // namespace
+
+Decisions DecideMoves(const LuaTree& tree, std::string_view text, const ContextUses& uses, const RewriteTarget& target,
+                      bool names_release) {
+  return Decider(tree, text, uses, target, names_release).Run();
+}
+
+}  // namespace muster

@@ -1,0 +1,50 @@
+#include "sweep/scheduler/trial_hosts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace muster {
+
+TrialHosts::TrialHosts(HostPool pool, std::uint32_t quarantine_after, RecordedProgress& record)
+    : record_(record), pool_(std::move(pool)), failures_(pool_.hosts().size() > 1 ? quarantine_after : 0) {}
+
+void TrialHosts::Open(std::uint32_t host) {
+  if (!quarantined_.contains(pool_.hosts()[host].name)) pool_.Open(host);
+}
+
+void TrialHosts::Quarantine(const std::string& host, const std::string& why) {
+  for (std::uint32_t i = 0; i < pool_.hosts().size(); ++i) {
+    if (pool_.hosts()[i].name != host) continue;
+    pool_.Close(i);
+    if (quarantined_.insert(host).second) record_.Record(HostQuarantined{host, why});
+  }
+}
+
+void TrialHosts::Succeeded(const std::vector<std::uint32_t>& hosts) {
+  for (const std::uint32_t host : hosts) failures_.Succeeded(pool_.hosts()[host].name);
+}
+
+std::vector<TrialNumber> TrialHosts::Failed(const std::string& host, TrialNumber trial, TrialClass trial_class) {
+  const std::vector<TrialNumber> failed = failures_.Failed(host, trial, trial_class);
+  if (failed.empty()) return {};
+  Quarantine(host, fmt::format("{} trials failed there in a row while others succeeded elsewhere", failed.size()));
+  std::vector<TrialNumber> reopened;
+  for (const TrialNumber one : failed) {
+    if (record_.progress().over().Has(one)) reopened.push_back(one);
+  }
+  if (reopened.empty()) return {};
+  std::sort(reopened.begin(), reopened.end());
+  TrialsReopened entry;
+  for (const TrialNumber one : reopened) entry.trials.emplace_back(one, one);
+  if (!record_.Record(entry)) return {};
+  return reopened;
+}
+
+std::set<std::uint32_t> TrialHosts::MovedFrom(TrialNumber trial) const {
+  const auto found = moved_from_.find(trial);
+  return found == moved_from_.end() ? std::set<std::uint32_t>() : found->second;
+}
+
+}  // namespace muster

@@ -1,0 +1,152 @@
+#include "sweep/scheduler/trial_planning.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plan/text/plan_text.h"
+#include "space/point.h"
+
+namespace muster {
+
+TrialPlanning::TrialPlanning(const SweepDescription& sweep, Sampler& sampler, RecordedProgress& record,
+                             TrialHosts& hosts)
+    : sweep_(sweep), sampler_(sampler), record_(record), hosts_(hosts) {}
+
+std::uint64_t TrialPlanning::PointNumberOf(TrialNumber trial) const {
+  return PointNumber(PointId(sampler_.At(trial))).value_or(0);
+}
+
+bool TrialPlanning::budget_used_up() const {
+  return sweep_.budget.trials && record_.progress().begun() >= *sweep_.budget.trials;
+}
+
+void TrialPlanning::Resume() {
+  // Trials to be retried are in `to_plan_` already.
+  std::set<TrialNumber> waiting(to_plan_.begin(), to_plan_.end());
+  for (const auto& [trial, open] : record_.progress().open()) {
+    if (waiting.insert(trial).second && open.id.empty()) waiting_points_.insert(PointNumberOf(trial));
+  }
+  to_plan_.assign(waiting.begin(), waiting.end());
+}
+
+std::optional<std::pair<TrialNumber, std::uint64_t>> TrialPlanning::NextToJudge() {
+  const TrialNumber first = record_.progress().judged_to();
+  if (judging_ || record_.stopping() || budget_used_up() || first >= sampler_.size() ||
+      to_plan_.size() >= kJudgedAtOnce / 2) {
+    return std::nullopt;
+  }
+  judging_ = true;
+  return std::pair(first, std::min(kJudgedAtOnce, sampler_.size() - first));
+}
+
+void TrialPlanning::Judged(PointsJudged judged) {
+  judging_ = false;
+  if (record_.stopping()) return;  // it will be judged again
+  TrialSet impossible;
+  for (const PointsJudged::Reason& reason : judged.impossible) {
+    for (const TrialRange& range : reason.trials) impossible.Add(range);
+  }
+  PointsJudged::Reason twice{"the same point as one before it", "", {}};
+  std::vector<TrialNumber> possible;
+  for (TrialNumber trial = judged.first; trial < judged.first + judged.count; ++trial) {
+    if (impossible.Has(trial)) continue;
+    const std::uint64_t point = PointNumberOf(trial);
+    if (!record_.progress().Knows(point) && waiting_points_.insert(point).second) {
+      possible.push_back(trial);
+    } else if (!twice.trials.empty() && twice.trials.back().second + 1 == trial) {
+      twice.trials.back().second = trial;
+    } else {
+      twice.trials.emplace_back(trial, trial);
+    }
+  }
+  if (!twice.trials.empty()) judged.impossible.push_back(std::move(twice));
+  if (!record_.Record(judged)) return;
+  to_plan_.insert(to_plan_.end(), possible.begin(), possible.end());
+}
+
+bool TrialPlanning::IsWithinBudget(TrialNumber trial) const {
+  if (!sweep_.budget.trials) return true;
+  const auto& open_trials = record_.progress().open();
+  const auto is_new = [&](TrialNumber one) {
+    const auto open = open_trials.find(one);
+    return open != open_trials.end() && open->second.attempts == 0;
+  };
+  if (!is_new(trial)) return true;  // it was new when it began
+  std::uint64_t due = record_.progress().begun();
+  for (const TrialNumber one : planning_) due += is_new(one) ? 1 : 0;
+  for (const auto& [one, plan] : plans_) due += is_new(one) ? 1 : 0;
+  return due < *sweep_.budget.trials;
+}
+
+std::optional<TrialNumber> TrialPlanning::NextToPlan() {
+  if (record_.stopping() || to_plan_.empty() || planning_.size() >= kPlansAtOnce || plans_.size() >= kMostReady ||
+      !IsWithinBudget(to_plan_.front())) {
+    return std::nullopt;
+  }
+  const TrialNumber trial = to_plan_.front();
+  to_plan_.pop_front();
+  planning_.insert(trial);
+  return trial;
+}
+
+std::vector<TrialNumber> TrialPlanning::Following(std::size_t most) const {
+  const auto count = static_cast<std::ptrdiff_t>(std::min(most, to_plan_.size()));
+  return {to_plan_.begin(), to_plan_.begin() + count};
+}
+
+Result<void> TrialPlanning::Planned(TrialNumber trial, const std::string& plan_id, TrialNeeds needs) {
+  const auto& open_trials = record_.progress().open();
+  const auto open = open_trials.find(trial);
+  if (open != open_trials.end() && !open->second.plan.empty() && open->second.plan != plan_id) {
+    NoLongerPlanned(trial);
+    return Fail(Error("plan_changed", {},
+                      fmt::format("trial {} ({}) has another plan than at its first attempt: {}, not {}", trial,
+                                  PointText(sampler_.At(trial)), ShortPlanId(plan_id), ShortPlanId(open->second.plan)),
+                      "what the recipe reads has changed, or it is not pure: muster check --deep RECIPE"));
+  }
+  plans_[trial] = plan_id;
+  planned_[trial] = std::move(needs);
+  NoLongerPlanned(trial);
+  return {};
+}
+
+// A planned trial is ready once no earlier one is being planned, so that the start order does not depend on the speed
+// of evaluators.
+void TrialPlanning::NoLongerPlanned(TrialNumber trial) {
+  planning_.erase(trial);
+  while (!planned_.empty() && (planning_.empty() || planned_.begin()->first < *planning_.begin())) {
+    auto next = planned_.extract(planned_.begin());
+    queue_.Add(next.key(), std::move(next.mapped()), hosts_.MovedFrom(next.key()));
+  }
+}
+
+void TrialPlanning::MarkImpossible(TrialNumber trial, const std::string& why, const std::string& place) {
+  NoLongerPlanned(trial);
+  record_.Record(PointsJudged{trial, 1, {{why, place, {{trial, trial}}}}});
+}
+
+void TrialPlanning::Abandoned(TrialNumber trial) { NoLongerPlanned(trial); }
+
+void TrialPlanning::Began(TrialNumber trial) {
+  plans_.erase(trial);
+  waiting_points_.erase(PointNumberOf(trial));
+}
+
+std::string TrialPlanning::Hopeless() const {
+  TrialQueue left = queue_;
+  const auto hopeless = left.TakeHopeless(hosts_.pool());
+  if (hopeless.empty()) return {};
+  return fmt::format("{} trial{} cannot be started: {}", hopeless.size(), hopeless.size() == 1 ? "" : "s",
+                     hopeless.front().second);
+}
+
+bool TrialPlanning::exhausted() const {
+  if (judging_ || !planning_.empty()) return false;
+  if (!queue_.empty()) return !Hopeless().empty();  // nothing runs, so everything that fits has been started
+  if (!to_plan_.empty()) return !IsWithinBudget(to_plan_.front());
+  return budget_used_up() || record_.progress().judged_to() >= sampler_.size();
+}
+
+}  // namespace muster

@@ -1,0 +1,91 @@
+// The trials of a sweep before they start: which trials to judge next, which to plan, and which of the planned ones to
+// start.
+//
+// judged ─▶ to be planned ─▶ being planned ─▶ planned ─▶ ready (trial_queue.h) ─▶ started
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "muster/result.h"
+#include "space/sampler.h"
+#include "space/sweep_description.h"
+#include "sweep/record/sweep_events.h"
+#include "sweep/scheduler/recorded_progress.h"
+#include "sweep/scheduler/trial_hosts.h"
+#include "sweep/scheduler/trial_queue.h"
+
+namespace muster {
+
+class TrialPlanning {
+ public:
+  static constexpr std::uint64_t kJudgedAtOnce = 512;
+  static constexpr std::size_t kPlansAtOnce = 2;
+  static constexpr std::size_t kMostReady = 32;  // planned before they can start
+
+  // The arguments must outlive this object.
+  TrialPlanning(const SweepDescription& sweep, Sampler& sampler, RecordedProgress& record, TrialHosts& hosts);
+
+  // Returns trials [first, first + count) to judge now, or nothing. Not to be called again before Judged().
+  std::optional<std::pair<TrialNumber, std::uint64_t>> NextToJudge();
+  // Points that occurred before are added to `judged` as impossible.
+  void Judged(PointsJudged judged);
+
+  // The trial to plan now, or nothing. Must be followed by Planned(), MarkImpossible() or Abandoned() for that trial.
+  std::optional<TrialNumber> NextToPlan();
+  // The next trials to plan as far as they are known, at most `most`.
+  std::vector<TrialNumber> Following(std::size_t most) const;
+  // Kind "plan_changed" if an earlier attempt had another plan.
+  Result<void> Planned(TrialNumber trial, const std::string& plan_id, TrialNeeds needs);
+  // Its full plan turned out to be impossible: `why`, and the `place` in the recipe.
+  void MarkImpossible(TrialNumber trial, const std::string& why, const std::string& place);
+  // It could not be planned for reasons other than the trial itself; the next head plans it again.
+  void Abandoned(TrialNumber trial);
+
+  // Of a trial that is planned and has not begun.
+  const std::string& PlanOf(TrialNumber trial) const { return plans_.at(trial); }
+  // Ready trials that fit on no host, with the reason of the first: "3 trials cannot be started: it needs …"; empty if
+  // there are none.
+  std::string Hopeless() const;
+  // Whether nothing more can be judged, planned or started. Valid only while no trial is running.
+  bool exhausted() const;
+
+  // The functions below are for the scheduler.
+
+  // Queues the open trials of earlier heads, lowest first.
+  void Resume();
+  // Plans the trial again, before all others.
+  void Retry(TrialNumber trial) { to_plan_.push_front(trial); }
+  // Returns the next ready trial and takes its resources from the pool; nothing if none fits now.
+  std::optional<TrialQueue::Start> TakeNext() { return queue_.Next(hosts_.pool()); }
+  // Its attempt begins; PlanOf() is no longer valid for it.
+  void Began(TrialNumber trial);
+
+ private:
+  void NoLongerPlanned(TrialNumber trial);
+  std::uint64_t PointNumberOf(TrialNumber trial) const;
+  bool budget_used_up() const;
+  bool IsWithinBudget(TrialNumber trial) const;
+
+  const SweepDescription& sweep_;
+  Sampler& sampler_;
+  RecordedProgress& record_;
+  TrialHosts& hosts_;
+  bool judging_ = false;
+  std::unordered_set<std::uint64_t> waiting_points_;  // point numbers of trials that are judged and have not begun
+  std::deque<TrialNumber> to_plan_;
+  std::set<TrialNumber> planning_;
+  std::map<TrialNumber, TrialNeeds> planned_;  // waiting for earlier trials that are being planned
+  TrialQueue queue_;
+  std::map<TrialNumber, std::string> plans_;  // plan ids of planned and ready trials
+};
+
+}  // namespace muster

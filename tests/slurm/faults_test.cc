@@ -1,0 +1,215 @@
+// Tests failures in whole runs inside an allocation of a real Slurm: the report names the node and the cause, a run
+// continues where it can, and nothing remains on any node.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include "slurm/slurm_run.h"
+
+namespace muster::testing {
+namespace {
+
+UniqueFd PidFd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
+
+// Four processes that run until they are stopped, or until the test creates a file.
+std::string UntilFile(const SlurmTestbed& bed, int hosts, const std::string& fields = {}) {
+  return Recipe(hosts, "    job:workers { count = 4, devices = 0, cwd = '/', command = { '" MUSTER_TESTS_DIR
+                       "/probe', 'print', 'runs', 'await', '" +
+                           bed.folder() + "/end' }" + fields + " }");
+}
+void LetEnd(const SlurmTestbed& bed) { std::ofstream(bed.folder() + "/end").flush(); }
+
+// In which the first attempt runs until it is stopped, and later ones exit.
+const char* const kRestarts =
+    "    job:workers { count = 4, devices = 0, cwd = '/', restart = { max = 2, backoff = '100ms', scope = 'job' },\n"
+    "      command = muster.shell 'echo runs; [ $MUSTER_ATTEMPT != 0 ] || exec sleep 1000' }";
+
+Words HostsOfAttempts(const json& process) {
+  Words hosts;
+  for (const json& attempt : process["attempts"]) hosts.push_back(attempt["host"]);
+  return hosts;
+}
+
+// Removes the cgroups of a node that was powered off: those of the testbed are this machine's.
+void RemoveGroupsOf(const SlurmRun& run, int host) {
+  for (const json& agent : run.Journal("agent_connected")) {
+    if (agent["host"] == host) std::filesystem::remove(agent["cgroup"].get<std::string>());
+  }
+}
+
+// --- nodes ----------------------------------------------------------------------------------------------
+
+TEST(SlurmFaults, ANodeThatIsPoweredOffIsNamed) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(4);
+  ASSERT_TRUE(bed.Up());
+  const HostsBefore before(bed, {"n1", "n2", "n4"});
+  SlurmRun run(bed, Salloc({"--nodes=4"}), Recipe(4, kSleepers), {"--host-lease", "2s"});
+  ASSERT_TRUE(run.Await("process_started", 4)) << run.Said();
+  ASSERT_TRUE(bed.PowerOff("n3"));
+  EXPECT_EQ(run.Result().exit_code, 3) << run.Said();
+  EXPECT_TRUE(run.Says("the agent of n3 was lost: no heartbeat for 2 s")) << run.Said();
+  EXPECT_EQ(run.Report()["outcome"], "lost");
+  RemoveGroupsOf(run, 2);
+  before.ExpectNothingLeft(run);
+}
+
+TEST(SlurmFaults, ASpareNodeReplacesOneThatIsPoweredOff) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(4);
+  ASSERT_TRUE(bed.Up());
+  const HostsBefore before(bed, {"n1", "n3", "n4"});
+  SlurmRun run(bed, Salloc({"--nodes=4", "--no-kill"}), Recipe(3, kRestarts), {"--host-lease", "2s"});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+  ASSERT_TRUE(bed.PowerOff("n2"));
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  EXPECT_TRUE(run.Says("n4 replaced n2, which was lost: no heartbeat for 2 s")) << run.Said();
+  const json report = run.Report();
+  EXPECT_EQ(report["outcome"], "ok");
+  EXPECT_EQ(report["replacements"][0]["by"], "n4");
+  EXPECT_EQ(HostsOfAttempts(report["processes"][2]), (Words{"n2", "n4"})) << report["processes"];
+  RemoveGroupsOf(run, 1);
+  before.ExpectNothingLeft(run);
+}
+
+TEST(SlurmFaults, ACutThatIsShorterThanTheLeaseIsSurvived) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(4);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 4);
+  SlurmRun run(bed, Salloc({"--nodes=4"}), UntilFile(bed, 4), {"--host-lease", "60s"});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+  ASSERT_TRUE(bed.Cut("n2"));
+  const UniqueFd head = PidFd(run.Journal("run_began")[0]["pid"].get<pid_t>());
+  EXPECT_FALSE(AwaitReadable(head.get(), std::chrono::seconds(2))) << "it waits for n2";
+  LetEnd(bed);
+  ASSERT_TRUE(bed.Heal("n2"));
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  EXPECT_TRUE(run.Journal("agent_lost").empty());
+  before.ExpectNothingLeft(run);
+}
+
+TEST(SlurmFaults, BothSidesOfACutThatIsLongerThanTheLeaseStop) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 2);
+  SlurmRun run(bed, Salloc({"--nodes=2", "--no-kill"}), Recipe(2, kSleepers), {"--host-lease", "2s"});
+  ASSERT_TRUE(run.Await("process_started", 4)) << run.Said();
+  ASSERT_TRUE(bed.Cut("n2"));
+  EXPECT_EQ(run.Result().exit_code, 3) << run.Said();
+  EXPECT_TRUE(ProcessesWith(run.token()).empty()) << "on n2, too, whose cable is still cut";
+  EXPECT_TRUE(run.Says("the agent of n2 was lost: no heartbeat for 2 s")) << run.Said();
+  ASSERT_TRUE(bed.Heal("n2"));
+  before.ExpectNothingLeft(run);
+}
+
+// --- Slurm ----------------------------------------------------------------------------------------------
+
+TEST(SlurmFaults, ScancelStopsTheRunAndLeavesNothing) {
+  SKIP_WITHOUT_SLURM();
+  for (const bool batch : {false, true}) {
+    SCOPED_TRACE(batch ? "sbatch" : "salloc");
+    SlurmTestbed bed(4);
+    ASSERT_TRUE(bed.Up());
+    const NodesBefore before(bed, 4);
+    SlurmRun run(bed, batch ? Sbatch(bed, {"--nodes=4"}) : Salloc({"--nodes=4"}),
+                 Recipe(4,
+                        "    job:workers { count = 4, devices = 0, cwd = '/', command = muster.shell "
+                        "'setsid sleep 1000 > /dev/null 2>&1 & echo runs; sleep 1000' }"));
+    ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+    EXPECT_EQ(bed.Ask({"scancel", run.Job()}), "");
+    EXPECT_NE(run.Result().exit_code, 0);
+    before.ExpectNothingLeft(run);
+    const CommandResult report = RunCommand({.argv = {MusterProgram(), "report", run.run_dir()}});
+    EXPECT_NE(report.out.find("SIGTERM"), std::string::npos) << report.out << report.err << run.Said();
+  }
+}
+
+TEST(SlurmFaults, RestartsOfItsDaemonsDoNotAffectARun) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(4);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 4);
+  SlurmRun run(bed, Salloc({"--nodes=4"}), UntilFile(bed, 4));
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+  ASSERT_TRUE(bed.StopDaemon("ctl"));
+  ASSERT_TRUE(bed.StartDaemon("ctl"));
+  ASSERT_TRUE(bed.CrashDaemon("n2"));
+  ASSERT_TRUE(bed.CrashDaemon("ctl"));
+  ASSERT_TRUE(bed.StartDaemon("ctl"));
+  LetEnd(bed);
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  EXPECT_TRUE(run.Journal("agent_lost").empty());
+  ASSERT_TRUE(bed.StartDaemon("n2"));
+  EXPECT_TRUE(bed.AwaitNode("n2", "idle"));
+  EXPECT_EQ(run.Report()["receipt"]["reaped"], 4);
+}
+
+// --- the head -------------------------------------------------------------------------------------------
+
+TEST(SlurmFaults, NothingIsLeftOfARunWhoseHeadIsKilled) {
+  SKIP_WITHOUT_SLURM();
+  for (const bool batch : {false, true}) {
+    SCOPED_TRACE(batch ? "sbatch" : "salloc");
+    SlurmTestbed bed(4);
+    ASSERT_TRUE(bed.Up());
+    const HostsBefore before(bed, NodeNames(4));
+    SlurmRun run(bed, batch ? Sbatch(bed, {"--nodes=4"}) : Salloc({"--nodes=4"}),
+                 Recipe(4,
+                        "    job:workers { count = 4, devices = 0, cwd = '/', command = muster.shell "
+                        "'setsid sleep 1000 > /dev/null 2>&1 & echo runs; sleep 1000' }"));
+    ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+    std::vector<UniqueFd> processes;
+    for (const pid_t pid : ProcessesWith(run.token())) processes.push_back(PidFd(pid));
+    EXPECT_GE(processes.size(), 8U);
+    const std::string head = run.Journal("run_began")[0]["pid"].dump();
+    EXPECT_EQ(RunCommand({.argv = batch ? bed.On("n1", {"kill", "-KILL", head}) : bed.Login({"kill", "-KILL", head})})
+                  .exit_code,
+              0);
+    EXPECT_EQ(run.Result().exit_code, 128 + SIGKILL) << run.Said();
+    for (const UniqueFd& process : processes) EXPECT_TRUE(AwaitReadable(process.get()));
+    before.ExpectNothingLeft(run);
+  }
+}
+
+// Somebody on a node who knows the port and the name of a node, and not the token.
+TEST(SlurmFaults, AStrangerIsRefusedAndDoesNotAffectARun) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(3);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 3);
+  SlurmRun run(bed, Salloc({"--nodes=3"}), UntilFile(bed, 3));
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+  Words files;
+  for (const auto& file : std::filesystem::directory_iterator(bed.folder() + "/muster/dial")) {
+    files.push_back(file.path());
+  }
+  ASSERT_EQ(files.size(), 1U);
+  // The file with another token: the first digit of it is changed.
+  std::string text = ContentOf(files[0]);
+  const std::size_t token = text.find("token ");
+  ASSERT_NE(token, std::string::npos);
+  char& digit = text[token + 6];
+  digit = digit == '0' ? '1' : '0';
+  const std::string forged = bed.folder() + "/forged";
+  std::ofstream(forged) << text;
+  std::filesystem::permissions(forged, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  const CommandResult stranger =
+      RunCommand({.argv = bed.On("n2", {"env", "SLURMD_NODENAME=n2", "timeout", "-s", "KILL", "3",
+                                        std::string(MUSTER_BIN_DIR) + "/muster-agent", "--dial", forged})});
+  EXPECT_NE(stranger.exit_code, 0);
+  EXPECT_EQ(run.Journal("agent_connected").size(), 3U);
+  LetEnd(bed);
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  EXPECT_TRUE(run.Journal("agent_lost").empty());
+  before.ExpectNothingLeft(run);
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,150 @@
+// Tests runs inside an allocation of a real Slurm: hosts and their order, devices, exit codes, and that nothing
+// remains.
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slurm/slurm_run.h"
+
+namespace muster::testing {
+namespace {
+
+// Each process leaves an orphan in a session of its own; rank 2 fails once all of them are there.
+const char* const kOrphans = R"(
+    job:workers { count = 8, devices = 0, cwd = '/', command = muster.shell [[
+      setsid sleep 1000 > /dev/null 2>&1 &
+      touch $FOLDER/up.$MUSTER_RANK
+      if [ $MUSTER_RANK = 2 ]; then
+        until [ $(ls $FOLDER | grep -c '^up') = 8 ]; do read -t 0.05 nothing < /dev/zero; done
+        exit 7
+      fi
+      exec sleep 1000 ]] })";
+
+// How an allocation is got.
+enum class Way { kSalloc, kSbatch };
+
+class InAllocation : public ::testing::TestWithParam<Way> {
+ protected:
+  static Words By(const SlurmTestbed& bed, const Words& options) {
+    return GetParam() == Way::kSalloc ? Salloc(options) : Sbatch(bed, options);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Slurm, InAllocation, ::testing::Values(Way::kSalloc, Way::kSbatch),
+                         [](const auto& way) { return way.param == Way::kSalloc ? "salloc" : "sbatch"; });
+
+Words HostsOfProcesses(const json& report) {
+  Words hosts;
+  for (const json& process : report["processes"]) hosts.push_back(process["host"]);
+  return hosts;
+}
+
+TEST_P(InAllocation, ARunUsesAllNodesInTheOrderOfSlurm) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(4);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 4);
+  SlurmRun run(bed, By(bed, {"--nodes=4"}),
+               "local muster = require 'muster'\nreturn muster.recipe { name = 'job', plan = function(p, job)\n"
+               "  job:workers { per_host = 2, devices = 0, cwd = '/', command = muster.shell "
+               "'echo $(hostname) ${SLURM_PROCID-none} $SLURM_JOB_ID' } end }\n");
+  ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+  EXPECT_EQ(HostsOfProcesses(run.Report()), (Words{"n1", "n1", "n2", "n2", "n3", "n3", "n4", "n4"}));
+  for (int rank = 0; rank < 8; ++rank) {
+    EXPECT_EQ(run.Log("worker." + std::to_string(rank)), "n" + std::to_string(rank / 2 + 1) + " none 1\n");
+  }
+  EXPECT_EQ(run.Journal("agent_connected").size(), 4U);
+  EXPECT_EQ(run.Report()["receipt"]["reaped"], 8);
+  before.ExpectNothingLeft(run);
+}
+
+TEST_P(InAllocation, TheFirstFailureIsTheExitCodeAndNothingIsLeft) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(4);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 4);
+  RecipeFile recipe = RecipeIn(bed, Recipe(4, kOrphans));
+  recipe.env = {"FOLDER=" + bed.folder()};
+  SlurmRun run(bed, By(bed, {"--nodes=4"}), recipe, {"--pass-exit-code"});
+  EXPECT_EQ(run.Result().exit_code, 7) << run.Said();
+  EXPECT_TRUE(run.Says("worker.2 (rank 2) on n2 exited with code 7")) << run.Said();
+  EXPECT_EQ(run.Report()["first_failure"]["host"], "n2");
+  EXPECT_EQ(run.Report()["receipt"]["adopted"], 8) << run.Report()["receipt"];
+  before.ExpectNothingLeft(run);
+}
+
+TEST_P(InAllocation, TheAllocationCanBeUsedAgain) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(4);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 4);
+  const std::string twice = bed.folder() + "/twice.sh";
+  std::ofstream(twice) << "#!/bin/sh\n\"$@\"\nfirst=$?\n"
+                       << MusterProgram() << " run " << bed.folder() << "/second.lua --run-dir " << bed.folder()
+                       << "/second && exit $first\n";
+  std::filesystem::permissions(twice, std::filesystem::perms::owner_all);
+  std::ofstream(bed.folder() + "/second.lua")
+      << Recipe(4, "    job:workers { count = 4, devices = 0, cwd = '/', command = { 'hostname' } }");
+  Words by = By(bed, {"--nodes=4"});
+  by.push_back(twice);
+  SlurmRun run(bed, by,
+               Recipe(4,
+                      "    job:workers { count = 4, devices = 0, cwd = '/', command = muster.shell "
+                      "'[ $MUSTER_RANK != 3 ] || exit 5; exec sleep 1000' }"),
+               {"--pass-exit-code"});
+  EXPECT_EQ(run.Result().exit_code, 5) << run.Said();
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(ContentOf(bed.folder() + "/second/logs/worker." + std::to_string(rank) + ".0.log"),
+              "n" + std::to_string(rank + 1) + "\n");
+  }
+  before.ExpectNothingLeft(run);
+}
+
+// --- devices --------------------------------------------------------------------------------------------
+
+// Two processes on each node with a device each, of which each sees its own.
+const char* const kDevices =
+    "local muster = require 'muster'\nreturn muster.recipe { name = 'job', cluster = { device_kind = 'cuda' },\n"
+    "  plan = function(p, job)\n    job:workers { per_host = 2, visible = 'own', cwd = '/', command = muster.shell "
+    "'echo $(hostname) $CUDA_VISIBLE_DEVICES' } end }\n";
+
+TEST(SlurmDevices, AProcessSeesThoseOfTheAllocation) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  SlurmRun run(bed, Salloc({"--nodes=2", "--gres=gpu:2"}), kDevices);
+  ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(run.Log("worker." + std::to_string(rank)),
+              "n" + std::to_string(rank / 2 + 1) + " " + std::to_string(rank % 2) + "\n");
+  }
+}
+
+TEST(SlurmDevices, ThoseOfAnotherJobAreNotUsed) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2, {"--node", "n2 CPUs=8 Gres=gpu:4"});
+  ASSERT_TRUE(bed.Up());
+  const std::string other =
+      bed.Ask({"sbatch", "--parsable", "--nodes=2", "--gres=gpu:2", "--output=/dev/null", "--wrap=sleep 1000"});
+  ASSERT_TRUE(bed.AwaitJob(other, "RUNNING"));
+  SlurmRun run(bed, Salloc({"--nodes=2", "--gres=gpu:2"}), kDevices);
+  ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(run.Log("worker." + std::to_string(rank)),
+              "n" + std::to_string(rank / 2 + 1) + " " + std::to_string(rank % 2 + 2) + "\n");
+  }
+  for (const json& host : run.Report()["hosts"]) EXPECT_EQ(host["devices"], 2) << host;
+}
+
+TEST(SlurmDevices, MoreThanTheAllocationHasAreRefused) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  SlurmRun run(bed, Salloc({"--nodes=2", "--gres=gpu:1"}), kDevices);
+  EXPECT_EQ(run.Result().exit_code, 2) << run.Said();
+}
+
+}  // namespace
+}  // namespace muster::testing
