@@ -31,12 +31,23 @@ class StandIn {
            "of $SLURM_JOB_ID on ${SLURM_PROCID-nowhere}\" } }\n  end }\n";
   }
 
-  CommandResult Call(std::vector<std::string> words, std::vector<std::string> variables = {}) const {
-    variables.insert(variables.end(),
-                     {"PATH=" MUSTER_SOURCE_DIR "/tests/engine/standins:/usr/bin:/bin",
-                      "MUSTER_STANDIN=" + folder_.path(), "HOME=" + folder_.path(), "MUSTER_HOME=" + folder_.path(),
-                      "SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=" + nodes_, "SLURM_PROCID=0", "SLURM_WAIT=1"});
-    return Muster(std::move(words), std::move(variables));
+  CommandResult Call(const std::vector<std::string>& words, const std::vector<std::string>& variables = {}) const {
+    Command command;
+    command.argv = {MusterProgram()};
+    command.argv.insert(command.argv.end(), words.begin(), words.end());
+    command.cwd = MUSTER_SOURCE_DIR;
+    // Real clients of Slurm must never be reached: without a configuration they ask a name server.
+    command.env = {"PATH=" MUSTER_SOURCE_DIR "/tests/engine/standins:/usr/bin:/bin",
+                   "SLURM_CONF=/dev/null",
+                   "MUSTER_STANDIN=" + folder_.path(),
+                   "HOME=" + folder_.path(),
+                   "MUSTER_HOME=" + folder_.path(),
+                   "SLURM_JOB_ID=7",
+                   "SLURM_JOB_NODELIST=" + nodes_,
+                   "SLURM_PROCID=0",
+                   "SLURM_WAIT=1"};
+    command.env.insert(command.env.end(), variables.begin(), variables.end());
+    return RunCommand(command);
   }
   std::string recipe() const { return folder_ / "recipe.lua"; }
   std::string Calls() const { return Content(folder_ / "srun"); }
@@ -52,8 +63,9 @@ std::string PlannedHosts(const StandIn& slurm, std::vector<std::string> words) {
   words.insert(words.begin(), {"plan", slurm.recipe(), "--json"});
   const CommandResult result = slurm.Call(words);
   if (result.exit_code != 0) return result.err;
+  const auto plan = nlohmann::json::parse(result.out);
   std::string hosts;
-  for (const auto& host : nlohmann::json::parse(result.out)["hosts"]) {
+  for (const auto& host : plan["hosts"]) {
     hosts += (hosts.empty() ? "" : " ") + host.value("name", "") + "/" + std::to_string(host["devices"].get<int>());
   }
   return hosts;
@@ -77,9 +89,13 @@ TEST(InAnAllocation, HostsOutsideOfItAreRefused) {
             std::string::npos);
   EXPECT_NE(PlannedHosts(slurm, {"hosts=3"}).find("hosts = 3, but only 2 are named: a[1-2] (slurm job 7)"),
             std::string::npos);
-  EXPECT_NE(PlannedHosts(slurm, {"--on", "pbs"}).find("--on pbs: this is not inside an allocation of pbs"),
+  const CommandResult pbs = slurm.Call({"run", slurm.recipe(), "--on", "pbs"});
+  EXPECT_EQ(pbs.exit_code, 2);
+  EXPECT_NE(pbs.err.find("--on pbs: this is not inside an allocation"), std::string::npos) << pbs.err;
+  const CommandResult sweep = slurm.Call({"sweep", slurm.recipe(), "--grid", "x=1", "--on", "pbs"});
+  EXPECT_NE(sweep.err.find("--on pbs: this is not inside an allocation of pbs (PBS_JOBID is not set)"),
             std::string::npos)
-      << "json is asked for, and a script is not";
+      << sweep.err;
 }
 
 TEST(InAnAllocation, ARunStartsOneAgentPerHostByOneCommand) {
@@ -155,7 +171,7 @@ TEST(InAnAllocation, SettingsForAnAllocationAreRefused) {
 }
 
 TEST(BatchScripts, AskForWhatRecipeAndCommandLineSay) {
-  const OneRecipe recipe("job:workers { per_host = 1, command = { 'true' } }",
+  const OneRecipe recipe("job:workers { per_host = 1, command = { 'true', job.args } }",
                          "slurm = { partition = 'gpu', time = '90m', gres = 'gpu:8' }, cluster = { hosts = 2 },");
   const CommandResult result = Muster(
       {"plan", recipe.path(), "--on", "slurm", "--slurm", "time=2h", "--slurm=nodes=3", "hosts=2", "--", "--on", "x"});
