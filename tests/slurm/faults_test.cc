@@ -128,8 +128,11 @@ TEST(SlurmFaults, ScancelStopsTheRunAndLeavesNothing) {
     EXPECT_EQ(bed.Ask({"scancel", run.Job()}), "");
     EXPECT_NE(run.Result().exit_code, 0);
     before.ExpectNothingLeft(run);
+    // scancel signals the processes as well as the head: the report names the signal, or a process that it reached
+    // first.
     const CommandResult report = RunCommand({.argv = {MusterProgram(), "report", run.run_dir()}});
-    EXPECT_NE(report.out.find("SIGTERM"), std::string::npos) << report.out << report.err << run.Said();
+    EXPECT_TRUE(report.out.find("SIGTERM") != std::string::npos || report.out.find("code 143") != std::string::npos)
+        << report.out << report.err << run.Said();
   }
 }
 
