@@ -74,7 +74,7 @@ TEST_F(ContainerRun, HasItsEnvironmentFolderLogAndExitCode) {
       echo "$GREETING,$PWD,$MUSTER_ROLE,$PATH,${FROM_OUTSIDE-none},$MUSTER_RUN_DIR"
       echo "$QUOTED"
       cat /etc/passwd
-      echo kept > "$MUSTER_RUN_DIR/metrics/$MUSTER_INDEX"
+      echo kept > kept
       exit 7 ]] } })");
   EXPECT_EQ(code, 1) << Output();
   const std::string folder = std::filesystem::path(muster_->run_dir()).parent_path();
@@ -84,7 +84,7 @@ TEST_F(ContainerRun, HasItsEnvironmentFolderLogAndExitCode) {
   EXPECT_EQ(report["first_failure"]["exit_code"], 7) << report;
   EXPECT_EQ(report["first_failure"]["why"], "exited with code 7");
   EXPECT_EQ(report["receipt"]["left"], 0);
-  EXPECT_EQ(ContentOf(muster_->run_dir() + "/metrics/0"), "kept\n");
+  EXPECT_EQ(ContentOf(folder + "/kept"), "kept\n");
 }
 
 TEST_F(ContainerRun, RunsOutsideIfItsRoleSaysSo) {
