@@ -112,6 +112,8 @@ std::optional<Result<std::string>> Conversation::Go() {
     }
     if (auto result = TakeFrame(std::move(frame))) return result;
   }
+  // The evaluator waits for the reply to the last frame: its socket becomes readable only after that reply.
+  WaitFor(outgoing_.Flush(evaluator_->socket()) ? Waits::kForRead : Waits::kForWrite);
   return std::nullopt;
 }
 

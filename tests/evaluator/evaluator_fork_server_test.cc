@@ -123,6 +123,23 @@ TEST_F(EvaluatorForkServerTest, DoesNotBlockOnAnEndlessEvaluation) {
   EXPECT_NE(result->error().at(0).message.find("within 300 ms"), std::string::npos);
 }
 
+TEST_F(EvaluatorForkServerTest, AnswersQuestionsBehindAnyNumberOfPrintedLines) {
+  Write("data", "");
+  // Lines need no reply, so that many of them and one question can wait together for the parent.
+  const EvaluationOptions options = Recipe(
+      "for lines = 90, 110 do for _ = 1, lines do print 'x' end muster.here 'data' end\n"
+      "job:workers { count = 1, command = { 'x' } }");
+  files_.reset();
+  PendingEvaluation pending = Begin(options);
+  std::optional<Result<Evaluation>> result;
+  while (!(result = pending.Continue())) {
+    pollfd ready{pending.fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&ready, 1, 20'000), 1) << "a question has got no reply";
+    ::usleep(2000);  // more frames arrive than one call takes
+  }
+  EXPECT_TRUE(*result) << result->error().at(0).message;
+}
+
 TEST_F(EvaluatorForkServerTest, EnforcesEachLimitAndReportsTheLastLineReached) {
   const struct {
     const char* body;
