@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,16 +80,18 @@ class StartedMuster {
     head_ = *std::move(spawned);
   }
 
-  // Returns the exit code (128 + n for signal n), after the agent's guard has exited, or the agent if it has none: it
-  // may outlive a killed head a little.
+  // Returns the exit code (128 + n for signal n), after the agent's guard has exited, or the agent if it has none, and
+  // the head's own call of git: they may outlive a killed head a little.
   int End() {
+    // A child that does not run its program yet has the head's name.
+    static const std::set<std::string> kOutliving = {"muster-guard\n", "muster-agent\n", "git\n", "muster\n"};
     const EndedProcess ended = ReapAtEnd(head_.ref());
-    // It becomes this process's child.
+    // They become children of this process.
     for (const pid_t child : ChildrenNow()) {
       const std::string name = Content("/proc/" + std::to_string(child) + "/comm");
-      if (name != "muster-guard\n" && name != "muster-agent\n") continue;
+      if (!kOutliving.contains(name)) continue;
       const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-      EXPECT_TRUE(!pidfd || AwaitReadable(pidfd.get())) << "the agent does not end";
+      EXPECT_TRUE(!pidfd || AwaitReadable(pidfd.get())) << name << " does not end";
     }
     return ended.signalled ? 128 + ended.code : ended.code;
   }
