@@ -2,6 +2,7 @@
 -- The context API of MindSpore for editors (docs/editors.md). Printed by `muster docs --stub` from the schema, and not
 -- edited by hand: every attribute of every release, each with what muster checks.
 
+---@class muster.ContextModule
 local context = {}
 
 ---What a process computes on, how it compiles and runs, and what it writes for debugging.

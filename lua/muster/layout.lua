@@ -1,6 +1,6 @@
 -- From a described job to its processes: adds the contract's roles, places the roles, calls `each` for every process,
 -- gets the contract's variables and passes everything to the engine.
-local host, prelude, muster, fields, policies, jobs, contracts, meetings, parameters, recipes, checkpoints, sweeps, addresses, containers = ...
+local host, prelude, muster, fields, policies, jobs, contracts, rendezvous, parameters, recipes, checkpoints, sweeps, addresses, containers = ...
 
 local function shown(value) return host.show(value) end
 
@@ -283,8 +283,8 @@ local function describe_processes(job, contract, ask, asked, stages)
   for _, role in ipairs(job.roles) do
     asked.count[role.plays] = (asked.count[role.plays] or 0) + #role.placed
   end
-  asked.worlds, asked.first_world = meetings.worlds(job.roles)
-  asked.meeting = meetings.settle(job, contract, asked.worlds, asked.first_world)
+  asked.worlds, asked.first_world = rendezvous.worlds(job.roles)
+  asked.meeting = rendezvous.settle(job, contract, asked.worlds, asked.first_world)
   asked.prepared = ask.prepare(asked)
   local held = devices_held(job)
   local hosts, attempt = {}, asked.attempt
@@ -434,7 +434,7 @@ local function make_plan(recipe, values, variants, cluster, args)
   put_launchers(job, ask, asked)
   containers.refuse_launchers(job.roles)
   addresses.settle(job)
-  meetings.hold_context_ports(job, contract)
+  rendezvous.hold_context_ports(job, contract)
   for _, step in ipairs(job.activation) do host.activate(step.kind, step.what) end
   host.begin_processes(job.env)
   describe_processes(job, contract, ask, asked, host.pipeline_stages())

@@ -13,6 +13,7 @@
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/commands.h"
+#include "reference/call_stub.h"
 #include "reference/context_reference.h"
 #include "reference/context_stub.h"
 
@@ -25,7 +26,7 @@ struct DocsOptions {
   std::string mindspore;
   bool json = false;
   bool markdown = false;
-  bool stub = false;
+  std::string stub;  // a module
   bool man = false;
 };
 
@@ -59,8 +60,10 @@ int RunDocs(const DocsOptions& options) {
   const auto loaded = OwnReference::Load(options.mindspore);
   if (!loaded) return Refuse(loaded.error(), options.json);
   OwnReference& reference = **loaded;
-  if (options.stub) {
-    std::fputs(ContextStub(reference.schema, reference.outline).c_str(), stdout);
+  if (!options.stub.empty()) {
+    const std::string stub =
+        options.stub == "mindspore" ? CallStub(reference.schema) : ContextStub(reference.schema, reference.outline);
+    std::fputs(stub.c_str(), stdout);
     return kExitOk;
   }
   const bool everything = options.topic.empty() && options.group.empty();
@@ -101,7 +104,11 @@ std::function<int()> SetupDocs(CLI::App& app, const Invocation&) {
   auto* json = app.add_flag("--json", options->json, "print JSON for programs");
   auto* markdown =
       app.add_flag("--markdown", options->markdown, "print Markdown; without a topic all of docs/attributes.md");
-  app.add_flag("--stub", options->stub, "print the definitions of muster.context for editors (docs/editors.md)")
+  app.add_option("--stub", options->stub, "print the definitions of muster.context, or mindspore, for editors")
+      ->type_name("MODULE")
+      ->expected(0, 1)
+      ->default_str("context")
+      ->check(CLI::IsMember({"context", "mindspore"}))
       ->excludes(topic)
       ->excludes(group)
       ->excludes(json)

@@ -10,6 +10,20 @@
 namespace muster {
 namespace {
 
+std::string RepeatText(const Function& function) {
+  switch (function.repeats) {
+    case Function::Repeats::kFree:
+      return "can be called again";
+    case Function::Repeats::kSame:
+      return "can be called again with equal values only";
+    case Function::Repeats::kOnce:
+      return "can be called once in a process";
+  }
+  return "";
+}
+
+}  // namespace
+
 std::vector<AttributeHistory> ParametersOf(const Schema& schema, const Function& function,
                                            const std::vector<Release>& releases) {
   std::vector<AttributeHistory> ordered;
@@ -24,6 +38,17 @@ std::vector<AttributeHistory> ParametersOf(const Schema& schema, const Function&
   return ordered;
 }
 
+std::vector<Fact> FunctionFacts(const Function& function, const std::vector<Release>& releases) {
+  std::vector<Fact> facts = {{"releases", {SpanText(releases, function.since, releases.back())}},
+                             {"calls", {RepeatText(function)}}};
+  if (!function.devices.empty()) {
+    facts.push_back({"devices", {WordList(function.devices) + "; elsewhere MindSpore logs an error and does nothing"}});
+  }
+  return facts;
+}
+
+namespace {
+
 std::string Signature(const Function& function, const std::vector<AttributeHistory>& parameters) {
   std::string text;
   for (const AttributeHistory& parameter : parameters) {
@@ -37,32 +62,13 @@ std::string Signature(const Function& function, const std::vector<AttributeHisto
   return "mindspore." + function.name + "(" + text + ")";
 }
 
-std::string RepeatText(const Function& function) {
-  switch (function.repeats) {
-    case Function::Repeats::kFree:
-      return "can be called again";
-    case Function::Repeats::kSame:
-      return "can be called again with equal values only";
-    case Function::Repeats::kOnce:
-      return "can be called once in a process";
-  }
-  return "";
-}
-
 Page FunctionPage(const Schema& schema, const Function& function, const std::vector<Release>& releases) {
   const std::vector<AttributeHistory> parameters = ParametersOf(schema, function, releases);
   Page page;
   page.title = "mindspore." + function.name;
   page.blocks.push_back(Paragraph{function.doc});
   page.blocks.push_back(Example{"lua", {Signature(function, parameters)}});
-  FactList facts;
-  facts.facts.push_back({"releases", {SpanText(releases, function.since, releases.back())}});
-  facts.facts.push_back({"calls", {RepeatText(function)}});
-  if (!function.devices.empty()) {
-    facts.facts.push_back(
-        {"devices", {WordList(function.devices) + "; elsewhere MindSpore logs an error and does nothing"}});
-  }
-  page.blocks.push_back(std::move(facts));
+  page.blocks.push_back(FactList{FunctionFacts(function, releases)});
   Value::List data;
   const RuleIndex rules(schema, parameters, releases);
   for (const AttributeHistory& parameter : parameters) {

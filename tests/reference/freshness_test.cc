@@ -6,6 +6,7 @@
 #include <lua.hpp>
 
 #include "lua/own_data/own_data.h"
+#include "reference/call_stub.h"
 #include "reference/context_reference.h"
 #include "reference/context_stub.h"
 #include "reference/framework_topics.h"
@@ -41,6 +42,24 @@ TEST(Frameworks, HaveATopicEach) {
 
 TEST(Freshness, TheEditorsDefinitionsMatchTheSchema) {
   muster::testing::ExpectGolden(ContextStub(OwnSchemaForTests(), OwnOutlineForTests()), "lua/meta/context.lua");
+  muster::testing::ExpectGolden(CallStub(OwnSchemaForTests()), "lua/meta/mindspore.lua");
+}
+
+TEST(Stubs, DescribeFunctionsByPositionAndByName) {
+  const std::string stub = CallStub(OwnSchemaForTests());
+  for (const char* line : {"function mindspore.set_device(device_target, device_id) end",
+                           "---@param device_target \"CPU\"|\"GPU\"|\"Ascend\" Kind of device that computes.",
+                           "---@overload fun(names: muster.SetDevice)", "mindspore.device_context.ascend = {}",
+                           "function mindspore.parallel(settings) end", "---@field stages? integer",
+                           "---@class muster.MindSporeModule : muster.ContextModule"}) {
+    EXPECT_NE(stub.find("\n" + std::string(line) + "\n"), std::string::npos) << line;
+  }
+  EXPECT_NE(stub.find("set_kernel_launch_group"), std::string::npos);
+  EXPECT_EQ(stub.find("(called)"), std::string::npos) << "a function without parameters has none";
+  const Schema& schema = OwnSchemaForTests();
+  for (const auto& [name, function] : schema.calls()) {
+    EXPECT_NE(stub.find("\nfunction mindspore." + name + "("), std::string::npos) << name;
+  }
 }
 
 TEST(Stubs, DescribeReadTypesNotWrittenOnes) {

@@ -68,7 +68,7 @@ local policies = load("policy", muster, fields)
 local addresses = load("address", muster, fields)
 local jobs = load("job", prelude, muster, fields, policies, addresses)
 local contracts = load("contract", prelude, muster, fields)
-local layout = load("layout", prelude, muster, fields, policies, jobs, contracts, load "meeting", parameters, recipes)
+local layout = load("layout", prelude, muster, fields, policies, jobs, contracts, load "rendezvous", parameters, recipes)
 local job = jobs.new({ hosts = 1, devices_per_host = 1, devices = 1, host_memory = 0 }, {}, { roles = {} }).object
 
 -- The upvalue of that name of the function, or of one that it reaches.
@@ -218,7 +218,7 @@ TEST(RecipeFields, NameEverythingInRecipes) {
 TEST(Stubs, NameTheFunctionsAndConstantsOfTheContextModule) {
   const NameSet offered = NamesOffered()["context"];
   EXPECT_FALSE(offered.empty());
-  EXPECT_EQ(NamesInStubs({"context.lua"}).at("context"), offered);
+  EXPECT_EQ(NamesInStubs({"context.lua"}).at("muster.ContextModule"), offered);
 }
 
 TEST(Stubs, NameTheOptionsOfAParameter) {

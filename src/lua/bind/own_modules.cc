@@ -42,10 +42,10 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   const int addresses = load("muster/address.lua", {muster, fields});
   const int jobs = load("muster/job.lua", {prelude, muster, fields, policies, addresses});
   const int contracts = load("muster/contract.lua", {prelude, muster, fields});
-  const int meetings = load("muster/meeting.lua", {});
+  const int rendezvous = load("muster/rendezvous.lua", {});
   const int checkpoints = load("muster/checkpoints.lua", {prelude, muster});
   const int containers = load("muster/container.lua", {muster});
-  const int layout = load("muster/layout.lua", {prelude, muster, fields, policies, jobs, contracts, meetings,
+  const int layout = load("muster/layout.lua", {prelude, muster, fields, policies, jobs, contracts, rendezvous,
                                                 parameters, recipes, checkpoints, sweeps, addresses, containers});
   const int rules = load("muster/rules.lua", {prelude});
 

@@ -2,12 +2,12 @@
 -- context. Settles which process listens on which port; port numbers are found and reserved at the start.
 local host = ...
 
-local meeting = {}
+local rendezvous = {}
 
 -- The worlds that have processes: { [name] = { name, size, host_order (numbers of hosts, in the order of ranks), node =
 -- { [host] = position from 0 }, most_local, first = { role, placed } } }, and the name of the first. Needs the roles'
 -- placement.
-function meeting.worlds(roles)
+function rendezvous.worlds(roles)
   local worlds, first_name = {}, nil
   for _, role in ipairs(roles) do
     if role.world ~= "" then
@@ -44,7 +44,7 @@ local function point(job, contract, name, role)
 end
 
 -- The contract's rendezvous endpoint, or nil. With worlds = "many" every world gets its own, at its first process.
-function meeting.settle(job, contract, worlds, first_world)
+function rendezvous.settle(job, contract, worlds, first_world)
   local wanted = contract.meeting
   if not wanted then return nil end
   if contract.worlds == "many" then
@@ -71,7 +71,7 @@ local function port_with(job, number, index, meeting_port)
 end
 
 -- Reserves the ports that the context requests, with "auto" or by number, for the processes named by the contract.
-function meeting.hold_context_ports(job, contract)
+function rendezvous.hold_context_ports(job, contract)
   for _, wanted in ipairs(host.context_ports()) do
     local meeting_port = (contract.meeting or {}).port
     local role_name, owner = (contract.ports or {})[wanted.port], nil
@@ -99,4 +99,4 @@ function meeting.hold_context_ports(job, contract)
   end
 end
 
-return meeting
+return rendezvous
