@@ -56,9 +56,9 @@ TEST(RecipeRewriter, DropsASwitchThatIsOff) {
 }
 
 TEST(RecipeRewriter, KeepsWhatIsNotDeprecated) {
-  EXPECT_EQ(Moved("context.set_context { mode = 0, max_device_memory = '3GB', jit_config = { jit_level = 'O1' } }"),
+  EXPECT_EQ(Moved("context.set_context { mode = 0, max_device_memory = '3GB', enable_reduce_precision = true }"),
             "mindspore.runtime.set_memory { max_size = '3GB' }\n"
-            "context.set_context { mode = 0, jit_config = { jit_level = 'O1' } }");
+            "context.set_context { mode = 0, enable_reduce_precision = true }");
   EXPECT_EQ(Moved("context.set_context{device_target='GPU',mode=0}"),
             "mindspore.set_device('GPU')\ncontext.set_context{mode=0}");
   EXPECT_EQ(Moved("context.set_context{mode=0,device_target='GPU'}"),
