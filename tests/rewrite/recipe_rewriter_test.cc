@@ -55,6 +55,29 @@ TEST(RecipeRewriter, DropsASwitchThatIsOff) {
             "context.set_context { mode = 0 }");
 }
 
+// Lua takes "f\n(g)()" for one call, and has no empty statement.
+TEST(RecipeRewriter, JoinsNoStatementsThatWereApart) {
+  EXPECT_EQ(Moved("local x = f\ncontext.set_context { pynative_synchronize = false };\n-- a\n(g)()"),
+            "local x = f\ndo end\n-- a\n(g)()");
+  EXPECT_EQ(Moved("do\n  context.set_context { pynative_synchronize = false }\n  ;(g)() end"),
+            "do\n  do end\n  ;(g)() end");
+  EXPECT_EQ(Moved("do context.set_context { --[[a]] pynative_synchronize = false }; (g)() end"),
+            "do --[[a]] do end (g)() end");
+  EXPECT_EQ(Moved("(context).set_context {\n  device_target = 'GPU', -- a\n  mode = 0 }"),
+            "mindspore.set_device('GPU');  -- a\n(context).set_context {\n  mode = 0 }");
+  EXPECT_EQ(Moved("(context).set_context { device_target = 'GPU' }\nlocal x = 1"),
+            "mindspore.set_device('GPU')\nlocal x = 1");
+}
+
+TEST(RecipeRewriter, ClosesATableBehindAComment) {
+  EXPECT_EQ(Moved("  context.set_context {\n    mode = 0, -- m\n    device_target = 'GPU' }\nf()"),
+            "  mindspore.set_device('GPU')\n  context.set_context {\n    mode = 0 -- m\n  }\nf()");
+  EXPECT_EQ(BodyOf(RewrittenBody(
+                "context.set_context { ascend_config = { ge_options = {}, -- g\n jit_compile = true }, mode = 0 }")),
+            "mindspore.device_context.ascend.op_tuning.op_compile(true)\n"
+            "context.set_context { ascend_config = { ge_options = {} -- g\n}, mode = 0 }");
+}
+
 TEST(RecipeRewriter, KeepsWhatIsNotDeprecated) {
   EXPECT_EQ(Moved("context.set_context { mode = 0, max_device_memory = '3GB', enable_reduce_precision = true }"),
             "mindspore.runtime.set_memory { max_size = '3GB' }\n"
