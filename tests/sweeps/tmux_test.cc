@@ -27,6 +27,9 @@ class SweepInATerminal : public ::testing::TestWithParam<std::size_t> {
     sweep_.WriteRecipe("x = muster.int { 1 }", kPlan, "cluster = { device_kind = 'cuda' },");
     sweep_.SetVariable("MUSTER_LEASES=" + sweep_ / "leases");
     sweep_.SetVariable("MUSTER_HOST_DEVICES=4");
+  }
+  void SetUp() override {
+    if (::access("/usr/bin/tmux", X_OK) != 0) GTEST_SKIP() << "tmux is missing";
     head_.emplace(sweep_.StartSweep({"--grid", "x=1..48", "--minimize", "loss", "-q"}));
     for (const char* trial : {"began.5", "began.6", "began.7", "began.8"}) {
       EXPECT_TRUE(AwaitFile(sweep_ / trial)) << sweep_.Errors();
