@@ -39,30 +39,47 @@ def program():
     return found
 
 
-def call(words, nothing_is=()):
-    """What the program prints; its warnings become warnings. `nothing_is`: exit codes besides 0 after which the output
-    is valid all the same: a list is empty, or something in it cannot be read."""
+def call(words):
+    """What the program prints; its warnings become warnings."""
+    output, messages = _called(words, ())
+    _warn(messages)
+    return output
+
+
+def ask(words, nothing_is=()):
+    """The JSON that the program prints. `nothing_is`: exit codes besides 0 after which it is valid all the same: a list
+    is empty, or something in it cannot be read."""
+    found, messages = answer(words, nothing_is)
+    if "error:" in messages or "warning:" in messages:  # "no run in …" is an empty list
+        _warn(messages)
+    return found
+
+
+def answer(words, nothing_is=()):
+    """The JSON that the program prints, and its messages."""
+    output, messages = _called(words, nothing_is)
+    try:
+        return json.loads(output.decode("utf-8", "replace")), messages
+    except ValueError as problem:
+        raise Error("the output of muster %s is not JSON: %s" % (words[0], problem), 0, words)
+
+
+def _called(words, nothing_is):
     command = [program()] + [_word(word) for word in words]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     messages = done.stderr.decode("utf-8", "replace").strip()
     if done.returncode != 0 and not (done.returncode in nothing_is and done.stdout):
         raise _failed(command, done.returncode, messages)
-    if "error:" in messages or "warning:" in messages:  # "no run in …" is an empty list
-        warnings.warn(messages, stacklevel=3)
-    return done.stdout
+    return done.stdout, messages
+
+
+def _warn(messages):
+    if messages:
+        warnings.warn(messages, stacklevel=4)
 
 
 def _failed(command, exit_code, messages):
     return Error(messages or "%s failed with exit code %d" % (" ".join(command[:2]), exit_code), exit_code, command)
-
-
-def ask(words, nothing_is=()):
-    """The JSON that the program prints."""
-    output = call(words, nothing_is)
-    try:
-        return json.loads(output.decode("utf-8", "replace"))
-    except ValueError as problem:
-        raise Error("the output of muster %s is not JSON: %s" % (words[0], problem), 0, words)
 
 
 def stream(words):

@@ -1,11 +1,12 @@
 """One run, by its folder."""
 
+import fcntl
 import json
 import os
 import subprocess
 
 from . import display, journal, metrics
-from .command import Error, ask, call, program, stream
+from .command import Error, answer, ask, call, program, stream
 from .folder import Folder
 from .table import Table
 
@@ -47,11 +48,11 @@ class Run:
     @property
     def summary(self):
         """Its row in `muster ls --json`, read now: run, name, outcome, exit_code, why, started_at, seconds, …"""
-        rows = ask(["ls", self.path, "--json"], nothing_is=(1,))["runs"]
-        if not rows:
-            raise Error("%s: not a run directory, or nothing has begun in it" % self.path)
-        self._row = rows[0]
-        return rows[0]
+        found, messages = answer(["ls", self.path, "--json"], nothing_is=(1,))
+        if not found["runs"]:
+            raise Error(messages, 1)
+        self._row = found["runs"][0]
+        return self._row
 
     @property
     def outcome(self):
@@ -186,9 +187,15 @@ def options(**given):
 
 
 def await_end(path, timeout):
+    """Until the head has exited: the end of its journal, and then its lock on the folder."""
     command = [program(), "watch", path, "--json"]
     try:
         subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                        timeout=timeout)
     except subprocess.TimeoutExpired:
         raise TimeoutError("%s has not ended after %g s" % (path, timeout))
+    try:
+        with Folder(path) as folder, folder.file("lock") as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+    except (Error, OSError):  # a copy of a folder has no lock, and some file systems have none
+        pass

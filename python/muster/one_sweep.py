@@ -65,7 +65,7 @@ class Sweep:
     def history(self, trials=None, role=None, most=metrics.MOST_ROWS):
         """What trials reported: a Table with trial, role, index, attempt and the reported values. `trials`: numbers, or
         rows of trials() or best(); all by default. A trial whose values were read from its log has a row for each
-        loss that the sweep recorded, with the objective."""
+        loss that early stopping recorded, else one with its last values."""
         chosen = None if trials is None else {one["trial"] if isinstance(one, dict) else one for one in trials}
         losses = None
         found = Table()
@@ -76,10 +76,10 @@ class Sweep:
             reports = []
             if os.path.isdir(row["run_dir"]):
                 reports = metrics.rows(row["run_dir"], role, most=most - len(found), head=head)
-            if not reports and self.objective:
+            if not reports and role is None and row["metrics"]:
                 losses = self._losses() if losses is None else losses
-                reports = [dict(head, step=step, **{self.objective["metric"]: value})
-                           for step, value in losses.get(row["trial"], [])]
+                reports = losses.get(row["trial"]) or [row["metrics"]]
+                reports = [dict(head, **values) for values in reports]
             found.extend(reports)
         return found
 
@@ -94,15 +94,7 @@ class Sweep:
     def wait(self, timeout=None):
         """Waits until no head runs the sweep, and returns its state. TimeoutError after `timeout` seconds."""
         await_end(self.path, timeout)
-        state = self.state
-        if state != "running":
-            return state
-        last = {}  # the head has written its last entry, and is about to exit
-        for last in self.journal():
-            pass
-        if last.get("event") != "sweep_ended":
-            return state
-        return "complete" if last["complete"] else "left"
+        return self.state
 
     def stop(self, trial=None, now=False, wait=False):
         """Stops the sweep, or one of its trials, as `muster stop` does."""
@@ -110,13 +102,15 @@ class Sweep:
         call(["stop", word] + options(now=now, wait=wait))
 
     def _losses(self):
-        """trial → [(resource, value)] of its last attempt that recorded some."""
-        sign = -1 if self.objective["maximize"] else 1
+        """trial → {"step", objective} for each loss of its last attempt that recorded some."""
         found = {}
-        for record in self.journal():
-            if record["event"] == "attempt_ended" and record.get("losses"):
-                found[record["trial"]] = [(step, None if loss is None else sign * loss)
-                                          for step, loss in record["losses"]]
+        if self.objective:
+            sign = -1 if self.objective["maximize"] else 1
+            for record in self.journal():
+                if record["event"] == "attempt_ended" and record.get("losses"):
+                    found[record["trial"]] = [
+                        {"step": step, self.objective["metric"]: None if loss is None else sign * loss}
+                        for step, loss in record["losses"]]
         return found
 
     def __repr__(self):
