@@ -10,8 +10,8 @@ _TAIL = len(b',"crc":"00000000"}')
 
 
 def records(path):
-    """The records of the journal in a folder, as dictionaries: its longest valid prefix. A line that is cut, has a
-    wrong checksum or does not continue the numbering ends it."""
+    """The records of the journal in a folder, as dictionaries: its longest valid prefix. A line that is
+    cut, has a wrong checksum or does not continue the numbering ends it."""
     with Folder(path) as folder, folder.file("journal.jsonl") as file:
         for number, line in enumerate(lines(file, _LONGEST_LINE), 1):
             record = _record(line, number)

@@ -15,9 +15,9 @@ MOST_ROWS = 2_000_000
 
 
 def rows(path, role=None, everyone=False, most=MOST_ROWS, head=()):
-    """The reports of a run directory in the order of processes, attempts and lines, each a dictionary that begins with
-    `head`, role, index and attempt. Of each role the process counts that the report names: its first that reported
-    anything; with `everyone` all of them."""
+    """The reports of a run directory in the order of processes, attempts and lines, each a dictionary
+    that begins with `head`, role, index and attempt. Of each role the process counts that the report
+    names: its first that reported anything; with `everyone` all of them."""
     found = []
     with Folder(path) as folder:
         done = {}  # role → index of the process that counts
@@ -52,7 +52,8 @@ def _row(head, values):
 
 
 def _values(line):
-    """Numbers, booleans and short texts by name; None if the line is no report. Numbers that are not finite are None."""
+    """Numbers, booleans and short texts by name; None if the line is no report. Numbers that are not
+    finite are None."""
     try:
         values = json.loads((line or b"").decode("utf-8"))
     except (ValueError, RecursionError):
