@@ -46,7 +46,7 @@ int RunReport(const ReportOptions& options) {
     return ExitCodeFor(report.error());
   }
   std::fputs(
-      (options.json ? ReportJson(*report)
+      (options.json ? ReportJson(*report, std::filesystem::absolute(*folder).lexically_normal().string())
                     : ReportText(*report, {.colour = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr}))
           .c_str(),
       stdout);
@@ -61,7 +61,7 @@ int RunReport(const ReportOptions& options) {
 std::function<int()> SetupReport(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<ReportOptions>();
   AddRunOrSweepArgument(app, options->run);
-  app.add_flag("--json", options->json, "print JSON for programs, as in report.json");
+  app.add_flag("--json", options->json, "print JSON for programs, as in report.json, with run_dir");
   return [options] { return RunReport(*options); };
 }
 
