@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 
 from .command import Error
@@ -11,6 +12,7 @@ _NAME = re.compile(r"(?P<role>[^/]+)\.(?P<index>\d{1,9})\.(?P<attempt>\d{1,9})\.
 _LONGEST_LINE = 64 << 10
 _LONGEST_TEXT = 200
 _MOST_NAMES = 200
+_MOST_BYTES = 256 << 20  # of the files that are read for one run
 MOST_ROWS = 2_000_000
 
 
@@ -20,11 +22,15 @@ def rows(path, role=None, everyone=False, most=MOST_ROWS, head=()):
     names: its first that reported anything; with `everyone` all of them."""
     found = []
     with Folder(path) as folder:
+        total = 0
         done = {}  # role → index of the process that counts
         for of_role, index, attempt, name in _files(folder):
             if role is not None and of_role != role or not everyone and done.get(of_role, index) != index:
                 continue
             with folder.file("metrics/" + name) as file:
+                total += os.fstat(file.fileno()).st_size
+                if total > _MOST_BYTES:
+                    raise Error("%s: more than %d MiB of metrics" % (path, _MOST_BYTES >> 20))
                 for line in lines(file, _LONGEST_LINE):
                     values = _values(line)
                     if values is None:

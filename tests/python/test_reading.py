@@ -117,6 +117,12 @@ class Metrics(FolderTest):
         with self.assertRaises(muster.Error):
             self.rows()
 
+    def test_the_size_of_the_files_is_bounded(self):
+        self.write("metrics/worker.0.0.jsonl", b'{"loss": 1}\n')
+        os.truncate(self.path("metrics/worker.0.0.jsonl"), 1 << 40)  # a hole
+        with self.assertRaisesRegex(muster.Error, "more than 256 MiB of metrics"):
+            self.rows()
+
     def test_the_number_of_rows_is_bounded(self):
         self.write("metrics/worker.0.0.jsonl", b'{"loss": 1}\n' * 5)
         with self.assertRaisesRegex(muster.Error, "more than 4 reports"):
