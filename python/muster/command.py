@@ -23,7 +23,8 @@ class Error(Exception):
 
 
 def program():
-    """The path of the muster program: $MUSTER, else the one on PATH, else the one that this package came with."""
+    """The path of the muster program: $MUSTER, else the one on PATH, else the one that this package came
+    with."""
     given = os.environ.get("MUSTER")
     if given:
         found = shutil.which(given)
@@ -47,8 +48,8 @@ def call(words):
 
 
 def ask(words, nothing_is=()):
-    """The JSON that the program prints. `nothing_is`: exit codes besides 0 after which it is valid all the same: a list
-    is empty, or something in it cannot be read."""
+    """The JSON that the program prints. `nothing_is`: exit codes besides 0 after which it is valid all
+    the same: a list is empty, or something in it cannot be read."""
     found, messages = answer(words, nothing_is)
     if "error:" in messages or "warning:" in messages:  # "no run in …" is an empty list
         _warn(messages)
@@ -79,7 +80,8 @@ def _warn(messages):
 
 
 def _failed(command, exit_code, messages):
-    return Error(messages or "%s failed with exit code %d" % (" ".join(command[:2]), exit_code), exit_code, command)
+    messages = messages or "%s failed with exit code %d" % (" ".join(command[:2]), exit_code)
+    return Error(messages, exit_code, command)
 
 
 def stream(words):

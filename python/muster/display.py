@@ -64,7 +64,8 @@ def curves(series, label):
     if not series:
         return ""
     width, height, left, top = 560, 220, 60, 10
-    xs, ys = _ends([x for _, points in series for x, _ in points]), _ends([y for _, points in series for _, y in points])
+    xs = _ends([x for _, points in series for x, _ in points])
+    ys = _ends([y for _, points in series for _, y in points])
 
     def place(point):
         return "%.1f,%.1f" % (left + (point[0] - xs[0]) / (xs[1] - xs[0]) * width,

@@ -1,4 +1,4 @@
-"""Reads files of a run directory, which programs of the run, or whoever sent a copy, have written.
+"""Reads files of a run directory, which programs of the run may have written, or the author of a copy.
 
 Links are not followed, only regular files are read, and no more than asked for.
 """

@@ -13,7 +13,8 @@ class Runs(list):
     """Runs, newest first; `table()` has a row for each."""
 
     def table(self):
-        """A Table: run, name, outcome, started_at, seconds, exit_code, why, run_dir, and the columns asked for."""
+        """A Table: run, name, outcome, started_at, seconds, exit_code, why, run_dir, and the columns
+        asked for."""
         names = "run", "name", "outcome", "started_at", "seconds", "exit_code", "why"
         rows = Table()
         for run in self:
@@ -40,9 +41,10 @@ class Sweeps(list):
         for sweep in self:
             report = sweep.report
             best = report.get("best") or {}
-            rows.append({"sweep": sweep.id, "name": sweep.name, "state": report["state"], "trials": report["trials"],
-                         "over": report["over"], "best_trial": best.get("trial"), "best_value": best.get("value"),
-                         "sweep_dir": sweep.path})
+            rows.append({
+                "sweep": sweep.id, "name": sweep.name, "state": report["state"], "trials": report["trials"],
+                "over": report["over"], "best_trial": best.get("trial"), "best_value": best.get("value"),
+                "sweep_dir": sweep.path})
         return rows
 
     def frame(self):
@@ -56,8 +58,9 @@ class Sweeps(list):
 def runs(folder=None, where=None, sort=None, limit=None, columns=None):
     """The runs below a folder, newest first; by default those of `muster ls`: below $MUSTER_HOME or ./runs.
 
-    `where`, `sort` and `limit` as for `muster ls`: runs("runs", where="outcome == ok and lr > 0.1", sort="loss").
-    `columns`: names of parameters, derived values, tags and metrics that `table()` shows too.
+    `where`, `sort` and `limit` as for `muster ls`: runs("runs", where="outcome == ok and lr > 0.1",
+    sort="loss"). `columns`: names of parameters, derived values, tags and metrics that `table()` shows
+    too.
     """
     if isinstance(columns, (list, tuple)):
         columns = ",".join(columns)

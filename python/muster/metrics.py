@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 
 from .command import Error
@@ -11,20 +12,25 @@ _NAME = re.compile(r"(?P<role>[^/]+)\.(?P<index>\d{1,9})\.(?P<attempt>\d{1,9})\.
 _LONGEST_LINE = 64 << 10
 _LONGEST_TEXT = 200
 _MOST_NAMES = 200
+_MOST_BYTES = 256 << 20  # of the files that are read for one run
 MOST_ROWS = 2_000_000
 
 
 def rows(path, role=None, everyone=False, most=MOST_ROWS, head=()):
-    """The reports of a run directory in the order of processes, attempts and lines, each a dictionary that begins with
-    `head`, role, index and attempt. Of each role the process counts that the report names: its first that reported
-    anything; with `everyone` all of them."""
+    """The reports of a run directory in the order of processes, attempts and lines, each a dictionary
+    that begins with `head`, role, index and attempt. Of each role the process counts that the report
+    names: its first that reported anything; with `everyone` all of them."""
     found = []
     with Folder(path) as folder:
+        total = 0
         done = {}  # role → index of the process that counts
         for of_role, index, attempt, name in _files(folder):
             if role is not None and of_role != role or not everyone and done.get(of_role, index) != index:
                 continue
             with folder.file("metrics/" + name) as file:
+                total += os.fstat(file.fileno()).st_size
+                if total > _MOST_BYTES:
+                    raise Error("%s: more than %d MiB of metrics" % (path, _MOST_BYTES >> 20))
                 for line in lines(file, _LONGEST_LINE):
                     values = _values(line)
                     if values is None:
@@ -52,7 +58,8 @@ def _row(head, values):
 
 
 def _values(line):
-    """Numbers, booleans and short texts by name; None if the line is no report. Numbers that are not finite are None."""
+    """Numbers, booleans and short texts by name; None if the line is no report. Numbers that are not
+    finite are None."""
     try:
         values = json.loads((line or b"").decode("utf-8"))
     except (ValueError, RecursionError):

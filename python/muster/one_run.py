@@ -14,15 +14,16 @@ _STEPS = "step", "global_step", "iteration", "epoch"
 
 
 class Run:
-    """A run, or a trial of a sweep. `Run("digits~1")`: named as on the command line (docs/run_directory.md), or by the
-    path of its folder.
+    """A run, or a trial of a sweep. `Run("digits~1")`: named as on the command line
+    (docs/run_directory.md), or by the path of its folder.
 
     `path` is its folder; `id` and `name` are those of its summary.
     """
 
     def __init__(self, word=""):
         path = os.fspath(word)
-        self.path = os.path.abspath(path) if os.path.isdir(path) else ask(["report", path, "--json"])["run_dir"]
+        is_path = os.path.isdir(path)
+        self.path = os.path.abspath(path) if is_path else ask(["report", path, "--json"])["run_dir"]
         self._row = None
 
     @classmethod
@@ -47,7 +48,8 @@ class Run:
 
     @property
     def summary(self):
-        """Its row in `muster ls --json`, read now: run, name, outcome, exit_code, why, started_at, seconds, …"""
+        """Its row in `muster ls --json`, read now: run, name, outcome, exit_code, why, started_at,
+        seconds, …"""
         found, messages = answer(["ls", self.path, "--json"], nothing_is=(1,))
         if not found["runs"]:
             raise Error(messages, 1)
@@ -75,23 +77,26 @@ class Run:
         return journal.records(self.path)
 
     def metrics(self, role=None, everyone=False, most=metrics.MOST_ROWS):
-        """What its processes reported: a Table with role, index, attempt and the reported values, a row for each report.
-        Of each role the first process that reported anything counts, with `everyone` all."""
+        """What its processes reported: a Table with role, index, attempt and the reported values, a row
+        for each report. Of each role the first process that reported anything counts, with `everyone`
+        all."""
         return Table(metrics.rows(self.path, role, everyone, most))
 
-    def logs(self, role=None, index=None, rank=None, attempt=None, tail=None, since=None, grep=None, merge=False):
+    def logs(self, role=None, index=None, rank=None, attempt=None, tail=None, since=None, grep=None,
+             merge=False):
         """The text that `muster logs` prints. `rank`: a number, or ranks as "0-3,7"."""
         return self._text(["logs", self.path], role=role, index=index, rank=rank, attempt=attempt, tail=tail,
                           since=since, grep=grep, merge=merge)
 
     def explain(self, name, role=None, rank=None, **parameters):
-        """Where a value of the plan comes from, as `muster explain --json`. `parameters`: other values for the recipe's
-        parameters."""
+        """Where a value of the plan comes from, as `muster explain --json`. `parameters`: other values
+        for the recipe's parameters."""
         words = ["explain", self.path] + overrides(parameters) + [name, "--json"]
         return ask(words + options(role=role, rank=rank))
 
     def follow(self):
-        """The records of the journal from the first one on, each as soon as it is written, until the run ends."""
+        """The records of the journal from the first one on, each as soon as it is written, until the run
+        ends."""
         return stream(["watch", self.path, "--json"])
 
     def wait(self, timeout=None):
@@ -134,7 +139,8 @@ class Run:
             by_role = {}
             for one in rows:
                 by_role.setdefault(one["role"], []).append(one)
-            text += display.curves([(role, points(of_role, metric)) for role, of_role in by_role.items()], metric)
+            series = [(role, points(of_role, metric)) for role, of_role in by_role.items()]
+            text += display.curves(series, metric)
         return text
 
 
@@ -164,7 +170,10 @@ def overrides(parameters):
     for name, value in parameters.items():
         if isinstance(value, os.PathLike):
             value = os.fspath(value)
-        words.append("%s=%s" % (name, value) if isinstance(value, str) else "%s:=%s" % (name, json.dumps(value, default=_item)))
+        if isinstance(value, str):
+            words.append("%s=%s" % (name, value))
+        else:
+            words.append("%s:=%s" % (name, json.dumps(value, default=_item)))
     return words
 
 
@@ -190,8 +199,8 @@ def await_end(path, timeout):
     """Until the head has exited: the end of its journal, and then its lock on the folder."""
     command = [program(), "watch", path, "--json"]
     try:
-        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                       timeout=timeout)
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, timeout=timeout)
     except subprocess.TimeoutExpired:
         raise TimeoutError("%s has not ended after %g s" % (path, timeout))
     try:

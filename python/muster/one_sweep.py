@@ -10,14 +10,17 @@ from .table import Table
 
 
 class Sweep:
-    """A sweep. `Sweep("digits~1")`: named as on the command line (docs/sweeps.md), or by the path of its folder.
+    """A sweep. `Sweep("digits~1")`: named as on the command line (docs/sweeps.md), or by the path of its
+    folder.
 
-    `path` is its folder; `id`, `name` and `objective` ({"metric", "maximize"} or None) are those of sweep.json.
+    `path` is its folder; `id`, `name` and `objective` ({"metric", "maximize"} or None) are those of
+    sweep.json.
     """
 
     def __init__(self, word=""):
         path = os.fspath(word)
-        self.path = os.path.abspath(path) if os.path.isdir(path) else ask(["show", path, "--json"])["sweep_dir"]
+        is_path = os.path.isdir(path)
+        self.path = os.path.abspath(path) if is_path else ask(["show", path, "--json"])["sweep_dir"]
         with Folder(self.path) as folder:
             self.description = folder.json("sweep.json")
 
@@ -44,10 +47,12 @@ class Sweep:
         return self.report["state"]
 
     def trials(self, where=None, sort=None, limit=None):
-        """A Table with a row for each trial that has begun. `where`, `sort` and `limit` as for `muster ls SWEEP`.
+        """A Table with a row for each trial that has begun. `where`, `sort` and `limit` as for `muster ls
+        SWEEP`.
 
-        Columns: trial, id, state, attempt, the swept parameters, value, loss, seconds, started, ended, hosts, blamed,
-        why, tags, run, plan, run_dir, and the metrics; param.NAME or metric.NAME where the name is taken.
+        Columns: trial, id, state, attempt, the swept parameters, value, loss, seconds, started, ended,
+        hosts, blamed, why, tags, run, plan, run_dir, and the metrics; param.NAME or metric.NAME where
+        the name is taken.
         """
         words = ["ls", self.path, "--json"] + options(where=where, sort=sort, limit=limit)
         return _flat(ask(words, nothing_is=(1,))["trials"])
@@ -57,16 +62,18 @@ class Sweep:
         return _flat(ask(["best", self.path, "--json", "-n", str(n)])["trials"])
 
     def trial(self, word):
-        """The Run of a trial, its last attempt: by number, a prefix of its id, "best", or "12.1" for its first
-        attempt."""
+        """The Run of a trial, its last attempt: by number, a prefix of its id, "best", or "12.1" for its
+        first attempt."""
         attempts = ask(["show", "%s:%s" % (self.path, word), "--json"])["attempts"]
         return Run(attempts[-1]["run_dir"])
 
     def history(self, trials=None, role=None, most=metrics.MOST_ROWS):
-        """What trials reported: a Table with trial, role, index, attempt and the reported values. `trials`: numbers, or
-        rows of trials() or best(); all by default. A trial whose values were read from its log has a row for each
-        loss that early stopping recorded, else one with its last values."""
-        chosen = None if trials is None else {one["trial"] if isinstance(one, dict) else one for one in trials}
+        """What trials reported: a Table with trial, role, index, attempt and the reported values.
+        `trials`: numbers, or rows of trials() or best(); all by default. A trial whose values were read
+        from its log has a row for each loss that early stopping recorded, else one with its last values."""
+        chosen = trials
+        if trials is not None:
+            chosen = {one["trial"] if isinstance(one, dict) else one for one in trials}
         losses = None
         found = Table()
         for row in ask(["ls", self.path, "--json"], nothing_is=(1,))["trials"]:
@@ -88,7 +95,8 @@ class Sweep:
         return journal.records(self.path)
 
     def follow(self):
-        """The records of the journal from the first one on, each as soon as it is written, until the sweep ends."""
+        """The records of the journal from the first one on, each as soon as it is written, until the
+        sweep ends."""
         return stream(["watch", self.path, "--json"])
 
     def wait(self, timeout=None):
@@ -142,15 +150,18 @@ class Sweep:
 def _flat(trials):
     """Rows of `muster ls SWEEP --json` with point and metrics as columns."""
     line = ["trial", "id", "state", "attempt"]
-    rest = ["value", "loss", "seconds", "started", "ended", "hosts", "blamed", "why", "tags", "run", "plan", "run_dir"]
+    rest = ["value", "loss", "seconds", "started", "ended", "hosts", "blamed", "why", "tags", "run", "plan",
+            "run_dir"]
     taken = set(line + rest)
-    swept = {name: name if name not in taken else "param." + name for trial in trials for name in trial["point"]}
+    names = {name for trial in trials for name in trial["point"]}
+    swept = {name: name if name not in taken else "param." + name for name in names}
     taken.update(swept)
     table = Table()
     for trial in trials:
         row = {name: trial.get(name) for name in line}
         row.update((swept[name], value) for name, value in trial["point"].items())
         row.update((name, trial.get(name)) for name in rest)
-        row.update((name if name not in taken else "metric." + name, value) for name, value in trial["metrics"].items())
+        for name, value in trial["metrics"].items():
+            row[name if name not in taken else "metric." + name] = value
         table.append(row)
     return table

@@ -8,10 +8,12 @@ from .one_sweep import Sweep
 
 
 def run(recipe, *words, **parameters):
-    """Starts a run as `muster run --detach` does and returns it once its first processes have been ordered to start.
+    """Starts a run as `muster run --detach` does and returns it once its first processes have been ordered
+    to start.
 
-    `words` are further words of the command line, `parameters` the recipe's: run("train.lua", "--tag", "good", lr=0.1),
-    run("@torch", "--", "python3", "train.py", workers=8), run("train.lua", **{"optimizer.beta1": 0.9}).
+    `words` are further words of the command line, `parameters` the recipe's: run("train.lua", "--tag",
+    "good", lr=0.1), run("@torch", "--", "python3", "train.py", workers=8), run("train.lua",
+    **{"optimizer.beta1": 0.9}).
     """
     return Run(_begun(["run", recipe, "--detach"], overrides(parameters), words))
 
@@ -19,9 +21,9 @@ def run(recipe, *words, **parameters):
 def sweep(recipe, *words, **parameters):
     """Starts a sweep as `muster sweep --detach` does and returns it once its first trial has begun.
 
-    A parameter that is a list is an axis (--grid), any other one is fixed: sweep("train.lua", "--minimize", "loss",
-    lr=[0.1, 0.3], workers=2). Conditions, samplers and budgets are `words`; so are lists as fixed values
-    ("sizes:=[1,2]"), and the axes of a sweep file are its own.
+    A parameter that is a list is an axis (--grid), any other one is fixed: sweep("train.lua",
+    "--minimize", "loss", lr=[0.1, 0.3], workers=2). Conditions, samplers and budgets are `words`; so are
+    lists as fixed values ("sizes:=[1,2]"), and the axes of a sweep file are its own.
     """
     axes, fixed = [], {}
     for name, value in parameters.items():
@@ -37,7 +39,8 @@ def _on_axis(name, value):
         return "true" if value else "false"
     text = str(value)
     if "," in text or ".." in text or not text:
-        raise ValueError("%s: %r cannot be a value of an axis here; describe the sweep in a file" % (name, value))
+        raise ValueError("%s: %r cannot be a value of an axis here; describe the sweep in a file"
+                         % (name, value))
     return text
 
 

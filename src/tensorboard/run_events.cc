@@ -19,7 +19,7 @@ class ProcessEvents {
  public:
   ProcessEvents(const ProcessHistory& process, const RunForTensorboard& run, std::string prefix)
       : process_(process), run_(run), prefix_(std::move(prefix)) {
-    step_ = StepMetric(process.history, run.step_metric);
+    step_ = StepMetric(process.history);
     const auto column = process.history.columns.find(step_);
     if (column == process.history.columns.end()) return;
     const auto& steps = column->second.values;
@@ -83,7 +83,7 @@ class ProcessEvents {
 // The values at the end of a run.
 bool WriteResults(const RunForTensorboard& run, const std::function<bool(std::string_view)>& put,
                   std::uint64_t& scalars) {
-  const auto given = run.results.find(run.step_metric.empty() ? "step" : run.step_metric);
+  const auto given = run.results.find("step");
   const bool counted = given != run.results.end() && given->second.IsNumber() && IsStep(given->second.Number());
   for (const auto& [name, value] : run.results) {
     if (!value.IsNumber() || (counted && name == given->first)) continue;

@@ -18,7 +18,6 @@ struct RunForTensorboard {
   double began = 0;  // seconds since 1970
   double ended = 0;  // of an active run: now
   SessionStatus status = SessionStatus::kUnknown;
-  std::string step_metric;               // the metric that counts progress if it was reported
   std::map<std::string, Value> results;  // the scalars if no process reported numbers: values read from logs
 };
 

@@ -66,7 +66,8 @@ class Problems(ProgramTest):
         with self.assertRaises(muster.Error) as caught:
             muster.runs(where="x")
         error = caught.exception
-        self.assertEqual((error.exit_code, error.text, str(error)), (3, "muster: error: it burns\nhint: water",) + (error.text,))
+        self.assertEqual((error.exit_code, error.text), (3, "muster: error: it burns\nhint: water"))
+        self.assertEqual(str(error), error.text)
         self.assertEqual(error.command, [self.program, "ls", "--json", "--where", "x"])
 
     def test_output_that_is_no_json_is_an_error(self):
@@ -92,7 +93,8 @@ class Problems(ProgramTest):
             list(run.follow())
 
     def test_a_generator_that_is_left_ends_the_program(self):
-        self.answers('{"event": "run_began"}\n', more="import os, time\nopen(%r, 'w').write(str(os.getpid()))\ntime.sleep(600)"
+        self.answers('{"event": "run_began"}\n',
+                     more="import os, time\nopen(%r, 'w').write(str(os.getpid()))\ntime.sleep(600)"
                      % os.path.join(self.folder, "pid"))
         events = muster.Run(self.folder).follow()
         self.assertEqual(next(events), {"event": "run_began"})
@@ -119,19 +121,20 @@ class Starting(ProgramTest):
         self.answers("0123456789ab %s\n" % self.folder)
 
     def test_parameters_are_typed_and_words_come_after_them(self):
-        run = muster.run("r.lua", "--tag", "good", "--", "python3", lr=0.1, name="a b", sizes=[1, 2], on=True, none=None,
-                         **{"optimizer.beta1": 0.9})
+        run = muster.run("r.lua", "--tag", "good", "--", "python3", lr=0.1, name="a b", sizes=[1, 2],
+                         on=True, none=None, **{"optimizer.beta1": 0.9})
         self.assertEqual(run.path, self.folder)
         self.assertEqual(self.calls(), [repr([
             "run", "r.lua", "--detach", "lr:=0.1", "name=a b", "sizes:=[1, 2]", "on:=true", "none:=null",
             "optimizer.beta1:=0.9", "--tag", "good", "--", "python3"])])
 
     def test_lists_are_axes_of_a_sweep(self):
-        sweep = muster.sweep("r.lua", "--minimize", "loss", lr=[0.1, 1e-05], n=range(2), on=[True, False], workers=2)
+        sweep = muster.sweep("r.lua", "--minimize", "loss", lr=[0.1, 1e-05], n=range(2), on=[True, False],
+                             workers=2)
         self.assertEqual((sweep.path, sweep.id, sweep.name, sweep.objective), (self.folder, "abc", "s", None))
         self.assertEqual(self.calls(), [repr([
-            "sweep", "r.lua", "--detach", "--grid", "lr=0.1,1e-05", "--grid", "n=0,1", "--grid", "on=true,false",
-            "workers:=2", "--minimize", "loss"])])
+            "sweep", "r.lua", "--detach", "--grid", "lr=0.1,1e-05", "--grid", "n=0,1", "--grid",
+            "on=true,false", "workers:=2", "--minimize", "loss"])])
         for value in ("a,b", "", "1..8"):
             with self.assertRaises(ValueError):
                 muster.sweep("r.lua", x=[value])
@@ -191,7 +194,8 @@ class Showing(ProgramTest):
     def test_the_page_of_the_report_is_shown_where_there_is_one(self):
         self.answers("", more="open(sys.argv[sys.argv.index('--html') + 1], 'w').write('<p>page</p>')")
         shown = muster.Run(self.folder)._repr_html_()
-        self.assertTrue(shown.startswith('<iframe sandbox="allow-scripts" srcdoc="&lt;p&gt;page&lt;/p&gt;"'), shown)
+        self.assertTrue(shown.startswith('<iframe sandbox="allow-scripts" srcdoc="&lt;p&gt;page&lt;/p&gt;"'),
+                        shown)
 
 
 if __name__ == "__main__":

@@ -41,15 +41,17 @@ print(trainer.state.global_step, trainer.saved, signal.getsignal(signal.SIGTERM)
 
     def test_logs_and_evaluations_are_reported_with_their_step(self):
         self.assertEqual(self.must_train(self.SCRIPT % (2, None, True)), "2 [] True\n")
-        self.assertEqual(self.reported(), [{"loss": 1.0, "epoch": 0.5, "step": 1}, {"loss": 0.5, "epoch": 0.5, "step": 2},
-                                           {"eval_loss": 0.5, "step": 2}])
+        self.assertEqual(self.reported(), [
+            {"loss": 1.0, "epoch": 0.5, "step": 1}, {"loss": 0.5, "epoch": 0.5, "step": 2},
+            {"eval_loss": 0.5, "step": 2}])
 
     def test_only_rank_zero_reports(self):
         self.must_train(self.SCRIPT % (2, None, False))
         self.assertEqual(self.reported(), [])
 
     def test_a_request_to_stop_saves_and_ends_the_training(self):
-        self.assertEqual(self.must_train(self.SCRIPT % (9, "lambda step: step == 3 and term()", True)), "4 [4] True\n")
+        out = self.must_train(self.SCRIPT % (9, "lambda step: step == 3 and term()", True))
+        self.assertEqual(out, "4 [4] True\n")
 
 
 class Lightning(Integrations):
@@ -96,7 +98,8 @@ print(model.epochs, signal.getsignal(signal.SIGTERM) == signal.SIG_DFL)
         self.assertEqual(self.reported()[0], {"loss": 1.0, "step": 2})
 
     def test_a_request_to_stop_ends_the_training(self):
-        out = self.must_train(self.SCRIPT % (None, 9, "lambda epoch, batch: (epoch, batch) == (1, 1) and term()"))
+        at_batch = "lambda epoch, batch: (epoch, batch) == (1, 1) and term()"
+        out = self.must_train(self.SCRIPT % (None, 9, at_batch))
         self.assertEqual(out, "2 True\n")
 
 
@@ -114,7 +117,8 @@ class Stop(Integrations):
         out = self.must_train("import muster.integrations\n"
                               "with muster.integrations.Stop(['SIGUSR1']) as stop:\n"
                               "    os.kill(os.getpid(), signal.SIGUSR1)\n"
-                              "    print(stop.requested(), signal.getsignal(signal.SIGTERM) == signal.SIG_DFL)\n")
+                              "    print(stop.requested(), signal.getsignal(signal.SIGTERM) == "
+                              "signal.SIG_DFL)\n")
         self.assertEqual(out, "True True\n")
 
     def test_threads_set_no_handler(self):
@@ -124,7 +128,7 @@ class Stop(Integrations):
                               "thread = threading.Thread(target=ask); thread.start(); thread.join()\n")
         self.assertEqual(out, "False\n")
 
-    @unittest.skipUnless(os.path.exists("/usr/lib/python3/dist-packages/torch"), "Debian's python3-torch is missing")
+    @unittest.skipUnless(os.path.exists("/usr/lib/python3/dist-packages/torch"), "python3-torch is missing")
     def test_ranks_of_torch_stop_together(self):
         script = self.write("ranks.py", TERM + """
 import sys
@@ -140,8 +144,9 @@ with muster.integrations.Stop() as stop:
             break
 print(rank, step)
 """)
-        ranks = [subprocess.Popen(["/usr/bin/python3", script, str(rank), self.path("meeting")], stdout=subprocess.PIPE,
-                                  universal_newlines=True, env=self.environment(MUSTER_CONTEXT=None)) for rank in (0, 1)]
+        ranks = [subprocess.Popen(["/usr/bin/python3", script, str(rank), self.path("rendezvous")],
+                                  stdout=subprocess.PIPE, universal_newlines=True,
+                                  env=self.environment(MUSTER_CONTEXT=None)) for rank in (0, 1)]
         self.assertEqual([rank.communicate(timeout=120)[0] for rank in ranks], ["0 3\n", "1 3\n"])
 
 

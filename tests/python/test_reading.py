@@ -1,4 +1,5 @@
-"""What the package muster reads by itself: journals, metrics and plans of folders that anybody may have written."""
+"""What the package muster reads by itself: journals, metrics and plans of folders that anybody may have
+written."""
 
 import json
 import os
@@ -48,12 +49,14 @@ class Journal(FolderTest):
 
     def test_records_are_dictionaries_without_their_checksum(self):
         self.write("journal.jsonl", self.THREE)
-        self.assertEqual(next(journal.records(self.folder)), {"seq": 1, "event": "run_began", "name": "\u00e4"})
+        self.assertEqual(next(journal.records(self.folder)),
+                         {"seq": 1, "event": "run_began", "name": "\u00e4"})
 
     def test_the_longest_valid_prefix_is_read_wherever_it_is_cut(self):
         ends = [at + 1 for at, byte in enumerate(self.THREE) if byte == 0x0A]
         for length in range(len(self.THREE) + 1):
-            self.assertEqual(len(self.events(self.THREE[:length])), sum(end <= length for end in ends), length)
+            whole = sum(end <= length for end in ends)
+            self.assertEqual(len(self.events(self.THREE[:length])), whole, length)
 
     def test_a_changed_byte_ends_it(self):
         for at in range(len(record(1, "run_began", name="\u00e4")), len(self.THREE), 7):
@@ -91,8 +94,10 @@ class Metrics(FolderTest):
         self.assertEqual([row["index"] for row in self.rows(role="worker", everyone=True)], [1, 1, 1, 10])
 
     def test_lines_that_are_no_reports_are_left_out(self):
-        self.write("metrics/worker.0.0.jsonl", b'{"loss": NaN, "index": 4}\nnonsense\n[1]\n\xff\n{"x": "' + b"y" * 70_000
-                   + b'"}\n' + b"[" * 60_000 + b'\n{"text": "' + b"y" * 201 + b'", "list": [1], "": 1, "ok": true}\n{"cut": 1')
+        self.write("metrics/worker.0.0.jsonl",
+                   b'{"loss": NaN, "index": 4}\nnonsense\n[1]\n\xff\n{"x": "' + b"y" * 70_000 + b'"}\n'
+                   + b"[" * 60_000 + b'\n{"text": "' + b"y" * 201
+                   + b'", "list": [1], "": 1, "ok": true}\n{"cut": 1')
         self.assertEqual(self.rows(), [
             {"role": "worker", "index": 0, "attempt": 0, "loss": None, "metric.index": 4},
             {"role": "worker", "index": 0, "attempt": 0, "ok": True}])
@@ -110,6 +115,12 @@ class Metrics(FolderTest):
         shutil.rmtree(self.path("metrics"))
         os.symlink(self.folder, self.path("metrics"))
         with self.assertRaises(muster.Error):
+            self.rows()
+
+    def test_the_size_of_the_files_is_bounded(self):
+        self.write("metrics/worker.0.0.jsonl", b'{"loss": 1}\n')
+        os.truncate(self.path("metrics/worker.0.0.jsonl"), 1 << 40)  # a hole
+        with self.assertRaisesRegex(muster.Error, "more than 256 MiB of metrics"):
             self.rows()
 
     def test_the_number_of_rows_is_bounded(self):

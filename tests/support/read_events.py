@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Reads event files of TensorBoard and prints their events as JSON, one a line.
 
-Written from the formats (records of TFRecord, event.proto, summary.proto, plugin_data.proto of HParams) and independent
-of muster's code: fields of other numbers or wire types, checksums that differ and bytes left over are errors.
+Written from the formats (records of TFRecord, event.proto, summary.proto, plugin_data.proto of HParams)
+and independent of muster's code: fields of other numbers or wire types, checksums that differ and bytes
+left over are errors.
 """
 
 import json

@@ -1,11 +1,13 @@
-"""Callbacks of training frameworks that report metrics to muster and stop the training when muster asks for it.
+"""Callbacks of training frameworks that report metrics to muster and stop the training when muster asks for
+it.
 
     muster.integrations.transformers    Trainer of Hugging Face
     muster.integrations.lightning       Trainer of PyTorch Lightning
     muster.integrations.keras           fit() of Keras
 
-muster asks by a signal, which ends a Python that does not handle it: SIGTERM at the end of a run, and before it
-`checkpoint.signal` of the recipe. `Stop` turns it into a question that a training loop asks between two steps:
+muster asks by a signal, which ends a Python that does not handle it: SIGTERM at the end of a run, and
+before it `checkpoint.signal` of the recipe. `Stop` turns it into a question that a training loop asks
+between two steps:
 
     with muster.integrations.Stop() as stop:
         for batch in data:
@@ -24,8 +26,9 @@ __all__ = ["Stop", "report", "report_numbers"]
 
 
 class Stop:
-    """Whether the process was asked to stop, from begin() to end(). Only the first signal is caught: a second one has
-    its former effect. Without effect outside the main thread, where Python sets no handlers."""
+    """Whether the process was asked to stop, from begin() to end(). Only the first signal is caught: a
+    second one has its former effect. Without effect outside the main thread, where Python sets no
+    handlers."""
 
     def __init__(self, signals=("SIGTERM",)):
         self._signals = [getattr(signal, name) for name in signals]
@@ -48,9 +51,9 @@ class Stop:
         return self._asked
 
     def requested_anywhere(self, device=None):
-        """Whether any process of the group of torch.distributed was asked: ranks that leave a loop at different steps
-        would wait for each other. All ranks call it, at the same steps. `device`: one from which the group's backend
-        communicates (with NCCL the rank's GPU)."""
+        """Whether any process of the group of torch.distributed was asked: ranks that leave a loop at
+        different steps would wait for each other. All ranks call it, at the same steps. `device`: one
+        from which the group's backend communicates (with NCCL the rank's GPU)."""
         dist = sys.modules.get("torch.distributed")  # not imported by anyone: there is no group
         if dist is None or not dist.is_available() or not dist.is_initialized() or dist.get_world_size() == 1:
             return self._asked

@@ -14,8 +14,9 @@ from . import Stop, report_numbers
 
 
 class MusterCallback(Callback):
-    """Reports the logs of each epoch, counted from 1, and with `every` those of each so many batches; ends the training
-    when muster asks. Keras knows no ranks: each process reports, and muster takes the first one's."""
+    """Reports the logs of each epoch, counted from 1, and with `every` those of each so many batches;
+    ends the training when muster asks. Keras knows no ranks: each process reports, and muster takes the
+    first one's."""
 
     def __init__(self, signals=("SIGTERM",), every=None):
         super().__init__()

@@ -50,8 +50,8 @@ class MusterCallback(Callback):
 
     def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
         if batch_idx % self._stop_every == 0:
-            asked = self._stop.requested()
-            trainer.should_stop = trainer.should_stop or trainer.strategy.reduce_boolean_decision(asked, all=False)
+            if trainer.strategy.reduce_boolean_decision(self._stop.requested(), all=False):
+                trainer.should_stop = True
 
     def on_train_end(self, trainer, pl_module):
         self._stop.end()

@@ -26,7 +26,9 @@ class MusterCallback(TrainerCallback):
             report_numbers(logs, step=state.global_step)
 
     def on_step_end(self, args, state, control, **kwargs):
-        if state.global_step % self._stop_every == 0 and self._stop.requested_anywhere(getattr(args, "device", None)):
+        if state.global_step % self._stop_every:
+            return
+        if self._stop.requested_anywhere(getattr(args, "device", None)):
             control.should_save = True
             control.should_training_stop = True
 

@@ -23,11 +23,13 @@ class Notebook(unittest.TestCase):
         self.addCleanup(shutil.rmtree, folder)
         for name in ("curve.lua", "train.py", "sweep.ipynb"):
             shutil.copy(os.path.join(EXAMPLE, name), folder)
-        environment = dict(os.environ, HOME=folder, PYTHONPATH=os.path.join(SOURCE, "python"), MPLCONFIGDIR=folder,
-                           PATH="/usr/bin:/bin", PYTHONDONTWRITEBYTECODE="1", IPYTHONDIR=folder, MUSTER_HOME=folder)
+        environment = dict(os.environ, HOME=folder, PYTHONPATH=os.path.join(SOURCE, "python"),
+                           MPLCONFIGDIR=folder, PATH="/usr/bin:/bin", PYTHONDONTWRITEBYTECODE="1",
+                           IPYTHONDIR=folder, MUSTER_HOME=folder)
         done = subprocess.run(
             ["/usr/bin/python3", "-m", "nbconvert", "--to", "notebook", "--execute", "--output", "done.ipynb",
-             "sweep.ipynb"], cwd=folder, env=environment, timeout=300, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+             "sweep.ipynb"],
+            cwd=folder, env=environment, timeout=300, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertEqual(done.returncode, 0, done.stdout.decode("utf-8", "replace"))
         with open(os.path.join(folder, "done.ipynb")) as file:
             cells = [cell for cell in json.load(file)["cells"] if cell["cell_type"] == "code"]

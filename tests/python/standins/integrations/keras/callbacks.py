@@ -1,3 +1,5 @@
+"""The stand-in for the base class of callbacks of Keras."""
+
 class Callback:
     def __init__(self):
         self.model = None

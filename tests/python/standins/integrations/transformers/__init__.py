@@ -1,4 +1,5 @@
-"""A stand-in for Hugging Face transformers: the Trainer's calls of callbacks, in its order and with its arguments."""
+"""A stand-in for Hugging Face transformers: the Trainer's calls of callbacks, in its order and with its
+arguments."""
 
 
 class TrainerControl:

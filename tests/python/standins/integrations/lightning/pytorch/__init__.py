@@ -1,3 +1,5 @@
+"""The stand-in for the Trainer of Lightning."""
+
 from .callbacks import Callback
 from .loggers import Logger
 

@@ -1,3 +1,5 @@
+"""The stand-in's part of lightning.pytorch.callbacks."""
+
 class Callback:
     def on_train_start(self, trainer, pl_module):
         pass

@@ -1,3 +1,5 @@
+"""The stand-in's part of lightning.pytorch.utilities."""
+
 import functools
 import os
 
