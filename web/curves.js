@@ -11,7 +11,7 @@
     wide: true,
     when: (model) => model.metrics.length > 0,
     build(section, { model, state }) {
-      let metric = model.metrics[0];
+      let metric = model.firstMetric;
       let logX = false;
       let logY = false;
       let smoothing = 0;

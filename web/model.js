@@ -119,6 +119,10 @@ const muster = (globalThis.muster = {});
       const objective = (this.sources[0] || {}).objective;
       return Boolean(objective && objective.maximize);
     }
+    // The metric to show first: the objective, else a loss.
+    get firstMetric() {
+      return (!this.objective && this.metrics.find((name) => /loss/i.test(name))) || this.metrics[0];
+    }
     // Columns by how much they say: parameters that vary, the objective, other metrics.
     axes() {
       const params = this.columns.filter((c) => c.role === "param" && c.varies && c.plottable);
@@ -126,7 +130,7 @@ const muster = (globalThis.muster = {});
       return [...params, ...value];
     }
     plottable() {
-      return this.columns.filter((column) => column.plottable && column.name !== "source");
+      return this.columns.filter((column) => column.plottable);
     }
 
     // Adds the rows, values and points of a patch; returns whether there were new rows.

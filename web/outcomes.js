@@ -200,7 +200,7 @@
       const fill = () => {
         const { groups, over, failed } = failuresBy(model, state.rows);
         const all = over ? failed / over : 0;
-        const lines = groups.filter((one) => one.failed / one.over >= all || groups.length <= 10).slice(0, 12);
+        const lines = groups.filter((one) => one.failed / one.over > all * 1.1).slice(0, 12);
         const causes = model.sources.flatMap((source) => source.causes || []);
         box.replaceChildren(
           el("p", {}, `${failed.toLocaleString("en")} of ${over.toLocaleString("en")} ended trials failed (${(100 * all).toFixed(0)} %).`),

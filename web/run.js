@@ -93,9 +93,11 @@
           context.fillText(muster.shortened(bar.name, 32), 212, y + 10);
           context.fillStyle = bar.role ? theme.accent : theme.soft;
           context.fillRect(x(bar.from), y + 3, Math.max(1.5, x(bar.to) - x(bar.from)), 14);
-          context.textAlign = "left";
-          context.fillStyle = theme.soft;
-          context.fillText(muster.duration(bar.to - bar.from) + (bar.detail ? `, ${bar.detail}` : ""), x(bar.to) + 6, y + 10);
+          const text = muster.duration(bar.to - bar.from) + (bar.detail ? `, ${bar.detail}` : "");
+          const room = plot.width - x(bar.to) - 10 > context.measureText(text).width;
+          context.textAlign = room ? "left" : "right";
+          context.fillStyle = room ? theme.soft : theme.panel;
+          context.fillText(text, x(bar.to) + (room ? 6 : -6), y + 10);
         });
       }
       return { plots: [plot] };

@@ -10,7 +10,7 @@
     id: "scatter",
     title: "Scatter",
     kinds: ["sweep", "compare"],
-    when: (model) => model.count > 1 && model.axes().length > 1,
+    when: (model) => model.count > 2 && model.axes().length > 1,
     build(section, { model, state }) {
       const axes = model.axes();
       let across = axes[0].name;

@@ -26,6 +26,7 @@
       ...facts(["trial"]),
       ...params.slice(0, 10),
       ...facts(["value", "state", "took"]),
+      ...(model.objective ? [] : model.columns.filter((column) => column.role === "metric").slice(0, 6)),
       ...(has(hosts) && hosts.varies ? [hosts] : []),
       ...(model.column("why") && has(model.column("why")) ? [model.column("why")] : []),
     ];
