@@ -87,6 +87,10 @@ int RunDocs(const DocsOptions& options) {
   }
   std::vector<Page> pages;
   for (const Topic* topic : found) pages.push_back(topic->page());
+  if (reference.release) {
+    const std::string reservation = reference.schema.ReservationAbout(*reference.release);
+    if (!reservation.empty()) pages.back().blocks.emplace_back(Paragraph{reservation + "."});
+  }
   Print(pages, options);
   return kExitOk;
 }

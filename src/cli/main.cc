@@ -66,7 +66,7 @@ constexpr Command kCommands[] = {
      "muster ls --where 'outcome == failed and lr > 0.1' --columns id,lr,outcome --sort=-lr", false, SetupLs},
     {"show", "show the state of a sweep or of a trial", "muster show lr-sweep:best", false, SetupShow},
     {"best", "list the best trials of a sweep", "muster best lr-sweep -n 5", false, SetupBest},
-    {"export", "export the trials of a sweep as a table", "muster export lr-sweep --csv trials.csv", false,
+    {"export", "export trials as a table, or metrics for TensorBoard", "muster export lr-sweep --csv trials.csv", false,
      SetupExport},
     {"tag", "list or change the tags of a run", "muster tag parameter-server baseline ticket=42", false, SetupTag},
     {"pack", "pack a run into an archive", "muster pack parameter-server -o run.tar.zst", false, SetupPack},

@@ -28,6 +28,8 @@ class RunFacts {
   bool Has(const std::string& name);
   // Adds all available names.
   void AddNames(std::set<std::string>& names);
+  // The values of the recipe's parameters.
+  const std::map<std::string, Value>& Parameters() { return Planned(false); }
   // The latest values, "worker.loss".
   const std::map<std::string, Value>& Metrics();
 

@@ -58,7 +58,7 @@ int RunReport(const ReportOptions& options) {
     return ExitCodeFor(report.error());
   }
   std::fputs(
-      (options.json ? ReportJson(*report)
+      (options.json ? ReportJson(*report, std::filesystem::absolute(*folder).lexically_normal().string())
                     : ReportText(*report, {.colour = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr}))
           .c_str(),
       stdout);
@@ -73,7 +73,7 @@ int RunReport(const ReportOptions& options) {
 std::function<int()> SetupReport(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<ReportOptions>();
   AddRunsOrSweepsArgument(app, options->words);
-  auto* json = app.add_flag("--json", options->json, "print JSON for programs, as in report.json");
+  auto* json = app.add_flag("--json", options->json, "print JSON for programs, as in report.json, with run_dir");
   app.add_option("--html", options->html, "write one page with plots to FILE; several: compared")
       ->type_name("FILE")
       ->excludes(json);

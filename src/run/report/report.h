@@ -184,8 +184,9 @@ struct Report {
 // a head that was killed: outcome "lost".
 Result<Report> MakeReport(const std::string& run_dir);
 
-// The text of report.json (docs/run_directory.md).
-std::string ReportJson(const Report& report);
+// The text of report.json (docs/run_directory.md). With `run_dir`, which is no part of that file because folders are
+// moved, also the key of that name.
+std::string ReportJson(const Report& report, const std::string& run_dir = {});
 
 // Which parts of a report to show.
 struct ReportView {

@@ -31,6 +31,8 @@
 
 namespace muster {
 
+struct EngineJob;  // engine/ending_cause.h
+
 // The checks of several hosts before the first process (docs/hosts.md).
 struct Preflight {
   Inspect question;              // the same for all hosts (run/hosts/host_question.h)
@@ -65,6 +67,10 @@ struct RunRequest {
   std::vector<SiteHost> hosts;
   // Additional hosts, each with a number of devices, that replace lost ones. Only with `hosts`.
   std::vector<SiteHost> spares;
+
+  // The engine's job in whose allocation the hosts are; null outside of one. The engine is asked once why a host was
+  // lost, or why a signal stops the head.
+  std::shared_ptr<const EngineJob> engine = {};
 
   DeviceTerms devices = {};
 

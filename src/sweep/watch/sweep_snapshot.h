@@ -44,7 +44,8 @@ struct SweepSnapshot {
   std::uint64_t waiting = 0;  // possible, neither finished nor running
   std::string waits;          // which devices it waits for and who holds them; empty if no trial waits
   std::optional<BestTrial> best;
-  std::vector<RunningTrial> running;  // by number; none without an active head
+  std::vector<RunningTrial> running;   // by number; none without an active head
+  std::optional<double> seconds_left;  // sweep/record/sweep_status.h (Forecast)
 
   // "loss 0.31 (trial 4)"; safe for a terminal, empty without a best one.
   std::string BestText() const;
