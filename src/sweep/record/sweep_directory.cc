@@ -92,6 +92,8 @@ Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
     const Value* budget = FieldOf(*description, "budget");
     if (budget != nullptr)
       file.slots = static_cast<std::uint64_t>(std::max<std::int64_t>(NumberField(*budget, "slots"), 0));
+    const Value* early_stop = FieldOf(*description, "early_stop");
+    if (early_stop != nullptr) file.resource = TextField(*early_stop, "resource");
   }
   if (const Value* objective = FieldOf(*json, "objective"); objective != nullptr && objective->AsMap() != nullptr) {
     file.objective.emplace().metric = TextField(*objective, "metric");

@@ -52,6 +52,8 @@ struct SweepFile {
   std::string cwd;                 // of the command
   // Trials at once, read from the description; 0: the budget has no limit. SweepFileText does not write it.
   std::uint64_t slots = 0;
+  // The metric that counts the progress of a trial, likewise; empty without early stopping.
+  std::string resource;
 
   bool operator==(const SweepFile&) const = default;
 };
