@@ -19,6 +19,7 @@
 #include "cli/options/sweep_summary.h"
 #include "cli/options/trial_facts.h"
 #include "cli/sweeps/sweep_commands.h"
+#include "run/directory/run_note.h"
 #include "sweep/index/trial_choice.h"
 
 namespace muster {
@@ -63,6 +64,8 @@ void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempt
     if (!row.blamed.empty()) PrintField("  blamed", Printable(row.blamed));
     if (const Value tags = attempt.Of("tags"); tags.AsString() != nullptr)
       PrintField("  tags", Printable(*tags.AsString()));
+    if (const Value note = attempt.Of("note"); note.AsString() != nullptr)
+      PrintField("  note", NoteText(*note.AsString(), 13));
     PrintField("  directory", Printable(attempt.RunDir()));
   }
   if (!decisions.empty()) std::puts("\nearly stopping");

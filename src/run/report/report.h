@@ -157,6 +157,7 @@ struct Report {
   };
   std::optional<Resumed> resumed;
   std::vector<std::string> tags;
+  std::string note;  // of the user; may have several lines
   std::vector<RoleMetrics> metrics;
   std::string checkpoint;  // the newest one that it is known to have written; empty: none
   bool rehearsal = false;

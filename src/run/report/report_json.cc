@@ -257,6 +257,7 @@ std::string ReportJson(const Report& report, const std::string& run_dir) {
                                           : Json(nullptr)},
                {"checkpoint", TextOrNull(report.checkpoint)},
                {"tags", report.tags},
+               {"note", TextOrNull(report.note)},
                {"metrics", MetricsJson(report.metrics)},
                {"rehearsal", report.rehearsal},
                {"outcome", report.outcome},

@@ -61,6 +61,7 @@ struct RunRequest {
   std::map<std::string, std::string> sweep = {};
   // Words, or NAME=VALUE (run/directory/run_tags.h).
   std::vector<std::string> tags = {};
+  std::string note = {};  // run/directory/run_note.h
 
   // The hosts named by the user, one per Plan::hosts; empty for a run on this machine alone, whose name the agent
   // reports and whose address is 127.0.0.1.
