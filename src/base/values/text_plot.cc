@@ -27,7 +27,10 @@ struct Span {
   }
   bool empty() const { return low > high; }
   // 0 to 1; a span of one value has it in the middle.
-  double Share(double value) const { return high > low ? (value - low) / (high - low) : 0.5; }
+  double Share(double value) const {
+    // Halves: the whole may be too large for a number.
+    return high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) : 0.5;
+  }
 };
 
 // A grid of dots behind the cells of a plot.
@@ -157,7 +160,7 @@ std::vector<std::string> TextPlot(const std::vector<double>& x, const std::vecto
   if (high.empty()) return {};
   const auto label = [&](double height) { return AxisNumber(shape.log_y ? std::pow(10, height) : height); };
   const std::string top = label(high.high);
-  const std::string middle = label((high.low + high.high) / 2);
+  const std::string middle = label(high.low / 2 + high.high / 2);
   const std::string bottom = label(high.low);
   const std::size_t margin = std::max({top.size(), middle.size(), bottom.size()});
   constexpr std::size_t kNarrowest = 8;

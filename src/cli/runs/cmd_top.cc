@@ -1,7 +1,6 @@
 // muster top: shows a running run, process by process, or a sweep, trial by trial.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +14,7 @@
 #include "base/values/suggest.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
+#include "cli/command/output_terminal.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/run_argument.h"
 #include "cli/options/run_or_sweep.h"
@@ -77,7 +77,7 @@ class SweepTop {
 };
 
 int RunTop(TopOptions& options) {
-  options.view.glyphs = GlyphsOfLocale(std::getenv("LC_ALL"), std::getenv("LC_CTYPE"), std::getenv("LANG"));
+  options.view.glyphs = OutputGlyphs();
   const Result<NamedRunOrSweep> work = FindRunning(options.run);
   if (!work) return Refuse(work.error());
   const std::string& folder = work->folder;

@@ -6,7 +6,6 @@
 
 #include "base/system/clock.h"
 #include "base/values/shell_quote.h"
-#include "space/point.h"
 
 namespace muster {
 
@@ -39,7 +38,7 @@ TopState TopStateOf(const ListedSweep& sweep, TrialCurves& curves) {
   state.seconds = look.seconds;
   state.seconds_left = look.seconds_left;
   state.best = look.BestText();
-  if (look.best && !look.best->point.empty()) state.best += "  " + Printable(PointText(look.best->point));
+  if (const std::string point = look.BestPointWords(); !point.empty()) state.best += "  " + point;
   if (look.file.objective) state.objective = Printable(look.file.objective->metric);
   std::vector<std::string> run_dirs;
   for (const RunningTrial& trial : look.running) {
@@ -57,7 +56,7 @@ TopState TopStateOf(const ListedSweep& sweep, TrialCurves& curves) {
     row.last_line = trial.About();
     row.log_folder = trial.run.run_dir + "/logs";
     const TrialCurve& curve = curves.Read(trial.run.run_dir);
-    row.trial = TopTrial{curve.step, curve.value, curve.points, DevicesText(trial), Printable(PointText(trial.point))};
+    row.trial = TopTrial{curve.step, curve.value, curve.points, DevicesText(trial), trial.PointWords()};
     run_dirs.push_back(trial.run.run_dir);
   }
   curves.Keep(run_dirs);

@@ -24,6 +24,10 @@ std::string RunningTrial::About() const {
   return text;
 }
 
+std::string RunningTrial::PointWords() const { return Printable(PointText(point)); }
+
+std::string SweepSnapshot::BestPointWords() const { return best ? Printable(PointText(best->point)) : ""; }
+
 std::string SweepSnapshot::BestText() const {
   if (!best) return {};
   const std::string metric = file.objective && !file.objective->metric.empty() ? file.objective->metric : "loss";

@@ -28,6 +28,7 @@ struct RunningTrial {
   std::string Word() const;
   // "step 100, loss 0.25 (lr=0.1)"; safe for a terminal.
   std::string About() const;
+  std::string PointWords() const;  // "lr=0.1", likewise
 };
 
 struct SweepSnapshot {
@@ -49,6 +50,7 @@ struct SweepSnapshot {
 
   // "loss 0.31 (trial 4)"; safe for a terminal, empty without a best one.
   std::string BestText() const;
+  std::string BestPointWords() const;  // its point, likewise
 };
 
 // The running trials in `account`, of the sweep in `dir`.
