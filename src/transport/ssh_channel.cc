@@ -125,7 +125,7 @@ class SshChannel::Connection final : public RemoteAgent {
     if (state() == State::kConnecting) {
       if (!why().empty()) return Unreachable("its agent: " + why(), {});
       const SshFailure failure =
-          ClassifySshFailure(end.signalled ? std::nullopt : std::optional(end.code), ssh_->words());
+          ClassifySshFailure(end.signalled ? std::nullopt : std::optional(end.code), ssh_->Words());
       if (failure.kind != SshFailureKind::kTurnedAway || !gate_->TurnedAway(host())) {
         return Unreachable(failure.phrase, failure.hint);
       }
@@ -135,7 +135,7 @@ class SshChannel::Connection final : public RemoteAgent {
     }
     if (!by_ssh) {
       // The agent's guard on the host has cleaned up the rest.
-      const std::string said = WordOfAgent(ssh_->words());
+      const std::string said = WordOfAgent(ssh_->Words());
       std::string text = "the agent " + EndText(end);
       for (const std::string& more : {why(), said}) {
         if (!more.empty() && text.find(more) == std::string::npos) text += ": " + more;
@@ -148,7 +148,7 @@ class SshChannel::Connection final : public RemoteAgent {
       return;
     }
     const std::string reason =
-        end.signalled ? "ssh " + EndText(end) : ClassifySshFailure(end.code, ssh_->words()).phrase;
+        end.signalled ? "ssh " + EndText(end) : ClassifySshFailure(end.code, ssh_->Words()).phrase;
     why() = "the connection broke (" + reason + "), and no heartbeat came";
   }
 

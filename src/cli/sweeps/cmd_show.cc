@@ -22,6 +22,7 @@
 #include "cli/options/trial_facts.h"
 #include "cli/sweeps/sweep_commands.h"
 #include "cli/sweeps/trial_curve.h"
+#include "run/directory/run_note.h"
 #include "sweep/index/trial_choice.h"
 
 namespace muster {
@@ -68,6 +69,8 @@ void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempt
     if (!row.blamed.empty()) PrintField("  blamed", Printable(row.blamed));
     if (const Value tags = attempt.Of("tags"); tags.AsString() != nullptr)
       PrintField("  tags", Printable(*tags.AsString()));
+    if (const Value note = attempt.Of("note"); note.AsString() != nullptr)
+      PrintField("  note", NoteText(*note.AsString(), 13));
     PrintField("  directory", Printable(attempt.RunDir()));
   }
   if (!decisions.empty()) std::puts("\nearly stopping");

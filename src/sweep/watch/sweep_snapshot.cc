@@ -90,6 +90,7 @@ Result<SweepSnapshot> ReadSweepSnapshot(const std::string& dir) {
   if (!view) return Fail(view.error());
   const SweepProgress& account = view->account();
   look.state = SweepState(account, look.live);
+  if (account.steered().slots) look.file.slots = *account.steered().slots;
   if (account.ended()) look.why = account.ended()->why;
   const auto began = view->Began();
   const auto last = view->Last();

@@ -33,7 +33,7 @@ struct RunningTrial {
 
 struct SweepSnapshot {
   std::string dir;
-  SweepFile file;
+  SweepFile file;  // with the slots that a user has set since
   bool live = false;
   std::string state;           // "running", "complete", "left", "lost"
   std::string why;             // why the head exited
