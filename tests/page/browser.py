@@ -60,7 +60,13 @@ class Browser:
 
     def open(self, path):
         self.call("/url", url="file://" + path)
-        assert self.js("return document.getElementById('page').dataset.ready") == "true", self.errors()
+        ready = self.call("/execute/async", args=[], script="""
+            const done = arguments[0];
+            const page = document.getElementById('page');
+            const look = () => page && page.dataset.ready ? done(true) : setTimeout(look, 10);
+            setTimeout(() => done(false), 25000);
+            look();""")
+        assert ready, self.errors()
 
     def js(self, script):
         return self.call("/execute/sync", script=script, args=[])
@@ -69,7 +75,7 @@ class Browser:
         """Returns after two further frames and all timers that the page has set by now."""
         self.call("/execute/async", args=[], script="""
             const done = arguments[0];
-            setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done())), 200);""")
+            setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done())), 300);""")
 
     def keys(self, *names):
         """Presses the keys one after the other; "Shift+Up" holds Shift."""
