@@ -84,7 +84,7 @@ return muster.recipe {
   plan = function(p, job)
     job:workers { count = p.workers, each = function(process)
       process.command = { "sh", "-c", script, "sh", process.rank }
-      process.env.NEXT_RANK = (process.rank + 1) % process.world_size
+      process.env.PEER = "peer-" .. process.rank
       process.env.API_TOKEN = "do-not-show"
     end }
   end,
