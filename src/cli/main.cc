@@ -75,7 +75,7 @@ constexpr Command kCommands[] = {
     {"note", "show or replace the note of a run, sweep or trial",
      "muster note lr-sweep:3 'restarted after the disk was full'", false, SetupNote},
     {"pack", "pack a run into an archive", "muster pack parameter-server -o run.tar.zst", false, SetupPack},
-    {"report", "report the outcome of a run or sweep", "muster report parameter-server~1", false, SetupReport},
+    {"report", "report the outcome of a run or sweep", "muster report lr-sweep --html lr-sweep.html", false, SetupReport},
     {"clean", "clean up orphan processes, and remove old runs", "muster clean --older-than 30d --yes", false,
      SetupClean},
     {"report-metric", "report metrics of a process from a shell", "muster report-metric step=100 loss=0.3", false,
