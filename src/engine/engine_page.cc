@@ -18,10 +18,10 @@ constexpr std::array<std::string_view, 14> kStateNames = {
 using Names = std::vector<std::string>;
 
 const Names kManifestFields = {"name", "doc", "source", "tried", "form", "options"};
-const Names kPageFields = {"form",    "name",    "doc",       "source", "tried",      "inside",  "job",         "hosts",
-                           "devices", "node_name", "start",  "clear",      "own",     "options",     "notice",
-                           "script",  "submit",    "cancel", "signal",     "queries", "query_clear", "states",
-                           "reasons", "exits",     "exit",   "signal_base"};
+const Names kPageFields = {"form",   "name",    "doc",       "source", "tried",      "inside",  "job",
+                           "hosts",  "devices", "node_name", "start",  "clear",      "own",     "options",
+                           "notice", "script",  "submit",    "cancel", "signal",     "queries", "query_clear",
+                           "states", "reasons", "exits",     "exit",   "signal_base"};
 const Names kJobPlaceholders = {"job", "jobs", "each_job"};
 
 const std::vector<std::pair<std::string, JobState>>& StateWords() {

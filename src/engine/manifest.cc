@@ -29,13 +29,15 @@ constexpr std::size_t kLongestLabel = 63;
 constexpr std::string_view kReplicatedJob = "host";
 
 // Fields that muster sets: with others, agents would not be found, or would be started twice.
-const std::set<std::string> kOwnPodFields = {"containers",    "hostname", "hostPID", "restartPolicy",
-                                             "setHostnameAsFQDN", "shareProcessNamespace", "subdomain"};
+const std::set<std::string> kOwnPodFields = {
+    "containers", "hostname", "hostPID", "restartPolicy", "setHostnameAsFQDN", "shareProcessNamespace", "subdomain"};
 const std::set<std::string> kOwnContainerFields = {"args", "command", "name", "stdin", "tty", "workingDir"};
-const std::set<std::string> kOwnJobFields = {"backoffLimit", "completionMode", "completions", "parallelism",
-                                             "replicatedJobs", "selector", "template"};
+const std::set<std::string> kOwnJobFields = {"backoffLimit",   "completionMode", "completions", "parallelism",
+                                             "replicatedJobs", "selector",       "template"};
 
-bool IsLetterOrDigit(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 0x80; }
+bool IsLetterOrDigit(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 0x80;
+}
 
 // As names of objects are: small letters, digits and '-', beginning with a letter and ending without '-'.
 std::string ObjectWord(std::string_view text, std::size_t longest) {
@@ -102,7 +104,8 @@ class ManifestWriting {
       Wrong("enum", "as", "as is job, jobset or pods, got " + Quoted(as), DidYouMean(as, forms));
     }
     if (TextOf(settings_, "image").empty()) {
-      problems_.push_back(Error("missing", {}, page_.name + ".image is not set: pods need an image with muster-agent in it",
+      problems_.push_back(Error("missing", {},
+                                page_.name + ".image is not set: pods need an image with muster-agent in it",
                                 "--" + page_.name + " image=registry.example/train:1, or in the recipe: " + page_.name +
                                     " = { image = \"registry.example/train:1\" }"));
     }
@@ -207,8 +210,7 @@ class ManifestWriting {
   }
 
   Value Object(const char* api, const char* kind, const std::string& name, Value spec) const {
-    return Value(
-        Map{{"apiVersion", api}, {"kind", kind}, {"metadata", Metadata(name)}, {"spec", std::move(spec)}});
+    return Value(Map{{"apiVersion", api}, {"kind", kind}, {"metadata", Metadata(name)}, {"spec", std::move(spec)}});
   }
 
   // What the pods request, and are limited to.
@@ -279,10 +281,8 @@ class ManifestWriting {
 
     List tolerations;
     for (const char* taint : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
-      tolerations.emplace_back(Map{{"key", taint},
-                                   {"operator", "Exists"},
-                                   {"effect", "NoExecute"},
-                                   {"tolerationSeconds", kLostNodeSeconds}});
+      tolerations.emplace_back(Map{
+          {"key", taint}, {"operator", "Exists"}, {"effect", "NoExecute"}, {"tolerationSeconds", kLostNodeSeconds}});
     }
     Value spec(Map{{"containers", Value(List{std::move(container)})},
                    {"enableServiceLinks", false},

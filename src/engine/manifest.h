@@ -1,5 +1,5 @@
-// The objects by which a Kubernetes cluster runs the agents of a job: one pod for each host, as a JobSet, an Indexed Job
-// or plain pods, and a headless Service. Text; kubectl applies it.
+// The objects by which a Kubernetes cluster runs the agents of a job: one pod for each host, as a JobSet, an Indexed
+// Job or plain pods, and a headless Service. Text; kubectl applies it.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ inline constexpr const char* kRunLabel = "muster.run";
 inline constexpr const char* kAgentContainer = "agent";
 
 struct ManifestJob {
-  std::string name;    // of the job
-  std::string run;     // the run's id
+  std::string name;  // of the job
+  std::string run;   // the run's id
   std::uint32_t pods = 1;
-  std::string folder;                   // working folder of the containers
-  std::string agent = "muster-agent";   // in the image: a path, or a name on its PATH
+  std::string folder;                  // working folder of the containers
+  std::string agent = "muster-agent";  // in the image: a path, or a name on its PATH
 };
 
 struct Manifest {

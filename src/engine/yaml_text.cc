@@ -18,7 +18,8 @@ namespace {
 constexpr std::array<std::string_view, 9> kWords = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"};
 
 bool IsPlain(std::string_view text) {
-  if (text.empty() || (std::isalpha(static_cast<unsigned char>(text.front())) == 0 && text.front() != '/')) return false;
+  if (text.empty() || (std::isalpha(static_cast<unsigned char>(text.front())) == 0 && text.front() != '/'))
+    return false;
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '.' || c == '_' || c == '-';
   });
@@ -47,7 +48,8 @@ std::string Scalar(std::string_view text) {
 }
 
 bool IsBlock(const Value& value) {
-  return (value.AsMap() != nullptr && !value.AsMap()->empty()) || (value.AsList() != nullptr && !value.AsList()->empty());
+  return (value.AsMap() != nullptr && !value.AsMap()->empty()) ||
+         (value.AsList() != nullptr && !value.AsList()->empty());
 }
 
 std::string Flow(const Value& value) {

@@ -21,14 +21,16 @@ struct Known {
 // The first that occurs in a message.
 constexpr std::array kKnown = {
     Known{"no matches for kind \"JobSet\"", "the cluster has no JobSets: --as job, or install JobSet"},
-    Known{"the server doesn't have a resource type \"jobset", "the cluster has no JobSets: --as job, or install JobSet"},
+    Known{"the server doesn't have a resource type \"jobset",
+          "the cluster has no JobSets: --as job, or install JobSet"},
     Known{"executable file not found", "the image needs muster-agent on its PATH; --agent names another path"},
     Known{"no such file or directory", "the image needs muster-agent on its PATH; --agent names another path"},
     Known{"exceeded quota", "ask for less, or for another namespace: --kubernetes namespace=NAME"},
     Known{"(Forbidden)", "kubectl auth can-i create jobs, pods and pods/exec, get pods, delete jobs: all are needed"},
     Known{"(Unauthorized)", "log in to the cluster again; kubectl auth whoami"},
     Known{"You must be logged in", "log in to the cluster again; kubectl auth whoami"},
-    Known{"was refused - did you specify the right host or port", "kubectl config current-context: is it the right one?"},
+    Known{"was refused - did you specify the right host or port",
+          "kubectl config current-context: is it the right one?"},
     Known{"context was not found", "kubectl config get-contexts lists the contexts"},
     Known{"does not exist", "kubectl config get-contexts lists the contexts"},
 };
@@ -62,8 +64,7 @@ std::string_view LastLine(std::string_view words) {
 std::vector<std::string> ApplyWords(const PodSettings& settings) { return Begin(settings, {"apply", "--filename=-"}); }
 
 std::vector<std::string> WatchWords(const PodSettings& settings, const std::string& run) {
-  return Begin(settings,
-               {"get", "pods", Selector(settings, run), "--watch", "--output-watch-events", "--output=json"});
+  return Begin(settings, {"get", "pods", Selector(settings, run), "--watch", "--output-watch-events", "--output=json"});
 }
 
 std::vector<std::string> AgentWords(const PodSettings& settings, const std::string& pod) {

@@ -58,7 +58,7 @@ PodSet::~PodSet() {
 }
 
 void PodSet::Enter(const TransportHost& host, Calls calls) {
-  hosts_.insert_or_assign(host.index, Host{std::move(calls)});
+  hosts_.insert_or_assign(host.index, Host{.calls = std::move(calls), .last = {}});
   boost::asio::post(io_, [weak = weak_from_this(), index = host.index] {
     const auto self = weak.lock();
     if (!self) return;
@@ -206,7 +206,8 @@ void PodSet::OnPod(const PodStatus& pod) {
     case PodState::kWaiting:
       return;
     case PodState::kStuck:
-      if (!host.begun) RefuseOne(*pod.index, {"its pod does not start: " + pod.why, "kubectl describe pod " + pod.name, false});
+      if (!host.begun)
+        RefuseOne(*pod.index, {"its pod does not start: " + pod.why, "kubectl describe pod " + pod.name, false});
       return;
     case PodState::kRunning:
       if (!std::exchange(host.begun, true)) {

@@ -30,8 +30,8 @@ class PodSet final : public CommandCarrier, public std::enable_shared_from_this<
   // How long the deletion may take before this process goes on without it.
   static constexpr std::chrono::seconds kDeletePatience{30};
 
-  // `io` must outlive the object. Pods are made one turn of the loop after the first Enter(), one for each host that has
-  // entered by then; hosts that enter later are refused.
+  // `io` must outlive the object. Pods are made one turn of the loop after the first Enter(), one for each host that
+  // has entered by then; hosts that enter later are refused.
   PodSet(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, PodSettings settings);
   // Deletes the pods, and waits for kubectl's answer.
   ~PodSet() override;
@@ -78,7 +78,7 @@ class PodSet final : public CommandCarrier, public std::enable_shared_from_this<
   std::map<std::uint32_t, Host> hosts_;
   bool begun_ = false;
   std::uint32_t pods_ = 0;  // that were asked for
-  UniqueFd life_;  // its end starts the deletion
+  UniqueFd life_;           // its end starts the deletion
   std::optional<Spawned> deleter_;
   std::shared_ptr<WatchedCommand> apply_;
   std::shared_ptr<WatchedCommand> watch_;

@@ -18,13 +18,13 @@ struct PodObjects {
 };
 
 struct PodSettings {
-  std::string program = "kubectl";         // a path, or a name to be looked up on PATH
-  std::vector<std::string> options = {};   // for every call: --context=…, --namespace=…
+  std::string program = "kubectl";        // a path, or a name to be looked up on PATH
+  std::vector<std::string> options = {};  // for every call: --context=…, --namespace=…
   std::string label = "muster.run";
-  std::string container = "agent";         // in which `agent` is called
-  std::string agent = "muster-agent";      // in the image: a path, or a name on its PATH
+  std::string container = "agent";     // in which `agent` is called
+  std::string agent = "muster-agent";  // in the image: a path, or a name on its PATH
   std::vector<std::string> agent_words = {};
-  std::uint32_t start_seconds = 600;       // how long pods may take to start
+  std::uint32_t start_seconds = 600;  // how long pods may take to start
   std::function<Result<PodObjects>(const std::string& run, std::uint32_t pods)> objects = {};
 };
 

@@ -18,7 +18,7 @@ constexpr std::size_t kLongestName = 253;  // of an object of a cluster
 
 // Reasons for which a container waits, and that need somebody: a first ErrImagePull is tried again by the node.
 constexpr std::array<std::string_view, 7> kStuck = {
-    "ImagePullBackOff",     "InvalidImageName",     "ErrImageNeverPull", "ImageInspectError",
+    "ImagePullBackOff",     "InvalidImageName",           "ErrImageNeverPull", "ImageInspectError",
     "CreateContainerError", "CreateContainerConfigError", "RunContainerError"};
 
 const Json& At(const Json& json, const char* name) {
@@ -46,7 +46,8 @@ const Json& ContainerOf(const Json& status, const std::string& container) {
   static const Json kNone;
   const Json& all = At(status, "containerStatuses");
   if (!all.is_array()) return kNone;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Json& one) { return TextAt(one, "name") == container; });
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Json& one) { return TextAt(one, "name") == container; });
   return found == all.end() ? kNone : *found;
 }
 

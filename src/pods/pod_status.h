@@ -1,4 +1,5 @@
-// What kubectl says about a pod: JSON of the cluster, to a state and a phrase. Text to values; the texts are not trusted.
+// What kubectl says about a pod: JSON of the cluster, to a state and a phrase. Text to values; the texts are not
+// trusted.
 #pragma once
 
 #include <cstddef>

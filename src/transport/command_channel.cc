@@ -39,8 +39,8 @@ class CommandChannel::Connection final : public RemoteAgent {
     carrier_->Enter(
         place_,
         {.begin = Later(*this, [](Connection& self, const std::vector<std::string>& argv) { self.Begin(argv); }),
-         .refuse = Later(*this, [](Connection& self,
-                                   const CommandFailure& why) { self.Unreachable(why.phrase, why.hint); }),
+         .refuse =
+             Later(*this, [](Connection& self, const CommandFailure& why) { self.Unreachable(why.phrase, why.hint); }),
          .gone = Later(*this, [](Connection& self, const std::string& why) { self.OnGone(why); })});
   }
 

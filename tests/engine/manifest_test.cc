@@ -22,10 +22,24 @@ const ManifestJob kJob = {"GPT 175b", "20261125-101500-3f9a", 3, "/home/ann/my j
 
 // Everything that a user can set.
 const Words kAll = {
-    "image=registry.example/train:1.20", "namespace=research", "context=prod", "devices=huawei.com/Ascend910:8",
-    "cpu=16", "memory=64Gi", "shm=16Gi", "secrets=hub-token:/run/secrets/hub", "secrets=keys:/run/secrets/keys",
-    "claims=datasets:/data:ro", "claims=results:/results", "time=12h", "start_within=5m", "queue=team-a",
-    "priority=high", "service_account=trainer", "pull_policy=IfNotPresent", R"(labels={"team": "vision", "on": "yes"})",
+    "image=registry.example/train:1.20",
+    "namespace=research",
+    "context=prod",
+    "devices=huawei.com/Ascend910:8",
+    "cpu=16",
+    "memory=64Gi",
+    "shm=16Gi",
+    "secrets=hub-token:/run/secrets/hub",
+    "secrets=keys:/run/secrets/keys",
+    "claims=datasets:/data:ro",
+    "claims=results:/results",
+    "time=12h",
+    "start_within=5m",
+    "queue=team-a",
+    "priority=high",
+    "service_account=trainer",
+    "pull_policy=IfNotPresent",
+    R"(labels={"team": "vision", "on": "yes"})",
     R"(annotations={"example.com/note": "it's \"quoted\": 1\n2"})",
     R"(pod={"tolerations": [{"key": "npu", "operator": "Exists"}], "nodeSelector": {"zone": "a"}, "hostNetwork": true,)"
     R"( "volumes": [{"name": "scratch", "emptyDir": {}}]})",
@@ -82,17 +96,18 @@ TEST(Manifest, EveryGoldenIsValidByThePublishedApi) {
     text.replace(at, from.size(), to);
     const testing::TempDir place;
     std::ofstream(place / "wrong.yaml") << text;
-    const auto wrong = testing::RunCommand(
-        {.argv = {"/usr/bin/python3", "-B", folder + "check_manifest.py", place / "wrong.yaml"}});
+    const auto wrong =
+        testing::RunCommand({.argv = {"/usr/bin/python3", "-B", folder + "check_manifest.py", place / "wrong.yaml"}});
     EXPECT_NE(wrong.exit_code, 0) << from << " -> " << to;
   }
 }
 
 TEST(Manifest, IsWhatYamlReadersTakeForTheSameValues) {
-  EXPECT_EQ(YamlText(Value(Value::Map{{"a", Value::List{1, "1", "yes", "é", Value::Map{{"x", true}}, Value::List{}}},
-                                      {"b", Value::Map{}},
-                                      {"c: d", "line\nend\t\"\\"}})),
-            "a:\n- 1\n- \"1\"\n- \"yes\"\n- \"é\"\n- x: true\n- []\nb: {}\n\"c: d\": \"line\\u000aend\\u0009\\\"\\\\\"\n");
+  EXPECT_EQ(
+      YamlText(Value(Value::Map{{"a", Value::List{1, "1", "yes", "é", Value::Map{{"x", true}}, Value::List{}}},
+                                {"b", Value::Map{}},
+                                {"c: d", "line\nend\t\"\\"}})),
+      "a:\n- 1\n- \"1\"\n- \"yes\"\n- \"é\"\n- x: true\n- []\nb: {}\n\"c: d\": \"line\\u000aend\\u0009\\\"\\\\\"\n");
 }
 
 TEST(Manifest, NamesObjectsAsClustersTakeThem) {
@@ -121,16 +136,14 @@ TEST(Manifest, WhatIsWrongIsReported) {
             "refused: kubernetes.container.command: muster sets this field itself");
   EXPECT_EQ(Text({"image=x", R"(job={"backoffLimit": 3})"}),
             "refused: kubernetes.job.backoffLimit: muster sets this field itself");
-  EXPECT_EQ(Text({"image=x", "pod=[1]"}),
-            "refused: --kubernetes: kubernetes.pod is a table with names, got {1}");
+  EXPECT_EQ(Text({"image=x", "pod=[1]"}), "refused: --kubernetes: kubernetes.pod is a table with names, got {1}");
 }
 
 TEST(Manifest, PagesOfUsersHaveTheirOwnOptions) {
   Value::Map page = *OwnEngine("kubernetes")->AsMap();
   Value::List options = *page["options"].AsList();
-  options.emplace_back(Value::Map{{"name", "rdma"},
-                                  {"type", "count"},
-                                  {"into", Value::List{"container", "resources", "limits", "rdma/hca"}}});
+  options.emplace_back(Value::Map{
+      {"name", "rdma"}, {"type", "count"}, {"into", Value::List{"container", "resources", "limits", "rdma/hca"}}});
   page["options"] = options;
   const auto read = ReadEnginePage(Value(page), "mine.lua", {});
   ASSERT_TRUE(read) << read.error().front().message;
@@ -138,7 +151,8 @@ TEST(Manifest, PagesOfUsersHaveTheirOwnOptions) {
   ASSERT_TRUE(settings);
   const auto made = MakeManifest(*read, *settings, kJob);
   ASSERT_TRUE(made);
-  EXPECT_NE(made->text.find("limits:\n            cpu: \"2\"\n            rdma/hca: 1\n"), std::string::npos) << made->text;
+  EXPECT_NE(made->text.find("limits:\n            cpu: \"2\"\n            rdma/hca: 1\n"), std::string::npos)
+      << made->text;
 
   options.back() = Value(Value::Map{{"name", "rdma"}, {"type", "count"}});
   page["options"] = options;

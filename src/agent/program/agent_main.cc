@@ -26,10 +26,10 @@
 
 #include "agent/host/host_inspection.h"
 #include "agent/logs/log_collapse.h"
+#include "agent/processes/environment_block.h"
 #include "agent/program/agent.h"
 #include "agent/program/agent_guard.h"
 #include "agent/program/dial_head.h"
-#include "agent/processes/environment_block.h"
 #include "agent/program/last_word.h"
 #include "agent/program/pod_hold.h"
 #include "base/system/fault.h"
@@ -201,9 +201,10 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
                     int{!options.collapse.empty()} + int{options.inspect} + int{!options.dial.empty()} +
                     int{options.hold.has_value()};
   if (modes != 1 || optind != argc || (options.guard && !options.fd) || (options.held && !options.stdio)) {
-    std::fputs("muster-agent: give one of --fd N, --stdio, --dial FILE, --hold SECONDS, --collapse LOG, --inspect, "
-               "--help, --version\n",
-               stderr);
+    std::fputs(
+        "muster-agent: give one of --fd N, --stdio, --dial FILE, --hold SECONDS, --collapse LOG, --inspect, "
+        "--help, --version\n",
+        stderr);
     return std::nullopt;
   }
   return options;

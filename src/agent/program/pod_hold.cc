@@ -58,7 +58,7 @@ class Agents {
     return true;
   }
 
-  // Agents that were there before this process could be told of them.
+  // Agents that were there before this process could receive their signal.
   void AddRunning() {
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {

@@ -197,11 +197,11 @@ Result<EngineSettings> SettingsFor(const EnginePage& page, const EngineOptions& 
   const std::vector<std::string>& own = page.manifest ? options.kubernetes : options.slurm;
   const std::string own_option = page.manifest ? "--kubernetes" : "--slurm";
   if (!own.empty() && !options.settings.empty()) {
-    return Fail(Error("usage", {}, own_option + " and --engine-option are given",
-                      "give all of them with " + own_option));
+    return Fail(
+        Error("usage", {}, own_option + " and --engine-option are given", "give all of them with " + own_option));
   }
-  const auto call = own.empty() ? SettingsOfWords(page, options.settings, "--engine-option")
-                                : SettingsOfWords(page, own, own_option);
+  const auto call =
+      own.empty() ? SettingsOfWords(page, options.settings, "--engine-option") : SettingsOfWords(page, own, own_option);
   const auto recipe = SettingsOfRecipe(page, of_recipe);
   const auto site = SettingsOfSite(page);
   Diagnostics problems;

@@ -89,7 +89,7 @@ Result<std::unique_ptr<Transport>> TransportToPods(const RecipeOptions& options,
   settings.agent_words.emplace_back("--inherit");
   settings.start_seconds = StartSecondsOf(request.settings);
   settings.objects = [request, job = options.job, agent = agents.program](const std::string& run,
-                                                                         std::uint32_t pods) -> Result<PodObjects> {
+                                                                          std::uint32_t pods) -> Result<PodObjects> {
     auto manifest = ManifestOf(request, job, run, pods, agent);
     if (!manifest) return Fail(manifest.error());
     return PodObjects{std::move(manifest->text), std::move(manifest->kinds)};

@@ -36,7 +36,7 @@ struct RecipeOptions {
   std::string requested_by;
   std::optional<PodRequest> pods;  // what provides these hosts, if pods do, …
   std::string job;                 // … and the plan's name, once it is known
-  std::string devices;  // --devices; empty: not given
+  std::string devices;             // --devices; empty: not given
   bool share_devices = false;
   std::string resume;      // --resume: a RUN (cli/options/resume.h); empty: not given
   std::string checkpoint;  // --checkpoint

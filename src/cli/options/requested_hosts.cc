@@ -46,10 +46,8 @@ Result<EngineSettings> RequestHosts(RecipeOptions& options, const EnginePage& pa
   auto settings = SettingsFor(page, engine, asked->engine_settings);
   if (!settings) return settings;
   const auto nodes = NodesOf(*settings);
-  options.requested_hosts =
-      Numbered(prefix, first, nodes.value_or(asked->hosts + spares), DevicesOf(page, *settings));
-  options.requested_by =
-      nodes ? name + ".nodes from " + settings->at("nodes").source : name + ", as the recipe asks";
+  options.requested_hosts = Numbered(prefix, first, nodes.value_or(asked->hosts + spares), DevicesOf(page, *settings));
+  options.requested_by = nodes ? name + ".nodes from " + settings->at("nodes").source : name + ", as the recipe asks";
   if (options.requested_hosts.size() <= spares) {
     return Fail(Error("hosts", {}, fmt::format("--spares {}, and {}.nodes is {}", spares, name, *nodes),
                       "the nodes of the allocation are those of the job and the spares"));

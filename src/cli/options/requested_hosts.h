@@ -16,8 +16,8 @@ namespace muster {
 struct RecipeOptions;
 
 // Sets the hosts of `options` (RecipeOptions::requested_hosts) to those that the engine is to provide, named `prefix`
-// and a number from `first`, and its engine to none. Returns the settings for the engine. Kinds "usage" (hosts or devices
-// are named), those of SettingsFor, and those of an evaluation.
+// and a number from `first`, and its engine to none. Returns the settings for the engine. Kinds "usage" (hosts or
+// devices are named), those of SettingsFor, and those of an evaluation.
 Result<EngineSettings> RequestHosts(RecipeOptions& options, const EnginePage& page, const std::string& prefix,
                                     std::uint32_t first);
 

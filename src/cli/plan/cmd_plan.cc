@@ -173,9 +173,8 @@ int PrintManifest(PlanOptions options) {
   if (!evaluation) return Refuse(evaluation.error());
   PrintDiagnostics(evaluation->warnings);
   const auto pods = static_cast<std::uint32_t>(evaluation->plan.hosts.size() + options.recipe.spares);
-  const auto manifest =
-      ManifestOf(*options.recipe.pods, evaluation->plan.name, PlanId(evaluation->plan).substr(0, kShownId), pods,
-                                   options.agent);
+  const auto manifest = ManifestOf(*options.recipe.pods, evaluation->plan.name,
+                                   PlanId(evaluation->plan).substr(0, kShownId), pods, options.agent);
   if (!manifest) return Refuse(manifest.error());
   std::fputs(manifest->text.c_str(), stdout);
   return kExitOk;
@@ -193,10 +192,10 @@ int PlanRecipe(const PlanOptions& options) {
   if (*submitted) return PrintScript(options);
   const EngineOptions& engine = options.recipe.engine;
   if (!engine.slurm.empty() || !engine.settings.empty() || !engine.kubernetes.empty()) {
-    return Refuse({Error("usage", {},
-                         "--slurm, --kubernetes and --engine-option ask for hosts, and no engine is asked for any",
-                         "outside of an allocation: --on slurm, --on kubernetes")},
-                  options.json);
+    return Refuse(
+        {Error("usage", {}, "--slurm, --kubernetes and --engine-option ask for hosts, and no engine is asked for any",
+               "outside of an allocation: --on slurm, --on kubernetes")},
+        options.json);
   }
   if (options.env) return ShowEnvironment(options);
   if (options.shell.asked) {

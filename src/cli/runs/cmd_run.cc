@@ -210,9 +210,10 @@ Result<void> CheckAllocation(RunOptions& options) {
                       "muster plan … " + name + " prints a batch script to submit"));
   }
   if (engine.slurm.empty() && engine.settings.empty() && engine.kubernetes.empty()) return {};
-  return Fail(Error("usage", {},
-                    "--slurm, --kubernetes and --engine-option ask for an allocation, and the run uses the one that it is in",
-                    "leave them out; they are for muster plan --on slurm, and for --on kubernetes"));
+  return Fail(
+      Error("usage", {},
+            "--slurm, --kubernetes and --engine-option ask for an allocation, and the run uses the one that it is in",
+            "leave them out; they are for muster plan --on slurm, and for --on kubernetes"));
 }
 
 int RunRecipe(RunOptions& options) {
@@ -234,8 +235,7 @@ int RunRecipe(RunOptions& options) {
   if (options.pty) {
     if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(terminal.error(), json);
   }
-  if (const auto outside = CheckAllocation(options); !outside)
-    return Refuse(outside.error(), json);
+  if (const auto outside = CheckAllocation(options); !outside) return Refuse(outside.error(), json);
   auto faults = ArmFaults(options.faults);
   if (!faults) return Refuse(faults.error(), json);
   const std::uint64_t began = MonotonicNowNs();
