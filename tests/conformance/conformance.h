@@ -18,6 +18,8 @@
 #include "conformance/slurm_place.h"
 #include "hosts/host_processes.h"
 #include "hosts/hosts_testbed.h"
+#include "pods/pod_place.h"
+#include "pods/stand_in_cluster.h"
 #include "spawn/leftovers/descendants.h"
 #include "support/agent_session.h"
 #include "support/on_network.h"
@@ -38,6 +40,11 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
       bed_ = &slurm.bed();
       place_.settings.dial.node_variable = slurm.node_variable();
       place_.settings.dial.start = [&slurm](const AgentsToStart& agents) { return slurm.Start(agents); };
+    } else if (name.starts_with("kubernetes")) {
+      SKIP_WITHOUT_CLUSTER();
+      cluster_.emplace();
+      place_.settings.dial.folder = cluster_->folder();
+      place_.settings.lease_ms = 60'000;
     } else if (!name.starts_with("local")) {
       SKIP_WITHOUT_BED();
       own_bed_.emplace(1);
@@ -71,11 +78,15 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
     for (const AgentReady& ready : session.All<AgentReady>()) {
       EXPECT_TRUE(ready.cgroup.empty() || !std::filesystem::exists(ready.cgroup)) << ready.cgroup;
     }
+    EXPECT_TRUE(!cluster_ || cluster_->Init() == 0) << "the end of the agent is the end of its pod";
     EXPECT_EQ(there_ ? there_->New() : std::vector<pid_t>(), std::vector<pid_t>());
   }
 
   // /proc as it is there.
-  std::string Proc() const { return bed_ != nullptr ? host_ + "/root/proc" : "/proc"; }
+  std::string Proc() const {
+    if (cluster_) return "/proc/" + std::to_string(cluster_->Init()) + "/root/proc";
+    return bed_ != nullptr ? host_ + "/root/proc" : "/proc";
+  }
 
   // In the network of the host.
   template <class Result>
@@ -93,8 +104,9 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
  private:
   std::optional<HostsTestbed> own_bed_;
   const HostsTestbed* bed_ = nullptr;  // null: the agent is on this machine
-  std::optional<OnNetwork> login_;     // where agents dial back to
-  std::string host_ = "/proc/self";    // of the process that the host hangs on
+  std::optional<StandInCluster> cluster_;
+  std::optional<OnNetwork> login_;   // where agents dial back to
+  std::string host_ = "/proc/self";  // of the process that the host hangs on
   std::vector<pid_t> children_;
   std::optional<HostProcesses> there_;
 };
