@@ -1,7 +1,8 @@
 #include "transport/ssh_transport.h"
 
 #include "transport/local_transport.h"
-#include "transport/ssh_channel.h"
+#include "transport/remote_agent.h"
+#include "transport/ssh_carrier.h"
 
 namespace muster {
 
@@ -17,7 +18,9 @@ Result<std::unique_ptr<UncheckedChannel>> SshTransport::Open(boost::asio::io_con
   if (!argv) return Fail(std::move(argv.error()));
   std::shared_ptr<SshGate> gate = gate_.lock();
   if (!gate) gate_ = gate = std::make_shared<SshGate>(io, launcher_, settings_);
-  return std::make_unique<SshChannel>(io, launcher_, std::move(gate), host, std::move(*argv), lease_ms_);
+  auto agent = std::make_shared<RemoteAgent>(io, host.index, lease_ms_);
+  agent->Begin(std::make_unique<SshCarrier>(io, *agent, launcher_, std::move(gate), host, std::move(*argv)));
+  return std::make_unique<RemoteChannel>(std::move(agent));
 }
 
 }  // namespace muster

@@ -1,14 +1,14 @@
+#include "transport/validation/agent_message_validator.h"
+
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "transport/agent_message_validator.h"
-
 namespace muster {
 namespace {
 
-using Kind = AgentMessageValidator::Verdict::Kind;
+using Kind = MessageVerdict::Kind;
 
 ProcessDumped DumpOf(std::uint32_t dump, ProcessId process) {
   ProcessDumped dumped;
@@ -32,7 +32,7 @@ class AgentMessageValidatorTest : public ::testing::Test {
 
   // "", or the kind and why.
   std::string Of(const ChannelMessage& message) {
-    const AgentMessageValidator::Verdict verdict = given.Judge(message);
+    const MessageVerdict verdict = given.Judge(message);
     EXPECT_EQ(verdict.kind == Kind::kBelongs, verdict.why.empty());
     if (verdict.kind == Kind::kBelongs) return "";
     return (verdict.kind == Kind::kStray ? "stray: " : "unfit: ") + verdict.why;
