@@ -55,7 +55,7 @@ void DialCarrier::OnWireEnd(const std::string& reason) {
     agent_.why() = "the connection broke (" +
                    (!reason.empty()  ? reason
                     : wire_->reset() ? "it was reset"
-                                     : "it was closed without a word") +
+                                     : "it was closed without a message") +
                    "), and no heartbeat came";
   }
 }
