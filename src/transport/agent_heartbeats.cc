@@ -12,19 +12,19 @@ constexpr std::uint64_t kClockPauseNs = 50'000'000;  // between two reported com
 
 AgentHeartbeats::AgentHeartbeats(std::uint64_t lease_ms) : lease_(lease_ms, MonotonicNowNs()) {}
 
-std::optional<ClockEstimate> AgentHeartbeats::Heard(const AgentHeartbeat& beat) {
+std::optional<ClockEstimate> AgentHeartbeats::Heard(const AgentHeartbeat& heartbeat) {
   const std::uint64_t now = MonotonicNowNs();
   lease_.Heard(now);
   std::optional<ClockEstimate> better;
-  if (beat.answered != 0 && beat.answered == answered_.number) {
-    clock_.Add(answered_.at, answered_at_, beat.answered_at);
+  if (heartbeat.answered != 0 && heartbeat.answered == answered_.number) {
+    clock_.Add(answered_.at, answered_at_, heartbeat.answered_at);
     // Limits how often clock estimates are reported.
     if (now - clock_reported_at_ >= kClockPauseNs && clock_.Better()) {
       clock_reported_at_ = now;
       better = clock_.best();
     }
   }
-  answered_ = beat;
+  answered_ = heartbeat;
   answered_at_ = now;
   return better;
 }

@@ -16,7 +16,7 @@ class AgentHeartbeats {
   explicit AgentHeartbeats(std::uint64_t lease_ms);
 
   // A heartbeat has arrived and was answered. Returns an estimate of the clock if it should be reported.
-  std::optional<ClockEstimate> Heard(const AgentHeartbeat& beat);
+  std::optional<ClockEstimate> Heard(const AgentHeartbeat& heartbeat);
 
   std::uint64_t LostAt() const { return lease_.LostAt(); }
   // Whether the lease has expired. Call it when a timer for LostAt() has fired.

@@ -43,9 +43,9 @@ void RemoteAgent::OnFrame(const std::string& payload) {
   auto message = DecodeMessage(payload);
   if (!message || FailsHere(Fault::kHeadMessage)) return BreakOff("it sent a message that cannot be read");
   if (link_.state == State::kConnecting) Open();
-  if (const auto* beat = std::get_if<AgentHeartbeat>(&*message)) {
-    const auto clock = heartbeats_->Heard(*beat);
-    wire_->SendUrgent(EncodeFrame(AgentCommand(HeadHeartbeat{beat->number})));
+  if (const auto* heartbeat = std::get_if<AgentHeartbeat>(&*message)) {
+    const auto clock = heartbeats_->Heard(*heartbeat);
+    wire_->SendUrgent(EncodeFrame(AgentCommand(HeadHeartbeat{heartbeat->number})));
     if (clock) Deliver(ClockCompared{host_, clock->offset_ns, clock->error_ns});
     return;
   }

@@ -30,26 +30,26 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
  protected:
   void SetUp() override {
     if (!GetParam().name.starts_with("local")) {
-      SKIP_WITHOUT_BED();
-      bed_.emplace(1);
-      ASSERT_TRUE(bed_->Up());
+      SKIP_WITHOUT_TESTBED();
+      testbed_.emplace(1);
+      ASSERT_TRUE(testbed_->Up());
       if (GetParam().name.starts_with("ssh")) {
-        place_.settings.ssh.program = bed_->ssh();
+        place_.settings.ssh.program = testbed_->ssh();
       } else {
         ASSERT_TRUE(GetParam().name.starts_with("dial")) << "which host is a test to reach by it?";
-        login_.emplace(bed_->Login());
-        place_.settings.dial.folder = bed_->folder() + "/dial";
-        place_.settings.dial.start = [on = bed_->folder() + "/on"](const AgentsToStart& agents) {
+        login_.emplace(testbed_->Login());
+        place_.settings.dial.folder = testbed_->folder() + "/dial";
+        place_.settings.dial.start = [on = testbed_->folder() + "/on"](const AgentsToStart& agents) {
           return AgentStart{{on, agents.nodes.front(), agents.agent, "--dial", agents.dial_file}};
         };
       }
       place_.settings.lease_ms = 60'000;  // a machine with much else to do is not to be taken for a lost one
       place_.host = "n1";
-      place_.parent = bed_->folder();
-      host_ = "/proc/" + std::to_string(bed_->Init("n1"));
+      place_.parent = testbed_->folder();
+      host_ = "/proc/" + std::to_string(testbed_->Init("n1"));
     }
     children_ = ChildrenNow();
-    if (bed_) there_.emplace(bed_->Init("n1"));
+    if (testbed_) there_.emplace(testbed_->Init("n1"));
   }
 
   // Nothing that carries the session's token may be left, no new child of this process, and on a host of its own no
@@ -64,7 +64,7 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
   }
 
   // /proc as it is there.
-  std::string Proc() const { return bed_ ? host_ + "/root/proc" : "/proc"; }
+  std::string Proc() const { return testbed_ ? host_ + "/root/proc" : "/proc"; }
 
   // In the network of the host.
   template <class Result>
@@ -72,7 +72,7 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
     std::optional<Result> result;
     std::thread([&] {
       const UniqueFd network(::open((host_ + "/ns/net").c_str(), O_RDONLY | O_CLOEXEC));
-      if (!bed_ || ::setns(network.get(), CLONE_NEWNET) == 0) result = what();
+      if (!testbed_ || ::setns(network.get(), CLONE_NEWNET) == 0) result = what();
     }).join();
     if (!result) throw std::runtime_error("the host's network cannot be entered");
     return std::move(*result);
@@ -80,7 +80,7 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
   AgentPlace place_;
 
  private:
-  std::optional<HostsTestbed> bed_;
+  std::optional<HostsTestbed> testbed_;
   std::optional<OnNetwork> login_;   // where agents dial back to
   std::string host_ = "/proc/self";  // of the process that the host hangs on
   std::vector<pid_t> children_;

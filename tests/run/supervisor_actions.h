@@ -3,12 +3,13 @@
 
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <signal.h>
 
+#include "base/values/overloaded.h"
 #include "run/supervise/supervisor.h"
 
 namespace muster {
@@ -16,56 +17,47 @@ namespace muster {
 inline constexpr MonotonicNs kMs = 1'000'000;
 
 // Formats each action as one word or line; omits timers unless `with_timers` is set.
-inline std::vector<std::string> Told(const std::vector<Action>& actions, bool with_timers = false) {
-  std::vector<std::string> told;
-  for (const Action& action : actions) {
-    std::visit(
-        [&](const auto& a) {
-          using A = std::decay_t<decltype(a)>;
-          if constexpr (std::is_same_v<A, StartOrdered>) {
-            const std::string attempt = a.attempt == 0 ? "" : " attempt " + std::to_string(a.attempt);
-            told.push_back("start " + std::to_string(a.process) + attempt);
-          }
-          if constexpr (std::is_same_v<A, RestartPlanned>) {
-            std::string text = "restart " + std::to_string(a.count) + " of " + a.scope + " for";
-            for (const ProcessId process : a.processes) text += " " + std::to_string(process);
-            told.push_back(text + " in " + std::to_string(a.delay_ms));
-          }
-          if constexpr (std::is_same_v<A, LimitPassed>)
-            told.push_back("limit " + a.limit + " passed by " + std::to_string(a.process));
-          if constexpr (std::is_same_v<A, RebindOrdered>) told.push_back("rebind");
-          if constexpr (std::is_same_v<A, ReplaceOrdered>)
-            told.push_back("replace " + std::to_string(a.host) + " by " + std::to_string(a.by));
-          if constexpr (std::is_same_v<A, RequestOutput>) told.push_back("ask output");
-          if constexpr (std::is_same_v<A, StopOrdered>) {
-            std::string text = a.signal == SIGKILL ? "kill" : "stop";
-            for (const ProcessId process : a.processes) text += " " + std::to_string(process);
-            told.push_back(text + " grace " + std::to_string(a.grace_ms));
-          }
-          if constexpr (std::is_same_v<A, DumpOrdered>) {
-            told.push_back("dump " + std::to_string(a.dump) + " " + a.why);
-          }
-          if constexpr (std::is_same_v<A, DumpEnded>) {
-            told.push_back("dumped " + std::to_string(a.dump) + (a.complete ? "" : " in part"));
-          }
-          if constexpr (std::is_same_v<A, FinishOrdered>) told.push_back("finish");
-          if constexpr (std::is_same_v<A, EndRun>) told.push_back("end");
-          if constexpr (std::is_same_v<A, PhaseChanged>) told.push_back("-> " + std::string(PhaseName(a.to)));
-          if constexpr (std::is_same_v<A, FirstFailure>) told.push_back("origin " + std::to_string(a.process));
-          if constexpr (std::is_same_v<A, FailureTraced>) told.push_back("traced to " + std::to_string(a.process));
-          if constexpr (std::is_same_v<A, EndedEarly>) told.push_back("early " + std::to_string(a.process));
-          if constexpr (std::is_same_v<A, StrayEvent>) told.push_back("stray: " + a.what);
-          if constexpr (std::is_same_v<A, ArmTimer>) {
-            if (with_timers)
-              told.push_back("arm " + std::to_string(a.timer) + " at " + std::to_string(a.deadline / kMs));
-          }
-          if constexpr (std::is_same_v<A, DisarmTimer>) {
-            if (with_timers) told.push_back("disarm " + std::to_string(a.timer));
-          }
-        },
-        action);
-  }
-  return told;
+inline std::vector<std::string> Reported(const std::vector<Action>& actions, bool with_timers = false) {
+  std::vector<std::string> reported;
+  const auto add = [&](std::string text) { reported.push_back(std::move(text)); };
+  const auto with_processes = [](std::string text, const std::vector<ProcessId>& processes) {
+    for (const ProcessId process : processes) text += " " + std::to_string(process);
+    return text;
+  };
+  const Overloaded visitor{
+      [&](const StartOrdered& a) {
+        add("start " + std::to_string(a.process) + (a.attempt == 0 ? "" : " attempt " + std::to_string(a.attempt)));
+      },
+      [&](const RestartPlanned& a) {
+        add(with_processes("restart " + std::to_string(a.count) + " of " + a.scope + " for", a.processes) + " in " +
+            std::to_string(a.delay_ms));
+      },
+      [&](const LimitPassed& a) { add("limit " + a.limit + " passed by " + std::to_string(a.process)); },
+      [&](const RebindOrdered&) { add("rebind"); },
+      [&](const ReplaceOrdered& a) { add("replace " + std::to_string(a.host) + " by " + std::to_string(a.by)); },
+      [&](const RequestOutput&) { add("ask output"); },
+      [&](const StopOrdered& a) {
+        add(with_processes(a.signal == SIGKILL ? "kill" : "stop", a.processes) + " grace " +
+            std::to_string(a.grace_ms));
+      },
+      [&](const DumpOrdered& a) { add("dump " + std::to_string(a.dump) + " " + a.why); },
+      [&](const DumpEnded& a) { add("dumped " + std::to_string(a.dump) + (a.complete ? "" : " in part")); },
+      [&](const FinishOrdered&) { add("finish"); },
+      [&](const EndRun&) { add("end"); },
+      [&](const PhaseChanged& a) { add("-> " + std::string(PhaseName(a.to))); },
+      [&](const FirstFailure& a) { add("origin " + std::to_string(a.process)); },
+      [&](const FailureTraced& a) { add("traced to " + std::to_string(a.process)); },
+      [&](const EndedEarly& a) { add("early " + std::to_string(a.process)); },
+      [&](const StrayEvent& a) { add("stray: " + a.what); },
+      [&](const ArmTimer& a) {
+        if (with_timers) add("arm " + std::to_string(a.timer) + " at " + std::to_string(a.deadline / kMs));
+      },
+      [&](const DisarmTimer& a) {
+        if (with_timers) add("disarm " + std::to_string(a.timer));
+      },
+      [](const auto&) {}};
+  for (const Action& action : actions) std::visit(visitor, action);
+  return reported;
 }
 
 using Lines = std::vector<std::string>;
@@ -98,7 +90,7 @@ class RunningJob {
     for (ProcessId process = 0; process < plan.processes.size(); ++process) supervisor.Step(Started(process), 0);
   }
   Lines operator()(const Event& event, MonotonicNs now = 0, bool with_timers = false) {
-    return Told(supervisor.Step(event, now), with_timers);
+    return Reported(supervisor.Step(event, now), with_timers);
   }
 
   Plan plan;

@@ -51,7 +51,7 @@ class AgentMessageValidatorTest : public ::testing::Test {
   AgentMessageValidator given;
 };
 
-TEST_F(AgentMessageValidatorTest, IsToldEachThingOfAnAttemptOnce) {
+TEST_F(AgentMessageValidatorTest, AcceptsEachMessageAboutAnAttemptOnce) {
   Start(3);
   const std::vector<ChannelMessage> life = {ProcessStarted{3, 0, 77, 1, 1}, FirstOutput{3, 0, 1}, ProcessReady{3, 0, 1},
                                             EndEvidence{3, 0, "core", "x", 1}, ProcessExited{3, 0, false, 0}};
@@ -62,7 +62,7 @@ TEST_F(AgentMessageValidatorTest, IsToldEachThingOfAnAttemptOnce) {
   EXPECT_EQ(Of(ProcessExited{3, 0, false, 0}), "stray: process 3 attempt 0: its end");
 }
 
-TEST_F(AgentMessageValidatorTest, IsNotToldOfProcessesOfOtherHosts) {
+TEST_F(AgentMessageValidatorTest, RejectsMessagesAboutProcessesOfOtherHosts) {
   Start(3, 1);
   EXPECT_EQ(Of(ProcessExited{4, 0, false, 0}), "stray: process 4 attempt 0: its end");
   EXPECT_EQ(Of(ProcessStarted{3, 0, 1, 1, 1}), "stray: process 3 attempt 0: its start") << "another attempt";
@@ -79,7 +79,7 @@ TEST_F(AgentMessageValidatorTest, IsNotToldOfProcessesOfOtherHosts) {
   EXPECT_EQ(Of(OutputSeen{0, {3}, {1}}), "");
 }
 
-TEST_F(AgentMessageValidatorTest, IsToldOfSignalsThatWereOrdered) {
+TEST_F(AgentMessageValidatorTest, AcceptsSignalsThatWereOrdered) {
   Start(3);
   EXPECT_EQ(Of(SignalSent{3, 0, 15, 0, 1}), "stray: process 3 attempt 0: a signal");
   given.Gave(StopProcesses{{{3, 0}, {9, 0}}, 15, 100});
@@ -90,7 +90,7 @@ TEST_F(AgentMessageValidatorTest, IsToldOfSignalsThatWereOrdered) {
   EXPECT_EQ(Of(SignalSent{3, 0, 9, 0, 1}), "");
 }
 
-TEST_F(AgentMessageValidatorTest, IsToldOfPortsThatItHolds) {
+TEST_F(AgentMessageValidatorTest, AcceptsPortsThatItHolds) {
   given.Gave(HoldPorts{{{"rpc", 0}}});
   EXPECT_EQ(Of(PortsHeld{{{"rpc", 6000}}, ""}), "");
   EXPECT_EQ(Of(PortsHeld{{{"rpc", 6000}}, ""}), "stray: ports that are held, which was not requested");
@@ -101,7 +101,7 @@ TEST_F(AgentMessageValidatorTest, IsToldOfPortsThatItHolds) {
   EXPECT_EQ(Of(PortTaken{4, 0, "rpc", 6000, "nc", true, 1}), "stray: process 4 attempt 0: a port that is taken");
 }
 
-TEST_F(AgentMessageValidatorTest, IsToldOfDumpsThatWereAskedFor) {
+TEST_F(AgentMessageValidatorTest, AcceptsDumpsThatWereRequested) {
   Start(3);
   EXPECT_EQ(Of(HostDumped{0, 1, {}}), "stray: dump 1, which was not requested");
   given.Gave(TakeDump{1, 100, {{3, 0, "/runs/a/dumps/1/worker.3.0.txt"}}});
@@ -116,7 +116,7 @@ TEST_F(AgentMessageValidatorTest, IsToldOfDumpsThatWereAskedFor) {
   EXPECT_EQ(Of(FileBytes{"dumps/2/worker.3.0.txt", 0, "x", false}), "");
 }
 
-TEST_F(AgentMessageValidatorTest, HasTheTerminalsOfItsOwnProcessesAndTheirWindow) {
+TEST_F(AgentMessageValidatorTest, AcceptsTerminalOutputOfItsOwnProcessesWithinTheWindow) {
   Start(3, 0, true);
   Start(4);
   EXPECT_EQ(Of(PtyOpened{4, 0, 1}), "stray: process 4 attempt 0: its terminal");
@@ -135,7 +135,7 @@ TEST_F(AgentMessageValidatorTest, HasTheTerminalsOfItsOwnProcessesAndTheirWindow
   EXPECT_EQ(Of(PtyClosed{3, 0, 1, 0, 1}), "stray: process 3 attempt 0: the end of its terminal");
 }
 
-TEST_F(AgentMessageValidatorTest, BringsItsOwnFiles) {
+TEST_F(AgentMessageValidatorTest, AcceptsItsOwnFiles) {
   Start(3);
   EXPECT_EQ(Of(FileBytes{"logs/worker.3.0.log", 0, "x", false}), "");
   EXPECT_EQ(Of(FileBytes{"logs/worker.4.0.log", 0, "x", false}), "stray: a file that is not its own");
@@ -145,7 +145,7 @@ TEST_F(AgentMessageValidatorTest, BringsItsOwnFiles) {
   EXPECT_EQ(Of(FilesSent{}), "stray: the end of its files, which was not requested");
 }
 
-TEST_F(AgentMessageValidatorTest, AnswersWhatItWasAsked) {
+TEST_F(AgentMessageValidatorTest, AcceptsRequestedAnswers) {
   for (const ChannelMessage& answer : std::vector<ChannelMessage>{
            AgentReady{}, ResourcesAllocated{}, HostActivated{}, Inspected{}, PathsOpen{}, PathsProbed{}, CodeMissing{},
            CodeReceived{1}, CodeReady{}, FromAgent{}, AgentExited{}}) {
@@ -165,7 +165,7 @@ TEST_F(AgentMessageValidatorTest, AnswersWhatItWasAsked) {
   EXPECT_EQ(Of(PathsProbed{}), "unfit: it checked other paths than requested");
 }
 
-TEST_F(AgentMessageValidatorTest, WaitsForDevicesWhereItWasToldTo) {
+TEST_F(AgentMessageValidatorTest, AcceptsAWaitForDevicesIfItWasOrdered) {
   AllocateResources allot;
   allot.devices = {0};
   given.Gave(allot);
@@ -179,7 +179,7 @@ TEST_F(AgentMessageValidatorTest, WaitsForDevicesWhereItWasToldTo) {
   EXPECT_EQ(Of(DevicesAwaited{0, 1, "ann"}), "stray: a wait for devices, which was not requested") << "it has them";
 }
 
-TEST_F(AgentMessageValidatorTest, WantsCodeOnceItWasOffered) {
+TEST_F(AgentMessageValidatorTest, AcceptsRequestsForCodeOnceItWasOffered) {
   given.Gave(OfferCode{"h", {}, true});
   for (int tries = 0; tries < 3; ++tries) EXPECT_EQ(Of(CodeMissing{{0, 1}}), "");
   EXPECT_EQ(Of(CodeReceived{4}), "");
@@ -210,7 +210,7 @@ TEST(TextsOfAHost, AreAddressesAndNamesOrTheHostIsOfNoUse) {
   EXPECT_EQ(OfGreeting(std::string(256, 'a'), ""), "the name of its host is invalid");
 }
 
-TEST_F(AgentMessageValidatorTest, GivesDevicesAndCoresThatCanBeSome) {
+TEST_F(AgentMessageValidatorTest, RejectsInvalidDevicesAndCores) {
   for (const auto& [device, fits] :
        std::vector<std::pair<std::string, bool>>{{"0", true},
                                                  {"GPU-8932f937-d72c-4106-c12f-20bd9faed9f6", true},
@@ -229,7 +229,7 @@ TEST_F(AgentMessageValidatorTest, GivesDevicesAndCoresThatCanBeSome) {
   }
 }
 
-TEST_F(AgentMessageValidatorTest, HasCodeInAPlainFolder) {
+TEST_F(AgentMessageValidatorTest, RequiresAPlainFolderOfCode) {
   for (const auto& [folder, fits] : std::vector<std::pair<std::string, bool>>{{"/root/.cache/muster/code/ab", true},
                                                                               {"/home/a b/.cache", true},
                                                                               {"relative", false},
