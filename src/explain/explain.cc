@@ -326,7 +326,7 @@ class Explainer {
     const WholeNumbers numbers = PossibleNumbers(settable.parameter, value, related);
     Possible possible;
     possible.tried = numbers.numbers.size();
-    possible.reported = numbers.reported;
+    possible.description = numbers.description;
     for (const std::int64_t number : numbers.numbers) {
       if (number == value) {
         possible.numbers.push_back(number);
