@@ -117,7 +117,8 @@ class HttpServer::Impl::Connection : public EventStream, public std::enable_shar
 
   void Send(std::shared_ptr<const std::string> bytes) override {
     if (ended_) return;
-    if (queued_ > kMostQueued) return End();
+    // Behind what is being written: the first event may be large.
+    if (!queue_.empty() && queued_ - queue_.front()->size() > kMostQueued) return End();
     queued_ += bytes->size();
     queue_.push_back(std::move(bytes));
     if (!writing_) Write();

@@ -26,7 +26,7 @@
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/run_argument.h"
 #include "cli/options/run_or_sweep.h"
-#include "cli/runs/run_commands.h"
+#include "cli/serve/serve_commands.h"
 #include "run/directory/live_heads.h"
 #include "run/directory/private_files.h"
 #include "run/journal/run_summary.h"
@@ -124,12 +124,12 @@ class RedirectFile {
     const bool is_private = opened && ::fstat(opened.get(), &status) == 0 && status.st_uid == ::geteuid() &&
                             (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
     if (!is_private) return Fail(MachineError("serve", Quoted(folder) + " is not a folder of this user alone"));
-    auto written = WriteNewFile(opened.get(), name,
-                                fmt::format("<!doctype html>\n<meta charset=\"utf-8\">\n"
-                                            "<meta name=\"referrer\" content=\"no-referrer\">\n"
-                                            "<meta http-equiv=\"refresh\" content=\"0; url={0}\">\n"
-                                            "<title>muster serve</title>\n<a href=\"{0}\">muster serve</a>\n",
-                                            address));
+    auto written = ReplaceFile(opened.get(), name,
+                               fmt::format("<!doctype html>\n<meta charset=\"utf-8\">\n"
+                                           "<meta name=\"referrer\" content=\"no-referrer\">\n"
+                                           "<meta http-equiv=\"refresh\" content=\"0; url={0}\">\n"
+                                           "<title>muster serve</title>\n<a href=\"{0}\">muster serve</a>\n",
+                                           address));
     if (!written) return Fail(std::move(written.error()));
     RedirectFile file;
     file.path_ = folder + "/" + name;
