@@ -117,6 +117,26 @@ TEST(SlurmFaults, BothSidesOfACutThatIsLongerThanTheLeaseStop) {
   before.ExpectNothingLeft(run);
 }
 
+// A tenth of a second each way, for one node from the beginning and for another in the middle.
+TEST(SlurmFaults, ASlowNetworkDelaysARunAndNothingElse) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(4);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 4);
+  ASSERT_TRUE(bed.Slow("n3"));
+  SlurmRun run(bed, Salloc({"--nodes=4"}), UntilFile(bed, 4), {"--host-lease", "10s"});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+  std::vector<std::uint64_t> errors(4);
+  for (const json& compared : run.Journal("clock_compared")) errors.at(compared["host"]) = compared["error_ns"];
+  EXPECT_GE(errors[2], 90'000'000U) << "half of a round trip to n3";
+  ASSERT_TRUE(bed.Slow("n2"));
+  LetEnd(bed);
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  EXPECT_TRUE(run.Journal("agent_lost").empty());
+  EXPECT_EQ(run.Report()["receipt"]["reaped"], 4);
+  before.ExpectNothingLeft(run);
+}
+
 // --- Slurm ----------------------------------------------------------------------------------------------
 
 TEST(SlurmFaults, ScancelStopsTheRunAndLeavesNothing) {
