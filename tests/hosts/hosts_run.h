@@ -129,13 +129,19 @@ class HostsBefore {
   void ExpectNothingLeft(const HostsRun& run) const {
     EXPECT_TRUE(ProcessesWith(run.token()).empty());
     const bool shared = run.run_dir().starts_with(shared_);
+    ExpectNoProcesses();
     for (const auto& [name, host] : hosts_) {
-      EXPECT_EQ(host.processes.New(), std::vector<pid_t>()) << "left on " << name;
       EXPECT_TRUE(shared || !std::filesystem::exists(host.root + run.run_dir())) << "left on " << name;
     }
     for (const json& agent : run.Journal("agent_connected")) {
       const auto group = agent["cgroup"].get<std::string>();
       EXPECT_TRUE(group.empty() || !std::filesystem::exists(group)) << group;
+    }
+  }
+  // Expects on every host no process that was not there before.
+  void ExpectNoProcesses() const {
+    for (const auto& [name, host] : hosts_) {
+      EXPECT_EQ(host.processes.New(), std::vector<pid_t>()) << "left on " << name;
     }
   }
 

@@ -47,6 +47,7 @@ class HostsTestbed {
   // These return true on success.
   bool Cut(const std::string& host) { return Do("cut " + host); }
   bool Heal(const std::string& host) { return Do("heal " + host); }
+  bool Slow(const std::string& host) { return Do("slow " + host); }  // delays every packet by 0.1 s, each way; once
   bool PowerOff(const std::string& host) { return Do("poweroff " + host); }  // without closing connections
   bool Kill(const std::string& host) { return Do("kill " + host); }          // the kernel closes connections
 

@@ -85,8 +85,8 @@ Result<void> Session::Begin() {
   run_.console.Follow(logs_.get(), FileBelow{logs_.get(), {}}.ThroughDescriptor());
   control_.Listen();
   run_.console.ShowProgress([this] { return ShownProgress(); });
-  git_.Ask();
   Greet();
+  run_.Later([this] { git_.Ask(); });  // after the command that starts agents, which takes longer
   return {};
 }
 
