@@ -206,6 +206,7 @@ class SweepPage(OpenPage):
         self.assertTrue(all(name for name in images))
 
     def test_prints_light_plots_and_many_rows(self):
+        self.addCleanup(self.browser.emulate)
         self.browser.emulate(prefers_color_scheme="dark")
         self.browser.cdp("Emulation.setEmulatedMedia", media="print",
                          features=[{"name": "prefers-color-scheme", "value": "dark"}])
