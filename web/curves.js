@@ -224,7 +224,7 @@
       let later = 0;
       state.on("rows", ({ moving }) => {
         clearTimeout(later);
-        if (moving) later = setTimeout(collect, 90);
+        if (moving) later = setTimeout(collect, 250);
         else collect();
       });
       state.on("lit", () => plot.redraw("lit"));

@@ -145,9 +145,10 @@
       });
       plot.box.addEventListener("click", (event) => state.pin((at(plot.pointer(event)) || { bar: { row: -1 } }).bar.row));
       let later = 0;
-      state.on("rows", () => {
+      state.on("rows", ({ moving }) => {
         clearTimeout(later);
-        later = setTimeout(() => plot.redraw(), 90);
+        if (moving) later = setTimeout(() => plot.redraw(), 250);
+        else plot.redraw();
       });
       state.on("lit", () => plot.redraw("lit"));
       state.on("theme", () => plot.redraw());
@@ -219,7 +220,7 @@
       let later = 0;
       state.on("rows", ({ moving }) => {
         clearTimeout(later);
-        if (moving) later = setTimeout(fill, 120);
+        if (moving) later = setTimeout(fill, 250);
         else fill();
       });
       state.on("data", fill);

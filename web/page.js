@@ -78,22 +78,32 @@
     root.append(main);
     root.append(el("footer", {}, `Made ${muster.time(data.made)} by muster ${data.muster} from the journal and the files of the folder. `, el("span", { class: "soft" }, data.kind === "run" ? data.run.dir : data.sources.map((source) => source.dir).join(", "))));
     page.root = main;
-    place();
-    globalThis.muster.page = page;
-    root.dataset.ready = "true";
+    muster.page = page;
+    delete root.dataset.ready;
+    placeNext(page);
   };
 
-  // Builds the sections that the data has and the page has not, in their order.
-  const place = () => {
+  // One section after the other, so that the first ones are seen at once.
+  const placeNext = (of) => {
+    if (of !== page) return;
+    if (place(1)) setTimeout(() => placeNext(of), 0);
+    else document.getElementById("page").dataset.ready = "true";
+  };
+
+  // Builds sections that the data has and the page has not, in their order, at most `most`; whether it built one.
+  const place = (most = Infinity) => {
+    let built = 0;
     const wanted = ORDER.map((id) => muster.views.find((view) => view.id === id)).filter((view) => view && view.kinds.includes(page.model.kind));
     for (const view of wanted) {
       if (page.views.has(view.id) || (view.when && !view.when(page.model))) continue;
+      if (built++ === most) return true;
       const section = el("section", { id: view.id, class: view.wide ? "wide" : null, "aria-labelledby": view.title ? `${view.id}-title` : null, "aria-label": view.title ? null : view.id });
       if (view.title) section.append(el("h2", { id: `${view.id}-title` }, view.title));
       const next = wanted.slice(wanted.indexOf(view) + 1).map((one) => document.getElementById(one.id)).find(Boolean);
       page.root.insertBefore(section, next || null);
       page.views.set(view.id, view.build(section, page) || { plots: [] });
     }
+    return built > 0;
   };
 
   muster.update = (patch) => {

@@ -5,6 +5,7 @@
 (() => {
   const MARGIN = { top: 44, bottom: 18, left: 60, right: 60 };
   const MOST_PATHS = 250;
+  const FRAME = 10; // ms for drawing lines while a brush moves
 
   // Mixes the colour into the pixel, half and half, so that dense bundles stay visible.
   const mix = (a, b) => ((((a & 0xfefefe) >>> 1) + ((b & 0xfefefe) >>> 1)) | 0xff000000) >>> 0;
@@ -37,6 +38,9 @@
       let scales = [];
       let places = [];
       let points = [];
+      let pace = 60; // lines per ms, as measured
+      let moving = false;
+      let rest = 0;
       const note = muster.el("p", { class: "hint" }, "Drag along an axis to select a range. By keyboard: focus an axis, Enter starts a range, arrows move it, Shift and arrows resize it, Delete removes it.");
       const plot = new muster.Plot(section, {
         height: 360,
@@ -87,11 +91,13 @@
         context.stroke();
       };
 
+      let image = null;
       const drawPixels = (context, rows, colourOf) => {
         const { width, height } = context.canvas;
         const scale = plot.scale;
-        const image = context.createImageData(width, height);
+        if (!image || image.width !== width || image.height !== height) image = context.createImageData(width, height);
         const pixels = new Uint32Array(image.data.buffer);
+        pixels.fill(0);
         for (let i = 0; i + 1 < axes.length; i++) {
           const x0 = places[i] * scale;
           const x1 = places[i + 1] * scale;
@@ -128,9 +134,17 @@
             for (const row of all) path(context, row);
           }
         } else if (layer === "lines") {
-          const rows = state.rows;
+          let rows = state.rows;
           if (rows.length > MOST_PATHS) {
+            // While a brush is dragged, as many lines as fit into a frame; all of them when it rests.
+            const most = Math.max(MOST_PATHS, Math.floor(pace * FRAME));
+            if (moving && rows.length > most) {
+              const step = rows.length / most;
+              rows = d3.range(most).map((i) => rows[Math.floor(i * step)]);
+            }
+            const begin = performance.now();
             drawPixels(context, rows, (row) => state.pixels[row]);
+            pace = rows.length / Math.max(0.5, performance.now() - begin);
           } else {
             context.globalAlpha = rows.length > 60 ? 0.65 : 0.85;
             context.lineWidth = 1.3;
@@ -325,7 +339,15 @@
         if (!event.target.closest(".axis")) state.pin(nearest(plot.pointer(event)));
       });
 
-      state.on("rows", () => {
+      state.on("rows", (detail) => {
+        moving = Boolean(detail.moving);
+        clearTimeout(rest);
+        if (moving) {
+          rest = setTimeout(() => {
+            moving = false;
+            plot.redraw("lines");
+          }, 250);
+        }
         showBrushes();
         plot.redraw("lines");
       });

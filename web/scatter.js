@@ -95,7 +95,7 @@
       let later = 0;
       state.on("rows", ({ moving }) => {
         clearTimeout(later);
-        if (moving) later = setTimeout(() => plot.redraw(), 90);
+        if (moving) later = setTimeout(() => plot.redraw(), 250);
         else plot.redraw();
       });
       state.on("lit", () => plot.redraw("lit"));
@@ -235,9 +235,10 @@
       });
       plot.box.addEventListener("click", (event) => state.pin((cellAt(plot.pointer(event)) || { row: -1 }).row));
       let later = 0;
-      state.on("rows", () => {
+      state.on("rows", ({ moving }) => {
         clearTimeout(later);
-        later = setTimeout(() => plot.redraw(), 90);
+        if (moving) later = setTimeout(() => plot.redraw(), 250);
+        else plot.redraw();
       });
       for (const event of ["data", "theme"]) state.on(event, () => plot.redraw());
       return { plots: [plot] };

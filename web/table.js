@@ -182,7 +182,7 @@
       let later = 0;
       state.on("rows", ({ moving }) => {
         clearTimeout(later);
-        if (moving) later = setTimeout(all, 90);
+        if (moving) later = setTimeout(all, 250);
         else all();
       });
       state.on("lit", () => {

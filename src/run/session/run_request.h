@@ -78,6 +78,8 @@ struct RunRequest {
   // The environment that processes inherit ("NAME=value") and that contains secrets of kind from_env, and the folder in
   // which muster was called (absolute).
   std::vector<std::string> environment;
+  // Hosts have environments of their own (containers of pods): processes inherit those, and nothing of `environment`.
+  bool hosts_have_environment = false;
   std::string cwd;
   // Folders in which a command's bare name is searched after PATH: that of the muster program.
   std::vector<std::string> search_dirs;
