@@ -94,6 +94,8 @@
     muster.render(page, floats);
     const header = document.querySelector("header");
     header.before(serve.el("nav", {}, serve.el("a", { href: `${serve.root}/` }, "all runs and sweeps")));
+    const written = document.getElementById("live"); // says whether it was live when its data was made
+    if (written) written.remove();
     header.append(serve.el("p", { id: "connection", class: "soft", role: "status" }), serve.el("p", { id: "more", class: "soft" }));
     header.after(controls(page.kind));
     delete document.documentElement.dataset.state;
