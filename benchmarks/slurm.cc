@@ -59,7 +59,7 @@ int Measure(std::size_t rounds, const std::string& nodes, const std::string& per
       {"srun, " + words, srun(tasks, per_node), {}, 0},
       {"srun, one task on each of " + nodes, srun(nodes, "1"), {}, 0},
   };
-  TakeTurns(contestants, rounds, getenv("BED"), kLimit);
+  TakeTurns(contestants, rounds, getenv("TESTBED"), kLimit);
   const Figures ours = FiguresOf(contestants[0].seconds);
   const Figures theirs = FiguresOf(contestants[1].seconds);
   PrintRatio("muster / srun", ours.median / theirs.median, "at most 0.4");
@@ -69,12 +69,13 @@ int Measure(std::size_t rounds, const std::string& nodes, const std::string& per
 
 // In a testbed and an allocation of its own, in which this program runs again.
 bool MeasureIn(const char* self, const std::string& rounds, const std::string& nodes, const std::string& per_node) {
-  return Ran({Source("tests/slurm/testbed"), "run", "--cpus", "256", "--share", MUSTER_SOURCE_DIR, "--share",
-              MUSTER_BIN_DIR "/..", nodes, "--", "sh", "-c",
-              // Nodes see the testbed's folder, and no other one below $TMPDIR.
-              "export XDG_STATE_HOME=$BED MUSTER_HOME=$BED HOME=/root; exec $BED/login salloc --quiet --exclusive "
-              "--nodes=\"$2\" \"$0\" \"$@\"",
-              self, "--inside", nodes, per_node, rounds});
+  return Ran(
+      {Source("tests/slurm/testbed"), "run", "--cpus", "256", "--share", MUSTER_SOURCE_DIR, "--share",
+       MUSTER_BIN_DIR "/..", nodes, "--", "sh", "-c",
+       // Nodes see the testbed's folder, and no other one below $TMPDIR.
+       "export XDG_STATE_HOME=$TESTBED MUSTER_HOME=$TESTBED HOME=/root; exec $TESTBED/login salloc --quiet --exclusive "
+       "--nodes=\"$2\" \"$0\" \"$@\"",
+       self, "--inside", nodes, per_node, rounds});
 }
 
 }  // namespace

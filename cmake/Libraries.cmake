@@ -10,6 +10,11 @@ function(muster_as_test target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
 endfunction()
 
+# Commands read options and print: -O1 takes a third of their compile time away, most of it that of option templates.
+function(muster_as_commands target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 include(CommonHeaders)
 
 function(muster_library name)
@@ -27,6 +32,7 @@ function(muster_library name)
   if(L_SOURCES)
     target_link_libraries(muster_${name} PRIVATE ${L_PRIVATE_LINKS})
     if(L_COMMANDS)
+      muster_as_commands(muster_${name})
       muster_common_headers(muster_${name} command)
     else()
       muster_common_headers(muster_${name} library)

@@ -64,7 +64,7 @@ struct EngineDevices {
   std::vector<std::string> kinds;  // names of the generic resources that are devices
 };
 
-enum class EngineOptionType : std::uint8_t { kText, kCount, kDuration, kFlag, kList };
+enum class EngineOptionType : std::uint8_t { kText, kCount, kDuration, kFlag, kList, kTable };
 enum class EngineDuration : std::uint8_t { kDaysClock, kClock, kHoursMinutes, kSeconds };
 
 // One setting of a user for the engine: slurm = { partition = "gpu" }.
@@ -76,6 +76,9 @@ struct EngineOption {
   std::string line;                                // of the batch script, with {value}; a flag's without
   std::string into;      // a placeholder of script.always that `line` becomes part of; empty: a line of its own
   bool devices = false;  // it says how many devices a node has: N or KIND:N
+  // Of a page with manifests: where the value goes, {"pod", "priorityClassName"} (engine/manifest.h). Empty: what
+  // manifests do with the option is known by its name.
+  std::vector<std::string> path;
   std::optional<Value> default_value;
 };
 
@@ -127,6 +130,9 @@ struct EnginePage {
   std::string doc;
   std::string source;
   std::string tried;  // the real engine that the page was tried with; empty: stand-ins only
+  // The engine is asked with a manifest from outside, and there is no batch script: such a page has only the fields
+  // above and `options`.
+  bool manifest = false;
 
   std::string inside;  // a variable that is set inside an allocation
   EngineText job;      // its id

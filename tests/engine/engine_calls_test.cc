@@ -40,6 +40,7 @@ std::string AllCalls(const EnginePage& page) {
 
 TEST(EngineCalls, AreGoldenForEachEngine) {
   for (const std::string& engine : OwnEngineNames()) {
+    if (OwnPage(engine).manifest) continue;  // no command is part of its page
     testing::ExpectGolden(AllCalls(OwnPage(engine)), "tests/engine/golden/" + engine + ".calls");
   }
 }
@@ -78,7 +79,7 @@ TEST(EngineCalls, FindTheJobInWhatTheSubmissionPrinted) {
   EXPECT_FALSE(SubmittedJob(OwnPage("lsf"), "Request aborted.\n"));
 }
 
-TEST(EngineCalls, NothingIsAskedAboutNoJob) {
+TEST(EngineCalls, NothingIsRequestedAboutNoJob) {
   const EnginePage page = OwnPage("slurm");
   EXPECT_TRUE(QueryCalls(page, page.queries.front(), {}).empty());
   EXPECT_TRUE(CancelCalls(page, {}).empty());

@@ -36,18 +36,18 @@ using Words = std::vector<std::string>;
 const Words kHosts = {"n1", "n2", "n3"};
 
 // Words that run a command as a job of three hosts, and return its exit code.
-Words Qsub(const GridEngineTestbed& bed) {
-  const std::string script = bed.folder() + "/job.sh";
+Words Qsub(const GridEngineTestbed& testbed) {
+  const std::string script = testbed.folder() + "/job.sh";
   std::ofstream(script) << "exec \"$@\"\n";
   return {"qsub", "-sync", "y",       "-N",  "muster",
           "-V",   "-S",    "/bin/sh", "-pe", "muster",
-          "3",    "-j",    "y",       "-o",  bed.folder() + "/job.out",
+          "3",    "-j",    "y",       "-o",  testbed.folder() + "/job.out",
           script};
 }
 
 // Each process leaves an orphan in a session of its own, in which rank 3 is the first that fails.
-RecipeFile Orphans(const GridEngineTestbed& bed, const std::string& end) {
-  const std::string path = bed.folder() + "/r.lua";
+RecipeFile Orphans(const GridEngineTestbed& testbed, const std::string& end) {
+  const std::string path = testbed.folder() + "/r.lua";
   std::ofstream(path) << "local muster = require 'muster'\nreturn muster.recipe { name = 'job', framework = 'none',\n"
                          "  plan = function(p, job)\n    job:workers { per_host = 2, devices = 0, cwd = '/', command = "
                          "muster.shell\n      'setsid sleep 1000 > /dev/null 2>&1 & hostname; "
@@ -57,12 +57,12 @@ RecipeFile Orphans(const GridEngineTestbed& bed, const std::string& end) {
 
 TEST(GridEngine, ARunUsesAllHostsOfTheJobAndItsFailureIsTheExitCode) {
   SKIP_WITHOUT_GRID_ENGINE();
-  GridEngineTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  const HostsBefore before(bed, kHosts);
-  HostsRun run(bed, bed.folder(), Qsub(bed), Orphans(bed, "[ $MUSTER_RANK != 3 ] || exit 7; sleep 1000"),
-               {"--pass-exit-code"});
-  EXPECT_EQ(run.Result().exit_code, 7) << run.Result().err << ContentOf(bed.folder() + "/job.out");
+  GridEngineTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  const HostsBefore before(testbed, kHosts);
+  HostsRun run(testbed, testbed.folder(), Qsub(testbed),
+               Orphans(testbed, "[ $MUSTER_RANK != 3 ] || exit 7; sleep 1000"), {"--pass-exit-code"});
+  EXPECT_EQ(run.Result().exit_code, 7) << run.Result().err << ContentOf(testbed.folder() + "/job.out");
   const json report = run.Report();
   EXPECT_EQ(report["first_failure"]["role"], "worker");
   EXPECT_EQ(report["receipt"]["reaped"], 6);
@@ -77,35 +77,36 @@ TEST(GridEngine, ARunUsesAllHostsOfTheJobAndItsFailureIsTheExitCode) {
 
 TEST(GridEngine, ThePrintedScriptRuns) {
   SKIP_WITHOUT_GRID_ENGINE();
-  GridEngineTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  const HostsBefore before(bed, kHosts);
-  const std::string recipe = Orphans(bed, "true").path;
-  const std::vector<std::string> env = {"PATH=/usr/bin:/bin", "HOME=/root", "XDG_STATE_HOME=" + bed.folder(),
-                                        "MUSTER_HOME=" + bed.folder() + "/home"};
+  GridEngineTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  const HostsBefore before(testbed, kHosts);
+  const std::string recipe = Orphans(testbed, "true").path;
+  const std::vector<std::string> env = {"PATH=/usr/bin:/bin", "HOME=/root", "XDG_STATE_HOME=" + testbed.folder(),
+                                        "MUSTER_HOME=" + testbed.folder() + "/home"};
   const CommandResult script = RunCommand(
-      {.argv = bed.Login({MusterProgram(), "plan", recipe, "--on", "gridengine", "--engine-option", "nodes=3"}),
+      {.argv = testbed.Login({MusterProgram(), "plan", recipe, "--on", "gridengine", "--engine-option", "nodes=3"}),
        .env = env,
-       .cwd = bed.folder()});
+       .cwd = testbed.folder()});
   ASSERT_EQ(script.exit_code, 0) << script.err;
-  std::ofstream(bed.folder() + "/printed.sh") << script.out;
-  const CommandResult job = RunCommand(
-      {.argv = bed.Login({"qsub", "-sync", "y", "-o", bed.folder() + "/job.out", bed.folder() + "/printed.sh"}),
-       .env = env});
-  EXPECT_EQ(job.exit_code, 0) << job.out << job.err << script.out << ContentOf(bed.folder() + "/job.out");
-  const std::string said = ContentOf(bed.folder() + "/job.out");
+  std::ofstream(testbed.folder() + "/printed.sh") << script.out;
+  const CommandResult job =
+      RunCommand({.argv = testbed.Login(
+                      {"qsub", "-sync", "y", "-o", testbed.folder() + "/job.out", testbed.folder() + "/printed.sh"}),
+                  .env = env});
+  EXPECT_EQ(job.exit_code, 0) << job.out << job.err << script.out << ContentOf(testbed.folder() + "/job.out");
+  const std::string said = ContentOf(testbed.folder() + "/job.out");
   EXPECT_NE(said.find("job succeeded"), std::string::npos) << said;
   before.ExpectNoProcesses();
 }
 
 TEST(GridEngine, QdelLeavesNothing) {
   SKIP_WITHOUT_GRID_ENGINE();
-  GridEngineTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  const HostsBefore before(bed, kHosts);
-  HostsRun run(bed, bed.folder(), Qsub(bed), Orphans(bed, "sleep 1000"), {});
-  ASSERT_TRUE(run.Await("first_output", 6)) << ContentOf(bed.folder() + "/job.out") << bed.Ask({"qstat"});
-  bed.Ask({"qdel", "muster"});
+  GridEngineTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  const HostsBefore before(testbed, kHosts);
+  HostsRun run(testbed, testbed.folder(), Qsub(testbed), Orphans(testbed, "sleep 1000"), {});
+  ASSERT_TRUE(run.Await("first_output", 6)) << ContentOf(testbed.folder() + "/job.out") << testbed.Ask({"qstat"});
+  testbed.Ask({"qdel", "muster"});
   run.Result();  // qsub -sync does not report that a job was deleted
   for (const json& ended : run.Journal("run_ended")) EXPECT_NE(ended["exit_code"], 0) << ended;
   before.ExpectNothingLeft(run);

@@ -24,9 +24,9 @@ namespace muster::testing {
 class SweepOverHosts {
  public:
   // By default only the login machine sees the sweep. `by` are the words that start muster, such as those of salloc.
-  SweepOverHosts(const HostsTestbed& bed, const std::vector<std::string>& words, std::string home = {},
+  SweepOverHosts(const HostsTestbed& testbed, const std::vector<std::string>& words, std::string home = {},
                  std::vector<std::string> by = {})
-      : bed_(bed), home_(home.empty() ? bed.own_folder() : std::move(home)) {
+      : testbed_(testbed), home_(home.empty() ? testbed.own_folder() : std::move(home)) {
     runner_ = std::thread([this, words, by = std::move(by)] { result_ = Call(words, by); });
   }
   ~SweepOverHosts() {
@@ -38,9 +38,9 @@ class SweepOverHosts {
   CommandResult Call(const std::vector<std::string>& words, std::vector<std::string> by = {}) const {
     Command command;
     by.push_back(MusterProgram());
-    command.argv = bed_.Login(std::move(by));
+    command.argv = testbed_.Login(std::move(by));
     command.argv.insert(command.argv.end(), words.begin(), words.end());
-    command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + bed_.ssh(), "HOME=/root", "XDG_STATE_HOME=" + home_,
+    command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + testbed_.ssh(), "HOME=/root", "XDG_STATE_HOME=" + home_,
                    "MUSTER_HOME=" + home_};
     command.cwd = MUSTER_SOURCE_DIR;
     return RunCommand(command);
@@ -80,7 +80,7 @@ class SweepOverHosts {
   }
 
  private:
-  const HostsTestbed& bed_;
+  const HostsTestbed& testbed_;
   std::string home_;
   std::thread runner_;
   CommandResult result_;

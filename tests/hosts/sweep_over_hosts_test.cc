@@ -36,10 +36,10 @@ std::map<std::uint64_t, double> LossesOf(const SweepOverHosts& sweep) {
 }
 
 TEST(SweepsOverHosts, TryEveryPointOnSomeHostAndFindTheBest) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  SweepOverHosts sweep(bed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-4]"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  SweepOverHosts sweep(testbed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-4]"});
   ASSERT_EQ(sweep.Result().exit_code, 0) << sweep.Result().out << sweep.Result().err;
   const CommandResult checked = sweep.Checked(48);
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
@@ -62,12 +62,12 @@ TEST(SweepsOverHosts, TryEveryPointOnSomeHostAndFindTheBest) {
 }
 
 TEST(SweepsOverHosts, RepeatTrialsOfALostHostElsewhere) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  SweepOverHosts sweep(bed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-3]"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  SweepOverHosts sweep(testbed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-3]"});
   ASSERT_TRUE(sweep.Await("attempt_ended", 4));
-  ASSERT_TRUE(bed.Kill("n2"));
+  ASSERT_TRUE(testbed.Kill("n2"));
   ASSERT_EQ(sweep.Result().exit_code, 0) << sweep.Result().out << sweep.Result().err;
   const CommandResult checked = sweep.Checked(48);
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;

@@ -19,10 +19,10 @@ const std::set<std::string> kFour = {"n1", "n2", "n3", "n4"};
 
 TEST(SlurmJobs, ParameterServersTrainOnFourNodes) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 4);
-  SlurmRun run(bed, Sbatch(bed, {"--nodes=4"}), RecipeFile{"recipes/parameter_server.lua"}, {"hosts=4"});
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 4);
+  SlurmRun run(testbed, Sbatch(testbed, {"--nodes=4"}), RecipeFile{"recipes/parameter_server.lua"}, {"hosts=4"});
   ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
   EXPECT_EQ(HostsOf(run, "worker"), kFour);
   EXPECT_EQ(HostsOf(run, "server").size(), 2U);
@@ -34,10 +34,10 @@ TEST(SlurmJobs, ParameterServersTrainOnFourNodes) {
 TEST(SlurmJobs, TorchTrainsOnFourNodes) {
   SKIP_WITHOUT_SLURM();
   if (!HasTorch()) GTEST_SKIP() << "/usr/bin/python3 has no PyTorch (tools/setup --all)";
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 4);
-  SlurmRun run(bed, Salloc({"--nodes=4"}), RecipeFile{"recipes/torch_ddp.lua"}, {"hosts=4", "workers=4"});
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 4);
+  SlurmRun run(testbed, Salloc({"--nodes=4"}), RecipeFile{"recipes/torch_ddp.lua"}, {"hosts=4", "workers=4"});
   ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
   EXPECT_EQ(HostsOf(run, "worker"), kFour);
   ExpectOneLoss(run);
@@ -47,9 +47,9 @@ TEST(SlurmJobs, TorchTrainsOnFourNodes) {
 // Eight trials of one process each share the four nodes; all agents are started by one step.
 TEST(SlurmJobs, ASweepIsPackedIntoAnAllocation) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  std::ofstream(bed.folder() + "/s.lua")
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  std::ofstream(testbed.folder() + "/s.lua")
       << "local muster = require 'muster'\nlocal job = muster.recipe { name = 'job', params = { n = muster.int { 1 } "
          "},\n"
          "  plan = function(p, job)\n    job:workers { count = 1, devices = 1, cwd = '/', command = muster.shell (\n"
@@ -57,12 +57,12 @@ TEST(SlurmJobs, ASweepIsPackedIntoAnAllocation) {
          "return muster.sweep { name = 's', recipe = job, space = muster.product { n = muster.choice { 1, 2, 3, 4, 5, "
          "6, 7, "
          "8 } },\n  objective = muster.minimize 'loss' }\n";
-  const std::string home = bed.folder() + "/home";
+  const std::string home = testbed.folder() + "/home";
   Words words = Salloc({"--nodes=4"});
-  words.insert(words.end(), {MusterProgram(), "sweep", bed.folder() + "/s.lua"});
+  words.insert(words.end(), {MusterProgram(), "sweep", testbed.folder() + "/s.lua"});
   const CommandResult sweep = RunCommand(
-      {.argv = bed.Login(words),
-       .env = {"PATH=/usr/bin:/bin", "HOME=/root", "XDG_STATE_HOME=" + bed.folder(), "MUSTER_HOME=" + home}});
+      {.argv = testbed.Login(words),
+       .env = {"PATH=/usr/bin:/bin", "HOME=/root", "XDG_STATE_HOME=" + testbed.folder(), "MUSTER_HOME=" + home}});
   ASSERT_EQ(sweep.exit_code, 0) << sweep.out << sweep.err;
   Words folders;
   for (const auto& one : std::filesystem::directory_iterator(home + "/sweeps/s")) {
@@ -92,31 +92,31 @@ INSTANTIATE_TEST_SUITE_P(Slurm, SlurmSweeps, ::testing::Values(Interruption::kKi
 // repeated, and the slower ones are stopped early (ASHA) throughout.
 TEST_P(SlurmSweeps, ContinueExactlyInAnotherAllocation) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const std::string home = bed.folder() + "/home";
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const std::string home = testbed.folder() + "/home";
   std::filesystem::create_directory(home);
-  const HostsBefore before(bed, NodeNames(4));
+  const HostsBefore before(testbed, NodeNames(4));
   std::vector<json> ended;
   std::string folder;
   {
-    SweepOverHosts sweep(bed, {"sweep", "recipes/sweep_digits.lua"}, home, Salloc({"--nodes=4"}));
+    SweepOverHosts sweep(testbed, {"sweep", "recipes/sweep_digits.lua"}, home, Salloc({"--nodes=4"}));
     ASSERT_TRUE(sweep.Await("attempt_ended", 8)) << sweep.Result().out << sweep.Result().err;
     folder = sweep.Folder();
     if (GetParam() == Interruption::kKill) {
       const std::string head = sweep.Journal("sweep_began").at(0)["pid"].dump();
-      EXPECT_EQ(RunCommand({.argv = bed.Login({"kill", "-KILL", head})}).exit_code, 0);
+      EXPECT_EQ(RunCommand({.argv = testbed.Login({"kill", "-KILL", head})}).exit_code, 0);
     } else {
-      const std::string job = bed.Ask({"squeue", "--noheader", "--name=muster", "--format=%i"});
-      EXPECT_EQ(bed.Ask({"scancel", job}), "");
+      const std::string job = testbed.Ask({"squeue", "--noheader", "--name=muster", "--format=%i"});
+      EXPECT_EQ(testbed.Ask({"scancel", job}), "");
     }
     sweep.Result();
     ended = sweep.Journal("attempt_ended");
     before.ExpectNoProcesses();
   }
   EXPECT_LT(ended.size(), 48U);
-  SweepOverHosts again(bed, {"resume", folder}, home, Sbatch(bed, {"--nodes=4"}));
-  ASSERT_EQ(again.Result().exit_code, 0) << ContentOf(bed.folder() + "/job.out");
+  SweepOverHosts again(testbed, {"resume", folder}, home, Sbatch(testbed, {"--nodes=4"}));
+  ASSERT_EQ(again.Result().exit_code, 0) << ContentOf(testbed.folder() + "/job.out");
   const CommandResult checked = again.Checked(48);
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
   before.ExpectNoProcesses();

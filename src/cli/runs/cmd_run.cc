@@ -70,6 +70,7 @@ struct RunOptions {
   std::string isolate;
   std::string wait;
   std::string agent;
+  std::string as;  // --as
   std::string lease;
   ElsewhereOptions elsewhere;
   std::string without;
@@ -192,8 +193,16 @@ void WarnIfClosed(const RunRequest& request, bool rehearsal, const SiteFacts& si
       "access is \"group\", and " + Quoted(closed.front()) + " was made before and keeps the group out", command)});
 }
 
-// A run is inside of the allocation that --on names; a batch script makes one.
-Result<void> CheckAllocation(const EngineOptions& engine) {
+// A run is inside of the allocation that --on names; a batch script makes one. Pods are requested by the run itself.
+Result<void> CheckAllocation(RunOptions& options) {
+  const EngineOptions& engine = options.source.recipe.engine;
+  const auto pods = AsksForPods(engine);
+  if (!pods) return Fail(pods.error());
+  if (*pods) {
+    if (options.source.replay || !options.source.plan_file.empty()) options.source.recipe.recipe.clear();
+    return RequestPods(options.source.recipe, options.as);
+  }
+  if (!options.as.empty()) return Fail(Error("usage", {}, "--as is for pods", "--on kubernetes"));
   const auto outside = AsksForAllocation(engine);
   if (!outside) return Fail(outside.error());
   const std::string name = engine.on.empty() ? "--engine " + engine.page : "--on " + engine.on;
@@ -201,10 +210,11 @@ Result<void> CheckAllocation(const EngineOptions& engine) {
     return Fail(Error("usage", {}, name + ": this is not inside an allocation, and muster run does not submit jobs",
                       "muster plan … " + name + " prints a batch script to submit"));
   }
-  if (engine.slurm.empty() && engine.settings.empty()) return {};
-  return Fail(Error("usage", {},
-                    "--slurm and --engine-option ask for an allocation, and the run uses the one that it is in",
-                    "leave them out; they are for muster plan --on slurm"));
+  if (engine.slurm.empty() && engine.settings.empty() && engine.kubernetes.empty()) return {};
+  return Fail(
+      Error("usage", {},
+            "--slurm, --kubernetes and --engine-option ask for an allocation, and the run uses the one that it is in",
+            "leave them out; they are for muster plan --on slurm, and for --on kubernetes"));
 }
 
 int RunRecipe(RunOptions& options) {
@@ -226,8 +236,7 @@ int RunRecipe(RunOptions& options) {
   if (options.pty) {
     if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(terminal.error(), json);
   }
-  if (const auto outside = CheckAllocation(options.source.recipe.engine); !outside)
-    return Refuse(outside.error(), json);
+  if (const auto outside = CheckAllocation(options); !outside) return Refuse(outside.error(), json);
   auto faults = ArmFaults(options.faults);
   if (!faults) return Refuse(faults.error(), json);
   const std::uint64_t began = MonotonicNowNs();
@@ -238,6 +247,8 @@ int RunRecipe(RunOptions& options) {
   if (!filled) return Refuse(filled.error(), json);
   request.plan_ns = MonotonicNowNs() - began;
   request.hosts = HostsInPlan(request.plan);
+  options.source.recipe.job = request.plan.name;
+  request.hosts_have_environment = options.source.recipe.pods.has_value();
   auto spares = SpareHosts(options.source.recipe, request.plan);
   if (!spares) return Refuse(spares.error(), json);
   request.spares = *std::move(spares);
@@ -284,6 +295,7 @@ int RunRecipe(RunOptions& options) {
   const auto applied = IsHereAlone(request.hosts) ? RefuseElsewhereOptions(options.elsewhere)
                                                   : ApplyElsewhereOptions(options.elsewhere, request);
   if (!applied) return Refuse(applied.error(), json);
+  if (options.source.recipe.pods) request.on_bad_hosts = nullptr;  // the next run has other pods
   if (options.rehearse) return Rehearse(*options.rehearse, std::move(request), **transport);
   if (options.detach) return RunInBackground(std::move(request), **transport);
   const auto outcome = RunPlan(request, **transport);
@@ -342,6 +354,7 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
   app.add_option("--plan", options->source.plan_file, "run exactly this plan (output of muster plan --json)")
       ->type_name("FILE");
   AddEngineSettings(app, options->source.recipe.engine);
+  AddManifestForm(app, options->as);
   AddStartOptions(app, options);
   return [options] {
     if (options->source.plan_file.empty()) SettleResumed(options->source.recipe);

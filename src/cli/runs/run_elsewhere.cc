@@ -61,7 +61,7 @@ void PrintCode(const CodeTree& tree) {
        "entries are neither files nor links and are not shipped", "");
   tell(tree.outside, "file that git knows lies outside of the code and is not shipped",
        "files that git knows lie outside of the code and are not shipped",
-       "its folder is a link by now: ship what the link leads to, or make it a folder again");
+       "its folder is a link now: ship the target of the link, or make it a folder again");
 }
 
 // Runs below the folder are not shipped.
@@ -147,11 +147,12 @@ Result<void> ApplyElsewhereOptions(const ElsewhereOptions& options, RunRequest& 
     Preflight preflight;
     preflight.needs = NeedsOf(request.plan, request.hosts.size() + request.spares.size());
     LeaveOutShipped(request, preflight.needs);
-    preflight.question = QuestionFor(request.plan, preflight.needs,
-                                     {.environment = request.environment,
-                                      .cwd = request.cwd,
-                                      .search_dirs = request.search_dirs,
-                                      .run_dir = request.run_dir.empty() ? request.runs_folder : request.run_dir});
+    preflight.question =
+        QuestionFor(request.plan, preflight.needs,
+                    {.environment = request.hosts_have_environment ? std::vector<std::string>() : request.environment,
+                     .cwd = request.cwd,
+                     .search_dirs = request.search_dirs,
+                     .run_dir = request.run_dir.empty() ? request.runs_folder : request.run_dir});
     preflight.muster = MUSTER_VERSION;
     request.preflight = std::move(preflight);
   }

@@ -61,6 +61,7 @@ struct RunRequest {
   std::map<std::string, std::string> sweep = {};
   // Words, or NAME=VALUE (run/directory/run_tags.h).
   std::vector<std::string> tags = {};
+  std::string note = {};  // run/directory/run_note.h
 
   // The hosts named by the user, one per Plan::hosts; empty for a run on this machine alone, whose name the agent
   // reports and whose address is 127.0.0.1.
@@ -77,6 +78,8 @@ struct RunRequest {
   // The environment that processes inherit ("NAME=value") and that contains secrets of kind from_env, and the folder in
   // which muster was called (absolute).
   std::vector<std::string> environment;
+  // Hosts have environments of their own (containers of pods): processes inherit those, and nothing of `environment`.
+  bool hosts_have_environment = false;
   std::string cwd;
   // Folders in which a command's bare name is searched after PATH: that of the muster program.
   std::vector<std::string> search_dirs;
