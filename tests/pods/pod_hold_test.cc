@@ -27,8 +27,8 @@ TEST(PodHold, EndsIfNoHeadConnects) {
 // The agent ends with its stdin.
 TEST(PodHold, EndsWithTheLastAgent) {
   SKIP_WITHOUT_CLUSTER();
-  const auto result = Contained("(sleep 0.2; exec " + kAgent +
-                                " --stdio --held </dev/null >/dev/null) & exec " + kAgent + " --hold 1000");
+  const auto result = Contained("(sleep 0.2; exec " + kAgent + " --stdio --held </dev/null >/dev/null) & exec " +
+                                kAgent + " --hold 1000");
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 

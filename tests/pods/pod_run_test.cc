@@ -1,5 +1,6 @@
 // Tests whole runs in the pods of a stand-in cluster: outcomes, faults of pods, of the cluster and of the head, and
 // that nothing is left.
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -40,9 +41,9 @@ class PodRun {
                                      << "', image = 'registry.example/train:1' },\n  plan = function(p, job)\n"
                                      << body << "\n  end,\n}\n";
     Command command;
-    command.argv = {MusterProgram(), "run",        folder_ / "r.lua",
-                    "--on",          "kubernetes", "--run-dir",
-                    run_dir(),       "--agent",    MUSTER_BIN_DIR "/muster-agent"};
+    command.argv = {MusterProgram(), "run", folder_ / "r.lua", "--on", "kubernetes", "--run-dir", run_dir()};
+    if (std::find(options.begin(), options.end(), "--agent") == options.end())
+      command.argv.insert(command.argv.end(), {"--agent", MUSTER_BIN_DIR "/muster-agent"});
     command.argv.insert(command.argv.end(), options.begin(), options.end());
     command.env = Environment();
     command.cwd = folder_.path();
@@ -130,8 +131,8 @@ TEST_P(PodRunTest, RunsInPodsAndLeavesNothing) {
   PodRun run(cluster,
              "job:workers { count = 4, command = { 'sh', '-c', 'echo $MUSTER_RANK image:$IMAGE_VARIABLE "
              "caller:$OF_CALLER token:$TOKEN; cat /proc/sys/kernel/hostname; readlink /proc/1/exe' }, "
-             "env = { TOKEN = job:secret { env = 'TOKEN' } } }",
-             {"--as", GetParam()});
+             "env = { TOKEN = p.token } }",
+             {"--as", GetParam()}, "  params = { token = muster.secret { from_env = 'TOKEN' } },\n");
   EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
   const auto report = run.Report();
   EXPECT_EQ(report["outcome"], "succeeded") << run.Said();
