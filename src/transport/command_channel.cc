@@ -125,7 +125,10 @@ class CommandChannel::Connection final : public RemoteAgent {
   void Conclude() {
     const EndedProcess end = *command_->end();
     if (attested()) return Empty();
-    if (!gone_.empty()) return state() == State::kOpen ? Lost(gone_) : Unreachable(gone_, {});
+    const std::optional<std::string> own = carrier_->OwnFailure(end, command_->words());
+    // An agent that ended by itself knows best why.
+    if (!gone_.empty() && (own || carrier_->MayKnowMore(end)))
+      return state() == State::kOpen ? Lost(gone_) : Unreachable(gone_, {});
     if (state() == State::kConnecting) {
       if (!why().empty()) return Unreachable("its agent: " + why(), {});
       const CommandFailure failure = carrier_->FailureOf(host(), end, command_->words());
@@ -134,7 +137,6 @@ class CommandChannel::Connection final : public RemoteAgent {
       command_.reset();
       return;
     }
-    const std::optional<std::string> own = carrier_->OwnFailure(end, command_->words());
     if (!own) {
       // The agent's guard on the host has cleaned up the rest.
       const std::string said = WordOfAgent(command_->words());

@@ -135,7 +135,7 @@ TEST_P(PodRunTest, RunsInPodsAndLeavesNothing) {
              {"--as", GetParam()}, "  params = { token = muster.secret { from_env = 'TOKEN' } },\n");
   EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
   const auto report = run.Report();
-  EXPECT_EQ(report["outcome"], "succeeded") << run.Said();
+  EXPECT_EQ(report["outcome"], "ok") << run.Said();
   const std::string log = run.Log("worker.3");
   EXPECT_TRUE(Has(log, "3 image:of the image caller: token:canary-4711\njob-")) << log << run.Said();
   EXPECT_TRUE(Has(log, "-1\n" MUSTER_BIN_DIR "/muster-agent\n")) << log;
@@ -191,7 +191,7 @@ TEST_F(PodFaults, ASpareReplacesAPodThatEnds) {
   const StandInCluster cluster;
   PodRun run(cluster,
              "job:workers { per_host = 1, restart = { max = 2, on = 'failure' }, command = { 'sh', '-c', "
-             "'[ $MUSTER_ATTEMPT = 0 ] && exec sleep 1000; exit 0' } }",
+             "'[ $MUSTER_RANK = 1 ] && [ $MUSTER_ATTEMPT = 0 ] && exec sleep 1000; exit 0' } }",
              {"--as", "pods", "--spares", "1"});
   ASSERT_TRUE(run.Await("process_started", 2)) << run.Said();
   cluster.Call({"evict", "1"});
@@ -259,7 +259,7 @@ TEST_F(PodFaults, OtherCommandsSeeAndStopTheRun) {
   PodRun run(cluster, "job:workers { per_host = 1, command = { 'sh', '-c', 'echo hello; exec sleep 1000' } }");
   ASSERT_TRUE(run.Await("process_started", 2)) << run.Said();
   ASSERT_TRUE(AwaitLine(run.run_dir() + "/logs/worker.1.0.log", "hello"));
-  EXPECT_TRUE(Has(run.Muster({"ps", run.run_dir()}).out, "pod1"));
+  EXPECT_TRUE(Has(run.Muster({"ps", run.run_dir()}).out, "worker"));
   EXPECT_TRUE(Has(run.Muster({"logs", run.run_dir()}).out, "hello"));
   EXPECT_EQ(run.Muster({"stop", run.run_dir()}).exit_code, 0);
   run.Result();
