@@ -21,6 +21,7 @@
 #include "cli/options/current_site.h"
 #include "cli/plan/plan_commands.h"
 #include "cli/runs/run_commands.h"
+#include "cli/serve/serve_commands.h"
 #include "cli/sweeps/sweep_commands.h"
 
 namespace muster {
@@ -45,6 +46,8 @@ constexpr Command kCommands[] = {
     {"sweep", "run a recipe over many values of its parameters and layouts",
      "muster sweep recipes/pipeline.lua --grid pipeline_stages=1,2,4 --preview", true, SetupSweep},
     {"resume", "resume a sweep", "muster resume gpt-lr-layout --host n[01-04]", false, SetupResume},
+    {"steer", "change the number of slots or trials of a running sweep",
+     "muster steer gpt-lr-layout --slots 4 --add-trials 20", false, SetupSteer},
     {"retry", "retry failed trials of a sweep", "muster retry gpt-lr-layout --class oom_device,crash", false,
      SetupRetry},
     {"rehearse", "dry run on the real hosts, with a stub instead of each process",
@@ -61,16 +64,20 @@ constexpr Command kCommands[] = {
     {"dump", "print stacks and wait states of processes", "muster dump parameter-server --role worker --rank 6", false,
      SetupDump},
     {"top", "live view of a run or sweep", "muster top parameter-server --role worker", false, SetupTop},
+    {"serve", "show live pages of runs and sweeps in a browser", "muster serve lr-sweep", false, SetupServe},
     {"stop", "stop a run, a sweep or a trial", "muster stop lr-sweep:3 --wait", false, SetupStop},
     {"ls", "list runs and their outcomes",
      "muster ls --where 'outcome == failed and lr > 0.1' --columns id,lr,outcome --sort=-lr", false, SetupLs},
     {"show", "show the state of a sweep or of a trial", "muster show lr-sweep:best", false, SetupShow},
     {"best", "list the best trials of a sweep", "muster best lr-sweep -n 5", false, SetupBest},
-    {"export", "export the trials of a sweep as a table", "muster export lr-sweep --csv trials.csv", false,
+    {"export", "export trials as a table, or metrics for TensorBoard", "muster export lr-sweep --csv trials.csv", false,
      SetupExport},
     {"tag", "list or change the tags of a run", "muster tag parameter-server baseline ticket=42", false, SetupTag},
+    {"note", "show or replace the note of a run, sweep or trial",
+     "muster note lr-sweep:3 'restarted after the disk was full'", false, SetupNote},
     {"pack", "pack a run into an archive", "muster pack parameter-server -o run.tar.zst", false, SetupPack},
-    {"report", "report the outcome of a run or sweep", "muster report parameter-server~1", false, SetupReport},
+    {"report", "report the outcome of a run or sweep", "muster report lr-sweep --html lr-sweep.html", false,
+     SetupReport},
     {"clean", "clean up orphan processes, and remove old runs", "muster clean --older-than 30d --yes", false,
      SetupClean},
     {"report-metric", "report metrics of a process from a shell", "muster report-metric step=100 loss=0.3", false,

@@ -18,10 +18,11 @@ constexpr std::array<std::string_view, 14> kStateNames = {
 using Names = std::vector<std::string>;
 
 const Names kManifestFields = {"name", "doc", "source", "tried", "form", "options"};
-const Names kPageFields = {"form",   "name",    "doc",       "source", "tried",      "inside",  "job",
-                           "hosts",  "devices", "node_name", "start",  "clear",      "own",     "options",
-                           "notice", "script",  "submit",    "cancel", "signal",     "queries", "query_clear",
-                           "states", "reasons", "exits",     "exit",   "signal_base"};
+const Names kPageFields = {"form",   "name",        "doc",         "source",    "tried",   "inside",
+                           "job",    "hosts",       "devices",     "node_name", "start",   "clear",
+                           "own",    "options",     "notice",      "script",    "submit",  "cancel",
+                           "signal", "queries",     "query_clear", "states",    "reasons", "exits",
+                           "exit",   "signal_base", "host_query",  "time_left", "aborts"};
 const Names kJobPlaceholders = {"job", "jobs", "each_job"};
 
 const std::vector<std::pair<std::string, JobState>>& StateWords() {
@@ -287,6 +288,22 @@ class EnginePageReading {
     for (const auto& [word, unused] : *table->map) reader_.Word<JobState>(*table, word, StateWords(), out[word]);
   }
 
+  void ReadAborts(const Table& page) {
+    const Value* value = page.Find("aborts");
+    if (value == nullptr) return;
+    if (value->AsList() == nullptr) {
+      return reader_.Wrong("type", "aborts", "aborts is a list of tables",
+                           "aborts = { { text = \"DUE TO TIME LIMIT\", state = \"time_limit\" } }");
+    }
+    for (const Value& one : *value->AsList()) {
+      const auto table = reader_.AsTable(one, "aborts", {"text", "state"});
+      if (!table) continue;
+      auto& [text, state] = page_.aborts.emplace_back("", JobState::kUnknown);
+      reader_.Text(*table, "text", text, true);
+      reader_.Word<JobState>(*table, "state", StateWords(), state);
+    }
+  }
+
   void ReadJobs(const Table& page) {
     if (const auto submit = Subtable(page, "submit", {"command", "after", "before"}, true)) {
       reader_.Command(*submit, "command", {"script"}, {}, page_.submit.command, true);
@@ -308,6 +325,14 @@ class EnginePageReading {
     ReadStates(page, "reasons", page_.reasons);
     ReadStates(page, "exits", page_.exits);
     if (page_.states.empty()) reader_.Wrong("missing", "states", "states has no words of the engine");
+    if (const auto host = Subtable(page, "host_query", {"command", "separator", "usual"}, false)) {
+      EngineHostQuery& query = page_.host_query.emplace();
+      reader_.Command(*host, "command", {"host"}, {"host"}, query.command, true);
+      reader_.Text(*host, "separator", query.separator, true);
+      reader_.Texts(*host, "usual", query.usual);
+    }
+    reader_.Command(page, "time_left", {"job"}, {"job"}, page_.time_left);
+    ReadAborts(page);
     reader_.Word<bool>(page, "exit", {{"code", false}, {"code:signal", true}}, page_.exit_has_signal);
     reader_.Number(page, "signal_base", 1'024, page_.signal_base);
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "muster/diagnostic.h"
@@ -117,6 +118,13 @@ struct EngineQuery {
   std::vector<std::string> absent;  // any of these in its error output: it knows none of the jobs
 };
 
+// A question about the state of one {host}: a line with the state, and its reason behind the separator.
+struct EngineHostQuery {
+  std::vector<std::string> command;
+  std::string separator;
+  std::vector<std::string> usual;  // states of a host that serves its job
+};
+
 struct EnginePage {
   std::string name;
   std::string doc;
@@ -142,7 +150,11 @@ struct EnginePage {
   std::vector<std::string> cancel;
   std::vector<std::string> signal;       // {signal} without SIG; empty: the engine has no such command
   std::vector<EngineQuery> queries;      // from the gentlest on
-  std::vector<std::string> query_clear;  // NAME, PREFIX*: not in their environment
+  std::vector<std::string> query_clear;  // NAME, PREFIX*: not in the environment of any question
+  // For reports of runs that a host or the engine ended:
+  std::optional<EngineHostQuery> host_query;
+  std::vector<std::string> time_left;                    // prints the time that is left of a {job}: [[D-]HH:]MM:SS
+  std::vector<std::pair<std::string, JobState>> aborts;  // texts of the start command, and what they mean; in order
 
   std::map<std::string, JobState> states;   // by the engine's word
   std::map<std::string, JobState> reasons;  // of jobs that failed: by the first word of the reason

@@ -135,7 +135,7 @@ void PodSet::OnApplied() {
   const EndedProcess end = *apply_->end();
   if (end.signalled || end.code != 0) {
     WriteAll(life_.get(), kDeleteQuietly);
-    return Refuse(KubectlFailure(end, apply_->words()));
+    return Refuse(KubectlFailure(end, apply_->Words()));
   }
   Watch();
 }
@@ -197,7 +197,7 @@ void PodSet::OnWatchEnd() {
   ReadEvents();
   watch_->Take();
   const EndedProcess end = *watch_->end();
-  if (!answered_ && (end.signalled || end.code != 0)) return Refuse(KubectlFailure(end, watch_->words()));
+  if (!answered_ && (end.signalled || end.code != 0)) return Refuse(KubectlFailure(end, watch_->Words()));
   again_.expires_after(std::chrono::seconds(std::min(kMostPause, 1U << std::min(quiet_, 5U))));
   again_.async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
     if (const auto self = weak.lock(); self && !error) self->Watch();

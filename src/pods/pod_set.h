@@ -20,12 +20,12 @@
 #include "pods/pod_status.h"
 #include "spawn/start/launcher.h"
 #include "spawn/start/watched_fd.h"
-#include "transport/command_carrier.h"
+#include "transport/host_commands.h"
 #include "transport/watched_command.h"
 
 namespace muster {
 
-class PodSet final : public CommandCarrier, public std::enable_shared_from_this<PodSet> {
+class PodSet final : public HostCommands, public std::enable_shared_from_this<PodSet> {
  public:
   // How long the deletion may take before this process goes on without it.
   static constexpr std::chrono::seconds kDeletePatience{30};

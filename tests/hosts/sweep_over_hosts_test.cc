@@ -25,7 +25,8 @@ namespace {
 
 class SweepOverHosts {
  public:
-  SweepOverHosts(const HostsTestbed& bed, const std::vector<std::string>& words) : bed_(bed), home_(bed.own_folder()) {
+  SweepOverHosts(const HostsTestbed& testbed, const std::vector<std::string>& words)
+      : testbed_(testbed), home_(testbed.own_folder()) {
     runner_ = std::thread([this, words] { result_ = Call(words); });
   }
   ~SweepOverHosts() {
@@ -36,9 +37,9 @@ class SweepOverHosts {
 
   CommandResult Call(const std::vector<std::string>& words) const {
     Command command;
-    command.argv = bed_.Login({MusterProgram()});
+    command.argv = testbed_.Login({MusterProgram()});
     command.argv.insert(command.argv.end(), words.begin(), words.end());
-    command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + bed_.ssh(), "HOME=/root", "XDG_STATE_HOME=" + home_,
+    command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + testbed_.ssh(), "HOME=/root", "XDG_STATE_HOME=" + home_,
                    "MUSTER_HOME=" + home_};
     command.cwd = MUSTER_SOURCE_DIR;
     return RunCommand(command);
@@ -76,7 +77,7 @@ class SweepOverHosts {
   }
 
  private:
-  const HostsTestbed& bed_;
+  const HostsTestbed& testbed_;
   std::string home_;
   std::thread runner_;
   CommandResult result_;
@@ -102,10 +103,10 @@ std::map<std::uint64_t, double> LossesOf(const SweepOverHosts& sweep) {
 }
 
 TEST(SweepsOverHosts, TryEveryPointOnSomeHostAndFindTheBest) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  SweepOverHosts sweep(bed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-4]"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  SweepOverHosts sweep(testbed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-4]"});
   ASSERT_EQ(sweep.Result().exit_code, 0) << sweep.Result().out << sweep.Result().err;
   const CommandResult checked = sweep.Checked(48);
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
@@ -128,12 +129,12 @@ TEST(SweepsOverHosts, TryEveryPointOnSomeHostAndFindTheBest) {
 }
 
 TEST(SweepsOverHosts, RepeatTrialsOfALostHostElsewhere) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  SweepOverHosts sweep(bed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-3]"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  SweepOverHosts sweep(testbed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-3]"});
   ASSERT_TRUE(sweep.Await("attempt_ended", 4));
-  ASSERT_TRUE(bed.Kill("n2"));
+  ASSERT_TRUE(testbed.Kill("n2"));
   ASSERT_EQ(sweep.Result().exit_code, 0) << sweep.Result().out << sweep.Result().err;
   const CommandResult checked = sweep.Checked(48);
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;

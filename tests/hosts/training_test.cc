@@ -28,11 +28,11 @@ double NumberAfter(const std::string& text, const std::string& words) {
 }
 
 TEST(ParameterServer, TrainsOverFourHosts) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const HostsBefore before(bed, {"n1", "n2", "n3", "n4"});
-  HostsRun run(bed, RecipeFile{"recipes/parameter_server.lua"}, {"--host", "n[1-4]", "hosts=4"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const HostsBefore before(testbed, {"n1", "n2", "n3", "n4"});
+  HostsRun run(testbed, RecipeFile{"recipes/parameter_server.lua"}, {"--host", "n[1-4]", "hosts=4"});
   ASSERT_EQ(run.Result().exit_code, 0) << run.Result().out << run.Result().err;
   EXPECT_EQ(HostsOf(run, "worker"), kFour);
   EXPECT_EQ(HostsOf(run, "server").size(), 2U);
@@ -63,12 +63,12 @@ void ExpectOneLoss(const HostsRun& run) {
 }
 
 TEST(TorchOverHosts, TrainsOverFour) {
-  SKIP_WITHOUT_BED();
+  SKIP_WITHOUT_TESTBED();
   if (!HasTorch()) GTEST_SKIP() << "/usr/bin/python3 has no PyTorch (tools/setup --all)";
-  HostsTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const HostsBefore before(bed, {"n1", "n2", "n3", "n4"});
-  HostsRun run(bed, RecipeFile{"recipes/torch_ddp.lua"}, {"--host", "n[1-4]", "hosts=4", "workers=4"});
+  HostsTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const HostsBefore before(testbed, {"n1", "n2", "n3", "n4"});
+  HostsRun run(testbed, RecipeFile{"recipes/torch_ddp.lua"}, {"--host", "n[1-4]", "hosts=4", "workers=4"});
   ASSERT_EQ(run.Result().exit_code, 0) << run.Result().out << run.Result().err;
   EXPECT_EQ(HostsOf(run, "worker"), kFour);
   ExpectOneLoss(run);
@@ -77,16 +77,16 @@ TEST(TorchOverHosts, TrainsOverFour) {
 
 // As on a fresh Debian, the host's own name resolves to an address that other hosts cannot reach.
 TEST(TorchOverHosts, TrainsWithLoopbackHostNamesIfGlooIsGivenTheInterface) {
-  SKIP_WITHOUT_BED();
+  SKIP_WITHOUT_TESTBED();
   if (!HasTorch()) GTEST_SKIP() << "/usr/bin/python3 has no PyTorch (tools/setup --all)";
-  HostsTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
+  HostsTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
   for (const std::string& host : kFour) {
     const std::string hosts =
         "printf '127.0.0.1 localhost\\n127.0.1.1 " + host + "\\n' > /run/hosts && mount --bind /run/hosts /etc/hosts";
-    ASSERT_EQ(RunCommand({.argv = bed.On(host, {"sh", "-c", hosts})}).exit_code, 0);
+    ASSERT_EQ(RunCommand({.argv = testbed.On(host, {"sh", "-c", hosts})}).exit_code, 0);
   }
-  HostsRun run(bed, RecipeFile{"recipes/torch_ddp.lua", {"GLOO_SOCKET_IFNAME=eth0"}},
+  HostsRun run(testbed, RecipeFile{"recipes/torch_ddp.lua", {"GLOO_SOCKET_IFNAME=eth0"}},
                {"--host", "n[1-4]", "hosts=4", "workers=4"});
   ASSERT_EQ(run.Result().exit_code, 0) << run.Result().out << run.Result().err;
   ExpectOneLoss(run);

@@ -259,7 +259,7 @@ TEST_F(PodFaults, OtherCommandsSeeAndStopTheRun) {
   PodRun run(cluster, "job:workers { per_host = 1, command = { 'sh', '-c', 'echo hello; exec sleep 1000' } }");
   ASSERT_TRUE(run.Await("process_started", 2)) << run.Said();
   ASSERT_TRUE(AwaitLine(run.run_dir() + "/logs/worker.1.0.log", "hello"));
-  EXPECT_TRUE(Has(run.Muster({"ps", run.run_dir()}).out, "worker"));
+  EXPECT_TRUE(Has(run.Muster({"ps", run.run_dir()}).out, "running"));
   EXPECT_TRUE(Has(run.Muster({"logs", run.run_dir()}).out, "hello"));
   EXPECT_EQ(run.Muster({"stop", run.run_dir()}).exit_code, 0);
   run.Result();

@@ -22,10 +22,10 @@ std::set<std::string> HostsOf(const json& report, const std::string& role) {
 
 TEST(SlurmJobs, ParameterServersTrainOnFourNodes) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 4);
-  SlurmRun run(bed, Sbatch(bed, {"--nodes=4"}), RecipeFile{"recipes/parameter_server.lua"}, {"hosts=4"});
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 4);
+  SlurmRun run(testbed, Sbatch(testbed, {"--nodes=4"}), RecipeFile{"recipes/parameter_server.lua"}, {"hosts=4"});
   ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
   const json report = run.Report();
   EXPECT_EQ(HostsOf(report, "worker").size(), 4U);
@@ -41,9 +41,9 @@ TEST(SlurmJobs, ParameterServersTrainOnFourNodes) {
 // Eight trials of one process each share the four nodes; all agents are started by one step.
 TEST(SlurmJobs, ASweepIsPackedIntoAnAllocation) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  std::ofstream(bed.folder() + "/s.lua")
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  std::ofstream(testbed.folder() + "/s.lua")
       << "local muster = require 'muster'\nlocal job = muster.recipe { name = 'job', params = { n = muster.int { 1 } "
          "},\n"
          "  plan = function(p, job)\n    job:workers { count = 1, devices = 1, cwd = '/', command = muster.shell (\n"
@@ -51,12 +51,12 @@ TEST(SlurmJobs, ASweepIsPackedIntoAnAllocation) {
          "return muster.sweep { name = 's', recipe = job, space = muster.product { n = muster.choice { 1, 2, 3, 4, 5, "
          "6, 7, "
          "8 } },\n  objective = muster.minimize 'loss' }\n";
-  const std::string home = bed.folder() + "/home";
+  const std::string home = testbed.folder() + "/home";
   Words words = Salloc({"--nodes=4"});
-  words.insert(words.end(), {MusterProgram(), "sweep", bed.folder() + "/s.lua"});
+  words.insert(words.end(), {MusterProgram(), "sweep", testbed.folder() + "/s.lua"});
   const CommandResult sweep = RunCommand(
-      {.argv = bed.Login(words),
-       .env = {"PATH=/usr/bin:/bin", "HOME=/root", "XDG_STATE_HOME=" + bed.folder(), "MUSTER_HOME=" + home}});
+      {.argv = testbed.Login(words),
+       .env = {"PATH=/usr/bin:/bin", "HOME=/root", "XDG_STATE_HOME=" + testbed.folder(), "MUSTER_HOME=" + home}});
   ASSERT_EQ(sweep.exit_code, 0) << sweep.out << sweep.err;
   Words folders;
   for (const auto& one : std::filesystem::directory_iterator(home + "/sweeps/s")) {

@@ -9,6 +9,7 @@
 #include "base/system/host_name.h"
 #include "cli/options/engine_start.h"
 #include "cli/options/named_hosts.h"
+#include "engine/ending_cause.h"
 #include "engine/engine_calls.h"
 #include "pods/pod_transport.h"
 #include "transport/local_transport.h"
@@ -56,6 +57,12 @@ Result<std::optional<EngineChoice>> EngineOf(const RecipeOptions& options, const
                       "the recipe or the plan names it; --on ssh reaches it"));
   }
   return engine;
+}
+
+std::shared_ptr<const EngineJob> EngineJobOf(const RecipeOptions& options, const std::vector<SiteHost>& hosts) {
+  auto engine = IsHereAlone(hosts) ? EngineForHosts(options) : EngineOf(options, hosts);
+  if (!engine || !*engine || !(*engine)->allocation) return nullptr;
+  return std::make_shared<EngineJob>(EngineJob{std::move((*engine)->page), std::move((*engine)->allocation->job)});
 }
 
 std::vector<std::string> EnvironmentForHosts(const RecipeOptions& options, const std::vector<SiteHost>& hosts,

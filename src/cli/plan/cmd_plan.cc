@@ -8,13 +8,13 @@
 #include <string>
 
 #include <nlohmann/json.hpp>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
+#include "cli/command/output_terminal.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/batch_call.h"
 #include "cli/options/log_limit_option.h"
@@ -138,8 +138,7 @@ void PrintSummary(const Evaluation& evaluation) {
   PlanSummaryFacts facts;
   for (const MeshMade& mesh : evaluation.origins.meshes) facts.meshes.push_back(mesh.axes);
   facts.warnings = evaluation.warnings.size();
-  if (winsize size{}; ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    facts.width = std::max<std::size_t>(size.ws_col, kNarrowest);
+  facts.width = std::max(OutputColumns(facts.width), kNarrowest);
   std::fputs(PlanSummaryText(evaluation.plan, facts).c_str(), stdout);
 }
 

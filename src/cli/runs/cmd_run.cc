@@ -164,6 +164,7 @@ Result<std::unique_ptr<Transport>> TransportFor(const RunOptions& options, RunRe
   const RecipeOptions& recipe = options.source.recipe;
   auto transport =
       TransportTo(recipe, hosts, {options.agent, *lease_ms, isolation, std::move(faults), request.environment});
+  request.engine = EngineJobOf(recipe, hosts);
   request.environment = EnvironmentForHosts(recipe, hosts, std::move(request.environment));
   return transport;
 }

@@ -44,7 +44,6 @@ enum class Cause : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 8> kCauseNames = {"none",    "failed",     "spawn", "unready",
                                                                 "stopped", "time_limit", "lost",  "overdue"};
-std::string_view CauseName(Cause cause);
 // The outcome in report.json: "ok", "failed", "stopped" or "lost".
 std::string_view OutcomeName(Cause cause);
 
@@ -252,6 +251,14 @@ struct HostStray {
   std::string what;
 
   bool operator==(const HostStray&) const = default;
+};
+
+// What the engine, in whose allocation the run is, says about a lost host, or about the end of the allocation.
+struct EngineAnswered {
+  std::string host;  // its name; empty: the allocation
+  std::string what;  // a phrase
+
+  bool operator==(const EngineAnswered&) const = default;
 };
 
 // A dump of all running processes is being taken.

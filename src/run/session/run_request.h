@@ -31,6 +31,8 @@
 
 namespace muster {
 
+struct EngineJob;  // engine/ending_cause.h
+
 // The checks of several hosts before the first process (docs/hosts.md).
 struct Preflight {
   Inspect question;              // the same for all hosts (run/hosts/host_question.h)
@@ -59,12 +61,17 @@ struct RunRequest {
   std::map<std::string, std::string> sweep = {};
   // Words, or NAME=VALUE (run/directory/run_tags.h).
   std::vector<std::string> tags = {};
+  std::string note = {};  // run/directory/run_note.h
 
   // The hosts named by the user, one per Plan::hosts; empty for a run on this machine alone, whose name the agent
   // reports and whose address is 127.0.0.1.
   std::vector<SiteHost> hosts;
   // Additional hosts, each with a number of devices, that replace lost ones. Only with `hosts`.
   std::vector<SiteHost> spares;
+
+  // The engine's job in whose allocation the hosts are; null outside of one. The engine is asked once why a host was
+  // lost, or why a signal stops the head.
+  std::shared_ptr<const EngineJob> engine = {};
 
   DeviceTerms devices = {};
 

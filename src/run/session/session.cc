@@ -26,7 +26,7 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
       on_ended_(std::move(ended)),
       supervisor_(request_->plan, request_->spares),
       run_(io, *request_, supervisor_, binding_, !request_->hosts.empty() && transport.name() != "local", *this),
-      roll_(request_->plan),
+      process_table_(request_->plan),
       links_(run_, supervisor_.slots().machines()),
       files_(run_, links_),
       failed_(run_, files_, links_.size()),
@@ -37,13 +37,15 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
       rebinding_(run_, links_, bound_),
       checkpoints_(run_, bound_),
       terminal_(run_, links_),
-      orders_(run_, links_, terminal_, roll_, bound_.surroundings()),
+      orders_(run_, links_, terminal_, process_table_, bound_.surroundings()),
       git_(run_),
-      control_(run_, links_, git_, devices_, [this] {
+      engine_(run_),
+      control_(run_, links_, git_, engine_, devices_, [this] {
         std::vector<std::string> names;
         for (const HostSetup& setup : setups_) names.push_back(setup.host_name());
         const MonotonicNs now = run_.clock->Monotonic();
-        return ProcessStatuses{(now - run_.began_at) / 1'000'000, roll_.Statuses(run_.plan, supervisor_, names, now)};
+        return ProcessStatuses{(now - run_.began_at) / 1'000'000,
+                               process_table_.Statuses(run_.plan, supervisor_, names, now)};
       }) {
   setups_.reserve(links_.size());
   for (std::uint32_t host = 0; host < links_.size(); ++host) {
@@ -89,8 +91,8 @@ Result<void> Session::Begin() {
 }
 
 Progress Session::ShownProgress() const {
-  Progress now =
-      ProgressNow(run_.plan, supervisor_, roll_, run_.directory->folder(), run_.began_at, run_.clock->Monotonic());
+  Progress now = ProgressNow(run_.plan, supervisor_, process_table_, run_.directory->folder(), run_.began_at,
+                             run_.clock->Monotonic());
   if (const std::string shipping = code_.Text(); !shipping.empty()) now.phase = shipping;
   if (!devices_.waiting().empty()) now.phase = "waiting for devices";
   return now;
@@ -214,6 +216,7 @@ void Session::OnLost(std::uint32_t host, AgentLost lost) {
   failed_.Blame(host, lost.why);
   run_.console.Lost(run_.NameOf(host), lost.why);
   orders_.Lost(host);
+  engine_.AskAboutHost(host);
   HandleEvent(std::move(lost));
 }
 
@@ -247,7 +250,7 @@ void Session::OnFileBytes(std::uint32_t host, const FileBytes& bytes) {
 void Session::HandleEvent(const Event& event) {
   std::visit([this](const auto& e) { run_.journal.Record(e); }, event);
   terminal_.Saw(event);
-  roll_.Saw(event, run_.clock->Monotonic());
+  process_table_.Saw(event, run_.clock->Monotonic());
   run_.console.Saw(event);
   Perform(supervisor_.Step(event, run_.clock->Monotonic()));
 }
@@ -338,12 +341,16 @@ void Session::OnAlarm() {
 // --- the end ---------------------------------------------------------------------------------------
 
 void Session::End() {
-  if (git_.DelaysEnd([this] { End(); })) return;
+  if (git_.DelaysEnd([this] { End(); }) || engine_.DelaysEnd([this] { End(); })) return;
   terminal_.Part();
   checkpoints_.StopWatching();
   timers_.Clear();
   run_.clock->ClearAlarm();
   RunEnded ended = supervisor_.Ended(run_.request.pass_exit_code);
+  if (ended.cause != Cause::kNone) {
+    engine_.Hear(transport_.StartWords());
+    ended.why = engine_.Explained(std::move(ended.why));
+  }
   const SelfCount count = run_.request.terse ? SelfCount() : CountSelf();
   ended.descriptors = count.descriptors;
   ended.memory_kib = count.memory_kib;
