@@ -118,7 +118,10 @@ void CommandCarrier::Conclude() {
   const EndedProcess end = *command_->end();
   const bool open = agent_.link().state == RemoteAgent::State::kOpen;
   if (agent_.link().empty) return agent_.Empty();
-  if (!gone_.empty()) return open ? agent_.Lost(gone_) : agent_.Unreachable(gone_, {});
+  const std::optional<std::string> own = commands_->OwnFailure(end, command_->Words());
+  // An agent that ended by itself knows best why.
+  if (!gone_.empty() && (own || commands_->MayKnowMore(end)))
+    return open ? agent_.Lost(gone_) : agent_.Unreachable(gone_, {});
   std::string& why = agent_.why();
   if (agent_.link().state == RemoteAgent::State::kConnecting) {
     if (!why.empty()) return agent_.Unreachable("its agent: " + why, {});
@@ -128,7 +131,6 @@ void CommandCarrier::Conclude() {
     command_.reset();
     return;
   }
-  const std::optional<std::string> own = commands_->OwnFailure(end, command_->Words());
   if (!own) {
     // The agent's guard on the host has cleaned up the rest.
     std::string text = "the agent " + EndText(end);
