@@ -164,15 +164,15 @@ TEST(SlurmFaults, RestartsOfItsDaemonsDoNotAffectARun) {
 
 TEST(SlurmFaults, ADrainedNodeServesItsRunAndIsNamedWithSlurmsReasonWhenItIsLost) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const HostsBefore before(bed, {"n1", "n2", "n4"});
-  SlurmRun run(bed, Salloc({"--nodes=4"}), Recipe(4, kSleepers), {"--host-lease", "2s"});
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const HostsBefore before(testbed, {"n1", "n2", "n4"});
+  SlurmRun run(testbed, Salloc({"--nodes=4"}), Recipe(4, kSleepers), {"--host-lease", "2s"});
   ASSERT_TRUE(run.Await("process_started", 4)) << run.Said();
-  EXPECT_EQ(bed.Ask({"scontrol", "update", "node=n3", "state=drain", "reason=a disk fails"}), "");
-  ASSERT_TRUE(bed.AwaitNode("n3", "drng"));
+  EXPECT_EQ(testbed.Ask({"scontrol", "update", "node=n3", "state=drain", "reason=a disk fails"}), "");
+  ASSERT_TRUE(testbed.AwaitNode("n3", "drng"));
   EXPECT_TRUE(run.Journal("agent_lost").empty());
-  ASSERT_TRUE(bed.PowerOff("n3"));
+  ASSERT_TRUE(testbed.PowerOff("n3"));
   EXPECT_EQ(run.Result().exit_code, 3) << run.Said();
   const json report = run.Report();
   EXPECT_EQ(report["outcome"], "lost");
@@ -188,7 +188,7 @@ TEST(SlurmFaults, ADrainedNodeServesItsRunAndIsNamedWithSlurmsReasonWhenItIsLost
 // What ends a job of Slurm, and what the report says then.
 struct EndOfJob {
   std::string name;
-  std::function<void(const SlurmTestbed& bed, const std::string& job)> end;
+  std::function<void(const SlurmTestbed& testbed, const std::string& job)> end;
   std::string why;
 };
 
@@ -196,26 +196,26 @@ class SlurmEnds : public ::testing::TestWithParam<EndOfJob> {};
 
 INSTANTIATE_TEST_SUITE_P(Slurm, SlurmEnds,
                          ::testing::Values(EndOfJob{"scancel",
-                                                    [](const SlurmTestbed& bed, const std::string& job) {
-                                                      EXPECT_EQ(bed.Ask({"scancel", job}), "");
+                                                    [](const SlurmTestbed& testbed, const std::string& job) {
+                                                      EXPECT_EQ(testbed.Ask({"scancel", job}), "");
                                                     },
                                                     "slurm job 1 was cancelled"},
                                            EndOfJob{"preemption",
-                                                    [](const SlurmTestbed& bed, const std::string&) {
-                                                      bed.Ask({"sbatch", "--partition=urgent", "--nodes=4",
-                                                               "--exclusive", "--output=/dev/null", "--wrap=true"});
+                                                    [](const SlurmTestbed& testbed, const std::string&) {
+                                                      testbed.Ask({"sbatch", "--partition=urgent", "--nodes=4",
+                                                                   "--exclusive", "--output=/dev/null", "--wrap=true"});
                                                     },
                                                     "slurm job 1 was preempted"}),
                          [](const auto& one) { return one.param.name; });
 
 TEST_P(SlurmEnds, TheReportNamesTheCauseAndNothingIsLeft) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 4);
-  SlurmRun run(bed, Sbatch(bed, {"--nodes=4", "--no-requeue"}), Recipe(4, kOrphanEach));
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 4);
+  SlurmRun run(testbed, Sbatch(testbed, {"--nodes=4", "--no-requeue"}), Recipe(4, kOrphanEach));
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
-  GetParam().end(bed, run.Job());
+  GetParam().end(testbed, run.Job());
   EXPECT_NE(run.Result().exit_code, 0);
   before.ExpectNothingLeft(run);
   EXPECT_NE(run.Report()["why"].get<std::string>().find(GetParam().why), std::string::npos) << run.Said();
@@ -224,12 +224,12 @@ TEST_P(SlurmEnds, TheReportNamesTheCauseAndNothingIsLeft) {
 // Slurm announces the end of a job up to a minute before the notice that was asked for: here within half a minute.
 TEST(SlurmFaults, TheNoticeOfATimeLimitIsAGracefulStopWithACheckpoint) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 2);
-  const std::string checkpoints = bed.folder() + "/checkpoints";
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
+  const std::string checkpoints = testbed.folder() + "/checkpoints";
   std::filesystem::create_directory(checkpoints);
-  SlurmRun run(bed, Sbatch(bed, {"--nodes=2", "--time=1", "--signal=B:TERM@59"}),
+  SlurmRun run(testbed, Sbatch(testbed, {"--nodes=2", "--time=1", "--signal=B:TERM@59"}),
                "local muster = require 'muster'\nreturn muster.recipe { name = 'job', framework = 'none',\n"
                "  checkpoint = { dir = '" +
                    checkpoints +
