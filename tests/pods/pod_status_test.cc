@@ -141,7 +141,7 @@ TEST(Kubectl, IsCalledWithTheUsersOptionsAndNothingSecret) {
                    "--selector=muster.run=r1", "--ignore-not-found", "--wait=false"}));
 }
 
-TEST(Kubectl, ItsOwnFailureIsToldFromTheEndOfTheProgram) {
+TEST(Kubectl, ItsOwnFailureIsDistinguishedFromTheEndOfTheProgram) {
   EXPECT_FALSE(IsKubectlFailure({.code = 0}, ""));
   EXPECT_FALSE(IsKubectlFailure({.code = 3}, "muster-agent: lost the head\ncommand terminated with exit code 3\n"));
   EXPECT_FALSE(IsKubectlFailure({.code = 1}, "muster-agent: the connection: …\n"));
@@ -150,22 +150,24 @@ TEST(Kubectl, ItsOwnFailureIsToldFromTheEndOfTheProgram) {
 }
 
 TEST(Kubectl, FailuresHaveItsLastMessageAndAHint) {
-  const auto told = [](const std::string& words, int code = 1) {
+  const auto reported = [](const std::string& words, int code = 1) {
     const CommandFailure failure = KubectlFailure({.code = code}, words);
     return failure.phrase + (failure.hint.empty() ? "" : " [" + failure.hint + "]");
   };
-  EXPECT_EQ(told("Warning: x\nerror: no matches for kind \"JobSet\" in version \"jobset.x-k8s.io/v1alpha2\"\n"),
+  EXPECT_EQ(reported("Warning: x\nerror: no matches for kind \"JobSet\" in version \"jobset.x-k8s.io/v1alpha2\"\n"),
             "kubectl: error: no matches for kind \"JobSet\" in version \"jobset.x-k8s.io/v1alpha2\" "
             "[the cluster has no JobSets: --as job, or install JobSet]");
-  EXPECT_EQ(told("exec: \"muster-agent\": executable file not found in $PATH: unknown\ncommand terminated with exit "
-                 "code 127\n",
-                 127),
-            "kubectl: exec: \"muster-agent\": executable file not found in $PATH: unknown "
-            "[the image needs muster-agent on its PATH; --agent names another path]");
-  EXPECT_EQ(told("muster-agent: process 1 of this container is not `muster-agent --hold`\ncommand terminated with exit "
-                 "code 1\n"),
-            "muster-agent: process 1 of this container is not `muster-agent --hold`");
-  EXPECT_EQ(told(""), "kubectl exited with code 1");
+  EXPECT_EQ(
+      reported("exec: \"muster-agent\": executable file not found in $PATH: unknown\ncommand terminated with exit "
+               "code 127\n",
+               127),
+      "kubectl: exec: \"muster-agent\": executable file not found in $PATH: unknown "
+      "[the image needs muster-agent on its PATH; --agent names another path]");
+  EXPECT_EQ(
+      reported("muster-agent: process 1 of this container is not `muster-agent --hold`\ncommand terminated with exit "
+               "code 1\n"),
+      "muster-agent: process 1 of this container is not `muster-agent --hold`");
+  EXPECT_EQ(reported(""), "kubectl exited with code 1");
 }
 
 }  // namespace
