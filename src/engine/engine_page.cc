@@ -18,11 +18,11 @@ constexpr std::array<std::string_view, 14> kStateNames = {
 using Names = std::vector<std::string>;
 
 const Names kManifestFields = {"name", "doc", "source", "tried", "form", "options"};
-const Names kPageFields = {"form",   "name",        "doc",         "source",    "tried",   "inside",
-                           "job",    "hosts",       "devices",     "node_name", "start",   "clear",
-                           "own",    "options",     "notice",      "script",    "submit",  "cancel",
-                           "signal", "queries",     "query_clear", "states",    "reasons", "exits",
-                           "exit",   "signal_base", "host_query",  "time_left", "aborts"};
+const Names kPageFields = {"form",   "name",    "doc",       "source", "tried",       "inside",     "job",
+                           "hosts",  "devices", "node_name", "start",  "clear",       "own",        "options",
+                           "notice", "script",  "submit",    "cancel", "signal",      "queries",    "query_clear",
+                           "states", "reasons", "exits",     "exit",   "signal_base", "host_query", "time_left",
+                           "aborts", "requeue", "messages"};
 const Names kJobPlaceholders = {"job", "jobs", "each_job"};
 
 const std::vector<std::pair<std::string, JobState>>& StateWords() {
@@ -150,7 +150,8 @@ class EnginePageReading {
                                     {"duration", EngineOptionType::kDuration},
                                     {"flag", EngineOptionType::kFlag},
                                     {"list", EngineOptionType::kList},
-                                    {"table", EngineOptionType::kTable}},
+                                    {"table", EngineOptionType::kTable},
+                                    {"requeue", EngineOptionType::kRequeue}},
                                    option.type);
     reader_.Word<EngineDuration>(*table, "form",
                                  {{"d-hh:mm:ss", EngineDuration::kDaysClock},
@@ -177,7 +178,7 @@ class EnginePageReading {
       page_.options.push_back(std::move(option));
     } else if (option.type == EngineOptionType::kTable) {
       reader_.Wrong("format", path, "the option " + option.name + " is a table: a directive has no place for one");
-    } else if (option.name != "nodes" && option.line.empty()) {
+    } else if (option.name != "nodes" && option.type != EngineOptionType::kRequeue && option.line.empty()) {
       reader_.Wrong("missing", path, "the option " + option.name + " has no line",
                     "line = \"--" + option.name + "={value}\"");
     } else {
@@ -225,7 +226,7 @@ class EnginePageReading {
     for (const EngineOption& option : page_.options) {
       if (!option.into.empty()) placeholders.push_back(option.into);
     }
-    const auto script = Subtable(page, "script", {"directive", "always"}, true);
+    const auto script = Subtable(page, "script", {"directive", "always", "output"}, true);
     if (!script) return;
     reader_.Text(*script, "directive", page_.script.directive, true);
     if (!page_.script.directive.empty() && page_.script.directive.front() != '#') {
@@ -234,6 +235,8 @@ class EnginePageReading {
     }
     reader_.Texts(*script, "always", page_.script.always);
     for (const std::string& line : page_.script.always) reader_.CheckPlaceholders("script.always", line, placeholders);
+    reader_.Texts(*script, "output", page_.script.output);
+    for (const std::string& line : page_.script.output) reader_.CheckPlaceholders("script.output", line, {"output"});
   }
 
   void ReadQuery(const Value& value) {
@@ -324,6 +327,19 @@ class EnginePageReading {
     ReadStates(page, "states", page_.states);
     ReadStates(page, "reasons", page_.reasons);
     ReadStates(page, "exits", page_.exits);
+    ReadStates(page, "messages", page_.messages);
+    if (const auto requeue = Subtable(page, "requeue", {"line", "otherwise", "node_fail", "command"}, false)) {
+      EngineRequeue& out = page_.requeue.emplace();
+      reader_.Text(*requeue, "line", out.line, true);
+      reader_.Text(*requeue, "otherwise", out.otherwise);
+      reader_.Text(*requeue, "node_fail", out.node_fail);
+      reader_.Command(*requeue, "command", kJobPlaceholders, {}, out.command, true);
+    }
+    for (const EngineOption& option : page_.options) {
+      if (option.type == EngineOptionType::kRequeue && !page_.requeue) {
+        reader_.Wrong("missing", "options", "the option " + option.name + " needs the field requeue of the page");
+      }
+    }
     if (page_.states.empty()) reader_.Wrong("missing", "states", "states has no words of the engine");
     if (const auto host = Subtable(page, "host_query", {"command", "separator", "usual"}, false)) {
       EngineHostQuery& query = page_.host_query.emplace();

@@ -23,7 +23,7 @@ std::vector<SiteHost> Numbered(const std::string& prefix, std::uint32_t first, s
 }  // namespace
 
 Result<EngineSettings> RequestHosts(RecipeOptions& options, const EnginePage& page, const std::string& prefix,
-                                    std::uint32_t first) {
+                                    std::uint32_t first, std::optional<AllocationNeeds> needs) {
   const std::string& name = page.name;
   if (NamesHosts(options) || !options.exclude.empty()) {
     return Fail(Error("usage", {},
@@ -38,15 +38,18 @@ Result<EngineSettings> RequestHosts(RecipeOptions& options, const EnginePage& pa
   }
   const EngineOptions engine = std::exchange(options.engine, {});
   options.engine.on = "local";
-  // First what the recipe asks of the engine, and how many hosts it is for.
-  const std::uint32_t spares = std::exchange(options.spares, 0);
-  const auto asked = EvaluateFrom(options, EvaluationDepth::kParameters);
-  options.spares = spares;
-  if (!asked) return Fail(asked.error());
-  auto settings = SettingsFor(page, engine, asked->engine_settings);
+  const std::uint32_t spares = options.spares;
+  if (!needs) {
+    options.spares = 0;
+    auto asked = EvaluateFrom(options, EvaluationDepth::kParameters);
+    options.spares = spares;
+    if (!asked) return Fail(asked.error());
+    needs = AllocationNeeds{asked->hosts, std::move(asked->engine_settings)};
+  }
+  auto settings = SettingsFor(page, engine, needs->of_recipe);
   if (!settings) return settings;
   const auto nodes = NodesOf(*settings);
-  options.requested_hosts = Numbered(prefix, first, nodes.value_or(asked->hosts + spares), DevicesOf(page, *settings));
+  options.requested_hosts = Numbered(prefix, first, nodes.value_or(needs->hosts + spares), DevicesOf(page, *settings));
   options.requested_by = nodes ? name + ".nodes from " + settings->at("nodes").source : name + ", as the recipe asks";
   if (options.requested_hosts.size() <= spares) {
     return Fail(Error("hosts", {}, fmt::format("--spares {}, and {}.nodes is {}", spares, name, *nodes),

@@ -15,11 +15,17 @@ namespace muster {
 
 struct RecipeOptions;
 
+// What a job needs of an allocation, before it is planned for that.
+struct AllocationNeeds {
+  std::uint32_t hosts = 1;
+  std::vector<EngineField> of_recipe = {};  // the recipe's options of engines
+};
+
 // Sets the hosts of `options` (RecipeOptions::requested_hosts) to those that the engine is to provide, named `prefix`
 // and a number from `first`, and its engine to none. Returns the settings for the engine. Kinds "usage" (hosts or
-// devices are named), those of SettingsFor, and those of an evaluation.
+// devices are named), those of SettingsFor, and those of an evaluation. Without `needs` they are those of the recipe.
 Result<EngineSettings> RequestHosts(RecipeOptions& options, const EnginePage& page, const std::string& prefix,
-                                    std::uint32_t first);
+                                    std::uint32_t first, std::optional<AllocationNeeds> needs = std::nullopt);
 
 // The pods that a call asks for.
 struct PodRequest {

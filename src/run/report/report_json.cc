@@ -263,6 +263,7 @@ std::string ReportJson(const Report& report, const std::string& run_dir) {
                {"outcome", report.outcome},
                {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
                {"why", TextOrNull(report.why)},
+               {"job", report.job ? JobJson(*report.job) : Json(nullptr)},
                {"first_failure", report.first_failure ? FailureJson(*report.first_failure) : Json(nullptr)},
                {"code", CodeJson(report.code)},
                {"activations", std::move(activations)},
