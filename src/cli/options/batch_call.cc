@@ -54,7 +54,6 @@ Result<BatchCall> AllocationFor(const RecipeOptions& options, std::optional<Allo
   if (!engine) return Fail(engine.error());
   BatchCall call;
   call.page = (*engine)->page;
-  const std::string& name = call.page.name;
   RecipeOptions asking = options;
   auto settings = RequestHosts(asking, call.page, "node", 1, std::move(needs));
   if (!settings) return Fail(settings.error());
