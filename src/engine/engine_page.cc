@@ -18,11 +18,11 @@ constexpr std::array<std::string_view, 14> kStateNames = {
 using Names = std::vector<std::string>;
 
 const Names kManifestFields = {"name", "doc", "source", "tried", "form", "options"};
-const Names kPageFields = {"form",   "name",    "doc",       "source", "tried",       "inside",     "job",
-                           "hosts",  "devices", "node_name", "start",  "clear",       "own",        "options",
-                           "notice", "script",  "submit",    "cancel", "signal",      "queries",    "query_clear",
-                           "states", "reasons", "exits",     "exit",   "signal_base", "host_query", "time_left",
-                           "aborts", "requeue", "messages"};
+const Names kPageFields = {"form",   "name",        "doc",         "source",    "tried",   "inside",
+                           "job",    "hosts",       "devices",     "node_name", "start",   "clear",
+                           "own",    "options",     "notice",      "script",    "submit",  "cancel",
+                           "signal", "queries",     "query_clear", "states",    "reasons", "exits",
+                           "exit",   "signal_base", "host_query",  "time_left", "aborts",  "requeue"};
 const Names kJobPlaceholders = {"job", "jobs", "each_job"};
 
 const std::vector<std::pair<std::string, JobState>>& StateWords() {
@@ -327,7 +327,6 @@ class EnginePageReading {
     ReadStates(page, "states", page_.states);
     ReadStates(page, "reasons", page_.reasons);
     ReadStates(page, "exits", page_.exits);
-    ReadStates(page, "messages", page_.messages);
     if (const auto requeue = Subtable(page, "requeue", {"line", "otherwise", "node_fail", "command"}, false)) {
       EngineRequeue& out = page_.requeue.emplace();
       reader_.Text(*requeue, "line", out.line, true);

@@ -160,19 +160,18 @@ struct EnginePage {
   std::vector<std::string> cancel;
   std::vector<std::string> signal;       // {signal} without SIG; empty: the engine has no such command
   std::vector<EngineQuery> queries;      // from the gentlest on
+  std::optional<EngineRequeue> requeue;  // none: the engine cannot
   std::vector<std::string> query_clear;  // NAME, PREFIX*: not in the environment of any question
   // For reports of runs that a host or the engine ended:
   std::optional<EngineHostQuery> host_query;
   std::vector<std::string> time_left;                    // prints the time that is left of a {job}: [[D-]HH:]MM:SS
   std::vector<std::pair<std::string, JobState>> aborts;  // texts of the start command, and what they mean; in order
-  std::optional<EngineRequeue> requeue;                  // none: the engine cannot
 
-  std::map<std::string, JobState> states;    // by the engine's word
-  std::map<std::string, JobState> reasons;   // of jobs that failed: by the first word of the reason
-  std::map<std::string, JobState> exits;     // of jobs that failed: by the exit code as it is printed
-  std::map<std::string, JobState> messages;  // of jobs that it ended: by words that it writes into their output
-  bool exit_has_signal = false;              // exit codes are CODE:SIGNAL
-  std::uint32_t signal_base = 128;           // otherwise a code above it is a signal's number and this
+  std::map<std::string, JobState> states;   // by the engine's word
+  std::map<std::string, JobState> reasons;  // of jobs that failed: by the first word of the reason
+  std::map<std::string, JobState> exits;    // of jobs that failed: by the exit code as it is printed
+  bool exit_has_signal = false;             // exit codes are CODE:SIGNAL
+  std::uint32_t signal_base = 128;          // otherwise a code above it is a signal's number and this
 
   const EngineOption* FindOption(std::string_view option) const;
 };

@@ -177,12 +177,12 @@ tl::expected<Value, Problem> Checked(const EngineOption& option, const Value& va
     case EngineOptionType::kFlag:
       if (value.AsBool() != nullptr) return value;
       return tl::unexpected(Problem{"type", option.name + " is true or false, got " + ToText(value), {}});
+    case EngineOptionType::kRequeue:
+      return CheckedRequeue(option, value);
     case EngineOptionType::kTable:
       if (value.AsMap() != nullptr) return value;
       if (value.AsList() != nullptr && value.AsList()->empty()) return Value(Value::Map());  // an empty table of Lua
       return tl::unexpected(Problem{"type", option.name + " is a table with names, got " + ToText(value), {}});
-    case EngineOptionType::kRequeue:
-      return CheckedRequeue(option, value);
     case EngineOptionType::kList:
       break;
   }

@@ -46,7 +46,7 @@ Result<bool> AsksForAllocation(const EngineOptions& options) {
   if (options.on.empty() && options.page.empty()) return false;
   const auto engine = ChosenEngine(options);
   if (!engine) return Fail(engine.error());
-  return *engine && !(*engine)->allocation;
+  return *engine && !(*engine)->allocation && !(*engine)->page.manifest;
 }
 
 Result<BatchCall> AllocationFor(const RecipeOptions& options, std::optional<AllocationNeeds> needs) {

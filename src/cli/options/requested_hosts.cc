@@ -38,14 +38,14 @@ Result<EngineSettings> RequestHosts(RecipeOptions& options, const EnginePage& pa
   }
   const EngineOptions engine = std::exchange(options.engine, {});
   options.engine.on = "local";
-  const std::uint32_t spares = options.spares;
+  // First what the recipe asks of the engine, and how many hosts it is for.
+  const std::uint32_t spares = std::exchange(options.spares, 0);
   if (!needs) {
-    options.spares = 0;
     auto asked = EvaluateFrom(options, EvaluationDepth::kParameters);
-    options.spares = spares;
     if (!asked) return Fail(asked.error());
     needs = AllocationNeeds{asked->hosts, std::move(asked->engine_settings)};
   }
+  options.spares = spares;
   auto settings = SettingsFor(page, engine, needs->of_recipe);
   if (!settings) return settings;
   const auto nodes = NodesOf(*settings);

@@ -22,8 +22,8 @@ struct AllocationNeeds {
 };
 
 // Sets the hosts of `options` (RecipeOptions::requested_hosts) to those that the engine is to provide, named `prefix`
-// and a number from `first`, and its engine to none. Returns the settings for the engine. Kinds "usage" (hosts or
-// devices are named), those of SettingsFor, and those of an evaluation. Without `needs` they are those of the recipe.
+// and a number from `first`, and its engine to none. Returns the settings for the engine. Without `needs` they are
+// those of the recipe. Kinds "usage" (hosts or devices are named), those of SettingsFor, and those of an evaluation.
 Result<EngineSettings> RequestHosts(RecipeOptions& options, const EnginePage& page, const std::string& prefix,
                                     std::uint32_t first, std::optional<AllocationNeeds> needs = std::nullopt);
 

@@ -198,9 +198,10 @@ void WarnIfClosed(const RunRequest& request, bool rehearsal, const SiteFacts& si
       "access is \"group\", and " + Quoted(closed.front()) + " was made before and keeps the group out", command)});
 }
 
-// A run asks for its pods itself: whether it does.
+// Pods are requested by the run itself.
 Result<bool> TakesPods(RunOptions& options) {
-  const auto pods = AsksForPods(options.source.recipe.engine);
+  const EngineOptions& engine = options.source.recipe.engine;
+  const auto pods = AsksForPods(engine);
   if (!pods) return Fail(pods.error());
   if (!*pods) {
     if (!options.as.empty()) return Fail(Error("usage", {}, "--as is for pods", "--on kubernetes"));
@@ -212,7 +213,10 @@ Result<bool> TakesPods(RunOptions& options) {
 }
 
 // A rehearsal and a replay are inside of the allocation that --on names; a run may ask for one, and is submitted then.
-Result<bool> IsSubmission(const RunOptions& options) {
+Result<bool> IsSubmission(RunOptions& options) {
+  const auto pods = TakesPods(options);
+  if (!pods) return Fail(pods.error());
+  if (*pods) return false;
   const EngineOptions& engine = options.source.recipe.engine;
   const auto outside = AsksForAllocation(engine);
   if (!outside) return Fail(outside.error());
@@ -230,7 +234,7 @@ Result<bool> IsSubmission(const RunOptions& options) {
   return Fail(
       Error("usage", {},
             "--slurm, --kubernetes and --engine-option ask for an allocation, and the run uses the one that it is in",
-            "leave them out; they are for --on slurm outside of an allocation, and for --on kubernetes"));
+            "leave them out; they are for muster plan --on slurm, and for --on kubernetes"));
 }
 
 ConsoleOptions ConsoleFor(const RunOptions& options) {
@@ -297,9 +301,7 @@ int RunRecipe(RunOptions& options) {
   if (options.pty) {
     if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(terminal.error(), json);
   }
-  const auto pods = TakesPods(options);
-  if (!pods) return Refuse(pods.error(), json);
-  const auto outside = *pods ? Result<bool>(false) : IsSubmission(options);
+  const auto outside = IsSubmission(options);
   if (!outside) return Refuse(outside.error(), json);
   if (*outside) return Submit(options);
   auto attempt = SubmittedAttempt(options);

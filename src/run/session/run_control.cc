@@ -111,8 +111,7 @@ void RunControl::RequestStop(std::uint32_t times, int signal, bool dump, const s
   if (run_.ended) return run_.console.Abandon();  // the run is over and only waits for a slow reader
   stops_asked_ = times;
   run_.console.Stopping(times, signal != 0);
-  // A notice has said why.
-  if (why.empty() && (signal == SIGTERM || signal == SIGHUP)) engine_.AskAboutStop();
+  if ((signal == SIGTERM || signal == SIGHUP) && why.empty()) engine_.AskAboutStop();
   run_.events.HandleEvent(StopRequested{times, signal, dump, why});
   if (times < 2 || run_.ended) return;
   for (std::uint32_t host = 0; host < links_.size(); ++host) links_.ExpectAnswer(host, true);
