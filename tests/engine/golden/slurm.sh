@@ -2,9 +2,9 @@
 #SBATCH --job-name=gpt_175b
 #SBATCH --ntasks-per-node=1
 #SBATCH --no-kill
-#SBATCH --no-requeue
 #SBATCH --open-mode=append
-#SBATCH --signal=B:TERM@120
+#SBATCH --signal=B:USR1@120
+#SBATCH --no-requeue
 #SBATCH --nodes=18
 #SBATCH --partition=gpu
 #SBATCH --account=physics
@@ -17,5 +17,6 @@
 #SBATCH --reservation="my one"
 
 # gpt: 16 hosts × 8 devices, 2 spares
+trap '' USR1
 cd '/home/ann/my jobs' || exit 3
 exec /opt/muster/bin/muster run gpt.lua lr=0.1 'note=it'\''s' --spares 2 --on slurm
