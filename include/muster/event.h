@@ -257,6 +257,7 @@ struct StopRequested {
   std::uint32_t times = 1;
   std::int32_t signal = 0;  // the signal that muster received, 0 if a command requested the stop
   bool dump = false;        // take a dump first
+  std::string why = {};     // what the signal announced: "the time limit of slurm job 12 is near"; empty: nothing known
 
   bool operator==(const StopRequested&) const = default;
 };

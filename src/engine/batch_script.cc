@@ -48,14 +48,16 @@ std::string BatchJobName(std::string_view name) {
 }
 
 Result<std::string> BatchScript(const EnginePage& page, const EngineSettings& settings, const BatchJob& job) {
-  if (HasLineEnd(job.folder) || std::any_of(job.command.begin(), job.command.end(), HasLineEnd)) {
+  if (HasLineEnd(job.output) || HasLineEnd(job.folder) ||
+      std::any_of(job.command.begin(), job.command.end(), HasLineEnd)) {
     return Fail(Error("format", {}, "a batch script cannot hold a word with a line end",
                       "give the value in a file: name@=file, or in the recipe"));
   }
   TemplateValues values;
   values.texts = {{"name", BatchJobName(job.name)}, {"nodes", std::to_string(job.nodes)}};
+  const std::string notice = !page.notice || !job.notice.empty() ? job.notice : page.notice->signal;
   if (page.notice) {
-    values.texts["notice_signal"] = page.notice->signal;
+    values.texts["notice_signal"] = notice;
     values.texts["notice_seconds"] = std::to_string(page.notice->seconds);
     values.texts["notice_minutes"] = std::to_string((page.notice->seconds + 59) / 60);
   }
@@ -73,7 +75,7 @@ Result<std::string> BatchScript(const EnginePage& page, const EngineSettings& se
     } else {
       continue;
     }
-    if (option.line.empty()) continue;  // the number of nodes, where another line has it
+    if (option.line.empty()) continue;  // the number of nodes, where another line has it; requeue
     for (std::string& line : LinesOf(option, value)) {
       if (option.into.empty()) {
         own_lines.push_back(std::move(line));
@@ -84,9 +86,24 @@ Result<std::string> BatchScript(const EnginePage& page, const EngineSettings& se
   }
   std::string script = "#!/bin/sh\n";
   for (const std::string& line : page.script.always) script += page.script.directive + Filled(line, values) + "\n";
+  if (page.requeue) {
+    const RequeueRule rule = RequeueOf(page, settings);
+    const auto add = [&](const std::string& line) {
+      if (!line.empty()) script += page.script.directive + line + "\n";
+    };
+    add(rule.on.empty() ? page.requeue->otherwise : page.requeue->line);
+    if (rule.on.contains("node_fail")) add(page.requeue->node_fail);
+  }
+  if (!job.output.empty()) {
+    TemplateValues file;
+    file.texts["output"] = job.output;
+    for (const std::string& line : page.script.output) script += page.script.directive + Filled(line, file) + "\n";
+  }
   for (const std::string& line : own_lines) script += page.script.directive + line + "\n";
   script += "\n";
   if (!job.note.empty()) script += "# " + Printable(job.note) + "\n";
+  // The signal may come before the command is ready to handle it.
+  if (!notice.empty() && notice != "TERM") script += "trap '' " + notice + "\n";
   // Exit code 3: the machine's fault, as muster has it.
   script += "cd " + ShellQuoted(job.folder) + " || exit 3\n";
   script += "exec " + ShellQuoted(job.command) + "\n";

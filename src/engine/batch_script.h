@@ -17,6 +17,8 @@ struct BatchJob {
   std::string folder;                // absolute: where the command runs
   std::vector<std::string> command;  // muster and its words
   std::string note;                  // a comment line; may be empty
+  std::string output = {};           // the file for what it prints; empty: as the engine does by default
+  std::string notice = {};           // the signal that announces the end, instead of the page's; empty: that one
 };
 
 // The script: directives, first those that it always has, then those of the settings in the order of the page's

@@ -131,4 +131,9 @@ std::vector<EngineCall> SignalCalls(const EnginePage& page, std::span<const std:
   return CallsFor(page.signal, {}, jobs, std::move(values));
 }
 
+std::vector<EngineCall> RequeueCalls(const EnginePage& page, std::span<const std::string> jobs) {
+  if (!page.requeue) return {};
+  return CallsFor(page.requeue->command, {}, jobs, {});
+}
+
 }  // namespace muster

@@ -49,5 +49,7 @@ std::vector<EngineCall> QueryCalls(const EnginePage& page, const EngineQuery& qu
 std::vector<EngineCall> CancelCalls(const EnginePage& page, std::span<const std::string> jobs);
 std::vector<EngineCall> SignalCalls(const EnginePage& page, std::span<const std::string> jobs,
                                     const std::string& signal);
+// The same for returning them to the queue.
+std::vector<EngineCall> RequeueCalls(const EnginePage& page, std::span<const std::string> jobs);
 
 }  // namespace muster

@@ -16,10 +16,10 @@ constexpr std::array<std::string_view, 14> kStateNames = {
 
 using Names = std::vector<std::string>;
 
-const Names kPageFields = {"name",    "doc",       "source", "tried",      "inside",  "job",         "hosts",
-                           "devices", "node_name", "start",  "clear",      "own",     "options",     "notice",
-                           "script",  "submit",    "cancel", "signal",     "queries", "query_clear", "states",
-                           "reasons", "exits",     "exit",   "signal_base"};
+const Names kPageFields = {"name",    "doc",       "source", "tried",       "inside",  "job",         "hosts",
+                           "devices", "node_name", "start",  "clear",       "own",     "options",     "notice",
+                           "script",  "submit",    "cancel", "signal",      "queries", "query_clear", "states",
+                           "reasons", "exits",     "exit",   "signal_base", "requeue", "messages"};
 const Names kJobPlaceholders = {"job", "jobs", "each_job"};
 
 const std::vector<std::pair<std::string, JobState>>& StateWords() {
@@ -135,7 +135,8 @@ class EnginePageReading {
                                     {"count", EngineOptionType::kCount},
                                     {"duration", EngineOptionType::kDuration},
                                     {"flag", EngineOptionType::kFlag},
-                                    {"list", EngineOptionType::kList}},
+                                    {"list", EngineOptionType::kList},
+                                    {"requeue", EngineOptionType::kRequeue}},
                                    option.type);
     reader_.Word<EngineDuration>(*table, "form",
                                  {{"d-hh:mm:ss", EngineDuration::kDaysClock},
@@ -153,7 +154,7 @@ class EnginePageReading {
                     "an option's name is small letters, digits and '_', got " + ToText(Value(option.name)));
     } else if (page_.FindOption(option.name) != nullptr) {
       reader_.Wrong("conflict", path, "there are two options " + option.name);
-    } else if (option.name != "nodes" && option.line.empty()) {
+    } else if (option.name != "nodes" && option.type != EngineOptionType::kRequeue && option.line.empty()) {
       reader_.Wrong("missing", path, "the option " + option.name + " has no line",
                     "line = \"--" + option.name + "={value}\"");
     } else {
@@ -187,7 +188,7 @@ class EnginePageReading {
     for (const EngineOption& option : page_.options) {
       if (!option.into.empty()) placeholders.push_back(option.into);
     }
-    const auto script = Subtable(page, "script", {"directive", "always"}, true);
+    const auto script = Subtable(page, "script", {"directive", "always", "output"}, true);
     if (!script) return;
     reader_.Text(*script, "directive", page_.script.directive, true);
     if (!page_.script.directive.empty() && page_.script.directive.front() != '#') {
@@ -196,6 +197,8 @@ class EnginePageReading {
     }
     reader_.Texts(*script, "always", page_.script.always);
     for (const std::string& line : page_.script.always) reader_.CheckPlaceholders("script.always", line, placeholders);
+    reader_.Texts(*script, "output", page_.script.output);
+    for (const std::string& line : page_.script.output) reader_.CheckPlaceholders("script.output", line, {"output"});
   }
 
   void ReadQuery(const Value& value) {
@@ -270,6 +273,19 @@ class EnginePageReading {
     ReadStates(page, "states", page_.states);
     ReadStates(page, "reasons", page_.reasons);
     ReadStates(page, "exits", page_.exits);
+    ReadStates(page, "messages", page_.messages);
+    if (const auto requeue = Subtable(page, "requeue", {"line", "otherwise", "node_fail", "command"}, false)) {
+      EngineRequeue& out = page_.requeue.emplace();
+      reader_.Text(*requeue, "line", out.line, true);
+      reader_.Text(*requeue, "otherwise", out.otherwise);
+      reader_.Text(*requeue, "node_fail", out.node_fail);
+      reader_.Command(*requeue, "command", kJobPlaceholders, {}, out.command, true);
+    }
+    for (const EngineOption& option : page_.options) {
+      if (option.type == EngineOptionType::kRequeue && !page_.requeue) {
+        reader_.Wrong("missing", "options", "the option " + option.name + " needs the field requeue of the page");
+      }
+    }
     if (page_.states.empty()) reader_.Wrong("missing", "states", "states has no words of the engine");
     reader_.Word<bool>(page, "exit", {{"code", false}, {"code:signal", true}}, page_.exit_has_signal);
     reader_.Number(page, "signal_base", 1'024, page_.signal_base);

@@ -63,7 +63,7 @@ struct EngineDevices {
   std::vector<std::string> kinds;  // names of the generic resources that are devices
 };
 
-enum class EngineOptionType : std::uint8_t { kText, kCount, kDuration, kFlag, kList };
+enum class EngineOptionType : std::uint8_t { kText, kCount, kDuration, kFlag, kList, kRequeue };
 enum class EngineDuration : std::uint8_t { kDaysClock, kClock, kHoursMinutes, kSeconds };
 
 // One setting of a user for the engine: slurm = { partition = "gpu" }.
@@ -87,6 +87,16 @@ struct EngineNotice {
 struct EngineScript {
   std::string directive;            // "#SBATCH "
   std::vector<std::string> always;  // lines that every script has
+  std::vector<std::string> output;  // lines that send what the script prints to the file {output}
+};
+
+// How a job returns to the queue, under the same id, when its allocation ends: by the engine, if it did not end by
+// itself, and by a command.
+struct EngineRequeue {
+  std::string line;                  // of the script: the engine may requeue the job
+  std::string otherwise;             // … may not; may be empty
+  std::string node_fail;             // of the script, if a lost node is to requeue the job; may be empty
+  std::vector<std::string> command;  // requeues a job, also the one that it is called in
 };
 
 // How a job is submitted and its id found in the output: behind `after`, up to `before`, or else up to a blank.
@@ -137,12 +147,14 @@ struct EnginePage {
   std::vector<std::string> signal;       // {signal} without SIG; empty: the engine has no such command
   std::vector<EngineQuery> queries;      // from the gentlest on
   std::vector<std::string> query_clear;  // NAME, PREFIX*: not in their environment
+  std::optional<EngineRequeue> requeue;  // none: the engine cannot
 
-  std::map<std::string, JobState> states;   // by the engine's word
-  std::map<std::string, JobState> reasons;  // of jobs that failed: by the first word of the reason
-  std::map<std::string, JobState> exits;    // of jobs that failed: by the exit code as it is printed
-  bool exit_has_signal = false;             // exit codes are CODE:SIGNAL
-  std::uint32_t signal_base = 128;          // otherwise a code above it is a signal's number and this
+  std::map<std::string, JobState> states;    // by the engine's word
+  std::map<std::string, JobState> reasons;   // of jobs that failed: by the first word of the reason
+  std::map<std::string, JobState> exits;     // of jobs that failed: by the exit code as it is printed
+  std::map<std::string, JobState> messages;  // of jobs that it ended: by words that it writes into their output
+  bool exit_has_signal = false;              // exit codes are CODE:SIGNAL
+  std::uint32_t signal_base = 128;           // otherwise a code above it is a signal's number and this
 
   const EngineOption* FindOption(std::string_view option) const;
 };

@@ -1,6 +1,7 @@
 #include "engine/engine_settings.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -17,6 +18,9 @@ namespace {
 constexpr std::int64_t kMostCount = 1'000'000;
 constexpr double kLongestSeconds = 1e9;
 constexpr std::size_t kLongestSetting = 4'096;
+constexpr std::int64_t kMostRequeues = 1'000;
+constexpr std::int64_t kDefaultRequeues = 10;
+constexpr std::array<std::string_view, 3> kRequeueCauses = {"time_limit", "preempted", "node_fail"};
 
 struct Problem {
   const char* kind;
@@ -107,6 +111,55 @@ tl::expected<Value, Problem> CheckedList(const EngineOption& option, const Value
   return Value(std::move(texts));
 }
 
+// { on = { "time_limit" }, max = 3 }, or as a word "time_limit,preempted:3".
+tl::expected<Value, Problem> CheckedRequeue(const EngineOption& option, const Value& value) {
+  const auto wrong = [&](const std::string& what) {
+    return tl::unexpected(Problem{"type", option.name + what + ", got " + ToText(value),
+                                  "requeue = { on = { \"time_limit\", \"preempted\", \"node_fail\" }, max = 3 }"});
+  };
+  Value::List on;
+  Value max(kDefaultRequeues);
+  if (const std::string* text = value.AsString()) {
+    std::string_view rest(*text);
+    if (const std::size_t colon = rest.find(':'); colon != std::string_view::npos) {
+      std::int64_t number = 0;
+      const char* const end = text->data() + text->size();
+      const auto [stop, error] = std::from_chars(text->data() + colon + 1, end, number);
+      if (error != std::errc() || stop != end) return wrong(" is CAUSE,…:MAX");
+      max = Value(number);
+      rest = rest.substr(0, colon);
+    }
+    while (true) {
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      on.emplace_back(std::string(rest.substr(0, comma)));
+      if (comma == rest.size()) break;
+      rest.remove_prefix(comma + 1);
+    }
+  } else if (const Value::Map* table = value.AsMap()) {
+    for (const auto& [name, field] : *table) {
+      if (name == "on" && field.AsList() != nullptr) {
+        on = *field.AsList();
+      } else if (name == "max") {
+        max = field;
+      } else {
+        return wrong(" is a table of on and max");
+      }
+    }
+  } else {
+    return wrong(" is a table of on and max");
+  }
+  for (const Value& cause : on) {
+    const bool known = cause.AsString() != nullptr && std::find(kRequeueCauses.begin(), kRequeueCauses.end(),
+                                                                *cause.AsString()) != kRequeueCauses.end();
+    if (!known) return wrong(".on has time_limit, preempted and node_fail");
+  }
+  if (on.empty()) return wrong(".on says after which ends: time_limit, preempted, node_fail");
+  if (max.AsInt() == nullptr || *max.AsInt() < 1 || *max.AsInt() > kMostRequeues) {
+    return wrong(".max is a whole number from 1 to 1000");
+  }
+  return Value(Value::Map{{"on", Value(std::move(on))}, {"max", max}});
+}
+
 // The value as it is kept.
 tl::expected<Value, Problem> Checked(const EngineOption& option, const Value& value) {
   switch (option.type) {
@@ -122,6 +175,8 @@ tl::expected<Value, Problem> Checked(const EngineOption& option, const Value& va
     case EngineOptionType::kFlag:
       if (value.AsBool() != nullptr) return value;
       return tl::unexpected(Problem{"type", option.name + " is true or false, got " + ToText(value), {}});
+    case EngineOptionType::kRequeue:
+      return CheckedRequeue(option, value);
     case EngineOptionType::kList:
       break;
   }
@@ -233,6 +288,18 @@ std::optional<std::uint32_t> DevicesOf(const EnginePage& page, const EngineSetti
     return error == std::errc() && rest == end ? count : 1;
   }
   return std::nullopt;
+}
+
+RequeueRule RequeueOf(const EnginePage& page, const EngineSettings& settings) {
+  RequeueRule rule;
+  for (const EngineOption& option : page.options) {
+    const auto setting = option.type == EngineOptionType::kRequeue ? settings.find(option.name) : settings.end();
+    if (setting == settings.end()) continue;
+    const Value::Map& table = *setting->second.value.AsMap();
+    for (const Value& cause : *table.at("on").AsList()) rule.on.insert(*cause.AsString());
+    rule.max = static_cast<std::uint32_t>(*table.at("max").AsInt());
+  }
+  return rule;
 }
 
 }  // namespace muster

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@
 namespace muster {
 
 // A checked value: a text (also for durations, in the engine's notation), a whole number, true or false, a list of
-// texts.
+// texts, or for requeue a table of on and max.
 struct EngineSetting {
   Value value;
   Place place;         // in a recipe or site file
@@ -44,5 +45,14 @@ EngineSettings MergedSettings(std::span<const EngineSettings> nearest_first);
 std::optional<std::uint32_t> NodesOf(const EngineSettings& settings);
 // The number of devices of each node that the user asks for: of "gpu:a100:8" 8. Nothing if they do not say.
 std::optional<std::uint32_t> DevicesOf(const EnginePage& page, const EngineSettings& settings);
+
+// After which ends of its allocation a job is requeued, and how often at most. Without causes it never is.
+struct RequeueRule {
+  std::set<std::string> on;  // "time_limit", "preempted", "node_fail"
+  std::uint32_t max = 0;
+
+  bool operator==(const RequeueRule&) const = default;
+};
+RequeueRule RequeueOf(const EnginePage& page, const EngineSettings& settings);
 
 }  // namespace muster

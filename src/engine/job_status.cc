@@ -178,6 +178,19 @@ Result<std::map<std::string, JobStatus>> JobStates(const EnginePage& page, const
   return states;
 }
 
+std::optional<JobState> EndInOutput(const EnginePage& page, std::string_view output) {
+  std::optional<JobState> end;
+  for (const std::string_view line : Lines(output)) {
+    std::size_t longest = 0;
+    for (const auto& [words, state] : page.messages) {
+      if (words.size() <= longest || line.find(words) == std::string_view::npos) continue;
+      longest = words.size();
+      end = state;
+    }
+  }
+  return end;
+}
+
 JobStatus CombinedStatus(const JobStatus& first, const JobStatus& second) {
   const auto knows = [](const JobStatus& status) {
     if (status.state == JobState::kVanished) return 0;

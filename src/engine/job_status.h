@@ -39,6 +39,9 @@ struct JobAnswer {
 Result<std::map<std::string, JobStatus>> JobStates(const EnginePage& page, const EngineQuery& query,
                                                    std::span<const std::string> jobs, const JobAnswer& answer);
 
+// How the engine says in the output of a job that it ended it: the last such words. Nothing: it does not.
+std::optional<JobState> EndInOutput(const EnginePage& page, std::string_view output);
+
 // What two queries come to: the second, asked later of another source, counts where it knows more.
 JobStatus CombinedStatus(const JobStatus& first, const JobStatus& second);
 

@@ -209,11 +209,88 @@ TEST(BatchScripts, ReportMistakesAtTheirPlace) {
             std::string::npos);
 }
 
-TEST(BatchScripts, AreNotSubmittedByRun) {
+TEST(BatchScripts, ARehearsalSubmitsNone) {
   const OneRecipe recipe("job:workers { per_host = 1, command = { 'true' } }");
-  const CommandResult result = Muster({"run", recipe.path(), "--on", "slurm"});
+  const CommandResult result = Muster({"rehearse", recipe.path(), "--on", "slurm"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_NE(result.err.find("this is not inside an allocation"), std::string::npos) << result.err;
+}
+
+TEST(BatchScripts, AllowARequeueWhereItIsAskedFor) {
+  const OneRecipe recipe("job:workers { per_host = 1, command = { 'true' } }",
+                         "slurm = { requeue = { on = { 'time_limit', 'node_fail' }, max = 2 } },");
+  EXPECT_NE(Muster({"plan", recipe.path(), "--on", "slurm"}).out.find("#SBATCH --requeue\n"), std::string::npos);
+  const OneRecipe without("job:workers { per_host = 1, command = { 'true' } }");
+  EXPECT_NE(Muster({"plan", without.path(), "--on", "slurm"}).out.find("#SBATCH --no-requeue\n"), std::string::npos);
+  const CommandResult wrong =
+      Muster({"plan", without.path(), "--on", "slurm", "--slurm", "requeue=time_limit,never:3"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.err.find("requeue.on has time_limit, preempted and node_fail"), std::string::npos) << wrong.err;
+  const CommandResult pbs = Muster({"plan", without.path(), "--on", "pbs", "--engine-option", "requeue=time_limit"});
+  EXPECT_NE(pbs.err.find("pbs has no option requeue"), std::string::npos) << pbs.err;
+}
+
+// Another engine than Slurm, with stand-ins for its commands.
+class SubmittedToPbs : public ::testing::Test {
+ protected:
+  SubmittedToPbs() {
+    std::ofstream(folder_ / "recipe.lua")
+        << "local muster = require \"muster\"\nreturn muster.recipe { name = \"t\", plan = function(p, job)\n"
+           "  job:workers { count = 2, command = { \"sh\", \"-c\", \"echo rank $MUSTER_RANK; exit $((MUSTER_RANK * "
+           "${CODE:-0}))\" } }\nend }\n";
+  }
+  CommandResult Call(std::vector<std::string> words, const std::vector<std::string>& variables = {}) const {
+    Command command;
+    words.insert(words.begin(), MusterProgram());
+    command.argv = std::move(words);
+    command.cwd = MUSTER_SOURCE_DIR;
+    command.env = {"PATH=" MUSTER_SOURCE_DIR "/tests/engine/standins:/usr/bin:/bin", "MUSTER_STANDIN=" + folder_.path(),
+                   "HOME=" + folder_.path(), "MUSTER_HOME=" + folder_.path()};
+    command.env.insert(command.env.end(), variables.begin(), variables.end());
+    return RunCommand(command);
+  }
+  CommandResult Submit(std::vector<std::string> words, const std::vector<std::string>& variables = {}) const {
+    words.insert(words.begin(), {"run", folder_ / "recipe.lua", "--on", "pbs"});
+    return Call(std::move(words), variables);
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(SubmittedToPbs, ARunIsFollowedToItsEnd) {
+  const CommandResult result = Submit({"--run-dir", folder_ / "run"});
+  ASSERT_EQ(result.exit_code, 0) << result.err << Content(folder_ / "run/job.out");
+  EXPECT_NE(result.err.find("submitted as pbs job 7.pbs"), std::string::npos) << result.err;
+  EXPECT_NE(result.out.find("worker.1 | rank 1"), std::string::npos) << result.out;
+  EXPECT_NE(Content(folder_ / "qsub.script").find("#PBS -o " + (folder_ / "run/job.out") + "\n"), std::string::npos);
+  EXPECT_NE(Call({"report", folder_ / "run"}).out.find("pbs job 7.pbs"), std::string::npos);
+}
+
+TEST_F(SubmittedToPbs, TheFirstFailureIsTheExitCode) {
+  const CommandResult result = Submit({"--run-dir", folder_ / "run", "--pass-exit-code"}, {"CODE=7"});
+  EXPECT_EQ(result.exit_code, 7) << result.err;
+}
+
+TEST_F(SubmittedToPbs, AQueuedJobIsShownAndCancelled) {
+  std::ofstream(folder_ / "hold").flush();
+  const CommandResult submitted = Submit({"--detach"});
+  ASSERT_EQ(submitted.exit_code, 0) << submitted.err;
+  const std::string id = submitted.out.substr(0, submitted.out.find(' '));
+  const CommandResult listed = Call({"ps"});
+  EXPECT_NE(listed.out.find("queued: Not Running: Insufficient amount of resource"), std::string::npos) << listed.out;
+  const CommandResult stopped = Call({"stop", id});
+  EXPECT_EQ(stopped.out, "t " + id + ": pbs job 7.pbs is cancelled\n") << stopped.err;
+  EXPECT_EQ(Content(folder_ / "qdel.calls"), "7.pbs\n");
+  EXPECT_EQ(Call({"ps"}).out.find(id), std::string::npos);
+  EXPECT_NE(Call({"watch", id}).exit_code, 0);
+}
+
+TEST_F(SubmittedToPbs, NothingIsLeftOfARefusedSubmission) {
+  std::ofstream(folder_ / "refuse") << "qsub: Unknown queue";
+  const CommandResult result = Submit({"--engine-option", "queue=gpu"});
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_NE(result.err.find("qsub: Unknown queue"), std::string::npos) << result.err;
+  EXPECT_EQ(Call({"report"}).exit_code, 2);
 }
 
 TEST(PagesOfUsers, AreUsedAsTheProgramsOwn) {

@@ -119,5 +119,17 @@ TEST(JobStates, TwoSourcesComeToWhatIsKnown) {
   EXPECT_FALSE(IsOver(JobState::kUnknown));
 }
 
+TEST(JobStatus, TheLastWordsOfAnEngineInAnOutputAreTheEnd) {
+  const EnginePage page = OwnPage("slurm");
+  const auto end = [&](const std::string& output) { return EndInOutput(page, output); };
+  const std::string begin = "step 1\nslurmstepd-n1: error: *** JOB 1 ON n1 CANCELLED AT 2026-11-25T16:55:29";
+  EXPECT_EQ(end("step 1\n"), std::nullopt);
+  EXPECT_EQ(end(begin + " ***\nTerminated\n"), JobState::kCancelled);
+  EXPECT_EQ(end(begin + " DUE TO PREEMPTION ***\n"), JobState::kPreempted);
+  EXPECT_EQ(end(begin + " DUE TO TIME LIMIT ***"), JobState::kTimeLimit);
+  EXPECT_EQ(end(begin + " DUE TO PREEMPTION ***\n" + begin + " ***\n"), JobState::kCancelled);
+  EXPECT_EQ(end(std::string("\0\xff\n", 3)), std::nullopt);
+}
+
 }  // namespace
 }  // namespace muster

@@ -77,15 +77,17 @@ class HostsRun {
   }
   std::vector<json> Journal(const std::string& event) const { return RecordsOf(run_dir() + "/journal.jsonl", event); }
   // Waits until there are `count` records of that kind; false on timeout.
-  bool Await(const std::string& event, std::size_t count) const {
+  bool Await(const std::string& event, std::size_t count) const { return AwaitIn(run_dir(), event, count); }
+  // The same for another run directory beside this one.
+  static bool AwaitIn(const std::string& run_dir, const std::string& event, std::size_t count) {
     const auto until = std::chrono::steady_clock::now() + kDeadline;
     const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
-    ::inotify_add_watch(watch.get(), std::filesystem::path(run_dir_).parent_path().c_str(), IN_CREATE);
+    ::inotify_add_watch(watch.get(), std::filesystem::path(run_dir).parent_path().c_str(), IN_CREATE);
     bool watched = false;
     while (std::chrono::steady_clock::now() < until) {
-      if (!watched) watched = ::inotify_add_watch(watch.get(), (run_dir() + "/journal.jsonl").c_str(), IN_MODIFY) >= 0;
-      if (!watched) ::inotify_add_watch(watch.get(), run_dir().c_str(), IN_CREATE);
-      if (Journal(event).size() >= count) return true;
+      if (!watched) watched = ::inotify_add_watch(watch.get(), (run_dir + "/journal.jsonl").c_str(), IN_MODIFY) >= 0;
+      if (!watched) ::inotify_add_watch(watch.get(), run_dir.c_str(), IN_CREATE);
+      if (RecordsOf(run_dir + "/journal.jsonl", event).size() >= count) return true;
       if (!AwaitReadable(watch.get(), std::chrono::seconds(5))) continue;
       char events[4096];
       if (::read(watch.get(), events, sizeof events) < 0) return false;

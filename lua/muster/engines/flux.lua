@@ -25,6 +25,7 @@ return {
   script = {
     directive = "# flux: ",
     always = { "--job-name={name}", "--nslots={nodes}" },
+    output = { "--output={output}" },
   },
 
   submit = { command = { "flux", "batch", "{script}" } },

@@ -28,6 +28,7 @@ return {
   script = {
     directive = "#$ ",
     always = { "-N {name}", "-S /bin/sh", "-V", "-r n", "-j y", "-pe {pe} {nodes}" },
+    output = { "-o {output}" },
   },
 
   submit = { command = { "qsub", "-terse", "{script}" }, before = "." },

@@ -28,6 +28,7 @@ return {
   script = {
     directive = "#BSUB ",
     always = { "-J {name}", "-rn", "-n {nodes}", '-R "span[ptile=1]"', "-wt {notice_minutes}", "-wa {notice_signal}" },
+    output = { '-o "{output}"' },
   },
 
   submit = { command = { "bsub" }, after = "Job <", before = ">" },

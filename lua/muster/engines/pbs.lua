@@ -30,6 +30,7 @@ return {
   script = {
     directive = "#PBS ",
     always = { "-N {name}", "-r n", "-l select={nodes}{select}", "-l place=scatter{place}" },
+    output = { "-j oe", "-o {output}" },
   },
 
   submit = { command = { "qsub", "{script}" } },

@@ -35,19 +35,25 @@ return {
     { name = "gres", type = "text", line = "--gres={value}", devices = true, doc = "generic resources of each node: gpu:8" },
     { name = "constraint", type = "text", line = "--constraint={value}", doc = "features that the nodes must have" },
     { name = "exclusive", type = "flag", default = true, line = "--exclusive", doc = "whole nodes; with no, the nodes are shared" },
+    { name = "requeue", type = "requeue", doc = "requeue after these ends, at most so often: time_limit,preempted,node_fail:3" },
     { name = "extra", type = "list", line = "{value}", doc = "further options of sbatch, as they are: --mem=0" },
   },
-  -- TERM reaches the head two minutes before the time limit and is a graceful stop; B: only the batch script gets it.
-  notice = { signal = "TERM", seconds = 120 },
+  -- USR1 reaches the head two minutes before the time limit and is a graceful stop; B: only the batch script gets it. TERM
+  -- comes with scancel and preemption.
+  notice = { signal = "USR1", seconds = 120 },
   script = {
     directive = "#SBATCH ",
-    always = { "--job-name={name}", "--ntasks-per-node=1", "--no-kill", "--no-requeue", "--open-mode=append",
+    always = { "--job-name={name}", "--ntasks-per-node=1", "--no-kill", "--open-mode=append",
                "--signal=B:{notice_signal}@{notice_seconds}" },
+    output = { '--output="{output}"' },
   },
 
   submit = { command = { "sbatch", "--parsable", "{script}" }, before = ";" },
   cancel = { "scancel", "{each_job}" },
   signal = { "scancel", "--batch", "--signal={signal}", "{each_job}" },
+  -- Slurm requeues a job that is preempted in a partition with PreemptMode=REQUEUE, and one that loses a node. With --no-kill a job that
+  -- loses its first node is neither ended nor requeued: it keeps the other nodes until its time limit.
+  requeue = { line = "--requeue", otherwise = "--no-requeue", node_fail = "--no-kill=off", command = { "scontrol", "requeue", "{each_job}" } },
   -- From the gentlest on; a later one is asked for the jobs that the earlier ones say nothing final of.
   queries = {
     { command = { "squeue", "--noheader", "--states=all", "--jobs={jobs}", "--format=%i|%T|%r|%N" }, form = "columns", separator = "|",
@@ -69,6 +75,11 @@ return {
     COMPLETED = "succeeded", FAILED = "failed", BOOT_FAIL = "node_failed", NODE_FAIL = "node_failed", LAUNCH_FAILED = "node_failed",
     OUT_OF_MEMORY = "out_of_memory", CANCELLED = "cancelled", REVOKED = "cancelled", TIMEOUT = "time_limit", DEADLINE = "time_limit",
     PREEMPTED = "preempted",
+  },
+  -- What slurmstepd writes into the output of a batch job that it ends: "*** JOB 12 ON n1 CANCELLED AT … DUE TO PREEMPTION ***".
+  messages = {
+    ["CANCELLED AT"] = "cancelled", ["DUE TO PREEMPTION"] = "preempted", ["DUE TO TIME LIMIT"] = "time_limit",
+    ["DUE TO NODE FAILURE"] = "node_failed", ["DUE TO JOB REQUEUE"] = "unknown",
   },
   exit = "code:signal",
 }

@@ -17,7 +17,7 @@ constexpr std::string_view kAllocationOptions[] = {"--on", "--slurm", "--engine-
 
 // The words of the call that are for the run inside the allocation.
 std::vector<std::string> WordsInside(const std::vector<std::string>& words, const std::vector<std::string>& dropped,
-                                     const std::string& engine) {
+                                     const std::vector<std::string>& added) {
   std::vector<std::string> inside;
   std::size_t i = 0;
   for (; i < words.size() && words[i] != "--"; ++i) {
@@ -31,7 +31,7 @@ std::vector<std::string> WordsInside(const std::vector<std::string>& words, cons
       inside.push_back(word);
     }
   }
-  inside.insert(inside.end(), {"--on", engine});
+  inside.insert(inside.end(), added.begin(), added.end());
   inside.insert(inside.end(), words.begin() + static_cast<std::ptrdiff_t>(std::min(i, words.size())), words.end());
   return inside;
 }
@@ -56,8 +56,7 @@ Result<bool> AsksForAllocation(const EngineOptions& options) {
   return *engine && !(*engine)->allocation;
 }
 
-Result<BatchCall> BatchCallFor(const RecipeOptions& options, const std::vector<std::string>& words,
-                               const std::vector<std::string>& dropped) {
+Result<BatchCall> AllocationFor(const RecipeOptions& options, std::optional<AllocationNeeds> needs) {
   const auto engine = ChosenEngine(options.engine);
   if (!engine) return Fail(engine.error());
   BatchCall call;
@@ -76,42 +75,61 @@ Result<BatchCall> BatchCallFor(const RecipeOptions& options, const std::vector<s
   RecipeOptions asking = options;
   asking.engine = {"local", {}, {}, {}};
   asking.spares = 0;
-  const auto asked = EvaluateFrom(asking, EvaluationDepth::kParameters);
-  if (!asked) return Fail(asked.error());
-  auto settings = SettingsFor(call.page, options.engine, asked->engine_settings);
+  if (!needs) {
+    auto asked = EvaluateFrom(asking, EvaluationDepth::kParameters);
+    if (!asked) return Fail(asked.error());
+    needs = AllocationNeeds{asked->hosts, std::move(asked->engine_settings)};
+  }
+  auto settings = SettingsFor(call.page, options.engine, needs->of_recipe);
   if (!settings) return Fail(settings.error());
   call.settings = *std::move(settings);
   const auto nodes = NodesOf(call.settings);
   asking.spares = options.spares;
   asking.requested_hosts =
-      RequestedHosts(nodes.value_or(asked->hosts + options.spares), DevicesOf(call.page, call.settings));
+      RequestedHosts(nodes.value_or(needs->hosts + options.spares), DevicesOf(call.page, call.settings));
   asking.requested_by =
       nodes ? name + ".nodes from " + call.settings.at("nodes").source : name + ", as the recipe asks";
   if (asking.requested_hosts.size() <= options.spares) {
     return Fail(Error("hosts", {}, fmt::format("--spares {}, and {}.nodes is {}", options.spares, name, *nodes),
                       "the nodes of the allocation are those of the job and the spares"));
   }
-  const auto evaluation = EvaluateFrom(asking);
-  if (!evaluation) return Fail(evaluation.error());
-  call.warnings = evaluation->warnings;
+  call.job.nodes = static_cast<std::uint32_t>(asking.requested_hosts.size());
+  call.asking = std::move(asking);
+  return call;
+}
 
+Result<void> CompleteBatchCall(BatchCall& call, const Plan& plan, const std::string& command,
+                               const std::vector<std::string>& words, const std::vector<std::string>& dropped,
+                               const std::vector<std::string>& added) {
   std::error_code error;
   BatchJob& job = call.job;
-  job.name = evaluation->plan.name;
-  job.nodes = static_cast<std::uint32_t>(asking.requested_hosts.size());
+  job.name = plan.name;
   job.folder = std::filesystem::current_path(error);
   if (error) return Fail(SystemError("cwd", "cannot determine the current folder", error.value()));
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  job.command = {error ? "muster" : program.string(), "run"};
-  const std::vector<std::string> inside = WordsInside(words, dropped, name);
+  job.command = {error ? "muster" : program.string(), command};
+  std::vector<std::string> last = {"--on", call.page.name};
+  last.insert(last.end(), added.begin(), added.end());
+  const std::vector<std::string> inside = WordsInside(words, dropped, last);
   job.command.insert(job.command.end(), inside.begin(), inside.end());
-  const std::size_t used = evaluation->plan.hosts.size();
-  job.note = fmt::format("{}: {} on {}", job.name, fmt::format("{} processes", evaluation->plan.processes.size()),
+  const std::size_t used = plan.hosts.size();
+  job.note = fmt::format("{}: {} on {}", job.name, fmt::format("{} processes", plan.processes.size()),
                          CountText(used, "host"));
   if (job.nodes > used) job.note += ", " + CountText(job.nodes - used, "spare");
   auto script = BatchScript(call.page, call.settings, job);
   if (!script) return Fail(script.error());
   call.script = *std::move(script);
+  return {};
+}
+
+Result<BatchCall> BatchCallFor(const RecipeOptions& options, const std::vector<std::string>& words,
+                               const std::vector<std::string>& dropped) {
+  auto call = AllocationFor(options);
+  if (!call) return call;
+  const auto evaluation = EvaluateFrom(call->asking);
+  if (!evaluation) return Fail(evaluation.error());
+  call->warnings = evaluation->warnings;
+  if (auto done = CompleteBatchCall(*call, evaluation->plan, "run", words, dropped); !done) return Fail(done.error());
   return call;
 }
 

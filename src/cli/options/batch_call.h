@@ -1,6 +1,8 @@
 // A call of muster as a batch job of an engine: the allocation that the recipe needs, and the script that makes it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +20,27 @@ Result<bool> AsksForAllocation(const EngineOptions& options);
 struct BatchCall {
   EnginePage page;
   EngineSettings settings;
+  RecipeOptions asking;  // those of the call, with the hosts as they are requested
   BatchJob job;
   std::string script;
   Diagnostics warnings;  // of the recipe
 };
+
+// What a job needs of an allocation, before it is planned for that.
+struct AllocationNeeds {
+  std::uint32_t hosts = 1;
+  std::vector<EngineField> of_recipe = {};  // the recipe's options of engines
+};
+
+// The first part of it: the page, the settings, and the number of nodes, without the command. Without `needs` they are
+// those of the recipe.
+Result<BatchCall> AllocationFor(const RecipeOptions& options, std::optional<AllocationNeeds> needs = std::nullopt);
+
+// The second part, for that plan: name and command of the job ("run", "sweep"), and the script. `added` are further
+// words of the command.
+Result<void> CompleteBatchCall(BatchCall& call, const Plan& plan, const std::string& command,
+                               const std::vector<std::string>& words, const std::vector<std::string>& dropped,
+                               const std::vector<std::string>& added = {});
 
 // The batch job that runs `muster run` in an allocation with the words of this call (Invocation::words), less those
 // that ask for the allocation and those in `dropped` ("--detach", without values). The recipe is planned for hosts as

@@ -15,7 +15,6 @@
 #include "cli/options/current_site.h"
 #include "engine/engine_calls.h"
 #include "lua/own_data/own_data.h"
-#include "spawn/start/captured_command.h"
 
 namespace muster {
 namespace {
@@ -29,15 +28,7 @@ std::optional<std::string> OwnVariable(const std::string& name) {
 }
 
 Result<std::string> OutputOf(const EnginePage& page, const std::vector<std::string>& command) {
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
-  environment = WithoutVariables(std::move(environment), page.query_clear);
-  SpawnSpec spec;
-  spec.argv = command;
-  spec.env = EnvPointers(environment);
-  Launcher launcher;
-  CapturedCommand call(launcher, std::move(spec));
-  CommandOutput output = call.Take(kCommandTime);
+  CommandOutput output = RunEngineCommand(command, page.query_clear);
   if (output.exit_code == 0) return std::move(output.out);
   const std::string words = ShellQuoted(std::span(command));
   const std::string why = !output.started ? "it cannot be started"
@@ -155,6 +146,23 @@ Result<EngineSettings> SettingsOfSite(const EnginePage& page) {
 }
 
 }  // namespace
+
+CommandOutput RunEngineCommand(const std::vector<std::string>& words, const std::vector<std::string>& clear,
+                               std::string_view input) {
+  std::vector<std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
+  environment = WithoutVariables(std::move(environment), clear);
+  SpawnSpec spec;
+  spec.argv = words;
+  spec.env = EnvPointers(environment);
+  Launcher launcher;
+  CapturedCommand call(launcher, std::move(spec), input);
+  return call.Take(kCommandTime);
+}
+
+Result<EnginePage> EnginePageOf(const std::string& name, const std::string& file) {
+  return file.empty() ? OwnEnginePage(name) : PageOfFile(file);
+}
 
 void AddEngineOptions(CLI::App& app, EngineOptions& options) {
   app.add_option("--on", options.on, "where: local, ssh, or slurm and other engines (default: the allocation)")

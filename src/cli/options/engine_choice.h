@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/App.hpp>
@@ -12,6 +13,7 @@
 #include "engine/engine_settings.h"
 #include "evaluator/evaluator.h"
 #include "muster/result.h"
+#include "spawn/start/captured_command.h"
 
 namespace muster {
 
@@ -36,6 +38,14 @@ void AddEngineSettings(CLI::App& app, EngineOptions& options);
 // started by a run of muster, to which the allocation belongs. Nothing: --on local, --on ssh, or no allocation. Kinds
 // "usage", "engine", and those of ReadEnginePage and ReadAllocation. The allocation is read once.
 Result<std::optional<EngineChoice>> ChosenEngine(const EngineOptions& options);
+
+// The page of an engine: that of the file, if it is not empty, else the program's own of that name. Kinds "usage" and
+// those of ReadEnginePage.
+Result<EnginePage> EnginePageOf(const std::string& name, const std::string& file);
+
+// Runs a command of an engine with this process's environment less `clear`, at most 30 s.
+CommandOutput RunEngineCommand(const std::vector<std::string>& words, const std::vector<std::string>& clear,
+                               std::string_view input = {});
 
 // "slurm job 12": where hosts come from, for messages.
 std::string AllocationText(const EngineChoice& engine);

@@ -26,6 +26,8 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
+#include "cli/jobs/job_wait.h"
+#include "cli/jobs/queued_runs.h"
 #include "cli/options/line_search.h"
 #include "cli/options/run_argument.h"
 #include "cli/options/run_or_sweep.h"
@@ -388,10 +390,37 @@ Result<int> ShowLogsOfSweep(LogsOptions& options, const std::string& folder) {
   return kExitOk;
 }
 
+// The directory with logs of that run: of a submitted run, with `follow`, once a head has begun there.
+Result<std::string> AwaitBegun(const std::string& run_dir, bool follow) {
+  if (HasBegun(run_dir)) return run_dir;
+  const auto job = FindJobOfRun(run_dir);
+  if (!job) return Fail(job.error());
+  if (!*job) return run_dir;
+  const std::string text = (*job)->Text();
+  const auto none = [&](const std::string& state) {
+    return Fail(MachineError("logs", "the run has no logs yet: " + text + " is " + state,
+                             follow ? "" : "muster logs --follow waits for them"));
+  };
+  if (!follow) {
+    const auto queued = NotBegun(run_dir);
+    return none(queued ? QueueText(*queued) : "starting");
+  }
+  JobWait wait;
+  wait.on_state = [&](const std::string& state) {
+    std::fprintf(stderr, "muster: %s: %s\n", text.c_str(), state.c_str());
+  };
+  const WaitOutcome waited = AwaitAttempt(**job, 0, wait);
+  if (waited.end == WaitEnd::kOver) return none(StatusText(waited.status));
+  return ReadAttempts((*job)->first_dir).front().run_dir;
+}
+
 Result<int> ShowLogs(LogsOptions& options) {
   const auto work = FindRunOrSweep(options.run, DirectoryUse::kRead, Prefer::kNewest);
   if (!work) return Fail(work.error());
-  return work->is_sweep ? ShowLogsOfSweep(options, work->folder) : ShowLogsOfRun(options, work->folder);
+  if (work->is_sweep) return ShowLogsOfSweep(options, work->folder);
+  const auto begun = AwaitBegun(work->folder, options.follow);
+  if (!begun) return Fail(begun.error());
+  return ShowLogsOfRun(options, *begun);
 }
 
 int RunLogs(LogsOptions& options) {

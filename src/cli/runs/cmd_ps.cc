@@ -13,6 +13,7 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
+#include "cli/jobs/queued_runs.h"
 #include "cli/options/run_argument.h"
 #include "cli/options/run_list.h"
 #include "cli/runs/run_commands.h"
@@ -33,6 +34,7 @@ struct PsOptions {
 struct Listed {
   RunList runs;
   SweepList sweeps;
+  std::vector<QueuedRun> queued;
 };
 
 // Removes duplicates of a folder that was given twice, or found in two ways.
@@ -65,7 +67,12 @@ Result<Listed> List(const PsOptions& options) {
   auto sweeps = ListSweeps(of_sweeps, !options.all);
   if (!sweeps) return Fail(sweeps.error());
   DropTwins(runs->runs);
-  return Listed{*std::move(runs), *std::move(sweeps)};
+  if (of_runs.empty()) {
+    auto folder = DefaultRunsFolder();
+    if (!folder) return Fail(folder.error());
+    of_runs.push_back(*std::move(folder));
+  }
+  return Listed{*std::move(runs), *std::move(sweeps), QueuedRuns(MayBeQueued(of_runs))};
 }
 
 std::vector<std::string> Row(const std::string& name, const RunSummary& run, const std::string& metrics) {
@@ -97,6 +104,10 @@ void PrintTables(const Listed& listed) {
     }
     if (!sweep.look.waits.empty()) waiting.emplace_back(sweep.word, sweep.look.waits);
   }
+  for (const QueuedRun& run : listed.queued) {
+    rows.push_back({Printable(run.name), Printable(run.run), TimeText(run.submitted_at), QueueText(run), "0", "0",
+                    std::to_string(run.attempt - 1), "", Printable(run.run_dir)});
+  }
   for (const RunSummary& run : listed.runs.runs) {
     rows.push_back(Row(run.name, run, MetricsText(MetricsOf(run))));
     if (run.outcome == "running" && !run.waits.empty()) waiting.emplace_back(run.run, run.waits);
@@ -115,8 +126,12 @@ void PrintJson(const Listed& listed) {
     one["metrics"] = MetricsJson(MetricsOf(run));
     runs.push_back(std::move(one));
   }
-  const nlohmann::json object = {
-      {"format", 1}, {"runs", std::move(runs)}, {"sweeps", SweepListJson(listed.sweeps.sweeps)}};
+  nlohmann::json queued = nlohmann::json::array();
+  for (const QueuedRun& run : listed.queued) queued.push_back(QueuedJson(run));
+  const nlohmann::json object = {{"format", 1},
+                                 {"runs", std::move(runs)},
+                                 {"queued", std::move(queued)},
+                                 {"sweeps", SweepListJson(listed.sweeps.sweeps)}};
   std::printf("%s\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 

@@ -4,11 +4,15 @@
 #include <filesystem>
 #include <memory>
 
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
+#include "cli/jobs/job_of_run.h"
+#include "cli/jobs/queued_runs.h"
 #include "cli/options/run_or_sweep.h"
 #include "cli/options/sweep_summary.h"
 #include "cli/options/trial_facts.h"
@@ -32,6 +36,20 @@ int ReportSweep(const std::string& folder, bool json) {
   return ExitCodeFor(shown.error());
 }
 
+// A submitted run that no head has begun.
+int ReportNotBegun(const QueuedRun& run, bool json) {
+  if (json) {
+    nlohmann::json object = QueuedJson(run);
+    object["format"] = 1;
+    std::printf("%s\n", object.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    return kExitOk;
+  }
+  std::printf("%s has not begun: %s job %s is %s\n", Printable(run.name).c_str(), run.engine.c_str(),
+              run.job.empty() ? "(unknown)" : Printable(run.job).c_str(), QueueText(run).c_str());
+  std::printf("  %-10s%s\n", "run", Printable(run.run_dir).c_str());
+  return kExitOk;
+}
+
 int RunReport(const ReportOptions& options) {
   const auto work = FindRunOrSweep(options.run, DirectoryUse::kRead, Prefer::kNewest);
   if (!work) {
@@ -40,6 +58,8 @@ int RunReport(const ReportOptions& options) {
   }
   if (work->is_sweep) return ReportSweep(work->folder, options.json);
   const std::string* const folder = &work->folder;
+  if (const auto queued = NotBegun(*folder)) return ReportNotBegun(*queued, options.json);
+  SettleIfLost(*folder);
   const auto report = MakeReport(*folder);
   if (!report) {
     PrintDiagnostics(report.error());

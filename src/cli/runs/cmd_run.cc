@@ -20,6 +20,7 @@
 #include "base/system/host_name.h"
 #include "base/system/isolation.h"
 #include "base/values/shell_quote.h"
+#include "base/values/signal_name.h"
 #include "base/values/units.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -42,6 +43,8 @@
 #include "cli/runs/rehearse.h"
 #include "cli/runs/run_commands.h"
 #include "cli/runs/run_elsewhere.h"
+#include "cli/runs/submit_run.h"
+#include "cli/runs/submitted_run.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_tags.h"
 #include "run/journal/run_summary.h"
@@ -75,6 +78,8 @@ struct RunOptions {
   std::string without;
   std::vector<std::string> faults;
   std::optional<RehearseOptions> rehearse;  // muster rehearse
+  std::string submitted;                    // the directory of the run, in the job that it was submitted as
+  std::vector<std::string> words;           // of a call that may submit the run
 };
 
 // The hosts by their names in the plan; none if it has none.
@@ -191,19 +196,70 @@ void WarnIfClosed(const RunRequest& request, bool rehearsal, const SiteFacts& si
       "access is \"group\", and " + Quoted(closed.front()) + " was made before and keeps the group out", command)});
 }
 
-// A run is inside of the allocation that --on names; a batch script makes one.
-Result<void> CheckAllocation(const EngineOptions& engine) {
+// A rehearsal and a replay are inside of the allocation that --on names; a run may ask for one, and is submitted then.
+Result<bool> IsSubmission(const RunOptions& options) {
+  const EngineOptions& engine = options.source.recipe.engine;
   const auto outside = AsksForAllocation(engine);
   if (!outside) return Fail(outside.error());
   const std::string name = engine.on.empty() ? "--engine " + engine.page : "--on " + engine.on;
-  if (*outside) {
-    return Fail(Error("usage", {}, name + ": this is not inside an allocation, and muster run does not submit jobs",
-                      "muster plan … " + name + " prints a batch script to submit"));
+  if (*outside && options.words.empty()) {
+    return Fail(
+        Error("usage", {}, name + ": this is not inside an allocation", "muster run … " + name + " submits a job"));
   }
-  if (engine.slurm.empty() && engine.settings.empty()) return {};
+  if (*outside && options.pty) {
+    return Fail(Error("usage", {}, "--pty and " + name + " are given: a job has no terminal",
+                      "in an interactive allocation: salloc muster run …"));
+  }
+  if (*outside) return true;
+  if (engine.slurm.empty() && engine.settings.empty()) return false;
   return Fail(Error("usage", {},
                     "--slurm and --engine-option ask for an allocation, and the run uses the one that it is in",
                     "leave them out; they are for muster plan --on slurm"));
+}
+
+ConsoleOptions ConsoleFor(const RunOptions& options) {
+  ConsoleOptions console;
+  console.quiet = options.quiet;
+  console.verbose = options.verbose;
+  const char* terminal = std::getenv("TERM");
+  console.progress =
+      !options.no_progress && !options.quiet && terminal != nullptr && std::string_view(terminal) != "dumb";
+  return console;
+}
+
+int Submit(const RunOptions& options) {
+  return SubmitRun({.source = options.source,
+                    .words = options.words,
+                    .run_dir = options.run_dir,
+                    .wraps = options.wraps,
+                    .log_max = options.log_max,
+                    .tags = options.tags,
+                    .detach = options.detach,
+                    .console = ConsoleFor(options)});
+}
+
+// The attempt that this job of an engine runs; nothing outside of submitted jobs.
+Result<std::unique_ptr<SubmittedRun>> SubmittedAttempt(RunOptions& options) {
+  if (options.submitted.empty()) return nullptr;
+  options.detach = false;  // for the command that submitted it
+  const auto engine = ChosenEngine(options.source.recipe.engine);
+  if (!engine) return Fail(engine.error());
+  if (!*engine || !(*engine)->allocation) {
+    return Fail(Error("usage", {}, "--submitted is for the batch script of a submitted run"));
+  }
+  return SubmittedRun::Open(options.submitted, (*engine)->allocation->job);
+}
+
+// How the engine announces the end of the allocation.
+Result<void> TakeNotice(const RecipeOptions& options, RunRequest& request) {
+  const auto engine = EngineForHosts(options);
+  if (!engine) return Fail(engine.error());
+  if (!*engine || !(*engine)->page.notice || (*engine)->page.notice->signal == "TERM") return {};
+  const auto signal = SignalNumber("SIG" + (*engine)->page.notice->signal);
+  if (!signal) return {};
+  request.notice_signal = *signal;
+  request.notice = "the time limit of " + AllocationText(**engine) + " is near";
+  return {};
 }
 
 int RunRecipe(RunOptions& options) {
@@ -225,15 +281,21 @@ int RunRecipe(RunOptions& options) {
   if (options.pty) {
     if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(terminal.error(), json);
   }
-  if (const auto outside = CheckAllocation(options.source.recipe.engine); !outside)
-    return Refuse(outside.error(), json);
+  const auto outside = IsSubmission(options);
+  if (!outside) return Refuse(outside.error(), json);
+  if (*outside) return Submit(options);
+  auto attempt = SubmittedAttempt(options);
+  if (!attempt) return Refuse(attempt.error(), json);
   auto faults = ArmFaults(options.faults);
   if (!faults) return Refuse(faults.error(), json);
   const std::uint64_t began = MonotonicNowNs();
   RunRequest request;
-  auto filled = FillPlan(options.source, request);
-  if (filled) filled = ApplyWraps(request.plan, options.wraps);
-  if (filled) filled = ApplyLogLimit(request.plan, options.log_max);
+  auto filled = *attempt ? (*attempt)->Fill(options.source.recipe, request) : FillPlan(options.source, request);
+  if (!*attempt || !(*attempt)->is_first()) {  // else the submitted plan has them
+    if (filled) filled = ApplyWraps(request.plan, options.wraps);
+    if (filled) filled = ApplyLogLimit(request.plan, options.log_max);
+  }
+  if (filled) filled = TakeNotice(options.source.recipe, request);
   if (!filled) return Refuse(filled.error(), json);
   request.plan_ns = MonotonicNowNs() - began;
   request.hosts = HostsInPlan(request.plan);
@@ -255,16 +317,13 @@ int RunRecipe(RunOptions& options) {
   const auto site = GetSite();
   if (!site) return Refuse(site.error(), json);
   request.for_group = site->facts.access == SiteAccess::kGroup;
+  if (*attempt) (*attempt)->Prepare(request);
   WarnIfClosed(request, options.rehearse.has_value(), site->facts);
   const auto wait_ms = ReadWait(options.wait);
   if (!wait_ms) return Refuse(wait_ms.error(), json);
   request.devices.wait_ms = *wait_ms;
   request.pass_exit_code = options.pass_exit_code;
-  request.console.quiet = options.quiet;
-  request.console.verbose = options.verbose;
-  const char* terminal = std::getenv("TERM");
-  request.console.progress =
-      !options.no_progress && !options.quiet && terminal != nullptr && std::string_view(terminal) != "dumb";
+  request.console = ConsoleFor(options);
   auto tee = TeedProcesses(request.plan, options.tee);
   if (!tee) {
     PrintDiagnostics(tee.error());
@@ -290,6 +349,7 @@ int RunRecipe(RunOptions& options) {
     PrintDiagnostics(outcome.error());
     return ExitCodeFor(outcome.error());
   }
+  if (*attempt) (*attempt)->Ended(*outcome);
   return outcome->exit_code;
 }
 
@@ -342,6 +402,8 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
       ->type_name("FILE");
   AddEngineSettings(app, options->source.recipe.engine);
   AddStartOptions(app, options);
+  app.add_option("--submitted", options->submitted, "in a batch script: the directory of the submitted run")->group("");
+  options->words = invocation.words;
   return [options] {
     if (options->source.plan_file.empty()) SettleResumed(options->source.recipe);
     return RunRecipe(*options);

@@ -1,12 +1,14 @@
 // muster stop: requests the head of a run or a sweep to end it.
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
+#include "cli/jobs/job_of_run.h"
 #include "cli/options/run_or_sweep.h"
 #include "cli/options/trial_facts.h"
 #include "cli/runs/run_commands.h"
@@ -67,6 +69,60 @@ Result<ControlAnswer> Ask(const std::string& folder, const StopOptions& options)
   return head->Ask({ControlRequest::Ask::kStop, options.now, options.dump});
 }
 
+std::optional<JobOfRun> SubmittedAs(const std::string& folder) {
+  auto job = FindJobOfRun(folder);
+  if (job) return *std::move(job);
+  PrintDiagnostics(job.error());
+  return std::nullopt;
+}
+
+int Refused(const Diagnostics& why) {
+  PrintDiagnostics(why);
+  return ExitCodeFor(why);
+}
+
+// Cancels the job of a run that waits in the queue; nothing if it does not wait there.
+std::optional<int> StopQueued(const JobOfRun& job, const std::string& folder, bool is_sweep) {
+  if (NewestAttempt(job) != folder) return std::nullopt;
+  const auto attempts = ReadAttempts(job.first_dir);
+  if (HasBegun(folder) && !is_sweep && (attempts.empty() || !attempts.back().requeued)) return std::nullopt;
+  const auto status = StateOf(job);
+  if (!status) return Refused(status.error());
+  const std::string shown = Printable(job.record.name) + " " + job.record.run;
+  if (IsOver(status->state)) {
+    SettleEnd(job, folder, *status);
+    if (HasBegun(folder)) return std::nullopt;
+    std::printf("%s: has ended already (%s)\n", shown.c_str(), StatusText(*status).c_str());
+    return kExitOk;
+  }
+  if (const auto stopped = StopJob(job, true); !stopped) return Refused(stopped.error());
+  if (const auto after = StateOf(job); after && IsOver(after->state)) SettleEnd(job, folder, *after);
+  std::printf("%s: %s is cancelled\n", shown.c_str(), job.Text().c_str());
+  return kExitOk;
+}
+
+int AwaitEnd(const std::string& folder) {
+  AwaitRunOver(folder);
+  const Result<RunSummary> over = SummarizeRun(folder, false);
+  if (over && over->outcome != "lost") {
+    std::printf("%s %s: has ended (%s)\n", Printable(over->name).c_str(), over->run.c_str(), over->outcome.c_str());
+    return kExitOk;
+  }
+  return ReportOver(folder);
+}
+
+int StopThroughEngine(const JobOfRun& job, const std::string& folder, const StopOptions& options, bool is_sweep) {
+  if (const auto stopped = StopJob(job, options.now); !stopped) return Refused(stopped.error());
+  if (options.wait && is_sweep) {
+    AwaitRunOver(folder);
+    return ReportSweepOver(folder, "has ended");
+  }
+  if (options.wait) return AwaitEnd(folder);
+  std::printf("%s %s: %s, through %s\n", Printable(job.record.name).c_str(), job.record.run.c_str(),
+              options.now ? "ends at once" : "is stopping", job.Text().c_str());
+  return kExitOk;
+}
+
 int RunStop(const StopOptions& options) {
   const auto target = FindRunOrSweep(options.run, DirectoryUse::kControl, Prefer::kLive);
   if (!target) {
@@ -83,24 +139,25 @@ int RunStop(const StopOptions& options) {
   const auto tell_over = [&] {
     return target->is_sweep ? ReportSweepOver(*folder, "has ended already") : ReportOver(*folder);
   };
+  const auto job = SubmittedAs(*folder);
+  if (job && !IsRunLive(*folder)) {
+    if (const auto stopped = StopQueued(*job, *folder, target->is_sweep)) return *stopped;
+  }
   if (!IsRunLive(*folder)) return tell_over();
   Result<ControlAnswer> answer = Ask(*folder, options);
   if (!answer) {
     if (!IsRunLive(*folder)) return tell_over();  // it has ended meanwhile
+    // The head is on a node: its engine reaches it.
+    if (job && !options.dump) return StopThroughEngine(*job, *folder, options, target->is_sweep);
     answer.error().front().hint =
         "it is held by " + HolderOf(*folder) + "; on its host, SIGTERM to that process asks it";
     PrintDiagnostics(answer.error());
     return ExitCodeFor(answer.error());
   }
   if (options.wait) {
+    if (!target->is_sweep) return AwaitEnd(*folder);
     AwaitRunOver(*folder);
-    if (target->is_sweep) return ReportSweepOver(*folder, "has ended");
-    const Result<RunSummary> over = SummarizeRun(*folder, false);
-    if (over && over->outcome != "lost") {
-      std::printf("%s %s: has ended (%s)\n", Printable(over->name).c_str(), over->run.c_str(), over->outcome.c_str());
-      return kExitOk;
-    }
-    return ReportOver(*folder);
+    return ReportSweepOver(*folder, "has ended");
   }
   const RunStatus& status = answer->status;
   std::printf("%s %s: %s\n", Printable(status.name).c_str(), Printable(status.run).c_str(),

@@ -31,25 +31,6 @@ Result<Plan> ReadPlan(const std::string& file) {
   return PlanFromJson(std::string(std::istreambuf_iterator<char>(stream), {}));
 }
 
-// Assigns the names of the command line or of the allocation to the plan's hosts, if it has any.
-Result<void> NameHosts(const RecipeOptions& options, Plan& plan) {
-  const auto engine = HostsFromEngine(options);
-  if (!engine) return Fail(engine.error());
-  if (!NamesHosts(options) && !*engine) return CheckListIsNamed(options, "the plan");
-  auto named = NamedHosts(options);
-  if (!named) return Fail(named.error());
-  if (named->empty()) return {};
-  if (*engine && !NamesHosts(options) && AreAmong(plan, *named)) return {};
-  if (named->size() < plan.hosts.size()) {
-    return Fail(Error("hosts", {},
-                      "the plan has " + std::to_string(plan.hosts.size()) + " hosts, and " +
-                          (NamesHosts(options) ? "the command line names " : **engine + " has ") +
-                          std::to_string(named->size())));
-  }
-  for (std::size_t i = 0; i < plan.hosts.size(); ++i) plan.hosts[i].name = (*named)[i].name;
-  return {};
-}
-
 // Sets the checkpoint to resume from, if any.
 Result<void> TakeResumption(Result<std::optional<Resumption>> found, RunRequest& request) {
   if (!found) return Fail(found.error());
@@ -81,6 +62,24 @@ Result<void> TakePlanOfRun(const PlanSource& options, RunRequest& request) {
 }
 
 }  // namespace
+
+Result<void> NameHosts(const RecipeOptions& options, Plan& plan) {
+  const auto engine = HostsFromEngine(options);
+  if (!engine) return Fail(engine.error());
+  if (!NamesHosts(options) && !*engine) return CheckListIsNamed(options, "the plan");
+  auto named = NamedHosts(options);
+  if (!named) return Fail(named.error());
+  if (named->empty()) return {};
+  if (*engine && !NamesHosts(options) && AreAmong(plan, *named)) return {};
+  if (named->size() < plan.hosts.size()) {
+    return Fail(Error("hosts", {},
+                      "the plan has " + std::to_string(plan.hosts.size()) + " hosts, and " +
+                          (NamesHosts(options) ? "the command line names " : **engine + " has ") +
+                          std::to_string(named->size())));
+  }
+  for (std::size_t i = 0; i < plan.hosts.size(); ++i) plan.hosts[i].name = (*named)[i].name;
+  return {};
+}
 
 Result<void> FillPlan(const PlanSource& options, RunRequest& request) {
   if (options.replay) return TakePlanOfRun(options, request);

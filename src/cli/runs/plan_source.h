@@ -21,4 +21,7 @@ struct PlanSource {
 // if there are any.
 Result<void> FillPlan(const PlanSource& source, RunRequest& request);
 
+// Gives the hosts of a plan the names of the command line or of the allocation, if there are any. Kind "hosts".
+Result<void> NameHosts(const RecipeOptions& options, Plan& plan);
+
 }  // namespace muster

@@ -13,6 +13,7 @@
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/sweeps/run_sweep.h"
+#include "cli/sweeps/submit_sweep.h"
 #include "cli/sweeps/sweep_commands.h"
 
 namespace muster {
@@ -23,6 +24,17 @@ void AddContinuationOptions(CLI::App& app, SweepContinuation& options) {
   app.add_flag("--accept", options.accept, "continue although the recipe or its inputs have changed");
   AddHostOptions(app, options.hosts);
   AddSweepStartOptions(app, options.start);
+}
+
+int Resume(const SweepContinuation& options) {
+  const auto asks = AsksForAllocation(options.hosts.engine);
+  if (!asks) return Refuse(asks.error());
+  if (*asks) return SubmitContinuation(options);
+  if (options.start.detach) {
+    return Refuse(
+        {Error("usage", {}, "--detach is given, and no job is submitted", "outside of an allocation: --on slurm")});
+  }
+  return ContinueSweep(options);
 }
 
 struct RetryOptions {
@@ -75,7 +87,9 @@ int Retry(RetryOptions& options) {
 std::function<int()> SetupResume(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<SweepContinuation>();
   AddContinuationOptions(app, *options);
-  return [options] { return ContinueSweep(*options); };
+  AddEngineSettings(app, options->hosts.engine);
+  app.add_flag("--detach,-d", options->start.detach, "with --on ENGINE: return once the job is submitted");
+  return [options] { return Resume(*options); };
 }
 
 std::function<int()> SetupRetry(CLI::App& app, const Invocation&) {

@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/current_site.h"
 #include "cli/sweeps/run_sweep.h"
+#include "cli/sweeps/submit_sweep.h"
 #include "cli/sweeps/sweep_commands.h"
 #include "cli/sweeps/sweep_options.h"
 #include "cli/sweeps/sweep_preview.h"
@@ -24,9 +26,20 @@ struct SweepCommandLine {
 
 int SweepRecipe(const SweepCommandLine& options) {
   auto evaluator = std::make_unique<Evaluator>();
-  auto described = DescribeSweep(options.sweep, *evaluator);
+  std::optional<RequestedSweep> submitted;
+  const auto asks = AsksForAllocation(options.sweep.recipe.engine);
+  if (!asks) return Refuse(asks.error(), options.json);
+  if (*asks) {
+    auto requested = RequestHostsFor(options.sweep);
+    if (!requested) return Refuse(requested.error(), options.json);
+    submitted = *std::move(requested);
+  }
+  const SweepOptions& sweep = submitted ? submitted->options : options.sweep;
+  auto described = DescribeSweep(sweep, *evaluator);
   if (!described) return Refuse(described.error(), options.json);
-  if (!options.preview) return RunSweep({options.sweep, *std::move(described), std::move(evaluator), options.start});
+  if (!options.preview) {
+    return RunSweep({options.sweep, *std::move(described), std::move(evaluator), options.start, std::move(submitted)});
+  }
   const auto preview = PreviewSweep(*described, *evaluator);
   if (!preview) return Refuse(preview.error(), options.json);
   std::fputs((options.json ? SweepPreviewJson(*described, *preview) : SweepPreviewText(*described, *preview)).c_str(),
@@ -37,6 +50,7 @@ int SweepRecipe(const SweepCommandLine& options) {
 void AddOptions(CLI::App& app, SweepCommandLine& options, const Invocation& invocation) {
   options.start.words = invocation.words;
   AddSweepOptions(app, options.sweep, invocation);
+  AddEngineSettings(app, options.sweep.recipe.engine);
   AddSweepStartOptions(app, options.start);
   auto* preview =
       app.add_flag("--preview", options.preview,

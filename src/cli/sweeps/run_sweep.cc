@@ -26,6 +26,7 @@
 #include "cli/options/run_argument.h"
 #include "cli/options/stored_recipe.h"
 #include "cli/runs/background_run.h"
+#include "cli/sweeps/submit_sweep.h"
 #include "cli/sweeps/sweep_changes.h"
 #include "run/directory/json_text.h"
 #include "run/directory/run_files.h"
@@ -35,11 +36,7 @@
 #include "transport/transport.h"
 
 namespace muster {
-namespace {
 
-constexpr std::size_t kSweepIdBytes = 6;
-
-// The evaluation of the first possible trial, with everything that it read.
 Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& evaluator) {
   constexpr std::uint64_t kLookedAt = 512;
   EvaluationOptions options = described.evaluation;
@@ -58,8 +55,12 @@ Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& e
   return evaluator.Evaluate(options);
 }
 
-// The same for a sweep that will run: prints warnings, refuses what a run refuses, and adds the device facts to the
-// description.
+namespace {
+
+constexpr std::size_t kSweepIdBytes = 6;
+
+// The first evaluation of a sweep that will run: prints warnings, refuses what a run refuses, and adds the device facts
+// to the description.
 Result<Evaluation> FirstOf(DescribedSweep& described, Evaluator& evaluator) {
   auto first = FirstEvaluation(described, evaluator);
   if (!first) return first;
@@ -268,6 +269,11 @@ int RunSweep(SweepCall call) {
   if (!first) return Refuse(first.error());
   auto made = DescribeNew(call);
   if (!made) return Refuse(made.error());
+  if (call.submitted) {
+    auto directory = MakeDirectory(*made, call.described, *first);
+    if (!directory) return Refuse(directory.error());
+    return SubmitSweep(*std::move(call.submitted), made->file, *std::move(directory), call.start);
+  }
   if (call.start.detach) {
     call.evaluator.reset();  // its process is a child of this process only
     return InBackground("sweep",

@@ -3,13 +3,16 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <CLI/App.hpp>
 
+#include "cli/options/batch_call.h"
 #include "cli/sweeps/sweep_options.h"
 #include "evaluator/evaluator.h"
+#include "muster/plan.h"
 #include "run/directory/run_directory.h"
 #include "sweep/record/sweep_progress.h"
 
@@ -26,16 +29,28 @@ struct SweepStartOptions {
 
 void AddSweepStartOptions(CLI::App& app, SweepStartOptions& options);
 
+// A sweep that a job of an engine is to run.
+struct RequestedSweep {
+  BatchCall call;
+  SweepOptions options;  // with the hosts as they are requested
+  Plan plan;             // of a trial
+  std::string page;      // --engine
+};
+
 // A call of muster sweep with parsed arguments.
 struct SweepCall {
   const SweepOptions& options;
   DescribedSweep described;
   std::unique_ptr<Evaluator> evaluator;  // that described the sweep
   const SweepStartOptions& start;
+  std::optional<RequestedSweep> submitted = std::nullopt;  // in a job of its own
 };
 
-// Creates the sweep's directory and runs it. With `detach` it runs in the background: returns 0 once a trial has begun,
-// or the exit code if the sweep ended before. Returns the exit code.
+// The evaluation of the first possible trial, with everything that it read.
+Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& evaluator);
+
+// Creates the sweep's directory and runs it, or submits the job that does. With `detach` it runs in the background:
+// returns 0 once a trial has begun, or the exit code if the sweep ended before. Returns the exit code.
 int RunSweep(SweepCall call);
 
 // How to continue an existing sweep.

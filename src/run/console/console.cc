@@ -208,10 +208,12 @@ void Console::Began(std::string_view run_id, std::string_view plan_id, const std
   impl_->logger.info("in {}", Printable(run_dir));
 }
 
-void Console::Follow(int logs, const std::string& path) {
+void Console::Follow(int logs, const std::string& path, bool elsewhere) {
   if (!impl_->follower) return;
   if (const Result<void> watched = impl_->follower->Watch(logs, path); !watched) {
     Warn(watched.error().front().message);
+  } else if (elsewhere) {
+    impl_->follower->LookToo();
   }
 }
 

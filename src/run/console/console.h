@@ -63,8 +63,9 @@ class Console {
   ~Console();
 
   void Began(std::string_view run_id, std::string_view plan_id, const std::string& run_dir);
-  // Shows process output from now on, from files in this folder (descriptor and path).
-  void Follow(int logs, const std::string& path);
+  // Shows process output from now on, from files in this folder (descriptor and path). With `elsewhere` other hosts may
+  // write them.
+  void Follow(int logs, const std::string& path, bool elsewhere = false);
   // If the options request it and `err` is a terminal: shows this progress after events (at most ten times a second)
   // and once a second for the time. Shows nothing for a run that ends before it could be read.
   void ShowProgress(std::function<Progress()> progress);

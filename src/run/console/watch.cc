@@ -54,9 +54,12 @@ void Show(Console& console, const JournalRecord& record, const std::string& run_
              record.entry);
 }
 
-int ShowLines(const std::string& run_dir, int out) {
+int ShowLines(const std::string& run_dir, int out, const WatchBegun& begun) {
   boost::asio::io_context io;
   JournalFeed feed(io, run_dir);
+  if (begun)
+    begun(
+        io, [&feed] { feed.GiveUp(); }, [](const std::string&) {});
   Output lines(io, out);
   int code = kLost;
   while (const std::optional<JournalRecord> record = feed.Next()) {
@@ -72,11 +75,11 @@ int ShowLines(const std::string& run_dir, int out) {
 
 }  // namespace
 
-Result<int> WatchRun(const std::string& run_dir, const ConsoleOptions& options, bool json) {
+Result<int> WatchRun(const std::string& run_dir, const ConsoleOptions& options, bool json, const WatchBegun& begun) {
   const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const Result<std::string> bytes = ReadPlanJson(folder.get(), run_dir);
   if (!bytes) return Fail(bytes.error());
-  if (json) return ShowLines(run_dir, options.out);
+  if (json) return ShowLines(run_dir, options.out, begun);
   const Result<Plan> plan = PlanFromJson(*bytes);
   if (!plan) return Fail(plan.error());
 
@@ -85,6 +88,11 @@ Result<int> WatchRun(const std::string& run_dir, const ConsoleOptions& options, 
   JournalFeed feed(io, run_dir);
   PlanFit fit(*plan);
   WatchedProgress progress(*plan);
+  if (begun)
+    begun(
+        io, [&feed] { feed.GiveUp(); }, [&console](const std::string& text) { console.Warn(text); });
+  const UniqueFd logs(options.output ? ::open((run_dir + "/logs").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
+  if (logs) console.Follow(logs.get(), run_dir + "/logs", IsHeldElsewhere(run_dir));
   if (IsRunLive(run_dir)) console.ShowProgress([&] { return progress.Now(run_dir, WallNowNs()); });
   int code = kLost;
   bool well = false;

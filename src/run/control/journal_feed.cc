@@ -1,14 +1,24 @@
 #include "run/control/journal_feed.h"
 
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <string_view>
 #include <utility>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "run/directory/run_directory.h"
 
 namespace muster {
+namespace {
+
+constexpr std::chrono::milliseconds kPause{500};
+
+}  // namespace
 
 std::optional<JournalRecord> JournalFeed::Next() {
   for (;;) {
@@ -24,7 +34,9 @@ std::optional<JournalRecord> JournalFeed::Next() {
       return record;
     }
     if (over_) return std::nullopt;
-    if (!head_) {
+    if (elsewhere_) {
+      AwaitFile();
+    } else if (!head_) {
       Attach();
     } else if (const std::optional<std::string> line = head_->TakeLine()) {
       if (std::optional<JournalRecord> record = ParseJournalLine(*line)) {
@@ -46,17 +58,46 @@ void JournalFeed::Attach() {
       head_ = std::move(*head);
       return ReadFile();
     }
-    AwaitRunOver(run_dir_);
+    if (IsRunLive(run_dir_)) {
+      elsewhere_ = true;
+      return ReadFile();
+    }
   }
   ReadFile();
   over_ = true;
 }
 
 void JournalFeed::ReadFile() {
-  ReadJournal(run_dir_ + "/journal.jsonl", [this](JournalRecord record) {
-    if (record.seq > seen_) known_.push_back(std::move(record));
-    return true;
-  });
+  const UniqueFd file(::open((run_dir_ + "/journal.jsonl").c_str(), O_RDONLY | O_CLOEXEC));
+  std::string bytes;
+  std::array<char, 64U << 10> block;
+  for (;;) {
+    const ssize_t got = ::pread(file.get(), block.data(), block.size(), static_cast<off_t>(read_to_ + bytes.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    bytes.append(block.data(), static_cast<std::size_t>(got));
+  }
+  std::size_t begin = 0;
+  for (std::size_t end = 0; (end = bytes.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    std::optional<JournalRecord> record = ParseJournalLine(std::string_view(bytes).substr(begin, end - begin));
+    if (record && record->seq > seen_) known_.push_back(std::move(*record));
+  }
+  read_to_ += begin;
+}
+
+void JournalFeed::GiveUp() { given_up_ = true; }
+
+void JournalFeed::AwaitFile() {
+  boost::asio::steady_timer pause(io_, kPause);
+  bool due = false;
+  pause.async_wait([&due](const boost::system::error_code&) { due = true; });
+  io_.restart();
+  while (!due && io_.run_one() > 0) {
+  }
+  // First of all: if there is no head before the file is read, the file is complete.
+  const bool live = !given_up_ && IsRunLive(run_dir_);
+  ReadFile();
+  if (!live && known_.empty()) over_ = true;
 }
 
 void JournalFeed::AwaitLine() {

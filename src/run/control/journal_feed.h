@@ -1,7 +1,8 @@
 // Reads a run's journal as a stream: the records written so far, then new ones, until the run is over.
 //
 // Uses the journal's file and the control socket, and copes without either: a connection that ends is opened again
-// while a head holds the run directory; without one, the rest is read from the file once no head does.
+// while a head holds the run directory. Without one, as for a head on another host, the file is read again and again:
+// no kernel reports what another host writes into a shared file system.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +25,25 @@ class JournalFeed {
   // or when the head has gone without it.
   std::optional<JournalRecord> Next();
 
+  // There is no head any more, whatever the lock of the run directory says: the rest is what the file has. Call it from
+  // the loop.
+  void GiveUp();
+
  private:
   void Attach();
+  // The complete lines behind those that were read.
   void ReadFile();
   void AwaitLine();
+  void AwaitFile();
 
   boost::asio::io_context& io_;
   std::string run_dir_;
   std::optional<ControlConnection> head_;
   std::deque<JournalRecord> known_;
   std::uint64_t seen_ = 0;
+  std::uint64_t read_to_ = 0;  // of the file
+  bool elsewhere_ = false;     // the head cannot be connected to
+  bool given_up_ = false;
   bool over_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "run/control/run_end_watch.h"
 
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <utility>
 
@@ -13,8 +14,14 @@
 #include "run/directory/run_directory.h"
 
 namespace muster {
+namespace {
+
+constexpr std::chrono::seconds kLook{1};
+
+}  // namespace
 
 Result<void> RunEndWatch::Start(const std::string& run_dir, std::function<void()> ended) {
+  run_dir_ = run_dir;
   journal_ = run_dir + "/journal.jsonl";
   ended_ = std::move(ended);
   UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
@@ -25,6 +32,7 @@ Result<void> RunEndWatch::Start(const std::string& run_dir, std::function<void()
   // Checked after the watch was added, so that no later change is missed.
   if (IsRunLive(run_dir) && !JournalIsComplete()) {
     Await();
+    if (IsHeldElsewhere(run_dir)) LookLater();
   } else {
     boost::asio::post(changes_.get_executor(), [this] { Ended(); });
   }
@@ -33,6 +41,7 @@ Result<void> RunEndWatch::Start(const std::string& run_dir, std::function<void()
 
 void RunEndWatch::Stop() {
   ended_ = nullptr;
+  looks_.cancel();
   boost::system::error_code ignored;
   changes_.close(ignored);
 }
@@ -50,6 +59,15 @@ void RunEndWatch::Await() {
   });
 }
 
+void RunEndWatch::LookLater() {
+  looks_.expires_after(kLook);
+  looks_.async_wait([this](const boost::system::error_code& error) {
+    if (error || !ended_) return;
+    if (!IsRunLive(run_dir_) || JournalIsComplete()) return Ended();
+    LookLater();
+  });
+}
+
 // Quotation marks within texts of the journal are escaped, so the pattern cannot match inside a text.
 bool RunEndWatch::JournalIsComplete() const {
   constexpr std::size_t kLongestLine = 16U << 10;  // a longer last line is detected when the file is closed
@@ -62,6 +80,7 @@ bool RunEndWatch::JournalIsComplete() const {
 }
 
 void RunEndWatch::Ended() {
+  looks_.cancel();
   boost::system::error_code ignored;
   changes_.close(ignored);
   if (ended_) std::exchange(ended_, nullptr)();

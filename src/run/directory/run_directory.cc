@@ -48,6 +48,12 @@ bool HolderIsGone(int lock) {
   return OwnHostName() == host && ::access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0;
 }
 
+bool IsOfOtherHost(int lock) {
+  int pid = 0;
+  char host[256];
+  return std::sscanf(Holder(lock).c_str(), "pid %d on %255s since", &pid, host) == 2 && OwnHostName() != host;
+}
+
 // Takes the lock, or returns false with errno. If a killed holder had forked a child, that child shares the lock until
 // it closes its inherited descriptors or exits. TakeLock waits for that by polling, since a blocking flock(2) has no
 // timeout.
@@ -275,6 +281,11 @@ bool IsRunLive(const std::string& run_dir) {
 std::string HolderOf(const std::string& run_dir) {
   const UniqueFd lock = OpenLock(run_dir);
   return lock ? Holder(lock.get()) : "nobody";
+}
+
+bool IsHeldElsewhere(const std::string& run_dir) {
+  const UniqueFd lock = OpenLock(run_dir);
+  return lock && IsOfOtherHost(lock.get()) && IsRunLive(run_dir);
 }
 
 void AwaitRunOver(const std::string& run_dir) {

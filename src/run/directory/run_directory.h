@@ -100,6 +100,9 @@ bool IsRunLive(const std::string& run_dir);
 // The current or last holder of the lock, safe for a terminal: "pid 4711 on node-1 since …".
 std::string HolderOf(const std::string& run_dir);
 
+// Whether a muster process on another host holds the lock: what it writes is reported by no kernel of this host.
+bool IsHeldElsewhere(const std::string& run_dir);
+
 // Waits until no muster process holds the lock. Blocks without polling.
 void AwaitRunOver(const std::string& run_dir);
 

@@ -46,19 +46,23 @@ Result<void> ReplaceRecipe(int folder, const Value& inputs, const Value& evaluat
 }
 
 Result<UniqueFd> WriteRunFiles(int folder, const RunFiles& run) {
-  if (Result<void> written = WriteNewFile(folder, "plan.json", PlanToJson(run.plan, run.inputs, run.plan_id));
-      !written) {
+  const auto write = run.again ? ReplaceFile : [](int at, const std::string& path, std::string_view bytes) {
+    return WriteNewFile(at, path, bytes);
+  };
+  if (Result<void> written = write(folder, "plan.json", PlanToJson(run.plan, run.inputs, run.plan_id)); !written) {
     return Fail(std::move(written.error()));
   }
   if (run.with_plan_text) {
-    if (Result<void> written = WriteNewFile(folder, "plan.txt", PlanText(run.plan)); !written) {
+    if (Result<void> written = write(folder, "plan.txt", PlanText(run.plan)); !written) {
       return Fail(std::move(written.error()));
     }
   }
-  if (Result<void> written =
-          WriteRecipe(folder, run.inputs, run.evaluation, run.inherited, run.sources, run.linked_sources);
-      !written) {
-    return Fail(std::move(written.error()));
+  if (!run.again) {
+    if (Result<void> written =
+            WriteRecipe(folder, run.inputs, run.evaluation, run.inherited, run.sources, run.linked_sources);
+        !written) {
+      return Fail(std::move(written.error()));
+    }
   }
   if (Result<UniqueFd> errors = MakeFolder(folder, "errors"); !errors) return errors;
   if (Result<UniqueFd> metrics = MakeFolder(folder, "metrics"); !metrics) return metrics;

@@ -22,6 +22,7 @@ struct RunFiles {
   const std::map<std::string, std::string>& sources;    // contents by path below recipe/
   const std::string& linked_sources;                    // folder with the same files, to hard-link them; or empty
   bool with_plan_text = true;
+  bool again = false;  // the files exist from the submission of the run: plan.json and plan.txt are replaced
 };
 
 // Writes the part of a run directory that can be used as a recipe (cli/options/stored_recipe.h): recipe/ and

@@ -9,6 +9,7 @@
 
 #include "run/control/run_end_watch.h"
 #include "run/directory/private_files.h"
+#include "run/directory/run_directory.h"
 
 namespace muster {
 
@@ -34,6 +35,7 @@ struct RunFollower::Followed {
     if (Result<void> waits = end.Start(request.run_dir, ended); !waits) return waits;
     // After the watch was added, so that none is missed; a log that is reported twice is added once.
     for (const LogFile& log : request.choice.In(path)) AddLog(log);
+    if (IsHeldElsewhere(request.run_dir)) follower.LookToo();
     return {};
   }
 

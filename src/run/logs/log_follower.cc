@@ -1,5 +1,8 @@
 #include "run/logs/log_follower.h"
 
+#include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -11,6 +14,11 @@
 #include "base/values/shell_quote.h"
 
 namespace muster {
+namespace {
+
+constexpr std::chrono::seconds kLook{1};
+
+}  // namespace
 
 std::string PrefixedLine(std::string_view prefix, std::string_view piece, bool continues) {
   if (prefix.empty()) return Printable(piece) + '\n';
@@ -18,7 +26,7 @@ std::string PrefixedLine(std::string_view prefix, std::string_view piece, bool c
 }
 
 LogFollower::LogFollower(boost::asio::io_context& io, Output& out, FollowOptions options)
-    : io_(io), out_(out), options_(std::move(options)), writes_(io) {
+    : io_(io), out_(out), options_(std::move(options)), writes_(io), looks_(io) {
   out_.OnProgress([this] { Pump(); });
 }
 
@@ -34,6 +42,21 @@ Result<void> LogFollower::Watch(int folder, const std::string& path,
   writes_.assign(inotify.release());
   AwaitWrites();
   return {};
+}
+
+void LogFollower::LookToo() {
+  if (stopped_) return;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(path_, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename();
+    if (seen_.insert(name).second) Created(name);
+  }
+  for (const auto& [name, file] : files_) Queue(name);
+  Pump();
+  looks_.expires_after(kLook);
+  looks_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) LookToo();
+  });
 }
 
 void LogFollower::Add(const std::string& name, std::string prefix, FollowFrom from) {
@@ -193,6 +216,7 @@ void LogFollower::Stop() {
   queue_.clear();
   boost::system::error_code ignored;
   writes_.close(ignored);
+  looks_.cancel();
   if (done_) boost::asio::post(io_, std::exchange(done_, nullptr));
 }
 

@@ -11,11 +11,13 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "muster/result.h"
 #include "run/logs/line_cutter.h"
@@ -59,6 +61,8 @@ class LogFollower {
   // Watches the folder; `folder` is its descriptor, path its path. `created` is called for files that appear in it and
   // have not been added.
   Result<void> Watch(int folder, const std::string& path, std::function<void(const std::string& name)> created = {});
+  // Also looks for changes once a second: writers on other hosts are not reported. After Watch().
+  void LookToo();
   // Shows the file `name` of the folder with this prefix from now on.
   void Add(const std::string& name, std::string prefix, FollowFrom from = {});
   // Shows nothing until Release(), which continues at the same position.
@@ -94,6 +98,8 @@ class LogFollower {
   Output& out_;
   FollowOptions options_;
   boost::asio::posix::stream_descriptor writes_;
+  boost::asio::steady_timer looks_;
+  std::set<std::string> seen_;  // files that LookToo() has found
   int folder_ = -1;
   std::string path_;
   std::function<void(const std::string& name)> created_;

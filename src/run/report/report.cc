@@ -341,6 +341,10 @@ Result<Report> MakeReport(const std::string& run_dir) {
     report.exit_code = live ? 0 : 3;
     report.why = live ? "" : "muster itself exited before the run ended";
   }
+  report.job = MakeJobReport(run_dir);
+  if (report.job && !reading.ended() && !live) {
+    if (std::string lost = LostText(*report.job); !lost.empty()) report.why = std::move(lost);
+  }
   std::vector<AttemptEnd> ends;
   const bool did_its_work = reading.ended() && reading.ended()->cause == Cause::kNone;
   for (ProcessId id = 0; id < plan.processes.size(); ++id) {

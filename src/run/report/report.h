@@ -18,6 +18,7 @@
 #include "run/report/dropped_logs.h"
 #include "run/report/dump_report.h"
 #include "run/report/failure_analysis.h"
+#include "run/report/job_report.h"
 #include "run/report/metrics_report.h"
 #include "run/report/startup.h"
 
@@ -163,7 +164,8 @@ struct Report {
   // "ok", "failed", "stopped", "lost", as in report.json; "running" while a muster process holds the directory.
   std::string outcome;
   std::int32_t exit_code = 0;
-  std::string why;  // empty if the run succeeded
+  std::string why;               // empty if the run succeeded
+  std::optional<JobReport> job;  // that it was submitted as
   std::optional<FailureReport> first_failure;
   CodeReport code;
   std::vector<ActivationReport> activations;

@@ -262,6 +262,7 @@ std::string ReportJson(const Report& report) {
                {"outcome", report.outcome},
                {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
                {"why", TextOrNull(report.why)},
+               {"job", report.job ? JobJson(*report.job) : Json(nullptr)},
                {"first_failure", report.first_failure ? FailureJson(*report.first_failure) : Json(nullptr)},
                {"code", CodeJson(report.code)},
                {"activations", std::move(activations)},

@@ -236,6 +236,7 @@ std::string ReportText(const Report& report, const ReportView& view) {
   }
   text += StartupText(report.startup);
   text += RunLine(report);
+  if (report.job) text += JobLines(*report.job);
   if (report.resumed) {
     text += fmt::format("  {:<10}run {}, from {}\n", "resumed", Printable(report.resumed->run),
                         Printable(report.resumed->checkpoint));

@@ -37,15 +37,29 @@ void RunControl::CatchSignals() {
     boost::system::error_code ignored;
     if (!IsIgnored(signal)) signals_.add(signal, ignored);
   }
+  // A batch script ignores it until here.
+  boost::system::error_code ignored;
+  if (run_.request.notice_signal != 0) signals_.add(run_.request.notice_signal, ignored);
   AwaitSignal();
 }
 
 void RunControl::AwaitSignal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;
-    RequestStop(stops_asked_ + 1, signal);
+    if (signal == run_.request.notice_signal && signal != SIGTERM) {
+      Announced();
+    } else {
+      RequestStop(stops_asked_ + 1, signal);
+    }
     AwaitSignal();
   });
+}
+
+// Repeated, it changes nothing: the run stops already.
+void RunControl::Announced() {
+  if (run_.ended || std::exchange(announced_, true)) return;
+  if (run_.request.on_announced) run_.request.on_announced();
+  if (stops_asked_ == 0) RequestStop(1, SIGTERM, false, run_.request.notice);
 }
 
 // --- the control socket ----------------------------------------------------------------------------
@@ -84,12 +98,12 @@ void RunControl::MakeSocket() {
 
 // --- requests ------------------------------------------------------------------------------------
 
-void RunControl::RequestStop(std::uint32_t times, int signal, bool dump) {
+void RunControl::RequestStop(std::uint32_t times, int signal, bool dump, const std::string& why) {
   if (git_.end_waits()) return git_.GiveUp();
   if (run_.ended) return run_.console.Abandon();  // the run is over and only waits for a slow reader
   stops_asked_ = times;
   run_.console.Stopping(times, signal != 0);
-  run_.events.HandleEvent(StopRequested{times, signal, dump});
+  run_.events.HandleEvent(StopRequested{times, signal, dump, why});
   if (times < 2 || run_.ended) return;
   for (std::uint32_t host = 0; host < links_.size(); ++host) links_.ExpectAnswer(host, true);
 }

@@ -45,7 +45,8 @@ class RunControl {
   void AwaitSignal();
   void MakeSocket();
   // An end was requested: `times` as in StopRequested, `signal` 0 for a request by a command.
-  void RequestStop(std::uint32_t times, int signal, bool dump = false);
+  void RequestStop(std::uint32_t times, int signal, bool dump = false, const std::string& why = {});
+  void Announced();
   tl::expected<std::uint32_t, std::string> Dump();
   RunStatus Status() const;
 
@@ -55,6 +56,7 @@ class RunControl {
   const DeviceQueue& devices_;
   const Processes processes_;
   boost::asio::signal_set signals_;
+  bool announced_ = false;                              // by RunRequest::notice_signal
   std::optional<boost::asio::steady_timer> listening_;  // while the socket is not created yet
   std::unique_ptr<ControlServer> control_;
   std::uint32_t stops_asked_ = 0;

@@ -44,11 +44,13 @@ Result<void> OpenRunDirectory(LiveRun& run, Binding& binding) {
   Result<RunDirectory> made = request.run_dir.empty()
                                   ? RunDirectory::MakeBelow(request.runs_folder, name, StampText(run.clock->Wall()),
                                                             binding.run_id, request.for_group)
-                                  : RunDirectory::MakeAt(request.run_dir, request.for_group);
+                              : request.submitted ? RunDirectory::HoldAgain(request.run_dir, kRunDirectories)
+                                                  : RunDirectory::MakeAt(request.run_dir, request.for_group);
   if (!made) return Fail(std::move(made.error()));
   run.directory = std::move(*made);
   binding.run_dir = run.directory->path();
   binding.checkpoint = request.checkpoint;
+  if (request.on_directory) request.on_directory(binding.run_id, binding.run_dir);
   return {};
 }
 
@@ -66,8 +68,9 @@ Result<UniqueFd> WriteFirstFiles(LiveRun& run) {
   const std::map<std::string, std::string> inherited =
       RecordedVariables(request.environment, HiddenValues(run.plan, run.binding.secrets));
   run.plan_id = request.plan_id.empty() ? PlanId(run.plan) : request.plan_id;
-  Result<UniqueFd> logs = WriteRunFiles(folder, {run.plan, run.plan_id, request.inputs, request.evaluation, inherited,
-                                                 request.sources, request.linked_sources, !request.terse});
+  Result<UniqueFd> logs =
+      WriteRunFiles(folder, {run.plan, run.plan_id, request.inputs, request.evaluation, inherited, request.sources,
+                             request.linked_sources, !request.terse, request.submitted});
   if (!logs) return logs;
   if (Result<void> tagged = WriteTags(folder, request.tags); !tagged) return Fail(std::move(tagged.error()));
   return logs;

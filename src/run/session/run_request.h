@@ -101,6 +101,9 @@ struct RunRequest {
   std::string run_dir;
   std::string runs_folder;
   bool for_group = false;  // the group of that folder may read the run directory
+  // `run_dir` exists already and has the files that define the run, from its submission to an engine: only the plan is
+  // written again, with the hosts of the allocation.
+  bool submitted = false;
 
   // --pass-exit-code: RunOutcome::exit_code is the exit code of the process that failed first (128+n for signal n).
   bool pass_exit_code = false;
@@ -122,6 +125,11 @@ struct RunRequest {
   // Whether SIGINT, SIGTERM and SIGHUP are caught during the run (a signal that is ignored at the start stays ignored,
   // as nohup requires), and SIGPIPE is ignored.
   bool catch_signals = true;
+  // The signal by which an engine announces the end of the allocation, and what it announces; 0: there is none. It
+  // stops the run as SIGTERM does, and `on_announced` is called.
+  int notice_signal = 0;
+  std::string notice;
+  std::function<void()> on_announced = {};
 
   // Called from the loop once the starts of the plan's processes have been ordered; not called if that never
   // happens.
@@ -132,7 +140,10 @@ struct RunRequest {
   // --detach: redirects the descriptor console.err to `head.log` of the run directory once that exists.
   bool keep_words = false;
 
-  // For tests; if empty, the system's clock and a random run id (12 hex digits) are used.
+  // Called once the run directory exists and is locked, before its files are written.
+  std::function<void(const std::string& run_id, const std::string& run_dir)> on_directory = {};
+
+  // If empty, the system's clock and a random run id (12 hex digits) are used; `make_clock` is for tests.
   std::function<std::unique_ptr<RunClock>(boost::asio::io_context&)> make_clock;
   std::string run_id;
 };

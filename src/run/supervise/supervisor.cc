@@ -154,7 +154,9 @@ void Supervisor::OnStopRequested(const StopRequested& event) {
   // A further request without a dump cancels the wait for the dump.
   dump_.DropStop();
   cause_.StopAsked(event.signal);
-  why_ = event.signal == 0 ? "asked to stop" : fmt::format("ended by {}", SignalName(event.signal));
+  why_ = !event.why.empty()  ? event.why
+         : event.signal == 0 ? "asked to stop"
+                             : fmt::format("ended by {}", SignalName(event.signal));
   Apply(event.times <= 1 ? JobInput::kStop : event.times == 2 ? JobInput::kStopAtOnce : JobInput::kInsist);
 }
 

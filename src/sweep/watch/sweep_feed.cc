@@ -1,6 +1,7 @@
 #include "sweep/watch/sweep_feed.h"
 
 #include <cerrno>
+#include <chrono>
 #include <utility>
 #include <variant>
 
@@ -12,9 +13,15 @@
 #include "run/directory/run_directory.h"
 
 namespace muster {
+namespace {
+
+constexpr std::chrono::seconds kLook{1};
+
+}  // namespace
 
 Result<bool> SweepFeed::Start(const std::string& sweep_dir, Calls calls) {
   calls_ = std::move(calls);
+  sweep_dir_ = sweep_dir;
   folder_ = UniqueFd(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder_) return Fail(SystemError("sweep", "cannot open " + Quoted(sweep_dir), errno));
   UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
@@ -28,10 +35,12 @@ Result<bool> SweepFeed::Start(const std::string& sweep_dir, Calls calls) {
   Read();
   if (!live || ended_) return false;
   Await();
+  if (IsHeldElsewhere(sweep_dir)) LookLater();
   return true;
 }
 
 void SweepFeed::Stop() {
+  looks_.cancel();
   boost::system::error_code ignored;
   changes_.close(ignored);
 }
@@ -45,6 +54,18 @@ void SweepFeed::Read() {
   };
   position_ = ReadSweepJournal(folder_.get(), position_, take, stopped);
   if (calls_.taken) calls_.taken();
+}
+
+void SweepFeed::LookLater() {
+  looks_.expires_after(kLook);
+  looks_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    const bool live = IsRunLive(sweep_dir_);
+    Read();
+    if (live && !ended_) return LookLater();
+    Stop();
+    calls_.over();
+  });
 }
 
 void SweepFeed::Await() {

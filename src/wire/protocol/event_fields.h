@@ -6,6 +6,7 @@
 
 #include "muster/event.h"
 #include "wire/archive/archive.h"
+#include "wire/archive/field_forms.h"
 #include "wire/protocol/activation_messages.h"
 #include "wire/protocol/protocol_bounds.h"
 
@@ -128,7 +129,7 @@ void Fields(V& v, ClockCompared& e) {
 }
 template <class V>
 void Fields(V& v, StopRequested& e) {
-  v("times", e.times), v("signal", e.signal), v("dump", e.dump);
+  v("times", e.times), v("signal", e.signal), v("dump", e.dump), v("why", As<UnlessNone>(e.why));
 }
 template <class V>
 void Fields(V& v, PlanRebound& e) {

@@ -1,0 +1,185 @@
+#include "cli/jobs/follow_job.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <fcntl.h>
+
+#include "base/values/diagnostic_text.h"
+#include "base/values/shell_quote.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/jobs/job_wait.h"
+#include "run/console/watch.h"
+#include "run/control/control_connection.h"
+#include "run/directory/last_lines.h"
+#include "run/directory/run_directory.h"
+#include "run/journal/run_summary.h"
+
+namespace muster {
+namespace {
+
+constexpr int kExitCancelled = 128 + SIGTERM;
+// While its head writes the journal, the state of the job only matters if the head vanishes.
+constexpr std::chrono::seconds kCheck{60};
+constexpr std::chrono::seconds kOrphaned{30};
+
+class Following {
+ public:
+  Following(JobOfRun job, const JobFollowing& following) : job_(std::move(job)), following_(following) {}
+
+  int Run(std::size_t attempt) {
+    for (;; ++attempt) {
+      const WaitOutcome waited = AwaitAttempt(job_, attempt, Wait());
+      if (waited.end == WaitEnd::kOver) return attempt > 0 ? last_code_ : NeverBegan(waited.status);
+      const std::string run_dir = ReadAttempts(job_.first_dir).at(attempt).run_dir;
+      const auto code = WatchRun(run_dir, following_.console, following_.json,
+                                 [&](boost::asio::io_context& io, std::function<void()> give_up,
+                                     std::function<void(const std::string&)> warn) {
+                                   Attend(io, run_dir, std::move(give_up), std::move(warn));
+                                 });
+      signals_.reset();
+      timer_.reset();
+      warn_ = nullptr;
+      if (!code) {
+        PrintDiagnostics(code.error());
+        return ExitCodeFor(code.error());
+      }
+      last_code_ = *code;
+      if (!Continues(run_dir)) return last_code_;
+    }
+  }
+
+ private:
+  void Say(const std::string& text) {
+    if (following_.json) return;
+    if (warn_) return warn_(text);
+    if (!following_.console.quiet) std::fprintf(stderr, "muster: %s\n", text.c_str());
+  }
+
+  JobWait Wait() {
+    JobWait wait;
+    wait.on_state = [this](const std::string& text) { Say(job_.Text() + ": " + text); };
+    if (following_.interrupt_stops) wait.on_interrupt = [this] { Interrupted(); };
+    return wait;
+  }
+
+  void Interrupted() {
+    const bool now = ++interrupts_ > 1;
+    Say(now ? "cancelling " + job_.Text() : "stopping the run; again: cancel its job");
+    const std::string run_dir = NewestAttempt(job_);
+    if (!now && IsRunLive(run_dir)) {
+      auto head = ControlConnection::Open(run_dir);
+      if (head && head->Ask({ControlRequest::Ask::kStop, false, false})) return;
+    }
+    if (const auto stopped = StopJob(job_, now); !stopped) Say(Sentence(stopped.error()));
+  }
+
+  // Signals and timers during the watch of an attempt.
+  void Attend(boost::asio::io_context& io, const std::string& run_dir, std::function<void()> give_up,
+              std::function<void(const std::string&)> warn) {
+    warn_ = std::move(warn);
+    if (following_.interrupt_stops) {
+      signals_ = std::make_unique<boost::asio::signal_set>(io, SIGINT);
+      AwaitSignal();
+    }
+    timer_ = std::make_unique<boost::asio::steady_timer>(io);
+    AwaitCheck(std::make_shared<std::function<void()>>(std::move(give_up)), run_dir);
+  }
+
+  void AwaitSignal() {
+    signals_->async_wait([this](const boost::system::error_code& error, int) {
+      if (error) return;
+      Interrupted();
+      AwaitSignal();
+    });
+  }
+
+  // The lock of a head whose host lost its power may stay on some file systems.
+  void AwaitCheck(std::shared_ptr<std::function<void()>> give_up, const std::string& run_dir) {
+    timer_->expires_after(kCheck);
+    timer_->async_wait([this, give_up, run_dir](const boost::system::error_code& error) {
+      if (error) return;
+      const auto status = StateOf(job_);
+      if (status && (IsOver(status->state) || status->state == JobState::kQueued)) return (*give_up)();
+      AwaitCheck(give_up, run_dir);
+    });
+  }
+
+  // Whether another attempt follows. If the head has gone without an end, waits until the engine says what became of
+  // it.
+  bool Continues(const std::string& run_dir) {
+    const auto attempts = ReadAttempts(job_.first_dir);
+    const auto attempt =
+        std::find_if(attempts.begin(), attempts.end(), [&](const JobAttempt& each) { return each.run_dir == run_dir; });
+    if (attempt != attempts.end() && attempt->requeued) return true;
+    const auto summary = SummarizeRun(run_dir, false);
+    const bool lost = summary && summary->outcome == "lost";
+    if (summary && summary->outcome == "ok") return false;
+    if (job_.record.requeue_on.empty() && !lost) {
+      SettleEnd(job_, run_dir, std::nullopt);
+      return false;
+    }
+    const std::optional<JobStatus> status = FinalStatus(run_dir, lost);
+    const std::string end = SettleEnd(job_, run_dir, status);
+    if (!status || status->state == JobState::kQueued) return true;
+    if (lost) Say(job_.Text() + " ended: " + StatusText(*status));
+    return false;
+  }
+
+  // The state of the job once it is over or queued again; nothing if a new attempt has begun meanwhile.
+  std::optional<JobStatus> FinalStatus(const std::string& run_dir, bool lost) {
+    const std::vector<std::string>& on = job_.record.requeue_on;
+    // An engine that is asked not to end a job for a lost node may keep one that lost its head.
+    const bool cancels = lost && std::find(on.begin(), on.end(), "node_fail") == on.end();
+    const auto cancels_at = std::chrono::steady_clock::now() + kOrphaned;
+    boost::asio::io_context io;
+    JobPolling polling;
+    JobState last = JobState::kVanished;
+    for (;;) {
+      if (NewestAttempt(job_) != run_dir) return std::nullopt;
+      const auto status = StateOf(job_);
+      if (status && (IsOver(status->state) || status->state == JobState::kQueued)) return *status;
+      if (status && cancels && std::chrono::steady_clock::now() > cancels_at) {
+        Say(job_.Text() + " has lost its head: cancelling it");
+        if (const auto stopped = StopJob(job_, true); !stopped) Say(Sentence(stopped.error()));
+      }
+      const bool changed = status && status->state != std::exchange(last, status->state);
+      boost::asio::steady_timer pause(io, polling.After(changed, status.has_value()));
+      pause.wait();
+    }
+  }
+
+  int NeverBegan(const JobStatus& status) {
+    SettleEnd(job_, job_.first_dir, status);
+    Say(job_.Text() + " ended before the run began: " + StatusText(status));
+    const UniqueFd folder(::open(job_.first_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    for (const std::string& line : LastLines(folder.get(), kJobOutput)) Say("  " + Printable(line));
+    return status.state == JobState::kCancelled ? kExitCancelled : kExitMachine;
+  }
+
+  const JobOfRun job_;
+  const JobFollowing& following_;
+  std::unique_ptr<boost::asio::signal_set> signals_;
+  std::unique_ptr<boost::asio::steady_timer> timer_;
+  std::function<void(const std::string&)> warn_;
+  int interrupts_ = 0;
+  int last_code_ = 0;
+};
+
+}  // namespace
+
+int FollowJob(JobOfRun job, std::size_t from, const JobFollowing& following) {
+  return Following(std::move(job), following).Run(from);
+}
+
+}  // namespace muster

@@ -1,0 +1,168 @@
+#include "cli/runs/submit_run.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+
+#include "base/system/clock.h"
+#include "base/values/fingerprint.h"
+#include "base/values/shell_quote.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/jobs/follow_job.h"
+#include "cli/jobs/job_of_run.h"
+#include "cli/options/caller_environment.h"
+#include "cli/options/current_site.h"
+#include "cli/options/log_limit_option.h"
+#include "cli/options/run_argument.h"
+#include "cli/options/wrap_option.h"
+#include "plan/text/plan_text.h"
+#include "run/directory/environment_record.h"
+#include "run/directory/hidden_values.h"
+#include "run/directory/job_record.h"
+#include "run/directory/run_directory.h"
+#include "run/directory/run_files.h"
+#include "run/directory/run_tags.h"
+#include "run/session/run_request.h"
+#include "run/start/start_specs.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kRunIdBytes = 6;
+
+struct Submitted {
+  std::string run;
+  std::string run_dir;
+};
+
+// A file of the call, from wherever it is read again.
+std::string Absolute(const std::string& path) {
+  std::error_code error;
+  return path.empty() ? path : std::filesystem::absolute(path, error).lexically_normal().string();
+}
+
+// Writes everything that defines the run, and job.sh.
+Result<void> FillDirectory(const RunSubmission& submission, const RunRequest& request, const Submitted& made,
+                           const std::map<std::string, std::string>& secrets, int folder, BatchCall& call) {
+  call.job.output = made.run_dir + "/" + kJobOutput;
+  if (auto done = CompleteBatchCall(call, request.plan, "run", submission.words, {"--detach", "-d"},
+                                    {"--submitted", made.run_dir});
+      !done) {
+    return done;
+  }
+  const auto inherited = RecordedVariables(request.environment, HiddenValues(request.plan, secrets));
+  if (auto written = WriteRunFiles(
+          folder,
+          {request.plan, PlanId(request.plan), request.inputs, request.evaluation, inherited, request.sources, {}});
+      !written) {
+    return Fail(written.error());
+  }
+  if (auto tagged = WriteTags(folder, request.tags); !tagged) return tagged;
+  const RequeueRule requeue = RequeueOf(call.page, call.settings);
+  JobRecord record;
+  record.engine = call.page.name;
+  record.page = Absolute(submission.source.recipe.engine.page);
+  record.run = made.run;
+  record.name = request.plan.name;
+  record.submitted_at = UtcText(WallNowNs());
+  record.requeue_on.assign(requeue.on.begin(), requeue.on.end());
+  record.requeue_max = requeue.max;
+  record.parent = request.parent;
+  record.resumed = request.resumed;
+  record.checkpoint = request.checkpoint;
+  if (auto written = WriteJobRecord(folder, record); !written) return written;
+  return WriteNewFile(folder, kJobScript, call.script);
+}
+
+// The run directory, ready for the head. Its lock is released: the head takes it.
+Result<Submitted> PrepareDirectory(const RunSubmission& submission, BatchCall& call, const RunRequest& request) {
+  const auto site = GetSite();
+  if (!site) return Fail(site.error());
+  const bool for_group = site->facts.access == SiteAccess::kGroup;
+  auto runs_folder = DefaultRunsFolder();
+  if (!runs_folder) return Fail(runs_folder.error());
+  const auto secrets = ResolveSecrets(request.plan, request.environment);
+  if (!secrets) return Fail(secrets.error());
+  Submitted made{RandomHex(kRunIdBytes), {}};
+  const auto directory =
+      submission.run_dir.empty()
+          ? RunDirectory::MakeBelow(*runs_folder, request.plan.name, StampText(WallNowNs()), made.run, for_group)
+          : RunDirectory::MakeAt(submission.run_dir, for_group);
+  if (!directory) return Fail(directory.error());
+  made.run_dir = directory->path();
+  if (auto filled = FillDirectory(submission, request, made, *secrets, directory->folder(), call); !filled) {
+    std::error_code ignored;
+    std::filesystem::remove_all(made.run_dir, ignored);
+    return Fail(filled.error());
+  }
+  return made;
+}
+
+// Fills what the run consists of: its plan for the hosts that are requested.
+Result<BatchCall> FillRequest(RunSubmission& submission, RunRequest& request) {
+  std::optional<AllocationNeeds> needs;
+  if (!submission.source.plan_file.empty()) {
+    RunRequest given;
+    PlanSource only = submission.source;
+    only.recipe.engine = {"local", {}, {}, {}};
+    if (auto filled = FillPlan(only, given); !filled) return Fail(filled.error());
+    needs = AllocationNeeds{static_cast<std::uint32_t>(given.plan.hosts.size())};
+  }
+  auto call = AllocationFor(submission.source.recipe, std::move(needs));
+  if (!call) return call;
+  PlanSource source = submission.source;
+  source.recipe = call->asking;
+  auto filled = FillPlan(source, request);
+  if (filled) filled = ApplyWraps(request.plan, submission.wraps);
+  if (filled) filled = ApplyLogLimit(request.plan, submission.log_max);
+  if (filled) filled = SetCallerEnvironment(request);
+  if (!filled) return Fail(filled.error());
+  for (const std::string& tag : submission.tags) {
+    if (auto sound = CheckTag(tag); !sound) return Fail(sound.error());
+  }
+  auto tags = ChangedTags({}, submission.tags);
+  if (!tags) return Fail(tags.error());
+  request.tags = *std::move(tags);
+  return call;
+}
+
+}  // namespace
+
+int SubmitRun(RunSubmission submission) {
+  RunRequest request;
+  auto call = FillRequest(submission, request);
+  if (!call) return Refuse(call.error());
+  const auto made = PrepareDirectory(submission, *call, request);
+  if (!made) return Refuse(made.error());
+  const EngineJobs jobs(call->page);
+  const auto id = jobs.Submit(made->run_dir + "/" + kJobScript, call->script);
+  if (!id) {
+    std::error_code ignored;
+    std::filesystem::remove_all(made->run_dir, ignored);
+    return Refuse(id.error());
+  }
+  const UniqueFd folder(::open(made->run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (auto written = WriteJobId(folder.get(), *id); !written) PrintDiagnostics(written.error());
+  const auto job = FindJobOfRun(made->run_dir);
+  if (!job || !*job) return Refuse(job ? Diagnostics{} : job.error());
+  if (submission.detach) {
+    std::fprintf(stderr, "muster: submitted as %s\n", (*job)->Text().c_str());
+    std::printf("%s %s\n", made->run.c_str(), made->run_dir.c_str());
+    return kExitOk;
+  }
+  if (!submission.console.quiet) {
+    std::fprintf(stderr, "muster: submitted as %s; Ctrl-C stops it, muster watch %s follows it again\n",
+                 (*job)->Text().c_str(), made->run.c_str());
+    std::fprintf(stderr, "muster: run %s in %s\n", made->run.c_str(), Printable(made->run_dir).c_str());
+  }
+  return FollowJob(**job, 0, {.console = submission.console, .json = false, .interrupt_stops = true});
+}
+
+}  // namespace muster

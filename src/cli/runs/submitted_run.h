@@ -1,0 +1,44 @@
+// The head of a submitted run, inside the allocation of its job: which attempt of the run it is, from where that
+// continues, and whether another one follows.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/jobs/job_of_run.h"
+#include "cli/runs/plan_source.h"
+#include "muster/result.h"
+#include "run/session/run_request.h"
+
+namespace muster {
+
+class SubmittedRun {
+ public:
+  // `run_dir`: as the run was submitted; `job`: the id of this allocation. If earlier attempts began, records why the
+  // last one's allocation ended. Kind "requeue": no attempt may follow that.
+  static Result<std::unique_ptr<SubmittedRun>> Open(const std::string& run_dir, const std::string& job);
+
+  bool is_first() const { return attempts_.empty(); }
+
+  // The plan: of the first attempt as it was submitted, of a later one with the newest checkpoint of those before, if
+  // there is one. `options` say where the run is now.
+  Result<void> Fill(const RecipeOptions& options, RunRequest& request);
+  // Sets the request's directory and what records this attempt. This object must outlive the run.
+  void Prepare(RunRequest& request);
+  // After the run: requeues the job if its allocation was about to end.
+  void Ended(const RunOutcome& outcome);
+
+ private:
+  SubmittedRun(JobOfRun job, std::vector<JobAttempt> attempts) : job_(std::move(job)), attempts_(std::move(attempts)) {}
+
+  Result<void> SettleLast();
+  bool MayFollow(const std::string& end, std::size_t attempts) const;
+  void Record(const std::string& run_id, const std::string& run_dir);
+
+  JobOfRun job_;
+  std::vector<JobAttempt> attempts_;  // those before; from Record on with this one
+  bool announced_ = false;
+};
+
+}  // namespace muster

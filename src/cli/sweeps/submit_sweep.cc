@@ -1,0 +1,173 @@
+#include "cli/sweeps/submit_sweep.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/system/clock.h"
+#include "base/values/shell_quote.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/jobs/job_of_run.h"
+#include "cli/jobs/job_wait.h"
+#include "cli/options/run_argument.h"
+#include "cli/sweeps/sweep_changes.h"
+#include "run/directory/job_record.h"
+#include "run/directory/private_files.h"
+#include "sweep/watch/watch_sweep.h"
+
+namespace muster {
+namespace {
+
+constexpr int kExitCancelled = 128 + SIGTERM;
+
+std::uintmax_t JournalSize(const std::string& folder) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(folder + "/journal.jsonl", error);
+  return error ? 0 : size;
+}
+
+std::string Absolute(const std::string& path) {
+  std::error_code error;
+  return path.empty() ? path : std::filesystem::absolute(path, error).lexically_normal().string();
+}
+
+// job.sh and job.json. The lock is held until they are written.
+Result<void> WriteJob(RequestedSweep& requested, const SweepFile& file, const RunDirectory& directory,
+                      std::vector<std::string> words) {
+  BatchCall& call = requested.call;
+  call.job.output = directory.path() + "/" + kJobOutput;
+  call.job.notice = "TERM";  // a stop of the sweep, whatever announces it
+  const std::string page = Absolute(requested.page);
+  words.insert(words.begin(), directory.path());
+  if (!page.empty()) words.insert(words.end(), {"--engine", page});
+  if (auto done = CompleteBatchCall(call, requested.plan, "resume", words, {}); !done) return done;
+  JobRecord record;
+  record.engine = call.page.name;
+  record.page = page;
+  record.run = file.sweep_id;
+  record.name = file.name;
+  record.submitted_at = UtcText(WallNowNs());
+  if (auto written = WriteJobRecord(directory.folder(), record); !written) return written;
+  ::unlinkat(directory.folder(), "job_id", 0);  // of an earlier job
+  ::unlinkat(directory.folder(), "job_end.json", 0);
+  return ReplaceFile(directory.folder(), kJobScript, call.script);
+}
+
+int Follow(const JobOfRun& job, const std::string& folder, std::uintmax_t journal_before,
+           const SweepStartOptions& start) {
+  JobWait wait;
+  wait.on_state = [&](const std::string& state) {
+    if (!start.quiet) std::fprintf(stderr, "muster: %s: %s\n", job.Text().c_str(), state.c_str());
+  };
+  wait.on_interrupt = [&] {
+    if (const auto stopped = StopJob(job, false); !stopped) PrintDiagnostics(stopped.error());
+  };
+  const WaitOutcome waited = AwaitHead(
+      job, [&] { return JournalSize(folder) > journal_before; }, wait);
+  if (waited.end == WaitEnd::kOver) {
+    std::fprintf(stderr, "muster: %s ended before the sweep began: %s; its output is in %s\n", job.Text().c_str(),
+                 StatusText(waited.status).c_str(), Printable(folder + "/" + kJobOutput).c_str());
+    return waited.status.state == JobState::kCancelled ? kExitCancelled : kExitMachine;
+  }
+  const char* terminal = std::getenv("TERM");
+  const bool progress = !start.no_progress && terminal != nullptr && std::string_view(terminal) != "dumb";
+  const auto code = WatchSweep(folder, {.json = false, .progress = progress});
+  return code ? *code : Refuse(code.error());
+}
+
+}  // namespace
+
+Result<RequestedSweep> RequestHostsFor(const SweepOptions& options) {
+  SweepOptions here = options;
+  here.recipe.engine = {"local", {}, {}, {}};
+  Evaluator evaluator;
+  const auto described = DescribeSweep(here, evaluator);
+  if (!described) return Fail(described.error());
+  auto first = FirstEvaluation(*described, evaluator);
+  if (!first) return Fail(first.error());
+  auto call = AllocationFor(options.recipe, AllocationNeeds{static_cast<std::uint32_t>(first->plan.hosts.size()),
+                                                            std::move(first->engine_settings)});
+  if (!call) return Fail(call.error());
+  if (!RequeueOf(call->page, call->settings).on.empty()) {
+    PrintDiagnostics({Warning("engine", {}, "a sweep is not requeued by itself: requeue has no effect",
+                              "muster resume SWEEP --on " + call->page.name + " continues it")});
+    for (const EngineOption& option : call->page.options) {
+      if (option.type == EngineOptionType::kRequeue) call->settings.erase(option.name);
+    }
+  }
+  RequestedSweep requested{*std::move(call), options, std::move(first->plan), options.recipe.engine.page};
+  requested.options.recipe = requested.call.asking;
+  return requested;
+}
+
+int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory directory, const SweepStartOptions& start,
+                const std::vector<std::string>& words) {
+  const std::string folder = directory.path();
+  if (auto written = WriteJob(requested, file, directory, words); !written) return Refuse(written.error());
+  const std::uintmax_t before = JournalSize(folder);
+  const UniqueFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  { const RunDirectory released = std::move(directory); }  // the head of the job takes the lock
+  const auto id = EngineJobs(requested.call.page).Submit(folder + "/" + kJobScript, requested.call.script);
+  if (!id) return Refuse(id.error());
+  if (auto written = WriteJobId(opened.get(), *id); !written) PrintDiagnostics(written.error());
+  const auto job = FindJobOfRun(folder);
+  if (!job) return Refuse(job.error());
+  if (!*job) return kExitMachine;
+  if (!start.quiet || start.detach) {
+    std::fprintf(stderr, "muster: sweep %s of %s submitted as %s, in %s\n", file.sweep_id.c_str(),
+                 Printable(file.name).c_str(), (*job)->Text().c_str(), Printable(folder).c_str());
+  }
+  if (start.detach) {
+    std::printf("%s %s\n", file.sweep_id.c_str(), folder.c_str());
+    return kExitOk;
+  }
+  return Follow(**job, folder, before, start);
+}
+
+int SubmitContinuation(const SweepContinuation& continuation) {
+  const auto found = FindSweep(continuation.sweep, DirectoryUse::kWrite);
+  if (!found) return Refuse(found.error());
+  auto directory = HoldSweepDirectory(*found);
+  if (!directory) return Refuse(directory.error());
+  const auto file = ReadSweepFile(directory->path());
+  if (!file) return Refuse(file.error());
+  EngineOptions engine = continuation.hosts.engine;
+  engine.page = Absolute(engine.page);
+  std::error_code error;
+  std::filesystem::current_path(file->cwd, error);  // recipe and job script refer to it
+  if (error) {
+    return Refuse(
+        {MachineError("cwd", "the folder that the sweep was begun in cannot be entered: " + Quoted(file->cwd))});
+  }
+  const auto words = ParseSweepArguments(file->words);
+  if (!words) return Refuse(words.error());
+  SweepOptions options = words->sweep;
+  const EngineOptions before = options.recipe.engine;
+  options.recipe.engine = engine;
+  // Later words win.
+  options.recipe.engine.slurm.insert(options.recipe.engine.slurm.begin(), before.slurm.begin(), before.slurm.end());
+  options.recipe.engine.settings.insert(options.recipe.engine.settings.begin(), before.settings.begin(),
+                                        before.settings.end());
+  const auto changes = ChangesOfSweep(directory->path());
+  if (!changes) return Refuse(changes.error());
+  if (!changes->empty() && !continuation.accept) {
+    std::fputs(changes->c_str(), stderr);
+    return Refuse({Error("recipe_changed", {}, "what the sweep's trials are made of has changed since it began",
+                         "continue with muster resume --accept, which keeps all results, or restore the recipe")});
+  }
+  auto requested = RequestHostsFor(options);
+  if (!requested) return Refuse(requested.error());
+  std::vector<std::string> further;
+  if (continuation.accept) further.emplace_back("--accept");
+  return SubmitSweep(*std::move(requested), *file, *std::move(directory), continuation.start, further);
+}
+
+}  // namespace muster

@@ -1,0 +1,356 @@
+// Tests runs that are submitted to a real Slurm from outside of an allocation: submission, following, commands from the
+// login machine, stopping, and attempts after the end of an allocation.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slurm/submitted_run.h"
+
+namespace muster::testing {
+namespace {
+
+// Four processes that run until the test creates a file.
+std::string UntilFile(const SlurmTestbed& bed, int hosts) {
+  return Recipe(hosts, "    job:workers { count = 4, devices = 0, cwd = '/', command = { '" MUSTER_TESTS_DIR
+                       "/probe', 'print', 'runs', 'await', '" +
+                           bed.folder() + "/end' } }");
+}
+void LetEnd(const SlurmTestbed& bed) { std::ofstream(bed.folder() + "/end").flush(); }
+
+const char* const kSleepsWithOrphan =
+    "    job:workers { count = 4, devices = 0, cwd = '/', command = muster.shell "
+    "'setsid sleep 1000 > /dev/null 2>&1 & echo runs; exec sleep 1000' }";
+
+// Writes a checkpoint, and runs until it is stopped; with a checkpoint it says from which, and ends.
+std::string WithCheckpoints(const std::string& slurm) {
+  return "local muster = require 'muster'\nreturn muster.recipe { name = 'job', doc = 'a job', framework = 'none', " +
+         slurm +
+         "\n  cluster = { hosts = 2, devices_per_host = 1 }, checkpoint = { dir = 'checkpoints', latest = 'step_*.pt' "
+         "},\n"
+         "  plan = function(p, job)\n    job:workers { count = 2, devices = 0, grace = '2s', command =\n"
+         "      job.resume and { 'echo', 'from', job.resume.run, job.resume.checkpoint } or\n"
+         "      { 'sh', '-c', '[ $MUSTER_RANK != 0 ] || { mkdir -p $0 && echo 1 > $0/step_1.pt; }; echo runs; exec "
+         "sleep 1000',\n"
+         "        job.checkpoint.dir } }\n"
+         "  end }\n";
+}
+
+std::set<std::string> HostsOf(const json& report, const std::string& role) {
+  std::set<std::string> hosts;
+  for (const json& process : report["processes"]) {
+    if (process["role"] == role) hosts.insert(process["host"].get<std::string>());
+  }
+  return hosts;
+}
+
+// --- whole jobs -----------------------------------------------------------------------------------------
+
+TEST(FromOutside, ARunIsSubmittedAndFollowedToItsEnd) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(4);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 4);
+  SubmittedRun run(bed,
+                   Recipe(4,
+                          "    job:workers { count = 4, devices = 0, cwd = '/', command = muster.shell "
+                          "'echo rank $MUSTER_RANK on $(hostname)' }"),
+                   {});
+  ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+  EXPECT_NE(run.Result().err.find("submitted as slurm job 1"), std::string::npos) << run.Result().err;
+  EXPECT_NE(run.Result().out.find("worker.3 | rank 3 on n4"), std::string::npos) << run.Result().out;
+  const json report = run.Report();
+  EXPECT_EQ(report["job"]["engine"], "slurm");
+  EXPECT_EQ(report["job"]["id"], "1");
+  EXPECT_EQ(run.JobId(), "1");
+  before.ExpectNothingLeft(run);
+}
+
+TEST(FromOutside, TheFirstFailureIsTheExitCode) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 2);
+  SubmittedRun run(bed,
+                   Recipe(2,
+                          "    job:workers { count = 4, devices = 0, cwd = '/', command = muster.shell "
+                          "'[ $MUSTER_RANK != 2 ] || exit 7; setsid sleep 1000 & exec sleep 1000' }"),
+                   {"--pass-exit-code"});
+  EXPECT_EQ(run.Result().exit_code, 7) << run.Said();
+  EXPECT_TRUE(run.Says("worker.2 (rank 2) on n2 exited with code 7")) << run.Said();
+  before.ExpectNothingLeft(run);
+}
+
+TEST(FromOutside, ParameterServersTrain) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(4);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 4);
+  SubmittedRun run(bed, RecipeFile{"recipes/parameter_server.lua"}, {"hosts=4"});
+  ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+  EXPECT_EQ(HostsOf(run.Report(), "worker").size(), 4U);
+  EXPECT_NE(run.Log("worker.0").find("test accuracy 0.9"), std::string::npos) << run.Log("worker.0");
+  before.ExpectNothingLeft(run);
+}
+
+TEST(FromOutside, TorchTrainsWithDistributedDataParallel) {
+  SKIP_WITHOUT_SLURM();
+  if (RunCommand({.argv = {"/usr/bin/python3", "-c", "import torch"}}).exit_code != 0) GTEST_SKIP() << "no PyTorch";
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 2);
+  SubmittedRun run(bed, RecipeFile{"recipes/torch_ddp.lua"},
+                   {"hosts=2", "devices_per_host=1", "workers=2", "epochs=2"});
+  ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+  EXPECT_EQ(HostsOf(run.Report(), "worker"), (std::set<std::string>{"n1", "n2"}));
+  before.ExpectNothingLeft(run);
+}
+
+// --- from the login machine -----------------------------------------------------------------------------
+
+TEST(FromOutside, AQueuedRunIsShownAndCancelled) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const std::string other =
+      bed.Ask({"sbatch", "--parsable", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 1000"});
+  ASSERT_TRUE(bed.AwaitJob(other, "RUNNING"));
+  const std::string recipe = RecipeIn(bed, Recipe(2, kSleepers)).path;
+  const CommandResult detached = SubmittedRun::MusterOn(bed, {"run", recipe, "--on", "slurm", "--detach"});
+  ASSERT_EQ(detached.exit_code, 0) << detached.err;
+  const std::string id = detached.out.substr(0, detached.out.find(' '));
+  ASSERT_EQ(id.size(), 12U) << detached.out;
+  EXPECT_NE(detached.err.find("submitted as slurm job 2"), std::string::npos) << detached.err;
+  const json listed = json::parse(SubmittedRun::MusterOn(bed, {"ps", "--json"}).out, nullptr, false);
+  ASSERT_EQ(listed["queued"].size(), 1U) << listed;
+  EXPECT_EQ(listed["queued"][0]["run"], id);
+  EXPECT_EQ(listed["queued"][0]["outcome"], "queued");
+  const CommandResult report = SubmittedRun::MusterOn(bed, {"report", id});
+  EXPECT_NE(report.out.find("job has not begun: slurm job 2 is queued"), std::string::npos) << report.out << report.err;
+  EXPECT_NE(SubmittedRun::MusterOn(bed, {"logs", id}).err.find("slurm job 2 is queued"), std::string::npos);
+  const CommandResult stopped = SubmittedRun::MusterOn(bed, {"stop", id});
+  EXPECT_EQ(stopped.out, "job " + id + ": slurm job 2 is cancelled\n") << stopped.err;
+  EXPECT_TRUE(bed.AwaitJob("2", "CANCELLED"));
+  EXPECT_EQ(json::parse(SubmittedRun::MusterOn(bed, {"ps", "--json"}).out)["queued"].size(), 0U);
+  const CommandResult watched = SubmittedRun::MusterOn(bed, {"watch", id});
+  EXPECT_EQ(watched.exit_code, 143) << watched.err;
+  EXPECT_NE(watched.err.find("slurm job 2 ended before the run began: cancelled"), std::string::npos) << watched.err;
+}
+
+TEST(FromOutside, LogsWaitForAQueuedRunAndFollowIt) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const std::string other =
+      bed.Ask({"sbatch", "--parsable", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 1000"});
+  ASSERT_TRUE(bed.AwaitJob(other, "RUNNING"));
+  const std::string recipe = RecipeIn(bed, UntilFile(bed, 2)).path;
+  const CommandResult detached = SubmittedRun::MusterOn(bed, {"run", recipe, "--on", "slurm", "--detach"});
+  ASSERT_EQ(detached.exit_code, 0) << detached.err;
+  CommandResult logs;
+  std::thread follower([&] { logs = SubmittedRun::MusterOn(bed, {"logs", "--follow", "--role", "worker"}); });
+  EXPECT_EQ(bed.Ask({"scancel", other}), "");
+  ASSERT_TRUE(bed.AwaitJob("2", "RUNNING"));
+  LetEnd(bed);
+  follower.join();
+  EXPECT_EQ(logs.exit_code, 0) << logs.err;
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_NE(logs.out.find("worker." + std::to_string(rank) + " | runs"), std::string::npos) << logs.out;
+  }
+}
+
+// The control socket is that of another machine, which the testbed's nodes are not for the kernel.
+TEST(FromOutside, ARunningRunIsShownAndStoppedThroughSlurm) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 2);
+  SubmittedRun run(bed, Recipe(2, kSleepsWithOrphan), {});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+  std::filesystem::remove(run.run_dir() + "/control");
+  EXPECT_NE(run.Muster({"ps", run.run_dir()}).out.find("running"), std::string::npos);
+  EXPECT_NE(run.Muster({"logs", run.run_dir()}).out.find("worker.0 | runs"), std::string::npos);
+  EXPECT_EQ(run.ReportNow()["outcome"], "running");
+  const CommandResult stopped = run.Muster({"stop", run.run_dir()});
+  EXPECT_EQ(stopped.exit_code, 0) << stopped.err;
+  EXPECT_NE(stopped.out.find("is stopping, through slurm job 1"), std::string::npos) << stopped.out;
+  EXPECT_EQ(run.Result().exit_code, 143) << run.Said();
+  EXPECT_EQ(run.Report()["outcome"], "stopped");
+  before.ExpectNothingLeft(run);
+}
+
+// --- the command that follows ---------------------------------------------------------------------------
+
+// The program on the login machine: the only process with that environment outside of the nodes' PID namespaces.
+pid_t Follower(const std::string& mark) {
+  std::error_code error;
+  const auto own = std::filesystem::read_symlink("/proc/self/ns/pid", error);
+  pid_t found = 0;
+  for (const pid_t pid : ProcessesWith(mark)) {
+    const std::string proc = "/proc/" + std::to_string(pid);
+    if (std::filesystem::read_symlink(proc + "/ns/pid", error) != own) continue;
+    if (std::filesystem::read_symlink(proc + "/exe", error) == MusterProgram()) found = pid;
+  }
+  return found;
+}
+
+RecipeFile Marked(const SlurmTestbed& bed, const std::string& recipe) {
+  RecipeFile file = RecipeIn(bed, recipe);
+  file.env = {"FOLLOWER=" + bed.folder()};
+  return file;
+}
+
+TEST(FromOutside, AnInterruptStopsTheRun) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 2);
+  SubmittedRun run(bed, Marked(bed, Recipe(2, kSleepsWithOrphan)), {});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+  ASSERT_EQ(::kill(Follower("FOLLOWER=" + bed.folder()), SIGINT), 0);
+  EXPECT_EQ(run.Result().exit_code, 143) << run.Said();
+  EXPECT_EQ(run.Report()["outcome"], "stopped");
+  before.ExpectNothingLeft(run);
+}
+
+TEST(FromOutside, ARunSurvivesTheTerminalOfItsFollower) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 2);
+  SubmittedRun run(bed, Marked(bed, UntilFile(bed, 2)), {});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+  ASSERT_EQ(::kill(Follower("FOLLOWER=" + bed.folder()), SIGHUP), 0);
+  EXPECT_EQ(run.Result().exit_code, 128 + SIGHUP) << run.Said();
+  EXPECT_EQ(run.ReportNow()["outcome"], "running");
+  LetEnd(bed);
+  const CommandResult watched = run.Muster({"watch", run.run_dir()});
+  EXPECT_EQ(watched.exit_code, 0) << watched.err;
+  before.ExpectNothingLeft(run);
+}
+
+TEST(FromOutside, AnOutageOfTheControllerIsSurvived) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 2);
+  const std::string other =
+      bed.Ask({"sbatch", "--parsable", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 1000"});
+  ASSERT_TRUE(bed.AwaitJob(other, "RUNNING"));
+  SubmittedRun run(bed, UntilFile(bed, 2), {});
+  ASSERT_TRUE(bed.AwaitJob("2", "PENDING"));
+  ASSERT_TRUE(bed.CrashDaemon("ctl"));
+  const CommandResult listed = run.Muster({"ps", "--json", run.run_dir()});
+  EXPECT_EQ(json::parse(listed.out)["queued"][0]["outcome"], "unknown") << listed.out;
+  ASSERT_TRUE(bed.StartDaemon("ctl"));
+  EXPECT_EQ(bed.Ask({"scancel", other}), "");
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+  ASSERT_TRUE(bed.StopDaemon("ctl"));
+  LetEnd(bed);
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  ASSERT_TRUE(bed.StartDaemon("ctl"));
+}
+
+// --- the end of an allocation ---------------------------------------------------------------------------
+
+TEST(FromOutside, ScancelIsTheCauseInTheReport) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 2);
+  SubmittedRun run(bed, Recipe(2, kSleepsWithOrphan), {});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+  EXPECT_EQ(bed.Ask({"scancel", run.JobId()}), "");
+  EXPECT_NE(run.Result().exit_code, 0);
+  const json report = run.ReportNow();
+  EXPECT_EQ(report["job"]["end"], "cancelled") << report["job"] << ContentOf(run.run_dir() + "/job.out");
+  EXPECT_NE(run.Muster({"report", run.run_dir()}).out.find("slurm job 1; it was cancelled"), std::string::npos);
+  before.ExpectNothingLeft(run);
+}
+
+TEST(FromOutside, ATimeLimitStopsTheRunAndTheNextAttemptContinuesFromItsCheckpoint) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 2);
+  // Slurm sends the signal up to half a minute earlier than asked for.
+  SubmittedRun run(bed,
+                   WithCheckpoints("slurm = { time = '1m', extra = { '--signal=B:USR1@5' }, "
+                                   "requeue = { on = { 'time_limit' }, max = 1 } },"),
+                   {});
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  const json first = run.ReportNow(1);
+  EXPECT_EQ(first["outcome"], "stopped");
+  EXPECT_EQ(first["why"], "the time limit of slurm job 1 is near");
+  EXPECT_EQ(first["job"]["end"], "time_limit");
+  const json second = run.ReportNow(2);
+  EXPECT_EQ(second["outcome"], "ok") << second;
+  EXPECT_EQ(second["resumed"]["run"], first["run"]);
+  EXPECT_EQ(second["job"]["attempt"], 2);
+  EXPECT_EQ(second["job"]["attempts"][0]["requeued"], true);
+  EXPECT_EQ(ContentOf(run.DirectoryOf(2) + "/logs/worker.0.0.log"),
+            "from " + first["run"].get<std::string>() + " " + run.run_dir() + "/checkpoints/step_1.pt\n");
+  before.ExpectNothingLeft(run);
+}
+
+TEST(FromOutside, APreemptedRunContinuesWhenSlurmRequeuesIt) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 2);
+  SubmittedRun run(bed, WithCheckpoints("slurm = { requeue = { on = { 'preempted' }, max = 1 } },"), {});
+  ASSERT_TRUE(run.Await("first_output", 2)) << run.Said();
+  const std::string urgent = bed.Ask(
+      {"sbatch", "--parsable", "--partition=urgent", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=true"});
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  const json second = run.ReportNow(2);
+  EXPECT_EQ(second["outcome"], "ok") << second;
+  EXPECT_EQ(second["job"]["attempts"][0]["end"], "preempted") << second["job"];
+  EXPECT_EQ(second["resumed"]["run"], run.ReportNow(1)["run"]);
+  before.ExpectNothingLeft(run);
+}
+
+TEST(FromOutside, ARunWhoseFirstNodeIsLostContinuesOnOthers) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(3, {"--slurm", "SlurmdTimeout=3"});
+  ASSERT_TRUE(bed.Up());
+  const HostsBefore before(bed, {"n2", "n3"});
+  SubmittedRun run(bed, WithCheckpoints("slurm = { requeue = { on = { 'node_fail' }, max = 1 } },"), {});
+  ASSERT_TRUE(run.Await("first_output", 2)) << run.Said();
+  ASSERT_TRUE(bed.PowerOff("n1"));
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  const json second = run.ReportNow(2);
+  EXPECT_EQ(second["outcome"], "ok") << second;
+  EXPECT_EQ(second["job"]["attempts"][0]["end"], "node_fail") << second["job"];
+  EXPECT_EQ(second["job"]["attempts"][0]["host"], "n1") << second["job"];
+  EXPECT_EQ(HostsOf(second, "worker"), (std::set<std::string>{"n2", "n3"}));
+  EXPECT_NE(run.Muster({"report", run.DirectoryOf(1)}).out.find("slurm job 1 lost its node n1"), std::string::npos);
+}
+
+TEST(FromOutside, NoMoreAttemptsThanAllowedAreMade) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  SubmittedRun run(
+      bed,
+      Recipe(
+          2,
+          "    job:workers { count = 2, devices = 0, cwd = '/', command = muster.shell 'echo runs; exec sleep 1000' }"),
+      {"--slurm", "requeue=preempted:1"});
+  for (const int attempt : {1, 2}) {
+    ASSERT_TRUE(run.AwaitOf(attempt, "first_output", 2)) << attempt;
+    bed.Ask({"srun", "--partition=urgent", "--nodes=2", "--exclusive", "true"});
+  }
+  EXPECT_NE(run.Result().exit_code, 0) << run.Said();
+  EXPECT_NE(ContentOf(run.run_dir() + "/job.out").find("attempt 2 is not followed by another"), std::string::npos)
+      << ContentOf(run.run_dir() + "/job.out");
+  EXPECT_FALSE(std::filesystem::exists(run.DirectoryOf(3)));
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,55 @@
+// Runs that muster submits to the testbed's Slurm from the login machine, and commands about them from there.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "slurm/slurm_run.h"
+
+namespace muster::testing {
+
+// muster run … --on slurm on the login machine, which follows the run.
+class SubmittedRun : public SlurmRun {
+ public:
+  SubmittedRun(const SlurmTestbed& bed, const RecipeFile& recipe, const Words& options)
+      : SlurmRun(bed, {}, recipe, OnSlurm(options)), bed_(bed) {}
+  SubmittedRun(const SlurmTestbed& bed, const std::string& recipe, const Words& options)
+      : SubmittedRun(bed, RecipeIn(bed, recipe), options) {}
+
+  // Of an attempt after the first, which has number 1.
+  std::string DirectoryOf(int attempt) const {
+    return attempt == 1 ? run_dir() : run_dir() + "." + std::to_string(attempt);
+  }
+  // Waits until attempt `attempt` has that many records.
+  bool AwaitOf(int attempt, const std::string& event, std::size_t count) const {
+    return HostsRun::AwaitIn(DirectoryOf(attempt), event, count);
+  }
+  std::string JobId() const {
+    std::string id = ContentOf(run_dir() + "/job_id");
+    if (!id.empty()) id.pop_back();
+    return id;
+  }
+  // Any muster command on the login machine.
+  CommandResult Muster(Words words) const { return MusterOn(bed_, std::move(words)); }
+  static CommandResult MusterOn(const SlurmTestbed& bed, Words words, const Words& env = {}) {
+    words.insert(words.begin(), MusterProgram());
+    Command command{.argv = bed.Login(std::move(words)),
+                    .env = {"PATH=/usr/bin:/bin", "HOME=/root", "XDG_STATE_HOME=" + bed.folder(),
+                            "MUSTER_HOME=" + bed.folder() + "/home"}};
+    command.env.insert(command.env.end(), env.begin(), env.end());
+    return RunCommand(command);
+  }
+  json ReportNow(int attempt = 1) const {
+    return json::parse(Muster({"report", "--json", DirectoryOf(attempt)}).out, nullptr, false);
+  }
+
+ private:
+  static Words OnSlurm(Words options) {
+    options.insert(options.begin(), {"--on", "slurm"});
+    return options;
+  }
+
+  const SlurmTestbed& bed_;
+};
+
+}  // namespace muster::testing
