@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/system/unique_fd.h"
 #include "run/report/job_report.h"
 #include "support/temp_dir.h"
 

@@ -65,6 +65,14 @@ return {
       form = "columns", separator = "|", columns = { "job", "state", "exit", "hosts" },
       absent = { "Slurm accounting storage is disabled" } },
   },
+  -- For reports of runs that a lost node, scancel, a time limit or a preemption ended.
+  host_query = { command = { "sinfo", "--noheader", "--Node", "--nodes={host}", "--format=%T|%E" }, separator = "|",
+                 usual = { "allocated", "mixed", "completing", "idle" } },
+  time_left = { "squeue", "--noheader", "--jobs={job}", "--format=%L" },
+  -- What srun and slurmstepd print when a step is ended. squeue only says COMPLETING then.
+  aborts = { { text = "DUE TO TIME LIMIT", state = "time_limit" }, { text = "DUE TO PREEMPTION", state = "preempted" },
+             { text = "DUE TO NODE FAILURE", state = "node_failed" }, { text = "DUE TO JOB REQUEUE", state = "unknown" },
+             { text = "CANCELLED AT", state = "cancelled" } },
   -- Formats of the user's own that would change these answers.
   query_clear = { "SQUEUE_*", "SACCT_*", "SINFO_*", "SCONTROL_*", "SLURM_TIME_FORMAT", "SLURM_BITSTR_LEN" },
   states = {
@@ -75,11 +83,6 @@ return {
     COMPLETED = "succeeded", FAILED = "failed", BOOT_FAIL = "node_failed", NODE_FAIL = "node_failed", LAUNCH_FAILED = "node_failed",
     OUT_OF_MEMORY = "out_of_memory", CANCELLED = "cancelled", REVOKED = "cancelled", TIMEOUT = "time_limit", DEADLINE = "time_limit",
     PREEMPTED = "preempted",
-  },
-  -- What slurmstepd writes into the output of a batch job that it ends: "*** JOB 12 ON n1 CANCELLED AT … DUE TO PREEMPTION ***".
-  messages = {
-    ["CANCELLED AT"] = "cancelled", ["DUE TO PREEMPTION"] = "preempted", ["DUE TO TIME LIMIT"] = "time_limit",
-    ["DUE TO NODE FAILURE"] = "node_failed", ["DUE TO JOB REQUEUE"] = "unknown",
   },
   exit = "code:signal",
 }

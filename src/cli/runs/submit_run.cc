@@ -111,7 +111,8 @@ Result<BatchCall> FillRequest(RunSubmission& submission, RunRequest& request) {
   if (!submission.source.plan_file.empty()) {
     RunRequest given;
     PlanSource only = submission.source;
-    only.recipe.engine = {"local", {}, {}, {}};
+    only.recipe.engine = EngineOptions();
+    only.recipe.engine.on = "local";
     if (auto filled = FillPlan(only, given); !filled) return Fail(filled.error());
     needs = AllocationNeeds{static_cast<std::uint32_t>(given.plan.hosts.size())};
   }

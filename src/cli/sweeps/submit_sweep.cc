@@ -87,7 +87,8 @@ int Follow(const JobOfRun& job, const std::string& folder, std::uintmax_t journa
 
 Result<RequestedSweep> RequestHostsFor(const SweepOptions& options) {
   SweepOptions here = options;
-  here.recipe.engine = {"local", {}, {}, {}};
+  here.recipe.engine = EngineOptions();
+  here.recipe.engine.on = "local";
   Evaluator evaluator;
   const auto described = DescribeSweep(here, evaluator);
   if (!described) return Fail(described.error());
