@@ -56,6 +56,18 @@ foreach(dependency "LUAJIT|libluajit-5.1.a" "SECCOMP|libseccomp.a" "LIBMD|libmd.
   endif()
 endforeach()
 
+# Modules of d3, compiled into the pages of muster report --html.
+set(MUSTER_D3_ROOT /usr/share/nodejs)
+set(MUSTER_D3_LICENCE /usr/share/doc/node-d3)
+foreach(module internmap d3-array d3-collection d3-color d3-interpolate d3-format d3-time d3-time-format d3-scale d3-scale-chromatic)
+  if(NOT EXISTS ${MUSTER_D3_ROOT}/${module}/dist/${module}.min.js)
+    muster_missing("d3 (${module})" "node-d3")
+  endif()
+endforeach()
+if(NOT EXISTS ${MUSTER_D3_LICENCE}/copyright)
+  muster_missing("the licence of d3 (${MUSTER_D3_LICENCE}/copyright)" "node-d3")
+endif()
+
 if(MUSTER_TESTS)
   find_package(GTest QUIET)
   if(NOT GTest_FOUND)

@@ -13,6 +13,12 @@ import torch.distributed as dist
 from torch.distributed.elastic.multiprocessing.errors import record
 from torch.nn.parallel import DistributedDataParallel
 
+try:
+    from muster_context import report
+except ImportError:  # started by another launcher
+    def report(**values):
+        pass
+
 DIGITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "digits.csv")
 PIXEL_MAX = 16
 
@@ -41,13 +47,16 @@ def main():
     pixels, digits = read_digits(options.data)
     model = DistributedDataParallel(torch.nn.Linear(pixels.shape[1], 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=options.lr)
+    loss = None
     for epoch in range(options.epochs):
         order = torch.randperm(len(digits))  # the same on all ranks: they have the same seed
         for begin in range(0, len(order) - options.batch_size + 1, options.batch_size):
             share = order[begin:begin + options.batch_size][rank::world]
             optimizer.zero_grad()
-            torch.nn.functional.cross_entropy(model(pixels[share]), digits[share]).backward()
+            loss = torch.nn.functional.cross_entropy(model(pixels[share]), digits[share])
+            loss.backward()
             optimizer.step()
+        report(epoch=epoch + 1, loss=loss)  # of the last share; muster shows that of rank 0
         if rank == options.fail_rank:
             raise RuntimeError(f"rank {rank} fails as requested after epoch {epoch}")
 

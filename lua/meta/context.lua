@@ -90,7 +90,9 @@ local context = {}
 ---- type: text
 ---- default: `"."`
 ---- files: every process writes this folder if `enable_compile_cache` is on; MindSpore adds `rank_N` below it, N from the variable `RANK_ID` of the process, 0 without
----- behaviour: reads "" until it is set; documented as "."
+---- behaviour:
+---  - 1.6.2 to 2.4.0: reads "" until it is set; documented as "."
+---  - 2.5.0 and later: reads "" until it is set; documented as "." and as deprecated; MindSpore gives no warning
 ---@field compile_cache_path? string
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
@@ -158,6 +160,7 @@ local context = {}
 ---- type: true or false
 ---- default: `false`
 ---- devices: documented for GPU; skipped elsewhere than on GPU
+---- behaviour: 2.6.0 and later: documented as deprecated; MindSpore gives no warning
 ---@field disable_format_transform? boolean
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
@@ -305,6 +308,7 @@ local context = {}
 ---- type: true or false
 ---- default: `true`
 ---- devices: 1.6.2 and later: documented for Ascend; skipped elsewhere than on Ascend
+---- behaviour: 2.6.0 and later: documented as deprecated; MindSpore gives no warning
 ---@field enable_reduce_precision? boolean
 ---Once allowed sparse tensors.
 ---
@@ -341,6 +345,7 @@ local context = {}
 ---  - 2.5.0 and later: `"bfs"`, `"dfs"`
 ---- default: `"bfs"`
 ---- devices: documented for Ascend
+---- behaviour: 2.6.0 and later: documented as deprecated; MindSpore gives no warning
 ---@field exec_order? "bfs"|"dfs"|"gpto"
 ---Options that only GPUs understand.
 ---
@@ -396,18 +401,22 @@ local context = {}
 ---How graphs are compiled, where a network does not say it itself.
 ---
 ---- releases: 2.3.1 and later
+---- status: 2.6.0 and later: see also `jit_level and infer_boost of mindspore.jit`
 ---- type: a table of sub-keys
 ---- default: `{}`
 ---- together: sub-keys of earlier calls stay in force
+---- behaviour: 2.6.0 and later: documented as deprecated; MindSpore gives no warning
 ---@field jit_config? muster.SetContext.jit_config
 ---How much of Python's syntax the compiler of graphs takes.
 ---
 ---- releases: 2.3.0-rc2 and later
----- status: 2.6.0 and later: see also `the parameters of mindspore.jit`
+---- status: 2.6.0 and later: see also `fullgraph of mindspore.jit`
 ---- type: a whole number
 ---- values: `0` (`context.STRICT`), `1` (`context.COMPATIBLE`), `2` (`context.LAX`); `"COMPATIBLE"` is taken for `1`; `"LAX"` is taken for `2`; `"STRICT"` is taken for `0`
 ---- default: `2` (`context.LAX`)
----- behaviour: the words are constants of the module; as text MindSpore refuses them and muster translates them. COMPATIBLE is not documented
+---- behaviour:
+---  - 2.3.0-rc2 to 2.5.0: the words are constants of the module; as text MindSpore refuses them and muster translates them. COMPATIBLE is not documented
+---  - 2.6.0 and later: the words are constants of the module; as text MindSpore refuses them and muster translates them. COMPATIBLE is not documented. Documented as deprecated; MindSpore gives no warning
 ---@field jit_syntax_level? 0|1|2|"COMPATIBLE"|"LAX"|"STRICT"
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
@@ -645,6 +654,7 @@ local context = {}
 ---- status: 2.7.0: see also `the environment variable MS_SUPPORT_BINARY`
 ---- type: true or false
 ---- default: `false`
+---- behaviour: 2.7.0: documented as deprecated; MindSpore gives no warning
 ---@field support_binary? boolean
 ---What auto_tune_mode stores, under the name by which it can be read.
 ---

@@ -39,6 +39,7 @@ local muster = {}
 ---@field lsf? table<string, any>
 ---@field flux? table<string, any>
 ---@field gridengine? table<string, any>
+---@field kubernetes? muster.Kubernetes
 ---Describes the processes of the job and starts none. `p` has the parameters' values.
 ---@field plan fun(p: table<string, any>, job: muster.Job)
 
@@ -66,6 +67,7 @@ local muster = {}
 ---@field lsf? table<string, any>
 ---@field flux? table<string, any>
 ---@field gridengine? table<string, any>
+---@field kubernetes? muster.Kubernetes
 ---@field plan? fun(p: table<string, any>, job: muster.Job, base: fun(p: table<string, any>, job: muster.Job))
 
 ---Options of Slurm.
@@ -79,6 +81,31 @@ local muster = {}
 ---@field constraint? string
 ---@field exclusive? boolean whole nodes; true unless given
 ---@field extra? string[] further options of sbatch: { "--mem=0" }
+
+---Options of Kubernetes.
+---@class muster.Kubernetes
+---@field as? "job"|"jobset"|"pods" the objects; "job" unless given
+---@field nodes? integer pods; those beyond the job's hosts are spares
+---@field namespace? string
+---@field context? string of kubectl's configuration
+---@field image? string with muster-agent and the job's programs
+---@field devices? string of each pod: "nvidia.com/gpu:8"
+---@field cpu? string|integer of each pod
+---@field memory? string of each pod: "64Gi"
+---@field shm? string most that /dev/shm holds: "16Gi"
+---@field secrets? string[] Secrets as files: { "NAME:/folder" }
+---@field claims? string[] PersistentVolumeClaims: { "NAME:/folder:ro" }
+---@field time? string time limit of the pods: "12h"
+---@field start_within? string how long pods may take to start: "10m"
+---@field queue? string local queue of Kueue
+---@field priority? string priority class
+---@field service_account? string
+---@field pull_policy? "Always"|"IfNotPresent"|"Never"
+---@field labels? table<string, string>
+---@field annotations? table<string, string>
+---@field pod? table<string, any> further fields of the pods' spec
+---@field container? table<string, any> further fields of the container
+---@field job? table<string, any> further fields of the spec of the Job or JobSet
 
 ---Where the job's processes write checkpoints.
 ---@class muster.Checkpoints
@@ -243,6 +270,7 @@ function muster.recipe(recipe) end
 ---@field lsf? table<string, any>
 ---@field flux? table<string, any>
 ---@field gridengine? table<string, any>
+---@field kubernetes? muster.Kubernetes
 
 ---Applied in this order.
 ---@class muster.SiteEnvironment

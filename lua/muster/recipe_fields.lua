@@ -56,6 +56,8 @@ return muster.recipe {
       { name = "flux", type = "table", engine = true, doc = "Options of Flux for `--on flux` (docs/engines.md).", example = 'flux = { queue = "gpu", gpus = 8 }' },
       { name = "gridengine", type = "table", engine = true, doc = "Options of Grid Engine for `--on gridengine` (docs/engines.md).",
         example = 'gridengine = { pe = "mpi1", queue = "gpu.q" }' },
+      { name = "kubernetes", type = "table", engine = true, doc = "Options of Kubernetes for `--on kubernetes`: `image`, `devices`, … (docs/kubernetes.md).",
+        example = 'kubernetes = { image = "registry.example/train:1", devices = "nvidia.com/gpu:8" }' },
       { name = "plan", type = "function", required = true,
         doc = "Describes the processes of the job and starts none; an extension's gets the base's plan function as third argument.",
         example = "plan = function(p, job) … end" },

@@ -1,16 +1,17 @@
 // muster docs: the reference, by topic. Each area provides its topics (reference/topic.h); this command looks them up
 // and prints them.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/about/man_page.h"
 #include "cli/about/own_reference.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
+#include "cli/command/output_terminal.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/commands.h"
 #include "reference/call_stub.h"
@@ -36,8 +37,7 @@ TerminalStyle StyleOfOutput() {
   style.colour = std::getenv("NO_COLOR") == nullptr;
   constexpr std::size_t kNarrowest = 60;
   constexpr std::size_t kWidest = 140;  // longer lines are hard to read
-  if (winsize size{}; ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    style.width = std::min(std::max<std::size_t>(size.ws_col, kNarrowest), kWidest);
+  style.width = std::clamp(OutputColumns(style.width), kNarrowest, kWidest);
   return style;
 }
 
@@ -87,6 +87,10 @@ int RunDocs(const DocsOptions& options) {
   }
   std::vector<Page> pages;
   for (const Topic* topic : found) pages.push_back(topic->page());
+  if (reference.release) {
+    const std::string reservation = reference.schema.ReservationAbout(*reference.release);
+    if (!reservation.empty()) pages.back().blocks.emplace_back(Paragraph{reservation + "."});
+  }
   Print(pages, options);
   return kExitOk;
 }

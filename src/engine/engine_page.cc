@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/manifest.h"
 #include "engine/page_reader.h"
 
 namespace muster {
@@ -16,10 +17,12 @@ constexpr std::array<std::string_view, 14> kStateNames = {
 
 using Names = std::vector<std::string>;
 
-const Names kPageFields = {"name",    "doc",       "source", "tried",       "inside",  "job",         "hosts",
-                           "devices", "node_name", "start",  "clear",       "own",     "options",     "notice",
-                           "script",  "submit",    "cancel", "signal",      "queries", "query_clear", "states",
-                           "reasons", "exits",     "exit",   "signal_base", "requeue", "messages"};
+const Names kManifestFields = {"name", "doc", "source", "tried", "form", "options"};
+const Names kPageFields = {"form",   "name",        "doc",         "source",    "tried",   "inside",
+                           "job",    "hosts",       "devices",     "node_name", "start",   "clear",
+                           "own",    "options",     "notice",      "script",    "submit",  "cancel",
+                           "signal", "queries",     "query_clear", "states",    "reasons", "exits",
+                           "exit",   "signal_base", "host_query",  "time_left", "aborts",  "requeue"};
 const Names kJobPlaceholders = {"job", "jobs", "each_job"};
 
 const std::vector<std::pair<std::string, JobState>>& StateWords() {
@@ -44,6 +47,12 @@ bool IsName(const std::string& name) {
                      [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
+bool IsManifestPage(const Value& value) {
+  if (value.AsMap() == nullptr) return false;
+  const auto form = value.AsMap()->find("form");
+  return form != value.AsMap()->end() && form->second == Value("manifest");
+}
+
 // One page's table on its way to a page.
 class EnginePageReading {
  public:
@@ -51,8 +60,11 @@ class EnginePageReading {
       : reader_(file, lines) {}
 
   Result<EnginePage> Read(const Value& value) {
-    const auto table = reader_.AsTable(value, "", kPageFields);
+    page_.manifest = IsManifestPage(value);
+    const auto table = reader_.AsTable(value, "", page_.manifest ? kManifestFields : kPageFields);
     if (!table) return Fail(reader_.TakeProblems());
+    bool manifest = false;
+    reader_.Word<bool>(*table, "form", {{"script", false}, {"manifest", true}}, manifest);
     reader_.Text(*table, "name", page_.name, true);
     if (!page_.name.empty() && !IsName(page_.name)) {
       reader_.Wrong("format", "name",
@@ -64,10 +76,12 @@ class EnginePageReading {
     if (const Value* tried = table->Find("tried"); tried != nullptr && tried->AsBool() == nullptr) {
       reader_.Text(*table, "tried", page_.tried);
     }
-    ReadAllocation(*table);
     ReadOptions(*table);
-    ReadScript(*table);
-    ReadJobs(*table);
+    if (!page_.manifest) {
+      ReadAllocation(*table);
+      ReadScript(*table);
+      ReadJobs(*table);
+    }
     if (!reader_.sound()) return Fail(reader_.TakeProblems());
     return std::move(page_);
   }
@@ -136,6 +150,7 @@ class EnginePageReading {
                                     {"duration", EngineOptionType::kDuration},
                                     {"flag", EngineOptionType::kFlag},
                                     {"list", EngineOptionType::kList},
+                                    {"table", EngineOptionType::kTable},
                                     {"requeue", EngineOptionType::kRequeue}},
                                    option.type);
     reader_.Word<EngineDuration>(*table, "form",
@@ -145,7 +160,11 @@ class EnginePageReading {
                                   {"seconds", EngineDuration::kSeconds}},
                                  option.form);
     reader_.Text(*table, "line", option.line);
-    reader_.Text(*table, "into", option.into);
+    if (page_.manifest) {
+      reader_.Texts(*table, "into", option.path);
+    } else {
+      reader_.Text(*table, "into", option.into);
+    }
     reader_.Flag(*table, "devices", option.devices);
     if (const Value* given = table->Find("default")) option.default_value = *given;
     reader_.CheckPlaceholders(path, option.line, {"value"});
@@ -154,12 +173,31 @@ class EnginePageReading {
                     "an option's name is small letters, digits and '_', got " + ToText(Value(option.name)));
     } else if (page_.FindOption(option.name) != nullptr) {
       reader_.Wrong("conflict", path, "there are two options " + option.name);
+    } else if (page_.manifest) {
+      CheckPlaceInManifest(option, path);
+      page_.options.push_back(std::move(option));
+    } else if (option.type == EngineOptionType::kTable) {
+      reader_.Wrong("format", path, "the option " + option.name + " is a table: a directive has no place for one");
     } else if (option.name != "nodes" && option.type != EngineOptionType::kRequeue && option.line.empty()) {
       reader_.Wrong("missing", path, "the option " + option.name + " has no line",
                     "line = \"--" + option.name + "={value}\"");
     } else {
       page_.options.push_back(std::move(option));
     }
+  }
+
+  void CheckPlaceInManifest(const EngineOption& option, const std::string& path) {
+    if (!option.line.empty()) {
+      reader_.Wrong("unknown_key", path, "the option " + option.name + " has a line, and there is no batch script",
+                    "into = { \"pod\", \"priorityClassName\" }");
+    }
+    const auto& known = ManifestOptions();
+    const bool by_name = std::find(known.begin(), known.end(), option.name) != known.end();
+    if (by_name == option.path.empty()) return;
+    reader_.Wrong("missing", path,
+                  by_name ? "the option " + option.name + " has its own place in manifests, and no into"
+                          : "the option " + option.name + " has no into",
+                  "into = { \"pod\", \"priorityClassName\" }");
   }
 
   void ReadOptions(const Table& page) {
@@ -253,6 +291,22 @@ class EnginePageReading {
     for (const auto& [word, unused] : *table->map) reader_.Word<JobState>(*table, word, StateWords(), out[word]);
   }
 
+  void ReadAborts(const Table& page) {
+    const Value* value = page.Find("aborts");
+    if (value == nullptr) return;
+    if (value->AsList() == nullptr) {
+      return reader_.Wrong("type", "aborts", "aborts is a list of tables",
+                           "aborts = { { text = \"DUE TO TIME LIMIT\", state = \"time_limit\" } }");
+    }
+    for (const Value& one : *value->AsList()) {
+      const auto table = reader_.AsTable(one, "aborts", {"text", "state"});
+      if (!table) continue;
+      auto& [text, state] = page_.aborts.emplace_back("", JobState::kUnknown);
+      reader_.Text(*table, "text", text, true);
+      reader_.Word<JobState>(*table, "state", StateWords(), state);
+    }
+  }
+
   void ReadJobs(const Table& page) {
     if (const auto submit = Subtable(page, "submit", {"command", "after", "before"}, true)) {
       reader_.Command(*submit, "command", {"script"}, {}, page_.submit.command, true);
@@ -273,7 +327,6 @@ class EnginePageReading {
     ReadStates(page, "states", page_.states);
     ReadStates(page, "reasons", page_.reasons);
     ReadStates(page, "exits", page_.exits);
-    ReadStates(page, "messages", page_.messages);
     if (const auto requeue = Subtable(page, "requeue", {"line", "otherwise", "node_fail", "command"}, false)) {
       EngineRequeue& out = page_.requeue.emplace();
       reader_.Text(*requeue, "line", out.line, true);
@@ -287,6 +340,14 @@ class EnginePageReading {
       }
     }
     if (page_.states.empty()) reader_.Wrong("missing", "states", "states has no words of the engine");
+    if (const auto host = Subtable(page, "host_query", {"command", "separator", "usual"}, false)) {
+      EngineHostQuery& query = page_.host_query.emplace();
+      reader_.Command(*host, "command", {"host"}, {"host"}, query.command, true);
+      reader_.Text(*host, "separator", query.separator, true);
+      reader_.Texts(*host, "usual", query.usual);
+    }
+    reader_.Command(page, "time_left", {"job"}, {"job"}, page_.time_left);
+    ReadAborts(page);
     reader_.Word<bool>(page, "exit", {{"code", false}, {"code:signal", true}}, page_.exit_has_signal);
     reader_.Number(page, "signal_base", 1'024, page_.signal_base);
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "muster/diagnostic.h"
@@ -63,7 +64,7 @@ struct EngineDevices {
   std::vector<std::string> kinds;  // names of the generic resources that are devices
 };
 
-enum class EngineOptionType : std::uint8_t { kText, kCount, kDuration, kFlag, kList, kRequeue };
+enum class EngineOptionType : std::uint8_t { kText, kCount, kDuration, kFlag, kList, kTable, kRequeue };
 enum class EngineDuration : std::uint8_t { kDaysClock, kClock, kHoursMinutes, kSeconds };
 
 // One setting of a user for the engine: slurm = { partition = "gpu" }.
@@ -75,6 +76,9 @@ struct EngineOption {
   std::string line;                                // of the batch script, with {value}; a flag's without
   std::string into;      // a placeholder of script.always that `line` becomes part of; empty: a line of its own
   bool devices = false;  // it says how many devices a node has: N or KIND:N
+  // Of a page with manifests: where the value goes, {"pod", "priorityClassName"} (engine/manifest.h). Empty: what
+  // manifests do with the option is known by its name.
+  std::vector<std::string> path;
   std::optional<Value> default_value;
 };
 
@@ -124,11 +128,21 @@ struct EngineQuery {
   std::vector<std::string> absent;  // any of these in its error output: it knows none of the jobs
 };
 
+// A question about the state of one {host}: a line with the state, and its reason behind the separator.
+struct EngineHostQuery {
+  std::vector<std::string> command;
+  std::string separator;
+  std::vector<std::string> usual;  // states of a host that serves its job
+};
+
 struct EnginePage {
   std::string name;
   std::string doc;
   std::string source;
   std::string tried;  // the real engine that the page was tried with; empty: stand-ins only
+  // The engine is asked with a manifest from outside, and there is no batch script: such a page has only the fields
+  // above and `options`.
+  bool manifest = false;
 
   std::string inside;  // a variable that is set inside an allocation
   EngineText job;      // its id
@@ -146,15 +160,18 @@ struct EnginePage {
   std::vector<std::string> cancel;
   std::vector<std::string> signal;       // {signal} without SIG; empty: the engine has no such command
   std::vector<EngineQuery> queries;      // from the gentlest on
-  std::vector<std::string> query_clear;  // NAME, PREFIX*: not in their environment
   std::optional<EngineRequeue> requeue;  // none: the engine cannot
+  std::vector<std::string> query_clear;  // NAME, PREFIX*: not in the environment of any question
+  // For reports of runs that a host or the engine ended:
+  std::optional<EngineHostQuery> host_query;
+  std::vector<std::string> time_left;                    // prints the time that is left of a {job}: [[D-]HH:]MM:SS
+  std::vector<std::pair<std::string, JobState>> aborts;  // texts of the start command, and what they mean; in order
 
-  std::map<std::string, JobState> states;    // by the engine's word
-  std::map<std::string, JobState> reasons;   // of jobs that failed: by the first word of the reason
-  std::map<std::string, JobState> exits;     // of jobs that failed: by the exit code as it is printed
-  std::map<std::string, JobState> messages;  // of jobs that it ended: by words that it writes into their output
-  bool exit_has_signal = false;              // exit codes are CODE:SIGNAL
-  std::uint32_t signal_base = 128;           // otherwise a code above it is a signal's number and this
+  std::map<std::string, JobState> states;   // by the engine's word
+  std::map<std::string, JobState> reasons;  // of jobs that failed: by the first word of the reason
+  std::map<std::string, JobState> exits;    // of jobs that failed: by the exit code as it is printed
+  bool exit_has_signal = false;             // exit codes are CODE:SIGNAL
+  std::uint32_t signal_base = 128;          // otherwise a code above it is a signal's number and this
 
   const EngineOption* FindOption(std::string_view option) const;
 };

@@ -11,6 +11,7 @@
 #include "base/values/suggest.h"
 #include "base/values/units.h"
 #include "base/values/utf8.h"
+#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {
@@ -45,6 +46,7 @@ tl::expected<Value, Problem> CheckedText(const EngineOption& option, const std::
   if (!IsOneLineText(text)) {
     return tl::unexpected(Problem{"format", option.name + " is one line of text, got " + Quoted(text), {}});
   }
+  if (option.line.empty()) return Value(text);  // of a manifest, which quotes
   const bool quoted = option.line.find("\"{value}\"") != std::string::npos;
   const char* const special = quoted ? "\"\\" : " \t\"'\\#";
   if (const std::size_t at = text.find_first_of(special); at != std::string::npos) {
@@ -177,6 +179,10 @@ tl::expected<Value, Problem> Checked(const EngineOption& option, const Value& va
       return tl::unexpected(Problem{"type", option.name + " is true or false, got " + ToText(value), {}});
     case EngineOptionType::kRequeue:
       return CheckedRequeue(option, value);
+    case EngineOptionType::kTable:
+      if (value.AsMap() != nullptr) return value;
+      if (value.AsList() != nullptr && value.AsList()->empty()) return Value(Value::Map());  // an empty table of Lua
+      return tl::unexpected(Problem{"type", option.name + " is a table with names, got " + ToText(value), {}});
     case EngineOptionType::kList:
       break;
   }
@@ -198,6 +204,9 @@ Value ValueOfWord(const EngineOption& option, const std::string& text) {
     for (const char* no : {"no", "false", "0"}) {
       if (text == no) return Value(false);
     }
+  }
+  if (option.type == EngineOptionType::kTable) {
+    if (auto table = ValueFromJsonText(text)) return *std::move(table);
   }
   return Value(text);
 }

@@ -181,12 +181,9 @@ Result<std::map<std::string, JobStatus>> JobStates(const EnginePage& page, const
 std::optional<JobState> EndInOutput(const EnginePage& page, std::string_view output) {
   std::optional<JobState> end;
   for (const std::string_view line : Lines(output)) {
-    std::size_t longest = 0;
-    for (const auto& [words, state] : page.messages) {
-      if (words.size() <= longest || line.find(words) == std::string_view::npos) continue;
-      longest = words.size();
-      end = state;
-    }
+    const auto said = std::find_if(page.aborts.begin(), page.aborts.end(),
+                                   [&](const auto& abort) { return line.find(abort.first) != std::string_view::npos; });
+    if (said != page.aborts.end()) end = said->second;
   }
   return end;
 }

@@ -103,9 +103,11 @@ Page ReleasesPage(const Schema& schema) {
     const std::string release = ReleaseText(facts.release);
     table.rows.push_back(
         {"`" + release + "`", facts.short_name.empty() ? "" : "`" + facts.short_name + "`", facts.doc});
-    list.push_back(Value(Value::Map{{"release", Value(release)},
-                                    {"short", facts.short_name.empty() ? Value() : Value(facts.short_name)},
-                                    {"when", Value(facts.doc)}}));
+    list.push_back(
+        Value(Value::Map{{"release", Value(release)},
+                         {"short", facts.short_name.empty() ? Value() : Value(facts.short_name)},
+                         {"when", Value(facts.doc)},
+                         {"described_from", facts.described_from.empty() ? Value() : Value(facts.described_from)}}));
   }
   page.blocks.emplace_back(std::move(table));
   page.data =

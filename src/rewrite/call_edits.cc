@@ -143,12 +143,24 @@ class Editor {
     if (fields.contains(table.fields.size() - 1) && was_bare && kept.end != kept.end_with_separator) {
       made_.edits.push_back({kept.end_with_separator - 1, kept.end_with_separator, ""});
     }
-    for (const std::size_t field : fields) {
-      Chunk cut = chunks[field];
+    for (auto field = fields.begin(); field != fields.end();) {
+      Chunk cut = chunks[*field];
+      std::size_t next = *field + 1;
+      for (++field; field != fields.end() && *field == next; ++field) cut.end = chunks[next++].end;
       // "{a = 1, b = 2}" becomes "{b = 2}".
-      if (field + 1 == first_kept && table.fields.front().begin == table.begin + 1) cut.end = BehindBlanks(cut.end);
+      if (next == first_kept && table.fields.front().begin == table.begin + 1) cut.end = BehindBlanks(cut.end);
       made_.edits.push_back({cut.begin, cut.end, ""});
+      if (!EndsLine(text_, cut.end) && EndsLineComment(cut.begin)) {  // "}" must not become a part of the comment
+        made_.edits.back().end = BehindBlanks(cut.end);
+        made_.edits.back().text = LineEndOf(text_) + indent_;
+      }
     }
+  }
+
+  bool EndsLineComment(std::size_t at) const {
+    const auto comment = std::lower_bound(tree_.comments.begin(), tree_.comments.end(), at,
+                                          [](const LuaComment& each, std::size_t place) { return each.end < place; });
+    return comment != tree_.comments.end() && comment->to_line_end && comment->end == at;
   }
 
   // --- what is put there ---------------------------------------------------------------------------
@@ -235,9 +247,24 @@ class Editor {
       if (!on_its_line) {
         for (const LuaComment& comment : group.behind) pieces.push_back(CommentText(comment));
       }
-      pieces.push_back(CallText(group) + (on_its_line ? "  " + CommentText(group.behind.front()) : ""));
+      // What follows on the line, or a call that begins with a parenthesis, must not be taken for a part of it.
+      const bool is_last = made_.nothing_left && i + 1 == groups_.size();
+      const std::string end = !is_last && (!alone_ || text_[call_.begin] == '(') ? ";" : "";
+      pieces.push_back(CallText(group) + end + (on_its_line ? "  " + CommentText(group.behind.front()) : ""));
     }
+    if (made_.nothing_left && groups_.empty() && LeavesAnOpening(end_)) pieces.push_back("do end");
     return pieces;
+  }
+
+  // Whether without this statement Lua would take what follows for a part of the statement before it, or for an empty
+  // statement, which it does not have.
+  bool LeavesAnOpening(std::size_t at) const {
+    while (true) {
+      at = BehindLineRest(tree_, text_, at);
+      if (at >= text_.size()) return false;
+      if (text_[at] != '\n' && text_[at] != '\r') return text_[at] == '(' || text_[at] == ';';
+      ++at;
+    }
   }
 
   void Place(std::size_t behind) {
@@ -246,9 +273,7 @@ class Editor {
     const std::vector<std::string> pieces = Pieces();
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const bool is_last = i + 1 == pieces.size();
-      const bool is_call = !pieces[i].starts_with("--");
       put += pieces[i];
-      if (!alone_ && is_call && !(is_last && made_.nothing_left)) put += ";";
       if (!is_last || !made_.nothing_left) put += between;
     }
     if (!made_.nothing_left) {

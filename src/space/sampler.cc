@@ -10,6 +10,11 @@ namespace muster {
 namespace {
 
 constexpr std::uint64_t kMostSobolPoints = std::uint64_t{1} << 32U;
+constexpr std::uint64_t kMostDraws = std::uint64_t{1} << 48U;
+
+std::uint64_t ShardOf(const SamplerChoice& choice, std::uint64_t all) {
+  return all / choice.shards + (choice.shard < all % choice.shards ? 1 : 0);
+}
 
 std::string NamesOf(const std::vector<Axis>& axes) {
   std::string names;
@@ -19,8 +24,8 @@ std::string NamesOf(const std::vector<Axis>& axes) {
 
 }  // namespace
 
-Sampler::Sampler(const CompiledSpace& space, const SamplerChoice& choice, std::uint64_t all)
-    : space_(&space), choice_(choice), size_(all / choice.shards + (choice.shard < all % choice.shards ? 1 : 0)) {
+Sampler::Sampler(const CompiledSpace& space, const SamplerChoice& choice, std::uint64_t all, std::uint64_t most)
+    : space_(&space), choice_(choice), size_(ShardOf(choice, all)), limit_(ShardOf(choice, std::max(all, most))) {
   if (choice.kind == SamplerChoice::Kind::kSobol && !space.dimensions().empty()) {
     sobol_.emplace(space.dimensions().size(), choice.scramble ? std::optional(choice.seed) : std::nullopt);
   }
@@ -42,11 +47,11 @@ Result<Sampler> Sampler::Of(const CompiledSpace& space, const SamplerChoice& cho
       return refuse("a grid needs discrete values, but there is " + NamesOf(space.continuous()),
                     "--random 100 or --sobol 128 draws from it; range(low, high, step) has values");
     }
-    return Sampler(space, choice, std::min(*size, choice.trials.value_or(*size)));
+    return Sampler(space, choice, std::min(*size, choice.trials.value_or(*size)), *size);
   }
   if (!choice.trials) {
     if (!size) return refuse("missing number of trials", "trials = 128");
-    return Sampler(space, choice, *size);
+    return Sampler(space, choice, *size, choice.kind == SamplerChoice::Kind::kSobol ? kMostSobolPoints : *size);
   }
   if (choice.kind == SamplerChoice::Kind::kSobol) {
     if (space.dimensions().size() > SobolPoints::kMostDimensions) {
@@ -55,10 +60,16 @@ Result<Sampler> Sampler::Of(const CompiledSpace& space, const SamplerChoice& cho
                     "--random draws any number");
     }
     if (*choice.trials > kMostSobolPoints) return refuse("Sobol's sequence has 2^32 points", "");
-    return Sampler(space, choice, *choice.trials);
+    return Sampler(space, choice, *choice.trials, kMostSobolPoints);
   }
   // Sampling without replacement ends when all points are used.
-  return Sampler(space, choice, size ? std::min(*size, *choice.trials) : *choice.trials);
+  return Sampler(space, choice, size ? std::min(*size, *choice.trials) : *choice.trials, size.value_or(kMostDraws));
+}
+
+void Sampler::Extend(std::uint64_t size) {
+  if (size <= size_) return;
+  size_ = std::min(size, limit_);
+  choice_.trials = size_ * choice_.shards;  // of which this shard has exactly size_
 }
 
 Point Sampler::At(std::uint64_t trial) {

@@ -39,15 +39,24 @@ class Sampler {
 
   // The number of trials in this shard.
   std::uint64_t size() const { return size_; }
+  // The largest size of this shard: the number of points that the space or the sequence has for it.
+  std::uint64_t limit() const { return limit_; }
+  // Adds trials up to this size, which is at most limit(); the points of existing trials stay. A smaller size has no
+  // effect.
+  void Extend(std::uint64_t size);
+  // With the number of trials after Extend().
+  const SamplerChoice& choice() const { return choice_; }
   // `trial` below size().
   Point At(std::uint64_t trial);
 
  private:
-  Sampler(const CompiledSpace& space, const SamplerChoice& choice, std::uint64_t all);
+  // `all`, `most`: the numbers of trials of all shards together.
+  Sampler(const CompiledSpace& space, const SamplerChoice& choice, std::uint64_t all, std::uint64_t most);
 
   const CompiledSpace* space_;
   SamplerChoice choice_;
   std::uint64_t size_;
+  std::uint64_t limit_;
   std::optional<SobolPoints> sobol_;
 };
 

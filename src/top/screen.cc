@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -30,20 +31,55 @@ std::string MemoryText(std::uint64_t kib) {
 
 std::string PercentText(double percent) { return fmt::format("{:.0f}%", percent); }
 
-Cells ProcessCells(const TopProcess& process) {
+std::string DurationCell(const std::optional<double>& seconds) { return seconds ? DurationText(*seconds) : "-"; }
+
+// The columns of a run's processes, or of a sweep's trials.
+struct TableColumns {
+  Cells heads;
+  std::array<bool, 8> right;  // right-aligned
+};
+
+TableColumns ColumnsOf(const TopState& state) {
+  if (!state.is_sweep) {
+    return {{"PROCESS", "RANK", "STATE", "CPU", "MEMORY", "RESTARTS", "TIME", "LAST LINE"},
+            {false, true, false, true, true, true, true, false}};
+  }
+  return {{"TRIAL", "STATE", "STEP", state.objective.empty() ? "VALUE" : state.objective, "CURVE", "DEVICES", "TIME",
+           "POINT"},
+          {false, false, true, true, false, false, true, false}};
+}
+
+struct CurveShape {
+  std::size_t columns;
+  PlotGlyphs glyphs;
+};
+
+Cells TrialCells(const TopProcess& process, const TopTrial& trial, CurveShape shape) {
+  const auto number = [](const std::optional<double>& value, int digits) {
+    return value ? fmt::format("{:.{}g}", *value, digits) : std::string("-");
+  };
+  const std::string curve = Sparkline(trial.curve, shape.columns, shape.glyphs);
+  return {process.name,
+          process.state,
+          number(trial.step, 8),
+          number(trial.value, 4),
+          curve.empty() ? "-" : curve,
+          trial.devices.empty() ? "-" : trial.devices,
+          DurationCell(process.seconds),
+          trial.point};
+}
+
+Cells ProcessCells(const TopProcess& process, CurveShape shape) {
+  if (process.trial) return TrialCells(process, *process.trial, shape);
   return {process.name,
           process.rank ? std::to_string(*process.rank) : "-",
           process.state,
           process.cpu ? PercentText(*process.cpu) : "-",
           process.memory_kib ? MemoryText(*process.memory_kib) : "-",
           std::to_string(process.attempt),
-          process.seconds ? DurationText(*process.seconds) : "-",
+          DurationCell(process.seconds),
           process.last_line};
 }
-
-const Cells kHeads = {"PROCESS", "RANK", "STATE", "CPU", "MEMORY", "RESTARTS", "TIME", "LAST LINE"};
-// Right-aligned columns.
-constexpr std::array<bool, 8> kRight = {false, true, false, true, true, true, true, false};
 
 using Widths = std::array<std::size_t, 8>;
 
@@ -51,13 +87,13 @@ void Widen(Widths& widths, const Cells& cells) {
   for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], Columns(cells[i]));
 }
 
-std::string Row(const Cells& cells, const Widths& widths) {
+std::string Row(const Cells& cells, const Widths& widths, const std::array<bool, 8>& right) {
   std::string row;
   for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
     const std::size_t missing = widths[i] - std::min(widths[i], Columns(cells[i]));
-    if (kRight[i]) row.append(missing, ' ');
+    if (right[i]) row.append(missing, ' ');
     row += cells[i];
-    if (!kRight[i]) row.append(missing, ' ');
+    if (!right[i]) row.append(missing, ' ');
     row += "  ";
   }
   row += cells.back();
@@ -90,6 +126,7 @@ std::string RoleLine(const TopState& state, const TopRole& role, std::size_t nam
   if (const auto metrics = state.metrics.find(role.name); metrics != state.metrics.end()) {
     text += "  " + MetricsText(metrics->second);
   }
+  if (state.is_sweep && state.seconds_left) text += fmt::format(", about {} left", DurationText(*state.seconds_left));
   if (state.is_sweep) return text;
   if (role.running > 0) text += fmt::format("  cpu {}  memory {}", PercentText(role.cpu), MemoryText(role.memory_kib));
   return text;
@@ -107,6 +144,9 @@ std::vector<ScreenLine> RoleLines(const TopState& state, std::size_t most, std::
       break;
     }
     lines.push_back({Cut(RoleLine(state, role, width), columns), role.bad > 0 ? Look::kBad : Look::kPlain});
+  }
+  if (!state.best.empty() && lines.size() < most) {
+    lines.push_back({Cut(InColumns("best", width) + "  " + state.best, columns)});
   }
   return lines;
 }
@@ -148,7 +188,7 @@ ScreenLine KeyLine(const TopView& view, std::size_t shown, std::size_t all, std:
 }  // namespace
 
 std::size_t RoleRows(const TopState& state, TopSize size) {
-  return std::min(state.roles.size(), std::max<std::size_t>(size.rows / 3, 1));
+  return std::min(state.roles.size() + (state.best.empty() ? 0 : 1), std::max<std::size_t>(size.rows / 3, 1));
 }
 
 std::size_t LogRows(TopSize size) { return size.rows > 2 ? size.rows - 2 : 1; }
@@ -164,14 +204,17 @@ std::vector<ScreenLine> TopScreen(const TopState& state, const TopView& view, To
     const std::size_t rows = ProcessRows(state, size);
     const std::size_t end = std::min(shown.size(), view.top + rows);
     // Widths depend on what is on the screen; other cells are not even formatted.
+    constexpr std::size_t kWide = 120;
+    const CurveShape shape{size.columns < kWide ? std::size_t{10} : std::size_t{24}, view.glyphs};
+    const TableColumns columns = ColumnsOf(state);
     Widths widths{};
-    Widen(widths, kHeads);
+    Widen(widths, columns.heads);
     std::vector<Cells> cells;
     for (std::size_t i = std::min(view.top, end); i < end; ++i) {
-      cells.push_back(ProcessCells(state.processes[shown[i]]));
+      cells.push_back(ProcessCells(state.processes[shown[i]], shape));
       Widen(widths, cells.back());
     }
-    lines.push_back({Cut(Row(kHeads, widths), size.columns), Look::kBold});
+    lines.push_back({Cut(Row(columns.heads, widths, columns.right), size.columns), Look::kBold});
     for (std::size_t i = 0; i < rows; ++i) {
       if (i >= cells.size()) {
         lines.emplace_back();
@@ -181,7 +224,7 @@ std::vector<ScreenLine> TopScreen(const TopState& state, const TopView& view, To
       const Look look = place == view.cursor                ? Look::kCursor
                         : state.processes[shown[place]].bad ? Look::kBad
                                                             : Look::kPlain;
-      lines.push_back({Cut(Row(cells[i], widths), size.columns), look});
+      lines.push_back({Cut(Row(cells[i], widths, columns.right), size.columns), look});
     }
     lines.push_back(KeyLine(view, shown.size(), state.processes.size(), size.columns));
   }
@@ -189,18 +232,19 @@ std::vector<ScreenLine> TopScreen(const TopState& state, const TopView& view, To
   return lines;
 }
 
-std::string TopTable(const TopState& state) {
+std::string TopTable(const TopState& state, PlotGlyphs glyphs) {
   std::string text = Title(state) + "\n";
   for (const ScreenLine& line : RoleLines(state, state.roles.size() + 1, kUncut)) text += line.text + "\n";
+  const TableColumns columns = ColumnsOf(state);
   Widths widths{};
-  Widen(widths, kHeads);
+  Widen(widths, columns.heads);
   std::vector<Cells> cells;
   for (const TopProcess& process : state.processes) {
-    cells.push_back(ProcessCells(process));
+    cells.push_back(ProcessCells(process, {24, glyphs}));
     Widen(widths, cells.back());
   }
-  text += Row(kHeads, widths) + "\n";
-  for (const Cells& row : cells) text += Row(row, widths) + "\n";
+  text += Row(columns.heads, widths, columns.right) + "\n";
+  for (const Cells& row : cells) text += Row(row, widths, columns.right) + "\n";
   return text;
 }
 

@@ -31,9 +31,9 @@ struct LogPage {
 std::vector<ScreenLine> TopScreen(const TopState& state, const TopView& view, TopSize size, const LogPage& page);
 
 // The same as a table for a file or a pipe: every process, nothing cut.
-std::string TopTable(const TopState& state);
+std::string TopTable(const TopState& state, PlotGlyphs glyphs = PlotGlyphs::kUnicode);
 
-// The number of lines for the roles, and the number of lines of a log.
+// The number of lines for the roles and the best trial, and the number of lines of a log.
 std::size_t RoleRows(const TopState& state, TopSize size);
 std::size_t LogRows(TopSize size);
 

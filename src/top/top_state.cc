@@ -1,6 +1,7 @@
 #include "top/top_state.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -127,6 +128,22 @@ Value MetricsValue(const RoleReports& reports, const std::string& role) {
 
 }  // namespace
 
+namespace {
+
+void AddTrial(const TopTrial& trial, Value::Map& row) {
+  const auto number = [](const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? Value(*value) : Value();
+  };
+  row["step"] = number(trial.step);
+  row["value"] = number(trial.value);
+  row["devices"] = trial.devices;
+  Value::List curve;
+  for (const double point : trial.curve) curve.push_back(number(point));
+  row["curve"] = std::move(curve);
+}
+
+}  // namespace
+
 std::string TopJson(const TopState& state) {
   Value::List roles;
   for (const TopRole& role : state.roles) {
@@ -142,34 +159,40 @@ std::string TopJson(const TopState& state) {
   }
   Value::List processes;
   for (const TopProcess& process : state.processes) {
-    processes.emplace_back(
-        Value::Map{{"name", process.name},
-                   {"role", process.role},
-                   {"index", std::int64_t{process.index}},
-                   {"rank", OrNull(process.rank.has_value(), std::int64_t{process.rank.value_or(0)})},
-                   {"host", process.host},
-                   {"state", process.state},
-                   {"attempt", std::int64_t{process.attempt}},
-                   {"pid", OrNull(process.pid != 0, std::int64_t{process.pid})},
-                   {"seconds", OrNull(process.seconds.has_value(), process.seconds.value_or(0))},
-                   {"cpu_percent", OrNull(process.cpu.has_value(), process.cpu.value_or(0))},
-                   {"memory_kib",
-                    OrNull(process.memory_kib.has_value(), static_cast<std::int64_t>(process.memory_kib.value_or(0)))},
-                   {"odd", process.odd},
-                   {"last_line", process.last_line}});
+    Value::Map row = {{"name", process.name},
+                      {"role", process.role},
+                      {"index", std::int64_t{process.index}},
+                      {"rank", OrNull(process.rank.has_value(), std::int64_t{process.rank.value_or(0)})},
+                      {"host", process.host},
+                      {"state", process.state},
+                      {"attempt", std::int64_t{process.attempt}},
+                      {"pid", OrNull(process.pid != 0, std::int64_t{process.pid})},
+                      {"seconds", OrNull(process.seconds.has_value(), process.seconds.value_or(0))},
+                      {"cpu_percent", OrNull(process.cpu.has_value(), process.cpu.value_or(0))},
+                      {"memory_kib", OrNull(process.memory_kib.has_value(),
+                                            static_cast<std::int64_t>(process.memory_kib.value_or(0)))},
+                      {"odd", process.odd},
+                      {"last_line", process.last_line}};
+    if (process.trial) AddTrial(*process.trial, row);
+    processes.emplace_back(std::move(row));
   }
-  return JsonText(Value(Value::Map{{"format", 1},
-                                   {state.is_sweep ? "sweep" : "run", state.run},
-                                   {"plan", state.plan},
-                                   {"name", state.name},
-                                   {"run_dir", state.run_dir},
-                                   {"live", state.live},
-                                   {"phase", state.phase},
-                                   {"why", OrNull(!state.why.empty(), state.why)},
-                                   {"seconds", state.seconds},
-                                   {"roles", std::move(roles)},
-                                   {"processes", std::move(processes)}})) +
-         "\n";
+  Value::Map whole = {{"format", 1},
+                      {state.is_sweep ? "sweep" : "run", state.run},
+                      {"plan", state.plan},
+                      {"name", state.name},
+                      {"run_dir", state.run_dir},
+                      {"live", state.live},
+                      {"phase", state.phase},
+                      {"why", OrNull(!state.why.empty(), state.why)},
+                      {"seconds", state.seconds},
+                      {"roles", std::move(roles)},
+                      {"processes", std::move(processes)}};
+  if (state.is_sweep) {
+    whole["objective"] = OrNull(!state.objective.empty(), state.objective);
+    whole["best"] = OrNull(!state.best.empty(), state.best);
+    whole["seconds_left"] = OrNull(state.seconds_left.has_value(), state.seconds_left.value_or(0));
+  }
+  return JsonText(Value(std::move(whole))) + "\n";
 }
 
 }  // namespace muster

@@ -14,6 +14,15 @@
 
 namespace muster {
 
+// What a running trial has besides: a row of a sweep.
+struct TopTrial {
+  std::optional<double> step;
+  std::optional<double> value;  // of the objective; NaN: not finite
+  std::vector<double> curve;    // the objective in the order of the reports
+  std::string devices;          // "0,1", "node1:0 node2:0,1"; empty: none
+  std::string point;            // safe for a terminal
+};
+
 struct TopProcess {
   std::string name;  // "worker.2"
   std::string role;
@@ -31,6 +40,7 @@ struct TopProcess {
   std::optional<std::uint64_t> memory_kib;
   std::string last_line;   // safe for a terminal
   std::string log_folder;  // of a trial of a sweep, with logs outside the run; else empty
+  std::optional<TopTrial> trial;
   bool ended = false;
   bool bad = false;  // ended with a failure
   // Failed, restarted, or in another state than most of its role.
@@ -61,6 +71,10 @@ struct TopState {
   std::vector<TopRole> roles;
   std::vector<TopProcess> processes;  // in the plan's order
   RoleReports metrics;                // the latest of each role, while it is running
+  // Of a sweep.
+  std::string objective;               // its metric; empty: none
+  std::string best;                    // "loss 0.31 (trial 4)"; empty: none yet. Safe for a terminal
+  std::optional<double> seconds_left;  // estimated
 };
 
 // Both leave out CPU, memory and last lines.

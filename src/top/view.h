@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/values/text_plot.h"
 #include "top/top_state.h"
 
 namespace muster {
@@ -60,7 +61,8 @@ struct TopView {
   std::size_t process = 0;  // in TopState::processes
   std::uint32_t attempt = 0;
   std::int64_t move = 0;
-  std::size_t column = 0;  // the first one shown
+  std::size_t column = 0;                    // the first one shown
+  PlotGlyphs glyphs = PlotGlyphs::kUnicode;  // of curves
 
   bool operator==(const TopView&) const = default;
 };

@@ -16,9 +16,16 @@
 #include "base/values/fingerprint.h"
 #include "base/values/units.h"
 #include "muster/diagnostic.h"
+#include "transport/watched_command.h"
 
 namespace muster {
 namespace {
+
+// As much as is kept of one command.
+void KeepLatest(std::string& words, std::string_view more) {
+  words += more;
+  if (words.size() > WatchedCommand::kMostWords) words.erase(0, words.size() - WatchedCommand::kMostWords);
+}
 
 std::string_view WithoutDomain(std::string_view name) { return name.substr(0, name.find('.')); }
 
@@ -251,8 +258,17 @@ bool DialServer::EndIfUnneeded(const Batch* batch) {
     found->command->EndSoon();
     return true;
   }
+  if (found->command) KeepLatest(ended_words_, found->command->Words());
   batches_.remove(found);
   return false;
+}
+
+std::string DialServer::StartWords() const {
+  std::string words = ended_words_;
+  for (const auto& batch : batches_) {
+    if (batch->command) KeepLatest(words, batch->command->Words());
+  }
+  return words;
 }
 
 // --- the dial file ---------------------------------------------------------------------------------

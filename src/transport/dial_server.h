@@ -53,6 +53,8 @@ class DialServer : public std::enable_shared_from_this<DialServer> {
   void Leave(const std::string& name, std::function<void()> then = nullptr);
 
   const DialCounts& counts() const { return listener_->counts(); }
+  // The latest output of all start commands on stderr, as far as the server had not ended them; untrusted.
+  std::string StartWords() const;
 
  private:
   using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
@@ -96,6 +98,7 @@ class DialServer : public std::enable_shared_from_this<DialServer> {
   std::map<std::string, Known> nodes_;
   std::vector<std::string> gathered_;  // whose command is to be started
   std::list<std::shared_ptr<Batch>> batches_;
+  std::string ended_words_;  // of start commands that have ended
 };
 
 }  // namespace muster

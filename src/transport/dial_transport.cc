@@ -17,6 +17,11 @@ DialTransport::DialTransport(DialSettings settings, std::uint64_t lease_ms, cons
   if (settings_.agent.empty()) settings_.agent = AgentBeside();
 }
 
+std::string DialTransport::StartWords() const {
+  const std::shared_ptr<DialServer> server = server_.lock();
+  return server ? server->StartWords() : std::string();
+}
+
 Result<std::unique_ptr<UncheckedChannel>> DialTransport::Open(boost::asio::io_context& io, const TransportHost& host) {
   if (!IsHostOrAddress(host.name)) return Fail(MachineError("hosts", Quoted(host.name) + " is not a host name"));
   std::shared_ptr<DialServer> server = server_.lock();

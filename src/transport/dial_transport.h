@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "spawn/start/launcher.h"
@@ -26,6 +27,7 @@ class DialTransport final : public Transport {
   // must outlive them, and different hosts.
   std::string_view name() const override { return "dial"; }
   std::uint64_t lease_ms() const override { return lease_ms_; }
+  std::string StartWords() const override;
 
  private:
   Result<std::unique_ptr<UncheckedChannel>> Open(boost::asio::io_context& io, const TransportHost& host) override;

@@ -1,4 +1,4 @@
-// Lists all transports by name. The conformance tests run over every entry.
+// Lists the transports of this folder by name. The conformance tests run over every entry, and over pods.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,53 @@
 #include "transport/ssh_transport.h"
 
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "transport/command_channel.h"
 #include "transport/local_transport.h"
-#include "transport/ssh_channel.h"
+#include "transport/ssh_failure.h"
+#include "transport/ssh_gate.h"
 
 namespace muster {
+
+// ssh as what carries connections. The command lines are made before, since they may be impossible.
+class SshTransport::Carrier final : public CommandCarrier {
+ public:
+  Carrier(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, const SshSettings& settings)
+      : gate_(std::make_shared<SshGate>(io, std::move(launcher), settings)) {}
+
+  void Know(std::uint32_t host, std::vector<std::string> argv) { argv_[host] = std::move(argv); }
+
+  std::string_view name() const override { return "ssh"; }
+
+  void Enter(const TransportHost& host, Calls calls) override {
+    gate_->Enter(host.index, host.name, [begin = std::move(calls.begin), argv = argv_.at(host.index)] { begin(argv); });
+  }
+
+  void Passed(std::uint32_t host) override { gate_->Passed(host); }
+
+  void Left(std::uint32_t host) override {
+    gate_->Passed(host);
+    argv_.erase(host);
+  }
+
+  CommandFailure FailureOf(std::uint32_t host, const EndedProcess& end, const std::string& words) override {
+    SshFailure failure = ClassifySshFailure(end.signalled ? std::nullopt : std::optional(end.code), words);
+    const bool again = failure.kind == SshFailureKind::kTurnedAway && gate_->TurnedAway(host);
+    return {std::move(failure.phrase), std::move(failure.hint), again};
+  }
+
+  std::optional<std::string> OwnFailure(const EndedProcess& end, const std::string& words) const override {
+    if (end.signalled) return "ssh " + EndText(end);
+    if (end.code != kSshFailed) return std::nullopt;
+    return ClassifySshFailure(end.code, words).phrase;
+  }
+
+ private:
+  const std::shared_ptr<SshGate> gate_;
+  std::map<std::uint32_t, std::vector<std::string>> argv_;  // by host
+};
 
 SshTransport::SshTransport(SshSettings settings, std::uint64_t lease_ms, const Without& without)
     : settings_(std::move(settings)),
@@ -15,9 +59,10 @@ SshTransport::SshTransport(SshSettings settings, std::uint64_t lease_ms, const W
 Result<std::unique_ptr<UncheckedChannel>> SshTransport::Open(boost::asio::io_context& io, const TransportHost& host) {
   Result<std::vector<std::string>> argv = SshArguments(settings_, host.name);
   if (!argv) return Fail(std::move(argv.error()));
-  std::shared_ptr<SshGate> gate = gate_.lock();
-  if (!gate) gate_ = gate = std::make_shared<SshGate>(io, launcher_, settings_);
-  return std::make_unique<SshChannel>(io, launcher_, std::move(gate), host, std::move(*argv), lease_ms_);
+  std::shared_ptr<Carrier> carrier = carrier_.lock();
+  if (!carrier) carrier_ = carrier = std::make_shared<Carrier>(io, launcher_, settings_);
+  carrier->Know(host.index, std::move(*argv));
+  return std::make_unique<CommandChannel>(io, launcher_, std::move(carrier), host, lease_ms_);
 }
 
 }  // namespace muster

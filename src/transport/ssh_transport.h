@@ -7,7 +7,6 @@
 #include "spawn/start/launcher.h"
 #include "transport/channel.h"
 #include "transport/ssh_command.h"
-#include "transport/ssh_gate.h"
 #include "transport/transport.h"
 #include "transport/unchecked_channel.h"
 #include "wire/lease/lease.h"
@@ -30,7 +29,8 @@ class SshTransport final : public Transport {
   SshSettings settings_;
   std::uint64_t lease_ms_;
   std::shared_ptr<Launcher> launcher_;
-  std::weak_ptr<SshGate> gate_;  // owned by the channels: its timer must end before their loop
+  class Carrier;
+  std::weak_ptr<Carrier> carrier_;  // owned by the channels: its timer must end before their loop
 };
 
 }  // namespace muster

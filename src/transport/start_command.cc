@@ -61,7 +61,7 @@ std::string StartCommand::EndPhrase() const {
 }
 
 std::string StartCommand::LastWords() const {
-  std::string_view words = command_->words();
+  std::string_view words = command_->Words();
   const std::size_t end = words.find_last_not_of(" \t\r\n");
   if (end == std::string_view::npos) return {};
   words = words.substr(0, end + 1);
@@ -79,16 +79,21 @@ void StartCommand::SignalAfter(std::chrono::milliseconds time, int signal) {
   timer_.async_wait([weak = weak_from_this(), signal](const boost::system::error_code& error) {
     const auto self = weak.lock();
     if (error || !self || self->over()) return;
-    self->command_->Signal(signal);
+    self->Signal(signal);
     if (signal != SIGKILL) self->SignalAfter(kTermTime, SIGKILL);
   });
+}
+
+void StartCommand::Signal(int signal) {
+  if (!heard_) heard_ = command_->Words();
+  command_->Signal(signal);
 }
 
 void StartCommand::EndNow() {
   if (!command_ || over()) return;
   timer_.cancel();
-  if (!command_->EndsWithin(kPartingTime)) command_->Signal(SIGTERM);
-  if (!command_->EndsWithin(kTermTime)) command_->Signal(SIGKILL);
+  if (!command_->EndsWithin(kPartingTime)) Signal(SIGTERM);
+  if (!command_->EndsWithin(kTermTime)) Signal(SIGKILL);
   command_->Take();
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -39,6 +40,9 @@ class StartCommand : public std::enable_shared_from_this<StartCommand> {
   // The last line that it wrote, safe for a terminal; empty if there is none.
   std::string LastWords() const;
 
+  // The latest that it wrote before it was signalled from here; untrusted.
+  std::string Words() const { return heard_ ? *heard_ : command_->Words(); }
+
   // None of its agents is needed any more: sees to its end in the background.
   void EndSoon();
   // The same, and waits for it.
@@ -50,12 +54,14 @@ class StartCommand : public std::enable_shared_from_this<StartCommand> {
 
   StartCommand(boost::asio::io_context& io, std::string name) : name_(std::move(name)), timer_(io.get_executor()) {}
 
+  void Signal(int signal);
   void SignalAfter(std::chrono::milliseconds time, int signal);
 
   const std::string name_;
   std::shared_ptr<WatchedCommand> command_;
   Timer timer_;
   bool ending_ = false;
+  std::optional<std::string> heard_;  // before it was signalled
 };
 
 }  // namespace muster

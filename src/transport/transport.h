@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include <boost/asio/io_context.hpp>
 
@@ -19,6 +20,8 @@ class Transport {
   virtual std::string_view name() const = 0;
   // How long an agent may be silent, in ms.
   virtual std::uint64_t lease_ms() const { return kDefaultLeaseMs; }
+  // The latest output on stderr of the commands that started agents for many hosts at a time; untrusted.
+  virtual std::string StartWords() const { return {}; }
   // Starts connecting to the host's agent. Fails only if the attempt cannot even begin. The channel delivers only
   // messages that match its commands.
   Result<std::unique_ptr<Channel>> Connect(boost::asio::io_context& io, const TransportHost& host);

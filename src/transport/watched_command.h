@@ -30,8 +30,11 @@ class WatchedCommand : public std::enable_shared_from_this<WatchedCommand> {
                                                                           Launcher& launcher, SpawnSpec spec,
                                                                           std::function<void()> ended);
 
-  // Untrusted bytes.
-  const std::string& words() const { return words_; }
+  // All that has arrived; untrusted bytes.
+  const std::string& Words() {
+    ReadWords();
+    return words_;
+  }
   // The exit status; nothing before Take().
   const std::optional<EndedProcess>& end() const { return end_; }
   void Signal(int signal);

@@ -7,6 +7,8 @@
 namespace muster::testing {
 namespace {
 
+constexpr const char* kReservation = "MindSpore 2.7.0 is described from its release candidate of July 2025";
+
 using nlohmann::json;
 
 constexpr const char* kWorkers = "job:workers { count = 1, command = { 'x' } }\n";
@@ -125,12 +127,28 @@ TEST(CheckReleases, AreJsonForPrograms) {
   EXPECT_EQ(there["diagnostics"][0]["new"], true);
   ASSERT_FALSE(there["defaults"].empty());
   EXPECT_EQ(there["defaults"][0]["name"], "mode");
-  EXPECT_EQ(json::parse(CheckOn(recipe, "all", {"--json"}).out)["releases"].size(), 10U);
+  EXPECT_EQ(there["reservation"], nullptr);
+  const json all = json::parse(CheckOn(recipe, "all", {"--json"}).out)["releases"];
+  ASSERT_EQ(all.size(), 10U);
+  EXPECT_EQ(all[9]["reservation"], kReservation);
 }
 
 TEST(CheckReleases, PrintsTheRecipesOutputOnce) {
   const Moving recipe("1.6", "print 'seen' context.set_context { mode = 0 }");
   EXPECT_EQ(CheckOn(recipe, "2.3").err, "seen\n");
+}
+
+TEST(CheckReleases, SayThatAReleaseIsDescribedFromItsCandidate) {
+  const Moving recipe("2.7", "context.set_context { mode = 0 }");
+  const std::string line = std::string("\n") + kReservation + "\n";
+  for (const char* release : {"2.7", "all"}) {
+    EXPECT_NE(CheckOn(recipe, release).out.find(line), std::string::npos) << release;
+  }
+  EXPECT_NE(CheckOn(Moving("2.3", "context.set_context { mode = 0 }"), "2.7").out.find(line), std::string::npos);
+  EXPECT_EQ(CheckOn(recipe, "2.6").out.find(kReservation), std::string::npos);
+  const CommandResult page = Muster({"docs", "set_device", "--mindspore", "2.7"});
+  EXPECT_TRUE(page.out.ends_with(std::string(kReservation) + ".\n")) << page.out;
+  EXPECT_EQ(Muster({"docs", "set_device", "--mindspore", "2.6"}).out.find("candidate"), std::string::npos);
 }
 
 }  // namespace

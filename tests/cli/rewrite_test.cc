@@ -93,6 +93,7 @@ TEST_P(RewrittenRecipes, PlanTheSameProcessesWithoutAWarning) {
 INSTANTIATE_TEST_SUITE_P(Of, RewrittenRecipes, ::testing::Values("gpt", "data_parallel", "parameter_server"),
                          [](const auto& each) { return std::string(each.param); });
 
+constexpr const char* kReservation = "MindSpore 2.7.0 is described from its release candidate of July 2025\n";
 constexpr const char* kWorkers = "job:workers { count = 1, command = { 'x' } }\n";
 
 // A recipe for 2.3 with an attribute that moves and one that stays.
@@ -111,9 +112,9 @@ TEST_F(CheckRewrite, PrintsTheTextAndWhatStaysOnStandardError) {
   EXPECT_NE(result.out.find("mindspore.set_device('CPU')\ncontext.set_context { mode = 0, check_bprop = true }\n"),
             std::string::npos)
       << result.out;
-  EXPECT_EQ(result.err, recipe_.path() + ":5: left: check_bprop: no function replaces it in MindSpore 2.7.0\n" +
-                            recipe_.path() +
-                            ": 1 setting moved, 1 left; the recipe names MindSpore 2.7.0 instead of 2.3.1\n");
+  EXPECT_EQ(result.err,
+            recipe_.path() + ":5: left: check_bprop: no function replaces it in MindSpore 2.7.0\n" + recipe_.path() +
+                ": 1 setting moved, 1 left; the recipe names MindSpore 2.7.0 instead of 2.3.1\n" + kReservation);
   EXPECT_EQ(ContentOf(recipe_.path()), before);
 }
 
@@ -131,13 +132,14 @@ TEST_F(CheckRewrite, ReplacesTheFileAndKeepsItsMode) {
   std::filesystem::permissions(recipe_.path(), std::filesystem::perms(0750));
   const CommandResult result = Rewrite(recipe_.path(), {"--in-place"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(result.out,
-            recipe_.path() + ": 1 setting moved, 1 left; the recipe names MindSpore 2.7.0 instead of 2.3.1\n");
+  EXPECT_EQ(
+      result.out,
+      recipe_.path() + ": 1 setting moved, 1 left; the recipe names MindSpore 2.7.0 instead of 2.3.1\n" + kReservation);
   EXPECT_EQ(ContentOf(recipe_.path()), wanted);
   EXPECT_EQ(std::filesystem::status(recipe_.path()).permissions(), std::filesystem::perms(0750));
   const auto written = std::filesystem::last_write_time(recipe_.path());
   const CommandResult again = Rewrite(recipe_.path(), {"--in-place"});
-  EXPECT_EQ(again.out, recipe_.path() + ": unchanged: 0 settings moved, 1 left\n") << again.err;
+  EXPECT_EQ(again.out, recipe_.path() + ": unchanged: 0 settings moved, 1 left\n" + kReservation) << again.err;
   EXPECT_EQ(std::filesystem::last_write_time(recipe_.path()), written);
   EXPECT_EQ(Rewrite(recipe_.path(), {"--diff"}).out, "");
 }
@@ -151,6 +153,7 @@ TEST_F(CheckRewrite, IsAvailableAsJson) {
   EXPECT_EQ(whole["mindspore"], "2.3.1");
   EXPECT_EQ(whole["release"], "2.7.0");
   EXPECT_EQ(whole["changed"], true);
+  EXPECT_EQ(whole["reservation"].get<std::string>() + "\n", kReservation);
   EXPECT_EQ(
       whole["moved"],
       json::array({{{"line", 5}, {"setting", "device_target"}, {"to", "mindspore.set_device with device_target"}}}));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -14,8 +15,11 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "conformance/slurm_place.h"
 #include "hosts/host_processes.h"
 #include "hosts/hosts_testbed.h"
+#include "pods/pod_place.h"
+#include "pods/stand_in_cluster.h"
 #include "spawn/leftovers/descendants.h"
 #include "support/agent_session.h"
 #include "support/on_network.h"
@@ -29,27 +33,41 @@ namespace muster::testing {
 class Conformance : public ::testing::TestWithParam<TransportEntry> {
  protected:
   void SetUp() override {
-    if (!GetParam().name.starts_with("local")) {
+    const std::string_view name = GetParam().name;
+    if (name.starts_with("slurm")) {
+      SKIP_WITHOUT_SLURM();
+      SlurmPlace& slurm = SlurmPlace::Get();
+      bed_ = &slurm.bed();
+      place_.settings.dial.node_variable = slurm.node_variable();
+      place_.settings.dial.start = [&slurm](const AgentsToStart& agents) { return slurm.Start(agents); };
+    } else if (name.starts_with("kubernetes")) {
+      SKIP_WITHOUT_CLUSTER();
+      cluster_.emplace();
+      place_.settings.dial.folder = cluster_->folder();
+      place_.settings.lease_ms = 60'000;
+    } else if (!name.starts_with("local")) {
       SKIP_WITHOUT_BED();
-      bed_.emplace(1);
-      ASSERT_TRUE(bed_->Up());
-      if (GetParam().name.starts_with("ssh")) {
-        place_.settings.ssh.program = bed_->ssh();
-      } else {
-        ASSERT_TRUE(GetParam().name.starts_with("dial")) << "which host is a test to reach by it?";
-        login_.emplace(bed_->Login());
-        place_.settings.dial.folder = bed_->folder() + "/dial";
-        place_.settings.dial.start = [on = bed_->folder() + "/on"](const AgentsToStart& agents) {
-          return AgentStart{{on, agents.nodes.front(), agents.agent, "--dial", agents.dial_file}};
-        };
-      }
+      own_bed_.emplace(1);
+      ASSERT_TRUE(own_bed_->Up());
+      bed_ = &*own_bed_;
+      place_.settings.ssh.program = bed_->ssh();
+      place_.settings.dial.start = [on = bed_->folder() + "/on"](const AgentsToStart& agents) {
+        return AgentStart{{on, agents.nodes.front(), agents.agent, "--dial", agents.dial_file}};
+      };
+    }
+    if (bed_ != nullptr) {
+      const bool dials = !name.starts_with("ssh");
+      ASSERT_TRUE(!dials || name.starts_with("dial") || name.starts_with("slurm"))
+          << "how does a test reach a host by it?";
+      if (dials) login_.emplace(bed_->Login());
+      place_.settings.dial.folder = bed_->folder() + "/dial";
       place_.settings.lease_ms = 60'000;  // a machine with much else to do is not to be taken for a lost one
       place_.host = "n1";
       place_.parent = bed_->folder();
       host_ = "/proc/" + std::to_string(bed_->Init("n1"));
     }
     children_ = ChildrenNow();
-    if (bed_) there_.emplace(bed_->Init("n1"));
+    if (bed_ != nullptr) there_.emplace(bed_->Init("n1"));
   }
 
   // Nothing that carries the session's token may be left, no new child of this process, and on a host of its own no
@@ -60,11 +78,15 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
     for (const AgentReady& ready : session.All<AgentReady>()) {
       EXPECT_TRUE(ready.cgroup.empty() || !std::filesystem::exists(ready.cgroup)) << ready.cgroup;
     }
+    EXPECT_TRUE(!cluster_ || cluster_->Init() == 0) << "the end of the agent is the end of its pod";
     EXPECT_EQ(there_ ? there_->New() : std::vector<pid_t>(), std::vector<pid_t>());
   }
 
   // /proc as it is there.
-  std::string Proc() const { return bed_ ? host_ + "/root/proc" : "/proc"; }
+  std::string Proc() const {
+    if (cluster_) return "/proc/" + std::to_string(cluster_->Init()) + "/root/proc";
+    return bed_ != nullptr ? host_ + "/root/proc" : "/proc";
+  }
 
   // In the network of the host.
   template <class Result>
@@ -72,7 +94,7 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
     std::optional<Result> result;
     std::thread([&] {
       const UniqueFd network(::open((host_ + "/ns/net").c_str(), O_RDONLY | O_CLOEXEC));
-      if (!bed_ || ::setns(network.get(), CLONE_NEWNET) == 0) result = what();
+      if (bed_ == nullptr || ::setns(network.get(), CLONE_NEWNET) == 0) result = what();
     }).join();
     if (!result) throw std::runtime_error("the host's network cannot be entered");
     return std::move(*result);
@@ -80,7 +102,9 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
   AgentPlace place_;
 
  private:
-  std::optional<HostsTestbed> bed_;
+  std::optional<HostsTestbed> own_bed_;
+  const HostsTestbed* bed_ = nullptr;  // null: the agent is on this machine
+  std::optional<StandInCluster> cluster_;
   std::optional<OnNetwork> login_;   // where agents dial back to
   std::string host_ = "/proc/self";  // of the process that the host hangs on
   std::vector<pid_t> children_;

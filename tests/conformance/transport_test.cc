@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-INSTANTIATE_TEST_SUITE_P(Transports, Conformance, ::testing::ValuesIn(TransportsWithSubAgents()),
+INSTANTIATE_TEST_SUITE_P(Transports, Conformance, ::testing::ValuesIn(WithPods(TransportsWithSubAgents())),
                          [](const auto& entry) { return std::string(entry.param.name); });
 
 TEST_P(Conformance, TellsWhatTheAgentIs) {

@@ -30,6 +30,12 @@ TEST(Installed, MusterAppliesTheContextWhereverItWasMoved) {
   EXPECT_TRUE(std::filesystem::exists(folder / "second/share/muster/python/pyproject.toml"));
   EXPECT_EQ(ContentOf(folder / "second/share/muster/python/muster_context/__init__.py"),
             ContentOf(std::string(MUSTER_SOURCE_DIR) + "/python/muster_context/__init__.py"));
+  // The package muster finds the program that it was installed with.
+  const CommandResult found =
+      RunCommand({{"/usr/bin/python3", "-B", "-c", "import muster; print(muster.program(), muster.runs())"},
+                  {"PYTHONPATH=" + (folder / "second/share/muster/python"), "PATH=/usr/bin"},
+                  folder.path()});
+  EXPECT_EQ(found.out, (folder / "second/bin/muster") + " []\n") << found.err;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "second")) {
     EXPECT_NE(entry.path().filename(), "__pycache__") << entry.path();
   }

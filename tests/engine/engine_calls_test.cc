@@ -40,6 +40,7 @@ std::string AllCalls(const EnginePage& page) {
 
 TEST(EngineCalls, AreGoldenForEachEngine) {
   for (const std::string& engine : OwnEngineNames()) {
+    if (OwnPage(engine).manifest) continue;  // no command is part of its page
     testing::ExpectGolden(AllCalls(OwnPage(engine)), "tests/engine/golden/" + engine + ".calls");
   }
 }

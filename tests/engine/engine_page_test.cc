@@ -50,7 +50,7 @@ using Told = std::vector<std::string>;
 
 TEST(EnginePage, AllOfTheProgramsOwnAreSound) {
   const auto names = OwnEngineNames();
-  EXPECT_EQ(names, (Told{"flux", "gridengine", "lsf", "pbs", "slurm"}));
+  EXPECT_EQ(names, (Told{"flux", "gridengine", "kubernetes", "lsf", "pbs", "slurm"}));
   for (const std::string& name : names) EXPECT_EQ(testing::OwnPage(name).name, name);
 }
 
@@ -71,7 +71,9 @@ TEST(EnginePage, EachOfTheProgramsOwnHasItsTableInRecipesAndSiteFiles) {
 TEST(EnginePage, EachOfTheProgramsOwnIsRecognisedByItsVariable) {
   const auto signs = OwnEngineSigns();
   ASSERT_TRUE(signs);
-  ASSERT_EQ(signs->AsList()->size(), OwnEngineNames().size());
+  auto names = OwnEngineNames();
+  std::erase_if(names, [](const std::string& name) { return testing::OwnPage(name).manifest; });
+  ASSERT_EQ(signs->AsList()->size(), names.size());
   for (const Value& sign : *signs->AsList()) {
     const Value::Map& fields = *sign.AsMap();
     EXPECT_EQ(*fields.at("inside").AsString(), testing::OwnPage(*fields.at("name").AsString()).inside);

@@ -88,7 +88,9 @@ TEST(Env, OfPythonDisablesBufferingAndEnablesFaulthandler) {
     EXPECT_EQ(OwnEnv(PlanOf(std::string("job:workers { count = 1, command = ") + command + " }"), "worker.0"), python)
         << command;
   }
-  EXPECT_EQ(OwnEnv(PlanOf("job:workers { count = 1, command = { 'ps_digits', 'x.py' } }"), "worker.0"), Env{});
+  EXPECT_EQ(OwnEnv(PlanOf("job:workers { count = 1, command = { 'ps_digits', 'x.py' } }"), "worker.0"),
+            (Env{{"PYTHONPATH", python.at("PYTHONPATH")}}));
+  EXPECT_EQ(OwnEnv(PlanOf("job:workers { count = 1, command = { 'ps_digits', 'x' } }"), "worker.0"), Env{});
   EXPECT_EQ(
       OwnEnv(PlanOf("job:workers { count = 1, command = { 'python3' }, env = { PYTHONUNBUFFERED = '' } }"), "worker.0")
           .at("PYTHONUNBUFFERED"),

@@ -39,6 +39,28 @@ TEST(PythonPath, OffersMusterContextIfNoContextIsApplied) {
   EXPECT_EQ(PathOf("command = { 'sleep', '1' }", "framework = 'none',"), "");
 }
 
+TEST(PythonPath, OffersThePackagesToWhateverNamesAPythonProgram) {
+  for (const char* command :
+       {"{ 'torchrun', '--nproc-per-node', '2', '-m', 'train' }", "{ '/opt/bin/accelerate', 'launch', 'x' }",
+        "{ 'conda', 'run', '-n', 'x', 'train.py' }", "{ 'sh', '-c', './train.py; true' }", "{ 'nice', 'python3.11' }",
+        "muster.shell './train.py --lr 1'", "{ 'mpirun', 'deepspeed', '--num_gpus', '1' }"}) {
+    EXPECT_EQ(PathOf(std::string("command = ") + command, "framework = 'none',"), kOffered) << command;
+  }
+  for (const char* command : {"{ './train', '--model', 'x.pyc' }", "{ 'sh', '-c', './train.sh' }",
+                              "{ 'echo', 'happy' }", "{ 'torchrunner' }", "{ 'cat', 'a.pyx' }"}) {
+    EXPECT_EQ(PathOf(std::string("command = ") + command, "framework = 'none',"), "") << command;
+  }
+}
+
+TEST(PythonPath, OffersThePackagesInEachFramework) {
+  const std::string workers = "command = { 'python3', 'train.py' }";
+  for (const char* framework : {"none", "torch", "mpi", "jax", "ps-lite", "byteps", "mindspore"}) {
+    const bool servers = framework == std::string("ps-lite") || framework == std::string("byteps");
+    const std::string before = servers ? "job:servers { count = 1, command = { 'x' } } " : "";
+    EXPECT_EQ(PathOf(workers, "framework = '" + std::string(framework) + "',", before), kOffered) << framework;
+  }
+}
+
 TEST(PythonPath, IsAlsoSetForTheScheduler) {
   const Plan plan = PlanOf("job:workers { command = { 'python3', 'train.py' } }", kMindSpore);
   EXPECT_EQ(OwnEnv(plan, "scheduler.0").at("PYTHONPATH"), kApplied);

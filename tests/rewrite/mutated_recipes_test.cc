@@ -2,9 +2,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <random>
 
 #include <gtest/gtest.h>
+#include <lua.hpp>
 
 #include "rewrite/rewritten.h"
 #include "support/places.h"
@@ -21,11 +23,17 @@ std::vector<std::string> Recipes() {
   return texts;
 }
 
-// Returns whether the text is Lua; if so, the result of rewriting must be Lua and stable.
+bool LuaCompiles(const std::string& text) {
+  const std::unique_ptr<lua_State, decltype(&lua_close)> lua(luaL_newstate(), &lua_close);
+  return luaL_loadbuffer(lua.get(), text.data(), text.size(), "recipe") == 0;
+}
+
+// Returns whether the text is taken; if so, the result of rewriting must be stable, and Lua if the text is.
 bool IsTaken(const std::string& text) {
   const RewriteTarget target = TargetOf27();
   const auto once = RewriteRecipe(text, "recipe.lua", target);
   if (!once) return false;
+  EXPECT_TRUE(LuaCompiles(once->text) || !LuaCompiles(text)) << text << "\n--- became ---\n" << once->text;
   const auto twice = RewriteRecipe(once->text, "recipe.lua", target);
   EXPECT_TRUE(twice.has_value()) << text << "\n--- became ---\n" << once->text;
   if (twice) {
@@ -48,6 +56,8 @@ TEST(MutatedRecipes, AreRefusedOrRewrittenToAStableText) {
                                            "\r\n",
                                            ",",
                                            ";",
+                                           ";(f)()",
+                                           "pynative_synchronize = false,",
                                            "=",
                                            "\"",
                                            "end",

@@ -55,10 +55,59 @@ TEST(RecipeRewriter, DropsASwitchThatIsOff) {
             "context.set_context { mode = 0 }");
 }
 
+// Lua takes "f\n(g)()" for one call, and has no empty statement.
+TEST(RecipeRewriter, JoinsNoStatementsThatWereApart) {
+  EXPECT_EQ(Moved("local x = f\ncontext.set_context { pynative_synchronize = false };\n-- a\n(g)()"),
+            "local x = f\ndo end\n-- a\n(g)()");
+  EXPECT_EQ(Moved("do\n  context.set_context { pynative_synchronize = false }\n  ;(g)() end"),
+            "do\n  do end\n  ;(g)() end");
+  EXPECT_EQ(Moved("do context.set_context { --[[a]] pynative_synchronize = false }; (g)() end"),
+            "do --[[a]] do end (g)() end");
+  EXPECT_EQ(Moved("(context).set_context {\n  device_target = 'GPU', -- a\n  mode = 0 }"),
+            "mindspore.set_device('GPU');  -- a\n(context).set_context {\n  mode = 0 }");
+  EXPECT_EQ(Moved("(context).set_context { device_target = 'GPU' }\nlocal x = 1"),
+            "mindspore.set_device('GPU')\nlocal x = 1");
+}
+
+TEST(RecipeRewriter, ClosesATableBehindAComment) {
+  EXPECT_EQ(Moved("  context.set_context {\n    mode = 0, -- m\n    device_target = 'GPU' }\nf()"),
+            "  mindspore.set_device('GPU')\n  context.set_context {\n    mode = 0 -- m\n  }\nf()");
+  EXPECT_EQ(BodyOf(RewrittenBody(
+                "context.set_context { ascend_config = { ge_options = {}, -- g\n jit_compile = true }, mode = 0 }")),
+            "mindspore.device_context.ascend.op_tuning.op_compile(true)\n"
+            "context.set_context { ascend_config = { ge_options = {} -- g\n}, mode = 0 }");
+}
+
+TEST(RecipeRewriter, KeepsTheSpellingOfValues) {
+  EXPECT_EQ(Moved("context.set_context { device_target = [==[GPU]==]; max_device_memory = [[3GB]], }"),
+            "mindspore.set_device([==[GPU]==])\nmindspore.runtime.set_memory { max_size = [[3GB]] }");
+  EXPECT_EQ(Moved("context.set_context { device_target = \"G\\80U\" }"), "mindspore.set_device(\"G\\80U\")");
+  EXPECT_EQ(Moved("\tcontext.set_context {\n\t\tmode\t= 0,\t-- m\n\t\tdevice_target\t= 'GPU',\t-- d\n\t}"),
+            "\tmindspore.set_device('GPU')  -- d\n\tcontext.set_context {\n\t\tmode\t= 0,\t-- m\n\t}");
+  EXPECT_EQ(Moved("local s = \"context.set_context { op_timeout = 3 }\" -- context.set_context { op_timeout = 4 }"),
+            "local s = \"context.set_context { op_timeout = 3 }\" -- context.set_context { op_timeout = 4 }");
+  EXPECT_EQ(Moved("for i = 1, 2 do goto next context.set_context { max_call_depth = i } ::next:: end"),
+            "for i = 1, 2 do goto next mindspore.set_recursion_limit(i) ::next:: end");
+  EXPECT_EQ(Moved("local function f(...) context.set_context { device_target = ... } end"),
+            "local function f(...) mindspore.set_device { device_target = ... } end");
+}
+
+TEST(RecipeRewriter, LeavesTheDeviceWhereItsNumberCannotBeFollowed) {
+  EXPECT_EQ(LeftOf(RewrittenBody("context.set_context { device_target = 'GPU' }\n"
+                                 "local function each(process) process:context { device_id = process.local_rank } end\n"
+                                 "job:workers { each = each }",
+                                 {{{"set_context.device_target", Value("GPU")}, {"set_context.device_id", Value(1)}}})),
+            "4 device_target: device_id is set by a call that cannot be followed, and would have no effect then\n"
+            "5 a call of :context: it is not called on the parameter of a function that is written at each =\n");
+  EXPECT_EQ(Left("if p.x then context.set_context { op_timeout = 3 } else context.set_context { op_timeout = 4 } end")
+                .find("4 op_timeout: mindspore.device_context.ascend.op_debug.execute_timeout can be called once"),
+            0U);
+}
+
 TEST(RecipeRewriter, KeepsWhatIsNotDeprecated) {
-  EXPECT_EQ(Moved("context.set_context { mode = 0, max_device_memory = '3GB', jit_config = { jit_level = 'O1' } }"),
+  EXPECT_EQ(Moved("context.set_context { mode = 0, max_device_memory = '3GB', enable_reduce_precision = true }"),
             "mindspore.runtime.set_memory { max_size = '3GB' }\n"
-            "context.set_context { mode = 0, jit_config = { jit_level = 'O1' } }");
+            "context.set_context { mode = 0, enable_reduce_precision = true }");
   EXPECT_EQ(Moved("context.set_context{device_target='GPU',mode=0}"),
             "mindspore.set_device('GPU')\ncontext.set_context{mode=0}");
   EXPECT_EQ(Moved("context.set_context{mode=0,device_target='GPU'}"),

@@ -25,7 +25,9 @@ TEST(ControlProtocol, RoundTrips) {
                                        {Ask::kWatch, false},
                                        {Ask::kDump},
                                        {Ask::kProcesses},
-                                       {Ask::kOpen, false, false, 12}}) {
+                                       {Ask::kOpen, false, false, 12},
+                                       {Ask::kSteer, false, false, {}, 4, 20},
+                                       {Ask::kSteer, false, false, {}, {}, 1}}) {
     EXPECT_EQ(ParseControlRequest(WithoutNewline(ControlRequestLine(request))), request);
   }
   const ControlAnswer status = {
@@ -41,6 +43,11 @@ TEST(ControlProtocol, RoundTrips) {
                           {"worker", 2, 9, "node-1", "ended", 0, 0, 0, 5, std::nullopt, "SIGKILL"},
                           {"worker", 3, 10, "node-1", "ended", 0, 0, 0, 0, std::nullopt, "", "exec"}}};
   EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(processes))), processes);
+  ControlAnswer steered = status;
+  steered.limits = {{}, 4, 68};
+  EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(steered))), steered);
+  steered.limits = {50, {}, 68};
+  EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(steered))), steered);
   const ControlAnswer refused = {"no", false, {}};
   EXPECT_EQ(ParseControlAnswer(WithoutNewline(ControlAnswerLine(refused))), refused);
 }
@@ -63,6 +70,11 @@ TEST(ControlProtocol, RefusesUnknownRequests) {
       {"{\"format\":1,\"ask\":\"stop\",\"force\":true}", "unknown key \"force\""},
       {"{\"format\":1,\"ask\":\"status\",\"now\":true}", "only for a stop"},
       {"{\"format\":1,\"ask\":\"dump\",\"dump\":true}", "only for a stop"},
+      {"{\"format\":1,\"ask\":\"steer\"}", "required for steer"},
+      {"{\"format\":1,\"ask\":\"steer\",\"slots\":0}", "wrong type"},
+      {"{\"format\":1,\"ask\":\"steer\",\"slots\":4294967297}", "wrong type"},
+      {"{\"format\":1,\"ask\":\"steer\",\"add_trials\":-1}", "wrong type"},
+      {"{\"format\":1,\"ask\":\"stop\",\"slots\":1}", "valid only for it"},
   };
   for (const auto& test : cases) {
     const auto request = ParseControlRequest(test.line);

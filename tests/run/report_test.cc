@@ -192,6 +192,7 @@ TEST_F(ReportTest, IsAvailableAsJson) {
  "resumed": null,
  "checkpoint": null,
  "tags": [],
+ "note": null,
  "metrics": [],
  "rehearsal": false,
  "outcome": "failed",

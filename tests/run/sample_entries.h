@@ -103,6 +103,7 @@ inline std::vector<JournalEntry> OneOfEach() {
           CheckpointSeen{"/runs/x/checkpoints/step_3", "0a1b2c3d4e5f"},
           HostStray{1, "an exit of process 9"},
           DevicesAwaited{1, 2, "device 0 is held by run a1"},
+          EngineAnswered{"n2", "slurm reports n2 as down"},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed", 12, 4096}};
 }
 

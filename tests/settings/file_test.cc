@@ -142,6 +142,71 @@ TEST(Files, AreCheckedKeyByKeyAtTheirOwnLines) {
   }
 }
 
+// The diagnostics of a speed-up file, without that of ascend_config, which is deprecated from 2.5 on.
+Diagnostics OfSpeedUp(const std::string& release, const std::string& content) {
+  Diagnostics said = Naming(kSpeedUp, release, content);
+  std::erase_if(said, [](const Diagnostic& each) { return each.place == At(7); });
+  return said;
+}
+
+TEST(Files, OfSpeedUpHaveNewNamesForEightKeysFrom26On) {
+  const std::pair<const char*, const char*> renamed[] = {
+      {"recompute_comm_overlap", "recomputation_communication_overlap"},
+      {"matmul_grad_comm_overlap", "grad_matmul_communication_overlap"},
+      {"recompute_allgather_overlap_fagrad", "grad_fa_allgather_overlap"},
+      {"enable_task_opt", "enable_communication_fusion"},
+      {"enable_grad_comm_opt", "grad_computation_allreduce_overlap"},
+      {"enable_opt_shard_comm_opt", "computation_allgather_overlap"},
+      {"compute_communicate_fusion_level", "computation_communication_fusion_level"},
+      {"bias_add_comm_swap", "allreduce_and_biasadd_swap"}};
+  for (const auto& [before, after] : renamed) {
+    const bool is_level = std::string(before) == "compute_communicate_fusion_level";
+    const auto file = [&](const char* key) { return std::string("{\"") + key + (is_level ? "\": 2}" : "\": true}"); };
+    for (const char* release : {"2.6.0", "2.7.0"}) {
+      EXPECT_EQ(OfSpeedUp(release, file(after)), Diagnostics{}) << release << " " << after;
+      const Diagnostic old_name = Only(OfSpeedUp(release, file(before)));
+      EXPECT_EQ(old_name.kind, "deprecated") << release << " " << before;
+      EXPECT_EQ(old_name.severity, Severity::kWarning);
+      EXPECT_NE(old_name.hint.find(after), std::string::npos) << old_name.hint;
+    }
+    EXPECT_EQ(OfSpeedUp("2.5.0", file(before)), Diagnostics{}) << before;
+    EXPECT_EQ(Only(OfSpeedUp("2.5.0", file(after))).message,
+              std::string(after) + " is not in MindSpore 2.5.0: only from 2.6.0 on");
+  }
+  EXPECT_EQ(OfSpeedUp("2.5.0", "{\"enable_interleave_parallel_branch\": true}"), Diagnostics{});
+  EXPECT_EQ(Only(OfSpeedUp("2.4.0", "{\"enable_interleave_parallel_branch\": true}")).kind, "release");
+}
+
+TEST(Files, OfSpeedUpNameTheCommunicationThatIsOverlapped) {
+  struct OneWord {
+    const char* release;
+    const char* content;
+    const char* kind;  // "": taken
+  };
+  const OneWord words[] = {{"2.5.0", "{\"pp_1f1b_overlap\": \"AlltoAll\"}", "release"},
+                           {"2.6.0", "{\"pp_1f1b_overlap\": \"AlltoAll,MorphAllGather,ReduceScatter\"}", ""},
+                           {"2.6.0", "{\"pp_1f1b_overlap\": \"AllReduce\"}", "enum"},
+                           {"2.6.0", "{\"pp_1f1b_overlap\": \"\"}", "enum"},
+                           {"2.6.0", "{\"pp_1f1b_overlap\": \"AlltoAll, AllGather\"}", "enum"},
+                           {"2.6.0", "{\"pp_1f1b_overlap\": true}", "type"},
+                           {"2.7.0", "{\"pp_1f1b_overlap\": \"AllReduce,AlltoAllV\"}", ""},
+                           {"2.7.0", "{\"pp_1f1b_overlap\": \"\"}", ""},
+                           {"2.7.0", "{\"pp_1f1b_overlap\": \"alltoall\"}", "enum"},
+                           {"2.6.0", "{\"recomputation_communication_overlap\": \"AllGather\"}", "type"},
+                           {"2.7.0", "{\"recomputation_communication_overlap\": \"AllGather,AllReduce\"}", ""},
+                           {"2.7.0", "{\"recomputation_communication_overlap\": true}", ""},
+                           {"2.7.0", "{\"recomputation_communication_overlap\": \"Gather\"}", "enum"},
+                           {"2.7.0", "{\"recomputation_communication_overlap\": 1}", "type"}};
+  for (const OneWord& each : words) {
+    const Diagnostics said = OfSpeedUp(each.release, each.content);
+    if (*each.kind == '\0') {
+      EXPECT_EQ(said, Diagnostics{}) << each.release << " " << each.content;
+    } else {
+      EXPECT_EQ(Only(said).kind, each.kind) << each.release << " " << each.content;
+    }
+  }
+}
+
 TEST(Files, HaveAllTheirMistakesTold) {
   EXPECT_EQ(Naming(kSpeedUp, "2.3.1", "{\"a\": 1,\n\"enable_task_opt\": 2,\n\"compute_communicate_fusion_level\": -3}")
                 .size(),
@@ -205,7 +270,7 @@ TEST(Files, OfASkippedAttributeAreNotLookedAt) {
 }
 
 TEST(ManagePort, MayBeChosenByMuster) {
-  for (const char* release : {"1.6.2", "1.9.0", "2.3.1", "2.4.0"}) {
+  for (const char* release : {"1.6.2", "1.9.0", "2.3.1", "2.4.0", "2.5.0", "2.6.0", "2.7.0"}) {
     Context context(RealSchema(), *ParseRelease(release));
     EXPECT_TRUE(context.Apply("set_ps_context", {{"scheduler_manage_port", "auto"}}, At(1)).empty());
     EXPECT_EQ(context.Settled().at("set_ps_context.scheduler_manage_port"), Value("${muster:port:scheduler_manage}"));

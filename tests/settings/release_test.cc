@@ -12,7 +12,8 @@ namespace {
 constexpr const char* kSet = "set_context";
 constexpr const char* kAuto = "set_auto_parallel_context";
 constexpr const char* kPs = "set_ps_context";
-constexpr const char* kReleases[] = {"0.3.1", "1.0.1", "1.6.2", "1.9.0", "2.3.0-rc2", "2.3.1", "2.4.0"};
+constexpr const char* kReleases[] = {"0.3.1", "1.0.1", "1.6.2", "1.9.0", "2.3.0-rc2",
+                                     "2.3.1", "2.4.0", "2.5.0", "2.6.0", "2.7.0"};
 
 Context In(const char* release) { return {RealSchema(), *ParseRelease(release)}; }
 
@@ -81,9 +82,10 @@ TEST(ReleaseModes, SayWhatPynativeModeRuns) {
     const std::vector<std::string>& set;
     const std::vector<std::string>& carried;
   };
-  const Row rows[] = {{"0.3.1", all, all},    {"1.0.1", all, all},         {"1.6.2", two, two},
-                      {"1.9.0", three, two},  {"2.3.0-rc2", three, three}, {"2.3.1", three, three},
-                      {"2.4.0", three, three}};
+  const Row rows[] = {{"0.3.1", all, all},     {"1.0.1", all, all},         {"1.6.2", two, two},
+                      {"1.9.0", three, two},   {"2.3.0-rc2", three, three}, {"2.3.1", three, three},
+                      {"2.4.0", three, three}, {"2.5.0", three, three},     {"2.6.0", three, three},
+                      {"2.7.0", three, three}};
   for (const Row& row : rows) {
     for (const std::string& mode : all) {
       Context setting = In(row.release);
@@ -105,7 +107,7 @@ TEST(ReleaseModes, SayWhatPynativeModeRuns) {
 
 TEST(ReleaseModes, DoNotReadAListInPynativeModeFrom23On) {
   const Value strategy = Value::List{Value::List{1, 8}};
-  for (const char* release : {"1.6.2", "1.9.0", "2.3.0-rc2", "2.3.1", "2.4.0"}) {
+  for (const char* release : {"1.6.2", "1.9.0", "2.3.0-rc2", "2.3.1", "2.4.0", "2.5.0", "2.6.0", "2.7.0"}) {
     Context context = In(release);
     ASSERT_TRUE(context.Apply(kSet, {{"mode", 0}}, At(2)).empty());
     ASSERT_TRUE(context.Apply(kAuto, {{"dataset_strategy", strategy}}, At(3)).empty());

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -25,6 +26,11 @@ std::string UntilFile(const SlurmTestbed& bed, int hosts, const std::string& fie
                            bed.folder() + "/end' }" + fields + " }");
 }
 void LetEnd(const SlurmTestbed& bed) { std::ofstream(bed.folder() + "/end").flush(); }
+
+// Four processes, each with an orphan in a session of its own.
+const char* const kOrphanEach =
+    "    job:workers { count = 4, devices = 0, cwd = '/', command = muster.shell "
+    "'setsid sleep 1000 > /dev/null 2>&1 & echo runs; sleep 1000' }";
 
 // In which the first attempt runs until it is stopped, and later ones exit.
 const char* const kRestarts =
@@ -152,6 +158,95 @@ TEST(SlurmFaults, RestartsOfItsDaemonsDoNotAffectARun) {
   EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
   EXPECT_TRUE(run.Journal("agent_lost").empty());
   EXPECT_EQ(run.Report()["receipt"]["reaped"], 4);
+}
+
+// --- causes that Slurm knows ----------------------------------------------------------------------------
+
+TEST(SlurmFaults, ADrainedNodeServesItsRunAndIsNamedWithSlurmsReasonWhenItIsLost) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(4);
+  ASSERT_TRUE(bed.Up());
+  const HostsBefore before(bed, {"n1", "n2", "n4"});
+  SlurmRun run(bed, Salloc({"--nodes=4"}), Recipe(4, kSleepers), {"--host-lease", "2s"});
+  ASSERT_TRUE(run.Await("process_started", 4)) << run.Said();
+  EXPECT_EQ(bed.Ask({"scontrol", "update", "node=n3", "state=drain", "reason=a disk fails"}), "");
+  ASSERT_TRUE(bed.AwaitNode("n3", "drng"));
+  EXPECT_TRUE(run.Journal("agent_lost").empty());
+  ASSERT_TRUE(bed.PowerOff("n3"));
+  EXPECT_EQ(run.Result().exit_code, 3) << run.Said();
+  const json report = run.Report();
+  EXPECT_EQ(report["outcome"], "lost");
+  // With a '*' if Slurm has noticed that it is gone.
+  const std::string why = report["why"];
+  EXPECT_TRUE(why.starts_with("the agent of n3 was lost: no heartbeat for 2 s; slurm reports n3 as draining")) << why;
+  EXPECT_NE(why.find("(a disk fails)"), std::string::npos) << why;
+  EXPECT_EQ(run.Journal("engine_answered").at(0)["host"], "n3");
+  RemoveGroupsOf(run, 2);
+  before.ExpectNothingLeft(run);
+}
+
+// What ends a job of Slurm, and what the report says then.
+struct EndOfJob {
+  std::string name;
+  std::function<void(const SlurmTestbed& bed, const std::string& job)> end;
+  std::string why;
+};
+
+class SlurmEnds : public ::testing::TestWithParam<EndOfJob> {};
+
+INSTANTIATE_TEST_SUITE_P(Slurm, SlurmEnds,
+                         ::testing::Values(EndOfJob{"scancel",
+                                                    [](const SlurmTestbed& bed, const std::string& job) {
+                                                      EXPECT_EQ(bed.Ask({"scancel", job}), "");
+                                                    },
+                                                    "slurm job 1 was cancelled"},
+                                           EndOfJob{"preemption",
+                                                    [](const SlurmTestbed& bed, const std::string&) {
+                                                      bed.Ask({"sbatch", "--partition=urgent", "--nodes=4",
+                                                               "--exclusive", "--output=/dev/null", "--wrap=true"});
+                                                    },
+                                                    "slurm job 1 was preempted"}),
+                         [](const auto& one) { return one.param.name; });
+
+TEST_P(SlurmEnds, TheReportNamesTheCauseAndNothingIsLeft) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(4);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 4);
+  SlurmRun run(bed, Sbatch(bed, {"--nodes=4", "--no-requeue"}), Recipe(4, kOrphanEach));
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+  GetParam().end(bed, run.Job());
+  EXPECT_NE(run.Result().exit_code, 0);
+  before.ExpectNothingLeft(run);
+  EXPECT_NE(run.Report()["why"].get<std::string>().find(GetParam().why), std::string::npos) << run.Said();
+}
+
+// Slurm announces the end of a job up to a minute before the notice that was asked for: here within half a minute.
+TEST(SlurmFaults, TheNoticeOfATimeLimitIsAGracefulStopWithACheckpoint) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed bed(2);
+  ASSERT_TRUE(bed.Up());
+  const NodesBefore before(bed, 2);
+  const std::string checkpoints = bed.folder() + "/checkpoints";
+  std::filesystem::create_directory(checkpoints);
+  SlurmRun run(bed, Sbatch(bed, {"--nodes=2", "--time=1", "--signal=B:TERM@59"}),
+               "local muster = require 'muster'\nreturn muster.recipe { name = 'job', framework = 'none',\n"
+               "  checkpoint = { dir = '" +
+                   checkpoints +
+                   "', latest = 'step_*', signal = 'USR1' },\n"
+                   "  plan = function(p, job)\n    job:workers { per_host = 1, devices = 0, cwd = '/', command = "
+                   "muster.shell [[\n      trap 'echo asked; [ $MUSTER_RANK = 1 ] || echo 7 > " +
+                   checkpoints +
+                   "/step_7' USR1\n      setsid sleep 1000 > /dev/null 2>&1 &\n      echo runs\n"
+                   "      while :; do wait; done ]] }\n  end }\n");
+  ASSERT_TRUE(run.Await("first_output", 2)) << run.Said();
+  run.Result();
+  before.ExpectNothingLeft(run);
+  const std::string why = run.Report()["why"];
+  EXPECT_TRUE(why.starts_with("ended by SIGTERM; slurm job 1 reaches its time limit in ")) << why << run.Said();
+  EXPECT_EQ(ContentOf(checkpoints + "/step_7"), "7\n");
+  EXPECT_EQ(run.Journal("checkpoint_seen").size(), 1U);
+  EXPECT_EQ(run.Report()["outcome"], "stopped");
 }
 
 // --- the head -------------------------------------------------------------------------------------------

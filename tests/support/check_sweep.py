@@ -13,7 +13,7 @@ import stat
 import sys
 
 EVENTS = {"sweep_began", "points_judged", "attempt_began", "rung_reached", "median_stopped", "attempt_ended",
-          "host_quarantined", "trials_reopened", "sweep_ended"}
+          "host_quarantined", "trials_reopened", "sweep_steered", "sweep_ended"}
 CLASSES = {"ok", "stopped", "oom_device", "oom_host", "diverged", "timeout", "host_lost", "preempted", "user_error",
            "crash", "stalled", "no_result"}
 
@@ -215,6 +215,14 @@ class Sweep:
             for trial in range(first, last + 1):
                 if self.over.pop(trial, None) is None:
                     self.wrong("S5", f"trial {trial} is reopened and was not over")
+
+    def sweep_steered(self, record):
+        if not any(key in record for key in ("trials", "max_trials", "slots")):
+            self.wrong("S13", f"{record['seq']}: steered, and nothing changes")
+        trials = record.get("trials", self.began["trials"])
+        if trials < self.began["trials"]:
+            self.wrong("S13", f"{record['seq']}: steered from {self.began['trials']} to {trials} trials")
+        self.began["trials"] = trials
 
     def sweep_ended(self, record):
         if self.running:

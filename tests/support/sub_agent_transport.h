@@ -57,7 +57,8 @@ class SubAgentTransport final : public Transport {
   std::unique_ptr<Transport> below_;
 };
 
-// For a test's parameters: "local_below", "ssh_below", "dial_below".
+// For a test's parameters: all that are registered, "slurm" (agents that dial back, started by srun), and each with
+// sub-agents: "local_below", "ssh_below", "dial_below", "slurm_below".
 inline std::vector<TransportEntry> TransportsWithSubAgents() {
   std::vector<TransportEntry> all(Transports().begin(), Transports().end());
   all.push_back({"local_below", "agents below a standing one on this machine", [](const TransportSettings& settings) {
@@ -66,9 +67,12 @@ inline std::vector<TransportEntry> TransportsWithSubAgents() {
   all.push_back({"ssh_below", "agents below standing ones on other hosts", [](const TransportSettings& settings) {
                    return std::unique_ptr<Transport>(new SubAgentTransport(Transports()[1].make(settings)));
                  }});
-  all.push_back({"dial_below", "agents below standing ones that dial back", [](const TransportSettings& settings) {
-                   return std::unique_ptr<Transport>(new SubAgentTransport(Transports()[2].make(settings)));
-                 }});
+  const auto dial_below = [](const TransportSettings& settings) {
+    return std::unique_ptr<Transport>(new SubAgentTransport(Transports()[2].make(settings)));
+  };
+  all.push_back({"dial_below", "agents below standing ones that dial back", dial_below});
+  all.push_back({"slurm", "agents that srun starts", Transports()[2].make});
+  all.push_back({"slurm_below", "agents below standing ones that srun starts", dial_below});
   return all;
 }
 

@@ -63,6 +63,8 @@ inline std::vector<SweepEntry> OneOfEach() {
           interrupted,
           HostQuarantined{"n1", "3 failures in a row"},
           TrialsReopened{{{7, 7}, {9, far}}},
+          SweepSteered{far, far, 4'294'967'295U},
+          SweepSteered{{}, {}, 1},
           SweepEnded{true, "all trials are over", 4}};
 }
 

@@ -98,6 +98,25 @@ TEST_F(VisibleSweep, IsShownByTopReportAndLogs) {
   const CommandResult over = sweep_.Muster({"logs", "job", "--grep", "hello [14]"});
   EXPECT_EQ(over.out, "job:0 worker.0 rank 0 | hello 1\njob:3 worker.0 rank 0 | hello 4\n") << over.err;
   EXPECT_TRUE(Says(sweep_.Muster({"report", "job:1"}).out, "job succeeded")) << "a trial that is over";
+  const CommandResult watched = sweep_.Muster({"watch", "job:1"});
+  EXPECT_EQ(watched.exit_code, 0) << watched.err;
+}
+
+TEST_F(VisibleSweep, ATrialIsShownWithItsCurve) {
+  Start();
+  sweep_.SetVariable("LC_ALL=C");
+  const CommandResult shown = sweep_.Muster({"show", "job:1"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_TRUE(Says(shown.out, "\n\nloss over step, worker.0\n0.2 +")) << shown.out;
+  EXPECT_TRUE(Says(sweep_.Muster({"show", "job:1", "--curve", "step", "--log"}).out,
+                   "\nstep over reports, worker.0, logarithmic\n2 +"));
+  sweep_.SetVariable("LC_ALL=C.UTF-8");
+  const CommandResult refused = sweep_.Muster({"show", "job:1", "--curve", "lose"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_TRUE(Says(refused.err, "the trial has not reported \"lose\"\nhint: did you mean \"loss\"?")) << refused.err;
+  EXPECT_EQ(sweep_.Muster({"show", "job", "--log"}).exit_code, 2);
+  EXPECT_EQ(sweep_.Muster({"show", "job:1", "--log", "--json"}).exit_code, 2);
+  End();
 }
 
 // A trial has no control socket before it has run for a second.

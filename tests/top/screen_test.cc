@@ -40,6 +40,51 @@ worker.3        3  SIGSEGV    -       -         0     250 ms  Loss is NaN
 )");
 }
 
+TopState SampleSweep() {
+  TopState state;
+  state.is_sweep = state.live = true;
+  state.name = "digits";
+  state.run = "3f9a1c2b4d5e";
+  state.phase = "running";
+  state.seconds = 63.2;
+  state.objective = "loss";
+  state.best = "loss 0.0312 (trial 4)  lr=0.1";
+  state.seconds_left = 125;
+  for (std::uint32_t number : {5U, 12U}) {
+    TopProcess& row = state.processes.emplace_back(SampleProcess("trial", number, "running", ""));
+    row.name = "digits:" + std::to_string(number);
+    row.trial = TopTrial{120.0 * number, 0.25 / number, {8, 6, 4, 2, 1}, number == 5 ? "0,1" : "", "lr=0.01"};
+  }
+  state.processes[1].trial->value.reset();
+  state.processes[1].trial->curve.clear();
+  CountRoles(state);
+  state.roles[0].ended = 4;
+  return state;
+}
+
+TEST(TopScreen, ShowsTheTrialsOfASweepWithTheirCurves) {
+  EXPECT_EQ(Screen(SampleSweep(), {}, {9, 80}),
+            R"(digits  sweep 3f9a1c2b4d5e  running  1 min 3 s
+trial  2 running, 4 ended, about 2 min 5 s left
+best   loss 0.0312 (trial 4)  lr=0.1
+TRIAL      STATE    STEP  loss  CURVE  DEVICES       TIME  POINT
+digits:5   running   600  0.05  █▆▄▂▁  0,1      1 min 1 s  lr=0.01
+digits:12  running  1440     -  -      -        1 min 1 s  lr=0.01
+
+
+2 of 2   q quit  enter log  r role  o outliers  / text  esc all
+)");
+  TopView view;
+  view.glyphs = PlotGlyphs::kAscii;
+  EXPECT_NE(Screen(SampleSweep(), view, {9, 80}).find("  #+~._  "), std::string::npos);
+  EXPECT_NE(TopTable(SampleSweep()).find("\nbest   loss 0.0312 (trial 4)  lr=0.1\nTRIAL "), std::string::npos);
+  TopState wide = SampleSweep();
+  wide.processes[0].trial->curve.assign(100, 1);
+  EXPECT_EQ(Columns(TopScreen(wide, {}, {9, 200}, {})[4].text) - Columns(TopScreen(wide, {}, {9, 119}, {})[4].text),
+            14U)
+      << "a wide terminal has a wider curve";
+}
+
 TEST(TopScreen, IsNeverLargerThanTheTerminal) {
   TopState state = SampleState();
   state.name = std::string(300, 'n');

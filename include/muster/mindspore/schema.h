@@ -273,6 +273,7 @@ struct ReleaseFacts {
   std::string short_name;  // "1.6": an alias of the newest of its line; may be empty
   bool described = false;  // whether the schema holds this release's attributes
   std::string doc;
+  std::string described_from;  // what its records were taken from, if not from the release itself
 
   bool operator==(const ReleaseFacts&) const = default;
 };
@@ -328,6 +329,9 @@ class Schema {
   const std::map<std::string, Function, std::less<>>& calls() const { return calls_; }
   const Function* FindCall(std::string_view name) const;
   const std::vector<ReleaseFacts>& releases() const { return releases_; }
+
+  // "MindSpore 2.7.0 is described from its release candidate of …", or "" for a release described from itself.
+  std::string ReservationAbout(const Release& release) const;
   const std::vector<Rule>& rules() const { return rules_; }
   // All attributes of a function by name, each with its releases in order: for documentation.
   using ByName = std::map<std::string, std::vector<Attribute>, std::less<>>;

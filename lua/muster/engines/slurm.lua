@@ -65,6 +65,14 @@ return {
       form = "columns", separator = "|", columns = { "job", "state", "exit", "hosts" },
       absent = { "Slurm accounting storage is disabled" } },
   },
+  -- For reports of runs that a lost node, scancel, a time limit or a preemption ended.
+  host_query = { command = { "sinfo", "--noheader", "--Node", "--nodes={host}", "--format=%T|%E" }, separator = "|",
+                 usual = { "allocated", "mixed", "completing", "idle" } },
+  time_left = { "squeue", "--noheader", "--jobs={job}", "--format=%L" },
+  -- What srun and slurmstepd print when a step is ended. squeue only says COMPLETING then.
+  aborts = { { text = "DUE TO TIME LIMIT", state = "time_limit" }, { text = "DUE TO PREEMPTION", state = "preempted" },
+             { text = "DUE TO NODE FAILURE", state = "node_failed" }, { text = "DUE TO JOB REQUEUE", state = "unknown" },
+             { text = "CANCELLED AT", state = "cancelled" } },
   -- Formats of the user's own that would change these answers.
   query_clear = { "SQUEUE_*", "SACCT_*", "SINFO_*", "SCONTROL_*", "SLURM_TIME_FORMAT", "SLURM_BITSTR_LEN" },
   states = {

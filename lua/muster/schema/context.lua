@@ -16,6 +16,7 @@
 --                       differs    they never mean the same, and why
 --   sources           sources of the record's rules, by field; every rule has one
 local uint32 = 4294967295
+local unwarned = "documented as deprecated; MindSpore gives no warning"
 
 return {
   -- System
@@ -157,7 +158,7 @@ return {
     changed = { ["2.5"] = { undocumented = true, deprecated = "the environment variable MS_DEV_GRAPH_KERNEL_FLAGS", devices = {}, rule = "" } } },
   { "enable_reduce_precision", kind = "bool", default = true, group = "execution",
     doc = "Let operators that lack a precision run in another one.",
-    changed = { ["1.6"] = { devices = { "Ascend" }, enforced = { "Ascend" } } } },
+    changed = { ["1.6"] = { devices = { "Ascend" }, enforced = { "Ascend" } }, ["2.6"] = { rule = unwarned } } },
   { "aoe_tune_mode", kind = "enum", choices = { "online", "offline" }, default = "", devices = { "Ascend" },
     since = "2.3.0-rc2", group = "execution", rule = "documented for Ascend, taken everywhere",
     doc = "Tune operators while training, or keep the graph for tuning it later.",
@@ -178,7 +179,8 @@ return {
   { "compile_cache_path", kind = "string", default = ".", since = "1.6", group = "execution",
     writes = "folder", written_if = "enable_compile_cache", rank_from = "RANK_ID",
     rule = "reads \"\" until it is set; documented as \".\"", doc = "Folder of that cache; rank_N is added below it.",
-    changed = { ["2.5"] = { successor = "the environment variable MS_COMPILER_CACHE_PATH" } } },
+    changed = { ["2.5"] = { successor = "the environment variable MS_COMPILER_CACHE_PATH",
+                            rule = "reads \"\" until it is set; documented as \".\" and as deprecated; MindSpore gives no warning" } } },
   { "inter_op_parallel_num", kind = "int", min = 0, max = uint32, default = 0, since = "2.3.0-rc2", group = "execution",
     doc = "How many operators run at once; 0 leaves it to the framework.",
     changed = { ["2.5"] = { deprecated = true, moved = { "runtime.dispatch_threads_num", literals = true } } } },
@@ -191,10 +193,10 @@ return {
     } },
   { "disable_format_transform", kind = "bool", default = false, devices = { "GPU" }, enforced = { "GPU" }, since = "1.9",
     group = "execution", doc = "Keep tensors in NCHW instead of changing them to NHWC.",
-    changed = { ["2.6"] = { successor = "disable_format_transform of mindspore.jit" } } },
+    changed = { ["2.6"] = { successor = "disable_format_transform of mindspore.jit", rule = unwarned } } },
   { "support_binary", kind = "bool", default = false, since = "1.9", group = "execution",
     doc = "Allow networks in .pyc and .so files in GRAPH_MODE.",
-    changed = { ["2.7"] = { successor = "the environment variable MS_SUPPORT_BINARY" } } },
+    changed = { ["2.7"] = { successor = "the environment variable MS_SUPPORT_BINARY", rule = unwarned } } },
   { "memory_optimize_level", kind = "enum", choices = { "O0", "O1" }, read_values = { O0 = 0, O1 = 1 }, default = "O0",
     default_on = { Ascend = "O1" }, default_text = "1 on Ascend, 0 elsewhere", since = "2.3.0-rc2", group = "execution",
     doc = "Prefer speed (O0) or little memory (O1).",
@@ -209,8 +211,10 @@ return {
     aliases = { STRICT = 0, COMPATIBLE = 1, LAX = 2 }, default = 2, since = "2.3.0-rc2", group = "execution",
     rule = "the words are constants of the module; as text MindSpore refuses them and muster translates them. COMPATIBLE is not documented",
     doc = "How much of Python's syntax the compiler of graphs takes.",
-    changed = { ["2.6"] = { successor = "the parameters of mindspore.jit" } } },
+    changed = { ["2.6"] = { successor = "fullgraph of mindspore.jit",
+      rule = "the words are constants of the module; as text MindSpore refuses them and muster translates them. COMPATIBLE is not documented. " ..
+        "Documented as deprecated; MindSpore gives no warning" } } },
   { "exec_order", kind = "enum", choices = { "bfs", "dfs", "gpto" }, default = "bfs", devices = { "Ascend" }, since = "2.4",
     group = "execution", doc = "Order in which operators of a graph are sent to the device.",
-    changed = { ["2.5"] = { choices = { "bfs", "dfs" } }, ["2.6"] = { successor = "exec_order of mindspore.jit" } } },
+    changed = { ["2.5"] = { choices = { "bfs", "dfs" } }, ["2.6"] = { successor = "exec_order of mindspore.jit", rule = unwarned } } },
 }

@@ -16,6 +16,8 @@ local function step_counter(name, doc)
   return { name, kind = "int", default = 0, own_name = true, undocumented = true, since = "2.3.0", doc = doc }
 end
 
+local unwarned = "documented as deprecated; MindSpore gives no warning"
+
 return {
   { "aoe_config", kind = "dict", default = {}, reads = "never", devices = { "Ascend" }, since = "2.3.0-rc2", group = "execution",
     rule = "documented for Ascend, taken everywhere", doc = "Options of the tuning that aoe_tune_mode switches on.",
@@ -105,5 +107,6 @@ return {
         needs = { on = { jit_level = "O0" } }, rule = "2.3 fails without jit_level beside it, 2.4 only with O1 and O2",
         sources = { needs = { behaviour = "fails without it, and with O1 and O2" } }, doc = "Speed up inference.",
         changed = { ["2.4"] = { needs = {}, fits = { on = { jit_level = "O0" } }, sources = { fits = { behaviour = "refuses O1 and O2" } } } } },
-    } },
+    },
+    changed = { ["2.6"] = { successor = "jit_level and infer_boost of mindspore.jit", rule = unwarned } } },
 }

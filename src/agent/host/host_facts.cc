@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -207,7 +208,9 @@ ProgramFact FindProgramOnHost(const ProgramQuery& sought, const std::vector<std:
   spec.argv = {sought.name};
   spec.search_dirs = search_dirs;
   spec.cwd = cwd;
-  const std::string path = "PATH=" + sought.search_path;
+  // Without a PATH of the head's environment, this host's own is inherited (agent_main.cc, --inherit).
+  const char* own = std::getenv("PATH");
+  const std::string path = "PATH=" + (sought.search_path.empty() && own != nullptr ? own : sought.search_path);
   spec.env = {path.c_str()};
   ProgramFact fact;
   fact.name = sought.name;

@@ -46,7 +46,9 @@ RunningProcesses::RunningProcesses(AgentState& state, const Companions& companio
 
 std::string RunningProcesses::Do(DefineEnvironment& command) {
   if (std::string error = VariableError(command.variables); !error.empty()) return error;
-  environments_.insert_or_assign(command.block, ByName(std::move(command.variables)));
+  EnvironmentBlock block = ByName(std::move(command.variables));
+  block.insert(state_.process.inherited.begin(), state_.process.inherited.end());
+  environments_.insert_or_assign(command.block, std::move(block));
   return {};
 }
 

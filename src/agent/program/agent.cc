@@ -19,8 +19,10 @@
 namespace muster {
 namespace {
 
-// The server address of the agent's ssh connection ("client port server port"); empty without one.
+// The server address of the agent's ssh connection ("client port server port"), or what a pod's container says about
+// its own; empty without either.
 std::string AddressReachedBy() {
+  if (const char* own = std::getenv("MUSTER_ADDRESS"); own != nullptr && IsAddress(own)) return own;
   const char* connection = std::getenv("SSH_CONNECTION");
   std::istringstream words(connection == nullptr ? "" : connection);
   std::string client;

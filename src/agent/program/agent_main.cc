@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <csignal>
 #include <cstdio>
@@ -13,6 +14,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <fcntl.h>
@@ -23,10 +26,12 @@
 
 #include "agent/host/host_inspection.h"
 #include "agent/logs/log_collapse.h"
+#include "agent/processes/environment_block.h"
 #include "agent/program/agent.h"
 #include "agent/program/agent_guard.h"
 #include "agent/program/dial_head.h"
 #include "agent/program/last_word.h"
+#include "agent/program/pod_hold.h"
 #include "base/system/fault.h"
 #include "base/system/isolation.h"
 #include "base/system/standard_descriptors.h"
@@ -41,7 +46,7 @@ namespace {
 
 constexpr const char* kHelp =
     R"(usage: muster-agent --fd N [--guard N] | --stdio | --dial FILE [--isolate pid] [--without NAMES] [--fault SITE:ACTION:N]
-       muster-agent --collapse LOG | --inspect | --stub WORDS …
+       muster-agent --hold SECONDS | --collapse LOG | --inspect | --stub WORDS …
        muster-agent --help | --version
 
 Starts, watches and kills processes on this host for muster. muster starts its agents itself; there is no
@@ -52,6 +57,10 @@ need to run one by hand.
   --dial FILE
              connect to the head that wrote FILE, and communicate with it once both have proved that they know
              FILE's token; FILE must belong to the caller and be unreadable for others
+  --held     with --stdio: end the pod in whose container this is called, which `--hold` holds
+  --inherit  processes also get the variables of this process, unless the head sets them
+  --hold SECONDS
+             the first process of a pod's container: wait so long for an agent with --held, and exit when it has ended
   --guard N  with --fd: start a guard process, which writes the number of processes it killed to pipe N
   --isolate pid
              run as the init of a new PID namespace, which the kernel kills with it
@@ -81,6 +90,9 @@ struct Options {
   bool stdio = false;
   std::string dial;  // a file
   bool inspect = false;
+  bool held = false;
+  bool inherit = false;
+  std::optional<std::uint32_t> hold;  // seconds
   std::optional<int> fd;
   std::optional<int> guard;
   std::string collapse;  // path of a log
@@ -94,7 +106,7 @@ std::optional<int> OpenDescriptor(std::string_view text) {
 }
 
 std::optional<Options> ParseOptions(int argc, char** argv) {
-  const std::array<option, 12> known = {{{"fd", required_argument, nullptr, 'f'},
+  const std::array<option, 15> known = {{{"fd", required_argument, nullptr, 'f'},
                                          {"dial", required_argument, nullptr, 'd'},
                                          {"stdio", no_argument, nullptr, 's'},
                                          {"help", no_argument, nullptr, 'h'},
@@ -105,6 +117,9 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
                                          {"collapse", required_argument, nullptr, 'c'},
                                          {"inspect", no_argument, nullptr, 'l'},
                                          {"guard", required_argument, nullptr, 'g'},
+                                         {"hold", required_argument, nullptr, 'o'},
+                                         {"held", no_argument, nullptr, 'e'},
+                                         {"inherit", no_argument, nullptr, 'n'},
                                          {nullptr, 0, nullptr, 0}}};
   Options options;
   for (int chosen = 0; (chosen = ::getopt_long(argc, argv, "", known.data(), nullptr)) != -1;) {
@@ -134,6 +149,19 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
         break;
       case 'l':
         options.inspect = true;
+        break;
+      case 'e':
+        options.held = true;
+        break;
+      case 'n':
+        options.inherit = true;
+        break;
+      case 'o':
+        options.hold = ParseNumber<std::uint32_t>(optarg);
+        if (!options.hold) {
+          std::fprintf(stderr, "muster-agent: --hold %s: not a number of seconds\n", optarg);
+          return std::nullopt;
+        }
         break;
       case 'c':
         options.collapse = optarg;
@@ -170,10 +198,13 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
     }
   }
   const int modes = int{options.help} + int{options.version} + int{options.stdio} + int{options.fd.has_value()} +
-                    int{!options.collapse.empty()} + int{options.inspect} + int{!options.dial.empty()};
-  if (modes != 1 || optind != argc || (options.guard && !options.fd)) {
-    std::fputs("muster-agent: give one of --fd N, --stdio, --dial FILE, --collapse LOG, --inspect, --help, --version\n",
-               stderr);
+                    int{!options.collapse.empty()} + int{options.inspect} + int{!options.dial.empty()} +
+                    int{options.hold.has_value()};
+  if (modes != 1 || optind != argc || (options.guard && !options.fd) || (options.held && !options.stdio)) {
+    std::fputs(
+        "muster-agent: give one of --fd N, --stdio, --dial FILE, --hold SECONDS, --collapse LOG, --inspect, "
+        "--help, --version\n",
+        stderr);
     return std::nullopt;
   }
   return options;
@@ -192,6 +223,15 @@ std::string OwnProgram() {
   std::array<char, PATH_MAX> path = {};
   const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
   return {path.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
+}
+
+// The variables of this process, without those that are for muster alone.
+EnvironmentBlock OwnVariables() {
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!std::string_view(*variable).starts_with("MUSTER_")) variables.emplace_back(*variable);
+  }
+  return ByName(std::move(variables));
 }
 
 void PrepareSignals() {
@@ -213,6 +253,14 @@ int Main(int argc, char** argv) {
   if (!options->collapse.empty()) return CollapseLog({kCollapseDirectory, options->collapse}) ? 0 : kAgentFailed;
 
   if (options->inspect) return InspectHost(STDIN_FILENO, STDOUT_FILENO, MUSTER_VERSION) ? 0 : kAgentFailed;
+
+  if (options->hold) return HoldPod(std::chrono::seconds(*options->hold));
+  if (options->held) {
+    if (const std::string_view error = JoinHolder(); !error.empty()) {
+      std::fprintf(stderr, "muster-agent: %s\n", error.data());
+      return kAgentFailed;
+    }
+  }
 
   const std::string program = OwnProgram();
   DialedHead head;
@@ -278,6 +326,7 @@ int Main(int argc, char** argv) {
   std::atomic<bool> partial = false;
   wire->get()->MarkPartial(guard ? *guard.partial() : partial);
   AgentProcess process(descriptors, program, options->without);
+  if (options->inherit) process.inherited = OwnVariables();
   Agent agent(io, std::move(*wire), process, std::move(space));
   agent.BeGuardedBy(guard);
   if (!options->dial.empty()) agent.SetAddress(head.address);

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/options/named_hosts.h"
+#include "cli/options/requested_hosts.h"
 
 namespace muster {
 namespace {
@@ -36,13 +36,6 @@ std::vector<std::string> WordsInside(const std::vector<std::string>& words, cons
   return inside;
 }
 
-// Nodes as the engine may name them.
-std::vector<SiteHost> RequestedHosts(std::uint32_t nodes, std::optional<std::uint32_t> devices) {
-  std::vector<SiteHost> hosts;
-  for (std::uint32_t i = 1; i <= nodes; ++i) hosts.push_back({"node" + std::to_string(i), {}, devices});
-  return hosts;
-}
-
 std::string CountText(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -53,7 +46,7 @@ Result<bool> AsksForAllocation(const EngineOptions& options) {
   if (options.on.empty() && options.page.empty()) return false;
   const auto engine = ChosenEngine(options);
   if (!engine) return Fail(engine.error());
-  return *engine && !(*engine)->allocation;
+  return *engine && !(*engine)->allocation && !(*engine)->page.manifest;
 }
 
 Result<BatchCall> AllocationFor(const RecipeOptions& options, std::optional<AllocationNeeds> needs) {
@@ -61,38 +54,10 @@ Result<BatchCall> AllocationFor(const RecipeOptions& options, std::optional<Allo
   if (!engine) return Fail(engine.error());
   BatchCall call;
   call.page = (*engine)->page;
-  const std::string& name = call.page.name;
-  if (NamesHosts(options) || !options.exclude.empty()) {
-    return Fail(Error("usage", {},
-                      "--on " + name + " and --host, --hostfile or --exclude are given: the engine chooses the hosts",
-                      "an option of the engine asks for certain ones: extra=--nodelist=n[01-04]"));
-  }
-  if (!options.devices.empty()) {
-    return Fail(Error("usage", {}, "--on " + name + " and --devices are given: the engine chooses the devices",
-                      "--engine-option NAME=VALUE says how many"));
-  }
-  // First what the recipe asks of the engine, and how many hosts it is for.
   RecipeOptions asking = options;
-  asking.engine = {"local", {}, {}, {}};
-  asking.spares = 0;
-  if (!needs) {
-    auto asked = EvaluateFrom(asking, EvaluationDepth::kParameters);
-    if (!asked) return Fail(asked.error());
-    needs = AllocationNeeds{asked->hosts, std::move(asked->engine_settings)};
-  }
-  auto settings = SettingsFor(call.page, options.engine, needs->of_recipe);
+  auto settings = RequestHosts(asking, call.page, "node", 1, std::move(needs));
   if (!settings) return Fail(settings.error());
   call.settings = *std::move(settings);
-  const auto nodes = NodesOf(call.settings);
-  asking.spares = options.spares;
-  asking.requested_hosts =
-      RequestedHosts(nodes.value_or(needs->hosts + options.spares), DevicesOf(call.page, call.settings));
-  asking.requested_by =
-      nodes ? name + ".nodes from " + call.settings.at("nodes").source : name + ", as the recipe asks";
-  if (asking.requested_hosts.size() <= options.spares) {
-    return Fail(Error("hosts", {}, fmt::format("--spares {}, and {}.nodes is {}", options.spares, name, *nodes),
-                      "the nodes of the allocation are those of the job and the spares"));
-  }
   call.job.nodes = static_cast<std::uint32_t>(asking.requested_hosts.size());
   call.asking = std::move(asking);
   return call;

@@ -8,6 +8,7 @@
 
 #include "cli/options/engine_choice.h"
 #include "cli/options/recipe_options.h"
+#include "cli/options/requested_hosts.h"
 #include "engine/batch_script.h"
 #include "muster/diagnostic.h"
 #include "muster/result.h"
@@ -24,12 +25,6 @@ struct BatchCall {
   BatchJob job;
   std::string script;
   Diagnostics warnings;  // of the recipe
-};
-
-// What a job needs of an allocation, before it is planned for that.
-struct AllocationNeeds {
-  std::uint32_t hosts = 1;
-  std::vector<EngineField> of_recipe = {};  // the recipe's options of engines
 };
 
 // The first part of it: the page, the settings, and the number of nodes, without the command. Without `needs` they are

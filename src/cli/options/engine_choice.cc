@@ -110,6 +110,7 @@ Result<std::optional<EngineChoice>> Choose(const EngineOptions& options) {
   if (!page) return Fail(page.error());
   if (!*page) return std::nullopt;
   EngineChoice choice{**std::move(page), std::nullopt};
+  if (choice.page.manifest) return choice;  // it is used from outside only
   const AllocationSources sources = {OwnVariable, ContentOf, [&choice](const std::vector<std::string>& command) {
                                        return OutputOf(choice.page, command);
                                      }};
@@ -174,6 +175,9 @@ void AddEngineSettings(CLI::App& app, EngineOptions& options) {
   app.add_option("--slurm", options.slurm, "option of Slurm: partition=gpu, time=12h, gres=gpu:8")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+  app.add_option("--kubernetes", options.kubernetes, "option of Kubernetes: image=NAME, devices=nvidia.com/gpu:8")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
   app.add_option("--engine-option", options.settings, "option of the engine of --on or --engine")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
@@ -194,10 +198,18 @@ Result<EngineSettings> SettingsFor(const EnginePage& page, const EngineOptions& 
     return Fail(
         Error("usage", {}, "--slurm is for Slurm, and the engine is " + page.name, "--engine-option NAME=VALUE"));
   }
-  const bool both = !options.slurm.empty() && !options.settings.empty();
-  if (both) return Fail(Error("usage", {}, "--slurm and --engine-option are given", "give all of them with --slurm"));
-  const auto call = options.slurm.empty() ? SettingsOfWords(page, options.settings, "--engine-option")
-                                          : SettingsOfWords(page, options.slurm, "--slurm");
+  if (!options.kubernetes.empty() && !page.manifest) {
+    return Fail(Error("usage", {}, "--kubernetes is for Kubernetes, and the engine is " + page.name,
+                      "--engine-option NAME=VALUE"));
+  }
+  const std::vector<std::string>& own = page.manifest ? options.kubernetes : options.slurm;
+  const std::string own_option = page.manifest ? "--kubernetes" : "--slurm";
+  if (!own.empty() && !options.settings.empty()) {
+    return Fail(
+        Error("usage", {}, own_option + " and --engine-option are given", "give all of them with " + own_option));
+  }
+  const auto call =
+      own.empty() ? SettingsOfWords(page, options.settings, "--engine-option") : SettingsOfWords(page, own, own_option);
   const auto recipe = SettingsOfRecipe(page, of_recipe);
   const auto site = SettingsOfSite(page);
   Diagnostics problems;

@@ -18,10 +18,11 @@
 namespace muster {
 
 struct EngineOptions {
-  std::string on;                     // --on; empty: not given
-  std::string page;                   // --engine: a file; empty: not given
-  std::vector<std::string> slurm;     // --slurm NAME=VALUE
-  std::vector<std::string> settings;  // --engine-option NAME=VALUE
+  std::string on;                       // --on; empty: not given
+  std::string page;                     // --engine: a file; empty: not given
+  std::vector<std::string> slurm;       // --slurm NAME=VALUE
+  std::vector<std::string> kubernetes;  // --kubernetes NAME=VALUE
+  std::vector<std::string> settings;    // --engine-option NAME=VALUE
 };
 
 struct EngineChoice {

@@ -1,12 +1,17 @@
 #include "cli/options/host_transport.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/system/host_name.h"
 #include "cli/options/engine_start.h"
 #include "cli/options/named_hosts.h"
+#include "engine/ending_cause.h"
 #include "engine/engine_calls.h"
+#include "pods/pod_transport.h"
 #include "transport/local_transport.h"
 #include "transport/ssh_transport.h"
 
@@ -54,6 +59,12 @@ Result<std::optional<EngineChoice>> EngineOf(const RecipeOptions& options, const
   return engine;
 }
 
+std::shared_ptr<const EngineJob> EngineJobOf(const RecipeOptions& options, const std::vector<SiteHost>& hosts) {
+  auto engine = IsHereAlone(hosts) ? EngineForHosts(options) : EngineOf(options, hosts);
+  if (!engine || !*engine || !(*engine)->allocation) return nullptr;
+  return std::make_shared<EngineJob>(EngineJob{std::move((*engine)->page), std::move((*engine)->allocation->job)});
+}
+
 std::vector<std::string> EnvironmentForHosts(const RecipeOptions& options, const std::vector<SiteHost>& hosts,
                                              std::vector<std::string> environment) {
   const auto engine = EngineOf(options, hosts);
@@ -61,8 +72,43 @@ std::vector<std::string> EnvironmentForHosts(const RecipeOptions& options, const
   return WithoutVariables(std::move(environment), (*engine)->page.own);
 }
 
+namespace {
+
+// The transport to the pods that the recipe was planned for.
+Result<std::unique_ptr<Transport>> TransportToPods(const RecipeOptions& options, AgentSettings agents) {
+  const PodRequest& request = *options.pods;
+  // What is wrong with the objects does not depend on the run.
+  if (auto tried = ManifestOf(request, options.job, "run", 1, agents.program); !tried) return Fail(tried.error());
+  PodSettings settings;
+  for (const std::string_view variable : agents.environment) {
+    constexpr std::string_view kProgram = "MUSTER_KUBECTL=";
+    if (variable.starts_with(kProgram) && variable.size() > kProgram.size())
+      settings.program = variable.substr(kProgram.size());
+  }
+  for (const char* option : {"context", "namespace"}) {
+    const std::string value = TextOf(request.settings, option);
+    if (!value.empty()) settings.options.push_back(fmt::format("--{}={}", option, value));
+  }
+  settings.label = kRunLabel;
+  settings.container = kAgentContainer;
+  if (!agents.program.empty()) settings.agent = agents.program;
+  settings.agent_words = AgentWords(options.without, agents);
+  settings.agent_words.emplace_back("--inherit");
+  settings.start_seconds = StartSecondsOf(request.settings);
+  settings.objects = [request, job = options.job, agent = agents.program](const std::string& run,
+                                                                          std::uint32_t pods) -> Result<PodObjects> {
+    auto manifest = ManifestOf(request, job, run, pods, agent);
+    if (!manifest) return Fail(manifest.error());
+    return PodObjects{std::move(manifest->text), std::move(manifest->kinds)};
+  };
+  return std::make_unique<PodTransport>(std::move(settings), agents.lease_ms, options.without);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Transport>> TransportTo(const RecipeOptions& options, const std::vector<SiteHost>& hosts,
                                                AgentSettings agents) {
+  if (options.pods) return TransportToPods(options, std::move(agents));
   if (IsHereAlone(hosts)) {
     return std::make_unique<LocalTransport>(std::string(), options.without, std::move(agents.faults), agents.isolation,
                                             agents.lease_ms);

@@ -20,6 +20,8 @@
 
 namespace muster {
 
+struct EngineJob;  // engine/ending_cause.h
+
 // --agent PATH.
 void AddAgentOption(CLI::App& app, std::string& agent);
 
@@ -30,6 +32,9 @@ bool IsHereAlone(const std::vector<SiteHost>& hosts);
 // "usage":
 // --on names the engine, and a host is not in the allocation; else those of EngineForHosts.
 Result<std::optional<EngineChoice>> EngineOf(const RecipeOptions& options, const std::vector<SiteHost>& hosts);
+
+// The engine's job that the hosts are part of, for a run's questions about its end; null outside of an allocation.
+std::shared_ptr<const EngineJob> EngineJobOf(const RecipeOptions& options, const std::vector<SiteHost>& hosts);
 
 // The user's environment for the processes on these hosts: in an allocation without what describes the head's own task.
 std::vector<std::string> EnvironmentForHosts(const RecipeOptions& options, const std::vector<SiteHost>& hosts,

@@ -99,6 +99,11 @@ Result<std::optional<EngineChoice>> EngineForHosts(const RecipeOptions& options)
   auto engine = ChosenEngine(options.engine);
   if (!engine || !*engine || (*engine)->allocation) return engine;
   const EnginePage& page = (*engine)->page;
+  if (page.manifest) {
+    return Fail(Error("usage", {},
+                      fmt::format("--on {} makes pods for runs, and is for run, rehearse and plan", page.name),
+                      "other commands know the pods of a run by its folder"));
+  }
   return Fail(Error(
       "usage", {},
       fmt::format("--on {}: this is not inside an allocation of {} ({} is not set)", page.name, page.name, page.inside),

@@ -11,6 +11,7 @@
 
 #include "cli/command/command.h"
 #include "cli/options/engine_choice.h"
+#include "cli/options/requested_hosts.h"
 #include "evaluator/evaluator.h"
 #include "muster/plan.h"
 #include "muster/result.h"
@@ -33,7 +34,9 @@ struct RecipeOptions {
   // Hosts that an engine is to allocate, and what says how many, for a plan outside of an allocation.
   std::vector<SiteHost> requested_hosts;
   std::string requested_by;
-  std::string devices;  // --devices; empty: not given
+  std::optional<PodRequest> pods;  // what provides these hosts, if pods do, …
+  std::string job;                 // … and the plan's name, once it is known
+  std::string devices;             // --devices; empty: not given
   bool share_devices = false;
   std::string resume;      // --resume: a RUN (cli/options/resume.h); empty: not given
   std::string checkpoint;  // --checkpoint

@@ -5,6 +5,7 @@
 
 #include "cli/command/small_file.h"
 #include "plan/text/plan_json.h"
+#include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
@@ -42,6 +43,7 @@ const Values& RunFacts::Line() {
             {"outcome", summary_.outcome},
             {"why", summary_.why},
             {"tags", TagsText(Tags())},
+            {"note", NoteOfRun(summary_.run_dir)},
             {"took", running ? Value() : Value(summary_.seconds)},
             {"exit", running ? Value() : Value(std::int64_t{summary_.exit_code})}};
   return *line_;

@@ -20,7 +20,7 @@ class RunFacts {
 
   const RunSummary& summary() const { return summary_; }
 
-  // A property of the run's summary (name, run or id, plan, started, took, outcome, exit, why, dir, tags), else a
+  // A property of the run's summary (name, run or id, plan, started, took, outcome, exit, why, dir, tags, note), else a
   // parameter, a derived value, a tag (true for a word) or a metric (of the first role that has it), in this order;
   // param.NAME, derived.NAME, tag.NAME, metric.NAME and metric.ROLE.NAME select one of these, and `tag` is a list of
   // all tags. Null if the run has no such value.
@@ -28,6 +28,8 @@ class RunFacts {
   bool Has(const std::string& name);
   // Adds all available names.
   void AddNames(std::set<std::string>& names);
+  // The values of the recipe's parameters.
+  const std::map<std::string, Value>& Parameters() { return Planned(false); }
   // The latest values, "worker.loss".
   const std::map<std::string, Value>& Metrics();
 

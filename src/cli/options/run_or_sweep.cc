@@ -55,10 +55,16 @@ std::string WordForSweep(const std::string& sweep_dir, const std::string& name, 
   return sweep_dir;
 }
 
-void AddRunOrSweepArgument(CLI::App& app, std::string& word) {
-  app.add_option("RUN", word,
-                 "a run or sweep: path, name, name~1 (the one before) or id prefix; or a trial: SWEEP:12, "
-                 "SWEEP:12.2 (its second attempt), SWEEP:best; default: the newest");
+namespace {
+constexpr const char* kWhatRunMeans =
+    "a run or sweep: path, name, name~1 (the one before) or id prefix; or a trial: SWEEP:12, "
+    "SWEEP:12.2 (its second attempt), SWEEP:best; default: the newest";
+}  // namespace
+
+void AddRunOrSweepArgument(CLI::App& app, std::string& word) { app.add_option("RUN", word, kWhatRunMeans); }
+
+void AddRunsOrSweepsArgument(CLI::App& app, std::vector<std::string>& words) {
+  app.add_option("RUN", words, kWhatRunMeans);
 }
 
 }  // namespace muster

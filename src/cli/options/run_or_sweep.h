@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <CLI/App.hpp>
 
@@ -21,5 +22,7 @@ std::string WordForSweep(const std::string& sweep_dir, const std::string& name, 
 
 // Adds [RUN], which may be a sweep or a trial.
 void AddRunOrSweepArgument(CLI::App& app, std::string& word);
+// Adds [RUN]…, each of which may be a sweep or a trial.
+void AddRunsOrSweepsArgument(CLI::App& app, std::vector<std::string>& words);
 
 }  // namespace muster

@@ -18,6 +18,7 @@
 #include "cli/options/run_list.h"
 #include "cli/options/trial_facts.h"
 #include "run/directory/run_directory.h"
+#include "run/directory/run_note.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
@@ -159,6 +160,7 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
   const SweepProgress& account = sweep.view.account();
   PrintField("sweep", fmt::format("{}  {}", Printable(account.name()), Printable(account.sweep_id())));
   if (!sweep.file.doc.empty()) PrintField("", Printable(sweep.file.doc));
+  if (const std::string note = NoteOfRun(sweep.dir); !note.empty()) PrintField("note", NoteText(note, 13));
   PrintField("directory", Printable(sweep.dir));
   std::string state = sweep.State();
   if (state == "left") state += ": " + Printable(account.ended()->why);
@@ -224,6 +226,7 @@ nlohmann::json SweepJson(const OpenedSweep& sweep, const SweepTotals& totals) {
                          {"sweep_dir", Readable(sweep.dir)},
                          {"state", sweep.State()},
                          {"why", account.ended() ? Readable(account.ended()->why) : ""},
+                         {"note", nullptr},
                          {"started_at", totals.began},
                          {"trials", account.trials()},
                          {"over", account.over().size()},
@@ -238,6 +241,7 @@ nlohmann::json SweepJson(const OpenedSweep& sweep, const SweepTotals& totals) {
                          {"quarantined", nlohmann::json::array()},
                          {"causes", nlohmann::json::array()},
                          {"failures", nlohmann::json::object()}};
+  if (const std::string note = NoteOfRun(sweep.dir); !note.empty()) json["note"] = note;
   for (const auto& reason : totals.reasons) {
     json["reasons"].push_back({{"text", reason.text}, {"place", reason.place}, {"trials", reason.count}});
   }

@@ -8,6 +8,7 @@
 #include "base/values/shell_quote.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/run_argument.h"
+#include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
@@ -110,7 +111,7 @@ std::string TrialFacts::RunDir() const { return sweep_->dir + "/" + TrialFolder(
 const std::vector<std::string>& TrialFacts::LineNames() {
   static const std::vector<std::string> names = {"trial",   "id",    "state", "attempt", "value",  "loss",
                                                  "started", "ended", "took",  "hosts",   "blamed", "why",
-                                                 "run",     "plan",  "dir",   "tags"};
+                                                 "run",     "plan",  "dir",   "tags",    "note"};
   return names;
 }
 
@@ -132,6 +133,7 @@ Value TrialFacts::OfLine(const std::string& name) const {
   if (name == "plan") return Value(row_.plan);
   if (name == "dir") return Value(RunDir());
   if (name == "tags") return TextOrNull(TagsText(Tags()));
+  if (name == "note") return TextOrNull(NoteOfRun(RunDir()));
   return {};
 }
 
@@ -178,7 +180,8 @@ nlohmann::json TrialFacts::Json(const std::string& state) const {
                          {"run", row_.run_id},
                          {"plan", row_.plan},
                          {"run_dir", text(RunDir())},
-                         {"tags", ToJson(TagList(Tags()))}};
+                         {"tags", ToJson(TagList(Tags()))},
+                         {"note", ToJson(OfLine("note"))}};
   if (!row_.resumed.checkpoint.empty()) {
     json["resumed"] = {{"attempt", row_.resumed.attempt + 1}, {"checkpoint", text(row_.resumed.checkpoint)}};
   }

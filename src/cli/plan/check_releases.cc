@@ -44,6 +44,10 @@ std::string CountText(const Diagnostics& diagnostics) {
   return text;
 }
 
+void PrintReservation(const ReleaseCheck& check) {
+  if (!check.reservation.empty()) std::puts(check.reservation.c_str());
+}
+
 std::string PlacePrefix(const Place& place) {
   if (place.file.empty()) return "";
   return place.file + (place.line > 0 ? ":" + std::to_string(place.line) : "") + ": ";
@@ -76,6 +80,7 @@ Result<ReleaseChecks> CheckReleases(const RecipeOptions& options, const Result<E
   for (const Release& release : releases) {
     ReleaseCheck& check = checks.checks.emplace_back();
     check.release = release;
+    check.reservation = schema->ReservationAbout(release);
     check.own = own == release;
     check.findings = FindingsOf(check.own ? as_it_stands : EvaluateForRelease(options, ReleaseText(release)));
     if (check.own) continue;
@@ -103,6 +108,7 @@ void PrintReleaseChecks(const ReleaseChecks& checks, const Result<Evaluation>& a
     const std::string release = ReleaseText(check.release);
     if (check.own) {
       std::printf("MindSpore %s is the recipe's own release\n", release.c_str());
+      PrintReservation(check);
       continue;
     }
     std::string said = check.fresh.empty() ? "nothing" : CountText(check.fresh);
@@ -110,6 +116,7 @@ void PrintReleaseChecks(const ReleaseChecks& checks, const Result<Evaluation>& a
     if (check.gone > 0) said += ", and " + Count(check.gone, "finding") + " less";
     std::printf("on MindSpore %s%s: %s\n", release.c_str(),
                 checks.own_release.empty() ? "" : (" instead of " + checks.own_release).c_str(), said.c_str());
+    PrintReservation(check);
     std::fflush(stdout);  // keeps the order if both streams go to the same file
     PrintDiagnostics(check.fresh);
     PrintDefaults(stdout, check.defaults);
@@ -133,6 +140,7 @@ void PrintReleaseTable(const ReleaseChecks& checks) {
     std::printf("%s\n", Printable(line).c_str());
   }
   std::puts("* the recipe's own; defaults: attributes that it does not set and that are others there");
+  for (const ReleaseCheck& check : checks.checks) PrintReservation(check);
 }
 
 std::string ReleaseChecksJson(const ReleaseChecks& checks, const Diagnostics& as_it_stands) {
@@ -150,11 +158,13 @@ std::string ReleaseChecksJson(const ReleaseChecks& checks, const Diagnostics& as
       const bool is_new = std::find(check.fresh.begin(), check.fresh.end(), check.findings[i]) != check.fresh.end();
       findings[i]["new"] = is_new;
     }
-    releases.push_back({{"release", ReleaseText(check.release)},
-                        {"own", check.own},
-                        {"ok", !HasErrors(check.findings)},
-                        {"diagnostics", std::move(findings)},
-                        {"defaults", std::move(defaults)}});
+    releases.push_back(
+        {{"release", ReleaseText(check.release)},
+         {"own", check.own},
+         {"reservation", check.reservation.empty() ? nlohmann::json() : nlohmann::json(check.reservation)},
+         {"ok", !HasErrors(check.findings)},
+         {"diagnostics", std::move(findings)},
+         {"defaults", std::move(defaults)}});
   }
   const nlohmann::json whole = {
       {"format", 1},

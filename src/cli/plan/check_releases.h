@@ -14,6 +14,7 @@ namespace muster {
 struct ReleaseCheck {
   Release release;
   bool own = false;                     // the recipe's own release
+  std::string reservation;              // Schema::ReservationAbout
   Diagnostics findings;                 // all findings for that release
   Diagnostics fresh;                    // those that the recipe's own release does not have
   std::size_t gone = 0;                 // findings of the recipe's own release that this one does not have

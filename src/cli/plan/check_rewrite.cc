@@ -30,6 +30,7 @@ struct Rewritten {
   Release own;
   Release release;
   std::vector<DefaultChange> defaults;
+  std::string reservation;  // Schema::ReservationAbout the release
 };
 
 // Settings of every process, in a context of its own.
@@ -118,7 +119,8 @@ Result<Rewritten> Rewrite(const RecipeOptions& options, const Evaluation& own, c
   target.staying = *std::move(staying);
   auto made = RewriteRecipe(*text, options.recipe, target);
   if (!made) return Fail(made.error());
-  Rewritten rewritten{*std::move(text), *std::move(made), *own_release, *release, {}};
+  Rewritten rewritten{
+      *std::move(text), *std::move(made), *own_release, *release, {}, schema->ReservationAbout(*release)};
   if (rewritten.made.names_release) {
     rewritten.defaults = DefaultChanges(*schema, *own_release, *release, AllSet(ContextsOf(own.plan)));
   }
@@ -164,14 +166,16 @@ std::string RewriteJson(const Rewritten& rewritten, const std::string& file, Rew
     defaults.push_back(
         {{"function", change.function}, {"name", change.name}, {"before", change.before}, {"after", change.after}});
   }
-  nlohmann::json whole = {{"format", 1},
-                          {"ok", true},
-                          {"mindspore", ReleaseText(rewritten.own)},
-                          {"release", ReleaseText(rewritten.release)},
-                          {"changed", rewritten.made.text != rewritten.before},
-                          {"moved", std::move(moved)},
-                          {"left", std::move(left)},
-                          {"defaults", std::move(defaults)}};
+  nlohmann::json whole = {
+      {"format", 1},
+      {"ok", true},
+      {"mindspore", ReleaseText(rewritten.own)},
+      {"release", ReleaseText(rewritten.release)},
+      {"reservation", rewritten.reservation.empty() ? nlohmann::json() : nlohmann::json(rewritten.reservation)},
+      {"changed", rewritten.made.text != rewritten.before},
+      {"moved", std::move(moved)},
+      {"left", std::move(left)},
+      {"defaults", std::move(defaults)}};
   if (output == RewriteOutput::kText) whole["text"] = Readable(rewritten.made.text);
   if (output == RewriteOutput::kDiff) whole["diff"] = Readable(DiffText(file, rewritten));
   return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -215,6 +219,7 @@ int ReportRewrite(const RecipeOptions& options, const Result<Evaluation>& as_it_
   std::FILE* const to = choice.output == RewriteOutput::kInPlace ? stdout : stderr;
   const std::string summary = options.recipe + ": " + (changed ? "" : "unchanged: ") + SummaryText(*rewritten);
   std::fprintf(to, "%s\n", Printable(summary).c_str());
+  if (!rewritten->reservation.empty()) std::fprintf(to, "%s\n", rewritten->reservation.c_str());
   return kExitOk;
 }
 

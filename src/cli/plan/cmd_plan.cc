@@ -8,13 +8,13 @@
 #include <string>
 
 #include <nlohmann/json.hpp>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
+#include "cli/command/output_terminal.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/batch_call.h"
 #include "cli/options/log_limit_option.h"
@@ -43,6 +43,8 @@ struct PlanOptions {
   std::optional<std::string> env;  // ROLE[:RANK]
   std::vector<std::string> words;  // of the call
   ShellChoice shell;
+  std::string as;     // --as
+  std::string agent;  // --agent
 };
 
 // ROLE[:RANK] with the rank as a plain number, in the form of EvaluationRequest::explain; a role alone means its first
@@ -136,8 +138,7 @@ void PrintSummary(const Evaluation& evaluation) {
   PlanSummaryFacts facts;
   for (const MeshMade& mesh : evaluation.origins.meshes) facts.meshes.push_back(mesh.axes);
   facts.warnings = evaluation.warnings.size();
-  if (winsize size{}; ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    facts.width = std::max<std::size_t>(size.ws_col, kNarrowest);
+  facts.width = std::max(OutputColumns(facts.width), kNarrowest);
   std::fputs(PlanSummaryText(evaluation.plan, facts).c_str(), stdout);
 }
 
@@ -157,15 +158,43 @@ int PrintScript(const PlanOptions& options) {
   return kExitOk;
 }
 
+// The manifest of the pods that would run the recipe. There is no run yet: its place has the plan's id.
+int PrintManifest(PlanOptions options) {
+  constexpr std::size_t kShownId = 12;
+  const std::string& on = options.recipe.engine.on;
+  if (options.json || options.id || options.full || options.summary || options.env || options.shell.asked) {
+    return Refuse({Error("usage", {}, "--on " + on + " prints a manifest, and another output is asked for",
+                         "leave --on out for the plan itself")},
+                  options.json);
+  }
+  if (auto requested = RequestPods(options.recipe, options.as); !requested) return Refuse(requested.error());
+  const auto evaluation = EvaluateFrom(options.recipe);
+  if (!evaluation) return Refuse(evaluation.error());
+  PrintDiagnostics(evaluation->warnings);
+  const auto pods = static_cast<std::uint32_t>(evaluation->plan.hosts.size() + options.recipe.spares);
+  const auto manifest = ManifestOf(*options.recipe.pods, evaluation->plan.name,
+                                   PlanId(evaluation->plan).substr(0, kShownId), pods, options.agent);
+  if (!manifest) return Refuse(manifest.error());
+  std::fputs(manifest->text.c_str(), stdout);
+  return kExitOk;
+}
+
 int PlanRecipe(const PlanOptions& options) {
+  const auto pods = AsksForPods(options.recipe.engine);
+  if (!pods) return Refuse(pods.error(), options.json);
+  if (*pods) return PrintManifest(options);
+  if (!options.as.empty() || !options.agent.empty()) {
+    return Refuse({Error("usage", {}, "--as and --agent are for manifests", "--on kubernetes")}, options.json);
+  }
   const auto submitted = AsksForAllocation(options.recipe.engine);
   if (!submitted) return Refuse(submitted.error(), options.json);
   if (*submitted) return PrintScript(options);
   const EngineOptions& engine = options.recipe.engine;
-  if (!engine.slurm.empty() || !engine.settings.empty()) {
-    return Refuse({Error("usage", {}, "--slurm and --engine-option ask for an allocation, and none is asked for",
-                         "outside of an allocation: --on slurm")},
-                  options.json);
+  if (!engine.slurm.empty() || !engine.settings.empty() || !engine.kubernetes.empty()) {
+    return Refuse(
+        {Error("usage", {}, "--slurm, --kubernetes and --engine-option ask for hosts, and no engine is asked for any",
+               "outside of an allocation: --on slurm, --on kubernetes")},
+        options.json);
   }
   if (options.env) return ShowEnvironment(options);
   if (options.shell.asked) {
@@ -200,6 +229,9 @@ std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<PlanOptions>();
   AddRecipeOptions(app, options->recipe, invocation, false);
   AddEngineSettings(app, options->recipe.engine);
+  AddManifestForm(app, options->as);
+  app.add_option("--agent", options->agent, "with --on kubernetes: path of muster-agent in the image")
+      ->type_name("PATH");
   options->words = invocation.words;
   AddWrapOption(app, options->wraps);
   AddLogLimitOption(app, options->log_max);

@@ -207,8 +207,8 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
       ->type_name("CONDITION")
       ->allow_extra_args(false);
   app.add_option("--columns", options->columns,
-                 "columns to show: name, id, started, took, outcome, exit, why, plan, dir, tags; parameters, derived "
-                 "values, tags and metrics by their names")
+                 "columns to show: name, id, started, took, outcome, exit, why, plan, dir, tags, note; parameters, "
+                 "derived values, tags and metrics by their names")
       ->type_name("NAME,…");
   app.add_option("--sort", options->sort, "sort by these columns; -NAME: descending")->type_name("[-]NAME,…");
   app.add_option("-n,--limit", options->limit, "only the first N")->type_name("N");

@@ -45,10 +45,10 @@ struct PackOptions {
 
 // Whether the file is muster's, by the first part of its path (docs/run_directory.md).
 bool IsMusters(const std::string& path) {
-  constexpr std::array<std::string_view, 18> kOwn = {
-      "plan.json", "plan.txt",   "binding.json", "inputs.json", "journal.jsonl", "report.json",
-      "tags.json", "report.txt", "head.log",     "recipe",      "context",       "files",
-      "logs",      "errors",     "dumps",        "metrics",     "python",        "probe"};
+  constexpr std::array<std::string_view, 19> kOwn = {
+      "plan.json", "plan.txt",   "binding.json", "inputs.json", "journal.jsonl", "report.json", "tags.json",
+      "note.txt",  "report.txt", "head.log",     "recipe",      "context",       "files",       "logs",
+      "errors",    "dumps",      "metrics",      "python",      "probe"};
   const std::string first = path.substr(0, path.find('/'));
   return std::find(kOwn.begin(), kOwn.end(), first) != kOwn.end();
 }

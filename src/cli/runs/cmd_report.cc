@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -16,6 +18,7 @@
 #include "cli/options/run_or_sweep.h"
 #include "cli/options/sweep_summary.h"
 #include "cli/options/trial_facts.h"
+#include "cli/runs/report_page.h"
 #include "cli/runs/run_commands.h"
 #include "run/report/rehearsal.h"
 #include "run/report/report.h"
@@ -24,8 +27,9 @@ namespace muster {
 namespace {
 
 struct ReportOptions {
-  std::string run;
+  std::vector<std::string> words;
   bool json = false;
+  std::string html;
 };
 
 int ReportSweep(const std::string& folder, bool json) {
@@ -51,7 +55,15 @@ int ReportNotBegun(const QueuedRun& run, bool json) {
 }
 
 int RunReport(const ReportOptions& options) {
-  const auto work = FindRunOrSweep(options.run, DirectoryUse::kRead, Prefer::kNewest);
+  if (!options.html.empty()) return WriteReportPage(options.words, options.html);
+  if (options.words.size() > 1) {
+    const Diagnostics several = {Error("usage", {}, "several runs or sweeps can only be compared on a page",
+                                       "muster report RUN RUN --html FILE; muster diff compares as text")};
+    PrintDiagnostics(several);
+    return ExitCodeFor(several);
+  }
+  const auto work =
+      FindRunOrSweep(options.words.empty() ? "" : options.words.front(), DirectoryUse::kRead, Prefer::kNewest);
   if (!work) {
     PrintDiagnostics(work.error());
     return ExitCodeFor(work.error());
@@ -66,7 +78,7 @@ int RunReport(const ReportOptions& options) {
     return ExitCodeFor(report.error());
   }
   std::fputs(
-      (options.json ? ReportJson(*report)
+      (options.json ? ReportJson(*report, std::filesystem::absolute(*folder).lexically_normal().string())
                     : ReportText(*report, {.colour = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr}))
           .c_str(),
       stdout);
@@ -80,8 +92,11 @@ int RunReport(const ReportOptions& options) {
 
 std::function<int()> SetupReport(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<ReportOptions>();
-  AddRunOrSweepArgument(app, options->run);
-  app.add_flag("--json", options->json, "print JSON for programs, as in report.json");
+  AddRunsOrSweepsArgument(app, options->words);
+  auto* json = app.add_flag("--json", options->json, "print JSON for programs, as in report.json, with run_dir");
+  app.add_option("--html", options->html, "write one page with plots to FILE; several: compared")
+      ->type_name("FILE")
+      ->excludes(json);
   return [options] { return RunReport(*options); };
 }
 

@@ -73,6 +73,7 @@ struct RunOptions {
   std::string isolate;
   std::string wait;
   std::string agent;
+  std::string as;  // --as
   std::string lease;
   ElsewhereOptions elsewhere;
   std::string without;
@@ -168,6 +169,7 @@ Result<std::unique_ptr<Transport>> TransportFor(const RunOptions& options, RunRe
   const RecipeOptions& recipe = options.source.recipe;
   auto transport =
       TransportTo(recipe, hosts, {options.agent, *lease_ms, isolation, std::move(faults), request.environment});
+  request.engine = EngineJobOf(recipe, hosts);
   request.environment = EnvironmentForHosts(recipe, hosts, std::move(request.environment));
   return transport;
 }
@@ -196,8 +198,25 @@ void WarnIfClosed(const RunRequest& request, bool rehearsal, const SiteFacts& si
       "access is \"group\", and " + Quoted(closed.front()) + " was made before and keeps the group out", command)});
 }
 
+// Pods are requested by the run itself.
+Result<bool> TakesPods(RunOptions& options) {
+  const EngineOptions& engine = options.source.recipe.engine;
+  const auto pods = AsksForPods(engine);
+  if (!pods) return Fail(pods.error());
+  if (!*pods) {
+    if (!options.as.empty()) return Fail(Error("usage", {}, "--as is for pods", "--on kubernetes"));
+    return false;
+  }
+  if (options.source.replay || !options.source.plan_file.empty()) options.source.recipe.recipe.clear();
+  if (auto requested = RequestPods(options.source.recipe, options.as); !requested) return Fail(requested.error());
+  return true;
+}
+
 // A rehearsal and a replay are inside of the allocation that --on names; a run may ask for one, and is submitted then.
-Result<bool> IsSubmission(const RunOptions& options) {
+Result<bool> IsSubmission(RunOptions& options) {
+  const auto pods = TakesPods(options);
+  if (!pods) return Fail(pods.error());
+  if (*pods) return false;
   const EngineOptions& engine = options.source.recipe.engine;
   const auto outside = AsksForAllocation(engine);
   if (!outside) return Fail(outside.error());
@@ -211,10 +230,11 @@ Result<bool> IsSubmission(const RunOptions& options) {
                       "in an interactive allocation: salloc muster run …"));
   }
   if (*outside) return true;
-  if (engine.slurm.empty() && engine.settings.empty()) return false;
-  return Fail(Error("usage", {},
-                    "--slurm and --engine-option ask for an allocation, and the run uses the one that it is in",
-                    "leave them out; they are for muster plan --on slurm"));
+  if (engine.slurm.empty() && engine.settings.empty() && engine.kubernetes.empty()) return false;
+  return Fail(
+      Error("usage", {},
+            "--slurm, --kubernetes and --engine-option ask for an allocation, and the run uses the one that it is in",
+            "leave them out; they are for muster plan --on slurm, and for --on kubernetes"));
 }
 
 ConsoleOptions ConsoleFor(const RunOptions& options) {
@@ -299,6 +319,8 @@ int RunRecipe(RunOptions& options) {
   if (!filled) return Refuse(filled.error(), json);
   request.plan_ns = MonotonicNowNs() - began;
   request.hosts = HostsInPlan(request.plan);
+  options.source.recipe.job = request.plan.name;
+  request.hosts_have_environment = options.source.recipe.pods.has_value();
   auto spares = SpareHosts(options.source.recipe, request.plan);
   if (!spares) return Refuse(spares.error(), json);
   request.spares = *std::move(spares);
@@ -342,6 +364,7 @@ int RunRecipe(RunOptions& options) {
   const auto applied = IsHereAlone(request.hosts) ? RefuseElsewhereOptions(options.elsewhere)
                                                   : ApplyElsewhereOptions(options.elsewhere, request);
   if (!applied) return Refuse(applied.error(), json);
+  if (options.source.recipe.pods) request.on_bad_hosts = nullptr;  // the next run has other pods
   if (options.rehearse) return Rehearse(*options.rehearse, std::move(request), **transport);
   if (options.detach) return RunInBackground(std::move(request), **transport);
   const auto outcome = RunPlan(request, **transport);
@@ -401,6 +424,7 @@ std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {
   app.add_option("--plan", options->source.plan_file, "run exactly this plan (output of muster plan --json)")
       ->type_name("FILE");
   AddEngineSettings(app, options->source.recipe.engine);
+  AddManifestForm(app, options->as);
   AddStartOptions(app, options);
   app.add_option("--submitted", options->submitted, "in a batch script: the directory of the submitted run")->group("");
   options->words = invocation.words;

@@ -1,4 +1,4 @@
-// muster tag: changes the tags of a run after its start.
+// muster tag and muster note: change the tags and the note of a run after its start.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -12,7 +12,9 @@
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/run_argument.h"
+#include "cli/options/run_or_sweep.h"
 #include "cli/runs/run_commands.h"
+#include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
 
 namespace muster {
@@ -36,7 +38,40 @@ int RunTag(const TagOptions& options) {
   return kExitOk;
 }
 
+struct NoteOptions {
+  std::string word;
+  std::vector<std::string> text;
+  bool remove = false;
+};
+
+int RunNote(const NoteOptions& options) {
+  const bool changes = options.remove || !options.text.empty();
+  if (options.remove && !options.text.empty()) {
+    return Refuse({Error("usage", {}, "--remove removes the note, and a text would replace it", "give one of them")});
+  }
+  const auto target =
+      FindRunOrSweep(options.word, changes ? DirectoryUse::kWrite : DirectoryUse::kRead, Prefer::kNewest);
+  if (!target) return Refuse(target.error());
+  const UniqueFd folder(::open(target->folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  std::string text;
+  for (const std::string& word : options.text) text += (text.empty() ? "" : " ") + word;
+  if (changes) {
+    if (auto written = WriteNote(folder.get(), text); !written) return Refuse(written.error());
+  }
+  if (const std::string note = ReadNote(folder.get()); !note.empty()) std::printf("%s\n", NoteText(note, 0).c_str());
+  return kExitOk;
+}
+
 }  // namespace
+
+std::function<int()> SetupNote(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<NoteOptions>();
+  AddRunOrSweepArgument(app, options->word);
+  app.get_option("RUN")->required();
+  app.add_option("TEXT", options->text, "replaces the note; without a text, the note is printed")->type_name("TEXT …");
+  app.add_flag("--remove", options->remove, "remove the note");
+  return [options] { return RunNote(*options); };
+}
 
 std::function<int()> SetupTag(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<TagOptions>();

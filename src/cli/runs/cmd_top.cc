@@ -14,6 +14,7 @@
 #include "base/values/suggest.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
+#include "cli/command/output_terminal.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/run_argument.h"
 #include "cli/options/run_or_sweep.h"
@@ -57,18 +58,31 @@ Result<NamedRunOrSweep> FindRunning(const std::string& word) {
                     "muster ls lists runs that have ended; name one to show its outcome"));
 }
 
-Result<TopState> ReadSweepTopState(const std::string& folder) {
-  auto look = ReadSweepSnapshot(folder);
-  if (!look) return Fail(std::move(look.error()));
-  std::string word = WordForSweep(folder, look->file.name, look->file.sweep_id);
-  return TopStateOf(ListedSweep{*std::move(look), std::move(word)});
-}
+// Looks at a sweep again and again.
+class SweepTop {
+ public:
+  explicit SweepTop(const std::string& folder) : folder_(folder) {}
 
-int RunTop(const TopOptions& options) {
+  Result<TopState> Look() {
+    auto look = ReadSweepSnapshot(folder_);
+    if (!look) return Fail(std::move(look.error()));
+    if (!curves_) curves_.emplace(look->file.objective ? look->file.objective->metric : "", look->file.resource);
+    std::string word = WordForSweep(folder_, look->file.name, look->file.sweep_id);
+    return TopStateOf(ListedSweep{*std::move(look), std::move(word)}, *curves_);
+  }
+
+ private:
+  const std::string& folder_;
+  std::optional<TrialCurves> curves_;
+};
+
+int RunTop(TopOptions& options) {
+  options.view.glyphs = OutputGlyphs();
   const Result<NamedRunOrSweep> work = FindRunning(options.run);
   if (!work) return Refuse(work.error());
   const std::string& folder = work->folder;
-  Result<TopState> state = work->is_sweep ? ReadSweepTopState(folder) : ReadTopState(folder);
+  SweepTop sweep(folder);
+  Result<TopState> state = work->is_sweep ? sweep.Look() : ReadTopState(folder);
   if (!state) return Refuse(state.error());
   std::vector<std::string> roles;
   for (const TopRole& role : state->roles) roles.push_back(role.name);
@@ -76,12 +90,12 @@ int RunTop(const TopOptions& options) {
     return Refuse({Error("usage", {}, fmt::format("the run has no role {}", Quoted(role)), DidYouMean(role, roles))});
   }
   if (!options.json && !options.once && ::isatty(STDOUT_FILENO) == 1) {
-    const SweepSnapshots looks = work->is_sweep ? [&folder] { return ReadSweepTopState(folder); } : SweepSnapshots();
+    const SweepSnapshots looks = work->is_sweep ? [&sweep] { return sweep.Look(); } : SweepSnapshots();
     const Result<int> code = ShowTop(folder, *std::move(state), options.view, looks);
     return code ? *code : Refuse(code.error());
   }
   const TopState shown = OnlyShown(*std::move(state), options.view);
-  std::fputs((options.json ? TopJson(shown) : TopTable(shown)).c_str(), stdout);
+  std::fputs((options.json ? TopJson(shown) : TopTable(shown, options.view.glyphs)).c_str(), stdout);
   return kExitOk;
 }
 

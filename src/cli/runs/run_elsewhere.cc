@@ -147,11 +147,12 @@ Result<void> ApplyElsewhereOptions(const ElsewhereOptions& options, RunRequest& 
     Preflight preflight;
     preflight.needs = NeedsOf(request.plan, request.hosts.size() + request.spares.size());
     LeaveOutShipped(request, preflight.needs);
-    preflight.question = QuestionFor(request.plan, preflight.needs,
-                                     {.environment = request.environment,
-                                      .cwd = request.cwd,
-                                      .search_dirs = request.search_dirs,
-                                      .run_dir = request.run_dir.empty() ? request.runs_folder : request.run_dir});
+    preflight.question =
+        QuestionFor(request.plan, preflight.needs,
+                    {.environment = request.hosts_have_environment ? std::vector<std::string>() : request.environment,
+                     .cwd = request.cwd,
+                     .search_dirs = request.search_dirs,
+                     .run_dir = request.run_dir.empty() ? request.runs_folder : request.run_dir});
     preflight.muster = MUSTER_VERSION;
     request.preflight = std::move(preflight);
   }

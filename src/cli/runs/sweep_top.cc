@@ -9,7 +9,23 @@
 
 namespace muster {
 
-TopState TopStateOf(const ListedSweep& sweep) {
+namespace {
+
+// "0,1", or "node1:0 node2:0,1" where a trial runs on hosts of the sweep.
+std::string DevicesText(const RunningTrial& trial) {
+  std::string text;
+  for (const auto& [host, devices] : trial.run.devices) {
+    std::string list;
+    for (const std::string& device : devices) list += (list.empty() ? "" : ",") + device;
+    if (list.empty()) continue;
+    text += (text.empty() ? "" : " ") + (trial.hosts.empty() ? list : host + ":" + list);
+  }
+  return Printable(text);
+}
+
+}  // namespace
+
+TopState TopStateOf(const ListedSweep& sweep, TrialCurves& curves) {
   const SweepSnapshot& look = sweep.look;
   TopState state;
   state.is_sweep = true;
@@ -20,6 +36,11 @@ TopState TopStateOf(const ListedSweep& sweep) {
   state.why = Printable(look.why);
   state.live = look.live;
   state.seconds = look.seconds;
+  state.seconds_left = look.seconds_left;
+  state.best = look.BestText();
+  if (const std::string point = look.BestPointWords(); !point.empty()) state.best += "  " + point;
+  if (look.file.objective) state.objective = Printable(look.file.objective->metric);
+  std::vector<std::string> run_dirs;
   for (const RunningTrial& trial : look.running) {
     TopProcess& row = state.processes.emplace_back();
     row.role = "trial";
@@ -34,7 +55,11 @@ TopState TopStateOf(const ListedSweep& sweep) {
     if (began && now > *began) row.seconds = static_cast<double>(now - *began) / 1e9;
     row.last_line = trial.About();
     row.log_folder = trial.run.run_dir + "/logs";
+    const TrialCurve& curve = curves.Read(trial.run.run_dir);
+    row.trial = TopTrial{curve.step, curve.value, curve.points, DevicesText(trial), trial.PointWords()};
+    run_dirs.push_back(trial.run.run_dir);
   }
+  curves.Keep(run_dirs);
   CountRoles(state);
   // Finished and future trials have no rows.
   if (state.roles.empty()) state.roles.emplace_back().name = "trial";

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "cli/runs/sweep_list.h"
+#include "sweep/watch/trial_curves.h"
 #include "top/top_state.h"
 
 namespace muster {
 
-TopState TopStateOf(const ListedSweep& sweep);
+// Reads the newest reports of its trials into `curves`.
+TopState TopStateOf(const ListedSweep& sweep, TrialCurves& curves);
 
 }  // namespace muster

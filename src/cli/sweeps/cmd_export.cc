@@ -1,4 +1,4 @@
-// muster export: writes the trials of a sweep for other programs.
+// muster export: writes the trials of a sweep, or the metrics of a run, for other programs.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -18,6 +18,7 @@
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/run_argument.h"
+#include "cli/sweeps/export_tensorboard.h"
 #include "cli/sweeps/sweep_commands.h"
 #include "cli/sweeps/trial_table.h"
 
@@ -34,7 +35,18 @@ struct ExportOptions {
   bool json_lines = false;
   bool sqlite = false;
   bool attempts = false;
+  std::string tensorboard;
+  bool overwrite = false;
 };
+
+int ExportEvents(const ExportOptions& options) {
+  const auto done = ExportTensorboard(options.sweep, options.tensorboard, options.overwrite);
+  if (!done) return Refuse(done.error());
+  std::printf("%s: event files of %llu %s, %llu values\n", Printable(done->folder).c_str(),
+              static_cast<unsigned long long>(done->runs), done->runs == 1 ? "run" : "runs",
+              static_cast<unsigned long long>(done->scalars));
+  return kExitOk;
+}
 
 // Writes the table to an open file; `problem`: the error message if that fails.
 Result<void> Write(const OpenedSweep& sweep, const TableChoice& choice, int file, const std::string& problem) {
@@ -54,8 +66,9 @@ Result<void> Write(const OpenedSweep& sweep, const TableChoice& choice, int file
 }
 
 int RunExport(const ExportOptions& options) {
+  if (!options.tensorboard.empty()) return ExportEvents(options);
   if (options.csv + options.json_lines + options.sqlite != 1) {
-    return Refuse({Error("usage", {}, "exactly one format is required", "--csv, --jsonl or --sqlite")});
+    return Refuse({Error("usage", {}, "exactly one format is required", "--csv, --jsonl, --sqlite or --tensorboard")});
   }
   const bool to_terminal = options.file.empty() || options.file == "-";
   if (options.sqlite && to_terminal) {
@@ -107,15 +120,26 @@ int RunExport(const ExportOptions& options) {
 std::function<int()> SetupExport(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<ExportOptions>();
   AddSweepArgument(app, options->sweep);
-  app.add_option("FILE", options->file, "output file, overwritten if it exists; default or -: standard output");
+  app.get_option("SWEEP")->description(
+      "path, name, name~1 (the one before) or id prefix; default: the newest. With --tensorboard also a RUN");
+  CLI::Option* file =
+      app.add_option("FILE", options->file, "output file, overwritten if it exists; default or -: standard output");
   CLI::Option* csv =
       app.add_flag("--csv", options->csv, "comma-separated values by RFC 4180, the first line has the names");
   CLI::Option* lines = app.add_flag("--jsonl", options->json_lines, "a JSON object for each trial, one a line");
-  app.add_flag("--sqlite", options->sqlite, "a database of SQLite, with the table trials")
-      ->excludes(csv)
-      ->excludes(lines);
+  CLI::Option* sqlite = app.add_flag("--sqlite", options->sqlite, "a database of SQLite, with the table trials")
+                            ->excludes(csv)
+                            ->excludes(lines);
   csv->excludes(lines);
-  app.add_flag("--attempts", options->attempts, "all attempts of each trial, not only its last one");
+  CLI::Option* attempts =
+      app.add_flag("--attempts", options->attempts, "all attempts of each trial, not only its last one");
+  CLI::Option* tensorboard =
+      app.add_option("--tensorboard", options->tensorboard,
+                     "event files of all trials, or of a RUN, with metrics and parameters, in a new folder below DIR")
+          ->type_name("DIR");
+  for (CLI::Option* other : {file, csv, lines, sqlite, attempts}) tensorboard->excludes(other);
+  app.add_flag("--overwrite", options->overwrite, "replace event files that were exported to DIR before")
+      ->needs(tensorboard);
   return [options] { return RunExport(*options); };
 }
 

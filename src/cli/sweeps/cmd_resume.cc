@@ -22,6 +22,7 @@ namespace {
 void AddContinuationOptions(CLI::App& app, SweepContinuation& options) {
   app.add_option("SWEEP", options.sweep, "path, name, name~1 (the one before) or id prefix; default: the newest");
   app.add_flag("--accept", options.accept, "continue although the recipe or its inputs have changed");
+  AddSteeringOptions(app, options.steering);
   AddHostOptions(app, options.hosts);
   AddSweepStartOptions(app, options.start);
 }

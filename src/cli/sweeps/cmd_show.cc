@@ -1,6 +1,7 @@
 // muster show: the state of a sweep, or the history of one of its trials.
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,12 +14,15 @@
 #include "base/values/units.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
+#include "cli/command/output_terminal.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/run_argument.h"
 #include "cli/options/run_list.h"
 #include "cli/options/sweep_summary.h"
 #include "cli/options/trial_facts.h"
 #include "cli/sweeps/sweep_commands.h"
+#include "cli/sweeps/trial_curve.h"
+#include "run/directory/run_note.h"
 #include "sweep/index/trial_choice.h"
 
 namespace muster {
@@ -28,6 +32,8 @@ constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
 
 struct ShowOptions {
   std::string word;
+  std::string curve;  // a metric; empty: the objective
+  bool log = false;
   bool json = false;
 };
 
@@ -63,13 +69,38 @@ void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempt
     if (!row.blamed.empty()) PrintField("  blamed", Printable(row.blamed));
     if (const Value tags = attempt.Of("tags"); tags.AsString() != nullptr)
       PrintField("  tags", Printable(*tags.AsString()));
+    if (const Value note = attempt.Of("note"); note.AsString() != nullptr)
+      PrintField("  note", NoteText(*note.AsString(), 13));
     PrintField("  directory", Printable(attempt.RunDir()));
   }
   if (!decisions.empty()) std::puts("\nearly stopping");
   for (const std::string& decision : decisions) std::printf("  %s\n", decision.c_str());
 }
 
-Result<void> ShowTrial(const OpenedSweep& sweep, const std::string& word, bool json) {
+// The curve of the newest attempt that has reported; of the objective, unless another metric is wanted.
+Result<void> PrintCurve(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempts, const ShowOptions& options) {
+  CurveChoice choice{options.curve, sweep.file.resource, !options.curve.empty()};
+  if (choice.metric.empty() && sweep.file.objective) choice.metric = sweep.file.objective->metric;
+  if (choice.metric.empty()) return {};
+  constexpr std::size_t kWidest = 100;
+  PlotShape shape;
+  shape.columns = std::min(OutputColumns(80), kWidest);
+  shape.log_y = options.log;
+  shape.glyphs = OutputGlyphs();
+  for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
+    const bool last = std::next(attempt) == attempts.rend();
+    choice.must_exist = last && !options.curve.empty();
+    const auto lines = CurveLines(TrialFacts(sweep, *attempt).RunDir(), choice, shape);
+    if (!lines) return Fail(lines.error());
+    if (lines->empty()) continue;
+    std::puts("");
+    for (const std::string& line : *lines) std::puts(line.c_str());
+    break;
+  }
+  return {};
+}
+
+Result<void> ShowTrial(const OpenedSweep& sweep, const std::string& word, const ShowOptions& options) {
   const auto chosen = ChooseTrial(sweep.view, word);
   if (!chosen) return Fail(chosen.error());
   auto of_trial = sweep.view.AttemptsOf(chosen->trial);
@@ -83,9 +114,9 @@ Result<void> ShowTrial(const OpenedSweep& sweep, const std::string& word, bool j
     std::erase_if(attempts, [&](const AttemptRow& row) { return row.attempt != *chosen->attempt; });
     if (attempts.empty()) return Fail(RunDirectoryOf(sweep.view, sweep.dir, *chosen).error());
   }
-  if (!json) {
+  if (!options.json) {
     PrintTrial(sweep, attempts, *decisions, chosen->trial);
-    return {};
+    return PrintCurve(sweep, attempts, options);
   }
   nlohmann::json object = {{"format", 1},
                            {"sweep", sweep.file.sweep_id},
@@ -102,10 +133,13 @@ Result<void> ShowTrial(const OpenedSweep& sweep, const std::string& word, bool j
 
 int RunShow(const ShowOptions& options) {
   const auto trial = SweepAndTrial(options.word);
+  if (!trial && (!options.curve.empty() || options.log)) {
+    return Refuse({Error("usage", {}, "--curve and --log draw one trial", "muster show SWEEP:best --log")});
+  }
   const auto sweep = OpenSweep(trial ? trial->first : options.word);
   if (!sweep) return Refuse(sweep.error(), options.json);
   if (trial) {
-    const auto shown = ShowTrial(*sweep, trial->second, options.json);
+    const auto shown = ShowTrial(*sweep, trial->second, options);
     return shown ? kExitOk : Refuse(shown.error(), options.json);
   }
   const auto shown = ShowSweep(*sweep, options.json);
@@ -119,7 +153,11 @@ std::function<int()> SetupShow(CLI::App& app, const Invocation&) {
   AddSweepArgument(app, options->word);
   app.get_option("SWEEP")->description(
       "path, name, name~1 or id prefix (default: the newest), or a trial: SWEEP:12, SWEEP:3f9a, SWEEP:best");
-  app.add_flag("--json", options->json, "print JSON for programs");
+  auto* json = app.add_flag("--json", options->json, "print JSON for programs");
+  app.add_option("--curve", options->curve, "of a trial: the metric to draw; default: the objective")
+      ->type_name("METRIC")
+      ->excludes(json);
+  app.add_flag("--log", options->log, "draw it on a logarithmic axis")->excludes(json);
   return [options] { return RunShow(*options); };
 }
 

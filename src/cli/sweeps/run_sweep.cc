@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include <CLI/Validators.hpp>
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -108,6 +109,7 @@ struct Start {
   const Plan& first_plan;
   std::function<Result<std::vector<TrialRange>>(const SweepProgress&)> reopen;
   std::function<void()> on_begun = {};
+  SteeringRequest steering = {};
 };
 
 // Runs the sweep from its directory to its end.
@@ -124,6 +126,7 @@ Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const 
   request.began.recipe = *std::move(hash);
   request.began.accepted = start.accepted;
   request.reopen = std::move(start.reopen);
+  request.steering = start.steering;
   auto stored = EvaluationOfRun(start.directory.path());
   if (!stored) return Fail(stored.error());
   request.evaluation = *std::move(stored);
@@ -188,6 +191,15 @@ void AddSweepStartOptions(CLI::App& app, SweepStartOptions& options) {
   app.add_flag("--quiet,-q", options.quiet, "show only failures");
   app.add_flag("--no-progress", options.no_progress, "no progress rows on a terminal");
   AddAgentOption(app, options.agent);
+}
+
+void AddSteeringOptions(CLI::App& app, SteeringRequest& steering) {
+  app.add_option("--slots", steering.slots, "run no more trials than this at once")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--add-trials", steering.add_trials, "let the sampler add this number of trials")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U));
 }
 
 namespace {
@@ -347,8 +359,15 @@ int ContinueSweep(const SweepContinuation& continuation) {
     if (!named) return Refuse(named.error());
     hosts = *std::move(named);
   }
-  return Run({*directory, *std::move(file), *std::move(described), continuation.accept, HostsToReach(std::move(hosts)),
-              first->plan, continuation.reopen},
+  return Run({*directory,
+              *std::move(file),
+              *std::move(described),
+              continuation.accept,
+              HostsToReach(std::move(hosts)),
+              first->plan,
+              continuation.reopen,
+              {},
+              continuation.steering},
              start, recipe);
 }
 

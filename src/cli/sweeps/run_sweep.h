@@ -15,6 +15,7 @@
 #include "muster/plan.h"
 #include "run/directory/run_directory.h"
 #include "sweep/record/sweep_progress.h"
+#include "sweep/scheduler/sweep_steering.h"
 
 namespace muster {
 
@@ -59,9 +60,13 @@ struct SweepContinuation {
   bool accept = false;
   // Returns the finished trials that are to be retried; may be empty.
   std::function<Result<std::vector<TrialRange>>(const SweepProgress&)> reopen = {};
+  SteeringRequest steering = {};  // changes of its limits
   SweepStartOptions start;
   RecipeOptions hosts;  // --host and similar options: where it continues; empty: on its hosts
 };
+// Adds --slots and --add-trials.
+void AddSteeringOptions(CLI::App& app, SteeringRequest& steering);
+
 int ContinueSweep(const SweepContinuation& continuation);
 
 }  // namespace muster

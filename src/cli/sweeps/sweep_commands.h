@@ -10,6 +10,7 @@
 namespace muster {
 
 std::function<int()> SetupResume(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupSteer(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRetry(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupSweep(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupBest(CLI::App& app, const Invocation& invocation);

@@ -1,6 +1,7 @@
 #include "plan/environment/python_path.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,25 @@ const std::string& Folder() {
   static const std::string kFolder =
       PlaceholderText({Placeholder::Kind::kRunDir, {}, 0}) + '/' + std::string(kPythonFolder);
   return kFolder;
+}
+
+// "train.py", also within a shell text: "cd src && ./train.py --lr 0.1".
+bool NamesScript(std::string_view word) {
+  constexpr std::string_view kEnding = ".py";
+  for (std::size_t at = word.find(kEnding); at != word.npos; at = word.find(kEnding, at + 1)) {
+    const std::size_t after = at + kEnding.size();
+    if (after == word.size() || std::string_view(" \t\n;&|)'\"").find(word[after]) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+// Programs that are scripts of Python themselves, or start one that their other words name without its ending.
+bool IsPythonProgram(std::string_view word) {
+  static constexpr std::string_view kPrograms[] = {"accelerate", "deepspeed", "horovodrun", "ipython",
+                                                   "jupyter",    "msrun",     "pytest",     "torchrun"};
+  word.remove_prefix(word.rfind('/') == word.npos ? 0 : word.rfind('/') + 1);
+  return std::any_of(std::begin(kPrograms), std::end(kPrograms), [&](std::string_view name) { return word == name; });
 }
 
 }  // namespace
@@ -54,7 +74,8 @@ bool RunsPython(const std::vector<Text>& command) {
 
 bool MentionsPython(const std::vector<Text>& command) {
   return RunsPython(command) || std::any_of(command.begin(), command.end(), [](const Text& word) {
-           return word.marked.find("python") != std::string::npos;
+           const std::string_view text = word.marked;
+           return text.find("python") != std::string_view::npos || NamesScript(text) || IsPythonProgram(text);
          });
 }
 

@@ -31,8 +31,8 @@ bool WantsPython(const Plan& plan);
 // Whether the command itself names a Python interpreter or script. Programs that a shell or another program runs are
 // not considered.
 bool RunsPython(const std::vector<Text>& command);
-// Whether any word names one, also within a shell text: "cd src && python3 train.py". Offering muster_context to such a
-// command is harmless.
+// Whether any word names one, or a launcher of Python scripts such as torchrun; also within a shell text: "cd src &&
+// python3 train.py". Offering muster's packages to such a command is harmless.
 bool MentionsPython(const std::vector<Text>& command);
 
 }  // namespace muster

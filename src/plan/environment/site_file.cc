@@ -17,7 +17,7 @@ constexpr std::uint32_t kMostDevices = 4096;
 constexpr std::size_t kLongestLibrary = 64;
 constexpr std::size_t kMostProblems = 20;
 
-constexpr std::array<std::string_view, 5> kEngines = {"flux", "gridengine", "lsf", "pbs", "slurm"};
+constexpr std::array<std::string_view, 6> kEngines = {"flux", "gridengine", "kubernetes", "lsf", "pbs", "slurm"};
 
 const std::vector<std::string>& Fields() {
   static const std::vector<std::string> kFields = [] {

@@ -19,15 +19,22 @@
 namespace muster {
 
 // In the order of ControlRequest::Ask.
-constexpr std::array<std::string_view, 6> kAskNames = {"status", "stop", "watch", "dump", "processes", "open"};
+constexpr std::array<std::string_view, 7> kAskNames = {"status", "stop", "watch", "dump", "processes", "open", "steer"};
 
 // Members are in the order of their names.
 
 template <class V>
 void Fields(V& v, ControlRequest& request) {
   std::int64_t format = kControlFormat;
-  v("ask", WithNames(request.ask, kAskNames)), v("dump", As<UnlessNone>(request.dump)), v("format", format);
-  v("now", As<UnlessNone>(request.now)), v("trial", As<UnlessNone>(request.trial));
+  v("add_trials", As<UnlessNone>(request.add_trials)), v("ask", WithNames(request.ask, kAskNames));
+  v("dump", As<UnlessNone>(request.dump)), v("format", format), v("now", As<UnlessNone>(request.now));
+  v("slots", As<UnlessNone>(request.slots)), v("trial", As<UnlessNone>(request.trial));
+}
+
+template <class V>
+void Fields(V& v, SweepLimits& limits) {
+  v("max_trials", As<UnlessNone>(limits.max_trials)), v("slots", As<UnlessNone>(limits.slots));
+  v("trials", limits.trials);
 }
 
 template <class V>
@@ -70,7 +77,8 @@ template <class V>
 void Fields(V& v, ControlAnswer& answer) {
   std::int64_t format = kControlFormat;
   bool ok = true;
-  v("already", answer.already), v("dump", As<UnlessNone>(answer.dump)), v("format", format), v("ok", ok);
+  v("already", answer.already), v("dump", As<UnlessNone>(answer.dump)), v("format", format);
+  v("limits", As<UnlessNone>(answer.limits)), v("ok", ok);
   if constexpr (V::kReading) {
     std::optional<std::vector<ProcessStatus>> processes;
     std::optional<std::uint64_t> ran_ms;
@@ -86,6 +94,8 @@ void Fields(V& v, ControlAnswer& answer) {
 namespace {
 
 using Ask = ControlRequest::Ask;
+
+constexpr std::int64_t kMostSlots = 1'000'000;
 
 tl::unexpected<std::string> No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
@@ -145,15 +155,21 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
       request.dump = *value.AsBool();
     } else if (key == "trial" && value.AsInt() != nullptr && *value.AsInt() >= 0) {
       request.trial = static_cast<std::uint64_t>(*value.AsInt());
+    } else if (key == "slots" && value.AsInt() != nullptr && *value.AsInt() > 0 && *value.AsInt() <= kMostSlots) {
+      request.slots = static_cast<std::uint32_t>(*value.AsInt());
+    } else if (key == "add_trials" && value.AsInt() != nullptr && *value.AsInt() > 0) {
+      request.add_trials = static_cast<std::uint64_t>(*value.AsInt());
     } else {
       return No(fmt::format("unknown key {}, or a value of the wrong type", Quoted(key)));
     }
   }
-  if (!asked) return No("missing member \"ask\": status, stop, watch, dump, processes or open");
+  if (!asked) return No("missing member \"ask\": status, stop, watch, dump, processes, open or steer");
   if (request.now && request.ask != Ask::kStop) return No("\"now\" is valid only for a stop");
   if (request.dump && request.ask != Ask::kStop) return No("\"dump\" is valid only for a stop");
   if (request.trial.has_value() != (request.ask == Ask::kOpen))
     return No("\"trial\" is required for open, and valid only for it");
+  if ((request.slots || request.add_trials > 0) != (request.ask == Ask::kSteer))
+    return No("\"slots\", \"add_trials\" or both are required for steer, and valid only for it");
   return request;
 }
 

@@ -20,14 +20,26 @@ inline constexpr std::size_t kMaxControlRequest = 4096;    // longest line to th
 inline constexpr std::size_t kMaxControlLine = 16U << 20;  // … and from the head
 
 struct ControlRequest {
-  enum class Ask : std::uint8_t { kStatus, kStop, kWatch, kDump, kProcesses, kOpen };
+  enum class Ask : std::uint8_t { kStatus, kStop, kWatch, kDump, kProcesses, kOpen, kSteer };
   Ask ask = Ask::kStatus;
   bool now = false;   // kStop only: kill at once
   bool dump = false;  // kStop only: take a dump first
   // Required for kOpen, otherwise absent: the running trial of a sweep whose control socket the head must create now.
   std::optional<std::uint64_t> trial = {};
+  // For kSteer, which has at least one of these: trials of a sweep at a time, and how many more trials it gets.
+  std::optional<std::uint32_t> slots = {};
+  std::uint64_t add_trials = 0;
 
   bool operator==(const ControlRequest&) const = default;
+};
+
+// The limits of a sweep that a user can change while it runs.
+struct SweepLimits {
+  std::optional<std::uint64_t> max_trials;  // started at most
+  std::optional<std::uint32_t> slots;       // trials at a time
+  std::uint64_t trials = 0;                 // of its sampler
+
+  bool operator==(const SweepLimits&) const = default;
 };
 
 struct RoleStatus {
@@ -87,6 +99,7 @@ struct ControlAnswer {
   // kDump, and kStop with a dump: the number of the dump in progress; 0: none.
   std::uint32_t dump = 0;
   std::optional<ProcessStatuses> processes = {};  // only for kProcesses
+  std::optional<SweepLimits> limits = {};         // only for kSteer: those now
 
   bool operator==(const ControlAnswer&) const = default;
 };

@@ -181,6 +181,15 @@ ControlAnswer ControlServer::AnswerTo(std::string_view line, Client& client) {
       return answer;
     }
   }
+  if (request->ask == ControlRequest::Ask::kSteer) {
+    const auto limits = calls_.steer ? calls_.steer(request->slots, request->add_trials)
+                                     : tl::make_unexpected(std::string("a run has no trials: ask the head of a sweep"));
+    if (!limits) {
+      answer.error = limits.error();
+      return answer;
+    }
+    answer.limits = *limits;
+  }
   if (request->ask == ControlRequest::Ask::kWatch) client.watching = true;
   if (request->ask == ControlRequest::Ask::kProcesses) answer.processes = calls_.processes();
   answer.status = calls_.status();

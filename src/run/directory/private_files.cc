@@ -184,9 +184,9 @@ bool EntryExists(int at, const std::string& name) {
   return ::fstatat(at, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-Result<FileTail> ReadTail(int at, const std::string& path, std::size_t limit) {
+Result<FileTail> ReadTail(int at, const std::string& path, std::size_t limit, int flags) {
   struct stat status {};
-  Result<UniqueFd> file = OpenRegular(at, path, status);
+  Result<UniqueFd> file = OpenRegular(at, path, status, flags);
   if (!file) return Fail(std::move(file.error()));
   FileTail tail;
   const auto size = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));

@@ -59,11 +59,11 @@ Result<std::string> ReadWholeFile(const std::string& path, std::size_t limit);
 // Whether a directory entry of that name exists; a link counts, wherever it points.
 bool EntryExists(int at, const std::string& name);
 
-// The last `limit` bytes (or fewer) of a regular file, and the offset at which they begin.
+// The last `limit` bytes (or fewer) of a regular file, and the offset at which they begin. `flags` as for ReadFileAt.
 struct FileTail {
   std::string bytes;
   std::uint64_t offset = 0;
 };
-Result<FileTail> ReadTail(int at, const std::string& path, std::size_t limit);
+Result<FileTail> ReadTail(int at, const std::string& path, std::size_t limit, int flags = 0);
 
 }  // namespace muster

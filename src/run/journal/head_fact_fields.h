@@ -78,6 +78,10 @@ void Fields(V& v, HostStray& e) {
   v("host", e.host), v("what", e.what);
 }
 template <class V>
+void Fields(V& v, EngineAnswered& e) {
+  v("host", e.host), v("what", e.what);
+}
+template <class V>
 void Fields(V&, FinishOrdered&) {}
 template <class V>
 void Fields(V& v, RunEnded& e) {

@@ -254,6 +254,14 @@ struct HostStray {
   bool operator==(const HostStray&) const = default;
 };
 
+// What the engine, in whose allocation the run is, says about a lost host, or about the end of the allocation.
+struct EngineAnswered {
+  std::string host;  // its name; empty: the allocation
+  std::string what;  // a phrase
+
+  bool operator==(const EngineAnswered&) const = default;
+};
+
 // A dump of all running processes is being taken.
 struct DumpOrdered {
   std::uint32_t dump = 0;  // from 1

@@ -23,15 +23,15 @@ namespace {
 
 // In the order of JournalEntry's alternatives.
 constexpr EntryNames<JournalEntry> kEntryNames = {
-    "run_began",      "agent_connected", "plan_bound",     "preparation_failed", "start_ordered",   "stop_ordered",
-    "phase",          "first_failure",   "failure_traced", "ended_early",        "stray",           "finish_ordered",
-    "run_ended",      "process_started", "spawn_failed",   "process_exited",     "signal_sent",     "agent_empty",
-    "agent_lost",     "stop_requested",  "deadline",       "process_ready",      "output_seen",     "restart_planned",
-    "limit_passed",   "first_output",    "end_evidence",   "port_taken",         "rebind_ordered",  "plan_rebound",
-    "process_dumped", "host_dumped",     "dump_requested", "dump_ordered",       "dump_ended",      "pty_opened",
-    "pty_closed",     "host_activated",  "clock_compared", "host_reached",       "replace_ordered", "host_replaced",
-    "hosts_compared", "paths_compared",  "code_shipped",   "code_seen",          "checkpoint_seen", "host_stray",
-    "devices_awaited"};
+    "run_began",       "agent_connected", "plan_bound",     "preparation_failed", "start_ordered",   "stop_ordered",
+    "phase",           "first_failure",   "failure_traced", "ended_early",        "stray",           "finish_ordered",
+    "run_ended",       "process_started", "spawn_failed",   "process_exited",     "signal_sent",     "agent_empty",
+    "agent_lost",      "stop_requested",  "deadline",       "process_ready",      "output_seen",     "restart_planned",
+    "limit_passed",    "first_output",    "end_evidence",   "port_taken",         "rebind_ordered",  "plan_rebound",
+    "process_dumped",  "host_dumped",     "dump_requested", "dump_ordered",       "dump_ended",      "pty_opened",
+    "pty_closed",      "host_activated",  "clock_compared", "host_reached",       "replace_ordered", "host_replaced",
+    "hosts_compared",  "paths_compared",  "code_shipped",   "code_seen",          "checkpoint_seen", "host_stray",
+    "devices_awaited", "engine_answered"};
 
 constexpr std::size_t kMaxJournalBytes = 1U << 30;
 // For all values of a line together: the binding of a million processes has three million. A value takes far more

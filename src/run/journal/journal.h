@@ -33,7 +33,8 @@ using JournalEntry =
                  ProcessReady, OutputSeen, RestartPlanned, LimitPassed, FirstOutput, EndEvidence, PortTaken,
                  RebindOrdered, PlanRebound, ProcessDumped, HostDumped, DumpRequested, DumpOrdered, DumpEnded,
                  PtyOpened, PtyClosed, HostActivated, ClockCompared, HostReached, ReplaceOrdered, HostReplaced,
-                 HostsCompared, PathsCompared, CodeShipped, CodeSeen, CheckpointSeen, HostStray, DevicesAwaited>;
+                 HostsCompared, PathsCompared, CodeShipped, CodeSeen, CheckpointSeen, HostStray, DevicesAwaited,
+                 EngineAnswered>;
 
 struct JournalRecord {
   std::uint64_t seq = 0;

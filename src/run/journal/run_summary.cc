@@ -49,7 +49,14 @@ void Count(const std::string& run_dir, RunSummary& summary, std::optional<Journa
                             summary.waits.clear();
                           },
                           [&](const DevicesAwaited& e) { summary.waits = e.holders; },
-                          [&](const PlanBound&) { summary.waits.clear(); },
+                          [&](const PlanBound& e) {
+                            summary.waits.clear();
+                            summary.devices.clear();
+                            for (const HostBinding& host : e.hosts) {
+                              auto& [name, devices] = summary.devices.emplace_back(host.name, host.devices);
+                              std::erase(devices, "");  // of no process
+                            }
+                          },
                           [&](const PreparationFailed&) { summary.waits.clear(); },
                           [&](const StartOrdered& e) {
                             states[e.process] = State::kOrdered;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "muster/result.h"
 
@@ -29,6 +31,8 @@ struct RunSummary {
   std::uint64_t ended = 0;     // … whose last attempt has ended, or could not be started
   std::string waits;           // if the run waits for devices in that phase: who holds them; else empty
   std::uint64_t restarts = 0;  // number of restarted attempts
+  // Names of the devices of each of its hosts, by their own names; empty until they were allocated.
+  std::vector<std::pair<std::string, std::vector<std::string>>> devices;
 };
 
 // Fails with kind "run" if the journal has no first record. Without `counted` only the first and last record are read.

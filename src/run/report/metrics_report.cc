@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "muster/plan.h"
@@ -48,7 +49,7 @@ std::vector<RoleMetrics> ReadMetrics(const Plan& plan, int folder, const std::ve
     metrics.role = role;
     metrics.index = process.index;
     for (std::uint32_t attempt = 0; attempt <= attempts[id]; ++attempt) {
-      const Result<FileTail> tail = ReadTail(folder, MetricsPath(plan, id, attempt), kMostMetricsBytes);
+      const Result<FileTail> tail = ReadTail(folder, MetricsPath(plan, id, attempt), kMostMetricsBytes, O_NOFOLLOW);
       if (!tail) continue;
       std::string_view text(tail->bytes);
       if (tail->offset > 0) text.remove_prefix(std::min(text.size(), text.find('\n')));  // skip a partial line

@@ -19,6 +19,7 @@
 #include "plan/plan/rank_owner.h"
 #include "run/directory/log_path.h"
 #include "run/directory/run_directory.h"
+#include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
 #include "run/journal/attempt_hosts.h"
 #include "run/journal/checked_journal.h"
@@ -377,6 +378,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
     }
   }
   report.tags = ReadTags(folder.get());
+  report.note = ReadNote(folder.get());
   std::vector<std::uint32_t> last_attempts;
   for (ProcessId id = 0; id < plan.processes.size(); ++id) last_attempts.push_back(reading.track(id).attempt);
   report.metrics = ReadMetrics(plan, folder.get(), last_attempts);

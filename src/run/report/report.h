@@ -158,6 +158,7 @@ struct Report {
   };
   std::optional<Resumed> resumed;
   std::vector<std::string> tags;
+  std::string note;  // of the user; may have several lines
   std::vector<RoleMetrics> metrics;
   std::string checkpoint;  // the newest one that it is known to have written; empty: none
   bool rehearsal = false;
@@ -186,8 +187,9 @@ struct Report {
 // a head that was killed: outcome "lost".
 Result<Report> MakeReport(const std::string& run_dir);
 
-// The text of report.json (docs/run_directory.md).
-std::string ReportJson(const Report& report);
+// The text of report.json (docs/run_directory.md). With `run_dir`, which is no part of that file because folders are
+// moved, also the key of that name.
+std::string ReportJson(const Report& report, const std::string& run_dir = {});
 
 // Which parts of a report to show.
 struct ReportView {

@@ -223,7 +223,7 @@ Json MetricsJson(const std::vector<RoleMetrics>& all) {
 
 }  // namespace
 
-std::string ReportJson(const Report& report) {
+std::string ReportJson(const Report& report, const std::string& run_dir) {
   Json processes = Json::array();
   for (const ProcessReport& process : report.processes) {
     Json attempts = Json::array();
@@ -257,6 +257,7 @@ std::string ReportJson(const Report& report) {
                                           : Json(nullptr)},
                {"checkpoint", TextOrNull(report.checkpoint)},
                {"tags", report.tags},
+               {"note", TextOrNull(report.note)},
                {"metrics", MetricsJson(report.metrics)},
                {"rehearsal", report.rehearsal},
                {"outcome", report.outcome},
@@ -291,6 +292,7 @@ std::string ReportJson(const Report& report) {
     json["dropped_logs"].push_back(
         {{"log", log.log}, {"bytes", log.bytes}, {"limit", log.limit}, {"by", TextOrNull(log.by)}});
   }
+  if (!run_dir.empty()) json["run_dir"] = Plain(run_dir);
   return json.dump(1) + "\n";
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
+#include "run/directory/run_note.h"
 #include "run/report/context_report.h"
 #include "run/report/report.h"
 
@@ -242,6 +243,7 @@ std::string ReportText(const Report& report, const ReportView& view) {
                         Printable(report.resumed->checkpoint));
   }
   if (!report.tags.empty()) text += fmt::format("  {:<10}{}\n", "tags", Joined(report.tags));
+  if (!report.note.empty()) text += fmt::format("  {:<10}{}\n", "note", NoteText(report.note, 12));
   for (const RoleMetrics& metrics : report.metrics) text += MetricsLine(metrics);
   if (!report.checkpoint.empty()) text += fmt::format("  {:<10}{}\n", "checkpoint", Printable(report.checkpoint));
   if (!report.parent.empty() && !(report.resumed && report.resumed->run == report.parent)) {

@@ -26,8 +26,10 @@ RunBinding::RunBinding(LiveRun& run, Binding& binding, AgentLinks& links, FilesE
       binding_(binding),
       links_(links),
       files_(files),
-      surroundings_{InheritedAtSite(run.plan.site_environment, run.request.environment), run.request.cwd,
-                    run.request.search_dirs} {}
+      surroundings_{run.request.hosts_have_environment
+                        ? std::vector<std::string>()
+                        : InheritedAtSite(run.plan.site_environment, run.request.environment),
+                    run.request.cwd, run.request.search_dirs} {}
 
 void RunBinding::SetSurroundings(std::uint32_t host, std::uint32_t place, const std::vector<std::string>& inherited) {
   if (!run_.plan.activation.empty()) surroundings_.activated[place] = inherited;

@@ -13,6 +13,7 @@
 #include "run/loop/signal_state.h"
 #include "run/session/agent_links.h"
 #include "run/session/device_queue.h"
+#include "run/session/engine_inquiry.h"
 #include "run/session/git_question.h"
 #include "run/session/live_run.h"
 #include "run/supervise/run_status.h"
@@ -25,9 +26,15 @@ constexpr std::chrono::seconds kUnasked{1};
 
 }  // namespace
 
-RunControl::RunControl(LiveRun& run, AgentLinks& links, GitQuestion& git, const DeviceQueue& devices,
-                       Processes processes)
-    : run_(run), links_(links), git_(git), devices_(devices), processes_(std::move(processes)), signals_(run.io) {}
+RunControl::RunControl(LiveRun& run, AgentLinks& links, GitQuestion& git, EngineInquiry& engine,
+                       const DeviceQueue& devices, Processes processes)
+    : run_(run),
+      links_(links),
+      git_(git),
+      engine_(engine),
+      devices_(devices),
+      processes_(std::move(processes)),
+      signals_(run.io) {}
 
 RunControl::~RunControl() = default;
 
@@ -100,9 +107,11 @@ void RunControl::MakeSocket() {
 
 void RunControl::RequestStop(std::uint32_t times, int signal, bool dump, const std::string& why) {
   if (git_.end_waits()) return git_.GiveUp();
+  if (engine_.end_waits()) return engine_.GiveUp();
   if (run_.ended) return run_.console.Abandon();  // the run is over and only waits for a slow reader
   stops_asked_ = times;
   run_.console.Stopping(times, signal != 0);
+  if ((signal == SIGTERM || signal == SIGHUP) && why.empty()) engine_.AskAboutStop();
   run_.events.HandleEvent(StopRequested{times, signal, dump, why});
   if (times < 2 || run_.ended) return;
   for (std::uint32_t host = 0; host < links_.size(); ++host) links_.ExpectAnswer(host, true);

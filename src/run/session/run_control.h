@@ -18,6 +18,7 @@ namespace muster {
 class AgentLinks;
 class ControlServer;
 class DeviceQueue;
+class EngineInquiry;
 class GitQuestion;
 struct LiveRun;
 
@@ -26,7 +27,8 @@ class RunControl {
   using Processes = std::function<ProcessStatuses()>;
 
   // `processes` returns the state of all processes for requests.
-  RunControl(LiveRun& run, AgentLinks& links, GitQuestion& git, const DeviceQueue& devices, Processes processes);
+  RunControl(LiveRun& run, AgentLinks& links, GitQuestion& git, EngineInquiry& engine, const DeviceQueue& devices,
+             Processes processes);
   ~RunControl();
 
   // According to RunRequest::catch_signals.
@@ -53,6 +55,7 @@ class RunControl {
   LiveRun& run_;
   AgentLinks& links_;
   GitQuestion& git_;
+  EngineInquiry& engine_;
   const DeviceQueue& devices_;
   const Processes processes_;
   boost::asio::signal_set signals_;

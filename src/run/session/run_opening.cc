@@ -18,6 +18,7 @@
 #include "run/directory/hidden_values.h"
 #include "run/directory/private_files.h"
 #include "run/directory/run_files.h"
+#include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
 #include "run/session/live_run.h"
 
@@ -73,6 +74,7 @@ Result<UniqueFd> WriteFirstFiles(LiveRun& run) {
                              request.linked_sources, !request.terse, request.submitted});
   if (!logs) return logs;
   if (Result<void> tagged = WriteTags(folder, request.tags); !tagged) return Fail(std::move(tagged.error()));
+  if (Result<void> noted = WriteNote(folder, request.note); !noted) return Fail(std::move(noted.error()));
   return logs;
 }
 

@@ -31,6 +31,8 @@
 
 namespace muster {
 
+struct EngineJob;  // engine/ending_cause.h
+
 // The checks of several hosts before the first process (docs/hosts.md).
 struct Preflight {
   Inspect question;              // the same for all hosts (run/hosts/host_question.h)
@@ -59,6 +61,7 @@ struct RunRequest {
   std::map<std::string, std::string> sweep = {};
   // Words, or NAME=VALUE (run/directory/run_tags.h).
   std::vector<std::string> tags = {};
+  std::string note = {};  // run/directory/run_note.h
 
   // The hosts named by the user, one per Plan::hosts; empty for a run on this machine alone, whose name the agent
   // reports and whose address is 127.0.0.1.
@@ -66,11 +69,17 @@ struct RunRequest {
   // Additional hosts, each with a number of devices, that replace lost ones. Only with `hosts`.
   std::vector<SiteHost> spares;
 
+  // The engine's job in whose allocation the hosts are; null outside of one. The engine is asked once why a host was
+  // lost, or why a signal stops the head.
+  std::shared_ptr<const EngineJob> engine = {};
+
   DeviceTerms devices = {};
 
   // The environment that processes inherit ("NAME=value") and that contains secrets of kind from_env, and the folder in
   // which muster was called (absolute).
   std::vector<std::string> environment;
+  // Hosts have environments of their own (containers of pods): processes inherit those, and nothing of `environment`.
+  bool hosts_have_environment = false;
   std::string cwd;
   // Folders in which a command's bare name is searched after PATH: that of the muster program.
   std::vector<std::string> search_dirs;

@@ -39,7 +39,8 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
       terminal_(run_, links_),
       orders_(run_, links_, terminal_, roll_, bound_.surroundings()),
       git_(run_),
-      control_(run_, links_, git_, devices_, [this] {
+      engine_(run_),
+      control_(run_, links_, git_, engine_, devices_, [this] {
         std::vector<std::string> names;
         for (const HostSetup& setup : setups_) names.push_back(setup.host_name());
         const MonotonicNs now = run_.clock->Monotonic();
@@ -214,6 +215,7 @@ void Session::OnLost(std::uint32_t host, AgentLost lost) {
   failed_.Blame(host, lost.why);
   run_.console.Lost(run_.NameOf(host), lost.why);
   orders_.Lost(host);
+  engine_.AskAboutHost(host);
   HandleEvent(std::move(lost));
 }
 
@@ -338,12 +340,16 @@ void Session::OnAlarm() {
 // --- the end ---------------------------------------------------------------------------------------
 
 void Session::End() {
-  if (git_.DelaysEnd([this] { End(); })) return;
+  if (git_.DelaysEnd([this] { End(); }) || engine_.DelaysEnd([this] { End(); })) return;
   terminal_.Part();
   checkpoints_.StopWatching();
   timers_.Clear();
   run_.clock->ClearAlarm();
   RunEnded ended = supervisor_.Ended(run_.request.pass_exit_code);
+  if (ended.cause != Cause::kNone) {
+    engine_.Hear(transport_.StartWords());
+    ended.why = engine_.Explained(std::move(ended.why));
+  }
   const SelfCount count = run_.request.terse ? SelfCount() : CountSelf();
   ended.descriptors = count.descriptors;
   ended.memory_kib = count.memory_kib;

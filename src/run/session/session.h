@@ -17,6 +17,7 @@
 #include "run/session/agent_links.h"
 #include "run/session/code_delivery.h"
 #include "run/session/device_queue.h"
+#include "run/session/engine_inquiry.h"
 #include "run/session/failed_hosts.h"
 #include "run/session/files_elsewhere.h"
 #include "run/session/git_question.h"
@@ -104,6 +105,7 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   LentTerminal terminal_;
   ProcessOrders orders_;
   GitQuestion git_;
+  EngineInquiry engine_;
   RunControl control_;
   std::set<std::uint32_t> strays_shown_;  // host indices
   RunOutcome outcome_;

@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// "muster_context/__init__.py", …, "site/sitecustomize.py"
+// "muster/__init__.py", …, "muster_context/__init__.py", …, "site/sitecustomize.py"
 std::span<const EmbeddedFile> EmbeddedPython();
 
 }  // namespace muster

@@ -28,20 +28,22 @@ Result<ReleaseFacts> ReleaseFromValue(const Value& value, const Place& place) {
   if (record == nullptr)
     return Fail(Error("schema", place, "a release record must be a table that begins with a release"));
   for (const auto& [key, unused] : *record) {
-    if (key != "1" && key != "short" && key != "described" && key != "doc") {
+    if (key != "1" && key != "short" && key != "described" && key != "described_from" && key != "doc") {
       return Fail(Error("schema", place, "release record with the unknown field \"" + key + "\""));
     }
   }
   const auto text = TextField(*record, "1");
   const auto short_name = TextField(*record, "short");
   const auto doc = TextField(*record, "doc");
+  const auto described_from = TextField(*record, "described_from");
   const auto release = text ? ParseRelease(*text) : std::nullopt;
   const auto described = record->find("described");
   const bool described_is_bool = described == record->end() || described->second.AsBool() != nullptr;
-  if (!release || !short_name || !doc || !described_is_bool) {
+  if (!release || !short_name || !doc || !described_from || !described_is_bool) {
     return Fail(Error("schema", place, "release record without a release as text, or with fields of a wrong type"));
   }
-  ReleaseFacts facts{*release, *short_name, described != record->end() && *described->second.AsBool(), *doc};
+  ReleaseFacts facts{*release, *short_name, described != record->end() && *described->second.AsBool(), *doc,
+                     *described_from};
   return facts;
 }
 
@@ -269,6 +271,15 @@ std::optional<Release> Schema::FirstRelease(std::string_view api) const {
     }
   }
   return first;
+}
+
+std::string Schema::ReservationAbout(const Release& release) const {
+  for (const ReleaseFacts& facts : releases_) {
+    if (facts.release == release && !facts.described_from.empty()) {
+      return "MindSpore " + ReleaseText(release) + " is described from " + facts.described_from;
+    }
+  }
+  return {};
 }
 
 std::optional<Schema::OwnName> Schema::FindOwnName(std::string_view api, std::string_view name,

@@ -18,6 +18,21 @@ std::string DictWith(const Schema& schema, const Release& release, std::string_v
   return {};
 }
 
+struct RemovedKey {
+  std::string table;
+  const Attribute* key = nullptr;
+};
+
+// The sub-key of that name that native code knew by its own name in earlier releases.
+RemovedKey RemovedSubKey(const Schema& schema, const Release& release, std::string_view api, const std::string& name) {
+  for (const std::string& candidate : schema.Names(api, release)) {
+    for (const Attribute& key : schema.Find(api, candidate, release)->keys) {
+      if (key.own_name && key.name == name && key.since < release && !key.ExistsIn(release)) return {candidate, &key};
+    }
+  }
+  return {};
+}
+
 // The attribute that MindSpore knows as `name`.
 std::string OwnNameOf(const Schema& schema, const Release& release, std::string_view api, const std::string& name) {
   for (const std::string& candidate : schema.Names(api, release)) {
@@ -69,6 +84,10 @@ Diagnostic UnknownKey(const Schema& schema, const Release& release, std::string_
                  !other_name.empty()                       ? "use " + other_name
                  : !later && !elsewhere->successor.empty() ? "use " + elsewhere->successor
                                                            : "");
+  }
+  if (const RemovedKey removed = RemovedSubKey(schema, release, api, name); removed.key != nullptr) {
+    return Error("release", place, removed.table + "." + name + " is not in " + version + ": it has been removed",
+                 removed.key->successor.empty() ? "" : "use " + removed.key->successor);
   }
   const std::vector<std::string> names = schema.Names(api, release);
   std::string hint;

@@ -12,6 +12,7 @@
 #include "base/values/suggest.h"
 #include "run/directory/json_text.h"
 #include "run/directory/private_files.h"
+#include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/trial/trial_class.h"
@@ -54,7 +55,11 @@ RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Tri
                {"attempt", std::to_string(began.attempt + 1)},
                {"point", JsonText(Value(began.point))}};
   run.run_dir = sweep.folder + "/" + TrialFolder(began.id, began.attempt);
-  if (began.attempt > 0) run.tags = TagsOfRun(sweep.folder + "/" + TrialFolder(began.id, began.attempt - 1));
+  if (began.attempt > 0) {
+    const std::string before = sweep.folder + "/" + TrialFolder(began.id, began.attempt - 1);
+    run.tags = TagsOfRun(before);
+    run.note = NoteOfRun(before);
+  }
   run.devices.wait_ms = kWaitForEver;
   run.devices.per_device = sweep.description.budget.per_device.value_or(1);
   run.devices.sweep = sweep.began.sweep_id;

@@ -42,7 +42,11 @@ Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& i
        .open = [shared](TrialNumber trial) -> tl::expected<void, std::string> {
          if (shared->open(trial)) return {};
          return tl::make_unexpected(fmt::format("trial {} is not running", trial));
-       }});
+       },
+       .steer =
+           [shared](std::optional<std::uint32_t> slots, std::uint64_t add_trials) {
+             return shared->steer({slots, add_trials});
+           }});
 }
 
 }  // namespace muster

@@ -12,6 +12,7 @@
 #include "muster/result.h"
 #include "run/control/control_server.h"
 #include "sweep/record/sweep_progress.h"
+#include "sweep/scheduler/sweep_steering.h"
 
 namespace muster {
 
@@ -25,6 +26,8 @@ struct SweepControlCalls {
   std::function<bool(bool now)> stop;
   // Opens the control socket of a running trial; false if it is not running.
   std::function<bool(TrialNumber trial)> open;
+  // Changes the limits of the sweep, and returns those now. The error is a sentence.
+  std::function<tl::expected<SweepLimits, std::string>(const SteeringRequest& request)> steer;
 };
 
 // As ControlServer::Listen.

@@ -14,7 +14,6 @@
 #include <malloc.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/system/clock.h"
@@ -35,12 +34,14 @@
 #include "sweep/head/sweep_control.h"
 #include "sweep/head/sweep_ending.h"
 #include "sweep/head/sweep_hosts.h"
+#include "sweep/head/trial_disk_space.h"
 #include "sweep/head/trial_planner.h"
 #include "sweep/index/sweep_index.h"
 #include "sweep/record/impossible_reasons.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_journal.h"
 #include "sweep/record/sweep_status.h"
+#include "sweep/scheduler/sweep_steering.h"
 #include "sweep/scheduler/trial_scheduler.h"
 
 namespace muster {
@@ -49,8 +50,6 @@ namespace {
 constexpr std::size_t kRunIdBytes = 6;
 constexpr std::size_t kComparedAtOnce = 16;  // with the plans of the evaluator that stays alive
 constexpr std::chrono::seconds kKeeping{1};  // interval of syncing files to disk and updating the index
-// With less, no trial is begun: it could not write its own files.
-constexpr std::uint64_t kLeastFreeBytes = 1U << 20;
 
 int CodeOf(const Diagnostics& problems) { return problems.front().blame == Blame::kMachine ? 3 : 2; }
 
@@ -107,6 +106,7 @@ class SweepHead {
   bool DiskHasSpace();
   // Ends what is running; it is retried when the sweep is resumed. The first reason counts.
   void Stop(const std::string& why, int exit_code, bool now);
+  tl::expected<SweepLimits, std::string> Steer(const SteeringRequest& request);
   void AwaitSignal();
   void ListenForCommands();
   void Keep();
@@ -163,16 +163,13 @@ bool SweepHead::Write(const SweepEntry& entry) {
 }
 
 void SweepHead::Show(const SweepEntry& entry) {
-  if (const auto* ended = std::get_if<AttemptEnded>(&entry)) {
-    const bool failed = IsFailure(ended->trial_class) && !ended->interrupted;
-    if (!request_.quiet || failed) {
-      // The scheduler's state changes only after the entry was written.
-      const auto open = course_.account().open().find(ended->trial);
-      PrintLine(AttemptLine(request_.description, open == course_.account().open().end() ? Point{} : open->second.point,
-                            *ended));
+  const auto* ended = std::get_if<AttemptEnded>(&entry);
+  const bool failed = ended == nullptr || (IsFailure(ended->trial_class) && !ended->interrupted);
+  if (!request_.quiet || failed) {
+    // The scheduler's state changes only after the entry was written.
+    if (const std::string line = EntryLine(request_.description, course_.account(), entry); !line.empty()) {
+      PrintLine(line);
     }
-  } else if (const auto* quarantined = std::get_if<HostQuarantined>(&entry)) {
-    PrintLine(fmt::format("host {} is quarantined: {}", Printable(quarantined->host), Printable(quarantined->why)));
   }
   rows_.Changed();
 }
@@ -207,6 +204,7 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
         return RecoverAttemptEnd(trial_setting_, open.id, open.attempts - 1);
       },
       std::move(reopened));
+  static_cast<void>(course_.Steer(request_.steering));  // checked by RunSweep
   over_at_begin_ = course_.account().over().size();
   ListenForCommands();
   const LiveHead announced = LiveHead::Announce(OwnLiveHeadsFolder(), request_.folder, request_.began.sweep_id);
@@ -294,12 +292,9 @@ void SweepHead::OnPlanned(TrialNumber trial, Result<TrialPlanner::Planned> made)
 }
 
 bool SweepHead::DiskHasSpace() {
-  struct statvfs disk {};
-  if (::fstatvfs(request_.folder_fd, &disk) != 0) return true;
-  const std::uint64_t left = std::uint64_t{disk.f_bavail} * disk.f_frsize;
-  if (left >= kLeastFreeBytes) return true;
-  Stop(fmt::format("the disk of {} is full ({} KiB are left)", Quoted(request_.folder), left >> 10), 3, false);
-  return false;
+  const std::string full = FullDiskText(request_.folder_fd, request_.folder);
+  if (!full.empty()) Stop(full, 3, false);
+  return full.empty();
 }
 
 void SweepHead::Start(TrialQueue::Start start) {
@@ -374,6 +369,12 @@ void SweepHead::Stop(const std::string& why, int exit_code, bool now) {
   Advance();
 }
 
+tl::expected<SweepLimits, std::string> SweepHead::Steer(const SteeringRequest& request) {
+  if (const auto steered = course_.Steer(request); !steered) return tl::make_unexpected(steered.error());
+  Advance();
+  return SweepLimits{course_.planning().MostTrials(), course_.pool().slots(), sampler_.size()};
+}
+
 void SweepHead::AwaitSignal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;
@@ -405,7 +406,8 @@ void SweepHead::ListenForCommands() {
                                        const auto live = live_.find(trial);
                                        if (live != live_.end()) live->second->Listen();
                                        return live != live_.end();
-                                     }});
+                                     },
+                                 .steer = [this](const SteeringRequest& request) { return Steer(request); }});
   if (!control) return PrintLine(Sentence(control.error()));
   control_ = *std::move(control);
 }
@@ -485,6 +487,9 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   began.accepted = differs;
   auto reopened = request.reopen ? request.reopen(loaded.account) : std::vector<TrialRange>{};
   if (!reopened) return Fail(reopened.error());
+  if (const auto& trials = loaded.account.steered().trials) sampler->Extend(*trials);
+  const auto steers = SteeringFor(request.steering, *sampler, MostTrials(loaded.account, request.description.budget));
+  if (!steers) return Fail(Error("usage", {}, "--add-trials: " + steers.error()));
   SweepHead head(request, transport, *sampler, std::move(index), std::move(loaded), *std::move(journal),
                  *std::move(patterns), *std::move(classes), *std::move(files));
   return head.Run(std::move(began), *std::move(reopened));

@@ -20,6 +20,7 @@
 #include "space/sweep_description.h"
 #include "sweep/record/sweep_events.h"
 #include "sweep/record/sweep_progress.h"
+#include "sweep/scheduler/sweep_steering.h"
 #include "transport/channel.h"
 #include "transport/transport.h"
 
@@ -36,6 +37,7 @@ struct SweepRequest {
 
   // Returns the finished trials that are to be retried; may be empty.
   std::function<Result<std::vector<TrialRange>>(const SweepProgress&)> reopen;
+  SteeringRequest steering = {};  // changes of its limits from this head on
 
   // For the sources in the folder. Points are added as overrides.
   EvaluationOptions evaluation;

@@ -73,7 +73,9 @@ void TrialPlanner::Answered() {
 
 void TrialPlanner::Judge(TrialNumber first, std::uint64_t count, std::function<void(Result<PointsJudged>)> done) {
   Ask([this, first, count, done = std::move(done)] {
-    auto pending = staying_.BeginJudging(evaluation_, sweep_, {JudgeRequest::What::kTrials, first, count, true});
+    SweepDescription sweep = sweep_;
+    sweep.sampler = sampler_.choice();  // it may have more trials than at first
+    auto pending = staying_.BeginJudging(evaluation_, sweep, {JudgeRequest::What::kTrials, first, count, true});
     if (!pending) {
       Answered();
       return done(Fail(pending.error()));

@@ -140,6 +140,7 @@ bool SweepRows::Take(const SweepRecord& record) {
               return Copy(first, last) && reopen_.Bind(1, std::min(first, kMost)).Bind(2, std::min(last, kMost)).Run();
             });
           },
+          [](const SweepSteered&) { return true; },  // part of the progress
           [&](const SweepEnded& e) {
             return departure_.Bind(1, wall).Bind(2, e.complete).Bind(3, e.why).Bind(4, e.exit_code).Run();
           }},

@@ -339,6 +339,21 @@ Result<std::string> SweepView::Began() const {
   return TextOf(rows_->database.Prepare("SELECT min(wall) FROM all_heads"));
 }
 
+Result<SweepView::LastHead> SweepView::NewestHead() const {
+  auto began = TextOf(rows_->database.Prepare("SELECT max(wall) FROM all_heads"));
+  if (!began) return Fail(std::move(began.error()));
+  LastHead head{*std::move(began), 0};
+  Statement over =
+      rows_->database.Prepare("SELECT count(*) FROM trials_and_attempts WHERE last AND over AND ended < ?1");
+  over.Bind(1, head.began);
+  auto read = Told(over.ForEach([&](const Statement& row) {
+    head.over = static_cast<std::uint64_t>(row.Integer(0));
+    return false;
+  }));
+  if (!read) return Fail(std::move(read.error()));
+  return head;
+}
+
 Result<std::string> SweepView::Last() const {
   return TextOf(rows_->database.Prepare(
       "SELECT max(wall) FROM (SELECT max(wall) AS wall FROM all_heads UNION ALL SELECT max(wall) FROM all_departures "

@@ -97,7 +97,12 @@ class SweepView {
   Result<std::vector<Quarantine>> Quarantined() const;
 
   Result<std::string> Began() const;  // UTC, of the first head
-  Result<std::string> Last() const;   // UTC, of the last entry with a time
+  struct LastHead {
+    std::string began;       // UTC
+    std::uint64_t over = 0;  // trials that were over then
+  };
+  Result<LastHead> NewestHead() const;
+  Result<std::string> Last() const;  // UTC, of the last entry with a time
 
  private:
   struct Rows;

@@ -1,6 +1,7 @@
 // The open trials of a sweep and their attempts so far; also which trials have been judged, and which are impossible.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -42,6 +43,8 @@ class OpenTrials {
   // A head starts: drops the trials that its sampler does not have. If the user accepted a change of the recipe, the
   // plans of the others may differ from those of their first attempts.
   void HeadBegan(const SweepBegan& entry);
+  // The sampler of this head has more trials now.
+  void Extended(std::uint64_t trials) { sampled_ = std::max(sampled_, trials); }
   void Judged(const PointsJudged& entry, const TrialSet& over);
   void Began(const AttemptBegan& entry, const TrialSet& over);
   void Reached(const RungReached& entry);

@@ -92,6 +92,14 @@ Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
     const Value* budget = FieldOf(*description, "budget");
     if (budget != nullptr)
       file.slots = static_cast<std::uint64_t>(std::max<std::int64_t>(NumberField(*budget, "slots"), 0));
+    const Value* early_stop = FieldOf(*description, "early_stop");
+    if (early_stop != nullptr) file.resource = TextField(*early_stop, "resource");
+    for (const auto& [name, member] : {std::pair("trials", &file.most_trials), std::pair("time_ms", &file.most_ms)}) {
+      const Value* most = budget == nullptr ? nullptr : FieldOf(*budget, name);
+      if (most != nullptr && most->AsInt() != nullptr && *most->AsInt() >= 0) {
+        *member = static_cast<std::uint64_t>(*most->AsInt());
+      }
+    }
   }
   if (const Value* objective = FieldOf(*json, "objective"); objective != nullptr && objective->AsMap() != nullptr) {
     file.objective.emplace().metric = TextField(*objective, "metric");

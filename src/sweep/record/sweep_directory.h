@@ -52,6 +52,11 @@ struct SweepFile {
   std::string cwd;                 // of the command
   // Trials at once, read from the description; 0: the budget has no limit. SweepFileText does not write it.
   std::uint64_t slots = 0;
+  // The metric that counts the progress of a trial, likewise; empty without early stopping.
+  std::string resource;
+  // The budget of trials and time, likewise.
+  std::optional<std::uint64_t> most_trials;
+  std::optional<std::uint64_t> most_ms;
 
   bool operator==(const SweepFile&) const = default;
 };

@@ -64,6 +64,11 @@ void Fields(V& v, TrialsReopened& e) {
   v("trials", e.trials);
 }
 template <class V>
+void Fields(V& v, SweepSteered& e) {
+  v("trials", As<UnlessNone>(e.trials)), v("max_trials", As<UnlessNone>(e.max_trials)),
+      v("slots", As<UnlessNone>(e.slots));
+}
+template <class V>
 void Fields(V& v, SweepEnded& e) {
   v("complete", e.complete), v("why", e.why), v("exit_code", e.exit_code);
 }

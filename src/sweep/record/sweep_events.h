@@ -118,6 +118,15 @@ struct TrialsReopened {
   bool operator==(const TrialsReopened&) const = default;
 };
 
+// A user changed the limits of the sweep while it ran (muster steer), or when it was resumed. Later values replace
+// earlier ones, and those of the sweep's description.
+struct SweepSteered {
+  std::optional<std::uint64_t> trials;      // number of trials of the sampler
+  std::optional<std::uint64_t> max_trials;  // to be started at most
+  std::optional<std::uint32_t> slots;       // trials at a time
+  bool operator==(const SweepSteered&) const = default;
+};
+
 // The head stops. `complete`: no trial is left to run.
 struct SweepEnded {
   bool complete = false;
@@ -127,6 +136,6 @@ struct SweepEnded {
 };
 
 using SweepEntry = std::variant<SweepBegan, PointsJudged, AttemptBegan, RungReached, MedianStopped, AttemptEnded,
-                                HostQuarantined, TrialsReopened, SweepEnded>;
+                                HostQuarantined, TrialsReopened, SweepSteered, SweepEnded>;
 
 }  // namespace muster

@@ -12,9 +12,9 @@ namespace muster {
 namespace {
 
 // In the order of SweepEntry's alternatives.
-constexpr EntryNames<SweepEntry> kEntryNames = {"sweep_began",      "points_judged",   "attempt_began",
-                                                "rung_reached",     "median_stopped",  "attempt_ended",
-                                                "host_quarantined", "trials_reopened", "sweep_ended"};
+constexpr EntryNames<SweepEntry> kEntryNames = {
+    "sweep_began",   "points_judged",    "attempt_began",   "rung_reached",  "median_stopped",
+    "attempt_ended", "host_quarantined", "trials_reopened", "sweep_steered", "sweep_ended"};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "sweep/record/sweep_progress.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -33,8 +34,19 @@ void SweepProgress::Take(const SweepEntry& entry) {
                             });
                           }
                         },
+                        [this](const SweepSteered& e) {
+                          if (e.trials) open_.Extended(*e.trials);
+                          if (e.trials) steered_.trials = e.trials;
+                          if (e.max_trials) steered_.max_trials = e.max_trials;
+                          if (e.slots) steered_.slots = e.slots;
+                        },
                         [this](const SweepEnded& e) { ended_ = e; }},
              entry);
+}
+
+std::optional<std::uint64_t> MostTrials(const SweepProgress& account, const BudgetChoice& budget) {
+  if (!budget.trials) return std::nullopt;
+  return std::max(*budget.trials, account.steered().max_trials.value_or(0));
 }
 
 std::string SweepState(const SweepProgress& account, bool live) {

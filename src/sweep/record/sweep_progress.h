@@ -64,6 +64,8 @@ class SweepProgress {
 
   const std::vector<RungReport>& rung_reports() const { return rung_reports_; }
   const std::set<std::string>& quarantined() const { return quarantined_; }
+  // The limits that users have set since the sweep was described: the latest of each.
+  const SweepSteered& steered() const { return steered_; }
   // Why the last head stopped; nothing while one is running, or if it died.
   const std::optional<SweepEnded>& ended() const { return ended_; }
 
@@ -78,8 +80,12 @@ class SweepProgress {
   FinishedTrials finished_;
   std::vector<RungReport> rung_reports_;
   std::set<std::string> quarantined_;
+  SweepSteered steered_;
   std::optional<SweepEnded> ended_;
 };
+
+// How many trials may be started in all, by the description or a user's later change; nothing: there is no limit.
+std::optional<std::uint64_t> MostTrials(const SweepProgress& account, const BudgetChoice& budget);
 
 // "running", "complete", "left" or "lost" (its head died). `live`: a head is running.
 std::string SweepState(const SweepProgress& account, bool live);

@@ -69,7 +69,8 @@ void Fields(V& archive, SweepProgress& account) {
   OpenTrials& open = account.open_;
   FinishedTrials& finished = account.finished_;
   archive(account.sweep_id_, account.name_, account.recipe_, open.sampled_, open.judged_to_, open.open_, open.begun_,
-          open.attempts_, open.ms_, finished.best_, finished.losses_, account.rung_reports_, account.ended_);
+          open.attempts_, open.ms_, finished.best_, finished.losses_, account.rung_reports_, account.ended_,
+          account.steered_);
   account_archive::Set(archive, open.impossible_);
   account_archive::Set(archive, finished.numbers_);
   std::vector<std::uint64_t> ends, counts;

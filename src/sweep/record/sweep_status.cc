@@ -1,6 +1,7 @@
 #include "sweep/record/sweep_status.h"
 
 #include <algorithm>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -39,8 +40,8 @@ std::optional<double> Forecast(const SweepStatus& status) {
   const std::uint64_t over = status.account->over().size();
   if (over <= status.over_at_begin || status.seconds <= 0) return std::nullopt;
   double left = TrialsLeft(*status.account);
-  if (status.sweep->budget.trials) {
-    const std::uint64_t most = *status.sweep->budget.trials;
+  if (const auto limit = MostTrials(*status.account, status.sweep->budget)) {
+    const std::uint64_t most = *limit;
     left = std::min(left, static_cast<double>(most - std::min(most, over)));
   }
   double seconds = left * status.seconds / static_cast<double>(over - status.over_at_begin);
@@ -82,6 +83,31 @@ std::string AttemptLine(const SweepDescription& sweep, const Point& point, const
   if (!ended.why.empty()) line += ": " + Printable(ended.why);
   if (ended.again && !ended.interrupted) line += "; it is retried";
   return line;
+}
+
+namespace {
+
+std::string SteeredLine(const SweepSteered& steered) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "steered: " : ", ") + part; };
+  if (steered.slots) add(fmt::format("{} trial{} at a time", *steered.slots, *steered.slots == 1 ? "" : "s"));
+  if (steered.trials) add(fmt::format("{} trials", *steered.trials));
+  if (steered.max_trials) add(fmt::format("at most {} of them are started", *steered.max_trials));
+  return text;
+}
+
+}  // namespace
+
+std::string EntryLine(const SweepDescription& sweep, const SweepProgress& account, const SweepEntry& entry) {
+  if (const auto* ended = std::get_if<AttemptEnded>(&entry)) {
+    const auto open = account.open().find(ended->trial);
+    return AttemptLine(sweep, open == account.open().end() ? Point{} : open->second.point, *ended);
+  }
+  if (const auto* host = std::get_if<HostQuarantined>(&entry)) {
+    return fmt::format("host {} is quarantined: {}", Printable(host->host), Printable(host->why));
+  }
+  const auto* steered = std::get_if<SweepSteered>(&entry);
+  return steered == nullptr ? std::string() : SteeredLine(*steered);
 }
 
 std::string SummaryText(const SweepStatus& status, const std::string& why) {

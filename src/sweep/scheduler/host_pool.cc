@@ -37,13 +37,18 @@ HostPool::HostPool(std::vector<PoolHost> hosts, std::optional<std::uint32_t> slo
 }
 
 void HostPool::SetCores(std::uint32_t host, std::uint32_t cores) {
-  hosts_[host].cores = free_[host].cores = std::max<std::uint32_t>(cores, 1);
+  hosts_[host].cores = std::max<std::uint32_t>(cores, 1);
+  free_[host].cores = hosts_[host].cores;
 }
 
-// A share with more processes than the host has cores takes all cores, so that it can be placed at all.
+// A share with more processes than the host has cores takes all cores, so that it can be placed at all. Counted with
+// slots too, since they may be set while trials run.
 std::uint32_t HostPool::CoresOf(const HostShare& share, std::uint32_t host) const {
-  if (share.devices > 0 || slots_) return 0;
-  return std::min(share.processes, hosts_[host].cores);
+  return share.devices > 0 ? 0 : std::min(share.processes, hosts_[host].cores);
+}
+
+bool HostPool::HasCores(const HostShare& share, std::uint32_t host, const Free& free) const {
+  return slots_ || share.devices > 0 || free.cores >= CoresOf(share, host);
 }
 
 std::optional<std::vector<std::uint32_t>> HostPool::Fit(const TrialNeeds& needs, const std::vector<Free>& free,
@@ -62,7 +67,7 @@ std::optional<std::vector<std::uint32_t>> HostPool::Fit(const TrialNeeds& needs,
       if (taken[host] || closed_.contains(host) || avoid.contains(host)) continue;
       if (hosts_[host].devices < share.devices)
         continue;  // one trial cannot use a device twice, even if several trials may share it
-      if (free[host].devices < share.devices || free[host].cores < CoresOf(share, host)) continue;
+      if (free[host].devices < share.devices || !HasCores(share, host, free[host])) continue;
       const bool better = !best || (share.devices > 0 ? free[host].devices < free[*best].devices
                                                       : free[host].cores > free[*best].cores);
       if (better) best = host;

@@ -61,18 +61,22 @@ class HostPool {
   bool closed(std::uint32_t host) const { return closed_.contains(host); }
   // Must be called before anything on the host is in use.
   void SetCores(std::uint32_t host, std::uint32_t cores);
+  // Running trials continue, also if they are more than the slots.
+  void SetSlots(std::uint32_t slots) { slots_ = slots; }
   const std::vector<PoolHost>& hosts() const { return hosts_; }
   std::uint32_t running() const { return running_; }
   std::uint32_t devices_in_use() const { return devices_in_use_; }
   std::uint32_t per_device() const { return per_device_; }
+  const std::optional<std::uint32_t>& slots() const { return slots_; }
 
  private:
   struct Free {
     std::uint32_t devices = 0;
-    std::uint32_t cores = 0;
+    std::int64_t cores = 0;  // negative if slots let more trials run than there are cores
   };
   std::optional<std::vector<std::uint32_t>> Fit(const TrialNeeds& needs, const std::vector<Free>& free,
                                                 const std::set<std::uint32_t>& avoid) const;
+  bool HasCores(const HostShare& share, std::uint32_t host, const Free& free) const;
   std::uint32_t CoresOf(const HostShare& share, std::uint32_t host) const;
 
   std::vector<PoolHost> hosts_;

@@ -18,8 +18,13 @@ std::uint64_t TrialPlanning::PointNumberOf(TrialNumber trial) const {
   return PointNumber(PointId(sampler_.At(trial))).value_or(0);
 }
 
+std::optional<std::uint64_t> TrialPlanning::MostTrials() const {
+  return muster::MostTrials(record_.progress(), sweep_.budget);
+}
+
 bool TrialPlanning::budget_used_up() const {
-  return sweep_.budget.trials && record_.progress().begun() >= *sweep_.budget.trials;
+  const auto most = MostTrials();
+  return most && record_.progress().begun() >= *most;
 }
 
 void TrialPlanning::Resume() {
@@ -67,7 +72,8 @@ void TrialPlanning::Judged(PointsJudged judged) {
 }
 
 bool TrialPlanning::IsWithinBudget(TrialNumber trial) const {
-  if (!sweep_.budget.trials) return true;
+  const auto most = MostTrials();
+  if (!most) return true;
   const auto& open_trials = record_.progress().open();
   const auto is_new = [&](TrialNumber one) {
     const auto open = open_trials.find(one);
@@ -77,7 +83,7 @@ bool TrialPlanning::IsWithinBudget(TrialNumber trial) const {
   std::uint64_t due = record_.progress().begun();
   for (const TrialNumber one : planning_) due += is_new(one) ? 1 : 0;
   for (const auto& [one, plan] : plans_) due += is_new(one) ? 1 : 0;
-  return due < *sweep_.budget.trials;
+  return due < *most;
 }
 
 std::optional<TrialNumber> TrialPlanning::NextToPlan() {

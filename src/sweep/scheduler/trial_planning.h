@@ -52,6 +52,8 @@ class TrialPlanning {
 
   // Of a trial that is planned and has not begun.
   const std::string& PlanOf(TrialNumber trial) const { return plans_.at(trial); }
+  // How many trials may be started in all; nothing: there is no limit.
+  std::optional<std::uint64_t> MostTrials() const;
   // Ready trials that fit on no host, with the reason of the first: "3 trials cannot be started: it needs …"; empty if
   // there are none.
   std::string Hopeless() const;

@@ -14,7 +14,25 @@ TrialScheduler::TrialScheduler(const SweepDescription& sweep, Sampler& sampler, 
       record_(std::move(account), std::move(record)),
       hosts_(std::move(pool), sweep.retry.quarantine_host_after, record_),
       planning_(sweep, sampler, record_, hosts_),
-      running_(sweep, record_, hosts_) {}
+      running_(sweep, record_, hosts_) {
+  ApplySteering();  // of earlier heads
+}
+
+tl::expected<void, std::string> TrialScheduler::Steer(const SteeringRequest& request) {
+  if (request.empty()) return {};
+  if (stopping()) return tl::make_unexpected(std::string("the sweep is ending: give this to muster resume"));
+  const auto steered = SteeringFor(request, sampler_, planning_.MostTrials());
+  if (!steered) return tl::make_unexpected(steered.error());
+  if (!record_.Record(*steered)) return tl::make_unexpected(std::string("the journal cannot be written"));
+  ApplySteering();
+  return {};
+}
+
+void TrialScheduler::ApplySteering() {
+  const SweepSteered& steered = account().steered();
+  if (steered.trials) sampler_.Extend(*steered.trials);
+  if (steered.slots) hosts_.pool().SetSlots(*steered.slots);
+}
 
 void TrialScheduler::ResumeFrom(const SweepBegan& began,
                                 const std::function<std::optional<AttemptEnd>(TrialNumber, const OpenTrial&)>& adopt,

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include <tl/expected.hpp>
+
 #include "space/sampler.h"
 #include "space/sweep_description.h"
 #include "sweep/record/sweep_events.h"
@@ -20,6 +22,7 @@
 #include "sweep/scheduler/host_pool.h"
 #include "sweep/scheduler/recorded_progress.h"
 #include "sweep/scheduler/running_trials.h"
+#include "sweep/scheduler/sweep_steering.h"
 #include "sweep/scheduler/trial_hosts.h"
 #include "sweep/scheduler/trial_planning.h"
 #include "sweep/scheduler/trial_progress.h"
@@ -67,6 +70,9 @@ class TrialScheduler {
   // Metrics are taken from its reports unless the end has them.
   void Ended(TrialNumber trial, AttemptEnd end);
 
+  // Changes the limits of the sweep, recorded first. The error is a sentence; nothing has changed then.
+  tl::expected<void, std::string> Steer(const SteeringRequest& request);
+
   // Begins nothing more.
   void Stop() { record_.Stop(); }
   bool stopping() const { return record_.stopping(); }
@@ -83,8 +89,10 @@ class TrialScheduler {
  private:
   void FailedOn(const std::string& host, TrialNumber trial, TrialClass trial_class);
 
+  void ApplySteering();
+
   const SweepDescription& sweep_;
-  const Sampler& sampler_;
+  Sampler& sampler_;
   RecordedProgress record_;
   TrialHosts hosts_;
   TrialPlanning planning_;

@@ -92,6 +92,11 @@ struct TrialMetrics::State {
   }
 
   void TakeMetrics(Reported& from, std::string_view line, bool whole) {
+    if (trial.process_report) {
+      const auto values = whole && !over ? MetricsLine(line) : std::nullopt;
+      if (values) trial.process_report(from.role, from.index, *values);
+      return;
+    }
     const auto [speaker, is_first] = speaks.try_emplace(from.role, from.index);
     if (!is_first && speaker->second < from.index) return;
     speaker->second = from.index;

@@ -37,7 +37,9 @@ class MetricsWatch {
     const LogPatterns* patterns = nullptr;  // null: no log is read; must outlive the returned object
     std::string log_of;                     // "worker.0": the process whose log is read
     std::string resource = "step";          // see below
-    std::function<void(const MetricValues&)> report;
+    std::function<void(const MetricValues&)> report = {};
+    // If set, reports of all processes at $MUSTER_METRICS are passed to this function instead, each with its process.
+    std::function<void(const std::string& role, std::uint32_t index, const MetricValues&)> process_report = {};
     bool at_once = true;  // false: report nothing before Follow() or Finish()
   };
   // Calls `report` from the loop for each report, in order. A report is a line of JSON, or a line of the log in which

@@ -10,6 +10,7 @@
 #include "run/directory/run_directory.h"
 #include "space/point.h"
 #include "sweep/index/sweep_view.h"
+#include "sweep/record/sweep_status.h"
 
 namespace muster {
 
@@ -22,6 +23,10 @@ std::string RunningTrial::About() const {
   if (!point.empty()) text += fmt::format("{}({})", text.empty() ? "" : " ", Printable(PointText(point)));
   return text;
 }
+
+std::string RunningTrial::PointWords() const { return Printable(PointText(point)); }
+
+std::string SweepSnapshot::BestPointWords() const { return best ? Printable(PointText(best->point)) : ""; }
 
 std::string SweepSnapshot::BestText() const {
   if (!best) return {};
@@ -55,6 +60,25 @@ std::vector<RunningTrial> RunningTrials(const SweepProgress& account, const std:
   return running;
 }
 
+namespace {
+
+std::optional<double> SecondsLeft(const SweepProgress& account, const SweepFile& file,
+                                  const SweepView::LastHead& head) {
+  SweepDescription description;
+  description.budget.trials = file.most_trials;
+  description.budget.time_ms = file.most_ms;
+  SweepStatus status;
+  status.account = &account;
+  status.sweep = &description;
+  status.over_at_begin = head.over;
+  const auto began = ParseUtc(head.began);
+  const std::uint64_t now = WallNowNs();
+  if (began && now > *began) status.seconds = static_cast<double>(now - *began) / 1e9;
+  return Forecast(status);
+}
+
+}  // namespace
+
 Result<SweepSnapshot> ReadSweepSnapshot(const std::string& dir) {
   auto file = ReadSweepFile(dir);
   if (!file) return Fail(std::move(file.error()));
@@ -66,6 +90,7 @@ Result<SweepSnapshot> ReadSweepSnapshot(const std::string& dir) {
   if (!view) return Fail(view.error());
   const SweepProgress& account = view->account();
   look.state = SweepState(account, look.live);
+  if (account.steered().slots) look.file.slots = *account.steered().slots;
   if (account.ended()) look.why = account.ended()->why;
   const auto began = view->Began();
   const auto last = view->Last();
@@ -82,6 +107,11 @@ Result<SweepSnapshot> ReadSweepSnapshot(const std::string& dir) {
   look.waiting = look.possible - std::min<std::uint64_t>(look.possible, look.over + look.running.size());
   for (const RunningTrial& trial : look.running) {
     if (!trial.run.waits.empty()) look.waits = trial.run.waits;
+  }
+  if (look.live) {
+    const auto head = view->NewestHead();
+    if (!head) return Fail(head.error());
+    look.seconds_left = SecondsLeft(account, look.file, *head);
   }
   return look;
 }

@@ -28,11 +28,12 @@ struct RunningTrial {
   std::string Word() const;
   // "step 100, loss 0.25 (lr=0.1)"; safe for a terminal.
   std::string About() const;
+  std::string PointWords() const;  // "lr=0.1", likewise
 };
 
 struct SweepSnapshot {
   std::string dir;
-  SweepFile file;
+  SweepFile file;  // with the slots that a user has set since
   bool live = false;
   std::string state;           // "running", "complete", "left", "lost"
   std::string why;             // why the head exited
@@ -44,10 +45,12 @@ struct SweepSnapshot {
   std::uint64_t waiting = 0;  // possible, neither finished nor running
   std::string waits;          // which devices it waits for and who holds them; empty if no trial waits
   std::optional<BestTrial> best;
-  std::vector<RunningTrial> running;  // by number; none without an active head
+  std::vector<RunningTrial> running;   // by number; none without an active head
+  std::optional<double> seconds_left;  // sweep/record/sweep_status.h (Forecast)
 
   // "loss 0.31 (trial 4)"; safe for a terminal, empty without a best one.
   std::string BestText() const;
+  std::string BestPointWords() const;  // its point, likewise
 };
 
 // The running trials in `account`, of the sweep in `dir`.

@@ -60,12 +60,8 @@ class SweepWatch {
   void Take(const SweepRecord& record) {
     if (options_.json) {
       out_.Write(SweepJournalLine(record));
-    } else if (const auto* ended = std::get_if<AttemptEnded>(&record.entry)) {
-      const auto open = account_.open().find(ended->trial);
-      const Point point = open == account_.open().end() ? Point{} : open->second.point;
-      out_.Write("muster: " + AttemptLine(description_, point, *ended) + "\n");
-    } else if (const auto* host = std::get_if<HostQuarantined>(&record.entry)) {
-      out_.Write(fmt::format("muster: host {} is quarantined: {}\n", Printable(host->host), Printable(host->why)));
+    } else if (const std::string line = EntryLine(description_, account_, record.entry); !line.empty()) {
+      out_.Write("muster: " + line + "\n");
     }
     account_.Take(record.entry);
     if (out_.gone()) io_.stop();

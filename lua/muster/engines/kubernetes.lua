@@ -1,0 +1,33 @@
+-- Kubernetes. Options of manifests; engine/manifest.h has the objects that they go into, docs/kubernetes.md the use.
+return {
+  name = "kubernetes",
+  doc = "Kubernetes: pods, Jobs and JobSets, by kubectl.",
+  source = "API reference of Kubernetes 1.22 to 1.32 (Pod and Service v1, Job batch/v1), JobSet v1alpha2 of JobSet 0.7, kubectl(1)",
+  tried = false,
+  form = "manifest",
+
+  options = {
+    { name = "as", type = "text", doc = "the objects: job (an Indexed Job), jobset or pods" },
+    { name = "nodes", type = "count", doc = "pods, one for each host of the job; those beyond are spares" },
+    { name = "namespace", type = "text", doc = "namespace; unless given, that of kubectl's context" },
+    { name = "context", type = "text", doc = "context of kubectl's configuration" },
+    { name = "image", type = "text", doc = "image with muster-agent and the programs of the job" },
+    { name = "devices", type = "text", devices = true, doc = "devices of each pod: nvidia.com/gpu:8" },
+    { name = "cpu", type = "text", doc = "processors of each pod, requested and limit: 16" },
+    { name = "memory", type = "text", doc = "memory of each pod, requested and limit: 64Gi" },
+    { name = "shm", type = "text", doc = "most that /dev/shm holds: 16Gi; it is part of the memory" },
+    { name = "secrets", type = "list", doc = "Secrets as files: NAME:/folder" },
+    { name = "claims", type = "list", doc = "PersistentVolumeClaims: NAME:/folder or NAME:/folder:ro" },
+    { name = "time", type = "duration", form = "seconds", doc = "time limit of the pods: 12h" },
+    { name = "start_within", type = "duration", form = "seconds", doc = "how long pods may take to start, and wait for muster: 10m" },
+    { name = "queue", type = "text", into = { "labels", "kueue.x-k8s.io/queue-name" }, doc = "local queue of Kueue" },
+    { name = "priority", type = "text", into = { "pod", "priorityClassName" }, doc = "priority class" },
+    { name = "service_account", type = "text", into = { "pod", "serviceAccountName" }, doc = "service account" },
+    { name = "pull_policy", type = "text", into = { "container", "imagePullPolicy" }, doc = "when the image is pulled: IfNotPresent" },
+    { name = "labels", type = "table", doc = "further labels of all objects" },
+    { name = "annotations", type = "table", doc = "annotations of all objects" },
+    { name = "pod", type = "table", doc = "further fields of the pods' spec: tolerations, nodeSelector, …" },
+    { name = "container", type = "table", doc = "further fields of the container: securityContext, volumeMounts, …" },
+    { name = "job", type = "table", doc = "further fields of the spec of the Job or JobSet: suspend, …" },
+  },
+}

@@ -1,0 +1,114 @@
+"""Finds the muster program and calls it."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import warnings
+
+
+class Error(Exception):
+    """A problem that muster reported, or found while it read a folder.
+
+    `exit_code` is the program's (docs/commands.md; None if no program was involved), `text` its messages and
+    `command` its words.
+    """
+
+    def __init__(self, text, exit_code=None, command=()):
+        super().__init__(text)
+        self.text = text
+        self.exit_code = exit_code
+        self.command = list(command)
+
+
+def program():
+    """The path of the muster program: $MUSTER, else the one on PATH, else the one that this package came
+    with."""
+    given = os.environ.get("MUSTER")
+    if given:
+        found = shutil.which(given)
+        if not found:
+            raise Error("MUSTER=%s is not a program" % given)
+        return found
+    prefix = os.path.dirname(os.path.abspath(__file__))
+    for _ in ("python", "muster", "share", "PREFIX"):
+        prefix = os.path.dirname(prefix)
+    found = shutil.which("muster") or shutil.which(os.path.join(prefix, "bin", "muster"))
+    if not found:
+        raise Error("the program muster is not on PATH; set the variable MUSTER to its path")
+    return found
+
+
+def call(words):
+    """What the program prints; its warnings become warnings."""
+    output, messages = _called(words, ())
+    _warn(messages)
+    return output
+
+
+def ask(words, nothing_is=()):
+    """The JSON that the program prints. `nothing_is`: exit codes besides 0 after which it is valid all
+    the same: a list is empty, or something in it cannot be read."""
+    found, messages = answer(words, nothing_is)
+    if "error:" in messages or "warning:" in messages:  # "no run in …" is an empty list
+        _warn(messages)
+    return found
+
+
+def answer(words, nothing_is=()):
+    """The JSON that the program prints, and its messages."""
+    output, messages = _called(words, nothing_is)
+    try:
+        return json.loads(output.decode("utf-8", "replace")), messages
+    except ValueError as problem:
+        raise Error("the output of muster %s is not JSON: %s" % (words[0], problem), 0, words)
+
+
+def _called(words, nothing_is):
+    command = [program()] + [_word(word) for word in words]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    messages = done.stderr.decode("utf-8", "replace").strip()
+    if done.returncode != 0 and not (done.returncode in nothing_is and done.stdout):
+        raise _failed(command, done.returncode, messages)
+    return done.stdout, messages
+
+
+def _warn(messages):
+    if messages:
+        warnings.warn(messages, stacklevel=4)
+
+
+def _failed(command, exit_code, messages):
+    messages = messages or "%s failed with exit code %d" % (" ".join(command[:2]), exit_code)
+    return Error(messages, exit_code, command)
+
+
+def stream(words):
+    """The JSON lines that the program prints while it runs; the program ends with the generator."""
+    command = [program()] + [_word(word) for word in words]
+    with tempfile.TemporaryFile() as messages:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages)
+        lines = 0
+        try:
+            for line in process.stdout:
+                lines += 1
+                yield json.loads(line.decode("utf-8", "replace"))
+            process.wait()
+        finally:
+            process.stdout.close()
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+        messages.seek(0)
+        text = messages.read(1 << 20).decode("utf-8", "replace").strip()
+        if lines == 0 and process.returncode != 0:  # else it is the exit code of the run that was followed
+            raise _failed(command, process.returncode, text)
+
+
+def _word(word):
+    word = os.fspath(word) if hasattr(word, "__fspath__") else str(word)
+    if "\0" in word:
+        raise ValueError("a word of a command cannot contain a null byte: %r" % word)
+    return word
+

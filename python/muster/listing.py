@@ -1,0 +1,84 @@
+"""Lists of runs and of sweeps."""
+
+import os
+
+from . import display
+from .command import Error, ask
+from .one_run import Run, options
+from .one_sweep import Sweep
+from .table import Table
+
+
+class Runs(list):
+    """Runs, newest first; `table()` has a row for each."""
+
+    def table(self):
+        """A Table: run, name, outcome, started_at, seconds, exit_code, why, run_dir, and the columns
+        asked for."""
+        names = "run", "name", "outcome", "started_at", "seconds", "exit_code", "why"
+        rows = Table()
+        for run in self:
+            known = run._known()
+            row = {name: known.get(name) for name in names}
+            row.update((name, value) for name, value in run.columns.items() if name not in row)
+            row["run_dir"] = run.path
+            rows.append(row)
+        return rows
+
+    def frame(self):
+        """table() as a pandas.DataFrame."""
+        return self.table().frame()
+
+    def _repr_html_(self):
+        return self.table()._repr_html_()
+
+
+class Sweeps(list):
+    """Sweeps, newest first; `table()` has a row for each."""
+
+    def table(self):
+        rows = Table()
+        for sweep in self:
+            report = sweep.report
+            best = report.get("best") or {}
+            rows.append({
+                "sweep": sweep.id, "name": sweep.name, "state": report["state"], "trials": report["trials"],
+                "over": report["over"], "best_trial": best.get("trial"), "best_value": best.get("value"),
+                "sweep_dir": sweep.path})
+        return rows
+
+    def frame(self):
+        """table() as a pandas.DataFrame."""
+        return self.table().frame()
+
+    def _repr_html_(self):
+        return self.table()._repr_html_()
+
+
+def runs(folder=None, where=None, sort=None, limit=None, columns=None):
+    """The runs below a folder, newest first; by default those of `muster ls`: below $MUSTER_HOME or ./runs.
+
+    `where`, `sort` and `limit` as for `muster ls`: runs("runs", where="outcome == ok and lr > 0.1",
+    sort="loss"). `columns`: names of parameters, derived values, tags and metrics that `table()` shows
+    too.
+    """
+    if isinstance(columns, (list, tuple)):
+        columns = ",".join(columns)
+    words = ["ls", "--json"] + options(where=where, sort=sort, limit=limit, columns=columns)
+    rows = ask(words + _existing(folder), nothing_is=(1,))["runs"]
+    return Runs(Run._listed(row) for row in rows)
+
+
+def sweeps(folder=None):
+    """The sweeps below a folder, newest first; by default below $MUSTER_HOME or ./sweeps."""
+    words = ["ls", "--sweeps", "--json"] if folder is None else ["ps", "--all", "--json"] + _existing(folder)
+    rows = ask(words, nothing_is=(1,))["sweeps"]
+    return Sweeps(Sweep(row["sweep_dir"]) for row in rows)
+
+
+def _existing(folder):
+    if folder is None:
+        return []
+    if not os.path.isdir(folder):
+        raise Error("%s: no such folder" % os.fspath(folder))
+    return [os.fspath(folder)]

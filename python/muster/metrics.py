@@ -1,0 +1,80 @@
+"""Reads what processes reported: lines of JSON in metrics/ROLE.INDEX.ATTEMPT.jsonl of a run directory."""
+
+import json
+import math
+import os
+import re
+
+from .command import Error
+from .folder import Folder, lines
+
+_NAME = re.compile(r"(?P<role>[^/]+)\.(?P<index>\d{1,9})\.(?P<attempt>\d{1,9})\.jsonl\Z")
+_LONGEST_LINE = 64 << 10
+_LONGEST_TEXT = 200
+_MOST_NAMES = 200
+_MOST_BYTES = 256 << 20  # of the files that are read for one run
+MOST_ROWS = 2_000_000
+
+
+def rows(path, role=None, everyone=False, most=MOST_ROWS, head=()):
+    """The reports of a run directory in the order of processes, attempts and lines, each a dictionary
+    that begins with `head`, role, index and attempt. Of each role the process counts that the report
+    names: its first that reported anything; with `everyone` all of them."""
+    found = []
+    with Folder(path) as folder:
+        total = 0
+        done = {}  # role → index of the process that counts
+        for of_role, index, attempt, name in _files(folder):
+            if role is not None and of_role != role or not everyone and done.get(of_role, index) != index:
+                continue
+            with folder.file("metrics/" + name) as file:
+                total += os.fstat(file.fileno()).st_size
+                if total > _MOST_BYTES:
+                    raise Error("%s: more than %d MiB of metrics" % (path, _MOST_BYTES >> 20))
+                for line in lines(file, _LONGEST_LINE):
+                    values = _values(line)
+                    if values is None:
+                        continue
+                    done[of_role] = index
+                    if len(found) == most:
+                        raise Error("%s: more than %d reports; raise `most` to read them" % (path, most))
+                    found.append(_row(dict(head, role=of_role, index=index, attempt=attempt), values))
+    return found
+
+
+def _files(folder):
+    found = []
+    for name in folder.names("metrics"):
+        match = _NAME.match(name)
+        if match:
+            found.append((match["role"], int(match["index"]), int(match["attempt"]), name))
+    return sorted(found)
+
+
+def _row(head, values):
+    for name, value in values.items():
+        head[name if name not in head else "metric." + name] = value
+    return head
+
+
+def _values(line):
+    """Numbers, booleans and short texts by name; None if the line is no report. Numbers that are not
+    finite are None."""
+    try:
+        values = json.loads((line or b"").decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(values, dict):
+        return None
+    plain = {}
+    for name, value in values.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            value = None
+        if (_is_short(name) and name and len(plain) < _MOST_NAMES
+                and (value is None or isinstance(value, (bool, int, float)) or _is_short(value))):
+            plain[name] = value
+    return plain
+
+
+def _is_short(text):
+    return isinstance(text, str) and len(text.encode("utf-8", "replace")) <= _LONGEST_TEXT

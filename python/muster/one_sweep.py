@@ -1,0 +1,167 @@
+"""One sweep, by its folder."""
+
+import os
+
+from . import display, journal, metrics
+from .command import ask, call, stream
+from .folder import Folder
+from .one_run import Run, await_end, options, points
+from .table import Table
+
+
+class Sweep:
+    """A sweep. `Sweep("digits~1")`: named as on the command line (docs/sweeps.md), or by the path of its
+    folder.
+
+    `path` is its folder; `id`, `name` and `objective` ({"metric", "maximize"} or None) are those of
+    sweep.json.
+    """
+
+    def __init__(self, word=""):
+        path = os.fspath(word)
+        is_path = os.path.isdir(path)
+        self.path = os.path.abspath(path) if is_path else ask(["show", path, "--json"])["sweep_dir"]
+        with Folder(self.path) as folder:
+            self.description = folder.json("sweep.json")
+
+    @property
+    def id(self):
+        return self.description["sweep"]
+
+    @property
+    def name(self):
+        return self.description["name"]
+
+    @property
+    def objective(self):
+        return self.description.get("objective")
+
+    @property
+    def report(self):
+        """How it stands, as `muster show --json`: state, counts, best, reasons, rungs, failures; read now."""
+        return ask(["show", self.path, "--json"])
+
+    @property
+    def state(self):
+        """"running", "complete", "left" (stopped) or "lost" (its head was killed), read now."""
+        return self.report["state"]
+
+    def trials(self, where=None, sort=None, limit=None):
+        """A Table with a row for each trial that has begun. `where`, `sort` and `limit` as for `muster ls
+        SWEEP`.
+
+        Columns: trial, id, state, attempt, the swept parameters, value, loss, seconds, started, ended,
+        hosts, blamed, why, tags, run, plan, run_dir, and the metrics; param.NAME or metric.NAME where
+        the name is taken.
+        """
+        words = ["ls", self.path, "--json"] + options(where=where, sort=sort, limit=limit)
+        return _flat(ask(words, nothing_is=(1,))["trials"])
+
+    def best(self, n=1):
+        """The n best trials that came to their end, as rows of `trials()`; muster.Error if there are none."""
+        return _flat(ask(["best", self.path, "--json", "-n", str(n)])["trials"])
+
+    def trial(self, word):
+        """The Run of a trial, its last attempt: by number, a prefix of its id, "best", or "12.1" for its
+        first attempt."""
+        attempts = ask(["show", "%s:%s" % (self.path, word), "--json"])["attempts"]
+        return Run(attempts[-1]["run_dir"])
+
+    def history(self, trials=None, role=None, most=metrics.MOST_ROWS):
+        """What trials reported: a Table with trial, role, index, attempt and the reported values.
+        `trials`: numbers, or rows of trials() or best(); all by default. A trial whose values were read
+        from its log has a row for each loss that early stopping recorded, else one with its last values."""
+        chosen = trials
+        if trials is not None:
+            chosen = {one["trial"] if isinstance(one, dict) else one for one in trials}
+        losses = None
+        found = Table()
+        for row in ask(["ls", self.path, "--json"], nothing_is=(1,))["trials"]:
+            if chosen is not None and row["trial"] not in chosen:
+                continue
+            head = {"trial": row["trial"]}
+            reports = []
+            if os.path.isdir(row["run_dir"]):
+                reports = metrics.rows(row["run_dir"], role, most=most - len(found), head=head)
+            if not reports and role is None and row["metrics"]:
+                losses = self._losses() if losses is None else losses
+                reports = losses.get(row["trial"]) or [row["metrics"]]
+                reports = [dict(head, **values) for values in reports]
+            found.extend(reports)
+        return found
+
+    def journal(self):
+        """The records of the sweep's journal that are written and valid, one by one."""
+        return journal.records(self.path)
+
+    def follow(self):
+        """The records of the journal from the first one on, each as soon as it is written, until the
+        sweep ends."""
+        return stream(["watch", self.path, "--json"])
+
+    def wait(self, timeout=None):
+        """Waits until no head runs the sweep, and returns its state. TimeoutError after `timeout` seconds."""
+        await_end(self.path, timeout)
+        return self.state
+
+    def stop(self, trial=None, now=False, wait=False):
+        """Stops the sweep, or one of its trials, as `muster stop` does."""
+        word = self.path if trial is None else "%s:%s" % (self.path, trial)
+        call(["stop", word] + options(now=now, wait=wait))
+
+    def _losses(self):
+        """trial → {"step", objective} for each loss of its last attempt that recorded some."""
+        found = {}
+        if self.objective:
+            sign = -1 if self.objective["maximize"] else 1
+            for record in self.journal():
+                if record["event"] == "attempt_ended" and record.get("losses"):
+                    found[record["trial"]] = [
+                        {"step": step, self.objective["metric"]: None if loss is None else sign * loss}
+                        for step, loss in record["losses"]]
+        return found
+
+    def __repr__(self):
+        return "<muster.Sweep %s>" % self.path
+
+    def __eq__(self, other):
+        return isinstance(other, Sweep) and other.path == self.path
+
+    def __hash__(self):
+        return hash(self.path)
+
+    def _repr_html_(self):
+        return display.page(self.path) or display.frame(self._summary_html(), 520)
+
+    def _summary_html(self):
+        rows = self.trials(sort=("loss" if self.objective else None))
+        text = display.heading("%s: %s" % (self.name, self.state))
+        if self.objective:
+            best = {row["trial"]: [] for row in rows[:8]}
+            for row in self.history(best):
+                best[row["trial"]].append(row)
+            text += display.curves([("trial %d" % trial, points(of_trial, self.objective["metric"]))
+                                    for trial, of_trial in best.items()], self.objective["metric"])
+        shown = [name for name in rows.columns
+                 if name not in ("id", "loss", "started", "ended", "blamed", "run", "plan", "run_dir")]
+        return text + display.table(shown, rows)
+
+
+def _flat(trials):
+    """Rows of `muster ls SWEEP --json` with point and metrics as columns."""
+    line = ["trial", "id", "state", "attempt"]
+    rest = ["value", "loss", "seconds", "started", "ended", "hosts", "blamed", "why", "tags", "run", "plan",
+            "run_dir"]
+    taken = set(line + rest)
+    names = {name for trial in trials for name in trial["point"]}
+    swept = {name: name if name not in taken else "param." + name for name in names}
+    taken.update(swept)
+    table = Table()
+    for trial in trials:
+        row = {name: trial.get(name) for name in line}
+        row.update((swept[name], value) for name, value in trial["point"].items())
+        row.update((name, trial.get(name)) for name in rest)
+        for name, value in trial["metrics"].items():
+            row[name if name not in taken else "metric." + name] = value
+        table.append(row)
+    return table

@@ -1,0 +1,19 @@
+#include "cli/command/output_terminal.h"
+
+#include <cstdlib>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace muster {
+
+std::size_t OutputColumns(std::size_t otherwise) {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : otherwise;
+}
+
+PlotGlyphs OutputGlyphs() {
+  return GlyphsOfLocale(std::getenv("LC_ALL"), std::getenv("LC_CTYPE"), std::getenv("LANG"));
+}
+
+}  // namespace muster

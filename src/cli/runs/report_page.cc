@@ -1,0 +1,55 @@
+#include "cli/runs/report_page.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include <fcntl.h>
+
+#include "base/values/shell_quote.h"
+#include "cli/command/exit_code.h"
+#include "cli/command/print_diagnostics.h"
+#include "cli/options/run_or_sweep.h"
+#include "page/collect/make_page.h"
+#include "page/write/page_html.h"
+#include "run/directory/private_files.h"
+#include "sweep/index/run_or_sweep_choice.h"
+
+namespace muster {
+namespace {
+
+int Refused(const Diagnostics& problems) {
+  PrintDiagnostics(problems);
+  return ExitCodeFor(problems);
+}
+
+Result<void> WritePage(const std::string& html, const std::string& file) {
+  if (file == "-") {
+    std::fwrite(html.data(), 1, html.size(), stdout);
+    return {};
+  }
+  const std::filesystem::path path(file);
+  const std::string parent = path.parent_path().empty() ? "." : path.parent_path().string();
+  const auto folder = OpenFolder(AT_FDCWD, parent + "/.");
+  if (!folder) return Fail(folder.error());
+  return ReplaceFile(folder->get(), path.filename(), html);
+}
+
+}  // namespace
+
+int WriteReportPage(const std::vector<std::string>& words, const std::string& file) {
+  std::vector<NamedRunOrSweep> folders;
+  for (const std::string& word : words.empty() ? std::vector<std::string>{""} : words) {
+    auto found = FindRunOrSweep(word, DirectoryUse::kRead, Prefer::kNewest);
+    if (!found) return Refused(found.error());
+    folders.push_back(*std::move(found));
+  }
+  const auto page = MakePage(folders);
+  if (!page) return Refused(page.error());
+  const auto written = WritePage(PageHtml(*page), file);
+  if (!written) return Refused(written.error());
+  if (file != "-") std::printf("%s\n", Printable(file).c_str());
+  return kExitOk;
+}
+
+}  // namespace muster

@@ -1,0 +1,144 @@
+#include "engine/ending_cause.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "base/values/shell_quote.h"
+#include "base/values/units.h"
+#include "engine/command_template.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kLongestText = 200;
+constexpr std::uint64_t kMargin = 60;  // seconds; engines check time limits once a minute
+
+std::string_view Bare(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
+std::string_view FirstLine(const JobAnswer& answer) {
+  if (answer.exit_code != 0) return {};
+  const std::string_view text = Bare(answer.out);
+  return text.substr(0, text.find('\n'));
+}
+
+std::string JobPhrase(const EnginePage& page, const std::string& job, JobState state) {
+  const auto told = [&](std::string_view what) { return fmt::format("{} job {} {}", page.name, job, what); };
+  switch (state) {
+    case JobState::kCancelled:
+      return told("was cancelled");
+    case JobState::kTimeLimit:
+      return told("reached its time limit");
+    case JobState::kPreempted:
+      return told("was preempted");
+    case JobState::kNodeFailed:
+      return told("lost a node");
+    case JobState::kOutOfMemory:
+      return told("ran out of memory");
+    default:
+      return {};
+  }
+}
+
+void AskForState(const EnginePage& page, const std::string& job, std::vector<EngineQuestion>& questions) {
+  if (page.queries.empty()) return;
+  const EngineQuery& query = page.queries.front();
+  const std::vector<std::string> jobs = {job};
+  for (EngineCall& call : QueryCalls(page, query, jobs)) {
+    questions.push_back({std::move(call), [&page, &query, job](const JobAnswer& answer) -> std::string {
+                           const std::vector<std::string> one = {job};
+                           const auto states = JobStates(page, query, one, answer);
+                           return states ? JobPhrase(page, job, states->at(job).state) : std::string();
+                         }});
+  }
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> SecondsInClock(std::string_view text) {
+  std::array<std::uint64_t, 4> parts = {};  // seconds first
+  constexpr std::array<std::uint64_t, 4> kSeconds = {1, 60, 3'600, 86'400};
+  std::size_t count = 0;
+  std::string_view rest = Bare(text);
+  while (!rest.empty()) {
+    if (count == parts.size()) return std::nullopt;
+    const std::size_t at = rest.find_last_of(":-");
+    const std::string_view part = at == std::string_view::npos ? rest : rest.substr(at + 1);
+    if (at != std::string_view::npos && (rest[at] == '-') != (count == 2)) return std::nullopt;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), parts[count]);
+    if (error != std::errc() || end != part.data() + part.size()) return std::nullopt;
+    if (parts[count] > (count < 2 ? 59U : 1'000'000U)) return std::nullopt;
+    ++count;
+    if (at == std::string_view::npos) break;
+    rest = rest.substr(0, at);
+    if (rest.empty()) return std::nullopt;
+  }
+  if (count < 2) return std::nullopt;
+  std::uint64_t seconds = 0;
+  for (std::size_t i = 0; i < count; ++i) seconds += parts[i] * kSeconds[i];
+  return seconds;
+}
+
+std::vector<EngineQuestion> QuestionsAboutHost(const EnginePage& page, const std::string& job,
+                                               const std::string& host) {
+  std::vector<EngineQuestion> questions;
+  if (page.host_query) {
+    TemplateValues values;
+    values.texts["host"] = host;
+    questions.push_back({{FilledCommand(page.host_query->command, values), page.query_clear},
+                         [&page, host](const JobAnswer& answer) -> std::string {
+                           const std::string_view line = FirstLine(answer);
+                           const EngineHostQuery& query = *page.host_query;
+                           const std::size_t at = line.find(query.separator);
+                           const std::string state(Bare(line.substr(0, at)));
+                           const bool usual =
+                               std::find(query.usual.begin(), query.usual.end(), state) != query.usual.end();
+                           if (state.empty() || usual) return {};
+                           const std::string_view reason = at == std::string_view::npos
+                                                               ? std::string_view()
+                                                               : Bare(line.substr(at + query.separator.size()));
+                           std::string phrase = fmt::format("{} reports {} as {}", page.name, host,
+                                                            Printable(std::string_view(state).substr(0, kLongestText)));
+                           if (!reason.empty() && reason != "none") {
+                             phrase += fmt::format(" ({})", Printable(reason.substr(0, kLongestText)));
+                           }
+                           return phrase;
+                         }});
+  }
+  AskForState(page, job, questions);
+  return questions;
+}
+
+std::vector<EngineQuestion> QuestionsAboutStop(const EnginePage& page, const std::string& job) {
+  std::vector<EngineQuestion> questions;
+  AskForState(page, job, questions);
+  if (page.time_left.empty()) return questions;
+  TemplateValues values;
+  values.texts["job"] = job;
+  questions.push_back(
+      {{FilledCommand(page.time_left, values), page.query_clear}, [&page, job](const JobAnswer& answer) -> std::string {
+         const auto left = SecondsInClock(FirstLine(answer));
+         const std::uint64_t notice = page.notice ? page.notice->seconds : 0;
+         if (!left || *left > notice + kMargin) return {};
+         return fmt::format("{} job {} reaches its time limit in {}", page.name, job,
+                            DurationText(static_cast<double>(*left)));
+       }});
+  return questions;
+}
+
+std::string PhraseOfWords(const EnginePage& page, const std::string& job, std::string_view words) {
+  for (const auto& [text, state] : page.aborts) {
+    if (words.find(text) != std::string_view::npos) return JobPhrase(page, job, state);
+  }
+  return {};
+}
+
+}  // namespace muster

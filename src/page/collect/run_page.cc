@@ -1,0 +1,248 @@
+#include "page/collect/run_page.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "muster/plan.h"
+#include "page/collect/curves.h"
+#include "page/collect/run_lanes.h"
+#include "page/collect/run_plan.h"
+#include "run/directory/last_lines.h"
+#include "run/directory/log_path.h"
+#include "run/journal/checked_journal.h"
+#include "run/report/report.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kMostLogs = 64;
+constexpr std::size_t kMostCurveProcesses = 256;
+
+std::string KeyOf(const std::string& role, std::uint32_t index) { return fmt::format("0:{}.{}", role, index); }
+
+Value TextsValue(const std::vector<std::string>& texts) {
+  Value::List list;
+  for (const std::string& text : texts) list.push_back(TextValue(text));
+  return Value(std::move(list));
+}
+
+void AddProcesses(const Report& report, PageContent& page) {
+  for (const ProcessReport& process : report.processes) {
+    AddRow(page, KeyOf(process.role, process.index));
+    const auto fact = [&](const char* name, Value value) { Put(page, name, "fact", std::move(value)); };
+    fact("process", TextValue(fmt::format("{}.{}", process.role, process.index)));
+    fact("role", TextValue(process.role));
+    fact("rank", process.rank ? CountValue(*process.rank) : Value());
+    fact("host", process.host.empty() ? Value() : TextValue(process.host));
+    std::string devices;
+    for (const std::string& device : process.devices) devices += (devices.empty() ? "" : ",") + device;
+    fact("devices", devices.empty() ? Value() : TextValue(devices));
+    fact("state", TextValue(process.verdict));
+    fact("attempts", CountValue(process.attempts.size()));
+    const bool ended = !process.attempts.empty() && !process.attempts.back().ended_at.empty();
+    if (!ended) {
+      for (const char* name : {"exit", "cpu", "max_rss"}) fact(name, Value());
+      continue;
+    }
+    const AttemptReport& last = process.attempts.back();
+    fact("exit", !last.signal.empty() ? TextValue(last.signal)
+                 : last.exit_code     ? CountValue(*last.exit_code)
+                                      : Value());
+    fact("cpu", Value(last.user_seconds + last.system_seconds));
+    fact("max_rss", Value(static_cast<double>(last.max_rss_kib) / 1024));
+  }
+  for (const auto& [name, label] : {std::pair{"cpu", "CPU time"}, std::pair{"max_rss", "max RSS, MiB"}}) {
+    ColumnOf(page, name, "fact").label = label;
+  }
+  ColumnOf(page, "cpu", "fact").seconds = true;
+  ColumnOf(page, "devices", "fact").list = true;
+}
+
+void AddCurves(const std::string& run_dir, PageContent& page) {
+  auto processes = ReadMetricHistories(run_dir, kMostCurveProcesses);
+  std::set<std::string> metrics;
+  for (const ProcessHistory& process : processes) {
+    for (const auto& [name, unused] : process.history.columns) metrics.insert(name);
+  }
+  CurveReader reader(page, CurvePoints(processes.size() * std::max<std::size_t>(metrics.size(), 1)), "",
+                     metrics.contains("loss") ? "loss" : "");
+  for (const ProcessHistory& process : processes) {
+    const auto key = std::find(page.keys.begin(), page.keys.end(), KeyOf(process.role, process.index));
+    if (key != page.keys.end()) reader.Add(static_cast<std::size_t>(key - page.keys.begin()), process);
+  }
+}
+
+Value FailureValue(const FailureReport& failure) {
+  const FailureAnalysis& account = failure.account;
+  Value::List others;
+  for (const FailedGroup& other : account.others) {
+    others.emplace_back(Value::Map{{"who", TextValue(MembersText({other.who}))},
+                                   {"why", TextValue(other.why)},
+                                   {"hint", TextValue(other.error ? other.error->message : other.hint)},
+                                   {"lines", TextsValue(other.lines)}});
+  }
+  Value::List timeline;
+  for (const TimelineEntry& entry : account.timeline) {
+    timeline.emplace_back(Value::Map{
+        {"from", Value(entry.from)}, {"what", TextValue(entry.what)}, {"who", TextValue(MembersText(entry.who))}});
+  }
+  std::vector<std::string> doubts;
+  for (const UncertainOrder& doubt : account.doubts) doubts.push_back(MembersText(doubt.who));
+  const std::string name = fmt::format("{}.{}", failure.role, failure.index);
+  return Value(
+      Value::Map{{"key", TextValue(KeyOf(failure.role, failure.index))},
+                 {"process", TextValue(failure.rank ? fmt::format("{} (rank {})", name, *failure.rank) : name)},
+                 {"host", TextValue(failure.host)},
+                 {"why", TextValue(failure.why)},
+                 {"after", Value(failure.after_seconds)},
+                 {"hint", TextValue(account.hint)},
+                 {"error", TextValue(account.error ? account.error->message : "")},
+                 {"traceback", TextsValue(account.error ? account.error->traceback : std::vector<std::string>())},
+                 {"evidence", TextsValue(account.evidence)},
+                 {"doubts", TextsValue(doubts)},
+                 {"log", TextValue(failure.log)},
+                 {"lines", TextsValue(failure.last_lines)},
+                 {"others", Value(std::move(others))},
+                 {"timeline", Value(std::move(timeline))}});
+}
+
+// The steps before the first process one after the other, then the slowest process of each step of each role.
+Value StartupValue(const Startup& startup) {
+  Value::List bars;
+  if (startup.roles.empty()) return Value(std::move(bars));
+  const auto add = [&](const std::string& name, double from, double seconds, const std::string& role,
+                       const std::string& detail) {
+    if (seconds <= 0) return;
+    bars.emplace_back(Value::Map{{"name", TextValue(name)},
+                                 {"from", Value(from)},
+                                 {"to", Value(from + seconds)},
+                                 {"role", TextValue(role)},
+                                 {"detail", TextValue(detail)}});
+  };
+  double at = -startup.evaluate - startup.plan;
+  for (const auto& [name, seconds] :
+       {std::pair{"evaluate the recipe", startup.evaluate}, std::pair{"plan", startup.plan},
+        std::pair{"connect agents", startup.agent}, std::pair{"activate hosts", startup.activate},
+        std::pair{"wait for devices", startup.wait}, std::pair{"ports, files, environments", startup.bind}}) {
+    add(name, at, seconds, "", "");
+    at += seconds;
+  }
+  for (const RoleStartup& role : startup.roles) {
+    const auto step = [&](const char* what, const std::optional<StartupStep>& one, double from) {
+      if (!one) return;
+      add(role.role + ": " + what, from, one->slowest, role.role,
+          one->processes > 1 ? fmt::format("slowest {}.{}", role.role, one->index) : "");
+    };
+    step("start", role.spawn, role.ordered);
+    const double started = role.ordered + (role.spawn ? role.spawn->slowest : 0);
+    step("ready", role.ready, started);
+    step("first output", role.first_output, started);
+  }
+  return Value(std::move(bars));
+}
+
+// The last lines of the processes that failed first, of one of each role, and of others as long as there is room.
+Value LogsOf(const Plan& plan, const Report& report, int folder) {
+  std::vector<ProcessId> order;
+  std::set<std::string> roles;
+  const auto add = [&](auto wanted) {
+    for (ProcessId id = 0; id < report.processes.size(); ++id) {
+      const ProcessReport& process = report.processes[id];
+      if (order.size() >= kMostLogs || process.attempts.empty()) continue;
+      if (std::find(order.begin(), order.end(), id) == order.end() && wanted(process)) order.push_back(id);
+    }
+  };
+  add([](const ProcessReport& process) { return process.verdict == "origin"; });
+  add([&](const ProcessReport& process) { return roles.insert(process.role).second; });
+  add([](const ProcessReport&) { return true; });
+  Value::List logs;
+  for (const ProcessId id : order) {
+    const ProcessReport& process = report.processes[id];
+    const std::string path = LogPath(plan, id, process.attempts.back().attempt);
+    const std::vector<std::string> lines = LastLines(folder, path);
+    if (lines.empty()) continue;
+    logs.emplace_back(Value::Map{{"key", TextValue(KeyOf(process.role, process.index))},
+                                 {"process", TextValue(fmt::format("{}.{}", process.role, process.index))},
+                                 {"path", TextValue(path)},
+                                 {"lines", TextsValue(lines)}});
+  }
+  return Value(std::move(logs));
+}
+
+Value RestartsValue(const Report& report, const std::vector<JournalRecord>& records) {
+  Value::List restarts;
+  for (const JournalRecord& record : records) {
+    const auto* restart = std::get_if<RestartPlanned>(&record.entry);
+    if (restart == nullptr) continue;
+    const ProcessReport& process = report.processes[restart->process];
+    restarts.emplace_back(Value::Map{{"scope", TextValue(restart->scope)},
+                                     {"process", TextValue(fmt::format("{}.{}", process.role, process.index))},
+                                     {"at", Value(static_cast<double>(record.at - records.front().at) / 1e9)},
+                                     {"why", TextValue(restart->why)}});
+  }
+  return Value(std::move(restarts));
+}
+
+std::string GitText(const CodeReport& code) {
+  if (!code.seen) return {};
+  const CodeSeen& seen = *code.seen;
+  std::string text = seen.commit.empty() ? "no commit" : seen.commit.substr(0, 12);
+  if (!seen.branch.empty()) text += " on " + seen.branch;
+  if (seen.changed + seen.untracked > 0)
+    text += fmt::format(", {} changed or untracked", seen.changed + seen.untracked);
+  return text;
+}
+
+}  // namespace
+
+Result<void> AddRun(const std::string& run_dir, PageContent& page) {
+  const auto report = MakeReport(run_dir);
+  if (!report) return Fail(report.error());
+  const auto recorded = ReadRun(run_dir);
+  if (!recorded) return Fail(recorded.error());
+  const Plan& plan = recorded->plan;
+  const std::vector<JournalRecord>& records = recorded->journal.records();
+  AddProcesses(*report, page);
+  AddCurves(run_dir, page);
+  RunLanes lanes = LanesOf(plan, recorded->journal, *report);
+  const std::string began = records.empty() ? "" : records.front().wall;
+  page.live = report->outcome == "running";
+  page.sources.emplace_back(Value::Map{{"kind", Value("run")},
+                                       {"name", TextValue(report->name)},
+                                       {"id", TextValue(report->run)},
+                                       {"dir", TextValue(report->run_dir)},
+                                       {"state", TextValue(report->outcome)}});
+  std::set<std::string> hosts;
+  for (const ProcessReport& process : report->processes) {
+    if (!process.host.empty()) hosts.insert(process.host);
+  }
+  page.run = Value(Value::Map{{"outcome", TextValue(report->outcome)},
+                              {"exit_code", Value(std::int64_t{report->exit_code})},
+                              {"why", TextValue(report->why)},
+                              {"doc", TextValue(plan.doc)},
+                              {"began", TextValue(began)},
+                              {"seconds", Value(lanes.seconds)},
+                              {"hosts", TextsValue({hosts.begin(), hosts.end()})},
+                              {"checkpoint", TextValue(report->checkpoint)},
+                              {"git", TextValue(GitText(report->code))},
+                              {"tags", TextsValue(report->tags)},
+                              {"plan_id", TextValue(report->plan)},
+                              {"id", TextValue(report->run)},
+                              {"dir", TextValue(report->run_dir)},
+                              {"damage", TextValue(report->journal_damage)},
+                              {"restarts", RestartsValue(*report, records)},
+                              {"failure", report->first_failure ? FailureValue(*report->first_failure) : Value()},
+                              {"startup", StartupValue(report->startup)},
+                              {"lanes", Value(std::move(lanes.lanes))},
+                              {"phases", Value(std::move(lanes.phases))},
+                              {"marks", Value(std::move(lanes.marks))},
+                              {"plan", PlanValue(plan, recorded->folder.get(), report->run)},
+                              {"logs", LogsOf(plan, *report, recorded->folder.get())}});
+  return {};
+}
+
+}  // namespace muster

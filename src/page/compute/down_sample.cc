@@ -1,0 +1,105 @@
+#include "page/compute/down_sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+namespace muster {
+namespace {
+
+// Adds the smallest and the largest of the points [begin, end).
+void AddExtremes(std::span<const double> y, std::size_t begin, std::size_t end, std::vector<std::size_t>& kept) {
+  std::size_t low = begin;
+  std::size_t high = begin;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (y[i] < y[low]) low = i;
+    if (y[i] > y[high]) high = i;
+  }
+  kept.push_back(std::min(low, high));
+  if (low != high) kept.push_back(std::max(low, high));
+}
+
+double Place(double x, Spacing spacing, double smallest) {
+  return spacing == Spacing::kLinear ? x : std::log(std::max(x, smallest));
+}
+
+}  // namespace
+
+std::vector<std::size_t> MinMaxSample(std::span<const double> x, std::span<const double> y, std::size_t most,
+                                      Spacing spacing) {
+  const std::size_t count = x.size();
+  std::vector<std::size_t> kept;
+  if (count <= std::max<std::size_t>(most, 4)) {
+    for (std::size_t i = 0; i < count; ++i) kept.push_back(i);
+    return kept;
+  }
+  const std::size_t groups = std::max<std::size_t>((most - 2) / 2, 1);
+  double smallest = std::numeric_limits<double>::infinity();  // positive x
+  for (const double one : x) {
+    if (one > 0) smallest = std::min(smallest, one);
+  }
+  if (!std::isfinite(smallest)) smallest = 1;
+  const auto [least, greatest] = std::minmax_element(x.begin(), x.end());
+  const double low = Place(*least, spacing, smallest);
+  const double width = (Place(*greatest, spacing, smallest) - low) / static_cast<double>(groups);
+  const auto group_of = [&](std::size_t i) {
+    const double place = width > 0 ? (Place(x[i], spacing, smallest) - low) / width : 0;
+    return std::min(static_cast<std::size_t>(std::max(place, 0.0)), groups - 1);
+  };
+  kept.push_back(0);
+  std::size_t begin = 1;
+  for (std::size_t i = 2; i < count; ++i) {
+    if (i < count - 1 && group_of(i) == group_of(begin)) continue;
+    AddExtremes(y, begin, i, kept);
+    begin = i;
+  }
+  kept.push_back(count - 1);
+  if (kept.size() <= most) return kept;
+  // x goes back and forth: groups of equal numbers of points.
+  kept = {0};
+  const std::size_t inner = count - 2;
+  for (std::size_t group = 0; group < groups; ++group) {
+    const std::size_t from = 1 + inner * group / groups;
+    const std::size_t to = 1 + inner * (group + 1) / groups;
+    if (from < to) AddExtremes(y, from, to, kept);
+  }
+  kept.push_back(count - 1);
+  return kept;
+}
+
+ThinCurve Thinned(std::span<const double> x, std::span<const double> y, std::size_t most) {
+  constexpr double kDecades = 30;  // ratio of x from which on a logarithmic axis shows something else
+  ThinCurve curve;
+  std::vector<double> finite_x;
+  std::vector<double> finite_y;
+  double least = std::numeric_limits<double>::infinity();
+  double greatest = 0;
+  for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
+    if (!std::isfinite(x[i])) continue;
+    if (!std::isfinite(y[i])) {
+      if (curve.not_finite.size() < kMostMarks) curve.not_finite.push_back(x[i]);
+      continue;
+    }
+    finite_x.push_back(x[i]);
+    finite_y.push_back(y[i]);
+    if (x[i] > 0) least = std::min(least, x[i]);
+    greatest = std::max(greatest, x[i]);
+  }
+  curve.points = finite_x.size();
+  std::vector<std::size_t> kept;
+  if (finite_x.size() > most && most >= 8 && greatest > least * kDecades) {
+    const auto even = MinMaxSample(finite_x, finite_y, most / 2, Spacing::kLinear);
+    const auto logarithmic = MinMaxSample(finite_x, finite_y, most / 2, Spacing::kLog);
+    std::set_union(even.begin(), even.end(), logarithmic.begin(), logarithmic.end(), std::back_inserter(kept));
+  } else {
+    kept = MinMaxSample(finite_x, finite_y, most, Spacing::kLinear);
+  }
+  for (const std::size_t i : kept) {
+    curve.x.push_back(static_cast<float>(finite_x[i]));
+    curve.y.push_back(static_cast<float>(finite_y[i]));
+  }
+  return curve;
+}
+
+}  // namespace muster

@@ -1,0 +1,36 @@
+// Thins curves out for drawing: the first and the last point and the smallest and largest value of each interval
+// stay, so that no extreme is lost (MinMax). Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace muster {
+
+enum class Spacing : std::uint8_t {
+  kLinear,  // intervals of equal length
+  kLog,     // intervals of equal length in the logarithm; points with x <= 0 are in the first
+};
+
+// Indices of at most `most` points (at least 4), ascending. x and y are finite and of the same length, x in any order;
+// points that follow one another in the same interval are one group. Curves with at most `most` points are kept whole.
+std::vector<std::size_t> MinMaxSample(std::span<const double> x, std::span<const double> y, std::size_t most,
+                                      Spacing spacing);
+
+struct ThinCurve {
+  std::vector<float> x;
+  std::vector<float> y;
+  std::vector<double> not_finite;  // x of points whose y is not finite; at most kMostMarks, the first ones
+  std::uint64_t points = 0;        // of the whole curve, finite ones
+
+  bool operator==(const ThinCurve&) const = default;
+};
+inline constexpr std::size_t kMostMarks = 100;
+
+// A curve of about `most` points for linear and logarithmic axes alike: half of the intervals are of the one kind, half
+// of the other, unless all x are of a similar size. Points with an x that is not finite are omitted.
+ThinCurve Thinned(std::span<const double> x, std::span<const double> y, std::size_t most);
+
+}  // namespace muster

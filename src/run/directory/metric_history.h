@@ -1,0 +1,77 @@
+// Reads the history of the metrics that processes reported: every report of a file as columns of numbers, for curves,
+// sparklines and exports. Texts and booleans of reports have no place in a curve and are omitted.
+//
+// The files are written by the programs and not trusted (run/report/metrics_report.h): the last kMostHistoryBytes of a
+// file are read, and invalid lines are counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "run/directory/newest_metrics.h"
+
+namespace muster {
+
+inline constexpr std::size_t kMostHistoryBytes = std::size_t{64} << 20;
+
+// The values of one metric, in the order of the reports.
+struct MetricColumn {
+  std::vector<std::uint32_t> reports;  // numbers of the reports that have this metric, from 0, ascending
+  std::vector<double> values;          // in the same order; NaN: not finite, which is null in the file
+
+  bool operator==(const MetricColumn&) const = default;
+};
+
+struct MetricHistory {
+  std::map<std::string, MetricColumn, std::less<>> columns;  // at most kMostMetricNames
+  std::uint32_t reports = 0;
+  std::uint64_t bad_lines = 0;      // not a JSON object, or too long
+  std::uint64_t skipped_bytes = 0;  // at the beginning of files that are too long
+
+  // Appends the reports in the text, which continues the text of the previous call; returns the length of its complete
+  // lines. The rest is the beginning of a line that is still being written.
+  std::size_t Take(std::string_view text);
+  bool empty() const { return reports == 0; }
+};
+
+// A metric over another one: points in the order of the reports.
+struct MetricSeries {
+  std::vector<double> x;
+  std::vector<double> y;  // NaN: reported, but not finite
+
+  bool operator==(const MetricSeries&) const = default;
+};
+
+// The metric `y` over the metric `x`, or over the number of the report (from 1) if `x` is empty. A report without `x`
+// has the last value before it; values of `y` before the first `x` are omitted.
+MetricSeries SeriesOf(const MetricHistory& history, std::string_view y, std::string_view x);
+
+// The metric that counts progress: `preferred` if it was reported, else the first of step, global_step, iteration,
+// iter, epoch that was; empty if none was.
+std::string StepMetric(const MetricHistory& history, std::string_view preferred = {});
+
+// The metrics files of a run, by role, index and attempt; at most kMostMetricFiles.
+std::vector<MetricsFileName> MetricsFiles(const std::string& run_dir);
+// Empty if the file cannot be read.
+std::optional<MetricHistory> ReadMetricHistory(const std::string& run_dir, const MetricsFileName& file);
+
+// A process of the run, with the reports of all its attempts in order.
+struct ProcessHistory {
+  std::string role;
+  std::uint32_t index = 0;
+  std::vector<std::uint32_t> attempt_starts;  // the number of the first report of each attempt that has a file
+  MetricHistory history;
+};
+
+// Those of all processes that reported, by role and index; at most `most` processes.
+std::vector<ProcessHistory> ReadMetricHistories(const std::string& run_dir, std::size_t most = kMostMetricFiles);
+
+// Those of the processes that count in reports: the first one of each role that reported anything, as in a trial.
+std::vector<ProcessHistory> ReadRoleHistories(const std::string& run_dir);
+
+}  // namespace muster

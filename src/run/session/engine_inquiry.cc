@@ -1,0 +1,108 @@
+#include "run/session/engine_inquiry.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fcntl.h>
+
+#include "engine/ending_cause.h"
+#include "run/session/live_run.h"
+#include "spawn/start/launcher.h"
+
+namespace muster {
+
+struct EngineInquiry::Asked {
+  EngineQuestion question;
+  std::string host = {};
+  std::unique_ptr<CapturedCommand> command = {};
+  std::unique_ptr<WatchedFd> ended = {};
+};
+
+EngineInquiry::EngineInquiry(LiveRun& run) : run_(run), deadline_(run.io.get_executor()) {}
+
+EngineInquiry::~EngineInquiry() = default;
+
+void EngineInquiry::AskAboutHost(std::uint32_t host) {
+  if (!run_.request.engine) return;
+  const EngineJob& job = *run_.request.engine;
+  Ask(QuestionsAboutHost(job.page, job.id, run_.NameOf(host)), run_.NameOf(host));
+}
+
+void EngineInquiry::AskAboutStop() {
+  if (!run_.request.engine || std::exchange(stop_asked_, true)) return;
+  const EngineJob& job = *run_.request.engine;
+  Ask(QuestionsAboutStop(job.page, job.id), {});
+}
+
+void EngineInquiry::Hear(const std::string& words) {
+  if (!run_.request.engine) return;
+  Note(PhraseOfWords(run_.request.engine->page, run_.request.engine->id, words), {});
+}
+
+void EngineInquiry::Ask(std::vector<EngineQuestion> questions, const std::string& host) {
+  if (late_) return;
+  if (asked_.empty()) {
+    deadline_.expires_after(kWithin);
+    deadline_.async_wait([weak = run_.session, this](const boost::system::error_code& error) {
+      if (const auto self = weak.lock(); self && !error) GiveUp();
+    });
+  }
+  for (EngineQuestion& question : questions) {
+    const std::vector<std::string> environment = WithoutVariables(run_.request.environment, question.call.clear);
+    SpawnSpec spec;
+    spec.argv = question.call.words;
+    spec.env = EnvPointers(environment);
+    auto command = std::make_unique<CapturedCommand>(launcher_, std::move(spec));
+    // Without pidfds the end cannot be watched, so nothing is asked.
+    const int watched =
+        command->going() && command->ref().pidfd >= 0 ? ::fcntl(command->ref().pidfd, F_DUPFD_CLOEXEC, 0) : -1;
+    if (watched < 0) continue;
+    asked_.push_back(
+        {std::move(question), host, std::move(command), std::make_unique<WatchedFd>(run_.io.get_executor(), watched)});
+    asked_.back().ended->async_wait(WatchedFd::wait_read, [weak = run_.session, this, asked = &asked_.back()](
+                                                              const boost::system::error_code& error) {
+      if (const auto self = weak.lock(); self && !error) OnAnswer(*asked);
+    });
+  }
+}
+
+void EngineInquiry::OnAnswer(Asked& asked) {
+  const CommandOutput output = asked.command->Take(std::chrono::milliseconds(0));
+  const std::string phrase = asked.question.phrase({output.out, output.err, output.exit_code});
+  const std::string host = asked.host;
+  asked_.remove_if([&asked](const Asked& one) { return &one == &asked; });
+  Note(phrase, host);
+  EndIfAnswered();
+}
+
+void EngineInquiry::Note(const std::string& phrase, const std::string& host) {
+  if (phrase.empty() || std::find(phrases_.begin(), phrases_.end(), phrase) != phrases_.end()) return;
+  phrases_.push_back(phrase);
+  run_.journal.Record(EngineAnswered{host, phrase});
+  run_.console.Warn(phrase);
+}
+
+bool EngineInquiry::DelaysEnd(std::function<void()> end) {
+  if (asked_.empty()) return false;
+  end_ = std::move(end);
+  return true;
+}
+
+void EngineInquiry::GiveUp() {
+  late_ = true;
+  asked_.clear();  // kills the commands
+  EndIfAnswered();
+}
+
+void EngineInquiry::EndIfAnswered() {
+  if (!asked_.empty()) return;
+  deadline_.cancel();
+  if (end_) run_.Later(std::exchange(end_, nullptr));
+}
+
+std::string EngineInquiry::Explained(std::string why) const {
+  for (const std::string& phrase : phrases_) why += "; " + phrase;
+  return why;
+}
+
+}  // namespace muster

@@ -1,0 +1,68 @@
+// Asks the engine, in whose allocation a run is, why a host was lost or a signal stopped the head, in parallel with the
+// end of the run. Each question is asked once; the end of the run waits for the answers, a few seconds at most.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+
+#include "spawn/start/captured_command.h"
+#include "spawn/start/watched_fd.h"
+
+namespace muster {
+
+struct EngineQuestion;
+struct LiveRun;
+
+class EngineInquiry {
+ public:
+  // From the first question on. Slurm's commands retry for some seconds if their controller does not answer.
+  static constexpr std::chrono::seconds kWithin{6};
+
+  explicit EngineInquiry(LiveRun& run);
+  EngineInquiry(const EngineInquiry&) = delete;
+  EngineInquiry& operator=(const EngineInquiry&) = delete;
+  ~EngineInquiry();
+
+  // These do nothing outside of an allocation.
+  void AskAboutHost(std::uint32_t host);
+  void AskAboutStop();
+  // What the commands that started the agents wrote: untrusted bytes.
+  void Hear(const std::string& words);
+
+  // Whether answers are still missing; then `end` is called from the loop when they have arrived.
+  bool DelaysEnd(std::function<void()> end);
+  bool end_waits() const { return end_ != nullptr; }
+  // Stops the end from waiting.
+  void GiveUp();
+
+  // The cause that was found for the end of a run, with what ended it: "asked to stop; slurm job 12 was preempted".
+  std::string Explained(std::string why) const;
+
+ private:
+  using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
+                                                  boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
+  struct Asked;
+
+  void Ask(std::vector<EngineQuestion> questions, const std::string& host);
+  void OnAnswer(Asked& asked);
+  void Note(const std::string& phrase, const std::string& host);
+  void EndIfAnswered();
+
+  LiveRun& run_;
+  Launcher launcher_;
+  std::list<Asked> asked_;  // without an answer
+  std::vector<std::string> phrases_;
+  Timer deadline_;
+  bool late_ = false;
+  bool stop_asked_ = false;
+  std::function<void()> end_;
+};
+
+}  // namespace muster

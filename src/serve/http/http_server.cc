@@ -1,0 +1,330 @@
+#include "serve/http/http_server.h"
+
+#include <array>
+#include <deque>
+#include <set>
+#include <utility>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <fmt/format.h>
+
+#include "serve/http/event_stream.h"
+#include "serve/http/http_answer.h"
+#include "serve/http/http_request.h"
+#include "serve/http/request_guard.h"
+
+namespace muster {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using Tcp = asio::ip::tcp;
+using NetError = boost::system::error_code;
+
+constexpr std::chrono::seconds kAnswerTime{30};   // until the client has read an answer
+constexpr std::chrono::seconds kFarewellTime{2};  // for it to close the connection then
+constexpr std::size_t kMostFarewellBytes = 64U << 10;
+constexpr std::chrono::milliseconds kAcceptPause{100};  // when no descriptor is free
+
+using RequestFields = http::request<http::string_body>;
+
+// The value of a header that occurs once; empty otherwise.
+std::string Single(const RequestFields& fields, std::string_view name) {
+  const auto [begin, end] = fields.equal_range(beast::string_view(name.data(), name.size()));
+  if (begin == end || std::next(begin) != end) return {};
+  return std::string(begin->value());
+}
+
+// "application/json" of "application/json; charset=utf-8".
+std::string MediaType(const std::string& value) { return value.substr(0, value.find_first_of("; ")); }
+
+HttpRequest HeadOf(const RequestFields& fields) {
+  HttpRequest request;
+  request.method = std::string(fields.method_string());
+  request.target = std::string(fields.target());
+  request.host = Single(fields, "Host");
+  // Several of these count as a wrong one.
+  const auto given = [&](std::string_view name) {
+    return fields.count(beast::string_view(name.data(), name.size())) > 1 ? std::string("several")
+                                                                          : Single(fields, name);
+  };
+  request.origin = given("Origin");
+  request.fetch_site = given("Sec-Fetch-Site");
+  request.fetch_mode = given("Sec-Fetch-Mode");
+  request.fetch_dest = given("Sec-Fetch-Dest");
+  request.content_type = MediaType(given("Content-Type"));
+  request.last_event = given("Last-Event-ID");
+  return request;
+}
+
+}  // namespace
+
+struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
+  class Connection;
+
+  Impl(asio::io_context& loop, std::string secret, Handler handler, HttpLimits most)
+      : io(loop),
+        acceptor(loop),
+        pause(loop),
+        heartbeat(loop),
+        token(std::move(secret)),
+        handle(std::move(handler)),
+        limits(most) {}
+
+  void Accept();
+  void Beat();
+  void Close();
+
+  asio::io_context& io;
+  Tcp::acceptor acceptor;
+  asio::steady_timer pause;
+  asio::steady_timer heartbeat;
+  const std::string token;
+  const Handler handle;
+  const HttpLimits limits;
+  std::set<std::shared_ptr<Connection>> connections;
+  const std::shared_ptr<const std::string> comment = std::make_shared<const std::string>(":\n\n");
+  bool closed = false;
+};
+
+// One client: its request, then its answer or its stream.
+class HttpServer::Impl::Connection : public EventStream, public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<Impl> server, Tcp::socket socket)
+      : server_(std::move(server)), stream_(std::move(socket)), buffer_(server_->limits.head_bytes) {
+    parser_.header_limit(static_cast<std::uint32_t>(server_->limits.head_bytes));
+    parser_.body_limit(server_->limits.body_bytes);
+  }
+
+  void Begin() {
+    stream_.expires_after(server_->limits.request_time);
+    http::async_read_header(stream_, buffer_, parser_, [self = shared_from_this()](const NetError& error, std::size_t) {
+      if (error) return self->Refuse(error);
+      self->OnHead();
+    });
+  }
+
+  void Busy() { Answer(TextAnswer(503, "there are too many connections")); }
+
+  void Send(std::shared_ptr<const std::string> bytes) override {
+    if (ended_) return;
+    if (queued_ > kMostQueued) return End();
+    queued_ += bytes->size();
+    queue_.push_back(std::move(bytes));
+    if (!writing_) Write();
+  }
+  void OnClosed(std::function<void()> closed) override {
+    if (ended_) return closed();
+    closed_ = std::move(closed);
+  }
+
+  void Beat() {
+    if (streams_ && queue_.empty()) Send(server_->comment);
+  }
+
+  // Closes the connection, and forgets it.
+  void End() {
+    if (std::exchange(ended_, true)) return;
+    NetError ignored;
+    stream_.socket().close(ignored);
+    queue_.clear();
+    const auto self = shared_from_this();
+    server_->connections.erase(self);
+    if (const auto closed = std::exchange(closed_, nullptr)) closed();
+  }
+
+ private:
+  void Refuse(const NetError& error) {
+    if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+      return Answer(TextAnswer(431, "the head of the request is too long"));
+    }
+    if (error == http::error::body_limit) return Answer(TextAnswer(413, "the body of the request is too long"));
+    if (error.category() == http::make_error_code(http::error::bad_method).category() &&
+        error != http::error::end_of_stream && error != http::error::partial_message) {
+      return Answer(TextAnswer(400, "this is not a valid request"));
+    }
+    End();
+  }
+
+  void OnHead() {
+    const RequestFields& fields = parser_.get();
+    request_ = HeadOf(fields);
+    // Only a body of a stated length: other ways to delimit it are understood differently by different programs.
+    if (fields.count(http::field::transfer_encoding) > 0 || fields.count(http::field::upgrade) > 0 ||
+        fields.count(http::field::content_length) > 1 || fields.count(http::field::expect) > 0) {
+      return Answer(TextAnswer(400, "the body of a request has a Content-Length, and nothing else"));
+    }
+    if (const auto refusal = RefusalOf(request_, server_->token)) {
+      return Answer(TextAnswer(refusal->status, std::string(refusal->why)));
+    }
+    if (request_.method == "GET") {
+      if (parser_.content_length().value_or(0) > 0) return Answer(TextAnswer(400, "a GET has no body"));
+      return Handle();
+    }
+    if (!parser_.content_length()) return Answer(TextAnswer(411, "the request has no Content-Length"));
+    http::async_read(stream_, buffer_, parser_, [self = shared_from_this()](const NetError& error, std::size_t) {
+      if (error) return self->Refuse(error);
+      self->request_.body = std::move(self->parser_.get().body());
+      self->Handle();
+    });
+  }
+
+  void Handle() {
+    stream_.expires_never();  // the handler may need other processes, and has its own limits
+    server_->handle(request_, PathOf(request_), [self = std::weak_ptr(shared_from_this())](HttpAnswer answer) {
+      if (const auto connection = self.lock()) connection->Answer(std::move(answer));
+    });
+  }
+
+  void Answer(HttpAnswer answer) {
+    if (ended_ || std::exchange(answered_, true)) return;
+    auto bytes = std::make_shared<const std::string>(AnswerBytes(answer));
+    if (answer.stream) return BeginStream(std::move(bytes), answer.stream);
+    stream_.expires_after(kAnswerTime);
+    asio::async_write(stream_, asio::buffer(*bytes),
+                      [self = shared_from_this(), bytes](const NetError& error, std::size_t) {
+                        if (error) return self->End();
+                        // Closed at once, what the client still sends would reset the connection, and it might lose the
+                        // answer.
+                        NetError ignored;
+                        self->stream_.socket().shutdown(Tcp::socket::shutdown_send, ignored);
+                        self->stream_.expires_after(kFarewellTime);
+                        self->AwaitFarewell(0);
+                      });
+  }
+
+  void AwaitFarewell(std::size_t read) {
+    stream_.async_read_some(asio::buffer(scratch_),
+                            [self = shared_from_this(), read](const NetError& error, std::size_t got) {
+                              if (error || read + got > kMostFarewellBytes) return self->End();
+                              self->AwaitFarewell(read + got);
+                            });
+  }
+
+  void BeginStream(std::shared_ptr<const std::string> head,
+                   const std::function<void(std::shared_ptr<EventStream>)>& to) {
+    streams_ = true;
+    stream_.expires_never();
+    Send(std::move(head));
+    // A client that leaves is seen by this read; one that sends something is not a page.
+    stream_.socket().async_read_some(asio::buffer(scratch_),
+                                     [self = shared_from_this()](const NetError&, std::size_t) { self->End(); });
+    to(shared_from_this());
+  }
+
+  void Write() {
+    writing_ = true;
+    std::vector<asio::const_buffer> buffers;
+    for (const auto& bytes : queue_) {
+      if (buffers.size() == kMostBuffers) break;
+      buffers.push_back(asio::buffer(*bytes));
+    }
+    asio::async_write(
+        stream_.socket(), buffers,
+        [self = shared_from_this(), count = buffers.size(),
+         kept = std::vector(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(buffers.size()))](
+            const NetError& error, std::size_t) {
+          self->writing_ = false;
+          if (error || self->ended_) return self->End();
+          for (std::size_t i = 0; i < count; ++i) {
+            self->queued_ -= self->queue_.front()->size();
+            self->queue_.pop_front();
+          }
+          if (!self->queue_.empty()) self->Write();
+        });
+  }
+
+  static constexpr std::size_t kMostBuffers = 16;
+
+  const std::shared_ptr<Impl> server_;
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_;
+  http::request_parser<http::string_body> parser_;
+  HttpRequest request_;
+  std::array<char, 4096> scratch_{};
+  std::deque<std::shared_ptr<const std::string>> queue_;
+  std::size_t queued_ = 0;
+  std::function<void()> closed_;
+  bool writing_ = false;
+  bool streams_ = false;
+  bool answered_ = false;
+  bool ended_ = false;
+};
+
+void HttpServer::Impl::Accept() {
+  acceptor.async_accept([self = shared_from_this()](const NetError& error, Tcp::socket socket) {
+    if (self->closed) return;
+    if (error == asio::error::operation_aborted) return;
+    if (error) {  // no descriptor is free, or the client has left
+      self->pause.expires_after(kAcceptPause);
+      self->pause.async_wait([self](const NetError& stopped) {
+        if (!stopped && !self->closed) self->Accept();
+      });
+      return;
+    }
+    const bool busy = self->connections.size() >= self->limits.connections;
+    auto connection = std::make_shared<Connection>(self, std::move(socket));
+    self->connections.insert(connection);
+    busy ? connection->Busy() : connection->Begin();
+    self->Accept();
+  });
+}
+
+void HttpServer::Impl::Beat() {
+  heartbeat.expires_after(limits.heartbeat_time);
+  heartbeat.async_wait([self = shared_from_this()](const NetError& error) {
+    if (error || self->closed) return;
+    const auto all = self->connections;  // a copy: sending may end a connection
+    for (const auto& connection : all) connection->Beat();
+    self->Beat();
+  });
+}
+
+void HttpServer::Impl::Close() {
+  closed = true;
+  NetError ignored;
+  acceptor.close(ignored);
+  pause.cancel();
+  heartbeat.cancel();
+  while (!connections.empty()) (*connections.begin())->End();
+}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::Listen(asio::io_context& io, std::uint16_t port, std::string token,
+                                                       Handler handler, HttpLimits limits) {
+  auto impl = std::make_shared<Impl>(io, std::move(token), std::move(handler), limits);
+  NetError error;
+  const Tcp::endpoint here(asio::ip::address_v4::loopback(), port);
+  static_cast<void>(impl->acceptor.open(Tcp::v4(), error));
+  if (!error) static_cast<void>(impl->acceptor.set_option(Tcp::acceptor::reuse_address(true), error));
+  if (!error) static_cast<void>(impl->acceptor.bind(here, error));
+  if (!error) static_cast<void>(impl->acceptor.listen(Tcp::acceptor::max_listen_connections, error));
+  if (error) {
+    return Fail(MachineError("serve", fmt::format("cannot listen on 127.0.0.1:{}: {}", port, error.message()),
+                             port == 0 ? "" : "without --port a free one is used"));
+  }
+  impl->Accept();
+  impl->Beat();
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
+}
+
+HttpServer::HttpServer(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+HttpServer::~HttpServer() { impl_->Close(); }
+
+std::uint16_t HttpServer::port() const {
+  NetError ignored;
+  return impl_->acceptor.local_endpoint(ignored).port();
+}
+
+std::size_t HttpServer::connections() const { return impl_->connections.size(); }
+
+}  // namespace muster

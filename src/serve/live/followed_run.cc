@@ -1,0 +1,163 @@
+#include "serve/live/followed_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/inotify.h>
+
+#include "base/system/clock.h"
+#include "base/values/shell_quote.h"
+#include "run/directory/run_directory.h"
+#include "run/report/report.h"
+#include "serve/live/path_watch.h"
+#include "sweep/trial/metrics_watch.h"
+
+namespace muster {
+namespace {
+
+// What arrives within this time becomes one event.
+constexpr std::chrono::milliseconds kGatherPoints{40};
+// Making the report may take at most this part of the time.
+constexpr std::uint64_t kShare = 20;
+constexpr std::uint64_t kLeastPauseNs = 100'000'000;
+constexpr std::size_t kMostProcesses = 64;  // whose curves are followed
+
+std::string Dumped(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Points [from, to) of the curve of a metric of a process.
+nlohmann::json PointsOf(const std::string& process, const std::string& metric, const LiveCurve& curve, std::size_t from,
+                        std::size_t to) {
+  const auto part = [&](const std::vector<double>& all) {
+    return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(from),
+                               all.begin() + static_cast<std::ptrdiff_t>(to));
+  };
+  nlohmann::json json = {{"key", "0:" + Readable(process)},
+                         {"metric", Readable(metric)},
+                         {"x", part(curve.x)},
+                         {"y", part(curve.y)},
+                         {"total", curve.total}};
+  if (from == 0) json["replace"] = true;
+  return json;
+}
+
+}  // namespace
+
+FollowedRun::FollowedRun(boost::asio::io_context& io, std::string dir, PathWatch& paths, MetricsWatch& metrics)
+    : io_(io), dir_(std::move(dir)), paths_(paths), metrics_watch_(metrics), read_timer_(io), flush_timer_(io) {}
+
+FollowedRun::~FollowedRun() {
+  paths_.Remove(watch_);
+  paths_.Remove(awaited_);
+}
+
+Result<void> FollowedRun::Start() {
+  watch_ = paths_.Add(dir_, IN_MODIFY | IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO,
+                      [this](std::string_view name, std::uint32_t) {
+                        const bool matters = name.empty() || name == "journal.jsonl" || name == "tags.json" ||
+                                             name == "note.txt" || name == "report.json";
+                        if (matters) ReadSoon();
+                      });
+  if (auto read = Read(); !read) return read;
+  awaited_ = paths_.AwaitFolder(dir_ + "/metrics", [this] {
+    awaited_ = 0;
+    metrics_ = metrics_watch_.Watch(
+        {.run_dir = dir_,
+         .log_of = {},
+         .process_report = [this](const std::string& role, std::uint32_t index, const MetricValues& report) {
+           const std::string process = fmt::format("{}.{}", role, index);
+           if (curves_.size() >= kMostProcesses && !curves_.contains(process)) return;
+           curves_[process].Add(report);
+           FlushSoon();
+         }});
+  });
+  return {};
+}
+
+Result<void> FollowedRun::Read() {
+  const std::uint64_t began = MonotonicNowNs();
+  live_ = IsRunLive(dir_);
+  const auto report = MakeReport(dir_);
+  if (!report) return Fail(report.error());
+  std::string state = ReportJson(*report);
+  std::erase(state, '\n');  // an event is one line; in JSON, line ends are between values only
+  if (state != state_) {
+    state_ = std::move(state);
+    state_changed_ = true;
+    FlushSoon();
+  }
+  read_ns_ = MonotonicNowNs() - began;
+  return {};
+}
+
+void FollowedRun::ReadSoon() {
+  if (std::exchange(reading_, true)) return;
+  read_timer_.expires_after(std::chrono::nanoseconds(std::max(kLeastPauseNs, read_ns_ * kShare)));
+  read_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    reading_ = false;
+    static_cast<void>(Read());  // a directory that is being removed: there is nothing to show any more
+  });
+}
+
+void FollowedRun::FlushSoon() {
+  if (std::exchange(flushing_, true)) return;
+  flush_timer_.expires_after(kGatherPoints);
+  flush_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    flushing_ = false;
+    Flush();
+  });
+}
+
+void FollowedRun::Flush() {
+  ++version_;
+  nlohmann::json points = nlohmann::json::array();
+  for (auto& [process, curves] : curves_) {
+    for (auto& [metric, curve] : curves.curves()) {
+      if (!curve.has_news()) continue;
+      if (!hub_.empty()) {
+        points.push_back(PointsOf(process, metric, curve, curve.replaced ? 0 : curve.sent, curve.x.size()));
+      }
+      curve.sent = curve.x.size();
+      curve.replaced = false;
+      curve.version = version_;
+    }
+  }
+  if (std::exchange(state_changed_, false)) state_version_ = version_;
+  if (hub_.empty()) return;
+  std::string patch = fmt::format(R"({{"live": {}, "curves": {})", live_, Dumped(points));
+  if (state_version_ == version_) patch += R"(, "run": )" + state_;
+  hub_.Publish("update", patch + "}", version_);
+}
+
+std::string FollowedRun::Json() const {
+  nlohmann::json points = nlohmann::json::array();
+  for (const auto& [process, curves] : curves_) {
+    for (const auto& [metric, curve] : curves.curves()) {
+      if (curve.sent > 0) points.push_back(PointsOf(process, metric, curve, 0, curve.sent));
+    }
+  }
+  return fmt::format(R"({{"kind": "run", "version": {}, "live": {}, "run": {}, "curves": {}}})", version_, live_,
+                     state_, Dumped(points));
+}
+
+void FollowedRun::AddStream(const std::shared_ptr<EventStream>& stream, std::uint64_t version) {
+  nlohmann::json points = nlohmann::json::array();
+  for (const auto& [process, curves] : curves_) {
+    for (const auto& [metric, curve] : curves.curves()) {
+      if (curve.version > version && curve.sent > 0) points.push_back(PointsOf(process, metric, curve, 0, curve.sent));
+    }
+  }
+  std::string patch = fmt::format(R"({{"live": {}, "curves": {})", live_, Dumped(points));
+  if (state_version_ > version) patch += R"(, "run": )" + state_;
+  stream->Send(EventHub::Bytes("update", patch + "}", version_));
+  hub_.Add(stream);
+}
+
+}  // namespace muster

@@ -1,0 +1,74 @@
+// One run as its page shows it: its state, its processes, and the curves of their metrics, kept current from its
+// journal and from the files of reported metrics, and published as patches.
+//
+// Reads the run directory only, which need not be trusted; contacts no head.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "muster/result.h"
+#include "serve/live/event_hub.h"
+#include "serve/live/live_curve.h"
+
+namespace muster {
+
+class MetricsWatch;
+class PathWatch;
+class TrialMetrics;
+
+class FollowedRun {
+ public:
+  // `paths` and `metrics` must outlive it.
+  FollowedRun(boost::asio::io_context& io, std::string dir, PathWatch& paths, MetricsWatch& metrics);
+  ~FollowedRun();
+  FollowedRun(const FollowedRun&) = delete;
+  FollowedRun& operator=(const FollowedRun&) = delete;
+
+  // Reads what there is, and follows the rest. Kind "run".
+  Result<void> Start();
+
+  const std::string& dir() const { return dir_; }
+  bool live() const { return live_; }
+  bool watched() const { return !hub_.empty(); }
+  // Of the last patch.
+  std::uint64_t version() const { return version_; }
+  // Everything, as a JSON object: what a page begins with.
+  std::string Json() const;
+
+  // Sends the stream what has changed since that version, and every later patch.
+  void AddStream(const std::shared_ptr<EventStream>& stream, std::uint64_t version);
+
+ private:
+  Result<void> Read();
+  void ReadSoon();
+  void FlushSoon();
+  void Flush();
+
+  boost::asio::io_context& io_;
+  const std::string dir_;
+  PathWatch& paths_;
+  MetricsWatch& metrics_watch_;
+  boost::asio::steady_timer read_timer_;
+  boost::asio::steady_timer flush_timer_;
+  int watch_ = 0;
+  int awaited_ = 0;
+  std::unique_ptr<TrialMetrics> metrics_;
+  std::map<std::string, LiveCurves> curves_;  // by process, "worker.0"
+  std::string state_;                         // a JSON object: the report
+  std::uint64_t state_version_ = 1;
+  bool live_ = false;
+  bool reading_ = false;
+  bool flushing_ = false;
+  bool state_changed_ = false;
+  std::uint64_t read_ns_ = 0;  // how long the last reading took
+  std::uint64_t version_ = 1;
+  EventHub hub_;
+};
+
+}  // namespace muster

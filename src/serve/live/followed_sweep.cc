@@ -1,0 +1,330 @@
+#include "serve/live/followed_sweep.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <sys/inotify.h>
+
+#include "base/values/shell_quote.h"
+#include "run/directory/run_directory.h"
+#include "run/directory/run_note.h"
+#include "serve/live/path_watch.h"
+#include "settings/values/value_json.h"
+#include "sweep/record/sweep_journal.h"
+#include "sweep/trial/metrics_watch.h"
+
+namespace muster {
+namespace {
+
+// What arrives within this time becomes one event.
+constexpr std::chrono::milliseconds kGather{40};
+constexpr std::size_t kMostEndedKept = 256;
+constexpr auto kReplaceBytes = nlohmann::json::error_handler_t::replace;
+
+nlohmann::json OrNull(const std::string& text) {
+  return text.empty() ? nlohmann::json() : nlohmann::json(Readable(text));
+}
+
+}  // namespace
+
+struct FollowedSweep::Trial {
+  std::uint32_t attempt = 0;
+  std::string id;
+  std::string run_id;
+  Point point;
+  std::vector<std::string> hosts;
+  std::string began;
+  std::optional<AttemptEnded> ended;  // the attempt
+  std::uint64_t version = 1;          // of the patch that had its last change
+  LiveCurves curves;
+  std::unique_ptr<TrialMetrics> metrics;  // while it runs
+  int awaited = 0;                        // its folder, until that exists
+  bool running() const { return !ended; }
+};
+
+FollowedSweep::FollowedSweep(boost::asio::io_context& io, std::string dir, PathWatch& paths, MetricsWatch& metrics)
+    : io_(io), dir_(std::move(dir)), paths_(paths), metrics_(metrics), flush_(io) {}
+
+FollowedSweep::~FollowedSweep() {
+  if (watch_ != 0) paths_.Remove(watch_);
+  for (const auto& [number, trial] : trials_) {
+    if (trial.awaited != 0) paths_.Remove(trial.awaited);
+  }
+}
+
+Result<void> FollowedSweep::Start() {
+  auto file = ReadSweepFile(dir_);
+  if (!file) return Fail(std::move(file.error()));
+  file_ = *std::move(file);
+  note_ = NoteOfRun(dir_);
+  folder_ = UniqueFd(::open(dir_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder_) return Fail(SystemError("sweep", "cannot open " + Quoted(dir_), errno));
+  watch_ = paths_.Add(dir_, IN_MODIFY | IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO,
+                      [this](std::string_view name, std::uint32_t) {
+                        if (name == "note.txt") {
+                          note_ = NoteOfRun(dir_);
+                          state_changed_ = true;
+                          return FlushSoon();
+                        }
+                        if (name.empty() || name == "journal.jsonl" || name == "lock") Read();
+                      });
+  Read();
+  changed_.clear();  // a page is made after this
+  state_changed_ = false;
+  return {};
+}
+
+void FollowedSweep::Read() {
+  const bool live = IsRunLive(dir_);  // first: a head that begins in between is seen with its next entry
+  if (std::exchange(live_, live) != live) {
+    state_changed_ = true;
+    for (const auto& [number, trial] : trials_) {
+      if (trial.running()) Changed(number);
+    }
+  }
+  std::string stopped;
+  position_ = ReadSweepJournal(
+      folder_.get(), position_, [this](const SweepRecord& record) { Take(record); }, stopped);
+  if (!live_) {  // nothing is written any more
+    for (auto& [number, trial] : trials_) {
+      if (trial.metrics) trial.metrics->Finish();
+      trial.metrics.reset();
+    }
+  } else {
+    for (auto& [number, trial] : trials_) {
+      if (trial.running() && !trial.metrics && trial.awaited == 0) Follow(number, trial);
+    }
+  }
+  if (!changed_.empty() || state_changed_) FlushSoon();
+}
+
+void FollowedSweep::Take(const SweepRecord& record) {
+  if (const auto* began = std::get_if<AttemptBegan>(&record.entry)) {
+    Trial& trial = trials_[began->trial];
+    if (trial.awaited != 0) paths_.Remove(std::exchange(trial.awaited, 0));
+    if (began->resumed.checkpoint.empty()) trial.curves = LiveCurves(file_.resource);
+    trial.metrics.reset();
+    trial.attempt = began->attempt;
+    trial.id = began->id;
+    trial.run_id = began->run_id;
+    trial.point = began->point;
+    trial.hosts = began->hosts;
+    trial.began = record.wall;
+    trial.ended.reset();
+    Changed(began->trial);
+  } else if (const auto* ended = std::get_if<AttemptEnded>(&record.entry)) {
+    const auto trial = trials_.find(ended->trial);
+    if (trial != trials_.end() && trial->second.attempt == ended->attempt) {
+      if (trial->second.metrics) trial->second.metrics->Finish();
+      trial->second.metrics.reset();
+      if (trial->second.awaited != 0) paths_.Remove(std::exchange(trial->second.awaited, 0));
+      trial->second.ended = *ended;
+      Changed(ended->trial);
+    }
+  }
+  progress_.Take(record.entry);
+  state_changed_ = true;
+}
+
+// Its folder is created after the entry of its beginning was written.
+void FollowedSweep::Follow(TrialNumber number, Trial& of) {
+  const std::string run_dir = dir_ + "/" + TrialFolder(of.id, of.attempt);
+  const int awaited = paths_.AwaitFolder(run_dir + "/metrics", [this, number, run_dir] {
+    Trial& trial = trials_.at(number);
+    trial.awaited = 0;
+    trial.metrics = metrics_.Watch({.run_dir = run_dir,
+                                    .log_of = {},
+                                    .report =
+                                        [this, number](const MetricValues& report) {
+                                          trials_.at(number).curves.Add(report);
+                                          Changed(number);
+                                          FlushSoon();
+                                        },
+                                    .at_once = true});
+  });
+  trials_.at(number).awaited = awaited;
+}
+
+void FollowedSweep::Changed(TrialNumber trial) { changed_.insert(trial); }
+
+void FollowedSweep::FlushSoon() {
+  if (std::exchange(flushing_, true)) return;
+  flush_.expires_after(kGather);
+  flush_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    flushing_ = false;
+    Flush();
+  });
+}
+
+std::optional<std::string> FollowedSweep::RunDirOf(TrialNumber trial) const {
+  const auto found = trials_.find(trial);
+  if (found == trials_.end()) return std::nullopt;
+  return dir_ + "/" + TrialFolder(found->second.id, found->second.attempt);
+}
+
+nlohmann::json FollowedSweep::State() const {
+  const std::uint64_t possible = progress_.trials() - std::min(progress_.trials(), progress_.impossible().size());
+  const auto running = static_cast<std::uint64_t>(
+      std::count_if(trials_.begin(), trials_.end(), [](const auto& one) { return one.second.running(); }));
+  const std::uint64_t settled = progress_.over().size() + (live_ ? running : 0);
+  nlohmann::json counts = {{"trials", progress_.trials()},
+                           {"possible", possible},
+                           {"over", progress_.over().size()},
+                           {"failed", progress_.failed()},
+                           {"running", live_ ? running : 0},
+                           {"waiting", possible - std::min(possible, settled)},
+                           {"impossible", progress_.impossible().size()}};
+  nlohmann::json classes = nlohmann::json::object();
+  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
+    const std::uint64_t count = progress_.count(static_cast<TrialClass>(i));
+    if (count > 0) classes[std::string(kTrialClassNames[i])] = count;
+  }
+  const bool left = progress_.ended() && !progress_.ended()->complete && !live_;
+  nlohmann::json state = {{"id", progress_.sweep_id()},
+                          {"name", Readable(file_.name)},
+                          {"state", SweepState(progress_, live_)},
+                          {"why", left ? Readable(progress_.ended()->why) : ""},
+                          {"counts", std::move(counts)},
+                          {"classes", std::move(classes)},
+                          {"slots", nullptr},
+                          {"best", nullptr},
+                          {"note", OrNull(note_)}};
+  const std::uint64_t slots = progress_.steered().slots.value_or(static_cast<std::uint32_t>(file_.slots));
+  if (slots > 0) state["slots"] = slots;
+  if (const auto& best = progress_.best()) {
+    state["best"] = {{"trial", best->trial}, {"value", ObjectiveValue(file_.objective, best->loss)}};
+  }
+  return state;
+}
+
+nlohmann::json FollowedSweep::RowOf(TrialNumber number, const Trial& trial) const {
+  nlohmann::json values = {{"trial", number}, {"id", trial.id}, {"attempt", trial.attempt + 1}};
+  if (trial.running()) {
+    values["state"] = live_ ? "running" : "lost";
+  } else if (trial.ended->interrupted) {
+    values["state"] = "interrupted";
+  } else {
+    values["state"] = trial.ended->again ? "again" : TrialClassName(trial.ended->trial_class);
+    values["value"] =
+        trial.ended->loss ? nlohmann::json(ObjectiveValue(file_.objective, *trial.ended->loss)) : nlohmann::json();
+    values["took"] = static_cast<double>(trial.ended->ms) / 1000;
+    values["why"] = OrNull(trial.ended->why);
+    for (const auto& [name, value] : trial.ended->metrics) values[Readable(name)] = ToJson(value);
+  }
+  if (trial.running()) {
+    for (const auto& [name, curve] : trial.curves.curves()) {
+      if (curve.y.empty()) continue;
+      values[Readable(name)] = curve.y.back();
+      if (file_.objective && name == file_.objective->metric) values["value"] = curve.y.back();
+    }
+  }
+  std::string hosts;
+  for (const std::string& host : trial.hosts) hosts += (hosts.empty() ? "" : ",") + host;
+  values["hosts"] = OrNull(hosts);
+  for (const auto& [name, value] : trial.point) values[Readable(name)] = ToJson(value);
+  return {{"key", "0:" + std::to_string(number)}, {"values", std::move(values)}};
+}
+
+namespace {
+
+nlohmann::json CurveJson(TrialNumber trial, const std::string& metric, const LiveCurve& curve, bool whole) {
+  const auto from = static_cast<std::ptrdiff_t>(whole ? 0 : curve.sent);
+  const auto to = static_cast<std::ptrdiff_t>(whole ? curve.sent : curve.x.size());
+  nlohmann::json json = {{"key", "0:" + std::to_string(trial)},
+                         {"metric", Readable(metric)},
+                         {"x", std::vector<double>(curve.x.begin() + from, curve.x.begin() + to)},
+                         {"y", std::vector<double>(curve.y.begin() + from, curve.y.begin() + to)},
+                         {"total", curve.total}};
+  if (whole) json["replace"] = true;
+  return json;
+}
+
+}  // namespace
+
+void FollowedSweep::Flush() {
+  if (changed_.empty() && !state_changed_) return;
+  ++version_;
+  nlohmann::json patch = {
+      {"state", State()}, {"live", live_}, {"rows", nlohmann::json::array()}, {"curves", nlohmann::json::array()}};
+  for (const TrialNumber number : changed_) {
+    const auto found = trials_.find(number);
+    if (found == trials_.end()) continue;
+    Trial& trial = found->second;
+    trial.version = version_;
+    if (!hub_.empty()) patch["rows"].push_back(RowOf(number, trial));
+    for (auto& [metric, curve] : trial.curves.curves()) {
+      if (!curve.has_news()) continue;
+      const bool whole = curve.replaced;
+      if (whole) curve.sent = curve.x.size();
+      if (!hub_.empty()) patch["curves"].push_back(CurveJson(number, metric, curve, whole));
+      curve.sent = curve.x.size();
+      curve.replaced = false;
+      curve.version = version_;
+    }
+    if (!trial.running()) ended_.push_back(number);
+  }
+  changed_.clear();
+  state_changed_ = false;
+  Forget();
+  if (!hub_.empty()) hub_.Publish("update", patch.dump(-1, ' ', false, kReplaceBytes), version_);
+}
+
+// Frees the curves of trials that ended long ago; a page made later has them from the files.
+void FollowedSweep::Forget() {
+  while (ended_.size() > kMostEndedKept) {
+    const auto found = trials_.find(ended_.front());
+    ended_.pop_front();
+    if (found == trials_.end() || found->second.running()) continue;
+    forgotten_ = std::max(forgotten_, found->second.version);
+    found->second.curves = LiveCurves(file_.resource);
+  }
+}
+
+std::string FollowedSweep::Json() const {
+  nlohmann::json json = {{"kind", "sweep"},
+                         {"version", version_},
+                         {"live", live_},
+                         {"state", State()},
+                         {"names", file_.names},
+                         {"objective", nullptr},
+                         {"rows", nlohmann::json::array()},
+                         {"curves", nlohmann::json::array()}};
+  if (file_.objective) {
+    json["objective"] = {{"metric", Readable(file_.objective->metric)}, {"maximize", file_.objective->maximize}};
+  }
+  for (const auto& [number, trial] : trials_) {
+    json["rows"].push_back(RowOf(number, trial));
+    for (const auto& [metric, curve] : trial.curves.curves()) {
+      if (curve.sent > 0) json["curves"].push_back(CurveJson(number, metric, curve, true));
+    }
+  }
+  return json.dump(-1, ' ', false, kReplaceBytes);
+}
+
+void FollowedSweep::AddStream(const std::shared_ptr<EventStream>& stream, std::uint64_t version) {
+  if (version < forgotten_ || version > version_) {
+    stream->Send(EventHub::Bytes("reload", "{}", version_));
+    return hub_.Add(stream);
+  }
+  nlohmann::json patch = {
+      {"state", State()}, {"live", live_}, {"rows", nlohmann::json::array()}, {"curves", nlohmann::json::array()}};
+  for (const auto& [number, trial] : trials_) {
+    const bool news = trial.version > version;
+    if (news) patch["rows"].push_back(RowOf(number, trial));
+    if (!news && !trial.running()) continue;
+    for (const auto& [metric, curve] : trial.curves.curves()) {
+      if (curve.sent > 0) patch["curves"].push_back(CurveJson(number, metric, curve, true));
+    }
+  }
+  stream->Send(EventHub::Bytes("update", patch.dump(-1, ' ', false, kReplaceBytes), version_));
+  hub_.Add(stream);
+}
+
+}  // namespace muster

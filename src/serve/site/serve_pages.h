@@ -1,0 +1,29 @@
+// The pages of the server and their scripts, which are part of the program.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/values/embedded_file.h"
+
+namespace muster {
+
+// The files below web/serve/.
+std::span<const EmbeddedFile> EmbeddedServePages();
+
+struct ServedPage {
+  std::string html;
+  std::string policy;  // Content-Security-Policy: only the page's own script and style, and connections to the server
+};
+
+// An empty page with the style and these scripts of web/serve/; `data`, a JSON object, is for the scripts.
+ServedPage MakeServedPage(std::string_view title, std::span<const std::string_view> scripts, std::string_view data);
+
+// The policy for a page with these scripts and styles, each the text of one element.
+std::string PolicyOf(std::span<const std::string_view> scripts, std::span<const std::string_view> styles);
+
+// `<`, `>` and `&` as \uXXXX, so that JSON cannot end the script element that holds it.
+std::string JsonForHtml(std::string_view json);
+
+}  // namespace muster

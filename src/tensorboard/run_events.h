@@ -1,0 +1,35 @@
+// The events of one run for TensorBoard: its parameters and outcome, and what its processes reported.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "muster/value.h"
+#include "tensorboard/event_record.h"
+
+namespace muster {
+
+struct RunForTensorboard {
+  std::string run_dir;
+  Value::Map parameters;
+  double began = 0;  // seconds since 1970
+  double ended = 0;  // of an active run: now
+  SessionStatus status = SessionStatus::kUnknown;
+  std::map<std::string, Value> results;  // the scalars if no process reported numbers: values read from logs
+};
+
+struct WrittenEvents {
+  std::uint64_t scalars = 0;
+  std::uint64_t skipped_bytes = 0;  // of metrics files that are too long
+};
+
+// Passes the records of a file to `put`, which returns false to stop. Of each role the process counts that reports
+// name; its metrics are tags, of several roles `role/metric`. The step is that of StepMetric, or the number of the
+// report if there is none, or if it is no whole number. What was reported before a restart is left out from the step on
+// at which the process continued. Reports carry no time, so wall times are spread evenly over the run.
+WrittenEvents WriteRunEvents(const RunForTensorboard& run, const std::function<bool(std::string_view)>& put);
+
+}  // namespace muster

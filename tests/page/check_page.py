@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""Opens a page of muster report --html in Chromium and checks its parts: check_page.py KIND PAGE SCREENSHOTS."""
+
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from browser import Browser  # noqa: E402
+
+KIND, PAGE, SCREENSHOTS = sys.argv[1:4]
+
+
+class OpenPage(unittest.TestCase):
+    """One browser for all tests of a page; each test opens the page again."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.__exit__)
+
+    def setUp(self):
+        self.browser.open(PAGE)
+
+    def tearDown(self):
+        self.assertEqual(self.browser.errors(), [])
+
+    def shown(self):
+        return self.browser.js("return muster.page.state.rows.length")
+
+    def sections(self):
+        return self.browser.js("return [...document.querySelectorAll('main > section')].map(one => one.id)")
+
+    def shoot(self, name):
+        self.browser.screenshot(os.path.join(SCREENSHOTS, f"{KIND}-{name}.png"))
+
+    def is_painted(self, section):
+        """Whether the first canvas of the section has pixels of several colours."""
+        return self.browser.js(f"""
+            const canvas = document.querySelector('#{section} canvas');
+            const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+            return new Set(pixels).size > 3;""")
+
+
+class SweepPage(OpenPage):
+    def test_has_every_part(self):
+        self.assertEqual(self.sections(), ["summary", "curves", "parallel", "importance", "scatter", "heatmap",
+                                           "failures", "devices", "table"])
+        self.browser.settle()
+        for section in ("curves", "parallel", "scatter", "heatmap", "devices"):
+            self.assertTrue(self.is_painted(section), section)
+        self.assertEqual(self.shown(), 1000)
+        self.assertIn("smallest loss", self.browser.text("#summary"))
+        self.assertIn("learning_rate", self.browser.text("#summary ul"))
+        self.assertEqual(self.browser.js("return document.querySelector('#importance th').innerText"), "learning_rate")
+        self.assertIn("gamma 0.1", self.browser.text("#importance"))
+        self.assertIn("node3", self.browser.text("#failures"))
+        self.assertIn("<b>out of memory</b>", self.browser.text("#failures"))
+        self.shoot("light")
+        self.browser.emulate(prefers_color_scheme="dark")
+        self.shoot("dark")
+        self.browser.emulate()
+
+    def test_keeps_the_extremes_of_curves(self):
+        spikes = self.browser.js("""
+            return muster.page.model.curves.get('loss').filter((curve) => {
+              const at = curve.x.indexOf(curve.x.find((x) => x === 500));
+              return at >= 0 && curve.total === 1000;
+            }).length""")
+        self.assertEqual(spikes, self.browser.js(
+            "return muster.page.model.column('state').values.filter((one) => one === 'ok').length"))
+
+    def test_filters_by_an_expression(self):
+        self.browser.keys("/")
+        self.assertEqual(self.browser.js("return document.activeElement.id"), "where")
+        self.browser.keys(*"optimizer == adam and width >= 256")
+        expected = self.browser.js("""
+            const {model} = muster.page; const [o, w] = [model.column('optimizer').values, model.column('width').values];
+            return o.filter((one, row) => one === 'adam' && w[row] >= 256).length""")
+        self.assertTrue(0 < expected < 1000)
+        self.assertEqual(self.shown(), expected)
+        self.assertEqual(self.browser.text("#count"), f"{expected} of 1,000 shown")
+        self.browser.keys(*" and")
+        self.assertIn("expected a condition", self.browser.text("#problem"))
+        self.browser.focus("#clear")
+        self.browser.keys("Enter")
+        self.assertEqual(self.shown(), 1000)
+
+    def test_brushes_by_keyboard(self):
+        self.browser.focus("#parallel .axis[data-axis='1']")
+        name = self.browser.js("return document.activeElement.getAttribute('aria-label')")
+        self.assertEqual(name, "Range of learning_rate")
+        self.browser.keys("Enter")
+        first = self.shown()
+        self.assertTrue(0 < first < 1000)
+        self.browser.keys("Up", "Up")
+        moved = self.browser.js("return muster.page.state.brushes.get('learning_rate')")
+        self.browser.keys("Shift+Up")
+        wider = self.browser.js("return muster.page.state.brushes.get('learning_rate')")
+        self.assertEqual(moved["low"], wider["low"])
+        self.assertLess(moved["high"], wider["high"])
+        self.assertIn(" to ", self.browser.js("return document.activeElement.getAttribute('aria-valuetext')"))
+        # The brushed set filters the other parts.
+        self.assertIn(f"{self.shown():,} of", self.browser.text("#table .count"))
+        self.browser.focus("#parallel .axis[data-axis='2']")
+        self.browser.keys("Enter", "Up")
+        self.assertLess(self.shown(), first)
+        self.shoot("brushed")
+        self.browser.keys("Delete")
+        self.browser.focus("#parallel .axis[data-axis='1']")
+        self.browser.keys("Escape")
+        self.assertEqual(self.shown(), 1000)
+
+    def test_brushes_with_the_pointer(self):
+        x, y, height = self.browser.js("""
+            const axis = document.querySelector("#parallel .axis[data-axis='0']");
+            axis.scrollIntoView({block: 'center'});
+            const box = axis.getBoundingClientRect();
+            return [box.x + box.width / 2, box.y, box.height].map(Math.round)""")
+        move = [{"type": "pointerMove", "x": x, "y": y + height // 4, "duration": 0}, {"type": "pointerDown", "button": 0},
+                {"type": "pointerMove", "x": x, "y": y + height // 2, "duration": 50}, {"type": "pointerUp", "button": 0}]
+        self.browser.call("/actions", actions=[{"type": "pointer", "id": "mouse", "actions": move}])
+        self.browser.settle()
+        self.assertTrue(0 < self.shown() < 1000)
+        self.assertEqual(self.browser.js("return [...muster.page.state.brushes.keys()].length"), 1)
+
+    def test_sorts_and_walks_the_table_by_keyboard(self):
+        self.browser.focus("#table th button[data-column='took']")
+        self.browser.keys("Enter", "Enter")
+        self.assertEqual(self.browser.js("""
+            return document.querySelector("#table th button[data-column='took']").parentElement.getAttribute('aria-sort')"""),
+            "descending")
+        took = self.browser.js("return muster.tableCsv().split('\\r\\n').slice(1, -1)")
+        column = self.browser.js("return muster.tableCsv().split('\\r\\n')[0].split(',')").index("took")
+        values = [float(line.split(",")[column]) for line in took]
+        self.assertEqual(len(values), 1000)
+        self.assertEqual(values, sorted(values, reverse=True))
+        self.browser.focus("#table .scroller")
+        self.browser.keys("Down", "Down", "Down")
+        lit = self.browser.js("return muster.page.state.lit")
+        self.assertEqual(self.browser.js("return Number(document.querySelector('#table tr.lit').dataset.row)"), lit)
+        self.browser.keys("End")
+        self.assertNotEqual(self.browser.js("return muster.page.state.lit"), lit)
+        self.assertGreater(self.browser.js("return document.querySelector('#table .scroller').scrollTop"), 1000)
+        self.browser.keys("Enter")
+        self.assertTrue(self.browser.js("return muster.page.state.pinned"))
+        self.shoot("lit")
+        self.browser.keys("Escape")
+        self.assertFalse(self.browser.js("return muster.page.state.pinned"))
+
+    def test_chooses_columns(self):
+        self.browser.js("document.querySelector('#table details').open = true")
+        box = ("return [...document.querySelectorAll('#table .choices label')]"
+               ".find((one) => one.textContent === 'id').querySelector('input')")
+        self.browser.js(box + ".focus()")
+        self.browser.keys("Space")
+        self.assertIn("id", self.browser.js("return muster.tableCsv().split('\\r\\n')[0].split(',')"))
+
+    def test_writes_csv_that_reads_back(self):
+        self.assertEqual(self.browser.js("""
+            return muster.csv(['a', 'b'], [['x, "y"', 1.5], ['=SUM(A1)', null], [-1, 'two\\nlines']])"""),
+            'a,b\r\n"x, ""y""",1.5\r\n\'=SUM(A1),\r\n-1,"two\nlines"\r\n')
+
+    def test_smooths_like_tensorboard(self):
+        smooth = self.browser.js("return [...muster.smooth(Float32Array.of(1, 2, NaN, 4), 0.5)].map(String)")
+        self.assertEqual([round(float(one), 5) if one != "NaN" else one for one in smooth], [1, 1.66667, "NaN", 3])
+        self.assertEqual(self.browser.js("return [...muster.smooth(Float32Array.of(3, 3), 0.9)]"), [3, 3])
+
+    def test_reads_conditions_as_the_command_line_does(self):
+        holds = lambda text, value: self.browser.js(
+            f"return muster.rowsWhere({{count: 1, columns: [], column: () => ({{values: [{value}]}})}},"
+            f" muster.parseWhere({text!r}))[0] === 1")
+        for text, value, expected in (
+                ("a", "true", True), ("a", "false", False), ("a", "null", False), ("a", "''", False), ("a", "0", True),
+                ("a == 3", "3", True), ("a = 3", "'3'", True), ("a != 3", "null", True), ("a < 3", "null", False),
+                ("a <= 1e-3", "0.001", True), ("a == adam", "'adam'", True), ("a ~ ^ad", "'adam'", True),
+                ("a > 5m", "301", True), ("a < 1h30m", "5399", True), ("a >= 1KiB", "1024", True),
+                ("a == 'x and y'", "'x and y'", True), ("a == true", "true", True), ("a > b", "3", False)):
+            self.assertEqual(holds(text, value), expected, (text, value))
+        for text in ("a ==", "== 3", "a or b", "a b", "a == 'x", "a and"):
+            self.assertTrue(self.browser.js(
+                f"try {{ muster.parseWhere({text!r}); return false; }} catch (error) {{ return true; }}"), text)
+
+    def test_takes_new_trials_and_points(self):
+        self.browser.js("""
+            const before = muster.page.model.curves.get('loss')[0].x.length;
+            muster.update({
+              rows: [{key: '0:1000', values: {trial: 1000, value: 0.01, state: 'ok', learning_rate: 0.001, width: 64}}],
+              curves: [{key: '0:1000', metric: 'loss', x: [1, 2], y: [3, 0.01]}, {key: '0:0', metric: 'loss', x: [1001], y: [1]},
+                       {key: '0:1000', metric: 'accuracy', x: [1], y: [0.5], bad: [2]}]});
+            window.grown = muster.page.model.curves.get('loss')[0].x.length - before;""")
+        self.browser.settle()
+        self.assertEqual(self.shown(), 1001)
+        self.assertEqual(self.browser.js("return window.grown"), 1)
+        self.assertIn("1000", self.browser.text("#summary table tbody tr"))
+        self.assertIn("accuracy", self.browser.text("#curves select"))
+
+    def test_can_be_used_without_seeing_it(self):
+        names = self.browser.names()
+        for role, name in (("textbox", "filter, as in ls --where"), ("slider", "Range of learning_rate"),
+                           ("button", "Save as CSV"), ("combobox", "metric"), ("slider", "smoothing"), ("heading", "Curves")):
+            self.assertIn((role, name), names)
+        images = [name for role, name in names if role in ("image", "img")]
+        self.assertTrue(any("curves" in name and "loss over step" in name for name in images), images)
+        self.assertTrue(all(name for name in images))
+
+    def test_prints(self):
+        pdf = self.browser.call("/print", background=True)
+        self.assertGreater(len(pdf), 50_000)
+
+    def test_permits_nothing_foreign(self):
+        self.browser.js("""
+            window.broken = 0;
+            const image = document.createElement('img');
+            image.setAttribute('onerror', 'window.broken = 1');
+            image.src = 'http://127.0.0.1:9/x.png';
+            document.body.append(image);
+            const script = document.createElement('script');
+            script.textContent = 'window.broken = 2';
+            document.body.append(script);""")
+        self.browser.settle()
+        self.assertEqual(self.browser.js("return window.broken"), 0)
+        self.assertTrue(all("Content Security Policy" in one or "ERR_" in one for one in self.browser.errors()))
+        loaded = self.browser.js("return performance.getEntriesByType('resource').map((one) => one.name)")
+        self.assertLessEqual(set(loaded), {"http://127.0.0.1:9/x.png"})  # tried by this test, and refused
+
+
+class RunPage(OpenPage):
+    def test_has_every_part(self):
+        self.assertEqual(self.sections(), ["outcome", "failure", "curves", "startup", "lanes", "plan", "logs", "table"])
+        self.browser.settle()
+        for section in ("curves", "startup", "lanes"):
+            self.assertTrue(self.is_painted(section), section)
+        self.assertIn("worker.13 (rank 13) exited with code 7", self.browser.text("#failure"))
+        self.assertIn("RuntimeError: shapes do not fit", self.browser.text("#failure"))
+        self.assertIn("worker.0-12, 14-63", self.browser.text("#failure"))
+        self.assertEqual(self.browser.js("return muster.page.model.data.run.lanes.length"), 64)
+        self.assertEqual(self.browser.js(
+            "return muster.page.model.data.run.lanes.filter((lane) => lane.verdict === 'origin').map((lane) => lane.name)"),
+            ["worker.13"])
+        self.assertEqual(self.browser.js("return muster.page.model.curves.get('loss').filter(Boolean).length"), 64)
+        self.shoot("light")
+        self.browser.emulate(prefers_color_scheme="dark")
+        self.shoot("dark")
+        self.browser.emulate()
+
+    def test_shows_untrusted_texts_as_text(self):
+        self.assertIn("</script><img src=x onerror=alert(1)>", self.browser.text("#logs pre"))
+        self.assertIn("</script>", self.browser.js("return [...muster.page.model.metrics]"))
+        self.assertEqual(self.browser.js("return document.images.length"), 0)
+        self.assertEqual(self.browser.js("return document.querySelectorAll('main b').length"), 1)  # the role's name
+
+    def test_explains_values_of_the_plan(self):
+        self.browser.js("document.querySelectorAll('#plan details').forEach((one) => { one.open = true; })")
+        self.browser.focus("#plan button[aria-label='explain PEER']")
+        self.browser.keys("Enter")
+        answer = self.browser.text("#plan .answer")
+        self.assertIn("follows from the position of the process", answer)
+        self.assertIn("worker.63: peer-63", answer)
+        self.assertIn("muster explain", answer)
+        self.assertNotIn("do-not-show", self.browser.js("return document.documentElement.innerHTML"))
+        self.browser.focus("#plan button[aria-label='explain workers']")
+        self.browser.keys("Enter")
+        self.assertIn("command line", self.browser.text("#plan .answer"))
+
+    def test_lights_one_process_everywhere(self):
+        self.browser.focus("#failure button")
+        self.browser.keys("Enter")
+        self.assertEqual(self.browser.js("return muster.page.model.keys[muster.page.state.lit]"), "0:worker.13")
+        self.assertEqual(self.browser.text("#table tr.lit td"), "worker.13")
+        self.browser.keys("Escape")
+        self.browser.focus("#lanes .lanes")
+        self.browser.keys("Down", "Down")
+        self.assertEqual(self.browser.text("#table tr.lit td"), "worker.1")
+
+    def test_filters_processes(self):
+        self.browser.focus("#where")
+        self.browser.keys(*"state == origin")
+        self.assertEqual(self.shown(), 1)
+
+
+class ComparePage(OpenPage):
+    def test_has_differences_first(self):
+        self.assertEqual(self.sections()[:2], ["summary", "differences"])
+        rows = self.browser.js("""return [...document.querySelectorAll('#differences > table tbody tr')]
+            .map((row) => [...row.children].map((cell) => cell.innerText))""")
+        self.assertIn(["loss_scale", "1", "2"], rows)
+        self.assertFalse([row for row in rows if row[0] == "steps"])
+        self.assertEqual(self.browser.js("return muster.page.model.curves.get('loss').filter(Boolean).length"), 2)
+        self.assertEqual(self.browser.js("return muster.page.state.colourBy"), "source")
+        self.browser.settle()
+        self.assertTrue(self.is_painted("curves"))
+        self.shoot("light")
+
+
+if __name__ == "__main__":
+    kind = {"sweep": SweepPage, "run": RunPage, "compare": ComparePage}[KIND]
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(kind)
+    sys.exit(not unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful())

@@ -1,0 +1,92 @@
+// Tests that thinning a curve out keeps what a reader looks for.
+#include "page/compute/down_sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using Indices = std::vector<std::size_t>;
+
+TEST(DownSample, KeepsTheEndsAndTheExtremesOfEachInterval) {
+  const std::vector<double> x = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const std::vector<double> y = {0, 1, 0, 5, 0, -4, 0, 2, 0, 1};
+  EXPECT_EQ(MinMaxSample(x, y, 4, Spacing::kLinear), (Indices{0, 3, 5, 9}));
+  EXPECT_EQ(MinMaxSample(x, y, 10, Spacing::kLinear), (Indices{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_TRUE(MinMaxSample({}, {}, 4, Spacing::kLinear).empty());
+}
+
+TEST(DownSample, KeepsEverySpikeOfALongCurve) {
+  std::vector<double> x, y;
+  for (int i = 0; i < 100'000; ++i) {
+    x.push_back(i);
+    y.push_back(std::sin(i * 0.7) * 0.1);
+  }
+  Indices spikes;
+  for (int k = 0; k < 20; ++k) {
+    spikes.push_back(static_cast<std::size_t>(k) * 4'999 + 137);
+    y[spikes.back()] = k % 2 == 0 ? 9 + k : -9 - k;
+  }
+  const Indices kept = MinMaxSample(x, y, 400, Spacing::kLinear);
+  EXPECT_LE(kept.size(), 400U);
+  EXPECT_TRUE(std::is_sorted(kept.begin(), kept.end()));
+  for (const std::size_t spike : spikes) EXPECT_TRUE(std::binary_search(kept.begin(), kept.end(), spike)) << spike;
+}
+
+TEST(DownSample, SpreadsPointsEvenlyOnALogarithmicAxis) {
+  std::vector<double> x, y;
+  for (int i = 1; i <= 100'000; ++i) {
+    x.push_back(i);
+    y.push_back(i % 2);
+  }
+  const Indices kept = MinMaxSample(x, y, 500, Spacing::kLog);
+  EXPECT_LE(kept.size(), 500U);
+  const auto below = [&](double limit) {
+    return std::count_if(kept.begin(), kept.end(), [&](std::size_t i) { return x[i] <= limit; });
+  };
+  EXPECT_GT(below(10'000) - below(1'000), 80);
+  EXPECT_GT(below(1'000) - below(100), 80);
+}
+
+TEST(DownSample, KeepsTheExtremesIfStepsGoBack) {
+  std::vector<double> x, y;
+  for (int i = 0; i < 10'000; ++i) {
+    x.push_back(i % 2 == 0 ? i : 9'999 - i);
+    y.push_back(i == 5'001 ? 50 : i == 20 ? -50 : 0);
+  }
+  const Indices kept = MinMaxSample(x, y, 100, Spacing::kLinear);
+  EXPECT_LE(kept.size(), 100U);
+  EXPECT_TRUE(std::binary_search(kept.begin(), kept.end(), 5'001U));
+  EXPECT_TRUE(std::binary_search(kept.begin(), kept.end(), 20U));
+}
+
+TEST(DownSample, MarksValuesThatAreNotFinite) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> x = {1, 2, 3, nan, 5};
+  const std::vector<double> y = {1, nan, std::numeric_limits<double>::infinity(), 4, 5};
+  const ThinCurve curve = Thinned(x, y, 100);
+  EXPECT_EQ(curve, (ThinCurve{{1, 5}, {1, 5}, {2, 3}, 2}));
+}
+
+TEST(DownSample, ServesBothKindsOfAxes) {
+  std::vector<double> x, y;
+  for (int i = 1; i <= 50'000; ++i) {
+    x.push_back(i);
+    y.push_back(i == 3 ? 100 : i == 40'000 ? -100 : std::cos(i));
+  }
+  const ThinCurve curve = Thinned(x, y, 200);
+  EXPECT_LE(curve.x.size(), 200U);
+  EXPECT_EQ(curve.points, 50'000U);
+  EXPECT_EQ(*std::max_element(curve.y.begin(), curve.y.end()), 100);
+  EXPECT_EQ(*std::min_element(curve.y.begin(), curve.y.end()), -100);
+  EXPECT_EQ(curve.x.front(), 1);
+  EXPECT_EQ(curve.x.back(), 50'000);
+  EXPECT_GT(std::count_if(curve.x.begin(), curve.x.end(), [](float at) { return at < 100; }), 15);
+}
+
+}  // namespace
+}  // namespace muster

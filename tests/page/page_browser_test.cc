@@ -1,0 +1,119 @@
+// Tests the pages of muster report --html in a real browser: Debian's Chromium, headless, with an empty profile and
+// without a network (tests/page/check_page.py). Screenshots are kept in $MUSTER_SCREENSHOTS, if that is set.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "page/written_sweep.h"
+#include "support/command.h"
+#include "support/temp_dir.h"
+
+namespace muster {
+namespace {
+
+using testing::Command;
+using testing::CommandResult;
+using testing::TempDir;
+
+class PageInBrowser : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* program : {"/usr/bin/chromedriver", "/usr/bin/chromium", "/usr/bin/python3"}) {
+      if (!std::filesystem::exists(program)) GTEST_SKIP() << program << " is missing (chromium, chromium-driver)";
+    }
+  }
+
+  CommandResult Muster(std::vector<std::string> words) const {
+    words.insert(words.begin(), testing::MusterProgram());
+    return testing::RunCommand({.argv = std::move(words), .cwd = folder_.path()});
+  }
+
+  // Writes the page of these runs or sweeps and has its parts checked.
+  void Check(const std::string& kind, std::vector<std::string> words) {
+    const std::string page = folder_ / (kind + ".html");
+    words.insert(words.begin(), "report");
+    words.insert(words.end(), {"--html", page});
+    const CommandResult written = Muster(words);
+    ASSERT_EQ(written.exit_code, 0) << written.err;
+    EXPECT_EQ(written.out, page + "\n");
+    struct stat status {};
+    ASSERT_EQ(::stat(page.c_str(), &status), 0);
+    EXPECT_LT(status.st_size, 3'000'000);
+    EXPECT_EQ(status.st_mode & 0777, 0600U);
+    const char* kept = std::getenv("MUSTER_SCREENSHOTS");
+    const std::string screenshots = kept != nullptr ? kept : folder_.path();
+    std::filesystem::create_directories(screenshots);
+    const CommandResult checked = testing::RunCommand(
+        {.argv = {"/usr/bin/python3", "-B", MUSTER_SOURCE_DIR "/tests/page/check_page.py", kind, page, screenshots},
+         .env = {"PATH=/usr/bin:/bin", "TMPDIR=" + folder_.path()}});
+    EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(PageInBrowser, ShowsASweepOfAThousandTrials) {
+  const std::string sweep = folder_ / "layout";
+  std::filesystem::create_directory(sweep);
+  testing::WriteSweep(sweep, {.trials = 1'000, .points = 1'000});
+  Check("sweep", {sweep});
+}
+
+TEST_F(PageInBrowser, ShowsAFailedRunOfSixtyFourProcesses) {
+  std::ofstream(folder_ / "fail.lua") << R"lua(
+local muster = require "muster"
+local script = [[
+  echo "rank $1 </script><img src=x onerror=alert(1)>"
+  for step in 1 2 3 4 5; do echo "{\"step\": $step, \"loss\": $((10 - step)).$1, \"</script>\": $step}"; done >> "$MUSTER_METRICS"
+  if [ "$1" != 13 ]; then exec sleep 600; fi
+  while [ "$(cat "${MUSTER_METRICS%/*}"/*.jsonl | wc -l)" -lt 320 ]; do sleep 0.1; done
+  echo 'Traceback (most recent call last):'
+  echo '  File "train.py", line 3, in <module>'
+  echo 'RuntimeError: shapes do not fit <b>at all</b>'
+  exit 7
+]]
+return muster.recipe {
+  name = "fail",
+  params = { workers = muster.int { 8 } },
+  plan = function(p, job)
+    job:workers { count = p.workers, each = function(process)
+      process.command = { "sh", "-c", script, "sh", process.rank }
+      process.env.PEER = "peer-" .. process.rank
+      process.env.API_TOKEN = "do-not-show"
+    end }
+  end,
+}
+)lua";
+  const CommandResult run = Muster({"run", "fail.lua", "workers=64", "--run-dir", folder_ / "run"});
+  ASSERT_EQ(run.exit_code, 1) << run.err;
+  Check("run", {folder_ / "run"});
+}
+
+TEST_F(PageInBrowser, ComparesTwoRuns) {
+  std::ofstream(folder_ / "short.lua") << R"lua(
+local muster = require "muster"
+return muster.recipe {
+  name = "short",
+  params = { loss_scale = muster.int { 1 }, steps = muster.int { 3 } },
+  plan = function(p, job)
+    job:workers { count = 1, command = { "sh", "-c", [[
+      for step in 1 2 3; do echo "{\"step\": $step, \"loss\": $((step * $1))}"; done >> "$MUSTER_METRICS"]], "sh", p.loss_scale } }
+  end,
+}
+)lua";
+  for (const char* scale : {"1", "2"}) {
+    const CommandResult run = Muster(
+        {"run", "short.lua", std::string("loss_scale=") + scale, "--run-dir", folder_ / ("run" + std::string(scale))});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+  }
+  Check("compare", {folder_ / "run1", folder_ / "run2"});
+}
+
+}  // namespace
+}  // namespace muster

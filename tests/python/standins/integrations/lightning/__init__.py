@@ -1,0 +1,2 @@
+"""A stand-in for PyTorch Lightning: the calls of loggers and callbacks, in the Trainer's order and with
+its arguments."""

@@ -1,0 +1,137 @@
+// Tests the history of reported metrics as columns, as curves and exports use it.
+#include "run/directory/metric_history.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "support/temp_dir.h"
+
+namespace muster {
+namespace {
+
+MetricHistory Of(std::string_view text) {
+  MetricHistory history;
+  history.Take(text);
+  return history;
+}
+
+TEST(MetricHistory, HasEachNumberOfEachReport) {
+  const MetricHistory history =
+      Of("{\"step\": 1, \"loss\": 2.5, \"note\": \"x\", \"ok\": true}\n"
+         "{\"step\":2,\"acc\":1e-3}\r\n"
+         "{\"loss\": -0.5, \"step\": 3}\n");
+  EXPECT_EQ(history.reports, 3U);
+  EXPECT_EQ(history.bad_lines, 0U);
+  ASSERT_EQ(history.columns.size(), 3U);
+  EXPECT_EQ(history.columns.at("step"), (MetricColumn{{0, 1, 2}, {1, 2, 3}}));
+  EXPECT_EQ(history.columns.at("loss"), (MetricColumn{{0, 2}, {2.5, -0.5}}));
+  EXPECT_EQ(history.columns.at("acc"), (MetricColumn{{1}, {1e-3}}));
+}
+
+TEST(MetricHistory, KeepsValuesThatAreNotFiniteAsNaN) {
+  const MetricHistory history = Of("{\"loss\": null}\n{\"loss\": NaN}\n{\"loss\": -Infinity}\n{\"loss\": 1}\n");
+  const MetricColumn& loss = history.columns.at("loss");
+  ASSERT_EQ(loss.values.size(), 4U);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(loss.values[i])) << i;
+  EXPECT_EQ(loss.values[3], 1);
+  EXPECT_EQ(history.bad_lines, 0U);
+}
+
+TEST(MetricHistory, ReadsUnusualLinesAndCountsInvalidOnes) {
+  const MetricHistory history =
+      Of("{\"a\\u0062\": 1, \"nested\": {\"x\": [1, 2]}}\n"  // an escape, a nested value
+         "{\"\xC3\xA9\": 2}\n"
+         "{\"loss\": 01}\n"
+         "{\"loss\": 1.}\n"
+         "{\"loss\": 1, \"loss\": 2}\n"
+         "{\"loss\": 1} x\n"
+         "[1]\n"
+         "not JSON\n"
+         "{}\n");
+  EXPECT_EQ(history.bad_lines, 6U);
+  EXPECT_EQ(history.reports, 3U);
+  EXPECT_EQ(history.columns.at("ab"), (MetricColumn{{0}, {1}}));
+  EXPECT_EQ(history.columns.at("\xC3\xA9"), (MetricColumn{{1}, {2}}));
+  EXPECT_FALSE(history.columns.contains("loss"));
+}
+
+TEST(MetricHistory, ContinuesALineThatWasIncomplete) {
+  MetricHistory history;
+  std::string text = "{\"loss\": 1}\n{\"lo";
+  text.erase(0, history.Take(text));
+  EXPECT_EQ(text, "{\"lo");
+  EXPECT_EQ(history.reports, 1U);
+  text += "ss\": 2}\n";
+  EXPECT_EQ(history.Take(text), text.size());
+  EXPECT_EQ(history.columns.at("loss"), (MetricColumn{{0, 1}, {1, 2}}));
+}
+
+TEST(MetricHistory, HasAtMostAsManyMetricsAsAReport) {
+  MetricHistory history;
+  for (int i = 0; i < 300; ++i) history.Take("{\"m" + std::to_string(i) + "\": 1}\n");
+  EXPECT_EQ(history.columns.size(), kMostMetricNames);
+  EXPECT_EQ(history.reports, 300U);
+}
+
+TEST(MetricHistory, GivesAMetricOverTheSteps) {
+  const MetricHistory history =
+      Of("{\"loss\": 9}\n"
+         "{\"step\": 10, \"loss\": 8}\n"
+         "{\"loss\": 7}\n"
+         "{\"step\": 30}\n"
+         "{\"loss\": 6}\n");
+  EXPECT_EQ(SeriesOf(history, "loss", "step"), (MetricSeries{{10, 10, 30}, {8, 7, 6}}));
+  EXPECT_EQ(SeriesOf(history, "loss", ""), (MetricSeries{{1, 2, 3, 5}, {9, 8, 7, 6}}));
+  EXPECT_EQ(SeriesOf(history, "acc", "step"), MetricSeries{});
+  EXPECT_EQ(SeriesOf(history, "loss", "epoch"), MetricSeries{});
+  EXPECT_EQ(StepMetric(history), "step");
+  EXPECT_EQ(StepMetric(history, "loss"), "loss");
+  EXPECT_EQ(StepMetric(history, "tokens"), "step");
+  EXPECT_EQ(StepMetric(Of("{\"loss\": 1}\n")), "");
+}
+
+TEST(MetricHistory, JoinsTheAttemptsOfAProcess) {
+  const testing::TempDir run;
+  std::filesystem::create_directory(run / "metrics");
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(run / ("metrics/" + name)) << text;
+  };
+  EXPECT_TRUE(ReadMetricHistories(run.path()).empty());
+  write("worker.1.0.jsonl", "");
+  write("worker.2.0.jsonl", "{\"step\": 1}\n{\"step\": 2}\n");
+  write("worker.2.1.jsonl", "{\"step\": 2}\n{\"loss\": 3}\n");
+  write("worker.10.0.jsonl", "{\"step\": 7}\n");
+  write("chief.0.0.jsonl", "{\"step\": 5}\n");
+  const auto histories = ReadMetricHistories(run.path());
+  ASSERT_EQ(histories.size(), 3U);
+  EXPECT_EQ(histories[0].role, "chief");
+  EXPECT_EQ(histories[1].index, 2U);
+  EXPECT_EQ(histories[1].attempt_starts, (std::vector<std::uint32_t>{0, 2}));
+  EXPECT_EQ(histories[1].history.columns.at("step"), (MetricColumn{{0, 1, 2}, {1, 2, 2}}));
+  EXPECT_EQ(histories[1].history.columns.at("loss"), (MetricColumn{{3}, {3}}));
+  EXPECT_EQ(histories[2].index, 10U);
+  const auto roles = ReadRoleHistories(run.path());
+  ASSERT_EQ(roles.size(), 2U);
+  EXPECT_EQ(roles[1].index, 2U);
+}
+
+TEST(MetricHistory, DoesNotFollowLinks) {
+  const testing::TempDir run;
+  const testing::TempDir elsewhere;
+  std::ofstream(elsewhere / "secret") << "{\"step\": 1}\n";
+  std::filesystem::create_directory(run / "metrics");
+  std::filesystem::create_symlink(elsewhere / "secret", run / "metrics/worker.0.0.jsonl");
+  EXPECT_TRUE(ReadMetricHistories(run.path()).empty());
+  std::filesystem::remove_all(run / "metrics");
+  std::filesystem::create_directory(elsewhere / "metrics");
+  std::filesystem::rename(elsewhere / "secret", elsewhere / "metrics/worker.0.0.jsonl");
+  std::filesystem::create_directory_symlink(elsewhere / "metrics", run / "metrics");
+  EXPECT_TRUE(ReadMetricHistories(run.path()).empty());
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Opens the pages of `muster serve` in a headless Chromium while a sweep grows, and steers it from there.
+
+usage: browse_serve.py MUSTER FOLDER
+
+Prints what is wrong and exits with 1, or with 77 if the machine has no Chromium.
+"""
+
+import base64
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+
+RECIPE = """
+local muster = require "muster"
+return muster.recipe {
+  name = "grown", params = { x = muster.int { 1 } },
+  plan = function(p, job)
+    -- Reports each line of its pipe, until "end".
+    job:workers { count = 1, command = { "sh", "-c", 'exec 3<>"$0"; while read -r line <&3; do [ "$line" = end ] && exit 0; '
+      .. 'echo "$line" >> "$MUSTER_METRICS"; done', "%s/in." .. p.x } }
+  end,
+}
+"""
+
+
+class Browser:
+    """A Chromium with an empty profile and no network but 127.0.0.1, driven by chromedriver."""
+
+    def __init__(self):
+        self.home = tempfile.mkdtemp()
+        self.session = ""
+        self.driver = subprocess.Popen(["/usr/bin/chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True,
+                                       start_new_session=True, env={**os.environ, "HOME": self.home})
+        port = next(m[1] for line in self.driver.stdout if (m := re.search(r"successfully on port (\d+)", line)))
+        self.base = f"http://127.0.0.1:{port}"
+        self.http = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
+                     f"--user-data-dir={self.home}/profile", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
+        wanted = {"goog:loggingPrefs": {"browser": "ALL"}, "timeouts": {"script": 30000},
+                  "goog:chromeOptions": {"binary": "/usr/bin/chromium", "args": arguments}}
+        answer = self.call("/session", capabilities={"alwaysMatch": wanted})
+        self.session = "/session/" + answer["sessionId"]
+
+    def call(self, path, how="POST", **body):
+        data = json.dumps(body).encode() if how == "POST" else None
+        request = urllib.request.Request(self.base + self.session + path, data, method=how)
+        with self.http.open(request, timeout=60) as answer:
+            return json.load(answer)["value"]
+
+    def open(self, address):
+        self.call("/url", url=address)
+
+    def script(self, text, *arguments):
+        return self.call("/execute/sync", script=text, args=list(arguments))
+
+    def wait(self, condition, *arguments):
+        """Waits until the condition, an expression of JavaScript with `a`, is true in the page."""
+        text = ("const done = arguments[arguments.length - 1], a = arguments; const look = () => { let held = false;"
+                f"try {{ held = Boolean({condition}); }} catch {{}} if (held) done(true); else setTimeout(look, 10); }}; look();")
+        try:
+            return self.call("/execute/async", script=text, args=list(arguments))
+        except urllib.error.HTTPError:
+            raise AssertionError(f"never true: {condition} {arguments}\n{self.script('return document.body.innerText')}") from None
+
+    def element(self, css):
+        return "/element/" + [*self.call("/element", using="css selector", value=css).values()][0]
+
+    def click(self, css):
+        self.call(self.element(css) + "/click")
+
+    def type(self, css, text):
+        self.call(self.element(css) + "/clear")
+        self.call(self.element(css) + "/value", text=text)
+
+    def problems(self):
+        return [entry["message"] for entry in self.call("/se/log", type="browser") if entry["level"] == "SEVERE"]
+
+    def screenshot(self, path):
+        path.write_bytes(base64.b64decode(self.call("/screenshot", "GET")))
+
+    def close(self):
+        try:
+            self.call("", "DELETE")
+        finally:
+            os.killpg(self.driver.pid, signal.SIGKILL)
+            self.driver.wait()
+            shutil.rmtree(self.home, True)
+
+
+class Pipes:
+    """What the trials report, written by the test."""
+
+    def __init__(self, folder, last):
+        self.pipes = {}
+        for x in range(1, last + 1):
+            os.mkfifo(folder / f"in.{x}")
+            self.pipes[x] = os.open(folder / f"in.{x}", os.O_RDWR)  # neither end waits for the other
+
+    def write(self, x, line):
+        os.write(self.pipes[x], (line + "\n").encode())
+
+    def report(self, x, **values):
+        self.write(x, json.dumps(values))
+
+
+def status_of(address, **headers):
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(urllib.request.Request(address, headers=headers)) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def check(held, what):
+    if not held:
+        raise AssertionError(what)
+
+
+def browse(muster, folder, browser, told, start_sweep, pipes):
+    address = told["address"]
+    token = address.split("/")[3]
+
+    # The file leads to the list, in which the sweep appears when it begins.
+    browser.open("file://" + told["redirect"])
+    browser.wait("document.documentElement.dataset.stream === 'live'")
+    check(browser.script("return document.querySelectorAll('tbody tr').length") == 0, "the list is not empty")
+    start_sweep()
+    browser.wait("document.querySelector('tbody tr .state').textContent === 'running'")
+    browser.click("tbody tr a")
+
+    # Its page follows reports.
+    browser.wait("document.documentElement.dataset.stream === 'live'")
+    state = "document.getElementById('state').textContent"
+    browser.wait(f"{state} === 'running'")
+    row = "document.querySelector(`[data-key=\"0:${a[0]}\"]`)"
+    browser.wait(f"{row}.dataset.state === 'running'", 0)
+    for step, loss in ((1, 0.5), (2, 0.25), (3, 0.125)):
+        pipes.report(1, step=step, loss=loss)
+        browser.wait(f"{row}.textContent.includes(a[1])", 0, str(loss))
+    browser.wait(f"{row}.querySelector('canvas').getAttribute('aria-label') === '3 points, last 0.125'", 0)
+
+    # Slots, trials, a note, and the end of one trial.
+    check(browser.script(f"const a = arguments; return {row} === null", 1), "a second trial runs in one slot")
+    browser.type("#slots", "2")
+    browser.click("#slots-form button")
+    browser.wait("document.getElementById('said').textContent === '2 trials at a time'")
+    browser.wait(f"{row}.dataset.state === 'running'", 1)
+    browser.type("#add", "200")
+    browser.click("#add-form button")
+    browser.wait("document.getElementById('said').textContent.startsWith('refused: no trial can be added')")
+    browser.type("#note", "seen <b>in</b> a browser")
+    browser.click("#note-form button")
+    browser.wait("document.getElementById('fact-note').textContent === 'seen <b>in</b> a browser'")
+    check(browser.script("return document.querySelectorAll('#page b').length") == 0, "a note became an element")
+    browser.click("[data-stop='1']")
+    check(browser.script("return document.querySelector(\"[data-stop='1']\").textContent") == "sure?", "it did not ask")
+    browser.click("[data-stop='1']")
+    browser.wait(f"{row}.dataset.state === 'stopped'", 1)
+    browser.screenshot(folder / "sweep.png")
+
+    # A trial is a run with a page of its own.
+    browser.click("[data-key='0:0'] a")
+    browser.wait("document.documentElement.dataset.stream === 'live'")
+    browser.wait("document.querySelector('[data-key=\"0:worker.0\"]').dataset.state === 'running'")
+    pipes.report(1, step=4, loss=0.0625)
+    browser.wait("document.querySelector('canvas').getAttribute('aria-label') === '4 points, last 0.0625'")
+    pipes.write(1, "end")
+    browser.wait(f"{state} === 'ok'")
+    problems = [problem for problem in browser.problems() if " 409 " not in problem]  # the refusal above
+    check(problems == [], f"messages of the pages: {problems}")
+
+    # Without the token, or from elsewhere, there is nothing.
+    check(status_of(address) == 200, "the address does not work")
+    check(status_of(address.replace(token, "0" * len(token))) == 404, "a wrong token is accepted")
+    check(status_of(address, Host="evil.example") == 421, "another host is accepted")
+    check(status_of(address, Origin="http://evil.example") == 403, "another origin is accepted")
+    browser.open(address.replace(token, "0" * len(token)))
+    check(browser.script("return document.body.innerText").strip() == "there is no such page", "a wrong token has a page")
+    foreign = folder / "foreign.html"
+    foreign.write_text(f"<!doctype html><meta charset=utf-8><iframe src='{address}'></iframe><script>"
+                       f"fetch('{address}data').then(() => {{ document.title = 'read'; }}, () => {{ document.title = 'refused'; }})"
+                       "</script>")
+    browser.open(f"file://{foreign}")
+    browser.wait("document.title !== ''")
+    check(browser.script("return document.title") == "refused", "a page of another origin reads the data")
+
+
+def main():
+    muster, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    if not (os.path.exists("/usr/bin/chromium") and os.path.exists("/usr/bin/chromedriver")):
+        print("there is no chromium or chromedriver")
+        return 77
+    (folder / "recipe.lua").write_text(RECIPE % folder)
+    runtime = folder / "runtime"
+    runtime.mkdir(mode=0o700)
+    environment = {"PATH": "/usr/bin:/bin", "MUSTER_HOME": str(folder / "home"), "XDG_RUNTIME_DIR": str(runtime)}
+    pipes = Pipes(folder, 4)
+    started = []
+
+    def start_sweep():
+        words = ["sweep", "recipe.lua", "--grid", "x=1..4", "--slots", "1", "--minimize", "loss", "-q", "--no-progress"]
+        started.append(subprocess.Popen([muster, *words], cwd=folder, env=environment, stdin=subprocess.DEVNULL))
+
+    serve = subprocess.Popen([muster, "serve", "--json"], cwd=folder, env=environment, text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    browser = Browser()
+    try:
+        told = json.loads(serve.stdout.readline())
+        browse(muster, folder, browser, told, start_sweep, pipes)
+        for x in range(2, 5):
+            pipes.write(x, "end")
+        started[0].wait()
+        serve.stdin.close()  # ends it
+        check(serve.wait() == 0, "the server did not end well")
+        check(not os.path.exists(told["redirect"]), "the file with the address is left")
+    except AssertionError as error:
+        print(error)
+        return 1
+    finally:
+        browser.close()
+        for process in [serve, *started]:
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

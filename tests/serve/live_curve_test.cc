@@ -1,0 +1,54 @@
+// Tests the points of curves that pages get while a process reports.
+#include "serve/live/live_curve.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+MetricValues Report(std::int64_t step, double loss) { return {{"step", Value(step)}, {"loss", Value(loss)}}; }
+
+TEST(LiveCurves, HaveTheStepAsTheirPlace) {
+  LiveCurves curves;
+  curves.Add(Report(10, 0.5));
+  curves.Add({{"loss", Value(0.25)}});  // at the step before
+  curves.Add({{"step", Value(std::int64_t{20})}, {"loss", Value(Null())}, {"note", Value("x")}});
+  curves.Add(Report(30, 0.125));
+  ASSERT_EQ(curves.curves().size(), 1U);
+  const LiveCurve& loss = curves.curves().at("loss");
+  EXPECT_EQ(loss.x, (std::vector<double>{10, 10, 30}));
+  EXPECT_EQ(loss.y, (std::vector<double>{0.5, 0.25, 0.125}));
+  EXPECT_EQ(loss.total, 3U);
+}
+
+TEST(LiveCurves, CountReportsWithoutAStep) {
+  LiveCurves curves;
+  for (const double loss : {3.0, 2.0, 1.0}) curves.Add({{"loss", Value(loss)}});
+  EXPECT_EQ(curves.curves().at("loss").x, (std::vector<double>{1, 2, 3}));
+}
+
+TEST(LiveCurves, UseTheMetricOfEarlyStopping) {
+  LiveCurves curves("tokens");
+  curves.Add({{"step", Value(std::int64_t{1})}, {"tokens", Value(std::int64_t{4096})}, {"loss", Value(2.0)}});
+  EXPECT_EQ(curves.curves().at("loss").x, std::vector<double>{4096});
+}
+
+TEST(LiveCurve, KeepsItsExtremesWhenItHasTooManyPoints) {
+  LiveCurve curve;
+  for (std::size_t i = 0; i < 3 * LiveCurve::kMostPoints; ++i) {
+    const double at = static_cast<double>(i);
+    curve.Add(at, i == 1'234 ? 100 : i == 5'432 ? -100 : std::sin(at));
+  }
+  EXPECT_LE(curve.x.size(), LiveCurve::kMostPoints);
+  EXPECT_EQ(curve.total, 3 * LiveCurve::kMostPoints);
+  EXPECT_EQ(*std::max_element(curve.y.begin(), curve.y.end()), 100);
+  EXPECT_EQ(*std::min_element(curve.y.begin(), curve.y.end()), -100);
+  EXPECT_TRUE(std::is_sorted(curve.x.begin(), curve.x.end()));
+  EXPECT_TRUE(curve.replaced) << "pages have points that are gone";
+}
+
+}  // namespace
+}  // namespace muster

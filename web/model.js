@@ -1,0 +1,183 @@
+// The data of the page as columns and curves. The format is described in src/page/write/page_data.h; everything that
+// the page shows comes from here, and update() adds what is new.
+"use strict";
+
+const muster = (globalThis.muster = {});
+
+(() => {
+  const floatsOf = (base64) => {
+    const text = atob(base64.trim());
+    const bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+    return new Float32Array(bytes.buffer, 0, bytes.length >> 2);
+  };
+
+  const asText = (value) => (value === null || value === undefined ? "" : String(value));
+
+  // One property of all rows. `number(row)` is the place on an axis: the value, or for texts the index of the choice.
+  class Column {
+    constructor(json) {
+      Object.assign(this, { label: json.name, role: "fact", scale: "linear", domain: null, choices: null }, json);
+      this.refresh();
+    }
+
+    refresh() {
+      this.numeric = this.values.every((value) => value === null || value === undefined || typeof value === "number");
+      this.given = this.values.filter((value) => value !== null && value !== undefined).length;
+      if (this.numeric) {
+        this.numbers = Float64Array.from(this.values, (value) => (typeof value === "number" ? value : NaN));
+      } else {
+        const known = new Set(this.choices || []);
+        const found = [...new Set(this.values.filter((v) => v !== null && v !== undefined).map(asText))];
+        const rest = found.filter((text) => !known.has(text));
+        const numbers = rest.every((text) => text !== "" && isFinite(text));
+        rest.sort(numbers ? (a, b) => a - b : undefined);
+        this.choices = [...known, ...rest];
+        this.codes = new Map(this.choices.map((text, i) => [text, i]));
+        this.numbers = Float64Array.from(this.values, (value) =>
+          value === null || value === undefined ? NaN : this.codes.get(asText(value)));
+      }
+      const finite = this.numbers.filter((number) => Number.isFinite(number));
+      const different = new Set(finite);
+      this.few = this.numeric && this.role === "param" && different.size <= 8 ? [...different].sort(d3.ascending) : null;
+      this.low = d3.min(finite);
+      this.high = d3.max(finite);
+      this.varies = new Set(this.values.map(asText)).size > 1;
+    }
+
+    number(row) {
+      return this.numbers[row];
+    }
+    text(row) {
+      return asText(this.values[row]);
+    }
+    // Worth an axis: at least one value, and not a different text in every row.
+    get plottable() {
+      return this.given > 0 && (this.numeric || this.choices.length <= 24);
+    }
+    // The ends of an axis: those of the sweep's space, wider if there are values outside of it.
+    extent() {
+      let [low, high] = this.domain || [this.low, this.high];
+      if (this.low < low) low = this.low;
+      if (this.high > high) high = this.high;
+      if (!Number.isFinite(low) || !Number.isFinite(high)) return [0, 1];
+      if (low === high) return low === 0 ? [-1, 1] : this.scale === "log" ? [low / 2, low * 2] : [low - Math.abs(low) / 2, low + Math.abs(low) / 2];
+      return [low, high];
+    }
+    axis(range) {
+      if (!this.numeric) return d3.scalePoint().domain(this.choices.map((_, i) => i)).range(range).padding(0.5);
+      const [low, high] = this.extent();
+      const log = this.scale === "log" && low > 0;
+      return (log ? d3.scaleLog() : d3.scaleLinear()).domain([low, high]).range(range);
+    }
+  }
+
+  muster.Model = class {
+    constructor(data, base64) {
+      this.data = data;
+      this.kind = data.kind;
+      this.sources = data.sources || [];
+      this.keys = data.keys || [];
+      this.rowOf = new Map(this.keys.map((key, row) => [key, row]));
+      this.columns = (data.columns || []).map((json) => new Column(json));
+      this.byName = new Map(this.columns.map((column) => [column.name, column]));
+      this.attempts = data.attempts || [];
+      this.curves = new Map();
+      const floats = base64 ? floatsOf(base64) : new Float32Array(0);
+      const { metrics = [], series = [], bad = {} } = data.curves || {};
+      this.metrics = [...metrics];
+      series.forEach(([row, metric, offset, length, total, starts], i) => {
+        this.curvesOf(metrics[metric])[row] = {
+          x: floats.subarray(offset, offset + length),
+          y: floats.subarray(offset + length, offset + 2 * length),
+          total,
+          bad: bad[i] || [],
+          starts: starts || [],
+        };
+      });
+    }
+
+    get count() {
+      return this.keys.length;
+    }
+    column(name) {
+      return this.byName.get(name);
+    }
+    // By row; rows without points are missing.
+    curvesOf(metric) {
+      if (!this.curves.has(metric)) this.curves.set(metric, []);
+      return this.curves.get(metric);
+    }
+    source(row) {
+      return this.sources[Number(this.keys[row].split(":")[0])];
+    }
+    // The value of the objective, or undefined without one.
+    get objective() {
+      return this.byName.get("value");
+    }
+    get maximize() {
+      const objective = (this.sources[0] || {}).objective;
+      return Boolean(objective && objective.maximize);
+    }
+    // The metric to show first: the objective, else a loss.
+    get firstMetric() {
+      return (!this.objective && this.metrics.find((name) => /loss/i.test(name))) || this.metrics[0];
+    }
+    // Columns by how much they say: parameters that vary, the objective, other metrics.
+    axes() {
+      const params = this.columns.filter((c) => c.role === "param" && c.varies && c.plottable);
+      const value = this.objective && this.objective.given ? [this.objective] : [];
+      return [...params, ...value];
+    }
+    plottable() {
+      return this.columns.filter((column) => column.plottable);
+    }
+
+    // Adds the rows, values and points of a patch; returns whether there were new rows.
+    update(patch) {
+      if (patch.sources) this.sources = patch.sources;
+      if (patch.attempts) this.attempts = patch.attempts;
+      let added = false;
+      const changed = new Set();
+      for (const { key, values } of patch.rows || []) {
+        if (!this.rowOf.has(key)) {
+          this.rowOf.set(key, this.keys.length);
+          this.keys.push(key);
+          for (const column of this.columns) {
+            column.values.push(null);
+            changed.add(column);
+          }
+          added = true;
+        }
+        const row = this.rowOf.get(key);
+        for (const [name, value] of Object.entries(values)) {
+          if (!this.byName.has(name)) {
+            const column = new Column({ name, role: "metric", values: new Array(this.count).fill(null) });
+            this.columns.push(column);
+            this.byName.set(name, column);
+          }
+          const column = this.byName.get(name);
+          column.values[row] = value;
+          changed.add(column);
+        }
+      }
+      for (const column of changed) column.refresh();
+      for (const points of patch.curves || []) {
+        const row = this.rowOf.get(points.key);
+        if (row === undefined) continue;
+        if (!this.metrics.includes(points.metric)) this.metrics.push(points.metric);
+        const curves = this.curvesOf(points.metric);
+        const old = points.replace || !curves[row] ? { x: [], y: [], total: 0, bad: [], starts: [] } : curves[row];
+        curves[row] = {
+          x: Float32Array.of(...old.x, ...points.x),
+          y: Float32Array.of(...old.y, ...points.y),
+          total: points.total || old.total + points.x.length,
+          bad: [...old.bad, ...(points.bad || [])],
+          starts: old.starts,
+        };
+      }
+      for (const name of ["run", "made", "live"]) if (name in patch) this.data[name] = patch[name];
+      return added;
+    }
+  };
+})();

@@ -1,0 +1,360 @@
+// Parallel coordinates: one line per trial over its parameters and its result, with a brush on every axis, by pointer
+// and by keyboard. Thousands of lines are drawn as pixels, few ones as paths.
+"use strict";
+
+(() => {
+  const MARGIN = { top: 44, bottom: 18, left: 60, right: 60 };
+  const MOST_PATHS = 250;
+  const FRAME = 10; // ms for drawing lines while a brush moves
+
+  // Mixes the colour into the pixel, half and half, so that dense bundles stay visible.
+  const mix = (a, b) => ((((a & 0xfefefe) >>> 1) + ((b & 0xfefefe) >>> 1)) | 0xff000000) >>> 0;
+
+  // A line as pixels, one per column or, if it is steep, one per row.
+  const pixelLine = (pixels, width, height, x0, y0, x1, y1, colour) => {
+    const steps = Math.max(Math.abs(x1 - x0), Math.abs(y1 - y0)) | 0;
+    if (steps === 0) return;
+    const dx = (x1 - x0) / steps;
+    const dy = (y1 - y0) / steps;
+    let x = x0;
+    let y = y0;
+    for (let i = 0; i <= steps; i++) {
+      const at = ((y + 0.5) | 0) * width + ((x + 0.5) | 0);
+      const old = pixels[at];
+      pixels[at] = old === 0 ? colour : mix(old, colour);
+      x += dx;
+      y += dy;
+    }
+  };
+
+  muster.view({
+    id: "parallel",
+    title: "Parallel coordinates",
+    kinds: ["sweep", "compare"],
+    wide: true,
+    when: (model) => model.count > 1 && model.axes().length > 1,
+    build(section, { model, state }) {
+      let axes = [];
+      let scales = [];
+      let places = [];
+      let points = [];
+      let pace = 60; // lines per ms, as measured
+      let moving = false;
+      let rest = 0;
+      const note = muster.el("p", { class: "hint" }, "Drag along an axis to select a range. By keyboard: focus an axis, Enter starts a range, arrows move it, Shift and arrows resize it, Delete removes it.");
+      const plot = new muster.Plot(section, {
+        height: 360,
+        layers: ["dim", "lines", "lit"],
+        label: "Parallel coordinates",
+        draw,
+        describe: () => `Parallel coordinates of ${axes.length} columns, ${state.rows.length} of ${model.count} rows selected`,
+      });
+      plot.box.setAttribute("role", "group");
+      section.append(note);
+      const controls = [];
+
+      const layout = () => {
+        axes = model.axes();
+        if (axes.length > 12) axes = [...axes.slice(0, 11), axes[axes.length - 1]];
+        const inner = plot.width - MARGIN.left - MARGIN.right;
+        places = axes.map((_, i) => MARGIN.left + (inner * i) / Math.max(1, axes.length - 1));
+        scales = axes.map((axis) => axis.axis([plot.height - MARGIN.bottom, MARGIN.top]));
+        points = axes.map((axis, i) => Float32Array.from(axis.numbers, (number) => {
+          const y = Number.isFinite(number) ? scales[i](number) : NaN;
+          return Number.isFinite(y) ? y : NaN;
+        }));
+        while (controls.length > axes.length) controls.pop().remove();
+        axes.forEach((axis, i) => {
+          if (!controls[i]) controls.push(control(i));
+          const element = controls[i];
+          element.style.left = `${places[i] - 14}px`;
+          element.style.height = `${plot.height - MARGIN.top - MARGIN.bottom + 16}px`;
+          element.style.top = `${MARGIN.top - 8}px`;
+        });
+        showBrushes();
+      };
+
+      const path = (context, row) => {
+        let down = false;
+        context.beginPath();
+        for (let i = 0; i < axes.length; i++) {
+          const y = points[i][row];
+          if (Number.isNaN(y)) {
+            down = false;
+          } else if (down) {
+            context.lineTo(places[i], y);
+          } else {
+            context.moveTo(places[i], y);
+            down = true;
+          }
+        }
+        context.stroke();
+      };
+
+      let image = null;
+      const drawPixels = (context, rows, colourOf) => {
+        const { width, height } = context.canvas;
+        const scale = plot.scale;
+        if (!image || image.width !== width || image.height !== height) image = context.createImageData(width, height);
+        const pixels = new Uint32Array(image.data.buffer);
+        pixels.fill(0);
+        for (let i = 0; i + 1 < axes.length; i++) {
+          const x0 = places[i] * scale;
+          const x1 = places[i + 1] * scale;
+          const from = points[i];
+          const to = points[i + 1];
+          for (let k = rows.length - 1; k >= 0; k--) {
+            const row = rows[k];
+            const y0 = from[row];
+            const y1 = to[row];
+            if (y0 === y0 && y1 === y1) pixelLine(pixels, width, height, x0, y0 * scale, x1, y1 * scale, colourOf(row));
+          }
+        }
+        context.putImageData(image, 0, 0);
+      };
+
+      const best = () => {
+        if (!model.objective) return state.rows;
+        const { numbers } = model.objective;
+        const sign = model.maximize ? -1 : 1;
+        return [...state.rows].sort((a, b) => sign * (numbers[a] - numbers[b]));
+      };
+
+      function draw(context, layer) {
+        if (layer === "dim") {
+          layout();
+          const theme = muster.theme();
+          const all = d3.range(model.count);
+          const grey = d3.rgb(theme.faint);
+          const pixel = ((255 << 24) | (grey.b << 16) | (grey.g << 8) | grey.r) >>> 0;
+          if (model.count > MOST_PATHS) {
+            drawPixels(context, all, () => pixel);
+          } else {
+            context.strokeStyle = theme.faint;
+            for (const row of all) path(context, row);
+          }
+        } else if (layer === "lines") {
+          let rows = state.rows;
+          if (rows.length > MOST_PATHS) {
+            // While a brush is dragged, as many lines as fit into a frame; all of them when it rests.
+            const most = Math.max(MOST_PATHS, Math.floor(pace * FRAME));
+            if (moving && rows.length > most) {
+              const step = rows.length / most;
+              rows = d3.range(most).map((i) => rows[Math.floor(i * step)]);
+            }
+            const begin = performance.now();
+            drawPixels(context, rows, (row) => state.pixels[row]);
+            pace = rows.length / Math.max(0.5, performance.now() - begin);
+          } else {
+            context.globalAlpha = rows.length > 60 ? 0.65 : 0.85;
+            context.lineWidth = 1.3;
+            for (const row of best().reverse()) {
+              context.strokeStyle = state.colours[row];
+              path(context, row);
+            }
+            context.globalAlpha = 1;
+          }
+        } else {
+          drawLit(context);
+        }
+      }
+
+      const drawLit = (context) => {
+        const theme = muster.theme();
+        if (state.lit >= 0) {
+          context.strokeStyle = theme.panel;
+          context.lineWidth = 6;
+          path(context, state.lit);
+          context.strokeStyle = state.colours[state.lit];
+          context.lineWidth = 3;
+          path(context, state.lit);
+        }
+        context.lineWidth = 1;
+        axes.forEach((axis, i) => {
+          const x = Math.round(places[i]) + 0.5;
+          context.strokeStyle = theme.soft;
+          context.beginPath();
+          context.moveTo(x, MARGIN.top);
+          context.lineTo(x, plot.height - MARGIN.bottom);
+          context.stroke();
+          context.textBaseline = "middle";
+          context.textAlign = i + 1 === axes.length ? "left" : "right";
+          const side = i + 1 === axes.length ? 7 : -7;
+          for (const [y, text] of muster.ticksOf(scales[i], axis, 32)) {
+            if (!text) continue;
+            context.beginPath();
+            context.moveTo(x - 3, y);
+            context.lineTo(x + 3, y);
+            context.stroke();
+            const short = muster.shortened(text, 9);
+            const width = context.measureText(short).width;
+            context.fillStyle = theme.panel;
+            context.globalAlpha = 0.75;
+            context.fillRect(i + 1 === axes.length ? x + 6 : x - 8 - width, y - 7, width + 2, 14);
+            context.globalAlpha = 1;
+            context.fillStyle = theme.soft;
+            context.fillText(short, x + side, y);
+          }
+          context.fillStyle = theme.ink;
+          context.textAlign = i === 0 ? "left" : i + 1 === axes.length ? "right" : "center";
+          context.font = axis.name === "value" ? "bold 12px system-ui, sans-serif" : "12px system-ui, sans-serif";
+          const most = Math.max(6, Math.floor((plot.width / axes.length) / 7.5));
+          context.fillText(muster.shortened(axis.label, most), i === 0 ? x - 40 : i + 1 === axes.length ? x + 40 : x, i % 2 && axes.length > 8 ? 12 : 26);
+          context.font = "12px system-ui, sans-serif";
+        });
+      };
+
+      // --- brushes
+
+      const rangeOf = (i, top, bottom) => {
+        const axis = axes[i];
+        if (!axis.numeric) {
+          const codes = axis.choices.map((_, code) => code).filter((code) => scales[i](code) >= top && scales[i](code) <= bottom);
+          return codes.length ? { low: codes[0], high: codes[codes.length - 1] } : { low: -1, high: -1 };
+        }
+        const ends = [scales[i].invert(bottom), scales[i].invert(top)];
+        return { low: Math.min(...ends), high: Math.max(...ends) };
+      };
+      const pixelsOf = (i) => {
+        const { low, high } = state.brushes.get(axes[i].name);
+        if (!axes[i].numeric) {
+          const half = scales[i].step() / 2;
+          return [scales[i](Math.max(0, high)) - half, scales[i](Math.max(0, low)) + half];
+        }
+        return [scales[i](high), scales[i](low)];
+      };
+      const textOf = (axis) => {
+        const brush = state.brushes.get(axis.name);
+        if (!brush) return "all values";
+        if (!axis.numeric) return axis.choices.slice(Math.max(0, brush.low), brush.high + 1).join(", ") || "none";
+        return `${muster.number(brush.low)} to ${muster.number(brush.high)}`;
+      };
+
+      const showBrushes = () => {
+        axes.forEach((axis, i) => {
+          const element = controls[i];
+          const bar = element.firstChild;
+          element.setAttribute("aria-label", `Range of ${axis.label}`);
+          element.setAttribute("aria-valuetext", textOf(axis));
+          const [least, most] = axis.numeric ? axis.extent() : [0, axis.choices.length - 1];
+          const brush = state.brushes.get(axis.name);
+          element.setAttribute("aria-valuemin", least);
+          element.setAttribute("aria-valuemax", most);
+          element.setAttribute("aria-valuenow", brush ? Math.max(brush.low, least) : least);
+          bar.style.display = brush ? "block" : "none";
+          if (!brush) return;
+          const [top, bottom] = pixelsOf(i);
+          bar.style.top = `${top - MARGIN.top + 8}px`;
+          bar.style.height = `${Math.max(2, bottom - top)}px`;
+        });
+      };
+
+      // Moves both ends by keys, or only the upper one; steps of a twentieth of the axis, or one choice.
+      const byKey = (i, event) => {
+        const axis = axes[i];
+        const range = axis.numeric ? [MARGIN.top, plot.height - MARGIN.bottom] : [0, axis.choices.length - 1];
+        const brush = state.brushes.get(axis.name);
+        const up = event.key === "ArrowUp" || event.key === "ArrowRight";
+        const down = event.key === "ArrowDown" || event.key === "ArrowLeft";
+        if (event.key === "Delete" || event.key === "Backspace" || event.key === "Escape") {
+          state.setBrush(axis.name, null);
+        } else if (event.key === "Enter" || event.key === " " || ((up || down) && !brush)) {
+          const middle = axis.numeric ? rangeOf(i, (range[0] * 2 + range[1]) / 3, (range[0] + range[1] * 2) / 3) : { low: 0, high: 0 };
+          state.setBrush(axis.name, middle);
+        } else if (up || down) {
+          if (!axis.numeric) {
+            const step = up ? 1 : -1;
+            const high = Math.min(range[1], Math.max(0, brush.high + step));
+            const low = event.shiftKey ? Math.min(brush.low, high) : Math.min(range[1], Math.max(0, brush.low + step));
+            state.setBrush(axis.name, { low: Math.min(low, high), high });
+          } else {
+            const step = ((range[1] - range[0]) / 20) * (up ? -1 : 1);
+            let [top, bottom] = pixelsOf(i);
+            top = Math.max(range[0], Math.min(range[1], top + step));
+            if (!event.shiftKey) bottom = Math.max(range[0], Math.min(range[1], bottom + step));
+            state.setBrush(axis.name, rangeOf(i, Math.min(top, bottom), bottom));
+          }
+        } else {
+          return;
+        }
+        event.preventDefault();
+      };
+
+      const control = (i) => {
+        const element = muster.el("div", { class: "axis", role: "slider", tabindex: "0", "data-axis": String(i), "aria-orientation": "vertical" }, muster.el("div", { class: "brush" }));
+        element.addEventListener("keydown", (event) => byKey(i, event));
+        element.addEventListener("pointerdown", (event) => {
+          const start = plot.pointer(event)[1];
+          const old = state.brushes.has(axes[i].name) ? pixelsOf(i) : null;
+          const inside = old && start > old[0] && start < old[1];
+          let moved = false;
+          element.setPointerCapture(event.pointerId);
+          const at = (move) => {
+            const y = Math.max(MARGIN.top, Math.min(plot.height - MARGIN.bottom, plot.pointer(move)[1]));
+            moved = moved || Math.abs(y - start) > 3;
+            if (!moved) return;
+            const [top, bottom] = inside ? [old[0] + y - start, old[1] + y - start] : [Math.min(start, y), Math.max(start, y)];
+            state.setBrush(axes[i].name, rangeOf(i, top, bottom), move.type === "pointermove");
+          };
+          const end = (up) => {
+            element.removeEventListener("pointermove", at);
+            element.removeEventListener("pointerup", end);
+            if (moved) at(up);
+            else state.setBrush(axes[i].name, null);
+          };
+          element.addEventListener("pointermove", at);
+          element.addEventListener("pointerup", end);
+        });
+        plot.box.append(element);
+        return element;
+      };
+
+      // --- the nearest line
+
+      const nearest = ([x, y]) => {
+        let i = 0;
+        while (i + 2 < places.length && places[i + 1] < x) i++;
+        if (places.length < 2 || x < places[0] || x > places[places.length - 1]) return -1;
+        const part = (x - places[i]) / (places[i + 1] - places[i]);
+        let found = -1;
+        let least = 8;
+        for (const row of state.rows) {
+          const distance = Math.abs(points[i][row] * (1 - part) + points[i + 1][row] * part - y);
+          if (distance < least) [found, least] = [row, distance];
+        }
+        return found;
+      };
+      plot.box.addEventListener("pointermove", (event) => {
+        if (event.buttons) return;
+        const row = nearest(plot.pointer(event));
+        state.light(row);
+        if (row >= 0) muster.showTip(event, muster.rowLines(model, row));
+        else muster.hideTip();
+      });
+      plot.box.addEventListener("pointerleave", () => {
+        state.light(-1);
+        muster.hideTip();
+      });
+      plot.box.addEventListener("click", (event) => {
+        if (!event.target.closest(".axis")) state.pin(nearest(plot.pointer(event)));
+      });
+
+      state.on("rows", (detail) => {
+        moving = Boolean(detail.moving);
+        clearTimeout(rest);
+        if (moving) {
+          rest = setTimeout(() => {
+            moving = false;
+            plot.redraw("lines");
+          }, 250);
+        }
+        showBrushes();
+        plot.redraw("lines");
+      });
+      state.on("lit", () => plot.redraw("lit"));
+      state.on("colour", () => plot.redraw("lines", "lit"));
+      for (const event of ["data", "theme"]) state.on(event, () => plot.redraw());
+      return { plots: [plot] };
+    },
+  });
+})();

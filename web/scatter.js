@@ -1,0 +1,247 @@
+// Any two columns against each other, coloured by a third; and the mean or best result over two columns as a heat map.
+"use strict";
+
+(() => {
+  const MARGIN = { top: 10, right: 16, bottom: 42, left: 66 };
+  const innerOf = (plot) => ({ left: MARGIN.left, top: MARGIN.top, right: plot.width - MARGIN.right, bottom: plot.height - MARGIN.bottom });
+  const choices = (model) => model.plottable().map((column) => [column.name, column.label]);
+
+  muster.view({
+    id: "scatter",
+    title: "Scatter",
+    kinds: ["sweep", "compare"],
+    when: (model) => model.count > 2 && model.axes().length > 1,
+    build(section, { model, state }) {
+      const axes = model.axes();
+      let across = axes[0].name;
+      let up = axes[axes.length - 1].name;
+      let places = [];
+      const controls = muster.el("div", { class: "controls" });
+      const fill = () => controls.replaceChildren(
+        muster.select("x", choices(model), across, (name) => { across = name; plot.redraw(); }),
+        muster.select("y", choices(model), up, (name) => { up = name; plot.redraw(); }),
+        muster.select("colour", choices(model), state.colourBy, (name) => state.setColour(name)),
+      );
+      fill();
+      section.append(controls);
+      const plot = new muster.Plot(section, {
+        height: 320,
+        layers: ["main", "lit"],
+        label: "Scatter",
+        draw,
+        describe: () => `${model.column(up).label} over ${model.column(across).label}, ${muster.plural(state.rows.length, "point")}`,
+      });
+
+      function draw(context, layer) {
+        const inner = innerOf(plot);
+        const [xColumn, yColumn] = [model.column(across), model.column(up)];
+        const x = xColumn.axis([inner.left + 8, inner.right - 8]);
+        const y = yColumn.axis([inner.bottom - 8, inner.top + 8]);
+        // Points of the same choice are spread out, always in the same way.
+        const spread = (column, scale, row) => (column.numeric ? 0 : (((row * 2654435761) % 1000) / 1000 - 0.5) * Math.min(30, scale.step() * 0.5));
+        const at = (row) => [
+          x(xColumn.number(row)) + spread(xColumn, x, row),
+          y(yColumn.number(row)) + spread(yColumn, y, row),
+        ];
+        if (layer === "main") {
+          muster.drawAxes(context, inner, x, y, { xColumn, yColumn, xName: xColumn.label, yName: yColumn.label });
+          places = [];
+          context.globalAlpha = state.rows.length > 500 ? 0.6 : 0.85;
+          const radius = state.rows.length > 1000 ? 2.2 : 3.5;
+          for (const row of state.rows) {
+            const [px, py] = at(row);
+            if (!Number.isFinite(px) || !Number.isFinite(py)) continue;
+            places.push([px, py, row]);
+            context.fillStyle = state.colours[row];
+            context.beginPath();
+            context.arc(px, py, radius, 0, 2 * Math.PI);
+            context.fill();
+          }
+          context.globalAlpha = 1;
+        } else if (state.lit >= 0) {
+          const [px, py] = at(state.lit);
+          if (!Number.isFinite(px) || !Number.isFinite(py)) return;
+          context.fillStyle = state.colours[state.lit];
+          context.strokeStyle = muster.theme().ink;
+          context.lineWidth = 2;
+          context.beginPath();
+          context.arc(px, py, 7, 0, 2 * Math.PI);
+          context.fill();
+          context.stroke();
+        }
+      }
+
+      const nearest = ([px, py]) => {
+        let found = -1;
+        let least = 12;
+        for (const [x, y, row] of places) {
+          const distance = Math.hypot(x - px, y - py);
+          if (distance < least) [found, least] = [row, distance];
+        }
+        return found;
+      };
+      plot.box.addEventListener("pointermove", (event) => {
+        const row = nearest(plot.pointer(event));
+        state.light(row);
+        if (row >= 0) muster.showTip(event, muster.rowLines(model, row));
+        else muster.hideTip();
+      });
+      plot.box.addEventListener("pointerleave", () => {
+        state.light(-1);
+        muster.hideTip();
+      });
+      plot.box.addEventListener("click", (event) => state.pin(nearest(plot.pointer(event))));
+
+      let later = 0;
+      state.on("rows", ({ moving }) => {
+        clearTimeout(later);
+        if (moving) later = setTimeout(() => plot.redraw(), 250);
+        else plot.redraw();
+      });
+      state.on("lit", () => plot.redraw("lit"));
+      state.on("colour", () => {
+        fill();
+        plot.redraw();
+      });
+      for (const event of ["data", "theme"]) state.on(event, () => plot.redraw());
+      return { plots: [plot] };
+    },
+  });
+
+  // The cells of an axis: its choices or values, or up to eight intervals of equal length on the axis.
+  const cellsOf = (column) => {
+    if (!column.numeric) {
+      return { names: column.choices, cell: (row) => column.number(row) };
+    }
+    const values = [...new Set([...column.numbers].filter(Number.isFinite))].sort(d3.ascending);
+    if (values.length <= 12) {
+      const index = new Map(values.map((value, i) => [value, i]));
+      return { names: values.map(muster.number), cell: (row) => (index.has(column.number(row)) ? index.get(column.number(row)) : -1) };
+    }
+    const scale = column.axis([0, 8]);
+    const ends = d3.range(9).map((i) => scale.invert(i));
+    const texts = ends.map((end) => muster.number(Number(end.toPrecision(2))));
+    return {
+      names: d3.range(8).map((i) => `${texts[i]}…${texts[i + 1]}`),
+      ends: texts,
+      cell: (row) => {
+        const place = scale(column.number(row));
+        return Number.isFinite(place) ? Math.min(7, Math.max(0, Math.floor(place))) : -1;
+      },
+    };
+  };
+  muster.cellsOf = cellsOf;
+
+  muster.view({
+    id: "heatmap",
+    title: "Heat map",
+    kinds: ["sweep", "compare"],
+    when: (model) => model.axes().filter((column) => column.role === "param").length > 1 && model.objective && model.objective.given > 0,
+    build(section, { model, state }) {
+      const params = model.axes().filter((column) => column.role === "param");
+      const important = ((model.sources[0] || {}).importance || {}).parameters || [];
+      const order = important.map((one) => one.name).filter((name) => params.some((column) => column.name === name));
+      let across = order[0] || params[0].name;
+      let up = order[1] || params.find((column) => column.name !== across).name;
+      let value = "value";
+      let how = "best";
+      let cells = [];
+      const controls = muster.el("div", { class: "controls" });
+      controls.append(
+        muster.select("x", choices(model), across, (name) => { across = name; plot.redraw(); }),
+        muster.select("y", choices(model), up, (name) => { up = name; plot.redraw(); }),
+        muster.select("value", model.plottable().filter((c) => c.numeric).map((c) => [c.name, c.label]), value, (name) => { value = name; plot.redraw(); }),
+        muster.select("of a cell", [["best", "best"], ["mean", "mean"], ["count", "number of trials"]], how, (name) => { how = name; plot.redraw(); }),
+      );
+      section.append(controls);
+      const plot = new muster.Plot(section, {
+        height: 320,
+        label: "Heat map",
+        draw,
+        describe: () => `Heat map: ${how} of ${model.column(value).label} over ${model.column(across).label} and ${model.column(up).label}`,
+      });
+
+      function draw(context) {
+        const inner = { ...innerOf(plot), left: 96 };
+        const theme = muster.theme();
+        const [xs, ys] = [cellsOf(model.column(across)), cellsOf(model.column(up))];
+        const column = model.column(value);
+        const maximize = value === "value" && model.maximize;
+        const sums = new Map();
+        for (const row of state.rows) {
+          const [i, j] = [xs.cell(row), ys.cell(row)];
+          const number = column.number(row);
+          if (!(i >= 0) || !(j >= 0) || !Number.isFinite(number)) continue;
+          const key = i * 1000 + j;
+          if (!sums.has(key)) sums.set(key, { i, j, n: 0, sum: 0, best: number, row });
+          const cell = sums.get(key);
+          cell.n++;
+          cell.sum += number;
+          if (maximize ? number > cell.best : number < cell.best) Object.assign(cell, { best: number, row });
+        }
+        const shownOf = (cell) => (how === "count" ? cell.n : how === "mean" ? cell.sum / cell.n : cell.best);
+        cells = [...sums.values()];
+        const sorted = cells.map(shownOf).sort(d3.ascending);
+        const width = (inner.right - inner.left) / Math.max(1, xs.names.length);
+        const height = (inner.bottom - inner.top) / Math.max(1, ys.names.length);
+        const strong = how === "count" || maximize || value !== "value";
+        context.textAlign = "center";
+        context.textBaseline = "middle";
+        for (const cell of cells) {
+          const shown = shownOf(cell);
+          const part = d3.bisectLeft(sorted, shown) / Math.max(1, sorted.length - 1);
+          const strength = strong ? part : 1 - part;
+          const colour = d3.color(muster.isDark() ? d3.interpolateViridis(0.15 + 0.8 * strength) : d3.interpolateViridis(0.95 - 0.85 * strength));
+          cell.x = inner.left + cell.i * width;
+          cell.y = inner.bottom - (cell.j + 1) * height;
+          cell.w = width;
+          cell.h = height;
+          cell.shown = shown;
+          context.fillStyle = colour;
+          context.fillRect(cell.x + 1, cell.y + 1, width - 2, height - 2);
+          const { r, g, b } = d3.rgb(colour);
+          context.fillStyle = r * 0.3 + g * 0.59 + b * 0.11 > 130 ? "#111" : "#fff";
+          const text = muster.number(Number(shown.toPrecision(3)));
+          if (height > 13 && context.measureText(text).width < width - 6) context.fillText(text, cell.x + width / 2, cell.y + height / 2);
+        }
+        context.fillStyle = theme.soft;
+        // Intervals have texts at their ends, choices in their middle.
+        context.textAlign = "right";
+        (ys.ends || ys.names).forEach((name, j) => context.fillText(muster.shortened(name, 11), inner.left - 6, inner.bottom - (j + (ys.ends ? 0 : 0.5)) * height));
+        context.textAlign = "center";
+        context.textBaseline = "top";
+        const most = Math.max(3, Math.floor(width / 6.6));
+        (xs.ends || xs.names).forEach((name, i) => context.fillText(xs.ends ? name : muster.shortened(name, most), inner.left + (i + (xs.ends ? 0 : 0.5)) * width, inner.bottom + 6));
+        context.fillStyle = theme.ink;
+        context.fillText(model.column(across).label, (inner.left + inner.right) / 2, inner.bottom + 24);
+        context.save();
+        context.translate(11, (inner.top + inner.bottom) / 2);
+        context.rotate(-Math.PI / 2);
+        context.textBaseline = "middle";
+        context.fillText(model.column(up).label, 0, 0);
+        context.restore();
+      }
+
+      const cellAt = ([px, py]) => cells.find((cell) => px >= cell.x && px < cell.x + cell.w && py >= cell.y && py < cell.y + cell.h);
+      plot.box.addEventListener("pointermove", (event) => {
+        const cell = cellAt(plot.pointer(event));
+        state.light(cell ? cell.row : -1);
+        if (!cell) return muster.hideTip();
+        muster.showTip(event, [muster.plural(cell.n, "trial"), `best ${muster.number(cell.best)} (${muster.rowName(model, cell.row)})`, `mean ${muster.number(cell.sum / cell.n)}`]);
+      });
+      plot.box.addEventListener("pointerleave", () => {
+        state.light(-1);
+        muster.hideTip();
+      });
+      plot.box.addEventListener("click", (event) => state.pin((cellAt(plot.pointer(event)) || { row: -1 }).row));
+      let later = 0;
+      state.on("rows", ({ moving }) => {
+        clearTimeout(later);
+        if (moving) later = setTimeout(() => plot.redraw(), 250);
+        else plot.redraw();
+      });
+      for (const event of ["data", "theme"]) state.on(event, () => plot.redraw());
+      return { plots: [plot] };
+    },
+  });
+})();

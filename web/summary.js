@@ -1,0 +1,163 @@
+// The head of the page: what this is, how it went, the best trials and what distinguishes them, and the parameters in
+// which several runs or sweeps differ.
+"use strict";
+
+(() => {
+  const { el } = muster;
+
+  const facts = (pairs) => el("dl", { class: "facts" }, pairs.filter(([, value]) => value !== "" && value !== null && value !== undefined).map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+
+  const chip = (state) => {
+    const mark = el("span", { class: "chip" }, String(state).replaceAll("_", " "));
+    const known = { complete: "ok", left: "stopped", lost: "crash" };
+    mark.style.setProperty("--chip", muster.stateColour(known[state] || state) || "#7a8594");
+    return mark;
+  };
+  muster.chip = chip;
+
+  // How many trials ended how, as one bar.
+  const classBar = (source) => {
+    const parts = Object.entries(source.classes || {});
+    if (source.counts && source.counts.running) parts.push(["running", source.counts.running]);
+    if (source.counts && source.counts.waiting) parts.push(["waiting", source.counts.waiting]);
+    const total = d3.sum(parts, ([, n]) => n);
+    if (!total) return null;
+    const bar = el("div", { class: "bar", role: "img", "aria-label": parts.map(([name, n]) => `${n} ${name}`).join(", ") });
+    for (const [name, n] of parts) {
+      const part = el("span", { title: `${n} ${name}` });
+      part.style.flexGrow = n;
+      part.style.background = muster.stateColour(name) || "#b8bec7";
+      bar.append(part);
+    }
+    const key = el("div", { class: "legend" }, parts.map(([name, n]) => {
+      const dot = el("i", { class: "dot" });
+      dot.style.background = muster.stateColour(name) || "#b8bec7";
+      return el("span", {}, dot, `${n.toLocaleString("en")} ${name.replaceAll("_", " ")}`);
+    }));
+    return el("div", {}, bar, key);
+  };
+
+  const sweepFacts = (source) => {
+    const objective = source.objective;
+    const best = source.best;
+    return facts([
+      ["objective", objective ? `${objective.maximize ? "largest" : "smallest"} ${objective.metric}` : ""],
+      ["best", best ? `${muster.number(best.value)} (trial ${best.trial})` : "no trial has succeeded"],
+      ["trials", source.counts ? `${source.counts.over.toLocaleString("en")} of ${source.counts.possible.toLocaleString("en")} ended` : ""],
+      ["impossible", source.counts && source.counts.impossible ? source.counts.impossible.toLocaleString("en") : ""],
+      ["started", muster.time(source.began)],
+      ["duration", muster.duration(source.seconds)],
+      ["of all trials", muster.duration(source.trial_seconds)],
+      ["id", source.id],
+    ]);
+  };
+
+  const bestTable = (page) => {
+    const { model, state } = page;
+    if (!model.objective) return null;
+    const { numbers } = model.objective;
+    const ended = d3.range(model.count).filter((row) => Number.isFinite(numbers[row]));
+    ended.sort((a, b) => (model.maximize ? numbers[b] - numbers[a] : numbers[a] - numbers[b]) || a - b);
+    if (ended.length === 0) return null;
+    const params = model.columns.filter((column) => column.role === "param" && column.varies).slice(0, 8);
+    const columns = [model.sources.length > 1 ? model.column("source") : null, model.column("trial"), model.objective, ...params].filter(Boolean);
+    const table = el("table", { class: "plain", "aria-label": "best trials" },
+      el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", class: column.numeric ? "number" : null }, column.label)))),
+      el("tbody", {}, ended.slice(0, 8).map((row) => {
+        const line = el("tr", { "data-row": row, tabindex: "0" }, columns.map((column) => el("td", { class: column.numeric ? "number" : null }, muster.number(column.values[row]))));
+        for (const event of ["pointerenter", "focus"]) line.addEventListener(event, () => state.light(row));
+        for (const event of ["pointerleave", "blur"]) line.addEventListener(event, () => state.light(-1));
+        line.addEventListener("click", () => state.pin(row));
+        line.addEventListener("keydown", (event) => event.key === "Enter" && state.pin(row));
+        return line;
+      })));
+    state.on("lit", () => {
+      for (const line of table.querySelectorAll("[data-row]")) line.classList.toggle("lit", Number(line.dataset.row) === state.lit);
+    });
+    return el("div", { class: "scrolls" }, el("h3", {}, "Best trials"), table);
+  };
+
+  const distinction = (source, several) => {
+    const found = source.distinction;
+    if (!found || !found.parameters.length) return null;
+    return el("div", {}, el("h3", {}, `What distinguishes the best ${found.top} of ${found.of}${several ? ` of ${source.label}` : ""}`),
+      el("ul", {}, found.parameters.map((one) => el("li", {}, el("b", {}, one.name), ` ${one.best}`, el("span", { class: "soft" }, ` (all: ${one.all})`)))));
+  };
+
+  muster.view({
+    id: "summary",
+    title: null,
+    kinds: ["sweep", "compare"],
+    wide: true,
+    build(section, page) {
+      const fill = () => {
+        const { model } = page;
+        const several = model.sources.length > 1;
+        const cards = model.sources.map((source) => el("div", { class: several ? "card" : "" },
+          several ? el("h3", {}, source.label, " ", chip(source.state)) : null,
+          source.why ? el("p", { class: "why" }, source.why) : null,
+          source.kind === "sweep" ? sweepFacts(source) : facts([["started", muster.time(source.began)], ["duration", muster.duration(source.seconds)], ["id", source.id]]),
+          source.kind === "sweep" ? classBar(source) : null));
+        section.replaceChildren(
+          el("div", { class: several ? "cards" : "" }, cards),
+          el("div", { class: "pair" }, bestTable(page), ...model.sources.map((source) => distinction(source, several))),
+        );
+      };
+      fill();
+      page.state.on("data", fill);
+      return { plots: [] };
+    },
+  });
+
+  // Several runs or sweeps: what differs, first.
+  muster.view({
+    id: "differences",
+    title: "Differences",
+    kinds: ["compare"],
+    wide: true,
+    when: (model) => (model.data.differences || []).length > 0,
+    build(section, { model }) {
+      const rows = model.data.differences;
+      const line = ({ name, values, differ }) => el("tr", { class: differ ? "differs" : null }, el("th", { scope: "row" }, name), values.map((value) => el("td", {}, value === null ? "–" : muster.number(value))));
+      const head = el("tr", {}, el("th", { scope: "col" }, "parameter"), model.sources.map((source) => el("th", { scope: "col" }, source.label)));
+      const differing = rows.filter((row) => row.differ);
+      const equal = rows.filter((row) => !row.differ);
+      section.append(differing.length
+        ? el("table", { class: "plain", "aria-label": "differing parameters" }, el("thead", {}, head), el("tbody", {}, differing.map(line)))
+        : el("p", {}, "All parameters are equal."));
+      if (equal.length) {
+        section.append(el("details", {}, el("summary", {}, `${equal.length} equal`), el("table", { class: "plain" }, el("thead", {}, head.cloneNode(true)), el("tbody", {}, equal.map(line)))));
+      }
+      return { plots: [] };
+    },
+  });
+
+  muster.view({
+    id: "importance",
+    title: "Parameter importance",
+    kinds: ["sweep", "compare"],
+    when: (model) => model.sources.some((source) => source.importance),
+    build(section, page) {
+      const fill = () => {
+        const sources = page.model.sources.filter((source) => source.importance);
+        section.replaceChildren(section.firstChild, ...sources.map((source) => {
+          const { parameters, method, gamma, trials } = source.importance;
+          const most = d3.max(parameters, (one) => one.share) || 1;
+          return el("div", {},
+            sources.length > 1 ? el("h3", {}, source.label) : null,
+            el("table", { class: "bars", "aria-label": "parameter importance" }, el("tbody", {}, parameters.map((one) => {
+              const bar = el("div", { class: "measure" });
+              bar.style.width = `${Math.max(0.5, (100 * one.share) / most)}%`;
+              return el("tr", {}, el("th", { scope: "row" }, one.name), el("td", {}, bar), el("td", { class: "number" }, `${(100 * one.share).toFixed(1)} %`));
+            }))),
+            el("p", { class: "hint" }, method === "ped-anova"
+              ? `PED-ANOVA (Watanabe, Bansal, Hutter 2023, arXiv 2304.10255) over ${muster.plural(trials, "trial")}, gamma ${gamma}: how much each parameter alone decides whether a trial is among the best ${muster.number(gamma * 100)} %. Shares depend on gamma.`
+              : `Shares of the variance of the result between the means of each value, over ${muster.plural(trials, "trial")}: exact, since the grid is complete.`));
+        }));
+      };
+      fill();
+      page.state.on("data", fill);
+      return { plots: [] };
+    },
+  });
+})();
