@@ -60,14 +60,14 @@ void ComparePlans(const std::string& recipe, std::size_t plans, bool with_schema
       [] {});
   const auto files = muster::RecipeFiles::Open(options.recipe_file);
   if (!files) return;
-  auto stem = std::make_shared<muster::EvaluatorForkServer>(muster::StartOf(options), with_schema);
+  auto fork_server = std::make_shared<muster::EvaluatorForkServer>(muster::StartOf(options), with_schema);
   TimePlans(
       "plan of " + recipe + ", of a fork server", plans,
       [&] {
-        auto pending = muster::Evaluator(stem, files->Again()).Begin(options, true);
+        auto pending = muster::Evaluator(fork_server, files->Again()).Begin(options, true);
         return pending && pending->Await().has_value();
       },
-      [&] { stem.reset(); });
+      [&] { fork_server.reset(); });
 }
 
 }  // namespace

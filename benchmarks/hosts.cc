@@ -38,7 +38,7 @@ std::vector<nlohmann::json> Journal(const std::string& run_dir) {
   return records;
 }
 
-struct Bed {
+struct Testbed {
   std::string folder;
   std::size_t hosts = 0;
 
@@ -46,14 +46,14 @@ struct Bed {
   std::string SshConfig() const { return folder + "/ssh_config"; }
 };
 
-std::vector<std::string> MusterRun(const Bed& bed, const std::string& part, const std::string& run_dir) {
+std::vector<std::string> MusterRun(const Testbed& testbed, const std::string& part, const std::string& run_dir) {
   return {Program("muster"),
           "run",
           "--quiet",
           "--no-preflight",
           Source("benchmarks/hosts.lua"),
           "--host",
-          bed.HostList(),
+          testbed.HostList(),
           "--run-dir",
           run_dir,
           "part=" + part,
@@ -61,14 +61,14 @@ std::vector<std::string> MusterRun(const Bed& bed, const std::string& part, cons
 }
 
 // One concurrent ssh to each host, until the last has ended.
-double SshFloor(const Bed& bed) {
+double SshFloor(const Testbed& testbed) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   for (const int fd : {0, 1, 2}) posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
   std::vector<pid_t> pids;
   const std::uint64_t began = MonotonicNow();
-  for (std::size_t host = 1; host <= bed.hosts; ++host) {
-    std::vector<std::string> words = {"ssh", "-F", bed.SshConfig(), "n" + std::to_string(host), "true"};
+  for (std::size_t host = 1; host <= testbed.hosts; ++host) {
+    std::vector<std::string> words = {"ssh", "-F", testbed.SshConfig(), "n" + std::to_string(host), "true"};
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
@@ -83,10 +83,10 @@ double SshFloor(const Bed& bed) {
   return SecondsBetween(began, MonotonicNow());
 }
 
-void MeasureUp(const Bed& bed, std::size_t rounds) {
-  setenv("PDSH_SSH_ARGS_APPEND", ("-F " + bed.SshConfig()).c_str(), 1);
-  const std::vector<std::string> pdsh = {"pdsh", "-R",           "ssh", "-f", std::to_string(bed.hosts),
-                                         "-w",   bed.HostList(), "true"};
+void MeasureUp(const Testbed& testbed, std::size_t rounds) {
+  setenv("PDSH_SSH_ARGS_APPEND", ("-F " + testbed.SshConfig()).c_str(), 1);
+  const std::vector<std::string> pdsh = {
+      "pdsh", "-R", "ssh", "-f", std::to_string(testbed.hosts), "-w", testbed.HostList(), "true"};
   std::vector<double> floor;
   std::vector<double> by_pdsh;
   std::vector<double> agents_up;
@@ -94,10 +94,10 @@ void MeasureUp(const Bed& bed, std::size_t rounds) {
   std::size_t failures = 0;
   for (std::size_t round = 0; round <= rounds; ++round) {  // the first round warms the caches
     const ScratchFolder scratch;
-    const double ssh = SshFloor(bed);
+    const double ssh = SshFloor(testbed);
     const auto pdsh_took = TimeCommand(pdsh, scratch.path(), kLimit);
     const std::uint64_t began = MonotonicNow();
-    const auto took = TimeCommand(MusterRun(bed, "true", scratch.path() + "/run"), scratch.path(), kLimit);
+    const auto took = TimeCommand(MusterRun(testbed, "true", scratch.path() + "/run"), scratch.path(), kLimit);
     std::uint64_t last = 0;
     std::size_t connected = 0;
     for (const auto& record : Journal(scratch.path() + "/run")) {
@@ -108,14 +108,14 @@ void MeasureUp(const Bed& bed, std::size_t rounds) {
     if (round == 0) continue;
     floor.push_back(ssh);
     if (pdsh_took) by_pdsh.push_back(*pdsh_took);
-    if (!took || connected != bed.hosts) {
+    if (!took || connected != testbed.hosts) {
       ++failures;
       continue;
     }
     agents_up.push_back(SecondsBetween(began, last));
     whole.push_back(*took);
   }
-  std::printf("%zu hosts to all agents up, %zu rounds\n", bed.hosts, rounds);
+  std::printf("%zu hosts to all agents up, %zu rounds\n", testbed.hosts, rounds);
   Print("one ssh each, all at once: true", FiguresOf(floor));
   Print("pdsh: true", FiguresOf(by_pdsh));
   if (failures > 0) std::printf("  %zu runs failed\n", failures);
@@ -136,24 +136,24 @@ std::optional<std::uint64_t> TimeIn(const std::string& log) {
   return time;
 }
 
-void MeasureStop(const Bed& bed, std::size_t rounds) {
+void MeasureStop(const Testbed& testbed, std::size_t rounds) {
   std::vector<double> delivered;
   std::size_t missing = 0;
   for (std::size_t round = 0; round < rounds; ++round) {
     const ScratchFolder scratch;
     // Expected to fail.
-    TimeCommand(MusterRun(bed, "stop", scratch.path() + "/run"), scratch.path(), kLimit);
+    TimeCommand(MusterRun(testbed, "stop", scratch.path() + "/run"), scratch.path(), kLimit);
     const auto failed = TimeIn(scratch.path() + "/run/logs/failing.0.0.log");
-    for (std::size_t index = 0; index + 1 < bed.hosts; ++index) {
-      const auto told = TimeIn(scratch.path() + "/run/logs/worker." + std::to_string(index) + ".0.log");
-      if (failed && told) {
-        delivered.push_back(SecondsBetween(*failed, *told));
+    for (std::size_t index = 0; index + 1 < testbed.hosts; ++index) {
+      const auto reported = TimeIn(scratch.path() + "/run/logs/worker." + std::to_string(index) + ".0.log");
+      if (failed && reported) {
+        delivered.push_back(SecondsBetween(*failed, *reported));
       } else {
         ++missing;
       }
     }
   }
-  std::printf("a failure on one of %zu hosts -> SIGTERM on each other, %zu rounds\n", bed.hosts, rounds);
+  std::printf("a failure on one of %zu hosts -> SIGTERM on each other, %zu rounds\n", testbed.hosts, rounds);
   if (missing > 0) std::printf("  %zu processes told no time\n", missing);
   if (delivered.empty()) return;
   Print("muster: exit -> SIGTERM there", FiguresOf(delivered));
@@ -170,11 +170,11 @@ double ProcessorSeconds(long pid) {
   return static_cast<double>(nanoseconds) / 1e9;
 }
 
-void MeasureIdle(const Bed& bed, unsigned seconds) {
+void MeasureIdle(const Testbed& testbed, unsigned seconds) {
   const ScratchFolder scratch;
-  auto command = MusterRun(bed, "sleep", scratch.path() + "/run");
+  auto command = MusterRun(testbed, "sleep", scratch.path() + "/run");
   command.insert(command.begin() + 2, "--detach");
-  std::printf("an idle head with %zu hosts, over %u s\n", bed.hosts, seconds);
+  std::printf("an idle head with %zu hosts, over %u s\n", testbed.hosts, seconds);
   if (!TimeCommand(command, scratch.path(), kLimit)) {
     std::printf("  the run did not begin\n");
     return;
@@ -230,8 +230,8 @@ int main(int argc, char** argv) {
   const std::size_t rounds = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 5;
   const std::size_t hosts = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 64;
   const unsigned idle = argc > 3 ? static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10)) : 20;
-  const char* bed = std::getenv("BED");
-  if (bed == nullptr) {  // runs itself again inside a testbed
+  const char* testbed = std::getenv("BED");
+  if (testbed == nullptr) {  // runs itself again inside a testbed
     const std::string program = Source("tests/hosts/testbed");
     const std::string count = std::to_string(hosts);
     const std::string round_count = std::to_string(rounds);
@@ -241,7 +241,7 @@ int main(int argc, char** argv) {
     std::perror(program.c_str());
     return 1;
   }
-  const Bed own{bed, hosts};
+  const Testbed own{testbed, hosts};
   setenv("MUSTER_SSH_CONFIG", own.SshConfig().c_str(), 1);
   MeasureUp(own, rounds);
   MeasureStop(own, rounds);

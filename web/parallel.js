@@ -114,7 +114,7 @@
       };
 
       const best = () => {
-        if (!model.objective) return state.rows;
+        if (!model.objective) return [...state.rows];
         const { numbers } = model.objective;
         const sign = model.maximize ? -1 : 1;
         return [...state.rows].sort((a, b) => sign * (numbers[a] - numbers[b]));

@@ -32,7 +32,8 @@
       this.fit();
     }
 
-    fit(scale = Math.max(1, devicePixelRatio || 1)) {
+    fit() {
+      const scale = this.printing ? 2 : Math.max(1, devicePixelRatio || 1);
       const width = Math.max(200, Math.floor(this.box.clientWidth));
       if (width === this.width && scale === this.scale && this.height === this.fitted) return;
       this.width = width;
@@ -68,7 +69,8 @@
 
     // Redraws at twice the resolution for paper, and back.
     forPrint(printing) {
-      this.fit(printing ? 2 : Math.max(1, devicePixelRatio || 1));
+      this.printing = printing;
+      this.fit();
       this.flush();
     }
 

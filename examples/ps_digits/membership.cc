@@ -66,7 +66,7 @@ Result<void> Membership::Tend(Clock::time_point now) {
   }
   if (has_left_) return {};
   if (link_->fault()) return Failure{scheduler_ + " " + *link_->fault()};
-  if (!pulse_.Beat(now)) return {};
+  if (!pulse_.IsDue(now)) return {};
   if (pulse_.TooLong(++missed_beats_)) {
     return Failure{scheduler_ + " gave no sign of life " + Limit("MS_NODE_TIMEOUT", settings_.node_timeout)};
   }

@@ -23,7 +23,7 @@ class Pulse {
   Clock::time_point next() const { return next_; }
 
   // True once per interval; heartbeats that were missed while stopped are not sent later.
-  bool Beat(Clock::time_point now) {
+  bool IsDue(Clock::time_point now) {
     if (now < next_) return false;
     next_ = now + interval_;
     return true;

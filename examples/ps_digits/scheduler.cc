@@ -137,7 +137,7 @@ class Scheduler {
   }
 
   Result<void> CountBeats(Clock::time_point now) {
-    if (!pulse_.Beat(now)) return {};
+    if (!pulse_.IsDue(now)) return {};
     for (Seat& seat : seats_) {
       if (!seat.has_left && pulse_.TooLong(++seat.missed_beats)) {
         return Failure{seat.name + " gave no sign of life within " + std::to_string(settings_.node_timeout->count()) +

@@ -2006,7 +2006,7 @@ function context.set_auto_parallel_context(attributes) end
 ---@return any
 function context.get_auto_parallel_context(attribute) end
 
----Takes back what was set: the defaults of the release hold again.
+---Resets all attributes to the defaults of the release.
 function context.reset_auto_parallel_context() end
 
 ---Training through parameter servers.
@@ -2065,7 +2065,7 @@ function context.set_ps_context(attributes) end
 ---@return any
 function context.get_ps_context(attribute) end
 
----Takes back what was set: the defaults of the release hold again.
+---Resets all attributes to the defaults of the release.
 function context.reset_ps_context() end
 
 return context

@@ -96,7 +96,7 @@ local function read(recipe, p)
   end
   for _, key in ipairs { "wait", "roles" } do
     if said[key] ~= nil and said.signal == nil then
-      host.report("error", "missing", place, ("checkpoint: %s is about a signal, and there is none"):format(key), 'signal = "USR1"')
+      host.report("error", "missing", place, ("checkpoint: %s requires signal"):format(key), 'signal = "USR1"')
     end
   end
   local wait = said.wait == nil and WAIT_MS or host.duration_ms(said.wait)
@@ -155,7 +155,7 @@ local function settle(checkpoint, job)
     end
   end
   if not any then
-    host.report("error", "missing", checkpoint.place, "checkpoint: signal goes to the workers, and there are none",
+    host.report("error", "missing", checkpoint.place, "checkpoint: signal is sent to the workers, but the job has none",
                 'roles = { "trainer" } names the roles that write checkpoints')
   end
 end

@@ -128,7 +128,7 @@ local function checked_copy(given, place, complain)
     contract.options[name] = { unpack(type(words) == "table" and words or {}) }
   end
   for _, name in ipairs(host.sorted_keys(given.absent or {})) do
-    if type(given.absent[name]) ~= "string" then complain(("absent: %s must be a text that says why, got %s"):format(shown(name), shown(given.absent[name]))) end
+    if type(given.absent[name]) ~= "string" then complain(("absent: %s must be a text with the reason, got %s"):format(shown(name), shown(given.absent[name]))) end
     contract.absent[name] = host.tostring(given.absent[name])
   end
   return contract
@@ -344,7 +344,7 @@ local function refuse_cleared(contract, variables)
     for _, pattern in ipairs(contract.clear) do
       local prefix = pattern:match("^(.*)%*$")
       if name == pattern or (prefix and name:sub(1, #prefix) == prefix) then
-        host.report("error", "contract", contract.place, ("contract %s: its default %s is among what it clears, as %s"):format(contract.name, name, pattern),
+        host.report("error", "contract", contract.place, ("contract %s: its default %s is also cleared, as %s"):format(contract.name, name, pattern),
                     "let common or env set it, or clear less")
       end
     end

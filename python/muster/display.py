@@ -1,4 +1,4 @@
-"""What a notebook shows: the report's page where muster can write it, else a summary made here.
+"""What a notebook shows: the page of `muster report --html`, or a summary made here if that is too large.
 
 Everything is shown inside a frame with its own origin. Values come from programs and are escaped.
 """

@@ -21,6 +21,7 @@
 #include "cli/options/current_site.h"
 #include "cli/plan/plan_commands.h"
 #include "cli/runs/run_commands.h"
+#include "cli/serve/serve_commands.h"
 #include "cli/sweeps/sweep_commands.h"
 
 namespace muster {

@@ -41,7 +41,7 @@ int FieldsBeforePath(char kind) {
 
 std::optional<GitState> ReadGitStatus(std::string_view bytes) {
   GitState state;
-  bool told = false;
+  bool reported = false;
   while (!bytes.empty()) {
     const std::size_t end = bytes.find('\0');
     if (end == std::string_view::npos) return std::nullopt;  // truncated
@@ -49,7 +49,7 @@ std::optional<GitState> ReadGitStatus(std::string_view bytes) {
     bytes.remove_prefix(end + 1);
     if (line.empty()) return std::nullopt;
     if (line.starts_with(kCommit)) {
-      told = true;
+      reported = true;
       const std::string_view commit = line.substr(kCommit.size());
       if (commit != "(initial)") state.commit = commit;
     } else if (line.starts_with(kBranch)) {
@@ -62,7 +62,7 @@ std::optional<GitState> ReadGitStatus(std::string_view bytes) {
       if (line.front() == '2') bytes.remove_prefix(std::min(bytes.find('\0'), bytes.size() - 1) + 1);
     }
   }
-  if (!told) return std::nullopt;
+  if (!reported) return std::nullopt;
   return state;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/unique_fd.h"
+#include "base/system/write_all.h"
 #include "base/values/shell_quote.h"
 #include "spawn/start/launcher.h"
 #include "spawn/start/reap.h"
@@ -45,16 +46,6 @@ std::string FirstLine(int fd) {
   return Printable(text.substr(0, text.find('\n')));
 }
 
-bool WriteTo(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t wrote = ::write(fd, bytes.data(), bytes.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  return ::lseek(fd, 0, SEEK_SET) == 0;
-}
-
 }  // namespace
 
 bool IsTarName(const std::string& out) { return out.ends_with(".tar") || !CompressorOf(out).empty(); }
@@ -67,7 +58,7 @@ std::string PackWithTar(const TarOrder& order, const std::function<void(unsigned
   std::string list(".");
   list += '\0';
   for (const std::string& path : order.paths) list += path + '\0';
-  if (!WriteTo(names.get(), list)) return std::strerror(errno);
+  if (const int error = WriteForReader(names.get(), list); error != 0) return std::strerror(error);
 
   // Created here with mode 0600 and overwritten by tar, which would make it readable for others.
   const std::string half = order.out + ".part";

@@ -31,18 +31,18 @@ std::string_view FirstLine(const JobAnswer& answer) {
 }
 
 std::string JobPhrase(const EnginePage& page, const std::string& job, JobState state) {
-  const auto told = [&](std::string_view what) { return fmt::format("{} job {} {}", page.name, job, what); };
+  const auto reported = [&](std::string_view what) { return fmt::format("{} job {} {}", page.name, job, what); };
   switch (state) {
     case JobState::kCancelled:
-      return told("was cancelled");
+      return reported("was cancelled");
     case JobState::kTimeLimit:
-      return told("reached its time limit");
+      return reported("reached its time limit");
     case JobState::kPreempted:
-      return told("was preempted");
+      return reported("was preempted");
     case JobState::kNodeFailed:
-      return told("lost a node");
+      return reported("lost a node");
     case JobState::kOutOfMemory:
-      return told("ran out of memory");
+      return reported("ran out of memory");
     default:
       return {};
   }

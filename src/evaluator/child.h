@@ -8,7 +8,7 @@ namespace muster {
 
 // First argument of muster-evaluator: its mode; the second is the version of the muster that it serves.
 inline constexpr const char* kEvaluatorArgument = "--evaluator";
-inline constexpr const char* kForkServerArgument = "--stem";
+inline constexpr const char* kForkServerArgument = "--fork-server";
 inline constexpr const char* kWithSchema = "schema";  // a third one for a fork server: see EvaluatorForkServer
 inline constexpr int kOfAnotherVersion = 71;          // exit code if the versions differ
 // Descriptors it is started with; requests for evaluators arrive on the fork server's socket.

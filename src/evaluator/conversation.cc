@@ -131,7 +131,7 @@ std::optional<Result<std::string>> Conversation::TakeFrame(Frame frame) {
   if (++questions_ < kMostQuestions) return std::nullopt;
   return Fail(
       Error("limit", evaluator_->LastReached(),
-            "the recipe asked for more than " + std::to_string(kMostQuestions) + " files, variables and printed lines",
+            "the recipe requested more than " + std::to_string(kMostQuestions) + " files, variables and printed lines",
             kLastLine));
 }
 

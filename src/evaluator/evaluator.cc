@@ -57,7 +57,7 @@ EvaluationRequest RequestOf(const EvaluationOptions& options, const RecipeFiles&
   request.recipe_file = options.recipe_file;
   request.recipe_text = files.recipe_text();
   request.recipe_dir = options.beside.empty() ? files.folder() : options.beside;
-  if (!options.told_folder.empty()) request.recipe_dir = options.told_folder;
+  if (!options.reported_folder.empty()) request.recipe_dir = options.reported_folder;
   request.overrides = options.overrides;
   for (Override& override : request.overrides) {
     if (override.kind == Override::Kind::kFile) override.value = Value();  // it may be a secret
@@ -178,7 +178,7 @@ EvaluatorStart StartOf(const EvaluationOptions& options) {
 }
 
 struct Evaluator::Impl {
-  std::shared_ptr<EvaluatorForkServer> stem;
+  std::shared_ptr<EvaluatorForkServer> fork_server;
   std::shared_ptr<RecipeFiles> files;
   std::shared_ptr<Conversation> conversation;
 
@@ -192,7 +192,7 @@ struct Evaluator::Impl {
     }
     if (conversation) return {};
     const EvaluatorStart start = StartOf(options);
-    auto process = stem && stem->start() == start ? stem->Fork() : EvaluatorProcess::Start(start);
+    auto process = fork_server && fork_server->start() == start ? fork_server->Fork() : EvaluatorProcess::Start(start);
     if (!process) return Fail(process.error());
     conversation = std::make_shared<Conversation>(*std::move(process), start);
     return {};
@@ -227,8 +227,9 @@ struct Evaluator::Impl {
 };
 
 Evaluator::Evaluator() : impl_(std::make_shared<Impl>()) {}
-Evaluator::Evaluator(std::shared_ptr<EvaluatorForkServer> stem, RecipeFiles files)
-    : impl_(std::make_shared<Impl>(Impl{std::move(stem), std::make_shared<RecipeFiles>(std::move(files)), nullptr})) {}
+Evaluator::Evaluator(std::shared_ptr<EvaluatorForkServer> fork_server, RecipeFiles files)
+    : impl_(std::make_shared<Impl>(
+          Impl{std::move(fork_server), std::make_shared<RecipeFiles>(std::move(files)), nullptr})) {}
 Evaluator::~Evaluator() = default;
 
 Result<PendingEvaluation> Evaluator::Begin(EvaluationOptions options, bool last) {

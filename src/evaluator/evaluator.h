@@ -29,8 +29,8 @@ void AddPoint(const Point& point, std::vector<Override>& overrides);
 
 struct EvaluationOptions {
   std::string recipe_file;
-  std::string beside = {};       // the folder of muster.here, if it is not the recipe's; absolute
-  std::string told_folder = {};  // the result of muster.here instead of that folder
+  std::string beside = {};           // the folder of muster.here, if it is not the recipe's; absolute
+  std::string reported_folder = {};  // the result of muster.here instead of that folder
   std::vector<Override> overrides;
   std::vector<std::string> profiles;  // these and the following: see EvaluationRequest
   std::vector<Override> pins;
@@ -100,7 +100,7 @@ class Evaluator {
   Evaluator();
   // Its processes are forked by the fork server if that has the same program, locale, mechanisms and memory limits; the
   // recipe is read through `files`.
-  Evaluator(std::shared_ptr<EvaluatorForkServer> stem, RecipeFiles files);
+  Evaluator(std::shared_ptr<EvaluatorForkServer> fork_server, RecipeFiles files);
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
   ~Evaluator();

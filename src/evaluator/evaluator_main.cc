@@ -10,7 +10,7 @@ namespace muster {
 namespace {
 
 constexpr const char* kHelp =
-    R"(usage: muster-evaluator --evaluator VERSION | --stem VERSION [schema] | --help | --version
+    R"(usage: muster-evaluator --evaluator VERSION | --fork-server VERSION [schema] | --help | --version
 
 Makes plans of recipes, locked down, for a muster of that version that holds the other end of descriptor 3. muster starts
 it itself, from its own folder; there is no need to run it by hand.
@@ -22,13 +22,13 @@ int Main(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (first == "--help") return std::fputs(kHelp, stdout) < 0 ? 1 : 0;
   if (first == "--version") return std::puts("muster-evaluator " MUSTER_VERSION) < 0 ? 1 : 0;
-  const bool stem = first == kForkServerArgument;
-  if (argc < 3 || (!stem && first != kEvaluatorArgument)) {
+  const bool fork_server = first == kForkServerArgument;
+  if (argc < 3 || (!fork_server && first != kEvaluatorArgument)) {
     std::fputs("muster-evaluator: started by muster; see muster-evaluator --help\n", stderr);
     return 2;
   }
   if (std::string_view(argv[2]) != MUSTER_VERSION) return kOfAnotherVersion;
-  if (stem) ForkServerMain(argc > 3 && std::string_view(argv[3]) == kWithSchema);
+  if (fork_server) ForkServerMain(argc > 3 && std::string_view(argv[3]) == kWithSchema);
   EvaluatorMain();
 }
 

@@ -233,7 +233,7 @@ tl::expected<std::string, std::string> RecipeFiles::Read(const std::string& name
   }
   if (!name.starts_with('@') && rest.starts_with('@')) {
     return tl::unexpected(
-        std::string("names that begin with '@' are those of libraries: rename what is beside the "
+        std::string("names that begin with '@' are those of libraries: rename the file beside the "
                     "recipe"));
   }
   // Of an unknown library only the name is recorded.

@@ -73,8 +73,8 @@ class Tracer {
   }
 
   // For a text: the numbers in it, and the text itself.
-  void BelowText(std::span<const std::optional<std::string>> told) {
-    const Row whole(told.begin(), told.end());
+  void BelowText(std::span<const std::optional<std::string>> reported) {
+    const Row whole(reported.begin(), reported.end());
     std::vector<std::vector<std::string>> numbers;
     for (const auto& text : whole) numbers.push_back(text ? NumbersIn(*text) : std::vector<std::string>());
     bool found = AddEqual(whole);
@@ -214,7 +214,7 @@ class Tracer {
       if (const DividedRow* division = DivisionOf(quantity.row)) link.formula = Formula(*division);
     }
     if (name != link.name && !name.empty()) link.name = name + " = " + link.name;
-    const bool is_new = told_.insert(SubjectText(quantity.subject)).second;
+    const bool is_new = reported_.insert(SubjectText(quantity.subject)).second;
     links_.push_back(std::move(link));
     if (is_new && quantity.subject.kind == SubjectKind::kDerived) BelowDerived(quantity.subject, depth + 1);
   }
@@ -223,24 +223,24 @@ class Tracer {
   std::vector<Quantity> quantities_;  // parameters, the cluster, derived values
   std::vector<DividedRow> divisions_;
   std::vector<ChainLink> links_;
-  std::set<std::string> told_;
+  std::set<std::string> reported_;
 };
 
 }  // namespace
 
 Chain ChainBelow(std::span<const Evaluation* const> plans, const Subject& subject,
-                 std::span<const std::optional<std::string>> told) {
+                 std::span<const std::optional<std::string>> reported) {
   Tracer tracer(plans);
   Chain chain;
   if (subject.kind == SubjectKind::kCluster) {
     chain.formula = LinkTo(*plans.front(), subject.name).formula;
   } else if (subject.kind == SubjectKind::kDerived) {
-    if (const DividedRow* division = tracer.DivisionOf(Row(told.begin(), told.end()))) {
+    if (const DividedRow* division = tracer.DivisionOf(Row(reported.begin(), reported.end()))) {
       chain.formula = Tracer::Formula(*division);
     }
     tracer.BelowDerived(subject, 0);
   } else {
-    tracer.BelowText(told);
+    tracer.BelowText(reported);
   }
   chain.links = tracer.Take();
   return chain;

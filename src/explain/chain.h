@@ -16,10 +16,10 @@ struct Chain {
 };
 
 // The links below the subject: through exact divisions to parameters and the cluster. `plans` are the plan to be
-// explained and those made to explain it; `told` is the subject's value in each, as one text, or nothing if it has
+// explained and those made to explain it; `reported` is the subject's value in each, as one text, or nothing if it has
 // several.
 Chain ChainBelow(std::span<const Evaluation* const> plans, const Subject& subject,
-                 std::span<const std::optional<std::string>> told);
+                 std::span<const std::optional<std::string>> reported);
 
 // The links of a derived value and below, for a subject that may be computed from it.
 std::vector<ChainLink> ChainFrom(std::span<const Evaluation* const> plans, const std::string& derived);

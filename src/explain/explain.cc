@@ -217,20 +217,20 @@ class Explainer {
 
   void AddChain(const std::vector<std::string>& depends_on) {
     std::vector<const Evaluation*> plans;
-    std::vector<std::optional<std::string>> told;
+    std::vector<std::optional<std::string>> reported;
     for (const auto& plan : plans_) {
       plans.push_back(plan.get());
-      told.push_back(OneText(*plan));
+      reported.push_back(OneText(*plan));
     }
-    Chain chain = ChainBelow(plans, explanation_.subject, told);
+    Chain chain = ChainBelow(plans, explanation_.subject, reported);
     explanation_.formula = std::move(chain.formula);
     explanation_.chain = std::move(chain.links);
     if (explanation_.subject.kind > SubjectKind::kDerived && explanation_.chain.empty()) AddParts(plans, depends_on);
     for (const std::string& name : depends_on) {
-      const auto is_told = [&](const ChainLink& link) {
+      const auto is_reported = [&](const ChainLink& link) {
         return link.name == name || link.name.ends_with(" = " + name) || IsCluster(name, link);
       };
-      if (std::none_of(explanation_.chain.begin(), explanation_.chain.end(), is_told)) {
+      if (std::none_of(explanation_.chain.begin(), explanation_.chain.end(), is_reported)) {
         explanation_.chain.push_back(LinkTo(*plans_.front(), name));
       }
     }
@@ -261,8 +261,8 @@ class Explainer {
     return std::all_of(plans_.begin(), plans_.end(), [&](const auto& plan) {
       const auto value = WholeValue(*plan, derived);
       if (!value || value->AsString() == nullptr) return true;
-      const auto told = OneText(*plan);
-      return told && told->find(*value->AsString()) != std::string::npos;
+      const auto reported = OneText(*plan);
+      return reported && reported->find(*value->AsString()) != std::string::npos;
     });
   }
 
@@ -326,7 +326,7 @@ class Explainer {
     const WholeNumbers numbers = PossibleNumbers(settable.parameter, value, related);
     Possible possible;
     possible.tried = numbers.numbers.size();
-    possible.told = numbers.told;
+    possible.description = numbers.description;
     for (const std::int64_t number : numbers.numbers) {
       if (number == value) {
         possible.numbers.push_back(number);

@@ -66,7 +66,7 @@ struct Refusal {
 struct Possible {
   std::vector<std::int64_t> numbers;
   std::size_t tried = 0;
-  std::string told;  // the values that were tried
+  std::string description;  // the values that were tried
   std::vector<Refusal> refusals;
 
   bool operator==(const Possible&) const = default;

@@ -149,14 +149,14 @@ void AppendPossible(std::string& out, const Possible& possible) {
     if (last > i) numbers += (possible.numbers[i] < 0 ? " to " : "-") + std::to_string(possible.numbers[last]);
     i = last + 1;
   }
-  line += numbers + "    (" + possible.told + " tried";
-  std::size_t told = 0;
+  line += numbers + "    (" + possible.description + " tried";
+  std::size_t reported = 0;
   constexpr std::size_t kMostRefusals = 4;
   for (const Refusal& refusal : possible.refusals) {
-    if (told == kMostRefusals) break;
-    line += (told++ == 0 ? "; " : ", ") + std::to_string(refusal.count) + " refused at " + Printable(refusal.what);
+    if (reported == kMostRefusals) break;
+    line += (reported++ == 0 ? "; " : ", ") + std::to_string(refusal.count) + " refused at " + Printable(refusal.what);
   }
-  if (told < possible.refusals.size()) line += ", …";
+  if (reported < possible.refusals.size()) line += ", …";
   out += line + ")\n";
 }
 
@@ -250,7 +250,7 @@ std::string ExplanationJson(const Explanation& explanation) {
     }
     json["possible"] = {{"numbers", explanation.possible->numbers},
                         {"tried", explanation.possible->tried},
-                        {"which", explanation.possible->told},
+                        {"which", explanation.possible->description},
                         {"refused", std::move(refusals)}};
   }
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

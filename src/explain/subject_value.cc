@@ -99,17 +99,17 @@ class ValueCollector {
   }
 
   std::vector<SourcedValue> OfProcesses(const std::vector<std::uint32_t>& processes) const {
-    std::vector<SourcedValue> told;
+    std::vector<SourcedValue> reported;
     for (std::size_t begin = 0; begin < processes.size();) {
       const std::uint32_t role = plan_.processes[processes[begin]].role;
       std::size_t end = begin;
       while (end < processes.size() && plan_.processes[processes[end]].role == role) ++end;
-      AddRole(told, plan_.roles[role],
+      AddRole(reported, plan_.roles[role],
               std::vector<std::uint32_t>(processes.begin() + static_cast<std::ptrdiff_t>(begin),
                                          processes.begin() + static_cast<std::ptrdiff_t>(end)));
       begin = end;
     }
-    return told;
+    return reported;
   }
 
   // For an attribute that is not set for these processes.
@@ -128,15 +128,15 @@ class ValueCollector {
           ranks.push_back({process, std::to_string(one.rank.value_or(one.index))});
         }
       }
-      std::vector<SourcedValue> told;
+      std::vector<SourcedValue> reported;
       for (FoldedText& folded : FoldTexts(plan_, ranks)) {
-        told.push_back({ProcessesText(plan_, folded.processes),
-                        std::move(folded.text),
-                        folded.rule,
-                        "not set; derived: the process's rank, not passed on",
-                        {}});
+        reported.push_back({ProcessesText(plan_, folded.processes),
+                            std::move(folded.text),
+                            folded.rule,
+                            "not set; derived: the process's rank, not passed on",
+                            {}});
       }
-      return told;
+      return reported;
     }
     const auto text = DefaultText(plan_, api_, name);
     if (!text) return {};
@@ -197,7 +197,8 @@ class ValueCollector {
     return std::string(LayerName(layer)) + (layer == Layer::kContract ? " " + plan_.framework : "");
   }
 
-  void AddRole(std::vector<SourcedValue>& told, const Role& role, const std::vector<std::uint32_t>& processes) const {
+  void AddRole(std::vector<SourcedValue>& reported, const Role& role,
+               const std::vector<std::uint32_t>& processes) const {
     std::vector<ProcessText> texts;
     for (const std::uint32_t process : processes) {
       if (auto value = ProcessValue(plan_, plan_.processes[process], subject_)) {
@@ -206,7 +207,7 @@ class ValueCollector {
     }
     const auto [source, place] = ProcessSource(role);
     for (FoldedText& folded : FoldTexts(plan_, texts)) {
-      told.push_back({ProcessesText(plan_, folded.processes), std::move(folded.text), folded.rule, source, place});
+      reported.push_back({ProcessesText(plan_, folded.processes), std::move(folded.text), folded.rule, source, place});
     }
     if (!texts.empty() || subject_.kind != SubjectKind::kVariable) return;
     const std::string* pattern = Removing(role, subject_.name);
@@ -221,7 +222,7 @@ class ValueCollector {
       }
     }
     if (*pattern != subject_.name) removed.source += ", which removes " + *pattern;
-    told.push_back(std::move(removed));
+    reported.push_back(std::move(removed));
   }
 
   const Evaluation& evaluation_;
@@ -302,7 +303,8 @@ SubjectValue ValueOf(const Evaluation& evaluation, const ContextApi& api, const 
     }
   }
   if (!value.of.empty() || subject.kind != SubjectKind::kAttribute) return value;
-  for (const SourcedValue& told : ValueCollector(evaluation, api, subject).Unset(processes)) value.whole = told.text;
+  for (const SourcedValue& reported : ValueCollector(evaluation, api, subject).Unset(processes))
+    value.whole = reported.text;
   return value;
 }
 
@@ -310,9 +312,9 @@ std::vector<SourcedValue> ValuesOf(const Evaluation& evaluation, const ContextAp
                                    const std::vector<std::uint32_t>& processes) {
   const ValueCollector teller(evaluation, api, subject);
   if (subject.kind <= SubjectKind::kDerived) return teller.Whole();
-  std::vector<SourcedValue> told = teller.OfProcesses(processes);
-  if (told.empty() && subject.kind == SubjectKind::kAttribute) told = teller.Unset(processes);
-  return told;
+  std::vector<SourcedValue> reported = teller.OfProcesses(processes);
+  if (reported.empty() && subject.kind == SubjectKind::kAttribute) reported = teller.Unset(processes);
+  return reported;
 }
 
 }  // namespace muster

@@ -13,8 +13,7 @@ constexpr std::string_view kNodeRank = "numbered this host; one muster command s
 constexpr std::string_view kLogs =
     "chose where output goes; every process has its own log (`muster logs`, `muster run --tee`)";
 constexpr std::string_view kPolling = "set how often workers were polled; muster is notified of every exit";
-constexpr std::string_view kForking =
-    "chose how workers were forked; muster starts every process with a program of its own";
+constexpr std::string_view kForking = "chose how workers were forked; muster executes a program for every process";
 constexpr std::string_view kElastic =
     "changed the number of hosts during the run; a muster job keeps the size of its plan";
 constexpr std::string_view kReaching = "chose how hosts are reached; muster uses ssh, or Slurm within an allocation";
@@ -142,7 +141,7 @@ constexpr LauncherOption kDeepspeedTable[] = {
     {"-H --hostfile", kHostFile},
     {"-i --include", kSlots},
     {"-e --exclude", kLeftOut, 1,
-     "excluded devices of hosts; name what is used: `muster run --host NAME --devices 0,1`"},
+     "excluded devices of hosts; list those that are used: `muster run --host NAME --devices 0,1`"},
     {"--module", kModule, 0},
     {"--no_python", kNoPython, 0},
     {"--no_local_rank", kNoLocalRank, 0},
@@ -240,7 +239,7 @@ constexpr LauncherOption kAccelerateTable[] = {
     {"--deepspeed_hostfile --mpirun_hostfile", kHostFile},
     {"--deepspeed_inclusion_filter", kSlots},
     {"--deepspeed_exclusion_filter", kLeftOut, 1,
-     "excluded devices of hosts; name what is used: `muster run --host NAME --devices 0,1`"},
+     "excluded devices of hosts; list those that are used: `muster run --host NAME --devices 0,1`"},
     {"--deepspeed_multinode_launcher", kLeftOut, 1, kReaching},
     {"--tpu --tpu_cluster --tpu_use_cluster --tpu_use_sudo --no_tpu_cluster", kRefused, 0, kTpu},
     {"--vm --env", kRefused, 1, kTpu},

@@ -42,7 +42,14 @@ PodSet::PodSet(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, 
       again_(io.get_executor()),
       late_(io.get_executor()) {}
 
-PodSet::~PodSet() {
+void PodSet::Left(std::uint32_t host) {
+  hosts_.erase(host);
+  if (begun_ && hosts_.empty()) End();
+}
+
+void PodSet::End() {
+  again_.cancel();
+  late_.cancel();
   boost::system::error_code ignored;
   events_.close(ignored);
   for (const auto& command : {apply_, watch_}) {
@@ -52,9 +59,10 @@ PodSet::~PodSet() {
   }
   life_.reset();
   if (!deleter_) return;
+  const Spawned deleter = std::move(*std::exchange(deleter_, std::nullopt));
   constexpr auto kTime = std::chrono::nanoseconds(kDeletePatience);
   // It goes on by itself if the cluster does not answer.
-  if (EndsBy(deleter_->ref(), MonotonicNowNs() + static_cast<std::uint64_t>(kTime.count()))) ReapAtEnd(deleter_->ref());
+  if (EndsBy(deleter.ref(), MonotonicNowNs() + static_cast<std::uint64_t>(kTime.count()))) ReapAtEnd(deleter.ref());
 }
 
 void PodSet::Enter(const TransportHost& host, Calls calls) {

@@ -20,12 +20,12 @@
 #include "pods/pod_status.h"
 #include "spawn/start/launcher.h"
 #include "spawn/start/watched_fd.h"
-#include "transport/command_carrier.h"
+#include "transport/host_commands.h"
 #include "transport/watched_command.h"
 
 namespace muster {
 
-class PodSet final : public CommandCarrier, public std::enable_shared_from_this<PodSet> {
+class PodSet final : public HostCommands, public std::enable_shared_from_this<PodSet> {
  public:
   // How long the deletion may take before this process goes on without it.
   static constexpr std::chrono::seconds kDeletePatience{30};
@@ -33,8 +33,7 @@ class PodSet final : public CommandCarrier, public std::enable_shared_from_this<
   // `io` must outlive the object. Pods are made one turn of the loop after the first Enter(), one for each host that
   // has entered by then; hosts that enter later are refused.
   PodSet(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, PodSettings settings);
-  // Deletes the pods, and waits for kubectl's answer.
-  ~PodSet() override;
+  ~PodSet() override { End(); }
   PodSet(const PodSet&) = delete;
   PodSet& operator=(const PodSet&) = delete;
 
@@ -42,7 +41,8 @@ class PodSet final : public CommandCarrier, public std::enable_shared_from_this<
   void Enter(const TransportHost& host, Calls calls) override;
   void KnowRun(const std::string& run) override { run_ = run; }
   void Passed(std::uint32_t host) override { static_cast<void>(host); }
-  void Left(std::uint32_t host) override { hosts_.erase(host); }
+  // With the last host the pods are deleted, which waits for kubectl's answer: nothing is left before its last message.
+  void Left(std::uint32_t host) override;
   CommandFailure FailureOf(std::uint32_t host, const EndedProcess& end, const std::string& words) override;
   std::optional<std::string> OwnFailure(const EndedProcess& end, const std::string& words) const override;
   bool MayKnowMore(const EndedProcess& end) const override;
@@ -59,6 +59,7 @@ class PodSet final : public CommandCarrier, public std::enable_shared_from_this<
   };
 
   void Begin();
+  void End();
   std::string StartDeleter(const std::vector<std::string>& kinds);
   void Apply(const std::string& manifest);
   void OnApplied();

@@ -75,32 +75,33 @@ std::string DisruptionText(const Json& status) {
   return Phrase(TextAt(status, "reason"), TextAt(status, "message"));
 }
 
-void Judge(const Json& pod, bool deleted, const std::string& container, PodStatus& told) {
+void Judge(const Json& pod, bool deleted, const std::string& container, PodStatus& reported) {
   const Json& status = At(pod, "status");
   const std::string phase = TextAt(status, "phase");
   const Json& state = At(ContainerOf(status, container), "state");
   const Json& terminated = At(state, "terminated");
   const std::string disruption = DisruptionText(status);
   if (deleted || phase == "Failed" || phase == "Succeeded" || terminated.is_object()) {
-    told.state = PodState::kEnded;
+    reported.state = PodState::kEnded;
     std::string reason = TextAt(terminated, "reason");
     if (reason == "Error" || reason == "Completed") reason.clear();  // says nothing
-    told.why = !disruption.empty() ? disruption
-               : !reason.empty()   ? Phrase(reason, TextAt(terminated, "message"))
-               : deleted           ? "it was deleted"
-                                   : Phrase("it ended", TextAt(terminated, "message"));
+    reported.why = !disruption.empty() ? disruption
+                   : !reason.empty()   ? Phrase(reason, TextAt(terminated, "message"))
+                   : deleted           ? "it was deleted"
+                                       : Phrase("it ended", TextAt(terminated, "message"));
     return;
   }
   if (At(state, "running").is_object()) {
-    told.state = PodState::kRunning;
-    told.why = disruption;
+    reported.state = PodState::kRunning;
+    reported.why = disruption;
     return;
   }
   const Json& waiting = At(state, "waiting");
   const std::string reason = TextAt(waiting, "reason");
-  told.state = std::find(kStuck.begin(), kStuck.end(), reason) == kStuck.end() ? PodState::kWaiting : PodState::kStuck;
-  told.why = Phrase(reason, TextAt(waiting, "message"));
-  if (told.why.empty()) told.why = ConditionText(status, "PodScheduled", "False");
+  reported.state =
+      std::find(kStuck.begin(), kStuck.end(), reason) == kStuck.end() ? PodState::kWaiting : PodState::kStuck;
+  reported.why = Phrase(reason, TextAt(waiting, "message"));
+  if (reported.why.empty()) reported.why = ConditionText(status, "PodScheduled", "False");
 }
 
 }  // namespace
@@ -109,16 +110,16 @@ std::optional<PodStatus> ReadPodEvent(std::string_view json, const std::string& 
   const Json event = Json::parse(json, nullptr, false);
   const Json& pod = At(event, "object");
   if (TextAt(pod, "kind") != "Pod") return std::nullopt;
-  PodStatus told;
-  told.name = TextAt(At(pod, "metadata"), "name");
+  PodStatus reported;
+  reported.name = TextAt(At(pod, "metadata"), "name");
   const auto sound = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.'; };
-  if (told.name.empty() || told.name.size() > kLongestName || told.name.front() == '-' ||
-      !std::all_of(told.name.begin(), told.name.end(), sound)) {
+  if (reported.name.empty() || reported.name.size() > kLongestName || reported.name.front() == '-' ||
+      !std::all_of(reported.name.begin(), reported.name.end(), sound)) {
     return std::nullopt;
   }
-  told.index = IndexOf(TextAt(At(pod, "spec"), "hostname"));
-  Judge(pod, TextAt(event, "type") == "DELETED", container, told);
-  return told;
+  reported.index = IndexOf(TextAt(At(pod, "spec"), "hostname"));
+  Judge(pod, TextAt(event, "type") == "DELETED", container, reported);
+  return reported;
 }
 
 std::vector<std::string> JsonStream::Feed(std::string_view bytes) {

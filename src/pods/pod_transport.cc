@@ -3,7 +3,8 @@
 #include <utility>
 
 #include "pods/pod_set.h"
-#include "transport/command_channel.h"
+#include "transport/command_carrier.h"
+#include "transport/remote_agent.h"
 
 namespace muster {
 
@@ -17,7 +18,9 @@ PodTransport::~PodTransport() = default;
 Result<std::unique_ptr<UncheckedChannel>> PodTransport::Open(boost::asio::io_context& io, const TransportHost& host) {
   std::shared_ptr<PodSet> pods = pods_.lock();
   if (!pods) pods_ = pods = std::make_shared<PodSet>(io, launcher_, settings_);
-  return std::make_unique<CommandChannel>(io, launcher_, std::move(pods), host, lease_ms_);
+  auto agent = std::make_shared<RemoteAgent>(io, host.index, lease_ms_);
+  agent->Begin(std::make_unique<CommandCarrier>(io, *agent, launcher_, std::move(pods), host));
+  return std::make_unique<RemoteChannel>(std::move(agent));
 }
 
 }  // namespace muster

@@ -58,8 +58,8 @@ std::string Status(const Attribute& attribute) {
   said.Add(attribute.withdrawn, "accepted and ignored" + instead);
   said.Add(attribute.documented_only, "only a document has it, MindSpore has not" + instead);
   said.Add(attribute.undocumented, "taken without being documented");
-  const bool told = attribute.deprecated || attribute.withdrawn || attribute.documented_only;
-  said.Add(!told && !attribute.successor.empty(), "see also " + Code(attribute.successor));
+  const bool reported = attribute.deprecated || attribute.withdrawn || attribute.documented_only;
+  said.Add(!reported && !attribute.successor.empty(), "see also " + Code(attribute.successor));
   return said.text();
 }
 

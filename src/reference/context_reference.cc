@@ -31,9 +31,9 @@ Page Details(const AttributeHistory& history, const std::vector<Release>& all) {
 }
 
 // If a path has several histories, its rules are listed with the last one.
-bool IsLastOfItsPath(const std::vector<const AttributeHistory*>& told, std::size_t i) {
-  return std::none_of(told.begin() + static_cast<std::ptrdiff_t>(i) + 1, told.end(),
-                      [&](const AttributeHistory* later) { return later->path == told[i]->path; });
+bool IsLastOfItsPath(const std::vector<const AttributeHistory*>& reported, std::size_t i) {
+  return std::none_of(reported.begin() + static_cast<std::ptrdiff_t>(i) + 1, reported.end(),
+                      [&](const AttributeHistory* later) { return later->path == reported[i]->path; });
 }
 
 void AddFacts(Page& page, std::vector<Fact> facts) {
@@ -70,12 +70,12 @@ Page FilesIntroduction() {
 std::string GroupSection(const std::vector<AttributeHistory>& histories, const Outline::Entry& group,
                          const RuleIndex& rules, const std::vector<Release>& all) {
   std::vector<const AttributeHistory*> attributes;
-  std::vector<const AttributeHistory*> told;
+  std::vector<const AttributeHistory*> reported;
   bool in_group = false;
   for (const AttributeHistory& history : histories) {
     if (history.depth == 0) in_group = history.function == group.function && history.latest().group == group.name;
     if (!in_group) continue;
-    told.push_back(&history);
+    reported.push_back(&history);
     if (history.depth == 0) attributes.push_back(&history);
   }
   if (attributes.empty()) return "";
@@ -84,11 +84,11 @@ std::string GroupSection(const std::vector<AttributeHistory>& histories, const O
   page.blocks.push_back(Paragraph{group.doc});
   page.blocks.emplace_back(Overview(attributes, all));
   std::string text = PageMarkdown(page, 3) + "\n";
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    Page details = Details(*told[i], all);
-    const Rules naming = rules.Naming(told[i]->function + "." + told[i]->path);
-    if (!naming.empty() && IsLastOfItsPath(told, i)) AddFacts(details, {{"rules", RuleLines(naming, all)}});
-    text += PageMarkdown(details, told[i]->depth == 0 ? 4 : 5) + "\n";
+  for (std::size_t i = 0; i < reported.size(); ++i) {
+    Page details = Details(*reported[i], all);
+    const Rules naming = rules.Naming(reported[i]->function + "." + reported[i]->path);
+    if (!naming.empty() && IsLastOfItsPath(reported, i)) AddFacts(details, {{"rules", RuleLines(naming, all)}});
+    text += PageMarkdown(details, reported[i]->depth == 0 ? 4 : 5) + "\n";
   }
   return text;
 }

@@ -86,8 +86,7 @@ std::string Functions(const std::vector<AttributeHistory>& histories, const Outl
   }
   text += "---@param attribute string\n---@return any\nfunction context.get_" + base + "(attribute) end\n\n";
   if (base != "context") {
-    text += "---Takes back what was set: the defaults of the release hold again.\nfunction context.reset_" + base +
-            "() end\n\n";
+    text += "---Resets all attributes to the defaults of the release.\nfunction context.reset_" + base + "() end\n\n";
   }
   return text;
 }

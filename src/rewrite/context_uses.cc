@@ -119,7 +119,7 @@ class Finder {
     if (!IsContextModule(it.base)) {
       if (!is_setter) return;
       return Unclear(node, std::string(it.name),
-                     "what it is taken from is no local that holds require \"muster.context\"");
+                     "its source is not a local variable that holds require \"muster.context\"");
     }
     if (it.name.empty()) {
       return Unclear(node, "an index of the context module", "it is an expression, so the call cannot be followed");

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "rewrite/lua_scopes.h"
+#include "rewrite/lua_token_reader.h"
 
 namespace muster {
 namespace {
@@ -22,66 +23,24 @@ constexpr int kUnary = 8;
 
 class Parser {
  public:
-  Parser(std::string_view text, const std::string& file) : file_(file), lexer_(text) {
-    tree_.functions.push_back({});
-    token_ = lexer_.Next();
-    next_ = lexer_.Next();
-  }
+  Parser(std::string_view text, const std::string& file) : file_(file), in_(text) { tree_.functions.push_back({}); }
 
   Result<LuaTree> Run() {
-    tree_.first_statement = token_.begin;
+    tree_.first_statement = in_.token().begin;
     Block(false);
-    if (token_.kind != LuaTokenKind::kEnd) Fault("unexpected " + Shown());
-    if (!fault_.empty()) return Fail(Error("syntax", {file_, fault_line_}, fault_));
-    tree_.comments = lexer_.comments();
+    if (in_.token().kind != LuaTokenKind::kEnd) in_.Fault("unexpected " + in_.Shown());
+    if (!in_.ok()) return Fail(Error("syntax", {file_, in_.fault_line()}, in_.fault()));
+    tree_.comments = in_.lexer().comments();
     LinkParents();
     return std::move(tree_);
   }
 
  private:
-  // Ends with the first fault: afterwards every token is the end.
-  void Fault(const std::string& what) {
-    if (!fault_.empty()) return;
-    fault_ = token_.kind == LuaTokenKind::kBad ? std::string(token_.text) : what;
-    fault_line_ = token_.line;
-    token_ = next_ = LuaToken{LuaTokenKind::kEnd, token_.begin, token_.begin, token_.line, {}};
-  }
-
-  std::string Shown() const {
-    return token_.kind == LuaTokenKind::kEnd ? "end of the file" : "\"" + std::string(token_.text) + "\"";
-  }
-
-  void Advance() {
-    if (!fault_.empty()) return;
-    last_end_ = token_.end;
-    token_ = next_;
-    if (token_.kind == LuaTokenKind::kBad) return Fault("");
-    next_ = lexer_.Next();
-  }
-
-  bool Is(std::string_view text) const {
-    return (token_.kind == LuaTokenKind::kKeyword || token_.kind == LuaTokenKind::kSymbol) && token_.text == text;
-  }
-  bool Take(std::string_view text) {
-    if (!Is(text)) return false;
-    Advance();
-    return true;
-  }
-  void Expect(std::string_view text) {
-    if (!Take(text)) Fault("\"" + std::string(text) + "\" expected near " + Shown());
-  }
-  std::string_view Name() {
-    const std::string_view name = token_.text;
-    if (token_.kind != LuaTokenKind::kName) Fault("name expected near " + Shown());
-    Advance();
-    return name;
-  }
-
   // Counts the nesting of one thing that recurses.
   class Level {
    public:
     explicit Level(Parser& parser) : parser_(parser) {
-      if (++parser_.depth_ > kDeepestLua) parser_.Fault("nested too deeply");
+      if (++parser_.depth_ > kDeepestLua) parser_.in_.Fault("nested too deeply");
     }
     ~Level() { --parser_.depth_; }
     Level(const Level&) = delete;
@@ -104,7 +63,7 @@ class Parser {
     LuaNode node;
     node.kind = kind;
     node.begin = begin;
-    node.end = last_end_;
+    node.end = in_.last_end();
     node.line = line;
     node.function = function_;
     tree_.nodes.push_back(std::move(node));
@@ -113,14 +72,14 @@ class Parser {
   LuaNode& At(int node) { return tree_.nodes[static_cast<std::size_t>(node)]; }
 
   int Leaf(Kind kind) {
-    const LuaToken token = token_;
-    Advance();
+    const LuaToken token = in_.token();
+    in_.Advance();
     return Add(kind, token.begin, token.line);
   }
 
   int Variable() {
-    const LuaToken token = token_;
-    const std::string_view name = Name();
+    const LuaToken token = in_.token();
+    const std::string_view name = in_.Name();
     tree_.names.insert(name);
     const int node = Add(Kind::kName, token.begin, token.line);
     At(node).name = name;
@@ -130,33 +89,34 @@ class Parser {
   }
 
   int Table() {
-    const LuaToken open = token_;
+    const LuaToken open = in_.token();
     std::vector<LuaField> fields;
-    Expect("{");
-    while (!Is("}") && fault_.empty()) {
+    in_.Expect("{");
+    while (!in_.Is("}") && in_.ok()) {
       LuaField field;
-      field.begin = token_.begin;
-      field.line = token_.line;
-      if (token_.kind == LuaTokenKind::kName && next_.kind == LuaTokenKind::kSymbol && next_.text == "=") {
+      field.begin = in_.token().begin;
+      field.line = in_.token().line;
+      if (in_.token().kind == LuaTokenKind::kName && in_.next().kind == LuaTokenKind::kSymbol &&
+          in_.next().text == "=") {
         field.kind = LuaField::Kind::kNamed;
-        field.name = Name();
-        Expect("=");
-      } else if (Take("[")) {
+        field.name = in_.Name();
+        in_.Expect("=");
+      } else if (in_.Take("[")) {
         field.kind = LuaField::Kind::kComputed;
         field.key = Expression();
-        Expect("]");
-        Expect("=");
+        in_.Expect("]");
+        in_.Expect("=");
       }
       const std::size_t before = tree_.functions.size();
       field.value = Expression();
       if (At(field.value).kind == Kind::kFunction) tree_.functions[before].field = field.name;
-      field.end = field.end_with_separator = last_end_;
-      const bool more = Take(",") || Take(";");
-      if (more) field.end_with_separator = last_end_;
+      field.end = field.end_with_separator = in_.last_end();
+      const bool more = in_.Take(",") || in_.Take(";");
+      if (more) field.end_with_separator = in_.last_end();
       fields.push_back(field);
       if (!more) break;
     }
-    Expect("}");
+    in_.Expect("}");
     const int node = Add(Kind::kTable, open.begin, open.line);
     At(node).fields = std::move(fields);
     return node;
@@ -174,16 +134,16 @@ class Parser {
       Declare("self");
       is_first = false;
     }
-    Expect("(");
-    while (!Is(")") && fault_.empty()) {
-      if (Take("...")) break;
-      const int parameter = Declare(Name());
+    in_.Expect("(");
+    while (!in_.Is(")") && in_.ok()) {
+      if (in_.Take("...")) break;
+      const int parameter = Declare(in_.Name());
       if (std::exchange(is_first, false)) tree_.locals[static_cast<std::size_t>(parameter)].parameter_of = function_;
-      if (!Take(",")) break;
+      if (!in_.Take(",")) break;
     }
-    Expect(")");
+    in_.Expect(")");
     Block(false);
-    Expect("end");
+    in_.Expect("end");
     scopes_.HideUpTo(outer_locals);
     blocks_ = outer_blocks;
     const int made = std::exchange(function_, outer);
@@ -194,43 +154,43 @@ class Parser {
 
   std::vector<int> Arguments() {
     std::vector<int> arguments;
-    if (token_.kind == LuaTokenKind::kString) {
+    if (in_.token().kind == LuaTokenKind::kString) {
       arguments.push_back(Leaf(Kind::kString));
-    } else if (Is("{")) {
+    } else if (in_.Is("{")) {
       arguments.push_back(Table());
     } else {
-      Expect("(");
-      if (!Is(")")) arguments = Expressions();
-      Expect(")");
+      in_.Expect("(");
+      if (!in_.Is(")")) arguments = Expressions();
+      in_.Expect(")");
     }
     return arguments;
   }
 
-  bool BeginsArguments() const { return token_.kind == LuaTokenKind::kString || Is("{") || Is("("); }
+  bool BeginsArguments() const { return in_.token().kind == LuaTokenKind::kString || in_.Is("{") || in_.Is("("); }
 
   int Suffixed() {
-    const LuaToken first = token_;
+    const LuaToken first = in_.token();
     int node = kNoNode;
-    if (Take("(")) {
+    if (in_.Take("(")) {
       const int inner = Expression();
-      Expect(")");
+      in_.Expect(")");
       node = Add(Kind::kParentheses, first.begin, first.line);
       At(node).children = {inner};
     } else {
       node = Variable();
     }
-    while (fault_.empty()) {
+    while (in_.ok()) {
       std::string_view name;
       std::vector<int> children;
       Kind kind = Kind::kIndex;
-      if (Take(".")) {
-        name = Name();
-      } else if (Take("[")) {
+      if (in_.Take(".")) {
+        name = in_.Name();
+      } else if (in_.Take("[")) {
         children = {Expression()};
-        Expect("]");
-      } else if (Take(":")) {
+        in_.Expect("]");
+      } else if (in_.Take(":")) {
         kind = Kind::kMethod;
-        name = Name();
+        name = in_.Name();
         children = Arguments();
       } else if (BeginsArguments()) {
         kind = Kind::kCall;
@@ -248,37 +208,37 @@ class Parser {
   }
 
   int Simple() {
-    const LuaToken first = token_;
+    const LuaToken first = in_.token();
     if (first.kind == LuaTokenKind::kNumber) return Leaf(Kind::kNumber);
     if (first.kind == LuaTokenKind::kString) return Leaf(Kind::kString);
-    if (Is("nil")) return Leaf(Kind::kNil);
-    if (Is("true")) return Leaf(Kind::kTrue);
-    if (Is("false")) return Leaf(Kind::kFalse);
-    if (Is("...")) return Leaf(Kind::kVararg);
-    if (Is("{")) return Table();
-    if (Take("function")) return FunctionBody(first.begin, first.line, false);
+    if (in_.Is("nil")) return Leaf(Kind::kNil);
+    if (in_.Is("true")) return Leaf(Kind::kTrue);
+    if (in_.Is("false")) return Leaf(Kind::kFalse);
+    if (in_.Is("...")) return Leaf(Kind::kVararg);
+    if (in_.Is("{")) return Table();
+    if (in_.Take("function")) return FunctionBody(first.begin, first.line, false);
     return Suffixed();
   }
 
   int Expression(int limit = 0) {
     const Level level(*this);
-    const LuaToken first = token_;
+    const LuaToken first = in_.token();
     int node = kNoNode;
-    if (Is("not") || Is("-") || Is("#")) {
-      Advance();
+    if (in_.Is("not") || in_.Is("-") || in_.Is("#")) {
+      in_.Advance();
       const int operand = Expression(kUnary);
       node = Add(Kind::kOperation, first.begin, first.line);
       At(node).children = {operand};
     } else {
       node = Simple();
     }
-    while (fault_.empty()) {
+    while (in_.ok()) {
       const Priority* found = nullptr;
       for (const Priority& each : kBinary) {
-        if (Is(each.symbol)) found = &each;
+        if (in_.Is(each.symbol)) found = &each;
       }
       if (found == nullptr || found->left <= limit) break;
-      Advance();
+      in_.Advance();
       const int right = Expression(found->right);
       const int operation = Add(Kind::kOperation, first.begin, first.line);
       At(operation).children = {node, right};
@@ -289,25 +249,26 @@ class Parser {
 
   std::vector<int> Expressions() {
     std::vector<int> all = {Expression()};
-    while (Take(",")) all.push_back(Expression());
+    while (in_.Take(",")) all.push_back(Expression());
     return all;
   }
 
   // --- statements ----------------------------------------------------------------------------------
 
   bool EndsBlock() const {
-    return token_.kind == LuaTokenKind::kEnd || Is("end") || Is("else") || Is("elseif") || Is("until");
+    return in_.token().kind == LuaTokenKind::kEnd || in_.Is("end") || in_.Is("else") || in_.Is("elseif") ||
+           in_.Is("until");
   }
 
   // `keeps`: its locals stay visible, for the condition of a repeat.
   void Block(bool keeps) {
     const Level level(*this);
     const int before = scopes_.innermost();
-    while (!EndsBlock() && fault_.empty()) {
-      if (Take("return")) {
-        if (!EndsBlock() && !Is(";")) Expressions();
-        Take(";");
-        if (!EndsBlock()) Fault("the end of the block expected near " + Shown());
+    while (!EndsBlock() && in_.ok()) {
+      if (in_.Take("return")) {
+        if (!EndsBlock() && !in_.Is(";")) Expressions();
+        in_.Take(";");
+        if (!EndsBlock()) in_.Fault("the end of the block expected near " + in_.Shown());
         break;
       }
       Statement();
@@ -322,62 +283,62 @@ class Parser {
   }
 
   void LocalStatement(std::size_t begin) {
-    if (token_.kind == LuaTokenKind::kKeyword && Is("function")) {
-      const LuaToken function = token_;
-      Advance();
-      Declare(Name());
+    if (in_.token().kind == LuaTokenKind::kKeyword && in_.Is("function")) {
+      const LuaToken function = in_.token();
+      in_.Advance();
+      Declare(in_.Name());
       FunctionBody(function.begin, function.line, false);
       return;
     }
-    std::vector<std::string_view> names = {Name()};
-    while (Take(",")) names.push_back(Name());
+    std::vector<std::string_view> names = {in_.Name()};
+    while (in_.Take(",")) names.push_back(in_.Name());
     std::vector<int> values;
-    if (Take("=")) values = Expressions();
+    if (in_.Take("=")) values = Expressions();
     for (const std::string_view name : names) Declare(name);
     if (names.size() != 1 || values.size() != 1) return;
     LuaLocal& local = tree_.locals.back();
     local.value = values.front();
     local.begin = begin;
-    local.end = last_end_;
+    local.end = in_.last_end();
     local.of_file = blocks_ == 0;
   }
 
   void ForStatement() {
-    std::vector<std::string_view> names = {Name()};
-    while (Take(",")) names.push_back(Name());
-    if (!Take("=")) Expect("in");
+    std::vector<std::string_view> names = {in_.Name()};
+    while (in_.Take(",")) names.push_back(in_.Name());
+    if (!in_.Take("=")) in_.Expect("in");
     Expressions();
-    Expect("do");
+    in_.Expect("do");
     const int before = scopes_.innermost();
     for (const std::string_view name : names) Declare(name);
     Inner();
     scopes_.HideUpTo(before);
-    Expect("end");
+    in_.Expect("end");
   }
 
   void IfStatement() {
     Expression();
-    Expect("then");
+    in_.Expect("then");
     Inner();
-    while (Take("elseif")) {
+    while (in_.Take("elseif")) {
       Expression();
-      Expect("then");
+      in_.Expect("then");
       Inner();
     }
-    if (Take("else")) Inner();
-    Expect("end");
+    if (in_.Take("else")) Inner();
+    in_.Expect("end");
   }
 
   void FunctionStatement(const LuaToken& function) {
     const int name = Variable();
     bool is_variable = true;
     bool has_self = false;
-    while (Take(".")) {
-      Name();
+    while (in_.Take(".")) {
+      in_.Name();
       is_variable = false;
     }
-    if (Take(":")) {
-      Name();
+    if (in_.Take(":")) {
+      in_.Name();
       is_variable = false;
       has_self = true;
     }
@@ -393,56 +354,56 @@ class Parser {
 
   void ExpressionStatement() {
     const int first = Suffixed();
-    if (!fault_.empty()) return;
-    if (Is("=") || Is(",")) {
+    if (!in_.ok()) return;
+    if (in_.Is("=") || in_.Is(",")) {
       std::vector<int> targets = {first};
-      while (Take(",")) targets.push_back(Suffixed());
-      Expect("=");
+      while (in_.Take(",")) targets.push_back(Suffixed());
+      in_.Expect("=");
       Expressions();
       for (const int target : targets) {
         const Kind kind = At(target).kind;
-        if (kind != Kind::kName && kind != Kind::kIndex) Fault("cannot assign near " + Shown());
+        if (kind != Kind::kName && kind != Kind::kIndex) in_.Fault("cannot assign near " + in_.Shown());
         Assign(target);
       }
       return;
     }
     if (At(first).kind != Kind::kCall && At(first).kind != Kind::kMethod)
-      return Fault("statement expected near " + Shown());
+      return in_.Fault("statement expected near " + in_.Shown());
     tree_.calls.push_back({first, scopes_.innermost()});
   }
 
   void Statement() {
-    const LuaToken first = token_;
-    if (Take(";")) return;
-    if (Take("::")) {
-      Name();
-      return Expect("::");
+    const LuaToken first = in_.token();
+    if (in_.Take(";")) return;
+    if (in_.Take("::")) {
+      in_.Name();
+      return in_.Expect("::");
     }
-    if (first.text == "goto" && first.kind == LuaTokenKind::kName && next_.kind == LuaTokenKind::kName) {
-      Advance();
-      Advance();
-    } else if (Take("break")) {
+    if (first.text == "goto" && first.kind == LuaTokenKind::kName && in_.next().kind == LuaTokenKind::kName) {
+      in_.Advance();
+      in_.Advance();
+    } else if (in_.Take("break")) {
       return;
-    } else if (Take("local")) {
+    } else if (in_.Take("local")) {
       LocalStatement(first.begin);
-    } else if (Take("if")) {
+    } else if (in_.Take("if")) {
       IfStatement();
-    } else if (Take("for")) {
+    } else if (in_.Take("for")) {
       ForStatement();
-    } else if (Take("function")) {
+    } else if (in_.Take("function")) {
       FunctionStatement(first);
-    } else if (Take("do")) {
+    } else if (in_.Take("do")) {
       Inner();
-      Expect("end");
-    } else if (Take("while")) {
+      in_.Expect("end");
+    } else if (in_.Take("while")) {
       Expression();
-      Expect("do");
+      in_.Expect("do");
       Inner();
-      Expect("end");
-    } else if (Take("repeat")) {
+      in_.Expect("end");
+    } else if (in_.Take("repeat")) {
       const int before = scopes_.innermost();
       Inner(true);
-      Expect("until");
+      in_.Expect("until");
       Expression();
       scopes_.HideUpTo(before);
     } else {
@@ -466,17 +427,12 @@ class Parser {
   }
 
   const std::string& file_;
-  LuaLexer lexer_;
-  LuaToken token_;
-  LuaToken next_;
-  std::size_t last_end_ = 0;
+  LuaTokenReader in_;
   LuaTree tree_;
   LuaScopes scopes_{tree_.locals};
   int function_ = 0;
   int blocks_ = 0;  // around the statement
   int depth_ = 0;
-  std::string fault_;
-  std::uint32_t fault_line_ = 0;
 };
 
 }  // namespace

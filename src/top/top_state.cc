@@ -22,6 +22,17 @@ std::string EndText(const std::optional<std::int32_t>& exit_code, const std::str
   return exit_code ? fmt::format("exit {}", *exit_code) : "lost";
 }
 
+template <class Source>
+TopProcess& AddProcess(TopState& state, const Source& from) {
+  TopProcess& process = state.processes.emplace_back();
+  process.role = Printable(from.role);
+  process.index = from.index;
+  process.name = fmt::format("{}.{}", process.role, from.index);
+  process.rank = from.rank;
+  process.host = Printable(from.host);
+  return process;
+}
+
 Value OrNull(bool known, Value value) { return known ? std::move(value) : Value(); }
 
 }  // namespace
@@ -37,12 +48,7 @@ TopState TopStateOf(const ControlAnswer& answer, const std::string& run_dir) {
   if (!answer.processes) return state;
   state.seconds = static_cast<double>(answer.processes->ran_ms) / 1000;
   for (const ProcessStatus& from : answer.processes->processes) {
-    TopProcess& process = state.processes.emplace_back();
-    process.role = Printable(from.role);
-    process.index = from.index;
-    process.name = fmt::format("{}.{}", process.role, from.index);
-    process.rank = from.rank;
-    process.host = Printable(from.host);
+    TopProcess& process = AddProcess(state, from);
     process.attempt = from.attempt;
     process.pid = from.pid;
     process.start_ticks = from.start_ticks;
@@ -68,12 +74,7 @@ TopState TopStateOf(const Report& report) {
   state.why = Printable(report.why);
   state.seconds = report.timings.total;
   for (const ProcessReport& from : report.processes) {
-    TopProcess& process = state.processes.emplace_back();
-    process.role = Printable(from.role);
-    process.index = from.index;
-    process.name = fmt::format("{}.{}", process.role, from.index);
-    process.rank = from.rank;
-    process.host = Printable(from.host);
+    TopProcess& process = AddProcess(state, from);
     process.ended = true;
     process.state = "not started";
     if (from.attempts.empty()) continue;

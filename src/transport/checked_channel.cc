@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "muster/result.h"
-#include "transport/agent_message_validator.h"
 #include "transport/transport.h"
+#include "transport/validation/agent_message_validator.h"
 
 namespace muster {
 
@@ -12,13 +12,13 @@ namespace muster {
 struct CheckedChannel::State : std::enable_shared_from_this<State> {
   void Hear(ChannelMessage message) {
     if (!receiver) return;
-    const AgentMessageValidator::Verdict verdict = given.Judge(message);
+    const MessageVerdict verdict = given.Judge(message);
     switch (verdict.kind) {
-      case AgentMessageValidator::Verdict::Kind::kBelongs:
+      case MessageVerdict::Kind::kBelongs:
         return Notify(std::move(message));
-      case AgentMessageValidator::Verdict::Kind::kStray:
+      case MessageVerdict::Kind::kStray:
         return Stray(verdict.why);
-      case AgentMessageValidator::Verdict::Kind::kUnfit:
+      case MessageVerdict::Kind::kUnfit:
         return Refuse(verdict.why, std::holds_alternative<AgentReady>(message));
     }
   }

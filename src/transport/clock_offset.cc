@@ -22,11 +22,11 @@ std::optional<ClockEstimate> ClockOffset::best() const {
 bool ClockOffset::Better() {
   const std::optional<ClockEstimate> now = best();
   if (!now) return false;
-  if (told_) {
-    const auto apart = static_cast<std::uint64_t>(std::abs(now->offset_ns - told_->offset_ns));
-    if (now->error_ns > told_->error_ns / 2 && apart <= now->error_ns + told_->error_ns) return false;
+  if (reported_) {
+    const auto apart = static_cast<std::uint64_t>(std::abs(now->offset_ns - reported_->offset_ns));
+    if (now->error_ns > reported_->error_ns / 2 && apart <= now->error_ns + reported_->error_ns) return false;
   }
-  told_ = now;
+  reported_ = now;
   return true;
 }
 

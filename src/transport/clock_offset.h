@@ -32,7 +32,7 @@ class ClockOffset {
   static constexpr std::size_t kLatest = 16;  // older ones may be wrong by the drift of the clocks
 
   std::deque<ClockEstimate> latest_;
-  std::optional<ClockEstimate> told_;
+  std::optional<ClockEstimate> reported_;
 };
 
 }  // namespace muster

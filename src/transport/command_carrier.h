@@ -1,58 +1,71 @@
-// The interface of what carries connections to agents through the stdin and stdout of a command (ssh, kubectl exec):
-// when the command of a host starts, and what its end means. CommandChannel is the connection itself.
+// The command (ssh, kubectl exec) that carries the connection to the agent of another host, from the first attempt to
+// its end.
+//
+// What is particular to ssh or kubectl is its HostCommands'; what is common to all other hosts is RemoteAgent's.
+// Delivers AgentEmpty only once the command has exited, and AgentLost before the lease expires only if the command, or
+// its HostCommands, has reported how the agent ended.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <optional>
+#include <chrono>
+#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "spawn/start/reap.h"
+#include <boost/asio/io_context.hpp>
+
+#include "spawn/start/launcher.h"
+#include "transport/agent_carrier.h"
 #include "transport/channel.h"
+#include "transport/host_commands.h"
+#include "transport/remote_agent.h"
+#include "transport/watched_command.h"
 
 namespace muster {
 
-// Why a host has no agent.
-struct CommandFailure {
-  std::string phrase;  // the same for all hosts with the same reason
-  std::string hint;    // may be empty
-  bool again = false;  // Calls::begin will be called again
-};
-
-class CommandCarrier {
+class CommandCarrier final : public AgentCarrier {
  public:
-  // Called from the loop, and not after Left().
-  struct Calls {
-    // The command may be started; its stdin and stdout lead to `muster-agent --stdio` on the host.
-    std::function<void(const std::vector<std::string>& argv)> begin;
-    // The host will have no agent: instead of `begin`.
-    std::function<void(const CommandFailure& failure)> refuse;
-    // After `begin`: nothing runs on the host any more.
-    std::function<void(const std::string& why)> gone;
-  };
+  // A command that has not exited this long after its connection ended is killed.
+  static constexpr std::chrono::seconds kCommandPatience{10};
+  // An agent that has not sent its greeting this long after the command began is given up: a login may hang on a dead
+  // disk.
+  static constexpr std::chrono::seconds kGreetingPatience{30};
+  // How long the HostCommands may take to say more about an end.
+  static constexpr std::chrono::seconds kReasonPatience{3};
+  // How long a destroyed channel waits for the other side to notice before the command is killed.
+  static constexpr std::chrono::seconds kPartingPatience{2};
 
-  virtual ~CommandCarrier() = default;
-  // Of the command: "ssh".
-  virtual std::string_view name() const = 0;
-  virtual void Enter(const TransportHost& host, Calls calls) = 0;
-  // The id of the run, before any `begin`.
-  virtual void KnowRun(const std::string& run) { static_cast<void>(run); }
-  // The agent has sent its first message.
-  virtual void Passed(std::uint32_t host) = 0;
-  // The connection is over; once. No call follows.
-  virtual void Left(std::uint32_t host) = 0;
+  // The connection begins when `commands` says so.
+  CommandCarrier(boost::asio::io_context& io, RemoteAgent& agent, std::shared_ptr<Launcher> launcher,
+                 std::shared_ptr<HostCommands> commands, const TransportHost& host);
 
-  // How the command failed to reach an agent.
-  virtual CommandFailure FailureOf(std::uint32_t host, const EndedProcess& end, const std::string& words) = 0;
-  // A phrase if the command itself has failed; nothing if it ended as the agent did.
-  virtual std::optional<std::string> OwnFailure(const EndedProcess& end, const std::string& words) const = 0;
-  // Whether `gone` may soon say more about such an end of the agent.
-  virtual bool MayKnowMore(const EndedProcess& end) const {
-    static_cast<void>(end);
-    return false;
-  }
+  void Begin() override;
+  void KnowRun(const std::string& run) override;
+  void OnOpen() override;
+  void OnEmpty() override;
+  bool TakeOwnEnd(const AgentExited& end) override;
+  void OnWireEnd(const std::string& reason) override;
+  void Cut(bool await) override;
+  void OnStop() override;
+  void OnClose(bool open) override;
+
+ private:
+  void Connect(const std::vector<std::string>& argv);
+  // Empty, or an error.
+  std::string StartCommandOf(const std::vector<std::string>& argv);
+  void OnCommandEnd();
+  void TakeCommand();
+  void Conclude();
+  void LostAfterReason(std::string text);
+  void OnGone(const std::string& why);
+
+  boost::asio::io_context& io_;
+  RemoteAgent& agent_;
+  const std::shared_ptr<Launcher> launcher_;
+  const std::shared_ptr<HostCommands> commands_;
+  const TransportHost host_;
+  std::shared_ptr<WatchedCommand> command_;  // null between attempts
+  std::string gone_;                         // what the HostCommands report about the end of the host
+  RemoteAgent::Timer patience_;
 };
 
 }  // namespace muster

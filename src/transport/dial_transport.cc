@@ -5,8 +5,9 @@
 #include "base/system/host_name.h"
 #include "base/values/shell_quote.h"
 #include "muster/diagnostic.h"
-#include "transport/dial_channel.h"
+#include "transport/dial_carrier.h"
 #include "transport/local_transport.h"
+#include "transport/remote_agent.h"
 
 namespace muster {
 
@@ -33,7 +34,9 @@ Result<std::unique_ptr<UncheckedChannel>> DialTransport::Open(boost::asio::io_co
   if (server->Knows(host.name)) {
     return Fail(MachineError("hosts", "the host " + host.name + " is connected already"));
   }
-  return std::make_unique<DialChannel>(io, std::move(server), host, lease_ms_);
+  auto agent = std::make_shared<RemoteAgent>(io, host.index, lease_ms_);
+  agent->Begin(std::make_unique<DialCarrier>(io, *agent, std::move(server), host.name));
+  return std::make_unique<RemoteChannel>(std::move(agent));
 }
 
 }  // namespace muster

@@ -81,7 +81,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
     }
     if (const auto* failed = std::get_if<AgentFailed>(&*message)) why = failed->why;
     // The agent was given no lease, as its exit is seen: its heartbeats are answers.
-    std::visit(Overloaded{[this](AgentHeartbeat& beat) { answers->Answered(beat.number); },
+    std::visit(Overloaded{[this](AgentHeartbeat& heartbeat) { answers->Answered(heartbeat.number); },
                           [this](auto& held) { Notify(std::move(held)); }},
                *message);
   }

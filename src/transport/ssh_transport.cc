@@ -4,17 +4,18 @@
 #include <optional>
 #include <utility>
 
-#include "transport/command_channel.h"
+#include "transport/command_carrier.h"
 #include "transport/local_transport.h"
+#include "transport/remote_agent.h"
 #include "transport/ssh_failure.h"
 #include "transport/ssh_gate.h"
 
 namespace muster {
 
-// ssh as what carries connections. The command lines are made before, since they may be impossible.
-class SshTransport::Carrier final : public CommandCarrier {
+// The ssh processes. Their command lines are made before, since they may be impossible.
+class SshTransport::Commands final : public HostCommands {
  public:
-  Carrier(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, const SshSettings& settings)
+  Commands(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, const SshSettings& settings)
       : gate_(std::make_shared<SshGate>(io, std::move(launcher), settings)) {}
 
   void Know(std::uint32_t host, std::vector<std::string> argv) { argv_[host] = std::move(argv); }
@@ -59,10 +60,12 @@ SshTransport::SshTransport(SshSettings settings, std::uint64_t lease_ms, const W
 Result<std::unique_ptr<UncheckedChannel>> SshTransport::Open(boost::asio::io_context& io, const TransportHost& host) {
   Result<std::vector<std::string>> argv = SshArguments(settings_, host.name);
   if (!argv) return Fail(std::move(argv.error()));
-  std::shared_ptr<Carrier> carrier = carrier_.lock();
-  if (!carrier) carrier_ = carrier = std::make_shared<Carrier>(io, launcher_, settings_);
-  carrier->Know(host.index, std::move(*argv));
-  return std::make_unique<CommandChannel>(io, launcher_, std::move(carrier), host, lease_ms_);
+  std::shared_ptr<Commands> commands = commands_.lock();
+  if (!commands) commands_ = commands = std::make_shared<Commands>(io, launcher_, settings_);
+  commands->Know(host.index, std::move(*argv));
+  auto agent = std::make_shared<RemoteAgent>(io, host.index, lease_ms_);
+  agent->Begin(std::make_unique<CommandCarrier>(io, *agent, launcher_, std::move(commands), host));
+  return std::make_unique<RemoteChannel>(std::move(agent));
 }
 
 }  // namespace muster

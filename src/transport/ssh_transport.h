@@ -29,8 +29,8 @@ class SshTransport final : public Transport {
   SshSettings settings_;
   std::uint64_t lease_ms_;
   std::shared_ptr<Launcher> launcher_;
-  class Carrier;
-  std::weak_ptr<Carrier> carrier_;  // owned by the channels: its timer must end before their loop
+  class Commands;
+  std::weak_ptr<Commands> commands_;  // owned by the channels: its timer must end before their loop
 };
 
 }  // namespace muster

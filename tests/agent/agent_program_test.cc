@@ -59,7 +59,7 @@ class AgentProgram : public ::testing::Test {
     }
   }
 
-  std::string HearText() {
+  std::string ReceivedText() {
     std::string text;
     std::array<char, 4096> buffer = {};
     for (ssize_t size = 0; (size = ::read(connection_.get(), buffer.data(), buffer.size())) > 0;) {
@@ -107,12 +107,12 @@ class AgentProgram : public ::testing::Test {
 
 TEST_F(AgentProgram, ShowsHelpWithAnExampleAndItsVersion) {
   Start({"--help"});
-  const std::string help = HearText();
+  const std::string help = ReceivedText();
   EXPECT_NE(help.find("example: "), std::string::npos);
   EXPECT_NE(help.find("muster starts its agents"), std::string::npos);
   EXPECT_EQ(ExitCode(), 0);
   Start({"--version"});
-  EXPECT_TRUE(HearText().starts_with("muster-agent "));
+  EXPECT_TRUE(ReceivedText().starts_with("muster-agent "));
   EXPECT_EQ(ExitCode(), 0);
 }
 
@@ -137,7 +137,7 @@ TEST_F(AgentProgram, RefusesAWrongCommandLine) {
       {"--what"}, {"--stdio", "more"}, {"--stdio", "--version"}, {"--stdio", "--fd", "1"}, {"--stdio", "--guard", "2"}};
   for (const auto& arguments : wrong) {
     Start(arguments);
-    EXPECT_FALSE(HearText().empty());
+    EXPECT_FALSE(ReceivedText().empty());
     EXPECT_EQ(ExitCode(), 2);
   }
   Start({"--fd", "77"});

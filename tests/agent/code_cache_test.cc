@@ -81,7 +81,7 @@ class Filling {
 
  private:
   void Hear(const AgentMessage& message) {
-    if (const auto* told = std::get_if<CodeReady>(&message)) ready = *told;
+    if (const auto* reported = std::get_if<CodeReady>(&message)) ready = *reported;
     const auto* asked = std::get_if<CodeMissing>(&message);
     if (asked == nullptr) return;
     wanted = asked->entries;
@@ -219,7 +219,8 @@ TEST(CodeCache, ReportsContentThatDiffersFromItsHash) {
   filling.Fill();
   filling.Deliver("wrong");
   ASSERT_TRUE(filling.ready);
-  EXPECT_NE(filling.ready->error.find("\"a.py\" is not what was announced"), std::string::npos) << filling.ready->error;
+  EXPECT_NE(filling.ready->error.find("\"a.py\" does not have the announced size and hash"), std::string::npos)
+      << filling.ready->error;
   EXPECT_TRUE(fs::is_empty(folder / "cache")) << "nothing half is left";
 }
 

@@ -64,11 +64,11 @@ TEST(DumpSummary, EscapesUnsafeText) {
   found.kernel.threads[0].stack = {"pipe_read+0x1/0x2"};
   found.output = "what gdb said:\n#0  \x1b]0;x\x07 f ()";
   found.cpu_ns = 100'000'000;
-  ProcessDumped told;
-  told.window_ns = 200'000'000;
-  told.silent_ms = 65'000;
-  told.log_bytes = 12;
-  EXPECT_EQ(DumpFileText("dump 1 of x", told, {found}),
+  ProcessDumped reported;
+  reported.window_ns = 200'000'000;
+  reported.silent_ms = 65'000;
+  reported.log_bytes = 12;
+  EXPECT_EQ(DumpFileText("dump 1 of x", reported, {found}),
             "dump 1 of x\n"
             "its log holds 12 bytes; nothing was added for 1 min 5 s\n\n"
             "process 10 a\\x1b[31m, parent 1, 1 thread, 50 % of a processor over 200 ms\n"

@@ -83,7 +83,7 @@ class DumpTakerTest : public ::testing::Test {
             const std::function<void(DumpTaker&)>& then = {}) {
     bool done = false;
     DumpTaker taker(io_, launcher_,
-                    {.told = [this](const ProcessDumped& told) { told_.push_back(told); },
+                    {.reported = [this](const ProcessDumped& reported) { reported_.push_back(reported); },
                      .done =
                          [&](HostDumped end) {
                            end_ = std::move(end);
@@ -97,7 +97,7 @@ class DumpTakerTest : public ::testing::Test {
     }
     ASSERT_TRUE(done);
     EXPECT_TRUE(taker.empty()) << "a tool is left";
-    std::sort(told_.begin(), told_.end(), [](const auto& a, const auto& b) { return a.process < b.process; });
+    std::sort(reported_.begin(), reported_.end(), [](const auto& a, const auto& b) { return a.process < b.process; });
   }
 
   std::string Kinds() const {
@@ -112,7 +112,7 @@ class DumpTakerTest : public ::testing::Test {
   Launcher launcher_;
   std::vector<Spawned> processes_;
   std::vector<DumpTaker::Target> targets_;
-  std::vector<ProcessDumped> told_;
+  std::vector<ProcessDumped> reported_;
   HostDumped end_;
 };
 
@@ -121,14 +121,14 @@ TEST_F(DumpTakerTest, ReportsKernelStateWithoutTools) {
   Start({"await", folder_ / "never"}, false, {"child"});
   Take();
   EXPECT_EQ(Kinds(), "no_tools");
-  ASSERT_EQ(told_.size(), 2U);
-  EXPECT_EQ(told_[0].log_bytes, 3U);
-  EXPECT_GT(told_[0].window_ns, 0U);
-  ASSERT_EQ(told_[0].states.size(), 1U);
-  ASSERT_EQ(told_[1].states.size(), 2U) << "what is below it is looked at, too";
-  const ThreadState& main = told_[1].states[0].threads.at(0);
-  EXPECT_EQ(told_[1].states[0].program, "probe");
-  EXPECT_EQ(told_[1].states[1].parent, told_[1].states[0].pid);
+  ASSERT_EQ(reported_.size(), 2U);
+  EXPECT_EQ(reported_[0].log_bytes, 3U);
+  EXPECT_GT(reported_[0].window_ns, 0U);
+  ASSERT_EQ(reported_[0].states.size(), 1U);
+  ASSERT_EQ(reported_[1].states.size(), 2U) << "what is below it is looked at, too";
+  const ThreadState& main = reported_[1].states[0].threads.at(0);
+  EXPECT_EQ(reported_[1].states[0].program, "probe");
+  EXPECT_EQ(reported_[1].states[1].parent, reported_[1].states[0].pid);
   EXPECT_EQ(main.state, "sleeping");
   EXPECT_EQ(main.call, "read");
   EXPECT_EQ(main.target, "inotify");
@@ -147,11 +147,11 @@ TEST_F(DumpTakerTest, UsesPySpyForPythonAndGdbForOtherPrograms) {
   Start({"wait"});
   Take();
   EXPECT_EQ(Kinds(), "");
-  ASSERT_EQ(told_.size(), 2U);
-  EXPECT_EQ(told_[0].states[0].by, "py-spy");
-  EXPECT_EQ(told_[0].states[0].threads[0].frames, (std::vector<StackFrame>{{"read", "loader.py", 12}}));
-  EXPECT_EQ(told_[1].states[0].by, "gdb");
-  EXPECT_EQ(told_[1].states[0].threads[0].frames, (std::vector<StackFrame>{{"pause", "/lib/libc.so", 0}}));
+  ASSERT_EQ(reported_.size(), 2U);
+  EXPECT_EQ(reported_[0].states[0].by, "py-spy");
+  EXPECT_EQ(reported_[0].states[0].threads[0].frames, (std::vector<StackFrame>{{"read", "loader.py", 12}}));
+  EXPECT_EQ(reported_[1].states[0].by, "gdb");
+  EXPECT_EQ(reported_[1].states[0].threads[0].frames, (std::vector<StackFrame>{{"pause", "/lib/libc.so", 0}}));
   const std::string text = Content(folder_ / "1.txt");
   EXPECT_NE(text.find("output of gdb:\n  Thread 1"), std::string::npos) << text;
   EXPECT_NE(text.find("PATH="), std::string::npos) << text;
@@ -168,7 +168,7 @@ TEST_F(DumpTakerTest, UsesGdbIfPySpyFails) {
   Take();
   EXPECT_EQ(Kinds(), "failed");
   EXPECT_EQ(end_.notes[0].detail, "py-spy exited with code 1: Error: Failed to find python version");
-  EXPECT_EQ(told_.at(0).states[0].by, "gdb");
+  EXPECT_EQ(reported_.at(0).states[0].by, "gdb");
 }
 
 TEST_F(DumpTakerTest, ReportsOnceThatTheKernelRefuses) {
@@ -177,7 +177,7 @@ TEST_F(DumpTakerTest, ReportsOnceThatTheKernelRefuses) {
   Take();
   EXPECT_EQ(Kinds(), "refused");
   EXPECT_TRUE(end_.notes[0].detail.starts_with("gdb: ptrace: Operation not permitted.")) << end_.notes[0].detail;
-  EXPECT_EQ(told_.size(), 12U);
+  EXPECT_EQ(reported_.size(), 12U);
   EXPECT_LE(Content(folder_ / "tools/gdb.calls").size() / 2, 4U) << "no more than had been begun";
 }
 
@@ -186,8 +186,8 @@ TEST_F(DumpTakerTest, KillsAHungToolThatIgnoresSigterm) {
   for (int i = 0; i < 6; ++i) Start({"wait"});
   Take(std::chrono::seconds(2));
   EXPECT_EQ(Kinds(), "late");
-  EXPECT_EQ(told_.size(), 6U);
-  for (const ProcessDumped& told : told_) EXPECT_EQ(told.states.at(0).by, "");
+  EXPECT_EQ(reported_.size(), 6U);
+  for (const ProcessDumped& reported : reported_) EXPECT_EQ(reported.states.at(0).by, "");
   bool said = false;
   for (int i = 0; i < 6; ++i) {
     said = said || Content(folder_ / (std::to_string(i) + ".txt")).find("said") != std::string::npos;
@@ -199,7 +199,7 @@ TEST_F(DumpTakerTest, ReadsNoMoreThanAMebibyteOfATool) {
   Tool("gdb", R"(printf 'Thread 1 (LWP %s "x"):\n#0  pause ()\n' "$pid"; exec /usr/bin/yes)");
   Start({"wait"});
   Take();
-  EXPECT_EQ(told_.at(0).states[0].by, "gdb");
+  EXPECT_EQ(reported_.at(0).states[0].by, "gdb");
   // gdb's lines of two bytes are indented by two more.
   EXPECT_GT(Content(folder_ / "0.txt").size(), 1U << 20);
   EXPECT_LT(Content(folder_ / "0.txt").size(), 3U << 20);
@@ -221,7 +221,7 @@ TEST_F(DumpTakerTest, AttachesNoToolToAProcessThatIsToStop) {
   Start({"wait"});
   Start({"wait"});
   Take(std::chrono::seconds(20), [this](DumpTaker& taker) { taker.LetGo(targets_[0].key); });
-  EXPECT_EQ(told_.size(), 2U);
+  EXPECT_EQ(reported_.size(), 2U);
   const auto called = [this](std::size_t i) {
     return std::filesystem::exists(folder_ / ("tools/gdb.called." + std::to_string(targets_[i].pid)));
   };
@@ -244,7 +244,7 @@ TEST_F(DumpTakerTest, LeavesAStoppedProcessStopped) {
   siginfo_t info = {};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(processes_[0].pid), &info, WSTOPPED | WNOWAIT), 0);
   Take();
-  EXPECT_EQ(told_.at(0).states[0].threads[0].state, "stopped");
+  EXPECT_EQ(reported_.at(0).states[0].threads[0].state, "stopped");
   std::vector<KernelProcess> tree = ProcessTree(processes_[0].pid);
   ReadThreadStates(tree.at(0));
   EXPECT_EQ(tree[0].threads.at(0).state, 'T');
@@ -254,7 +254,7 @@ TEST_F(DumpTakerTest, ReportsAProcessThatHasExited) {
   Start({"exit", "0"});
   ASSERT_TRUE(testing::AwaitReadable(processes_[0].pidfd.get()));
   Take();
-  ASSERT_EQ(told_.size(), 1U);
+  ASSERT_EQ(reported_.size(), 1U);
   Take(std::chrono::milliseconds(1));
 }
 
@@ -268,13 +268,13 @@ TEST_F(DumpTakerTest, AbandonsADumpForTheNext) {
     taker.Take(2, std::chrono::milliseconds(400), targets_);
   });
   EXPECT_EQ(end_.dump, 2U);
-  ASSERT_EQ(told_.size(), 1U);
-  EXPECT_EQ(told_[0].dump, 2U);
+  ASSERT_EQ(reported_.size(), 1U);
+  EXPECT_EQ(reported_[0].dump, 2U);
 }
 
 TEST_F(DumpTakerTest, AcceptsAnEmptyListOfTargets) {
   Take();
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(reported_.empty());
   EXPECT_EQ(end_.dump, 1U);
 }
 
@@ -284,8 +284,8 @@ TEST_F(DumpTakerTest, ParsesTheRealGdb) {
   targets_[0].search_path = "/usr/bin:/bin";
   Take();
   if (Kinds() == "refused") GTEST_SKIP() << "the right to look into processes: " << end_.notes[0].detail;
-  ASSERT_EQ(told_.at(0).states[0].by, "gdb") << Kinds() << Content(folder_ / "0.txt");
-  const std::vector<StackFrame>& frames = told_[0].states[0].threads[0].frames;
+  ASSERT_EQ(reported_.at(0).states[0].by, "gdb") << Kinds() << Content(folder_ / "0.txt");
+  const std::vector<StackFrame>& frames = reported_[0].states[0].threads[0].frames;
   EXPECT_TRUE(std::any_of(frames.begin(), frames.end(), [](const StackFrame& f) {
     return f.function.find("pause") != std::string::npos;
   })) << Content(folder_ / "0.txt");

@@ -35,9 +35,9 @@ TEST(ActivationOutput, IsTheChangeOfTheEnvironment) {
       ParseActivationOutput(Entries({"A=1", "B=2", "GONE=x", "PWD=/a", "SHLVL=1", "steps", "step", "step", "variables",
                                      "A=1", "B=3\n=3", "NEW=", "PWD=/b", "SHLVL=2", "OLDPWD=/a", "_=x", "whole"}));
   EXPECT_EQ(account.end, ActivationOutput::End::kWhole);
-  EXPECT_EQ(account.told.set, (Set{{"B", "3\n=3"}, {"NEW", ""}}));
-  EXPECT_EQ(account.told.unset, (Names{"GONE"}));
-  EXPECT_EQ(account.told.failed_step, 0U);
+  EXPECT_EQ(account.reported.set, (Set{{"B", "3\n=3"}, {"NEW", ""}}));
+  EXPECT_EQ(account.reported.unset, (Names{"GONE"}));
+  EXPECT_EQ(account.reported.failed_step, 0U);
 }
 
 TEST(ActivationOutput, ReportsHowManyStepsWereDone) {
@@ -62,9 +62,9 @@ TEST(ActivationOutput, ReportsHowManyStepsWereDone) {
     SCOPED_TRACE(one.entries.empty() ? "" : one.entries.back());
     const ActivationOutput account = ParseActivationOutput(Entries(one.entries));
     EXPECT_EQ(account.end, one.end);
-    EXPECT_EQ(account.told.failed_step, one.step);
-    EXPECT_TRUE(account.told.set.empty());
-    EXPECT_TRUE(account.told.unset.empty());
+    EXPECT_EQ(account.reported.failed_step, one.step);
+    EXPECT_TRUE(account.reported.set.empty());
+    EXPECT_TRUE(account.reported.unset.empty());
   }
 }
 
@@ -73,7 +73,7 @@ TEST(ActivationOutput, EndsWhereItIsTruncated) {
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const ActivationOutput account = ParseActivationOutput(whole.substr(0, size));
     EXPECT_NE(account.end, ActivationOutput::End::kWhole) << size;
-    EXPECT_TRUE(account.told.set.empty()) << size;
+    EXPECT_TRUE(account.reported.set.empty()) << size;
   }
 }
 
@@ -100,17 +100,17 @@ class HostActivationTest : public ::testing::Test {
     command.within_ms = within_ms;
     rlimit files = {};
     ::getrlimit(RLIMIT_NOFILE, &files);
-    std::optional<HostActivated> told;
+    std::optional<HostActivated> reported;
     HostActivation activation(
-        io_, launcher_, [&](HostActivated answer) { told = std::move(answer); }, shell);
+        io_, launcher_, [&](HostActivated answer) { reported = std::move(answer); }, shell);
     const UniqueFd directory(::open(folder_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     activation.Begin(command, {directory.get(), "log"}, {RLIMIT_NOFILE, files});
     const auto deadline = std::chrono::steady_clock::now() + testing::kDeadline;
-    while (!told && io_.run_one_until(deadline) > 0) {
+    while (!reported && io_.run_one_until(deadline) > 0) {
     }
-    EXPECT_TRUE(told) << "it was not answered";
+    EXPECT_TRUE(reported) << "it was not answered";
     EXPECT_TRUE(activation.empty());
-    return told.value_or(HostActivated{});
+    return reported.value_or(HostActivated{});
   }
 
   // Whether all processes that carry the mark have been killed; a signal takes effect a moment after kill() returns.
@@ -141,31 +141,32 @@ unset GONE
 cd /
 echo "hello with $# arguments"
 )");
-  const HostActivated told = Do({{Kind::kSource, file}}, {"ADDED=/lib", "SAME=x", "GONE=x"});
-  EXPECT_EQ(told.error, "");
-  EXPECT_EQ(told.set, (Set{{"ADDED", "/lib:/opt/lib"}, {"NEW", "two\nlines"}}));
-  EXPECT_EQ(told.unset, (Names{"GONE"}));
+  const HostActivated reported = Do({{Kind::kSource, file}}, {"ADDED=/lib", "SAME=x", "GONE=x"});
+  EXPECT_EQ(reported.error, "");
+  EXPECT_EQ(reported.set, (Set{{"ADDED", "/lib:/opt/lib"}, {"NEW", "two\nlines"}}));
+  EXPECT_EQ(reported.unset, (Names{"GONE"}));
   EXPECT_EQ(Log(), "muster: source " + file + "\nhello with 0 arguments\n");
 }
 
 TEST_F(HostActivationTest, ExecutesItsStepsInOneShellInOrder) {
-  const HostActivated told = Do({{Kind::kSource, File("a.sh", "export PATH=/a:$PATH; set -euf; shopt -s nullglob")},
-                                 {Kind::kSource, File("b.sh", "export PATH=/b:$PATH IFS=/ ; set -a; HALF=$UNKNOWN")},
-                                 {Kind::kSource, File("c.sh", "export PATH=/c:$PATH")}});
-  EXPECT_EQ(told.error, "");
-  EXPECT_EQ(told.set.at("PATH"), "/c:/b:/a:/usr/bin:/bin");
-  EXPECT_EQ(told.set.at("HALF"), "") << "what one file sets is on for itself only";
-  EXPECT_EQ(told.set.size(), 3U) << "IFS, PATH and HALF";
+  const HostActivated reported =
+      Do({{Kind::kSource, File("a.sh", "export PATH=/a:$PATH; set -euf; shopt -s nullglob")},
+          {Kind::kSource, File("b.sh", "export PATH=/b:$PATH IFS=/ ; set -a; HALF=$UNKNOWN")},
+          {Kind::kSource, File("c.sh", "export PATH=/c:$PATH")}});
+  EXPECT_EQ(reported.error, "");
+  EXPECT_EQ(reported.set.at("PATH"), "/c:/b:/a:/usr/bin:/bin");
+  EXPECT_EQ(reported.set.at("HALF"), "") << "what one file sets is on for itself only";
+  EXPECT_EQ(reported.set.size(), 3U) << "IFS, PATH and HALF";
 }
 
 TEST_F(HostActivationTest, IgnoresBashEnvAndExportedFunctions) {
   const std::string file = File("env.sh", "export FROM_BASH_ENV=1");
-  const HostActivated told =
+  const HostActivated reported =
       Do({{Kind::kSource, File("a.sh", "module load x || true")}},
          {"BASH_ENV=" + file, "ENV=" + file, "BASH_FUNC_module%%=() { export FROM_FUNCTION=1; }", "odd-name=1"});
-  EXPECT_EQ(told.error, "");
-  EXPECT_EQ(told.set, Set{});
-  EXPECT_EQ(told.unset, Names{});
+  EXPECT_EQ(reported.error, "");
+  EXPECT_EQ(reported.set, Set{});
+  EXPECT_EQ(reported.unset, Names{});
 }
 
 TEST_F(HostActivationTest, QuotesNamesInCommands) {
@@ -178,11 +179,11 @@ TEST_F(HostActivationTest, NamesTheStepThatFails) {
   const std::string good = File("good.sh", "export GOOD=1");
   const auto failed = [&](const std::string& content) {
     std::filesystem::remove(folder_ / "log");
-    const HostActivated told =
+    const HostActivated reported =
         Do({{Kind::kSource, good}, {Kind::kSource, File("bad.sh", content)}, {Kind::kSource, good}});
-    EXPECT_EQ(told.failed_step, 2U) << content;
-    EXPECT_TRUE(told.set.empty()) << "what failed changes nothing";
-    return told.error;
+    EXPECT_EQ(reported.failed_step, 2U) << content;
+    EXPECT_TRUE(reported.set.empty()) << "what failed changes nothing";
+    return reported.error;
   };
   EXPECT_EQ(failed("echo no driver >&2; return 3"), "exit code 3");
   EXPECT_NE(Log().find("no driver"), std::string::npos);
@@ -198,8 +199,8 @@ TEST_F(HostActivationTest, NamesTheStepThatFails) {
 }
 
 TEST_F(HostActivationTest, KillsTheProcessGroupOnTimeout) {
-  const HostActivated told = Do({{Kind::kSource, File("a.sh", "sleep 1000 & sleep 1000")}}, {}, "/bin/bash", 300);
-  EXPECT_EQ(told.error, "it took longer than 300 ms");
+  const HostActivated reported = Do({{Kind::kSource, File("a.sh", "sleep 1000 & sleep 1000")}}, {}, "/bin/bash", 300);
+  EXPECT_EQ(reported.error, "it took longer than 300 ms");
   EXPECT_TRUE(AllEnd());
 }
 
@@ -209,10 +210,10 @@ TEST_F(HostActivationTest, KillsBackgroundProcessesOfAFile) {
 }
 
 TEST_F(HostActivationTest, ReportsAMissingBash) {
-  const HostActivated told = Do({{Kind::kSource, "/x"}}, {}, folder_ / "no/bash");
-  EXPECT_NE(told.error.find("bash cannot be started: exec: No such file or directory"), std::string::npos)
-      << told.error;
-  EXPECT_EQ(told.failed_step, 0U);
+  const HostActivated reported = Do({{Kind::kSource, "/x"}}, {}, folder_ / "no/bash");
+  EXPECT_NE(reported.error.find("bash cannot be started: exec: No such file or directory"), std::string::npos)
+      << reported.error;
+  EXPECT_EQ(reported.failed_step, 0U);
 }
 
 TEST_F(HostActivationTest, ReportsThatItsLogCannotBeCreated) {
@@ -222,19 +223,19 @@ TEST_F(HostActivationTest, ReportsThatItsLogCannotBeCreated) {
 }
 
 TEST_F(HostActivationTest, LimitsItsReplyToTheProtocolsBounds) {
-  const HostActivated told = Do({{Kind::kSource, File("a.sh", R"(
+  const HostActivated reported = Do({{Kind::kSource, File("a.sh", R"(
     printf -v BIG '%*s' 600000 x
     export BIG)")}});
-  EXPECT_EQ(told.error, "its changes of the environment exceed 512 KiB or 16384 variables");
-  EXPECT_TRUE(told.set.empty());
+  EXPECT_EQ(reported.error, "its changes of the environment exceed 512 KiB or 16384 variables");
+  EXPECT_TRUE(reported.set.empty());
 }
 
 TEST_F(HostActivationTest, LimitsTheOutputItReads) {
-  const HostActivated told = Do({{Kind::kSource, File("a.sh", R"(
+  const HostActivated reported = Do({{Kind::kSource, File("a.sh", R"(
     printf -v BIG '%*s' 3000000 x
     export BIG BIG2=$BIG BIG3=$BIG)")}});
-  EXPECT_NE(told.error.find("may be larger than 4 MiB"), std::string::npos) << told.error;
-  EXPECT_TRUE(told.set.empty());
+  EXPECT_NE(reported.error.find("may be larger than 4 MiB"), std::string::npos) << reported.error;
+  EXPECT_TRUE(reported.set.empty());
 }
 
 TEST_F(HostActivationTest, LoadsModules) {
@@ -246,9 +247,9 @@ TEST_F(HostActivationTest, LoadsModules) {
   const std::vector<std::string> home = {"MODULESHOME=" + folder_.path() + "/modules"};
   EXPECT_EQ(Do({{Kind::kModule, "cuda/12"}}, home).set, (Set{{"CUDA_VERSION", "12"}}));
   std::filesystem::remove(folder_ / "log");
-  const HostActivated told = Do({{Kind::kModule, "cuda/12"}, {Kind::kModule, "nope"}}, home);
-  EXPECT_EQ(told.failed_step, 2U);
-  EXPECT_EQ(told.error, "exit code 1");
+  const HostActivated reported = Do({{Kind::kModule, "cuda/12"}, {Kind::kModule, "nope"}}, home);
+  EXPECT_EQ(reported.failed_step, 2U);
+  EXPECT_EQ(reported.error, "exit code 1");
   EXPECT_NE(Log().find("no module nope"), std::string::npos);
 }
 
@@ -256,9 +257,9 @@ TEST_F(HostActivationTest, ReportsMissingModules) {
   if (std::filesystem::exists("/etc/profile.d/modules.sh") || std::filesystem::exists("/etc/profile.d/lmod.sh")) {
     GTEST_SKIP() << "this machine has environment modules";
   }
-  const HostActivated told = Do({{Kind::kModule, "cuda/12"}});
-  EXPECT_EQ(told.failed_step, 1U);
-  EXPECT_NE(told.error.find("no environment modules here"), std::string::npos) << told.error;
+  const HostActivated reported = Do({{Kind::kModule, "cuda/12"}});
+  EXPECT_EQ(reported.failed_step, 1U);
+  EXPECT_NE(reported.error.find("no environment modules here"), std::string::npos) << reported.error;
 }
 
 TEST_F(HostActivationTest, ActivatesACondaEnvironment) {
@@ -285,9 +286,9 @@ TEST_F(HostActivationTest, ActivatesACondaEnvironment) {
 TEST_F(HostActivationTest, ReportsAMissingConda) {
   for (const std::string& variable : {std::string("X=1"), "CONDA_EXE=" + folder_.path() + "/no/bin/conda"}) {
     std::filesystem::remove(folder_ / "log");
-    const HostActivated told = Do({{Kind::kConda, "train"}}, {variable});
-    EXPECT_EQ(told.failed_step, 1U);
-    EXPECT_NE(told.error.find("there is no conda here"), std::string::npos) << told.error;
+    const HostActivated reported = Do({{Kind::kConda, "train"}}, {variable});
+    EXPECT_EQ(reported.failed_step, 1U);
+    EXPECT_NE(reported.error.find("there is no conda here"), std::string::npos) << reported.error;
   }
 }
 

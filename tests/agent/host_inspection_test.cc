@@ -137,17 +137,18 @@ class HostInspectionTest : public ::testing::Test {
     command.environment = {"PATH=" + folder_.path() + ":/usr/bin:/bin"};
     rlimit files = {};
     ::getrlimit(RLIMIT_NOFILE, &files);
-    std::optional<Inspected> told;
+    std::optional<Inspected> reported;
     bool idle = false;
-    HostInspection inspection(io_, launcher_, std::string(MUSTER_BIN_DIR) + "/muster-agent",
-                              {.done = [&](const Inspected& answer) { told = answer; }, .idle = [&] { idle = true; }});
+    HostInspection inspection(
+        io_, launcher_, std::string(MUSTER_BIN_DIR) + "/muster-agent",
+        {.done = [&](const Inspected& answer) { reported = answer; }, .idle = [&] { idle = true; }});
     inspection.Begin(std::move(command), {RLIMIT_NOFILE, files});
     const auto deadline = std::chrono::steady_clock::now() + testing::kDeadline;
-    while (!(told && idle) && io_.run_one_until(deadline) > 0) {
+    while (!(reported && idle) && io_.run_one_until(deadline) > 0) {
     }
-    EXPECT_TRUE(told && idle) << "it was not answered";
+    EXPECT_TRUE(reported && idle) << "it was not answered";
     EXPECT_FALSE(inspection.going());
-    return told.value_or(Inspected{});
+    return reported.value_or(Inspected{});
   }
 
   void Program(const std::string& name, const std::string& text) {
@@ -169,27 +170,27 @@ TEST_F(HostInspectionTest, ReportsTheRequestedFacts) {
   command.programs = {{"snake", folder_.path()}, {"no-such-program", "/bin"}};
   command.pythons = {"snake", "no-such-python"};
   command.packages = {"torch"};
-  const Inspected told = Ask(command);
-  EXPECT_EQ(told.error, "");
-  EXPECT_NE(told.facts.kernel, "");
-  EXPECT_NE(told.facts.muster, "");
-  ASSERT_EQ(told.facts.disks.size(), 1U);
-  ASSERT_EQ(told.facts.programs.size(), 2U);
-  EXPECT_EQ(told.facts.programs[0].path, folder_ / "snake");
-  EXPECT_EQ(told.facts.programs[1].path, "");
-  ASSERT_EQ(told.facts.pythons.size(), 2U);
-  EXPECT_EQ(told.facts.pythons[0], (PythonFact{"snake", "3.9.1", {{"torch", "2.0"}}, ""}));
-  EXPECT_EQ(told.facts.pythons[1].error, "it exited with code 127");
-  EXPECT_LE(told.asked_at, told.answered_at);
+  const Inspected reported = Ask(command);
+  EXPECT_EQ(reported.error, "");
+  EXPECT_NE(reported.facts.kernel, "");
+  EXPECT_NE(reported.facts.muster, "");
+  ASSERT_EQ(reported.facts.disks.size(), 1U);
+  ASSERT_EQ(reported.facts.programs.size(), 2U);
+  EXPECT_EQ(reported.facts.programs[0].path, folder_ / "snake");
+  EXPECT_EQ(reported.facts.programs[1].path, "");
+  ASSERT_EQ(reported.facts.pythons.size(), 2U);
+  EXPECT_EQ(reported.facts.pythons[0], (PythonFact{"snake", "3.9.1", {{"torch", "2.0"}}, ""}));
+  EXPECT_EQ(reported.facts.pythons[1].error, "it exited with code 127");
+  EXPECT_LE(reported.asked_at, reported.answered_at);
 }
 
 TEST_F(HostInspectionTest, TimesOutOnAPythonThatHangs) {
   Program("snake", "exec sleep 1000");
   Inspect command;
   command.pythons = {"snake"};
-  const Inspected told = Ask(command, 2'000);
-  ASSERT_EQ(told.facts.pythons.size(), 1U);
-  EXPECT_EQ(told.facts.pythons[0].error, "it took longer than 2.0 s");
+  const Inspected reported = Ask(command, 2'000);
+  ASSERT_EQ(reported.facts.pythons.size(), 1U);
+  EXPECT_EQ(reported.facts.pythons[0].error, "it took longer than 2.0 s");
 }
 
 }  // namespace

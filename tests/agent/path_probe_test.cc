@@ -15,7 +15,7 @@ std::vector<std::string> Tried(const std::vector<PathTarget>& targets, std::uint
   boost::asio::io_context io;
   PathProbe trial(io);
   std::vector<std::string> errors;
-  trial.Try({targets, within_ms}, [&](const PathsProbed& told) { errors = told.errors; });
+  trial.Try({targets, within_ms}, [&](const PathsProbed& reported) { errors = reported.errors; });
   EXPECT_TRUE(trial.trying());
   io.run();
   EXPECT_FALSE(trial.trying());
@@ -77,11 +77,11 @@ TEST(PathProbe, ObservesItsTimeout) {
 TEST(PathProbe, ReportsNothingOnceClosed) {
   boost::asio::io_context io;
   PathProbe trial(io);
-  bool told = false;
-  trial.Try({{{"127.0.0.1", 1}}, 10'000}, [&](const PathsProbed&) { told = true; });
+  bool reported = false;
+  trial.Try({{{"127.0.0.1", 1}}, 10'000}, [&](const PathsProbed&) { reported = true; });
   trial.Close();
   io.run();
-  EXPECT_FALSE(told);
+  EXPECT_FALSE(reported);
 }
 
 }  // namespace

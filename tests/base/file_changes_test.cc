@@ -25,17 +25,17 @@ TEST(FileChanges, ReportsNamesOfEveryLengthAndAllQueuedEvents) {
     made.emplace_back(length, 'x');
     std::ofstream(folder / made.back()) << "x";
   }
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   const auto tell = [&](const FileChange& change) {
     EXPECT_EQ(change.watch, watch);
     EXPECT_EQ(change.mask, static_cast<std::uint32_t>(IN_CREATE));
-    told.emplace_back(change.name);
+    reported.emplace_back(change.name);
   };
   ReadFileChanges(inotify.get(), tell);
-  EXPECT_EQ(told, made);
-  told.clear();
+  EXPECT_EQ(reported, made);
+  reported.clear();
   ReadFileChanges(inotify.get(), tell);
-  EXPECT_TRUE(told.empty());
+  EXPECT_TRUE(reported.empty());
 }
 
 TEST(FileChanges, HasNoNameForAWatchedFileItself) {
@@ -45,12 +45,12 @@ TEST(FileChanges, HasNoNameForAWatchedFileItself) {
   const UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   const int watch = ::inotify_add_watch(inotify.get(), file.c_str(), IN_MODIFY | IN_ONESHOT);
   std::ofstream(file, std::ios::app) << "y";
-  std::vector<std::pair<std::uint32_t, std::string>> told;
+  std::vector<std::pair<std::uint32_t, std::string>> reported;
   ReadFileChanges(inotify.get(), [&](const FileChange& change) {
     EXPECT_EQ(change.watch, watch);
-    told.emplace_back(change.mask, change.name);
+    reported.emplace_back(change.mask, change.name);
   });
-  EXPECT_EQ(told, (std::vector<std::pair<std::uint32_t, std::string>>{{IN_MODIFY, ""}, {IN_IGNORED, ""}}));
+  EXPECT_EQ(reported, (std::vector<std::pair<std::uint32_t, std::string>>{{IN_MODIFY, ""}, {IN_IGNORED, ""}}));
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST_F(ListedRuns, AreShownWithTheGivenColumns) {
 TEST_F(ListedRuns, AreReportedAsMissing) {
   const struct {
     std::vector<std::string> words;
-    const char* told;
+    const char* reported;
   } cases[] = {
       {{"ls", "nothing"}, "muster: no run in \"nothing\" (no such folder)\n"},
       {{"ls", "recipes", "nothing"}, "muster: no run in \"recipes\", \"nothing\" (no such folder)\n"},
@@ -102,7 +102,7 @@ TEST_F(ListedRuns, AreReportedAsMissing) {
     const CommandResult result = Call(one.words);
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_EQ(result.out, "");
-    EXPECT_EQ(result.err, one.told);
+    EXPECT_EQ(result.err, one.reported);
   }
   const TempDir empty;
   const CommandResult none = Muster({"ls"}, {"MUSTER_HOME=" + empty.path()});
@@ -111,7 +111,7 @@ TEST_F(ListedRuns, AreReportedAsMissing) {
 }
 
 TEST_F(ListedRuns, RefuseInvalidConditionsAndColumns) {
-  for (const auto& [words, told] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+  for (const auto& [words, reported] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--columns", "lt"}, "did you mean \"lr\"?"},
            {{"--where", "outcom == ok"}, "did you mean \"outcome\"?"},
            {{"--where", "lr >"}, "expected a value after lr >"},
@@ -126,8 +126,8 @@ TEST_F(ListedRuns, RefuseInvalidConditionsAndColumns) {
     std::vector<std::string> all = {"ls"};
     all.insert(all.end(), words.begin(), words.end());
     const CommandResult result = Call(all);
-    EXPECT_EQ(result.exit_code, 2) << told;
-    EXPECT_NE(result.err.find(told), std::string::npos) << result.err;
+    EXPECT_EQ(result.exit_code, 2) << reported;
+    EXPECT_NE(result.err.find(reported), std::string::npos) << result.err;
   }
 }
 

@@ -391,21 +391,22 @@ TEST_F(WithLibrary, ARunOfItWorksAfterItIsRemoved) {
 }
 
 TEST_F(WithLibrary, AMissingRecipeIsReportedWithTheExistingOnes) {
-  const auto told = [&](const std::string& recipe) { return Muster({"check", recipe}).err; };
-  EXPECT_TRUE(Has(told("@acm/gpt"), "there is no library @acm\nhint: did you mean \"@acme\"?")) << told("@acm/gpt");
-  EXPECT_TRUE(Has(told("@acme/gpd"), "there is no recipe @acme/gpd\nhint: did you mean \"@acme/gpt\"?"))
-      << told("@acme/gpd");
-  EXPECT_TRUE(Has(told("@acme/gpd"), "the library is named here")) << told("@acme/gpd");
-  EXPECT_TRUE(Has(told("@acme"), "@acme is a library, not a recipe")) << told("@acme");
-  EXPECT_TRUE(Has(told("@acme/../muster.site"), "leads out of the library @acme"));
+  const auto reported = [&](const std::string& recipe) { return Muster({"check", recipe}).err; };
+  EXPECT_TRUE(Has(reported("@acm/gpt"), "there is no library @acm\nhint: did you mean \"@acme\"?"))
+      << reported("@acm/gpt");
+  EXPECT_TRUE(Has(reported("@acme/gpd"), "there is no recipe @acme/gpd\nhint: did you mean \"@acme/gpt\"?"))
+      << reported("@acme/gpd");
+  EXPECT_TRUE(Has(reported("@acme/gpd"), "the library is named here")) << reported("@acme/gpd");
+  EXPECT_TRUE(Has(reported("@acme"), "@acme is a library, not a recipe")) << reported("@acme");
+  EXPECT_TRUE(Has(reported("@acme/../muster.site"), "leads out of the library @acme"));
   const std::string absolute = "@acme/" + (project_ / "work/recipe.lua");
-  EXPECT_TRUE(Has(told(absolute), absolute + " leads out of the library @acme")) << told(absolute);
-  EXPECT_TRUE(Has(told("@torc"), "did you mean \"@torch\"?; libraries: @acme")) << told("@torc");
+  EXPECT_TRUE(Has(reported(absolute), absolute + " leads out of the library @acme")) << reported(absolute);
+  EXPECT_TRUE(Has(reported("@torc"), "did you mean \"@torch\"?; libraries: @acme")) << reported("@torc");
   Write("work/bad.lua", "local muster = require \"muster\"\nreturn muster.load \"@acme/gqt\"\n");
-  EXPECT_TRUE(Has(told("bad.lua"), "bad.lua:2: error: muster.load: @acme/gqt cannot be read: it is not in "))
-      << told("bad.lua");
+  EXPECT_TRUE(Has(reported("bad.lua"), "bad.lua:2: error: muster.load: @acme/gqt cannot be read: it is not in "))
+      << reported("bad.lua");
   Write("work/bad.lua", "local muster = require \"muster\"\nreturn muster.load \"@zoo/gpt\"\n");
-  EXPECT_TRUE(Has(told("bad.lua"), "there is no library @zoo; known: @acme")) << told("bad.lua");
+  EXPECT_TRUE(Has(reported("bad.lua"), "there is no library @zoo; known: @acme")) << reported("bad.lua");
   EXPECT_TRUE(Has(Muster({"check", "@acme/gpt", "--site", "none"}).err, "libraries = { acme = \"FOLDER\" }"));
 }
 

@@ -147,16 +147,16 @@ TEST(Sweeps, AreComparedSideBySide) {
   const CommandResult compared = folder.Muster({"ls", "made", other.path()});
   EXPECT_EQ(compared.exit_code, 0) << compared.err;
   ExpectGolden(compared.out, "tests/golden/diff/sweeps.txt");
-  const json told = json::parse(folder.Muster({"ls", "made", other.path(), "--json"}).out);
-  EXPECT_EQ(told["format"], 1);
-  ASSERT_EQ(told["sweeps"].size(), 2U);
-  EXPECT_EQ(told["sweeps"][0]["best"]["value"], 0.25);
-  EXPECT_EQ(told["sweeps"][1]["classes"]["ok"], 4);
-  EXPECT_EQ(told["sweeps"][1]["axes"]["lr"], "0.5, 9");
-  ASSERT_EQ(told["points"].size(), 3U) << told["points"];
-  EXPECT_EQ(told["points"][0]["trials"][0]["value"], 0.25);
-  EXPECT_EQ(told["points"][0]["trials"][1]["value"], 0.125);
-  EXPECT_EQ(told["points"][2]["trials"][0]["state"], "crash");
+  const json reported = json::parse(folder.Muster({"ls", "made", other.path(), "--json"}).out);
+  EXPECT_EQ(reported["format"], 1);
+  ASSERT_EQ(reported["sweeps"].size(), 2U);
+  EXPECT_EQ(reported["sweeps"][0]["best"]["value"], 0.25);
+  EXPECT_EQ(reported["sweeps"][1]["classes"]["ok"], 4);
+  EXPECT_EQ(reported["sweeps"][1]["axes"]["lr"], "0.5, 9");
+  ASSERT_EQ(reported["points"].size(), 3U) << reported["points"];
+  EXPECT_EQ(reported["points"][0]["trials"][0]["value"], 0.25);
+  EXPECT_EQ(reported["points"][0]["trials"][1]["value"], 0.125);
+  EXPECT_EQ(reported["points"][2]["trials"][0]["state"], "crash");
   const json first = json::parse(folder.Muster({"ls", "made", other.path(), "--json", "-n", "1"}).out);
   EXPECT_EQ(first["points"].size(), 1U);
   EXPECT_EQ(first["points_of_all"], 3);
@@ -206,11 +206,11 @@ TEST(Sweeps, AreShownWithReasonsRungsAndFailures) {
                            "2 failures in a row", "loss 0.25  trial 5", "n2 1/1"}) {
     EXPECT_NE(shown.out.find(part), std::string::npos) << part << " in\n" << shown.out;
   }
-  const json told = json::parse(folder.Muster({"show", "made", "--json"}).out);
-  EXPECT_EQ(told["classes"], (json{{"ok", 2}, {"stopped", 1}, {"crash", 1}}));
-  EXPECT_EQ(told["rungs"][0]["stopped"], 1);
-  EXPECT_EQ(told["failures"]["host"]["n2"]["failed"], 1);
-  EXPECT_EQ(told["reasons"][0]["trials"], 1);
+  const json reported = json::parse(folder.Muster({"show", "made", "--json"}).out);
+  EXPECT_EQ(reported["classes"], (json{{"ok", 2}, {"stopped", 1}, {"crash", 1}}));
+  EXPECT_EQ(reported["rungs"][0]["stopped"], 1);
+  EXPECT_EQ(reported["failures"]["host"]["n2"]["failed"], 1);
+  EXPECT_EQ(reported["reasons"][0]["trials"], 1);
 }
 
 TEST(Sweeps, ShowATrialByNumberByIdOrAsTheBest) {

@@ -267,7 +267,7 @@ TEST_F(TestCommand, ReportsUsageErrors) {
   EXPECT_NE(said({"trian"}).find("did you mean \"train\"?"), std::string::npos);
   const struct {
     const char* line;
-    const char* told;
+    const char* reported;
   } cases[] = {{"stages=4", "there is no ':'"},
                {"a.b: stages=4", "\"a.b\" is not a case name"},
                {"a: 'x", "is not closed"},
@@ -275,8 +275,8 @@ TEST_F(TestCommand, ReportsUsageErrors) {
                {"tiny: layers=3", "has the name of this case"}};
   for (const auto& test : cases) {
     Put("golden/train.cases", test.line);
-    const std::string told = said({});
-    EXPECT_NE(told.find(test.told), std::string::npos) << told;
+    const std::string reported = said({});
+    EXPECT_NE(reported.find(test.reported), std::string::npos) << reported;
   }
   Put("golden/train.cases", "a: --jsn");
   const CommandResult option = Test({"train.a"});

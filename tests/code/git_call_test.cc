@@ -15,13 +15,13 @@ namespace {
 std::optional<GitState> Look(const std::string& folder, const std::vector<std::string>& environment) {
   boost::asio::io_context io;
   std::optional<GitState> seen;
-  bool told = false;
+  bool reported = false;
   GitQuery look(io, folder, environment, [&](const std::optional<GitState>& state) {
-    EXPECT_FALSE(std::exchange(told, true)) << "told once";
+    EXPECT_FALSE(std::exchange(reported, true)) << "told once";
     seen = state;
   });
   io.run();
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(reported);
   return seen;
 }
 

@@ -37,7 +37,7 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
     if (name.starts_with("slurm")) {
       SKIP_WITHOUT_SLURM();
       SlurmPlace& slurm = SlurmPlace::Get();
-      bed_ = &slurm.bed();
+      testbed_ = &slurm.testbed();
       place_.settings.dial.node_variable = slurm.node_variable();
       place_.settings.dial.start = [&slurm](const AgentsToStart& agents) { return slurm.Start(agents); };
     } else if (name.starts_with("kubernetes")) {
@@ -46,28 +46,28 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
       place_.settings.dial.folder = cluster_->folder();
       place_.settings.lease_ms = 60'000;
     } else if (!name.starts_with("local")) {
-      SKIP_WITHOUT_BED();
-      own_bed_.emplace(1);
-      ASSERT_TRUE(own_bed_->Up());
-      bed_ = &*own_bed_;
-      place_.settings.ssh.program = bed_->ssh();
-      place_.settings.dial.start = [on = bed_->folder() + "/on"](const AgentsToStart& agents) {
+      SKIP_WITHOUT_TESTBED();
+      own_testbed_.emplace(1);
+      ASSERT_TRUE(own_testbed_->Up());
+      testbed_ = &*own_testbed_;
+      place_.settings.ssh.program = testbed_->ssh();
+      place_.settings.dial.start = [on = testbed_->folder() + "/on"](const AgentsToStart& agents) {
         return AgentStart{{on, agents.nodes.front(), agents.agent, "--dial", agents.dial_file}};
       };
     }
-    if (bed_ != nullptr) {
+    if (testbed_ != nullptr) {
       const bool dials = !name.starts_with("ssh");
       ASSERT_TRUE(!dials || name.starts_with("dial") || name.starts_with("slurm"))
           << "how does a test reach a host by it?";
-      if (dials) login_.emplace(bed_->Login());
-      place_.settings.dial.folder = bed_->folder() + "/dial";
+      if (dials) login_.emplace(testbed_->Login());
+      place_.settings.dial.folder = testbed_->folder() + "/dial";
       place_.settings.lease_ms = 60'000;  // a machine with much else to do is not to be taken for a lost one
       place_.host = "n1";
-      place_.parent = bed_->folder();
-      host_ = "/proc/" + std::to_string(bed_->Init("n1"));
+      place_.parent = testbed_->folder();
+      host_ = "/proc/" + std::to_string(testbed_->Init("n1"));
     }
     children_ = ChildrenNow();
-    if (bed_ != nullptr) there_.emplace(bed_->Init("n1"));
+    if (testbed_ != nullptr) there_.emplace(testbed_->Init("n1"));
   }
 
   // Nothing that carries the session's token may be left, no new child of this process, and on a host of its own no
@@ -85,7 +85,7 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
   // /proc as it is there.
   std::string Proc() const {
     if (cluster_) return "/proc/" + std::to_string(cluster_->Init()) + "/root/proc";
-    return bed_ != nullptr ? host_ + "/root/proc" : "/proc";
+    return testbed_ != nullptr ? host_ + "/root/proc" : "/proc";
   }
 
   // In the network of the host.
@@ -94,7 +94,7 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
     std::optional<Result> result;
     std::thread([&] {
       const UniqueFd network(::open((host_ + "/ns/net").c_str(), O_RDONLY | O_CLOEXEC));
-      if (bed_ == nullptr || ::setns(network.get(), CLONE_NEWNET) == 0) result = what();
+      if (testbed_ == nullptr || ::setns(network.get(), CLONE_NEWNET) == 0) result = what();
     }).join();
     if (!result) throw std::runtime_error("the host's network cannot be entered");
     return std::move(*result);
@@ -102,8 +102,8 @@ class Conformance : public ::testing::TestWithParam<TransportEntry> {
   AgentPlace place_;
 
  private:
-  std::optional<HostsTestbed> own_bed_;
-  const HostsTestbed* bed_ = nullptr;  // null: the agent is on this machine
+  std::optional<HostsTestbed> own_testbed_;
+  const HostsTestbed* testbed_ = nullptr;  // null: the agent is on this machine
   std::optional<StandInCluster> cluster_;
   std::optional<OnNetwork> login_;   // where agents dial back to
   std::string host_ = "/proc/self";  // of the process that the host hangs on

@@ -25,27 +25,27 @@ class SlurmPlace {
     return place;
   }
 
-  const SlurmTestbed& bed() const { return bed_; }
+  const SlurmTestbed& testbed() const { return testbed_; }
 
   // Starts agents as `muster run` does inside the allocation, on the login machine.
   AgentStart Start(const AgentsToStart& agents) const {
     const auto call = StartCall(page_, allocation_, agents.nodes, {agents.agent, agents.dial_file});
     if (!call) throw std::runtime_error(call.error().front().message);
-    AgentStart start{bed_.Login(call->words), page_.clear};
+    AgentStart start{testbed_.Login(call->words), page_.clear};
     for (const auto& [name, value] : variables_) start.environment.push_back(name + "=" + value);
     return start;
   }
   const std::string& node_variable() const { return page_.node_name; }
 
  private:
-  SlurmPlace() : bed_(1) {
-    if (!bed_.Up()) throw std::runtime_error("the testbed of Slurm cannot be started");
+  SlurmPlace() : testbed_(1) {
+    if (!testbed_.Up()) throw std::runtime_error("the testbed of Slurm cannot be started");
     page_ = OrThrow(ReadEnginePage(OrThrow(OwnEngine("slurm")), "slurm", {}));
     // It lasts as long as the testbed.
-    bed_.Ask({"salloc", "--no-shell", "--nodes=1", "--exclusive", "--job-name=conformance"});
-    const std::string job = bed_.Ask({"squeue", "--noheader", "--name=conformance", "--format=%i"});
+    testbed_.Ask({"salloc", "--no-shell", "--nodes=1", "--exclusive", "--job-name=conformance"});
+    const std::string job = testbed_.Ask({"squeue", "--noheader", "--name=conformance", "--format=%i"});
     variables_ = {{"SLURM_JOB_ID", job},
-                  {"SLURM_JOB_NODELIST", bed_.Ask({"squeue", "--noheader", "--jobs=" + job, "--format=%N"})}};
+                  {"SLURM_JOB_NODELIST", testbed_.Ask({"squeue", "--noheader", "--jobs=" + job, "--format=%N"})}};
     allocation_ = OrThrow(
         ReadAllocation(page_, {.variable = [this](const std::string& name) -> std::optional<std::string> {
                                  const auto found = variables_.find(name);
@@ -54,7 +54,7 @@ class SlurmPlace {
                                },
                                .file = {},
                                .output = [this](const std::vector<std::string>& command) -> Result<std::string> {
-                                 return bed_.Ask(command);
+                                 return testbed_.Ask(command);
                                }}));
   }
 
@@ -64,7 +64,7 @@ class SlurmPlace {
     return std::move(*result);
   }
 
-  SlurmTestbed bed_;
+  SlurmTestbed testbed_;
   EnginePage page_;
   std::map<std::string, std::string> variables_;  // of a process inside the allocation
   Allocation allocation_;

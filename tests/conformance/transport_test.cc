@@ -18,7 +18,7 @@ using nlohmann::json;
 INSTANTIATE_TEST_SUITE_P(Transports, Conformance, ::testing::ValuesIn(WithPods(TransportsWithSubAgents())),
                          [](const auto& entry) { return std::string(entry.param.name); });
 
-TEST_P(Conformance, TellsWhatTheAgentIs) {
+TEST_P(Conformance, ReportsWhatTheAgentIs) {
   AgentSession session(GetParam(), place_);
   const auto ready = session.Await<AgentReady>();
   ASSERT_TRUE(ready);
@@ -101,7 +101,7 @@ TEST_P(Conformance, PassesTextsThatAreInNoFileAndNoEnvironment) {
   ASSERT_TRUE(session.Finish());
 }
 
-TEST_P(Conformance, TellsAll256ExitCodesApart) {
+TEST_P(Conformance, DistinguishesAll256ExitCodes) {
   AgentSession session(GetParam(), place_);
   for (ProcessId code = 0; code < 256; ++code) session.Send(session.Probe(code, {"exit", std::to_string(code)}));
   ASSERT_TRUE(session.Until([&] { return session.All<ProcessExited>().size() == 256; }));
@@ -116,7 +116,7 @@ TEST_P(Conformance, TellsAll256ExitCodesApart) {
   ExpectNothingLeft(session);
 }
 
-TEST_P(Conformance, TellsEverySignalThatEndsAProcessFromEveryExitCode) {
+TEST_P(Conformance, DistinguishesEverySignalThatEndsAProcessFromEveryExitCode) {
   AgentSession session(GetParam(), place_);
   // Those whose default action is to end the process: all but the ignored and the stopping ones (signal(7)).
   const std::set<int> harmless = {SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU};

@@ -49,7 +49,7 @@ TEST_P(Conformance, SendsOfAPseudoTerminalOnlyWhatIsGranted) {
   ExpectNothingLeft(session);
 }
 
-TEST_P(Conformance, TellsWhatAPseudoTerminalTookOfTheKeys) {
+TEST_P(Conformance, ReportsWhatAPseudoTerminalTookOfTheKeys) {
   AgentSession session(GetParam(), place_);
   StartProcess start = session.Probe(0, {"converse"});
   start.pty = PtySize{24, 80};
@@ -140,7 +140,7 @@ TEST_P(Conformance, NamesAPortThatIsInUse) {
 
 // --- first output ----------------------------------------------------------------------------------
 
-TEST_P(Conformance, TellsOfTheFirstOutputOnce) {
+TEST_P(Conformance, ReportsTheFirstOutputOnce) {
   AgentSession session(GetParam(), place_);
   session.Send(session.Probe(0, {"print", "one", "print", "two", "file", session.folder() / "said", "wait"}));
   session.Send(session.Probe(1, {"wait"}));
@@ -171,7 +171,7 @@ StartProcess ReadyWith(StartProcess start, ReadyWhen when) {
   return start;
 }
 
-TEST_P(Conformance, TellsWhenALogHoldsALine) {
+TEST_P(Conformance, ReportsWhenALogHoldsALine) {
   AgentSession session(GetParam(), place_);
   const ReadyWhen line{ReadyWhen::Kind::kLine, 0, "service up", {}, 0};
   session.Send(ReadyWith(session.Probe(0, {"print", "warming", "print", "the service up at last", "wait"}), line));
@@ -192,7 +192,7 @@ TEST_P(Conformance, TellsWhenALogHoldsALine) {
   ExpectNothingLeft(session);
 }
 
-TEST_P(Conformance, TellsWhenAFileIsThere) {
+TEST_P(Conformance, ReportsWhenAFileExists) {
   AgentSession session(GetParam(), place_);
   session.Send(ReadyWith(session.Probe(0, {"file", "not/this", "file", "deep/in/folders/up", "wait"}),
                          {ReadyWhen::Kind::kFile, 0, "deep/in/folders/up", {}, 0}));
@@ -207,7 +207,7 @@ TEST_P(Conformance, TellsWhenAFileIsThere) {
   ExpectNothingLeft(session);
 }
 
-TEST_P(Conformance, TellsWhenAPortIsListenedOn) {
+TEST_P(Conformance, ReportsWhenAPortIsListenedOn) {
   AgentSession session(GetParam(), place_);
   session.Send(HoldPorts{{{"rpc", 0}}});
   const auto held = session.Await<PortsHeld>();
@@ -224,7 +224,7 @@ TEST_P(Conformance, TellsWhenAPortIsListenedOn) {
   ExpectNothingLeft(session);
 }
 
-TEST_P(Conformance, TellsWhenACommandSucceeds) {
+TEST_P(Conformance, ReportsWhenACommandSucceeds) {
   AgentSession session(GetParam(), place_);
   const ReadyWhen test{ReadyWhen::Kind::kCommand, 0, "", {"/usr/bin/test", "-e", "up"}, 5};
   session.Send(ReadyWith(session.Probe(0, {"await", "go", "file", "up", "wait"}), test));
@@ -243,7 +243,7 @@ TEST_P(Conformance, TellsWhenACommandSucceeds) {
   ExpectNothingLeft(session);
 }
 
-TEST_P(Conformance, TellsHowMuchIsWritten) {
+TEST_P(Conformance, ReportsHowMuchIsWritten) {
   AgentSession session(GetParam(), place_);
   session.Send(session.Probe(0, {"print", "12345", "file", "written", "wait"}));
   session.Send(session.Probe(1, {"await", "written", "file", "seen", "wait"}));

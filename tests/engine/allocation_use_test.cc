@@ -186,7 +186,7 @@ TEST(BatchScripts, AskForWhatRecipeAndCommandLineSay) {
       << result.out;
 }
 
-TEST(BatchScripts, PlanForTheDevicesThatAreAskedFor) {
+TEST(BatchScripts, PlanForTheDevicesThatAreRequested) {
   const OneRecipe recipe("job:workers { per_host = job.cluster.devices_per_host, devices = 1, command = { 'true' } }");
   const CommandResult result =
       Muster({"plan", recipe.path(), "--on", "slurm", "--slurm", "gres=gpu:8", "--slurm", "nodes=2"});

@@ -79,7 +79,7 @@ TEST(EngineCalls, FindTheJobInWhatTheSubmissionPrinted) {
   EXPECT_FALSE(SubmittedJob(OwnPage("lsf"), "Request aborted.\n"));
 }
 
-TEST(EngineCalls, NothingIsAskedAboutNoJob) {
+TEST(EngineCalls, NothingIsRequestedAboutNoJob) {
   const EnginePage page = OwnPage("slurm");
   EXPECT_TRUE(QueryCalls(page, page.queries.front(), {}).empty());
   EXPECT_TRUE(CancelCalls(page, {}).empty());

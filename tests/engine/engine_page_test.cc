@@ -31,13 +31,13 @@ Value::Map Least() {
 
 std::vector<std::string> Problems(Value::Map page, const std::map<std::string, std::uint32_t>& lines = {}) {
   const auto read = ReadEnginePage(Value(std::move(page)), "mine.lua", lines);
-  std::vector<std::string> told;
-  if (read) return told;
+  std::vector<std::string> reported;
+  if (read) return reported;
   for (const Diagnostic& problem : read.error()) {
-    told.push_back(problem.place.file + ":" + std::to_string(problem.place.line) + " " + problem.kind + ": " +
-                   problem.message + (problem.hint.empty() ? "" : " [" + problem.hint + "]"));
+    reported.push_back(problem.place.file + ":" + std::to_string(problem.place.line) + " " + problem.kind + ": " +
+                       problem.message + (problem.hint.empty() ? "" : " [" + problem.hint + "]"));
   }
-  return told;
+  return reported;
 }
 
 Value::Map With(const std::string& field, Value value) {
@@ -46,21 +46,21 @@ Value::Map With(const std::string& field, Value value) {
   return page;
 }
 
-using Told = std::vector<std::string>;
+using Reported = std::vector<std::string>;
 
 TEST(EnginePage, AllOfTheProgramsOwnAreSound) {
   const auto names = OwnEngineNames();
-  EXPECT_EQ(names, (Told{"flux", "gridengine", "kubernetes", "lsf", "pbs", "slurm"}));
+  EXPECT_EQ(names, (Reported{"flux", "gridengine", "kubernetes", "lsf", "pbs", "slurm"}));
   for (const std::string& name : names) EXPECT_EQ(testing::OwnPage(name).name, name);
 }
 
 TEST(EnginePage, EachOfTheProgramsOwnHasItsTableInRecipesAndSiteFiles) {
   const auto names = OwnEngineNames();
   const auto of_sites = EnginesOfSiteFiles();
-  EXPECT_EQ(names, Told(of_sites.begin(), of_sites.end()));
+  EXPECT_EQ(names, Reported(of_sites.begin(), of_sites.end()));
   const auto sections = OwnRecipeFields();
   ASSERT_TRUE(sections);
-  Told of_recipes;
+  Reported of_recipes;
   for (const Value& field : *sections->AsList()->front().AsMap()->at("fields").AsList()) {
     if (field.AsMap()->contains("engine")) of_recipes.push_back(*field.AsMap()->at("name").AsString());
   }
@@ -96,28 +96,29 @@ TEST(EnginePage, OneOfAUserNeedsFewFields) {
 TEST(EnginePage, ProblemsHaveTheLineOfTheirFieldOrOfTheTableAroundIt) {
   EXPECT_EQ(
       Problems(With("hosts", Value(Value::Map{{"variable", Value("A")}, {"form", Value("linse")}})), {{"hosts", 7}}),
-      Told{"mine.lua:7 enum: hosts.form is one of \"compressed\", \"lines\", \"words\", \"pairs\", got \"linse\" "
-           "[did you mean \"lines\"?]"});
+      Reported{"mine.lua:7 enum: hosts.form is one of \"compressed\", \"lines\", \"words\", \"pairs\", got \"linse\" "
+               "[did you mean \"lines\"?]"});
   EXPECT_EQ(Problems(With("Start", Value(1)), {{"Start", 3}}),
-            Told{"mine.lua:3 unknown_key: an engine's page has no field Start [did you mean \"start\"?]"});
+            Reported{"mine.lua:3 unknown_key: an engine's page has no field Start [did you mean \"start\"?]"});
 }
 
 TEST(EnginePage, CommandsHaveOnlyPlaceholdersThatAreKnown) {
   EXPECT_EQ(Problems(With("cancel", Value(Value::List{Value("mdel"), Value("{jop}")}))),
-            Told{"mine.lua:0 unknown_key: cancel has no placeholder {jop} [did you mean \"job\"?]"});
+            Reported{"mine.lua:0 unknown_key: cancel has no placeholder {jop} [did you mean \"job\"?]"});
   EXPECT_EQ(Problems(With("cancel", Value(Value::List{Value("mdel"), Value("-{each_job}")}))),
-            Told{"mine.lua:0 format: cancel: {each_job} becomes several words, so it is a word of its own, got "
-                 "\"-{each_job}\""});
+            Reported{"mine.lua:0 format: cancel: {each_job} becomes several words, so it is a word of its own, got "
+                     "\"-{each_job}\""});
   EXPECT_EQ(Problems(With("start", Value(Value::List{Value("mrun"), Value("{agent}")}))),
-            Told{"mine.lua:0 missing: start has no placeholder {dial_file}"});
+            Reported{"mine.lua:0 missing: start has no placeholder {dial_file}"});
   EXPECT_EQ(Problems(With("cancel", Value(Value::List{Value("mdel"), Value("{job")}))),
-            Told{"mine.lua:0 format: cancel: \"{job\" has a '{' that is not closed; a brace is written twice"});
+            Reported{"mine.lua:0 format: cancel: \"{job\" has a '{' that is not closed; a brace is written twice"});
 }
 
-TEST(EnginePage, EveryMissingFieldIsTold) {
-  const auto told = Problems({});
-  EXPECT_GE(told.size(), 10U);
-  EXPECT_NE(std::find(told.begin(), told.end(), "mine.lua:0 missing: an engine's page has no start"), told.end());
+TEST(EnginePage, EveryMissingFieldIsReported) {
+  const auto reported = Problems({});
+  EXPECT_GE(reported.size(), 10U);
+  EXPECT_NE(std::find(reported.begin(), reported.end(), "mine.lua:0 missing: an engine's page has no start"),
+            reported.end());
 }
 
 TEST(EnginePage, TextsAreOneLine) {
@@ -130,7 +131,7 @@ TEST(EnginePage, AQueryNamesTheJobAndItsState) {
   EXPECT_EQ(
       Problems(With("queries", Value(Value::List{Value(Value::Map{{"command", Value(Value::List{Value("mstat")})},
                                                                   {"columns", Value(Value::List{Value("state")})}})}))),
-      Told{"mine.lua:0 missing: columns of a query has job, and state or exit"});
+      Reported{"mine.lua:0 missing: columns of a query has job, and state or exit"});
 }
 
 TEST(EnginePage, ATextComesFromOnePlace) {

@@ -50,7 +50,7 @@ TEST(EngineSettings, ATimeWithoutAUnitIsRefusedBecauseEnginesAndMusterDiffer) {
   EXPECT_EQ(table.error().front().place, (Place{"r.lua", 4}));
 }
 
-TEST(EngineSettings, UnknownOptionsAreToldWithTheNearest) {
+TEST(EngineSettings, UnknownOptionsAreReportedWithTheNearest) {
   EXPECT_EQ(One("slurm", "partitoin=gpu"),
             "unknown_key: --slurm: slurm has no option partitoin [did you mean \"partition\"?]");
   EXPECT_EQ(One("slurm", "partition"), "usage: --slurm \"partition\" is not NAME=VALUE [--slurm time=12h]");

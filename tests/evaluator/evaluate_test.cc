@@ -74,10 +74,10 @@ TEST_P(EvaluateTest, ReportsEachSecondThatItIsStillRunning) {
   // Slow instructions: a second of fast ones would exceed the recipe's limit of instructions.
   EvaluationOptions options = Options("local long = ('x'):rep(100000) while true do long:find('y', 1, true) end");
   options.limits.wall_ms = 1'300;
-  std::vector<unsigned> told;
-  options.on_wait = [&](unsigned seconds) { told.push_back(seconds); };
+  std::vector<unsigned> reported;
+  options.on_wait = [&](unsigned seconds) { reported.push_back(seconds); };
   EXPECT_FALSE(Evaluate(options));
-  EXPECT_EQ(told, std::vector<unsigned>{1});
+  EXPECT_EQ(reported, std::vector<unsigned>{1});
 }
 
 TEST_P(EvaluateTest, DescribesWithoutPlanning) {

@@ -24,19 +24,19 @@ namespace {
 class EvaluatorForkServerTest : public ::testing::Test, public SmallRecipes {
  protected:
   ~EvaluatorForkServerTest() override {
-    stem_.reset();
+    fork_server_.reset();
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD) << "a child was left behind";
   }
 
   PendingEvaluation Begin(const EvaluationOptions& options) {
-    if (!stem_) stem_ = std::make_shared<EvaluatorForkServer>(StartOf(options));
+    if (!fork_server_) fork_server_ = std::make_shared<EvaluatorForkServer>(StartOf(options));
     if (!files_) files_.emplace(*RecipeFiles::Open(options.recipe_file));
-    return *Evaluator(stem_, files_->Again()).Begin(options, true);
+    return *Evaluator(fork_server_, files_->Again()).Begin(options, true);
   }
   Result<Evaluation> Evaluate(const EvaluationOptions& options) { return Begin(options).Await(); }
 
-  std::shared_ptr<EvaluatorForkServer> stem_;
+  std::shared_ptr<EvaluatorForkServer> fork_server_;
   std::optional<RecipeFiles> files_;
 };
 
@@ -204,7 +204,7 @@ TEST_F(EvaluatorForkServerTest, IsReplacedAfterItIsKilled) {
   const EvaluationOptions options = Recipe(kWorkers);
   ASSERT_TRUE(Evaluate(options));
   for (int i = 0; i < 5; ++i) {  // the last ones run without a fork server
-    const pid_t pid = stem_->pid();
+    const pid_t pid = fork_server_->pid();
     if (pid > 0) ::kill(pid, SIGKILL);
     EXPECT_TRUE(Evaluate(options)) << i;
   }
@@ -213,7 +213,7 @@ TEST_F(EvaluatorForkServerTest, IsReplacedAfterItIsKilled) {
 TEST_F(EvaluatorForkServerTest, DoesNotBlockTheCallerWhileStopped) {
   EvaluationOptions options = Recipe(kWorkers);
   ASSERT_TRUE(Evaluate(options));
-  ::kill(stem_->pid(), SIGSTOP);
+  ::kill(fork_server_->pid(), SIGSTOP);
   options.limits.wall_ms = 100;
   const auto refused = Evaluate(options);
   ASSERT_FALSE(refused);

@@ -80,7 +80,7 @@ TEST_F(RecipeFilesTest, NeverReturnsARecipesFileForALibrarys) {
   ASSERT_TRUE(files);
   for (const std::string name : {"./@rules/policy.lua", "lib/../@rules/policy.lua", ".//@rules/sub/../policy.lua"}) {
     EXPECT_EQ(Read(*files, name),
-              "refused: names that begin with '@' are those of libraries: rename what is beside the recipe");
+              "refused: names that begin with '@' are those of libraries: rename the file beside the recipe");
   }
   EXPECT_EQ(Read(*files, "@rules/policy.lua"), "the site's");
   for (const std::string name :

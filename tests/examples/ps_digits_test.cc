@@ -482,9 +482,9 @@ TEST(Options, ReportMistakes) {
 TEST(Pulse, CountsHeartbeatsSoThatSuspensionIsNoTimeout) {
   const Clock::time_point start;
   Pulse pulse(std::chrono::seconds(4), start);
-  EXPECT_FALSE(pulse.Beat(start + std::chrono::milliseconds(999)));
-  EXPECT_TRUE(pulse.Beat(start + std::chrono::hours(1)));
-  EXPECT_FALSE(pulse.Beat(start + std::chrono::hours(1)));
+  EXPECT_FALSE(pulse.IsDue(start + std::chrono::milliseconds(999)));
+  EXPECT_TRUE(pulse.IsDue(start + std::chrono::hours(1)));
+  EXPECT_FALSE(pulse.IsDue(start + std::chrono::hours(1)));
   EXPECT_FALSE(pulse.TooLong(4));
   EXPECT_TRUE(pulse.TooLong(5));
 }

@@ -180,9 +180,10 @@ TEST(Torch, KeepsTheCallersNumberOfThreads) {
   Command command;
   command.argv = {MusterProgram(), "plan", "@torch", "workers=2", "--env", "worker", "--env", "A=1", "--", "train"};
   command.cwd = folder.path();
-  const CommandResult told = RunCommand(command);
-  EXPECT_NE(told.out.find("OMP_NUM_THREADS=1 unless it is inherited\n"), std::string::npos) << told.out << told.err;
-  EXPECT_NE(told.out.find("A=1"), std::string::npos) << told.out;
+  const CommandResult reported = RunCommand(command);
+  EXPECT_NE(reported.out.find("OMP_NUM_THREADS=1 unless it is inherited\n"), std::string::npos)
+      << reported.out << reported.err;
+  EXPECT_NE(reported.out.find("A=1"), std::string::npos) << reported.out;
 }
 
 }  // namespace

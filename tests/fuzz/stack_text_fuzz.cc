@@ -33,8 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string kept = muster::WithoutCommandLine(text);
   if (kept.size() > text.size() || muster::WithoutCommandLine(kept).size() > kept.size()) std::abort();
   // Arguments are dropped even where only the version line follows the process line.
-  const std::string told = "Process 1: " + std::string(text.substr(0, text.find("Python v"))) + "\nPython v3";
-  if (muster::WithoutCommandLine(told) != "Process 1\nPython v3") std::abort();
+  const std::string reported = "Process 1: " + std::string(text.substr(0, text.find("Python v"))) + "\nPython v3";
+  if (muster::WithoutCommandLine(reported) != "Process 1\nPython v3") std::abort();
   const auto stat = muster::ParseStat(text);
   if (stat && stat->name.size() > text.size()) std::abort();
   const muster::SyscallText call = muster::ParseSyscall(text);

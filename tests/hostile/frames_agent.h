@@ -69,10 +69,10 @@ class FramesAgent {
   }
   void Do(const Activate&) { say_(HostActivated{host_, {{"ACTIVATED", "yes"}}, {"GONE"}, 4, 0, ""}); }
   void Do(const Inspect&) {
-    Inspected told;
-    told.facts.muster = "1";
-    told.facts.kernel = "6.1";
-    say_(told);
+    Inspected reported;
+    reported.facts.muster = "1";
+    reported.facts.kernel = "6.1";
+    say_(reported);
   }
   void Do(const OpenPaths&) { say_(PathsOpen{static_cast<std::uint16_t>(40'000 + host_), ""}); }
   void Do(const ClosePaths&) { say_(PathsOpen{}); }

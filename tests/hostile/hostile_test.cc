@@ -66,7 +66,7 @@ std::vector<std::string> Listing(const fs::path& folder) {
   return paths;
 }
 
-std::string Told(const Diagnostics& diagnostics) {
+std::string Reported(const Diagnostics& diagnostics) {
   std::string text;
   for (const Diagnostic& diagnostic : diagnostics)
     text += "[" + diagnostic.kind + "] " + DiagnosticText(diagnostic, nullptr);
@@ -117,19 +117,19 @@ void ExpectCleanError(const fs::path& recipe) {
   ASSERT_FALSE(evaluation) << "it was evaluated";
   const Diagnostics& diagnostics = evaluation.error();
   ASSERT_TRUE(HasErrors(diagnostics));
-  ExpectHarmless(Told(diagnostics));
+  ExpectHarmless(Reported(diagnostics));
   const auto found = std::find_if(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& diagnostic) {
     return expected.kinds.contains(diagnostic.kind) && diagnostic.message.find(expected.message) != std::string::npos;
   });
-  ASSERT_NE(found, diagnostics.end()) << Told(diagnostics);
+  ASSERT_NE(found, diagnostics.end()) << Reported(diagnostics);
   EXPECT_EQ(found->blame, Blame::kRecipe);
   EXPECT_FALSE(found->message.empty());
   // Errors about a plan as a whole have no line; all others do.
   if (found->kind == "plan_invalid") return;
-  EXPECT_EQ(found->place.file, recipe.string()) << Told(diagnostics);
+  EXPECT_EQ(found->place.file, recipe.string()) << Reported(diagnostics);
   // Memory may run out before any line is recorded.
   const bool line_due = found->kind != "no_recipe" && found->message.find("MiB of memory") == std::string::npos;
-  EXPECT_TRUE(found->place.line > 0 || !line_due) << Told(diagnostics);
+  EXPECT_TRUE(found->place.line > 0 || !line_due) << Reported(diagnostics);
 }
 
 constexpr std::size_t kShards = 6;
@@ -155,10 +155,10 @@ Diagnostic OnlyError(const std::string& recipe) {
   const auto evaluation = EvaluateRecipe(OptionsFor(recipe, 120'000));
   ExpectNoChildLeft();
   if (evaluation || evaluation.error().size() != 1) {
-    ADD_FAILURE() << recipe << ": " << (evaluation ? "evaluated" : Told(evaluation.error()));
+    ADD_FAILURE() << recipe << ": " << (evaluation ? "evaluated" : Reported(evaluation.error()));
     return {};
   }
-  ExpectHarmless(Told(evaluation.error()));
+  ExpectHarmless(Reported(evaluation.error()));
   return evaluation.error().front();
 }
 

@@ -166,10 +166,10 @@ class HostileIndexes : public ::testing::Test {
 };
 
 TEST_F(HostileIndexes, AreReadOrIgnored) {
-  const auto wrong = TryCases(1, CasesOf(500, 10), [&](Dice& dice, CaseStory& told) -> std::string {
+  const auto wrong = TryCases(1, CasesOf(500, 10), [&](Dice& dice, CaseStory& reported) -> std::string {
     std::string bytes = index;
     for (std::uint64_t changes = 1 + dice.Below(3); changes > 0 && bytes.size() > kPage; --changes)
-      told.Did(ChangeIndex(bytes, dice));
+      reported.Did(ChangeIndex(bytes, dice));
     Put(Index(), bytes);
     std::filesystem::remove(Index() + "-journal");
     if (dice.OneIn(10)) Put(Index() + "-journal", bytes.substr(0, dice.Below(bytes.size())));
@@ -257,10 +257,10 @@ TEST_F(HostileIndexes, AreReportedByTheCommands) {
     std::filesystem::remove(Index());
     const CommandResult sound = sweep.Muster(words);
     Put(Index(), holes);
-    const CommandResult told = sweep.Muster(words);
-    EXPECT_EQ(told.exit_code, 0) << words.front() << told.err;
-    EXPECT_EQ(told.out, sound.out) << words.front();
-    EXPECT_NE(told.err.find("is damaged, and its journal was read instead"), std::string::npos) << told.err;
+    const CommandResult reported = sweep.Muster(words);
+    EXPECT_EQ(reported.exit_code, 0) << words.front() << reported.err;
+    EXPECT_EQ(reported.out, sound.out) << words.front();
+    EXPECT_NE(reported.err.find("is damaged, and its journal was read instead"), std::string::npos) << reported.err;
     EXPECT_EQ(sound.err, "");
   }
   for (std::uint64_t seed = 100'001; seed < 100'001 + CasesOf(50, 10); ++seed) {

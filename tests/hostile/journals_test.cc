@@ -135,7 +135,7 @@ std::string LinesOfRecords(const std::vector<json>& records) {
   return text;
 }
 
-std::string Mutated(const std::vector<json>& story, Dice& dice, CaseStory& told) {
+std::string Mutated(const std::vector<json>& story, Dice& dice, CaseStory& reported) {
   std::vector<json> records = story;
   for (std::uint64_t changes = 1 + dice.Below(4); changes > 0; --changes) {
     const std::size_t at = dice.Below(records.size());
@@ -143,22 +143,22 @@ std::string Mutated(const std::vector<json>& story, Dice& dice, CaseStory& told)
     switch (dice.Below(8)) {
       case 0:
         records.erase(records.begin() + static_cast<std::ptrdiff_t>(at));
-        told.Did("without record " + std::to_string(at) + " (" + name + ")");
+        reported.Did("without record " + std::to_string(at) + " (" + name + ")");
         break;
       case 1: {
         const json copy = records[at];
         for (std::uint64_t n = dice.OneIn(20) ? 2'000 : 1; n > 0; --n) records.push_back(copy);
-        told.Did("record " + std::to_string(at) + " (" + name + ") again at the end");
+        reported.Did("record " + std::to_string(at) + " (" + name + ") again at the end");
         break;
       }
       case 2: {
         const std::size_t other = dice.Below(records.size());
         std::swap(records[at], records[other]);
-        told.Did("records " + std::to_string(at) + " and " + std::to_string(other) + " swapped");
+        reported.Did("records " + std::to_string(at) + " and " + std::to_string(other) + " swapped");
         break;
       }
       default:
-        told.Did("record " + std::to_string(at) + " (" + name + ") " + ChangeOne(records[at], dice));
+        reported.Did("record " + std::to_string(at) + " (" + name + ") " + ChangeOne(records[at], dice));
     }
     if (records.empty()) break;
   }
@@ -167,7 +167,7 @@ std::string Mutated(const std::vector<json>& story, Dice& dice, CaseStory& told)
     if (records[i].is_object()) records[i]["seq"] = i + 1;
   }
   std::string text = LinesOfRecords(records);
-  if (dice.OneIn(10)) told.Did(ChangeBytes(text, dice));
+  if (dice.OneIn(10)) reported.Did(ChangeBytes(text, dice));
   return text;
 }
 
@@ -222,8 +222,8 @@ class HostileJournals : public ::testing::Test {
 
 TEST_F(HostileJournals, AreReadByEveryReader) {
   const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  const auto wrong = TryCases(1, CasesOf(5'000, 25), [&](Dice& dice, CaseStory& told) -> std::string {
-    Put(folder / "run/journal.jsonl", Mutated(story, dice, told));
+  const auto wrong = TryCases(1, CasesOf(5'000, 25), [&](Dice& dice, CaseStory& reported) -> std::string {
+    Put(folder / "run/journal.jsonl", Mutated(story, dice, reported));
     ReadAll(folder / "run", nowhere.get());
     return {};
   });
@@ -246,8 +246,8 @@ TEST_F(HostileJournals, AreReadByTheCommands) {
   std::filesystem::rename(folder / "run", run);
   for (std::uint64_t seed = 100'001; seed < 100'001 + CasesOf(200, 50); ++seed) {
     Dice dice(seed);
-    CaseStory told;
-    Put(run + "/journal.jsonl", Mutated(story, dice, told));
+    CaseStory reported;
+    Put(run + "/journal.jsonl", Mutated(story, dice, reported));
     for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"report", run},
                                                                                        {"report", "--json", run},
                                                                                        {"ls"},
@@ -257,7 +257,8 @@ TEST_F(HostileJournals, AreReadByTheCommands) {
                                                                                        {"top", "--once", run},
                                                                                        {"watch", run}}) {
       const CommandResult result = Muster(words);
-      EXPECT_LE(result.exit_code, 4) << "seed " << seed << ": " << told.text() << words.front() << "\n" << result.err;
+      EXPECT_LE(result.exit_code, 4) << "seed " << seed << ": " << reported.text() << words.front() << "\n"
+                                     << result.err;
     }
   }
 }

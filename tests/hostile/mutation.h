@@ -123,11 +123,11 @@ inline std::string ChangeOne(nlohmann::json& tree, Dice& dice) {
   std::vector<std::pair<std::string, nlohmann::json*>> places;
   PlacesIn(tree, "", places);
   auto& [place, value] = dice.Of(places);
-  const auto told = [&](const std::string& what) { return place + ": " + what; };
+  const auto reported = [&](const std::string& what) { return place + ": " + what; };
   const auto set = [&](nlohmann::json other) {
     *value = std::move(other);
     const std::string shown = value->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    return told("= " + shown.substr(0, 80));
+    return reported("= " + shown.substr(0, 80));
   };
   if (dice.OneIn(12)) {  // another type
     switch (dice.Below(5)) {
@@ -151,15 +151,15 @@ inline std::string ChangeOne(nlohmann::json& tree, Dice& dice) {
     switch (dice.Below(4)) {
       case 0:
         value->erase(value->begin() + static_cast<std::ptrdiff_t>(at));
-        return told("without element " + std::to_string(at));
+        return reported("without element " + std::to_string(at));
       case 1: {
         const nlohmann::json copy = (*value)[at];
         for (std::uint64_t n = dice.OneIn(10) ? 3'000 : 1; n > 0; --n) value->push_back(copy);
-        return told("element " + std::to_string(at) + " again");
+        return reported("element " + std::to_string(at) + " again");
       }
       case 2:
         std::swap((*value)[at], dice.Of(*value));
-        return told("elements swapped");
+        return reported("elements swapped");
       default:
         return set(nlohmann::json::array());
     }
@@ -171,7 +171,7 @@ inline std::string ChangeOne(nlohmann::json& tree, Dice& dice) {
     const nlohmann::json copy = member.value();
     if (dice.OneIn(2)) value->erase(name);
     if (dice.OneIn(2)) (*value)[OtherText(dice, name)] = copy;
-    return told("member " + name + " renamed or left out");
+    return reported("member " + name + " renamed or left out");
   }
   return set(dice.OneIn(2) ? nlohmann::json::array({0}) : nlohmann::json::object({{"a", 0}}));
 }

@@ -73,13 +73,13 @@ std::string Named(json plan) {
   return text();
 }
 
-std::string Mutated(const std::vector<json>& plans, Dice& dice, CaseStory& told) {
+std::string Mutated(const std::vector<json>& plans, Dice& dice, CaseStory& reported) {
   const std::size_t which = dice.Below(plans.size());
   json plan = plans[which];
-  told.Did("plan " + std::to_string(which));
-  for (std::uint64_t changes = 1 + dice.Below(3); changes > 0; --changes) told.Did(ChangeOne(plan, dice));
+  reported.Did("plan " + std::to_string(which));
+  for (std::uint64_t changes = 1 + dice.Below(3); changes > 0; --changes) reported.Did(ChangeOne(plan, dice));
   std::string text = Named(std::move(plan));
-  if (dice.OneIn(20)) told.Did(ChangeBytes(text, dice));
+  if (dice.OneIn(20)) reported.Did(ChangeBytes(text, dice));
   return text;
 }
 
@@ -104,8 +104,8 @@ TEST(HostilePlans, AreReadAsPlansOrRefused) {
   Put(folder / "run/journal.jsonl", Journal());
   const std::vector<json> plans = SamplePlans();
   std::uint64_t accepted = 0;
-  const auto wrong = TryCases(1, CasesOf(2'000, 10), [&](Dice& dice, CaseStory& told) -> std::string {
-    const std::string text = Mutated(plans, dice, told);
+  const auto wrong = TryCases(1, CasesOf(2'000, 10), [&](Dice& dice, CaseStory& reported) -> std::string {
+    const std::string text = Mutated(plans, dice, reported);
     Put(folder / "run/plan.json", text);
     const auto plan = PlanFromJson(text);
     if (const auto report = MakeReport(folder / "run")) {
@@ -118,8 +118,8 @@ TEST(HostilePlans, AreReadAsPlansOrRefused) {
   // Some mutations must still be valid plans, otherwise the test covers only the reader.
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Dice dice(seed);
-    CaseStory told;
-    accepted += PlanFromJson(Mutated(plans, dice, told)) ? 1 : 0;
+    CaseStory reported;
+    accepted += PlanFromJson(Mutated(plans, dice, reported)) ? 1 : 0;
   }
   EXPECT_GT(accepted, 4U);
 }
@@ -132,8 +132,8 @@ TEST(HostilePlans, AreReadByTheCommands) {
   Put(folder / "other/plan.json", plans.front().dump());
   for (std::uint64_t seed = 100'001; seed < 100'001 + CasesOf(100, 25); ++seed) {
     Dice dice(seed);
-    CaseStory told;
-    Put(folder / "run/plan.json", Mutated(plans, dice, told));
+    CaseStory reported;
+    Put(folder / "run/plan.json", Mutated(plans, dice, reported));
     for (const std::vector<std::string>& words :
          std::vector<std::vector<std::string>>{{"report", folder / "run"},
                                                {"ls", folder / "run", "--columns", "id,lr"},
@@ -141,7 +141,8 @@ TEST(HostilePlans, AreReadByTheCommands) {
       std::vector<std::string> argv = {MusterProgram()};
       argv.insert(argv.end(), words.begin(), words.end());
       const CommandResult result = RunCommand({argv, {"PATH=/usr/bin:/bin"}, folder.path()});
-      EXPECT_LE(result.exit_code, 4) << "seed " << seed << ": " << told.text() << words.front() << "\n" << result.err;
+      EXPECT_LE(result.exit_code, 4) << "seed " << seed << ": " << reported.text() << words.front() << "\n"
+                                     << result.err;
     }
   }
 }

@@ -15,13 +15,13 @@ namespace muster::testing {
 class CalledRun {
  public:
   // Runs in `folder`, which holds recipe.lua. Only the login machine sees the run directory.
-  CalledRun(const HostsTestbed& bed, const std::string& folder, const std::string& name,
+  CalledRun(const HostsTestbed& testbed, const std::string& folder, const std::string& name,
             std::vector<std::string> options)
-      : run_dir_(bed.own_folder() + '/' + name) {
+      : run_dir_(testbed.own_folder() + '/' + name) {
     options.insert(options.begin(), {MusterProgram(), "run", folder + "/recipe.lua", "--run-dir", run_dir_});
-    result = RunCommand({.argv = bed.Login(std::move(options)),
-                         .env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + bed.ssh(), "HOME=/root",
-                                 "XDG_STATE_HOME=" + bed.own_folder() + "/state"},
+    result = RunCommand({.argv = testbed.Login(std::move(options)),
+                         .env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + testbed.ssh(), "HOME=/root",
+                                 "XDG_STATE_HOME=" + testbed.own_folder() + "/state"},
                          .cwd = folder});
   }
 

@@ -20,22 +20,22 @@ Json Entry(const Json& list, const char* key, const std::string& value) {
 }
 
 TEST(Doctor, ReportsDifferingAndUnreachableHosts) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
   const std::string make = "mkdir -p /root/bin; printf '#!/bin/sh\\n' > /root/bin/tool; chmod +x /root/bin/tool";
   for (const char* host : {"n1", "n2"}) {
-    ASSERT_EQ(RunCommand({.argv = bed.On(host, {"sh", "-c", make})}).exit_code, 0);
+    ASSERT_EQ(RunCommand({.argv = testbed.On(host, {"sh", "-c", make})}).exit_code, 0);
   }
   const std::string lower = "for sshd in $(pidof sshd); do prlimit --pid $sshd --nofile=500:500; done";
-  ASSERT_EQ(RunCommand({.argv = bed.On("n2", {"sh", "-c", lower})}).exit_code, 0);
-  ASSERT_TRUE(bed.PowerOff("n4"));
-  const std::string recipe = bed.own_folder() + "/recipe.lua";
+  ASSERT_EQ(RunCommand({.argv = testbed.On("n2", {"sh", "-c", lower})}).exit_code, 0);
+  ASSERT_TRUE(testbed.PowerOff("n4"));
+  const std::string recipe = testbed.own_folder() + "/recipe.lua";
   std::ofstream(recipe) << "return require \"muster\".recipe { name = 't', plan = function(p, job)\n"
                            "job:workers { per_host = 1, command = { 'tool' } }\nend }\n";
 
   const CommandResult result = RunCommand({.argv = {MusterProgram(), "doctor", "--host", "n[1-4]", "--json", recipe},
-                                           .env = {"PATH=/root/bin:/usr/bin:/bin", "MUSTER_SSH=" + bed.ssh()},
+                                           .env = {"PATH=/root/bin:/usr/bin:/bin", "MUSTER_SSH=" + testbed.ssh()},
                                            .cwd = "/"});
   EXPECT_EQ(result.exit_code, 3) << result.err;
   const Json json = Json::parse(result.out);

@@ -41,23 +41,23 @@ struct RecipeFile {
 class HostsRun {
  public:
   // Runs a recipe given as text. By default only the login machine sees the run directory.
-  HostsRun(const HostsTestbed& bed, const std::string& recipe, const std::vector<std::string>& options,
+  HostsRun(const HostsTestbed& testbed, const std::string& recipe, const std::vector<std::string>& options,
            const std::string& run_dir = {})
-      : folder_(bed.own_folder()), run_dir_(run_dir.empty() ? folder_ + "/run" : run_dir) {
+      : folder_(testbed.own_folder()), run_dir_(run_dir.empty() ? folder_ + "/run" : run_dir) {
     std::ofstream(folder_ + "/r.lua") << recipe;
-    Begin(bed, {folder_ + "/r.lua"}, options, {});
+    Begin(testbed, {folder_ + "/r.lua"}, options, {});
   }
   // Runs a recipe of the source tree, from that tree.
-  HostsRun(const HostsTestbed& bed, const RecipeFile& recipe, const std::vector<std::string>& options)
-      : folder_(bed.own_folder()), run_dir_(folder_ + "/run") {
-    Begin(bed, recipe, options, MUSTER_SOURCE_DIR);
+  HostsRun(const HostsTestbed& testbed, const RecipeFile& recipe, const std::vector<std::string>& options)
+      : folder_(testbed.own_folder()), run_dir_(folder_ + "/run") {
+    Begin(testbed, recipe, options, MUSTER_SOURCE_DIR);
   }
   // Runs a recipe in `folder`, which hosts see: recipe, state and run directory are there. `by` are the words that
   // start muster, such as those of salloc.
-  HostsRun(const HostsTestbed& bed, const std::string& folder, const std::vector<std::string>& by,
+  HostsRun(const HostsTestbed& testbed, const std::string& folder, const std::vector<std::string>& by,
            const RecipeFile& recipe, const std::vector<std::string>& options)
       : folder_(folder), run_dir_(folder + "/run") {
-    Begin(bed, recipe, options, MUSTER_SOURCE_DIR, by);
+    Begin(testbed, recipe, options, MUSTER_SOURCE_DIR, by);
   }
   ~HostsRun() {
     if (runner_.joinable()) runner_.join();
@@ -99,13 +99,13 @@ class HostsRun {
   std::string Log(const std::string& process) const { return ContentOf(run_dir() + "/logs/" + process + ".0.log"); }
 
  private:
-  void Begin(const HostsTestbed& bed, const RecipeFile& recipe, const std::vector<std::string>& options,
+  void Begin(const HostsTestbed& testbed, const RecipeFile& recipe, const std::vector<std::string>& options,
              const std::string& cwd, std::vector<std::string> by = {}) {
     Command command;
     by.insert(by.end(), {MusterProgram(), "run", recipe.path, "--run-dir", run_dir_});
-    command.argv = bed.Login(std::move(by));
+    command.argv = testbed.Login(std::move(by));
     command.argv.insert(command.argv.end(), options.begin(), options.end());
-    command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + bed.ssh(), "HOME=/root", "XDG_STATE_HOME=" + folder_};
+    command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + testbed.ssh(), "HOME=/root", "XDG_STATE_HOME=" + folder_};
     command.env.insert(command.env.end(), recipe.env.begin(), recipe.env.end());
     command.cwd = cwd;
     runner_ = std::thread([this, command] { result_ = RunCommand(command); });
@@ -120,9 +120,9 @@ class HostsRun {
 // The state of some hosts of a testbed before a run.
 class HostsBefore {
  public:
-  HostsBefore(const HostsTestbed& bed, const std::vector<std::string>& hosts) : shared_(bed.folder() + "/") {
+  HostsBefore(const HostsTestbed& testbed, const std::vector<std::string>& hosts) : shared_(testbed.folder() + "/") {
     for (const std::string& host : hosts) {
-      const pid_t init = bed.Init(host);
+      const pid_t init = testbed.Init(host);
       hosts_.emplace(host, Before{"/proc/" + std::to_string(init) + "/root", HostProcesses(init)});
     }
   }
@@ -131,13 +131,19 @@ class HostsBefore {
   void ExpectNothingLeft(const HostsRun& run) const {
     EXPECT_TRUE(ProcessesWith(run.token()).empty());
     const bool shared = run.run_dir().starts_with(shared_);
+    ExpectNoProcesses();
     for (const auto& [name, host] : hosts_) {
-      EXPECT_EQ(host.processes.New(), std::vector<pid_t>()) << "left on " << name;
       EXPECT_TRUE(shared || !std::filesystem::exists(host.root + run.run_dir())) << "left on " << name;
     }
     for (const json& agent : run.Journal("agent_connected")) {
       const auto group = agent["cgroup"].get<std::string>();
       EXPECT_TRUE(group.empty() || !std::filesystem::exists(group)) << group;
+    }
+  }
+  // Expects on every host no process that was not there before.
+  void ExpectNoProcesses() const {
+    for (const auto& [name, host] : hosts_) {
+      EXPECT_EQ(host.processes.New(), std::vector<pid_t>()) << "left on " << name;
     }
   }
 

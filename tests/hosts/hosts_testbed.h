@@ -21,7 +21,7 @@
 #include "support/places.h"
 #include "support/temp_dir.h"
 
-#define SKIP_WITHOUT_BED() \
+#define SKIP_WITHOUT_TESTBED() \
   if (!HostsTestbed::Missing().empty()) GTEST_SKIP() << HostsTestbed::Missing()
 
 namespace muster::testing {
@@ -47,6 +47,7 @@ class HostsTestbed {
   // These return true on success.
   bool Cut(const std::string& host) { return Do("cut " + host); }
   bool Heal(const std::string& host) { return Do("heal " + host); }
+  bool Slow(const std::string& host) { return Do("slow " + host); }  // delays every packet by 0.1 s, each way; once
   bool PowerOff(const std::string& host) { return Do("poweroff " + host); }  // without closing connections
   bool Kill(const std::string& host) { return Do("kill " + host); }          // the kernel closes connections
 
@@ -62,7 +63,7 @@ class HostsTestbed {
     Wait();
   }
 
-  std::string folder() const { return folder_ / "bed"; }
+  std::string folder() const { return folder_ / "hosts"; }
   // Hosts see nothing below it except folder().
   std::string own_folder() const { return folder_.path(); }
   std::string ssh_config() const { return folder() + "/ssh_config"; }
@@ -71,12 +72,12 @@ class HostsTestbed {
 
   // The pid, in this namespace, of the host's init; if it dies, the whole host dies.
   pid_t Init(const std::string& host) const {
-    std::ifstream file(folder() + "/bed.json");
+    std::ifstream file(folder() + "/testbed.json");
     const nlohmann::json facts = nlohmann::json::parse(file);
     for (const nlohmann::json& one : facts["hosts"]) {
       if (one["name"] == host) return one["pid"].get<pid_t>();
     }
-    throw std::runtime_error("the bed has no host " + host);
+    throw std::runtime_error("the testbed has no host " + host);
   }
 
   // The process whose network namespace is that of the login machine.
@@ -103,7 +104,7 @@ class HostsTestbed {
     argv.insert(argv.end(), options.begin(), options.end());
     int ends[2] = {-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-      throw std::runtime_error("no socket for the bed");
+      throw std::runtime_error("no socket for the testbed");
     orders_.reset(ends[0]);
     const UniqueFd its_end(ends[1]);
     posix_spawn_file_actions_t actions;
@@ -114,7 +115,7 @@ class HostsTestbed {
     const int error = ::posix_spawnp(&pid_, argv.front().c_str(), &actions, nullptr,
                                      command_detail::Pointers(argv).data(), command_detail::Pointers(env).data());
     ::posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) throw std::runtime_error("the bed cannot be started");
+    if (error != 0) throw std::runtime_error("the testbed cannot be started");
   }
 
   static std::string MissingFor(const std::string& program) {

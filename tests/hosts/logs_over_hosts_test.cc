@@ -29,18 +29,18 @@ CommandResult Logs(const HostsRun& run, std::vector<std::string> options) {
 using Lines = std::vector<std::string>;
 
 TEST(LogsOverHosts, AreShownDuringAndAfterTheRun) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
   // A folder that all hosts see: the processes continue when this file exists.
-  const std::string go = bed.folder() + "/go";
+  const std::string go = testbed.folder() + "/go";
   HostsRun run(
-      bed,
-      Recipe(3, "    job:workers { count = 3, devices = 0, cwd = '" + bed.folder() + "', command = { '" +
+      testbed,
+      Recipe(3, "    job:workers { count = 3, devices = 0, cwd = '" + testbed.folder() + "', command = { '" +
                     std::string(MUSTER_TESTS_DIR) + "/probe', 'print', 'up', 'await', 'go', 'print', 'over' } }"),
       {"--host", "n[1-3]"});
   ASSERT_TRUE(run.Await("process_started", 3)) << run.Result().err;
-  const std::string shown = bed.own_folder() + "/shown";
+  const std::string shown = testbed.own_folder() + "/shown";
   std::ofstream(shown).close();
   CommandResult followed;
   std::thread follower([&] {

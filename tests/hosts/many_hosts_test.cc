@@ -10,10 +10,10 @@ namespace muster::testing {
 namespace {
 
 TEST(ManyHosts, RunOneJobAndItsFilesAreCollected) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  HostsRun run(bed,
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  HostsRun run(testbed,
                Recipe(4,
                       "    local note = job:file { 'note.txt', text = 'for all' }\n"
                       "    job:workers { count = 8, devices = 0, cwd = '/', command = muster.shell "
@@ -35,16 +35,17 @@ TEST(ManyHosts, RunOneJobAndItsFilesAreCollected) {
   }
   EXPECT_TRUE(ProcessesWith(run.token()).empty());
   for (const char* host : {"n1", "n2", "n3", "n4"}) {
-    EXPECT_EQ(RunCommand({.argv = bed.On(host, {"ls", run.run_dir()})}).exit_code, 2) << "nothing is left on " << host;
+    EXPECT_EQ(RunCommand({.argv = testbed.On(host, {"ls", run.run_dir()})}).exit_code, 2)
+        << "nothing is left on " << host;
   }
 }
 
 TEST(ManyHosts, WriteToASharedRunDirectoryIfTheyHaveOne) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const std::string shared = bed.folder() + "/shared";
-  HostsRun run(bed, Recipe(2, "    job:workers { count = 2, devices = 0, cwd = '/', command = { 'hostname' } }"),
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const std::string shared = testbed.folder() + "/shared";
+  HostsRun run(testbed, Recipe(2, "    job:workers { count = 2, devices = 0, cwd = '/', command = { 'hostname' } }"),
                {"--host", "n[1-2]"}, shared);
   EXPECT_EQ(run.Result().exit_code, 0) << run.Result().err;
   EXPECT_EQ(ContentOf(shared + "/logs/worker.0.0.log"), "n1\n");
@@ -53,10 +54,10 @@ TEST(ManyHosts, WriteToASharedRunDirectoryIfTheyHaveOne) {
 }
 
 TEST(ManyHosts, HaveOneFirstFailureAndAreStoppedTogether) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  HostsRun run(bed,
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  HostsRun run(testbed,
                Recipe(3,
                       "    job:workers { count = 3, devices = 0, cwd = '/', command = muster.shell "
                       "'if [ $MUSTER_RANK = 1 ]; then head -c 300000 /dev/zero | tr \"\\\\0\" x; echo; "

@@ -22,17 +22,17 @@ bool AwaitLineOf(const std::string& folder, const std::string& file, const std::
 }
 
 TEST(MetricsOverHosts, ArriveWhileProcessesRun) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
   // A folder that all hosts see: the processes continue when this file exists.
-  const std::string go = bed.folder() + "/go";
+  const std::string go = testbed.folder() + "/go";
   const std::string report = MusterProgram() + " report-metric host=\"$MUSTER_RANK\" step=";
-  HostsRun run(
-      bed,
-      Recipe(2, "    job:workers { count = 2, devices = 0, cwd = '" + bed.folder() + "', command = muster.shell [[" +
-                    report + "1 && " + std::string(MUSTER_TESTS_DIR) + "/probe await go && " + report + "2 ]] }"),
-      {"--host", "n[1-2]"});
+  HostsRun run(testbed,
+               Recipe(2, "    job:workers { count = 2, devices = 0, cwd = '" + testbed.folder() +
+                             "', command = muster.shell [[" + report + "1 && " + std::string(MUSTER_TESTS_DIR) +
+                             "/probe await go && " + report + "2 ]] }"),
+               {"--host", "n[1-2]"});
   ASSERT_TRUE(run.Await("process_started", 2)) << run.Result().err;
   for (const char* rank : {"0", "1"}) {
     EXPECT_TRUE(AwaitLineOf(run.run_dir() + "/metrics", std::string("worker.") + rank + ".0.jsonl",

@@ -8,20 +8,20 @@ namespace {
 
 using nlohmann::json;
 
-int On(const HostsTestbed& bed, const std::string& host, const std::string& script) {
-  return RunCommand({.argv = bed.On(host, {"sh", "-c", script})}).exit_code;
+int On(const HostsTestbed& testbed, const std::string& host, const std::string& script) {
+  return RunCommand({.argv = testbed.On(host, {"sh", "-c", script})}).exit_code;
 }
 
 const char* const kMakeTool = "printf '#!/bin/sh\\necho done\\n' > /root/tool; chmod +x /root/tool";
 const char* const kToolPerHost = "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { '/root/tool' } }";
 
 TEST(Preflight, StartsNothingIfAHostLacksAProgramAndRemembersTheHost) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  for (const char* host : {"n1", "n3"}) ASSERT_EQ(On(bed, host, kMakeTool), 0);
-  WriteRecipe(bed.own_folder(), 3, kToolPerHost);
-  const CalledRun run(bed, bed.own_folder(), "run", {"--host", "n[1-3]"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  for (const char* host : {"n1", "n3"}) ASSERT_EQ(On(testbed, host, kMakeTool), 0);
+  WriteRecipe(testbed.own_folder(), 3, kToolPerHost);
+  const CalledRun run(testbed, testbed.own_folder(), "run", {"--host", "n[1-3]"});
   EXPECT_EQ(run.result.exit_code, 3) << run.result.err;
   EXPECT_TRUE(run.Said("1 of 3 hosts: /root/tool cannot be started")) << run.result.err;
   EXPECT_TRUE(run.Said(": n2")) << run.result.err;
@@ -33,8 +33,8 @@ TEST(Preflight, StartsNothingIfAHostLacksAProgramAndRemembersTheHost) {
   EXPECT_EQ(compared[0]["faults"][0]["hosts"], json::array({1}));
 
   // The next run reports the host's failure; it has no other effect.
-  ASSERT_EQ(On(bed, "n2", kMakeTool), 0);
-  const CalledRun next(bed, bed.own_folder(), "next", {"--host", "n[1-3]"});
+  ASSERT_EQ(On(testbed, "n2", kMakeTool), 0);
+  const CalledRun next(testbed, testbed.own_folder(), "next", {"--host", "n[1-3]"});
   EXPECT_EQ(next.result.exit_code, 0) << next.result.err;
   EXPECT_TRUE(next.Said("n2 failed once in the last day; last less than a minute ago: /root/tool cannot be started"))
       << next.result.err;
@@ -42,25 +42,25 @@ TEST(Preflight, StartsNothingIfAHostLacksAProgramAndRemembersTheHost) {
 }
 
 TEST(Preflight, CanBeDisabled) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  ASSERT_EQ(On(bed, "n1", kMakeTool), 0);
-  WriteRecipe(bed.own_folder(), 2, kToolPerHost);
-  const CalledRun run(bed, bed.own_folder(), "run", {"--host", "n[1-2]", "--no-preflight"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  ASSERT_EQ(On(testbed, "n1", kMakeTool), 0);
+  WriteRecipe(testbed.own_folder(), 2, kToolPerHost);
+  const CalledRun run(testbed, testbed.own_folder(), "run", {"--host", "n[1-2]", "--no-preflight"});
   EXPECT_EQ(run.result.exit_code, 3) << run.result.err;
   EXPECT_TRUE(run.Journal("hosts_compared").empty());
   EXPECT_EQ(run.Journal("spawn_failed").size(), 1U);
 }
 
 TEST(Preflight, ReportsDifferencesAndContinues) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  ASSERT_EQ(On(bed, "n2", "for sshd in $(pidof sshd); do prlimit --pid $sshd --nofile=500:500; done"), 0);
-  WriteRecipe(bed.own_folder(), 3,
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  ASSERT_EQ(On(testbed, "n2", "for sshd in $(pidof sshd); do prlimit --pid $sshd --nofile=500:500; done"), 0);
+  WriteRecipe(testbed.own_folder(), 3,
               "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { 'hostname' } }");
-  const CalledRun run(bed, bed.own_folder(), "run", {"--host", "n[1-3]"});
+  const CalledRun run(testbed, testbed.own_folder(), "run", {"--host", "n[1-3]"});
   EXPECT_EQ(run.result.exit_code, 0) << run.result.err;
   EXPECT_TRUE(run.Said("n2: limit nofile 500 (hard 500)")) << run.result.err;
   EXPECT_FALSE(run.Said("kernel")) << "what is the same is not told: " << run.result.err;
@@ -70,15 +70,15 @@ TEST(Preflight, ReportsDifferencesAndContinues) {
 }
 
 TEST(Preflight, ReportsHostsThatCannotReachTheRendezvousEndpoint) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
   // The login machine is not affected: only connections between hosts fail.
-  for (const char* host : {"n3", "n4"}) ASSERT_EQ(On(bed, host, "ip route add unreachable 10.77.0.1/32"), 0);
-  WriteRecipe(bed.own_folder(), 4,
+  for (const char* host : {"n3", "n4"}) ASSERT_EQ(On(testbed, host, "ip route add unreachable 10.77.0.1/32"), 0);
+  WriteRecipe(testbed.own_folder(), 4,
               "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { 'hostname' },\n"
               "      env = { MEET = job:port 'meet' } }");
-  const CalledRun run(bed, bed.own_folder(), "run", {"--host", "n[1-4]"});
+  const CalledRun run(testbed, testbed.own_folder(), "run", {"--host", "n[1-4]"});
   EXPECT_EQ(run.result.exit_code, 3) << run.result.err;
   const auto compared = run.Journal("paths_compared");
   ASSERT_EQ(compared.size(), 1U) << run.result.err;
@@ -92,13 +92,13 @@ TEST(Preflight, ReportsHostsThatCannotReachTheRendezvousEndpoint) {
 }
 
 TEST(Preflight, WarnsOfBrokenConnectionsThatThePlanDoesNotNeed) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  ASSERT_EQ(On(bed, "n2", "ip route add unreachable 10.77.0.3/32"), 0);
-  WriteRecipe(bed.own_folder(), 3,
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  ASSERT_EQ(On(testbed, "n2", "ip route add unreachable 10.77.0.3/32"), 0);
+  WriteRecipe(testbed.own_folder(), 3,
               "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { 'hostname' } }");
-  const CalledRun run(bed, bed.own_folder(), "run", {"--host", "n[1-3]"});
+  const CalledRun run(testbed, testbed.own_folder(), "run", {"--host", "n[1-3]"});
   EXPECT_EQ(run.result.exit_code, 0) << run.result.err;
   EXPECT_TRUE(run.Said("n2 cannot reach n3: ")) << run.result.err;
 }

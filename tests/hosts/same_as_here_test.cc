@@ -61,7 +61,7 @@ Found FoundBy(HostsRun& run, const std::string& process) {
     own.emplace_back(host["address"].get<std::string>(), "(address)");
     own.emplace_back(host["name"].get<std::string>(), "(host)");
   }
-  const auto told = [&own](std::string text) {
+  const auto reported = [&own](std::string text) {
     for (const auto& [from, to] : own) {
       for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
         text.replace(at, from.size(), to);
@@ -78,15 +78,15 @@ Found FoundBy(HostsRun& run, const std::string& process) {
   for (const json& variable : json::parse(lines[0])) {
     const auto text = variable.get<std::string>();
     const std::size_t equals = text.find('=');
-    found.environment[text.substr(0, equals)] = told(text.substr(equals + 1));
+    found.environment[text.substr(0, equals)] = reported(text.substr(equals + 1));
   }
-  found.arguments = json::parse(told(lines[1]));
+  found.arguments = json::parse(reported(lines[1]));
   found.folder = json::parse(lines[2]);
   return found;
 }
 
 TEST(OneHost, GivesProcessesTheSameHereAndThroughSsh) {
-  SKIP_WITHOUT_BED();
+  SKIP_WITHOUT_TESTBED();
   const std::string probe = MUSTER_TESTS_DIR "/probe";
   const std::string recipe =
       "local muster = require 'muster'\nreturn muster.recipe { name = 'job', framework = 'torch',\n"
@@ -103,15 +103,15 @@ TEST(OneHost, GivesProcessesTheSameHereAndThroughSsh) {
   std::map<std::string, Found> here;
   const std::vector<std::string> processes = {"worker.0", "worker.1", "watch.0"};
   {
-    HostsTestbed bed(1);
-    ASSERT_TRUE(bed.Up());
-    HostsRun run(bed, recipe, {});
+    HostsTestbed testbed(1);
+    ASSERT_TRUE(testbed.Up());
+    HostsRun run(testbed, recipe, {});
     for (const std::string& process : processes) here[process] = FoundBy(run, process);
     EXPECT_TRUE(run.Journal("host_reached").empty()) << "no ssh for this machine alone";
   }
-  HostsTestbed bed(1);
-  ASSERT_TRUE(bed.Up());
-  HostsRun run(bed, recipe, {"--host", "n1:2"});
+  HostsTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
+  HostsRun run(testbed, recipe, {"--host", "n1:2"});
   for (const std::string& process : processes) {
     Found there = FoundBy(run, process);
     EXPECT_EQ(there.environment.at("MUSTER_RUN_DIR"), "(run directory)");

@@ -12,8 +12,8 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 // A folder that no host sees, with a program that needs a file beside it.
-std::string MakeCode(const HostsTestbed& bed, int hosts) {
-  const std::string folder = fs::canonical(bed.own_folder()).string() + "/code";
+std::string MakeCode(const HostsTestbed& testbed, int hosts) {
+  const std::string folder = fs::canonical(testbed.own_folder()).string() + "/code";
   fs::create_directories(folder + "/lib");
   std::ofstream(folder + "/train.sh") << "#!/bin/sh\ncat lib/words.txt\npwd\n\"$1\"\necho \"$LIB\"\n";
   std::ofstream(folder + "/lib/words.txt") << "words of the library\n";
@@ -27,11 +27,11 @@ std::string MakeCode(const HostsTestbed& bed, int hosts) {
 }
 
 TEST(ShippedCode, RunsOnHostsWithoutASharedFolderAndIsSentOnce) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const std::string folder = MakeCode(bed, 2);
-  const CalledRun first(bed, folder, "first", {"--host", "n[1-2]", "--ship-code", "."});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const std::string folder = MakeCode(testbed, 2);
+  const CalledRun first(testbed, folder, "first", {"--host", "n[1-2]", "--ship-code", "."});
   ASSERT_EQ(first.result.exit_code, 0) << first.result.err;
   const auto shipped = first.Journal("code_shipped");
   ASSERT_EQ(shipped.size(), 2U);
@@ -47,7 +47,7 @@ TEST(ShippedCode, RunsOnHostsWithoutASharedFolderAndIsSentOnce) {
   EXPECT_NE(first.Read("report.txt").find("shipped   " + hash.substr(0, 12)), std::string::npos)
       << first.Read("report.txt");
 
-  const CalledRun second(bed, folder, "second", {"--host", "n[1-2]", "--ship-code", folder});
+  const CalledRun second(testbed, folder, "second", {"--host", "n[1-2]", "--ship-code", folder});
   ASSERT_EQ(second.result.exit_code, 0) << second.result.err;
   for (const json& host : second.Journal("code_shipped")) {
     EXPECT_EQ(host["hash"], hash);
@@ -58,7 +58,7 @@ TEST(ShippedCode, RunsOnHostsWithoutASharedFolderAndIsSentOnce) {
 
   // Of a changed version only the changed file is sent.
   std::ofstream(folder + "/lib/words.txt") << "other words\n";
-  const CalledRun third(bed, folder, "third", {"--host", "n[1-2]", "--ship-code", "."});
+  const CalledRun third(testbed, folder, "third", {"--host", "n[1-2]", "--ship-code", "."});
   ASSERT_EQ(third.result.exit_code, 0) << third.result.err;
   for (const json& host : third.Journal("code_shipped")) {
     EXPECT_NE(host["hash"], hash);
@@ -68,11 +68,11 @@ TEST(ShippedCode, RunsOnHostsWithoutASharedFolderAndIsSentOnce) {
 }
 
 TEST(ShippedCode, IsWhatGitKnowsAndOtherFilesAreReported) {
-  SKIP_WITHOUT_BED();
+  SKIP_WITHOUT_TESTBED();
   if (RunCommand({.argv = {"git", "--version"}}).exit_code != 0) GTEST_SKIP() << "git is missing (tools/setup)";
-  HostsTestbed bed(1);
-  ASSERT_TRUE(bed.Up());
-  const std::string folder = MakeCode(bed, 1);
+  HostsTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
+  const std::string folder = MakeCode(testbed, 1);
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "-m", "all"}}) {
     std::vector<std::string> argv = {"git", "-c", "user.name=t", "-c", "user.email=t@t"};
@@ -81,12 +81,12 @@ TEST(ShippedCode, IsWhatGitKnowsAndOtherFilesAreReported) {
   }
   std::ofstream(folder + "/lib/words.txt") << "changed and not committed\n";
   std::ofstream(folder + "/notes.txt") << "nobody needs them\n";
-  const CalledRun run(bed, folder, "run", {"--host", "n1", "--ship-code", "."});
+  const CalledRun run(testbed, folder, "run", {"--host", "n1", "--ship-code", "."});
   ASSERT_EQ(run.result.exit_code, 0) << run.result.err;
   EXPECT_TRUE(run.Said("1 file that git does not know is not shipped: notes.txt")) << run.result.err;
   EXPECT_TRUE(run.Log("worker.0").starts_with("changed and not committed\n")) << run.Log("worker.0");
   const std::string there = run.Journal("code_shipped")[0]["folder"];
-  EXPECT_EQ(RunCommand({.argv = bed.On("n1", {"ls", there + "/notes.txt"})}).exit_code, 2);
+  EXPECT_EQ(RunCommand({.argv = testbed.On("n1", {"ls", there + "/notes.txt"})}).exit_code, 2);
   // The git state is recorded as an input of the run.
   ASSERT_EQ(run.Journal("code_seen").size(), 1U);
   EXPECT_EQ(run.Journal("code_seen")[0]["changed"], 1);
@@ -96,30 +96,31 @@ TEST(ShippedCode, IsWhatGitKnowsAndOtherFilesAreReported) {
 }
 
 TEST(ShippedCode, IsRefusedBeyondItsLimitBeforeAnyConnection) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(1);
-  ASSERT_TRUE(bed.Up());
-  const std::string folder = MakeCode(bed, 1);
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
+  const std::string folder = MakeCode(testbed, 1);
   std::ofstream(folder + "/data.bin") << std::string(3'000'000, 'x');
-  const CalledRun run(bed, folder, "run", {"--host", "n1", "--ship-code", ".", "--ship-limit", "2MB"});
+  const CalledRun run(testbed, folder, "run", {"--host", "n1", "--ship-code", ".", "--ship-limit", "2MB"});
   EXPECT_EQ(run.result.exit_code, 2) << run.result.err;
   EXPECT_TRUE(run.Said("data.bin (3 MB)")) << run.result.err;
-  EXPECT_FALSE(fs::exists(bed.own_folder() + "/run"));
+  EXPECT_FALSE(fs::exists(testbed.own_folder() + "/run"));
 }
 
 TEST(ShippedCode, ThatDoesNotFitOnAHostStartsNothing) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const std::string folder = MakeCode(bed, 2);
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const std::string folder = MakeCode(testbed, 2);
   std::ofstream(folder + "/data.bin") << std::string(3'000'000, 'x');
   const std::string shrink = "mkdir -p /root/.cache && mount -t tmpfs -o size=1m tmpfs /root/.cache";
-  ASSERT_EQ(RunCommand({.argv = bed.On("n2", {"sh", "-c", shrink})}).exit_code, 0);
-  const CalledRun run(bed, folder, "run", {"--host", "n[1-2]", "--ship-code", "."});
+  ASSERT_EQ(RunCommand({.argv = testbed.On("n2", {"sh", "-c", shrink})}).exit_code, 0);
+  const CalledRun run(testbed, folder, "run", {"--host", "n[1-2]", "--ship-code", "."});
   EXPECT_EQ(run.result.exit_code, 3) << run.result.err;
   EXPECT_TRUE(run.Said("the code cannot be shipped to n2: \"data.bin\": No space left on device")) << run.result.err;
   EXPECT_TRUE(run.Journal("start_ordered").empty());
-  EXPECT_EQ(RunCommand({.argv = bed.On("n2", {"sh", "-c", "ls /root/.cache/muster/code"})}).out, "") << "nothing half";
+  EXPECT_EQ(RunCommand({.argv = testbed.On("n2", {"sh", "-c", "ls /root/.cache/muster/code"})}).out, "")
+      << "nothing half";
 }
 
 }  // namespace

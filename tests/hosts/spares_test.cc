@@ -44,10 +44,10 @@ struct Seen {
 
 class Witnesses {
  public:
-  explicit Witnesses(const HostsTestbed& bed) : folder_(bed.folder() + "/seen") {
+  explicit Witnesses(const HostsTestbed& testbed) : folder_(testbed.folder() + "/seen") {
     std::filesystem::create_directory(folder_);
-    std::ofstream(bed.folder() + "/witness.py") << kWitness;
-    command_ = "{ 'python3', '" + bed.folder() + "/witness.py', '" + folder_ + "', ";
+    std::ofstream(testbed.folder() + "/witness.py") << kWitness;
+    command_ = "{ 'python3', '" + testbed.folder() + "/witness.py', '" + folder_ + "', ";
   }
 
   // Commands: one that runs endlessly in its first attempt, and one that exits.
@@ -105,15 +105,15 @@ std::vector<std::string> HostsOfAttempts(const json& process) {
 using Names = std::vector<std::string>;
 
 TEST(SpareHosts, ReplaceADisconnectedHostOnceItsLeaseHasExpired) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  const Witnesses witnesses(bed);
-  HostsRun run(bed, Job("torch", Workers(witnesses.stays(), "job")),
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  const Witnesses witnesses(testbed);
+  HostsRun run(testbed, Job("torch", Workers(witnesses.stays(), "job")),
                {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "2s"});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
   EXPECT_EQ(run.Journal("agent_connected").size(), 3U) << "the spare has its agent from the start";
-  ASSERT_TRUE(bed.Cut("n2"));
+  ASSERT_TRUE(testbed.Cut("n2"));
   EXPECT_EQ(run.Result().exit_code, 0) << run.Result().out << run.Result().err;
 
   const auto all = witnesses.All();
@@ -146,14 +146,14 @@ TEST(SpareHosts, ReplaceADisconnectedHostOnceItsLeaseHasExpired) {
 }
 
 TEST(SpareHosts, HostTheRendezvousIfTheLostHostDid) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  const Witnesses witnesses(bed);
-  HostsRun run(bed, Job("torch", Workers(witnesses.stays(), "role")),
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  const Witnesses witnesses(testbed);
+  HostsRun run(testbed, Job("torch", Workers(witnesses.stays(), "role")),
                {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "2s"});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
-  ASSERT_TRUE(bed.PowerOff("n1"));
+  ASSERT_TRUE(testbed.PowerOff("n1"));
   EXPECT_EQ(run.Result().exit_code, 0) << run.Result().out << run.Result().err;
   const auto all = witnesses.All();
   ASSERT_EQ(all.size(), 8U);
@@ -167,15 +167,15 @@ TEST(SpareHosts, HostTheRendezvousIfTheLostHostDid) {
 }
 
 TEST(SpareHosts, RestartTheWholeJobIfItUsedTheLostHost) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  const Witnesses witnesses(bed);
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  const Witnesses witnesses(testbed);
   // Each process is restarted alone, but all of them use a port on n1.
   const std::string workers = Workers(witnesses.stays() + ", env = { MASTER_PORT = job:port 'meet' }", "process");
-  HostsRun run(bed, Job("none", workers), {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "1s"});
+  HostsRun run(testbed, Job("none", workers), {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "1s"});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
-  ASSERT_TRUE(bed.PowerOff("n1"));
+  ASSERT_TRUE(testbed.PowerOff("n1"));
   EXPECT_EQ(run.Result().exit_code, 0) << run.Result().out << run.Result().err;
   const auto all = witnesses.All();
   ASSERT_EQ(all.size(), 8U);
@@ -193,17 +193,17 @@ TEST(SpareHosts, RestartTheWholeJobIfItUsedTheLostHost) {
 }
 
 TEST(SpareHosts, DoNotAffectProcessesIndependentOfTheLostHost) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  const Witnesses witnesses(bed);
-  HostsRun run(bed, Job("none", Workers(witnesses.stays(), "process")),
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  const Witnesses witnesses(testbed);
+  HostsRun run(testbed, Job("none", Workers(witnesses.stays(), "process")),
                {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "2s"});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
-  ASSERT_TRUE(bed.PowerOff("n2"));
+  ASSERT_TRUE(testbed.PowerOff("n2"));
   ASSERT_TRUE(run.Await("host_replaced", 1)) << run.Result().err;
   ASSERT_TRUE(run.Await("process_exited", 2)) << "those on the spare end by themselves";
-  EXPECT_EQ(RunCommand({.argv = bed.Login({MusterProgram(), "stop", run.run_dir()}), .env = {"PATH=/usr/bin:/bin"}})
+  EXPECT_EQ(RunCommand({.argv = testbed.Login({MusterProgram(), "stop", run.run_dir()}), .env = {"PATH=/usr/bin:/bin"}})
                 .exit_code,
             0);
   const auto all = witnesses.All();
@@ -215,18 +215,18 @@ TEST(SpareHosts, DoNotAffectProcessesIndependentOfTheLostHost) {
 }
 
 TEST(SpareHosts, AreMentionedInTheReportIfNoneIsLeft) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  const Witnesses witnesses(bed);
-  HostsRun run(bed, Job("none", Workers(witnesses.stays(), "job")),
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  const Witnesses witnesses(testbed);
+  HostsRun run(testbed, Job("none", Workers(witnesses.stays(), "job")),
                {"--host", "n[1-3]:2", "--spares", "1", "--host-lease", "1s"});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
   // The spare is lost first: that alone affects no process.
-  ASSERT_TRUE(bed.PowerOff("n3"));
+  ASSERT_TRUE(testbed.PowerOff("n3"));
   ASSERT_TRUE(run.Await("agent_lost", 1));
   EXPECT_TRUE(run.Journal("restart_planned").empty());
-  ASSERT_TRUE(bed.PowerOff("n2"));
+  ASSERT_TRUE(testbed.PowerOff("n2"));
   EXPECT_EQ(run.Result().exit_code, 3);
   const json report = run.Report();
   EXPECT_EQ(report["outcome"], "lost");
@@ -235,11 +235,11 @@ TEST(SpareHosts, AreMentionedInTheReportIfNoneIsLeft) {
 }
 
 TEST(SpareHosts, AreCheckedBeforeAnythingIsStarted) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const Witnesses witnesses(bed);
-  HostsRun run(bed, Job("none", Workers(witnesses.ends(), "job")), {"--host", "n[1-2]:2,x7:2", "--spares", "1"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const Witnesses witnesses(testbed);
+  HostsRun run(testbed, Job("none", Workers(witnesses.ends(), "job")), {"--host", "n[1-2]:2,x7:2", "--spares", "1"});
   EXPECT_EQ(run.Result().exit_code, 3);
   EXPECT_NE(run.Result().err.find("1 of 3 hosts: there is no host of that name: x7"), std::string::npos)
       << run.Result().err;
@@ -247,16 +247,16 @@ TEST(SpareHosts, AreCheckedBeforeAnythingIsStarted) {
 }
 
 TEST(SpareHosts, RunNothingIfNoHostIsLost) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  const Witnesses witnesses(bed);
-  HostsRun run(bed, Job("none", Workers(witnesses.ends(), "job")), {"--host", "n[1-3]:2", "--spares", "1"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  const Witnesses witnesses(testbed);
+  HostsRun run(testbed, Job("none", Workers(witnesses.ends(), "job")), {"--host", "n[1-3]:2", "--spares", "1"});
   EXPECT_EQ(run.Result().exit_code, 0) << run.Result().err;
   for (const auto& [key, seen] : witnesses.All()) EXPECT_NE(seen.host, "n3");
   ASSERT_EQ(run.Journal("agent_empty").size(), 3U);
   for (const json& empty : run.Journal("agent_empty")) EXPECT_EQ(empty["started"], empty["host"] == 2 ? 0 : 2);
-  EXPECT_EQ(RunCommand({.argv = bed.On("n3", {"ls", run.run_dir()})}).exit_code, 2) << "nothing is left there";
+  EXPECT_EQ(RunCommand({.argv = testbed.On("n3", {"ls", run.run_dir()})}).exit_code, 2) << "nothing is left there";
 }
 
 }  // namespace

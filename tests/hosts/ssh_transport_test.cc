@@ -16,9 +16,9 @@ namespace {
 
 std::string AgentPath() { return std::string(MUSTER_BIN_DIR) + "/muster-agent"; }
 
-SshSettings SettingsOf(const HostsTestbed& bed) {
+SshSettings SettingsOf(const HostsTestbed& testbed) {
   SshSettings settings;
-  settings.program = bed.ssh();
+  settings.program = testbed.ssh();
   settings.agent = AgentPath();
   settings.agent_given = true;
   return settings;
@@ -27,8 +27,8 @@ SshSettings SettingsOf(const HostsTestbed& bed) {
 // A head with an agent on each of some hosts.
 class Agents {
  public:
-  Agents(const HostsTestbed& bed, const std::vector<std::string>& hosts, std::uint64_t lease_ms = kDefaultLeaseMs)
-      : Agents(SettingsOf(bed), hosts, lease_ms) {}
+  Agents(const HostsTestbed& testbed, const std::vector<std::string>& hosts, std::uint64_t lease_ms = kDefaultLeaseMs)
+      : Agents(SettingsOf(testbed), hosts, lease_ms) {}
   Agents(SshSettings settings, const std::vector<std::string>& hosts, std::uint64_t lease_ms = kDefaultLeaseMs)
       : transport_(std::move(settings), lease_ms), said_(hosts.size()) {
     for (std::uint32_t host = 0; host < hosts.size(); ++host) {
@@ -98,10 +98,10 @@ std::string WhyNot(const std::string& host, const SshSettings& settings) {
 }
 
 TEST(SshTransport, ReachesTheAgentsOfFourHosts) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  Agents agents(bed, {"n1", "n2", "n3", "n4"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  Agents agents(testbed, {"n1", "n2", "n3", "n4"});
   for (std::uint32_t host = 0; host < 4; ++host) {
     const auto* ready = agents.Await<AgentReady>(host);
     ASSERT_TRUE(ready);
@@ -118,22 +118,22 @@ TEST(SshTransport, ReachesTheAgentsOfFourHosts) {
 }
 
 TEST(SshTransport, ToleratesOutputOfTheLoginShell) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(1);
-  ASSERT_TRUE(bed.Up());
-  ASSERT_EQ(
-      RunCommand({.argv = bed.On("n1", {"sh", "-c", "echo 'echo Welcome to $HOSTNAME; echo hm >&2' > /root/.bashrc"})})
-          .exit_code,
-      0);
-  Agents agents(bed, {"n1"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
+  ASSERT_EQ(RunCommand({.argv = testbed.On(
+                            "n1", {"sh", "-c", "echo 'echo Welcome to $HOSTNAME; echo hm >&2' > /root/.bashrc"})})
+                .exit_code,
+            0);
+  Agents agents(testbed, {"n1"});
   EXPECT_TRUE(agents.Await<AgentReady>(0));
 }
 
 TEST(SshTransport, ReportsWhyThereIsNoAgent) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  const SshSettings good = SettingsOf(bed);
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  const SshSettings good = SettingsOf(testbed);
   EXPECT_EQ(WhyNot("n1", good), "it is reached");
   EXPECT_EQ(WhyNot("n77", good), "there is no host of that name");
   EXPECT_EQ(WhyNot("10.77.0.1", good), "it is reached") << "an address is known by its key, too";
@@ -143,37 +143,37 @@ TEST(SshTransport, ReportsWhyThereIsNoAgent) {
   EXPECT_EQ(WhyNot("n1", settings), "there is no muster-agent");
   settings.agent_given = false;
   EXPECT_EQ(WhyNot("n1", settings), "there is no muster-agent");
-  settings.agent = bed.folder() + "/etc_hosts";
+  settings.agent = testbed.folder() + "/etc_hosts";
   settings.agent_given = true;
   EXPECT_EQ(WhyNot("n1", settings), "its muster-agent cannot be executed");
   settings.program = "/no/such/ssh";
   EXPECT_EQ(WhyNot("n1", settings), "ssh cannot be started: exec: No such file or directory: \"/no/such/ssh\"");
 
   // n2 has the key of n3, and n3 has an unknown one.
-  std::ifstream in(bed.folder() + "/known_hosts");
+  std::ifstream in(testbed.folder() + "/known_hosts");
   std::string known((std::istreambuf_iterator<char>(in)), {});
   const std::size_t n2 = known.find("n2,");
   const std::size_t n3 = known.find("n3,");
   known = known.substr(0, n2) + "n2" + known.substr(known.find(' ', n3));
-  std::ofstream(bed.folder() + "/known_hosts") << known;
+  std::ofstream(testbed.folder() + "/known_hosts") << known;
   EXPECT_EQ(WhyNot("n2", good), "its host key has changed");
   EXPECT_EQ(WhyNot("n3", good), "its host key is not known");
 
-  std::ofstream(bed.folder() + "/key.pub") << "";
+  std::ofstream(testbed.folder() + "/key.pub") << "";
   EXPECT_EQ(WhyNot("n1", good), "permission denied");
 
   settings = good;
   settings.connect_seconds = 1;
-  ASSERT_TRUE(bed.Cut("n1"));
+  ASSERT_TRUE(testbed.Cut("n1"));
   EXPECT_EQ(WhyNot("n1", settings), "no answer");
 }
 
 TEST(SshTransport, RecognisesAnOlderAgentByItsGreeting) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(1);
-  ASSERT_TRUE(bed.Up());
-  SshSettings settings = SettingsOf(bed);
-  settings.agent = bed.folder() + "/older";
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
+  SshSettings settings = SettingsOf(testbed);
+  settings.agent = testbed.folder() + "/older";
   std::ofstream(settings.agent) << "#!/bin/sh\nprintf 'muster-agent/1\\n'\nexec cat > /dev/null\n";
   std::filesystem::permissions(settings.agent, std::filesystem::perms::owner_all);
   EXPECT_EQ(WhyNot("n1", settings), "its agent: it speaks protocol 1, this muster " + std::to_string(kProtocolVersion));
@@ -181,32 +181,32 @@ TEST(SshTransport, RecognisesAnOlderAgentByItsGreeting) {
 
 // sshd accepts two unauthenticated connections at a time.
 TEST(SshTransport, RetriesIfSshdClosesTheConnection) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(1, {"--sshd", "MaxStartups 2:100:2"});
-  ASSERT_TRUE(bed.Up());
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(1, {"--sshd", "MaxStartups 2:100:2"});
+  ASSERT_TRUE(testbed.Up());
   std::vector<std::string> names;
-  std::ofstream config(bed.ssh_config(), std::ios::app);
+  std::ofstream config(testbed.ssh_config(), std::ios::app);
   for (int i = 1; i <= 11; ++i) {
     names.push_back("a" + std::to_string(i));
     config << "Host " << names.back() << "\n  HostName 10.77.0.1\n  HostKeyAlias n1\n";
   }
   config.close();
-  Agents agents(bed, names);
+  Agents agents(testbed, names);
   for (std::uint32_t host = 0; host < names.size(); ++host) {
     EXPECT_TRUE(agents.Await<AgentReady>(host)) << names[host];
   }
 }
 
 TEST(SshTransport, SurvivesACableCutShorterThanTheLease) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(1);
-  ASSERT_TRUE(bed.Up());
-  Agents agents(bed, {"n1"}, 8'000);
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
+  Agents agents(testbed, {"n1"}, 8'000);
   ASSERT_TRUE(agents.Await<AgentReady>(0));
   const std::string token = agents.StartSleeper(0);
-  ASSERT_TRUE(bed.Cut("n1"));
+  ASSERT_TRUE(testbed.Cut("n1"));
   agents.For(std::chrono::milliseconds(2'000));
-  ASSERT_TRUE(bed.Heal("n1"));
+  ASSERT_TRUE(testbed.Heal("n1"));
   agents.Send(0, RequestOutput{});
   EXPECT_TRUE(agents.Await<OutputSeen>(0));
   EXPECT_EQ(ProcessesWith(token).size(), 2U);
@@ -215,15 +215,15 @@ TEST(SshTransport, SurvivesACableCutShorterThanTheLease) {
 }
 
 TEST(SshTransport, GivesAHostUpOnlyAfterItsProcessesHaveEnded) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  Agents agents(bed, {"n1", "n2"}, 2'000);
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  Agents agents(testbed, {"n1", "n2"}, 2'000);
   ASSERT_TRUE(agents.Await<AgentReady>(0));
   ASSERT_TRUE(agents.Await<AgentReady>(1));
   const std::string cut = agents.StartSleeper(0);
   const std::string other = agents.StartSleeper(1);
-  ASSERT_TRUE(bed.Cut("n1"));
+  ASSERT_TRUE(testbed.Cut("n1"));
   const auto* lost = agents.Await<AgentLost>(0);
   ASSERT_TRUE(lost);
   EXPECT_EQ(lost->why, "no heartbeat for 2 s");
@@ -232,12 +232,12 @@ TEST(SshTransport, GivesAHostUpOnlyAfterItsProcessesHaveEnded) {
 }
 
 TEST(SshTransport, ReportsAPoweredOffHostAsLost) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(1);
-  ASSERT_TRUE(bed.Up());
-  Agents agents(bed, {"n1"}, 2'000);
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
+  Agents agents(testbed, {"n1"}, 2'000);
   ASSERT_TRUE(agents.Await<AgentReady>(0));
-  ASSERT_TRUE(bed.PowerOff("n1"));
+  ASSERT_TRUE(testbed.PowerOff("n1"));
   const auto* lost = agents.Await<AgentLost>(0);
   ASSERT_TRUE(lost);
   EXPECT_EQ(lost->why, "no heartbeat for 2 s");
@@ -246,16 +246,16 @@ TEST(SshTransport, ReportsAPoweredOffHostAsLost) {
 }
 
 TEST(SshTransport, KillsProcessesOfAKilledAgent) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(1);
-  ASSERT_TRUE(bed.Up());
-  Agents agents(bed, {"n1"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
+  Agents agents(testbed, {"n1"});
   const auto* ready = agents.Await<AgentReady>(0);
   ASSERT_TRUE(ready);
   const std::string pid = std::to_string(ready->pid);
   const std::string group = ready->cgroup;
   const std::string token = agents.StartSleeper(0);
-  ASSERT_EQ(RunCommand({.argv = bed.On("n1", {"kill", "-KILL", pid})}).exit_code, 0);
+  ASSERT_EQ(RunCommand({.argv = testbed.On("n1", {"kill", "-KILL", pid})}).exit_code, 0);
   const auto* lost = agents.Await<AgentLost>(0);
   ASSERT_TRUE(lost);
   // The number of killed processes depends on how soon they notice their parent's death.
@@ -268,10 +268,10 @@ TEST(SshTransport, KillsProcessesOfAKilledAgent) {
 }
 
 TEST(SshTransport, KillsAllProcessesWhenTheConnectionIsClosed) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(1);
-  ASSERT_TRUE(bed.Up());
-  Agents agents(bed, {"n1"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
+  Agents agents(testbed, {"n1"});
   ASSERT_TRUE(agents.Await<AgentReady>(0));
   const std::string token = agents.StartSleeper(0);
   agents.Close(0);
@@ -279,11 +279,11 @@ TEST(SshTransport, KillsAllProcessesWhenTheConnectionIsClosed) {
 }
 
 TEST(SshTransport, AbandonsAConnectionAttemptOnRequest) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(1);
-  ASSERT_TRUE(bed.Up());
-  ASSERT_TRUE(bed.Cut("n1"));
-  Agents agents(bed, {"n1"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
+  ASSERT_TRUE(testbed.Cut("n1"));
+  Agents agents(testbed, {"n1"});
   agents.For(std::chrono::milliseconds(50));
   agents.Send(0, Finish{});
   const auto* over = agents.Await<AgentUnreachable>(0);

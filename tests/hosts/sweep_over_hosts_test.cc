@@ -1,86 +1,20 @@
 // Tests a sweep of a real training over four hosts: trials are distributed and compared, and those of a lost host are
 // repeated.
+#include "hosts/sweep_over_hosts.h"
+
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sys/inotify.h>
-#include <unistd.h>
 
-#include "base/system/unique_fd.h"
 #include "hosts/hosts_run.h"
-#include "hosts/hosts_testbed.h"
-#include "support/await.h"
-#include "support/journal_records.h"
-#include "support/places.h"
 
 namespace muster::testing {
 namespace {
-
-class SweepOverHosts {
- public:
-  SweepOverHosts(const HostsTestbed& bed, const std::vector<std::string>& words) : bed_(bed), home_(bed.own_folder()) {
-    runner_ = std::thread([this, words] { result_ = Call(words); });
-  }
-  ~SweepOverHosts() {
-    if (runner_.joinable()) runner_.join();
-  }
-  SweepOverHosts(const SweepOverHosts&) = delete;
-  SweepOverHosts& operator=(const SweepOverHosts&) = delete;
-
-  CommandResult Call(const std::vector<std::string>& words) const {
-    Command command;
-    command.argv = bed_.Login({MusterProgram()});
-    command.argv.insert(command.argv.end(), words.begin(), words.end());
-    command.env = {"PATH=/usr/bin:/bin", "MUSTER_SSH=" + bed_.ssh(), "HOME=/root", "XDG_STATE_HOME=" + home_,
-                   "MUSTER_HOME=" + home_};
-    command.cwd = MUSTER_SOURCE_DIR;
-    return RunCommand(command);
-  }
-  const CommandResult& Result() {
-    if (runner_.joinable()) runner_.join();
-    return result_;
-  }
-  // Returns the folder of the only sweep; empty if there is none yet.
-  std::string Folder() const {
-    std::error_code error;
-    for (const auto& name : std::filesystem::directory_iterator(home_ + "/sweeps", error)) {
-      for (const auto& sweep : std::filesystem::directory_iterator(name, error)) {
-        if (!sweep.is_symlink()) return sweep.path();
-      }
-    }
-    return {};
-  }
-  std::vector<json> Journal(const std::string& event) const { return RecordsOf(Folder() + "/journal.jsonl", event); }
-  // Waits until there are `count` entries of that kind. The folders on the way are created one by one.
-  bool Await(const std::string& event, std::size_t count) const {
-    const UniqueFd watch(::inotify_init1(IN_CLOEXEC));
-    for (;;) {
-      for (const std::string& folder : {home_, home_ + "/sweeps", home_ + "/sweeps/digits", Folder()}) {
-        if (!folder.empty()) ::inotify_add_watch(watch.get(), folder.c_str(), IN_CREATE | IN_MODIFY);
-      }
-      if (Journal(event).size() >= count) return true;
-      char events[4096];
-      if (!AwaitReadable(watch.get()) || ::read(watch.get(), events, sizeof events) < 0) return false;
-    }
-  }
-  CommandResult Checked(std::size_t trials) const {
-    return RunCommand({.argv = {"/usr/bin/python3", std::string(MUSTER_SOURCE_DIR) + "/tests/support/check_sweep.py",
-                                "--complete", std::to_string(trials), Folder()}});
-  }
-
- private:
-  const HostsTestbed& bed_;
-  std::string home_;
-  std::thread runner_;
-  CommandResult result_;
-};
 
 // Returns by trial the last loss that the program itself wrote, for successful trials.
 std::map<std::uint64_t, double> LossesOf(const SweepOverHosts& sweep) {
@@ -102,10 +36,10 @@ std::map<std::uint64_t, double> LossesOf(const SweepOverHosts& sweep) {
 }
 
 TEST(SweepsOverHosts, TryEveryPointOnSomeHostAndFindTheBest) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  SweepOverHosts sweep(bed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-4]"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  SweepOverHosts sweep(testbed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-4]"});
   ASSERT_EQ(sweep.Result().exit_code, 0) << sweep.Result().out << sweep.Result().err;
   const CommandResult checked = sweep.Checked(48);
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
@@ -128,12 +62,12 @@ TEST(SweepsOverHosts, TryEveryPointOnSomeHostAndFindTheBest) {
 }
 
 TEST(SweepsOverHosts, RepeatTrialsOfALostHostElsewhere) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  SweepOverHosts sweep(bed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-3]"});
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  SweepOverHosts sweep(testbed, {"sweep", "recipes/sweep_digits.lua", "--host", "n[1-3]"});
   ASSERT_TRUE(sweep.Await("attempt_ended", 4));
-  ASSERT_TRUE(bed.Kill("n2"));
+  ASSERT_TRUE(testbed.Kill("n2"));
   ASSERT_EQ(sweep.Result().exit_code, 0) << sweep.Result().out << sweep.Result().err;
   const CommandResult checked = sweep.Checked(48);
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;

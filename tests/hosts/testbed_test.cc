@@ -19,68 +19,69 @@ std::string Output(std::vector<std::string> argv) { return RunCommand({.argv = s
 int ExitCode(std::vector<std::string> argv) { return RunCommand({.argv = std::move(argv)}).exit_code; }
 
 // Returns pidfds of the inits of all hosts; a host ends with its init.
-std::vector<UniqueFd> Inits(const HostsTestbed& bed, int hosts) {
+std::vector<UniqueFd> Inits(const HostsTestbed& testbed, int hosts) {
   std::vector<UniqueFd> inits;
   for (int number = 1; number <= hosts; ++number) {
-    inits.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, bed.Init("n" + std::to_string(number)), 0)));
+    inits.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, testbed.Init("n" + std::to_string(number)), 0)));
   }
   return inits;
 }
 
 TEST(Testbed, GivesEachHostANameATmpAndPidsOfItsOwn) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
   for (const std::string host : {"n1", "n2", "n3", "n4"}) {
-    EXPECT_EQ(Output(bed.Ssh(host, "hostname; echo $SSH_CONNECTION | cut -d' ' -f3")),
+    EXPECT_EQ(Output(testbed.Ssh(host, "hostname; echo $SSH_CONNECTION | cut -d' ' -f3")),
               host + "\n10.77.0." + host.substr(1) + "\n");
   }
-  EXPECT_EQ(ExitCode(bed.On("n1", {"touch", "/tmp/of-n1", "/root/of-n1", "/dev/shm/of-n1"})), 0);
-  EXPECT_EQ(ExitCode(bed.On("n2", {"ls", "/tmp/of-n1"})), 2);
-  EXPECT_EQ(ExitCode(bed.On("n2", {"ls", "/dev/shm/of-n1"})), 2);
+  EXPECT_EQ(ExitCode(testbed.On("n1", {"touch", "/tmp/of-n1", "/root/of-n1", "/dev/shm/of-n1"})), 0);
+  EXPECT_EQ(ExitCode(testbed.On("n2", {"ls", "/tmp/of-n1"})), 2);
+  EXPECT_EQ(ExitCode(testbed.On("n2", {"ls", "/dev/shm/of-n1"})), 2);
   EXPECT_EQ(ExitCode({"ls", "/tmp/of-n1"}), 2);
-  EXPECT_EQ(Output(bed.On("n2", {"cat", "/proc/1/comm"})), Output(bed.On("n1", {"cat", "/proc/1/comm"})));
-  EXPECT_EQ(ExitCode(bed.On("n1", {"kill", "-0", std::to_string(::getpid())})), 1) << "it sees no other's processes";
+  EXPECT_EQ(Output(testbed.On("n2", {"cat", "/proc/1/comm"})), Output(testbed.On("n1", {"cat", "/proc/1/comm"})));
+  EXPECT_EQ(ExitCode(testbed.On("n1", {"kill", "-0", std::to_string(::getpid())})), 1)
+      << "it sees no other's processes";
 }
 
 TEST(Testbed, LetsHostsSeeItsFolderAndTheBuild) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  EXPECT_EQ(ExitCode(bed.On("n1", {"touch", bed.folder() + "/of-all"})), 0);
-  EXPECT_EQ(ExitCode(bed.On("n2", {"ls", bed.folder() + "/of-all"})), 0);
-  EXPECT_EQ(ExitCode(bed.On("n1", {"touch", bed.own_folder() + "/not-of-all"})), 0);
-  EXPECT_EQ(ExitCode(bed.On("n2", {"ls", bed.own_folder() + "/not-of-all"})), 2);
-  EXPECT_EQ(Output(bed.Ssh("n2", std::string(MUSTER_BIN_DIR) + "/muster-agent --version")).substr(0, 12),
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  EXPECT_EQ(ExitCode(testbed.On("n1", {"touch", testbed.folder() + "/of-all"})), 0);
+  EXPECT_EQ(ExitCode(testbed.On("n2", {"ls", testbed.folder() + "/of-all"})), 0);
+  EXPECT_EQ(ExitCode(testbed.On("n1", {"touch", testbed.own_folder() + "/not-of-all"})), 0);
+  EXPECT_EQ(ExitCode(testbed.On("n2", {"ls", testbed.own_folder() + "/not-of-all"})), 2);
+  EXPECT_EQ(Output(testbed.Ssh("n2", std::string(MUSTER_BIN_DIR) + "/muster-agent --version")).substr(0, 12),
             "muster-agent");
 }
 
 TEST(Testbed, CutsAndHealsACable) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  ASSERT_TRUE(bed.Cut("n1"));
-  EXPECT_EQ(ExitCode(bed.Ssh("n1", "true")), 255);
-  EXPECT_EQ(ExitCode(bed.Ssh("n2", "true")), 0);
-  EXPECT_EQ(ExitCode(bed.On("n1", {"true"})), 0) << "only the cable is cut";
-  ASSERT_TRUE(bed.Heal("n1"));
-  EXPECT_EQ(ExitCode(bed.Ssh("n1", "true")), 0);
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  ASSERT_TRUE(testbed.Cut("n1"));
+  EXPECT_EQ(ExitCode(testbed.Ssh("n1", "true")), 255);
+  EXPECT_EQ(ExitCode(testbed.Ssh("n2", "true")), 0);
+  EXPECT_EQ(ExitCode(testbed.On("n1", {"true"})), 0) << "only the cable is cut";
+  ASSERT_TRUE(testbed.Heal("n1"));
+  EXPECT_EQ(ExitCode(testbed.Ssh("n1", "true")), 0);
 }
 
 TEST(Testbed, PowersOffAHostAndNoOther) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const std::vector<UniqueFd> inits = Inits(bed, 2);
-  ASSERT_TRUE(bed.PowerOff("n1"));
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const std::vector<UniqueFd> inits = Inits(testbed, 2);
+  ASSERT_TRUE(testbed.PowerOff("n1"));
   EXPECT_TRUE(AwaitReadable(inits[0].get()));
-  EXPECT_EQ(ExitCode(bed.On("n1", {"true"})), 3);
-  EXPECT_EQ(ExitCode(bed.Ssh("n2", "true")), 0);
-  EXPECT_FALSE(bed.Heal("n1")) << "its cable went with it";
+  EXPECT_EQ(ExitCode(testbed.On("n1", {"true"})), 3);
+  EXPECT_EQ(ExitCode(testbed.Ssh("n2", "true")), 0);
+  EXPECT_FALSE(testbed.Heal("n1")) << "its cable went with it";
 }
 
 TEST(Testbed, CoexistsWithAnotherOfTheSameNames) {
-  SKIP_WITHOUT_BED();
+  SKIP_WITHOUT_TESTBED();
   HostsTestbed one(1);
   HostsTestbed other(1);
   ASSERT_TRUE(one.Up());
@@ -91,63 +92,63 @@ TEST(Testbed, CoexistsWithAnotherOfTheSameNames) {
 }
 
 TEST(Testbed, IsCreatedOnlyOncePerFolder) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(1);
-  ASSERT_TRUE(bed.Up());
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
   const std::string program = std::string(MUSTER_SOURCE_DIR) + "/tests/hosts/testbed";
-  const CommandResult again = RunCommand({.argv = {program, "up", "3", bed.folder()}});
+  const CommandResult again = RunCommand({.argv = {program, "up", "3", testbed.folder()}});
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(again.out, "up already\n");
-  EXPECT_EQ(ExitCode(bed.Ssh("n1", "true")), 0);
+  EXPECT_EQ(ExitCode(testbed.Ssh("n1", "true")), 0);
 }
 
 TEST(Testbed, EndsWithItsTest) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  const std::vector<UniqueFd> inits = Inits(bed, 3);
-  bed.Down();
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  const std::vector<UniqueFd> inits = Inits(testbed, 3);
+  testbed.Down();
   for (const UniqueFd& init : inits) EXPECT_TRUE(AwaitReadable(init.get(), std::chrono::milliseconds(0)));
-  EXPECT_EQ(ExitCode({"ls", bed.ssh_config()}), 2);
+  EXPECT_EQ(ExitCode({"ls", testbed.ssh_config()}), 2);
 }
 
 TEST(Testbed, IsCleanedUpByTheKernelWhenKilled) {
-  SKIP_WITHOUT_BED();
-  HostsTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  const std::vector<UniqueFd> inits = Inits(bed, 3);
-  bed.KillTestbed();
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  const std::vector<UniqueFd> inits = Inits(testbed, 3);
+  testbed.KillTestbed();
   for (const UniqueFd& init : inits) EXPECT_TRUE(AwaitReadable(init.get()));
-  EXPECT_NE(ExitCode(bed.On("n1", {"true"})), 0);
+  EXPECT_NE(ExitCode(testbed.On("n1", {"true"})), 0);
 
   // Files of a killed testbed do not prevent a new one in the same folder.
   const std::string program = std::string(MUSTER_SOURCE_DIR) + "/tests/hosts/testbed";
-  const CommandResult again = RunCommand({.argv = {program, "up", "2", bed.folder()}});
+  const CommandResult again = RunCommand({.argv = {program, "up", "2", testbed.folder()}});
   EXPECT_EQ(again.out, "up\n") << again.err;
 }
 
 // Simulates a killed test program: the testbed sees the end of its stdin and exits.
 TEST(Testbed, OfSixteenEndsWhenItsOwnerIsKilled) {
-  SKIP_WITHOUT_BED();
+  SKIP_WITHOUT_TESTBED();
   const TempDir folder;
   int words[2] = {-1, -1};
   ASSERT_EQ(::pipe2(words, O_CLOEXEC), 0);
-  const UniqueFd told(words[0]);
+  const UniqueFd reported(words[0]);
   UniqueFd tell(words[1]);
   const pid_t owner = ::fork();
   ASSERT_GE(owner, 0);
   if (owner == 0) {
     ::setenv("TMPDIR", folder.path().c_str(), 1);
-    HostsTestbed bed(16);
-    const bool up = bed.Up() && Output(bed.Ssh("n16", "hostname")) == "n16\n";
-    const std::string where = up ? bed.folder() + "\n" : "not up\n";
+    HostsTestbed testbed(16);
+    const bool up = testbed.Up() && Output(testbed.Ssh("n16", "hostname")) == "n16\n";
+    const std::string where = up ? testbed.folder() + "\n" : "not up\n";
     if (::write(tell.get(), where.data(), where.size()) < 0) ::_exit(1);
     for (;;) ::pause();
   }
   tell.reset();
   std::string where;
-  for (char c = 0; ::read(told.get(), &c, 1) == 1 && c != '\n';) where += c;
-  std::ifstream file(where + "/bed.json");
+  for (char c = 0; ::read(reported.get(), &c, 1) == 1 && c != '\n';) where += c;
+  std::ifstream file(where + "/testbed.json");
   const json facts = json::parse(file, nullptr, false);
   EXPECT_EQ(facts["hosts"].size(), 16U) << where;
   std::vector<UniqueFd> ends;

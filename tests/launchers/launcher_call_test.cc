@@ -82,16 +82,16 @@ TEST(LauncherCall, AcceptsArgparseFormsOfTorchrun) {
 
 // Prevents: a script that parses --local_rank never gets it, or one that does not parse it fails on it.
 TEST(LauncherCall, PassesTheLocalRankOnlyIfTheLauncherDoes) {
-  const auto told = [](const LauncherCall& call) {
+  const auto reported = [](const LauncherCall& call) {
     return call.command.size() > 2 && call.command[2].number.has_value();
   };
   const LauncherCall launch = Call("torchrun", "python -m torch.distributed.launch --nproc_per_node 2 a.py --lr 1");
-  EXPECT_TRUE(told(launch));
+  EXPECT_TRUE(reported(launch));
   EXPECT_EQ(launch.command[2].text, "--local-rank=");
-  EXPECT_FALSE(told(Call("torchrun", "python3 -m torch.distributed.launch --use_env a.py")));
-  EXPECT_FALSE(told(Call("torchrun", "python3 -m torch.distributed.run a.py")));
+  EXPECT_FALSE(reported(Call("torchrun", "python3 -m torch.distributed.launch --use_env a.py")));
+  EXPECT_FALSE(reported(Call("torchrun", "python3 -m torch.distributed.run a.py")));
   EXPECT_EQ(Call("deepspeed", "deepspeed --num_gpus 2 a.py").command[2].text, "--local_rank=");
-  EXPECT_FALSE(told(Call("deepspeed", "deepspeed --num_gpus 2 --no_local_rank a.py --x")));
+  EXPECT_FALSE(reported(Call("deepspeed", "deepspeed --num_gpus 2 --no_local_rank a.py --x")));
 }
 
 TEST(LauncherCall, KnowsMsrunOfAllReleases) {

@@ -36,16 +36,16 @@ class Deep : public ::testing::Test {
     return as_it_is ? CheckDeeply(options, *as_it_is, [](const std::string&) {}) : DeepCheck{};
   }
   // Returns entries such as "recipe.lua:3 warning: message", with their notes.
-  std::vector<std::string> Told(const DeepCheck& check) const {
-    std::vector<std::string> told;
+  std::vector<std::string> Reported(const DeepCheck& check) const {
+    std::vector<std::string> reported;
     for (const Diagnostic& leak : check.leaks) {
       EXPECT_EQ(leak.kind, "leak");
       const std::string place = std::filesystem::path(leak.place.file).filename();
-      told.push_back(place + ":" + std::to_string(leak.place.line) + " " +
-                     (leak.severity == Severity::kError ? "error" : "warning") + ": " + leak.message);
-      for (const Note& note : leak.notes) told.push_back("  " + note.message);
+      reported.push_back(place + ":" + std::to_string(leak.place.line) + " " +
+                         (leak.severity == Severity::kError ? "error" : "warning") + ": " + leak.message);
+      for (const Note& note : leak.notes) reported.push_back("  " + note.message);
     }
-    return told;
+    return reported;
   }
   // Appends this code to the prelude of evaluators that are started from now on.
   void TestPrelude(const std::string& end) {
@@ -73,7 +73,7 @@ TEST_F(Deep, FindsNothingInARecipeThatIsPure) {
       Check(Recipe("local t = {} for k in pairs { c = 1, a = 2, b = 3 } do t[#t + 1] = k end\n"
                    "job:workers { count = 2, command = { 'x', t, p.lr } }",
                    "params = { lr = muster.float { 0.5 } }, cluster = { devices_per_host = 0 },"));
-  EXPECT_EQ(Told(check), Lines{});
+  EXPECT_EQ(Reported(check), Lines{});
   EXPECT_GE(check.evaluations, 13U);
   EXPECT_EQ(check.without_effect, Lines{});
 }
@@ -83,17 +83,17 @@ TEST_F(Deep, NamesAVariableThatAParameterTakesItsValueFrom) {
   const EvaluationOptions options = Recipe(
       "job:workers { count = 2, command = { 'x', '--lr', p.lr } }",
       "cluster = { devices_per_host = 0 },\nparams = { lr = muster.float { 0.5, from_env = 'MUSTER_TEST_LR' } },");
-  const Lines told = Told(Check(options));
-  ASSERT_EQ(told.size(), 2U) << told[0];
-  EXPECT_EQ(told[0],
+  const Lines reported = Reported(Check(options));
+  ASSERT_EQ(reported.size(), 2U) << reported[0];
+  EXPECT_EQ(reported[0],
             "recipe.lua:3 warning: the plan depends on the variable MUSTER_TEST_LR of the caller: parameter lr "
             "takes its value from it");
-  EXPECT_TRUE(told[1].starts_with("  command --lr: 0.25 → ")) << told[1];
+  EXPECT_TRUE(reported[1].starts_with("  command --lr: 0.25 → ")) << reported[1];
   ::unsetenv("MUSTER_TEST_LR");
-  EXPECT_EQ(Told(Check(options)).size(), 2U) << "elsewhere it may be set";
+  EXPECT_EQ(Reported(Check(options)).size(), 2U) << "elsewhere it may be set";
   EvaluationOptions given = options;
   given.overrides.push_back(ValueOverride("lr", Value(0.125)));
-  EXPECT_EQ(Told(Check(given)).size(), 2U) << "others may not say it on the command line";
+  EXPECT_EQ(Reported(Check(given)).size(), 2U) << "others may not say it on the command line";
 }
 
 TEST_F(Deep, NamesAFactOfTheHostInALoadedFile) {
@@ -101,7 +101,7 @@ TEST_F(Deep, NamesAFactOfTheHostInALoadedFile) {
   EvaluationOptions options = Recipe("job:workers { count = 1, command = { 'x', require('lib.batch')(job) } }",
                                      "cluster = { devices_per_host = 0 },");
   options.site.host_memory_bytes = std::uint64_t{64} << 30;
-  EXPECT_EQ(Told(Check(options)),
+  EXPECT_EQ(Reported(Check(options)),
             (Lines{"batch.lua:2 warning: the plan depends on the memory of the machine on which it is made",
                    "  command command[1]: 64 → 33 (worker)"}));
 }
@@ -109,18 +109,19 @@ TEST_F(Deep, NamesAFactOfTheHostInALoadedFile) {
 TEST_F(Deep, NamesTheUsersFolderInAFileThatWasRead) {
   ::setenv("HOME", "/srv/home/ada", 1);
   Write("data.json", "{\n  \"data\": \"/srv/home/ada/data\"\n}\n");
-  const Lines told =
-      Told(Check(Recipe("job:env { DATA = muster.read_json('data.json').data }\n"
-                        "job:workers { count = 2, command = { 'x' } }",
-                        "cluster = { devices_per_host = 0 },")));
-  EXPECT_EQ(told, (Lines{"data.json:2 warning: the plan has the caller's home folder in it: \"/srv/home/ada\"",
-                         "  worker 0-1: variable DATA"}));
+  const Lines reported =
+      Reported(Check(Recipe("job:env { DATA = muster.read_json('data.json').data }\n"
+                            "job:workers { count = 2, command = { 'x' } }",
+                            "cluster = { devices_per_host = 0 },")));
+  EXPECT_EQ(reported, (Lines{"data.json:2 warning: the plan has the caller's home folder in it: \"/srv/home/ada\"",
+                             "  worker 0-1: variable DATA"}));
 }
 
 TEST_F(Deep, NamesTheDevicesOfThisMachine) {
-  const Lines told = Told(Check(Recipe("job:workers { count = 1, command = { 'x', job.cluster.devices } }")));
-  ASSERT_GE(told.size(), 2U);
-  EXPECT_EQ(told[0], "recipe.lua:0 warning: the plan depends on how many devices the machine has on which it is made");
+  const Lines reported = Reported(Check(Recipe("job:workers { count = 1, command = { 'x', job.cluster.devices } }")));
+  ASSERT_GE(reported.size(), 2U);
+  EXPECT_EQ(reported[0],
+            "recipe.lua:0 warning: the plan depends on how many devices the machine has on which it is made");
 }
 
 TEST_F(Deep, FindsAClockExposedByThePrelude) {
@@ -128,30 +129,30 @@ TEST_F(Deep, FindsAClockExposedByThePrelude) {
   EvaluationOptions options =
       Recipe("job:workers { count = 1, command = { 'x', clock() } }", "cluster = { devices_per_host = 0 },");
   options.program = kLeaky;
-  const Lines told = Told(Check(options));
-  ASSERT_EQ(told.size(), 2U);
-  EXPECT_EQ(told[0],
+  const Lines reported = Reported(Check(options));
+  ASSERT_EQ(reported.size(), 2U);
+  EXPECT_EQ(reported[0],
             "recipe.lua:0 error: the plan is another one each time it is made: it depends on the time, or on chance");
-  EXPECT_TRUE(told[1].starts_with("  command command[1]: ")) << told[1];
+  EXPECT_TRUE(reported[1].starts_with("  command command[1]: ")) << reported[1];
 }
 
 TEST_F(Deep, FindsUnsortedPairs) {
   TestPrelude("env.pairs = pairs");
-  const Lines told = Told(Check(Recipe(
+  const Lines reported = Reported(Check(Recipe(
       "local t = {} for k in pairs { alpha = 1, beta = 2, gamma = 3, delta = 4, epsilon = 5, zeta = 6 } do t[#t + 1] "
       "= k end\njob:workers { count = 1, command = { 'x', t } }",
       "cluster = { devices_per_host = 0 },")));
-  ASSERT_GE(told.size(), 2U);
+  ASSERT_GE(reported.size(), 2U);
   EXPECT_EQ(
-      told[0],
+      reported[0],
       "recipe.lua:0 error: the plan is another one in each interpreter: it depends on the order of a table's keys, "
       "or on an address");
 }
 
 TEST_F(Deep, FindsStateKeptByThePlanFunction) {
-  const Lines told = Told(Check(Recipe("calls = calls + 1 job:workers { count = 1, command = { 'x', calls } }",
-                                       "cluster = { devices_per_host = 0 },", "local calls = 0")));
-  EXPECT_EQ(told,
+  const Lines reported = Reported(Check(Recipe("calls = calls + 1 job:workers { count = 1, command = { 'x', calls } }",
+                                               "cluster = { devices_per_host = 0 },", "local calls = 0")));
+  EXPECT_EQ(reported,
             (Lines{"recipe.lua:0 error: the plan function keeps something from one call to the next: its second plan "
                    "differs",
                    "  command command[1]: 1 → 2 (worker)"}));

@@ -380,9 +380,9 @@ TEST(ContextConstants, OfAnotherReleaseAreReportedWhereTheyAreUsed) {
     // Used before the release is known.
     const Evaluated early = Evaluate({std::string("local context = require 'muster.mindspore'\nlocal early = ") +
                                       test.taken + "\n" + Recipe(kOne, fields)});
-    const Lines told =
+    const Lines reported =
         test.problem == nullptr ? Lines{} : Lines{std::string("recipe.lua:2 error release: ") + test.problem};
-    EXPECT_EQ(early.problems(), told) << test.release << " " << test.taken;
+    EXPECT_EQ(early.problems(), reported) << test.release << " " << test.taken;
   }
 }
 

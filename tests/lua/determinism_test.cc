@@ -86,9 +86,9 @@ TEST(Determinism, AlsoHoldsForTheOrderOfErrors) {
   for (int i = 0; i < 20; ++i) ASSERT_EQ(Evaluate({recipe}).problems(), first);
   const std::string declarations = Recipe("", R"lua(params = {
     a = muster.int { "x" }, b = muster.int { "x" }, c = muster.int { "x" }, d = muster.int { "x" }, e = muster.int { "x" } },)lua");
-  const Lines told = Evaluate({declarations}).problems();
-  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
-  EXPECT_EQ(told.size(), 5U);
+  const Lines reported = Evaluate({declarations}).problems();
+  EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
+  EXPECT_EQ(reported.size(), 5U);
 }
 
 }  // namespace

@@ -372,9 +372,9 @@ TEST(Contracts, DocumentEveryVariableTheySet) {
         continue;
       if (file.path.ends_with("dmlc.lua")) continue;
       for (const std::string& name : names) {
-        const bool told = file.text.find("{ \"" + name + "\", \"") != std::string_view::npos;
+        const bool reported = file.text.find("{ \"" + name + "\", \"") != std::string_view::npos;
         const bool shared = name.starts_with("DMLC_") && file.text.find("dmlc.variables") != std::string_view::npos;
-        EXPECT_TRUE(told || shared) << framework << " sets " << name << " and does not tell it";
+        EXPECT_TRUE(reported || shared) << framework << " sets " << name << " and does not tell it";
       }
     }
   }

@@ -126,7 +126,7 @@ TEST(OwnContract, ReportsMistakesInItsVariables) {
       {"common = function(role, job) job.worlds.worker.size = 7 end",
        "error read_only: size cannot be set in job.worlds.worker"},
       {"clear = { 'A*' }, defaults = function() return { AB = 1 } end",
-       "error contract: contract mine: its default AB is among what it clears, as A*"},
+       "error contract: contract mine: its default AB is also cleared, as A*"},
       {"prepare = function(job) job.file('../x', 'y') end",
        "error format: \"../x\" is not a valid name for a file below the run directory"},
       {"prepare = function(job) job.file('x') end", "error type: job.file expects a name and a text"},

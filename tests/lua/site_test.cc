@@ -77,13 +77,13 @@ TEST(EnginePages, AreNoSiteFilesAndHoldNoFunctions) {
 
 std::string EngineSettings(const std::string& recipe) {
   const Evaluated evaluated = Evaluate({recipe});
-  std::string told;
-  for (const std::string& problem : evaluated.problems()) told += problem + "\n";
+  std::string reported;
+  for (const std::string& problem : evaluated.problems()) reported += problem + "\n";
   for (const EngineField& field : evaluated.answer.engine_settings) {
-    told += field.engine + "." + field.name + " = " + ToText(field.value) + " at " + std::to_string(field.place.line) +
-            "\n";
+    reported += field.engine + "." + field.name + " = " + ToText(field.value) + " at " +
+                std::to_string(field.place.line) + "\n";
   }
-  return told;
+  return reported;
 }
 
 TEST(Recipes, SetOptionsOfEngines) {

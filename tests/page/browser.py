@@ -102,7 +102,7 @@ class Browser:
         return [entry["message"] for entry in self.call("/se/log", type="browser") if entry["level"] == "SEVERE"]
 
     def emulate(self, **features):
-        self.cdp("Emulation.setEmulatedMedia",
+        self.cdp("Emulation.setEmulatedMedia", media="",
                  features=[{"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
         self.settle()
 

@@ -22,7 +22,7 @@ Plan TwoHosts() {
   return plan;
 }
 
-bool IsTold(const Plan& plan, std::uint32_t process, std::uint32_t host) {
+bool IsReported(const Plan& plan, std::uint32_t process, std::uint32_t host) {
   return RefersToHost(plan, plan.processes[process], host);
 }
 
@@ -31,12 +31,12 @@ TEST(HostPlaceholders, AreNamesAddressesDevicesAndPorts) {
                            "port=${muster:port:rpc}"}) {
     Plan plan = TwoHosts();
     plan.roles[0].env["A"] = Text(text);
-    EXPECT_TRUE(IsTold(plan, 0, 1)) << text;
-    EXPECT_FALSE(IsTold(plan, 0, 0)) << text;
+    EXPECT_TRUE(IsReported(plan, 0, 1)) << text;
+    EXPECT_FALSE(IsReported(plan, 0, 0)) << text;
   }
   Plan plan = TwoHosts();
   plan.roles[0].env["A"] = Text("${muster:run_dir} ${muster:attempt} ${muster:literal}host_name:1}");
-  EXPECT_FALSE(IsTold(plan, 0, 1));
+  EXPECT_FALSE(IsReported(plan, 0, 1));
 }
 
 TEST(HostPlaceholders, AreFoundInEveryTextOfAProcess) {
@@ -46,26 +46,26 @@ TEST(HostPlaceholders, AreFoundInEveryTextOfAProcess) {
     put(plan);
     return plan;
   };
-  EXPECT_TRUE(IsTold(with([&](Plan& plan) { plan.roles[0].command.push_back(text); }), 0, 1));
-  EXPECT_TRUE(IsTold(with([&](Plan& plan) { plan.roles[0].cwd = text; }), 0, 1));
-  EXPECT_TRUE(IsTold(with([&](Plan& plan) { plan.roles[0].ready.what = text; }), 0, 1));
-  EXPECT_TRUE(IsTold(with([&](Plan& plan) { plan.roles[0].ready.command = {text}; }), 0, 1));
-  EXPECT_TRUE(IsTold(
+  EXPECT_TRUE(IsReported(with([&](Plan& plan) { plan.roles[0].command.push_back(text); }), 0, 1));
+  EXPECT_TRUE(IsReported(with([&](Plan& plan) { plan.roles[0].cwd = text; }), 0, 1));
+  EXPECT_TRUE(IsReported(with([&](Plan& plan) { plan.roles[0].ready.what = text; }), 0, 1));
+  EXPECT_TRUE(IsReported(with([&](Plan& plan) { plan.roles[0].ready.command = {text}; }), 0, 1));
+  EXPECT_TRUE(IsReported(
       with([&](Plan& plan) {
         plan.roles[0].context["set_context.x"] = Value(Value::List{Value(Value::Map{{"k", Value(text.marked)}})});
       }),
       0, 1));
   const Plan own = with([&](Plan& plan) { plan.processes[0].env["A"] = text; });
-  EXPECT_TRUE(IsTold(own, 0, 1));
-  EXPECT_FALSE(IsTold(own, 1, 1));
+  EXPECT_TRUE(IsReported(own, 0, 1));
+  EXPECT_FALSE(IsReported(own, 1, 1));
 }
 
 TEST(HostPlaceholders, OfARoleDoNotCountIfTheProcessOverridesThem) {
   Plan plan = TwoHosts();
   plan.roles[0].env["A"] = Text("${muster:host_name:1}");
   plan.processes[0].env["A"] = Text("nobody");
-  EXPECT_FALSE(IsTold(plan, 0, 1));
-  EXPECT_TRUE(IsTold(plan, 1, 1));
+  EXPECT_FALSE(IsReported(plan, 0, 1));
+  EXPECT_TRUE(IsReported(plan, 1, 1));
 }
 
 TEST(HostPlaceholders, OfFilesCountForEveryProcess) {

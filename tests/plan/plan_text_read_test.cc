@@ -76,19 +76,19 @@ TEST(PlanTextRead, FindsTheDifferenceOfThePlans) {
   after.roles[0].env["MS_WORKER_NUM"] = "5";
   after.processes[4].env["RANK_ID"] = "7";
   after.derived["layers per \"stage\""] = Value(std::int64_t{4});
-  const auto told = DiffOfTexts(PlanText(before) + PlanNotesText(before), PlanText(after) + PlanNotesText(after));
-  EXPECT_EQ(told, DiffPlans(before, after));
-  EXPECT_EQ(told.size(), 5U);
+  const auto reported = DiffOfTexts(PlanText(before) + PlanNotesText(before), PlanText(after) + PlanNotesText(after));
+  EXPECT_EQ(reported, DiffPlans(before, after));
+  EXPECT_EQ(reported.size(), 5U);
 }
 
 TEST(PlanTextRead, CountsProcessesIfSomeAreOmitted) {
   const std::string begin = "plan name x\nhost host0 devices 0\nrole w count ";
   const std::string end = "process w.0 host host0 rank 0 of 8 local 0 of 8\n";
-  const auto told = DiffOfTexts(begin + "8\n" + end, begin + "16\n" + end);
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told[0].name, "count");
-  EXPECT_EQ(told[0].texts[0].before, "8");
-  EXPECT_EQ(told[0].texts[0].after, "16");
+  const auto reported = DiffOfTexts(begin + "8\n" + end, begin + "16\n" + end);
+  ASSERT_EQ(reported.size(), 1U);
+  EXPECT_EQ(reported[0].name, "count");
+  EXPECT_EQ(reported[0].texts[0].before, "8");
+  EXPECT_EQ(reported[0].texts[0].after, "16");
 }
 
 TEST(PlanTextRead, RefusesAnythingButAPlan) {

@@ -14,13 +14,13 @@ Value Table(Value::Map map) { return Value(std::move(map)); }
 
 std::vector<std::string> Problems(const Value& table, const std::map<std::string, std::uint32_t>& lines = {}) {
   const auto facts = ReadSiteFacts(kFile, table, lines);
-  std::vector<std::string> told;
-  if (facts) return told;
+  std::vector<std::string> reported;
+  if (facts) return reported;
   for (const Diagnostic& problem : facts.error()) {
-    told.push_back(problem.place.file + ":" + std::to_string(problem.place.line) + " " + problem.kind + ": " +
-                   problem.message + (problem.hint.empty() ? "" : " [" + problem.hint + "]"));
+    reported.push_back(problem.place.file + ":" + std::to_string(problem.place.line) + " " + problem.kind + ": " +
+                       problem.message + (problem.hint.empty() ? "" : " [" + problem.hint + "]"));
   }
-  return told;
+  return reported;
 }
 
 using Lines = std::vector<std::string>;

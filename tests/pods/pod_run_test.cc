@@ -1,5 +1,6 @@
 // Tests whole runs in the pods of a stand-in cluster: outcomes, faults of pods, of the cluster and of the head, and
 // that nothing is left.
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -40,9 +41,9 @@ class PodRun {
                                      << "', image = 'registry.example/train:1' },\n  plan = function(p, job)\n"
                                      << body << "\n  end,\n}\n";
     Command command;
-    command.argv = {MusterProgram(), "run",        folder_ / "r.lua",
-                    "--on",          "kubernetes", "--run-dir",
-                    run_dir(),       "--agent",    MUSTER_BIN_DIR "/muster-agent"};
+    command.argv = {MusterProgram(), "run", folder_ / "r.lua", "--on", "kubernetes", "--run-dir", run_dir()};
+    if (std::find(options.begin(), options.end(), "--agent") == options.end())
+      command.argv.insert(command.argv.end(), {"--agent", MUSTER_BIN_DIR "/muster-agent"});
     command.argv.insert(command.argv.end(), options.begin(), options.end());
     command.env = Environment();
     command.cwd = folder_.path();
@@ -130,11 +131,11 @@ TEST_P(PodRunTest, RunsInPodsAndLeavesNothing) {
   PodRun run(cluster,
              "job:workers { count = 4, command = { 'sh', '-c', 'echo $MUSTER_RANK image:$IMAGE_VARIABLE "
              "caller:$OF_CALLER token:$TOKEN; cat /proc/sys/kernel/hostname; readlink /proc/1/exe' }, "
-             "env = { TOKEN = job:secret { env = 'TOKEN' } } }",
-             {"--as", GetParam()});
+             "env = { TOKEN = p.token } }",
+             {"--as", GetParam()}, "  params = { token = muster.secret { from_env = 'TOKEN' } },\n");
   EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
   const auto report = run.Report();
-  EXPECT_EQ(report["outcome"], "succeeded") << run.Said();
+  EXPECT_EQ(report["outcome"], "ok") << run.Said();
   const std::string log = run.Log("worker.3");
   EXPECT_TRUE(Has(log, "3 image:of the image caller: token:canary-4711\njob-")) << log << run.Said();
   EXPECT_TRUE(Has(log, "-1\n" MUSTER_BIN_DIR "/muster-agent\n")) << log;
@@ -190,7 +191,7 @@ TEST_F(PodFaults, ASpareReplacesAPodThatEnds) {
   const StandInCluster cluster;
   PodRun run(cluster,
              "job:workers { per_host = 1, restart = { max = 2, on = 'failure' }, command = { 'sh', '-c', "
-             "'[ $MUSTER_ATTEMPT = 0 ] && exec sleep 1000; exit 0' } }",
+             "'[ $MUSTER_RANK = 1 ] && [ $MUSTER_ATTEMPT = 0 ] && exec sleep 1000; exit 0' } }",
              {"--as", "pods", "--spares", "1"});
   ASSERT_TRUE(run.Await("process_started", 2)) << run.Said();
   cluster.Call({"evict", "1"});
@@ -258,7 +259,7 @@ TEST_F(PodFaults, OtherCommandsSeeAndStopTheRun) {
   PodRun run(cluster, "job:workers { per_host = 1, command = { 'sh', '-c', 'echo hello; exec sleep 1000' } }");
   ASSERT_TRUE(run.Await("process_started", 2)) << run.Said();
   ASSERT_TRUE(AwaitLine(run.run_dir() + "/logs/worker.1.0.log", "hello"));
-  EXPECT_TRUE(Has(run.Muster({"ps", run.run_dir()}).out, "pod1"));
+  EXPECT_TRUE(Has(run.Muster({"ps", run.run_dir()}).out, "running"));
   EXPECT_TRUE(Has(run.Muster({"logs", run.run_dir()}).out, "hello"));
   EXPECT_EQ(run.Muster({"stop", run.run_dir()}).exit_code, 0);
   run.Result();

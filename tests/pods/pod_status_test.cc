@@ -24,7 +24,7 @@ std::string Container(const std::string& state, const std::string& more = "") {
          state + "}]" + more + "}";
 }
 
-std::string Told(const std::string& event) {
+std::string Reported(const std::string& event) {
   const auto pod = ReadPodEvent(event, "agent");
   if (!pod) return "no pod";
   const char* const states[] = {"waiting", "stuck", "running", "ended"};
@@ -39,56 +39,59 @@ TEST(PodStatus, HasTheNameAndTheIndexOfThePod) {
 }
 
 TEST(PodStatus, WaitsUntilTheContainerRuns) {
-  EXPECT_EQ(Told(Event("{}")), "waiting");
-  EXPECT_EQ(Told(Event(R"({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",)"
-                       R"( "reason": "Unschedulable", "message": "0/5 nodes are available: 5 Insufficient cpu."}]})")),
-            "waiting: Unschedulable: 0/5 nodes are available: 5 Insufficient cpu");
-  EXPECT_EQ(Told(Event(Container(R"({"waiting": {"reason": "ContainerCreating"}})"))), "waiting: ContainerCreating");
-  EXPECT_EQ(Told(Event(Container(R"({"waiting": {"reason": "ErrImagePull", "message": "not found"}})"))),
+  EXPECT_EQ(Reported(Event("{}")), "waiting");
+  EXPECT_EQ(
+      Reported(Event(R"({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",)"
+                     R"( "reason": "Unschedulable", "message": "0/5 nodes are available: 5 Insufficient cpu."}]})")),
+      "waiting: Unschedulable: 0/5 nodes are available: 5 Insufficient cpu");
+  EXPECT_EQ(Reported(Event(Container(R"({"waiting": {"reason": "ContainerCreating"}})"))),
+            "waiting: ContainerCreating");
+  EXPECT_EQ(Reported(Event(Container(R"({"waiting": {"reason": "ErrImagePull", "message": "not found"}})"))),
             "waiting: ErrImagePull: not found");
-  EXPECT_EQ(Told(Event(Container(R"({"running": {"startedAt": "2026-01-01T00:00:00Z"}})"))), "running");
+  EXPECT_EQ(Reported(Event(Container(R"({"running": {"startedAt": "2026-01-01T00:00:00Z"}})"))), "running");
 }
 
 TEST(PodStatus, IsStuckIfTheContainerCannotStart) {
-  EXPECT_EQ(
-      Told(Event(Container(R"({"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling x\nmore"}})"))),
-      "stuck: ImagePullBackOff: Back-off pulling x");
-  EXPECT_EQ(Told(Event(Container(
+  EXPECT_EQ(Reported(Event(
+                Container(R"({"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling x\nmore"}})"))),
+            "stuck: ImagePullBackOff: Back-off pulling x");
+  EXPECT_EQ(Reported(Event(Container(
                 R"({"waiting": {"reason": "CreateContainerConfigError", "message": "secret \"hub\" not found"}})"))),
             "stuck: CreateContainerConfigError: secret \"hub\" not found");
 }
 
 TEST(PodStatus, SaysWhyAPodHasEnded) {
-  EXPECT_EQ(Told(Event(Container(R"({"terminated": {"exitCode": 137, "reason": "OOMKilled"}})"))), "ended: OOMKilled");
-  EXPECT_EQ(Told(Event(Container(R"({"terminated": {"exitCode": 1, "reason": "Error",)"
-                                 R"( "message": "muster-agent: no head of muster has connected within 600 s"}})"))),
+  EXPECT_EQ(Reported(Event(Container(R"({"terminated": {"exitCode": 137, "reason": "OOMKilled"}})"))),
+            "ended: OOMKilled");
+  EXPECT_EQ(Reported(Event(Container(R"({"terminated": {"exitCode": 1, "reason": "Error",)"
+                                     R"( "message": "muster-agent: no head of muster has connected within 600 s"}})"))),
             "ended: it ended: muster-agent: no head of muster has connected within 600 s");
-  EXPECT_EQ(
-      Told(Event(R"({"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory. "})")),
-      "ended: Evicted: The node was low on resource: memory");
-  EXPECT_EQ(Told(Event(R"({"phase": "Running", "reason": "NodeLost"})", "DELETED")), "ended: NodeLost");
-  EXPECT_EQ(Told(Event(Container(R"({"running": {}})",
-                                 R"(, "conditions": [{"type": "DisruptionTarget", "status": "True",)"
-                                 R"( "reason": "DeletionByTaintManager", "message": "Taint manager: deleting"}])"),
-                       "DELETED")),
+  EXPECT_EQ(Reported(Event(
+                R"({"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory. "})")),
+            "ended: Evicted: The node was low on resource: memory");
+  EXPECT_EQ(Reported(Event(R"({"phase": "Running", "reason": "NodeLost"})", "DELETED")), "ended: NodeLost");
+  EXPECT_EQ(Reported(Event(Container(R"({"running": {}})",
+                                     R"(, "conditions": [{"type": "DisruptionTarget", "status": "True",)"
+                                     R"( "reason": "DeletionByTaintManager", "message": "Taint manager: deleting"}])"),
+                           "DELETED")),
             "ended: DeletionByTaintManager: Taint manager: deleting");
-  EXPECT_EQ(Told(Event("{}", "DELETED")), "ended: it was deleted");
+  EXPECT_EQ(Reported(Event("{}", "DELETED")), "ended: it was deleted");
 }
 
 TEST(PodStatus, TakesNothingElseForAPod) {
-  EXPECT_EQ(Told("{"), "no pod");
-  EXPECT_EQ(Told("[1]"), "no pod");
-  EXPECT_EQ(Told(R"({"type": "ERROR", "object": {"kind": "Status", "message": "too old resource version"}})"),
+  EXPECT_EQ(Reported("{"), "no pod");
+  EXPECT_EQ(Reported("[1]"), "no pod");
+  EXPECT_EQ(Reported(R"({"type": "ERROR", "object": {"kind": "Status", "message": "too old resource version"}})"),
             "no pod");
-  EXPECT_EQ(Told(R"({"object": {"kind": "Pod", "metadata": {"name": "--context=x"}}})"), "no pod");
-  EXPECT_EQ(Told(R"({"object": {"kind": "Pod", "metadata": {"name": 3}, "status": 7}})"), "no pod");
-  EXPECT_EQ(Told(Event("[]")), "waiting");
-  EXPECT_EQ(Told(Event(R"({"containerStatuses": {"a": 1}, "conditions": "x", "phase": ["Failed"]})")), "waiting");
+  EXPECT_EQ(Reported(R"({"object": {"kind": "Pod", "metadata": {"name": "--context=x"}}})"), "no pod");
+  EXPECT_EQ(Reported(R"({"object": {"kind": "Pod", "metadata": {"name": 3}, "status": 7}})"), "no pod");
+  EXPECT_EQ(Reported(Event("[]")), "waiting");
+  EXPECT_EQ(Reported(Event(R"({"containerStatuses": {"a": 1}, "conditions": "x", "phase": ["Failed"]})")), "waiting");
 }
 
 TEST(PodStatus, IsSafeOnATerminal) {
-  const std::string why =
-      Told(Event(R"({"phase": "Failed", "reason": "\u001b[31mX", "message": ")" + std::string(5'000, 'y') + R"("})"));
+  const std::string why = Reported(
+      Event(R"({"phase": "Failed", "reason": "\u001b[31mX", "message": ")" + std::string(5'000, 'y') + R"("})"));
   EXPECT_EQ(why.find('\x1b'), std::string::npos);
   EXPECT_LT(why.size(), 1'000U);
 }
@@ -138,7 +141,7 @@ TEST(Kubectl, IsCalledWithTheUsersOptionsAndNothingSecret) {
                    "--selector=muster.run=r1", "--ignore-not-found", "--wait=false"}));
 }
 
-TEST(Kubectl, ItsOwnFailureIsToldFromTheEndOfTheProgram) {
+TEST(Kubectl, ItsOwnFailureIsDistinguishedFromTheEndOfTheProgram) {
   EXPECT_FALSE(IsKubectlFailure({.code = 0}, ""));
   EXPECT_FALSE(IsKubectlFailure({.code = 3}, "muster-agent: lost the head\ncommand terminated with exit code 3\n"));
   EXPECT_FALSE(IsKubectlFailure({.code = 1}, "muster-agent: the connection: …\n"));
@@ -147,22 +150,24 @@ TEST(Kubectl, ItsOwnFailureIsToldFromTheEndOfTheProgram) {
 }
 
 TEST(Kubectl, FailuresHaveItsLastMessageAndAHint) {
-  const auto told = [](const std::string& words, int code = 1) {
+  const auto reported = [](const std::string& words, int code = 1) {
     const CommandFailure failure = KubectlFailure({.code = code}, words);
     return failure.phrase + (failure.hint.empty() ? "" : " [" + failure.hint + "]");
   };
-  EXPECT_EQ(told("Warning: x\nerror: no matches for kind \"JobSet\" in version \"jobset.x-k8s.io/v1alpha2\"\n"),
+  EXPECT_EQ(reported("Warning: x\nerror: no matches for kind \"JobSet\" in version \"jobset.x-k8s.io/v1alpha2\"\n"),
             "kubectl: error: no matches for kind \"JobSet\" in version \"jobset.x-k8s.io/v1alpha2\" "
             "[the cluster has no JobSets: --as job, or install JobSet]");
-  EXPECT_EQ(told("exec: \"muster-agent\": executable file not found in $PATH: unknown\ncommand terminated with exit "
-                 "code 127\n",
-                 127),
-            "kubectl: exec: \"muster-agent\": executable file not found in $PATH: unknown "
-            "[the image needs muster-agent on its PATH; --agent names another path]");
-  EXPECT_EQ(told("muster-agent: process 1 of this container is not `muster-agent --hold`\ncommand terminated with exit "
-                 "code 1\n"),
-            "muster-agent: process 1 of this container is not `muster-agent --hold`");
-  EXPECT_EQ(told(""), "kubectl exited with code 1");
+  EXPECT_EQ(
+      reported("exec: \"muster-agent\": executable file not found in $PATH: unknown\ncommand terminated with exit "
+               "code 127\n",
+               127),
+      "kubectl: exec: \"muster-agent\": executable file not found in $PATH: unknown "
+      "[the image needs muster-agent on its PATH; --agent names another path]");
+  EXPECT_EQ(
+      reported("muster-agent: process 1 of this container is not `muster-agent --hold`\ncommand terminated with exit "
+               "code 1\n"),
+      "muster-agent: process 1 of this container is not `muster-agent --hold`");
+  EXPECT_EQ(reported(""), "kubectl exited with code 1");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ const std::vector<std::string> kDescribedElsewhere = {"1",     "since", "until",
                                                       "group", "area",  "keys",  "keys_of"};
 
 // The source of every rule must be listed together with the rule.
-void ExpectEverySourceToTell(const Attribute& attribute) {
+void ExpectEverySourceToReport(const Attribute& attribute) {
   for (const auto& [rule, unused] : attribute.sources) {
     Attribute without = attribute;
     without.sources.erase(rule);
@@ -27,7 +27,7 @@ void ExpectEverySourceToTell(const Attribute& attribute) {
 void ExpectEveryFieldDescribed(const Value::Map& record, const std::string& name) {
   const auto whole = AttributesFromValue("set_context", Value(record), {});
   ASSERT_TRUE(whole) << name << ": " << whole.error().front().message;
-  for (const Attribute& attribute : *whole) ExpectEverySourceToTell(attribute);
+  for (const Attribute& attribute : *whole) ExpectEverySourceToReport(attribute);
   for (const auto& [field, unused] : record) {
     if (std::find(kDescribedElsewhere.begin(), kDescribedElsewhere.end(), field) != kDescribedElsewhere.end()) continue;
     Value::Map without = record;
@@ -72,7 +72,7 @@ TEST(Facts, DescribeEveryFieldOfEveryRecord) {
   EXPECT_GT(records, 80U);
 }
 
-TEST(Facts, TellEveryFieldOfTheParametersOfFunctions) {
+TEST(Facts, ShowEveryFieldOfTheParametersOfFunctions) {
   std::size_t records = 0;
   for (const char* file : {"functions", "parallel"}) {
     const auto read = OwnData(std::string("muster/schema/") + file + ".lua");

@@ -50,14 +50,14 @@ std::string LineOf(const Rule& rule) {
 TEST(Rules, AreAllListed) {
   const RuleIndex index = OwnRules();
   EXPECT_EQ(index.all().size(), OwnSchemaForTests().rules().size());
-  std::set<const Rule*> told;
+  std::set<const Rule*> reported;
   for (const std::string& function : OwnSchemaForTests().Functions()) {
-    for (const Rule* rule : index.Naming(function)) told.insert(rule);
+    for (const Rule* rule : index.Naming(function)) reported.insert(rule);
   }
   for (const AttributeHistory& history : AllHistories()) {
-    for (const Rule* rule : index.Naming(KeyOf(history.function, history.path))) told.insert(rule);
+    for (const Rule* rule : index.Naming(KeyOf(history.function, history.path))) reported.insert(rule);
   }
-  EXPECT_EQ(told.size(), index.all().size());
+  EXPECT_EQ(reported.size(), index.all().size());
 }
 
 TEST(Rules, AreListedForAllAttributesTheyName) {

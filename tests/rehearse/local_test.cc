@@ -163,8 +163,8 @@ TEST(LocalRehearsal, NamesProcessesThatCannotReachTheRendezvousEndpoint) {
 
 TEST(LocalRehearsal, NamesATakenPort) {
   std::uint16_t port = 0;
-  const auto stranger = ListenAt(port, PortUse::kAlone);
-  ASSERT_TRUE(stranger.has_value());
+  const auto outsider = ListenAt(port, PortUse::kAlone);
+  ASSERT_TRUE(outsider.has_value());
   const Four four("", "job:port('master', { number = " + std::to_string(port) + " })");
   const Rehearsed rehearsed = four.Rehearse();
   EXPECT_EQ(rehearsed.result.exit_code, 1) << rehearsed.result.err;

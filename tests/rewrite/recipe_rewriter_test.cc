@@ -412,7 +412,7 @@ TEST(RecipeRewriter, ListsCallsThatItCannotFollow) {
   EXPECT_EQ(Left("f(context)"),
             "4 muster.context: the module is passed on here, so calls through it cannot be followed\n");
   EXPECT_EQ(Left("local context = f()\ncontext.set_context { op_timeout = 3 }"),
-            "5 set_context: what it is taken from is no local that holds require \"muster.context\"\n");
+            "5 set_context: its source is not a local variable that holds require \"muster.context\"\n");
   EXPECT_EQ(Left("local function of(process) process:context { op_timeout = 3 } end"),
             "4 a call of :context: it is not called on the parameter of a function that is written at each =\n");
   EXPECT_EQ(Left("context.set_context { ascend_config = p.ascend }"),

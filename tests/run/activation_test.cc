@@ -51,25 +51,26 @@ TEST(ActivateHost, IsLimitedByTheStartTimeoutOrFiveMinutes) {
 }
 
 TEST(ActivatedEnvironment, IsTheInheritedOneWithItsChanges) {
-  HostActivated told;
-  told.set = {{"A", "new"}, {"B", ""}, {"MUSTER_RANK", "3"}};
-  told.unset = {"GONE", "MUSTER_PROCESS"};
-  told = WithoutOwnVariables(std::move(told));
-  EXPECT_EQ(ActivatedEnvironment({"A=old", "GONE=1", "KEPT=a=b", "A=older"}, told), (Lines{"A=new", "B=", "KEPT=a=b"}));
-  EXPECT_EQ(told.unset, Lines{"GONE"});
+  HostActivated reported;
+  reported.set = {{"A", "new"}, {"B", ""}, {"MUSTER_RANK", "3"}};
+  reported.unset = {"GONE", "MUSTER_PROCESS"};
+  reported = WithoutOwnVariables(std::move(reported));
+  EXPECT_EQ(ActivatedEnvironment({"A=old", "GONE=1", "KEPT=a=b", "A=older"}, reported),
+            (Lines{"A=new", "B=", "KEPT=a=b"}));
+  EXPECT_EQ(reported.unset, Lines{"GONE"});
 }
 
 TEST(ActivationFailure, NamesHostStepAndReason) {
-  HostActivated told;
-  told.failed_step = 2;
-  told.error = "exit code 1";
-  EXPECT_EQ(ActivationFailure(ActivatedPlan(), "node-1", told),
+  HostActivated reported;
+  reported.failed_step = 2;
+  reported.error = "exit code 1";
+  EXPECT_EQ(ActivationFailure(ActivatedPlan(), "node-1", reported),
             "the activation of node-1 failed in step 2 (module cuda/12): exit code 1");
-  told.failed_step = 0;
-  EXPECT_EQ(ActivationFailure(ActivatedPlan(), "node-1", told),
+  reported.failed_step = 0;
+  EXPECT_EQ(ActivationFailure(ActivatedPlan(), "node-1", reported),
             "the activation of node-1 failed in the shell: exit code 1");
-  told.failed_step = 7;  // an agent may report any number
-  EXPECT_NE(ActivationFailure(ActivatedPlan(), "node-1", told).find("the shell"), std::string::npos);
+  reported.failed_step = 7;  // an agent may report any number
+  EXPECT_NE(ActivationFailure(ActivatedPlan(), "node-1", reported).find("the shell"), std::string::npos);
 }
 
 TEST(HiddenValues, AreThoseOfSecretsAndOfNamesLikeSecrets) {
@@ -82,9 +83,9 @@ TEST(HiddenValues, AreThoseOfSecretsAndOfNamesLikeSecrets) {
   }
   EXPECT_EQ(hidden.Shown("URL", "https://me:s3cret@hub"), "(hidden)");
   EXPECT_EQ(hidden.Shown("PATH", "/usr/bin"), "/usr/bin");
-  HostActivated told;
-  told.set = {{"A", "1"}, {"A_TOKEN", "abc"}};
-  EXPECT_EQ(Shown(told, hidden).set, (Set{{"A", "1"}, {"A_TOKEN", "(hidden)"}}));
+  HostActivated reported;
+  reported.set = {{"A", "1"}, {"A_TOKEN", "abc"}};
+  EXPECT_EQ(Shown(reported, hidden).set, (Set{{"A", "1"}, {"A_TOKEN", "(hidden)"}}));
 }
 
 TEST(RecordedVariables, AreThoseThatAffectPrograms) {

@@ -22,26 +22,26 @@ class CheckpointWatching : public ::testing::Test {
   void Start(const std::string& latest, const std::string& file, const std::string& complete,
              const std::string& dir = "") {
     watch_.Start({Text(folder_.path() + dir), latest, file, complete},
-                 [this](const Checkpoint& written) { told_ = written.path.substr(folder_.path().size() + 1); });
+                 [this](const Checkpoint& written) { reported_ = written.path.substr(folder_.path().size() + 1); });
   }
   // Handles all pending kernel events; returns the reports.
-  std::string Told() {
+  std::string Reported() {
     io_.poll();
-    return told_;
+    return reported_;
   }
 
   ScratchFolder folder_;
   boost::asio::io_context io_;
   CheckpointWatch watch_{io_};
-  std::string told_;
+  std::string reported_;
 };
 
 TEST_F(CheckpointWatching, DetectsTheCompletionOfANestedFolder) {
   Put("epoch_1/step_1/weights");
   Start("epoch_*/step_*", "", "DONE");
-  EXPECT_EQ(Told(), "");
+  EXPECT_EQ(Reported(), "");
   Put("epoch_1/step_1/DONE");
-  EXPECT_EQ(Told(), "epoch_1/step_1");
+  EXPECT_EQ(Reported(), "epoch_1/step_1");
 }
 
 TEST_F(CheckpointWatching, WatchesNewFolders) {
@@ -49,10 +49,10 @@ TEST_F(CheckpointWatching, WatchesNewFolders) {
   for (const std::string made : {"epoch_2", "epoch_2/step_3", "epoch_2/step_3/rank_0", "epoch_2/step_3/rank_0/meta",
                                  "epoch_2/step_3/rank_0/meta/parts"}) {
     fs::create_directories(folder_ / ("not/yet/" + made));
-    EXPECT_EQ(Told(), "") << made;
+    EXPECT_EQ(Reported(), "") << made;
   }
   Put("not/yet/epoch_2/step_3/rank_0/meta/parts/DONE");
-  EXPECT_EQ(Told(), "not/yet/epoch_2/step_3/rank_0");
+  EXPECT_EQ(Reported(), "not/yet/epoch_2/step_3/rank_0");
 }
 
 TEST_F(CheckpointWatching, DetectsTheCompletionOfACheckpointNamedByAFile) {
@@ -60,18 +60,18 @@ TEST_F(CheckpointWatching, DetectsTheCompletionOfACheckpointNamedByAFile) {
   Put("now/latest");
   Start("", "now/latest", "DONE");
   PutFile(folder_ / "now/latest", "runs/a");
-  EXPECT_EQ(Told(), "");
+  EXPECT_EQ(Reported(), "");
   Put("runs/a/DONE");
-  EXPECT_EQ(Told(), "runs/a");
+  EXPECT_EQ(Reported(), "runs/a");
 }
 
 TEST_F(CheckpointWatching, IgnoresEarlierCheckpoints) {
   Put("step_1/DONE");
   Start("step_*", "", "DONE");
   Put("elsewhere/DONE");
-  EXPECT_EQ(Told(), "");
+  EXPECT_EQ(Reported(), "");
   Put("step_2/DONE");
-  EXPECT_EQ(Told(), "step_2");
+  EXPECT_EQ(Reported(), "step_2");
 }
 
 }  // namespace

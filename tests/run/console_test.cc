@@ -188,14 +188,14 @@ TEST(Output, ReportsWhenThereIsRoomAgain) {
   boost::asio::io_context io;
   Pipe pipe;
   Output output(io, pipe.write.get());
-  int told = 0;
-  output.OnProgress([&] { ++told; });
+  int reported = 0;
+  output.OnProgress([&] { ++reported; });
   output.Write(std::string(512U << 10, 'x'));
   ASSERT_FALSE(output.room());
   Reader reader(io, pipe.read.get());
   while (!output.room() && io.run_one() > 0) {
   }
-  EXPECT_GT(told, 0);
+  EXPECT_GT(reported, 0);
 }
 
 TEST(Output, SurvivesAClosedReader) {

@@ -104,7 +104,7 @@ TEST_F(ContextReportTest, OmitsProcessesThatNeedNotApplyIt) {
 
 TEST_F(ContextReportTest, ExpectsNothingOfProcessesThatEndedTooEarly) {
   AttemptEnd end = kEnded;
-  end.cut_short = end.told_to_stop = true;
+  end.cut_short = end.ordered_to_stop = true;
   const std::string started = R"({"format": 1, "process": "run/worker.0.0", "imported": false, "errors": []})";
   EXPECT_EQ(StateOf(started, end), "");
   EXPECT_EQ(StateOf(started, {true, false, false, false, 0}), "") << "it still runs";
@@ -123,7 +123,7 @@ TEST_F(ContextReportTest, ReportsThatNoNetworkWasWrapped) {
             "  context   worker.0: applied (MindSpore 1.6.2) without parallel: the script did not call "
             "muster_context.parallel(network)\n");
   AttemptEnd end = kEnded;
-  end.cut_short = end.told_to_stop = true;
+  end.cut_short = end.ordered_to_stop = true;
   EXPECT_EQ(StateOf(Record(0, "1.6.2", "[]", waits), end), "") << "it was stopped before it came to that";
   EXPECT_EQ(StateOf(Record(0, "1.6.2", "[]", R"("errors": [], "waiting": [])")), "applied");
   plan.roles[0].plays = "scheduler";

@@ -14,19 +14,19 @@ namespace {
 
 using Frames = std::vector<StackFrame>;
 
-ProcessDumped Told(ProcessId process, Frames frames, const std::string& wait = "futex_wait_queue",
-                   const std::string& state = "sleeping") {
-  ProcessDumped told;
-  told.dump = 1;
-  told.process = process;
-  told.window_ns = 200'000'000;
+ProcessDumped Reported(ProcessId process, Frames frames, const std::string& wait = "futex_wait_queue",
+                       const std::string& state = "sleeping") {
+  ProcessDumped reported;
+  reported.dump = 1;
+  reported.process = process;
+  reported.window_ns = 200'000'000;
   SystemProcessState own;
   own.pid = 100 + static_cast<std::int32_t>(process);
   own.program = "python3";
   own.by = frames.empty() ? "" : "py-spy";
   own.threads = {{own.pid, 1, "MainThread", state, wait, "futex", "", std::move(frames)}};
-  told.states = {own};
-  return told;
+  reported.states = {own};
+  return reported;
 }
 
 // Returns entries such as "worker.0-2, worker.3 odd".
@@ -43,59 +43,65 @@ const Frames kLoad = {{"read", "loader.py", 12}, {"<module>", "train.py", 40}};
 
 TEST(DumpFold, ListsTheOutlierFirst) {
   const Plan plan = SamplePlan({{"worker", 8}});
-  std::vector<ProcessDumped> told;
-  for (ProcessId process = 0; process < 8; ++process) told.push_back(Told(process, process == 6 ? kLoad : kReduce));
-  const std::vector<DumpGroup> groups = FoldDump(plan, told);
+  std::vector<ProcessDumped> reported;
+  for (ProcessId process = 0; process < 8; ++process)
+    reported.push_back(Reported(process, process == 6 ? kLoad : kReduce));
+  const std::vector<DumpGroup> groups = FoldDump(plan, reported);
   EXPECT_EQ(Who(groups), "worker.6 odd; worker.0-5, 7");
   EXPECT_EQ(groups[0].thread()->frames, kLoad);
-  EXPECT_EQ(Who(FoldDump(plan, {told.rbegin(), told.rend()})), Who(groups)) << "in whatever order they are told";
+  EXPECT_EQ(Who(FoldDump(plan, {reported.rbegin(), reported.rend()})), Who(groups))
+      << "in whatever order they are told";
 }
 
 TEST(DumpFold, MarksNoOutlierWithoutAMajority) {
   const Plan plan = SamplePlan({{"scheduler", 1}, {"worker", 4}});
-  std::vector<ProcessDumped> told = {Told(0, kLoad), Told(1, kLoad), Told(2, kLoad), Told(3, kReduce),
-                                     Told(4, kReduce)};
-  EXPECT_EQ(Who(FoldDump(plan, told)), "scheduler.0; worker.0-1; worker.2-3");
-  told[2] = Told(2, {{"x", "y.py", 1}});
-  EXPECT_EQ(Who(FoldDump(plan, told)), "scheduler.0; worker.0; worker.1; worker.2-3") << "half of them are no majority";
+  std::vector<ProcessDumped> reported = {Reported(0, kLoad), Reported(1, kLoad), Reported(2, kLoad),
+                                         Reported(3, kReduce), Reported(4, kReduce)};
+  EXPECT_EQ(Who(FoldDump(plan, reported)), "scheduler.0; worker.0-1; worker.2-3");
+  reported[2] = Reported(2, {{"x", "y.py", 1}});
+  EXPECT_EQ(Who(FoldDump(plan, reported)), "scheduler.0; worker.0; worker.1; worker.2-3")
+      << "half of them are no majority";
 }
 
 TEST(DumpFold, ListsTheRarestPlacesFirst) {
   const Plan plan = SamplePlan({{"worker", 9}});
-  std::vector<ProcessDumped> told;
+  std::vector<ProcessDumped> reported;
   for (ProcessId process = 0; process < 9; ++process) {
-    told.push_back(Told(process, process < 2 ? kLoad : process == 5 ? Frames{{"x", "y.py", 1}} : kReduce));
+    reported.push_back(Reported(process, process < 2 ? kLoad : process == 5 ? Frames{{"x", "y.py", 1}} : kReduce));
   }
-  EXPECT_EQ(Who(FoldDump(plan, told)), "worker.5 odd; worker.0-1 odd; worker.2-4, 6-8");
+  EXPECT_EQ(Who(FoldDump(plan, reported)), "worker.5 odd; worker.0-1 odd; worker.2-4, 6-8");
 }
 
 // A polling process is at varying places in the kernel.
 TEST(DumpFold, GroupsByFramesIfKnown) {
   const Plan plan = SamplePlan({{"worker", 3}});
-  const std::vector<ProcessDumped> told = {Told(0, kReduce), Told(1, kReduce, "", "running"),
-                                           Told(2, kReduce, "nfs_wait", "uninterruptible")};
-  EXPECT_EQ(Who(FoldDump(plan, told)), "worker.2 odd; worker.0-1");
+  const std::vector<ProcessDumped> reported = {Reported(0, kReduce), Reported(1, kReduce, "", "running"),
+                                               Reported(2, kReduce, "nfs_wait", "uninterruptible")};
+  EXPECT_EQ(Who(FoldDump(plan, reported)), "worker.2 odd; worker.0-1");
 }
 
 TEST(DumpFold, GroupsByTheKernelsPlaceWithoutFrames) {
   const Plan plan = SamplePlan({{"worker", 3}});
-  EXPECT_EQ(Who(FoldDump(plan, {Told(0, {}), Told(1, {}, "pipe_read"), Told(2, {})})), "worker.1 odd; worker.0, 2");
+  EXPECT_EQ(Who(FoldDump(plan, {Reported(0, {}), Reported(1, {}, "pipe_read"), Reported(2, {})})),
+            "worker.1 odd; worker.0, 2");
 }
 
 // Tools have a deadline: a process without frames because of it is not an outlier.
 TEST(DumpFold, GroupsProcessesWithoutFramesByTheKernelsPlace) {
   const Plan plan = SamplePlan({{"worker", 4}});
-  const std::vector<ProcessDumped> told = {Told(0, {}), Told(1, kReduce), Told(2, kReduce), Told(3, {}, "pipe_read")};
-  const std::vector<DumpGroup> groups = FoldDump(plan, told);
+  const std::vector<ProcessDumped> reported = {Reported(0, {}), Reported(1, kReduce), Reported(2, kReduce),
+                                               Reported(3, {}, "pipe_read")};
+  const std::vector<DumpGroup> groups = FoldDump(plan, reported);
   EXPECT_EQ(Who(groups), "worker.3 odd; worker.0-2");
   EXPECT_EQ(groups[1].thread()->frames, kReduce);
-  EXPECT_EQ(Who(FoldDump(plan, {Told(0, {}), Told(1, kReduce), Told(2, kLoad)})), "worker.0; worker.1; worker.2")
+  EXPECT_EQ(Who(FoldDump(plan, {Reported(0, {}), Reported(1, kReduce), Reported(2, kLoad)})),
+            "worker.0; worker.1; worker.2")
       << "it could be either";
 }
 
 TEST(DumpFold, ShowsTheChildThatAShellWaitsFor) {
   const Plan plan = SamplePlan({{"worker", 2}});
-  ProcessDumped shell = Told(0, kReduce);
+  ProcessDumped shell = Reported(0, kReduce);
   SystemProcessState sh;
   sh.pid = 7;
   sh.program = "sh";
@@ -103,7 +109,7 @@ TEST(DumpFold, ShowsTheChildThatAShellWaitsFor) {
   shell.states.insert(shell.states.begin(), sh);
   shell.states[1].parent = 7;
   EXPECT_EQ(PlaceOf(shell.states), 1U);
-  EXPECT_EQ(Who(FoldDump(plan, {shell, Told(1, kReduce)})), "worker.0-1");
+  EXPECT_EQ(Who(FoldDump(plan, {shell, Reported(1, kReduce)})), "worker.0-1");
   // A process whose child is missing is shown itself; a cycle of parents does not hang.
   shell.states[1].parent = 99;
   EXPECT_EQ(PlaceOf(shell.states), 0U);
@@ -114,10 +120,11 @@ TEST(DumpFold, ShowsTheChildThatAShellWaitsFor) {
 
 TEST(DumpFold, ShowsRequestedProcessesAndCountsTheOthers) {
   const Plan plan = SamplePlan({{"worker", 4}});
-  const std::vector<ProcessDumped> told = {Told(0, kReduce), Told(1, kLoad), Told(2, kReduce), Told(3, kReduce)};
+  const std::vector<ProcessDumped> reported = {Reported(0, kReduce), Reported(1, kLoad), Reported(2, kReduce),
+                                               Reported(3, kReduce)};
   const auto one = [](ProcessId process) { return [process](ProcessId id) { return id == process; }; };
-  EXPECT_EQ(Who(FoldDump(plan, told, one(1))), "worker.1 odd");
-  const std::vector<DumpGroup> alone = FoldDump(plan, told, one(3));
+  EXPECT_EQ(Who(FoldDump(plan, reported, one(1))), "worker.1 odd");
+  const std::vector<DumpGroup> alone = FoldDump(plan, reported, one(3));
   EXPECT_EQ(Who(alone), "worker.3");
   EXPECT_EQ(alone.front().first.process, 3U);
 }
@@ -126,9 +133,9 @@ TEST(DumpFold, ToleratesInvalidReportsOfAgents) {
   const Plan plan = SamplePlan({{"worker", 2}});
   ProcessDumped empty;
   empty.process = 1;
-  ProcessDumped no_threads = Told(0, {});
+  ProcessDumped no_threads = Reported(0, {});
   no_threads.states[0].threads.clear();
-  const std::vector<DumpGroup> groups = FoldDump(plan, {Told(77, kLoad), no_threads, empty});
+  const std::vector<DumpGroup> groups = FoldDump(plan, {Reported(77, kLoad), no_threads, empty});
   EXPECT_EQ(Who(groups), "worker.0; worker.1");
   EXPECT_EQ(groups[0].thread(), nullptr);
   EXPECT_EQ(groups[1].state(), nullptr);
@@ -137,23 +144,24 @@ TEST(DumpFold, ToleratesInvalidReportsOfAgents) {
 
 TEST(DumpText, IsReadable) {
   const Plan plan = SamplePlan({{"worker", 4}});
-  std::vector<ProcessDumped> told;
-  for (ProcessId process = 0; process < 4; ++process) told.push_back(Told(process, process == 2 ? kLoad : kReduce));
-  told[2].states[0].threads[0].wait = "pipe_read";
-  told[2].states[0].threads[0].call = "read";
-  told[2].states[0].threads[0].target = "pipe";
-  told[2].log_bytes = 12;
-  told[2].silent_ms = 900'000;
-  told[3].states[0].cpu_ns = 196'000'000;
-  SystemProcessState child = told[2].states[0];
+  std::vector<ProcessDumped> reported;
+  for (ProcessId process = 0; process < 4; ++process)
+    reported.push_back(Reported(process, process == 2 ? kLoad : kReduce));
+  reported[2].states[0].threads[0].wait = "pipe_read";
+  reported[2].states[0].threads[0].call = "read";
+  reported[2].states[0].threads[0].target = "pipe";
+  reported[2].log_bytes = 12;
+  reported[2].silent_ms = 900'000;
+  reported[3].states[0].cpu_ns = 196'000'000;
+  SystemProcessState child = reported[2].states[0];
   child.pid = 1;
-  told[2].states.push_back(child);
+  reported[2].states.push_back(child);
   DumpReport dump;
   dump.number = 2;
   dump.why = "silent_job";
   dump.ended = dump.complete = true;
   dump.folder = "dumps/2";
-  dump.groups = FoldDump(plan, told);
+  dump.groups = FoldDump(plan, reported);
   dump.groups[0].last_line = "step 41\x1b";
   dump.notes = {{"node-1", {"no_py_spy", ""}}, {"node-2", {"no_py_spy", ""}}, {"node-2", {"late", "3 things"}}};
   dump.unheard = {{"server", {0}, {}}};

@@ -26,8 +26,8 @@ std::vector<std::string> Texts(const std::vector<PathFailure>& faults) {
 }
 
 // Returns the reported failures of connection attempts.
-std::vector<std::string> Told(const Plan& plan, const std::map<std::string, std::uint16_t>& ports,
-                              const std::function<std::string(std::uint32_t, const ConnectionAttempt&)>& fails) {
+std::vector<std::string> Reported(const Plan& plan, const std::map<std::string, std::uint16_t>& ports,
+                                  const std::function<std::string(std::uint32_t, const ConnectionAttempt&)>& fails) {
   std::vector<std::vector<ConnectionAttempt>> tries;
   std::vector<std::vector<std::string>> errors;
   for (std::uint32_t from = 0; from < plan.hosts.size(); ++from) {
@@ -76,14 +76,14 @@ TEST(PathMatrix, ChecksAFewPortsOfThePlanFromEveryOtherHost) {
 TEST(PathMatrix, ReportsHostsThatCannotReachTheRendezvousEndpoint) {
   Plan plan = PlanOf(4);
   plan.ports["master"] = {0, 0, ""};
-  const auto texts = Told(plan, {{"master", 29500}}, [](std::uint32_t from, const ConnectionAttempt& each) {
+  const auto texts = Reported(plan, {{"master", 29500}}, [](std::uint32_t from, const ConnectionAttempt& each) {
     return from >= 2 && each.port == "master" ? "no answer" : "";
   });
   EXPECT_EQ(texts, std::vector<std::string>{"n3,n4 cannot reach n1:29500 (port master): no answer"});
 }
 
 TEST(PathMatrix, ReportsADisconnectedHostInTwoLines) {
-  const auto texts = Told(PlanOf(4), {}, [](std::uint32_t from, const ConnectionAttempt& each) {
+  const auto texts = Reported(PlanOf(4), {}, [](std::uint32_t from, const ConnectionAttempt& each) {
     return from == 2 || each.to == 2 ? "no answer" : "";
   });
   EXPECT_EQ(texts,
@@ -91,7 +91,7 @@ TEST(PathMatrix, ReportsADisconnectedHostInTwoLines) {
 }
 
 TEST(PathMatrix, ReportsNothingWithoutFailures) {
-  EXPECT_TRUE(Told(PlanOf(5), {}, [](std::uint32_t, const ConnectionAttempt&) { return ""; }).empty());
+  EXPECT_TRUE(Reported(PlanOf(5), {}, [](std::uint32_t, const ConnectionAttempt&) { return ""; }).empty());
 }
 
 }  // namespace

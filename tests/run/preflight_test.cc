@@ -39,10 +39,10 @@ class PreflightTest : public ::testing::Test {
 
   static void Obey(ScriptedAgent& agent, const AgentCommand& command) {
     if (std::holds_alternative<Inspect>(command)) {
-      Inspected told;
-      told.facts.muster = "1.0";
-      told.facts.kernel = "6.1";
-      agent.Say(told);
+      Inspected reported;
+      reported.facts.muster = "1.0";
+      reported.facts.kernel = "6.1";
+      agent.Say(reported);
     } else if (std::holds_alternative<OpenPaths>(command)) {
       agent.Say(PathsOpen{static_cast<std::uint16_t>(40'000 + agent.host), ""});
     } else if (std::holds_alternative<ClosePaths>(command)) {
@@ -140,11 +140,11 @@ TEST_F(PreflightTest, StartsNothingIfAHostLacksWhatThePlanNeeds) {
   request.preflight->needs[1].programs = {"train"};
   const RunOutcome outcome = Run([](ScriptedAgent& agent, const AgentCommand& command) {
     if (!std::holds_alternative<Inspect>(command)) return Obey(agent, command);
-    Inspected told;
-    told.facts.muster = "1.0";
-    told.facts.kernel = agent.host == 2 ? "5.15" : "6.1";
-    told.facts.programs = {{"train", agent.host == 1 ? "" : "/bin/train", agent.host == 1 ? "there is none" : ""}};
-    agent.Say(told);
+    Inspected reported;
+    reported.facts.muster = "1.0";
+    reported.facts.kernel = agent.host == 2 ? "5.15" : "6.1";
+    reported.facts.programs = {{"train", agent.host == 1 ? "" : "/bin/train", agent.host == 1 ? "there is none" : ""}};
+    agent.Say(reported);
   });
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.why, "1 of 3 hosts: train cannot be started: there is none: n2");

@@ -63,13 +63,13 @@ TEST(ProgressRows, FitIntoAnyTerminal) {
 TEST(Progress, HasTheNewestMetricsOfARole) {
   const Plan plan = SamplePlan({{"worker", 2}});
   const Supervisor supervisor(plan);
-  const RunProcessTable roll(plan);
+  const RunProcessTable process_table(plan);
   const ScratchFolder folder;
   ASSERT_EQ(::mkdir((folder / "metrics").c_str(), 0700), 0);
   PutFile(folder / MetricsPath(plan, 0, 0),
           "{\"step\": 1, \"loss\": 2.5}\n{\"acc\": 0.5, \"loss\": 0.123456789, \"step\": 200, \"tag\": \"x\"}\n");
   const UniqueFd open(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const Progress progress = ProgressNow(plan, supervisor, roll, open.get(), 0, 1);
+  const Progress progress = ProgressNow(plan, supervisor, process_table, open.get(), 0, 1);
   ASSERT_EQ(progress.roles.size(), 1U);
   EXPECT_EQ(progress.roles[0].metrics, "step 200, acc 0.5, loss 0.12346");
 }
@@ -79,21 +79,21 @@ TEST(Progress, HasTheNewestMetricsOfARole) {
 TEST(RunProcessTable, NamesTheOutlierOfARole) {
   const Plan plan = SamplePlan({{"server"}, {"worker", 4}});
   Supervisor supervisor(plan);
-  RunProcessTable roll(plan);
+  RunProcessTable process_table(plan);
   std::vector<ProcessId> workers;
   const std::uint32_t role = plan.processes.back().role;
   for (ProcessId id = 0; id < plan.processes.size(); ++id) {
     if (plan.processes[id].role == role) workers.push_back(id);
   }
   ASSERT_GE(workers.size(), 2U);
-  EXPECT_EQ(roll.StrongestOutlier(plan, supervisor, role), workers[0]);
-  roll.Saw(ProcessStarted{workers[1], 1, 7, 70, 5}, 1'000);
-  EXPECT_EQ(roll.StrongestOutlier(plan, supervisor, role), workers[1]) << "it was started again";
-  roll.Saw(ProcessExited{workers[0], 0, false, 0, false, 0, 0, 0, 9}, 2'000);
-  EXPECT_EQ(roll.StrongestOutlier(plan, supervisor, role), workers[1]) << "the other has ended well";
-  roll.Saw(ProcessExited{workers[0], 0, true, 9, false, 0, 0, 0, 9}, 3'000);
-  EXPECT_EQ(roll.StrongestOutlier(plan, supervisor, role), workers[0]) << "the other has ended badly";
-  EXPECT_EQ(roll.StrongestOutlier(plan, supervisor, 77), std::nullopt);
+  EXPECT_EQ(process_table.StrongestOutlier(plan, supervisor, role), workers[0]);
+  process_table.Saw(ProcessStarted{workers[1], 1, 7, 70, 5}, 1'000);
+  EXPECT_EQ(process_table.StrongestOutlier(plan, supervisor, role), workers[1]) << "it was started again";
+  process_table.Saw(ProcessExited{workers[0], 0, false, 0, false, 0, 0, 0, 9}, 2'000);
+  EXPECT_EQ(process_table.StrongestOutlier(plan, supervisor, role), workers[1]) << "the other has ended well";
+  process_table.Saw(ProcessExited{workers[0], 0, true, 9, false, 0, 0, 0, 9}, 3'000);
+  EXPECT_EQ(process_table.StrongestOutlier(plan, supervisor, role), workers[0]) << "the other has ended badly";
+  EXPECT_EQ(process_table.StrongestOutlier(plan, supervisor, 77), std::nullopt);
 }
 
 // --- below other output -------------------------------------------------------------------------------

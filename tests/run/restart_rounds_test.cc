@@ -6,7 +6,7 @@
 #include "run/sample_plan.h"
 #include "run/supervise/orders.h"
 #include "run/supervise/process_states.h"
-#include "run/told.h"
+#include "run/supervisor_actions.h"
 
 namespace muster {
 namespace {
@@ -58,7 +58,7 @@ TEST_F(RestartRoundsTest, AreReplacedByWiderOnes) {
   states_.Apply(3, ProcessInput::kExitedBadly);
   orders_.Take();
   const std::uint64_t wide = restarts_.Begin({0, 1, 2, 3}, states_, orders_);
-  EXPECT_EQ(Told(orders_.Take(), true).front(), Disarmed(narrow));
+  EXPECT_EQ(Reported(orders_.Take(), true).front(), Disarmed(narrow));
   EXPECT_EQ(restarts_.Numbers(), std::vector{wide});
   restarts_.DelayOver(wide);
   End(1);
@@ -72,7 +72,7 @@ TEST_F(RestartRoundsTest, AreCancelledWithTheirTimers) {
   orders_.ArmAt(kRenewalTimers + restart, 100);
   orders_.Take();
   restarts_.Cancel(orders_);
-  EXPECT_EQ(Told(orders_.Take(), true), Lines{Disarmed(restart)});
+  EXPECT_EQ(Reported(orders_.Take(), true), Lines{Disarmed(restart)});
   EXPECT_EQ(End(0), std::nullopt);
   EXPECT_EQ(states_.state(0), ProcessState::kEnded);
 }

@@ -348,9 +348,9 @@ TEST_F(SessionTest, ReportsOnceWhichRunHoldsItsDevices) {
   plan.processes[0].devices = {0};
   RunRequest request = Request(plan);
   request.devices.wait_ms = kWaitForEver;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   request.on_wait = [&](const std::string&, const std::string&, const std::string& holders) {
-    told.push_back(holders);
+    reported.push_back(holders);
   };
   const RunOutcome outcome = Run(request, [](ScriptedAgent& agent, const AgentCommand& command) {
     if (std::holds_alternative<AllocateResources>(command))
@@ -371,7 +371,7 @@ TEST_F(SessionTest, ReportsOnceWhichRunHoldsItsDevices) {
   EXPECT_EQ(std::get<DevicesAwaited>(awaited->entry), (DevicesAwaited{0, 1, "device 0 is held by \\x1b[31mann"}));
   EXPECT_NE(TextOf(err).find("waiting for 1 device: device 0 is held by \\x1b[31mann\n"), std::string::npos)
       << TextOf(err);
-  EXPECT_EQ(told, (std::vector<std::string>{"device 0 is held by \\x1b[31mann", ""}));
+  EXPECT_EQ(reported, (std::vector<std::string>{"device 0 is held by \\x1b[31mann", ""}));
 }
 
 TEST_F(SessionTest, RefusesAnAgentThatWaitsUnasked) {

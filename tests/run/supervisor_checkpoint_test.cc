@@ -3,7 +3,7 @@
 #include <signal.h>
 
 #include "run/sample_plan.h"
-#include "run/told.h"
+#include "run/supervisor_actions.h"
 
 namespace muster {
 namespace {

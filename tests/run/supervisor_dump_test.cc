@@ -3,7 +3,7 @@
 #include <signal.h>
 
 #include "run/sample_plan.h"
-#include "run/told.h"
+#include "run/supervisor_actions.h"
 
 namespace muster {
 namespace {
@@ -79,7 +79,7 @@ TEST(Dump, CannotBeTakenWithoutRunningProcesses) {
   const Plan plan = SamplePlan({{"worker", 1}});
   Supervisor supervisor(plan);
   EXPECT_FALSE(supervisor.CanDump());
-  EXPECT_EQ(Told(supervisor.Step(StopRequested{1, SIGINT, true}, 0)), (Lines{"-> finishing", "finish"}));
+  EXPECT_EQ(Reported(supervisor.Step(StopRequested{1, SIGINT, true}, 0)), (Lines{"-> finishing", "finish"}));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "run/sample_plan.h"
-#include "run/told.h"
+#include "run/supervisor_actions.h"
 
 namespace muster {
 namespace {
@@ -157,11 +157,11 @@ TEST(LostHost, GetsNoStartsOfAWaitingRole) {
   supervisor.Begin(0);
   supervisor.Step(Started(0), 0), supervisor.Step(Started(1), 0);
   supervisor.Step(ProcessReady{1, 0, 1}, 0);
-  EXPECT_EQ(Told(supervisor.Step(Lost(0), 0)), (Lines{"restart 1 of process for 0 in 1000", "replace 0 by 2"}));
-  EXPECT_EQ(Told(supervisor.Step(Replaced(0, 2), 0)), Lines{});
-  EXPECT_EQ(Told(supervisor.Step(DelayOver(), 0)), Lines{"start 0 attempt 1"});
+  EXPECT_EQ(Reported(supervisor.Step(Lost(0), 0)), (Lines{"restart 1 of process for 0 in 1000", "replace 0 by 2"}));
+  EXPECT_EQ(Reported(supervisor.Step(Replaced(0, 2), 0)), Lines{});
+  EXPECT_EQ(Reported(supervisor.Step(DelayOver(), 0)), Lines{"start 0 attempt 1"});
   supervisor.Step(Started(0, 1), 0);
-  EXPECT_EQ(Told(supervisor.Step(ProcessReady{0, 1, 1}, 0)), (Lines{"start 2", "start 3"}));
+  EXPECT_EQ(Reported(supervisor.Step(ProcessReady{0, 1, 1}, 0)), (Lines{"start 2", "start 3"}));
 }
 
 TEST(LostHost, IsIgnoredIfItIsAnUnusedSpare) {
@@ -170,7 +170,7 @@ TEST(LostHost, IsIgnoredIfItIsAnUnusedSpare) {
   EXPECT_EQ(job(Lost(1)).front(), "-> stopping");
   Plan plan = Workers(Scope::kProcess);
   Supervisor before(plan, kOne);
-  EXPECT_EQ(Told(before.Step(Lost(2), 0)), (Lines{"-> finishing", "finish"})) << "before anything is started it is";
+  EXPECT_EQ(Reported(before.Step(Lost(2), 0)), (Lines{"-> finishing", "finish"})) << "before anything is started it is";
 }
 
 TEST(LostHost, DoesNotHideASilence) {
@@ -208,12 +208,12 @@ TEST(FirstFailure, IsUnchangedWithoutClockComparisonOrAfterAStop) {
   RunningJob job(Workers(Scope::kProcess, 0));
   job(FailedAt(0, 500 * kMs));
   EXPECT_EQ(job(FailedAt(1, 100 * kMs)), Lines{});
-  RunningJob told(Workers(Scope::kProcess, 0));
-  told(ClockCompared{0, 0, 1 * kMs}), told(ClockCompared{1, 0, 1 * kMs});
-  told(FailedAt(0, 500 * kMs));
-  told(SignalSent{1, 0, SIGTERM, 0, 600 * kMs});
-  EXPECT_EQ(told(FailedAt(1, 100 * kMs)), Lines{});
-  EXPECT_EQ(told(FailedAt(3, 100 * kMs, 0)), Lines{}) << "to end well is no failure";
+  RunningJob reported(Workers(Scope::kProcess, 0));
+  reported(ClockCompared{0, 0, 1 * kMs}), reported(ClockCompared{1, 0, 1 * kMs});
+  reported(FailedAt(0, 500 * kMs));
+  reported(SignalSent{1, 0, SIGTERM, 0, 600 * kMs});
+  EXPECT_EQ(reported(FailedAt(1, 100 * kMs)), Lines{});
+  EXPECT_EQ(reported(FailedAt(3, 100 * kMs, 0)), Lines{}) << "to end well is no failure";
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "run/sample_plan.h"
-#include "run/told.h"
+#include "run/supervisor_actions.h"
 
 namespace muster {
 namespace {
@@ -40,8 +40,8 @@ TEST(Terminal, SuspendsDeadlinesThatWouldBeginMeanwhile) {
   supervisor.Begin(0);
   supervisor.Step(Started(0), 0);
   supervisor.Step(Opened(0), 100 * kMs);
-  EXPECT_EQ(Told(supervisor.Step(Started(1), 60'000 * kMs), true), Lines{});
-  EXPECT_EQ(Told(supervisor.Step(Closed(0), 70'000 * kMs), true),
+  EXPECT_EQ(Reported(supervisor.Step(Started(1), 60'000 * kMs), true), Lines{});
+  EXPECT_EQ(Reported(supervisor.Step(Closed(0), 70'000 * kMs), true),
             (Lines{Armed(kStartTimer, 71'900), Armed(kReadyTimers, 70'400), Armed(kReadyTimers + 1, 70'500)}));
 }
 
@@ -69,8 +69,8 @@ TEST(Terminal, DoesNotSuspendAStop) {
   Plan plan = SamplePlan({{"worker", 2, Ending::kAll, 50}});
   RunningJob job(plan);
   job(Opened(0));
-  const Lines told = job(StopRequested{1, 0}, 10 * kMs, true);
-  EXPECT_NE(std::find(told.begin(), told.end(), Armed(kStopTimer, 10 + 50 + kStopMarginMs)), told.end());
+  const Lines reported = job(StopRequested{1, 0}, 10 * kMs, true);
+  EXPECT_NE(std::find(reported.begin(), reported.end(), Armed(kStopTimer, 10 + 50 + kStopMarginMs)), reported.end());
   EXPECT_EQ(job(Killed(1, 9)), Lines{});
   EXPECT_EQ(job(Closed(0)), Lines{});
   EXPECT_EQ(job(Killed(0, 9)), (Lines{"-> finishing", "finish"}));

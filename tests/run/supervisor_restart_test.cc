@@ -9,7 +9,7 @@
 #include "run/supervise/silence_watch.h"
 #include "run/supervise/start_order.h"
 #include "run/supervise/timer_queue.h"
-#include "run/told.h"
+#include "run/supervisor_actions.h"
 
 namespace muster {
 namespace {
@@ -46,14 +46,14 @@ TEST(After, StartsARoleWhenThoseBeforeItAreReady) {
   Plan plan = Chain();
   plan.roles[0].ready.kind = Readiness::Kind::kPort;
   Supervisor supervisor(plan);
-  EXPECT_EQ(Told(supervisor.Begin(0)), (Lines{"-> starting", "start 0", "start 1"}));
+  EXPECT_EQ(Reported(supervisor.Begin(0)), (Lines{"-> starting", "start 0", "start 1"}));
   supervisor.Step(Started(0), 0);
-  EXPECT_EQ(Told(supervisor.Step(Started(1), 0)), Lines{}) << "started is not ready";
-  EXPECT_EQ(Told(supervisor.Step(ProcessReady{0, 0, 1}, 0)), Lines{});
-  EXPECT_EQ(Told(supervisor.Step(ProcessReady{1, 0, 1}, 0)), Lines{"start 2"});
-  EXPECT_EQ(Told(supervisor.Step(ProcessReady{1, 0, 1}, 0)), Lines{}) << "told twice";
-  EXPECT_EQ(Told(supervisor.Step(Started(2), 0)), Lines{"start 3"});
-  EXPECT_EQ(Told(supervisor.Step(Started(3), 0)), Lines{"-> running"});
+  EXPECT_EQ(Reported(supervisor.Step(Started(1), 0)), Lines{}) << "started is not ready";
+  EXPECT_EQ(Reported(supervisor.Step(ProcessReady{0, 0, 1}, 0)), Lines{});
+  EXPECT_EQ(Reported(supervisor.Step(ProcessReady{1, 0, 1}, 0)), Lines{"start 2"});
+  EXPECT_EQ(Reported(supervisor.Step(ProcessReady{1, 0, 1}, 0)), Lines{}) << "told twice";
+  EXPECT_EQ(Reported(supervisor.Step(Started(2), 0)), Lines{"start 3"});
+  EXPECT_EQ(Reported(supervisor.Step(Started(3), 0)), Lines{"-> running"});
 }
 
 TEST(After, WaitsForTheEndOfAPreparingRole) {
@@ -62,8 +62,8 @@ TEST(After, WaitsForTheEndOfAPreparingRole) {
   plan.roles[1].after = {0};
   Supervisor supervisor(plan);
   supervisor.Begin(0);
-  EXPECT_EQ(Told(supervisor.Step(Started(0), 0)), Lines{});
-  EXPECT_EQ(Told(supervisor.Step(Exited(0), 0)), Lines{"start 1"});
+  EXPECT_EQ(Reported(supervisor.Step(Started(0), 0)), Lines{});
+  EXPECT_EQ(Reported(supervisor.Step(Exited(0), 0)), Lines{"start 1"});
 }
 
 TEST(After, AProcessThatExitsBeforeItIsReadyHasFailed) {
@@ -73,7 +73,7 @@ TEST(After, AProcessThatExitsBeforeItIsReadyHasFailed) {
   Supervisor supervisor(plan);
   supervisor.Begin(0);
   supervisor.Step(Started(0), 0);
-  EXPECT_EQ(Told(supervisor.Step(Exited(0), 0)), (Lines{"origin 0", "-> stopping", "-> finishing", "finish"}));
+  EXPECT_EQ(Reported(supervisor.Step(Exited(0), 0)), (Lines{"origin 0", "-> stopping", "-> finishing", "finish"}));
   supervisor.Step(Empty(0), 0);
   EXPECT_EQ(supervisor.Ended(true).exit_code, 1);
   EXPECT_EQ(supervisor.Ended(true).why,
@@ -85,20 +85,20 @@ TEST(Ready, HasALimitPerProcessAndOneForTheJob) {
   plan.roles[0].ready = {Readiness::Kind::kLine, "up", {}, 1'000, 500};
   plan.start_limit_ms = 5'000;
   Supervisor supervisor(plan);
-  EXPECT_EQ(Told(supervisor.Begin(0), true), (Lines{"-> starting", "arm 4 at 5000", "start 0", "start 1"}));
-  EXPECT_EQ(Told(supervisor.Step(Started(0), 10 * kMs), true),
+  EXPECT_EQ(Reported(supervisor.Begin(0), true), (Lines{"-> starting", "arm 4 at 5000", "start 0", "start 1"}));
+  EXPECT_EQ(Reported(supervisor.Step(Started(0), 10 * kMs), true),
             Lines{"arm " + std::to_string(kReadyTimers) + " at 510"});
   supervisor.Step(Started(1), 10 * kMs);
-  EXPECT_EQ(Told(supervisor.Step(ProcessReady{1, 0, 1}, 20 * kMs), true),
+  EXPECT_EQ(Reported(supervisor.Step(ProcessReady{1, 0, 1}, 20 * kMs), true),
             Lines{"disarm " + std::to_string(kReadyTimers + 1)});
-  EXPECT_EQ(Told(supervisor.Step(Passed(kReadyTimers), 510 * kMs)),
+  EXPECT_EQ(Reported(supervisor.Step(Passed(kReadyTimers), 510 * kMs)),
             (Lines{"limit ready passed by 0", "origin 0", "-> stopping", "stop 0 1 grace 10000"}));
   EXPECT_EQ(supervisor.Ended(false).why, "a.0 was not ready within 500 ms");
 
   Supervisor slow(plan);
   slow.Begin(0);
   slow.Step(Started(0), 0);
-  EXPECT_EQ(Told(slow.Step(Passed(kStartTimer), 5'000 * kMs)), (Lines{"-> stopping", "stop 0 1 grace 10000"}));
+  EXPECT_EQ(Reported(slow.Step(Passed(kStartTimer), 5'000 * kMs)), (Lines{"-> stopping", "stop 0 1 grace 10000"}));
   EXPECT_EQ(slow.Ended(false).why, "not everything was ready within 5.0 s: a.0 and 3 more were not");
   EXPECT_EQ(slow.Ended(false).exit_code, 1);
 }
@@ -195,11 +195,11 @@ TEST(Restart, OfTheJobFollowsTheOrderOfItsRoles) {
   supervisor.Step(Started(0), 0);
   supervisor.Step(ProcessReady{0, 0, 1}, 0);
   supervisor.Step(Started(1), 0);
-  EXPECT_EQ(Told(supervisor.Step(Exited(1, 1), 0)), (Lines{"restart 1 of job for 0 1 in 0", "stop 0 grace 10000"}));
-  EXPECT_EQ(Told(supervisor.Step(Passed(kRenewalTimers), 0)), Lines{});
-  EXPECT_EQ(Told(supervisor.Step(Killed(0, SIGTERM), 0)), Lines{"start 0 attempt 1"});
+  EXPECT_EQ(Reported(supervisor.Step(Exited(1, 1), 0)), (Lines{"restart 1 of job for 0 1 in 0", "stop 0 grace 10000"}));
+  EXPECT_EQ(Reported(supervisor.Step(Passed(kRenewalTimers), 0)), Lines{});
+  EXPECT_EQ(Reported(supervisor.Step(Killed(0, SIGTERM), 0)), Lines{"start 0 attempt 1"});
   supervisor.Step(Started(0, 1), 0);
-  EXPECT_EQ(Told(supervisor.Step(ProcessReady{0, 1, 1}, 0)), Lines{"start 1 attempt 1"});
+  EXPECT_EQ(Reported(supervisor.Step(ProcessReady{0, 1, 1}, 0)), Lines{"start 1 attempt 1"});
 }
 
 TEST(Restart, OfAWiderScopeReplacesANarrowerOne) {
@@ -313,8 +313,8 @@ TEST(Limits, OfSilenceQueryAllHostsAndNameTheFirst) {
   plan.roles[0].limits.silent_ms = 4'000;
   RunningJob job(plan);
   const auto look = [&](std::uint64_t at, std::vector<std::uint64_t> even, std::vector<std::uint64_t> odd) {
-    Lines told = job(Passed(kSilenceTimer), at * kMs);
-    EXPECT_EQ(told, Lines{"ask output"});
+    Lines reported = job(Passed(kSilenceTimer), at * kMs);
+    EXPECT_EQ(reported, Lines{"ask output"});
     EXPECT_EQ(job(OutputSeen{0, {0, 2}, std::move(even)}, at * kMs), Lines{}) << "half the news is no silence";
     return job(OutputSeen{1, {1, 3}, std::move(odd)}, at * kMs);
   };

@@ -52,16 +52,16 @@ class Simulation {
     std::uint32_t attempt = 0;
     std::uint32_t machine = 0;  // where it was started
     bool alive = false;
-    bool told_to_stop = false;
+    bool ordered_to_stop = false;
     bool unkillable = false;  // once it is stopped
     bool ended_well = false;
-    bool told_ready = false;  // the supervisor has received the event
+    bool reported_ready = false;  // the supervisor has received the event
     int reaped = 0;
     std::uint64_t written = 0;
   };
   struct MachineAgent {
     bool gone = false;
-    bool heard_of = false;  // the end was reported
+    bool reported_of = false;  // the end was reported
     bool finishing = false;
     bool mute = false;         // never reports its end
     std::deque<Event> outbox;  // in order, as a channel delivers
@@ -128,7 +128,7 @@ class Simulation {
   }
 
   void Tell(ProcessId process, std::uint32_t attempt) {
-    if (processes_[process].attempt == attempt) processes_[process].told_ready = true;
+    if (processes_[process].attempt == attempt) processes_[process].reported_ready = true;
   }
 
   void Do(const std::vector<Action>& actions) {
@@ -147,7 +147,7 @@ class Simulation {
     ASSERT_FALSE(stopping_) << "started after a stop";
     for (const std::uint32_t role : RoleOf(order.process).after) {
       for (ProcessId other = 0; other < processes_.size(); ++other) {
-        ASSERT_TRUE(plan_.processes[other].role != role || processes_[other].told_ready) << "started too early";
+        ASSERT_TRUE(plan_.processes[other].role != role || processes_[other].reported_ready) << "started too early";
       }
     }
     process = MachineProcess();
@@ -155,7 +155,7 @@ class Simulation {
     process.attempt = order.attempt;
     process.machine = supervisor_.slots().machine(plan_.processes[order.process].host);
     MachineAgent& agent = agents_[process.machine];
-    ASSERT_FALSE(agent.gone && agent.heard_of) << "started on a host that is known to be lost";
+    ASSERT_FALSE(agent.gone && agent.reported_of) << "started on a host that is known to be lost";
     if (agent.gone) return;
     if (Chance(12)) {
       agent.outbox.push_back(SpawnFailed{order.process, order.attempt, "exec", ENOENT, "x", now_});
@@ -176,9 +176,9 @@ class Simulation {
     ASSERT_FALSE(order.processes.empty());
     for (const ProcessId process : order.processes) {
       ASSERT_TRUE(processes_[process].ordered) << "signalled what was never started";
-      const bool again = processes_[process].told_to_stop;
+      const bool again = processes_[process].ordered_to_stop;
       ASSERT_TRUE(!again || order.grace_ms == 0) << "told to stop twice";
-      processes_[process].told_to_stop = true;
+      processes_[process].ordered_to_stop = true;
     }
     stopping_ = supervisor_.phase() != Phase::kStarting && supervisor_.phase() != Phase::kRunning;
   }
@@ -186,7 +186,7 @@ class Simulation {
     const RestartPolicy& policy = RoleOf(restart.process).restart;
     ASSERT_FALSE(restart.processes.empty());
     ASSERT_EQ(restart.attempt, processes_[restart.process].attempt);
-    for (const ProcessId process : restart.processes) processes_[process].told_ready = false;
+    for (const ProcessId process : restart.processes) processes_[process].reported_ready = false;
     const bool elsewhere = restart.why.find("port auto (") != std::string::npos &&
                            restart.why.find("already got other ports") == std::string::npos;
     if (elsewhere) {
@@ -282,7 +282,7 @@ class Simulation {
     MachineAgent& agent = agents_[host];
     if (agent.gone || Chance(4)) return PassTime();
     if (flaky_ && Chance(150)) {
-      agent.gone = agent.heard_of = true;
+      agent.gone = agent.reported_of = true;
       agent.outbox.clear();
       for (ProcessId id = 0; id < processes_.size(); ++id) {
         if (processes_[id].machine == host) processes_[id].alive = false;
@@ -306,7 +306,7 @@ class Simulation {
     for (ProcessId id = 0; id < processes_.size(); ++id) {
       if (processes_[id].machine != host || !processes_[id].alive) continue;
       any_alive = true;
-      if (!processes_[id].unkillable || !processes_[id].told_to_stop) alive.push_back(id);
+      if (!processes_[id].unkillable || !processes_[id].ordered_to_stop) alive.push_back(id);
     }
     if (alive.empty()) {
       if (any_alive || agent.mute) return PassTime();
@@ -318,16 +318,16 @@ class Simulation {
     }
     const ProcessId id = alive[Below(static_cast<std::uint32_t>(alive.size()))];
     MachineProcess& process = processes_[id];
-    if (process.told_to_stop && Chance(30) && !agent.finishing) return;  // exits slowly
+    if (process.ordered_to_stop && Chance(30) && !agent.finishing) return;  // exits slowly
     process.alive = false;
     ++process.reaped;
     ProcessExited exited;
     exited.process = id;
     exited.attempt = process.attempt;
-    exited.signalled = process.told_to_stop || agent.finishing ? !Chance(3) : Chance(40);
+    exited.signalled = process.ordered_to_stop || agent.finishing ? !Chance(3) : Chance(40);
     exited.code = exited.signalled ? SIGTERM : Chance(12) ? 1 : 0;
     process.ended_well = !exited.signalled && exited.code == 0;
-    if (!process.ended_well && !process.told_to_stop && Chance(3)) {
+    if (!process.ended_well && !process.ordered_to_stop && Chance(3)) {
       for (const auto& [name, port] : plan_.ports) {
         agent.outbox.push_back(PortTaken{id, process.attempt, name, 20'311, "process 7", false, now_});
       }

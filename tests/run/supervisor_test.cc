@@ -8,7 +8,7 @@
 #include <signal.h>
 
 #include "run/sample_plan.h"
-#include "run/told.h"
+#include "run/supervisor_actions.h"
 
 namespace muster {
 namespace {
@@ -55,7 +55,7 @@ TEST(SupervisorTable, RecordsACauseForEveryInputThatStopsARunningJob) {
 TEST(Supervisor, StartsEveryProcessInThePlansOrder) {
   const Plan plan = SamplePlan({{"scheduler", 1, Ending::kNever}, {"worker", 2}});
   Supervisor supervisor(plan);
-  EXPECT_EQ(Told(supervisor.Begin(0)), (Lines{"-> starting", "start 0", "start 1", "start 2"}));
+  EXPECT_EQ(Reported(supervisor.Begin(0)), (Lines{"-> starting", "start 0", "start 1", "start 2"}));
 }
 
 TEST(Supervisor, SucceedsWhenEveryWorkerHasExitedWithZero) {
@@ -69,8 +69,8 @@ TEST(Supervisor, SucceedsWhenEveryWorkerHasExitedWithZero) {
 TEST(Supervisor, EndsAJobWithoutProcessesAtOnce) {
   const Plan plan = SamplePlan({});
   Supervisor supervisor(plan);
-  EXPECT_EQ(Told(supervisor.Begin(0)), (Lines{"-> starting", "-> finishing", "finish"}));
-  EXPECT_EQ(Told(supervisor.Step(Empty(0), 0)), (Lines{"-> done", "end"}));
+  EXPECT_EQ(Reported(supervisor.Begin(0)), (Lines{"-> starting", "-> finishing", "finish"}));
+  EXPECT_EQ(Reported(supervisor.Step(Empty(0), 0)), (Lines{"-> done", "end"}));
   EXPECT_EQ(supervisor.Ended(false).exit_code, 0);
 }
 
@@ -122,11 +122,11 @@ TEST(Supervisor, StopsTheOthersIfAWorkerDiesDuringStartUp) {
   Supervisor supervisor(plan);
   supervisor.Begin(0);
   supervisor.Step(Started(0), 0);
-  EXPECT_EQ(Told(supervisor.Step(Exited(0, 1), 0)), (Lines{"origin 0", "-> stopping", "stop 1 2 grace 10000"}));
-  EXPECT_EQ(Told(supervisor.Step(Started(1), 0)), Lines{});
-  EXPECT_EQ(Told(supervisor.Step(Started(2), 0)), Lines{});
-  EXPECT_EQ(Told(supervisor.Step(Killed(1, SIGTERM), 0)), Lines{});
-  EXPECT_EQ(Told(supervisor.Step(Killed(2, SIGTERM), 0)), (Lines{"-> finishing", "finish"}));
+  EXPECT_EQ(Reported(supervisor.Step(Exited(0, 1), 0)), (Lines{"origin 0", "-> stopping", "stop 1 2 grace 10000"}));
+  EXPECT_EQ(Reported(supervisor.Step(Started(1), 0)), Lines{});
+  EXPECT_EQ(Reported(supervisor.Step(Started(2), 0)), Lines{});
+  EXPECT_EQ(Reported(supervisor.Step(Killed(1, SIGTERM), 0)), Lines{});
+  EXPECT_EQ(Reported(supervisor.Step(Killed(2, SIGTERM), 0)), (Lines{"-> finishing", "finish"}));
 }
 
 TEST(Supervisor, AttributesAFailedStartToTheMachine) {
@@ -134,7 +134,7 @@ TEST(Supervisor, AttributesAFailedStartToTheMachine) {
   Supervisor supervisor(plan);
   supervisor.Begin(0);
   supervisor.Step(Started(0), 0);
-  EXPECT_EQ(Told(supervisor.Step(SpawnFailed{1, 0, "exec", ENOENT, "/no/such", 1}, 0)),
+  EXPECT_EQ(Reported(supervisor.Step(SpawnFailed{1, 0, "exec", ENOENT, "/no/such", 1}, 0)),
             (Lines{"origin 1", "-> stopping", "stop 0 grace 10000"}));
   supervisor.Step(Killed(0, SIGTERM), 0);
   supervisor.Step(Empty(0), 0);
@@ -147,7 +147,7 @@ TEST(Supervisor, IgnoresAFailedStartOnceItIsStopping) {
   Supervisor supervisor(plan);
   supervisor.Begin(0);
   supervisor.Step(StopRequested{1, SIGINT}, 0);
-  EXPECT_EQ(Told(supervisor.Step(SpawnFailed{0, 0, "exec", ENOENT, "", 1}, 0)), Lines{});
+  EXPECT_EQ(Reported(supervisor.Step(SpawnFailed{0, 0, "exec", ENOENT, "", 1}, 0)), Lines{});
   EXPECT_EQ(supervisor.cause(), Cause::kStopped);
 }
 
@@ -187,7 +187,7 @@ TEST(Supervisor, WaitsForServingProcessesIfThereIsNothingElse) {
   EXPECT_EQ(job(Exited(1)), (Lines{"-> finishing", "finish"}));
 }
 
-TEST(Supervisor, StopsGracefullyOnceAndKillsWhenAskedTwice) {
+TEST(Supervisor, StopsGracefullyOnceAndKillsAtTheSecondRequest) {
   RunningJob job(SamplePlan({{"worker", 2}}));
   EXPECT_EQ(job(StopRequested{1, SIGINT}), (Lines{"-> stopping", "stop 0 1 grace 10000"}));
   EXPECT_EQ(job(StopRequested{2, SIGINT}), Lines{"kill 0 1 grace 0"});
@@ -242,7 +242,7 @@ TEST(Supervisor, CountsAnAgentThatExitsUnaskedAsLost) {
 TEST(Supervisor, EndsWithoutStartingWhenItCannotBePrepared) {
   const Plan plan = SamplePlan({{"worker", 2}});
   Supervisor supervisor(plan);
-  EXPECT_EQ(Told(supervisor.Abandon("port rpc is taken", 0)), (Lines{"-> finishing", "finish"}));
+  EXPECT_EQ(Reported(supervisor.Abandon("port rpc is taken", 0)), (Lines{"-> finishing", "finish"}));
   supervisor.Step(Empty(0), 0);
   EXPECT_EQ(supervisor.Ended(false), (RunEnded{Cause::kUnready, 3, "port rpc is taken"}));
 }
@@ -250,8 +250,8 @@ TEST(Supervisor, EndsWithoutStartingWhenItCannotBePrepared) {
 TEST(Supervisor, EndsWithoutStartingWhenStoppedWhileAgentsConnect) {
   const Plan plan = SamplePlan({{"worker", 2}});
   Supervisor supervisor(plan);
-  EXPECT_EQ(Told(supervisor.Step(StopRequested{1, SIGTERM}, 0)), (Lines{"-> finishing", "finish"}));
-  EXPECT_EQ(Told(supervisor.Begin(0)), Lines{});
+  EXPECT_EQ(Reported(supervisor.Step(StopRequested{1, SIGTERM}, 0)), (Lines{"-> finishing", "finish"}));
+  EXPECT_EQ(Reported(supervisor.Begin(0)), Lines{});
   EXPECT_EQ(supervisor.Ended(false).exit_code, 128 + SIGTERM);
 }
 
@@ -259,10 +259,10 @@ TEST(Supervisor, StopsTheJobAtItsTimeLimit) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.time_limit_ms = 60'000;
   Supervisor supervisor(plan);
-  const Lines begun = Told(supervisor.Begin(5 * kMs), true);
+  const Lines begun = Reported(supervisor.Begin(5 * kMs), true);
   EXPECT_EQ(begun, (Lines{"-> starting", "arm 1 at 60005", "start 0"}));
   supervisor.Step(Started(0), 6 * kMs);
-  EXPECT_EQ(Told(supervisor.Step(DeadlinePassed{1}, 60'005 * kMs)), (Lines{"-> stopping", "stop 0 grace 10000"}));
+  EXPECT_EQ(Reported(supervisor.Step(DeadlinePassed{1}, 60'005 * kMs)), (Lines{"-> stopping", "stop 0 grace 10000"}));
   EXPECT_EQ(supervisor.Ended(false), (RunEnded{Cause::kTimeLimit, 1, "the time limit of 1 min 0 s passed"}));
 }
 

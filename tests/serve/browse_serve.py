@@ -139,41 +139,46 @@ def browse(muster, folder, browser, told, start_sweep, pipes):
     browser.click("tbody tr a")
 
     # Its page follows reports.
-    browser.wait("document.documentElement.dataset.stream === 'live'")
-    state = "document.getElementById('state').textContent"
-    browser.wait(f"{state} === 'running'")
-    row = "document.querySelector(`[data-key=\"0:${a[0]}\"]`)"
-    browser.wait(f"{row}.dataset.state === 'running'", 0)
+    live = "document.documentElement.dataset.stream === 'live'"
+    state = "document.documentElement.dataset.state"
+    cell = "muster.page.model.column(a[1]).values[muster.page.model.rowOf.get(a[0])]"
+    curve = "muster.page.model.curvesOf('loss')[muster.page.model.rowOf.get(a[0])]"
+    browser.wait(f"{live} && {state} === 'running'")
+    browser.wait(f"{cell} === 'running'", "0:0", "state")
     for step, loss in ((1, 0.5), (2, 0.25), (3, 0.125)):
         pipes.report(1, step=step, loss=loss)
-        browser.wait(f"{row}.textContent.includes(a[1])", 0, str(loss))
-    browser.wait(f"{row}.querySelector('canvas').getAttribute('aria-label') === '3 points, last 0.125'", 0)
+        browser.wait(f"{cell} === a[2]", "0:0", "value", loss)
+        browser.wait(f"{curve}.x.length === a[1] && {curve}.y[a[1] - 1] === a[2]", "0:0", step, loss)
+    browser.wait("document.querySelector('#curves [aria-label*=\"0.125 to 0.5\"]')")
 
     # Slots, trials, a note, and the end of one trial.
-    check(browser.script(f"const a = arguments; return {row} === null", 1), "a second trial runs in one slot")
+    check(browser.script("return muster.page.model.rowOf.has('0:1')") is False, "a second trial runs in one slot")
     browser.type("#slots", "2")
     browser.click("#slots-form button")
     browser.wait("document.getElementById('said').textContent === '2 trials at a time'")
-    browser.wait(f"{row}.dataset.state === 'running'", 1)
+    browser.wait(f"{cell} === 'running'", "0:1", "state")
+    browser.wait("document.getElementById('more').textContent.startsWith('2 slots')")
     browser.type("#add", "200")
     browser.click("#add-form button")
     browser.wait("document.getElementById('said').textContent.startsWith('refused: no trial can be added')")
     browser.type("#note", "seen <b>in</b> a browser")
     browser.click("#note-form button")
-    browser.wait("document.getElementById('fact-note').textContent === 'seen <b>in</b> a browser'")
+    browser.wait("document.getElementById('more').textContent.endsWith('note: seen <b>in</b> a browser')")
     check(browser.script("return document.querySelectorAll('#page b').length") == 0, "a note became an element")
-    browser.click("[data-stop='1']")
-    check(browser.script("return document.querySelector(\"[data-stop='1']\").textContent") == "sure?", "it did not ask")
-    browser.click("[data-stop='1']")
-    browser.wait(f"{row}.dataset.state === 'stopped'", 1)
+    browser.type("#trial", "1")
+    browser.click("#stop-trial")
+    check(browser.script("return document.getElementById('stop-trial').textContent") == "sure?", "it did not ask")
+    browser.click("#stop-trial")
+    browser.wait(f"{cell} === 'stopped'", "0:1", "state")
     browser.screenshot(folder / "sweep.png")
 
     # A trial is a run with a page of its own.
-    browser.click("[data-key='0:0'] a")
-    browser.wait("document.documentElement.dataset.stream === 'live'")
-    browser.wait("document.querySelector('[data-key=\"0:worker.0\"]').dataset.state === 'running'")
+    browser.type("#trial", "0")
+    browser.click("#trial-form button[type=submit]")
+    browser.wait(f"{live} && {state} === 'running' && {cell} === 'running'", "0:worker.0", "state")
     pipes.report(1, step=4, loss=0.0625)
-    browser.wait("document.querySelector('canvas').getAttribute('aria-label') === '4 points, last 0.0625'")
+    browser.wait(f"{curve}.x.length === 4 && {curve}.y[3] === 0.0625", "0:worker.0")
+    browser.screenshot(folder / "run.png")
     pipes.write(1, "end")
     browser.wait(f"{state} === 'ok'")
     problems = [problem for problem in browser.problems() if " 409 " not in problem]  # the refusal above

@@ -226,7 +226,7 @@ TEST(DocumentGroups, AreThoseOfTheTables) {
 
 // --- resets ---------------------------------------------------------------------------------------
 
-TEST(DocumentResets, GiveBackTheValuesOfTheRelease) {
+TEST(DocumentResets, RestoreTheValuesOfTheRelease) {
   for (const Case& test : ReadCases("resets.txt")) {
     Context context(RealSchema(), test.release);
     if (test.api == kAuto) {

@@ -207,7 +207,7 @@ TEST(Files, OfSpeedUpNameTheCommunicationThatIsOverlapped) {
   }
 }
 
-TEST(Files, HaveAllTheirMistakesTold) {
+TEST(Files, HaveAllTheirMistakesReported) {
   EXPECT_EQ(Naming(kSpeedUp, "2.3.1", "{\"a\": 1,\n\"enable_task_opt\": 2,\n\"compute_communicate_fusion_level\": -3}")
                 .size(),
             3U);

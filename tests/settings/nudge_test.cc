@@ -84,9 +84,9 @@ TEST(PossibleNumbers, AreAllInARowWhereTheValueIsSmall) {
   EXPECT_EQ(numbers.numbers.size(), 64);
   EXPECT_EQ(numbers.numbers.front(), 1);
   EXPECT_EQ(numbers.numbers.back(), 64);
-  EXPECT_EQ(numbers.told, "1-64");
+  EXPECT_EQ(numbers.description, "1-64");
   parameter.max = 10;
-  EXPECT_EQ(PossibleNumbers(parameter, 8, {}).told, "1-10");
+  EXPECT_EQ(PossibleNumbers(parameter, 8, {}).description, "1-10");
 }
 
 TEST(PossibleNumbers, AreFewAndWellChosenWhereTheValueIsLarge) {

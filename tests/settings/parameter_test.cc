@@ -124,7 +124,7 @@ TEST(ParameterTexts, AreReadAsTheTypeSays) {
   EXPECT_EQ(Read(Declared("int", {{"one_of", Value(Value::List{Value(1), Value(2)})}}), "2"), "2");
 }
 
-TEST(ParameterTexts, ThatAreNoneOfTheTypeSayWhatIsWanted) {
+TEST(ParameterTexts, ThatAreNoneOfTheTypeReportWhatIsExpected) {
   for (const char* text :
        {"", "+", "-", "1.0", "1e3", " 1", "1 ", "0x1", "++1", "+-1", "1,000", "eins", "9223372036854775808"}) {
     EXPECT_EQ(Read(Declared("int"), text),

@@ -25,7 +25,7 @@ bool Mentions(const std::vector<std::string>& texts, const std::string& name) {
                      [&](const std::string& text) { return text.find("." + name + ":") != std::string::npos; });
 }
 
-TEST(DefaultChanges, TellWhatARecipeReliesOn) {
+TEST(DefaultChanges, NameTheDefaultsThatARecipeUses) {
   const auto changes = Changes("1.6.2", "2.3.1", {});
   EXPECT_TRUE(Holds(changes, "set_context.mode: 0 (GRAPH_MODE) -> 1 (PYNATIVE_MODE)"));
   EXPECT_TRUE(Changes("1.6.2", "1.6.2", {}).empty());

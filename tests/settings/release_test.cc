@@ -30,7 +30,7 @@ TEST(ReleaseNames, RefuseMirrorMeanIn16WithItsSuccessorAndTakeItIn03) {
   EXPECT_EQ(then.Get(kAuto, "mirror_mean", At(5))->value, Value(true));
 }
 
-TEST(ReleaseNames, AreToldInBothDirections) {
+TEST(ReleaseNames, AreReportedInBothDirections) {
   struct Renamed {
     const char* release;
     const char* name;
@@ -49,7 +49,7 @@ TEST(ReleaseNames, AreToldInBothDirections) {
   }
 }
 
-TEST(ReleaseNames, OfADocumentAloneAreUnknownAndTheRightOneIsTold) {
+TEST(ReleaseNames, OfADocumentAloneAreUnknownAndTheRightOneIsReported) {
   Context context = In("1.0.1");
   const Diagnostic error = Only(context.Apply(kSet, {{"enable_options", "op_trace"}}, At(4)));
   EXPECT_EQ(error.kind, "unknown_key");

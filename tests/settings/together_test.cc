@@ -55,7 +55,7 @@ TEST(Together, IsContentWithAPlainJob) {
   EXPECT_TRUE(pipeline.Check().empty());
 }
 
-TEST(Together, WantsStagesToDivideTheDevicesAndTellsWhereTheirNumberComesFrom) {
+TEST(Together, RequiresStagesToDivideTheDevicesAndReportsTheOriginOfTheirNumber) {
   Job job(8);
   job.Set(kAuto, {{"parallel_mode", "semi_auto_parallel"}, {"pipeline_stages", 3}}, 9);
   const Diagnostic diagnostic = Only(job.Check());

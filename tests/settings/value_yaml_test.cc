@@ -99,7 +99,7 @@ TEST(Yaml, CannotGrowWithoutEndThroughAliases) {
   EXPECT_NE(Read(std::string(40, '[') + std::string(40, ']')).find("deeper than 30"), std::string::npos);
 }
 
-TEST(Yaml, TellsWhatOlderReadersTakeForSomethingElse) {
+TEST(Yaml, WarnsAboutValuesThatOlderReadersReadDifferently) {
   const auto read =
       ValueFromYamlText("a: no\nb: 'no'\nc: 010\nd: 1_000\ne: 1:30\nf: 1.5\ng: !!str on\nh: 08\non: {off: 1}\n");
   ASSERT_TRUE(read);

@@ -88,7 +88,7 @@ TEST_F(WrittenPathsTest, AreSharedByProcessesThatHaveNoRankId) {
   EXPECT_EQ(only.notes[0].message, "MindSpore adds rank_N below the path, and RANK_ID is not set for server.0: N is 0");
 }
 
-TEST_F(WrittenPathsTest, AreBlamedOnTheSwitchWhereNoPathIsSet) {
+TEST_F(WrittenPathsTest, AreReportedAtTheSwitchWhereNoPathIsSet) {
   Add("worker.0", 0, "");
   Add("worker.1", 0, "");
   Set({{"save_graphs", true}}, 9);
@@ -128,7 +128,7 @@ TEST_F(WrittenPathsTest, OfPrintHaveNoRankAndAreAlwaysShared) {
   EXPECT_TRUE(only.notes.empty());
 }
 
-TEST_F(WrittenPathsTest, ThatOneLineMakesOnManyHostsAreToldOnce) {
+TEST_F(WrittenPathsTest, ThatOneLineMakesOnManyHostsAreReportedOnce) {
   for (std::uint32_t host = 0; host < 3; ++host) {
     Add("worker." + std::to_string(2 * host), host, "");
     Add("worker." + std::to_string(2 * host + 1), host, "");

@@ -20,12 +20,12 @@ namespace {
 UniqueFd PidFd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
 // Four processes that run until they are stopped, or until the test creates a file.
-std::string UntilFile(const SlurmTestbed& bed, int hosts, const std::string& fields = {}) {
+std::string UntilFile(const SlurmTestbed& testbed, int hosts, const std::string& fields = {}) {
   return Recipe(hosts, "    job:workers { count = 4, devices = 0, cwd = '/', command = { '" MUSTER_TESTS_DIR
                        "/probe', 'print', 'runs', 'await', '" +
-                           bed.folder() + "/end' }" + fields + " }");
+                           testbed.folder() + "/end' }" + fields + " }");
 }
-void LetEnd(const SlurmTestbed& bed) { std::ofstream(bed.folder() + "/end").flush(); }
+void LetEnd(const SlurmTestbed& testbed) { std::ofstream(testbed.folder() + "/end").flush(); }
 
 // Four processes, each with an orphan in a session of its own.
 const char* const kOrphanEach =
@@ -54,12 +54,12 @@ void RemoveGroupsOf(const SlurmRun& run, int host) {
 
 TEST(SlurmFaults, ANodeThatIsPoweredOffIsNamed) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const HostsBefore before(bed, {"n1", "n2", "n4"});
-  SlurmRun run(bed, Salloc({"--nodes=4"}), Recipe(4, kSleepers), {"--host-lease", "2s"});
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const HostsBefore before(testbed, {"n1", "n2", "n4"});
+  SlurmRun run(testbed, Salloc({"--nodes=4"}), Recipe(4, kSleepers), {"--host-lease", "2s"});
   ASSERT_TRUE(run.Await("process_started", 4)) << run.Said();
-  ASSERT_TRUE(bed.PowerOff("n3"));
+  ASSERT_TRUE(testbed.PowerOff("n3"));
   EXPECT_EQ(run.Result().exit_code, 3) << run.Said();
   EXPECT_TRUE(run.Says("the agent of n3 was lost: no heartbeat for 2 s")) << run.Said();
   EXPECT_EQ(run.Report()["outcome"], "lost");
@@ -69,12 +69,12 @@ TEST(SlurmFaults, ANodeThatIsPoweredOffIsNamed) {
 
 TEST(SlurmFaults, ASpareNodeReplacesOneThatIsPoweredOff) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const HostsBefore before(bed, {"n1", "n3", "n4"});
-  SlurmRun run(bed, Salloc({"--nodes=4", "--no-kill"}), Recipe(3, kRestarts), {"--host-lease", "2s"});
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const HostsBefore before(testbed, {"n1", "n3", "n4"});
+  SlurmRun run(testbed, Salloc({"--nodes=4", "--no-kill"}), Recipe(3, kRestarts), {"--host-lease", "2s"});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
-  ASSERT_TRUE(bed.PowerOff("n2"));
+  ASSERT_TRUE(testbed.PowerOff("n2"));
   EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
   EXPECT_TRUE(run.Says("n4 replaced n2, which was lost: no heartbeat for 2 s")) << run.Said();
   const json report = run.Report();
@@ -87,16 +87,16 @@ TEST(SlurmFaults, ASpareNodeReplacesOneThatIsPoweredOff) {
 
 TEST(SlurmFaults, ACutThatIsShorterThanTheLeaseIsSurvived) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 4);
-  SlurmRun run(bed, Salloc({"--nodes=4"}), UntilFile(bed, 4), {"--host-lease", "60s"});
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 4);
+  SlurmRun run(testbed, Salloc({"--nodes=4"}), UntilFile(testbed, 4), {"--host-lease", "60s"});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
-  ASSERT_TRUE(bed.Cut("n2"));
+  ASSERT_TRUE(testbed.Cut("n2"));
   const UniqueFd head = PidFd(run.Journal("run_began")[0]["pid"].get<pid_t>());
   EXPECT_FALSE(AwaitReadable(head.get(), std::chrono::seconds(2))) << "it waits for n2";
-  LetEnd(bed);
-  ASSERT_TRUE(bed.Heal("n2"));
+  LetEnd(testbed);
+  ASSERT_TRUE(testbed.Heal("n2"));
   EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
   EXPECT_TRUE(run.Journal("agent_lost").empty());
   before.ExpectNothingLeft(run);
@@ -104,16 +104,36 @@ TEST(SlurmFaults, ACutThatIsShorterThanTheLeaseIsSurvived) {
 
 TEST(SlurmFaults, BothSidesOfACutThatIsLongerThanTheLeaseStop) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 2);
-  SlurmRun run(bed, Salloc({"--nodes=2", "--no-kill"}), Recipe(2, kSleepers), {"--host-lease", "2s"});
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
+  SlurmRun run(testbed, Salloc({"--nodes=2", "--no-kill"}), Recipe(2, kSleepers), {"--host-lease", "2s"});
   ASSERT_TRUE(run.Await("process_started", 4)) << run.Said();
-  ASSERT_TRUE(bed.Cut("n2"));
+  ASSERT_TRUE(testbed.Cut("n2"));
   EXPECT_EQ(run.Result().exit_code, 3) << run.Said();
   EXPECT_TRUE(ProcessesWith(run.token()).empty()) << "on n2, too, whose cable is still cut";
   EXPECT_TRUE(run.Says("the agent of n2 was lost: no heartbeat for 2 s")) << run.Said();
-  ASSERT_TRUE(bed.Heal("n2"));
+  ASSERT_TRUE(testbed.Heal("n2"));
+  before.ExpectNothingLeft(run);
+}
+
+// A tenth of a second each way, for one node from the beginning and for another in the middle.
+TEST(SlurmFaults, ASlowNetworkDelaysARunAndNothingElse) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 4);
+  ASSERT_TRUE(testbed.Slow("n3"));
+  SlurmRun run(testbed, Salloc({"--nodes=4"}), UntilFile(testbed, 4), {"--host-lease", "10s"});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+  std::vector<std::uint64_t> errors(4);
+  for (const json& compared : run.Journal("clock_compared")) errors.at(compared["host"]) = compared["error_ns"];
+  EXPECT_GE(errors[2], 90'000'000U) << "half of a round trip to n3";
+  ASSERT_TRUE(testbed.Slow("n2"));
+  LetEnd(testbed);
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  EXPECT_TRUE(run.Journal("agent_lost").empty());
+  EXPECT_EQ(run.Report()["receipt"]["reaped"], 4);
   before.ExpectNothingLeft(run);
 }
 
@@ -123,15 +143,15 @@ TEST(SlurmFaults, ScancelStopsTheRunAndLeavesNothing) {
   SKIP_WITHOUT_SLURM();
   for (const bool batch : {false, true}) {
     SCOPED_TRACE(batch ? "sbatch" : "salloc");
-    SlurmTestbed bed(4);
-    ASSERT_TRUE(bed.Up());
-    const NodesBefore before(bed, 4);
-    SlurmRun run(bed, batch ? Sbatch(bed, {"--nodes=4"}) : Salloc({"--nodes=4"}),
+    SlurmTestbed testbed(4);
+    ASSERT_TRUE(testbed.Up());
+    const NodesBefore before(testbed, 4);
+    SlurmRun run(testbed, batch ? Sbatch(testbed, {"--nodes=4"}) : Salloc({"--nodes=4"}),
                  Recipe(4,
                         "    job:workers { count = 4, devices = 0, cwd = '/', command = muster.shell "
                         "'setsid sleep 1000 > /dev/null 2>&1 & echo runs; sleep 1000' }"));
     ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
-    EXPECT_EQ(bed.Ask({"scancel", run.Job()}), "");
+    EXPECT_EQ(testbed.Ask({"scancel", run.Job()}), "");
     EXPECT_NE(run.Result().exit_code, 0);
     before.ExpectNothingLeft(run);
     // scancel signals the processes as well as the head: the report names the signal, or a process that it reached
@@ -144,17 +164,17 @@ TEST(SlurmFaults, ScancelStopsTheRunAndLeavesNothing) {
 
 TEST(SlurmFaults, RestartsOfItsDaemonsDoNotAffectARun) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 4);
-  SlurmRun run(bed, Salloc({"--nodes=4"}), UntilFile(bed, 4));
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 4);
+  SlurmRun run(testbed, Salloc({"--nodes=4"}), UntilFile(testbed, 4));
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
-  ASSERT_TRUE(bed.StopDaemon("ctl"));
-  ASSERT_TRUE(bed.StartDaemon("ctl"));
-  ASSERT_TRUE(bed.CrashDaemon("n2"));
-  ASSERT_TRUE(bed.CrashDaemon("ctl"));
-  ASSERT_TRUE(bed.StartDaemon("ctl"));
-  LetEnd(bed);
+  ASSERT_TRUE(testbed.StopDaemon("ctl"));
+  ASSERT_TRUE(testbed.StartDaemon("ctl"));
+  ASSERT_TRUE(testbed.CrashDaemon("n2"));
+  ASSERT_TRUE(testbed.CrashDaemon("ctl"));
+  ASSERT_TRUE(testbed.StartDaemon("ctl"));
+  LetEnd(testbed);
   EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
   EXPECT_TRUE(run.Journal("agent_lost").empty());
   EXPECT_EQ(run.Report()["receipt"]["reaped"], 4);
@@ -164,15 +184,15 @@ TEST(SlurmFaults, RestartsOfItsDaemonsDoNotAffectARun) {
 
 TEST(SlurmFaults, ADrainedNodeServesItsRunAndIsNamedWithSlurmsReasonWhenItIsLost) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const HostsBefore before(bed, {"n1", "n2", "n4"});
-  SlurmRun run(bed, Salloc({"--nodes=4"}), Recipe(4, kSleepers), {"--host-lease", "2s"});
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const HostsBefore before(testbed, {"n1", "n2", "n4"});
+  SlurmRun run(testbed, Salloc({"--nodes=4"}), Recipe(4, kSleepers), {"--host-lease", "2s"});
   ASSERT_TRUE(run.Await("process_started", 4)) << run.Said();
-  EXPECT_EQ(bed.Ask({"scontrol", "update", "node=n3", "state=drain", "reason=a disk fails"}), "");
-  ASSERT_TRUE(bed.AwaitNode("n3", "drng"));
+  EXPECT_EQ(testbed.Ask({"scontrol", "update", "node=n3", "state=drain", "reason=a disk fails"}), "");
+  ASSERT_TRUE(testbed.AwaitNode("n3", "drng"));
   EXPECT_TRUE(run.Journal("agent_lost").empty());
-  ASSERT_TRUE(bed.PowerOff("n3"));
+  ASSERT_TRUE(testbed.PowerOff("n3"));
   EXPECT_EQ(run.Result().exit_code, 3) << run.Said();
   const json report = run.Report();
   EXPECT_EQ(report["outcome"], "lost");
@@ -188,7 +208,7 @@ TEST(SlurmFaults, ADrainedNodeServesItsRunAndIsNamedWithSlurmsReasonWhenItIsLost
 // What ends a job of Slurm, and what the report says then.
 struct EndOfJob {
   std::string name;
-  std::function<void(const SlurmTestbed& bed, const std::string& job)> end;
+  std::function<void(const SlurmTestbed& testbed, const std::string& job)> end;
   std::string why;
 };
 
@@ -196,26 +216,26 @@ class SlurmEnds : public ::testing::TestWithParam<EndOfJob> {};
 
 INSTANTIATE_TEST_SUITE_P(Slurm, SlurmEnds,
                          ::testing::Values(EndOfJob{"scancel",
-                                                    [](const SlurmTestbed& bed, const std::string& job) {
-                                                      EXPECT_EQ(bed.Ask({"scancel", job}), "");
+                                                    [](const SlurmTestbed& testbed, const std::string& job) {
+                                                      EXPECT_EQ(testbed.Ask({"scancel", job}), "");
                                                     },
                                                     "slurm job 1 was cancelled"},
                                            EndOfJob{"preemption",
-                                                    [](const SlurmTestbed& bed, const std::string&) {
-                                                      bed.Ask({"sbatch", "--partition=urgent", "--nodes=4",
-                                                               "--exclusive", "--output=/dev/null", "--wrap=true"});
+                                                    [](const SlurmTestbed& testbed, const std::string&) {
+                                                      testbed.Ask({"sbatch", "--partition=urgent", "--nodes=4",
+                                                                   "--exclusive", "--output=/dev/null", "--wrap=true"});
                                                     },
                                                     "slurm job 1 was preempted"}),
                          [](const auto& one) { return one.param.name; });
 
 TEST_P(SlurmEnds, TheReportNamesTheCauseAndNothingIsLeft) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 4);
-  SlurmRun run(bed, Sbatch(bed, {"--nodes=4", "--no-requeue"}), Recipe(4, kOrphanEach));
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 4);
+  SlurmRun run(testbed, Sbatch(testbed, {"--nodes=4", "--no-requeue"}), Recipe(4, kOrphanEach));
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
-  GetParam().end(bed, run.Job());
+  GetParam().end(testbed, run.Job());
   EXPECT_NE(run.Result().exit_code, 0);
   before.ExpectNothingLeft(run);
   EXPECT_NE(run.Report()["why"].get<std::string>().find(GetParam().why), std::string::npos) << run.Said();
@@ -224,12 +244,12 @@ TEST_P(SlurmEnds, TheReportNamesTheCauseAndNothingIsLeft) {
 // Slurm announces the end of a job up to a minute before the notice that was asked for: here within half a minute.
 TEST(SlurmFaults, TheNoticeOfATimeLimitIsAGracefulStopWithACheckpoint) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 2);
-  const std::string checkpoints = bed.folder() + "/checkpoints";
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
+  const std::string checkpoints = testbed.folder() + "/checkpoints";
   std::filesystem::create_directory(checkpoints);
-  SlurmRun run(bed, Sbatch(bed, {"--nodes=2", "--time=1", "--signal=B:TERM@59"}),
+  SlurmRun run(testbed, Sbatch(testbed, {"--nodes=2", "--time=1", "--signal=B:TERM@59"}),
                "local muster = require 'muster'\nreturn muster.recipe { name = 'job', framework = 'none',\n"
                "  checkpoint = { dir = '" +
                    checkpoints +
@@ -255,10 +275,10 @@ TEST(SlurmFaults, NothingIsLeftOfARunWhoseHeadIsKilled) {
   SKIP_WITHOUT_SLURM();
   for (const bool batch : {false, true}) {
     SCOPED_TRACE(batch ? "sbatch" : "salloc");
-    SlurmTestbed bed(4);
-    ASSERT_TRUE(bed.Up());
-    const HostsBefore before(bed, NodeNames(4));
-    SlurmRun run(bed, batch ? Sbatch(bed, {"--nodes=4"}) : Salloc({"--nodes=4"}),
+    SlurmTestbed testbed(4);
+    ASSERT_TRUE(testbed.Up());
+    const HostsBefore before(testbed, NodeNames(4));
+    SlurmRun run(testbed, batch ? Sbatch(testbed, {"--nodes=4"}) : Salloc({"--nodes=4"}),
                  Recipe(4,
                         "    job:workers { count = 4, devices = 0, cwd = '/', command = muster.shell "
                         "'setsid sleep 1000 > /dev/null 2>&1 & echo runs; sleep 1000' }"));
@@ -267,9 +287,10 @@ TEST(SlurmFaults, NothingIsLeftOfARunWhoseHeadIsKilled) {
     for (const pid_t pid : ProcessesWith(run.token())) processes.push_back(PidFd(pid));
     EXPECT_GE(processes.size(), 8U);
     const std::string head = run.Journal("run_began")[0]["pid"].dump();
-    EXPECT_EQ(RunCommand({.argv = batch ? bed.On("n1", {"kill", "-KILL", head}) : bed.Login({"kill", "-KILL", head})})
-                  .exit_code,
-              0);
+    EXPECT_EQ(
+        RunCommand({.argv = batch ? testbed.On("n1", {"kill", "-KILL", head}) : testbed.Login({"kill", "-KILL", head})})
+            .exit_code,
+        0);
     run.Result();  // salloc and sbatch --wait do not pass on that a signal ended their command
     for (const UniqueFd& process : processes) EXPECT_TRUE(AwaitReadable(process.get()));
     before.ExpectNothingLeft(run);
@@ -277,32 +298,32 @@ TEST(SlurmFaults, NothingIsLeftOfARunWhoseHeadIsKilled) {
 }
 
 // Somebody on a node who knows the port and the name of a node, and not the token.
-TEST(SlurmFaults, AStrangerIsRefusedAndDoesNotAffectARun) {
+TEST(SlurmFaults, AForeignConnectionIsRefusedAndDoesNotAffectARun) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(3);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 3);
-  SlurmRun run(bed, Salloc({"--nodes=3"}), UntilFile(bed, 3));
+  SlurmTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 3);
+  SlurmRun run(testbed, Salloc({"--nodes=3"}), UntilFile(testbed, 3));
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
   // The head has the only socket for IPv6 that listens there; its column is the fourth.
-  std::istringstream listening(bed.Ask({"ss", "-6tlnH"}));
+  std::istringstream listening(testbed.Ask({"ss", "-6tlnH"}));
   std::string column;
   for (int i = 0; i < 4; ++i) listening >> column;
   ASSERT_NE(column.rfind(':'), std::string::npos) << listening.str();
   const std::string id(32, 'a');
-  const std::string forged = bed.folder() + "/forged";
+  const std::string forged = testbed.folder() + "/forged";
   std::ofstream(forged) << DialFileText(
       {.session = id,
        .token = id,
        .addresses = {{"10.77.0.254", static_cast<std::uint16_t>(std::stoi(column.substr(column.rfind(':') + 1)))}},
        .node_variable = "SLURMD_NODENAME"});
   std::filesystem::permissions(forged, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-  const CommandResult stranger =
-      RunCommand({.argv = bed.On("n2", {"env", "SLURMD_NODENAME=n2", "timeout", "-s", "KILL", "3",
-                                        std::string(MUSTER_BIN_DIR) + "/muster-agent", "--dial", forged})});
-  EXPECT_EQ(stranger.exit_code, 128 + SIGKILL) << "it keeps trying: " << stranger.err;
+  const CommandResult outsider =
+      RunCommand({.argv = testbed.On("n2", {"env", "SLURMD_NODENAME=n2", "timeout", "-s", "KILL", "3",
+                                            std::string(MUSTER_BIN_DIR) + "/muster-agent", "--dial", forged})});
+  EXPECT_EQ(outsider.exit_code, 128 + SIGKILL) << "it keeps trying: " << outsider.err;
   EXPECT_EQ(run.Journal("agent_connected").size(), 3U);
-  LetEnd(bed);
+  LetEnd(testbed);
   EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
   EXPECT_TRUE(run.Journal("agent_lost").empty());
   before.ExpectNothingLeft(run);

@@ -28,8 +28,8 @@ enum class Way { kSalloc, kSbatch };
 
 class InAllocation : public ::testing::TestWithParam<Way> {
  protected:
-  static Words By(const SlurmTestbed& bed, const Words& options) {
-    return GetParam() == Way::kSalloc ? Salloc(options) : Sbatch(bed, options);
+  static Words By(const SlurmTestbed& testbed, const Words& options) {
+    return GetParam() == Way::kSalloc ? Salloc(options) : Sbatch(testbed, options);
   }
 };
 INSTANTIATE_TEST_SUITE_P(Slurm, InAllocation, ::testing::Values(Way::kSalloc, Way::kSbatch),
@@ -43,10 +43,10 @@ Words HostsOfProcesses(const json& report) {
 
 TEST_P(InAllocation, ARunUsesAllNodesInTheOrderOfSlurm) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 4);
-  SlurmRun run(bed, By(bed, {"--nodes=4"}),
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 4);
+  SlurmRun run(testbed, By(testbed, {"--nodes=4"}),
                "local muster = require 'muster'\nreturn muster.recipe { name = 'job', plan = function(p, job)\n"
                "  job:workers { per_host = 2, devices = 0, cwd = '/', command = muster.shell "
                "'echo $(hostname) ${SLURM_PROCID-none} $SLURM_JOB_ID' } end }\n");
@@ -62,12 +62,12 @@ TEST_P(InAllocation, ARunUsesAllNodesInTheOrderOfSlurm) {
 
 TEST_P(InAllocation, TheFirstFailureIsTheExitCodeAndNothingIsLeft) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 4);
-  RecipeFile recipe = RecipeIn(bed, Recipe(4, kOrphans));
-  recipe.env = {"FOLDER=" + bed.folder()};
-  SlurmRun run(bed, By(bed, {"--nodes=4"}), recipe, {"--pass-exit-code"});
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 4);
+  RecipeFile recipe = RecipeIn(testbed, Recipe(4, kOrphans));
+  recipe.env = {"FOLDER=" + testbed.folder()};
+  SlurmRun run(testbed, By(testbed, {"--nodes=4"}), recipe, {"--pass-exit-code"});
   EXPECT_EQ(run.Result().exit_code, 7) << run.Said();
   EXPECT_TRUE(run.Says("worker.2 (rank 2) on n2 exited with code 7")) << run.Said();
   EXPECT_EQ(run.Report()["first_failure"]["host"], "n2");
@@ -77,26 +77,26 @@ TEST_P(InAllocation, TheFirstFailureIsTheExitCodeAndNothingIsLeft) {
 
 TEST_P(InAllocation, TheAllocationCanBeUsedAgain) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 4);
-  const std::string twice = bed.folder() + "/twice.sh";
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 4);
+  const std::string twice = testbed.folder() + "/twice.sh";
   std::ofstream(twice) << "#!/bin/sh\n\"$@\"\nfirst=$?\n"
-                       << MusterProgram() << " run " << bed.folder() << "/second.lua --run-dir " << bed.folder()
+                       << MusterProgram() << " run " << testbed.folder() << "/second.lua --run-dir " << testbed.folder()
                        << "/second && exit $first\n";
   std::filesystem::permissions(twice, std::filesystem::perms::owner_all);
-  std::ofstream(bed.folder() + "/second.lua")
+  std::ofstream(testbed.folder() + "/second.lua")
       << Recipe(4, "    job:workers { count = 4, devices = 0, cwd = '/', command = { 'hostname' } }");
-  Words by = By(bed, {"--nodes=4"});
+  Words by = By(testbed, {"--nodes=4"});
   by.push_back(twice);
-  SlurmRun run(bed, by,
+  SlurmRun run(testbed, by,
                Recipe(4,
                       "    job:workers { count = 4, devices = 0, cwd = '/', command = muster.shell "
                       "'[ $MUSTER_RANK != 3 ] || exit 5; exec sleep 1000' }"),
                {"--pass-exit-code"});
   EXPECT_EQ(run.Result().exit_code, 5) << run.Said();
   for (int rank = 0; rank < 4; ++rank) {
-    EXPECT_EQ(ContentOf(bed.folder() + "/second/logs/worker." + std::to_string(rank) + ".0.log"),
+    EXPECT_EQ(ContentOf(testbed.folder() + "/second/logs/worker." + std::to_string(rank) + ".0.log"),
               "n" + std::to_string(rank + 1) + "\n");
   }
   before.ExpectNothingLeft(run);
@@ -112,9 +112,9 @@ const char* const kDevices =
 
 TEST(SlurmDevices, AProcessSeesThoseOfTheAllocation) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  SlurmRun run(bed, Salloc({"--nodes=2", "--gres=gpu:2"}), kDevices);
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  SlurmRun run(testbed, Salloc({"--nodes=2", "--gres=gpu:2"}), kDevices);
   ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
   for (int rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(run.Log("worker." + std::to_string(rank)),
@@ -124,12 +124,12 @@ TEST(SlurmDevices, AProcessSeesThoseOfTheAllocation) {
 
 TEST(SlurmDevices, ThoseOfAnotherJobAreNotUsed) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2, {"--node", "n2 CPUs=8 Gres=gpu:4"});
-  ASSERT_TRUE(bed.Up());
+  SlurmTestbed testbed(2, {"--node", "n2 CPUs=8 Gres=gpu:4"});
+  ASSERT_TRUE(testbed.Up());
   const std::string other =
-      bed.Ask({"sbatch", "--parsable", "--nodes=2", "--gres=gpu:2", "--output=/dev/null", "--wrap=sleep 1000"});
-  ASSERT_TRUE(bed.AwaitJob(other, "RUNNING"));
-  SlurmRun run(bed, Salloc({"--nodes=2", "--gres=gpu:2"}), kDevices);
+      testbed.Ask({"sbatch", "--parsable", "--nodes=2", "--gres=gpu:2", "--output=/dev/null", "--wrap=sleep 1000"});
+  ASSERT_TRUE(testbed.AwaitJob(other, "RUNNING"));
+  SlurmRun run(testbed, Salloc({"--nodes=2", "--gres=gpu:2"}), kDevices);
   ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
   for (int rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(run.Log("worker." + std::to_string(rank)),
@@ -140,9 +140,9 @@ TEST(SlurmDevices, ThoseOfAnotherJobAreNotUsed) {
 
 TEST(SlurmDevices, MoreThanTheAllocationHasAreRefused) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  SlurmRun run(bed, Salloc({"--nodes=2", "--gres=gpu:1"}), kDevices);
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  SlurmRun run(testbed, Salloc({"--nodes=2", "--gres=gpu:1"}), kDevices);
   EXPECT_EQ(run.Result().exit_code, 2) << run.Said();
 }
 

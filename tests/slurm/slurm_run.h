@@ -18,39 +18,41 @@ inline Words Salloc(Words options) {
 }
 
 // … or as a batch job on its first node, which writes into the testbed's folder.
-inline Words Sbatch(const SlurmTestbed& bed, Words options) {
-  const std::string script = bed.folder() + "/job.sh";
+inline Words Sbatch(const SlurmTestbed& testbed, Words options) {
+  const std::string script = testbed.folder() + "/job.sh";
   std::ofstream(script) << "#!/bin/sh\nexec \"$@\"\n";
-  options.insert(options.begin(), {"sbatch", "--wait", "--job-name=muster", "--output=" + bed.folder() + "/job.out"});
+  options.insert(options.begin(),
+                 {"sbatch", "--wait", "--job-name=muster", "--output=" + testbed.folder() + "/job.out"});
   options.push_back(script);
   return options;
 }
 
 // A recipe that is given as a text, in the folder that all nodes share.
-inline RecipeFile RecipeIn(const SlurmTestbed& bed, const std::string& text) {
-  const std::string path = bed.folder() + "/r.lua";
+inline RecipeFile RecipeIn(const SlurmTestbed& testbed, const std::string& text) {
+  const std::string path = testbed.folder() + "/r.lua";
   std::ofstream(path) << text;
   return {path};
 }
 
 class SlurmRun : public HostsRun {
  public:
-  SlurmRun(const SlurmTestbed& bed, const Words& by, const std::string& recipe, const Words& options = {})
-      : SlurmRun(bed, by, RecipeIn(bed, recipe), options) {}
-  SlurmRun(const SlurmTestbed& bed, const Words& by, const RecipeFile& recipe, const Words& options = {})
-      : HostsRun(bed, bed.folder(), by, recipe, options), bed_(bed) {}
+  SlurmRun(const SlurmTestbed& testbed, const Words& by, const std::string& recipe, const Words& options = {})
+      : SlurmRun(testbed, by, RecipeIn(testbed, recipe), options) {}
+  SlurmRun(const SlurmTestbed& testbed, const Words& by, const RecipeFile& recipe, const Words& options = {})
+      : HostsRun(testbed, testbed.folder(), by, recipe, options), testbed_(testbed) {}
 
   // Everything that was said: of a batch job it is in a file.
   std::string Said() {
     Result();
-    return ContentOf(run_dir() + "/report.txt") + Result().out + Result().err + ContentOf(bed_.folder() + "/job.out");
+    return ContentOf(run_dir() + "/report.txt") + Result().out + Result().err +
+           ContentOf(testbed_.folder() + "/job.out");
   }
   bool Says(const std::string& text) { return Said().find(text) != std::string::npos; }
   // The id of the only job of this name.
-  std::string Job() const { return bed_.Ask({"squeue", "--noheader", "--name=muster", "--format=%i"}); }
+  std::string Job() const { return testbed_.Ask({"squeue", "--noheader", "--name=muster", "--format=%i"}); }
 
  private:
-  const SlurmTestbed& bed_;
+  const SlurmTestbed& testbed_;
 };
 
 inline Words NodeNames(int count) {
@@ -62,17 +64,17 @@ inline Words NodeNames(int count) {
 // Nodes with nothing on them yet; at the end of the allocation nothing may be left.
 class NodesBefore : public HostsBefore {
  public:
-  NodesBefore(const SlurmTestbed& bed, int count) : HostsBefore(bed, NodeNames(count)), bed_(bed) {}
+  NodesBefore(const SlurmTestbed& testbed, int count) : HostsBefore(testbed, NodeNames(count)), testbed_(testbed) {}
 
   void ExpectNothingLeft(SlurmRun& run) const {
     run.Result();
     HostsBefore::ExpectNothingLeft(run);
-    const std::string dial = bed_.folder() + "/muster/dial";
+    const std::string dial = testbed_.folder() + "/muster/dial";
     EXPECT_TRUE(!std::filesystem::exists(dial) || std::filesystem::is_empty(dial)) << "the token is removed";
   }
 
  private:
-  const SlurmTestbed& bed_;
+  const SlurmTestbed& testbed_;
 };
 
 }  // namespace muster::testing

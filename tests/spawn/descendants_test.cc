@@ -65,8 +65,8 @@ TEST_F(Descendants, AreSparedIfListedToKeep) {
 }
 
 TEST_F(Descendants, AreNotSparedForAReusedPid) {
-  const Spawned stranger = StartAndAwaitReady({});
-  auto identity = Identify(stranger.pid);
+  const Spawned outsider = StartAndAwaitReady({});
+  auto identity = Identify(outsider.pid);
   ASSERT_TRUE(identity);
   identity->start_ticks -= 1;
   EXPECT_EQ(KillDescendants({*identity}).killed, 1U);

@@ -62,11 +62,11 @@ TEST_F(AServer, IsFoundWhenItListens) {
   EXPECT_EQ(Find(0).kind, Kind::kNone) << "bound only: no table knows";
   EXPECT_FALSE(Listeners().contains(held_.number));
   ASSERT_EQ(::listen(held_.socket.get(), 1), 0);
-  const PortHolder stranger = Find(0);
-  EXPECT_EQ(stranger.kind, Kind::kForeign);
-  EXPECT_TRUE(stranger.listening);
-  EXPECT_EQ(stranger.pid, ::getpid());
-  EXPECT_NE(stranger.command.find("spawn_test"), std::string::npos) << stranger.command;
+  const PortHolder outsider = Find(0);
+  EXPECT_EQ(outsider.kind, Kind::kForeign);
+  EXPECT_TRUE(outsider.listening);
+  EXPECT_EQ(outsider.pid, ::getpid());
+  EXPECT_NE(outsider.command.find("spawn_test"), std::string::npos) << outsider.command;
   EXPECT_TRUE(HasSocket(::getpid(), Listeners().at(held_.number)));
   EXPECT_FALSE(HasSocket(1, Listeners().at(held_.number)));
 }

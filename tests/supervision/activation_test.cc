@@ -90,12 +90,12 @@ cd /)");
   EXPECT_EQ(env.value("PWD", ""), "/home") << "where a shell went is its own affair";
   for (const char* name : {"GONE", "UNSET_BY_JOB", "OLDPWD"}) EXPECT_FALSE(env.contains(name)) << name;
 
-  const std::vector<json> told = muster.Journal("host_activated");
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told[0]["unset"], json({"GONE"}));
-  EXPECT_EQ(told[0]["set"]["NEW"], "two\nlines");
-  EXPECT_EQ(told[0]["set"]["API_TOKEN"], "(hidden)");
-  EXPECT_FALSE(told[0]["set"].contains("MUSTER_RANK"));
+  const std::vector<json> reported = muster.Journal("host_activated");
+  ASSERT_EQ(reported.size(), 1U);
+  EXPECT_EQ(reported[0]["unset"], json({"GONE"}));
+  EXPECT_EQ(reported[0]["set"]["NEW"], "two\nlines");
+  EXPECT_EQ(reported[0]["set"]["API_TOKEN"], "(hidden)");
+  EXPECT_FALSE(reported[0]["set"].contains("MUSTER_RANK"));
   EXPECT_EQ(Report(muster)["activations"][0]["unset"], json({"GONE"}));
   EXPECT_NE(StartedMuster::Content(muster.run_dir() + "/report.txt").find("removed"), std::string::npos);
   const json inputs = json::parse(StartedMuster::Content(muster.run_dir() + "/inputs.json"));

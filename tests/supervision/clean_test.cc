@@ -71,8 +71,8 @@ TEST(Clean, KillsProcessesLeftByATripleKill) {
   Launcher launcher;
   SpawnSpec spec;
   spec.argv = {std::string(MUSTER_TESTS_DIR) + "/probe", "wait"};
-  auto stranger = launcher.Spawn(spec);
-  ASSERT_TRUE(stranger);
+  auto outsider = launcher.Spawn(spec);
+  ASSERT_TRUE(outsider);
 
   const std::string run = muster.run_dir();
   const CommandResult dry = muster.Muster({"clean", run, "--dry-run", "--json"});
@@ -83,19 +83,19 @@ TEST(Clean, KillsProcessesLeftByATripleKill) {
   // The processes ignore SIGTERM.
   const CommandResult cleaned = muster.Muster({"clean", run, "--grace", "100ms", "--json"});
   EXPECT_EQ(cleaned.exit_code, 0) << cleaned.err;
-  const json told = json::parse(cleaned.out)["runs"][0];
-  EXPECT_EQ(told["left"], 0);
-  EXPECT_GE(told["killed"], 4);
+  const json reported = json::parse(cleaned.out)["runs"][0];
+  EXPECT_EQ(reported["left"], 0);
+  EXPECT_GE(reported["killed"], 4);
   EXPECT_TRUE(muster.Left().empty());
-  EXPECT_FALSE(HasEnded(stranger->ref()));
+  EXPECT_FALSE(HasEnded(outsider->ref()));
 
   const CommandResult again = muster.Muster({"clean", run});
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_NE(again.out.find("nothing is left"), std::string::npos) << again.out;
   const std::string group = muster.Journal("agent_connected")[0]["cgroup"];
   EXPECT_TRUE(group.empty() || !std::filesystem::exists(group)) << group;
-  KillChild(stranger->ref());
-  ReapAtEnd(stranger->ref());
+  KillChild(outsider->ref());
+  ReapAtEnd(outsider->ref());
 }
 
 TEST(Clean, SkipsALiveRun) {

@@ -15,7 +15,7 @@ std::string Workers(const std::string& more) {
          " process.command = { probe, 'print', 'up', 'await', '/tmp/there-is-no-such-file' } end end }";
 }
 
-void ExpectOddWorker(const json& dump) {
+void ExpectOutlier(const json& dump) {
   ASSERT_EQ(dump["groups"].size(), 2U) << dump.dump(1);
   const json& odd = dump["groups"][0];
   EXPECT_EQ(odd["ranks"], json({2}));
@@ -35,7 +35,7 @@ TEST(Dump, IsTakenBeforeASilentJobIsStopped) {
   EXPECT_EQ(job.result.exit_code, 1);
   ASSERT_EQ(job.report["dumps"].size(), 1U) << job.Text();
   EXPECT_EQ(job.report["dumps"][0]["why"], "silent_job");
-  ExpectOddWorker(job.report["dumps"][0]);
+  ExpectOutlier(job.report["dumps"][0]);
   const std::string text = job.Text();
   EXPECT_NE(text.find("worker.2, unlike most of its role: waiting"), std::string::npos) << text;
   const std::string wait = job.report["dumps"][0]["groups"][0]["system_processes"][0]["threads"][0].value("wait", "");
@@ -54,7 +54,7 @@ TEST(Dump, IsTakenBeforeAStopThatRequestsIt) {
   EXPECT_EQ(muster.End(), 143);
   const json report = json::parse(StartedMuster::Content(muster.run_dir() + "/report.json"));
   EXPECT_EQ(report["dumps"][0]["why"], "stop");
-  ExpectOddWorker(report["dumps"][0]);
+  ExpectOutlier(report["dumps"][0]);
   EXPECT_LT(muster.Journal("dump_ended").at(0)["seq"], muster.Journal("stop_ordered").at(0)["seq"]);
   EXPECT_EQ(muster.Journal("stop_requested").at(0)["dump"], true);
   EXPECT_TRUE(muster.Left().empty());
@@ -72,7 +72,7 @@ TEST(Dump, CanBeTakenDuringARun) {
   ASSERT_EQ(all.exit_code, 0) << all.err;
   EXPECT_EQ(json::parse(all.out)["format"], 1);
   EXPECT_EQ(json::parse(all.out)["dump"], 1);
-  ExpectOddWorker(json::parse(all.out));
+  ExpectOutlier(json::parse(all.out));
   const CommandResult one = muster.Muster({"dump", muster.run_dir(), "--rank", "2"});
   EXPECT_EQ(one.exit_code, 0) << one.err;
   EXPECT_NE(one.out.find("worker.2, unlike most of its role"), std::string::npos) << one.out;

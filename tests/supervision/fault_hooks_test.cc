@@ -56,10 +56,13 @@ TEST_P(FaultHooks, LeaveNothingAndAreReported) {
   }
   // A head killed before its first record leaves no journal; any other run can be reported.
   if (muster.Journal("run_began").empty()) return;
-  const CommandResult told = muster.Muster({"report", muster.run_dir(), "--json"});
-  ASSERT_EQ(told.exit_code, 0) << told.err;
-  const std::string outcome = nlohmann::json::parse(told.out)["outcome"];
-  EXPECT_EQ(outcome, exit_code == 1 ? "failed" : exit_code == 3 && outcome == "failed" ? "failed" : "lost") << told.out;
+  const CommandResult reported = muster.Muster({"report", muster.run_dir(), "--json"});
+  ASSERT_EQ(reported.exit_code, 0) << reported.err;
+  const std::string outcome = nlohmann::json::parse(reported.out)["outcome"];
+  EXPECT_EQ(outcome, exit_code == 1                          ? "failed"
+                     : exit_code == 3 && outcome == "failed" ? "failed"
+                                                             : "lost")
+      << reported.out;
 }
 
 TEST(FaultHook, ThatIsUnknownIsRefusedBeforeAnythingStarts) {

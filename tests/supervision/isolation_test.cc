@@ -115,9 +115,9 @@ TEST_P(Isolated, AreListedInADumpByTheirOuterPids) {
   const CommandResult dump = muster_.Muster({"dump", muster_.run_dir(), "--json"});
   ASSERT_EQ(dump.exit_code, 0) << dump.err;
   std::size_t seen = 0;
-  for (const json& told : muster_.Journal("process_dumped")) {
-    ASSERT_FALSE(told["states"].empty()) << told;
-    for (const json& state : told["states"]) {
+  for (const json& reported : muster_.Journal("process_dumped")) {
+    ASSERT_FALSE(reported["states"].empty()) << reported;
+    for (const json& state : reported["states"]) {
       EXPECT_EQ(SpaceOf(state["pid"]), space_) << state;
       EXPECT_EQ(SpaceOf(state["parent"]), space_) << state;
       EXPECT_EQ(state["threads"].at(0)["tid"], state["pid"]);

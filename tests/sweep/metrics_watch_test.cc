@@ -33,7 +33,7 @@ class Metrics : public ::testing::Test {
     return watch_.Watch(std::move(trial));
   }
   // Handles all pending kernel events; returns the reports.
-  std::vector<MetricValues> Told() {
+  std::vector<MetricValues> Reported() {
     io_.restart();
     io_.poll();
     return std::exchange(reports_, {});
@@ -54,12 +54,12 @@ TEST_F(Metrics, AreReportedOnceTheyAreFollowed) {
   later.report = [this](const MetricValues& values) { reports_.push_back(values); };
   const auto trial = watch_.Watch(std::move(later));
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n");
-  EXPECT_EQ(Told(), Reports{});
+  EXPECT_EQ(Reported(), Reports{});
   trial->Follow();
-  EXPECT_EQ(Told(), (Reports{{{"step", Value(1)}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"step", Value(1)}}}));
   trial->Follow();
   Append("metrics/worker.0.0.jsonl", "{\"step\": 2}\n");
-  EXPECT_EQ(Told(), (Reports{{{"step", Value(2)}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"step", Value(2)}}}));
   Append("metrics/worker.0.0.jsonl", "{\"step\": 3}\n");
   trial->Finish();
   EXPECT_EQ(reports_, (Reports{{{"step", Value(3)}}}));
@@ -67,11 +67,12 @@ TEST_F(Metrics, AreReportedOnceTheyAreFollowed) {
 
 TEST_F(Metrics, AreReportedLineByLineInOrder) {
   const auto trial = Watch();
-  EXPECT_EQ(Told(), Reports{});
+  EXPECT_EQ(Reported(), Reports{});
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1, \"loss\": 0.5}\n{\"step\": 2, \"loss\": 0.25}\n");
-  EXPECT_EQ(Told(), (Reports{{{"step", Value(1)}, {"loss", Value(0.5)}}, {{"step", Value(2)}, {"loss", Value(0.25)}}}));
+  EXPECT_EQ(Reported(),
+            (Reports{{{"step", Value(1)}, {"loss", Value(0.5)}}, {{"step", Value(2)}, {"loss", Value(0.25)}}}));
   Append("metrics/worker.0.0.jsonl", "{\"step\": 3}\n");
-  EXPECT_EQ(Told(), (Reports{{{"step", Value(3)}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"step", Value(3)}}}));
   EXPECT_EQ(trial->last(), (MetricValues{{"step", Value(3)}, {"loss", Value(0.25)}}));
   trial->Finish();
   EXPECT_EQ(reports_, Reports{});
@@ -81,15 +82,15 @@ TEST_F(Metrics, AreReportedLineByLineInOrder) {
 TEST_F(Metrics, WrittenBeforeAreReportedToo) {
   Append("metrics/worker.0.0.jsonl", "{\"loss\": 1}\n");
   const auto trial = Watch();
-  EXPECT_EQ(Told(), (Reports{{{"loss", Value(1)}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"loss", Value(1)}}}));
 }
 
 TEST_F(Metrics, WaitForTheEndOfALine) {
   const auto trial = Watch();
   Append("metrics/worker.0.0.jsonl", "{\"loss\"");
-  EXPECT_EQ(Told(), Reports{});
+  EXPECT_EQ(Reported(), Reports{});
   Append("metrics/worker.0.0.jsonl", ": 4}\n{\"lo");
-  EXPECT_EQ(Told(), (Reports{{{"loss", Value(4)}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"loss", Value(4)}}}));
   trial->Finish();
   EXPECT_EQ(reports_, Reports{});
   EXPECT_EQ(trial->bad_lines(), 1U);
@@ -99,7 +100,7 @@ TEST_F(Metrics, InInvalidOrTooLongLinesAreCounted) {
   const auto trial = Watch();
   Append("metrics/worker.0.0.jsonl",
          "hello\n[1]\n{\"a\": \"" + std::string(GrowingLines::kLongestLine, 'x') + "\"}\n{\"loss\": 1}\n");
-  EXPECT_EQ(Told(), (Reports{{{"loss", Value(1)}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"loss", Value(1)}}}));
   EXPECT_EQ(trial->bad_lines(), 3U);
 }
 
@@ -108,35 +109,35 @@ TEST_F(Metrics, ReportInvalidNumbers) {
   Append("metrics/worker.0.0.jsonl",
          "{\"step\": 1, \"loss\": NaN, \"note\": \"NaN\"}\n{\"loss\": null}\n{\"loss\": -Infinity}\n"
          "{\"loss\": \"high\", \"list\": [1]}\n{\"step\": 2}\n");
-  const auto told = Told();
-  ASSERT_EQ(told.size(), 5U);
-  EXPECT_EQ(told[0].at("note"), Value("NaN"));
+  const auto reported = Reported();
+  ASSERT_EQ(reported.size(), 5U);
+  EXPECT_EQ(reported[0].at("note"), Value("NaN"));
   for (int i = 0; i < 4; ++i) {
-    const MetricNumber loss = NumberOf(told[static_cast<std::size_t>(i)], "loss");
+    const MetricNumber loss = NumberOf(reported[static_cast<std::size_t>(i)], "loss");
     EXPECT_TRUE(loss.given && !loss.number) << i;
   }
-  EXPECT_FALSE(told[3].contains("list"));
-  EXPECT_FALSE(NumberOf(told[4], "loss").given);
-  EXPECT_EQ(NumberOf(told[4], "step").number, 2.0);
+  EXPECT_FALSE(reported[3].contains("list"));
+  EXPECT_FALSE(NumberOf(reported[4], "loss").given);
+  EXPECT_EQ(NumberOf(reported[4], "step").number, 2.0);
 }
 
 TEST_F(Metrics, ComeFromTheFirstProcessOfARoleThatReports) {
   const auto trial = Watch();
   Append("metrics/worker.3.0.jsonl", "{\"loss\": 3}\n");
-  EXPECT_EQ(Told(), (Reports{{{"loss", Value(3)}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"loss", Value(3)}}}));
   Append("metrics/worker.1.0.jsonl", "{\"loss\": 1}\n");
   Append("metrics/worker.3.0.jsonl", "{\"loss\": 33}\n");
-  EXPECT_EQ(Told(), (Reports{{{"loss", Value(1)}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"loss", Value(1)}}}));
   Append("metrics/eval.uator.0.0.jsonl", "{\"val_loss\": 9}\n");
-  EXPECT_EQ(Told(), (Reports{{{"val_loss", Value(9)}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"val_loss", Value(9)}}}));
 }
 
 TEST_F(Metrics, ContinueWithTheNextAttempt) {
   const auto trial = Watch();
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n");
-  EXPECT_EQ(Told().size(), 1U);
+  EXPECT_EQ(Reported().size(), 1U);
   Append("metrics/worker.0.1.jsonl", "{\"step\": 1}\n");
-  EXPECT_EQ(Told().size(), 1U);
+  EXPECT_EQ(Reported().size(), 1U);
 }
 
 TEST_F(Metrics, AreReadAtTheEndWithoutKernelEvents) {
@@ -145,7 +146,7 @@ TEST_F(Metrics, AreReadAtTheEndWithoutKernelEvents) {
   trial->Finish();
   EXPECT_EQ(reports_.size(), 2U);
   trial->Finish();
-  EXPECT_EQ(Told().size(), 2U);
+  EXPECT_EQ(Reported().size(), 2U);
 }
 
 TEST_F(Metrics, AreNotReportedAfterTheTrial) {
@@ -153,7 +154,7 @@ TEST_F(Metrics, AreNotReportedAfterTheTrial) {
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n");
   trial.reset();
   Append("metrics/worker.0.0.jsonl", "{\"step\": 2}\n");
-  EXPECT_EQ(Told(), Reports{});
+  EXPECT_EQ(Reported(), Reports{});
 }
 
 TEST_F(Metrics, OfFilesThatAreLinksAreNotRead) {
@@ -167,9 +168,9 @@ TEST_F(Metrics, OfFilesThatAreLinksAreNotRead) {
 TEST_F(Metrics, StartAgainWithATruncatedFile) {
   const auto trial = Watch();
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n{\"step\": 2}\n");
-  EXPECT_EQ(Told().size(), 2U);
+  EXPECT_EQ(Reported().size(), 2U);
   std::ofstream(folder_ / "metrics/worker.0.0.jsonl") << "{\"step\": 7}\n";
-  EXPECT_EQ(Told(), (Reports{{{"step", Value(7)}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"step", Value(7)}}}));
 }
 
 TEST_F(Metrics, OfManyMegabytesAreAllReported) {
@@ -177,7 +178,7 @@ TEST_F(Metrics, OfManyMegabytesAreAllReported) {
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "{\"step\": " + std::to_string(i) + "}\n";
   Append("metrics/worker.0.0.jsonl", text);
-  EXPECT_EQ(Told().size(), 200'000U);
+  EXPECT_EQ(Reported().size(), 200'000U);
 }
 
 LogPatterns StepAndLoss() { return *LogPatterns::Of({{"step", R"(iteration (\d+))"}, {"loss", R"(loss: (\S+))"}}, {}); }
@@ -186,20 +187,20 @@ TEST_F(Metrics, InALogAreGroupedByLine) {
   const LogPatterns patterns = StepAndLoss();
   const auto trial = Watch(&patterns);
   Append("logs/worker.0.0.log", "start\niteration 5 loss: 0.5\niteration 6 loss: nan\n");
-  EXPECT_EQ(Told(), (Reports{{{"step", Value(5)}, {"loss", Value(0.5)}}, {{"step", Value(6)}, {"loss", Value()}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"step", Value(5)}, {"loss", Value(0.5)}}, {{"step", Value(6)}, {"loss", Value()}}}));
   Append("logs/worker.1.0.log", "iteration 9 loss: 9\n");
-  EXPECT_EQ(Told(), Reports{});
+  EXPECT_EQ(Reported(), Reports{});
 }
 
 TEST_F(Metrics, InALogBelongToTheLastReportedStep) {
   const LogPatterns patterns = StepAndLoss();
   Append("logs/worker.0.0.log", "iteration 5\nhello\n");
   const auto trial = Watch(&patterns);
-  EXPECT_EQ(Told(), Reports{});
+  EXPECT_EQ(Reported(), Reports{});
   Append("logs/worker.0.0.log", "loss: 0.5\n");
-  EXPECT_EQ(Told(), (Reports{{{"step", Value(5)}, {"loss", Value(0.5)}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"step", Value(5)}, {"loss", Value(0.5)}}}));
   Append("logs/worker.0.1.log", "iteration 6\nloss: 0.25");
-  EXPECT_EQ(Told(), Reports{});
+  EXPECT_EQ(Reported(), Reports{});
   trial->Finish();
   EXPECT_EQ(reports_, (Reports{{{"step", Value(6)}, {"loss", Value(0.25)}}}));
 }
@@ -208,24 +209,24 @@ TEST_F(Metrics, InALogMayConsistOfStepsOnly) {
   const LogPatterns patterns = *LogPatterns::Of({{"step", R"((\d+)%)"}}, {});
   const auto trial = Watch(&patterns);
   Append("logs/worker.0.0.log", "10%\r20%\r");
-  EXPECT_EQ(Told(), (Reports{{{"step", Value(10)}}, {{"step", Value(20)}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"step", Value(10)}}, {{"step", Value(20)}}}));
 }
 
 TEST_F(Metrics, InALogAreFoundInTheBeginningOfAHugeLine) {
   const LogPatterns patterns = StepAndLoss();
   const auto trial = Watch(&patterns);
   Append("logs/worker.0.0.log", "loss: 1 " + std::string(3U << 20, 'x') + " iteration 4\nloss: 2\n");
-  EXPECT_EQ(Told(), (Reports{{{"loss", Value(1)}}, {{"loss", Value(2)}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"loss", Value(1)}}, {{"loss", Value(2)}}}));
 }
 
 TEST_F(Metrics, InATruncatedLogAreThoseThatFollow) {
   const LogPatterns patterns = StepAndLoss();
   const auto trial = Watch(&patterns);
   Append("logs/worker.0.0.log", "loss: 1\nloss: 2\n");
-  EXPECT_EQ(Told().size(), 2U);
+  EXPECT_EQ(Reported().size(), 2U);
   ASSERT_EQ(::truncate((folder_ / "logs/worker.0.0.log").c_str(), 0), 0);
   Append("logs/worker.0.0.log", "loss: 3\n");
-  EXPECT_EQ(Told(), (Reports{{{"loss", Value(3)}}}));
+  EXPECT_EQ(Reported(), (Reports{{{"loss", Value(3)}}}));
 }
 
 Plan TwoRoles() {

@@ -88,14 +88,14 @@ TEST(TrialSet, IsIndependentOfTheOrder) {
         numbers.erase(first);
       }
       ASSERT_EQ(ranges.size(), numbers.size());
-      std::set<TrialNumber> told;
+      std::set<TrialNumber> reported;
       TrialNumber before = 0;
       for (const auto& [from, to] : ranges.ranges()) {
-        EXPECT_TRUE(told.empty() || from > before + 1) << "ranges that touch are one";
-        for (TrialNumber n = from; n <= to; ++n) told.insert(n);
+        EXPECT_TRUE(reported.empty() || from > before + 1) << "ranges that touch are one";
+        for (TrialNumber n = from; n <= to; ++n) reported.insert(n);
         before = to;
       }
-      ASSERT_EQ(told, numbers);
+      ASSERT_EQ(reported, numbers);
       for (TrialNumber n = 0; n < 70; ++n) ASSERT_EQ(ranges.Has(n), numbers.contains(n)) << n;
     }
   }

@@ -64,12 +64,12 @@ TEST(SweepDevices, HeldByARunFailNoTrial) {
   StartedProgram holder = machine.StartHolder(1);
   StartedProgram sweep = machine.StartSweep({"--grid", "x=1..4"});
   ASSERT_TRUE(AwaitFile(machine / "err"));
-  const auto told = AwaitLine(machine / "err", "muster: waiting for devices: ");
-  ASSERT_TRUE(told) << machine.Errors();
+  const auto reported = AwaitLine(machine / "err", "muster: waiting for devices: ");
+  ASSERT_TRUE(reported) << machine.Errors();
   const json began = RecordsOf(machine / "holder/journal.jsonl", "run_began").at(0);
   const std::string whose = "device 0 is held by run " + began["run"].get<std::string>() + " (holder), pid " +
                             std::to_string(holder.pid()) + " of ";
-  EXPECT_TRUE(Says(*told, whose)) << *told;
+  EXPECT_TRUE(Says(*reported, whose)) << *reported;
   machine.Write("go", "");
   EXPECT_EQ(holder.End(), 0);
   EXPECT_EQ(sweep.End(), 0) << machine.Errors();

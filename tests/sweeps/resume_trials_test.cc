@@ -82,10 +82,10 @@ TEST_F(ResumedTrial, ContinuesFromTheCheckpointRequestedByTheStop) {
   const std::string shown = sweep_.Muster({"show", "job:1"}).out;
   EXPECT_TRUE(Says(shown, "attempt 1: interrupted\n")) << shown;
   EXPECT_TRUE(Says(shown, "attempt 2: ok\n  from       checkpoints/step_3.txt of attempt 1\n")) << shown;
-  const json told = json::parse(sweep_.Muster({"show", "job:1", "--json"}).out);
-  EXPECT_TRUE(told["attempts"][0]["resumed"].is_null()) << told;
-  EXPECT_EQ(told["attempts"][1]["resumed"]["attempt"], 1) << told;
-  EXPECT_EQ(told["attempts"][0]["state"], "interrupted") << told;
+  const json reported = json::parse(sweep_.Muster({"show", "job:1", "--json"}).out);
+  EXPECT_TRUE(reported["attempts"][0]["resumed"].is_null()) << reported;
+  EXPECT_EQ(reported["attempts"][1]["resumed"]["attempt"], 1) << reported;
+  EXPECT_EQ(reported["attempts"][0]["state"], "interrupted") << reported;
   // The run's report shows it like that of any resumed run.
   const json report = json::parse(sweep_.Muster({"report", "job:1", "--json"}).out);
   EXPECT_EQ(report["resumed"]["run"], sweep_.Of(1, "attempt_began")[0]["run"]) << report["resumed"];

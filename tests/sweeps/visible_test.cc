@@ -164,9 +164,9 @@ TEST_F(VisibleSweep, IsWatchedToItsEndAndExitCode) {
   ASSERT_TRUE(AwaitLine(sweep_ / "watched", "muster: trial 0 ok in ")) << ContentOf(sweep_ / "watched");
   End();
   EXPECT_EQ(watch.End(), 0);
-  const std::string told = ContentOf(sweep_ / "watched");
+  const std::string reported = ContentOf(sweep_ / "watched");
   for (const char* line : {"muster: trial 3 ok in ", "job: all trials have ended\n", "4 of 4 trials over: 4 ok"}) {
-    EXPECT_TRUE(Says(told, line)) << told;
+    EXPECT_TRUE(Says(reported, line)) << reported;
   }
   const CommandResult lines = sweep_.Muster({"watch", "job", "--json"});
   EXPECT_EQ(lines.out, ContentOf(sweep_.journal()));

@@ -31,7 +31,7 @@ TEST(ClockOffset, PassesOverWhatCannotBe) {
   EXPECT_FALSE(clock.Better());
 }
 
-TEST(ClockOffset, TellsWhatIsBetterAndWhatContradicts) {
+TEST(ClockOffset, ReportsBetterAndContradictingEstimates) {
   ClockOffset clock;
   clock.Add(0, 1'100, 200);
   EXPECT_TRUE(clock.Better());

@@ -68,7 +68,7 @@ TEST(ConnectWindow, RestsTwiceAsLongEachTimeAndNotAllAlike) {
   EXPECT_FALSE(early.NextAt());
 }
 
-TEST(ConnectWindow, ForgetsWhoIsNotWantedAnyMore) {
+TEST(ConnectWindow, ForgetsHostsThatAreNotNeededAnyMore) {
   ConnectWindow window = Window();
   window.Add(0);
   window.Add(1);

@@ -102,10 +102,10 @@ TEST_F(DialListenerTest, HandsOverAProvenConnectionWithAllThatFollows) {
   EXPECT_EQ(listener_->counts(), (DialCounts{.accepted = 1}));
 }
 
-TEST_F(DialListenerTest, ClosesTheConnectionOfAStrangerWithAWrongToken) {
-  const UniqueFd stranger = Connect();
-  EXPECT_EQ(Dial(stranger, "n1", std::string(32, 'c')), 0);
-  EXPECT_TRUE(IsClosed(stranger));
+TEST_F(DialListenerTest, ClosesAConnectionWithAWrongToken) {
+  const UniqueFd outsider = Connect();
+  EXPECT_EQ(Dial(outsider, "n1", std::string(32, 'c')), 0);
+  EXPECT_TRUE(IsClosed(outsider));
   EXPECT_TRUE(accepted_.empty());
   EXPECT_EQ(listener_->counts(), (DialCounts{.unproven = 1}));
 }
@@ -138,7 +138,7 @@ TEST_F(DialListenerTest, ClosesWhatCannotBecomeAGreetingAtOnce) {
   EXPECT_EQ(listener_->counts(), (DialCounts{.unproven = 3}));
 }
 
-TEST_F(DialListenerTest, TellsAProvenAgentWhyItIsNotTaken) {
+TEST_F(DialListenerTest, ReportsToAProvenAgentWhyItIsRefused) {
   EXPECT_EQ(Dial(Connect(), "n9"), 'u');
   EXPECT_EQ(Dial(Connect(), "n2"), 'c');
   EXPECT_TRUE(accepted_.empty());

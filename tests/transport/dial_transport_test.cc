@@ -359,20 +359,20 @@ TEST_F(DialTransportTest, KeepsTheFirstOfTwoAgentsOfANode) {
   EXPECT_EQ(exited->code, 7);
 }
 
-TEST_F(DialTransportTest, IsNotDisturbedByStrangers) {
-  std::vector<UniqueFd> strangers;
+TEST_F(DialTransportTest, IsNotDisturbedByForeignConnections) {
+  std::vector<UniqueFd> outsiders;
   Make([&](const AgentsToStart& agents) {
     const auto file = ParseDialFile(ContentOf(agents.dial_file));
     const std::uint16_t port = file->addresses.front().port;
     // Silent ones, ones that speak another protocol, and ones with a wrong token, which claim to be the node.
     for (int i = 0; i < 30; ++i) {
-      strangers.push_back(ConnectHere(port));
+      outsiders.push_back(ConnectHere(port));
       const std::string greeting = GreetingBytes({file->session, MakeNonce(), "n1"});
       if (i % 3 == 1) {
-        EXPECT_TRUE(SendAll(strangers.back(), "GET / HTTP/1.1\r\n\r\n"));
+        EXPECT_TRUE(SendAll(outsiders.back(), "GET / HTTP/1.1\r\n\r\n"));
       }
       if (i % 3 == 2) {
-        EXPECT_TRUE(SendAll(strangers.back(), greeting + AgentProof(std::string(32, '0'), greeting, MakeNonce())));
+        EXPECT_TRUE(SendAll(outsiders.back(), greeting + AgentProof(std::string(32, '0'), greeting, MakeNonce())));
       }
     }
     return Shell(agents, kStartAll);

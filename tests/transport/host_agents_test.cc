@@ -436,9 +436,10 @@ TEST_F(HostAgentsTest, HoldsNoPortTwice) {
 TEST_F(HostAgentsTest, SaysWhyAHostHasNoAgent) {
   LocalTransport none("/no/such/muster-agent");
   std::string why;
-  HostAgents agents(
-      io_, none, {"n1"}, "sweep",
-      {.ready = {}, .refused = [&](std::uint32_t, const AgentUnreachable& told) { why = told.why; }, .lost = {}});
+  HostAgents agents(io_, none, {"n1"}, "sweep",
+                    {.ready = {},
+                     .refused = [&](std::uint32_t, const AgentUnreachable& reported) { why = reported.why; },
+                     .lost = {}});
   agents.ConnectAll();
   EXPECT_EQ(why, "the agent cannot be started: exec: No such file or directory: \"/no/such/muster-agent\"");
   const auto refused = agents.TransportFor({0})->Connect(io_, {0, "n1"});

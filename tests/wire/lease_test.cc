@@ -75,7 +75,7 @@ TEST(Lease, ExpiresOnTheAgentBeforeTheHeadGivesUp) {
       std::uint64_t at;
       std::uint32_t number;
     };
-    std::vector<Flying> beats;
+    std::vector<Flying> heartbeats;
     std::vector<Flying> answers;
     AgentLease agent(kLeaseMs, 0);
     HostLease head(kLeaseMs, random() % longest_way * 1'000'000);  // delay of the greeting
@@ -85,12 +85,12 @@ TEST(Lease, ExpiresOnTheAgentBeforeTheHeadGivesUp) {
       if (!agent_ended && now >= agent.EndsAt()) agent_ended = now;
       if (!agent_ended && ms % HeartbeatMs(kLeaseMs) == 0) {
         const std::uint32_t number = agent.NextNumber(now);
-        if (!chance(loss_there)) beats.push_back({ms + random() % longest_way, number});
+        if (!chance(loss_there)) heartbeats.push_back({ms + random() % longest_way, number});
       }
-      for (const Flying& beat : beats) {
-        if (beat.at != ms || now >= head.LostAt()) continue;
+      for (const Flying& heartbeat : heartbeats) {
+        if (heartbeat.at != ms || now >= head.LostAt()) continue;
         head.Heard(now);
-        if (!chance(loss_back)) answers.push_back({ms + 1 + random() % longest_way, beat.number});
+        if (!chance(loss_back)) answers.push_back({ms + 1 + random() % longest_way, heartbeat.number});
       }
       for (const Flying& answer : answers) {
         if (answer.at == ms && !agent_ended) agent.Answered(answer.number);

@@ -108,8 +108,9 @@ TEST_F(WireTest, ReadsHeartbeatsWhileProcessingABacklog) {
       [&](const std::string& payload) {
         frames.push_back(payload);
         if (payload != "a") return;
-        const std::string beat = Frame("beat");
-        ASSERT_EQ(::send(peer_.get(), beat.data(), beat.size(), MSG_NOSIGNAL), static_cast<ssize_t>(beat.size()));
+        const std::string heartbeat = Frame("beat");
+        ASSERT_EQ(::send(peer_.get(), heartbeat.data(), heartbeat.size(), MSG_NOSIGNAL),
+                  static_cast<ssize_t>(heartbeat.size()));
       },
       [](const std::string&) {}, IsHeartbeat);
   std::string bytes = Frame("a");
@@ -153,17 +154,17 @@ TEST_F(WireTest, WritesHeartbeatsBeforeQueuedFramesWithoutSplittingOne) {
   }
   FrameReader reader("greeting");
   reader.Feed(received);
-  std::vector<int> beats;
+  std::vector<int> heartbeats;
   int frames = 0;
   while (auto frame = reader.Next()) {
-    if (*frame == "beat") beats.push_back(frames);
+    if (*frame == "beat") heartbeats.push_back(frames);
     frames += static_cast<int>(*frame != "beat");
   }
   EXPECT_EQ(reader.error(), "");
   EXPECT_EQ(frames, kBulk);
-  ASSERT_EQ(beats.size(), 2U);
-  EXPECT_LE(beats[0], 1);
-  EXPECT_LT(beats[1], kBulk / 2);
+  ASSERT_EQ(heartbeats.size(), 2U);
+  EXPECT_LE(heartbeats[0], 1);
+  EXPECT_LT(heartbeats[1], kBulk / 2);
 }
 
 TEST_F(WireTest, DeliversWhatThePeerSentBeforeItClosed) {

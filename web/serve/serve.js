@@ -40,8 +40,8 @@ const serve = (globalThis.serve = {});
   serve.follow = (version, handlers) => {
     let source = null;
     let seen = version;
-    const state = document.getElementById("connection");
     const tell = (text) => {
+      const state = document.getElementById("connection");
       document.documentElement.dataset.stream = text;
       if (state) state.textContent = text === "live" ? "live" : text === "ended" ? "muster serve has ended" : text;
     };
@@ -68,6 +68,12 @@ const serve = (globalThis.serve = {});
     };
     document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
     if (!document.hidden) open();
+    // Begins again after that version.
+    return (version) => {
+      close();
+      seen = version;
+      if (!document.hidden) open();
+    };
   };
 
   // --- requests

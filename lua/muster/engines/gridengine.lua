@@ -4,7 +4,7 @@ return {
   name = "gridengine",
   doc = "Grid Engine: qsub and qrsh -inherit.",
   source = "Grid Engine 8.1.9, man pages qsub(1), qstat(1), qacct(1), qdel(1), sge_pe(5), accounting(5)",
-  tried = false,
+  tried = "Son of Grid Engine 8.1.9, as Debian 12 packages it",
 
   inside = "PE_HOSTFILE",
   job = { variable = "JOB_ID" },

@@ -5,7 +5,7 @@ local muster = require "muster"
 
 return muster.recipe {
   name      = "torch",
-  doc       = "A PyTorch script, given after --, in as many processes as wanted",
+  doc       = "A PyTorch script, given after --, in as many processes as requested",
   framework = "torch",
 
   params = {

@@ -289,7 +289,7 @@ std::string CodeCache::Take(const CodeBytes& bytes) {
   if (over_) return {};  // the head has been informed; the remaining bytes are in transit
   if (!receiving_ || received_ >= wanted_.size() || bytes.entry != wanted_[received_] || bytes.content.empty() ||
       bytes.content.size() > RequestedEntry().size - tree_.written()) {
-    return "bytes of code that were not asked for";
+    return "bytes of code that were not requested";
   }
   std::string error = tree_.Put(bytes.content);
   if (error.empty() && tree_.written() == RequestedEntry().size) error = KeepRequested();

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/system/write_all.h"
 #include "base/values/fingerprint.h"
 #include "base/values/shell_quote.h"
 
@@ -97,19 +98,14 @@ std::string CodeFolder::Begin(const CodeEntry& entry) {
 std::string CodeFolder::Put(std::string_view bytes) {
   hash_.Add(bytes);
   written_ += bytes.size();
-  while (!bytes.empty()) {
-    const ssize_t wrote = ::write(file_.get(), bytes.data(), bytes.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return Refused(entry_.path, wrote < 0 ? errno : EIO);
-    bytes.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  return {};
+  const int error = WriteAll(file_.get(), bytes);
+  return error == 0 ? std::string() : Refused(entry_.path, error);
 }
 
 std::string CodeFolder::Keep() {
   if (written_ != entry_.size || hash_.Hex() != entry_.hash) {
     Drop();
-    return Quoted(entry_.path) + " is not what was announced";
+    return Quoted(entry_.path) + " does not have the announced size and hash";
   }
   const std::array<timespec, 2> times = {timespec{kCodeTime, 0}, timespec{kCodeTime, 0}};
   const int folder = FolderOf(entry_.path, false);

@@ -114,12 +114,12 @@ std::vector<std::uint32_t> OwnCores() {
     cpu_set_t* set = CPU_ALLOC(size);
     const std::size_t bytes = CPU_ALLOC_SIZE(size);
     std::vector<std::uint32_t> cores;
-    const bool told = ::sched_getaffinity(0, bytes, set) == 0;
-    for (int core = 0; told && core < size; ++core) {
+    const bool known = ::sched_getaffinity(0, bytes, set) == 0;
+    for (int core = 0; known && core < size; ++core) {
       if (CPU_ISSET_S(static_cast<std::size_t>(core), bytes, set)) cores.push_back(static_cast<std::uint32_t>(core));
     }
     CPU_FREE(set);
-    if (told) return cores;
+    if (known) return cores;
   }
   return {};
 }

@@ -32,7 +32,7 @@ struct DumpSubject {
   Target target;
   std::vector<FoundProcess> found;
   MonotonicNs first_look = 0;
-  ProcessDumped told;
+  ProcessDumped reported;
   std::size_t tools_left = 0;  // waiting or running
   bool let_go = false;         // about to be stopped: no tool may attach to it
 };

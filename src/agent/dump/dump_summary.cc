@@ -113,17 +113,19 @@ std::vector<SystemProcessState> Summarize(const std::vector<FoundProcess>& found
   return states;
 }
 
-std::string DumpFileText(const std::string& title, const ProcessDumped& told, const std::vector<FoundProcess>& found) {
+std::string DumpFileText(const std::string& title, const ProcessDumped& reported,
+                         const std::vector<FoundProcess>& found) {
   std::string text = fmt::format("{}\n", Printable(title));
-  text += fmt::format("its log holds {} bytes; nothing was added for {}\n", told.log_bytes,
-                      DurationText(static_cast<double>(told.silent_ms) / 1000));
+  text += fmt::format("its log holds {} bytes; nothing was added for {}\n", reported.log_bytes,
+                      DurationText(static_cast<double>(reported.silent_ms) / 1000));
   for (const FoundProcess& process : found) {
-    const double share =
-        told.window_ns == 0 ? 0 : 100.0 * static_cast<double>(process.cpu_ns) / static_cast<double>(told.window_ns);
+    const double share = reported.window_ns == 0
+                             ? 0
+                             : 100.0 * static_cast<double>(process.cpu_ns) / static_cast<double>(reported.window_ns);
     text += fmt::format("\nprocess {} {}, parent {}, {} thread{}, {:.0f} % of a processor over {}\n",
                         process.kernel.identity.pid, Printable(process.kernel.name), process.kernel.parent,
                         process.kernel.threads_seen, process.kernel.threads_seen == 1 ? "" : "s", share,
-                        DurationText(static_cast<double>(told.window_ns) / 1e9));
+                        DurationText(static_cast<double>(reported.window_ns) / 1e9));
     for (const KernelThread& thread : process.kernel.threads) {
       text += ThreadLine(thread);
       for (const std::string& frame : thread.stack) text += fmt::format("    kernel: {}\n", Printable(frame));

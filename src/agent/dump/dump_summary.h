@@ -34,7 +34,8 @@ inline constexpr std::size_t kMostFramesInAll = 256;
 std::vector<SystemProcessState> Summarize(const std::vector<FoundProcess>& found);
 
 // The content of the file: a first line `title`, then everything, safe for a terminal.
-std::string DumpFileText(const std::string& title, const ProcessDumped& told, const std::vector<FoundProcess>& found);
+std::string DumpFileText(const std::string& title, const ProcessDumped& reported,
+                         const std::vector<FoundProcess>& found);
 
 // The order in which to inspect items if time may be short: one of each place before the second of any, the rarest
 // places first, because a hanging process usually differs from the others.

@@ -13,6 +13,7 @@
 
 #include "agent/processes/log_files.h"
 #include "base/system/clock.h"
+#include "base/system/write_all.h"
 #include "base/values/units.h"
 #include "wire/files/log_bytes.h"
 
@@ -27,13 +28,7 @@ std::string LateText(std::size_t left, std::chrono::milliseconds within) {
 // Creates the file with this content; returns an errno value, 0 on success.
 int WriteDumpFile(const FileBelow& file, const std::string& text) {
   const auto created = CreateLogFile(file);
-  int error = created ? 0 : created.error().error;
-  for (std::size_t at = 0; error == 0 && at < text.size();) {
-    const ssize_t wrote = ::write(created->get(), text.data() + at, text.size() - at);
-    if (wrote > 0) at += static_cast<std::size_t>(wrote);
-    if (wrote < 0 && errno != EINTR) error = errno;
-  }
-  return error;
+  return created ? WriteAll(created->get(), text) : created.error().error;
 }
 
 }  // namespace
@@ -115,10 +110,10 @@ void DumpTaker::AwaitWindow() {
 }
 
 void DumpTaker::LookAgain(DumpSubject& subject) {
-  ProcessDumped& told = subject.told;
-  told.dump = dump_;
-  std::tie(told.process, told.attempt) = subject.target.key;
-  told.window_ns = MonotonicNowNs() - subject.first_look;
+  ProcessDumped& reported = subject.reported;
+  reported.dump = dump_;
+  std::tie(reported.process, reported.attempt) = subject.target.key;
+  reported.window_ns = MonotonicNowNs() - subject.first_look;
   for (FoundProcess& process : subject.found) {
     const std::uint64_t before = process.kernel.cpu_ns;
     ReadThreadStates(process.kernel);
@@ -127,11 +122,11 @@ void DumpTaker::LookAgain(DumpSubject& subject) {
   struct stat log {};
   const FileBelow& file = subject.target.log;
   if (::fstatat(file.directory, file.path.c_str(), &log, AT_SYMLINK_NOFOLLOW) == 0) {
-    told.log_bytes = LogEnd(file.directory, file.path).value_or(0);
+    reported.log_bytes = LogEnd(file.directory, file.path).value_or(0);
     const auto written = static_cast<std::uint64_t>(log.st_mtim.tv_sec) * 1'000'000'000 +
                          static_cast<std::uint64_t>(log.st_mtim.tv_nsec);
     const std::uint64_t now = WallNowNs();
-    told.silent_ms = now > written ? (now - written) / 1'000'000 : 0;
+    reported.silent_ms = now > written ? (now - written) / 1'000'000 : 0;
   }
 }
 
@@ -179,13 +174,13 @@ void DumpTaker::ReportNext() {
     if (round != round_) return;
     if (!to_report_.empty()) {
       DumpSubject& subject = subjects_[to_report_.front()];
-      subject.told.states = Summarize(subject.found);
-      subject.told.at = MonotonicNowNs();
-      const std::string text = DumpFileText(subject.target.title, subject.told, subject.found);
+      subject.reported.states = Summarize(subject.found);
+      subject.reported.at = MonotonicNowNs();
+      const std::string text = DumpFileText(subject.target.title, subject.reported, subject.found);
       if (const int error = WriteDumpFile(subject.target.file, text); error != 0) {
         notes_.Add("file", fmt::format("{}: {}", subject.target.file.path, std::strerror(error)));
       }
-      observer_.told(subject.told);
+      observer_.reported(subject.reported);
       stacks_.Written(subject);
       subject.found.clear();
       to_report_.pop_front();

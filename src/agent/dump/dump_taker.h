@@ -32,9 +32,9 @@ class DumpTaker {
   using Target = DumpSubject::Target;
 
   struct Observer {
-    std::function<void(const ProcessDumped&)> told;  // called once for each target
-    std::function<void(HostDumped)> done;            // called after all of them; `host` is not set
-    std::function<void()> idle;                      // called when no tool is running any more
+    std::function<void(const ProcessDumped&)> reported;  // called once for each target
+    std::function<void(HostDumped)> done;                // called after all of them; `host` is not set
+    std::function<void()> idle;                          // called when no tool is running any more
   };
 
   // The window in which processor time is measured.

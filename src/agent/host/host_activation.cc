@@ -138,12 +138,12 @@ std::string ErrorText(ActivationOutput::End end, const ProcessExited& event) {
 }
 
 // Whether the message is within the limits of the protocol.
-bool Fits(const HostActivated& told) {
+bool Fits(const HostActivated& reported) {
   std::size_t bytes = 0;
-  for (const auto& [name, value] : told.set) bytes += name.size() + value.size();
-  for (const std::string& name : told.unset) bytes += name.size();
-  return bytes <= protocol_bounds::kEnvironment && told.set.size() <= protocol_bounds::kVariables &&
-         told.unset.size() <= protocol_bounds::kVariables;
+  for (const auto& [name, value] : reported.set) bytes += name.size() + value.size();
+  for (const std::string& name : reported.unset) bytes += name.size();
+  return bytes <= protocol_bounds::kEnvironment && reported.set.size() <= protocol_bounds::kVariables &&
+         reported.unset.size() <= protocol_bounds::kVariables;
 }
 
 }  // namespace
@@ -167,14 +167,14 @@ ActivationOutput ParseActivationOutput(std::string_view bytes) {
     } else if (entry == kStepsFollow) {
       variables = nullptr;
     } else if (entry == kStep) {
-      ++account.told.failed_step;
+      ++account.reported.failed_step;
       account.end = ActivationOutput::End::kInStep;
     } else if (entry == kNoModules) {
       account.end = ActivationOutput::End::kNoModules;
     } else if (entry == kNoConda) {
       account.end = ActivationOutput::End::kNoConda;
     } else if (entry == kVariablesFollow) {
-      account.told.failed_step = 0;
+      account.reported.failed_step = 0;
       account.end = ActivationOutput::End::kOutsideStep;
       variables = &after;
     } else if (entry == kWhole) {
@@ -184,13 +184,13 @@ ActivationOutput ParseActivationOutput(std::string_view bytes) {
   }
   if (account.end != ActivationOutput::End::kWhole) return account;
   for (const auto& [name, value] : before) {
-    if (!after.contains(name)) account.told.unset.push_back(name);
+    if (!after.contains(name)) account.reported.unset.push_back(name);
   }
   std::erase_if(after, [&](const auto& entry) {
     const auto was = before.find(entry.first);
     return was != before.end() && was->second == entry.second;
   });
-  account.told.set = std::move(after);
+  account.reported.set = std::move(after);
   return account;
 }
 
@@ -208,10 +208,10 @@ void HostActivation::Begin(const Activate& command, const FileBelow& log, const 
   began_at_ = MonotonicNowNs();
   within_ = std::chrono::milliseconds(command.within_ms);
   if (auto started = Start(command, log, descriptors); !started) {
-    HostActivated told;
-    told.error = fmt::format("bash cannot be started: {}", SpawnErrorText(started.error()));
+    HostActivated reported;
+    reported.error = fmt::format("bash cannot be started: {}", SpawnErrorText(started.error()));
     // Not before Begin() has returned, as with every other answer.
-    boost::asio::post(io_, [this, told = std::move(told)]() mutable { Report(std::move(told)); });
+    boost::asio::post(io_, [this, reported = std::move(reported)]() mutable { Report(std::move(reported)); });
     return;
   }
   deadline_.expires_after(within_);
@@ -252,23 +252,23 @@ void HostActivation::OnExited(const ProcessExited& event) {
   deadline_.cancel();
   ActivationOutput account = ParseActivationOutput(ReadMemoryFile(account_.get(), kMostOutputBytes));
   account_.reset();
-  account.told.error =
+  account.reported.error =
       late_ ? fmt::format("it took longer than {}", DurationText(static_cast<double>(within_.count()) / 1000))
             : ErrorText(account.end, event);
-  if (account.told.error.empty() && !Fits(account.told)) {
-    account.told.error = fmt::format("its changes of the environment exceed {} KiB or {} variables",
-                                     protocol_bounds::kEnvironment >> 10, protocol_bounds::kVariables);
+  if (account.reported.error.empty() && !Fits(account.reported)) {
+    account.reported.error = fmt::format("its changes of the environment exceed {} KiB or {} variables",
+                                         protocol_bounds::kEnvironment >> 10, protocol_bounds::kVariables);
   }
-  if (!account.told.error.empty()) {
-    account.told.set.clear();
-    account.told.unset.clear();
+  if (!account.reported.error.empty()) {
+    account.reported.set.clear();
+    account.reported.unset.clear();
   }
-  Report(std::move(account.told));
+  Report(std::move(account.reported));
 }
 
-void HostActivation::Report(HostActivated told) {
-  told.took_ms = (MonotonicNowNs() - began_at_) / 1'000'000;
-  done_(std::move(told));
+void HostActivation::Report(HostActivated reported) {
+  reported.took_ms = (MonotonicNowNs() - began_at_) / 1'000'000;
+  done_(std::move(reported));
 }
 
 }  // namespace muster

@@ -23,19 +23,19 @@
 
 namespace muster {
 
-// Parses the shell's output into `told.set`, `told.unset` and `told.failed_step`. Entries end with a zero byte:
-// variables before, a marker for each step that was begun, variables after. Variables that differ in every shell (PWD,
-// OLDPWD, SHLVL, _) are omitted.
+// Parses the shell's output into `reported.set`, `reported.unset` and `reported.failed_step`. Entries end with a zero
+// byte: variables before, a marker for each step that was begun, variables after. Variables that differ in every shell
+// (PWD, OLDPWD, SHLVL, _) are omitted.
 struct ActivationOutput {
   enum class End : std::uint8_t {
     kWhole,        // complete output
-    kInStep,       // in step `told.failed_step`
+    kInStep,       // in step `reported.failed_step`
     kNoModules,    // the same: there is no function `module`
     kNoConda,      // the same: there is no function `conda`
     kOutsideStep,  // before the first step or after the last
   };
   End end = End::kOutsideStep;
-  HostActivated told;
+  HostActivated reported;
 };
 ActivationOutput ParseActivationOutput(std::string_view bytes);
 
@@ -70,7 +70,7 @@ class HostActivation {
 
   tl::expected<void, SpawnError> Start(const Activate& command, const FileBelow& log, const ResourceLimit& descriptors);
   void OnExited(const ProcessExited& event);
-  void Report(HostActivated told);
+  void Report(HostActivated reported);
 
   boost::asio::io_context& io_;
   Done done_;

@@ -111,17 +111,17 @@ bool InspectHost(int in, int out, const std::string& version) {
 
   std::vector<std::string> environment;
   for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
-  Inspected told;
-  told.facts = ReadHostFacts(wanted.variables, environment);
-  told.facts.muster = version;
-  if (WriteAll(out, EncodeFrame(AgentMessage(told))) != 0) return false;
-  if (wanted.trials) told.facts.trials = TryHost();
-  told.facts.drivers = ReadDrivers();
-  for (const FolderQuery& place : wanted.places) told.facts.disks.push_back(CheckDisk(place));
+  Inspected reported;
+  reported.facts = ReadHostFacts(wanted.variables, environment);
+  reported.facts.muster = version;
+  if (WriteAll(out, EncodeFrame(AgentMessage(reported))) != 0) return false;
+  if (wanted.trials) reported.facts.trials = TryHost();
+  reported.facts.drivers = ReadDrivers();
+  for (const FolderQuery& place : wanted.places) reported.facts.disks.push_back(CheckDisk(place));
   for (const ProgramQuery& program : wanted.programs) {
-    told.facts.programs.push_back(FindProgramOnHost(program, wanted.search_dirs, wanted.cwd));
+    reported.facts.programs.push_back(FindProgramOnHost(program, wanted.search_dirs, wanted.cwd));
   }
-  return WriteAll(out, EncodeFrame(AgentMessage(told))) == 0;
+  return WriteAll(out, EncodeFrame(AgentMessage(reported))) == 0;
 }
 
 HostInspection::HostInspection(boost::asio::io_context& io, Launcher& launcher, std::string agent, Observer observer)
@@ -208,13 +208,13 @@ void HostInspection::ReportSoon() {
 void HostInspection::Report() {
   going_ = false;
   deadline_.cancel();
-  Inspected told;
+  Inspected reported;
   if (const auto account = accounts_.find(kLooker); account != accounts_.end()) {
     auto looked = LastReport(ReadMemoryFile(account->second.get(), kMostOutputBytes));
-    if (looked) told = std::move(*looked);
+    if (looked) reported = std::move(*looked);
   }
   if (const auto failed = failures_.find(kLooker); failed != failures_.end()) {
-    told.error = "its file systems and programs are not known: " + failed->second;
+    reported.error = "its file systems and programs are not known: " + failed->second;
   }
   for (std::uint32_t number = 1; number <= command_.pythons.size(); ++number) {
     const auto account = accounts_.find(number);
@@ -222,16 +222,16 @@ void HostInspection::Report() {
         command_.pythons[number - 1],
         account == accounts_.end() ? std::string() : ReadMemoryFile(account->second.get(), kMostOutputBytes));
     if (const auto failed = failures_.find(number); failed != failures_.end()) fact.error = failed->second;
-    told.facts.pythons.push_back(std::move(fact));
+    reported.facts.pythons.push_back(std::move(fact));
   }
   if (const auto account = accounts_.find(NameNumber()); account != accounts_.end()) {
-    told.facts.trials.push_back(NameTrial(OwnHostName(), ReadMemoryFile(account->second.get(), kMostOutputBytes),
-                                          !failures_.contains(NameNumber())));
+    reported.facts.trials.push_back(NameTrial(OwnHostName(), ReadMemoryFile(account->second.get(), kMostOutputBytes),
+                                              !failures_.contains(NameNumber())));
   }
   accounts_.clear();
-  told.asked_at = asked_at_;
-  told.answered_at = WallNowNs();
-  observer_.done(told);
+  reported.asked_at = asked_at_;
+  reported.answered_at = WallNowNs();
+  observer_.done(reported);
 }
 
 void HostInspection::Kill() {

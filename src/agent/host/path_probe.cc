@@ -38,7 +38,7 @@ PathsOpen PathProbe::Open(const OpenPaths& command) {
 void PathProbe::Try(const ProbePaths& command, Done done) {
   done_ = std::move(done);
   ++round_;
-  told_.errors.assign(command.targets.size(), kNoAnswer);
+  reported_.errors.assign(command.targets.size(), kNoAnswer);
   left_ = command.targets.size();
   going_.clear();
   going_.resize(command.targets.size());
@@ -74,7 +74,7 @@ void PathProbe::Begin(std::size_t target, const PathTarget& to) {
 }
 
 void PathProbe::Ended(std::size_t target, int error) {
-  told_.errors[target] = ConnectErrorText(error);
+  reported_.errors[target] = ConnectErrorText(error);
   going_[target].reset();
   if (--left_ == 0) Report();
 }
@@ -83,7 +83,7 @@ void PathProbe::Report() {
   deadline_.cancel();
   going_.clear();
   const Done done = std::exchange(done_, nullptr);
-  done(std::exchange(told_, {}));
+  done(std::exchange(reported_, {}));
 }
 
 void PathProbe::Close() {

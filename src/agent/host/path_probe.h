@@ -52,7 +52,7 @@ class PathProbe {
   std::vector<UniqueFd> listening_;
   std::vector<std::unique_ptr<WatchedFd>> going_;  // by target; empty: finished
   std::size_t left_ = 0;
-  PathsProbed told_;
+  PathsProbed reported_;
   Done done_;
   std::uint64_t round_ = 0;  // of Try(): late results of an earlier round are ignored
 };

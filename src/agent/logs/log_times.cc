@@ -15,7 +15,7 @@
 
 namespace muster {
 
-LogTimes::LogTimes(boost::asio::io_context& io, Told first_write, TooLong too_long)
+LogTimes::LogTimes(boost::asio::io_context& io, Reported first_write, TooLong too_long)
     : first_write_(std::move(first_write)),
       too_long_(std::move(too_long)),
       writes_(io.get_executor()),

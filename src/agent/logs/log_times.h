@@ -39,9 +39,9 @@ class LogTimes {
   // `first_write` (may be empty) is called once for each log that is written to: when the kernel reports it, at the
   // first look, or at its process's exit. `too_long` (may be empty) is called whenever a log exceeds its limit when it
   // is looked at.
-  using Told = std::function<void(const Key&)>;
+  using Reported = std::function<void(const Key&)>;
   using TooLong = std::function<void(const Key&, const FileBelow& log)>;
-  explicit LogTimes(boost::asio::io_context& io, Told first_write = {}, TooLong too_long = {});
+  explicit LogTimes(boost::asio::io_context& io, Reported first_write = {}, TooLong too_long = {});
   LogTimes(const LogTimes&) = delete;
   LogTimes& operator=(const LogTimes&) = delete;
 
@@ -86,7 +86,7 @@ class LogTimes {
   void OnPause();
   std::uint64_t Now() const;
 
-  Told first_write_;
+  Reported first_write_;
   TooLong too_long_;
   WatchedFd writes_;
   Timer pause_;

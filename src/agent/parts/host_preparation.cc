@@ -11,15 +11,15 @@ namespace muster {
 HostPreparation::HostPreparation(AgentState& state)
     : state_(state),
       activation_(state.io, state.process.launcher,
-                  [this](HostActivated told) {
+                  [this](HostActivated reported) {
                     if (!state_.serving()) return state_.emptied();
-                    told.host = state_.host;
-                    state_.send(told);
+                    reported.host = state_.host;
+                    state_.send(reported);
                   }),
       inspection_(state.io, state.process.launcher, state.process.program,
                   {.done =
-                       [this](const Inspected& told) {
-                         if (state_.serving()) state_.send(told);
+                       [this](const Inspected& reported) {
+                         if (state_.serving()) state_.send(reported);
                        },
                    .idle = [this] { state_.emptied(); }}),
       paths_(state.io),
@@ -49,7 +49,7 @@ std::string HostPreparation::Do(Inspect& command) {
 }
 
 std::string HostPreparation::Do(const AllocateResources& command) {
-  if (allotted_ || state_.started > 0) return "asked for devices and cores twice, or after a start";
+  if (allotted_ || state_.started > 0) return "devices and cores were requested twice, or after a start";
   allotted_ = true;
   allotment_.Give(command);
   return {};
@@ -64,7 +64,7 @@ std::string HostPreparation::Do(const OpenPaths& command) {
 std::string HostPreparation::Do(const ProbePaths& command) {
   if (!state_.preparing() || paths_.trying()) return "network paths are checked only once, before the first start";
   if (command.targets.size() > PathProbe::kMostTargets) return "too many network paths to check";
-  paths_.Try(command, [this](const PathsProbed& told) { state_.send(told); });
+  paths_.Try(command, [this](const PathsProbed& reported) { state_.send(reported); });
   return {};
 }
 

@@ -14,7 +14,7 @@ namespace muster {
 ProcessDumps::ProcessDumps(AgentState& state)
     : state_(state),
       taker_(state.io, state.process.launcher,
-             {.told = [this](const ProcessDumped& dumped) { OnDumped(dumped); },
+             {.reported = [this](const ProcessDumped& dumped) { OnDumped(dumped); },
               .done =
                   [this](HostDumped done) {
                     done.host = state_.host;

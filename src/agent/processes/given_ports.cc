@@ -103,7 +103,7 @@ bool GivenPorts::IsOurs(const Key& key, std::uint16_t number, std::optional<Port
   const PortHolder holder = FindPortHolders({number}, self_, proc_).at(number);
   if (holder.kind == PortHolder::Kind::kOurs) return given->second.ours = true;
   if (!IsForeign(holder) || !holder.listening) return true;
-  if (!std::exchange(attempt->second.told, true)) {
+  if (!std::exchange(attempt->second.reported, true)) {
     taken = Taken(key, given->first, number, PortHolderText(holder));
     taken->running = true;
   }

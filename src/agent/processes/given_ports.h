@@ -63,7 +63,7 @@ class GivenPorts {
   struct Attempt {
     pid_t pid = 0;
     bool stopped = false;
-    bool told = false;  // a foreign process was reported
+    bool reported = false;  // a foreign process was reported
   };
 
   static PortTaken Taken(const Key& key, const std::string& name, std::uint16_t number, std::string holder);

@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/system/write_all.h"
+
 namespace muster {
 namespace {
 
@@ -19,13 +21,8 @@ tl::unexpected<SpawnError> Refused(int error) {
 tl::expected<UniqueFd, SpawnError> HoldText(const std::string& content) {
   UniqueFd file(::memfd_create("muster-passed", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) return Refused(errno);
-  for (std::size_t written = 0; written < content.size();) {
-    const ssize_t wrote = ::write(file.get(), content.data() + written, content.size() - written);
-    if (wrote < 0 && errno != EINTR) return Refused(errno);
-    if (wrote > 0) written += static_cast<std::size_t>(wrote);
-  }
-  if (::lseek(file.get(), 0, SEEK_SET) != 0 ||
-      ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
+  if (const int error = WriteForReader(file.get(), content); error != 0) return Refused(error);
+  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
     return Refused(errno);
   }
   return file;

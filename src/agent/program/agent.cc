@@ -51,12 +51,14 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, AgentProce
                     if (state_.phase == Phase::kFinishing) FinishIfEmpty();
                   },
               .when_sent = [this](std::function<void()> done) { wire_->WhenWritten(std::move(done)); }}),
-      beats_(io, {.send = [this](const AgentHeartbeat& beat) { wire_->SendUrgent(EncodeFrame(AgentMessage(beat))); },
-                  .unheard =
-                      [this](const std::string& why) {
-                        const AgentMessage last = AgentFailed{why};  // in case the head is still reachable
-                        EndAtOnce(kAgentLostHead, &last);
-                      }}),
+      heartbeats_(
+          io,
+          {.send = [this](const AgentHeartbeat& heartbeat) { wire_->SendUrgent(EncodeFrame(AgentMessage(heartbeat))); },
+           .unheard =
+               [this](const std::string& why) {
+                 const AgentMessage last = AgentFailed{why};  // in case the head is still reachable
+                 EndAtOnce(kAgentLostHead, &last);
+               }}),
       containment_(state_),
       orphans_(state_),
       ports_(state_.space ? GivenPorts(state_.space->OwnPid(), state_.space->proc()) : GivenPorts()),
@@ -150,7 +152,7 @@ void Agent::Execute(AgentCommand& command) {
       Overloaded{
           // The agent itself
           [&](const Hello& hello) { check(Do(hello)); },
-          [&](const HeadHeartbeat& beat) { Do(beat); },
+          [&](const HeadHeartbeat& heartbeat) { Do(heartbeat); },
           [&](const Finish& finish) { check(Do(finish)); },
           // The run directory
           [&](const PlaceFile& file) { check(state_.host_folder.Put(file)); },
@@ -209,15 +211,15 @@ std::string Agent::Do(const Hello& command) {
   ready.memory_kib = count.memory_kib;
   ready.at = MonotonicNowNs();
   state_.send(ready);
-  if (command.lease_ms > 0) beats_.Begin(command.lease_ms);
+  if (command.lease_ms > 0) heartbeats_.Begin(command.lease_ms);
   // Entering waits for the kernel: the head can do its part in the meantime.
   if (enters) wire_->WhenWritten([this] { containment_.Enter(); });
   return {};
 }
 
-void Agent::Do(const HeadHeartbeat& beat) {
-  if (beats_.going()) return beats_.Answered(beat.number);
-  if (state_.phase != Phase::kOver) state_.send(AgentHeartbeat{beat.number, MonotonicNowNs(), 0, 0});
+void Agent::Do(const HeadHeartbeat& heartbeat) {
+  if (heartbeats_.going()) return heartbeats_.Answered(heartbeat.number);
+  if (state_.phase != Phase::kOver) state_.send(AgentHeartbeat{heartbeat.number, MonotonicNowNs(), 0, 0});
 }
 
 // --- shutdown --------------------------------------------------------------------------------------
@@ -273,7 +275,7 @@ std::string Agent::Do(const FilesStored& answer) {
 
 void Agent::Attest() {
   state_.phase = Phase::kOver;
-  beats_.End();
+  heartbeats_.End();
   exit_code_ = kAgentFinished;
   if (state_.adopted > 0) state_.means.insert("subreaper");
   AgentEmpty empty;
@@ -300,7 +302,7 @@ void Agent::Fail(const std::string& why) {
 
 void Agent::EndAtOnce(int exit_code, const AgentMessage* last) {
   if (std::exchange(state_.phase, Phase::kOver) == Phase::kOver) return;
-  beats_.End();
+  heartbeats_.End();
   exit_code_ = exit_code;
   // Kills all processes, including those of the plan, in one blocking operation: the head that would receive their
   // events is gone or has stopped the run.

@@ -84,7 +84,7 @@ class Agent {
   std::string Do(const Hello& command);
   std::string Do(const Finish& command);
   std::string Do(const FilesStored& answer);
-  void Do(const HeadHeartbeat& beat);
+  void Do(const HeadHeartbeat& heartbeat);
 
   SelfCount Count() const { return below_ ? SelfCount{*below_, 0} : CountSelf(); }
   void AwaitEnds();
@@ -96,7 +96,7 @@ class Agent {
 
   std::shared_ptr<Wire> wire_;
   AgentState state_;
-  HeartbeatSender beats_;
+  HeartbeatSender heartbeats_;
   Containment containment_;
   Orphans orphans_;
   GivenPorts ports_;

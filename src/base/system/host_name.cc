@@ -19,8 +19,8 @@ bool IsNamePart(std::string_view name) {
 
 std::string OwnHostName() {
   std::array<char, 256> name = {};
-  const bool told = ::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0';
-  return told && IsHostName(name.data()) ? name.data() : "localhost";
+  const bool known = ::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0';
+  return known && IsHostName(name.data()) ? name.data() : "localhost";
 }
 
 bool IsThisMachine(std::string_view name) {

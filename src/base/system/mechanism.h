@@ -37,7 +37,7 @@ inline constexpr std::array<MechanismFact, 9> kMechanismFacts = {{
     {"clone_files", "starting a process without copying the descriptor table; needs close_range",
      "the table is copied: copied-files"},
     {"landlock", "taking files and network from the evaluator (5.13)", "seccomp alone"},
-    {"seccomp", "ending an evaluator that makes a call it must not", "no descriptor can be had any more: fd-limit"},
+    {"seccomp", "ending an evaluator that makes a call it must not", "no more descriptors are available: fd-limit"},
     {"cgroup", "killing all processes of an agent at once (cgroup.kill, 5.14)",
      "killing and reaping all children of the agent until there are none: children"},
     {"clone_cgroup", "starting a process in its cgroup (CLONE_INTO_CGROUP, 5.7)",

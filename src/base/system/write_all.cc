@@ -18,4 +18,10 @@ int WriteAll(int fd, std::string_view bytes) {
   return 0;
 }
 
+int WriteForReader(int fd, std::string_view bytes) {
+  const int error = WriteAll(fd, bytes);
+  if (error != 0) return error;
+  return ::lseek(fd, 0, SEEK_SET) == 0 ? 0 : errno;
+}
+
 }  // namespace muster

@@ -229,7 +229,7 @@ Result<std::string> RecipeFileOf(const std::string& word, const SiteFacts& facts
     std::string hint = DidYouMean(word, known);
     if (facts.libraries.contains(word.substr(1))) {
       return Fail(Error("recipe", {}, word + " is a library, not a recipe",
-                        "muster ls --recipes lists what is in it: " + word + "/NAME"));
+                        "muster ls --recipes lists its recipes: " + word + "/NAME"));
     }
     if (!facts.libraries.empty()) {
       hint += "; libraries:";

@@ -86,9 +86,9 @@ Result<std::string> FindAttempt(const std::string& sweep, const std::string& tri
 
 // Once for each owner: several parts of a command resolve the same run.
 void WarnOfOwner(const std::string& run_dir) {
-  static std::set<std::string> told;
+  static std::set<std::string> reported;
   const auto owner = OwnerOf(run_dir);
-  if (!owner || IsOwn(*owner) || !told.insert(run_dir).second) return;
+  if (!owner || IsOwn(*owner) || !reported.insert(run_dir).second) return;
   const std::string user = UserName(*owner);
   PrintDiagnostics(
       {Warning("owner", {},

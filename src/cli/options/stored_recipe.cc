@@ -76,7 +76,7 @@ void TakeStoredSite(const std::string& run_dir, const Value& record, EvaluationO
 }
 
 Result<EvaluationOptions> Unusable(const std::string& run_dir, const std::string& why) {
-  return Fail(Error("run", {}, fmt::format("the run {} cannot stand for a recipe: {}", Quoted(run_dir), why),
+  return Fail(Error("run", {}, fmt::format("the run {} cannot be used as a recipe: {}", Quoted(run_dir), why),
                     "muster replay starts its plan again as it is"));
 }
 

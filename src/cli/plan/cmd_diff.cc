@@ -47,7 +47,8 @@ Result<std::vector<Named>> ReadWords(const std::vector<std::string>& words) {
     if (!IsOverride(word)) {
       things.push_back({word, {}});
     } else if (things.empty()) {
-      return Fail(Error("usage", {}, Quoted(word) + " belongs to no recipe: overrides follow what they are for",
+      return Fail(Error("usage", {},
+                        Quoted(word) + " belongs to no recipe: overrides follow the recipe or RUN that they change",
                         "muster diff recipes/pipeline.lua layers=64"));
     } else {
       things.back().overrides.push_back(word);
@@ -113,9 +114,9 @@ std::vector<DiffedMetric> DiffMetrics(const Named& a, const Named& b) {
   };
   add(a, &DiffedMetric::before);
   add(b, &DiffedMetric::after);
-  std::vector<DiffedMetric> told;
-  for (auto& [name, metric] : metrics) told.push_back(std::move(metric));
-  return told;
+  std::vector<DiffedMetric> reported;
+  for (auto& [name, metric] : metrics) reported.push_back(std::move(metric));
+  return reported;
 }
 
 int RunDiff(const DiffOptions& options) {

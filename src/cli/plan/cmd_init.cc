@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
+#include "base/system/write_all.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -62,13 +63,8 @@ std::string EditorSettings(const std::string& definitions) {
 Result<void> WriteNew(const std::string& path, const std::string& text) {
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file) return Fail(SystemError("init", Quoted(path) + " cannot be made", errno));
-  std::size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t wrote = ::write(file.get(), text.data() + written, text.size() - written);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return Fail(SystemError("init", Quoted(path) + " cannot be written", errno));
-    written += static_cast<std::size_t>(wrote);
-  }
+  const int error = WriteAll(file.get(), text);
+  if (error != 0) return Fail(SystemError("init", Quoted(path) + " cannot be written", error));
   return {};
 }
 

@@ -149,7 +149,7 @@ class Tester {
       if (!tested) return Fail(tested.error());
     }
     if (options_.names.empty()) {
-      if (auto told = ReportStale(names, recipes); !told) return Fail(told.error());
+      if (auto reported = ReportStale(names, recipes); !reported) return Fail(reported.error());
     } else {
       outcome_.skipped.clear();  // not selected
     }
@@ -172,7 +172,7 @@ class Tester {
   Result<std::vector<GoldenCase>> CasesOf(const std::string& file) {
     auto cases = WrittenCases(file);
     if (!cases) return cases;
-    GoldenCase plain{GoldenStem(file), file, {}, {}};
+    GoldenCase plain{GoldenName(file), file, {}, {}};
     const bool is_kept = Kept(plain.plan()) || Kept(plain.problems());
     auto described = Evaluate(plain, true);
     if (!described) {
@@ -217,9 +217,9 @@ class Tester {
     Diagnostics problems;
     std::map<std::string, const GoldenCase*> by_name;
     const auto text = [&](const GoldenCase& one) {
-      std::string told = Quoted(Shown(options_, one.recipe));
-      for (const std::string& word : one.words) told += " " + word;
-      return told;
+      std::string reported = Quoted(Shown(options_, one.recipe));
+      for (const std::string& word : one.words) reported += " " + word;
+      return reported;
     };
     for (const GoldenCase& one : cases) {
       const auto [other, is_new] = by_name.emplace(one.name, &one);
@@ -237,7 +237,7 @@ class Tester {
   Result<void> Choose(std::vector<GoldenCase>& cases) const {
     for (const std::string& name : options_.names) {
       const bool is_there = std::any_of(cases.begin(), cases.end(), [&](const GoldenCase& one) {
-        return one.name == name || GoldenStem(one.recipe) == name;
+        return one.name == name || GoldenName(one.recipe) == name;
       });
       if (!is_there) {
         std::vector<std::string> known;
@@ -247,7 +247,7 @@ class Tester {
     }
     std::erase_if(cases, [&](const GoldenCase& one) {
       return std::none_of(options_.names.begin(), options_.names.end(),
-                          [&](const std::string& name) { return one.name == name || GoldenStem(one.recipe) == name; });
+                          [&](const std::string& name) { return one.name == name || GoldenName(one.recipe) == name; });
     });
     return {};
   }

@@ -57,11 +57,11 @@ std::vector<std::string> LuaFilesHere() {
   return names;
 }
 
-std::string GoldenStem(const std::string& recipe) { return fs::path(recipe).replace_extension(); }
+std::string GoldenName(const std::string& recipe) { return fs::path(recipe).replace_extension(); }
 
 Result<std::vector<GoldenCase>> WrittenCases(const std::string& recipe) {
   std::vector<GoldenCase> cases;
-  const std::string stem = GoldenStem(recipe);
+  const std::string stem = GoldenName(recipe);
   const std::string file = std::string(kGoldenFolder) + "/" + stem + ".cases";
   std::error_code error;
   if (!fs::exists(file, error)) return cases;
@@ -105,7 +105,7 @@ Result<std::vector<GoldenCase>> WrittenCases(const std::string& recipe) {
 
 std::vector<std::string> StaleGoldens(const std::set<std::string>& cases, const std::vector<std::string>& recipes) {
   std::set<std::string> stems;
-  for (const std::string& recipe : recipes) stems.insert(GoldenStem(recipe));
+  for (const std::string& recipe : recipes) stems.insert(GoldenName(recipe));
   std::vector<std::string> stale;
   for (const fs::path& file : FilesBelow(kGoldenFolder, [](const fs::path&) { return true; })) {
     const std::string extension = file.extension();

@@ -37,7 +37,7 @@ std::vector<std::string> LuaFilesHere();
 Result<std::vector<GoldenCase>> WrittenCases(const std::string& recipe);
 
 // "gpt": the prefix of the names of a recipe's cases.
-std::string GoldenStem(const std::string& recipe);
+std::string GoldenName(const std::string& recipe);
 
 // Golden files, below the current folder, that belong to no case: `cases` are their names, `recipes` the files.
 std::vector<std::string> StaleGoldens(const std::set<std::string>& cases, const std::vector<std::string>& recipes);

@@ -75,7 +75,7 @@ Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const
   auto prepared = PrepareEvaluation(options->recipe);
   if (!prepared) return Fail(prepared.error());
   if (describe_only) prepared->depth = EvaluationDepth::kParameters;
-  prepared->told_folder = kAssumedFolder;
+  prepared->reported_folder = kAssumedFolder;
   prepared->on_wait = on_wait;
   prepared->overrides.insert(prepared->overrides.end(), more.begin(), more.end());
   std::map<std::string, std::string> variables;

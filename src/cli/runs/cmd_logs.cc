@@ -177,8 +177,8 @@ Result<std::vector<LogSpan>> Spans(const LogsOptions& options, const View& view)
     dropped.resize(spans.size() + 1);
     spans.push_back(std::move(span));
   }
-  if (const std::string told = DroppedText(view, spans, dropped); !told.empty()) {
-    PrintDiagnostics({Warning("log_dropped", {}, told)});
+  if (const std::string reported = DroppedText(view, spans, dropped); !reported.empty()) {
+    PrintDiagnostics({Warning("log_dropped", {}, reported)});
   }
   if (without_times > 0) {
     PrintDiagnostics({Warning("log_times", {},

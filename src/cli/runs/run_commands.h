@@ -22,7 +22,6 @@ std::function<int()> SetupPs(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupLs(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupPack(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupTag(CLI::App& app, const Invocation& invocation);
-std::function<int()> SetupServe(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupNote(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupWatch(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDump(CLI::App& app, const Invocation& invocation);

@@ -61,7 +61,7 @@ void PrintCode(const CodeTree& tree) {
        "entries are neither files nor links and are not shipped", "");
   tell(tree.outside, "file that git knows lies outside of the code and is not shipped",
        "files that git knows lie outside of the code and are not shipped",
-       "its folder is a link by now: ship what the link leads to, or make it a folder again");
+       "its folder is a link now: ship the target of the link, or make it a folder again");
 }
 
 // Runs below the folder are not shipped.

@@ -127,7 +127,7 @@ Result<SweepPreview> PreviewSweep(const DescribedSweep& described, Evaluator& ev
     if (const Axis* axis = ContinuousRead(*space, *layouts)) {
       preview.why_trials = "what is possible depends on " + axis->name + ", which has no values to count";
     } else if (layouts->points < layouts->total) {
-      preview.why_trials = "the recipe looks at so much that almost every point needs a plan of its own";
+      preview.why_trials = "the recipe reads so many values that almost every point needs a separate plan";
     } else {
       preview.of_layouts = true;
       preview.judged = *std::move(layouts);

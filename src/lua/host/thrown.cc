@@ -68,12 +68,12 @@ int OnError(lua_State* lua) {
 void ReportLimits(Host& host, const StateLimits& limits, const LastPlace* last_place, bool failed) {
   const Place noted = last_place != nullptr ? last_place->Read() : Place{};
   const Place last = noted.line > 0 ? noted : host.fallback;
-  const bool limit_told = std::any_of(host.diagnostics.begin(), host.diagnostics.end(),
-                                      [](const Diagnostic& diagnostic) { return diagnostic.kind == "limit"; });
-  if (host.state->out_of_memory() && !limit_told) {
+  const bool limit_reported = std::any_of(host.diagnostics.begin(), host.diagnostics.end(),
+                                          [](const Diagnostic& diagnostic) { return diagnostic.kind == "limit"; });
+  if (host.state->out_of_memory() && !limit_reported) {
     host.Report(Error("limit", last,
                       "the recipe used more than " + std::to_string(limits.memory_bytes >> 20) + " MiB of memory"));
-  } else if (host.state->out_of_instructions() && !limit_told) {
+  } else if (host.state->out_of_instructions() && !limit_reported) {
     host.Report(Error("limit", last, host.state->InstructionsText()));
   } else if (failed && !HasErrors(host.diagnostics)) {
     host.Report(Error("lua", last, kNestedTooDeeply));

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <type_traits>
@@ -14,6 +13,7 @@
 #include "plan/check/plan_check.h"
 #include "plan/plan/fold.h"
 #include "plan/plan/plan_fields.h"
+#include "plan/text/object_fields.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
 #include "settings/values/value_json.h"
@@ -72,22 +72,42 @@ std::string Called(std::string_view by) {
   return name;
 }
 
-// State that later objects refer to. The first failure is kept and stops all reading: later objects are
-// empty.
+// State that later objects refer to.
 struct Progress {
-  std::string failure;
+  // The names of the hosts or roles become known; returns an error.
+  template <class T>
+  std::string Complete(const std::vector<T>&) {
+    return {};
+  }
+  std::string Complete(const std::vector<PlanHost>& read) {
+    for (const PlanHost& host : read) hosts.emplace(host.label, static_cast<std::uint32_t>(&host - read.data()));
+    return {};
+  }
+  std::string Complete(std::vector<Role>& read) {
+    for (const Role& role : read) roles.emplace(role.name, static_cast<std::uint32_t>(&role - read.data()));
+    for (std::size_t r = 0; r < read.size() && r < after.size(); ++r) {
+      for (const std::string& name : after[r]) {
+        const auto found = roles.find(name);
+        if (found == roles.end()) return "\"after\" of role " + std::to_string(r) + " names no role of the plan";
+        read[r].after.push_back(found->second);
+      }
+    }
+    return {};
+  }
+
+  std::string failure;  // the first one
   std::map<std::string, std::uint32_t> hosts;
   std::map<std::string, std::uint32_t> roles;
   std::vector<std::vector<std::string>> after;  // per role: names of the roles that it starts after
 };
 
+bool ReadElement(const Value& value, Text& out) { return muster::ReadElement(value, out.marked); }
+
 // An object of the JSON with its name for messages, read according to its Fields() (plan_fields.h).
 class ObjectReader {
  public:
   ObjectReader(const Value& value, std::string name, Progress& progress)
-      : map_(value.AsMap()), name_(std::move(name)), progress_(progress) {
-    if (map_ == nullptr) Fail(name_ + " must be an object");
-  }
+      : object_(value, std::move(name), progress.failure), progress_(progress) {}
 
   template <std::size_t N, class T>
   void operator()(const char (&key)[N], T&& field) {
@@ -96,70 +116,41 @@ class ObjectReader {
   template <class... T>
   void operator()(T&&...) {}  // not in the JSON
 
-  bool failed() const { return !progress_.failure.empty(); }
+  bool failed() const { return object_.failed(); }
 
  private:
-  bool Has(const char* key) const { return map_ != nullptr && map_->contains(key); }
-
-  const Value* Get(const char* key) {
-    static const Value kNull;
-    if (map_ == nullptr || failed()) return &kNull;
-    const auto found = map_->find(key);
-    if (found == map_->end()) {
-      Fail(name_ + " has no field \"" + key + "\"");
-      return &kNull;
-    }
-    return &found->second;
-  }
-  const Value::Map& Map(const char* key) {
-    static const Value::Map kEmpty;
-    const Value::Map* map = Get(key)->AsMap();
-    if (map == nullptr) Wrong(key, "an object");
-    return map == nullptr ? kEmpty : *map;
-  }
-  const Value::List& List(const char* key) {
-    static const Value::List kEmpty;
-    const Value::List* list = Get(key)->AsList();
-    if (list == nullptr) Wrong(key, "a list");
-    return list == nullptr ? kEmpty : *list;
-  }
-
   void Read(const char* key, bool& out) {
-    if (const bool* held = Get(key)->AsBool()) {
-      out = *held;
-    } else {
-      Wrong(key, "true or false");
-    }
+    if (!ReadElement(object_.Get(key), out)) object_.Wrong(key, "true or false");
   }
   template <std::unsigned_integral T>
   void Read(const char* key, T& out) {
-    if (!Element(*Get(key), out)) Wrong(key, "a whole number in range");
+    if (!ReadElement(object_.Get(key), out)) object_.Wrong(key, "a whole number in range");
   }
   void Read(const char* key, std::optional<std::uint32_t>& out) {
-    const Value* value = Get(key);
-    if (value->IsNull()) return;
-    if (!Element(*value, out.emplace())) Wrong(key, "a whole number in range or null");
+    const Value& value = object_.Get(key);
+    if (value.IsNull()) return;
+    if (!ReadElement(value, out.emplace())) object_.Wrong(key, "a whole number in range or null");
   }
   void Read(const char* key, std::string& out) {
-    if (!Element(*Get(key), out)) Wrong(key, "text");
+    if (!ReadElement(object_.Get(key), out)) object_.Wrong(key, "text");
   }
   void Read(const char* key, Text& out) { Read(key, out.marked); }
   template <class T>
   void Read(const char* key, std::vector<T>& out) {
-    for (const Value& element : List(key)) {
-      if (!Element(element, out.emplace_back())) return Wrong(key, "a list of one kind of element");
+    for (const Value& element : object_.List(key)) {
+      if (!ReadElement(element, out.emplace_back())) return object_.Wrong(key, "a list of one kind of element");
     }
   }
-  void Read(const char* key, std::map<std::string, Value>& out) { out = Map(key); }
+  void Read(const char* key, std::map<std::string, Value>& out) { out = object_.Map(key); }
   void Read(const char* key, std::map<std::string, std::string>& out) {
-    for (const auto& [name, value] : Map(key)) {
-      if (!Element(value, out[name])) return Wrong(key, "an object of texts");
+    for (const auto& [name, value] : object_.Map(key)) {
+      if (!ReadElement(value, out[name])) return object_.Wrong(key, "an object of texts");
     }
   }
   void Read(const char* key, CoreUse& cores) {
-    const Value* value = Get(key);
-    if (value->IsNull()) return;
-    if (value->AsInt() != nullptr) {
+    const Value& value = object_.Get(key);
+    if (value.IsNull()) return;
+    if (value.AsInt() != nullptr) {
       cores.kind = CoreUse::Kind::kCount;
       return Read(key, cores.count);
     }
@@ -168,26 +159,26 @@ class ObjectReader {
     cores.kind = text == "auto" ? CoreUse::Kind::kAuto : CoreUse::Kind::kList;
     if (text == "auto" || failed()) return;
     const auto list = ParseNumberList(text);
-    if (!list) return Wrong(key, "\"auto\", a number or a list of numbers");
+    if (!list) return object_.Wrong(key, "\"auto\", a number or a list of numbers");
     cores.list = *list;
   }
 
   template <Object T>
   void Read(const char* key, T& out) {
-    ReadObject(*Get(key), name_, out);
+    ReadObject(object_.Get(key), object_.name(), out);
   }
   template <Object T>
   void Read(const char* key, std::vector<T>& out) {
-    for (const Value& each : List(key)) {
+    for (const Value& each : object_.List(key)) {
       if (failed()) return;
       const std::size_t number = out.size();
       ReadObject(each, std::to_string(number), out.emplace_back());
     }
-    Complete(out);
+    if (std::string error = progress_.Complete(out); !error.empty()) object_.Fail(std::move(error));
   }
   template <Object T>
   void Read(const char* key, std::map<std::string, T>& out) {
-    for (const auto& [name, each] : Map(key)) ReadObject(each, name, out[name]);
+    for (const auto& [name, each] : object_.Map(key)) ReadObject(each, name, out[name]);
   }
 
   template <class E>
@@ -195,7 +186,7 @@ class ObjectReader {
     std::string name;
     Read(key, name);
     const auto found = std::find(field.names.begin(), field.names.end(), name);
-    if (found == field.names.end()) return Wrong(key, "one of its words");
+    if (found == field.names.end()) return object_.Wrong(key, "one of its words");
     field.value = static_cast<E>(found - field.names.begin());
   }
   template <class T, std::size_t N>
@@ -210,17 +201,14 @@ class ObjectReader {
   void Read(const char* key, FieldAs<OnePerLine, T>& field) {
     Read(key, field.value);
   }
-  template <class T>
-  void Read(const char* key, FieldAs<MayBeMissing, T>& field) {
-    if (Has(key)) Read(key, field.value);
-  }
-  template <class T>
-  void Read(const char* key, FieldAs<UnlessNone, T>& field) {
-    if (Has(key)) Read(key, field.value);
+  template <class How, class T>
+  requires std::same_as<How, UnlessNone> || std::same_as<How, MayBeMissing>
+  void Read(const char* key, FieldAs<How, T>& field) {
+    if (object_.Has(key)) Read(key, field.value);
   }
   template <class T>
   void Read(const char* key, FieldAs<NullIfNone, T>& field) {
-    if (Get(key)->IsNull()) return;
+    if (object_.Get(key).IsNull()) return;
     Read(key, field.value);
     if (IsNone(field.value)) field.value = {};  // same as null
   }
@@ -241,37 +229,15 @@ class ObjectReader {
   void ReadExpanded(Process& process) {
     Read("command", process.command.emplace());
     Read("cwd", process.cwd.emplace());
-    if (Has("ready_what")) Read("ready_what", process.ready_what.emplace());
-    for (const auto& [name, value] : Map("env")) {
+    if (object_.Has("ready_what")) Read("ready_what", process.ready_what.emplace());
+    for (const auto& [name, value] : object_.Map("env")) {
       const std::string* text = value.AsString();
-      if (text == nullptr) return Wrong("env", "an object of texts");
+      if (text == nullptr) return object_.Wrong("env", "an object of texts");
       process.env.emplace_hint(process.env.end(), name, *text);
     }
-    for (const auto& [function, attributes] : Map("context")) {
-      if (attributes.AsMap() == nullptr) return Wrong("context", "an object of objects");
+    for (const auto& [function, attributes] : object_.Map("context")) {
+      if (attributes.AsMap() == nullptr) return object_.Wrong("context", "an object of objects");
       for (const auto& [name, value] : *attributes.AsMap()) process.context.emplace(function + '.' + name, value);
-    }
-  }
-
-  template <class T>
-  void Complete(const std::vector<T>&) {}
-  void Complete(const std::vector<PlanHost>& hosts) {
-    for (const PlanHost& host : hosts) {
-      progress_.hosts.emplace(host.label, static_cast<std::uint32_t>(&host - hosts.data()));
-    }
-  }
-  void Complete(std::vector<Role>& roles) {
-    for (const Role& role : roles) {
-      progress_.roles.emplace(role.name, static_cast<std::uint32_t>(&role - roles.data()));
-    }
-    for (std::size_t r = 0; r < roles.size() && r < progress_.after.size(); ++r) {
-      for (const std::string& name : progress_.after[r]) {
-        const auto found = progress_.roles.find(name);
-        if (found == progress_.roles.end()) {
-          return Fail("\"after\" of role " + std::to_string(r) + " names no role of the plan");
-        }
-        roles[r].after.push_back(found->second);
-      }
     }
   }
 
@@ -281,34 +247,11 @@ class ObjectReader {
     Read(key, name);
     const auto found = indices.find(name);
     if (found != indices.end()) return found->second;
-    Wrong(key, "the name of one that the plan describes");
+    object_.Wrong(key, "the name of one that the plan describes");
     return 0;
   }
 
-  template <std::integral T>
-  static bool Element(const Value& value, T& out) {
-    const std::int64_t* number = value.AsInt();
-    if (number == nullptr || *number < 0) return false;
-    if (static_cast<std::uint64_t>(*number) > std::uint64_t{std::numeric_limits<T>::max()}) return false;
-    out = static_cast<T>(*number);
-    return true;
-  }
-  static bool Element(const Value& value, std::string& out) {
-    const std::string* text = value.AsString();
-    if (text != nullptr) out = *text;
-    return text != nullptr;
-  }
-  static bool Element(const Value& value, Text& out) { return Element(value, out.marked); }
-
-  void Wrong(const char* key, const char* wanted) {
-    Fail("\"" + std::string(key) + "\" of " + name_ + " must be " + wanted);
-  }
-  void Fail(std::string message) {
-    if (!failed()) progress_.failure = std::move(message);
-  }
-
-  const Value::Map* map_;
-  std::string name_;
+  ObjectFields object_;
   Progress& progress_;
 };
 

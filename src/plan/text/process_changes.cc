@@ -127,8 +127,8 @@ class ProcessDiffer {
                          std::optional<std::string> after) {
       std::vector<std::uint32_t> processes;
       for (const Pair& pair : some) processes.push_back(pair.a);
-      std::string told = ProcessesText(a_, processes);
-      change.texts.push_back({std::move(told), std::move(processes), std::move(before), std::move(after)});
+      std::string reported = ProcessesText(a_, processes);
+      change.texts.push_back({std::move(reported), std::move(processes), std::move(before), std::move(after)});
     };
     const RuleBy by = kind == Kind::kPlace ? RuleBy::kRank : RuleBy::kAnyPosition;
     for (const std::vector<Pair>* some : {&std::as_const(pairs), &all}) {

@@ -48,8 +48,8 @@ std::string RoleRow(const Progress::Role& role, const Progress& progress, std::s
 
 }  // namespace
 
-Progress ProgressNow(const Plan& plan, const Supervisor& supervisor, const RunProcessTable& roll, int run_folder,
-                     MonotonicNs began_at, MonotonicNs now) {
+Progress ProgressNow(const Plan& plan, const Supervisor& supervisor, const RunProcessTable& process_table,
+                     int run_folder, MonotonicNs began_at, MonotonicNs now) {
   Progress progress;
   progress.phase = PhaseName(supervisor.phase());
   progress.seconds = static_cast<double>(now - began_at) / 1e9;
@@ -58,7 +58,7 @@ Progress ProgressNow(const Plan& plan, const Supervisor& supervisor, const RunPr
     Progress::Role& shown = progress.roles.emplace_back();
     shown.count = std::move(status);
     shown.metrics = NewestMetrics(plan, supervisor, role, run_folder);
-    const auto strongest = roll.StrongestOutlier(plan, supervisor, role);
+    const auto strongest = process_table.StrongestOutlier(plan, supervisor, role);
     if (!strongest) continue;
     const std::string line = LastLineOf(plan, *strongest, supervisor.attempt(*strongest), run_folder);
     if (!line.empty()) shown.last_line = ProcessName(plan, plan.processes[*strongest]) + ": " + line;

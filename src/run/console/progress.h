@@ -26,8 +26,8 @@ struct Progress {
 };
 
 // The current progress; logs are read below the run directory, whose descriptor is `run_folder`.
-Progress ProgressNow(const Plan& plan, const Supervisor& supervisor, const RunProcessTable& roll, int run_folder,
-                     MonotonicNs began_at, MonotonicNs now);
+Progress ProgressNow(const Plan& plan, const Supervisor& supervisor, const RunProcessTable& process_table,
+                     int run_folder, MonotonicNs began_at, MonotonicNs now);
 
 // A line for each role, at most `most` (at least one), each narrower than `columns`; the last one mentions omitted
 // roles.

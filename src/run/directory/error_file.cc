@@ -61,9 +61,9 @@ std::vector<std::string> LinesOf(std::string_view text) {
 void AddMore(const Value::Map& map, std::initializer_list<std::string_view> known, ErrorNote& note) {
   for (const auto& [key, value] : map) {
     if (note.more.size() == kMaxMembers) return;
-    bool told = false;
-    for (const std::string_view name : known) told = told || name == key;
-    if (told) continue;
+    bool reported = false;
+    for (const std::string_view name : known) reported = reported || name == key;
+    if (reported) continue;
     std::string text = ToText(value);
     note.more.emplace(Shortened(key, 100), text.size() <= kMaxText ? value : Value(Shortened(text, kMaxText)));
   }

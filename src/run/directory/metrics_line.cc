@@ -50,11 +50,11 @@ std::optional<MetricValues> MetricsLine(std::string_view line) {
     value = ValueFromJsonText(WithoutNotFinite(line));
   }
   if (!value || value->AsMap() == nullptr) return std::nullopt;
-  MetricValues told;
+  MetricValues reported;
   for (const auto& [name, one] : *value->AsMap()) {
-    if (IsReported(name, one) && told.size() < kMostMetricNames) told.emplace(name, one);
+    if (IsReported(name, one) && reported.size() < kMostMetricNames) reported.emplace(name, one);
   }
-  return told;
+  return reported;
 }
 
 }  // namespace muster

@@ -126,7 +126,7 @@ Result<RunDirectory> RunDirectory::HoldAgain(const std::string& folder, const Di
   if (!opened) return CannotUse("cannot open", folder, errno);
   Result<RunDirectory> made = Lock(std::move(opened), folder, kind);
   if (!made) return made;
-  if (auto told = made->WriteHolder(folder); !told) return Fail(told.error());
+  if (auto reported = made->WriteHolder(folder); !reported) return Fail(reported.error());
   return made;
 }
 
@@ -144,7 +144,7 @@ Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& show
       !SetMode(made.lock_.get(), for_group ? 0640 : 0600)) {
     return CannotUse("cannot lock", shown, errno);
   }
-  if (auto told = made.WriteHolder(shown); !told) return Fail(told.error());
+  if (auto reported = made.WriteHolder(shown); !reported) return Fail(reported.error());
   // Files for processes may contain secrets: only the owner can read these two folders and what is created in them.
   for (const char* const name : {"context", "files"}) {
     const bool kept = !for_group || (::mkdirat(made.folder_.get(), name, 0700) == 0 &&

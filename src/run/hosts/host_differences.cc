@@ -126,14 +126,14 @@ void JudgeNeeds(std::uint32_t host, const HostFacts& facts, const HostNeeds& nee
 std::string Absent(std::string_view subject) { return subject.starts_with("variable ") ? "not set" : kNone; }
 
 std::vector<HostDifference> Differences(std::span<const InspectedHost> hosts) {
-  std::vector<std::map<std::string, std::string>> told(hosts.size());
+  std::vector<std::map<std::string, std::string>> reported(hosts.size());
   std::vector<std::string> subjects;
   std::set<std::string> known;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     if (!hosts[i].why.empty()) continue;
     for (FactLine& fact : FactLines(hosts[i].facts)) {
       if (known.insert(fact.subject).second) subjects.push_back(fact.subject);
-      told[i].insert_or_assign(std::move(fact.subject), std::move(fact.value));
+      reported[i].insert_or_assign(std::move(fact.subject), std::move(fact.value));
     }
   }
   std::vector<HostDifference> differences;
@@ -141,9 +141,9 @@ std::vector<HostDifference> Differences(std::span<const InspectedHost> hosts) {
     HostDifference difference{subject, {}};
     for (std::uint32_t i = 0; i < hosts.size(); ++i) {
       // Facts that could not be determined are reported as a fault, not as a difference.
-      const auto found = told[i].find(subject);
-      if (!hosts[i].why.empty() || (found == told[i].end() && !hosts[i].missing.empty())) continue;
-      const std::string value = found == told[i].end() ? Absent(subject) : found->second;
+      const auto found = reported[i].find(subject);
+      if (!hosts[i].why.empty() || (found == reported[i].end() && !hosts[i].missing.empty())) continue;
+      const std::string value = found == reported[i].end() ? Absent(subject) : found->second;
       const auto variant = std::find_if(difference.variants.begin(), difference.variants.end(),
                                         [&](const HostVariant& each) { return each.value == value; });
       if (variant == difference.variants.end()) {
@@ -194,7 +194,7 @@ std::string RoughBytes(std::uint64_t bytes) {
 }
 
 std::vector<FactLine> FactLines(const HostFacts& facts) {
-  std::vector<FactLine> told = {
+  std::vector<FactLine> reported = {
       {"muster", facts.muster},
       {"system", facts.system},
       {"kernel", facts.kernel},
@@ -202,25 +202,25 @@ std::vector<FactLine> FactLines(const HostFacts& facts) {
       {"cores", std::to_string(facts.cores)},
       {"memory", RoughBytes(facts.memory_bytes)},
       {"devices", facts.devices == 0 ? kNone : fmt::format("{} {}", facts.devices, facts.device_kind)}};
-  for (const auto& [kind, version] : facts.drivers) told.push_back({"driver " + kind, version});
+  for (const auto& [kind, version] : facts.drivers) reported.push_back({"driver " + kind, version});
   for (const LimitFact& limit : facts.limits) {
-    told.push_back(
+    reported.push_back(
         {"limit " + limit.name, fmt::format("{} (hard {})", LimitNumber(limit.soft), LimitNumber(limit.hard))});
   }
   for (const DiskFact& disk : facts.disks) {
-    told.push_back({"disk of " + disk.what, fmt::format("{} of {}", disk.kind, RoughBytes(disk.bytes))});
+    reported.push_back({"disk of " + disk.what, fmt::format("{} of {}", disk.kind, RoughBytes(disk.bytes))});
   }
   for (const ProgramFact& program : facts.programs) {
-    told.push_back({"program " + program.name, program.path.empty() ? program.error : program.path});
+    reported.push_back({"program " + program.name, program.path.empty() ? program.error : program.path});
   }
   for (const PythonFact& python : facts.pythons) {
-    told.push_back({python.program, python.version.empty() ? kNone : python.version});
+    reported.push_back({python.program, python.version.empty() ? kNone : python.version});
     for (const auto& [package, version] : python.packages) {
-      told.push_back({fmt::format("{} of {}", package, python.program), version});
+      reported.push_back({fmt::format("{} of {}", package, python.program), version});
     }
   }
-  for (const auto& [name, value] : facts.variables) told.push_back({"variable " + name, value});
-  return told;
+  for (const auto& [name, value] : facts.variables) reported.push_back({"variable " + name, value});
+  return reported;
 }
 
 std::vector<HostNeeds> NeedsOf(const Plan& plan, std::size_t machines) {

@@ -61,7 +61,7 @@ class Asking {
                      one.asked_at = WallNowNs();
                      one.channel->Send(question_);
                    },
-                   [&](const Inspected& told) { Answered(one, told); },
+                   [&](const Inspected& reported) { Answered(one, reported); },
                    [&](const AgentFailed& failed) { NoAnswer(one, "its agent: " + failed.why, {}); },
                    [&](const AgentUnreachable& unreachable) {
                      NoAnswer(one, unreachable.why, unreachable.hint);
@@ -77,9 +77,9 @@ class Asking {
                message);
   }
 
-  void Answered(Asked& one, const Inspected& told) {
+  void Answered(Asked& one, const Inspected& reported) {
     one.answered = true;
-    one.host = InspectedHostOf(one.host.name, told, one.asked_at, WallNowNs(), hidden_);
+    one.host = InspectedHostOf(one.host.name, reported, one.asked_at, WallNowNs(), hidden_);
     if (here_) one.host.clock.reset();
     one.channel->Send(Finish{});
   }
@@ -107,19 +107,19 @@ class Asking {
 
 }  // namespace
 
-InspectedHost InspectedHostOf(const std::string& name, const Inspected& told, std::uint64_t asked_at, std::uint64_t now,
-                              const HiddenValues& hidden) {
+InspectedHost InspectedHostOf(const std::string& name, const Inspected& reported, std::uint64_t asked_at,
+                              std::uint64_t now, const HiddenValues& hidden) {
   InspectedHost host;
   host.name = name;
-  host.facts = told.facts;
-  host.missing = told.error;
+  host.facts = reported.facts;
+  host.missing = reported.error;
   std::vector<std::string> variables;
-  for (const auto& [variable, value] : told.facts.variables) variables.push_back(variable + '=' + value);
+  for (const auto& [variable, value] : reported.facts.variables) variables.push_back(variable + '=' + value);
   host.facts.variables = RecordedVariables(variables, hidden);
   // The time that the host needed to answer is not part of the transmission time.
-  const std::uint64_t took = told.answered_at - std::min(told.asked_at, told.answered_at);
+  const std::uint64_t took = reported.answered_at - std::min(reported.asked_at, reported.answered_at);
   ClockOffset offset;
-  offset.Add(asked_at, told.asked_at, now - std::min(took, now));
+  offset.Add(asked_at, reported.asked_at, now - std::min(took, now));
   host.clock = offset.best();
   return host;
 }

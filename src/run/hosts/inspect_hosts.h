@@ -33,8 +33,8 @@ struct InspectedHost {
 
 // The result for a host that was asked at `asked_at` and whose answer arrived at `now`, by the local wall clock. Values
 // of variables are hidden as by `hidden`.
-InspectedHost InspectedHostOf(const std::string& name, const Inspected& told, std::uint64_t asked_at, std::uint64_t now,
-                              const HiddenValues& hidden);
+InspectedHost InspectedHostOf(const std::string& name, const Inspected& reported, std::uint64_t asked_at,
+                              std::uint64_t now, const HiddenValues& hidden);
 
 // Inspects all hosts at once, as far as the transport permits; returns when the last one has answered or failed, and
 // its agent has exited. Values of variables are hidden as by `hidden`. In the order of `hosts`.

@@ -41,19 +41,20 @@ std::string FaultText(std::span<const InspectedHost> hosts, const HostFault& fau
 
 // All facts about a single host.
 std::string FactsText(const HostFacts& facts) {
-  std::vector<FactLine> told = FactLines(facts);
+  std::vector<FactLine> reported = FactLines(facts);
   for (const DiskFact& disk : facts.disks) {
     const std::string inodes = disk.inodes == 0 ? "" : fmt::format(", {} inodes", disk.free_inodes);
-    told.push_back({"free for " + disk.what, fmt::format("{}{} ({})", RoughBytes(disk.free_bytes), inodes, disk.path)});
+    reported.push_back(
+        {"free for " + disk.what, fmt::format("{}{} ({})", RoughBytes(disk.free_bytes), inodes, disk.path)});
   }
-  if (!facts.addresses.empty()) told.push_back({"addresses", fmt::format("{}", fmt::join(facts.addresses, ", "))});
+  if (!facts.addresses.empty()) reported.push_back({"addresses", fmt::format("{}", fmt::join(facts.addresses, ", "))});
   for (const PythonFact& python : facts.pythons) {
-    if (!python.error.empty()) told.push_back({python.program + " says", python.error});
+    if (!python.error.empty()) reported.push_back({python.program + " says", python.error});
   }
   std::size_t width = 0;
-  for (const FactLine& fact : told) width = std::max(width, Columns(Printable(fact.subject)));
+  for (const FactLine& fact : reported) width = std::max(width, Columns(Printable(fact.subject)));
   std::string text;
-  for (const FactLine& fact : told) {
+  for (const FactLine& fact : reported) {
     text += fmt::format("  {}  {}\n", InColumns(Printable(fact.subject), width), Printable(fact.value));
   }
   return text;

@@ -44,7 +44,6 @@ enum class Cause : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 8> kCauseNames = {"none",    "failed",     "spawn", "unready",
                                                                 "stopped", "time_limit", "lost",  "overdue"};
-std::string_view CauseName(Cause cause);
 // The outcome in report.json: "ok", "failed", "stopped" or "lost".
 std::string_view OutcomeName(Cause cause);
 

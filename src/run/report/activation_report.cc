@@ -18,18 +18,18 @@ std::vector<ActivationReport> ReadActivations(const Plan& plan, const CheckedJou
   for (const JournalRecord& record : journal.records()) {
     if (const auto* connected = std::get_if<AgentConnected>(&record.entry))
       names[connected->host] = connected->host_name;
-    const auto* told = std::get_if<HostActivated>(&record.entry);
-    if (told == nullptr) continue;
+    const auto* reported = std::get_if<HostActivated>(&record.entry);
+    if (reported == nullptr) continue;
     ActivationReport& activation = activations.emplace_back();
-    const auto name = names.find(told->host);
-    activation.host = name == names.end() ? fmt::format("host{}", told->host) : name->second;
-    activation.seconds = static_cast<double>(told->took_ms) / 1000;
-    for (const auto& [variable, unused] : told->set) activation.set.push_back(variable);
-    activation.unset = told->unset;
-    activation.failed_step = told->failed_step;
-    activation.error = told->error;
-    activation.log = ActivationLogPath(plan, told->host);
-    if (!told->error.empty()) activation.last_lines = LastLines(folder, activation.log);
+    const auto name = names.find(reported->host);
+    activation.host = name == names.end() ? fmt::format("host{}", reported->host) : name->second;
+    activation.seconds = static_cast<double>(reported->took_ms) / 1000;
+    for (const auto& [variable, unused] : reported->set) activation.set.push_back(variable);
+    activation.unset = reported->unset;
+    activation.failed_step = reported->failed_step;
+    activation.error = reported->error;
+    activation.log = ActivationLogPath(plan, reported->host);
+    if (!reported->error.empty()) activation.last_lines = LastLines(folder, activation.log);
   }
   return activations;
 }

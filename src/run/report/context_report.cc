@@ -138,7 +138,7 @@ class Judgement {
     const auto expected = ReleaseIn(report_.expected);
     report_.other_release = ReleaseIn(report_.release) != expected;
     const Value::List* overridden = record.List("overridden");
-    if (overridden == nullptr) return As(end_.ended && !end_.told_to_stop ? "unknown" : "applied");
+    if (overridden == nullptr) return As(end_.ended && !end_.ordered_to_stop ? "unknown" : "applied");
     const Value::List* waiting = record.List("waiting");
     if (works_ && waiting != nullptr && !waiting->empty()) return IfDue("not_wrapped");
     report_.overridden = ChangesIn(*overridden);

@@ -21,7 +21,7 @@ struct AttemptEnd {
   // It was stopped before its work was done: missing values are not an error.
   bool cut_short = false;
   // It was ordered to stop, for whatever reason: unknown last values are not reported.
-  bool told_to_stop = false;
+  bool ordered_to_stop = false;
   std::uint32_t attempt = 0;
 };
 

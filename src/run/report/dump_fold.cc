@@ -15,18 +15,18 @@ bool WaitsForChild(const ThreadState& thread) {
 }
 
 // The kernel state of the main thread, for comparison with other processes.
-std::string KernelKey(const ProcessDumped& told) {
-  if (told.states.empty()) return {};
-  const SystemProcessState& process = told.states[PlaceOf(told.states)];
+std::string KernelKey(const ProcessDumped& reported) {
+  if (reported.states.empty()) return {};
+  const SystemProcessState& process = reported.states[PlaceOf(reported.states)];
   if (process.threads.empty()) return process.program;
   const ThreadState& main = process.threads.front();
   return fmt::format("{}\n{}\n{}\n{}", process.program, main.state, main.wait, main.call);
 }
 
 // Its frames, for comparison; empty if none are known.
-std::string FrameKey(const ProcessDumped& told) {
-  if (told.states.empty()) return {};
-  const SystemProcessState& process = told.states[PlaceOf(told.states)];
+std::string FrameKey(const ProcessDumped& reported) {
+  if (reported.states.empty()) return {};
+  const SystemProcessState& process = reported.states[PlaceOf(reported.states)];
   if (process.threads.empty() || process.threads.front().frames.empty()) return {};
   const ThreadState& main = process.threads.front();
   const bool passing = main.state == "running" || main.state == "sleeping";
@@ -40,17 +40,17 @@ using PlaceKey = std::pair<bool, std::string>;  // by frames, or by kernel state
 
 // The place of each process. A process without frames, because the time for tools was over, counts as being in the
 // place of the others with the same kernel state, if these are all in one place.
-std::vector<PlaceKey> PlacesOf(const Plan& plan, const std::vector<const ProcessDumped*>& told) {
+std::vector<PlaceKey> PlacesOf(const Plan& plan, const std::vector<const ProcessDumped*>& reported) {
   std::map<std::pair<std::uint32_t, std::string>, std::set<std::string>> frames_by_kernel;
   const auto by_kernel = [&](const ProcessDumped& one) {
     return std::pair(plan.processes[one.process].role, KernelKey(one));
   };
-  for (const ProcessDumped* one : told) {
+  for (const ProcessDumped* one : reported) {
     if (std::string frames = FrameKey(*one); !frames.empty())
       frames_by_kernel[by_kernel(*one)].insert(std::move(frames));
   }
   std::vector<PlaceKey> places;
-  for (const ProcessDumped* one : told) {
+  for (const ProcessDumped* one : reported) {
     std::string frames = FrameKey(*one);
     const auto others = frames_by_kernel.find(by_kernel(*one));
     if (frames.empty() && others != frames_by_kernel.end() && others->second.size() == 1) {
@@ -68,23 +68,23 @@ struct StackDraft {
   std::size_t size = 0;  // including those rejected by the filter
 };
 
-void Add(StackDraft& draft, const ProcessDumped& told) {
+void Add(StackDraft& draft, const ProcessDumped& reported) {
   DumpGroup& group = draft.group;
-  const double silent = static_cast<double>(told.silent_ms) / 1000;
+  const double silent = static_cast<double>(reported.silent_ms) / 1000;
   if (draft.processes.empty()) group.quietest_seconds = group.longest_seconds = silent;
   // Takes the first message with the most information.
-  if (draft.processes.empty() || (FrameKey(group.first).empty() && !FrameKey(told).empty())) {
-    group.first = told;
-    group.place = PlaceOf(told.states);
+  if (draft.processes.empty() || (FrameKey(group.first).empty() && !FrameKey(reported).empty())) {
+    group.first = reported;
+    group.place = PlaceOf(reported.states);
   }
   group.quietest_seconds = std::min(group.quietest_seconds, silent);
   group.longest_seconds = std::max(group.longest_seconds, silent);
-  const std::size_t place = PlaceOf(told.states);
-  if (place < told.states.size() && told.window_ns > 0) {
-    const double share = static_cast<double>(told.states[place].cpu_ns) / static_cast<double>(told.window_ns);
+  const std::size_t place = PlaceOf(reported.states);
+  if (place < reported.states.size() && reported.window_ns > 0) {
+    const double share = static_cast<double>(reported.states[place].cpu_ns) / static_cast<double>(reported.window_ns);
     group.busiest = std::max(group.busiest, share);
   }
-  draft.processes.insert(told.process);
+  draft.processes.insert(reported.process);
 }
 
 }  // namespace
@@ -110,10 +110,10 @@ std::size_t PlaceOf(const std::vector<SystemProcessState>& states) {
   return place;
 }
 
-std::vector<DumpGroup> FoldDump(const Plan& plan, const std::vector<ProcessDumped>& told,
+std::vector<DumpGroup> FoldDump(const Plan& plan, const std::vector<ProcessDumped>& reported,
                                 const std::function<bool(ProcessId)>& keep) {
   std::vector<const ProcessDumped*> in_order;
-  for (const ProcessDumped& one : told) {
+  for (const ProcessDumped& one : reported) {
     if (one.process < plan.processes.size()) in_order.push_back(&one);
   }
   std::stable_sort(in_order.begin(), in_order.end(),

@@ -43,7 +43,7 @@ std::size_t PlaceOf(const std::vector<SystemProcessState>& states);
 // counts as being in the place of the other processes of its role with the same kernel state, if they are all in one
 // place. Outliers come first, the smallest group before the others; then the plan's order. Processes that are not in
 // the plan are omitted, and those that `keep` rejects, although they count for their role.
-std::vector<DumpGroup> FoldDump(const Plan& plan, const std::vector<ProcessDumped>& told,
+std::vector<DumpGroup> FoldDump(const Plan& plan, const std::vector<ProcessDumped>& reported,
                                 const std::function<bool(ProcessId)>& keep = {});
 
 }  // namespace muster

@@ -18,7 +18,7 @@ namespace {
 
 struct DumpDraft {
   DumpReport report;
-  std::vector<ProcessDumped> told;
+  std::vector<ProcessDumped> reported;
   std::map<ProcessId, std::uint32_t> running;  // with their attempt, when the dump was ordered
 };
 
@@ -49,7 +49,7 @@ class DumpReading {
                    },
                    [&](const DumpOrdered& e) { Begin(e, record.wall); },
                    [&](const ProcessDumped& e) {
-                     if (DumpDraft* draft = Find(e.dump)) draft->told.push_back(e);
+                     if (DumpDraft* draft = Find(e.dump)) draft->reported.push_back(e);
                    },
                    [&](const HostDumped& e) {
                      DumpDraft* draft = Find(e.dump);
@@ -101,7 +101,7 @@ std::vector<DumpReport> ReadDumps(const Plan& plan, const CheckedJournal& journa
   std::vector<DumpReport> dumps;
   for (DumpDraft& draft : reading.drafts()) {
     DumpReport& dump = draft.report;
-    dump.groups = FoldDump(plan, draft.told, keeps);
+    dump.groups = FoldDump(plan, draft.reported, keeps);
     for (DumpGroup& group : dump.groups) {
       if (group.first.log_bytes == 0) continue;
       const std::string log = LogPath(plan, group.first.process, group.first.attempt);
@@ -112,7 +112,7 @@ std::vector<DumpReport> ReadDumps(const Plan& plan, const CheckedJournal& journa
     for (const auto& [process, attempt] : draft.running) {
       if (keeps(process)) unheard.insert(process);
     }
-    for (const ProcessDumped& told : draft.told) unheard.erase(told.process);
+    for (const ProcessDumped& reported : draft.reported) unheard.erase(reported.process);
     dump.unheard = MembersOf(plan, unheard);
     dumps.push_back(std::move(dump));
   }

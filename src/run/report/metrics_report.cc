@@ -40,11 +40,11 @@ void TakeMetrics(std::string_view text, RoleMetrics& metrics) {
 }
 
 std::vector<RoleMetrics> ReadMetrics(const Plan& plan, int folder, const std::vector<std::uint32_t>& attempts) {
-  std::vector<RoleMetrics> told;
+  std::vector<RoleMetrics> reported;
   for (ProcessId id = 0; id < plan.processes.size(); ++id) {
     const Process& process = plan.processes[id];
     const std::string& role = plan.roles[process.role].name;
-    if (!told.empty() && told.back().role == role) continue;
+    if (!reported.empty() && reported.back().role == role) continue;
     RoleMetrics metrics;
     metrics.role = role;
     metrics.index = process.index;
@@ -55,9 +55,9 @@ std::vector<RoleMetrics> ReadMetrics(const Plan& plan, int folder, const std::ve
       if (tail->offset > 0) text.remove_prefix(std::min(text.size(), text.find('\n')));  // skip a partial line
       TakeMetrics(text, metrics);
     }
-    if (metrics.lines > 0) told.push_back(std::move(metrics));
+    if (metrics.lines > 0) reported.push_back(std::move(metrics));
   }
-  return told;
+  return reported;
 }
 
 }  // namespace muster

@@ -42,7 +42,7 @@ struct Track {
   std::vector<std::string> evidence;
   std::string start_wall;
   std::string end_wall;
-  MonotonicNs end_told = 0;  // when the head received the report
+  MonotonicNs end_reported = 0;  // when the head received the report
   std::uint32_t attempt = 0;
 
   bool Succeeded() const { return end && !end->signalled && end->code == 0; }
@@ -71,7 +71,7 @@ class Reading {
   // When the head received the end of the failed attempt, if the failure was an end.
   std::optional<MonotonicNs> EndSeen(const FirstFailure& failure) const {
     const Track& track = tracks_[failure.process][failure.attempt];
-    return track.end ? std::optional(track.end_told) : std::nullopt;
+    return track.end ? std::optional(track.end_reported) : std::nullopt;
   }
   const std::vector<ReplacementReport>& replacements() const { return replacements_; }
 
@@ -181,7 +181,7 @@ class Reading {
                    },
                    [&](const ProcessExited& e) {
                      if (Track* track = Find(e.process, e.attempt))
-                       track->end = e, track->end_wall = record.wall, track->end_told = record.at;
+                       track->end = e, track->end_wall = record.wall, track->end_reported = record.at;
                    },
                    [&](const SpawnFailed& e) {
                      if (Track* track = Find(e.process, e.attempt)) track->no_start = e, track->end_wall = record.wall;
@@ -298,14 +298,14 @@ FailureReport FailureOf(const Plan& plan, const Reading& reading, const FirstFai
   return failure;
 }
 
-// Converts the time of the failure to the head's clock; until then it is when the head received the report, `told`.
-void PutOnHead(FailureReport& failure, std::optional<MonotonicNs> told) {
+// Converts the time of the failure to the head's clock; until then it is when the head received the report, `reported`.
+void PutOnHead(FailureReport& failure, std::optional<MonotonicNs> reported) {
   const auto wall = ParseUtc(failure.at);
-  if (!told || !failure.account.at || !wall) return;
+  if (!reported || !failure.account.at || !wall) return;
   failure.at_error = failure.account.at_error;
   if (failure.account.at_error == 0) return;  // it is the head's own host
   // The delay is less than the head's run time unless the journal is invalid.
-  const auto late = static_cast<std::int64_t>(*told) - static_cast<std::int64_t>(*failure.account.at);
+  const auto late = static_cast<std::int64_t>(*reported) - static_cast<std::int64_t>(*failure.account.at);
   failure.at = UtcText(static_cast<std::uint64_t>(static_cast<std::int64_t>(*wall) - late));
 }
 
@@ -351,20 +351,20 @@ Result<Report> MakeReport(const std::string& run_dir) {
   for (ProcessId id = 0; id < plan.processes.size(); ++id) {
     const Process& process = plan.processes[id];
     const Track& track = reading.track(id);
-    ProcessReport told{plan.roles[process.role].name,
-                       process.index,
-                       RankOf(plan, id, track.attempt, folder.get()),
-                       reading.HostOf(id, track.attempt),
-                       reading.Devices(id),
-                       reading.Cores(process),
-                       {},
-                       {}};
+    ProcessReport reported{plan.roles[process.role].name,
+                           process.index,
+                           RankOf(plan, id, track.attempt, folder.get()),
+                           reading.HostOf(id, track.attempt),
+                           reading.Devices(id),
+                           reading.Cores(process),
+                           {},
+                           {}};
     for (const Track& attempt : reading.attempts(id)) {
-      if (attempt.ordered) told.attempts.push_back(AttemptOf(attempt, reading.HostOf(id, attempt.attempt)));
+      if (attempt.ordered) reported.attempts.push_back(AttemptOf(attempt, reading.HostOf(id, attempt.attempt)));
     }
     const bool is_origin = reading.first_failure() && reading.first_failure()->process == id;
-    told.verdict = VerdictOf(track, is_origin, reading.first_failure().has_value(), live);
-    report.processes.push_back(std::move(told));
+    reported.verdict = VerdictOf(track, is_origin, reading.first_failure().has_value(), live);
+    report.processes.push_back(std::move(reported));
     ends.push_back(
         {track.start.has_value(), track.Ended(), track.stopped && !did_its_work, track.stopped, track.attempt});
   }

@@ -161,14 +161,14 @@ std::string StartupText(const Startup& startup) {
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
-  std::vector<bool> told(widths.size(), false);  // columns without values are omitted
+  std::vector<bool> filled(widths.size(), false);  // columns without values are omitted
   for (std::size_t r = 1; r < rows.size(); ++r) {
-    for (std::size_t i = 0; i < widths.size(); ++i) told[i] = told[i] || rows[r][i] != "-";
+    for (std::size_t i = 0; i < widths.size(); ++i) filled[i] = filled[i] || rows[r][i] != "-";
   }
   for (const auto& row : rows) {
     std::string line = "           ";
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (told[i]) line += fmt::format(" {:<{}} ", row[i], widths[i]);
+      if (filled[i]) line += fmt::format(" {:<{}} ", row[i], widths[i]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';

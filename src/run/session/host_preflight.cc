@@ -55,9 +55,9 @@ void HostPreflight::Inspect(std::uint32_t host) {
   links_.Send(host, run_.request.preflight->question);
 }
 
-void HostPreflight::OnInspected(std::uint32_t host, const Inspected& told) {
+void HostPreflight::OnInspected(std::uint32_t host, const Inspected& reported) {
   if (!wanted() || hosts_[host].inspected || !run_.preparing()) return;
-  hosts_[host].inspected = InspectedHostOf(run_.NameOf(host), told, hosts_[host].asked_at, WallNowNs(),
+  hosts_[host].inspected = InspectedHostOf(run_.NameOf(host), reported, hosts_[host].asked_at, WallNowNs(),
                                            HiddenValues(run_.plan, run_.binding.secrets));
   if (!All(&Host::inspected)) return;
   JudgeHosts();

@@ -29,7 +29,7 @@ class HostPreflight {
   // them. RunEvents::BeginIfReady is called whenever the result may have changed.
   bool Done();
 
-  void OnInspected(std::uint32_t host, const Inspected& told);
+  void OnInspected(std::uint32_t host, const Inspected& reported);
   void OnPathsOpen(std::uint32_t host, const PathsOpen& open);
   void OnPathsProbed(std::uint32_t host, const PathsProbed& tried);
 

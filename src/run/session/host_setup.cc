@@ -39,13 +39,13 @@ void HostSetup::Activate() {
   links_.Send(host_, ActivateHost(run_.plan, run_.binding, bound_.surroundings(), host_));
 }
 
-void HostSetup::OnActivated(HostActivated told) {
-  told.host = host_;
-  told = WithoutOwnVariables(std::move(told));
-  run_.journal.Record(Shown(told, HiddenValues(run_.plan, run_.binding.secrets)));
+void HostSetup::OnActivated(HostActivated reported) {
+  reported.host = host_;
+  reported = WithoutOwnVariables(std::move(reported));
+  run_.journal.Record(Shown(reported, HiddenValues(run_.plan, run_.binding.secrets)));
   if (state_ != State::kActivating || !run_.preparing()) return;
-  if (!told.error.empty()) return run_.events.Abandon(ActivationFailure(run_.plan, host_name_, told));
-  inherited_ = ActivatedEnvironment(bound_.surroundings().environment, told);
+  if (!reported.error.empty()) return run_.events.Abandon(ActivationFailure(run_.plan, host_name_, reported));
+  inherited_ = ActivatedEnvironment(bound_.surroundings().environment, reported);
   LeaveActivation();
 }
 

@@ -38,7 +38,7 @@ class HostSetup {
 
   // Answers of the agent. Those that do not match the state are ignored.
   void OnCodeReady(const CodeReady& ready);
-  void OnActivated(HostActivated told);
+  void OnActivated(HostActivated reported);
   void OnPortsHeld(const PortsHeld& held);
   void OnDevicesAwaited(DevicesAwaited awaited);
   void OnResourcesAllocated(const ResourcesAllocated& allotted);

@@ -19,9 +19,13 @@
 
 namespace muster {
 
-ProcessOrders::ProcessOrders(LiveRun& run, AgentLinks& links, LentTerminal& terminal, RunProcessTable& roll,
+ProcessOrders::ProcessOrders(LiveRun& run, AgentLinks& links, LentTerminal& terminal, RunProcessTable& process_table,
                              const CallerEnvironment& surroundings)
-    : run_(run), links_(links), terminal_(terminal), roll_(roll), starts_(run.plan, run.binding, surroundings) {}
+    : run_(run),
+      links_(links),
+      terminal_(terminal),
+      process_table_(process_table),
+      starts_(run.plan, run.binding, surroundings) {}
 
 std::uint32_t ProcessOrders::HostOf(ProcessId process) const {
   return run_.supervisor.slots().machine(run_.plan.processes[process].host);
@@ -31,7 +35,7 @@ std::uint32_t ProcessOrders::HostOf(ProcessId process) const {
 
 void ProcessOrders::Start(const StartOrdered& order) {
   const std::uint32_t host = HostOf(order.process);
-  roll_.Ordered(order.process, host);
+  process_table_.Ordered(order.process, host);
   window_.Ordered(order, host);
 }
 

@@ -18,7 +18,7 @@ struct LiveRun;
 
 class ProcessOrders {
  public:
-  ProcessOrders(LiveRun& run, AgentLinks& links, LentTerminal& terminal, RunProcessTable& roll,
+  ProcessOrders(LiveRun& run, AgentLinks& links, LentTerminal& terminal, RunProcessTable& process_table,
                 const CallerEnvironment& surroundings);
 
   void Start(const StartOrdered& order);
@@ -43,7 +43,7 @@ class ProcessOrders {
   LiveRun& run_;
   AgentLinks& links_;
   LentTerminal& terminal_;
-  RunProcessTable& roll_;
+  RunProcessTable& process_table_;
   StartCommands starts_;
   StartWindow window_;
   bool starts_due_ = false;  // in the next iteration of the loop

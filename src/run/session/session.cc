@@ -26,7 +26,7 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
       on_ended_(std::move(ended)),
       supervisor_(request_->plan, request_->spares),
       run_(io, *request_, supervisor_, binding_, !request_->hosts.empty() && transport.name() != "local", *this),
-      roll_(request_->plan),
+      process_table_(request_->plan),
       links_(run_, supervisor_.slots().machines()),
       files_(run_, links_),
       failed_(run_, files_, links_.size()),
@@ -37,14 +37,15 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
       rebinding_(run_, links_, bound_),
       checkpoints_(run_, bound_),
       terminal_(run_, links_),
-      orders_(run_, links_, terminal_, roll_, bound_.surroundings()),
+      orders_(run_, links_, terminal_, process_table_, bound_.surroundings()),
       git_(run_),
       engine_(run_),
       control_(run_, links_, git_, engine_, devices_, [this] {
         std::vector<std::string> names;
         for (const HostSetup& setup : setups_) names.push_back(setup.host_name());
         const MonotonicNs now = run_.clock->Monotonic();
-        return ProcessStatuses{(now - run_.began_at) / 1'000'000, roll_.Statuses(run_.plan, supervisor_, names, now)};
+        return ProcessStatuses{(now - run_.began_at) / 1'000'000,
+                               process_table_.Statuses(run_.plan, supervisor_, names, now)};
       }) {
   setups_.reserve(links_.size());
   for (std::uint32_t host = 0; host < links_.size(); ++host) {
@@ -84,14 +85,14 @@ Result<void> Session::Begin() {
   run_.console.Follow(logs_.get(), FileBelow{logs_.get(), {}}.ThroughDescriptor());
   control_.Listen();
   run_.console.ShowProgress([this] { return ShownProgress(); });
-  git_.Ask();
   Greet();
+  run_.Later([this] { git_.Ask(); });  // after the command that starts agents, which takes longer
   return {};
 }
 
 Progress Session::ShownProgress() const {
-  Progress now =
-      ProgressNow(run_.plan, supervisor_, roll_, run_.directory->folder(), run_.began_at, run_.clock->Monotonic());
+  Progress now = ProgressNow(run_.plan, supervisor_, process_table_, run_.directory->folder(), run_.began_at,
+                             run_.clock->Monotonic());
   if (const std::string shipping = code_.Text(); !shipping.empty()) now.phase = shipping;
   if (!devices_.waiting().empty()) now.phase = "waiting for devices";
   return now;
@@ -249,7 +250,7 @@ void Session::OnFileBytes(std::uint32_t host, const FileBytes& bytes) {
 void Session::HandleEvent(const Event& event) {
   std::visit([this](const auto& e) { run_.journal.Record(e); }, event);
   terminal_.Saw(event);
-  roll_.Saw(event, run_.clock->Monotonic());
+  process_table_.Saw(event, run_.clock->Monotonic());
   run_.console.Saw(event);
   Perform(supervisor_.Step(event, run_.clock->Monotonic()));
 }

@@ -90,7 +90,7 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   LiveRun run_;
   UniqueFd logs_;
   LiveHead announced_;  // not set for a trial: its sweep's head is announced
-  RunProcessTable roll_;
+  RunProcessTable process_table_;
   TimerQueue timers_;
   AgentLinks links_;
   FilesElsewhere files_;

@@ -67,30 +67,31 @@ std::string ActivationStepText(const Plan& plan, std::uint32_t step) {
   return fmt::format("step {} ({} {})", step, ActivationKindName(failed.kind), Printable(failed.what));
 }
 
-std::string ActivationFailure(const Plan& plan, const std::string& host_name, const HostActivated& told) {
+std::string ActivationFailure(const Plan& plan, const std::string& host_name, const HostActivated& reported) {
   return fmt::format("the activation of {} failed in {}: {}", Printable(host_name),
-                     ActivationStepText(plan, told.failed_step), Printable(told.error));
+                     ActivationStepText(plan, reported.failed_step), Printable(reported.error));
 }
 
-HostActivated WithoutOwnVariables(HostActivated told) {
-  std::erase_if(told.set, [](const auto& entry) { return IsOwn(entry.first); });
-  std::erase_if(told.unset, [](const std::string& name) { return IsOwn(name); });
-  return told;
+HostActivated WithoutOwnVariables(HostActivated reported) {
+  std::erase_if(reported.set, [](const auto& entry) { return IsOwn(entry.first); });
+  std::erase_if(reported.unset, [](const std::string& name) { return IsOwn(name); });
+  return reported;
 }
 
-HostActivated Shown(HostActivated told, const HiddenValues& hidden) {
-  for (auto& [name, value] : told.set) value = hidden.Shown(name, value);
-  return told;
+HostActivated Shown(HostActivated reported, const HiddenValues& hidden) {
+  for (auto& [name, value] : reported.set) value = hidden.Shown(name, value);
+  return reported;
 }
 
-std::vector<std::string> ActivatedEnvironment(const std::vector<std::string>& inherited, const HostActivated& told) {
-  const std::set<std::string_view> unset(told.unset.begin(), told.unset.end());
+std::vector<std::string> ActivatedEnvironment(const std::vector<std::string>& inherited,
+                                              const HostActivated& reported) {
+  const std::set<std::string_view> unset(reported.unset.begin(), reported.unset.end());
   std::vector<std::string> environment;
-  environment.reserve(inherited.size() + told.set.size());
-  for (const auto& [name, value] : told.set) environment.push_back(fmt::format("{}={}", name, value));
+  environment.reserve(inherited.size() + reported.set.size());
+  for (const auto& [name, value] : reported.set) environment.push_back(fmt::format("{}={}", name, value));
   for (const std::string& entry : inherited) {
     const std::string name(NameIn(entry));
-    if (!told.set.contains(name) && !unset.contains(name)) environment.push_back(entry);
+    if (!reported.set.contains(name) && !unset.contains(name)) environment.push_back(entry);
   }
   return environment;
 }

@@ -34,15 +34,15 @@ Activate ActivateHost(const Plan& plan, const Binding& binding, const CallerEnvi
 std::string ActivationStepText(const Plan& plan, std::uint32_t step);
 
 // Why no process is started: "the activation of node-1 failed in step 2 (module cuda/12): exit code 1".
-std::string ActivationFailure(const Plan& plan, const std::string& host_name, const HostActivated& told);
+std::string ActivationFailure(const Plan& plan, const std::string& host_name, const HostActivated& reported);
 
 // The answer without variables that only muster may set.
-HostActivated WithoutOwnVariables(HostActivated told);
+HostActivated WithoutOwnVariables(HostActivated reported);
 
 // The answer with hidden secret values, for files.
-HostActivated Shown(HostActivated told, const HiddenValues& hidden);
+HostActivated Shown(HostActivated reported, const HiddenValues& hidden);
 
 // `inherited` ("NAME=value") with the changes of the answer.
-std::vector<std::string> ActivatedEnvironment(const std::vector<std::string>& inherited, const HostActivated& told);
+std::vector<std::string> ActivatedEnvironment(const std::vector<std::string>& inherited, const HostActivated& reported);
 
 }  // namespace muster

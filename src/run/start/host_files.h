@@ -1,5 +1,5 @@
 // Writes files that other hosts send into the run directory, part by part. The head has already checked which files a
-// host may send (transport/agent_message_validator.h).
+// host may send (transport/validation/agent_message_validator.h).
 #pragma once
 
 #include "muster/result.h"

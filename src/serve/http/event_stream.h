@@ -14,7 +14,8 @@ class EventStream {
   static constexpr std::size_t kMostQueued = 256U << 10;  // bytes that a page has not read
 
   virtual ~EventStream() = default;
-  // Queues the bytes; with more than kMostQueued bytes before them the connection is closed instead.
+  // Queues the bytes; with more than kMostQueued bytes behind those that are being written the connection is closed
+  // instead.
   virtual void Send(std::shared_ptr<const std::string> bytes) = 0;
   // Calls `closed` once, when the connection has ended for whatever reason.
   virtual void OnClosed(std::function<void()> closed) = 0;

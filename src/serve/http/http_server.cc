@@ -81,7 +81,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
         limits(most) {}
 
   void Accept();
-  void Beat();
+  void Heartbeat();
   void Close();
 
   asio::io_context& io;
@@ -117,7 +117,8 @@ class HttpServer::Impl::Connection : public EventStream, public std::enable_shar
 
   void Send(std::shared_ptr<const std::string> bytes) override {
     if (ended_) return;
-    if (queued_ > kMostQueued) return End();
+    // Behind what is being written: the first event may be large.
+    if (!queue_.empty() && queued_ - queue_.front()->size() > kMostQueued) return End();
     queued_ += bytes->size();
     queue_.push_back(std::move(bytes));
     if (!writing_) Write();
@@ -127,7 +128,7 @@ class HttpServer::Impl::Connection : public EventStream, public std::enable_shar
     closed_ = std::move(closed);
   }
 
-  void Beat() {
+  void Heartbeat() {
     if (streams_ && queue_.empty()) Send(server_->comment);
   }
 
@@ -279,13 +280,13 @@ void HttpServer::Impl::Accept() {
   });
 }
 
-void HttpServer::Impl::Beat() {
+void HttpServer::Impl::Heartbeat() {
   heartbeat.expires_after(limits.heartbeat_time);
   heartbeat.async_wait([self = shared_from_this()](const NetError& error) {
     if (error || self->closed) return;
     const auto all = self->connections;  // a copy: sending may end a connection
-    for (const auto& connection : all) connection->Beat();
-    self->Beat();
+    for (const auto& connection : all) connection->Heartbeat();
+    self->Heartbeat();
   });
 }
 
@@ -312,7 +313,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Listen(asio::io_context& io, std
                              port == 0 ? "" : "without --port a free one is used"));
   }
   impl->Accept();
-  impl->Beat();
+  impl->Heartbeat();
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }
 

@@ -11,9 +11,10 @@
 
 #include "base/system/clock.h"
 #include "base/values/shell_quote.h"
+#include "page/collect/make_page.h"
 #include "run/directory/run_directory.h"
-#include "run/report/report.h"
 #include "serve/live/path_watch.h"
+#include "settings/values/value_json.h"
 #include "sweep/trial/metrics_watch.h"
 
 namespace muster {
@@ -82,15 +83,23 @@ Result<void> FollowedRun::Start() {
 Result<void> FollowedRun::Read() {
   const std::uint64_t began = MonotonicNowNs();
   live_ = IsRunLive(dir_);
-  const auto report = MakeReport(dir_);
-  if (!report) return Fail(report.error());
-  std::string state = ReportJson(*report);
-  std::erase(state, '\n');  // an event is one line; in JSON, line ends are between values only
-  if (state != state_) {
-    state_ = std::move(state);
-    state_changed_ = true;
-    FlushSoon();
+  const auto page = MakePage({{dir_, false}});
+  if (!page) return Fail(page.error());
+  // Changes belong to the next patch.
+  bool changed = false;
+  const auto set = [&](Part& part, std::string json) {
+    if (part.json == json) return;
+    part = {std::move(json), version_ + 1};
+    changed = true;
+  };
+  set(facts_, fmt::format(R"("live": {}, "sources": {}, "run": {})", live_, Dumped(ToJson(Value(page->sources))),
+                          Dumped(ToJson(page->run))));
+  for (std::size_t row = 0; row < page->keys.size(); ++row) {
+    nlohmann::json values = nlohmann::json::object();
+    for (const PageColumn& column : page->columns) values[Readable(column.name)] = ToJson(column.values[row]);
+    set(rows_[page->keys[row]], Dumped({{"key", page->keys[row]}, {"values", std::move(values)}}));
   }
+  if (changed) FlushSoon();
   read_ns_ = MonotonicNowNs() - began;
   return {};
 }
@@ -117,46 +126,40 @@ void FollowedRun::FlushSoon() {
 
 void FollowedRun::Flush() {
   ++version_;
-  nlohmann::json points = nlohmann::json::array();
+  std::string patch;
+  if (!hub_.empty()) patch = PatchSince(version_ - 1, false);
   for (auto& [process, curves] : curves_) {
     for (auto& [metric, curve] : curves.curves()) {
       if (!curve.has_news()) continue;
-      if (!hub_.empty()) {
-        points.push_back(PointsOf(process, metric, curve, curve.replaced ? 0 : curve.sent, curve.x.size()));
-      }
       curve.sent = curve.x.size();
       curve.replaced = false;
       curve.version = version_;
     }
   }
-  if (std::exchange(state_changed_, false)) state_version_ = version_;
-  if (hub_.empty()) return;
-  std::string patch = fmt::format(R"({{"live": {}, "curves": {})", live_, Dumped(points));
-  if (state_version_ == version_) patch += R"(, "run": )" + state_;
-  hub_.Publish("update", patch + "}", version_);
+  if (!hub_.empty()) hub_.Publish("update", patch, version_);
 }
 
-std::string FollowedRun::Json() const {
-  nlohmann::json points = nlohmann::json::array();
-  for (const auto& [process, curves] : curves_) {
-    for (const auto& [metric, curve] : curves.curves()) {
-      if (curve.sent > 0) points.push_back(PointsOf(process, metric, curve, 0, curve.sent));
+std::string FollowedRun::PatchSince(std::uint64_t version, bool whole) const {
+  nlohmann::json curves = nlohmann::json::array();
+  for (const auto& [process, of] : curves_) {
+    for (const auto& [metric, curve] : of.curves()) {
+      if (whole && curve.version > version && curve.sent > 0) {
+        curves.push_back(PointsOf(process, metric, curve, 0, curve.sent));
+      } else if (!whole && curve.has_news()) {
+        curves.push_back(PointsOf(process, metric, curve, curve.replaced ? 0 : curve.sent, curve.x.size()));
+      }
     }
   }
-  return fmt::format(R"({{"kind": "run", "version": {}, "live": {}, "run": {}, "curves": {}}})", version_, live_,
-                     state_, Dumped(points));
+  std::string rows;
+  for (const auto& [key, row] : rows_) {
+    if (row.version > version) rows += (rows.empty() ? "" : ",") + row.json;
+  }
+  const std::string facts = facts_.version > version ? ", " + facts_.json : "";
+  return fmt::format(R"({{"curves": {}, "rows": [{}]{}}})", Dumped(curves), rows, facts);
 }
 
 void FollowedRun::AddStream(const std::shared_ptr<EventStream>& stream, std::uint64_t version) {
-  nlohmann::json points = nlohmann::json::array();
-  for (const auto& [process, curves] : curves_) {
-    for (const auto& [metric, curve] : curves.curves()) {
-      if (curve.version > version && curve.sent > 0) points.push_back(PointsOf(process, metric, curve, 0, curve.sent));
-    }
-  }
-  std::string patch = fmt::format(R"({{"live": {}, "curves": {})", live_, Dumped(points));
-  if (state_version_ > version) patch += R"(, "run": )" + state_;
-  stream->Send(EventHub::Bytes("update", patch + "}", version_));
+  stream->Send(EventHub::Bytes("update", PatchSince(version, true), version_));
   hub_.Add(stream);
 }
 

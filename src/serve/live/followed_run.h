@@ -38,14 +38,14 @@ class FollowedRun {
   bool watched() const { return !hub_.empty(); }
   // Of the last patch.
   std::uint64_t version() const { return version_; }
-  // Everything, as a JSON object: what a page begins with.
-  std::string Json() const;
 
   // Sends the stream what has changed since that version, and every later patch.
   void AddStream(const std::shared_ptr<EventStream>& stream, std::uint64_t version);
 
  private:
   Result<void> Read();
+  // What has changed since that version, as a JSON object. `whole`: curves from their beginning.
+  std::string PatchSince(std::uint64_t version, bool whole) const;
   void ReadSoon();
   void FlushSoon();
   void Flush();
@@ -60,12 +60,16 @@ class FollowedRun {
   int awaited_ = 0;
   std::unique_ptr<TrialMetrics> metrics_;
   std::map<std::string, LiveCurves> curves_;  // by process, "worker.0"
-  std::string state_;                         // a JSON object: the report
-  std::uint64_t state_version_ = 1;
+  // What the page shows besides curves: members of a patch as JSON, and the rows of processes.
+  struct Part {
+    std::string json;
+    std::uint64_t version = 1;  // of the patch that had its last change
+  };
+  Part facts_;
+  std::map<std::string, Part> rows_;  // by key
   bool live_ = false;
   bool reading_ = false;
   bool flushing_ = false;
-  bool state_changed_ = false;
   std::uint64_t read_ns_ = 0;  // how long the last reading took
   std::uint64_t version_ = 1;
   EventHub hub_;

@@ -12,6 +12,7 @@
 #include <sys/inotify.h>
 
 #include "base/values/shell_quote.h"
+#include "page/collect/sweep_analysis.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_note.h"
 #include "serve/live/path_watch.h"
@@ -63,6 +64,7 @@ Result<void> FollowedSweep::Start() {
   if (!file) return Fail(std::move(file.error()));
   file_ = *std::move(file);
   note_ = NoteOfRun(dir_);
+  for (const std::string& name : file_.names) ColumnOf(names_, OwnName(names_, name, "param"), "param");
   folder_ = UniqueFd(::open(dir_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder_) return Fail(SystemError("sweep", "cannot open " + Quoted(dir_), errno));
   watch_ = paths_.Add(dir_, IN_MODIFY | IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO,
@@ -204,31 +206,34 @@ nlohmann::json FollowedSweep::State() const {
   return state;
 }
 
+// The columns of the page of a sweep (page/collect/sweep_page.cc).
 nlohmann::json FollowedSweep::RowOf(TrialNumber number, const Trial& trial) const {
-  nlohmann::json values = {{"trial", number}, {"id", trial.id}, {"attempt", trial.attempt + 1}};
+  const std::string objective = file_.objective && !file_.objective->metric.empty() ? file_.objective->metric : "loss";
+  nlohmann::json values = {{"trial", number},     {"id", trial.id},         {"attempt", trial.attempt + 1},
+                           {"run", trial.run_id}, {"started", trial.began}, {"value", nullptr},
+                           {"took", nullptr},     {"why", nullptr},         {"blamed", nullptr}};
+  const auto metric = [&](const std::string& name, nlohmann::json value) {
+    values[name == objective ? "value" : Readable(OwnName(names_, name, "metric"))] = std::move(value);
+  };
   if (trial.running()) {
     values["state"] = live_ ? "running" : "lost";
-  } else if (trial.ended->interrupted) {
-    values["state"] = "interrupted";
-  } else {
-    values["state"] = trial.ended->again ? "again" : TrialClassName(trial.ended->trial_class);
-    values["value"] =
-        trial.ended->loss ? nlohmann::json(ObjectiveValue(file_.objective, *trial.ended->loss)) : nlohmann::json();
-    values["took"] = static_cast<double>(trial.ended->ms) / 1000;
-    values["why"] = OrNull(trial.ended->why);
-    for (const auto& [name, value] : trial.ended->metrics) values[Readable(name)] = ToJson(value);
-  }
-  if (trial.running()) {
     for (const auto& [name, curve] : trial.curves.curves()) {
-      if (curve.y.empty()) continue;
-      values[Readable(name)] = curve.y.back();
-      if (file_.objective && name == file_.objective->metric) values["value"] = curve.y.back();
+      if (!curve.y.empty()) metric(name, curve.y.back());
     }
+  } else {
+    const AttemptEnded& ended = *trial.ended;
+    for (const auto& [name, value] : ended.metrics) metric(name, ToJson(CellValue(value)));
+    values["state"] = ended.interrupted ? "interrupted" : ended.again ? "again" : TrialClassName(ended.trial_class);
+    values["value"] = ended.loss ? nlohmann::json(ObjectiveValue(file_.objective, *ended.loss)) : nlohmann::json();
+    values["took"] = static_cast<double>(ended.ms) / 1000;
+    values["why"] = OrNull(ended.why);
+    values["blamed"] = OrNull(ended.blamed);
   }
   std::string hosts;
   for (const std::string& host : trial.hosts) hosts += (hosts.empty() ? "" : ",") + host;
   values["hosts"] = OrNull(hosts);
-  for (const auto& [name, value] : trial.point) values[Readable(name)] = ToJson(value);
+  for (const auto& [name, value] : trial.point)
+    values[Readable(OwnName(names_, name, "param"))] = ToJson(CellValue(value));
   return {{"key", "0:" + std::to_string(number)}, {"values", std::move(values)}};
 }
 
@@ -285,27 +290,6 @@ void FollowedSweep::Forget() {
     forgotten_ = std::max(forgotten_, found->second.version);
     found->second.curves = LiveCurves(file_.resource);
   }
-}
-
-std::string FollowedSweep::Json() const {
-  nlohmann::json json = {{"kind", "sweep"},
-                         {"version", version_},
-                         {"live", live_},
-                         {"state", State()},
-                         {"names", file_.names},
-                         {"objective", nullptr},
-                         {"rows", nlohmann::json::array()},
-                         {"curves", nlohmann::json::array()}};
-  if (file_.objective) {
-    json["objective"] = {{"metric", Readable(file_.objective->metric)}, {"maximize", file_.objective->maximize}};
-  }
-  for (const auto& [number, trial] : trials_) {
-    json["rows"].push_back(RowOf(number, trial));
-    for (const auto& [metric, curve] : trial.curves.curves()) {
-      if (curve.sent > 0) json["curves"].push_back(CurveJson(number, metric, curve, true));
-    }
-  }
-  return json.dump(-1, ' ', false, kReplaceBytes);
 }
 
 void FollowedSweep::AddStream(const std::shared_ptr<EventStream>& stream, std::uint64_t version) {

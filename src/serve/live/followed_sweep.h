@@ -18,6 +18,7 @@
 
 #include "base/system/unique_fd.h"
 #include "muster/result.h"
+#include "page/collect/page_content.h"
 #include "run/lines/journal_lines.h"
 #include "serve/live/event_hub.h"
 #include "serve/live/live_curve.h"
@@ -53,8 +54,6 @@ class FollowedSweep {
   std::optional<std::string> RunDirOf(TrialNumber trial) const;
   // Facts about it: {"state": …, "counts": {…}, "classes": {…}, "best": …, …}
   nlohmann::json State() const;
-  // Everything, as a JSON object: what a page begins with.
-  std::string Json() const;
 
   // Sends the stream what has changed since that version, and every later patch.
   void AddStream(const std::shared_ptr<EventStream>& stream, std::uint64_t version);
@@ -83,6 +82,7 @@ class FollowedSweep {
   JournalPosition position_;
   bool live_ = false;
   std::string note_;
+  PageContent names_;  // columns of parameters, for the names of others
   std::map<TrialNumber, Trial> trials_;
   std::set<TrialNumber> changed_;
   bool state_changed_ = false;

@@ -20,10 +20,7 @@ struct ServedPage {
 // An empty page with the style and these scripts of web/serve/; `data`, a JSON object, is for the scripts.
 ServedPage MakeServedPage(std::string_view title, std::span<const std::string_view> scripts, std::string_view data);
 
-// The policy for a page with these scripts and styles, each the text of one element.
-std::string PolicyOf(std::span<const std::string_view> scripts, std::span<const std::string_view> styles);
-
-// `<`, `>` and `&` as \uXXXX, so that JSON cannot end the script element that holds it.
-std::string JsonForHtml(std::string_view json);
+// These scripts of web/serve/, one after the other.
+std::string ServeScripts(std::span<const std::string_view> names);
 
 }  // namespace muster

@@ -13,6 +13,9 @@
 #include "base/values/diagnostic_text.h"
 #include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
+#include "page/collect/make_page.h"
+#include "page/write/page_data.h"
+#include "page/write/page_html.h"
 #include "run/directory/directory_owner.h"
 #include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
@@ -32,6 +35,7 @@ namespace {
 using Reply = std::function<void(HttpAnswer)>;
 using Subject = SitePath::Subject;
 
+constexpr std::array<std::string_view, 2> kLiveScripts = {"serve.js", "live.js"};
 constexpr std::size_t kMostFollowed = 256;  // runs, and sweeps, at a time
 
 HttpAnswer Refused(int status, const std::string& why) {
@@ -62,7 +66,7 @@ struct ServedSite::Impl {
   HttpAnswer IndexAnswer(const HttpRequest& request, const std::string& what);
   HttpAnswer SweepAnswer(const HttpRequest& request, const std::string& what, const FolderIndex::Entry& entry);
   HttpAnswer RunAnswer(const HttpRequest& request, const std::string& what, const std::string& dir,
-                       std::string_view title, bool is_trial);
+                       const std::string& title);
   void Change(const SitePath& site, const FolderIndex::Entry& entry, const PageRequest& request, const Reply& reply);
   void AskHead(const std::string& dir, const ControlRequest& request, const Reply& reply);
   FollowedSweep* SweepAt(const std::string& dir);
@@ -116,15 +120,27 @@ HttpAnswer ServedSite::Impl::IndexAnswer(const HttpRequest& request, const std::
   }};
 }
 
+// The page without its data, which its script fetches.
+HttpAnswer LivePage(const std::string& title) {
+  PageShell shell = EmptyPage(title, ServeScripts(kLiveScripts));
+  return PageAnswer({std::move(shell.html), shell.policy + "; frame-ancestors 'none'"});
+}
+
+// The data of the page as it is now; patches after `version` belong on top.
+HttpAnswer DataAnswer(const std::string& dir, bool is_sweep, std::uint64_t version) {
+  const auto page = MakePage({{dir, is_sweep}});
+  if (!page) return Refused(503, Sentence(page.error()));
+  const PageData data = PageDataOf(*page);
+  return JsonAnswer(200, fmt::format(R"({{"format": 1, "version": {}, "page": {}, "floats": "{}"}})", version,
+                                     data.json, data.floats));
+}
+
 HttpAnswer ServedSite::Impl::SweepAnswer(const HttpRequest& request, const std::string& what,
                                          const FolderIndex::Entry& entry) {
-  FollowedSweep* const sweep = SweepAt(entry.path);
+  const FollowedSweep* const sweep = SweepAt(entry.path);
   if (sweep == nullptr) return Refused(503, "the sweep cannot be followed");
-  if (what.empty()) {
-    constexpr std::array<std::string_view, 2> kScripts = {"serve.js", "watch.js"};
-    return PageAnswer(MakeServedPage(Readable(entry.name), kScripts, sweep->Json()));
-  }
-  if (what == "data") return JsonAnswer(200, sweep->Json());
+  if (what.empty()) return LivePage(Readable(entry.name));
+  if (what == "data") return DataAnswer(entry.path, true, sweep->version());
   if (what != "events") return Missing();
   return {.stream = [this, dir = entry.path, seen = VersionSeen(request)](const std::shared_ptr<EventStream>& stream) {
     if (FollowedSweep* const one = SweepAt(dir)) one->AddStream(stream, seen);
@@ -132,14 +148,11 @@ HttpAnswer ServedSite::Impl::SweepAnswer(const HttpRequest& request, const std::
 }
 
 HttpAnswer ServedSite::Impl::RunAnswer(const HttpRequest& request, const std::string& what, const std::string& dir,
-                                       std::string_view title, bool is_trial) {
-  FollowedRun* const run = RunAt(dir);
-  if (run == nullptr) return is_trial ? Missing() : Refused(503, "the run cannot be followed");
-  if (what.empty()) {
-    constexpr std::array<std::string_view, 2> kScripts = {"serve.js", "watch.js"};
-    return PageAnswer(MakeServedPage(title, kScripts, run->Json()));
-  }
-  if (what == "data") return JsonAnswer(200, run->Json());
+                                       const std::string& title) {
+  const FollowedRun* const run = RunAt(dir);
+  if (run == nullptr) return Refused(503, "the run cannot be followed");
+  if (what.empty()) return LivePage(title);
+  if (what == "data") return DataAnswer(dir, false, run->version());
   if (what != "events") return Missing();
   return {.stream = [this, dir, seen = VersionSeen(request)](const std::shared_ptr<EventStream>& stream) {
     if (FollowedRun* const one = RunAt(dir)) one->AddStream(stream, seen);
@@ -245,13 +258,12 @@ void ServedSite::Handle(const HttpRequest& request, const std::string& path, Rep
   }
   if (site->subject == Subject::kSweep) return reply(impl_->SweepAnswer(request, site->what, *entry));
   if (site->subject == Subject::kRun) {
-    return reply(impl_->RunAnswer(request, site->what, entry->path, Readable(entry->name), false));
+    return reply(impl_->RunAnswer(request, site->what, entry->path, Readable(entry->name)));
   }
   const FollowedSweep* const sweep = impl_->SweepAt(entry->path);
   const auto run_dir = sweep == nullptr ? std::nullopt : sweep->RunDirOf(site->trial);
   if (!run_dir) return reply(Missing());
-  reply(
-      impl_->RunAnswer(request, site->what, *run_dir, fmt::format("{}:{}", Readable(entry->name), site->trial), true));
+  reply(impl_->RunAnswer(request, site->what, *run_dir, fmt::format("{}:{}", Readable(entry->name), site->trial)));
 }
 
 }  // namespace muster

@@ -160,7 +160,7 @@ void Call::WarnIfSetBefore(const Attribute& attribute, const Value& value,
   const bool again =
       own != settings_.end() && own->second.source.place.file == place_.file && own->second.source.place != place_;
   if (again && attribute.reset_first && own->second.value != value) {
-    Warn("no_reset", attribute.name + " is changed without a reset of what was set for its old value",
+    Warn("no_reset", attribute.name + " is changed without a reset of the attributes that were set for its old value",
          "call re" + std::string(api_) + " first, as the documents of " + Version() + " advise");
     Because(attribute.name, &own->second);
     Cite(problems_.back(), attribute, "reset_first");

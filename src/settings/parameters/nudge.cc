@@ -136,7 +136,7 @@ WholeNumbers PossibleNumbers(const Parameter& parameter, std::int64_t value, std
   const auto add = [&](std::int64_t number) {
     if (number >= least && number <= most && Allows(parameter, Value(number))) numbers.insert(number);
   };
-  const auto told = [](std::int64_t from, std::int64_t to) {
+  const auto range = [](std::int64_t from, std::int64_t to) {
     return from == to ? std::to_string(from) : std::to_string(from) + "-" + std::to_string(to);
   };
   if (!parameter.one_of.empty()) {
@@ -144,7 +144,7 @@ WholeNumbers PossibleNumbers(const Parameter& parameter, std::int64_t value, std
       if (one.AsInt() != nullptr) add(*one.AsInt());
     }
     possible.numbers.assign(numbers.begin(), numbers.end());
-    possible.told = "those it may be";
+    possible.description = "those it may be";
     return possible;
   }
   constexpr std::int64_t kAtLeast = 64;  // consecutive numbers to try
@@ -152,7 +152,7 @@ WholeNumbers PossibleNumbers(const Parameter& parameter, std::int64_t value, std
     const std::int64_t wanted = std::max(least + kAtLeast - 1, 2 * value);
     const std::int64_t last = std::min({most, wanted, least + kMost - 1});
     for (std::int64_t number = least; number <= last; ++number) add(number);
-    possible.told = told(least, last);
+    possible.description = range(least, last);
   } else {
     add(value);
     for (const std::int64_t near : {value - 1, value + 1, value * 2, value / 2}) add(near);
@@ -170,7 +170,7 @@ WholeNumbers PossibleNumbers(const Parameter& parameter, std::int64_t value, std
       }
       for (std::int64_t times = 1; times <= 4 && room() && number <= kMostDivided; ++times) add(number * times);
     }
-    possible.told = std::to_string(numbers.size()) + " numbers, divisors and powers of 2 among them,";
+    possible.description = std::to_string(numbers.size()) + " numbers, divisors and powers of 2 among them,";
   }
   possible.numbers.assign(numbers.begin(), numbers.end());
   return possible;

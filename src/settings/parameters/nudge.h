@@ -18,7 +18,7 @@ std::vector<Value> Nudges(const Parameter& parameter, const Value& value);
 
 struct WholeNumbers {
   std::vector<std::int64_t> numbers;  // ascending
-  std::string told;                   // a description: "1-64", "128 numbers: 1-32, powers of 2, …"
+  std::string description;            // "1-64", "128 numbers: 1-32, powers of 2, …"
 };
 
 // At most 128 values of a parameter of type int, including `value`: all from its least one on, if that reaches twice

@@ -198,7 +198,7 @@ class Reader {
       const auto type = kTypes.find(tag);
       if (type == kTypes.end()) return Tagged(tag, YAML_STR_TAG, line), std::nullopt;
       const bool fits = value->TypeName() == type->second || (type->second == "float" && value->IsNumber());
-      if (!fits) return Refuse(line, Quoted(text) + " is not what its tag says");
+      if (!fits) return Refuse(line, Quoted(text) + " does not match its tag");
     } else {
       NoteTrap(text, line, false);
     }

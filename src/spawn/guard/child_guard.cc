@@ -35,7 +35,7 @@ EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_
   sigemptyset(&watched);
   sigaddset(&watched, SIGCHLD);
   sigaddset(&watched, SIGTERM);
-  bool told = false;  // SIGTERM was forwarded
+  bool forwarded = false;  // SIGTERM was forwarded
   std::optional<std::uint64_t> kill_at;
   for (;;) {
     if (const auto ended = Reap(ChildRef{child, -1})) return *ended;
@@ -43,13 +43,13 @@ EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_
     while (::waitid(P_PID, static_cast<id_t>(child), &change, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
            change.si_pid != 0) {
       const std::uint64_t most_ms = change.si_code == CLD_STOPPED ? most_stopped_ms() : 0;
-      if (!told) kill_at = most_ms > 0 ? std::optional(After(most_ms)) : std::nullopt;
+      if (!forwarded) kill_at = most_ms > 0 ? std::optional(After(most_ms)) : std::nullopt;
       change = {};
     }
     const int signal = NextSignal(watched, kill_at);
     if (signal == SIGTERM) {
       ::kill(child, SIGTERM);
-      if (!std::exchange(told, true)) kill_at = std::min(kill_at.value_or(UINT64_MAX), After(patience_ms));
+      if (!std::exchange(forwarded, true)) kill_at = std::min(kill_at.value_or(UINT64_MAX), After(patience_ms));
     } else if (signal == 0) {
       ::kill(child, SIGKILL);
       kill_at.reset();

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/system/exit_statuses.h"
 #include "base/system/unique_fd.h"
 #include "base/values/parse_number.h"
 #include "spawn/leftovers/final_commands.h"
@@ -88,13 +89,7 @@ void AwaitEnd(pid_t pid, std::chrono::milliseconds at_most) {
 
 bool BecomeSubreaper() {
   FinalCommands::Share();
-  struct sigaction children = {};
-  if (::sigaction(SIGCHLD, nullptr, &children) == 0 &&
-      (children.sa_handler == SIG_IGN || (children.sa_flags & SA_NOCLDWAIT) != 0)) {
-    children = {};
-    children.sa_handler = SIG_DFL;
-    ::sigaction(SIGCHLD, &children, nullptr);
-  }
+  KeepExitStatuses();
   return ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 }
 

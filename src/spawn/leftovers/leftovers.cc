@@ -122,7 +122,7 @@ LeftoverEnd EndLeftovers(const LeftoverMarks& marks, std::chrono::milliseconds g
   const auto kill_at = Clock::now() + grace;
   const auto give_up_at = kill_at + patience;
   LeftoverEnd end;
-  std::set<std::pair<pid_t, std::uint64_t>> told;
+  std::set<std::pair<pid_t, std::uint64_t>> seen;
   std::set<std::pair<pid_t, std::uint64_t>> killed;
   for (;;) {
     const std::vector<Leftover> now = FindLeftovers(marks);
@@ -130,7 +130,7 @@ LeftoverEnd EndLeftovers(const LeftoverMarks& marks, std::chrono::milliseconds g
     const bool kill = Clock::now() >= kill_at;
     for (const Leftover& one : now) {
       const std::pair key(one.process.pid, one.process.start_ticks);
-      if (told.insert(key).second) {
+      if (seen.insert(key).second) {
         end.found.push_back(one);
         if (!kill && Signal(one.process, SIGTERM)) Signal(one.process, SIGCONT);
       }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/system/write_all.h"
 
 namespace muster {
 namespace {
@@ -26,16 +27,6 @@ std::string ReadFrom(int fd) {
   return bytes;
 }
 
-bool Write(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t wrote = ::write(fd, bytes.data(), bytes.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  return ::lseek(fd, 0, SEEK_SET) == 0;
-}
-
 }  // namespace
 
 CapturedCommand::CapturedCommand(Launcher& launcher, SpawnSpec spec, std::string_view input)
@@ -44,7 +35,7 @@ CapturedCommand::CapturedCommand(Launcher& launcher, SpawnSpec spec, std::string
   UniqueFd given;
   if (!input.empty()) {
     given.reset(::memfd_create("muster-in", MFD_CLOEXEC));
-    if (!given || !Write(given.get(), input)) return;
+    if (!given || WriteForReader(given.get(), input) != 0) return;
     spec.stdin_fd = given.get();
   }
   spec.stdout_fd = out_.get();

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "base/system/exit_statuses.h"
 #include "base/values/number_list.h"
 #include "base/values/shell_quote.h"
 #include "spawn/command/find_program.h"
@@ -141,13 +142,7 @@ bool Launcher::StartIn(UniqueFd group) {
 
 tl::expected<void, SpawnError> Launcher::Prepare(std::size_t slots) {
   if (!memory_) {
-    struct sigaction children = {};
-    if (::sigaction(SIGCHLD, nullptr, &children) == 0 &&
-        (children.sa_handler == SIG_IGN || (children.sa_flags & SA_NOCLDWAIT) != 0)) {
-      children = {};
-      children.sa_handler = SIG_DFL;
-      ::sigaction(SIGCHLD, &children, nullptr);
-    }
+    KeepExitStatuses();
     auto memory = std::make_unique<Memory>();
     void* stack = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED) return Failed(SpawnStage::kClone, errno);

@@ -193,15 +193,15 @@ void CheckDevices(std::string_view kind, const StubVariable& variable, StubRepor
   const char* const given = variable("MUSTER_DEVICES");
   const std::vector<std::string> own = Split(given == nullptr ? "" : given);
   if (own.empty()) return;
-  const auto told = [&account](Outcome outcome, std::string text, std::string hint = {}) {
+  const auto reported = [&account](Outcome outcome, std::string text, std::string hint = {}) {
     account.findings.push_back({Check::kDevices, outcome, std::move(text), std::move(hint), {}});
   };
   const DeviceKind* const known = DeviceKindNamed(kind);
-  if (known == nullptr) return told(Outcome::kNotChecked, "the plan names no kind of device that muster knows");
+  if (known == nullptr) return reported(Outcome::kNotChecked, "the plan names no kind of device that muster knows");
   bool failed = false;
   const auto fail = [&](std::string text, std::string hint) {
     failed = true;
-    told(Outcome::kFailed, std::move(text), std::move(hint));
+    reported(Outcome::kFailed, std::move(text), std::move(hint));
   };
   const std::string name(known->variable);
   const char* const list = variable(name.c_str());
@@ -230,8 +230,8 @@ void CheckDevices(std::string_view kind, const StubVariable& variable, StubRepor
   const std::uint32_t count = CountDevices(kind, root).count;
   const std::string node = kind == "ascend" ? "davinci" : kind == "cuda" ? "nvidia" : "";
   if (const char* const believed = variable(kHostDevicesVariable); believed != nullptr && ParseDeviceCount(believed)) {
-    told(Outcome::kNote,
-         fmt::format("device nodes are not looked for: {}={} stands for them", kHostDevicesVariable, believed));
+    reported(Outcome::kNote,
+             fmt::format("device nodes are not checked: {}={} stands for them", kHostDevicesVariable, believed));
   } else {
     for (const std::string& device : own) {
       const auto number = ParseNumber<std::int64_t>(device);
@@ -247,7 +247,7 @@ void CheckDevices(std::string_view kind, const StubVariable& variable, StubRepor
       }
     }
   }
-  if (!failed) told(Outcome::kOk, given);
+  if (!failed) reported(Outcome::kOk, given);
 }
 
 }  // namespace muster

@@ -193,8 +193,8 @@ int ByHand(const Options& options) {
   }
   CheckDevices(kind, Variable, account);
   LookHere(asked, true, account);
-  const std::string told = options.json ? StubReportLine(account) + "\n" : StubReportText(account);
-  if (WriteAll(STDOUT_FILENO, told) != 0) return kCannotReport;
+  const std::string reported = options.json ? StubReportLine(account) + "\n" : StubReportText(account);
+  if (WriteAll(STDOUT_FILENO, reported) != 0) return kCannotReport;
   return std::any_of(account.findings.begin(), account.findings.end(),
                      [](const StubFinding& finding) { return finding.outcome == Outcome::kFailed; })
              ? 1

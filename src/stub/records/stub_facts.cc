@@ -78,7 +78,7 @@ tl::expected<StubFacts, std::string> ReadStubFacts(std::string_view text) {
     json.at("addresses").get_to(facts.addresses);
     for (const Json& one : json.at("processes")) facts.processes.push_back(PeerOf(one));
   } catch (const Json::exception&) {
-    return tl::unexpected<std::string>("they are not what a rehearsal writes");
+    return tl::unexpected<std::string>("they were not written by a rehearsal");
   }
   for (const StubPeer& peer : facts.processes) {
     if (peer.host >= facts.addresses.size()) return tl::unexpected<std::string>(peer.name + " is on no host");

@@ -134,8 +134,8 @@ class SweepHead {
   std::uint64_t began_ns_ = 0;
   std::uint64_t over_at_begin_ = 0;
   bool going_on_ = false;
-  bool index_told_ = false;
-  bool wait_told_ = false;
+  bool index_reported_ = false;
+  bool wait_reported_ = false;
   std::string holders_;  // processes that hold devices a trial waits for; empty if none waits
   bool kept_ = true;     // nothing has been written since the last Keep()
   bool ending_ = false;
@@ -342,7 +342,7 @@ void SweepHead::OnReport(TrialNumber trial, const MetricReport& report) {
 void SweepHead::OnWaits(TrialNumber trial, const std::string& holders) {
   course_.running().Waits(trial, !holders.empty());
   if (!holders.empty() || course_.running().waiting() == 0) holders_ = holders;
-  if (!holders.empty() && !std::exchange(wait_told_, true)) PrintLine("waiting for devices: " + Printable(holders));
+  if (!holders.empty() && !std::exchange(wait_reported_, true)) PrintLine("waiting for devices: " + Printable(holders));
   rows_.Changed();
   Advance();
 }
@@ -420,7 +420,7 @@ void SweepHead::Keep() {
       Stop(fmt::format("the journal cannot be synced to disk: {}", ::strerror(error)), 3, false);
     }
     index_.Commit(course_.account(), journal_.position());
-    if (!index_.problem().empty() && !std::exchange(index_told_, true)) {
+    if (!index_.problem().empty() && !std::exchange(index_reported_, true)) {
       PrintLine(fmt::format("the index cannot be written, so looking at the sweep takes longer: {}", index_.problem()));
     }
   }

@@ -48,8 +48,8 @@ TrialPlanner::TrialPlanner(boost::asio::io_context& io, const EvaluationOptions&
       sampler_(sampler),
       files_(std::move(files)),
       resumption_(std::move(resumption)),
-      stem_(std::make_shared<EvaluatorForkServer>(StartOf(evaluation), schema_too)),
-      staying_(stem_, files_.Again()) {}
+      fork_server_(std::make_shared<EvaluatorForkServer>(StartOf(evaluation), schema_too)),
+      staying_(fork_server_, files_.Again()) {}
 
 EvaluationOptions TrialPlanner::OptionsOf(TrialNumber trial) {
   EvaluationOptions options = evaluation_;
@@ -103,7 +103,7 @@ void TrialPlanner::Plan(TrialNumber trial, std::vector<TrialNumber> next, std::f
 
 void TrialPlanner::PlanFresh(TrialNumber trial, EvaluationOptions options,
                              std::function<void(Result<Evaluation>)> done) {
-  Evaluator fresh(stem_, files_.Again());
+  Evaluator fresh(fork_server_, files_.Again());
   auto pending = fresh.Begin(options, true);
   if (!pending) {
     boost::asio::post(io_, [done = std::move(done), why = pending.error()] { done(Fail(why)); });

@@ -76,7 +76,7 @@ class TrialPlanner {
   Sampler& sampler_;
   RecipeFiles files_;
   Resumption resumption_;
-  std::shared_ptr<EvaluatorForkServer> stem_;
+  std::shared_ptr<EvaluatorForkServer> fork_server_;
   Evaluator staying_;
   std::deque<std::function<void()>> questions_;
   bool asking_ = false;

@@ -184,7 +184,7 @@ Result<SweepView> SweepView::Open(const std::string& sweep_dir) {
 
 namespace {
 
-Result<void> Told(Result<void> read) {
+Result<void> Reported(Result<void> read) {
   if (read) return read;
   return Fail(MachineError("sweep", "the rows of the sweep cannot be read: " + read.error().front().message));
 }
@@ -193,7 +193,7 @@ Result<void> Told(Result<void> read) {
 template <class T, class F>
 Result<std::vector<T>> ListOf(Statement statement, const F& of_row) {
   std::vector<T> list;
-  auto read = Told(statement.ForEach([&](const Statement& row) {
+  auto read = Reported(statement.ForEach([&](const Statement& row) {
     list.push_back(of_row(row));
     return true;
   }));
@@ -204,7 +204,7 @@ Result<std::vector<T>> ListOf(Statement statement, const F& of_row) {
 // The text in the first column of the first row; empty if there is none.
 Result<std::string> TextOf(Statement statement) {
   std::string text;
-  auto read = Told(statement.ForEach([&](const Statement& row) {
+  auto read = Reported(statement.ForEach([&](const Statement& row) {
     text = row.Text(0);
     return false;
   }));
@@ -220,18 +220,19 @@ Result<void> SweepView::ForEachTrial(Order order, const std::function<bool(Attem
                                : "WHERE class = 'ok' AND NOT interrupted AND loss IS NOT NULL ORDER "
                                  "BY loss, ended, trial";
   std::set<TrialNumber> taken;  // a trial that succeeded several times has its best attempt listed
-  return Told(rows_->database.Prepare(fmt::format("SELECT {} FROM trials_and_attempts {}", kColumns, rest).c_str())
-                  .ForEach([&](const Statement& row) {
-                    AttemptRow attempt = RowOf(row);
-                    if (order == Order::kLoss && !taken.insert(attempt.trial).second) return true;
-                    return take(std::move(attempt));
-                  }));
+  return Reported(rows_->database.Prepare(fmt::format("SELECT {} FROM trials_and_attempts {}", kColumns, rest).c_str())
+                      .ForEach([&](const Statement& row) {
+                        AttemptRow attempt = RowOf(row);
+                        if (order == Order::kLoss && !taken.insert(attempt.trial).second) return true;
+                        return take(std::move(attempt));
+                      }));
 }
 
 Result<void> SweepView::ForEachAttempt(const std::function<bool(AttemptRow)>& take) const {
-  return Told(rows_->database
-                  .Prepare(fmt::format("SELECT {} FROM trials_and_attempts ORDER BY trial, attempt", kColumns).c_str())
-                  .ForEach([&](const Statement& row) { return take(RowOf(row)); }));
+  return Reported(
+      rows_->database
+          .Prepare(fmt::format("SELECT {} FROM trials_and_attempts ORDER BY trial, attempt", kColumns).c_str())
+          .ForEach([&](const Statement& row) { return take(RowOf(row)); }));
 }
 
 Result<std::vector<AttemptRow>> SweepView::AttemptsOf(TrialNumber trial) const {
@@ -272,8 +273,8 @@ Result<std::vector<SweepView::Reason>> SweepView::Reasons() const {
 Result<std::optional<SweepView::Reason>> SweepView::ReasonOf(TrialNumber trial) const {
   const auto number = static_cast<std::int64_t>(trial);
   std::optional<Reason> reason;
-  auto read =
-      Told(rows_->database.Prepare("SELECT text, place, trials FROM all_reasons").ForEach([&](const Statement& row) {
+  auto read = Reported(
+      rows_->database.Prepare("SELECT text, place, trials FROM all_reasons").ForEach([&](const Statement& row) {
         const Value ranges = FromJson(row.Text(2));
         for (const Value& range : ranges.AsList() == nullptr ? Value::List() : *ranges.AsList()) {
           const Value::List* ends = range.AsList();
@@ -346,7 +347,7 @@ Result<SweepView::LastHead> SweepView::NewestHead() const {
   Statement over =
       rows_->database.Prepare("SELECT count(*) FROM trials_and_attempts WHERE last AND over AND ended < ?1");
   over.Bind(1, head.began);
-  auto read = Told(over.ForEach([&](const Statement& row) {
+  auto read = Reported(over.ForEach([&](const Statement& row) {
     head.over = static_cast<std::uint64_t>(row.Integer(0));
     return false;
   }));

@@ -7,8 +7,8 @@ std::uint32_t AgentLease::NextNumber(std::uint64_t now_ns) {
   return last_;
 }
 
-void AgentLease::Answered(std::uint32_t beat) {
-  while (!unanswered_.empty() && unanswered_.front().first <= beat && beat <= last_) {
+void AgentLease::Answered(std::uint32_t heartbeat) {
+  while (!unanswered_.empty() && unanswered_.front().first <= heartbeat && heartbeat <= last_) {
     renewed_at_ = unanswered_.front().second;
     unanswered_.pop_front();
   }

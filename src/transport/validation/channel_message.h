@@ -1,0 +1,33 @@
+// The messages that a channel delivers: those of the agent, and those that the channel creates itself.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "muster/event.h"
+#include "wire/protocol/protocol.h"
+
+namespace muster {
+
+// The host has no agent: the last message, instead of AgentReady.
+struct AgentUnreachable {
+  std::string why;   // a phrase, the same for all hosts with the same reason: "permission denied"
+  std::string hint;  // may be empty
+};
+
+// The agent sent a message that does not match what it was given (agent_message_validator.h). The message is dropped;
+// an agent that sends too many of them is given up as lost.
+struct StrayMessage {
+  std::string what;  // a phrase
+};
+
+// A message from an agent. AgentLost is the last one if the connection ends without AgentEmpty. Times are those of the
+// host's monotonic clock.
+using ChannelMessage =
+    std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
+                 AgentLost, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped,
+                 PtyOpened, PtyClosed, PtyBytes, PtyTaken, ResourcesAllocated, HostActivated, ClockCompared,
+                 AgentUnreachable, FileBytes, Inspected, PathsOpen, PathsProbed, CodeMissing, CodeReceived, CodeReady,
+                 FilesSent, FromAgent, AgentExited, StrayMessage, DevicesAwaited>;
+
+}  // namespace muster
