@@ -16,12 +16,12 @@ namespace muster::testing {
 namespace {
 
 // Four processes that run until the test creates a file.
-std::string UntilFile(const SlurmTestbed& bed, int hosts) {
+std::string UntilFile(const SlurmTestbed& testbed, int hosts) {
   return Recipe(hosts, "    job:workers { count = 4, devices = 0, cwd = '/', command = { '" MUSTER_TESTS_DIR
                        "/probe', 'print', 'runs', 'await', '" +
-                           bed.folder() + "/end' } }");
+                           testbed.folder() + "/end' } }");
 }
-void LetEnd(const SlurmTestbed& bed) { std::ofstream(bed.folder() + "/end").flush(); }
+void LetEnd(const SlurmTestbed& testbed) { std::ofstream(testbed.folder() + "/end").flush(); }
 
 const char* const kSleepsWithOrphan =
     "    job:workers { count = 4, devices = 0, cwd = '/', command = muster.shell "
@@ -53,10 +53,10 @@ std::set<std::string> HostsOf(const json& report, const std::string& role) {
 
 TEST(FromOutside, ARunIsSubmittedAndFollowedToItsEnd) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 4);
-  SubmittedRun run(bed,
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 4);
+  SubmittedRun run(testbed,
                    Recipe(4,
                           "    job:workers { count = 4, devices = 0, cwd = '/', command = muster.shell "
                           "'echo rank $MUSTER_RANK on $(hostname)' }"),
@@ -73,10 +73,10 @@ TEST(FromOutside, ARunIsSubmittedAndFollowedToItsEnd) {
 
 TEST(FromOutside, TheFirstFailureIsTheExitCode) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 2);
-  SubmittedRun run(bed,
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
+  SubmittedRun run(testbed,
                    Recipe(2,
                           "    job:workers { count = 4, devices = 0, cwd = '/', command = muster.shell "
                           "'[ $MUSTER_RANK != 2 ] || exit 7; setsid sleep 1000 & exec sleep 1000' }"),
@@ -88,10 +88,10 @@ TEST(FromOutside, TheFirstFailureIsTheExitCode) {
 
 TEST(FromOutside, ParameterServersTrain) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(4);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 4);
-  SubmittedRun run(bed, RecipeFile{"recipes/parameter_server.lua"}, {"hosts=4"});
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 4);
+  SubmittedRun run(testbed, RecipeFile{"recipes/parameter_server.lua"}, {"hosts=4"});
   ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
   EXPECT_EQ(HostsOf(run.Report(), "worker").size(), 4U);
   EXPECT_NE(run.Log("worker.0").find("test accuracy 0.9"), std::string::npos) << run.Log("worker.0");
@@ -101,10 +101,10 @@ TEST(FromOutside, ParameterServersTrain) {
 TEST(FromOutside, TorchTrainsWithDistributedDataParallel) {
   SKIP_WITHOUT_SLURM();
   if (RunCommand({.argv = {"/usr/bin/python3", "-c", "import torch"}}).exit_code != 0) GTEST_SKIP() << "no PyTorch";
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 2);
-  SubmittedRun run(bed, RecipeFile{"recipes/torch_ddp.lua"},
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
+  SubmittedRun run(testbed, RecipeFile{"recipes/torch_ddp.lua"},
                    {"hosts=2", "devices_per_host=1", "workers=2", "epochs=2"});
   ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
   EXPECT_EQ(HostsOf(run.Report(), "worker"), (std::set<std::string>{"n1", "n2"}));
@@ -115,48 +115,48 @@ TEST(FromOutside, TorchTrainsWithDistributedDataParallel) {
 
 TEST(FromOutside, AQueuedRunIsShownAndCancelled) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
   const std::string other =
-      bed.Ask({"sbatch", "--parsable", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 1000"});
-  ASSERT_TRUE(bed.AwaitJob(other, "RUNNING"));
-  const std::string recipe = RecipeIn(bed, Recipe(2, kSleepers)).path;
-  const CommandResult detached = SubmittedRun::MusterOn(bed, {"run", recipe, "--on", "slurm", "--detach"});
+      testbed.Ask({"sbatch", "--parsable", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 1000"});
+  ASSERT_TRUE(testbed.AwaitJob(other, "RUNNING"));
+  const std::string recipe = RecipeIn(testbed, Recipe(2, kSleepers)).path;
+  const CommandResult detached = SubmittedRun::MusterOn(testbed, {"run", recipe, "--on", "slurm", "--detach"});
   ASSERT_EQ(detached.exit_code, 0) << detached.err;
   const std::string id = detached.out.substr(0, detached.out.find(' '));
   ASSERT_EQ(id.size(), 12U) << detached.out;
   EXPECT_NE(detached.err.find("submitted as slurm job 2"), std::string::npos) << detached.err;
-  const json listed = json::parse(SubmittedRun::MusterOn(bed, {"ps", "--json"}).out, nullptr, false);
+  const json listed = json::parse(SubmittedRun::MusterOn(testbed, {"ps", "--json"}).out, nullptr, false);
   ASSERT_EQ(listed["queued"].size(), 1U) << listed;
   EXPECT_EQ(listed["queued"][0]["run"], id);
   EXPECT_EQ(listed["queued"][0]["outcome"], "queued");
-  const CommandResult report = SubmittedRun::MusterOn(bed, {"report", id});
+  const CommandResult report = SubmittedRun::MusterOn(testbed, {"report", id});
   EXPECT_NE(report.out.find("job has not begun: slurm job 2 is queued"), std::string::npos) << report.out << report.err;
-  EXPECT_NE(SubmittedRun::MusterOn(bed, {"logs", id}).err.find("slurm job 2 is queued"), std::string::npos);
-  const CommandResult stopped = SubmittedRun::MusterOn(bed, {"stop", id});
+  EXPECT_NE(SubmittedRun::MusterOn(testbed, {"logs", id}).err.find("slurm job 2 is queued"), std::string::npos);
+  const CommandResult stopped = SubmittedRun::MusterOn(testbed, {"stop", id});
   EXPECT_EQ(stopped.out, "job " + id + ": slurm job 2 is cancelled\n") << stopped.err;
-  EXPECT_TRUE(bed.AwaitJob("2", "CANCELLED"));
-  EXPECT_EQ(json::parse(SubmittedRun::MusterOn(bed, {"ps", "--json"}).out)["queued"].size(), 0U);
-  const CommandResult watched = SubmittedRun::MusterOn(bed, {"watch", id});
+  EXPECT_TRUE(testbed.AwaitJob("2", "CANCELLED"));
+  EXPECT_EQ(json::parse(SubmittedRun::MusterOn(testbed, {"ps", "--json"}).out)["queued"].size(), 0U);
+  const CommandResult watched = SubmittedRun::MusterOn(testbed, {"watch", id});
   EXPECT_EQ(watched.exit_code, 143) << watched.err;
   EXPECT_NE(watched.err.find("slurm job 2 ended before the run began: cancelled"), std::string::npos) << watched.err;
 }
 
 TEST(FromOutside, LogsWaitForAQueuedRunAndFollowIt) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
   const std::string other =
-      bed.Ask({"sbatch", "--parsable", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 1000"});
-  ASSERT_TRUE(bed.AwaitJob(other, "RUNNING"));
-  const std::string recipe = RecipeIn(bed, UntilFile(bed, 2)).path;
-  const CommandResult detached = SubmittedRun::MusterOn(bed, {"run", recipe, "--on", "slurm", "--detach"});
+      testbed.Ask({"sbatch", "--parsable", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 1000"});
+  ASSERT_TRUE(testbed.AwaitJob(other, "RUNNING"));
+  const std::string recipe = RecipeIn(testbed, UntilFile(testbed, 2)).path;
+  const CommandResult detached = SubmittedRun::MusterOn(testbed, {"run", recipe, "--on", "slurm", "--detach"});
   ASSERT_EQ(detached.exit_code, 0) << detached.err;
   CommandResult logs;
-  std::thread follower([&] { logs = SubmittedRun::MusterOn(bed, {"logs", "--follow", "--role", "worker"}); });
-  EXPECT_EQ(bed.Ask({"scancel", other}), "");
-  ASSERT_TRUE(bed.AwaitJob("2", "RUNNING"));
-  LetEnd(bed);
+  std::thread follower([&] { logs = SubmittedRun::MusterOn(testbed, {"logs", "--follow", "--role", "worker"}); });
+  EXPECT_EQ(testbed.Ask({"scancel", other}), "");
+  ASSERT_TRUE(testbed.AwaitJob("2", "RUNNING"));
+  LetEnd(testbed);
   follower.join();
   EXPECT_EQ(logs.exit_code, 0) << logs.err;
   for (int rank = 0; rank < 4; ++rank) {
@@ -167,10 +167,10 @@ TEST(FromOutside, LogsWaitForAQueuedRunAndFollowIt) {
 // The control socket is that of another machine, which the testbed's nodes are not for the kernel.
 TEST(FromOutside, ARunningRunIsShownAndStoppedThroughSlurm) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 2);
-  SubmittedRun run(bed, Recipe(2, kSleepsWithOrphan), {});
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
+  SubmittedRun run(testbed, Recipe(2, kSleepsWithOrphan), {});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
   std::filesystem::remove(run.run_dir() + "/control");
   EXPECT_NE(run.Muster({"ps", run.run_dir()}).out.find("running"), std::string::npos);
@@ -199,20 +199,20 @@ pid_t Follower(const std::string& mark) {
   return found;
 }
 
-RecipeFile Marked(const SlurmTestbed& bed, const std::string& recipe) {
-  RecipeFile file = RecipeIn(bed, recipe);
-  file.env = {"FOLLOWER=" + bed.folder()};
+RecipeFile Marked(const SlurmTestbed& testbed, const std::string& recipe) {
+  RecipeFile file = RecipeIn(testbed, recipe);
+  file.env = {"FOLLOWER=" + testbed.folder()};
   return file;
 }
 
 TEST(FromOutside, AnInterruptStopsTheRun) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 2);
-  SubmittedRun run(bed, Marked(bed, Recipe(2, kSleepsWithOrphan)), {});
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
+  SubmittedRun run(testbed, Marked(testbed, Recipe(2, kSleepsWithOrphan)), {});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
-  ASSERT_EQ(::kill(Follower("FOLLOWER=" + bed.folder()), SIGINT), 0);
+  ASSERT_EQ(::kill(Follower("FOLLOWER=" + testbed.folder()), SIGINT), 0);
   EXPECT_EQ(run.Result().exit_code, 143) << run.Said();
   EXPECT_EQ(run.Report()["outcome"], "stopped");
   before.ExpectNothingLeft(run);
@@ -220,15 +220,15 @@ TEST(FromOutside, AnInterruptStopsTheRun) {
 
 TEST(FromOutside, ARunSurvivesTheTerminalOfItsFollower) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 2);
-  SubmittedRun run(bed, Marked(bed, UntilFile(bed, 2)), {});
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
+  SubmittedRun run(testbed, Marked(testbed, UntilFile(testbed, 2)), {});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
-  ASSERT_EQ(::kill(Follower("FOLLOWER=" + bed.folder()), SIGHUP), 0);
+  ASSERT_EQ(::kill(Follower("FOLLOWER=" + testbed.folder()), SIGHUP), 0);
   EXPECT_EQ(run.Result().exit_code, 128 + SIGHUP) << run.Said();
   EXPECT_EQ(run.ReportNow()["outcome"], "running");
-  LetEnd(bed);
+  LetEnd(testbed);
   const CommandResult watched = run.Muster({"watch", run.run_dir()});
   EXPECT_EQ(watched.exit_code, 0) << watched.err;
   before.ExpectNothingLeft(run);
@@ -236,36 +236,36 @@ TEST(FromOutside, ARunSurvivesTheTerminalOfItsFollower) {
 
 TEST(FromOutside, AnOutageOfTheControllerIsSurvived) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 2);
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
   const std::string other =
-      bed.Ask({"sbatch", "--parsable", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 1000"});
-  ASSERT_TRUE(bed.AwaitJob(other, "RUNNING"));
-  SubmittedRun run(bed, UntilFile(bed, 2), {});
-  ASSERT_TRUE(bed.AwaitJob("2", "PENDING"));
-  ASSERT_TRUE(bed.CrashDaemon("ctl"));
+      testbed.Ask({"sbatch", "--parsable", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 1000"});
+  ASSERT_TRUE(testbed.AwaitJob(other, "RUNNING"));
+  SubmittedRun run(testbed, UntilFile(testbed, 2), {});
+  ASSERT_TRUE(testbed.AwaitJob("2", "PENDING"));
+  ASSERT_TRUE(testbed.CrashDaemon("ctl"));
   const CommandResult listed = run.Muster({"ps", "--json", run.run_dir()});
   EXPECT_EQ(json::parse(listed.out)["queued"][0]["outcome"], "unknown") << listed.out;
-  ASSERT_TRUE(bed.StartDaemon("ctl"));
-  EXPECT_EQ(bed.Ask({"scancel", other}), "");
+  ASSERT_TRUE(testbed.StartDaemon("ctl"));
+  EXPECT_EQ(testbed.Ask({"scancel", other}), "");
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
-  ASSERT_TRUE(bed.StopDaemon("ctl"));
-  LetEnd(bed);
+  ASSERT_TRUE(testbed.StopDaemon("ctl"));
+  LetEnd(testbed);
   EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
-  ASSERT_TRUE(bed.StartDaemon("ctl"));
+  ASSERT_TRUE(testbed.StartDaemon("ctl"));
 }
 
 // --- the end of an allocation ---------------------------------------------------------------------------
 
 TEST(FromOutside, ScancelIsTheCauseInTheReport) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 2);
-  SubmittedRun run(bed, Recipe(2, kSleepsWithOrphan), {});
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
+  SubmittedRun run(testbed, Recipe(2, kSleepsWithOrphan), {});
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
-  EXPECT_EQ(bed.Ask({"scancel", run.JobId()}), "");
+  EXPECT_EQ(testbed.Ask({"scancel", run.JobId()}), "");
   EXPECT_NE(run.Result().exit_code, 0);
   const json report = run.ReportNow();
   EXPECT_EQ(report["job"]["end"], "cancelled") << report["job"] << ContentOf(run.run_dir() + "/job.out");
@@ -275,11 +275,11 @@ TEST(FromOutside, ScancelIsTheCauseInTheReport) {
 
 TEST(FromOutside, ATimeLimitStopsTheRunAndTheNextAttemptContinuesFromItsCheckpoint) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 2);
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
   // Slurm sends the signal up to half a minute earlier than asked for.
-  SubmittedRun run(bed,
+  SubmittedRun run(testbed,
                    WithCheckpoints("slurm = { time = '1m', extra = { '--signal=B:USR1@5' }, "
                                    "requeue = { on = { 'time_limit' }, max = 1 } },"),
                    {});
@@ -300,12 +300,12 @@ TEST(FromOutside, ATimeLimitStopsTheRunAndTheNextAttemptContinuesFromItsCheckpoi
 
 TEST(FromOutside, APreemptedRunContinuesWhenSlurmRequeuesIt) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
-  const NodesBefore before(bed, 2);
-  SubmittedRun run(bed, WithCheckpoints("slurm = { requeue = { on = { 'preempted' }, max = 1 } },"), {});
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
+  SubmittedRun run(testbed, WithCheckpoints("slurm = { requeue = { on = { 'preempted' }, max = 1 } },"), {});
   ASSERT_TRUE(run.Await("first_output", 2)) << run.Said();
-  const std::string urgent = bed.Ask(
+  const std::string urgent = testbed.Ask(
       {"sbatch", "--parsable", "--partition=urgent", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=true"});
   EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
   const json second = run.ReportNow(2);
@@ -317,12 +317,12 @@ TEST(FromOutside, APreemptedRunContinuesWhenSlurmRequeuesIt) {
 
 TEST(FromOutside, ARunWhoseFirstNodeIsLostContinuesOnOthers) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(3, {"--slurm", "SlurmdTimeout=3"});
-  ASSERT_TRUE(bed.Up());
-  const HostsBefore before(bed, {"n2", "n3"});
-  SubmittedRun run(bed, WithCheckpoints("slurm = { requeue = { on = { 'node_fail' }, max = 1 } },"), {});
+  SlurmTestbed testbed(3, {"--slurm", "SlurmdTimeout=3"});
+  ASSERT_TRUE(testbed.Up());
+  const HostsBefore before(testbed, {"n2", "n3"});
+  SubmittedRun run(testbed, WithCheckpoints("slurm = { requeue = { on = { 'node_fail' }, max = 1 } },"), {});
   ASSERT_TRUE(run.Await("first_output", 2)) << run.Said();
-  ASSERT_TRUE(bed.PowerOff("n1"));
+  ASSERT_TRUE(testbed.PowerOff("n1"));
   EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
   const json second = run.ReportNow(2);
   EXPECT_EQ(second["outcome"], "ok") << second;
@@ -334,17 +334,17 @@ TEST(FromOutside, ARunWhoseFirstNodeIsLostContinuesOnOthers) {
 
 TEST(FromOutside, NoMoreAttemptsThanAllowedAreMade) {
   SKIP_WITHOUT_SLURM();
-  SlurmTestbed bed(2);
-  ASSERT_TRUE(bed.Up());
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
   SubmittedRun run(
-      bed,
+      testbed,
       Recipe(
           2,
           "    job:workers { count = 2, devices = 0, cwd = '/', command = muster.shell 'echo runs; exec sleep 1000' }"),
       {"--slurm", "requeue=preempted:1"});
   for (const int attempt : {1, 2}) {
     ASSERT_TRUE(run.AwaitOf(attempt, "first_output", 2)) << attempt;
-    bed.Ask({"srun", "--partition=urgent", "--nodes=2", "--exclusive", "true"});
+    testbed.Ask({"srun", "--partition=urgent", "--nodes=2", "--exclusive", "true"});
   }
   EXPECT_NE(run.Result().exit_code, 0) << run.Said();
   EXPECT_NE(ContentOf(run.run_dir() + "/job.out").find("attempt 2 is not followed by another"), std::string::npos)

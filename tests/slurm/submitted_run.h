@@ -11,10 +11,10 @@ namespace muster::testing {
 // muster run … --on slurm on the login machine, which follows the run.
 class SubmittedRun : public SlurmRun {
  public:
-  SubmittedRun(const SlurmTestbed& bed, const RecipeFile& recipe, const Words& options)
-      : SlurmRun(bed, {}, recipe, OnSlurm(options)), bed_(bed) {}
-  SubmittedRun(const SlurmTestbed& bed, const std::string& recipe, const Words& options)
-      : SubmittedRun(bed, RecipeIn(bed, recipe), options) {}
+  SubmittedRun(const SlurmTestbed& testbed, const RecipeFile& recipe, const Words& options)
+      : SlurmRun(testbed, {}, recipe, OnSlurm(options)), testbed_(testbed) {}
+  SubmittedRun(const SlurmTestbed& testbed, const std::string& recipe, const Words& options)
+      : SubmittedRun(testbed, RecipeIn(testbed, recipe), options) {}
 
   // Of an attempt after the first, which has number 1.
   std::string DirectoryOf(int attempt) const {
@@ -30,12 +30,12 @@ class SubmittedRun : public SlurmRun {
     return id;
   }
   // Any muster command on the login machine.
-  CommandResult Muster(Words words) const { return MusterOn(bed_, std::move(words)); }
-  static CommandResult MusterOn(const SlurmTestbed& bed, Words words, const Words& env = {}) {
+  CommandResult Muster(Words words) const { return MusterOn(testbed_, std::move(words)); }
+  static CommandResult MusterOn(const SlurmTestbed& testbed, Words words, const Words& env = {}) {
     words.insert(words.begin(), MusterProgram());
-    Command command{.argv = bed.Login(std::move(words)),
-                    .env = {"PATH=/usr/bin:/bin", "HOME=/root", "XDG_STATE_HOME=" + bed.folder(),
-                            "MUSTER_HOME=" + bed.folder() + "/home"}};
+    Command command{.argv = testbed.Login(std::move(words)),
+                    .env = {"PATH=/usr/bin:/bin", "HOME=/root", "XDG_STATE_HOME=" + testbed.folder(),
+                            "MUSTER_HOME=" + testbed.folder() + "/home"}};
     command.env.insert(command.env.end(), env.begin(), env.end());
     return RunCommand(command);
   }
@@ -49,7 +49,7 @@ class SubmittedRun : public SlurmRun {
     return options;
   }
 
-  const SlurmTestbed& bed_;
+  const SlurmTestbed& testbed_;
 };
 
 }  // namespace muster::testing

@@ -84,10 +84,5 @@ return {
     OUT_OF_MEMORY = "out_of_memory", CANCELLED = "cancelled", REVOKED = "cancelled", TIMEOUT = "time_limit", DEADLINE = "time_limit",
     PREEMPTED = "preempted",
   },
-  -- What slurmstepd writes into the output of a batch job that it ends: "*** JOB 12 ON n1 CANCELLED AT … DUE TO PREEMPTION ***".
-  messages = {
-    ["CANCELLED AT"] = "cancelled", ["DUE TO PREEMPTION"] = "preempted", ["DUE TO TIME LIMIT"] = "time_limit",
-    ["DUE TO NODE FAILURE"] = "node_failed", ["DUE TO JOB REQUEUE"] = "unknown",
-  },
   exit = "code:signal",
 }

@@ -61,7 +61,7 @@ class Waiting {
   void Ask() {
     const auto status = StateOf(job_);
     const std::string text = status ? StatusText(*status) : Sentence(status.error());
-    const bool changed = text != std::exchange(told_, text);
+    const bool changed = text != std::exchange(reported_, text);
     if (changed) wait_.on_state(text);
     ask_at_ = std::chrono::steady_clock::now() + polling_.After(changed, status.has_value());
     if (status && IsOver(status->state)) over_ = *status;
@@ -80,7 +80,7 @@ class Waiting {
   boost::asio::signal_set signals_;
   JobPolling polling_;
   std::chrono::steady_clock::time_point ask_at_;
-  std::string told_;
+  std::string reported_;
   std::optional<JobStatus> over_;
   int looks_ = 0;
   WaitOutcome outcome_;
