@@ -92,10 +92,10 @@ TEST(InAnAllocation, HostsOutsideOfItAreRefused) {
   const CommandResult pbs = slurm.Call({"run", slurm.recipe(), "--on", "pbs"});
   EXPECT_EQ(pbs.exit_code, 2);
   EXPECT_NE(pbs.err.find("--on pbs: this is not inside an allocation"), std::string::npos) << pbs.err;
-  const CommandResult sweep = slurm.Call({"sweep", slurm.recipe(), "--grid", "x=1", "--on", "pbs"});
-  EXPECT_NE(sweep.err.find("--on pbs: this is not inside an allocation of pbs (PBS_JOBID is not set)"),
+  const CommandResult doctor = slurm.Call({"doctor", "--on", "pbs"});
+  EXPECT_NE(doctor.err.find("--on pbs: this is not inside an allocation of pbs (PBS_JOBID is not set)"),
             std::string::npos)
-      << sweep.err;
+      << doctor.err;
 }
 
 TEST(InAnAllocation, ARunStartsOneAgentPerHostByOneCommand) {
