@@ -118,12 +118,14 @@ class Following {
   // Whether another attempt follows. If the head has gone without an end, waits until the engine says what became of
   // it.
   bool Continues(const std::string& run_dir) {
+    const auto summary = SummarizeRun(run_dir, false);
+    const bool lost = summary && summary->outcome == "lost";
+    // A head whose journal is complete still writes the reports and the end of the attempt.
+    if (summary && !lost) AwaitRunOver(run_dir);
     const auto attempts = ReadAttempts(job_.first_dir);
     const auto attempt =
         std::find_if(attempts.begin(), attempts.end(), [&](const JobAttempt& each) { return each.run_dir == run_dir; });
     if (attempt != attempts.end() && attempt->requeued) return true;
-    const auto summary = SummarizeRun(run_dir, false);
-    const bool lost = summary && summary->outcome == "lost";
     if (summary && summary->outcome == "ok") return false;
     if (job_.record.requeue_on.empty() && !lost) {
       SettleEnd(job_, run_dir, std::nullopt);
