@@ -198,6 +198,7 @@ TEST_F(ReportTest, IsAvailableAsJson) {
  "outcome": "failed",
  "exit_code": 1,
  "why": "worker.1 was killed by SIGKILL",
+ "job": null,
  "first_failure": {
   "role": "worker",
   "index": 1,
