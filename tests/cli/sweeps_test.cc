@@ -330,7 +330,7 @@ TEST(Sweeps, CannotBeResumedWithOtherPoints) {
   write("{ 0.1, 0.2 }");
   ASSERT_EQ(call({"sweep", "-q", "s.lua"}).exit_code, 0);
   write("{ 0.05, 0.1, 0.2 }");
-  EXPECT_NE(call({"resume"}).err.find("has changed since it began"), std::string::npos);
+  EXPECT_NE(call({"resume"}).err.find("have changed since it began"), std::string::npos);
   const CommandResult other = call({"resume", "--accept"});
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_NE(other.err.find("the space or the sampler differs"), std::string::npos) << other.err;

@@ -153,7 +153,7 @@ TEST_F(EvaluatorForkServerTest, EnforcesEachLimitAndReportsTheLastLineReached) {
   } cases[] = {
       {"local t = { 'x' } while true do t[#t + 1] = ('x'):rep(1e6) .. #t end", "MiB of memory"},
       {"local _ = ('a'):rep(3e4):find(('.-'):rep(30) .. 'b')", "did not finish within"},
-      {"while true do pcall(muster.here, 'nope') end", "asked for more than"},
+      {"while true do pcall(muster.here, 'nope') end", "requested more than"},
   };
   for (const auto& test : cases) {
     SCOPED_TRACE(test.body);

@@ -49,7 +49,7 @@ TEST(RunNote, IsBoundedPlainText) {
 }
 
 TEST(RunNote, IsIndentedForATerminal) {
-  EXPECT_EQ(NoteText("a\nb\tc", 3), "a\n   b\\tc");
+  EXPECT_EQ(NoteText("a\nb\tc", 3), "a\n   b\tc");
   EXPECT_EQ(NoteText("", 3), "");
 }
 

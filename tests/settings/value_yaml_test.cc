@@ -67,7 +67,7 @@ TEST(Yaml, ThatARecipeCannotHoldIsRefusedAtItsLine) {
       {"? [1]\n: 2\n", "a key is a text, not a list"},
       {"a: !!python/object:os.system x\n", "has no counterpart in a recipe"},
       {"a: !mine {}\n", "has no counterpart in a recipe"},
-      {"a: !!int x\n", "is not what its tag says"},
+      {"a: !!int x\n", "does not match its tag"},
       {"a: 9007199254740993\n", "beyond 2^53"},
       {"a: 1e999\n", "fits no number"},
       {"a: [1\n", "did not find"},

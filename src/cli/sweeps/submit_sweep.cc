@@ -161,7 +161,7 @@ int SubmitContinuation(const SweepContinuation& continuation) {
   if (!changes) return Refuse(changes.error());
   if (!changes->empty() && !continuation.accept) {
     std::fputs(changes->c_str(), stderr);
-    return Refuse({Error("recipe_changed", {}, "what the sweep's trials are made of has changed since it began",
+    return Refuse({Error("recipe_changed", {}, "the inputs of the sweep's trials have changed since it began",
                          "continue with muster resume --accept, which keeps all results, or restore the recipe")});
   }
   auto requested = RequestHostsFor(options);

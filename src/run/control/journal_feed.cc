@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "run/directory/run_directory.h"
+#include "run/lines/journal_lines.h"
 
 namespace muster {
 namespace {
@@ -68,21 +69,25 @@ void JournalFeed::Attach() {
 }
 
 void JournalFeed::ReadFile() {
-  const UniqueFd file(::open((run_dir_ + "/journal.jsonl").c_str(), O_RDONLY | O_CLOEXEC));
-  std::string bytes;
+  const UniqueFd file = OpenJournal(AT_FDCWD, run_dir_ + "/journal.jsonl");
+  std::string rest;  // a line that is not complete yet
   std::array<char, 64U << 10> block;
   for (;;) {
-    const ssize_t got = ::pread(file.get(), block.data(), block.size(), static_cast<off_t>(read_to_ + bytes.size()));
+    const ssize_t got = ::pread(file.get(), block.data(), block.size(), static_cast<off_t>(read_to_ + rest.size()));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    bytes.append(block.data(), static_cast<std::size_t>(got));
+    if (got <= 0) return;
+    std::string_view bytes(block.data(), static_cast<std::size_t>(got));
+    const std::size_t zero = bytes.find('\0');  // no head writes one: it ends the journal
+    rest.append(bytes.substr(0, zero));
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = rest.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      std::optional<JournalRecord> record = ParseJournalLine(std::string_view(rest).substr(begin, end - begin));
+      if (record && record->seq > seen_) known_.push_back(std::move(*record));
+    }
+    read_to_ += begin;
+    rest.erase(0, begin);
+    if (zero != std::string_view::npos || rest.size() > kLongestJournalLine) return;
   }
-  std::size_t begin = 0;
-  for (std::size_t end = 0; (end = bytes.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    std::optional<JournalRecord> record = ParseJournalLine(std::string_view(bytes).substr(begin, end - begin));
-    if (record && record->seq > seen_) known_.push_back(std::move(*record));
-  }
-  read_to_ += begin;
 }
 
 void JournalFeed::GiveUp() { given_up_ = true; }

@@ -12,7 +12,6 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kChunk = 1U << 20;
-constexpr std::size_t kLongestLine = 64U << 20;  // enough for the binding of a million processes
 
 }  // namespace
 
@@ -53,7 +52,7 @@ bool JournalLines::ReadMore() {
     stopped_ = "the last line is cut";
     return false;
   }
-  if (held > kLongestLine) {
+  if (held > kLongestJournalLine) {
     stopped_ = "a line is too long";
     return false;
   }

@@ -12,6 +12,9 @@
 
 namespace muster {
 
+// In bytes: enough for the binding of a million processes.
+inline constexpr std::size_t kLongestJournalLine = 64U << 20;
+
 // Opens the journal at `path`, relative to the folder (a descriptor, or AT_FDCWD). Invalid, with errno, if it cannot be
 // opened or is not a regular file; links are refused.
 UniqueFd OpenJournal(int folder, const std::string& path = "journal.jsonl");

@@ -53,13 +53,14 @@ struct SweepFile {
   // Trials at once, read from the description; 0: the budget has no limit. SweepFileText does not write it.
   std::uint64_t slots = 0;
   // The metric that counts the progress of a trial, likewise; empty without early stopping.
-  std::string resource;
+  std::string resource = {};
   // The budget of trials and time, likewise.
-  std::optional<std::uint64_t> most_trials;
-  std::optional<std::uint64_t> most_ms;
+  std::optional<std::uint64_t> most_trials = {};
+  std::optional<std::uint64_t> most_ms = {};
 
   bool operator==(const SweepFile&) const = default;
 };
+
 // The text of sweep.json; `description` becomes the member "description", for people and other programs.
 std::string SweepFileText(const SweepFile& file, const Value& description = {});
 // Kind "sweep": the file is missing or invalid. Unknown members are ignored.
