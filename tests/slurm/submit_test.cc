@@ -353,5 +353,66 @@ TEST(FromOutside, NoMoreAttemptsThanAllowedAreMade) {
   EXPECT_FALSE(std::filesystem::exists(run.DirectoryOf(3)));
 }
 
+// --- sweeps ---------------------------------------------------------------------------------------------
+
+std::string OnlyFolderIn(const std::string& place) {
+  std::string found;
+  for (const auto& one : std::filesystem::directory_iterator(place)) {
+    if (!one.is_symlink()) found = one.path();
+  }
+  return found;
+}
+
+CommandResult CheckSweep(const std::string& folder, int trials) {
+  return RunCommand({.argv = {"/usr/bin/python3", MUSTER_SOURCE_DIR "/tests/support/check_sweep.py", "--complete",
+                              std::to_string(trials), folder}});
+}
+
+TEST(FromOutside, TheDigitsSweepRunsInAJobOfItsOwn) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const CommandResult sweep =
+      SubmittedRun::MusterOn(testbed, {"sweep", MUSTER_SOURCE_DIR "/recipes/sweep_digits.lua", "--max-trials", "6",
+                                       "--on", "slurm", "--slurm", "nodes=4"});
+  ASSERT_EQ(sweep.exit_code, 0) << sweep.out << sweep.err;
+  EXPECT_NE(sweep.err.find("submitted as slurm job 1"), std::string::npos) << sweep.err;
+  const std::string folder = OnlyFolderIn(testbed.folder() + "/home/sweeps/digits");
+  std::set<std::string> hosts;
+  for (const json& began : RecordsOf(folder + "/journal.jsonl", "attempt_began")) {
+    hosts.insert(began["hosts"].at(0).get<std::string>());
+  }
+  EXPECT_GT(hosts.size(), 1U);
+}
+
+TEST(FromOutside, ACancelledSweepIsContinuedInAnotherJob) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  std::ofstream(testbed.folder() + "/s.lua")
+      << "local muster = require 'muster'\nlocal job = muster.recipe { name = 'job', params = { n = muster.int { 1 } "
+         "},\n"
+         "  plan = function(p, job)\n    job:workers { count = 1, devices = 1, cwd = '/', command = muster.shell (\n"
+         "      'echo \"{\\\\\"loss\\\\\": ' .. p.n .. '}\" >> $MUSTER_METRICS; [ ' .. p.n .. ' = 1 ] || [ -e " +
+             testbed.folder() +
+             "/end ] || exec sleep 1000') }\n  end }\n"
+             "return muster.sweep { name = 's', recipe = job, space = muster.product { n = muster.choice { 1, 2, 3, 4 "
+             "} },\n"
+             "  objective = muster.minimize 'loss' }\n";
+  const CommandResult detached = SubmittedRun::MusterOn(
+      testbed, {"sweep", testbed.folder() + "/s.lua", "--on", "slurm", "--slurm", "nodes=2", "--detach"});
+  ASSERT_EQ(detached.exit_code, 0) << detached.err;
+  const std::string folder = OnlyFolderIn(testbed.folder() + "/home/sweeps/s");
+  ASSERT_TRUE(SubmittedRun::AwaitIn(folder, "attempt_ended", 1)) << ContentOf(folder + "/job.out");
+  EXPECT_EQ(testbed.Ask({"scancel", "1"}), "");
+  ASSERT_TRUE(testbed.AwaitJob("1", "CANCELLED"));
+  std::ofstream(testbed.folder() + "/end").flush();
+  const CommandResult resumed = SubmittedRun::MusterOn(testbed, {"resume", folder, "--on", "slurm"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.out << resumed.err << ContentOf(folder + "/job.out");
+  EXPECT_NE(resumed.err.find("submitted as slurm job 2"), std::string::npos) << resumed.err;
+  const CommandResult checked = CheckSweep(folder, 4);
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+}
+
 }  // namespace
 }  // namespace muster::testing

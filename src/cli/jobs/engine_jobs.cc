@@ -78,6 +78,17 @@ std::chrono::milliseconds JobPolling::After(bool changed, bool answered) {
   return std::exchange(next_, std::min(next_ * 3 / 2, kLongest));
 }
 
+bool OverTest::Has(JobState state) {
+  constexpr std::chrono::seconds kVanishes{30};
+  const auto now = std::chrono::steady_clock::now();
+  if (state != JobState::kVanished) {
+    vanished_.reset();
+    return IsOver(state);
+  }
+  if (!vanished_) vanished_ = now;
+  return now - *vanished_ >= kVanishes;
+}
+
 std::string StatusText(const JobStatus& status) {
   std::string text(JobStateName(status.state));
   std::replace(text.begin(), text.end(), '_', ' ');

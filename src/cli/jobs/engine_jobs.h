@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,6 +52,16 @@ class JobPolling {
 
  private:
   std::chrono::milliseconds next_ = kFirst;
+};
+
+// Whether a job is over, by states that were asked for one after the other: a job that the engine does not know may
+// just not be known yet, or not any more after a restart of the controller, so that has to be said for half a minute.
+class OverTest {
+ public:
+  bool Has(JobState state);
+
+ private:
+  std::optional<std::chrono::steady_clock::time_point> vanished_;
 };
 
 // "queued: Resources", "running on n[1-4]", "time_limit": a status in words.

@@ -32,6 +32,9 @@ constexpr int kExitCancelled = 128 + SIGTERM;
 // While its head writes the journal, the state of the job only matters if the head vanishes.
 constexpr std::chrono::seconds kCheck{60};
 constexpr std::chrono::seconds kOrphaned{30};
+// How long a head whose run is over may take to exit; its lock may stay on some file systems.
+constexpr std::chrono::seconds kLeave{30};
+constexpr std::chrono::milliseconds kLockLook{100};
 
 class Following {
  public:
@@ -55,6 +58,7 @@ class Following {
         return ExitCodeFor(code.error());
       }
       last_code_ = *code;
+      AwaitHeadGone(run_dir);
       if (!Continues(run_dir)) return last_code_;
     }
   }
@@ -115,6 +119,15 @@ class Following {
     });
   }
 
+  // The head writes the report, and decides about another attempt, after the last record of its journal.
+  static void AwaitHeadGone(const std::string& run_dir) {
+    boost::asio::io_context io;
+    const auto until = std::chrono::steady_clock::now() + kLeave;
+    while (IsRunLive(run_dir) && std::chrono::steady_clock::now() < until) {
+      boost::asio::steady_timer(io, kLockLook).wait();
+    }
+  }
+
   // Whether another attempt follows. If the head has gone without an end, waits until the engine says what became of
   // it.
   bool Continues(const std::string& run_dir) {
@@ -147,10 +160,11 @@ class Following {
     boost::asio::io_context io;
     JobPolling polling;
     JobState last = JobState::kVanished;
+    OverTest is_over;
     for (;;) {
       if (NewestAttempt(job_) != run_dir) return std::nullopt;
       const auto status = StateOf(job_);
-      if (status && (IsOver(status->state) || status->state == JobState::kQueued)) return *status;
+      if (status && (is_over.Has(status->state) || status->state == JobState::kQueued)) return *status;
       if (status && cancels && std::chrono::steady_clock::now() > cancels_at) {
         Say(job_.Text() + " has lost its head: cancelling it");
         if (const auto stopped = StopJob(job_, true); !stopped) Say(Sentence(stopped.error()));

@@ -123,7 +123,7 @@ std::string SettleEnd(const JobOfRun& job, const std::string& run_dir, const std
     attempt->end = end;
     static_cast<void>(WriteAttempts(job.first_dir, attempts));
   }
-  if (status && IsOver(status->state) && !ReadJobEnd(run_dir)) {
+  if (status && IsOver(status->state) && status->state != JobState::kVanished && !ReadJobEnd(run_dir)) {
     static_cast<void>(WriteJobEnd(
         run_dir, {std::string(JobStateName(status->state)), status->reason, status->hosts, status->exit_code}));
   }

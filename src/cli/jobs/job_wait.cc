@@ -64,7 +64,7 @@ class Waiting {
     const bool changed = text != std::exchange(reported_, text);
     if (changed) wait_.on_state(text);
     ask_at_ = std::chrono::steady_clock::now() + polling_.After(changed, status.has_value());
-    if (status && IsOver(status->state)) over_ = *status;
+    if (status && is_over_.Has(status->state)) over_ = *status;
   }
 
   void End(WaitOutcome outcome) {
@@ -79,6 +79,7 @@ class Waiting {
   boost::asio::steady_timer timer_;
   boost::asio::signal_set signals_;
   JobPolling polling_;
+  OverTest is_over_;
   std::chrono::steady_clock::time_point ask_at_;
   std::string reported_;
   std::optional<JobStatus> over_;
