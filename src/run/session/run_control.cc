@@ -107,7 +107,12 @@ void RunControl::MakeSocket() {
 
 void RunControl::RequestStop(std::uint32_t times, int signal, bool dump, const std::string& why) {
   if (git_.end_waits()) return git_.GiveUp();
-  if (engine_.end_waits()) return engine_.GiveUp();
+  if (engine_.end_waits()) {
+    // Inside an allocation, the signal that ended the agents can reach the head after them.
+    if (const bool same_end = signal == SIGTERM && stops_asked_ == 0; !same_end) return engine_.GiveUp();
+    stops_asked_ = times;
+    return engine_.AskAboutStop();
+  }
   if (run_.ended) return run_.console.Abandon();  // the run is over and only waits for a slow reader
   stops_asked_ = times;
   run_.console.Stopping(times, signal != 0);
