@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <string>
 
+#include "lua/state/embedded_source.h"
 #include "lua/state/own_chunk.h"
 #include "lua/state/stack.h"
+#include "wire/archive/value_archive.h"
 
 namespace muster {
 namespace {
@@ -47,20 +49,28 @@ Diagnostics AddTo(Schema& schema, const SchemaFile& file, const Value& records, 
   return {};
 }
 
+// Executes the file only if it is a developer's.
+Value RecordsIn(lua_State* lua, const char* path) {
+  if (const auto archived = EmbeddedRecordList(path)) {
+    if (auto records = Unarchived<Value>(*archived)) return *std::move(records);
+  }
+  PushOwnChunk(lua, path);
+  lua_call(lua, 0, 1);
+  Value records;
+  std::string why;
+  if (!ToValue(lua, -1, records, why)) luaL_error(lua, "%s: %s", path, why.c_str());
+  lua_pop(lua, 1);
+  return records;
+}
+
 }  // namespace
 
 Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema) {
   Diagnostics diagnostics;
   StopCollecting(lua);
   for (const SchemaFile& file : kSchemaFiles) {
-    PushOwnChunk(lua, file.path);
-    lua_call(lua, 0, 1);
-    Value records;
-    std::string why;
-    if (!ToValue(lua, -1, records, why)) luaL_error(lua, "%s: %s", file.path, why.c_str());
-    lua_pop(lua, 1);
     const Place place{std::string("lua/") + file.path, 0};
-    const Diagnostics found = AddTo(schema, file, records, place);
+    const Diagnostics found = AddTo(schema, file, RecordsIn(lua, file.path), place);
     diagnostics.insert(diagnostics.end(), found.begin(), found.end());
   }
   CollectAgain(lua);
