@@ -82,10 +82,20 @@ const muster = (globalThis.muster = {});
       this.columns = (data.columns || []).map((json) => new Column(json));
       this.byName = new Map(this.columns.map((column) => [column.name, column]));
       this.attempts = data.attempts || [];
-      this.curves = new Map();
-      const floats = base64 ? floatsOf(base64) : new Float32Array(0);
-      const { metrics = [], series = [], bad = {} } = data.curves || {};
-      this.metrics = [...metrics];
+      this.metrics = [...((data.curves || {}).metrics || [])];
+      this.base64 = base64;
+    }
+
+    // By metric. Decoded when they are drawn first.
+    get curves() {
+      if (!this.decoded) this.decode();
+      return this.decoded;
+    }
+    decode() {
+      this.decoded = new Map();
+      const floats = this.base64 ? floatsOf(this.base64) : new Float32Array(0);
+      this.base64 = "";
+      const { metrics = [], series = [], bad = {} } = this.data.curves || {};
       series.forEach(([row, metric, offset, length, total, starts], i) => {
         this.curvesOf(metrics[metric])[row] = {
           x: floats.subarray(offset, offset + length),
