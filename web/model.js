@@ -14,6 +14,13 @@ const muster = (globalThis.muster = {});
 
   const asText = (value) => (value === null || value === undefined ? "" : String(value));
 
+  // What a name says about a column that a patch begins.
+  const newColumn = (name) => {
+    if (name === "tags") return { role: "fact", list: true };
+    const [, role = "metric", label = name] = /^(param|metric|tag)\.(.+)$/.exec(name) || [];
+    return { role, label };
+  };
+
   // One property of all rows. `number(row)` is the place on an axis: the value, or for texts the index of the choice.
   class Column {
     constructor(json) {
@@ -162,7 +169,7 @@ const muster = (globalThis.muster = {});
         const row = this.rowOf.get(key);
         for (const [name, value] of Object.entries(values)) {
           if (!this.byName.has(name)) {
-            const column = new Column({ name, role: "metric", values: new Array(this.count).fill(null) });
+            const column = new Column({ ...newColumn(name), name, values: new Array(this.count).fill(null) });
             this.columns.push(column);
             this.byName.set(name, column);
           }
