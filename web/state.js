@@ -5,6 +5,8 @@
 (() => {
   const CATEGORIES = ["#3b78c3", "#e08214", "#2f9e62", "#c9403c", "#8a63c0", "#8c6d46", "#d063a8", "#708090", "#a3a022", "#1ba3b8"];
 
+  muster.category = (i) => CATEGORIES[i % CATEGORIES.length];
+
   muster.State = class {
     constructor(model) {
       this.model = model;

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 
-from . import display, journal, metrics
+from . import display, journal, metrics, usage
 from .command import Error, answer, ask, call, program, stream
 from .folder import Folder
 from .table import Table
@@ -81,6 +81,12 @@ class Run:
         for each report. Of each role the first process that reported anything counts, with `everyone`
         all."""
         return Table(metrics.rows(self.path, role, everyone, most))
+
+    def resources(self):
+        """What its processes used over time: a Table with role, index, attempt, seconds (since the run
+        began), cores, memory_kib and device_memory_kib, a row for each sample of a process with its
+        descendants. Short runs have no samples."""
+        return Table(usage.rows(self.path, [(one["role"], one["index"]) for one in self.report["processes"]]))
 
     def logs(self, role=None, index=None, rank=None, attempt=None, tail=None, since=None, grep=None,
              merge=False):

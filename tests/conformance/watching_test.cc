@@ -1,4 +1,6 @@
 // Requirements for every transport while processes run: terminals, ports, output, readiness.
+#include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -255,6 +257,100 @@ TEST_P(Conformance, ReportsHowMuchIsWritten) {
   EXPECT_EQ(seen->processes, (std::vector<ProcessId>{0, 1}));
   EXPECT_EQ(seen->bytes, (std::vector<std::uint64_t>{6, 0}));
   ASSERT_TRUE(session.Finish());
+}
+
+// --- resource usage --------------------------------------------------------------------------------
+
+// The samples of a process so far.
+std::vector<ProcessUsage> UsageOf(const AgentSession& session, ProcessId process) {
+  std::vector<ProcessUsage> usage;
+  for (const UsageSampled& sample : session.All<UsageSampled>()) {
+    for (const ProcessUsage& one : sample.processes) {
+      if (one.process == process) usage.push_back(one);
+    }
+  }
+  return usage;
+}
+
+TEST_P(Conformance, SamplesWhatProcessesUse) {
+  AgentPlace place = place_;
+  place.usage_ms = 50;
+  AgentSession session(GetParam(), place);
+  session.Send(session.Probe(0, {"allocate", "64", "burn", "300", "wait"}));
+  // A child, and one that has left its parent: both have the memory of their parent, in pages that they share.
+  session.Send(session.Probe(1, {"allocate", "32", "child", "daemon", "wait"}));
+  session.Send(session.Probe(2, {"wait"}));
+  const auto newest = [&](ProcessId process) {
+    const auto all = UsageOf(session, process);
+    return all.empty() ? ProcessUsage() : all.back();
+  };
+  ASSERT_TRUE(session.Until([&] {
+    return newest(0).cpu_ms >= 250 && newest(0).memory_kib >= 64 * 1024 && newest(1).memory_kib >= 2 * 32 * 1024 &&
+           newest(2).running_ms > 0;
+  })) << newest(0).cpu_ms
+      << " ms, " << newest(0).memory_kib << " KiB, " << newest(1).memory_kib << " KiB";
+  EXPECT_LT(newest(2).memory_kib, 64U * 1024);
+  EXPECT_FALSE(newest(0).device_kib);
+  session.Send(StopProcesses{{{0, 0}}, SIGKILL, 0});
+  ASSERT_TRUE(session.Await<ProcessExited>(0));
+  const std::size_t samples = UsageOf(session, 0).size();
+  const std::size_t others = UsageOf(session, 2).size();
+  ASSERT_TRUE(session.Until([&] { return UsageOf(session, 2).size() > others + 1; }));
+  EXPECT_EQ(UsageOf(session, 0).size(), samples) << "it has ended";
+  ASSERT_TRUE(session.Finish());
+  ExpectNothingLeft(session);
+}
+
+TEST_P(Conformance, SamplesNoShortRun) {
+  AgentPlace place = place_;
+  place.usage_ms = 3'600'000;
+  AgentSession session(GetParam(), place);
+  session.Send(session.Probe(0, {"exit", "0"}));
+  ASSERT_TRUE(session.Await<ProcessExited>(0));
+  ASSERT_TRUE(session.Finish());
+  EXPECT_TRUE(session.All<UsageSampled>().empty());
+}
+
+// Writes the program `nvidia-smi` and a probe that finds it.
+StartProcess WithTool(const AgentSession& session, const std::string& script) {
+  const std::string tool = session.folder() / "nvidia-smi";
+  std::ofstream(tool) << "#!/bin/sh\n" << script;
+  std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+  StartProcess start = session.Probe(0, {"wait"});
+  start.env = {"PATH=" + session.folder().path() + ":/usr/bin:/bin"};
+  start.devices = {"1"};
+  return start;
+}
+
+TEST_P(Conformance, AsksTheVendorsToolForTheMemoryOfDevices) {
+  AgentPlace place = place_;
+  place.usage_ms = 2'000;
+  place.device_kind = "cuda";
+  AgentSession session(GetParam(), place);
+  session.Send(WithTool(session, "case $1 in --query-gpu=*) printf '0, GPU-a, 1\\n1, GPU-b, 1234\\n';; esac\n"));
+  session.Send(session.Probe(1, {"wait"}));
+  ASSERT_TRUE(session.Until([&] { return !UsageOf(session, 0).empty(); }));
+  EXPECT_EQ(UsageOf(session, 0).front().device_kib, 1234U * 1024);
+  ASSERT_FALSE(UsageOf(session, 1).empty());
+  EXPECT_FALSE(UsageOf(session, 1).front().device_kib) << "it has no device";
+  ASSERT_TRUE(session.Finish());
+  ExpectNothingLeft(session);
+}
+
+TEST_P(Conformance, SamplesWithoutAToolThatDoesNotAnswer) {
+  AgentPlace place = place_;
+  place.usage_ms = 100;
+  place.device_kind = "cuda";
+  AgentSession session(GetParam(), place);
+  session.Send(
+      WithTool(session, "echo asked >> " + (session.folder() / "asked") + "; exec " + ProbeProgram() + " wait\n"));
+  ASSERT_TRUE(session.Until([&] { return UsageOf(session, 0).size() >= 6; }));
+  for (const ProcessUsage& usage : UsageOf(session, 0)) EXPECT_FALSE(usage.device_kib);
+  std::ifstream file(session.folder() / "asked");
+  const std::string asked{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_LE(std::count(asked.begin(), asked.end(), '\n'), 3) << "then it is asked no more";
+  ASSERT_TRUE(session.Finish());
+  ExpectNothingLeft(session);
 }
 
 TEST_P(Conformance, KeepsTheTimesOfALogBesideIt) {

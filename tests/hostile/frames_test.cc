@@ -115,7 +115,8 @@ AgentMessage AnyMessage(Random& random) {
       CodeReady{text(), text()},
       FilesSent{},
       FromAgent{number(), text()},
-      AgentExited{number(), text(), number()}};
+      AgentExited{number(), text(), number()},
+      UsageSampled{{{number(), number(), big(), big(), big(), big()}, {number(), number(), 0, 0, 0, {}}}}};
   return all[Below(random, all.size())];
 }
 

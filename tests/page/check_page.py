@@ -279,9 +279,10 @@ class SweepPage(OpenPage):
 
 class RunPage(OpenPage):
     def test_has_every_part(self):
-        self.assertEqual(self.sections(), ["outcome", "failure", "curves", "startup", "lanes", "plan", "logs", "table"])
+        self.assertEqual(self.sections(), ["outcome", "failure", "curves", "startup", "lanes", "usage", "plan", "logs",
+                                           "table"])
         self.browser.settle()
-        for section in ("curves", "startup", "lanes"):
+        for section in ("curves", "startup", "lanes", "usage"):
             self.assertTrue(self.is_painted(section), section)
         self.assertIn("worker.13 (rank 13) exited with code 7", self.browser.text("#failure"))
         self.assertIn("RuntimeError: shapes do not fit", self.browser.text("#failure"))
@@ -325,10 +326,72 @@ class RunPage(OpenPage):
         self.browser.keys("Down", "Down")
         self.assertEqual(self.browser.text("#table tr.lit td"), "worker.1")
 
+    def test_shows_the_usage_of_many_processes_as_a_band(self):
+        self.assertEqual(self.browser.js("return [...document.querySelector('#usage select').options].map((one) => one.value)"),
+                         ["cores", "memory"])
+        low, high, median = self.browser.js("""
+            const {low, high, median} = muster.page.model.data.run.usage.bands.memory; return [low, high, median]""")
+        self.assertTrue(all(a <= b <= c for a, b, c in zip(low, median, high)))
+        self.assertGreater(min(low), 0)
+        self.browser.settle()
+        self.assertIn("CPU cores of 64 processes over time", self.browser.js(
+            "return document.querySelector('#usage .plot').getAttribute('aria-label')"))
+
     def test_filters_processes(self):
         self.browser.focus("#where")
         self.browser.keys(*"state == origin")
         self.assertEqual(self.shown(), 1)
+
+
+class UsagePage(OpenPage):
+    """A run of two processes: the first one has 64 MiB, the second one a device with 1,234 MiB in use."""
+
+    def label(self):
+        self.browser.settle()
+        return self.browser.js("return document.querySelector('#usage .plot').getAttribute('aria-label')")
+
+    def choose(self, kind):
+        self.browser.js(f"""
+            const select = document.querySelector('#usage select');
+            select.value = '{kind}';
+            select.dispatchEvent(new Event('change'));""")
+
+    def test_has_a_line_for_each_process(self):
+        self.assertIn("usage", self.sections())
+        self.browser.settle()
+        self.assertTrue(self.is_painted("usage"))
+        self.assertRegex(self.label(), r"^CPU cores over time: worker.0 up to \S+, gpu.0 up to \S+$")
+        self.choose("memory")
+        self.assertIn("memory, MiB over time", self.label())
+        self.assertTrue(self.is_painted("usage"))
+        most = self.browser.js("return muster.page.model.data.run.usage.lines.map((line) => Math.max(...line.memory.values))")
+        self.assertGreaterEqual(most[0], 64)
+        self.assertLess(most[1], 64)
+        self.choose("device")
+        self.assertEqual(self.label(), "device memory, MiB over time: gpu.0 up to 1234")
+        self.shoot("light")
+
+    def test_follows_the_filter(self):
+        self.browser.focus("#where")
+        self.browser.keys(*"rank == 0")
+        self.assertRegex(self.label(), r"^CPU cores over time: worker.0 up to \S+$")
+
+    def test_shows_the_values_under_the_pointer(self):
+        self.browser.js("""
+            const plot = document.querySelector('#usage .plot');
+            plot.scrollIntoView({block: 'center'});
+            const box = plot.getBoundingClientRect();
+            for (let y = box.y; y < box.bottom && !document.querySelector('.tip div'); y += 5) {
+              plot.dispatchEvent(new PointerEvent('pointermove', {clientX: box.right - 30, clientY: y}));
+            }""")
+        self.assertIn(": CPU cores ", self.browser.text(".tip"))
+
+    def test_takes_new_samples(self):
+        self.browser.js("""
+            const run = JSON.parse(JSON.stringify(muster.page.model.data.run));
+            run.usage.lines[0].cores = {at: [1, 2], values: [0.5, 77]};
+            muster.update({run});""")
+        self.assertIn("worker.0 up to 77", self.label())
 
 
 class ComparePage(OpenPage):
@@ -346,4 +409,4 @@ class ComparePage(OpenPage):
 
 
 if __name__ == "__main__":
-    run_tests({"sweep": SweepPage, "run": RunPage, "compare": ComparePage})
+    run_tests({"sweep": SweepPage, "run": RunPage, "usage": UsagePage, "compare": ComparePage})

@@ -29,12 +29,12 @@ class PageInBrowser : public ::testing::Test {
     }
   }
 
-  CommandResult Muster(std::vector<std::string> words) const {
+  CommandResult Muster(std::vector<std::string> words, std::vector<std::string> variables = {},
+                       const std::string& path = "/usr/bin:/bin") const {
     words.insert(words.begin(), testing::MusterProgram());
-    return testing::RunCommand({.argv = std::move(words),
-                                .env = {"PATH=/usr/bin:/bin", "MUSTER_HOME=" + folder_ / "home",
-                                        "MUSTER_LEASES=" + folder_ / "leases", "MUSTER_HOST_DEVICES=2"},
-                                .cwd = folder_.path()});
+    variables.insert(variables.end(), {"PATH=" + path, "MUSTER_HOME=" + folder_ / "home",
+                                       "MUSTER_LEASES=" + folder_ / "leases", "MUSTER_HOST_DEVICES=2"});
+    return testing::RunCommand({.argv = std::move(words), .env = std::move(variables), .cwd = folder_.path()});
   }
 
   // Writes the page of these runs or sweeps and has its parts checked.
@@ -76,6 +76,7 @@ local script = [[
   for step in 1 2 3 4 5; do echo "{\"step\": $step, \"loss\": $((10 - step)).$1, \"</script>\": $step}"; done >> "$MUSTER_METRICS"
   if [ "$1" != 13 ]; then exec sleep 600; fi
   while [ "$(cat "${MUSTER_METRICS%/*}"/*.jsonl | wc -l)" -lt 320 ]; do sleep 0.1; done
+  until [ -s "$MUSTER_RUN_DIR/usage.jsonl" ]; do sleep 0.1; done
   echo 'Traceback (most recent call last):'
   echo '  File "train.py", line 3, in <module>'
   echo 'RuntimeError: shapes do not fit <b>at all</b>'
@@ -93,9 +94,39 @@ return muster.recipe {
   end,
 }
 )lua";
-  const CommandResult run = Muster({"run", "fail.lua", "workers=64", "--run-dir", folder_ / "run"});
+  const CommandResult run =
+      Muster({"run", "fail.lua", "workers=64", "--run-dir", folder_ / "run"}, {"MUSTER_USAGE_SECONDS=0.2"});
   ASSERT_EQ(run.exit_code, 1) << run.err;
   Check("run", {folder_ / "run"});
+}
+
+TEST_F(PageInBrowser, ShowsTheUsageOfTwoProcesses) {
+  std::filesystem::create_directory(folder_ / "bin");
+  std::ofstream(folder_ / "bin/nvidia-smi") << "#!/bin/sh\nprintf '0, GPU-a, 1234\\n'\n";
+  std::filesystem::permissions(folder_ / "bin/nvidia-smi", std::filesystem::perms::owner_all);
+  std::ofstream(folder_ / "use.lua") << R"lua(
+local muster = require "muster"
+local script = [[
+  "$1" allocate "$2" wait & child=$!
+  until [ "$(wc -l < "$MUSTER_RUN_DIR/usage.jsonl")" -ge 3 ]; do sleep 0.1; done 2> /dev/null
+  kill $child
+]]
+return muster.recipe {
+  name = "use",
+  cluster = { hosts = 1, devices_per_host = 1, device_kind = "cuda" },
+  plan = function(p, job)
+    local probe = ")lua" MUSTER_TESTS_DIR R"lua(/probe"
+    job:workers { count = 1, devices = 0, command = { "sh", "-c", script, "sh", probe, "64" } }
+    job:role "gpu" { count = 1, devices = 1, command = { "sh", "-c", script, "sh", probe, "1" } }
+  end,
+}
+)lua";
+  const CommandResult run =
+      Muster({"run", "use.lua", "--run-dir", folder_ / "run"},
+             {"MUSTER_USAGE_SECONDS=1", "MUSTER_HOST_DEVICES=1", "MUSTER_LEASES=" + folder_ / "leases"},
+             folder_ / "bin" + ":/usr/bin:/bin");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  Check("usage", {folder_ / "run"});
 }
 
 TEST_F(PageInBrowser, ComparesTwoRuns) {

@@ -12,7 +12,7 @@ import launching
 
 sys.path.insert(0, launching.PYTHON)
 import muster  # noqa: E402
-from muster import crc, journal, metrics  # noqa: E402
+from muster import crc, journal, metrics, usage  # noqa: E402
 
 
 def record(seq, event, **fields):
@@ -74,6 +74,33 @@ class Journal(FolderTest):
         deep = b'{"seq":2,"x":' + b"[" * 100_000
         self.assertEqual(self.events(record(1, "a") + line), ["a"])
         self.assertEqual(self.events(record(1, "a") + deep + b',"crc":"%08x"}\n' % crc.crc32c(deep)), ["a"])
+
+
+class Usage(FolderTest):
+    PROCESSES = [("data", 0), ("worker", 0)]
+
+    def rows(self, text):
+        self.write("usage.jsonl", text)
+        return usage.rows(self.folder, self.PROCESSES)
+
+    def test_a_run_without_samples_has_none(self):
+        self.assertEqual(usage.rows(self.folder, self.PROCESSES), [])
+
+    def test_cores_are_those_since_the_sample_before_or_the_start_of_the_attempt(self):
+        rows = self.rows(b'{"at_ms":5000,"usage":[[1,0,4000,2000,10,null]]}\n'
+                         b'{"at_ms":9000,"usage":[[0,0,9000,0,7,5],[1,0,8000,6000,20,null]]}\n'
+                         b'{"at_ms":9500,"usage":[[1,1,100,300,30,null]]}\n')
+        self.assertEqual([(row["role"], row["attempt"], row["seconds"], row["cores"]) for row in rows],
+                         [("data", 0, 9, 0), ("worker", 0, 5, 0.5), ("worker", 0, 9, 1),
+                          ("worker", 1, 9.5, 3)])
+        self.assertEqual([row["memory_kib"] for row in rows], [7, 10, 20, 30])
+        self.assertEqual([row["device_memory_kib"] for row in rows], [5, None, None, None])
+
+    def test_invalid_lines_and_samples_are_left_out(self):
+        rows = self.rows(b'\xff\n[]\n{"at_ms":true,"usage":[]}\n'
+                         b'{"at_ms":1,"usage":[[0,0,1,1,1,-1],[0],7]}\n' + b"[" * 100_000 +
+                         b'\n{"at_ms":1,"usage":[[9,0,1,1,1,null],[1,0,0,1,1,null]]}\n{"at_ms":2')
+        self.assertEqual([(row["role"], row["cores"]) for row in rows], [("worker", 0)])
 
 
 class Metrics(FolderTest):

@@ -174,6 +174,26 @@ TEST_F(HostileAgents, CannotSendUnrequestedAnswers) {
   EXPECT_TRUE(Records<HostDumped>().empty());
 }
 
+TEST_F(HostileAgents, CannotReportUsageOfOthersOrFillTheDiskWithTheirOwn) {
+  constexpr std::uint64_t kSamples = 20'000;
+  const RunOutcome outcome = Run([&](ScriptedAgent& agent, const AgentCommand& command) {
+    agent.Obey(command);
+    const auto* start = std::get_if<StartProcess>(&command);
+    if (start == nullptr) return;
+    if (agent.host == 1) {
+      agent.Say(UsageSampled{{{0, 0, 1, 1, 1}}});
+      for (std::uint64_t i = 0; i < kSamples; ++i) agent.Say(UsageSampled{{{1, 0, i, ~i, ~0ULL, ~i}}});
+    }
+    agent.SayExited(start->process, 0);
+  });
+  EXPECT_EQ(outcome.outcome, "ok") << outcome.why;
+  EXPECT_EQ(Records<HostStray>(), (std::vector<HostStray>{{1, "process 0 attempt 0: its resource usage"}}));
+  const std::string file = outcome.run_dir + "/usage.jsonl";
+  ASSERT_TRUE(std::filesystem::exists(file));
+  EXPECT_LT(std::filesystem::file_size(file), 1U << 20);
+  EXPECT_EQ(ContentOf(file).find("[0,"), std::string::npos);
+}
+
 TEST_F(HostileAgents, CannotSendFilesOfOthersOrCreateHoles) {
   const RunOutcome outcome = Run([&](ScriptedAgent& agent, const AgentCommand& command) {
     if (std::holds_alternative<Hello>(command)) return Greet(agent, "10.0.0.1", agent.host == 0);

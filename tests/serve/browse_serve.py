@@ -196,6 +196,10 @@ def browse(command, folder, browser, told, start_sweep, pipes):
     browser.wait(f"{curve}.x.length === 4 && {curve}.y[3] === 0.0625", "0:worker.0")
     command("tag", "grown:0", "seen-live")
     browser.wait("document.getElementById('outcome').innerText.includes('seen-live')")
+    samples = "muster.page.model.data.run.usage.lines[0].memory.at.length"
+    browser.wait(f"document.querySelector('#usage canvas') && {samples} > 0")
+    seen = browser.script(f"return {samples}")
+    browser.wait(f"{samples} > a[0]", seen)
     browser.screenshot(folder / "run.png")
     pipes.write(1, "end")
     browser.wait(f"{state} === 'ok'")
@@ -235,7 +239,8 @@ def main():
     (folder / "quick.lua").write_text(QUICK)
     runtime = folder / "runtime"
     runtime.mkdir(mode=0o700)
-    environment = {"PATH": "/usr/bin:/bin", "MUSTER_HOME": str(folder / "home"), "XDG_RUNTIME_DIR": str(runtime)}
+    environment = {"PATH": "/usr/bin:/bin", "MUSTER_HOME": str(folder / "home"), "XDG_RUNTIME_DIR": str(runtime),
+                   "MUSTER_USAGE_SECONDS": "0.3"}
     pipes = Pipes(folder, 4)
     started = []
 

@@ -29,6 +29,8 @@ struct AgentPlace {
   std::string host = "localhost";
   std::string parent = std::filesystem::temp_directory_path();  // parent of the session's folder
   std::string run_dir = {};  // below the session's folder, created by the agent; empty: the agent shares the session's
+  std::uint64_t usage_ms = 0;  // Hello::usage_ms and device_kind
+  std::string device_kind = {};
 };
 
 class AgentSession {
@@ -43,7 +45,8 @@ class AgentSession {
     channel_ = std::move(*connected);
     channel_->SetReceiver([this](ChannelMessage message) { messages_.push_back(std::move(message)); });
     const bool makes = !place.run_dir.empty();
-    Send(Hello{kProtocolVersion, "run", 0, "", 0, makes ? folder_ / place.run_dir : folder_.path(), makes});
+    Send(Hello{kProtocolVersion, "run", 0, "", 0, makes ? folder_ / place.run_dir : folder_.path(), makes,
+               place.usage_ms, place.device_kind});
     Send(DefineEnvironment{0, {token()}});
   }
 

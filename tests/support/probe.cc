@@ -16,6 +16,7 @@
 //   92
 //                                         if another process has locked one
 //   record FILE WORD                      append one line to FILE: WORD, $MUSTER_DEVICES and CLOCK_MONOTONIC in ns
+//   allocate MIB · burn MS                use that much more memory; use that much processor time
 //   stop                                  stop itself (SIGSTOP)
 //   file PATH · await PATH                create a file and its folders; wait until a file exists
 //   listen PORT                           listen on that TCP port of 127.0.0.1
@@ -339,6 +340,21 @@ const std::map<std::string, Verb>& Verbs(const std::vector<std::string>& all, ch
             if (size <= 0) std::exit(99);
             left -= size;
           }
+        }}},
+      {"allocate",
+       {1,
+        [](char** a) {
+          const std::size_t bytes = static_cast<std::size_t>(Number(a[0])) << 20;
+          void* const pages =
+              ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+          if (pages == MAP_FAILED) std::exit(99);
+        }}},
+      {"burn",
+       {1,
+        [](char** a) {
+          timespec used{};
+          const auto ms = [&] { return used.tv_sec * 1'000 + used.tv_nsec / 1'000'000; };
+          while (ms() < Number(a[0])) ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
         }}},
       {"stop", {0, [](char**) { ::raise(SIGSTOP); }}},
       {"file", {1, [](char** a) { MakeFile(a[0]); }}},

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/sample_plan.h"
+#include "plan/text/plan_json.h"
 #include "support/temp_dir.h"
 
 namespace muster::testing {
@@ -34,6 +36,28 @@ TEST_F(TrialCurvesTest, GrowWithTheFile) {
   EXPECT_EQ(Read().points, (std::vector<double>{4, 3, 2}));
   EXPECT_EQ(Read().value, 2);
   EXPECT_EQ(Read().step, 4);
+}
+
+TEST_F(TrialCurvesTest, AreReadFromTheLogIfNoRoleReportsTheObjective) {
+  std::filesystem::create_directories(folder_ / "logs");
+  const auto log = [&](int attempt, const std::string& text) {
+    std::ofstream(folder_ / ("logs/worker.0." + std::to_string(attempt) + ".log"), std::ios::app) << text;
+  };
+  TrialCurves curves("loss", "", {{{"loss", "loss: (\\S+)"}, {"step", "step (\\d+)"}}, "worker"});
+  log(0, "step 5 loss: 4\n");
+  EXPECT_FALSE(curves.Read(folder_.path()).value) << "whose log it is, is not known without a plan";
+  std::ofstream(folder_ / "plan.json") << PlanToJson(ParameterServerPlan());
+  log(0, "step 6 lo");
+  EXPECT_EQ(curves.Read(folder_.path()).points, (std::vector<double>{4}));
+  log(0, "ss: 3\n");
+  log(1, "loss: nan\n");
+  const TrialCurve& read = curves.Read(folder_.path());
+  EXPECT_EQ(read.step, 6);
+  ASSERT_EQ(read.points.size(), 3U);
+  EXPECT_EQ(read.points[1], 3);
+  EXPECT_TRUE(std::isnan(read.points[2]));
+  Report("worker.0.0", "{\"step\": 7, \"loss\": 1}\n");
+  EXPECT_EQ(curves.Read(folder_.path()).points, (std::vector<double>{1}));
 }
 
 TEST_F(TrialCurvesTest, AreThoseOfTheFirstProcessOfTheFirstRoleWithTheObjective) {

@@ -79,6 +79,21 @@ TEST_F(AgentMessageValidatorTest, RejectsMessagesAboutProcessesOfOtherHosts) {
   EXPECT_EQ(Of(OutputSeen{0, {3}, {1}}), "");
 }
 
+TEST_F(AgentMessageValidatorTest, AcceptsSamplesOfItsOwnProcessesIfItIsToSample) {
+  Start(3, 1);
+  Start(5);
+  EXPECT_EQ(Of(UsageSampled{{{3, 1, 5, 5, 5}}}), "stray: a sample of resource usage, which was not requested");
+  Hello hello;
+  hello.usage_ms = 5'000;
+  given.Gave(hello);
+  EXPECT_EQ(Of(UsageSampled{{{3, 1, 5, 5, 5}, {5, 0, 5, 5, 5, 7}}}), "");
+  EXPECT_EQ(Of(UsageSampled{{{3, 0, 5, 5, 5}}}), "") << "the start of the next attempt was on its way";
+  EXPECT_EQ(Of(UsageSampled{{{3, 2, 5, 5, 5}}}), "stray: process 3 attempt 2: its resource usage");
+  EXPECT_EQ(Of(UsageSampled{{{3, 1, 5, 5, 5}, {4, 0, 5, 5, 5}}}), "stray: process 4 attempt 0: its resource usage");
+  EXPECT_EQ(Of(UsageSampled{{{5, 0, 5, 5, 5}, {3, 1, 5, 5, 5}}}), "stray: resource usage that is not in order");
+  EXPECT_EQ(Of(UsageSampled{{{3, 1, 5, 5, 5}, {3, 1, 5, 5, 5}}}), "stray: resource usage that is not in order");
+}
+
 TEST_F(AgentMessageValidatorTest, AcceptsSignalsThatWereOrdered) {
   Start(3);
   EXPECT_EQ(Of(SignalSent{3, 0, 15, 0, 1}), "stray: process 3 attempt 0: a signal");

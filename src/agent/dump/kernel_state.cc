@@ -188,7 +188,7 @@ std::vector<KernelProcess> ProcessTree(pid_t root) {
     const auto [pid, parent] = open.back();
     open.pop_back();
     const auto identity = Identify(pid);
-    const auto stat = ParseStat(FileText("/proc/" + std::to_string(pid) + "/stat"));
+    const auto stat = ReadStat(pid);
     // It may have exited, and another process may have its pid.
     if (!identity || !stat || (parent != 0 && stat->parent != parent)) continue;
     KernelProcess process;
@@ -254,11 +254,19 @@ std::optional<StatText> ParseStat(std::string_view text) {
   if (state.size() != 1 || !parent) return std::nullopt;
   stat.state = state.front();
   stat.parent = *parent;
-  // Fields 14 and 15; the parent is field 4.
-  for (int field = 5; field < 14; ++field) TakeWord(rest);
-  for (int i = 0; i < 2; ++i) stat.cpu_ticks += ParseNumber<std::uint64_t>(TakeWord(rest)).value_or(0);
+  // The parent is field 4.
+  for (int field = 5; field <= 24; ++field) {
+    const std::string_view word = TakeWord(rest);
+    const std::uint64_t number = ParseNumber<std::uint64_t>(word).value_or(0);
+    if (field == 5) stat.group = ParseNumber<pid_t>(word).value_or(0);
+    if (field == 14 || field == 15) stat.cpu_ticks += number;
+    if (field == 16 || field == 17) stat.children_ticks += number;
+    if (field == 24) stat.rss_pages = number;
+  }
   return stat;
 }
+
+std::optional<StatText> ReadStat(pid_t pid) { return ParseStat(FileText("/proc/" + std::to_string(pid) + "/stat")); }
 
 SyscallText ParseSyscall(std::string_view text) {
   SyscallText syscall;

@@ -55,10 +55,15 @@ struct StatText {
   std::string name;
   char state = '?';
   pid_t parent = 0;
-  std::uint64_t cpu_ticks = 0;  // user and system
+  pid_t group = 0;
+  std::uint64_t cpu_ticks = 0;       // user and system
+  std::uint64_t children_ticks = 0;  // of the children that it has waited for
+  std::uint64_t rss_pages = 0;
 };
 // /proc/PID/stat. The name may hold blanks and brackets.
 std::optional<StatText> ParseStat(std::string_view text);
+// That of a process; nothing if there is none.
+std::optional<StatText> ReadStat(pid_t pid);
 
 struct SyscallText {
   std::string call;

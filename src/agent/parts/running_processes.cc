@@ -145,6 +145,7 @@ tl::expected<void, SpawnError> RunningProcesses::CheckDescriptors(const StartPro
 
 void RunningProcesses::OnStarted(const StartProcess& command, const EnvironmentBlock& block, ProcessStarted started) {
   const Key key(command.process, command.attempt);
+  const ProcessStarted inside = started;
   const pid_t own_pid = started.pid;
   if (state_.space) started.pid = state_.space->PidOf(own_pid);
   ++state_.started;
@@ -163,6 +164,7 @@ void RunningProcesses::OnStarted(const StartProcess& command, const EnvironmentB
   RunningProcess running{own_pid, command.log_path, log, {}, variable("PATH"), command.remove, false};
   running.mark = variable("MUSTER_PROCESS");
   running.search_path.erase(0, running.search_path.find('=') + 1);
+  with_.usage.Started(inside, command.devices, running.search_path);
   table_.insert_or_assign(key, std::move(running));
   with_.logs.Began(key, log, command.log_limit);
   state_.host_folder.Began(command.log_path, command.log_limit > 0);
@@ -216,6 +218,7 @@ void RunningProcesses::OnExited(const ProcessExited& event) {
   const Key key(event.process, event.attempt);
   with_.logs.Drain(key);
   with_.readiness.AttemptEnded(key);
+  with_.usage.Ended(key);
   with_.terminals.Ended(key);
   with_.logs.Ended(key);
   for (const EndEvidence& evidence : witness_.Ended(event)) state_.send(evidence);

@@ -18,6 +18,7 @@
 #include "agent/parts/process_logs.h"
 #include "agent/parts/readiness.h"
 #include "agent/parts/running_process.h"
+#include "agent/parts/usage_samples.h"
 #include "agent/processes/child_set.h"
 #include "agent/processes/environment_block.h"
 #include "agent/processes/exit_inspector.h"
@@ -36,6 +37,7 @@ class RunningProcesses : public AgentPart {
     ProcessDumps& dumps;
     Readiness& readiness;
     ProcessLogs& logs;
+    UsageSamples& usage;
   };
 
   // All of these must outlive this object.

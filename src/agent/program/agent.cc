@@ -64,15 +64,16 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, AgentProce
       ports_(state_.space ? GivenPorts(state_.space->OwnPid(), state_.space->proc()) : GivenPorts()),
       terminals_(io, state_.send),
       dumps_(state_),
+      usage_(state_),
       preparation_(state_),
       readiness_(state_, ports_),
       logs_(state_, [this](const ProcessLogs::Key& key) { readiness_.Replaced(key); }),
-      processes_(state_, {ports_, terminals_, orphans_, dumps_, readiness_, logs_}),
+      processes_(state_, {ports_, terminals_, orphans_, dumps_, readiness_, logs_, usage_}),
       subs_(state_, wire_, [this] { return orphans_.EndAll(); }),
       signals_(io.get_executor()),
       patience_(io.get_executor()) {
   // The order of finishing: first the tools of dumps, so that none is attached to a process that is being killed.
-  state_.parts = {&dumps_, &preparation_, &readiness_, &processes_, &logs_, &subs_};
+  state_.parts = {&dumps_, &usage_, &preparation_, &readiness_, &processes_, &logs_, &subs_};
 }
 
 Agent::~Agent() { wire_->Close(); }
@@ -212,6 +213,7 @@ std::string Agent::Do(const Hello& command) {
   ready.at = MonotonicNowNs();
   state_.send(ready);
   if (command.lease_ms > 0) heartbeats_.Begin(command.lease_ms);
+  usage_.Begin(command.usage_ms, command.device_kind);
   // Entering waits for the kernel: the head can do its part in the meantime.
   if (enters) wire_->WhenWritten([this] { containment_.Enter(); });
   return {};
@@ -241,7 +243,9 @@ void Agent::AwaitEnds() {
   patience_.expires_after(Orphans::kKillPatience);
   patience_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
-    if (processes_.empty() && readiness_.empty() && dumps_.empty() && subs_.empty()) return AwaitEnds();
+    if (processes_.empty() && readiness_.empty() && dumps_.empty() && usage_.empty() && subs_.empty()) {
+      return AwaitEnds();
+    }
     Fail(fmt::format("{} processes cannot be ended", processes_.size() + subs_.size()));
   });
 }

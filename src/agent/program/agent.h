@@ -26,6 +26,7 @@
 #include "agent/parts/process_logs.h"
 #include "agent/parts/readiness.h"
 #include "agent/parts/running_processes.h"
+#include "agent/parts/usage_samples.h"
 #include "agent/processes/given_ports.h"
 #include "agent/processes/pty_set.h"
 #include "agent/program/agent_guard.h"
@@ -102,6 +103,7 @@ class Agent {
   GivenPorts ports_;
   PtySet terminals_;
   ProcessDumps dumps_;
+  UsageSamples usage_;
   HostPreparation preparation_;
   Readiness readiness_;
   ProcessLogs logs_;

@@ -106,6 +106,9 @@ the assumed number of devices of this host
 .B MUSTER_LEASES
 the folder in which muster processes of this host record the devices that they hold
 .TP
+.B MUSTER_USAGE_SECONDS
+the first interval of samples of resource usage in seconds, 0 for none
+.TP
 .BR MUSTER_SSH ", " MUSTER_SSH_CONFIG
 the ssh program and its configuration, for runs on other hosts
 .TP

@@ -66,7 +66,10 @@ class SweepTop {
   Result<TopState> Look() {
     auto look = ReadSweepSnapshot(folder_);
     if (!look) return Fail(std::move(look.error()));
-    if (!curves_) curves_.emplace(look->file.objective ? look->file.objective->metric : "", look->file.resource);
+    if (!curves_) {
+      curves_.emplace(look->file.objective ? look->file.objective->metric : "", look->file.resource,
+                      look->file.metrics);
+    }
     std::string word = WordForSweep(folder_, look->file.name, look->file.sweep_id);
     return TopStateOf(ListedSweep{*std::move(look), std::move(word)}, *curves_);
   }

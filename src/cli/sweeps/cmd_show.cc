@@ -79,7 +79,7 @@ void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempt
 
 // The curve of the newest attempt that has reported; of the objective, unless another metric is wanted.
 Result<void> PrintCurve(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempts, const ShowOptions& options) {
-  CurveChoice choice{options.curve, sweep.file.resource, !options.curve.empty()};
+  CurveChoice choice{options.curve, sweep.file.resource, !options.curve.empty(), sweep.file.metrics};
   if (choice.metric.empty() && sweep.file.objective) choice.metric = sweep.file.objective->metric;
   if (choice.metric.empty()) return {};
   constexpr std::size_t kWidest = 100;
@@ -90,6 +90,7 @@ Result<void> PrintCurve(const OpenedSweep& sweep, const std::vector<AttemptRow>&
   for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
     const bool last = std::next(attempt) == attempts.rend();
     choice.must_exist = last && !options.curve.empty();
+    choice.over = !attempt->ended.empty();
     const auto lines = CurveLines(TrialFacts(sweep, *attempt).RunDir(), choice, shape);
     if (!lines) return Fail(lines.error());
     if (lines->empty()) continue;

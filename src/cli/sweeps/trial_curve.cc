@@ -9,22 +9,27 @@
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "run/directory/metric_history.h"
+#include "sweep/trial/trial_log.h"
 
 namespace muster {
 
 Result<std::vector<std::string>> CurveLines(const std::string& run_dir, const CurveChoice& choice,
                                             const PlotShape& shape) {
   std::set<std::string> known;
-  for (const ProcessHistory& process : ReadRoleHistories(run_dir)) {
+  std::vector<ProcessHistory> histories = ReadRoleHistories(run_dir);
+  if (auto in_log = ReadLogHistory(choice.in_logs, choice.resource, run_dir, choice.over)) {
+    histories.push_back(*std::move(in_log));
+  }
+  for (const ProcessHistory& process : histories) {
     for (const auto& [name, unused] : process.history.columns) known.insert(name);
     if (!process.history.columns.contains(choice.metric)) continue;
     const std::string step = StepMetric(process.history, choice.resource);
     const MetricSeries series = SeriesOf(process.history, choice.metric, step == choice.metric ? "" : step);
     std::vector<std::string> lines = TextPlot(series.x, series.y, shape);
     if (lines.empty()) continue;
-    std::string heading =
-        fmt::format("{} over {}, {}.{}", Printable(choice.metric),
-                    step.empty() || step == choice.metric ? "reports" : Printable(step), process.role, process.index);
+    std::string heading = fmt::format(
+        "{} over {}, {}", Printable(choice.metric), step.empty() || step == choice.metric ? "reports" : Printable(step),
+        process.role.empty() ? "from its log" : fmt::format("{}.{}", process.role, process.index));
     if (shape.log_y) heading += ", logarithmic";
     lines.insert(lines.begin(), std::move(heading));
     return lines;

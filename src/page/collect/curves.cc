@@ -82,9 +82,11 @@ std::uint32_t CurveReader::MetricOf(const std::string& name) {
                                     page_->metrics.begin());
 }
 
-void CurveReader::ReadRoles(std::size_t row, const std::string& run_dir) {
+void CurveReader::ReadRoles(std::size_t row, const std::string& run_dir, const std::optional<ProcessHistory>& more) {
   std::set<std::string> known;
-  for (ProcessHistory& process : ReadRoleHistories(run_dir)) {
+  std::vector<ProcessHistory> histories = ReadRoleHistories(run_dir);
+  if (more) histories.push_back(*more);
+  for (ProcessHistory& process : histories) {
     std::vector<std::string> names;
     for (const auto& [name, column] : process.history.columns) names.push_back(name);
     // The steps of each role belong to its own metrics.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "muster/value.h"
@@ -25,8 +26,9 @@ class CurveReader {
   // empty.
   CurveReader(PageContent& page, std::size_t points, std::string resource, const std::string& objective);
 
-  // Those of the roles of a run, as the curves of that row. If several roles have a metric, the first one counts.
-  void ReadRoles(std::size_t row, const std::string& run_dir);
+  // Those of the roles of a run, and then `more`, as the curves of that row. If several have a metric, the first one
+  // counts.
+  void ReadRoles(std::size_t row, const std::string& run_dir, const std::optional<ProcessHistory>& more = {});
   void Add(std::size_t row, const ProcessHistory& process);
 
  private:

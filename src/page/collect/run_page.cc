@@ -11,6 +11,7 @@
 #include "page/collect/curves.h"
 #include "page/collect/run_lanes.h"
 #include "page/collect/run_plan.h"
+#include "page/collect/run_usage.h"
 #include "run/directory/last_lines.h"
 #include "run/directory/log_path.h"
 #include "run/journal/checked_journal.h"
@@ -240,6 +241,7 @@ Result<void> AddRun(const std::string& run_dir, PageContent& page) {
                               {"lanes", Value(std::move(lanes.lanes))},
                               {"phases", Value(std::move(lanes.phases))},
                               {"marks", Value(std::move(lanes.marks))},
+                              {"usage", UsageValue(plan, recorded->folder.get())},
                               {"plan", PlanValue(plan, recorded->folder.get(), report->run)},
                               {"logs", LogsOf(plan, *report, recorded->folder.get())}});
   return {};

@@ -21,6 +21,7 @@
 #include "settings/values/value_json.h"
 #include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_directory.h"
+#include "sweep/trial/trial_log.h"
 
 namespace muster {
 namespace {
@@ -251,7 +252,10 @@ Result<void> AddSweep(const std::string& sweep_dir, PageContent& page) {
   auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
     AddTrialRow(sweep, row, page);
     row_of[row.trial] = page.keys.size() - 1;
-    curves.ReadRoles(page.keys.size() - 1, sweep.dir + "/" + TrialFolder(row.id, row.attempt));
+    const std::string run_dir = sweep.dir + "/" + TrialFolder(row.id, row.attempt);
+    const bool over = !live || !row.ended.empty();
+    curves.ReadRoles(page.keys.size() - 1, run_dir,
+                     ReadLogHistory(sweep.file.metrics, sweep.file.resource, run_dir, over));
     return true;
   });
   if (!read) return read;

@@ -10,7 +10,7 @@
 //   curves      {x, metrics, series: [[row, metric, offset, length, total, starts]], bad: {series: [x]}}: `length`
 //               floats of x from `offset` on, then as many of y; `total` points before down-sampling
 //   differences [{name, values by source, differ}]
-//   run         of one run: outcome, lanes, phases, marks, startup, failure, plan, logs, …
+//   run         of one run: outcome, lanes, phases, marks, startup, failure, usage, plan, logs, …
 //
 // A change of an open page is muster.update(patch) with {sources, attempts, made, live, run}, each replacing the old
 // one and each optional; rows: [{key, values: {column: value}}], new or changed; curves: [{key, metric, x: [], y: [],

@@ -170,17 +170,21 @@ std::size_t MetricHistory::Take(std::string_view text) {
     }
     if (PlainLine(line).Read(numbers)) {
       for (const auto& [name, number] : numbers) Append(*this, name, number);
+      ++reports;
     } else if (const auto report = MetricsLine(line)) {
-      for (const auto& [name, value] : *report) {
-        if (value.IsNumber() || value.IsNull()) Append(*this, name, value.IsNull() ? kNotFinite : value.Number());
-      }
+      Add(*report);
     } else {
       ++bad_lines;
-      continue;
     }
-    ++reports;
   }
   return given - text.size();
+}
+
+void MetricHistory::Add(const MetricValues& report) {
+  for (const auto& [name, value] : report) {
+    if (value.IsNumber() || value.IsNull()) Append(*this, name, value.IsNull() ? kNotFinite : value.Number());
+  }
+  ++reports;
 }
 
 MetricSeries SeriesOf(const MetricHistory& history, std::string_view y, std::string_view x) {

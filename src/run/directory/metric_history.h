@@ -38,6 +38,8 @@ struct MetricHistory {
   // Appends the reports in the text, which continues the text of the previous call; returns the length of its complete
   // lines. The rest is the beginning of a line that is still being written.
   std::size_t Take(std::string_view text);
+  // Appends a report.
+  void Add(const MetricValues& report);
   bool empty() const { return reports == 0; }
 };
 

@@ -346,6 +346,7 @@ Result<Report> MakeReport(const std::string& run_dir) {
   if (report.job && !reading.ended() && !live) {
     if (std::string lost = LostText(*report.job); !lost.empty()) report.why = std::move(lost);
   }
+  const UsageHistory usage = ReadUsage(folder.get(), plan.processes.size());
   std::vector<AttemptEnd> ends;
   const bool did_its_work = reading.ended() && reading.ended()->cause == Cause::kNone;
   for (ProcessId id = 0; id < plan.processes.size(); ++id) {
@@ -358,7 +359,11 @@ Result<Report> MakeReport(const std::string& run_dir) {
                            reading.Devices(id),
                            reading.Cores(process),
                            {},
+                           {},
                            {}};
+    if (const auto sampled = usage.processes().find(id); sampled != usage.processes().end()) {
+      reported.usage = SummaryOf(sampled->second);
+    }
     for (const Track& attempt : reading.attempts(id)) {
       if (attempt.ordered) reported.attempts.push_back(AttemptOf(attempt, reading.HostOf(id, attempt.attempt)));
     }

@@ -12,6 +12,7 @@
 #include "muster/result.h"
 #include "muster/value.h"
 #include "run/directory/last_lines.h"
+#include "run/directory/usage_history.h"
 #include "run/journal/head_facts.h"
 #include "run/report/activation_report.h"
 #include "run/report/code_report.h"
@@ -52,6 +53,7 @@ struct ProcessReport {
   // origin, a bystander · "stopped": ended because muster was requested to stop it, or because its work was done ·
   // "lost": its end was not seen · "not_started" · "running"
   std::string verdict;
+  std::optional<UsageSummary> usage = {};  // nothing if it was never sampled
 };
 
 struct FailureReport {

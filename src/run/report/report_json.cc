@@ -1,4 +1,5 @@
 // Writes report.json: ReportJson of report.h. The only file that contains its keys.
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -221,6 +222,18 @@ Json MetricsJson(const std::vector<RoleMetrics>& all) {
   return json;
 }
 
+Json UsageJson(const UsageSummary& usage) {
+  const auto rounded = [](double cores) { return std::round(cores * 1e3) / 1e3; };
+  Json json = {{"samples", usage.samples},
+               {"cores", {{"peak", rounded(usage.peak_cores)}, {"mean", rounded(usage.mean_cores)}}},
+               {"memory_kib", {{"peak", usage.peak_memory_kib}, {"mean", usage.mean_memory_kib}}},
+               {"device_memory_kib", nullptr}};
+  if (usage.peak_device_kib) {
+    json["device_memory_kib"] = {{"peak", *usage.peak_device_kib}, {"mean", *usage.mean_device_kib}};
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string ReportJson(const Report& report, const std::string& run_dir) {
@@ -236,6 +249,7 @@ std::string ReportJson(const Report& report, const std::string& run_dir) {
                          {"cores", TextOrNull(process.cores)},
                          {"attempts", std::move(attempts)},
                          {"verdict", process.verdict}});
+    if (process.usage) processes.back()["usage"] = UsageJson(*process.usage);
   }
   Json contexts = Json::array();
   for (const ContextReport& context : report.contexts) contexts.push_back(ContextJson(context));

@@ -37,6 +37,7 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
       rebinding_(run_, links_, bound_),
       checkpoints_(run_, bound_),
       terminal_(run_, links_),
+      usage_(run_),
       orders_(run_, links_, terminal_, process_table_, bound_.surroundings()),
       git_(run_),
       engine_(run_),
@@ -106,6 +107,8 @@ void Session::Greet() {
     Hello hello{kProtocolVersion, binding_.run_id, host, limited ? binding_.run_dir + "/logs" : std::string()};
     hello.run_dir = binding_.run_dir;
     hello.elsewhere = run_.elsewhere;
+    hello.usage_ms = UsageIntervalMs(run_.request.environment);
+    hello.device_kind = run_.plan.device_use.kind;
     links_.Send(host, std::move(hello));
   }
   run_.Later([this] { BeginIfReady(); });  // a plan without hosts waits for no agent
@@ -171,6 +174,7 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
                  [&](ClockCompared& m) { of_host(m); },
                  [&](OutputSeen& m) { of_host(m); },
                  [&](HostDumped& m) { of_host(m); },
+                 [&](UsageSampled& m) { usage_.Keep(m); },
                  [&](FileBytes& m) { OnFileBytes(host, m); },
                  [&](FilesSent&) { files_.Finish(host); },
                  [](FromAgent&) {},  // from agents below this one, which a run does not request

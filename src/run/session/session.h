@@ -31,6 +31,7 @@
 #include "run/session/run_checkpoints.h"
 #include "run/session/run_control.h"
 #include "run/session/run_request.h"
+#include "run/session/usage_record.h"
 #include "run/supervise/run_process_table.h"
 #include "run/supervise/supervisor.h"
 #include "run/supervise/timer_queue.h"
@@ -103,6 +104,7 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   PortReplacement rebinding_;
   RunCheckpoints checkpoints_;
   LentTerminal terminal_;
+  UsageRecord usage_;
   ProcessOrders orders_;
   GitQuestion git_;
   EngineInquiry engine_;

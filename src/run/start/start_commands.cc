@@ -115,6 +115,12 @@ Result<StartProcess> StartCommands::Of(ProcessId id, std::uint32_t attempt, bool
 
   if (const auto cores = binding_.cores.find(id); cores != binding_.cores.end()) start.cores = cores->second;
 
+  const std::vector<HostBinding>& hosts = binding_.hosts;
+  for (const std::uint32_t number : process.devices) {
+    if (process.host >= hosts.size() || number >= hosts[process.host].devices.size()) continue;
+    start.devices.push_back(hosts[process.host].devices[number]);
+  }
+
   Result<ReadyWhen> ready = ReadyOf(process, attempt);
   if (!ready) return Fail(std::move(ready.error()));
   start.ready = std::move(*ready);

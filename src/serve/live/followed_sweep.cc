@@ -20,6 +20,7 @@
 #include "settings/values/value_json.h"
 #include "sweep/record/sweep_journal.h"
 #include "sweep/trial/metrics_watch.h"
+#include "sweep/trial/trial_log.h"
 
 namespace muster {
 namespace {
@@ -68,6 +69,8 @@ Result<void> FollowedSweep::Start() {
   auto file = ReadSweepFile(dir_);
   if (!file) return Fail(std::move(file.error()));
   file_ = *std::move(file);
+  auto patterns = LogPatterns::Of(file_.metrics.patterns, file_.metrics.place);
+  if (patterns && !patterns->empty()) patterns_ = *std::move(patterns);
   note_ = NoteOfRun(dir_);
   for (const std::string& name : file_.names) ColumnOf(names_, OwnName(names_, name, "param"), "param");
   folder_ = UniqueFd(::open(dir_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -170,15 +173,18 @@ void FollowedSweep::Take(const SweepRecord& record) {
   state_changed_ = true;
 }
 
-// Its folder is created after the entry of its beginning was written.
+// Its folders are created after the entry of its beginning was written, that of its logs as the last one.
 void FollowedSweep::Follow(TrialNumber number, Trial& of) {
   const std::string run_dir = dir_ + "/" + TrialFolder(of.id, of.attempt);
-  const int awaited = paths_.AwaitFolder(run_dir + "/metrics", [this, number, run_dir] {
+  const int awaited = paths_.AwaitFolder(run_dir + (patterns_ ? "/logs" : "/metrics"), [this, number, run_dir] {
     Trial& trial = trials_.at(number);
     trial.awaited = 0;
     FollowTags(number, trial);
+    const std::string logging = patterns_ ? LoggingProcessOf(run_dir, file_.metrics) : std::string();
     trial.metrics = metrics_.Watch({.run_dir = run_dir,
-                                    .log_of = {},
+                                    .patterns = logging.empty() ? nullptr : &*patterns_,
+                                    .log_of = logging,
+                                    .resource = file_.resource.empty() ? "step" : file_.resource,
                                     .report =
                                         [this, number](const MetricValues& report) {
                                           trials_.at(number).curves.Add(report);

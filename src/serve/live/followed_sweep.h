@@ -25,6 +25,7 @@
 #include "serve/live/live_curve.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_progress.h"
+#include "sweep/trial/log_patterns.h"
 
 namespace muster {
 
@@ -82,6 +83,7 @@ class FollowedSweep {
   int watch_ = 0;
   UniqueFd folder_;
   SweepFile file_;
+  std::optional<LogPatterns> patterns_;  // if metrics are read from logs
   SweepProgress progress_;
   JournalPosition position_;
   bool live_ = false;

@@ -55,6 +55,21 @@ std::string TrialFolder(std::string_view id, std::uint32_t attempt) {
   return fmt::format("t/{}/{}.{}", name.substr(0, kFirstDigits), name, attempt);
 }
 
+namespace {
+
+MetricsChoice MetricsIn(const Value& described) {
+  MetricsChoice metrics;
+  metrics.role = TextField(described, "role");
+  const Value* patterns = FieldOf(described, "stdout");
+  if (patterns == nullptr || patterns->AsMap() == nullptr) return metrics;
+  for (const auto& [metric, pattern] : *patterns->AsMap()) {
+    if (pattern.AsString() != nullptr) metrics.patterns.emplace(metric, *pattern.AsString());
+  }
+  return metrics;
+}
+
+}  // namespace
+
 std::string SweepFileText(const SweepFile& file, const Value& description) {
   Value objective;
   if (file.objective) {
@@ -94,6 +109,7 @@ Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
       file.slots = static_cast<std::uint64_t>(std::max<std::int64_t>(NumberField(*budget, "slots"), 0));
     const Value* early_stop = FieldOf(*description, "early_stop");
     if (early_stop != nullptr) file.resource = TextField(*early_stop, "resource");
+    if (const Value* metrics = FieldOf(*description, "metrics")) file.metrics = MetricsIn(*metrics);
     for (const auto& [name, member] : {std::pair("trials", &file.most_trials), std::pair("time_ms", &file.most_ms)}) {
       const Value* most = budget == nullptr ? nullptr : FieldOf(*budget, name);
       if (most != nullptr && most->AsInt() != nullptr && *most->AsInt() >= 0) {

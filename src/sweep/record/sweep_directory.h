@@ -54,6 +54,8 @@ struct SweepFile {
   std::uint64_t slots = 0;
   // The metric that counts the progress of a trial, likewise; empty without early stopping.
   std::string resource = {};
+  // The patterns for logs, and the role whose log is read, likewise.
+  MetricsChoice metrics = {};
   // The budget of trials and time, likewise.
   std::optional<std::uint64_t> most_trials = {};
   std::optional<std::uint64_t> most_ms = {};

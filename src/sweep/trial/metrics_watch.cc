@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "base/values/parse_number.h"
 #include "sweep/trial/appended_file.h"
 #include "sweep/trial/growing_log.h"
+#include "sweep/trial/trial_log.h"
 
 namespace muster {
 namespace {
@@ -58,7 +60,9 @@ std::vector<std::string> NamesIn(const std::string& folder) {
 }  // namespace
 
 struct TrialMetrics::State {
-  explicit State(MetricsWatch::Trial watched) : trial(std::move(watched)) {}
+  explicit State(MetricsWatch::Trial watched) : trial(std::move(watched)) {
+    if (trial.patterns != nullptr) log_reports.emplace(*trial.patterns, trial.resource);
+  }
 
   struct Reported {
     std::string role;
@@ -71,7 +75,7 @@ struct TrialMetrics::State {
   std::map<std::string, std::uint32_t> speaks;  // reporting process, by role
   std::map<std::string, GrowingLog> logs;       // by name: of the attempts of one process
   std::set<std::string> due_metrics, due_logs;
-  Value resource;  // the latest one in a log
+  std::optional<LogReports> log_reports;
   MetricValues last;
   std::uint64_t reports = 0, bad_lines = 0;
   bool queued = false;
@@ -109,15 +113,7 @@ struct TrialMetrics::State {
   }
 
   void TakeLog(std::string_view line) {
-    MetricValues found = trial.patterns->Find(line);
-    if (found.empty()) return;
-    if (const auto named = found.find(trial.resource); named != found.end()) {
-      resource = named->second;
-      if (found.size() == 1 && !trial.patterns->only(trial.resource)) return;
-    } else if (!resource.IsNull()) {
-      found.emplace(trial.resource, resource);
-    }
-    Report(found);
+    if (const auto report = log_reports->Take(line)) Report(*report);
   }
 
   bool ReadMetrics(const std::string& name, bool to_the_end) {

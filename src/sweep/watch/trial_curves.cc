@@ -43,8 +43,11 @@ void ReadAppended(int file, std::uint64_t& offset, std::uint64_t size, Take take
 
 }  // namespace
 
-TrialCurves::TrialCurves(std::string objective, std::string resource)
-    : objective_(std::move(objective)), resource_(std::move(resource)) {}
+TrialCurves::TrialCurves(std::string objective, std::string resource, MetricsChoice in_logs)
+    : objective_(std::move(objective)), resource_(std::move(resource)), in_logs_(std::move(in_logs)) {
+  auto patterns = LogPatterns::Of(in_logs_.patterns, in_logs_.place);
+  if (patterns && !patterns->empty()) patterns_ = *std::move(patterns);
+}
 
 void TrialCurves::Process::Add(double value) {
   if (values == 0) {
@@ -67,9 +70,8 @@ void TrialCurves::Process::Add(double value) {
   values = (values + 1) % stride;
 }
 
-void TrialCurves::Process::Take(std::string_view text, const std::string& objective, const std::string& resource) {
-  MetricHistory history;
-  history.Take(text);
+void TrialCurves::Process::Take(const MetricHistory& history, const std::string& objective,
+                                const std::string& resource) {
   const auto steps = history.columns.find(StepMetric(history, resource));
   if (steps != history.columns.end() && std::isfinite(steps->second.values.back())) {
     curve.step = steps->second.values.back();
@@ -80,36 +82,48 @@ void TrialCurves::Process::Take(std::string_view text, const std::string& object
   curve.value = found->second.values.back();
 }
 
-const TrialCurve& TrialCurves::Read(const std::string& run_dir) {
-  static const TrialCurve kNone;
-  auto& processes = runs_[run_dir];
+void TrialCurves::ReadFiles(Run& run, const std::string& run_dir) {
   const auto folder = OpenFolder(AT_FDCWD, run_dir + "/metrics");
-  if (folder) {
-    std::string role;
-    std::uint32_t index = 0;
-    for (const MetricsFileName& name : MetricsFiles(run_dir)) {  // by role, index and attempt
-      if (name.role != role) {
-        role = name.role;
-        index = name.index;
-      }
-      if (name.index != index) continue;
-      const UniqueFd file(::openat(folder->get(),
-                                   fmt::format("{}.{}.{}.jsonl", name.role, name.index, name.attempt).c_str(),
-                                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-      struct stat facts {};
-      if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
-      Process& process = processes[role];
-      const auto size = static_cast<std::uint64_t>(facts.st_size);
-      std::uint64_t& offset = process.offsets[name.attempt];
-      if (size < offset) offset = 0;  // written anew: its reports count again
-      ReadAppended(file.get(), offset, size,
-                   [&](std::string_view lines) { process.Take(lines, objective_, resource_); });
+  if (!folder) return;
+  std::string role;
+  std::uint32_t index = 0;
+  for (const MetricsFileName& name : MetricsFiles(run_dir)) {  // by role, index and attempt
+    if (name.role != role) {
+      role = name.role;
+      index = name.index;
     }
+    if (name.index != index) continue;
+    const UniqueFd file(::openat(folder->get(),
+                                 fmt::format("{}.{}.{}.jsonl", name.role, name.index, name.attempt).c_str(),
+                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat facts {};
+    if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
+    Process& process = run.roles[role];
+    const auto size = static_cast<std::uint64_t>(facts.st_size);
+    std::uint64_t& offset = process.offsets[name.attempt];
+    if (size < offset) offset = 0;  // written anew: its reports count again
+    ReadAppended(file.get(), offset, size, [&](std::string_view lines) {
+      MetricHistory history;
+      history.Take(lines);
+      process.Take(history, objective_, resource_);
+    });
   }
-  const auto reports = std::find_if(processes.begin(), processes.end(),
+}
+
+const TrialCurve& TrialCurves::Read(const std::string& run_dir) {
+  Run& run = runs_[run_dir];
+  ReadFiles(run, run_dir);
+  if (patterns_) {
+    if (!run.log) run.log.emplace(*patterns_, in_logs_, resource_, run_dir);
+    MetricHistory history;
+    run.log->Read(false, [&](std::uint32_t, const MetricValues& report) { history.Add(report); });
+    run.of_log.Take(history, objective_, resource_);
+  }
+  const auto reports = std::find_if(run.roles.begin(), run.roles.end(),
                                     [](const auto& each) { return each.second.curve.value.has_value(); });
-  if (reports != processes.end()) return reports->second.curve;
-  return processes.empty() ? kNone : processes.begin()->second.curve;
+  if (reports != run.roles.end()) return reports->second.curve;
+  if (run.of_log.curve.value || run.roles.empty()) return run.of_log.curve;
+  return run.roles.begin()->second.curve;
 }
 
 void TrialCurves::Keep(const std::vector<std::string>& run_dirs) {

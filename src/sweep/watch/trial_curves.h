@@ -1,7 +1,7 @@
-// The curves of running trials: the objective as their processes report it, read as the files grow. Keeps a bounded
-// number of points for each trial.
+// The curves of running trials: the objective as their processes report it, or as patterns find it in their logs, read
+// as the files grow. Keeps a bounded number of points for each trial.
 //
-// The files are written by programs and not trusted (run/directory/metric_history.h).
+// The files are written by programs and not trusted (run/directory/metric_history.h, sweep/trial/trial_log.h).
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,11 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "run/directory/metric_history.h"
+#include "space/sweep_description.h"
+#include "sweep/trial/log_patterns.h"
+#include "sweep/trial/trial_log.h"
 
 namespace muster {
 
@@ -25,11 +30,11 @@ struct TrialCurve {
 
 class TrialCurves {
  public:
-  // The metrics: the objective, and the one that counts progress if it is known.
-  TrialCurves(std::string objective, std::string resource);
+  // The metrics: the objective, and the one that counts progress if it is known; and which are read from logs.
+  TrialCurves(std::string objective, std::string resource, MetricsChoice in_logs = {});
 
   // Reads what the run of a trial has reported since the last call for it. Of the roles that report the objective the
-  // first one counts, and of a role its first process, with all its attempts.
+  // first one counts, and of a role its first process, with all its attempts; the log counts if none does.
   const TrialCurve& Read(const std::string& run_dir);
 
   // Drops the curves of all other runs.
@@ -45,13 +50,22 @@ class TrialCurves {
     std::size_t finite = 0;
     double sum = 0;
 
-    void Take(std::string_view text, const std::string& objective, const std::string& resource);
+    void Take(const MetricHistory& history, const std::string& objective, const std::string& resource);
     void Add(double value);
   };
+  struct Run {
+    std::map<std::string, Process> roles;
+    std::optional<TrialLog> log;
+    Process of_log;
+  };
+
+  void ReadFiles(Run& run, const std::string& run_dir);
 
   std::string objective_;
   std::string resource_;
-  std::map<std::string, std::map<std::string, Process>> runs_;  // by run directory and role
+  MetricsChoice in_logs_;
+  std::optional<LogPatterns> patterns_;
+  std::map<std::string, Run> runs_;  // by run directory
 };
 
 }  // namespace muster

@@ -28,6 +28,6 @@ using ChannelMessage =
                  AgentLost, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped,
                  PtyOpened, PtyClosed, PtyBytes, PtyTaken, ResourcesAllocated, HostActivated, ClockCompared,
                  AgentUnreachable, FileBytes, Inspected, PathsOpen, PathsProbed, CodeMissing, CodeReceived, CodeReady,
-                 FilesSent, FromAgent, AgentExited, StrayMessage, DevicesAwaited>;
+                 FilesSent, FromAgent, AgentExited, StrayMessage, DevicesAwaited, UsageSampled>;
 
 }  // namespace muster

@@ -1,5 +1,7 @@
 #include "transport/validation/process_expectations.h"
 
+#include <optional>
+
 namespace muster {
 namespace {
 
@@ -95,6 +97,21 @@ MessageVerdict ProcessExpectations::On(const PortTaken& message) {
     return MessageVerdict::OfAttempt(message.process, message.attempt, "port " + std::to_string(message.number));
   }
   return Counted(message, &Attempt::ports, "a port that is taken");
+}
+
+// An attempt may have been replaced while the sample was on its way.
+MessageVerdict ProcessExpectations::On(const UsageSampled& message) const {
+  if (!samples_) return MessageVerdict::If(false, "a sample of resource usage");
+  std::optional<ProcessId> previous;
+  for (const ProcessUsage& usage : message.processes) {
+    const auto found = attempts_.find(usage.process);
+    if (found == attempts_.end() || usage.attempt > found->second.number) {
+      return MessageVerdict::OfAttempt(usage.process, usage.attempt, "its resource usage");
+    }
+    if (previous && usage.process <= *previous) return MessageVerdict::Stray("resource usage that is not in order");
+    previous = usage.process;
+  }
+  return {};
 }
 
 }  // namespace muster

@@ -15,6 +15,7 @@ namespace muster {
 
 class ProcessExpectations {
  public:
+  void Note(const Hello& command) { samples_ = command.usage_ms > 0; }
   void Note(const HoldPorts&) { ++holds_; }
   void Note(const StartProcess& command);
   void Note(const StopProcesses& command);
@@ -31,6 +32,7 @@ class ProcessExpectations {
   MessageVerdict On(const FirstOutput& message);
   MessageVerdict On(const EndEvidence& message);
   MessageVerdict On(const PortTaken& message);
+  MessageVerdict On(const UsageSampled& message) const;
 
  private:
   // An attempt of a process: how many messages of a kind are still allowed.
@@ -52,6 +54,7 @@ class ProcessExpectations {
   template <class Message>
   MessageVerdict Counted(const Message& message, std::uint32_t Attempt::*count, std::string_view what);
 
+  bool samples_ = false;                                     // UsageSampled messages are allowed
   std::uint32_t holds_ = 0;                                  // PortsHeld messages that are expected
   std::uint32_t outputs_ = 0;                                // OutputSeen messages that are expected
   std::map<std::string, std::uint16_t, std::less<>> ports_;  // ports that the agent holds or held

@@ -10,7 +10,8 @@ namespace muster {
 template <class A>
 void Fields(A& archive, Hello& m) {
   archive(m.version, AtMost(m.run_id, protocol_bounds::kName), m.host, AtMost(m.logs, protocol_bounds::kText),
-          m.lease_ms, AtMost(m.run_dir, protocol_bounds::kText), m.elsewhere);
+          m.lease_ms, AtMost(m.run_dir, protocol_bounds::kText), m.elsewhere, m.usage_ms,
+          AtMost(m.device_kind, protocol_bounds::kName));
 }
 
 template <class A>

@@ -10,7 +10,7 @@
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 11;
+inline constexpr std::uint32_t kProtocolVersion = 12;
 inline constexpr std::string_view kMagic = "muster-agent/10\n";
 
 // First command: everything that the agent must know before it can start processes.
@@ -29,6 +29,9 @@ struct Hello {
   // Whether the agent is on another host than the head. The run directory contains `probe`, which holds the run's id;
   // an agent that does not find it creates the folder, and sends the files written there to the head (FileBytes).
   bool elsewhere = false;
+  // The first interval of the samples of resource usage (UsageSampled). 0: none.
+  std::uint64_t usage_ms = 0;
+  std::string device_kind = {};  // of the devices that processes are given (base/system/host_devices.h), or empty
 };
 
 // Nothing more will be started: kill all remaining processes, answer with AgentEmpty, and exit.

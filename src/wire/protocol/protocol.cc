@@ -17,6 +17,7 @@
 #include "wire/protocol/start_fields.h"
 #include "wire/protocol/sub_agent_fields.h"
 #include "wire/protocol/terminal_fields.h"
+#include "wire/protocol/usage_fields.h"
 
 namespace muster {
 namespace {
@@ -53,6 +54,8 @@ template <>
 constexpr std::size_t kMostBytes<CodeMissing> = 1U << 20;
 template <>
 constexpr std::size_t kMostBytes<FromAgent> = kMostPassedOn + kMostFields;
+template <>
+constexpr std::size_t kMostBytes<UsageSampled> = 2U << 20;
 
 template <std::size_t... kKinds>
 constexpr auto MostBytesByKind(std::index_sequence<kKinds...>) {

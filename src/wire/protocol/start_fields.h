@@ -33,7 +33,8 @@ void Fields(A& archive, StartProcess& m) {
           AtMost(m.release_ports, protocol_bounds::kPorts, protocol_bounds::kName),
           AtMost(m.own_ports, protocol_bounds::kPorts, protocol_bounds::kName),
           AtMost(m.passed, protocol_bounds::kList), AtMost(m.cores, protocol_bounds::kCores), m.ready, m.pty,
-          AtMost(m.remove, protocol_bounds::kList, protocol_bounds::kText));
+          AtMost(m.remove, protocol_bounds::kList, protocol_bounds::kText),
+          AtMost(m.devices, protocol_bounds::kHostDevices, protocol_bounds::kDeviceName));
 }
 
 template <class A>

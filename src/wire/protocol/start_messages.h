@@ -56,6 +56,7 @@ struct StartProcess {
   // The command that removes the run's containers on this host, run in the environment of the agent when everything
   // else has been killed, unless all processes with this command exited with 0. Empty: it leaves nothing to remove.
   std::vector<std::string> remove;
+  std::vector<std::string> devices;  // names on this host, for samples of their memory
 };
 
 struct ProcessAttempt {

@@ -1,0 +1,193 @@
+#include "run/directory/usage_history.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "run/directory/private_files.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kMostPoints = 60'000;  // of all processes together, unless there are thousands
+constexpr std::size_t kMostOfProcess = 240;
+constexpr std::size_t kLeastOfProcess = 24;
+constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 53;  // beyond it JSON is not exact
+constexpr std::size_t kLongestLine = 4U << 20;
+constexpr std::size_t kNumbers = 5;  // of a process in a line; the sixth may be null
+
+std::uint64_t Limited(std::uint64_t number) { return std::min(number, kMostNumber); }
+
+// `later` is the newer point of the same interval. What it used of its memory in between is kept.
+void Merge(UsagePoint& into, const UsagePoint& later) {
+  const std::uint64_t memory = std::max(into.memory_kib, later.memory_kib);
+  const std::optional<std::uint64_t> device = std::max(into.device_kib, later.device_kib);  // nothing is the least
+  into = later;
+  into.memory_kib = memory;
+  into.device_kib = device;
+}
+
+std::string Entry(ProcessId process, const UsagePoint& point) {
+  return fmt::format("[{},{},{},{},{},{}]", process, point.attempt, point.running_ms, point.cpu_ms, point.memory_kib,
+                     point.device_kib ? fmt::to_string(*point.device_kib) : "null");
+}
+
+std::string Line(std::uint64_t at_ms, const std::string& entries) {
+  return fmt::format("{{\"at_ms\":{},\"usage\":[{}]}}\n", at_ms, entries);
+}
+
+std::optional<std::uint64_t> NumberIn(const nlohmann::json& value) {
+  if (!value.is_number_unsigned()) return std::nullopt;
+  const auto number = value.get<std::uint64_t>();
+  return number <= kMostNumber ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::pair<ProcessId, UsagePoint>> PointIn(const nlohmann::json& entry, std::uint64_t at_ms) {
+  if (!entry.is_array() || entry.size() != kNumbers + 1) return std::nullopt;
+  std::uint64_t numbers[kNumbers] = {};
+  for (std::size_t i = 0; i < kNumbers; ++i) {
+    const auto number = NumberIn(entry[i]);
+    if (!number || (i < 2 && *number > UINT32_MAX)) return std::nullopt;
+    numbers[i] = *number;
+  }
+  const auto device = NumberIn(entry[kNumbers]);
+  if (!device && !entry[kNumbers].is_null()) return std::nullopt;
+  return std::pair(static_cast<ProcessId>(numbers[0]), UsagePoint{at_ms, static_cast<std::uint32_t>(numbers[1]),
+                                                                  numbers[2], numbers[3], numbers[4], device});
+}
+
+// The time and the processor time between the previous sample of the attempt, or its start, and each point.
+struct Step {
+  double ms = 0;
+  double cpu_ms = 0;
+};
+std::vector<Step> StepsOf(const std::vector<UsagePoint>& points) {
+  std::vector<Step> steps;
+  const UsagePoint* before = nullptr;
+  for (const UsagePoint& point : points) {
+    const bool same = before != nullptr && before->attempt == point.attempt && before->running_ms < point.running_ms;
+    const std::uint64_t cpu = same ? before->cpu_ms : 0;
+    const std::uint64_t running = same ? before->running_ms : 0;
+    // Less than before: a descendant that nobody has waited for has exited.
+    steps.push_back({static_cast<double>(point.running_ms - running),
+                     static_cast<double>(point.cpu_ms - std::min(cpu, point.cpu_ms))});
+    before = &point;
+  }
+  return steps;
+}
+
+}  // namespace
+
+UsageHistory::UsageHistory(std::size_t processes)
+    : count_(processes),
+      most_(std::clamp(kMostPoints / std::max<std::size_t>(processes, 1), kLeastOfProcess, kMostOfProcess)) {}
+
+void UsageHistory::Add(ProcessId process, UsagePoint point) {
+  if (process >= count_) return;
+  for (std::uint64_t* number : {&point.at_ms, &point.running_ms, &point.cpu_ms, &point.memory_kib}) {
+    *number = Limited(*number);
+  }
+  if (point.device_kib) point.device_kib = Limited(*point.device_kib);
+  std::vector<UsagePoint>& points = points_[process];
+  if (!points.empty() && point.at_ms < points.back().at_ms) return;
+  if (!points.empty() && IntervalOf(points.back().at_ms) == IntervalOf(point.at_ms)) {
+    Merge(points.back(), point);
+  } else {
+    points.push_back(point);
+  }
+  if (IntervalOf(point.at_ms) >= most_) Thin();
+}
+
+void UsageHistory::Thin() {
+  std::uint64_t last = 0;
+  for (const auto& [process, points] : points_) last = std::max(last, points.back().at_ms);
+  while (IntervalOf(last) >= most_) interval_ms_ *= 2;
+  for (auto& [process, points] : points_) {
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      if (IntervalOf(points[i].at_ms) == IntervalOf(points[kept].at_ms)) {
+        Merge(points[kept], points[i]);
+      } else {
+        points[++kept] = points[i];
+      }
+    }
+    points.resize(kept + 1);
+  }
+}
+
+void UsageHistory::Take(std::string_view text) {
+  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    const std::string_view written = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    if (written.size() > kLongestLine) continue;
+    const nlohmann::json line = nlohmann::json::parse(written, nullptr, false);
+    if (!line.is_object() || !line.contains("at_ms") || !line.contains("usage")) continue;
+    const auto at_ms = NumberIn(line["at_ms"]);
+    if (!at_ms || !line["usage"].is_array()) continue;
+    for (const nlohmann::json& entry : line["usage"]) {
+      if (const auto point = PointIn(entry, *at_ms)) Add(point->first, point->second);
+    }
+  }
+}
+
+std::string UsageHistory::Lines() const {
+  std::map<std::uint64_t, std::string> entries;
+  for (const auto& [process, points] : points_) {
+    for (const UsagePoint& point : points) {
+      std::string& at = entries[point.at_ms];
+      at += (at.empty() ? "" : ",") + Entry(process, point);
+    }
+  }
+  std::string lines;
+  for (const auto& [at_ms, texts] : entries) lines += Line(at_ms, texts);
+  return lines;
+}
+
+std::string UsageLine(std::uint64_t at_ms, const std::vector<std::pair<ProcessId, UsagePoint>>& sample) {
+  std::string entries;
+  for (const auto& [process, point] : sample) entries += (entries.empty() ? "" : ",") + Entry(process, point);
+  return Line(at_ms, entries);
+}
+
+std::vector<double> CoresOf(const std::vector<UsagePoint>& points) {
+  std::vector<double> cores;
+  for (const Step& step : StepsOf(points)) cores.push_back(step.ms > 0 ? step.cpu_ms / step.ms : 0);
+  return cores;
+}
+
+std::optional<UsageSummary> SummaryOf(const std::vector<UsagePoint>& points) {
+  if (points.empty()) return std::nullopt;
+  UsageSummary summary;
+  summary.samples = points.size();
+  const std::vector<Step> steps = StepsOf(points);
+  const std::vector<double> cores = CoresOf(points);
+  double ms = 0, cpu_ms = 0, memory = 0, device = 0, device_ms = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const UsagePoint& point = points[i];
+    const double weight = std::max(steps[i].ms, 1.0);
+    ms += weight;
+    cpu_ms += steps[i].cpu_ms;
+    memory += weight * static_cast<double>(point.memory_kib);
+    summary.peak_cores = std::max(summary.peak_cores, cores[i]);
+    summary.peak_memory_kib = std::max(summary.peak_memory_kib, point.memory_kib);
+    summary.peak_device_kib = std::max(summary.peak_device_kib, point.device_kib);
+    if (!point.device_kib) continue;
+    device += weight * static_cast<double>(*point.device_kib);
+    device_ms += weight;
+  }
+  summary.mean_cores = cpu_ms / ms;
+  summary.mean_memory_kib = static_cast<std::uint64_t>(memory / ms);
+  if (device_ms > 0) summary.mean_device_kib = static_cast<std::uint64_t>(device / device_ms);
+  return summary;
+}
+
+UsageHistory ReadUsage(int run_folder, std::size_t processes) {
+  UsageHistory history(processes);
+  if (const auto text = ReadFileAt(run_folder, kUsageFile, kMostUsageFile, O_NOFOLLOW)) history.Take(*text);
+  return history;
+}
+
+}  // namespace muster
