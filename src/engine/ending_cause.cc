@@ -30,6 +30,14 @@ std::string_view FirstLine(const JobAnswer& answer) {
   return text.substr(0, text.find('\n'));
 }
 
+}  // namespace
+
+std::string EndingPhrase(const EnginePage& page, const std::string& job) {
+  return fmt::format("{} is ending job {}", page.name, job);
+}
+
+namespace {
+
 std::string JobPhrase(const EnginePage& page, const std::string& job, JobState state) {
   const auto reported = [&](std::string_view what) { return fmt::format("{} job {} {}", page.name, job, what); };
   switch (state) {
@@ -43,6 +51,8 @@ std::string JobPhrase(const EnginePage& page, const std::string& job, JobState s
       return reported("lost a node");
     case JobState::kOutOfMemory:
       return reported("ran out of memory");
+    case JobState::kEnding:
+      return EndingPhrase(page, job);
     default:
       return {};
   }

@@ -33,6 +33,9 @@ std::vector<EngineQuestion> QuestionsAboutHost(const EnginePage& page, const std
 // About a job whose head got a signal.
 std::vector<EngineQuestion> QuestionsAboutStop(const EnginePage& page, const std::string& job);
 
+// The answer that a job is being ended, which does not say why: all that some engines say while its head still runs.
+std::string EndingPhrase(const EnginePage& page, const std::string& job);
+
 // What the output of the command that started agents says, as far as it explains the end of the job; may be empty.
 std::string PhraseOfWords(const EnginePage& page, const std::string& job, std::string_view words);
 

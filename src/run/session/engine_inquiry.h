@@ -24,6 +24,8 @@ class EngineInquiry {
  public:
   // From the first question on. Slurm's commands retry for some seconds if their controller does not answer.
   static constexpr std::chrono::seconds kWithin{6};
+  // For the last words of the commands that started the agents, if no question has been answered with a cause.
+  static constexpr std::chrono::milliseconds kWordsWithin{1'000};
 
   explicit EngineInquiry(LiveRun& run);
   EngineInquiry(const EngineInquiry&) = delete;
@@ -33,8 +35,10 @@ class EngineInquiry {
   // These do nothing outside of an allocation.
   void AskAboutHost(std::uint32_t host);
   void AskAboutStop();
-  // What the commands that started the agents wrote: untrusted bytes.
+  // What the commands that started the agents wrote, for which the end of the run should wait that long: untrusted
+  // bytes. They write the cause of a cancellation a moment after the agents have received its signal.
   void Hear(const std::string& words);
+  std::chrono::milliseconds WaitForWords() const;
 
   // Whether answers are still missing; then `end` is called from the loop when they have arrived.
   bool DelaysEnd(std::function<void()> end);
@@ -53,15 +57,18 @@ class EngineInquiry {
   void Ask(std::vector<EngineQuestion> questions, const std::string& host);
   void OnAnswer(Asked& asked);
   void Note(const std::string& phrase, const std::string& host);
+  void Publish(const std::string& phrase, const std::string& host);
   void EndIfAnswered();
 
   LiveRun& run_;
   Launcher launcher_;
   std::list<Asked> asked_;  // without an answer
   std::vector<std::string> phrases_;
+  std::string ending_;  // EndingPhrase, if that was an answer: used if nothing better is found
   Timer deadline_;
   bool late_ = false;
   bool stop_asked_ = false;
+  bool ever_asked_ = false;
   std::function<void()> end_;
 };
 

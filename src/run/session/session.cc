@@ -352,7 +352,7 @@ void Session::End() {
   run_.clock->ClearAlarm();
   RunEnded ended = supervisor_.Ended(run_.request.pass_exit_code);
   if (ended.cause != Cause::kNone) {
-    engine_.Hear(transport_.StartWords());
+    engine_.Hear(transport_.StartWords(engine_.WaitForWords()));
     ended.why = engine_.Explained(std::move(ended.why));
   }
   const SelfCount count = run_.request.terse ? SelfCount() : CountSelf();
