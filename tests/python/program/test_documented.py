@@ -27,8 +27,8 @@ FILES = {
     "recipe.lua": RECIPE.replace("NAME", "job"),
     "train.lua": RECIPE.replace("NAME", "train"),
     "sweep.lua": """local muster = require "muster"
-return muster.sweep { name = "lr-sweep", recipe = muster.load "recipe.lua", objective = muster.minimize "loss",
-                      space = { lr = muster.choice { 0.03, 0.1, 0.3 } } }
+return muster.sweep { name = "lr-sweep", recipe = muster.load "recipe.lua",
+                      objective = muster.minimize "loss", space = { lr = muster.choice { 0.03, 0.1, 0.3 } } }
 """,
     "train.py": "print('trained')\n",
 }
