@@ -144,11 +144,16 @@ std::vector<EngineQuestion> QuestionsAboutStop(const EnginePage& page, const std
   return questions;
 }
 
-std::string PhraseOfWords(const EnginePage& page, const std::string& job, std::string_view words) {
+std::optional<JobState> StateOfWords(const EnginePage& page, std::string_view words) {
   for (const auto& [text, state] : page.aborts) {
-    if (words.find(text) != std::string_view::npos) return JobPhrase(page, job, state);
+    if (words.find(text) != std::string_view::npos) return state;
   }
-  return {};
+  return std::nullopt;
+}
+
+std::string PhraseOfWords(const EnginePage& page, const std::string& job, std::string_view words) {
+  const auto state = StateOfWords(page, words);
+  return state ? JobPhrase(page, job, *state) : std::string();
 }
 
 }  // namespace muster

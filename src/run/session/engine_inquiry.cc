@@ -36,6 +36,7 @@ void EngineInquiry::AskAboutStop() {
 
 void EngineInquiry::Hear(const std::string& words) {
   if (!run_.request.engine) return;
+  job_end_ = StateOfWords(run_.request.engine->page, words);
   Note(PhraseOfWords(run_.request.engine->page, run_.request.engine->id, words), {});
   if (phrases_.empty()) Publish(ending_, {});
 }

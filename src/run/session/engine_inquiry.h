@@ -7,11 +7,13 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
 
+#include "engine/engine_page.h"
 #include "spawn/start/captured_command.h"
 #include "spawn/start/watched_fd.h"
 
@@ -39,6 +41,8 @@ class EngineInquiry {
   // bytes. They write the cause of a cancellation a moment after the agents have received its signal.
   void Hear(const std::string& words);
   std::chrono::milliseconds WaitForWords() const;
+  // The end of the job, as these said; nothing if they did not.
+  const std::optional<JobState>& job_end() const { return job_end_; }
 
   // Whether answers are still missing; then `end` is called from the loop when they have arrived.
   bool DelaysEnd(std::function<void()> end);
@@ -69,6 +73,7 @@ class EngineInquiry {
   bool late_ = false;
   bool stop_asked_ = false;
   bool ever_asked_ = false;
+  std::optional<JobState> job_end_;
   std::function<void()> end_;
 };
 

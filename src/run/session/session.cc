@@ -367,6 +367,7 @@ void Session::End() {
   outcome_.outcome = OutcomeName(ended.cause);
   outcome_.exit_code = ended.exit_code;
   outcome_.why = ended.why;
+  outcome_.job_end = engine_.job_end();
   run_.console.Finish(EndText(ended), ended.cause == Cause::kNone, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->on_ended_(self->outcome_);
   });
