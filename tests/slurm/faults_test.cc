@@ -238,8 +238,8 @@ TEST_P(SlurmEnds, TheReportNamesTheCauseAndNothingIsLeft) {
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
   GetParam().end(testbed, run.Job());
   before.ExpectNothingLeft(run);
-  // The exit code of `sbatch --wait` can be 0 then: only the report is trusted. Slurm signals agents and head at the same
-  // time: the end of an agent may come first.
+  // The exit code of `sbatch --wait` can be 0 then: only the report is trusted. Slurm signals agents and head at the
+  // same time: the end of an agent may come first.
   const json report = run.Report();
   EXPECT_NE(report["exit_code"], 0) << report.dump(2);
   // Which cause it was is only known if srun writes it before it ends.

@@ -346,7 +346,8 @@ Result<int> FollowSweep(LogsOptions& options, const std::string& folder, const s
     trial.trial = number;
     trial.attempt = open->second.attempts - 1;
     OpenTrialSocket(folder, number);
-    AddTrial(options, {word + ":" + trial.Word(), folder + "/" + TrialFolder(open->second.id, trial.attempt)}, follower);
+    AddTrial(options, {word + ":" + trial.Word(), folder + "/" + TrialFolder(open->second.id, trial.attempt)},
+             follower);
   };
   const auto take = [&](const SweepRecord& record) {
     account.Take(record.entry);
