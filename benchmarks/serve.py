@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Measures `muster serve`: how long a report takes to reach a page, and what 20 pages cost the server and the head.
 
-usage: benchmarks/serve.py MUSTER [--clients 20] [--rate 50] [--seconds 20] [--trials 0]
+usage: benchmarks/serve.py MUSTER [--clients 20] [--rate 50] [--seconds 20] [--trials 0] [--points 0]
 
 A sweep of one trial reports RATE times a second, each report with its own time; every client holds a stream of events.
-With --trials the sweep has so many finished trials before.
+With --trials the sweep has so many finished trials before, each with so many points. Then the same is measured while
+another client requests the data of the page again and again.
 """
 
 import argparse
@@ -26,11 +27,14 @@ local muster = require "muster"
 return muster.recipe {
   name = "served", params = { x = muster.int { 1 }, last = muster.int { 1 } },
   plan = function(p, job)
-    local command = p.x < p.last and { "true" } or { "python3", "%(reporter)s" }
+    local command = p.x < p.last and { "awk", [[%(points)s]] } or { "python3", "%(reporter)s" }
     job:workers { count = 1, command = command }
   end,
 }
 """
+
+POINTS = ('BEGIN { file = ENVIRON["MUSTER_METRICS"]; for (i = 1; i <= %d; i++) '
+          'printf "{\\"step\\": %%d, \\"loss\\": %%g}\\n", i, 1 / i >> file }')
 
 REPORTER = """
 import json, os, time
@@ -68,6 +72,26 @@ class Client(threading.Thread):
                         self.ages += [now - at for at in curve["y"]]
 
 
+class Reader(threading.Thread):
+    """Requests the data of the page again and again."""
+
+    def __init__(self, address):
+        super().__init__(daemon=True)
+        self.address, self.times, self.more = address, [], True
+
+    def run(self):
+        while self.more:
+            began = time.time()
+            get(self.address)
+            self.times.append(time.time() - began)
+
+
+def percentiles(ages):
+    ages = sorted(ages)
+    return (f"median {1000 * ages[len(ages) // 2]:.0f} ms, 99 % {1000 * ages[len(ages) * 99 // 100]:.0f} ms,"
+            f" worst {1000 * ages[-1]:.0f} ms")
+
+
 def get(address):
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(address) as answer:
         return json.load(answer)
@@ -80,11 +104,12 @@ def main():
     parser.add_argument("--rate", type=float, default=50)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--trials", type=int, default=0)
+    parser.add_argument("--points", type=int, default=0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         home = pathlib.Path(home)
         (home / "report.py").write_text(REPORTER % {"rate": options.rate})
-        (home / "r.lua").write_text(RECIPE % {"reporter": home / "report.py"})
+        (home / "r.lua").write_text(RECIPE % {"reporter": home / "report.py", "points": POINTS % options.points})
         environment = {**os.environ, "MUSTER_HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
         last = options.trials + 1
         sweep = subprocess.Popen(
@@ -115,14 +140,23 @@ def main():
             time.sleep(options.seconds)
             server = (cpu_seconds(serve.pid) - before) / options.seconds
             head = (cpu_seconds(sweep.pid) - head) / options.seconds
-            ages = sorted(age for client in clients for age in client.ages)
+            ages = [age for client in clients for age in client.ages]
             expected = options.clients * options.rate * options.seconds
-            print(f"{options.clients} clients, {options.rate:g} reports a second, {options.trials} finished trials")
+            print(f"{options.clients} clients, {options.rate:g} reports a second, {options.trials} finished trials of {options.points} points")
             print(f"  points received       {len(ages)} of about {expected:.0f}, in {sum(c.events for c in clients)} events")
-            print(f"  age at the client     median {1000 * ages[len(ages) // 2]:.0f} ms, 99 % {1000 * ages[len(ages) * 99 // 100]:.0f} ms,"
-                  f" worst {1000 * ages[-1]:.0f} ms")
+            print(f"  age at the client     {percentiles(ages)}")
             print(f"  CPU of the server     {100 * server:.2f} % of a core")
             print(f"  CPU of the head       {100 * head:.2f} % of a core; {100 * alone:.2f} % without clients")
+            reader = Reader(f"http://127.0.0.1:{told['port']}{path}/data")
+            for client in clients:
+                client.ages.clear()
+            reader.start()
+            time.sleep(options.seconds)
+            reader.more = False
+            ages = [age for client in clients for age in client.ages]
+            reader.join()
+            print(f"  while data is read    {len(reader.times)} times, each {percentiles(reader.times)}")
+            print(f"    age at the client   {percentiles(ages)}")
         finally:
             serve.stdin.close()  # ends it
             serve.wait()

@@ -100,7 +100,7 @@
         y = (logY ? d3.scaleLog() : d3.scaleLinear()).domain([lowY, highY]);
         if (!logY) y.nice();
         foot.textContent = [
-          kept < total ? `${total.toLocaleString("en")} points, shown by the smallest and largest of each interval: ${kept.toLocaleString("en")}` : muster.plural(total, "point"),
+          kept < total ? `${muster.count(total)} points, shown by the smallest and largest of each interval: ${muster.count(kept)}` : muster.plural(total, "point"),
           bad ? `${muster.plural(bad, "value")} not finite, marked ×` : "",
         ].filter(Boolean).join("; ");
         plot.redraw();

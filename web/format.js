@@ -28,7 +28,9 @@
 
   muster.time = (utc) => (utc ? utc.replace("T", " ").replace(/(\.\d+)?Z$/, "") + " UTC" : "");
 
-  muster.plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+  // With a comma between thousands. The browser's own function takes long at its first call: it loads its languages.
+  muster.count = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+  muster.plural = (count, word) => `${muster.count(count)} ${word}${count === 1 ? "" : "s"}`;
 
   // The debiased exponential moving average of TensorBoard (line_chart_v2/data_transformer.ts): values that are not
   // finite and constant series are unchanged.

@@ -14,6 +14,13 @@ const muster = (globalThis.muster = {});
 
   const asText = (value) => (value === null || value === undefined ? "" : String(value));
 
+  // What a name says about a column that a patch begins.
+  const newColumn = (name) => {
+    if (name === "tags") return { role: "fact", list: true };
+    const [, role = "metric", label = name] = /^(param|metric|tag)\.(.+)$/.exec(name) || [];
+    return { role, label };
+  };
+
   // One property of all rows. `number(row)` is the place on an axis: the value, or for texts the index of the choice.
   class Column {
     constructor(json) {
@@ -82,10 +89,20 @@ const muster = (globalThis.muster = {});
       this.columns = (data.columns || []).map((json) => new Column(json));
       this.byName = new Map(this.columns.map((column) => [column.name, column]));
       this.attempts = data.attempts || [];
-      this.curves = new Map();
-      const floats = base64 ? floatsOf(base64) : new Float32Array(0);
-      const { metrics = [], series = [], bad = {} } = data.curves || {};
-      this.metrics = [...metrics];
+      this.metrics = [...((data.curves || {}).metrics || [])];
+      this.base64 = base64;
+    }
+
+    // By metric. Decoded when they are drawn first.
+    get curves() {
+      if (!this.decoded) this.decode();
+      return this.decoded;
+    }
+    decode() {
+      this.decoded = new Map();
+      const floats = this.base64 ? floatsOf(this.base64) : new Float32Array(0);
+      this.base64 = "";
+      const { metrics = [], series = [], bad = {} } = this.data.curves || {};
       series.forEach(([row, metric, offset, length, total, starts], i) => {
         this.curvesOf(metrics[metric])[row] = {
           x: floats.subarray(offset, offset + length),
@@ -152,7 +169,7 @@ const muster = (globalThis.muster = {});
         const row = this.rowOf.get(key);
         for (const [name, value] of Object.entries(values)) {
           if (!this.byName.has(name)) {
-            const column = new Column({ name, role: "metric", values: new Array(this.count).fill(null) });
+            const column = new Column({ ...newColumn(name), name, values: new Array(this.count).fill(null) });
             this.columns.push(column);
             this.byName.set(name, column);
           }

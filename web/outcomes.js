@@ -204,7 +204,7 @@
         const lines = groups.filter((one) => one.failed / one.over > all * 1.1).slice(0, 12);
         const causes = model.sources.flatMap((source) => source.causes || []);
         box.replaceChildren(
-          el("p", {}, `${failed.toLocaleString("en")} of ${over.toLocaleString("en")} ended trials failed (${(100 * all).toFixed(0)} %).`),
+          el("p", {}, `${muster.count(failed)} of ${muster.count(over)} ended trials failed (${(100 * all).toFixed(0)} %).`),
           causes.length ? el("ul", { class: "causes" }, causes.slice(0, 6).map((cause) => el("li", {}, muster.chip(cause.class), ` ${muster.plural(cause.trials, "trial")}, first trial ${cause.first}: `, el("span", { class: "mono" }, cause.why)))) : "",
           lines.length ? el("table", { class: "bars", "aria-label": "failures by host and value" },
             el("thead", {}, el("tr", {}, ["host or parameter", "value", "failed", ""].map((text) => el("th", { scope: "col" }, text)))),
@@ -214,7 +214,7 @@
               return el("tr", {}, el("td", {}, one.name), el("td", {}, one.value), el("td", {}, bar), el("td", { class: "number" }, `${one.failed} of ${one.over}`));
             }))) : "",
           ...model.sources.flatMap((source) => source.quarantined || []).map((one) => el("p", { class: "why" }, `${one.host} was quarantined: ${one.why}`)),
-          ...model.sources.filter((source) => (source.reasons || []).length).map((source) => el("details", {}, el("summary", {}, `${source.counts.impossible.toLocaleString("en")} impossible points`), el("ul", {}, source.reasons.map((reason) => el("li", {}, `${reason.count.toLocaleString("en")}: ${reason.text} `, el("span", { class: "soft" }, reason.place)))))),
+          ...model.sources.filter((source) => (source.reasons || []).length).map((source) => el("details", {}, el("summary", {}, `${muster.count(source.counts.impossible)} impossible points`), el("ul", {}, source.reasons.map((reason) => el("li", {}, `${muster.count(reason.count)}: ${reason.text} `, el("span", { class: "soft" }, reason.place)))))),
         );
       };
       let later = 0;

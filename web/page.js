@@ -17,10 +17,14 @@
     const brushes = el("span", { class: "brushes" });
     const legend = el("span", { class: "colours" });
     const colours = el("span", {});
+    let brushed = "";
     const show = () => {
-      count.textContent = `${state.rows.length.toLocaleString("en")} of ${model.count.toLocaleString("en")} shown`;
+      count.textContent = `${muster.count(state.rows.length)} of ${muster.count(model.count)} shown`;
       problem.textContent = state.problem;
       input.setAttribute("aria-invalid", state.problem ? "true" : "false");
+      const names = JSON.stringify([...state.brushes.keys()]);
+      if (names === brushed) return;
+      brushed = names;
       brushes.replaceChildren(...[...state.brushes.keys()].map((name) =>
         el("button", { type: "button", class: "tag", title: "remove this range", onclick: () => state.setBrush(name, null) }, `${(model.column(name) || { label: name }).label} ✕`)));
     };
@@ -83,11 +87,16 @@
     placeNext(page);
   };
 
-  // One section after the other, so that the first ones are seen at once.
+  // One section after the other; the first one is seen before the next one is built. Hidden pages have no frames.
   const placeNext = (of) => {
     if (of !== page) return;
-    if (place(1)) setTimeout(() => placeNext(of), 0);
-    else document.getElementById("page").dataset.ready = "true";
+    if (!place(1)) {
+      document.getElementById("page").dataset.ready = "true";
+    } else if (of.views.size === 1 && !document.hidden) {
+      requestAnimationFrame(() => setTimeout(() => placeNext(of), 0));
+    } else {
+      setTimeout(() => placeNext(of), 0);
+    }
   };
 
   // Builds sections that the data has and the page has not, in their order, at most `most`; whether it built one.

@@ -5,27 +5,7 @@
 (() => {
   const MARGIN = { top: 44, bottom: 18, left: 60, right: 60 };
   const MOST_PATHS = 250;
-  const FRAME = 10; // ms for drawing lines while a brush moves
-
-  // Mixes the colour into the pixel, half and half, so that dense bundles stay visible.
-  const mix = (a, b) => ((((a & 0xfefefe) >>> 1) + ((b & 0xfefefe) >>> 1)) | 0xff000000) >>> 0;
-
-  // A line as pixels, one per column or, if it is steep, one per row.
-  const pixelLine = (pixels, width, height, x0, y0, x1, y1, colour) => {
-    const steps = Math.max(Math.abs(x1 - x0), Math.abs(y1 - y0)) | 0;
-    if (steps === 0) return;
-    const dx = (x1 - x0) / steps;
-    const dy = (y1 - y0) / steps;
-    let x = x0;
-    let y = y0;
-    for (let i = 0; i <= steps; i++) {
-      const at = ((y + 0.5) | 0) * width + ((x + 0.5) | 0);
-      const old = pixels[at];
-      pixels[at] = old === 0 ? colour : mix(old, colour);
-      x += dx;
-      y += dy;
-    }
-  };
+  const FRAME = 8; // ms for drawing lines while a brush moves
 
   muster.view({
     id: "parallel",
@@ -38,9 +18,8 @@
       let scales = [];
       let places = [];
       let points = [];
-      let pace = 60; // lines per ms, as measured
       let moving = false;
-      let rest = 0;
+      let bundle = null; // the lines of this size of the plot, in the colours of now
       const note = muster.el("p", { class: "hint" }, "Drag along an axis to select a range. By keyboard: focus an axis, Enter starts a range, arrows move it, Shift and arrows resize it, Delete removes it.");
       const plot = new muster.Plot(section, {
         height: 360,
@@ -91,27 +70,16 @@
         context.stroke();
       };
 
-      let image = null;
-      const drawPixels = (context, rows, colourOf) => {
-        const { width, height } = context.canvas;
-        const scale = plot.scale;
-        if (!image || image.width !== width || image.height !== height) image = context.createImageData(width, height);
-        const pixels = new Uint32Array(image.data.buffer);
-        pixels.fill(0);
+      // The line of a row in the pixels of the canvas.
+      const trace = (row, segment) => {
+        const { scale } = plot;
         for (let i = 0; i + 1 < axes.length; i++) {
-          const x0 = places[i] * scale;
-          const x1 = places[i + 1] * scale;
-          const from = points[i];
-          const to = points[i + 1];
-          for (let k = rows.length - 1; k >= 0; k--) {
-            const row = rows[k];
-            const y0 = from[row];
-            const y1 = to[row];
-            if (y0 === y0 && y1 === y1) pixelLine(pixels, width, height, x0, y0 * scale, x1, y1 * scale, colourOf(row));
-          }
+          const y0 = points[i][row];
+          const y1 = points[i + 1][row];
+          if (y0 === y0 && y1 === y1) segment(places[i] * scale, y0 * scale, places[i + 1] * scale, y1 * scale);
         }
-        context.putImageData(image, 0, 0);
       };
+      const lines = (context, colours) => new muster.PixelLines(context, model.count, colours, trace);
 
       const best = () => {
         if (!model.objective) return [...state.rows];
@@ -124,27 +92,20 @@
         if (layer === "dim") {
           layout();
           const theme = muster.theme();
-          const all = d3.range(model.count);
-          const grey = d3.rgb(theme.faint);
-          const pixel = ((255 << 24) | (grey.b << 16) | (grey.g << 8) | grey.r) >>> 0;
+          bundle = null;
           if (model.count > MOST_PATHS) {
-            drawPixels(context, all, () => pixel);
+            const { r, g, b } = d3.rgb(theme.faint);
+            lines(context, new Uint32Array(model.count).fill((b << 16) | (g << 8) | r)).show(new Uint8Array(model.count).fill(1));
           } else {
             context.strokeStyle = theme.faint;
-            for (const row of all) path(context, row);
+            for (let row = 0; row < model.count; row++) path(context, row);
           }
         } else if (layer === "lines") {
-          let rows = state.rows;
+          const { rows } = state;
           if (rows.length > MOST_PATHS) {
-            // While a brush is dragged, as many lines as fit into a frame; all of them when it rests.
-            const most = Math.max(MOST_PATHS, Math.floor(pace * FRAME));
-            if (moving && rows.length > most) {
-              const step = rows.length / most;
-              rows = d3.range(most).map((i) => rows[Math.floor(i * step)]);
-            }
-            const begin = performance.now();
-            drawPixels(context, rows, (row) => state.pixels[row]);
-            pace = rows.length / Math.max(0.5, performance.now() - begin);
+            if (!bundle || bundle.colours !== state.pixels) bundle = lines(context, state.pixels);
+            // While a brush is dragged, as many lines as fit into a frame; the others follow in the next ones.
+            if (!bundle.show(state.visible, moving ? FRAME : Infinity)) plot.redraw("lines");
           } else {
             context.globalAlpha = rows.length > 60 ? 0.65 : 0.85;
             context.lineWidth = 1.3;
@@ -341,13 +302,6 @@
 
       state.on("rows", (detail) => {
         moving = Boolean(detail.moving);
-        clearTimeout(rest);
-        if (moving) {
-          rest = setTimeout(() => {
-            moving = false;
-            plot.redraw("lines");
-          }, 250);
-        }
         showBrushes();
         plot.redraw("lines");
       });

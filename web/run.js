@@ -18,7 +18,7 @@
           ["exit code", run.outcome === "running" ? "" : run.exit_code],
           ["started", muster.time(run.began)],
           ["duration", muster.duration(run.seconds)],
-          ["processes", run.lanes.length.toLocaleString("en")],
+          ["processes", muster.count(run.lanes.length)],
           ["hosts", run.hosts.join(", ")],
           ["restarts", run.restarts.length || ""],
           ["checkpoint", run.checkpoint],

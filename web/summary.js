@@ -32,7 +32,7 @@
     const key = el("div", { class: "legend" }, parts.map(([name, n]) => {
       const dot = el("i", { class: "dot" });
       dot.style.background = muster.stateColour(name) || "#b8bec7";
-      return el("span", {}, dot, `${n.toLocaleString("en")} ${name.replaceAll("_", " ")}`);
+      return el("span", {}, dot, `${muster.count(n)} ${name.replaceAll("_", " ")}`);
     }));
     return el("div", {}, bar, key);
   };
@@ -43,8 +43,8 @@
     return facts([
       ["objective", objective ? `${objective.maximize ? "largest" : "smallest"} ${objective.metric}` : ""],
       ["best", best ? `${muster.number(best.value)} (trial ${best.trial})` : "no trial has succeeded"],
-      ["trials", source.counts ? `${source.counts.over.toLocaleString("en")} of ${source.counts.possible.toLocaleString("en")} ended` : ""],
-      ["impossible", source.counts && source.counts.impossible ? source.counts.impossible.toLocaleString("en") : ""],
+      ["trials", source.counts ? `${muster.count(source.counts.over)} of ${muster.count(source.counts.possible)} ended` : ""],
+      ["impossible", source.counts && source.counts.impossible ? muster.count(source.counts.impossible) : ""],
       ["started", muster.time(source.began)],
       ["duration", muster.duration(source.seconds)],
       ["of all trials", muster.duration(source.trial_seconds)],

@@ -93,7 +93,7 @@
           const { values } = sort.column;
           rows.sort((a, b) => compare(values[a], values[b], sort.descending) || a - b);
         }
-        status.textContent = `${rows.length.toLocaleString("en")} of ${muster.plural(model.count, model.kind === "run" ? "process" : "row")}`.replace("processs", "processes");
+        status.textContent = `${muster.count(rows.length)} of ${muster.plural(model.count, model.kind === "run" ? "process" : "row")}`.replace("processs", "processes");
       };
 
       let from = -1;

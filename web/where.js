@@ -1,6 +1,5 @@
-// Filters with the meaning of `ls --where`: NAME OP VALUE, or NAME alone, joined by "and".
-//
-// The same as src/cli/options/run_conditions.cc, with one difference: ~ takes a regular expression of JavaScript.
+// Filters with the meaning of `ls --where`: NAME OP VALUE, or NAME alone, joined by "and". The same as
+// src/cli/options/run_conditions.cc.
 "use strict";
 
 (() => {
@@ -95,7 +94,7 @@
           throw new Error(`expected a value after ${condition.name} ${condition.op}`);
         }
         condition.value = valueOf(tokens[i++]);
-        if (condition.op === "~") condition.pattern = new RegExp(String(condition.value));
+        if (condition.op === "~") condition.pattern = muster.patternOf(String(condition.value));
       }
       conditions.push(condition);
       if (i === tokens.length) return conditions;
@@ -110,11 +109,16 @@
     return conditions;
   };
 
-  // The column of a name: as in `ls --where`, param.NAME and metric.NAME select one of several with the same name.
+  // The column of a name as in `ls --where`: param.NAME, metric.NAME and tag.NAME select one of several with the same
+  // name, `tag` is a list of all tags.
   muster.columnOf = (model, name) => {
     const [, role, rest] = /^(param|metric|tag)\.(.*)$/.exec(name) || [];
-    const found = role && model.columns.find((column) => column.role === role && (column.label === rest || column.name === rest));
-    return found || model.column(name) || model.columns.find((column) => column.label === name);
+    const of = (wanted, label) => model.columns.find((column) => column.role === wanted && (column.label === label || column.name === label));
+    const own = model.column(name === "tag" ? "tags" : name);
+    const found = (role && of(role, rest)) || (own && own.role !== "metric" && own) || of("param", name) || of("tag", name) || own ||
+      model.columns.find((column) => column.label === name);
+    // Without any tags it is a list of nothing.
+    return found || (role === "tag" || name === "tag" || name === "tags" ? { values: [] } : undefined);
   };
 
   // Which rows satisfy the conditions, as 0 and 1. Throws for a name that no row has.

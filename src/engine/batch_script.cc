@@ -37,6 +37,34 @@ std::vector<std::string> LinesOf(const EngineOption& option, const Value& value)
 
 }  // namespace
 
+std::vector<std::string> SettingLines(const EnginePage& page, const EngineSettings& settings, std::uint32_t nodes,
+                                      std::map<std::string, std::string, std::less<>>& into) {
+  std::vector<std::string> lines;
+  for (const EngineOption& option : page.options) {
+    if (!option.into.empty()) into[option.into];
+    const auto set = settings.find(option.name);
+    Value value;
+    if (option.name == "nodes") {
+      value = Value(std::int64_t{nodes});
+    } else if (set != settings.end()) {
+      value = set->second.value;
+    } else if (option.default_value) {
+      value = *option.default_value;
+    } else {
+      continue;
+    }
+    if (option.line.empty()) continue;  // the number of nodes, where another line has it; requeue; each_trial
+    for (std::string& line : LinesOf(option, value)) {
+      if (option.into.empty()) {
+        lines.push_back(std::move(line));
+      } else {
+        into[option.into] += line;
+      }
+    }
+  }
+  return lines;
+}
+
 std::string BatchJobName(std::string_view name) {
   std::string sound;
   for (const char c : name.substr(0, kLongestName)) {
@@ -61,29 +89,7 @@ Result<std::string> BatchScript(const EnginePage& page, const EngineSettings& se
     values.texts["notice_seconds"] = std::to_string(page.notice->seconds);
     values.texts["notice_minutes"] = std::to_string((page.notice->seconds + 59) / 60);
   }
-  std::vector<std::string> own_lines;
-  for (const EngineOption& option : page.options) {
-    if (!option.into.empty()) values.texts[option.into];
-    const auto set = settings.find(option.name);
-    Value value;
-    if (option.name == "nodes") {
-      value = Value(std::int64_t{job.nodes});
-    } else if (set != settings.end()) {
-      value = set->second.value;
-    } else if (option.default_value) {
-      value = *option.default_value;
-    } else {
-      continue;
-    }
-    if (option.line.empty()) continue;  // the number of nodes, where another line has it; requeue
-    for (std::string& line : LinesOf(option, value)) {
-      if (option.into.empty()) {
-        own_lines.push_back(std::move(line));
-      } else {
-        values.texts[option.into] += line;
-      }
-    }
-  }
+  const std::vector<std::string> own_lines = SettingLines(page, settings, job.nodes, values.texts);
   std::string script = "#!/bin/sh\n";
   for (const std::string& line : page.script.always) script += page.script.directive + Filled(line, values) + "\n";
   if (page.requeue) {

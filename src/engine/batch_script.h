@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,11 @@ struct BatchJob {
 // (engine_settings.h); the number of nodes is the job's. Kind "format": the command or folder cannot stand in a script
 // (a newline, NUL).
 Result<std::string> BatchScript(const EnginePage& page, const EngineSettings& settings, const BatchJob& job);
+
+// The lines of the settings without the directive, in the order of the page's options. Those that are part of another
+// line are added to `into`, by its placeholder.
+std::vector<std::string> SettingLines(const EnginePage& page, const EngineSettings& settings, std::uint32_t nodes,
+                                      std::map<std::string, std::string, std::less<>>& into);
 
 // The name as every engine takes it: other characters than letters, digits, '.', '_' and '-' become '_', and it begins
 // with a letter.

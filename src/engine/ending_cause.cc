@@ -30,6 +30,14 @@ std::string_view FirstLine(const JobAnswer& answer) {
   return text.substr(0, text.find('\n'));
 }
 
+}  // namespace
+
+std::string EndingPhrase(const EnginePage& page, const std::string& job) {
+  return fmt::format("{} is ending job {}", page.name, job);
+}
+
+namespace {
+
 std::string JobPhrase(const EnginePage& page, const std::string& job, JobState state) {
   const auto reported = [&](std::string_view what) { return fmt::format("{} job {} {}", page.name, job, what); };
   switch (state) {
@@ -43,6 +51,8 @@ std::string JobPhrase(const EnginePage& page, const std::string& job, JobState s
       return reported("lost a node");
     case JobState::kOutOfMemory:
       return reported("ran out of memory");
+    case JobState::kEnding:
+      return EndingPhrase(page, job);
     default:
       return {};
   }
@@ -134,11 +144,16 @@ std::vector<EngineQuestion> QuestionsAboutStop(const EnginePage& page, const std
   return questions;
 }
 
-std::string PhraseOfWords(const EnginePage& page, const std::string& job, std::string_view words) {
+std::optional<JobState> StateOfWords(const EnginePage& page, std::string_view words) {
   for (const auto& [text, state] : page.aborts) {
-    if (words.find(text) != std::string_view::npos) return JobPhrase(page, job, state);
+    if (words.find(text) != std::string_view::npos) return state;
   }
-  return {};
+  return std::nullopt;
+}
+
+std::string PhraseOfWords(const EnginePage& page, const std::string& job, std::string_view words) {
+  const auto state = StateOfWords(page, words);
+  return state ? JobPhrase(page, job, *state) : std::string();
 }
 
 }  // namespace muster

@@ -33,8 +33,14 @@ std::vector<EngineQuestion> QuestionsAboutHost(const EnginePage& page, const std
 // About a job whose head got a signal.
 std::vector<EngineQuestion> QuestionsAboutStop(const EnginePage& page, const std::string& job);
 
+// The answer that a job is being ended, which does not say why: all that some engines say while its head still runs.
+std::string EndingPhrase(const EnginePage& page, const std::string& job);
+
 // What the output of the command that started agents says, as far as it explains the end of the job; may be empty.
 std::string PhraseOfWords(const EnginePage& page, const std::string& job, std::string_view words);
+
+// The state in which the job ended, as that output says; nothing if it does not.
+std::optional<JobState> StateOfWords(const EnginePage& page, std::string_view words);
 
 // Seconds in [[D-]HH:]MM:SS; nothing for other texts ("UNLIMITED").
 std::optional<std::uint64_t> SecondsInClock(std::string_view text);

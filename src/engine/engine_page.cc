@@ -18,11 +18,11 @@ constexpr std::array<std::string_view, 14> kStateNames = {
 using Names = std::vector<std::string>;
 
 const Names kManifestFields = {"name", "doc", "source", "tried", "form", "options"};
-const Names kPageFields = {"form",   "name",        "doc",         "source",    "tried",   "inside",
-                           "job",    "hosts",       "devices",     "node_name", "start",   "clear",
-                           "own",    "options",     "notice",      "script",    "submit",  "cancel",
-                           "signal", "queries",     "query_clear", "states",    "reasons", "exits",
-                           "exit",   "signal_base", "host_query",  "time_left", "aborts",  "requeue"};
+const Names kPageFields = {"form",   "name",    "doc",       "source", "tried",       "inside",     "job",
+                           "hosts",  "devices", "node_name", "start",  "clear",       "own",        "options",
+                           "notice", "script",  "submit",    "cancel", "signal",      "queries",    "query_clear",
+                           "states", "reasons", "exits",     "exit",   "signal_base", "host_query", "time_left",
+                           "aborts", "requeue", "allocate"};
 const Names kJobPlaceholders = {"job", "jobs", "each_job"};
 
 const std::vector<std::pair<std::string, JobState>>& StateWords() {
@@ -135,6 +135,10 @@ class EnginePageReading {
                     {"agent", "dial_file"}, page_.start, true);
     reader_.Texts(page, "clear", page_.clear);
     reader_.Texts(page, "own", page_.own);
+    if (const auto allocate = Subtable(page, "allocate", {"command", "after"}, false)) {
+      reader_.Command(*allocate, "command", {"name", "each_option"}, {"each_option"}, page_.allocate.command, true);
+      reader_.Text(*allocate, "after", page_.allocate.after, true);
+    }
   }
 
   void ReadOption(const Value& value, const std::string& path) {
@@ -151,7 +155,8 @@ class EnginePageReading {
                                     {"flag", EngineOptionType::kFlag},
                                     {"list", EngineOptionType::kList},
                                     {"table", EngineOptionType::kTable},
-                                    {"requeue", EngineOptionType::kRequeue}},
+                                    {"requeue", EngineOptionType::kRequeue},
+                                    {"each_trial", EngineOptionType::kEachTrial}},
                                    option.type);
     reader_.Word<EngineDuration>(*table, "form",
                                  {{"d-hh:mm:ss", EngineDuration::kDaysClock},
@@ -178,7 +183,8 @@ class EnginePageReading {
       page_.options.push_back(std::move(option));
     } else if (option.type == EngineOptionType::kTable) {
       reader_.Wrong("format", path, "the option " + option.name + " is a table: a directive has no place for one");
-    } else if (option.name != "nodes" && option.type != EngineOptionType::kRequeue && option.line.empty()) {
+    } else if (option.name != "nodes" && option.type != EngineOptionType::kRequeue &&
+               option.type != EngineOptionType::kEachTrial && option.line.empty()) {
       reader_.Wrong("missing", path, "the option " + option.name + " has no line",
                     "line = \"--" + option.name + "={value}\"");
     } else {
@@ -337,6 +343,9 @@ class EnginePageReading {
     for (const EngineOption& option : page_.options) {
       if (option.type == EngineOptionType::kRequeue && !page_.requeue) {
         reader_.Wrong("missing", "options", "the option " + option.name + " needs the field requeue of the page");
+      }
+      if (option.type == EngineOptionType::kEachTrial && page_.allocate.command.empty()) {
+        reader_.Wrong("missing", "options", "the option " + option.name + " needs the field allocate of the page");
       }
     }
     if (page_.states.empty()) reader_.Wrong("missing", "states", "states has no words of the engine");

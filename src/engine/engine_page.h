@@ -57,6 +57,12 @@ struct EngineHosts {
       expand;  // prints a compressed {list} that muster cannot expand, one name a line; may be empty
 };
 
+// A command that gets an allocation of its own for the words behind it, and gives it back when they end, or on SIGTERM.
+struct EngineAllocate {
+  std::vector<std::string> command;  // without those words; empty: the engine has none
+  std::string after;                 // the job's id follows this text in its error output
+};
+
 // How many devices the allocation has on each host: output with "Nodes=n[1-2] … GRES=gpu:2(IDX:0-1)", as Slurm prints
 // it.
 struct EngineDevices {
@@ -64,7 +70,7 @@ struct EngineDevices {
   std::vector<std::string> kinds;  // names of the generic resources that are devices
 };
 
-enum class EngineOptionType : std::uint8_t { kText, kCount, kDuration, kFlag, kList, kTable, kRequeue };
+enum class EngineOptionType : std::uint8_t { kText, kCount, kDuration, kFlag, kList, kTable, kRequeue, kEachTrial };
 enum class EngineDuration : std::uint8_t { kDaysClock, kClock, kHoursMinutes, kSeconds };
 
 // One setting of a user for the engine: slurm = { partition = "gpu" }.
@@ -152,6 +158,8 @@ struct EnginePage {
   std::vector<std::string> start;  // one command that starts one agent on each host
   std::vector<std::string> clear;  // NAME, PREFIX*: not in its environment
   std::vector<std::string> own;    // NAME, PREFIX*: of the head's own task, not for the processes of a job
+
+  EngineAllocate allocate;
 
   std::vector<EngineOption> options;
   std::optional<EngineNotice> notice;

@@ -175,6 +175,7 @@ tl::expected<Value, Problem> Checked(const EngineOption& option, const Value& va
     case EngineOptionType::kDuration:
       return CheckedDuration(option, value);
     case EngineOptionType::kFlag:
+    case EngineOptionType::kEachTrial:
       if (value.AsBool() != nullptr) return value;
       return tl::unexpected(Problem{"type", option.name + " is true or false, got " + ToText(value), {}});
     case EngineOptionType::kRequeue:
@@ -197,7 +198,7 @@ Value ValueOfWord(const EngineOption& option, const std::string& text) {
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     if (error == std::errc() && rest == end) return Value(number);
   }
-  if (option.type == EngineOptionType::kFlag) {
+  if (option.type == EngineOptionType::kFlag || option.type == EngineOptionType::kEachTrial) {
     for (const char* yes : {"yes", "true", "1"}) {
       if (text == yes) return Value(true);
     }
@@ -297,6 +298,14 @@ std::optional<std::uint32_t> DevicesOf(const EnginePage& page, const EngineSetti
     return error == std::errc() && rest == end ? count : 1;
   }
   return std::nullopt;
+}
+
+const EngineSetting* EachTrialOf(const EnginePage& page, const EngineSettings& settings) {
+  for (const EngineOption& option : page.options) {
+    const auto setting = option.type == EngineOptionType::kEachTrial ? settings.find(option.name) : settings.end();
+    if (setting != settings.end() && *setting->second.value.AsBool()) return &setting->second;
+  }
+  return nullptr;
 }
 
 RequeueRule RequeueOf(const EnginePage& page, const EngineSettings& settings) {

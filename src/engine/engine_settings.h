@@ -46,6 +46,9 @@ std::optional<std::uint32_t> NodesOf(const EngineSettings& settings);
 // The number of devices of each node that the user asks for: of "gpu:a100:8" 8. Nothing if they do not say.
 std::optional<std::uint32_t> DevicesOf(const EnginePage& page, const EngineSettings& settings);
 
+// The setting that asks for an allocation for each trial of a sweep; null if there is none, or if it says no.
+const EngineSetting* EachTrialOf(const EnginePage& page, const EngineSettings& settings);
+
 // After which ends of its allocation a job is requeued, and how often at most. Without causes it never is.
 struct RequeueRule {
   std::set<std::string> on;  // "time_limit", "preempted", "node_fail"

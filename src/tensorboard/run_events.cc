@@ -3,43 +3,110 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "run/directory/metric_history.h"
+#include "run/directory/metrics_line.h"
 
 namespace muster {
 namespace {
 
+using Put = std::function<bool(std::string_view)>;
+
 constexpr double kMostStep = 9e15;  // exact in a double
+constexpr std::uint64_t kWholeFile = std::numeric_limits<std::uint64_t>::max();
 
 bool IsStep(double number) { return number == std::floor(number) && std::abs(number) <= kMostStep; }
 
-// The tags of one process.
+// A metrics file, as far as it was read first: an active run appends to it.
+struct ReadFile {
+  MetricsFileName name;
+  std::uint64_t bytes = 0;
+  double first = 0;            // the number of its first report, from 1
+  std::optional<double> from;  // the first value of the step
+};
+
+// One process of the run: its files, and what has to be known before the first of its scalars is written.
 class ProcessEvents {
  public:
-  ProcessEvents(const ProcessHistory& process, const RunForTensorboard& run, std::string prefix)
-      : process_(process), run_(run), prefix_(std::move(prefix)) {
-    step_ = StepMetric(process.history);
-    const auto column = process.history.columns.find(step_);
-    if (column == process.history.columns.end()) return;
-    const auto& steps = column->second.values;
-    if (!std::all_of(steps.begin(), steps.end(), [](double step) { return std::isnan(step) || IsStep(step); })) {
-      step_.clear();
+  ProcessEvents(const RunForTensorboard& run, std::string role, std::uint32_t index)
+      : run_(run), role_(std::move(role)), index_(index) {}
+
+  const std::string& role() const { return role_; }
+  std::uint32_t index() const { return index_; }
+  bool empty() const { return files_.empty(); }
+
+  // Reads the next attempt: which metrics there are, and which of them are steps.
+  void Read(const MetricsFileName& name) {
+    bool any = false;
+    const double first = reports_ + 1;
+    std::map<std::string, double> begins;
+    const auto bytes = ReadMetricParts(run_.run_dir, name, kWholeFile, [&](const MetricHistory& part) {
+      any = true;
+      reports_ += part.reports;
+      for (const auto& [metric, column] : part.columns) {
+        if (!names_.contains(metric) && names_.size() >= kMostMetricNames) continue;
+        bool& steps = names_.emplace(metric, true).first->second;
+        steps = steps && std::all_of(column.values.begin(), column.values.end(),
+                                     [](double step) { return std::isnan(step) || IsStep(step); });
+        begins.emplace(metric, column.values.front());
+      }
+      return true;
+    });
+    if (!bytes || !any) return;
+    files_.push_back({name, *bytes, first, {}});
+    begins_.push_back(std::move(begins));
+  }
+
+  // Once all are read.
+  void ChooseStep() {
+    step_ = StepMetric(MetricNames());
+    const auto found = names_.find(step_);
+    if (found == names_.end() || !found->second) step_.clear();
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      const auto begin = begins_[i].find(step_);
+      if (begin != begins_[i].end()) files_[i].from = begin->second;
     }
   }
 
-  bool Write(const std::function<bool(std::string_view)>& put, std::uint64_t& scalars) const {
-    for (const auto& [name, column] : process_.history.columns) {
-      if (name == step_) continue;
-      const std::vector<double> numbers = SeriesOf(process_.history, name, {}).x;  // of reports, from 1
-      const MetricSeries series = SeriesOf(process_.history, name, step_);
-      const std::size_t omitted = numbers.size() - series.x.size();  // reports before the first step
-      for (std::size_t i = 0; i < series.x.size(); ++i) {
-        const double number = numbers[i + omitted];
-        if (IsReplaced(number, series.x[i])) continue;
-        const double wall = run_.began + (run_.ended - run_.began) * number / process_.history.reports;
-        if (!put(ScalarRecord(wall, static_cast<std::int64_t>(series.x[i]), prefix_ + name,
-                              static_cast<float>(series.y[i])))) {
+  bool Write(const std::string& prefix, const Put& put, std::uint64_t& scalars) const {
+    double before = 0;  // reports
+    double step = std::numeric_limits<double>::quiet_NaN();
+    bool more = true;
+    for (const ReadFile& file : files_) {
+      ReadMetricParts(run_.run_dir, file.name, file.bytes, [&](const MetricHistory& part) {
+        more = WritePart(part, before, step, prefix, put, scalars);
+        before += part.reports;
+        return more;
+      });
+      if (!more) return false;
+    }
+    return true;
+  }
+
+ private:
+  // For StepMetric.
+  MetricHistory MetricNames() const {
+    MetricHistory history;
+    for (const auto& [name, steps] : names_) history.columns[name];
+    return history;
+  }
+
+  // `before`: reports of earlier parts; `step`: the last one, which a report without one has.
+  bool WritePart(const MetricHistory& part, double before, double& step, const std::string& prefix, const Put& put,
+                 std::uint64_t& scalars) const {
+    const std::vector<double> steps = StepsOf(part, before, step);
+    for (const auto& [name, column] : part.columns) {
+      if (name == step_ || !names_.contains(name)) continue;
+      for (std::size_t i = 0; i < column.reports.size(); ++i) {
+        const double at = steps[column.reports[i]];
+        const double number = before + column.reports[i] + 1;
+        if (std::isnan(at) || IsReplaced(number, at)) continue;
+        const double wall = run_.began + (run_.ended - run_.began) * number / reports_;
+        if (!put(ScalarRecord(wall, static_cast<std::int64_t>(at), prefix + name,
+                              static_cast<float>(column.values[i])))) {
           return false;
         }
         ++scalars;
@@ -48,41 +115,59 @@ class ProcessEvents {
     return true;
   }
 
-  // Finds for each attempt the step at which it continued.
-  void FindContinuations() {
-    const auto found = process_.history.columns.find(step_);
-    if (found == process_.history.columns.end()) return;
-    const MetricColumn& column = found->second;
-    for (const std::uint32_t start : process_.attempt_starts) {
-      const auto at = std::lower_bound(column.reports.begin(), column.reports.end(), start) - column.reports.begin();
-      if (at == static_cast<std::ptrdiff_t>(column.reports.size())) continue;
-      continued_.push_back({start + 1.0, column.values[static_cast<std::size_t>(at)]});
+  // Of each report of the part; NaN before the first step.
+  std::vector<double> StepsOf(const MetricHistory& part, double before, double& step) const {
+    std::vector<double> steps(part.reports);
+    for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = before + static_cast<double>(i) + 1;
+    if (step_.empty()) return steps;
+    const auto found = part.columns.find(step_);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (found != part.columns.end()) {
+        const MetricColumn& column = found->second;
+        for (; next < column.reports.size() && column.reports[next] <= i; ++next) {
+          if (std::isfinite(column.values[next])) step = column.values[next];
+        }
+      }
+      steps[i] = step;
     }
+    return steps;
   }
-
- private:
-  struct Continuation {
-    double number = 0;  // of its first report, from 1
-    double step = 0;
-  };
 
   // Whether a later attempt repeated the step.
   bool IsReplaced(double number, double step) const {
-    return std::any_of(continued_.begin(), continued_.end(), [&](const Continuation& continuation) {
-      return number < continuation.number && step >= continuation.step;
-    });
+    return std::any_of(files_.begin(), files_.end(),
+                       [&](const ReadFile& file) { return file.from && number < file.first && step >= *file.from; });
   }
 
-  const ProcessHistory& process_;
   const RunForTensorboard& run_;
-  std::string prefix_;
+  std::string role_;
+  std::uint32_t index_;
+  std::vector<ReadFile> files_;
+  std::vector<std::map<std::string, double>> begins_;  // by file: the first value of each metric
+  std::map<std::string, bool> names_;                  // of metrics; whether each value is a step
   std::string step_;
-  std::vector<Continuation> continued_;
+  double reports_ = 0;
 };
 
+// Of each role the first process that reported anything.
+std::vector<ProcessEvents> ReadProcesses(const RunForTensorboard& run) {
+  std::vector<ProcessEvents> processes;
+  for (const MetricsFileName& file : MetricsFiles(run.run_dir)) {
+    const bool same_role = !processes.empty() && processes.back().role() == file.role;
+    if (!same_role || (processes.back().empty() && processes.back().index() != file.index)) {
+      if (!processes.empty() && processes.back().empty()) processes.pop_back();
+      processes.emplace_back(run, file.role, file.index);
+    }
+    if (processes.back().index() == file.index) processes.back().Read(file);
+  }
+  if (!processes.empty() && processes.back().empty()) processes.pop_back();
+  for (ProcessEvents& process : processes) process.ChooseStep();
+  return processes;
+}
+
 // The values at the end of a run.
-bool WriteResults(const RunForTensorboard& run, const std::function<bool(std::string_view)>& put,
-                  std::uint64_t& scalars) {
+bool WriteResults(const RunForTensorboard& run, const Put& put, std::uint64_t& scalars) {
   const auto given = run.results.find("step");
   const bool counted = given != run.results.end() && given->second.IsNumber() && IsStep(given->second.Number());
   for (const auto& [name, value] : run.results) {
@@ -99,12 +184,10 @@ bool WriteResults(const RunForTensorboard& run, const std::function<bool(std::st
 WrittenEvents WriteRunEvents(const RunForTensorboard& run, const std::function<bool(std::string_view)>& put) {
   WrittenEvents written;
   if (!put(FileVersionRecord(run.began)) || !put(SessionBeganRecord(run.began, run.parameters))) return written;
-  const std::vector<ProcessHistory> processes = ReadRoleHistories(run.run_dir);
-  for (const ProcessHistory& process : processes) {
-    ProcessEvents events(process, run, processes.size() > 1 ? process.role + "/" : "");
-    events.FindContinuations();
-    written.skipped_bytes += process.history.skipped_bytes;
-    if (!events.Write(put, written.scalars)) return written;
+  const std::vector<ProcessEvents> processes = ReadProcesses(run);
+  for (const ProcessEvents& process : processes) {
+    const std::string prefix = processes.size() > 1 ? process.role() + "/" : "";
+    if (!process.Write(prefix, put, written.scalars)) return written;
   }
   if (written.scalars == 0 && !WriteResults(run, put, written.scalars)) return written;
   if (run.status != SessionStatus::kRunning) put(SessionEndedRecord(run.ended, run.status));

@@ -263,10 +263,13 @@ bool DialServer::EndIfUnneeded(const Batch* batch) {
   return false;
 }
 
-std::string DialServer::StartWords() const {
+std::string DialServer::StartWords(std::chrono::milliseconds within) const {
+  const auto deadline = std::chrono::steady_clock::now() + within;
   std::string words = ended_words_;
   for (const auto& batch : batches_) {
-    if (batch->command) KeepLatest(words, batch->command->Words());
+    if (!batch->command) continue;
+    batch->command->AwaitEnd(deadline - std::chrono::steady_clock::now());
+    KeepLatest(words, batch->command->Words());
   }
   return words;
 }

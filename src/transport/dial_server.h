@@ -53,8 +53,8 @@ class DialServer : public std::enable_shared_from_this<DialServer> {
   void Leave(const std::string& name, std::function<void()> then = nullptr);
 
   const DialCounts& counts() const { return listener_->counts(); }
-  // The latest output of all start commands on stderr, as far as the server had not ended them; untrusted.
-  std::string StartWords() const;
+  // Transport::StartWords; without what they wrote after the server had ended them.
+  std::string StartWords(std::chrono::milliseconds within) const;
 
  private:
   using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,

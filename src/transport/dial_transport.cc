@@ -18,9 +18,9 @@ DialTransport::DialTransport(DialSettings settings, std::uint64_t lease_ms, cons
   if (settings_.agent.empty()) settings_.agent = AgentBeside();
 }
 
-std::string DialTransport::StartWords() const {
+std::string DialTransport::StartWords(std::chrono::milliseconds within) const {
   const std::shared_ptr<DialServer> server = server_.lock();
-  return server ? server->StartWords() : std::string();
+  return server ? server->StartWords(within) : std::string();
 }
 
 Result<std::unique_ptr<UncheckedChannel>> DialTransport::Open(boost::asio::io_context& io, const TransportHost& host) {

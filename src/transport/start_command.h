@@ -35,6 +35,10 @@ class StartCommand : public std::enable_shared_from_this<StartCommand> {
   StartCommand& operator=(const StartCommand&) = delete;
 
   bool over() const { return command_->end().has_value(); }
+  // Blocks until it ends, for that time at most.
+  void AwaitEnd(std::chrono::nanoseconds time) const {
+    if (!over() && time.count() > 0) command_->EndsWithin(time);
+  }
   // "`srun` exited with code 1: srun: error: …": how it ended, if it has, and the last line that it wrote.
   std::string EndPhrase() const;
   // The last line that it wrote, safe for a terminal; empty if there is none.

@@ -43,7 +43,10 @@ void WatchedCommand::AwaitWords() {
   if (!err_.is_open()) return;
   err_.async_wait(WatchedFd::wait_read, [weak = weak_from_this()](const boost::system::error_code& error) {
     const auto self = weak.lock();
-    if (!error && self && self->ReadWords()) self->AwaitWords();
+    if (error || !self) return;
+    const bool more = self->ReadWords();
+    if (self->heard_) self->heard_();
+    if (more) self->AwaitWords();
   });
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <boost/asio/io_context.hpp>
 #include <tl/expected.hpp>
@@ -35,6 +36,8 @@ class WatchedCommand : public std::enable_shared_from_this<WatchedCommand> {
     ReadWords();
     return words_;
   }
+  // Calls `heard` from the loop whenever more has arrived.
+  void OnWords(std::function<void()> heard) { heard_ = std::move(heard); }
   // The exit status; nothing before Take().
   const std::optional<EndedProcess>& end() const { return end_; }
   void Signal(int signal);
@@ -52,6 +55,7 @@ class WatchedCommand : public std::enable_shared_from_this<WatchedCommand> {
   std::shared_ptr<WatchedChild> child_;
   WatchedFd err_;
   std::string words_;
+  std::function<void()> heard_;
   std::optional<EndedProcess> end_;
 };
 

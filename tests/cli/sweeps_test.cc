@@ -235,6 +235,13 @@ TEST(Sweeps, ShowATrialByNumberByIdOrAsTheBest) {
 TEST(Sweeps, ShowTheirBestByTheObjective) {
   const SweepFolder folder(MadeFile(), Six());
   EXPECT_EQ(Column(folder.Muster({"best", "made", "-n", "5"}), 0), (Words{"TRIAL", "5", "0"}));
+  for (const char* number : {"0", "-1", "1.5", "99999999999999999999"}) {
+    const CommandResult wrong = folder.Muster({"best", "made", std::string("--number=") + number});
+    EXPECT_EQ(wrong.exit_code, 2) << number;
+    EXPECT_NE(wrong.err.find("\"" + std::string(number) + "\" is not a number from 1 on"), std::string::npos)
+        << wrong.err;
+    EXPECT_LT(wrong.err.size(), 200U);
+  }
   std::vector<SweepEntry> entries = Six();
   const SweepFolder greatest(MadeFile(true), entries);
   const json best = json::parse(greatest.Muster({"best", "--json"}).out);

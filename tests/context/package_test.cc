@@ -32,6 +32,22 @@ TEST(PythonPackage, WorksInANotebook) {
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
 }
 
+TEST(PythonPackage, IsShownByANotebookInABrowser) {
+  for (const char* program : {"/usr/bin/chromedriver", "/usr/bin/chromium", "/usr/bin/python3"}) {
+    if (!std::filesystem::exists(program)) GTEST_SKIP() << program << " is missing (chromium, chromium-driver)";
+  }
+  const CommandResult result = RunCommand(PythonTest("test_display.py"));
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+}
+
+TEST(PythonPackage, IsAsDocumented) {
+  if (RunCommand({{"/usr/bin/python3", "-c", "import matplotlib, pandas"}}).exit_code != 0) {
+    GTEST_SKIP() << "python3-matplotlib or python3-pandas is missing";
+  }
+  const CommandResult result = RunCommand(PythonTest("test_documented.py"));
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+}
+
 TEST(PythonPackage, IsInstalledByPipWithoutANetwork) {
   if (RunCommand({{"/usr/bin/python3", "-c", "import setuptools, wheel, pip"}}).exit_code != 0) {
     GTEST_SKIP() << "python3-pip is missing";

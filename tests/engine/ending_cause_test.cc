@@ -61,6 +61,7 @@ TEST(EndingCause, AnnouncesATimeLimitThatIsNear) {
   for (const char* left : {"3:01\n", "1:00:00\n", "1-00:00:00\n", "UNLIMITED\n", "INVALID\n", ""}) {
     EXPECT_EQ(questions[1].phrase({left, "", 0}), "") << left;
   }
+  EXPECT_EQ(questions[0].phrase({"12|COMPLETING|None|n1\n", "", 0}), "slurm is ending job 12");
   EXPECT_EQ(questions[0].phrase({"12|PREEMPTED|None|n1\n", "", 0}), "slurm job 12 was preempted");
   EXPECT_EQ(questions[0].phrase({"12|TIMEOUT|TimeLimit|n1\n", "", 0}), "slurm job 12 reached its time limit");
   EXPECT_EQ(questions[0].phrase({"12|CANCELLED by 0|None|n1\n", "", 0}), "slurm job 12 was cancelled");

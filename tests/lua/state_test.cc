@@ -9,6 +9,8 @@
 #include "lua/state/embedded.h"
 #include "lua/state/embedded_source.h"
 #include "lua/state/own_chunk.h"
+#include "lua/state/stack.h"
+#include "wire/archive/value_archive.h"
 
 namespace muster::testing {
 namespace {
@@ -66,6 +68,25 @@ TEST(OwnChunks, AreLoadedFromBytecodeWithTheirLines) {
   }
   EXPECT_FALSE(LoadOwnChunk(lua, "muster/none.lua"));
   EXPECT_STREQ(lua_tostring(lua, -1), "muster/none.lua is not part of the program");
+}
+
+TEST(RecordLists, AreWhatTheirFilesReturn) {
+  const State state({}, nullptr);
+  lua_State* lua = state.lua();
+  ASSERT_GE(EmbeddedRecordLists().size(), 12U);
+  for (const EmbeddedFile& file : EmbeddedRecordLists()) {
+    const std::string path(file.path);
+    ASSERT_TRUE(EmbeddedRecordList(path)) << path;
+    const auto archived = Unarchived<Value>(*EmbeddedRecordList(path));
+    ASSERT_TRUE(archived) << path;
+    ASSERT_TRUE(LoadOwnChunk(lua, path)) << lua_tostring(lua, -1);
+    ASSERT_EQ(lua_pcall(lua, 0, 1, 0), 0) << lua_tostring(lua, -1);
+    Value returned;
+    std::string why;
+    ASSERT_TRUE(ToValue(lua, -1, returned, why)) << path << why;
+    EXPECT_EQ(*archived, returned) << path;
+    lua_settop(lua, 0);
+  }
 }
 
 TEST(State, EnforcesTheMemoryLimitDespiteErrorHandlers) {

@@ -3,44 +3,9 @@
 
 import os
 import sys
-import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from browser import Browser  # noqa: E402
-
-KIND, PAGE, SCREENSHOTS = sys.argv[1:4]
-
-
-class OpenPage(unittest.TestCase):
-    """One browser for all tests of a page; each test opens the page again."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = Browser()
-        cls.addClassCleanup(cls.browser.__exit__)
-
-    def setUp(self):
-        self.browser.open(PAGE)
-
-    def tearDown(self):
-        self.assertEqual(self.browser.errors(), [])
-
-    def shown(self):
-        return self.browser.js("return muster.page.state.rows.length")
-
-    def sections(self):
-        return self.browser.js("return [...document.querySelectorAll('main > section')].map(one => one.id)")
-
-    def shoot(self, name):
-        self.browser.screenshot(os.path.join(SCREENSHOTS, f"{KIND}-{name}.png"))
-
-    def is_painted(self, section):
-        """Whether a canvas of the section has pixels of several colours."""
-        return self.browser.js(f"""
-            return [...document.querySelectorAll('#{section} canvas')].some((canvas) => {{
-              const image = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-              return new Set(new Uint32Array(image.data.buffer)).size > 3;
-            }});""")
+from open_page import OpenPage, run_tests  # noqa: E402
 
 
 class SweepPage(OpenPage):
@@ -125,6 +90,38 @@ class SweepPage(OpenPage):
         self.assertTrue(0 < self.shown() < 1000)
         self.assertEqual(self.browser.js("return [...muster.page.state.brushes.keys()].length"), 1)
 
+    def test_draws_the_same_lines_after_a_drag_as_from_the_beginning(self):
+        lines = """
+            const canvas = document.querySelectorAll('#parallel canvas')[1];
+            return new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer)"""
+        self.browser.settle()
+        pixels = self.browser.call("/execute/async", args=[], script=f"""
+            const done = arguments[0];
+            const {{ state, model }} = muster.page;
+            const scale = model.column('learning_rate').axis([0, 1]);
+            const pixels = () => {{ {lines} }};
+            const all = pixels();
+            let frames = 0;
+            const step = () => {{
+              const from = 0.1 + 0.2 * Math.sin(frames / 3);
+              state.setBrush('learning_rate', {{ low: scale.invert(from), high: scale.invert(from + 0.6) }}, frames < 30);
+              if (frames++ < 31) return requestAnimationFrame(step);
+              setTimeout(() => {{
+                const dragged = pixels();
+                state.emit('theme');
+                setTimeout(() => {{
+                  const fresh = pixels();
+                  done({{ rows: state.rows.length, painted: fresh.filter((one) => one).length,
+                    wrong: fresh.filter((one, i) => one !== dragged[i]).length, changed: fresh.filter((one, i) => one !== all[i]).length }});
+                }}, 300);
+              }}, 300);
+            }};
+            step();""")
+        self.assertTrue(250 < pixels["rows"] < 1000, pixels)
+        self.assertGreater(pixels["painted"], 10_000)
+        self.assertGreater(pixels["changed"], 10_000)
+        self.assertEqual(pixels["wrong"], 0)
+
     def test_sorts_and_walks_the_table_by_keyboard(self):
         self.browser.focus("#table th button[data-column='took']")
         self.browser.keys("Enter", "Enter")
@@ -182,6 +179,44 @@ class SweepPage(OpenPage):
             self.assertTrue(self.browser.js(
                 f"try {{ muster.parseWhere({text!r}); return false; }} catch (error) {{ return true; }}"), text)
 
+    def test_matches_as_the_command_line_does(self):
+        """Of expressions that RE2 and the browser understand in different ways."""
+        for pattern, text, expected in (
+                ("^ad", "adam", True), ("(?i)ADAM", "adam", True), (r"\Aad", "adam", True), (r"am\z", "adam", True),
+                (r"a\-b", "a-b", True), (r"[\w.-]+x", "a.b-x", True), (r"\x41", "A", True), (r"\x{e9}", "\u00e9", True), ("^.$", "\U0001f600", True),
+                ("a{2}", "caat", True), ("a{,2}", "a{,2}", True), ("^a.b$", "a\rb", True), ("^a.b$", "a\nb", False),
+                (r"\s", "\u00a0", False), (r"[\s]", "\t", True), ("x|^$", "", True), ("}", "}", True), ("[^/]+/b", "a/b", True)):
+            found = self.browser.call("/execute/sync", args=[pattern, text],
+                                      script="return muster.patternOf(arguments[0]).test(arguments[1])")
+            self.assertEqual(found, expected, (pattern, text))
+        for pattern, reason in ((r"(?=a)", "not supported"), (r"(?<!a)b", "not supported"), (r"(a)\1", "not supported"), (r"\pL", "not supported"),
+                                (r"\Qa\E", "not supported"), ("[[:alpha:]]", "not supported"), ("[]a]", "not supported"), ("a{1001}", "not supported"),
+                                ("(?s)a", "not supported"), ("a**", "not a valid"), ("(a", "not a valid"), ("[a", "not closed"), ("a\\", "backslash")):
+            problem = self.browser.call("/execute/sync", args=[pattern], script="""
+                try { muster.patternOf(arguments[0]); return ''; } catch (error) { return error.message; }""")
+            self.assertIn(reason, problem, pattern)
+        self.browser.focus("#where")
+        self.browser.keys(*"optimizer ~ '(?=a)'")
+        self.assertIn("not supported", self.browser.text("#problem"))
+
+    def test_finds_tags_as_the_command_line_does(self):
+        self.browser.js("""
+            muster.update({ rows: [{ key: '0:1', values: { tags: 'good,owner=ann,width=7', 'tag.good': true, 'tag.owner': 'ann', 'tag.width': '7' } },
+                                   { key: '0:2', values: { tags: 'owner=bob', 'tag.owner': 'bob' } }] })""")
+        shown = lambda where: self.browser.call("/execute/sync", args=[where], script="""
+            const { state, model } = muster.page;
+            state.setWhere(arguments[0]);
+            return [state.problem, state.rows.map((row) => model.keys[row])]""")
+        self.assertEqual(shown("good"), ["", ["0:1"]])
+        self.assertEqual(shown("tag == good"), ["", ["0:1"]])
+        self.assertEqual(shown("tag.owner == ann"), ["", ["0:1"]])
+        self.assertEqual(shown("owner ~ ^b"), ["", ["0:2"]])
+        self.assertEqual(shown("tag.width == 7"), ["", ["0:1"]])
+        self.assertEqual(len(shown("width == 64")[1]), 250)  # a parameter comes before a tag
+        self.assertEqual(len(shown("tag != good")[1]), 999)
+        self.assertEqual(shown("tag.nobody"), ["", []])
+        self.assertIn("there is no column", shown("nobody")[0])
+
     def test_takes_new_trials_and_points(self):
         self.browser.js("""
             const before = muster.page.model.curves.get('loss')[0].x.length;
@@ -220,6 +255,10 @@ class SweepPage(OpenPage):
         self.browser.cdp("Emulation.setEmulatedMedia", media="")
         self.browser.js("dispatchEvent(new Event('afterprint'))")
         self.assertLess(self.browser.js("return document.querySelectorAll('#table tr[data-row]').length"), 60)
+
+    def test_prints_a_readable_document(self):
+        self.assert_prints("Curves", "Parallel coordinates", "Parameter importance", "Scatter", "Heat map", "Failures", "Devices over time",
+                           "Table", "smallest loss", "learning_rate", "out of memory", "gamma 0.1")
 
     def test_permits_nothing_foreign(self):
         self.browser.js("""
@@ -371,6 +410,4 @@ class ComparePage(OpenPage):
 
 
 if __name__ == "__main__":
-    kind = {"sweep": SweepPage, "run": RunPage, "usage": UsagePage, "compare": ComparePage}[KIND]
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(kind)
-    sys.exit(not unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful())
+    run_tests({"sweep": SweepPage, "run": RunPage, "usage": UsagePage, "compare": ComparePage})

@@ -32,12 +32,13 @@ class PageInBrowser : public ::testing::Test {
   CommandResult Muster(std::vector<std::string> words, std::vector<std::string> variables = {},
                        const std::string& path = "/usr/bin:/bin") const {
     words.insert(words.begin(), testing::MusterProgram());
-    variables.push_back("PATH=" + path);
+    variables.insert(variables.end(), {"PATH=" + path, "MUSTER_HOME=" + folder_ / "home",
+                                       "MUSTER_LEASES=" + folder_ / "leases", "MUSTER_HOST_DEVICES=2"});
     return testing::RunCommand({.argv = std::move(words), .env = std::move(variables), .cwd = folder_.path()});
   }
 
   // Writes the page of these runs or sweeps and has its parts checked.
-  void Check(const std::string& kind, std::vector<std::string> words) {
+  void Check(const std::string& kind, std::vector<std::string> words, const std::string& program = "check_page.py") {
     const std::string page = folder_ / (kind + ".html");
     words.insert(words.begin(), "report");
     words.insert(words.end(), {"--html", page});
@@ -52,7 +53,7 @@ class PageInBrowser : public ::testing::Test {
     const std::string screenshots = kept != nullptr ? kept : folder_.path();
     std::filesystem::create_directories(screenshots);
     const CommandResult checked = testing::RunCommand(
-        {.argv = {"/usr/bin/python3", "-B", MUSTER_SOURCE_DIR "/tests/page/check_page.py", kind, page, screenshots},
+        {.argv = {"/usr/bin/python3", "-B", MUSTER_SOURCE_DIR "/tests/page/" + program, kind, page, screenshots},
          .env = {"PATH=/usr/bin:/bin", "TMPDIR=" + folder_.path()}});
     EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
   }
@@ -146,6 +147,66 @@ return muster.recipe {
     ASSERT_EQ(run.exit_code, 0) << run.err;
   }
   Check("compare", {folder_ / "run1", folder_ / "run2"});
+}
+
+// Five trials, whose losses decide what ASHA does with them. Those that it stops wait for that.
+TEST_F(PageInBrowser, ShowsWhatASweepStoppedEarly) {
+  std::ofstream(folder_ / "trial.lua") << R"lua(
+local muster = require "muster"
+local script = [[
+  [ "$3" = 0 ] || exit 0
+  for step in 1 2 3 4; do
+    echo "{\"step\": $step, \"loss\": $1}" >> "$MUSTER_METRICS"
+    if [ $step = "$2" ]; then exec sleep 600; fi
+  done
+]]
+return muster.recipe {
+  name = "trial", params = { x = muster.int { 1 } }, cluster = { device_kind = "cuda" },
+  plan = function(p, job)
+    local stopped = ({ [5] = 1, [6] = 1, [2] = 2 })[p.x] or 0
+    job:workers { count = 2, each = function(process)
+      process.command = { "sh", "-c", script, "sh", p.x, stopped, process.rank }
+    end }
+  end,
+}
+)lua";
+  std::ofstream(folder_ / "early.lua") << R"lua(
+local muster = require "muster"
+return muster.sweep {
+  name = "early", recipe = muster.load "trial.lua", space = { x = muster.choice { 4, 5, 1, 6, 2 } },
+  objective = muster.minimize "loss", early_stop = muster.asha { resource = "step", min = 1, max = 4, eta = 2 },
+}
+)lua";
+  const CommandResult sweep = Muster({"sweep", "early.lua", "--slots", "1", "--no-progress"});
+  ASSERT_EQ(sweep.exit_code, 0) << sweep.err;
+  ASSERT_EQ(Muster({"tag", "early:2", "keep", "owner=ann"}).exit_code, 0);
+  ASSERT_EQ(Muster({"tag", "early:4", "owner=ann"}).exit_code, 0);
+  Check("early", {"early"}, "check_real_page.py");
+}
+
+TEST_F(PageInBrowser, ShowsARestart) {
+  std::ofstream(folder_ / "restarted.lua") << R"lua(
+local muster = require "muster"
+local script = [[
+  if [ "$1$MUSTER_ATTEMPT" = 10 ]; then
+    echo '{"step": 1, "loss": 3}' >> "$MUSTER_METRICS"
+    exit 75
+  fi
+  echo 'trained to step 3'
+  for step in 2 3; do echo "{\"step\": $step, \"loss\": $step}" >> "$MUSTER_METRICS"; done
+]]
+return muster.recipe {
+  name = "restarted", cluster = { device_kind = "cuda" },
+  plan = function(p, job)
+    job:workers { count = 2, restart = { max = 1, backoff = 0 }, each = function(process)
+      process.command = { "sh", "-c", script, "sh", process.rank }
+    end }
+  end,
+}
+)lua";
+  const CommandResult run = Muster({"run", "restarted.lua", "--run-dir", folder_ / "run"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  Check("restarted", {folder_ / "run"}, "check_real_page.py");
 }
 
 }  // namespace

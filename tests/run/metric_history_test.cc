@@ -1,10 +1,12 @@
 // Tests the history of reported metrics as columns, as curves and exports use it.
 #include "run/directory/metric_history.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -119,6 +121,32 @@ TEST(MetricHistory, JoinsTheAttemptsOfAProcess) {
   EXPECT_EQ(roles[1].index, 2U);
 }
 
+TEST(MetricHistory, IsReadInPartsOfBoundedSize) {
+  const testing::TempDir run;
+  std::filesystem::create_directory(run / "metrics");
+  std::string text;
+  for (int step = 0; text.size() < 3 * kMetricsPartBytes; ++step) {
+    text += "{\"step\": " + std::to_string(step) + ", \"loss\": 1}\n";
+  }
+  std::ofstream(run / "metrics/worker.0.0.jsonl") << text << "{\"step\": ";
+  const MetricsFileName file = MetricsFiles(run.path()).at(0);
+  std::vector<double> steps;
+  std::size_t largest = 0;
+  const auto bytes = ReadMetricParts(run.path(), file, text.size() * 2, [&](const MetricHistory& part) {
+    const std::vector<double>& more = part.columns.at("step").values;
+    steps.insert(steps.end(), more.begin(), more.end());
+    largest = std::max(largest, more.size());
+    return true;
+  });
+  EXPECT_EQ(bytes, text.size() + 9) << "the line that is being written belongs to the file";
+  EXPECT_EQ(steps, Of(text).columns.at("step").values);
+  EXPECT_LT(largest, steps.size() / 2);
+  int parts = 0;
+  const auto begin = ReadMetricParts(run.path(), file, text.size(), [&](const MetricHistory&) { return ++parts < 2; });
+  EXPECT_EQ(parts, 2);
+  EXPECT_LT(*begin, *bytes);
+}
+
 TEST(MetricHistory, DoesNotFollowLinks) {
   const testing::TempDir run;
   const testing::TempDir elsewhere;
@@ -126,6 +154,7 @@ TEST(MetricHistory, DoesNotFollowLinks) {
   std::filesystem::create_directory(run / "metrics");
   std::filesystem::create_symlink(elsewhere / "secret", run / "metrics/worker.0.0.jsonl");
   EXPECT_TRUE(ReadMetricHistories(run.path()).empty());
+  EXPECT_FALSE(ReadMetricParts(run.path(), {"worker", 0, 0}, 100, [](const MetricHistory&) { return true; }));
   std::filesystem::remove_all(run / "metrics");
   std::filesystem::create_directory(elsewhere / "metrics");
   std::filesystem::rename(elsewhere / "secret", elsewhere / "metrics/worker.0.0.jsonl");

@@ -31,6 +31,11 @@ return muster.recipe {
 }
 """
 
+QUICK = """
+local muster = require "muster"
+return muster.recipe { name = "quick", plan = function(p, job) job:workers { count = 1, command = { "true" } } end }
+"""
+
 
 class Browser:
     """A Chromium with an empty profile and no network but 127.0.0.1, driven by chromedriver."""
@@ -126,7 +131,7 @@ def check(held, what):
         raise AssertionError(what)
 
 
-def browse(muster, folder, browser, told, start_sweep, pipes):
+def browse(command, folder, browser, told, start_sweep, pipes):
     address = told["address"]
     token = address.split("/")[3]
 
@@ -172,12 +177,25 @@ def browse(muster, folder, browser, told, start_sweep, pipes):
     browser.wait(f"{cell} === 'stopped'", "0:1", "state")
     browser.screenshot(folder / "sweep.png")
 
+    # Tags that other commands change, of a trial that has ended too.
+    command("tag", "grown:1", "good", "owner=ann")
+    browser.wait(f"{cell} === 'good,owner=ann'", "0:1", "tags")
+    found = browser.script("const {state, model} = muster.page; state.setWhere('tag.owner == ann and good');"
+                           "return [state.problem, state.rows.map((row) => model.keys[row])]")
+    check(found == ["", ["0:1"]], f"the filter finds {found}")
+    browser.script("muster.page.state.setWhere('')")
+    command("tag", "grown:1", "good-")
+    browser.wait(f"{cell} === 'owner=ann'", "0:1", "tags")
+    check(browser.script(f"const a = ['0:1', 'tag.good']; return {cell}") is None, "a removed tag is left")
+
     # A trial is a run with a page of its own.
     browser.type("#trial", "0")
     browser.click("#trial-form button[type=submit]")
     browser.wait(f"{live} && {state} === 'running' && {cell} === 'running'", "0:worker.0", "state")
     pipes.report(1, step=4, loss=0.0625)
     browser.wait(f"{curve}.x.length === 4 && {curve}.y[3] === 0.0625", "0:worker.0")
+    command("tag", "grown:0", "seen-live")
+    browser.wait("document.getElementById('outcome').innerText.includes('seen-live')")
     samples = "muster.page.model.data.run.usage.lines[0].memory.at.length"
     browser.wait(f"document.querySelector('#usage canvas') && {samples} > 0")
     seen = browser.script(f"return {samples}")
@@ -185,6 +203,14 @@ def browse(muster, folder, browser, told, start_sweep, pipes):
     browser.screenshot(folder / "run.png")
     pipes.write(1, "end")
     browser.wait(f"{state} === 'ok'")
+
+    # A run that has ended, in the list.
+    command("run", "quick.lua", "-q")
+    browser.open(address)
+    row = "[...document.querySelectorAll('tbody tr')].find((one) => one.innerText.includes('quick'))"
+    browser.wait(f"{live} && {row}.querySelector('.state').textContent === 'ok'")
+    command("tag", "quick", "kept")
+    browser.wait(f"{row}.innerText.includes('kept')")
     problems = [problem for problem in browser.problems() if " 409 " not in problem]  # the refusal above
     check(problems == [], f"messages of the pages: {problems}")
 
@@ -210,6 +236,7 @@ def main():
         print("there is no chromium or chromedriver")
         return 77
     (folder / "recipe.lua").write_text(RECIPE % folder)
+    (folder / "quick.lua").write_text(QUICK)
     runtime = folder / "runtime"
     runtime.mkdir(mode=0o700)
     environment = {"PATH": "/usr/bin:/bin", "MUSTER_HOME": str(folder / "home"), "XDG_RUNTIME_DIR": str(runtime),
@@ -221,12 +248,16 @@ def main():
         words = ["sweep", "recipe.lua", "--grid", "x=1..4", "--slots", "1", "--minimize", "loss", "-q", "--no-progress"]
         started.append(subprocess.Popen([muster, *words], cwd=folder, env=environment, stdin=subprocess.DEVNULL))
 
+    def command(*words):
+        ended = subprocess.run([muster, *words], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        check(ended.returncode == 0, f"{words}: {ended.stderr}")
+
     serve = subprocess.Popen([muster, "serve", "--json"], cwd=folder, env=environment, text=True,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     browser = Browser()
     try:
         told = json.loads(serve.stdout.readline())
-        browse(muster, folder, browser, told, start_sweep, pipes)
+        browse(command, folder, browser, told, start_sweep, pipes)
         for x in range(2, 5):
             pipes.write(x, "end")
         started[0].wait()

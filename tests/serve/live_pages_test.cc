@@ -18,5 +18,14 @@ TEST(LivePages, GrowAndSteerInABrowser) {
   EXPECT_EQ(browsed.exit_code, 0) << browsed.out << browsed.err;
 }
 
+TEST(LivePages, GetEventsWhileDataIsBeingCollected) {
+  const TempDir folder;
+  const CommandResult collected = RunCommand(
+      {{"/usr/bin/python3", "-B", MUSTER_SOURCE_DIR "/tests/serve/collect_serve.py", MusterProgram(), folder.path()},
+       {"PATH=/usr/bin:/bin"},
+       folder.path()});
+  EXPECT_EQ(collected.exit_code, 0) << collected.out << collected.err;
+}
+
 }  // namespace
 }  // namespace muster::testing

@@ -164,5 +164,25 @@ TEST(TrialQueue, RemovesTrialsThatNeverFit) {
   EXPECT_EQ(queue.size(), 1u);
 }
 
+TEST(HostPool, OfOwnHostsIsLimitedBySlotsAlone) {
+  HostPool pool = HostPool::OfOwnHosts(8, std::nullopt, 2, std::nullopt);
+  EXPECT_EQ(pool.Place(Gang(100, 8)), std::vector<std::uint32_t>(100, 0));
+  pool.Take(Gang(100, 8), std::vector<std::uint32_t>(100, 0));
+  pool.Await({0});
+  ASSERT_TRUE(pool.Place(Gang(1, 8)));
+  pool.Take(Gang(1, 8), {0});
+  EXPECT_FALSE(pool.Place(Gang(1, 1)));
+  pool.Give(Gang(100, 8), std::vector<std::uint32_t>(100, 0));
+  EXPECT_TRUE(pool.Place(Gang(1, 1)));
+  EXPECT_EQ(pool.WhyNever(Gang(1, 9)), "it needs 9 devices of a host, and no host of the sweep has more than 8");
+}
+
+TEST(HostPool, OfOwnHostsRefusesMoreThanAnAllocationHas) {
+  const HostPool pool = HostPool::OfOwnHosts(8, 2, 4, std::nullopt);
+  EXPECT_TRUE(pool.Place(Gang(2, 8)));
+  EXPECT_FALSE(pool.Place(Gang(3, 1)));
+  EXPECT_EQ(pool.WhyNever(Gang(3, 1)), "it needs 3 hosts, and its allocation has 2");
+}
+
 }  // namespace
 }  // namespace muster

@@ -163,5 +163,20 @@ TEST(TrialClasses, ReadNoLogsOfASuccessfulRun) {
   EXPECT_EQ(ClassOfRun({}, outcome, {}, {}).trial_class, TrialClass::kHostLost);
 }
 
+// Processes and agents see signals, or just end: the engine knows why.
+TEST(TrialClasses, FollowTheEndOfTheEnginesJob) {
+  const auto of = [](FailureFacts facts, JobState end) {
+    facts.job_end = end;
+    return ClassOf(facts, ClassPatterns(), kHosts);
+  };
+  EXPECT_EQ(of(Ended(Cause::kLost, 1), JobState::kCancelled).trial_class, TrialClass::kPreempted);
+  EXPECT_EQ(of(Ended(Cause::kLost, 1), JobState::kCancelled).blamed, "");
+  EXPECT_EQ(of(Exited(7), JobState::kPreempted).trial_class, TrialClass::kPreempted);
+  EXPECT_EQ(of(Killed(SIGTERM), JobState::kTimeLimit).trial_class, TrialClass::kTimeout);
+  EXPECT_EQ(of(Ended(Cause::kLost, 1), JobState::kNodeFailed),
+            (TrialEnding{TrialClass::kHostLost, "n2", "the run ended without a reason"}));
+  EXPECT_EQ(of(Ended(Cause::kStopped), JobState::kCancelled).trial_class, TrialClass::kStopped);
+}
+
 }  // namespace
 }  // namespace muster

@@ -42,6 +42,7 @@ TEST(TrialScheduler, MovesAWaitingTrialToAFreeHost) {
   end.interrupted = true;
   course.course->Ended(0, std::move(end));
   EXPECT_EQ(std::get<AttemptEnded>(course.entries.back()).counted, false);
+  EXPECT_EQ(std::get<AttemptEnded>(course.entries.back()).trial_class, TrialClass::kPreempted);
   ASSERT_EQ(course.Start(one_device), std::vector<TrialNumber>{0});
   course.course->running().Waits(0, true);
   EXPECT_FALSE(course.course->running().NextToMove()) << "it has left the first host already";

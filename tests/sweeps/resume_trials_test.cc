@@ -100,6 +100,8 @@ TEST_F(ResumedTrial, ContinuesAfterItsHeadWasKilled) {
   GoOn();
   EXPECT_EQ(From(1), "0: checkpoints/step_4.txt");
   EXPECT_EQ(Log("1.2"), "from 4\nstep 5\nstep 6\n");
+  EXPECT_EQ(sweep_.Of(1, "attempt_ended").front()["class"], "preempted");
+  EXPECT_TRUE(sweep_.Of(1, "attempt_ended").front()["interrupted"]);
   EXPECT_EQ(sweep_.Of(1, "attempt_ended").back()["class"], "ok");
 }
 

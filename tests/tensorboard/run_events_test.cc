@@ -82,6 +82,27 @@ TEST_F(RunEvents, HaveNoEndWhileTheRunIsActive) {
   EXPECT_EQ(SessionOf(events, "session_start_info")["hparams"]["lr"], 0.1);
 }
 
+// Longer than the parts in which a file is read.
+TEST_F(RunEvents, HaveEveryReportOfALongFile) {
+  constexpr int kReports = 90'000;
+  std::string text = "{\"step\": 0}\n";
+  for (int i = 1; i <= kReports; ++i) {
+    text += i % 30'000 == 1 ? "{\"step\": " + std::to_string(i) + ", \"loss\": 2}\n" : "{\"loss\": 2}\n";
+    if (i == 45'000) text += std::string(3U << 20, 'x') + "\n";
+  }
+  ASSERT_GT(text.size(), std::size_t{4} << 20);
+  Put("worker.0.0.jsonl", text);
+  Put("worker.0.1.jsonl", "{\"step\": 60001, \"loss\": 1}\n");
+  const auto events = Written();
+  const Lines scalars = ScalarsOf(events);
+  // Each has the last step before it, also across parts; what the second attempt repeated is replaced.
+  EXPECT_EQ(scalars.size(), 60'001U);
+  EXPECT_EQ(scalars.front(), "loss 1 2.0");
+  EXPECT_EQ(scalars[59'999], "loss 30001 2.0");
+  EXPECT_EQ(scalars.back(), "loss 60001 1.0");
+  EXPECT_EQ(written_.scalars, 60'001U);
+}
+
 TEST_F(RunEvents, EndWhereTheFileCannotBeWritten) {
   Put("worker.0.0.jsonl", "{\"loss\": 1}\n{\"loss\": 2}\n");
   int taken = 0;

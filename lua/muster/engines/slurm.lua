@@ -26,6 +26,10 @@ return {
   own = { "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_GTIDS", "SLURM_TASK_PID", "SLURM_STEP_*", "SLURM_STEPID",
           "SLURM_LAUNCH_NODE_IPADDR", "SLURM_SRUN_COMM_*", "SLURM_TOPOLOGY_ADDR*", "SLURMD_NODENAME", "SLURM_CPU_BIND*" },
 
+  -- Holds an allocation while the command behind it runs, and gives it back on SIGTERM, also if it is still queued.
+  allocate = { command = { "salloc", "--job-name={name}", "--ntasks-per-node=1", "--no-kill", "{each_option}" },
+               after = "job allocation " },
+
   options = {
     { name = "nodes", type = "count", line = "--nodes={value}", doc = "nodes of the allocation; those beyond the job's are spares" },
     { name = "partition", type = "text", line = "--partition={value}", doc = "partition" },
@@ -36,6 +40,7 @@ return {
     { name = "constraint", type = "text", line = "--constraint={value}", doc = "features that the nodes must have" },
     { name = "exclusive", type = "flag", default = true, line = "--exclusive", doc = "whole nodes; with no, the nodes are shared" },
     { name = "requeue", type = "requeue", doc = "requeue after these ends, at most so often: time_limit,preempted,node_fail:3" },
+    { name = "each_trial", type = "each_trial", doc = "an allocation for each trial of a sweep, instead of one for all" },
     { name = "extra", type = "list", line = "{value}", doc = "further options of sbatch, as they are: --mem=0" },
   },
   -- USR1 reaches the head two minutes before the time limit and is a graceful stop; B: only the batch script gets it. TERM
@@ -69,10 +74,10 @@ return {
   host_query = { command = { "sinfo", "--noheader", "--Node", "--nodes={host}", "--format=%T|%E" }, separator = "|",
                  usual = { "allocated", "mixed", "completing", "idle" } },
   time_left = { "squeue", "--noheader", "--jobs={job}", "--format=%L" },
-  -- What srun and slurmstepd print when a step is ended. squeue only says COMPLETING then.
+  -- What srun and slurmstepd print when a step is ended, and salloc for a job in the queue. squeue only says COMPLETING then.
   aborts = { { text = "DUE TO TIME LIMIT", state = "time_limit" }, { text = "DUE TO PREEMPTION", state = "preempted" },
              { text = "DUE TO NODE FAILURE", state = "node_failed" }, { text = "DUE TO JOB REQUEUE", state = "unknown" },
-             { text = "CANCELLED AT", state = "cancelled" } },
+             { text = "CANCELLED AT", state = "cancelled" }, { text = "Job has been cancelled", state = "cancelled" } },
   -- Formats of the user's own that would change these answers.
   query_clear = { "SQUEUE_*", "SACCT_*", "SINFO_*", "SCONTROL_*", "SLURM_TIME_FORMAT", "SLURM_BITSTR_LEN" },
   states = {

@@ -91,6 +91,10 @@ Result<BatchCall> BatchCallFor(const RecipeOptions& options, const std::vector<s
                                const std::vector<std::string>& dropped) {
   auto call = AllocationFor(options);
   if (!call) return call;
+  const EngineSetting* each = EachTrialOf(call->page, call->settings);
+  if (each != nullptr && each->source.starts_with("--")) {
+    return Fail(Error("usage", {}, each->source + " each_trial is for muster sweep: a run has no trials", {}));
+  }
   const auto evaluation = EvaluateFrom(call->asking);
   if (!evaluation) return Fail(evaluation.error());
   call->warnings = evaluation->warnings;

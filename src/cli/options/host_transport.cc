@@ -115,17 +115,26 @@ Result<std::unique_ptr<Transport>> TransportTo(const RecipeOptions& options, con
   }
   auto engine = EngineOf(options, hosts);
   if (!engine) return Fail(engine.error());
+  if (*engine) return TransportInto(**std::move(engine), options.without, std::move(agents));
   std::vector<std::string> words = AgentWords(options.without, agents);
-  if (*engine) {
-    auto settings = DialSettingsFor(**std::move(engine), agents.program, std::move(words), agents.environment);
-    if (!settings) return Fail(settings.error());
-    return std::make_unique<DialTransport>(*std::move(settings), agents.lease_ms, options.without);
-  }
   SshSettings settings = SshSettingsFrom(agents.environment);
   settings.agent_given = !agents.program.empty();
   settings.agent = std::move(agents.program);
   settings.agent_words = std::move(words);
   return std::make_unique<SshTransport>(std::move(settings), agents.lease_ms, options.without);
+}
+
+Result<std::unique_ptr<Transport>> TransportInto(EngineChoice engine, const Without& without, AgentSettings agents,
+                                                 const std::vector<std::string>& variables) {
+  const std::vector<std::string> set = WithoutVariables(variables, engine.page.clear);
+  auto settings = DialSettingsFor(std::move(engine), agents.program, AgentWords(without, agents), agents.environment);
+  if (!settings) return Fail(settings.error());
+  settings->start = [start = std::move(settings->start), set](const AgentsToStart& started) {
+    AgentStart call = start(started);
+    call.environment.insert(call.environment.end(), set.begin(), set.end());
+    return call;
+  };
+  return std::make_unique<DialTransport>(*std::move(settings), agents.lease_ms, without);
 }
 
 }  // namespace muster

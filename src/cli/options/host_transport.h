@@ -53,4 +53,9 @@ struct AgentSettings {
 Result<std::unique_ptr<Transport>> TransportTo(const RecipeOptions& options, const std::vector<SiteHost>& hosts,
                                                AgentSettings agents);
 
+// The transport into the allocation of this engine, by its start command. `variables` of the allocation ("NAME=value")
+// are set for it. Kinds of DialSettingsFor.
+Result<std::unique_ptr<Transport>> TransportInto(EngineChoice engine, const Without& without, AgentSettings agents,
+                                                 const std::vector<std::string>& variables = {});
+
 }  // namespace muster

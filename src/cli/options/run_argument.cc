@@ -12,10 +12,10 @@
 #include "cli/command/print_diagnostics.h"
 #include "cli/options/current_site.h"
 #include "cli/options/trial_facts.h"
-#include "run/control/control_connection.h"
 #include "run/directory/run_directory.h"
 #include "sweep/index/trial_choice.h"
 #include "sweep/record/sweep_directory.h"
+#include "sweep/watch/trial_socket.h"
 
 namespace muster {
 
@@ -56,16 +56,13 @@ Result<std::string> FindSweep(const std::string& sweep, DirectoryUse use) {
 
 namespace {
 
-// A trial opens its socket only after a while; asks its sweep's head to open it now, which answers once there is a run
-// directory. On failure, commands that contact the trial report that.
 void MakeTrialListen(const SweepProgress& account, const std::string& sweep_dir, const std::string& run_dir,
                      TrialNumber trial) {
   const auto open = account.open().find(trial);
   std::error_code error;
   if (open == account.open().end() || !open->second.running || !IsRunLive(sweep_dir)) return;
   if (std::filesystem::exists(run_dir + "/control", error)) return;
-  auto head = ControlConnection::Open(sweep_dir);
-  if (head) static_cast<void>(head->Ask({.ask = ControlRequest::Ask::kOpen, .trial = trial}));
+  OpenTrialSocket(sweep_dir, trial);
 }
 
 Result<std::string> FindAttempt(const std::string& sweep, const std::string& trial, DirectoryUse use) {

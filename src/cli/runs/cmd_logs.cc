@@ -42,6 +42,7 @@
 #include "run/report/report.h"
 #include "sweep/watch/sweep_feed.h"
 #include "sweep/watch/sweep_snapshot.h"
+#include "sweep/watch/trial_socket.h"
 #include "wire/files/log_bytes.h"
 
 namespace muster {
@@ -344,11 +345,9 @@ Result<int> FollowSweep(LogsOptions& options, const std::string& folder, const s
     RunningTrial trial;
     trial.trial = number;
     trial.attempt = open->second.attempts - 1;
-    const std::string name = word + ":" + trial.Word();
-    // Makes the head open the trial's socket, which it does once there is a run directory.
-    if (FindRun(folder + ":" + trial.Word())) {
-      AddTrial(options, {name, folder + "/" + TrialFolder(open->second.id, trial.attempt)}, follower);
-    }
+    OpenTrialSocket(folder, number);
+    AddTrial(options, {word + ":" + trial.Word(), folder + "/" + TrialFolder(open->second.id, trial.attempt)},
+             follower);
   };
   const auto take = [&](const SweepRecord& record) {
     account.Take(record.entry);

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -80,7 +81,9 @@ std::function<int()> SetupBest(CLI::App& app, const Invocation&) {
   AddSweepArgument(app, options->sweep);
   app.add_option("-n,--number", options->most, "number of trials (default: 1)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check([](const std::string& text) {
+        return ParseNumber<std::uint64_t>(text).value_or(0) > 0 ? "" : Quoted(text) + " is not a number from 1 on";
+      });
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] { return RunBest(*options); };
 }

@@ -28,6 +28,7 @@ void AddContinuationOptions(CLI::App& app, SweepContinuation& options) {
 }
 
 int Resume(const SweepContinuation& options) {
+  if (auto outside = CheckEachTrialIsOutside(options.hosts.engine); !outside) return Refuse(outside.error());
   const auto asks = AsksForAllocation(options.hosts.engine);
   if (!asks) return Refuse(asks.error());
   if (*asks) return SubmitContinuation(options);

@@ -56,6 +56,7 @@ void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempt
     PrintField(
         "  started",
         TimeText(row.began) + (row.ended.empty() ? "" : ", took " + DurationText(static_cast<double>(row.ms) / 1000)));
+    if (!row.job.empty()) PrintField("  job", Printable(row.job));
     if (!row.hosts.empty()) PrintField("  hosts", Printable(*attempt.Of("hosts").AsString()));
     if (row.loss) {
       PrintField("  " + Printable(sweep.ValueName()), NumberText(ObjectiveValue(sweep.file.objective, *row.loss)));

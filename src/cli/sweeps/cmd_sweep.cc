@@ -26,19 +26,23 @@ struct SweepCommandLine {
 
 int SweepRecipe(const SweepCommandLine& options) {
   auto evaluator = std::make_unique<Evaluator>();
-  std::optional<RequestedSweep> submitted;
+  std::optional<RequestedSweep> requested;
+  if (auto outside = CheckEachTrialIsOutside(options.sweep.recipe.engine); !outside) {
+    return Refuse(outside.error(), options.json);
+  }
   const auto asks = AsksForAllocation(options.sweep.recipe.engine);
   if (!asks) return Refuse(asks.error(), options.json);
   if (*asks) {
-    auto requested = RequestHostsFor(options.sweep);
-    if (!requested) return Refuse(requested.error(), options.json);
-    submitted = *std::move(requested);
+    auto made = RequestHostsFor(options.sweep);
+    if (!made) return Refuse(made.error(), options.json);
+    requested = *std::move(made);
   }
-  const SweepOptions& sweep = submitted ? submitted->options : options.sweep;
+  const SweepOptions& sweep = requested ? requested->options : options.sweep;
   auto described = DescribeSweep(sweep, *evaluator);
   if (!described) return Refuse(described.error(), options.json);
+  if (requested) PlanForAllocations(*requested, described->evaluation);
   if (!options.preview) {
-    return RunSweep({options.sweep, *std::move(described), std::move(evaluator), options.start, std::move(submitted)});
+    return RunSweep({options.sweep, *std::move(described), std::move(evaluator), options.start, std::move(requested)});
   }
   const auto preview = PreviewSweep(*described, *evaluator);
   if (!preview) return Refuse(preview.error(), options.json);

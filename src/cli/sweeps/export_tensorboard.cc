@@ -14,7 +14,6 @@
 #include "base/system/write_all.h"
 #include "base/values/fingerprint.h"
 #include "base/values/shell_quote.h"
-#include "cli/command/print_diagnostics.h"
 #include "cli/options/run_facts.h"
 #include "cli/options/run_or_sweep.h"
 #include "cli/options/trial_facts.h"
@@ -81,11 +80,6 @@ class Exporter {
     if (!written) return Fail(written.error());
     ++done_.runs;
     done_.scalars += written->scalars;
-    if (written->skipped_bytes > 0) {
-      PrintDiagnostics({Warning("metrics", {},
-                                fmt::format("the first {} bytes of metrics in {} were left out: a file is too long",
-                                            written->skipped_bytes, Quoted(run.run_dir)))});
-    }
     return {};
   }
   TensorboardExport done() const { return done_; }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <CLI/Validators.hpp>
@@ -27,6 +28,7 @@
 #include "cli/options/run_argument.h"
 #include "cli/options/stored_recipe.h"
 #include "cli/runs/background_run.h"
+#include "cli/sweeps/engine_allocator.h"
 #include "cli/sweeps/submit_sweep.h"
 #include "cli/sweeps/sweep_changes.h"
 #include "run/directory/json_text.h"
@@ -110,7 +112,25 @@ struct Start {
   std::function<Result<std::vector<TrialRange>>(const SweepProgress&)> reopen;
   std::function<void()> on_begun = {};
   SteeringRequest steering = {};
+  const RequestedSweep* each_trial = nullptr;  // each trial gets an allocation of its own: `hosts` are none
 };
+
+// How many devices each host has for trials, if it does not say so itself.
+Result<std::uint32_t> DevicesOfHosts(const Start& start, const SweepRequest& request) {
+  const Site& site = request.evaluation.site;
+  std::uint32_t devices = site.devices_per_host.value_or(site.host_devices);
+  if (devices == 0) devices = start.described.devices_per_host;
+  if (start.each_trial != nullptr) {
+    return DevicesOf(start.each_trial->call.page, start.each_trial->call.settings).value_or(devices);
+  }
+  const DeviceUse& use = request.evaluation.devices;
+  if (!use.given.empty()) return static_cast<std::uint32_t>(use.given.size());
+  if (!request.hosts.empty()) return devices;
+  // The current state: a resumed sweep may see other devices than at its beginning.
+  const auto own = OwnDevices(start.first_plan.device_use.kind);
+  if (!own) return Fail(own.error());
+  return *own > 0 ? std::min(devices, *own) : devices;
+}
 
 // Runs the sweep from its directory to its end.
 Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const RecipeOptions& recipe) {
@@ -140,17 +160,11 @@ Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const 
   if (!site) return Fail(site.error());
   request.run.for_group = site->facts.access == SiteAccess::kGroup;
   request.hosts = std::move(start.hosts);
-  const DeviceUse& use = request.evaluation.devices;
-  request.devices = request.evaluation.site.devices_per_host.value_or(request.evaluation.site.host_devices);
-  if (request.devices == 0) request.devices = start.described.devices_per_host;
-  if (!use.given.empty()) {
-    request.devices = static_cast<std::uint32_t>(use.given.size());
+  const auto devices = DevicesOfHosts(start, request);
+  if (!devices) return Fail(devices.error());
+  request.devices = *devices;
+  if (!request.evaluation.devices.given.empty()) {
     for (SiteHost& host : request.hosts) host.devices = request.devices;
-  } else if (request.hosts.empty()) {
-    // The current state: a resumed sweep may see other devices than at its beginning.
-    auto own = OwnDevices(start.first_plan.device_use.kind);
-    if (!own) return Fail(own.error());
-    if (*own > 0) request.devices = std::min(request.devices, *own);
   }
   request.quiet = options.quiet;
   const char* terminal = std::getenv("TERM");
@@ -160,6 +174,12 @@ Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const 
   AgentSettings agents;
   agents.program = options.agent;
   agents.environment = request.run.environment;
+  std::optional<EngineAllocator> allocator;
+  if (start.each_trial != nullptr) {
+    const BatchCall& call = start.each_trial->call;
+    allocator.emplace(call.page, call.settings, request.began.name, recipe.without, agents);
+    request.allocator = &*allocator;
+  }
   auto transport = TransportTo(recipe, request.hosts, std::move(agents));
   if (!transport) return Fail(transport.error());
   request.run.environment = EnvironmentForHosts(recipe, request.hosts, std::move(request.run.environment));
@@ -251,6 +271,16 @@ Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& d
   return directory;
 }
 
+Start StartOf(SweepCall& call, NewSweep made, const RunDirectory& directory, const Plan& first_plan,
+              std::function<void()> on_begun = {}) {
+  const RequestedSweep* each_trial = call.requested ? &*call.requested : nullptr;
+  auto hosts = each_trial != nullptr ? std::vector<SiteHost>() : HostsToReach(std::move(call.described.hosts));
+  return {directory, std::move(made.file), std::move(call.described),
+          false,     std::move(hosts),     first_plan,
+          {},        std::move(on_begun),  {},
+          each_trial};
+}
+
 int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, BackgroundLine& line) {
   const auto fail = [&line](const Diagnostics& problems) {
     line.Failed(ExitCodeFor(problems), problems);
@@ -261,10 +291,8 @@ int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, 
   if (auto kept = KeepWords(*directory); !kept) return fail(kept.error());
   const std::string id = made.file.sweep_id;
   const auto begun = [&] { line.Begun(id, directory->path(), {}); };
-  std::vector<SiteHost> hosts = HostsToReach(std::move(call.described.hosts));
-  const auto outcome = Carry(
-      {*directory, std::move(made.file), std::move(call.described), false, std::move(hosts), first.plan, {}, begun},
-      call.start, call.options.recipe);
+  const auto outcome =
+      Carry(StartOf(call, std::move(made), *directory, first.plan, begun), call.start, call.options.recipe);
   if (!outcome) return fail(outcome.error());
   if (outcome->exit_code != 0) {  // the first message to the caller: no trial has begun
     line.Failed(outcome->exit_code, {MachineError("sweep", "the sweep did not begin: " + outcome->why,
@@ -277,14 +305,18 @@ int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, 
 }  // namespace
 
 int RunSweep(SweepCall call) {
+  if (call.requested && call.requested->each_trial) {
+    const SweepDescription& sweep = call.described.sweep;
+    if (auto sound = CheckEachTrial(*call.requested, sweep, sweep.budget.slots); !sound) return Refuse(sound.error());
+  }
   auto first = FirstOf(call.described, *call.evaluator);
   if (!first) return Refuse(first.error());
   auto made = DescribeNew(call);
   if (!made) return Refuse(made.error());
-  if (call.submitted) {
+  if (call.requested && !call.requested->each_trial) {
     auto directory = MakeDirectory(*made, call.described, *first);
     if (!directory) return Refuse(directory.error());
-    return SubmitSweep(*std::move(call.submitted), made->file, *std::move(directory), call.start);
+    return SubmitSweep(*std::move(call.requested), made->file, *std::move(directory), call.start);
   }
   if (call.start.detach) {
     call.evaluator.reset();  // its process is a child of this process only
@@ -299,10 +331,23 @@ int RunSweep(SweepCall call) {
                  Printable(file.name).c_str(), static_cast<unsigned long long>(file.trials),
                  Printable(directory->path()).c_str());
   }
-  std::vector<SiteHost> hosts = HostsToReach(std::move(call.described.hosts));
-  return Run({*directory, std::move(made->file), std::move(call.described), false, std::move(hosts), first->plan, {}},
-             call.start, call.options.recipe);
+  return Run(StartOf(call, *std::move(made), *directory, first->plan), call.start, call.options.recipe);
 }
+
+namespace {
+
+// The request of a sweep that is continued outside of an allocation, with an allocation for each trial; else nothing.
+Result<std::optional<RequestedSweep>> EachTrialFor(const SweepOptions& options) {
+  const auto asks = AsksForAllocation(options.recipe.engine);
+  if (!asks) return Fail(asks.error());
+  if (!*asks) return std::nullopt;
+  auto requested = RequestHostsFor(options);
+  if (!requested) return Fail(requested.error());
+  if (!requested->each_trial) return std::nullopt;
+  return *std::move(requested);
+}
+
+}  // namespace
 
 int ContinueSweep(const SweepContinuation& continuation) {
   const auto other_hosts = OtherHosts(continuation.hosts);
@@ -340,6 +385,12 @@ int ContinueSweep(const SweepContinuation& continuation) {
     return Refuse({Error("recipe_changed", {}, "the inputs of the sweep's trials have changed since it began",
                          "continue with muster resume --accept, which keeps all results, or restore the recipe")});
   }
+  std::optional<RequestedSweep> each_trial;
+  if (!*other_hosts) {
+    auto requested = EachTrialFor(WithEngineOf(continuation, options));
+    if (!requested) return Refuse(requested.error());
+    each_trial = *std::move(requested);
+  }
   Evaluator evaluator;
   auto described = changes->empty() ? DescribeStored(folder, options, evaluator) : DescribeSweep(options, evaluator);
   if (!described) return Refuse(described.error());
@@ -352,7 +403,11 @@ int ContinueSweep(const SweepContinuation& continuation) {
     if (!replaced) return Refuse(replaced.error());
   }
   std::vector<SiteHost> hosts;
-  if (*other_hosts) {
+  if (each_trial) {
+    const auto& budget = described->sweep.budget;
+    const auto slots = continuation.steering.slots ? continuation.steering.slots : budget.slots;
+    if (auto sound = CheckEachTrial(*each_trial, described->sweep, slots); !sound) return Refuse(sound.error());
+  } else if (*other_hosts) {
     hosts = **other_hosts;
   } else {
     auto named = NamedHosts(recipe);
@@ -367,7 +422,8 @@ int ContinueSweep(const SweepContinuation& continuation) {
               first->plan,
               continuation.reopen,
               {},
-              continuation.steering},
+              continuation.steering,
+              each_trial ? &*each_trial : nullptr},
              start, recipe);
 }
 

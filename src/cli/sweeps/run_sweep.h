@@ -30,12 +30,13 @@ struct SweepStartOptions {
 
 void AddSweepStartOptions(CLI::App& app, SweepStartOptions& options);
 
-// A sweep that a job of an engine is to run.
+// A sweep for which an engine is asked for hosts: one job that runs it, or a job for each of its trials.
 struct RequestedSweep {
   BatchCall call;
   SweepOptions options;  // with the hosts as they are requested
   Plan plan;             // of a trial
   std::string page;      // --engine
+  bool each_trial = false;
 };
 
 // A call of muster sweep with parsed arguments.
@@ -44,14 +45,14 @@ struct SweepCall {
   DescribedSweep described;
   std::unique_ptr<Evaluator> evaluator;  // that described the sweep
   const SweepStartOptions& start;
-  std::optional<RequestedSweep> submitted = std::nullopt;  // in a job of its own
+  std::optional<RequestedSweep> requested = std::nullopt;
 };
 
 // The evaluation of the first possible trial, with everything that it read.
 Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& evaluator);
 
-// Creates the sweep's directory and runs it, or submits the job that does. With `detach` it runs in the background:
-// returns 0 once a trial has begun, or the exit code if the sweep ended before. Returns the exit code.
+// Creates the sweep's directory and runs it, or submits the job that does all of it. With `detach` it runs in the
+// background: returns 0 once a trial has begun, or the exit code if the sweep ended before. Returns the exit code.
 int RunSweep(SweepCall call);
 
 // How to continue an existing sweep.

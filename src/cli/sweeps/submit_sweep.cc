@@ -106,7 +106,63 @@ Result<RequestedSweep> RequestHostsFor(const SweepOptions& options) {
   }
   RequestedSweep requested{*std::move(call), options, std::move(first->plan), options.recipe.engine.page};
   requested.options.recipe = requested.call.asking;
+  requested.each_trial = EachTrialOf(requested.call.page, requested.call.settings) != nullptr;
   return requested;
+}
+
+Result<void> CheckEachTrialIsOutside(const EngineOptions& options) {
+  if (options.slurm.empty() && options.settings.empty()) return {};
+  const auto engine = ChosenEngine(options);
+  if (!engine) return Fail(engine.error());
+  if (!*engine || !(*engine)->allocation) return {};
+  const auto settings = SettingsFor((*engine)->page, options, {});
+  if (!settings) return Fail(settings.error());
+  const EngineSetting* each = EachTrialOf((*engine)->page, *settings);
+  if (each == nullptr || !each->source.starts_with("--")) return {};
+  return Fail(
+      Error("usage", {},
+            each->source + " each_trial: this is inside " + AllocationText(**engine) + ", whose hosts the trials share",
+            "call it outside of an allocation, or leave each_trial out"));
+}
+
+void PlanForAllocations(const RequestedSweep& requested, EvaluationOptions& evaluation) {
+  const BatchCall& call = requested.call;
+  const auto devices = DevicesOf(call.page, call.settings);
+  if (!requested.each_trial || !devices) return;
+  evaluation.site.devices_per_host = devices;
+  for (const EngineOption& option : call.page.options) {
+    const auto setting = option.devices ? call.settings.find(option.name) : call.settings.end();
+    if (setting == call.settings.end()) continue;
+    evaluation.site.sources["devices"] = call.page.name + "." + option.name + " from " + setting->second.source;
+  }
+}
+
+Result<void> CheckEachTrial(const RequestedSweep& requested, const SweepDescription& sweep,
+                            std::optional<std::uint32_t> slots) {
+  const std::string option = requested.call.page.name + ".each_trial";
+  if (!slots) {
+    return Fail(Error("usage", {}, option + " needs --slots: how many jobs the sweep has in the queue at a time",
+                      "--slots 8, or budget = { slots = 8 } in the sweep's file"));
+  }
+  if (sweep.budget.per_device) {
+    return Fail(Error("usage", {}, option + " and --per-device: trials in jobs of their own share no device",
+                      "leave one of them out"));
+  }
+  return {};
+}
+
+SweepOptions WithEngineOf(const SweepContinuation& continuation, SweepOptions options) {
+  EngineOptions engine = continuation.hosts.engine;
+  const EngineOptions before = options.recipe.engine;
+  if (engine.on.empty() && engine.page.empty()) {
+    engine.on = before.on;
+    engine.page = before.page;
+  }
+  // Later words win.
+  engine.slurm.insert(engine.slurm.begin(), before.slurm.begin(), before.slurm.end());
+  engine.settings.insert(engine.settings.begin(), before.settings.begin(), before.settings.end());
+  options.recipe.engine = std::move(engine);
+  return options;
 }
 
 int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory directory, const SweepStartOptions& start,
@@ -140,8 +196,9 @@ int SubmitContinuation(const SweepContinuation& continuation) {
   if (!directory) return Refuse(directory.error());
   const auto file = ReadSweepFile(directory->path());
   if (!file) return Refuse(file.error());
-  EngineOptions engine = continuation.hosts.engine;
-  engine.page = Absolute(engine.page);
+  SweepContinuation here = continuation;  // valid in the sweep's folder, too
+  here.sweep = directory->path();
+  here.hosts.engine.page = Absolute(here.hosts.engine.page);
   std::error_code error;
   std::filesystem::current_path(file->cwd, error);  // recipe and job script refer to it
   if (error) {
@@ -150,13 +207,7 @@ int SubmitContinuation(const SweepContinuation& continuation) {
   }
   const auto words = ParseSweepArguments(file->words);
   if (!words) return Refuse(words.error());
-  SweepOptions options = words->sweep;
-  const EngineOptions before = options.recipe.engine;
-  options.recipe.engine = engine;
-  // Later words win.
-  options.recipe.engine.slurm.insert(options.recipe.engine.slurm.begin(), before.slurm.begin(), before.slurm.end());
-  options.recipe.engine.settings.insert(options.recipe.engine.settings.begin(), before.settings.begin(),
-                                        before.settings.end());
+  const SweepOptions options = WithEngineOf(here, words->sweep);
   const auto changes = ChangesOfSweep(directory->path());
   if (!changes) return Refuse(changes.error());
   if (!changes->empty() && !continuation.accept) {
@@ -166,6 +217,15 @@ int SubmitContinuation(const SweepContinuation& continuation) {
   }
   auto requested = RequestHostsFor(options);
   if (!requested) return Refuse(requested.error());
+  if (requested->each_trial) {
+    if (here.start.detach) {
+      return Refuse(
+          {Error("usage", {}, "--detach is given, and the sweep continues here: its trials are jobs of their own",
+                 "nohup muster resume SWEEP &")});
+    }
+    { const RunDirectory released = *std::move(directory); }
+    return ContinueSweep(here);
+  }
   std::vector<std::string> further;
   if (continuation.accept) further.emplace_back("--accept");
   return SubmitSweep(*std::move(requested), *file, *std::move(directory), continuation.start, further);

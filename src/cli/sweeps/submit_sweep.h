@@ -2,6 +2,8 @@
 // the sweep in its directory, and follow it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,12 +20,26 @@ namespace muster {
 // DescribeSweep.
 Result<RequestedSweep> RequestHostsFor(const SweepOptions& options);
 
+// Refuses each_trial of this call inside of an allocation. Kinds "usage" and those of SettingsFor.
+Result<void> CheckEachTrialIsOutside(const EngineOptions& options);
+// Plans trials with an allocation each for the devices that are requested, if the options of the engine say how many.
+void PlanForAllocations(const RequestedSweep& requested, EvaluationOptions& evaluation);
+// Refuses what makes no sense for trials with an allocation each. `slots`: how many there may be at a time. Kind
+// "usage".
+Result<void> CheckEachTrial(const RequestedSweep& requested, const SweepDescription& sweep,
+                            std::optional<std::uint32_t> slots);
+
+// The options of a sweep that is continued: the engine of before, unless another one is given, and options of the
+// engine with the new ones on top.
+SweepOptions WithEngineOf(const SweepContinuation& continuation, SweepOptions options);
+
 // Submits `muster resume` of the directory, with further words, releases its lock, and follows the sweep unless
 // `start.detach`. Returns the exit code.
 int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory directory, const SweepStartOptions& start,
                 const std::vector<std::string>& words = {});
 
-// Submits a job that continues an existing sweep. Returns the exit code.
+// Submits a job that continues an existing sweep, or continues one here whose trials have allocations of their own.
+// Returns the exit code.
 int SubmitContinuation(const SweepContinuation& continuation);
 
 }  // namespace muster

@@ -8,9 +8,10 @@
 namespace muster {
 
 std::span<const EmbeddedFile> EmbeddedLua();
-// The files below muster/schema/ under the same names, compiled by precompile.cc: large tables of data that are made
-// once. Code is not compiled: bytecode loses the size of table constructors, so tables that are made for every process
-// would grow step by step.
+// Files that are loaded for every recipe, under the same names, compiled by precompile.cc. Code that makes tables for
+// every process is not compiled: bytecode loses the size of table constructors, so these would grow step by step.
 std::span<const EmbeddedFile> EmbeddedLuaBytecode();
+// What the files below muster/schema/ return, under the same names, archived by archive_records.cc.
+std::span<const EmbeddedFile> EmbeddedRecordLists();
 
 }  // namespace muster

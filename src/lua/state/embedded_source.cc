@@ -14,6 +14,14 @@ std::map<std::string, std::string>& Overrides() {
   return overrides;
 }
 
+std::optional<std::string_view> Prepared(std::span<const EmbeddedFile> files, const std::string& path) {
+  if (Overrides().contains(path)) return std::nullopt;
+  for (const EmbeddedFile& file : files) {
+    if (file.path == path) return file.text;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void OverrideEmbeddedSources(const std::string& folder) {
@@ -33,11 +41,11 @@ std::optional<std::string> EmbeddedSource(const std::string& path) {
 }
 
 std::optional<std::string_view> EmbeddedBytecode(const std::string& path) {
-  if (Overrides().contains(path)) return std::nullopt;
-  for (const EmbeddedFile& file : EmbeddedLuaBytecode()) {
-    if (file.path == path) return file.text;
-  }
-  return std::nullopt;
+  return Prepared(EmbeddedLuaBytecode(), path);
+}
+
+std::optional<std::string_view> EmbeddedRecordList(const std::string& path) {
+  return Prepared(EmbeddedRecordLists(), path);
 }
 
 }  // namespace muster

@@ -6,6 +6,7 @@
 
 #include "muster/plan.h"
 #include "page/collect/curves.h"
+#include "page/collect/row_tags.h"
 #include "page/collect/sweep_analysis.h"
 #include "run/journal/checked_journal.h"
 #include "run/report/report.h"
@@ -35,6 +36,7 @@ Result<void> AddComparedRun(const std::string& run_dir, PageContent& page) {
   ColumnOf(page, "took", "fact").seconds = true;
   Put(page, "why", "fact", report->why.empty() ? Value() : TextValue(report->why));
   Put(page, "id", "fact", TextValue(report->run));
+  PutTags(run_dir, page);
   for (const RoleMetrics& metrics : report->metrics) {
     for (const auto& [name, value] : metrics.last) {
       PageColumn& column = ColumnOf(page, OwnName(page, name, "metric"), "metric", name);

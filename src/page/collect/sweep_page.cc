@@ -12,10 +12,10 @@
 
 #include "base/system/clock.h"
 #include "page/collect/curves.h"
+#include "page/collect/row_tags.h"
 #include "page/collect/space_axes.h"
 #include "page/collect/sweep_analysis.h"
 #include "run/directory/private_files.h"
-#include "run/directory/run_tags.h"
 #include "run/journal/journal.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
@@ -102,11 +102,7 @@ void AddTrialRow(const OpenSweep& sweep, const AttemptRow& row, PageContent& pag
     if (name != metric) Put(page, OwnName(page, name, "metric"), "metric", CellValue(value), name);
   }
   const std::string run_dir = sweep.dir + "/" + TrialFolder(row.id, row.attempt);
-  const Value::Map tags = TagValues(TagsOfRun(run_dir));
-  if (!tags.empty()) {
-    text("tags", TagsText(tags));
-    ColumnOf(page, "tags", "fact").list = true;
-  }
+  PutTags(run_dir, page);
   text("why", row.why);
   text("blamed", row.blamed);
   text("started", row.began);

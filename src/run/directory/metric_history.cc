@@ -9,11 +9,14 @@
 #include <tuple>
 #include <utility>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "run/directory/metrics_line.h"
 #include "run/directory/private_files.h"
+#include "run/directory/regular_file.h"
 
 namespace muster {
 namespace {
@@ -249,6 +252,45 @@ std::optional<MetricHistory> ReadMetricHistory(const std::string& run_dir, const
   }
   history.Take(text);
   return history;
+}
+
+std::optional<std::uint64_t> ReadMetricParts(const std::string& run_dir, const MetricsFileName& file,
+                                             std::uint64_t most,
+                                             const std::function<bool(const MetricHistory&)>& take) {
+  static_assert(kMetricsPartBytes > kLongestMetricsLine);
+  const auto folder = OpenFolder(AT_FDCWD, run_dir + "/metrics");
+  if (!folder) return std::nullopt;
+  struct stat status {};
+  const auto opened = OpenRegular(folder->get(), FileName(file), status, O_NOFOLLOW);
+  if (!opened) return std::nullopt;
+  std::string text(kMetricsPartBytes, '\0');
+  std::size_t kept = 0;  // the beginning of a line
+  std::uint64_t bytes = 0;
+  bool too_long = false;  // the line that is being read is left out
+  while (bytes < most) {
+    const std::size_t room = static_cast<std::size_t>(std::min<std::uint64_t>(text.size() - kept, most - bytes));
+    const ssize_t got = ::read(opened->get(), text.data() + kept, room);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    bytes += static_cast<std::uint64_t>(got);
+    std::string_view lines(text.data(), kept + static_cast<std::size_t>(got));
+    if (too_long) {
+      const std::size_t end = std::min(lines.find('\n'), lines.size());
+      too_long = end == lines.size();
+      lines.remove_prefix(end + (too_long ? 0 : 1));
+    }
+    MetricHistory part;
+    std::size_t taken = part.Take(lines);
+    if (lines.size() - taken > kLongestMetricsLine) {
+      ++part.bad_lines;
+      too_long = true;
+      taken = lines.size();
+    }
+    if ((!part.empty() || part.bad_lines > 0) && !take(part)) return bytes;
+    kept = lines.size() - taken;
+    std::copy(lines.end() - static_cast<std::ptrdiff_t>(kept), lines.end(), text.begin());
+  }
+  return bytes;
 }
 
 std::vector<ProcessHistory> ReadMetricHistories(const std::string& run_dir, std::size_t most) {

@@ -2,11 +2,12 @@
 // sparklines and exports. Texts and booleans of reports have no place in a curve and are omitted.
 //
 // The files are written by the programs and not trusted (run/report/metrics_report.h): the last kMostHistoryBytes of a
-// file are read, and invalid lines are counted.
+// file are kept, or parts of kMetricsPartBytes one after the other, and invalid lines are counted.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 namespace muster {
 
 inline constexpr std::size_t kMostHistoryBytes = std::size_t{64} << 20;
+inline constexpr std::size_t kMetricsPartBytes = std::size_t{1} << 20;
 
 // The values of one metric, in the order of the reports.
 struct MetricColumn {
@@ -61,6 +63,12 @@ std::string StepMetric(const MetricHistory& history, std::string_view preferred 
 std::vector<MetricsFileName> MetricsFiles(const std::string& run_dir);
 // Empty if the file cannot be read.
 std::optional<MetricHistory> ReadMetricHistory(const std::string& run_dir, const MetricsFileName& file);
+
+// Passes the reports of the whole file to `take` in parts, in order and each a history of its own, until that returns
+// false. Reads at most `most` bytes, and at most a part of them is in memory. Returns the number of bytes read; nothing
+// if the file cannot be read.
+std::optional<std::uint64_t> ReadMetricParts(const std::string& run_dir, const MetricsFileName& file,
+                                             std::uint64_t most, const std::function<bool(const MetricHistory&)>& take);
 
 // A process of the run, with the reports of all its attempts in order.
 struct ProcessHistory {

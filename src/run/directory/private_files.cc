@@ -14,6 +14,7 @@
 #include "base/system/open_below.h"
 #include "base/system/write_all.h"
 #include "base/values/shell_quote.h"
+#include "run/directory/regular_file.h"
 
 namespace muster {
 namespace {
@@ -40,14 +41,6 @@ Result<std::vector<std::string>> Parts(const std::string& path) {
   std::vector<std::string> parts = PartsBelow(path);
   if (!parts.empty()) return parts;
   return Fail(MachineError("path", fmt::format("{} does not name a file below its folder", Quoted(path))));
-}
-
-// Opens a regular file for reading; a FIFO does not block and is refused.
-Result<UniqueFd> OpenRegular(int at, const std::string& path, struct stat& status, int flags = 0) {
-  UniqueFd file(OpenRetrying(at, path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | flags));
-  if (!file || ::fstat(file.get(), &status) != 0) return Refused("cannot read", path, errno);
-  if (!S_ISREG(status.st_mode)) return Refused("cannot read", path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
-  return file;
 }
 
 // Reads until `limit` bytes or the end of the file; the error number, or 0.

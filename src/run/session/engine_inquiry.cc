@@ -36,10 +36,17 @@ void EngineInquiry::AskAboutStop() {
 
 void EngineInquiry::Hear(const std::string& words) {
   if (!run_.request.engine) return;
+  job_end_ = StateOfWords(run_.request.engine->page, words);
   Note(PhraseOfWords(run_.request.engine->page, run_.request.engine->id, words), {});
+  if (phrases_.empty()) Publish(ending_, {});
+}
+
+std::chrono::milliseconds EngineInquiry::WaitForWords() const {
+  return ever_asked_ && phrases_.empty() ? kWordsWithin : std::chrono::milliseconds(0);
 }
 
 void EngineInquiry::Ask(std::vector<EngineQuestion> questions, const std::string& host) {
+  ever_asked_ = true;
   if (late_) return;
   if (asked_.empty()) {
     deadline_.expires_after(kWithin);
@@ -77,6 +84,15 @@ void EngineInquiry::OnAnswer(Asked& asked) {
 
 void EngineInquiry::Note(const std::string& phrase, const std::string& host) {
   if (phrase.empty() || std::find(phrases_.begin(), phrases_.end(), phrase) != phrases_.end()) return;
+  if (phrase == EndingPhrase(run_.request.engine->page, run_.request.engine->id)) {
+    ending_ = phrase;
+  } else {
+    Publish(phrase, host);
+  }
+}
+
+void EngineInquiry::Publish(const std::string& phrase, const std::string& host) {
+  if (phrase.empty()) return;
   phrases_.push_back(phrase);
   run_.journal.Record(EngineAnswered{host, phrase});
   run_.console.Warn(phrase);

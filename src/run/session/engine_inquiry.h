@@ -7,11 +7,13 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
 
+#include "engine/engine_page.h"
 #include "spawn/start/captured_command.h"
 #include "spawn/start/watched_fd.h"
 
@@ -24,6 +26,8 @@ class EngineInquiry {
  public:
   // From the first question on. Slurm's commands retry for some seconds if their controller does not answer.
   static constexpr std::chrono::seconds kWithin{6};
+  // For the last words of the commands that started the agents, if no question has been answered with a cause.
+  static constexpr std::chrono::milliseconds kWordsWithin{1'000};
 
   explicit EngineInquiry(LiveRun& run);
   EngineInquiry(const EngineInquiry&) = delete;
@@ -33,8 +37,12 @@ class EngineInquiry {
   // These do nothing outside of an allocation.
   void AskAboutHost(std::uint32_t host);
   void AskAboutStop();
-  // What the commands that started the agents wrote: untrusted bytes.
+  // What the commands that started the agents wrote, for which the end of the run should wait that long: untrusted
+  // bytes. They write the cause of a cancellation a moment after the agents have received its signal.
   void Hear(const std::string& words);
+  std::chrono::milliseconds WaitForWords() const;
+  // The end of the job, as these said; nothing if they did not.
+  const std::optional<JobState>& job_end() const { return job_end_; }
 
   // Whether answers are still missing; then `end` is called from the loop when they have arrived.
   bool DelaysEnd(std::function<void()> end);
@@ -53,15 +61,19 @@ class EngineInquiry {
   void Ask(std::vector<EngineQuestion> questions, const std::string& host);
   void OnAnswer(Asked& asked);
   void Note(const std::string& phrase, const std::string& host);
+  void Publish(const std::string& phrase, const std::string& host);
   void EndIfAnswered();
 
   LiveRun& run_;
   Launcher launcher_;
   std::list<Asked> asked_;  // without an answer
   std::vector<std::string> phrases_;
+  std::string ending_;  // EndingPhrase, if that was an answer: used if nothing better is found
   Timer deadline_;
   bool late_ = false;
   bool stop_asked_ = false;
+  bool ever_asked_ = false;
+  std::optional<JobState> job_end_;
   std::function<void()> end_;
 };
 

@@ -17,6 +17,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "code/tree.h"
+#include "engine/engine_page.h"
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/site.h"
@@ -164,6 +165,8 @@ struct RunOutcome {
   // muster's exit code: 0 ok, 1 a process failed, 3 caused by the machine, 128+n ended by signal n.
   int exit_code = 0;
   std::string why;  // one sentence; empty if the run succeeded
+  // How the engine's job ended, as the commands that started the agents said; nothing if they did not.
+  std::optional<JobState> job_end = {};
 };
 
 // Runs the plan to its end. Fails, without having started anything, if the plan or the request cannot be run at all:

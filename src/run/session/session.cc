@@ -352,7 +352,7 @@ void Session::End() {
   run_.clock->ClearAlarm();
   RunEnded ended = supervisor_.Ended(run_.request.pass_exit_code);
   if (ended.cause != Cause::kNone) {
-    engine_.Hear(transport_.StartWords());
+    engine_.Hear(transport_.StartWords(engine_.WaitForWords()));
     ended.why = engine_.Explained(std::move(ended.why));
   }
   const SelfCount count = run_.request.terse ? SelfCount() : CountSelf();
@@ -367,6 +367,7 @@ void Session::End() {
   outcome_.outcome = OutcomeName(ended.cause);
   outcome_.exit_code = ended.exit_code;
   outcome_.why = ended.why;
+  outcome_.job_end = engine_.job_end();
   run_.console.Finish(EndText(ended), ended.cause == Cause::kNone, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->on_ended_(self->outcome_);
   });

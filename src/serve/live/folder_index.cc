@@ -34,6 +34,7 @@ constexpr std::chrono::milliseconds kGatherLines{200};
 // Reading may take at most this part of the time.
 constexpr std::uint64_t kShareOfTime = 20;
 constexpr std::size_t kMostEntries = 100'000;
+constexpr std::size_t kMostEndedWatched = 10'000;  // of all runs that have ended
 
 constexpr std::uint32_t kFolderChanges = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM;
 constexpr std::uint32_t kEntryChanges = IN_CREATE | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE;
@@ -82,6 +83,7 @@ std::string StartOf(const std::string& path) {
 struct FolderIndex::Known {
   Entry entry;
   bool shown = false;
+  bool ended = false;  // a run that has been counted as ended
   int watch = 0;
   // Of a sweep: how far its journal was read.
   std::optional<SweepFile> file;
@@ -226,8 +228,9 @@ bool FolderIndex::Read(Known& known) {
   known.next_ns = now + (now - began) * kShareOfTime;
   if (!known.shown) return false;
   (entry.is_sweep ? sweeps_ : runs_)[entry.id] = &known;
-  // A run that has ended changes no more. A sweep may be resumed.
-  if (!entry.is_sweep && !entry.live && known.watch != 0) {
+  // Of a run that has ended only tags and note change. A sweep may be resumed.
+  if (!entry.is_sweep && !entry.live && !std::exchange(known.ended, true) && ended_runs_++ >= kMostEndedWatched &&
+      known.watch > 0) {
     paths_.Remove(known.watch);
     known.watch = -1;
   }

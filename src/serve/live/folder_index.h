@@ -5,6 +5,7 @@
 // become part of a path.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -88,6 +89,7 @@ class FolderIndex {
   std::vector<int> watches_;
   std::set<std::string> due_;
   bool waiting_ = false;
+  std::size_t ended_runs_ = 0;
   std::uint64_t version_ = 1;
   EventHub hub_;
 };

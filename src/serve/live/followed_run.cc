@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "run/directory/usage_history.h"
 #include "serve/live/path_watch.h"
 #include "settings/values/value_json.h"
+#include "spawn/start/forked_function.h"
 #include "sweep/trial/metrics_watch.h"
 
 namespace muster {
@@ -30,6 +32,23 @@ constexpr std::size_t kMostProcesses = 64;  // whose curves are followed
 
 std::string Dumped(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// What the page shows besides curves: a line with the facts, then two for each process, its key and its row. Nothing if
+// the directory cannot be read any more.
+std::string LinesOf(const std::string& dir) {
+  const bool live = IsRunLive(dir);
+  const auto page = MakePage({{dir, false}});
+  if (!page) return {};
+  std::string lines = fmt::format("\"live\": {}, \"sources\": {}, \"run\": {}\n", live,
+                                  Dumped(ToJson(Value(page->sources))), Dumped(ToJson(page->run)));
+  for (std::size_t row = 0; row < page->keys.size(); ++row) {
+    nlohmann::json values = nlohmann::json::object();
+    for (const PageColumn& column : page->columns) values[Readable(column.name)] = ToJson(column.values[row]);
+    const nlohmann::json key = Readable(page->keys[row]);
+    lines += fmt::format("{}\n{}\n", Dumped(key), Dumped({{"key", key}, {"values", std::move(values)}}));
+  }
+  return lines;
 }
 
 // Points [from, to) of the curve of a metric of a process.
@@ -58,14 +77,14 @@ FollowedRun::~FollowedRun() {
   paths_.Remove(awaited_);
 }
 
-Result<void> FollowedRun::Start() {
+void FollowedRun::Start() {
   watch_ = paths_.Add(dir_, IN_MODIFY | IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO,
                       [this](std::string_view name, std::uint32_t) {
                         const bool matters = name.empty() || name == "journal.jsonl" || name == "tags.json" ||
                                              name == "note.txt" || name == "report.json" || name == kUsageFile;
                         if (matters) ReadSoon();
                       });
-  if (auto read = Read(); !read) return read;
+  Read();
   awaited_ = paths_.AwaitFolder(dir_ + "/metrics", [this] {
     awaited_ = 0;
     metrics_ = metrics_watch_.Watch(
@@ -78,31 +97,47 @@ Result<void> FollowedRun::Start() {
            FlushSoon();
          }});
   });
-  return {};
 }
 
-Result<void> FollowedRun::Read() {
+void FollowedRun::Read() {
+  if (copy_) {
+    again_ = true;
+    return;
+  }
   const std::uint64_t began = MonotonicNowNs();
-  live_ = IsRunLive(dir_);
-  const auto page = MakePage({{dir_, false}});
-  if (!page) return Fail(page.error());
-  // Changes belong to the next patch.
+  auto copy = ForkedFunction::Start(
+      io_, [this] { return LinesOf(dir_); },
+      [this, began](const std::optional<std::string>& read) {
+        copy_.reset();
+        read_ns_ = MonotonicNowNs() - began;
+        if (read) Take(*read);
+        if (std::exchange(again_, false)) ReadSoon();
+      });
+  if (copy)
+    copy_ = *std::move(copy);
+  else
+    ReadSoon();
+}
+
+// Changes belong to the next patch.
+void FollowedRun::Take(std::string_view read) {
   bool changed = false;
-  const auto set = [&](Part& part, std::string json) {
+  const auto set = [&](Part& part, std::string_view json) {
     if (part.json == json) return;
-    part = {std::move(json), version_ + 1};
+    part = {std::string(json), version_ + 1};
     changed = true;
   };
-  set(facts_, fmt::format(R"("live": {}, "sources": {}, "run": {})", live_, Dumped(ToJson(Value(page->sources))),
-                          Dumped(ToJson(page->run))));
-  for (std::size_t row = 0; row < page->keys.size(); ++row) {
-    nlohmann::json values = nlohmann::json::object();
-    for (const PageColumn& column : page->columns) values[Readable(column.name)] = ToJson(column.values[row]);
-    set(rows_[page->keys[row]], Dumped({{"key", page->keys[row]}, {"values", std::move(values)}}));
+  const auto line = [&read] {
+    const std::string_view first = read.substr(0, read.find('\n'));
+    read.remove_prefix(std::min(read.size(), first.size() + 1));
+    return first;
+  };
+  if (!read.empty()) set(facts_, line());
+  while (!read.empty()) {
+    const std::string_view key = line();
+    set(rows_[std::string(key)], line());
   }
   if (changed) FlushSoon();
-  read_ns_ = MonotonicNowNs() - began;
-  return {};
 }
 
 void FollowedRun::ReadSoon() {
@@ -111,7 +146,7 @@ void FollowedRun::ReadSoon() {
   read_timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
     reading_ = false;
-    static_cast<void>(Read());  // a directory that is being removed: there is nothing to show any more
+    Read();
   });
 }
 

@@ -1,23 +1,25 @@
 // One run as its page shows it: its state, its processes, and the curves of their metrics, kept current from its
 // journal and from the files of reported metrics, and published as patches.
 //
-// Reads the run directory only, which need not be trusted; contacts no head.
+// Reads the run directory only, which need not be trusted, in copies of this process, since that takes long for large
+// runs; contacts no head.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "muster/result.h"
 #include "serve/live/event_hub.h"
 #include "serve/live/live_curve.h"
 
 namespace muster {
 
+class ForkedFunction;
 class MetricsWatch;
 class PathWatch;
 class TrialMetrics;
@@ -30,11 +32,10 @@ class FollowedRun {
   FollowedRun(const FollowedRun&) = delete;
   FollowedRun& operator=(const FollowedRun&) = delete;
 
-  // Reads what there is, and follows the rest. Kind "run".
-  Result<void> Start();
+  // Reads what there is, and follows the rest.
+  void Start();
 
   const std::string& dir() const { return dir_; }
-  bool live() const { return live_; }
   bool watched() const { return !hub_.empty(); }
   // Of the last patch.
   std::uint64_t version() const { return version_; }
@@ -43,7 +44,8 @@ class FollowedRun {
   void AddStream(const std::shared_ptr<EventStream>& stream, std::uint64_t version);
 
  private:
-  Result<void> Read();
+  void Read();
+  void Take(std::string_view read);
   // What has changed since that version, as a JSON object. `whole`: curves from their beginning.
   std::string PatchSince(std::uint64_t version, bool whole) const;
   void ReadSoon();
@@ -66,8 +68,9 @@ class FollowedRun {
     std::uint64_t version = 1;  // of the patch that had its last change
   };
   Part facts_;
-  std::map<std::string, Part> rows_;  // by key
-  bool live_ = false;
+  std::map<std::string, Part> rows_;      // by key, as JSON
+  std::unique_ptr<ForkedFunction> copy_;  // while it reads
+  bool again_ = false;                    // something has changed since it began
   bool reading_ = false;
   bool flushing_ = false;
   std::uint64_t read_ns_ = 0;  // how long the last reading took

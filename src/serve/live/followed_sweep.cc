@@ -15,6 +15,7 @@
 #include "page/collect/sweep_analysis.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_note.h"
+#include "run/directory/run_tags.h"
 #include "serve/live/path_watch.h"
 #include "settings/values/value_json.h"
 #include "sweep/record/sweep_journal.h"
@@ -27,6 +28,7 @@ namespace {
 // What arrives within this time becomes one event.
 constexpr std::chrono::milliseconds kGather{40};
 constexpr std::size_t kMostEndedKept = 256;
+constexpr std::size_t kMostTagWatches = 10'000;
 constexpr auto kReplaceBytes = nlohmann::json::error_handler_t::replace;
 
 nlohmann::json OrNull(const std::string& text) {
@@ -47,6 +49,8 @@ struct FollowedSweep::Trial {
   LiveCurves curves;
   std::unique_ptr<TrialMetrics> metrics;  // while it runs
   int awaited = 0;                        // its folder, until that exists
+  int tags_watch = 0;                     // its folder
+  std::optional<Value::Map> tags;         // if they have changed since; a null is a tag that was removed
   bool running() const { return !ended; }
 };
 
@@ -57,6 +61,7 @@ FollowedSweep::~FollowedSweep() {
   if (watch_ != 0) paths_.Remove(watch_);
   for (const auto& [number, trial] : trials_) {
     if (trial.awaited != 0) paths_.Remove(trial.awaited);
+    if (trial.tags_watch != 0) paths_.Remove(trial.tags_watch);
   }
 }
 
@@ -109,10 +114,40 @@ void FollowedSweep::Read() {
   if (!changed_.empty() || state_changed_) FlushSoon();
 }
 
+// The tags of a trial, which may change at any time, also after its end.
+void FollowedSweep::FollowTags(TrialNumber number, Trial& trial) {
+  if (trial.tags_watch != 0 || tags_watches_ >= kMostTagWatches) return;
+  trial.tags_watch = paths_.Add(dir_ + "/" + TrialFolder(trial.id, trial.attempt), IN_MOVED_TO | IN_CLOSE_WRITE,
+                                [this, number](std::string_view name, std::uint32_t) {
+                                  if (name == "tags.json" || name.empty()) ReadTagsOf(number);
+                                });
+  if (trial.tags_watch != 0) ++tags_watches_;
+}
+
+void FollowedSweep::ForgetTags(Trial& trial) {
+  trial.tags.reset();
+  if (trial.tags_watch == 0) return;
+  paths_.Remove(std::exchange(trial.tags_watch, 0));
+  --tags_watches_;
+}
+
+void FollowedSweep::ReadTagsOf(TrialNumber number) {
+  Trial& trial = trials_.at(number);
+  Value::Map tags = TagValues(TagsOfRun(dir_ + "/" + TrialFolder(trial.id, trial.attempt)));
+  if (trial.tags) {
+    for (const auto& [name, old] : *trial.tags) tags.emplace(name, Value());
+  }
+  if (trial.tags && *trial.tags == tags) return;
+  trial.tags = std::move(tags);
+  Changed(number);
+  FlushSoon();
+}
+
 void FollowedSweep::Take(const SweepRecord& record) {
   if (const auto* began = std::get_if<AttemptBegan>(&record.entry)) {
     Trial& trial = trials_[began->trial];
     if (trial.awaited != 0) paths_.Remove(std::exchange(trial.awaited, 0));
+    ForgetTags(trial);
     if (began->resumed.checkpoint.empty()) trial.curves = LiveCurves(file_.resource);
     trial.metrics.reset();
     trial.attempt = began->attempt;
@@ -130,6 +165,7 @@ void FollowedSweep::Take(const SweepRecord& record) {
       trial->second.metrics.reset();
       if (trial->second.awaited != 0) paths_.Remove(std::exchange(trial->second.awaited, 0));
       trial->second.ended = *ended;
+      FollowTags(ended->trial, trial->second);
       Changed(ended->trial);
     }
   }
@@ -143,6 +179,7 @@ void FollowedSweep::Follow(TrialNumber number, Trial& of) {
   const int awaited = paths_.AwaitFolder(run_dir + (patterns_ ? "/logs" : "/metrics"), [this, number, run_dir] {
     Trial& trial = trials_.at(number);
     trial.awaited = 0;
+    FollowTags(number, trial);
     const std::string logging = patterns_ ? LoggingProcessOf(run_dir, file_.metrics) : std::string();
     trial.metrics = metrics_.Watch({.run_dir = run_dir,
                                     .patterns = logging.empty() ? nullptr : &*patterns_,
@@ -238,6 +275,12 @@ nlohmann::json FollowedSweep::RowOf(TrialNumber number, const Trial& trial) cons
   std::string hosts;
   for (const std::string& host : trial.hosts) hosts += (hosts.empty() ? "" : ",") + host;
   values["hosts"] = OrNull(hosts);
+  if (trial.tags) {
+    Value::Map set = *trial.tags;
+    std::erase_if(set, [](const auto& tag) { return tag.second.IsNull(); });
+    values["tags"] = OrNull(TagsText(set));
+    for (const auto& [name, value] : *trial.tags) values["tag." + Readable(name)] = ToJson(CellValue(value));
+  }
   for (const auto& [name, value] : trial.point)
     values[Readable(OwnName(names_, name, "param"))] = ToJson(CellValue(value));
   return {{"key", "0:" + std::to_string(number)}, {"values", std::move(values)}};

@@ -4,6 +4,7 @@
 // Reads the sweep's directory only, which need not be trusted; contacts no head.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -65,6 +66,9 @@ class FollowedSweep {
   void Read();
   void Take(const SweepRecord& record);
   void Follow(TrialNumber trial, Trial& of);
+  void FollowTags(TrialNumber number, Trial& trial);
+  void ForgetTags(Trial& trial);
+  void ReadTagsOf(TrialNumber number);
   void Changed(TrialNumber trial);
   void FlushSoon();
   void Flush();
@@ -89,6 +93,7 @@ class FollowedSweep {
   std::set<TrialNumber> changed_;
   bool state_changed_ = false;
   bool flushing_ = false;
+  std::size_t tags_watches_ = 0;
   std::uint64_t version_ = 1;
   // Ended trials whose curves are kept for pages that have lost their connection, and the version of the last one that
   // is not kept any more.

@@ -13,8 +13,6 @@
 #include "base/values/diagnostic_text.h"
 #include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
-#include "page/collect/make_page.h"
-#include "page/write/page_data.h"
 #include "page/write/page_html.h"
 #include "run/directory/directory_owner.h"
 #include "run/directory/run_note.h"
@@ -24,7 +22,9 @@
 #include "serve/live/followed_run.h"
 #include "serve/live/followed_sweep.h"
 #include "serve/live/path_watch.h"
+#include "serve/site/collected_pages.h"
 #include "serve/site/head_call.h"
+#include "serve/site/refusal.h"
 #include "serve/site/serve_pages.h"
 #include "serve/site/site_path.h"
 #include "sweep/trial/metrics_watch.h"
@@ -37,11 +37,6 @@ using Subject = SitePath::Subject;
 
 constexpr std::array<std::string_view, 2> kLiveScripts = {"serve.js", "live.js"};
 constexpr std::size_t kMostFollowed = 256;  // runs, and sweeps, at a time
-
-HttpAnswer Refused(int status, const std::string& why) {
-  return JsonAnswer(status, nlohmann::json{{"ok", false}, {"error", why}}.dump(
-                                -1, ' ', false, nlohmann::json::error_handler_t::replace));
-}
 
 HttpAnswer Missing() { return TextAnswer(404, "there is no such page"); }
 
@@ -61,12 +56,13 @@ std::uint64_t VersionSeen(const HttpRequest& request) {
 
 struct ServedSite::Impl {
   Impl(boost::asio::io_context& loop, ServedFolders folders)
-      : io(loop), paths(loop), metrics(loop), index(loop, paths, std::move(folders)) {}
+      : io(loop), paths(loop), metrics(loop), index(loop, paths, std::move(folders)), collected(loop) {}
 
   HttpAnswer IndexAnswer(const HttpRequest& request, const std::string& what);
-  HttpAnswer SweepAnswer(const HttpRequest& request, const std::string& what, const FolderIndex::Entry& entry);
-  HttpAnswer RunAnswer(const HttpRequest& request, const std::string& what, const std::string& dir,
-                       const std::string& title);
+  void AnswerSweep(const HttpRequest& request, const std::string& what, const FolderIndex::Entry& entry,
+                   const Reply& reply);
+  void AnswerRun(const HttpRequest& request, const std::string& what, const std::string& dir, const std::string& title,
+                 const Reply& reply);
   void Change(const SitePath& site, const FolderIndex::Entry& entry, const PageRequest& request, const Reply& reply);
   void AskHead(const std::string& dir, const ControlRequest& request, const Reply& reply);
   FollowedSweep* SweepAt(const std::string& dir);
@@ -78,6 +74,7 @@ struct ServedSite::Impl {
   FolderIndex index;
   std::map<std::string, std::unique_ptr<FollowedSweep>> sweeps;  // by directory
   std::map<std::string, std::unique_ptr<FollowedRun>> runs;
+  CollectedPages collected;
 };
 
 FollowedSweep* ServedSite::Impl::SweepAt(const std::string& dir) {
@@ -100,7 +97,7 @@ FollowedRun* ServedSite::Impl::RunAt(const std::string& dir) {
   }
   if (runs.size() >= kMostFollowed) return nullptr;
   auto run = std::make_unique<FollowedRun>(io, dir, paths, metrics);
-  if (!run->Start()) return nullptr;
+  run->Start();
   return runs.emplace(dir, std::move(run)).first->second.get();
 }
 
@@ -126,42 +123,33 @@ HttpAnswer LivePage(const std::string& title) {
   return PageAnswer({std::move(shell.html), shell.policy + "; frame-ancestors 'none'"});
 }
 
-// The data of the page as it is now; patches after `version` belong on top.
-HttpAnswer DataAnswer(const std::string& dir, bool is_sweep, std::uint64_t version) {
-  const auto page = MakePage({{dir, is_sweep}});
-  if (!page) return Refused(503, Sentence(page.error()));
-  const PageData data = PageDataOf(*page);
-  return JsonAnswer(200, fmt::format(R"({{"format": 1, "version": {}, "page": {}, "floats": "{}"}})", version,
-                                     data.json, data.floats));
-}
-
-HttpAnswer ServedSite::Impl::SweepAnswer(const HttpRequest& request, const std::string& what,
-                                         const FolderIndex::Entry& entry) {
+void ServedSite::Impl::AnswerSweep(const HttpRequest& request, const std::string& what, const FolderIndex::Entry& entry,
+                                   const Reply& reply) {
   const FollowedSweep* const sweep = SweepAt(entry.path);
-  if (sweep == nullptr) return Refused(503, "the sweep cannot be followed");
-  if (what.empty()) return LivePage(Readable(entry.name));
-  if (what == "data") return DataAnswer(entry.path, true, sweep->version());
-  if (what != "events") return Missing();
-  return {.stream = [this, dir = entry.path, seen = VersionSeen(request)](const std::shared_ptr<EventStream>& stream) {
+  if (sweep == nullptr) return reply(RefusedAnswer(503, "the sweep cannot be followed"));
+  if (what.empty()) return reply(LivePage(Readable(entry.name)));
+  if (what == "data") return collected.Collect(entry.path, true, sweep->version(), reply);
+  if (what != "events") return reply(Missing());
+  reply({.stream = [this, dir = entry.path, seen = VersionSeen(request)](const std::shared_ptr<EventStream>& stream) {
     if (FollowedSweep* const one = SweepAt(dir)) one->AddStream(stream, seen);
-  }};
+  }});
 }
 
-HttpAnswer ServedSite::Impl::RunAnswer(const HttpRequest& request, const std::string& what, const std::string& dir,
-                                       const std::string& title) {
+void ServedSite::Impl::AnswerRun(const HttpRequest& request, const std::string& what, const std::string& dir,
+                                 const std::string& title, const Reply& reply) {
   const FollowedRun* const run = RunAt(dir);
-  if (run == nullptr) return Refused(503, "the run cannot be followed");
-  if (what.empty()) return LivePage(title);
-  if (what == "data") return DataAnswer(dir, false, run->version());
-  if (what != "events") return Missing();
-  return {.stream = [this, dir, seen = VersionSeen(request)](const std::shared_ptr<EventStream>& stream) {
+  if (run == nullptr) return reply(RefusedAnswer(503, "the run cannot be followed"));
+  if (what.empty()) return reply(LivePage(title));
+  if (what == "data") return collected.Collect(dir, false, run->version(), reply);
+  if (what != "events") return reply(Missing());
+  reply({.stream = [this, dir, seen = VersionSeen(request)](const std::shared_ptr<EventStream>& stream) {
     if (FollowedRun* const one = RunAt(dir)) one->AddStream(stream, seen);
-  }};
+  }});
 }
 
 void ServedSite::Impl::AskHead(const std::string& dir, const ControlRequest& request, const Reply& reply) {
   CallHead(io, dir, request, [reply](const Result<ControlAnswer>& answer) {
-    if (!answer) return reply(Refused(409, Sentence(answer.error())));
+    if (!answer) return reply(RefusedAnswer(409, Sentence(answer.error())));
     nlohmann::json json = {{"ok", true}, {"phase", answer->status.phase}, {"already", answer->already}};
     if (answer->dump != 0) json["dump"] = answer->dump;
     if (answer->limits) {
@@ -188,7 +176,7 @@ void ServedSite::Impl::Change(const SitePath& site, const FolderIndex::Entry& en
   const bool files = request.what == What::kTag || request.what == What::kNote;
   if (!owner) return reply(Missing());
   if (auto allowed = CheckUse(dir, *owner, files ? DirectoryUse::kWrite : DirectoryUse::kControl, noun); !allowed) {
-    return reply(Refused(403, Sentence(allowed.error())));
+    return reply(RefusedAnswer(403, Sentence(allowed.error())));
   }
   if (files) {
     const UniqueFd folder(::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -196,25 +184,25 @@ void ServedSite::Impl::Change(const SitePath& site, const FolderIndex::Entry& en
     if (request.what == What::kNote) {
       written = WriteNote(folder.get(), *request.note);
     } else if (of_sweep) {
-      return reply(Refused(400, "a sweep has no tags: its trials have"));
+      return reply(RefusedAnswer(400, "a sweep has no tags: its trials have"));
     } else {
       auto tags = ChangedTags(ReadTags(folder.get()), {*request.tag});
       written = tags ? WriteTags(folder.get(), *tags) : Fail(std::move(tags.error()));
     }
-    if (!written) return reply(Refused(400, Sentence(written.error())));
+    if (!written) return reply(RefusedAnswer(400, Sentence(written.error())));
     index.Refresh(site.subject != Subject::kRun, entry.id);
     return reply(JsonAnswer(200, R"({"ok": true})"));
   }
   ControlRequest control;
   if (request.what == What::kSteer) {
-    if (!of_sweep) return reply(Refused(400, "only a sweep has slots and trials"));
+    if (!of_sweep) return reply(RefusedAnswer(400, "only a sweep has slots and trials"));
     control.ask = ControlRequest::Ask::kSteer;
     control.slots = request.slots;
     control.add_trials = request.add_trials;
     return AskHead(dir, control, reply);
   }
   if (of_sweep && (request.what == What::kDump || request.dump)) {
-    return reply(Refused(400, "a sweep has no processes of its own: choose a trial"));
+    return reply(RefusedAnswer(400, "a sweep has no processes of its own: choose a trial"));
   }
   control.ask = request.what == What::kDump ? ControlRequest::Ask::kDump : ControlRequest::Ask::kStop;
   control.now = request.now;
@@ -223,7 +211,7 @@ void ServedSite::Impl::Change(const SitePath& site, const FolderIndex::Entry& en
   // The socket of a trial exists once its head was asked for it.
   CallHead(io, entry.path, {.ask = ControlRequest::Ask::kOpen, .trial = site.trial},
            [this, dir, control, reply](const Result<ControlAnswer>& opened) {
-             if (!opened) return reply(Refused(409, Sentence(opened.error())));
+             if (!opened) return reply(RefusedAnswer(409, Sentence(opened.error())));
              AskHead(dir, control, reply);
            });
 }
@@ -253,17 +241,17 @@ void ServedSite::Handle(const HttpRequest& request, const std::string& path, Rep
   if (!reads) {
     std::string problem;
     const auto change = ParsePageRequest(site->what, request.body, problem);
-    if (!change) return reply(problem.empty() ? Missing() : Refused(400, problem));
+    if (!change) return reply(problem.empty() ? Missing() : RefusedAnswer(400, problem));
     return impl_->Change(*site, *entry, *change, reply);
   }
-  if (site->subject == Subject::kSweep) return reply(impl_->SweepAnswer(request, site->what, *entry));
+  if (site->subject == Subject::kSweep) return impl_->AnswerSweep(request, site->what, *entry, reply);
   if (site->subject == Subject::kRun) {
-    return reply(impl_->RunAnswer(request, site->what, entry->path, Readable(entry->name)));
+    return impl_->AnswerRun(request, site->what, entry->path, Readable(entry->name), reply);
   }
   const FollowedSweep* const sweep = impl_->SweepAt(entry->path);
   const auto run_dir = sweep == nullptr ? std::nullopt : sweep->RunDirOf(site->trial);
   if (!run_dir) return reply(Missing());
-  reply(impl_->RunAnswer(request, site->what, *run_dir, fmt::format("{}:{}", Readable(entry->name), site->trial)));
+  impl_->AnswerRun(request, site->what, *run_dir, fmt::format("{}:{}", Readable(entry->name), site->trial), reply);
 }
 
 }  // namespace muster

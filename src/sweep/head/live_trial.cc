@@ -1,5 +1,6 @@
 #include "sweep/head/live_trial.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -22,20 +23,27 @@ namespace {
 
 // The run of the attempt. Its output goes to its directory.
 RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, TrialPlanner::Planned planned,
-                     const std::vector<std::uint32_t>& hosts) {
+                     TrialPlace& place) {
   const SweepRequest& sweep = setting.request;
   Evaluation& evaluation = planned.evaluation;
   RunRequest run = sweep.run;
   run.plan = std::move(evaluation.plan);
-  if (sweep.hosts.empty()) {
+  if (place.hosts.empty()) {
     if (!planned.resumed) run.plan_id = began.plan;  // otherwise that is the id of the plan without job.resume
   } else {
-    for (std::size_t i = 0; i < hosts.size(); ++i) {
-      run.hosts.push_back(sweep.hosts[hosts[i]]);
-      run.hosts.back().devices = run.plan.hosts[i].devices;
-      run.plan.hosts[i].name = run.hosts.back().name;
+    run.hosts = std::move(place.hosts);
+    for (std::size_t i = 0; i < run.hosts.size(); ++i) {
+      run.hosts[i].devices = run.plan.hosts[i].devices;
+      run.plan.hosts[i].name = run.hosts[i].name;
+    }
+    run.spares = std::move(place.spares);
+    for (SiteHost& spare : run.spares) {
+      for (const PlanHost& host : run.plan.hosts)
+        spare.devices = std::min(spare.devices.value_or(host.devices), host.devices);
     }
   }
+  run.engine = std::move(place.engine);
+  if (place.environment) run.environment = *std::move(place.environment);
   EvaluationOptions options = sweep.evaluation;
   AddPoint(began.point, options.overrides);
   if (planned.resumed) {
@@ -93,9 +101,7 @@ std::string WhyNoResult(const SweepDescription& sweep, const TrialProgress* prog
 }  // namespace
 
 Result<std::unique_ptr<LiveTrial>> LiveTrial::Begin(TrialSetting& setting, const AttemptBegan& began,
-                                                    TrialPlanner::Planned planned,
-                                                    const std::vector<std::uint32_t>& hosts,
-                                                    std::unique_ptr<Transport> transport, Calls calls) {
+                                                    TrialPlanner::Planned planned, TrialPlace place, Calls calls) {
   // The run directory is created by path.
   if (!LeadsTo(setting.request.folder, setting.request.folder_fd)) {
     return Fail(MachineError("sweep", fmt::format("the sweep's directory {} was moved, removed or replaced",
@@ -109,11 +115,12 @@ Result<std::unique_ptr<LiveTrial>> LiveTrial::Begin(TrialSetting& setting, const
   } else if (!EntryExists(setting.request.folder_fd, folder.substr(0, folder.rfind('/')))) {
     if (auto made = MakeFolderOf(setting.request.folder_fd, folder); !made) return Fail(made.error());
   }
-  std::unique_ptr<LiveTrial> trial(new LiveTrial(setting, std::move(transport), std::move(calls)));
+  std::unique_ptr<LiveTrial> trial(new LiveTrial(setting, std::move(place.transport), std::move(calls)));
   trial->began_ns_ = MonotonicNowNs();
-  RunRequest request = RequestOf(setting, began, std::move(planned), hosts);
+  RunRequest request = RequestOf(setting, began, std::move(planned), place);
   trial->run_dir_ = request.run_dir;
   trial->host_names_ = began.hosts;
+  for (const SiteHost& spare : request.spares) trial->host_names_.push_back(spare.name);
   trial->plan_ = std::make_shared<Plan>(request.plan);
   request.on_wait = [trial = trial.get()](const std::string&, const std::string&, const std::string& holders) {
     trial->OnWait(holders);

@@ -11,6 +11,7 @@
 #include "muster/result.h"
 #include "run/session/run_in_progress.h"
 #include "sweep/head/sweep_head.h"
+#include "sweep/head/trial_place.h"
 #include "sweep/head/trial_planner.h"
 #include "sweep/scheduler/trial_scheduler.h"
 #include "sweep/trial/log_patterns.h"
@@ -38,11 +39,9 @@ class LiveTrial {
     std::function<void(const RunOutcome& outcome)> ended;   // the object may be destroyed in it
   };
 
-  // `hosts`: positions in the request, by the plan's numbers. Fails, with nothing started, if the run cannot begin.
+  // Fails, with nothing started, if the run cannot begin.
   static Result<std::unique_ptr<LiveTrial>> Begin(TrialSetting& setting, const AttemptBegan& began,
-                                                  TrialPlanner::Planned planned,
-                                                  const std::vector<std::uint32_t>& hosts,
-                                                  std::unique_ptr<Transport> transport, Calls calls);
+                                                  TrialPlanner::Planned planned, TrialPlace place, Calls calls);
 
   // Starts reading its reports while it runs, instead of at its end only.
   void FollowMetrics();

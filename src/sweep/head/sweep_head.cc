@@ -20,7 +20,6 @@
 #include "base/system/self_count.h"
 #include "base/values/columns.h"
 #include "base/values/diagnostic_text.h"
-#include "base/values/fingerprint.h"
 #include "base/values/shell_quote.h"
 #include "run/console/progress_display.h"
 #include "run/directory/live_heads.h"
@@ -31,54 +30,78 @@
 #include "sweep/head/interrupted_attempt.h"
 #include "sweep/head/live_trial.h"
 #include "sweep/head/raised_descriptor_limit.h"
+#include "sweep/head/status_of_sweep.h"
 #include "sweep/head/sweep_control.h"
 #include "sweep/head/sweep_ending.h"
 #include "sweep/head/sweep_hosts.h"
+#include "sweep/head/sweep_inputs.h"
+#include "sweep/head/trial_allocations.h"
 #include "sweep/head/trial_disk_space.h"
 #include "sweep/head/trial_planner.h"
+#include "sweep/head/trial_preparation.h"
 #include "sweep/index/sweep_index.h"
 #include "sweep/record/impossible_reasons.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_journal.h"
-#include "sweep/record/sweep_status.h"
 #include "sweep/scheduler/sweep_steering.h"
 #include "sweep/scheduler/trial_scheduler.h"
 
 namespace muster {
 namespace {
 
-constexpr std::size_t kRunIdBytes = 6;
-constexpr std::size_t kComparedAtOnce = 16;  // with the plans of the evaluator that stays alive
 constexpr std::chrono::seconds kKeeping{1};  // interval of syncing files to disk and updating the index
-
-int CodeOf(const Diagnostics& problems) { return problems.front().blame == Blame::kMachine ? 3 : 2; }
 
 class SweepHead {
  public:
-  SweepHead(const SweepRequest& request, Transport& transport, Sampler& sampler, SweepIndex index, LoadedSweep loaded,
-            SweepJournalWriter journal, LogPatterns patterns, ClassPatterns classes, RecipeFiles files)
+  SweepHead(const SweepRequest& request, Transport& transport, SweepInputs inputs, SweepIndex index, LoadedSweep loaded,
+            SweepJournalWriter journal)
       : request_(request),
         index_(std::move(index)),
         journal_(std::move(journal)),
-        sampler_(sampler),
-        course_(request.description, sampler, std::move(loaded.account),
-                PoolOf(request.hosts, request.devices, request.description.budget),
+        inputs_(std::move(inputs)),
+        sampler_(inputs_.sampler),
+        course_(request.description, sampler_, std::move(loaded.account), PoolOf(request),
                 [this](const SweepEntry& entry) { return Write(entry); }),
         err_(io_, request.err),
         rows_(io_, err_, request.progress && !request.quiet && err_.is_terminal()),
         signals_(io_),
         keeping_(io_),
         time_is_up_(io_),
-        planner_(io_, request.evaluation, request.description, sampler, std::move(files), request.has_context,
+        planner_(io_, request.evaluation, request.description, sampler_, std::move(inputs_.files), request.has_context,
                  [this](TrialNumber trial, const CheckpointPlace& place) {
                    return ResumptionOfTrial(request_.folder, course_.account(), trial, place);
                  }),
+        prepared_(planner_, course_, sampler_, request.evaluation.recipe_file,
+                  {.changed = [this] { Advance(); },
+                   .failed = [this](const std::string& why, int code) { Stop(why, code, false); }}),
         watch_(io_),
-        trial_setting_{request, io_, watch_, std::move(patterns), std::move(classes)},
-        hosts_(io_, transport, request.hosts, request.began.sweep_id, course_,
+        trial_setting_{request, io_, watch_, std::move(inputs_.patterns), std::move(inputs_.classes)},
+        hosts_(io_, transport, request.allocator == nullptr ? NamesOf(request.hosts) : std::vector<std::string>(),
+               request.began.sweep_id, course_,
                {.changed = [this] { Advance(); },
                 .say = [this](const std::string& line) { PrintLine(line); },
-                .none_left = [this](const std::string& why) { Stop(why, 3, true); }}) {}
+                .none_left = [this](const std::string& why) { Stop(why, 3, true); }}) {
+    if (request.allocator == nullptr) return;
+    allocations_.emplace(
+        io_, *request.allocator, request.folder_fd,
+        TrialAllocations::Calls{.queued =
+                                    [this](const std::string& job) {
+                                      if (!std::exchange(wait_reported_, true))
+                                        PrintLine("waiting for " + Printable(job));
+                                      if (request_.on_begun) request_.on_begun();
+                                    },
+                                .granted = [this](TrialNumber trial, const std::string& job,
+                                                  TrialPlace place) { Begin(trial, job, std::move(place)); },
+                                .refused =
+                                    [this](TrialNumber trial, const std::string& why) {
+                                      course_.Dropped(trial);
+                                      Stop(fmt::format("trial {} gets no hosts: {}", trial, why), 3, false);
+                                    },
+                                .lost = [this](TrialNumber trial, const std::string& job,
+                                               const std::string& why) { OnLostInQueue(trial, job, why); },
+                                .changed = [this] { Advance(); },
+                                .say = [this](const std::string& line) { PrintLine(line); }});
+  }
 
   // Including finished trials to be retried.
   SweepOutcome Run(SweepBegan began, std::vector<TrialRange> reopened);
@@ -95,11 +118,13 @@ class SweepHead {
 
   // Schedules a check for what can be done now; repeated calls are combined.
   void Advance();
-  void Judge();
-  void OnJudged(TrialNumber first, Result<PointsJudged> judged);
-  void Plan(TrialNumber trial);
-  void OnPlanned(TrialNumber trial, Result<TrialPlanner::Planned> made);
+  // Begins the trial, or requests its hosts first.
   void Start(TrialQueue::Start start);
+  // Jobs that the engine has not taken back yet count as well.
+  bool MayStart() const { return !allocations_ || allocations_->size() < course_.pool().slots().value_or(1); }
+  void Begin(TrialNumber trial, const std::string& job, TrialPlace place);
+  void OnLostInQueue(TrialNumber trial, const std::string& job, const std::string& why);
+  void ReleaseWaiting();
   void OnReport(TrialNumber trial, const MetricReport& report);
   void OnWaits(TrialNumber trial, const std::string& holders);
   void OnEnded(TrialNumber trial, const RunOutcome& outcome);
@@ -111,13 +136,15 @@ class SweepHead {
   void ListenForCommands();
   void Keep();
   void End();
-  SweepStatus Status() const;
+  void FinishHosts(std::function<void()> done);
+  SweepStatus Status() const { return StatusOf(request_.description, course_, began_ns_, over_at_begin_); }
 
   const SweepRequest& request_;
   boost::asio::io_context io_;
   PipeSignalIgnored no_pipe_signal_;
   SweepIndex index_;
   SweepJournalWriter journal_;
+  SweepInputs inputs_;
   Sampler& sampler_;
   TrialScheduler course_;
   Output err_;
@@ -126,7 +153,7 @@ class SweepHead {
   boost::asio::steady_timer keeping_;
   boost::asio::steady_timer time_is_up_;
   TrialPlanner planner_;
-  std::map<TrialNumber, TrialPlanner::Planned> planned_;
+  TrialPreparation prepared_;
   MetricsWatch watch_;
   TrialSetting trial_setting_;
   std::map<TrialNumber, std::unique_ptr<LiveTrial>> live_;
@@ -141,11 +168,11 @@ class SweepHead {
   bool ending_ = false;
   bool unwritable_ = false;
   std::uint32_t stops_asked_ = 0;
-  std::string why_;            // why it was stopped
-  ImpossibleReasons reasons_;  // of points judged before any trial began
+  std::string why_;  // why it was stopped
   int exit_code_ = 0;
   SweepOutcome outcome_;
-  SweepHosts hosts_;  // last: destroyed first
+  std::optional<TrialAllocations> allocations_;  // with an allocator
+  SweepHosts hosts_;                             // last: destroyed first
 };
 
 bool SweepHead::Write(const SweepEntry& entry) {
@@ -172,19 +199,6 @@ void SweepHead::Show(const SweepEntry& entry) {
     }
   }
   rows_.Changed();
-}
-
-SweepStatus SweepHead::Status() const {
-  SweepStatus status;
-  status.account = &course_.account();
-  status.sweep = &request_.description;
-  status.waiting = course_.running().waiting();
-  status.running = live_.size() - status.waiting;
-  status.devices_in_use = course_.pool().devices_in_use() - course_.running().devices_awaited();
-  for (const PoolHost& host : course_.pool().hosts()) status.devices += host.devices * course_.pool().per_device();
-  status.seconds = static_cast<double>(MonotonicNowNs() - began_ns_) / 1e9;
-  status.over_at_begin = over_at_begin_;
-  return status;
 }
 
 SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) {
@@ -214,6 +228,7 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
       if (error || ending_) return;
       if (why_.empty()) why_ = "its time is up";
       course_.Stop();  // running trials may end
+      ReleaseWaiting();
       for (const auto& [trial, live] : live_) {
         if (live->waits()) live->Interrupt(true, why_);  // it has not started
       }
@@ -226,6 +241,7 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
                           Printable(index_.damage())));
   }
   Keep();
+  if (allocations_) allocations_->CancelLeft();
   hosts_.ConnectAll();
   Advance();
   io_.run();
@@ -237,11 +253,10 @@ void SweepHead::Advance() {
   boost::asio::post(io_, [this] {
     going_on_ = false;
     if (ending_) return;
-    Judge();
-    while (const auto trial = course_.planning().NextToPlan()) Plan(*trial);
+    prepared_.Advance();
     const bool settled = hosts_.settled();
     if (settled && DiskHasSpace()) {
-      while (auto start = course_.NextStart()) Start(*std::move(start));
+      while (auto start = MayStart() ? course_.NextStart() : std::nullopt) Start(*std::move(start));
       while (const auto trial = course_.running().NextToMove()) {
         live_.at(*trial)->Interrupt(true, "its devices are held by others; it starts on another host");
       }
@@ -251,46 +266,6 @@ void SweepHead::Advance() {
   });
 }
 
-void SweepHead::Judge() {
-  const auto batch = course_.planning().NextToJudge();
-  if (!batch) return;
-  planner_.Judge(batch->first, batch->second,
-                 [this, first = batch->first](Result<PointsJudged> judged) { OnJudged(first, std::move(judged)); });
-}
-
-void SweepHead::OnJudged(TrialNumber first, Result<PointsJudged> judged) {
-  if (!judged) Stop(Sentence(judged.error()), CodeOf(judged.error()), false);
-  if (judged && course_.account().begun() == 0) reasons_.Keep(*judged);
-  course_.planning().Judged(judged ? *std::move(judged) : PointsJudged{first, 0, {}});
-  Advance();
-}
-
-void SweepHead::Plan(TrialNumber trial) {
-  planner_.Plan(trial, course_.planning().Following(kComparedAtOnce),
-                [this, trial](Result<TrialPlanner::Planned> planned) { OnPlanned(trial, std::move(planned)); });
-}
-
-void SweepHead::OnPlanned(TrialNumber trial, Result<TrialPlanner::Planned> made) {
-  if (!made) {
-    const Diagnostic& first = made.error().front();
-    if (IsNotOfThePoint(made.error()) || first.kind == "plan_differs") {
-      Stop(Sentence(made.error()), CodeOf(made.error()), false);
-      course_.planning().Abandoned(trial);
-    } else {
-      course_.planning().MarkImpossible(trial, first.message,
-                                        RecipePlaceText(first.place, request_.evaluation.recipe_file));
-    }
-    return Advance();
-  }
-  auto planned = course_.planning().Planned(trial, made->plan_id, NeedsOf(made->evaluation.plan));
-  if (!planned) {
-    Stop(Sentence(planned.error()), 2, false);
-  } else {
-    planned_[trial] = *std::move(made);
-  }
-  Advance();
-}
-
 bool SweepHead::DiskHasSpace() {
   const std::string full = FullDiskText(request_.folder_fd, request_.folder);
   if (!full.empty()) Stop(full, 3, false);
@@ -298,24 +273,33 @@ bool SweepHead::DiskHasSpace() {
 }
 
 void SweepHead::Start(TrialQueue::Start start) {
-  const TrialNumber trial = start.trial;
-  auto planned = planned_.extract(trial);
-  AttemptBegan began;
-  began.trial = trial;
-  began.attempt = course_.NextAttempt(trial);
-  began.point = sampler_.At(trial);
-  began.id = PointId(began.point);
-  began.plan = course_.planning().PlanOf(trial);
-  began.run_id = RandomHex(kRunIdBytes);
-  for (const std::uint32_t host : start.hosts) {
-    if (!request_.hosts.empty()) began.hosts.push_back(request_.hosts[host].name);
+  if (!allocations_) {
+    TrialPlace place{.hosts = {}, .transport = hosts_.TransportFor(start.hosts)};
+    for (const std::uint32_t host : start.hosts) {
+      if (!request_.hosts.empty()) place.hosts.push_back(request_.hosts[host]);
+    }
+    return Begin(start.trial, {}, std::move(place));
   }
-  if (const auto& resumed = planned.mapped().resumed) began.resumed = resumed->from;
-  if (!course_.Began(began)) return;
-  ReplayEarlierReports(trial_setting_, course_.account(), began, planned.mapped().evaluation.plan,
+  const TrialNumber trial = start.trial;
+  course_.running().Waits(trial, true);
+  if (auto requested = allocations_->Request(std::move(start)); !requested) {
+    course_.Dropped(trial);
+    Stop(Sentence(requested.error()), CodeOf(requested.error()), false);
+  }
+}
+
+void SweepHead::Begin(TrialNumber trial, const std::string& job, TrialPlace place) {
+  auto [began, planned] = prepared_.Take(trial);
+  began.job = job;
+  for (const SiteHost& host : place.hosts) began.hosts.push_back(host.name);
+  course_.running().Waits(trial, false);
+  if (!course_.Began(began)) {
+    if (allocations_) allocations_->Release(trial, nullptr);
+    return;
+  }
+  ReplayEarlierReports(trial_setting_, course_.account(), began, planned.evaluation.plan,
                        [this, trial](const MetricReport& report) { course_.running().Recalled(trial, report); });
-  auto live = LiveTrial::Begin(trial_setting_, began, std::move(planned.mapped()), start.hosts,
-                               hosts_.TransportFor(start.hosts),
+  auto live = LiveTrial::Begin(trial_setting_, began, std::move(planned), std::move(place),
                                {.report = [this, trial](const MetricReport& report) { OnReport(trial, report); },
                                 .waits = [this, trial](const std::string& holders) { OnWaits(trial, holders); },
                                 .ended = [this, trial](const RunOutcome& outcome) { OnEnded(trial, outcome); }});
@@ -324,11 +308,28 @@ void SweepHead::Start(TrialQueue::Start start) {
     TrialScheduler::AttemptEnd end;
     end.interrupted = true;
     end.why = Sentence(live.error());
+    if (allocations_) allocations_->Release(trial, nullptr);
     Stop(fmt::format("trial {} cannot be begun: {}", trial, end.why), 3, false);
     return course_.Ended(trial, std::move(end));
   }
   live_[trial] = *std::move(live);
   if (request_.on_begun) request_.on_begun();
+}
+
+// As if the job had ended right after its beginning: an attempt that was preempted.
+void SweepHead::OnLostInQueue(TrialNumber trial, const std::string& job, const std::string& why) {
+  AttemptBegan began = prepared_.Take(trial).began;
+  began.job = job;
+  if (!course_.Began(began)) return;
+  TrialScheduler::AttemptEnd end;
+  end.trial_class = TrialClass::kPreempted;
+  end.why = why + ", before the trial began";
+  course_.Ended(trial, std::move(end));
+}
+
+void SweepHead::ReleaseWaiting() {
+  if (!allocations_) return;
+  for (const TrialNumber trial : allocations_->ReleaseWaiting()) course_.Dropped(trial);
 }
 
 void SweepHead::OnReport(TrialNumber trial, const MetricReport& report) {
@@ -354,6 +355,7 @@ void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
   TrialScheduler::AttemptEnd end = live.mapped()->End(outcome, course_.running().progress(trial));
   if (IsFailure(end.trial_class) && !DiskHasSpace()) end.interrupted = true;  // not caused by the trial
   course_.Ended(trial, std::move(end));
+  if (allocations_) allocations_->Release(trial, std::move(live.mapped()));
   if (course_.running().waiting() == 0) holders_.clear();
   Advance();
 }
@@ -365,6 +367,7 @@ void SweepHead::Stop(const std::string& why, int exit_code, bool now) {
     if (exit_code > 0 && exit_code < 128) PrintLine("error: " + Printable(why));
   }
   course_.Stop();
+  ReleaseWaiting();
   for (const auto& [trial, live] : live_) live->Interrupt(now);
   Advance();
 }
@@ -388,7 +391,7 @@ void SweepHead::AwaitSignal() {
 void SweepHead::ListenForCommands() {
   auto control = ListenForSweep(io_, request_.folder_fd,
                                 {.account = course_.account(),
-                                 .running = [this] { return live_.size() - course_.running().waiting(); },
+                                 .running = [this] { return course_.running().size() - course_.running().waiting(); },
                                  .waits = [this] { return holders_; },
                                  .stopping = [this] { return course_.stopping(); },
                                  .records = [this] { return journal_.position().seq; },
@@ -433,7 +436,7 @@ void SweepHead::Keep() {
 void SweepHead::End() {
   ending_ = true;
   const SweepProgress& account = course_.account();
-  outcome_ = OutcomeOf(course_, reasons_, why_, exit_code_);
+  outcome_ = OutcomeOf(course_, prepared_.reasons(), why_, exit_code_);
   planner_.GiveUp();
   keeping_.cancel();
   time_is_up_.cancel();
@@ -443,7 +446,7 @@ void SweepHead::End() {
   rows_.End();
   if (!request_.quiet || outcome_.exit_code != 0) Show(SummaryText(Status(), outcome_.why));
   control_.reset();
-  hosts_.Finish([this] {
+  FinishHosts([this] {
     boost::system::error_code ignored;
     signals_.clear(ignored);
     if (err_.empty()) return io_.stop();
@@ -453,6 +456,11 @@ void SweepHead::End() {
   });
 }
 
+void SweepHead::FinishHosts(std::function<void()> done) {
+  if (allocations_) return allocations_->Finish(std::move(done));
+  hosts_.Finish(std::move(done));
+}
+
 }  // namespace
 
 Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport) {
@@ -460,18 +468,8 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_TOP_PAD, 1 << 20);
   const RaisedDescriptorLimit many_descriptors;  // each running trial has some
-  if (Diagnostics problems = CheckSweep(request.description); HasErrors(problems)) return Fail(std::move(problems));
-  auto space = CompiledSpace::Of(request.description.space);
-  if (!space) return Fail(space.error());
-  auto sampler = Sampler::Of(*space, request.description.sampler);
-  if (!sampler) return Fail(sampler.error());
-  const MetricsChoice& metrics = request.description.metrics;
-  auto patterns = LogPatterns::Of(metrics.patterns, metrics.place);
-  if (!patterns) return Fail(patterns.error());
-  auto classes = ClassPatterns::Of(request.description.retry.patterns, request.description.retry.place);
-  if (!classes) return Fail(classes.error());
-  auto files = RecipeFiles::Open(request.evaluation.recipe_file, request.evaluation.libraries);
-  if (!files) return Fail(files.error());
+  auto inputs = InputsOf(request);
+  if (!inputs) return Fail(inputs.error());
   SweepIndex index = SweepIndex::Open(request.folder);
   LoadedSweep loaded = index.CatchUp();
   auto journal = EntryExists(request.folder_fd, "journal.jsonl")
@@ -487,11 +485,11 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   began.accepted = differs;
   auto reopened = request.reopen ? request.reopen(loaded.account) : std::vector<TrialRange>{};
   if (!reopened) return Fail(reopened.error());
-  if (const auto& trials = loaded.account.steered().trials) sampler->Extend(*trials);
-  const auto steers = SteeringFor(request.steering, *sampler, MostTrials(loaded.account, request.description.budget));
+  if (const auto& trials = loaded.account.steered().trials) inputs->sampler.Extend(*trials);
+  const auto steers =
+      SteeringFor(request.steering, inputs->sampler, MostTrials(loaded.account, request.description.budget));
   if (!steers) return Fail(Error("usage", {}, "--add-trials: " + steers.error()));
-  SweepHead head(request, transport, *sampler, std::move(index), std::move(loaded), *std::move(journal),
-                 *std::move(patterns), *std::move(classes), *std::move(files));
+  SweepHead head(request, transport, *std::move(inputs), std::move(index), std::move(loaded), *std::move(journal));
   return head.Run(std::move(began), *std::move(reopened));
 }
 

@@ -26,6 +26,8 @@
 
 namespace muster {
 
+class TrialAllocator;  // sweep/head/trial_place.h
+
 struct SweepRequest {
   SweepDescription description;
   // The sweep's folder, absolute, held by the caller: recipe/ has the sources; journal.jsonl may exist.
@@ -50,8 +52,11 @@ struct SweepRequest {
   // Where trials run; none: this machine. `devices`: for hosts without a number of their own.
   std::vector<SiteHost> hosts;
   std::uint32_t devices = 0;
+  // Instead, each trial gets hosts of its own, of `devices` devices; null: the trials share `hosts`. Outlives the
+  // sweep.
+  TrialAllocator* allocator = nullptr;
 
-  // Called whenever a trial has begun.
+  // Called whenever a trial has begun, or an engine has accepted the request for its hosts.
   std::function<void()> on_begun = {};
 
   // Show errors only; otherwise a terminal shows rows with the progress.
@@ -70,6 +75,7 @@ struct SweepOutcome {
 // Fails, with nothing started, if the sweep cannot begin or resume: its journal cannot be read or written, the
 // description or the recipe is invalid or changed (kind "recipe_changed"), or `reopen` fails. Later failures are in the
 // outcome and in the journal.
+// `transport` leads to `hosts`, or to this machine; with an allocator nothing is connected through it.
 Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport);
 
 }  // namespace muster

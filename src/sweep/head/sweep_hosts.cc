@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/values/shell_quote.h"
+#include "sweep/head/trial_place.h"
 
 namespace muster {
-namespace {
 
 std::vector<std::string> NamesOf(const std::vector<SiteHost>& hosts) {
   std::vector<std::string> names;
@@ -17,21 +17,23 @@ std::vector<std::string> NamesOf(const std::vector<SiteHost>& hosts) {
   return names;
 }
 
-}  // namespace
-
-HostPool PoolOf(const std::vector<SiteHost>& hosts, std::uint32_t devices, const BudgetChoice& budget) {
+HostPool PoolOf(const SweepRequest& request) {
+  const BudgetChoice& budget = request.description.budget;
+  if (request.allocator != nullptr) {
+    return HostPool::OfOwnHosts(request.devices, request.allocator->most_hosts(), budget.slots, budget.devices);
+  }
   std::vector<PoolHost> pool;
-  for (const SiteHost& host : hosts) pool.push_back({host.name, host.devices.value_or(devices), 1});
-  if (pool.empty()) pool.push_back({"", devices, 1});
+  for (const SiteHost& host : request.hosts) pool.push_back({host.name, host.devices.value_or(request.devices), 1});
+  if (pool.empty()) pool.push_back({"", request.devices, 1});
   return {std::move(pool), budget.slots, budget.devices, budget.per_device.value_or(1)};
 }
 
-SweepHosts::SweepHosts(boost::asio::io_context& io, Transport& transport, const std::vector<SiteHost>& hosts,
+SweepHosts::SweepHosts(boost::asio::io_context& io, Transport& transport, std::vector<std::string> names,
                        const std::string& id, TrialScheduler& course, Calls calls)
     : io_(io),
       course_(course),
       calls_(std::move(calls)),
-      agents_(io, transport, NamesOf(hosts), id,
+      agents_(io, transport, std::move(names), id,
               {.ready = [this](std::uint32_t host, const AgentReady& ready) { OnReady(host, ready); },
                .refused = [this](std::uint32_t host, const AgentUnreachable& why) { OnNone(host, why.why); },
                .lost = [this](std::uint32_t host, const AgentLost& lost) { OnLost(host, lost.why); }}) {}

@@ -14,14 +14,17 @@
 #include <boost/asio/io_context.hpp>
 
 #include "muster/site.h"
+#include "sweep/head/sweep_head.h"
 #include "sweep/scheduler/trial_scheduler.h"
 #include "transport/host_agents.h"
 
 namespace muster {
 
-// The pool that trials are packed onto; `hosts` none: this machine. `devices`: for hosts without a number of their own.
-// Each has one core until its number is known.
-HostPool PoolOf(const std::vector<SiteHost>& hosts, std::uint32_t devices, const BudgetChoice& budget);
+// The pool that trials are packed onto, or the one for an allocator (sweep/head/trial_place.h). Each host has one core
+// until its number is known.
+HostPool PoolOf(const SweepRequest& request);
+// The names of these hosts; of this machine an empty one.
+std::vector<std::string> NamesOf(const std::vector<SiteHost>& hosts);
 
 class SweepHosts {
  public:
@@ -31,9 +34,9 @@ class SweepHosts {
     std::function<void(const std::string& why)> none_left;  // no host will be usable again
   };
 
-  // `hosts` none: this machine. `id` is the sweep's. All but the names must outlive it.
-  SweepHosts(boost::asio::io_context& io, Transport& transport, const std::vector<SiteHost>& hosts,
-             const std::string& id, TrialScheduler& course, Calls calls);
+  // `id` is the sweep's. All but the names must outlive it.
+  SweepHosts(boost::asio::io_context& io, Transport& transport, std::vector<std::string> names, const std::string& id,
+             TrialScheduler& course, Calls calls);
 
   void ConnectAll() { agents_.ConnectAll(); }
   // Every host is connected or, for now or for good, not used.

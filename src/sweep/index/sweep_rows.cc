@@ -18,7 +18,8 @@ CREATE TABLE IF NOT EXISTS attempts (
   trial INTEGER NOT NULL, attempt INTEGER NOT NULL, last INTEGER NOT NULL, over INTEGER NOT NULL,
   id TEXT NOT NULL, point TEXT NOT NULL, plan TEXT NOT NULL, run TEXT NOT NULL, hosts TEXT NOT NULL,
   began TEXT NOT NULL, ended TEXT, class TEXT, interrupted INTEGER, again INTEGER, blamed TEXT, why TEXT,
-  loss REAL, metrics TEXT, ms INTEGER, resumed INTEGER, checkpoint TEXT, PRIMARY KEY (trial, attempt)) WITHOUT ROWID;
+  loss REAL, metrics TEXT, ms INTEGER, resumed INTEGER, checkpoint TEXT, job TEXT,
+  PRIMARY KEY (trial, attempt)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS reasons (
   text TEXT NOT NULL, place TEXT NOT NULL, count INTEGER NOT NULL, trials TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS rungs (
@@ -52,7 +53,7 @@ SweepRows::SweepRows(Database& database, bool above)
       follow_(database.Prepare("UPDATE main.attempts SET last = 0, over = 0 WHERE trial = ?1 AND last")),
       begin_(database.Prepare(
           "INSERT OR REPLACE INTO main.attempts (trial, attempt, last, over, id, point, plan, run, "
-          "hosts, began, resumed, checkpoint) VALUES (?1, ?2, 1, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")),
+          "hosts, began, resumed, checkpoint, job) VALUES (?1, ?2, 1, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")),
       end_(database.Prepare("UPDATE main.attempts SET ended = ?3, class = ?4, interrupted = ?5, again = ?6, "
                             "blamed = ?7, why = ?8, loss = ?9, metrics = ?10, ms = ?11, over = ?12 "
                             "WHERE trial = ?1 AND attempt = ?2")),
@@ -81,6 +82,7 @@ bool SweepRows::Began(const AttemptBegan& entry, std::string_view wall) {
       .Bind(8, wall)
       .Bind(9, entry.resumed.attempt)
       .Bind(10, entry.resumed.checkpoint)
+      .Bind(11, entry.job)
       .Run();
 }
 

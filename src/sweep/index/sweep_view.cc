@@ -27,7 +27,7 @@ namespace {
 constexpr std::uint64_t kLongestValue = 64U << 20;  // of values in a line of the journal
 constexpr char kColumns[] =
     "trial, attempt, last, over, id, point, plan, run, hosts, began, ended, class, interrupted, again, blamed, why, "
-    "loss, metrics, ms, resumed, checkpoint";
+    "loss, metrics, ms, resumed, checkpoint, job";
 constexpr const char* kOwnTables[] = {"reasons", "rungs", "medians", "heads", "departures", "quarantined"};
 
 Value FromJson(std::string_view text) {
@@ -55,6 +55,7 @@ AttemptRow RowOf(const Statement& row) {
     for (const Value& host : *list) attempt.hosts.push_back(host.AsString() == nullptr ? "" : *host.AsString());
   }
   attempt.resumed = {static_cast<std::uint32_t>(row.Integer(19)), std::string(row.Text(20))};
+  attempt.job = row.Text(21);
   attempt.began = row.Text(9);
   if (row.IsNull(10)) return attempt;
   attempt.ended = row.Text(10);

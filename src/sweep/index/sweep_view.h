@@ -33,6 +33,7 @@ struct AttemptRow {
   std::string run_id;
   std::vector<std::string> hosts;
   ResumedFrom resumed;
+  std::string job;    // its own allocation; may be empty
   std::string began;  // UTC
   std::string ended;  // empty: it has not ended
   // The following fields are set once it has ended.

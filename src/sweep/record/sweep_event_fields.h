@@ -32,7 +32,8 @@ void Fields(V& v, ResumedFrom& e) {
 template <class V>
 void Fields(V& v, AttemptBegan& e) {
   v("trial", e.trial), v("attempt", e.attempt), v("id", e.id), v("point", e.point), v("plan", e.plan),
-      v("run", e.run_id), v("hosts", As<UnlessNone>(e.hosts)), v("resumed", As<UnlessNone>(e.resumed));
+      v("run", e.run_id), v("hosts", As<UnlessNone>(e.hosts)), v("resumed", As<UnlessNone>(e.resumed)),
+      v("job", As<UnlessNone>(e.job));
 }
 template <class V>
 void Fields(V& v, StopDecision& e) {

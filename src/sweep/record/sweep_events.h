@@ -66,6 +66,7 @@ struct AttemptBegan {
   std::string run_id;
   std::vector<std::string> hosts;  // empty: this machine
   ResumedFrom resumed = {};
+  std::string job = {};  // "slurm job 12", if it has an allocation of its own
   bool operator==(const AttemptBegan&) const = default;
 };
 

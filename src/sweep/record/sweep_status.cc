@@ -59,7 +59,7 @@ std::vector<std::string> StatusRows(const SweepStatus& status, std::size_t colum
   if (const auto impossible = account.impossible().size()) state += fmt::format("; {} impossible", impossible);
   std::string now = fmt::format("{} running", status.running);
   if (status.devices > 0) now += fmt::format(" on {} of {} devices", status.devices_in_use, status.devices);
-  if (status.waiting > 0) now += fmt::format(", {} waiting for devices", status.waiting);
+  if (status.waiting > 0) now += fmt::format(", {} waiting for {}", status.waiting, status.awaited);
   now += ", " + DurationText(status.seconds);
   if (const auto left = Forecast(status)) now += fmt::format(", about {} left", DurationText(*left));
   std::vector<std::string> rows = {std::move(state), std::move(now)};

@@ -17,7 +17,8 @@ struct SweepStatus {
   const SweepProgress* account = nullptr;
   const SweepDescription* sweep = nullptr;
   std::size_t running = 0;
-  std::size_t waiting = 0;  // trials that have begun and wait for devices
+  std::size_t waiting = 0;  // trials that wait for devices or hosts
+  const char* awaited = "devices";
   std::uint32_t devices_in_use = 0;
   std::uint32_t devices = 0;        // of all hosts, each counted as often as trials may share it
   double seconds = 0;               // since this head started

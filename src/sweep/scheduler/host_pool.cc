@@ -36,6 +36,14 @@ HostPool::HostPool(std::vector<PoolHost> hosts, std::optional<std::uint32_t> slo
   for (const PoolHost& host : hosts_) free_.push_back({host.devices * per_device_, host.cores});
 }
 
+HostPool HostPool::OfOwnHosts(std::uint32_t devices, std::optional<std::uint32_t> most,
+                              std::optional<std::uint32_t> slots, std::optional<std::uint32_t> most_devices) {
+  HostPool pool({{"", devices, 1}}, slots, most_devices);
+  pool.own_hosts_ = true;
+  pool.most_own_hosts_ = most;
+  return pool;
+}
+
 void HostPool::SetCores(std::uint32_t host, std::uint32_t cores) {
   hosts_[host].cores = std::max<std::uint32_t>(cores, 1);
   free_[host].cores = hosts_[host].cores;
@@ -53,6 +61,13 @@ bool HostPool::HasCores(const HostShare& share, std::uint32_t host, const Free& 
 
 std::optional<std::vector<std::uint32_t>> HostPool::Fit(const TrialNeeds& needs, const std::vector<Free>& free,
                                                         const std::set<std::uint32_t>& avoid) const {
+  if (own_hosts_) {
+    const bool fits = needs.size() <= most_own_hosts_.value_or(needs.size()) &&
+                      std::all_of(needs.begin(), needs.end(),
+                                  [this](const HostShare& share) { return share.devices <= hosts_.front().devices; });
+    if (!fits || avoid.contains(0)) return std::nullopt;  // 0 is reserved for a larger trial
+    return std::vector<std::uint32_t>(needs.size(), 0);
+  }
   std::vector<std::uint32_t> order(needs.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -84,7 +99,7 @@ std::optional<std::vector<std::uint32_t>> HostPool::Place(const TrialNeeds& need
   if (slots_ && running_ >= *slots_) return std::nullopt;
   const std::uint32_t devices = DevicesOf(needs);
   if (devices_ && devices_in_use_ + devices > *devices_) return std::nullopt;
-  if (devices == 0 || awaited_.empty()) return Fit(needs, free_, avoid);
+  if (own_hosts_ || devices == 0 || awaited_.empty()) return Fit(needs, free_, avoid);
   std::set<std::uint32_t> left_out = avoid;
   left_out.insert(awaited_.begin(), awaited_.end());
   return Fit(needs, free_, left_out);
@@ -92,6 +107,7 @@ std::optional<std::vector<std::uint32_t>> HostPool::Place(const TrialNeeds& need
 
 std::optional<std::vector<std::uint32_t>> HostPool::PlaceWhenEmpty(const TrialNeeds& needs) const {
   if (devices_ && DevicesOf(needs) > *devices_) return std::nullopt;
+  if (own_hosts_) return Fit(needs, {}, {});
   std::vector<Free> empty;
   for (const PoolHost& host : hosts_) empty.push_back({host.devices * per_device_, host.cores});
   std::set<std::uint32_t> avoid;
@@ -119,8 +135,11 @@ std::string HostPool::WhyNever(const TrialNeeds& needs) const {
   if (devices_ && devices > *devices_) {
     return fmt::format("it needs {} devices, and the budget has {}", devices, *devices_);
   }
-  const std::size_t open = hosts_.size() - closed_.size();
-  if (needs.size() > open) return fmt::format("it needs {} hosts, and the sweep has {}", needs.size(), open);
+  const std::size_t open = own_hosts_ ? most_own_hosts_.value_or(needs.size()) : hosts_.size() - closed_.size();
+  if (needs.size() > open) {
+    return fmt::format("it needs {} hosts, and {} has {}", needs.size(), own_hosts_ ? "its allocation" : "the sweep",
+                       open);
+  }
   const auto largest = std::max_element(needs.begin(), needs.end(),
                                         [](const HostShare& a, const HostShare& b) { return a.devices < b.devices; });
   std::uint32_t most = 0;
@@ -137,6 +156,7 @@ std::string HostPool::WhyNever(const TrialNeeds& needs) const {
 void HostPool::Take(const TrialNeeds& needs, const std::vector<std::uint32_t>& hosts) {
   ++running_;
   devices_in_use_ += DevicesOf(needs);
+  if (own_hosts_) return;
   for (std::size_t i = 0; i < needs.size(); ++i) {
     free_[hosts[i]].devices -= needs[i].devices;
     free_[hosts[i]].cores -= CoresOf(needs[i], hosts[i]);
@@ -146,6 +166,7 @@ void HostPool::Take(const TrialNeeds& needs, const std::vector<std::uint32_t>& h
 void HostPool::Give(const TrialNeeds& needs, const std::vector<std::uint32_t>& hosts) {
   --running_;
   devices_in_use_ -= DevicesOf(needs);
+  if (own_hosts_) return;
   for (std::size_t i = 0; i < needs.size(); ++i) {
     free_[hosts[i]].devices += needs[i].devices;
     free_[hosts[i]].cores += CoresOf(needs[i], hosts[i]);

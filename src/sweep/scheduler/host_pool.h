@@ -38,6 +38,13 @@ class HostPool {
   HostPool(std::vector<PoolHost> hosts, std::optional<std::uint32_t> slots, std::optional<std::uint32_t> devices,
            std::uint32_t per_device = 1);
 
+  // A pool for trials that get hosts of their own when they start: at most `slots` at a time, each on at most `most`
+  // hosts of `devices` devices (nothing: on as many as it needs). All these hosts have the number 0, and no host is
+  // ever short of anything.
+  static HostPool OfOwnHosts(std::uint32_t devices, std::optional<std::uint32_t> most,
+                             std::optional<std::uint32_t> slots, std::optional<std::uint32_t> most_devices);
+  bool own_hosts() const { return own_hosts_; }
+
   // The host for each share: the one with the fewest devices left over, so that large trials find whole hosts; without
   // devices, the one with most free cores. Hosts of `avoid` are excluded, and for a trial with devices also hosts on
   // which a trial awaits devices. Nothing if not all shares can be placed.
@@ -80,6 +87,8 @@ class HostPool {
   std::uint32_t CoresOf(const HostShare& share, std::uint32_t host) const;
 
   std::vector<PoolHost> hosts_;
+  bool own_hosts_ = false;
+  std::optional<std::uint32_t> most_own_hosts_;  // of a trial
   std::optional<std::uint32_t> slots_;
   std::optional<std::uint32_t> devices_;
   std::uint32_t per_device_ = 1;

@@ -57,7 +57,7 @@ std::uint32_t RunningTrials::devices_awaited() const {
 }
 
 std::optional<TrialNumber> RunningTrials::NextToMove() {
-  if (record_.stopping()) return std::nullopt;
+  if (record_.stopping() || hosts_.pool().own_hosts()) return std::nullopt;
   for (auto& [trial, attempt] : attempts_) {
     if (!attempt.waits || attempt.moves) continue;
     std::set<std::uint32_t> avoid = hosts_.MovedFrom(trial);

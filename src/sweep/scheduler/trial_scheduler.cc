@@ -85,7 +85,9 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
   AttemptEnded ended;
   ended.trial = trial;
   ended.attempt = attempt->number;
-  ended.trial_class = end.trial_class;
+  // An interrupted attempt has not come to its end: whatever its processes did, it is not "ok".
+  const bool cut = end.interrupted && !IsFailure(end.trial_class);
+  ended.trial_class = cut ? TrialClass::kPreempted : end.trial_class;
   ended.interrupted = end.interrupted;
   ended.blamed = std::move(end.blamed);
   ended.why = std::move(end.why);

@@ -61,12 +61,14 @@ class TrialScheduler {
   const HostPool& pool() const { return hosts_.pool(); }
   const SweepProgress& account() const { return record_.progress(); }
 
-  // The trial to start now, and its hosts; nothing if none fits. Must be followed by Began().
+  // The trial to start now, and its hosts; nothing if none fits. Must be followed by Began() or Dropped().
   std::optional<TrialQueue::Start> NextStart();
   // The number of the trial's next attempt, from 0.
   std::uint32_t NextAttempt(TrialNumber trial) const;
   // Call before starting anything of the attempt. False if it cannot be recorded: it must not be started then.
   bool Began(const AttemptBegan& began);
+  // A started trial that is not to begin after all, while the sweep stops; the next head starts it.
+  void Dropped(TrialNumber trial) { running_.Remove(trial); }
   // Metrics are taken from its reports unless the end has them.
   void Ended(TrialNumber trial, AttemptEnd end);
 

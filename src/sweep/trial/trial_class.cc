@@ -15,6 +15,7 @@
 #include "base/values/shell_quote.h"
 #include "base/values/signal_name.h"
 #include "base/values/utf8.h"
+#include "engine/engine_page.h"
 #include "run/directory/last_lines.h"
 #include "run/directory/log_path.h"
 #include "run/directory/private_files.h"
@@ -137,7 +138,17 @@ Verdict OfOrigin(const FailureFacts::Origin& origin, const ClassPatterns& patter
   return {TrialClass::kCrash, false, {}};
 }
 
+// What ended the job ended the trial, whatever its processes and agents made of it. A lost node is known better from
+// the agents.
+std::optional<TrialClass> ClassOfJobEnd(std::optional<JobState> end) {
+  if (end == JobState::kCancelled || end == JobState::kPreempted) return TrialClass::kPreempted;
+  if (end == JobState::kTimeLimit) return TrialClass::kTimeout;
+  return std::nullopt;
+}
+
 Verdict Of(const FailureFacts& facts, const ClassPatterns& patterns) {
+  const bool failed = facts.cause != Cause::kNone && facts.cause != Cause::kStopped;
+  if (const auto of_job = ClassOfJobEnd(facts.job_end); failed && of_job) return {*of_job, false, {}};
   switch (facts.cause) {
     case Cause::kNone:
       return {TrialClass::kOk, false, {}};
@@ -176,6 +187,7 @@ TrialEnding ClassOf(const FailureFacts& facts, const ClassPatterns& patterns, co
 FailureFacts ReadFailureFacts(const Plan& plan, const RunOutcome& outcome) {
   FailureFacts facts;
   facts.why = outcome.why;
+  facts.job_end = outcome.job_end;
   const CheckedJournal journal(plan, ReadJournal(outcome.run_dir + "/journal.jsonl"));
   using Key = std::pair<ProcessId, std::uint32_t>;
   std::optional<Key> first;

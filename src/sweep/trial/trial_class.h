@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/engine_page.h"
 #include "muster/event.h"
 #include "muster/plan.h"
 #include "run/journal/head_facts.h"
@@ -33,6 +34,7 @@ struct FailureFacts {
   };
   std::optional<Origin> origin = {};
   std::optional<std::uint32_t> lost = {};  // the machine whose agent was lost, or never connected
+  std::optional<JobState> job_end = {};    // as in RunOutcome
 };
 
 struct TrialEnding {

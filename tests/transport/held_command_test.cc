@@ -1,0 +1,49 @@
+// Tests commands that hold something until their stdin ends.
+#include "transport/held_command.h"
+
+#include <csignal>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+// Runs a shell command to its end; `printed` is called with what it has printed.
+std::shared_ptr<HeldCommand> RunHeld(const std::string& script, const std::function<void(HeldCommand& held)>& printed) {
+  boost::asio::io_context io;
+  std::shared_ptr<HeldCommand> held;
+  auto started = HeldCommand::Start(io, {"/bin/sh", "-c", script}, "first\n",
+                                    {.printed = [&] { printed(*held); }, .heard = {}, .ended = {}});
+  EXPECT_TRUE(started);
+  held = *std::move(started);
+  io.run();
+  return held;
+}
+
+TEST(HeldCommand, EndsWithItsStdin) {
+  const auto held = RunHeld("read line; echo got $line; cat; echo end >&2", [](HeldCommand& one) {
+    if (one.output() == "got first\n") one.Release();
+  });
+  EXPECT_TRUE(held->over());
+  EXPECT_EQ(held->EndText(), "exited with code 0");
+  EXPECT_EQ(held->words(), "end\n");
+}
+
+TEST(HeldCommand, CanBeAskedToEndBeforeItReads) {
+  const auto held = RunHeld("echo waits; exec sleep 1000", [](HeldCommand& one) { one.AskToEnd(); });
+  EXPECT_TRUE(held->killed());
+}
+
+TEST(HeldCommand, ThatPrintsTooMuchIsNotListenedTo) {
+  bool all = true;
+  const auto held = RunHeld("exec yes", [&](HeldCommand& one) {
+    all = all && one.output().size() <= HeldCommand::kMostOutput + 16'384;
+    if (one.output().size() > HeldCommand::kMostOutput) one.AskToEnd();
+  });
+  EXPECT_TRUE(held->killed());
+  EXPECT_TRUE(all);
+}
+
+}  // namespace
+}  // namespace muster
