@@ -22,7 +22,8 @@
 
       const label = () => KINDS.find(([name]) => name === kind)[1];
       const controls = el("div", { class: "controls" });
-      section.append(controls);
+      const legend = el("div", { class: "legend" });
+      section.append(controls, legend);
       const plot = new muster.Plot(section, {
         height: 240,
         layers: ["main", "lit"],
@@ -47,6 +48,11 @@
         band = usage.bands ? usage.bands[kind] : null;
         lines = band ? [] : usage.lines.map((line) => ({ name: line.name, row: model.rowOf.get(line.key), ...line[kind] }))
           .filter((line) => line.at.length > 0 && state.visible[line.row] !== 0);
+        legend.replaceChildren(...lines.map((line) => {
+          const dot = el("i", { class: "dot" });
+          dot.style.background = muster.category(line.row);
+          return el("span", {}, dot, line.name);
+        }));
         const high = band ? d3.max(band.high) : d3.max(lines, (line) => d3.max(line.values));
         x = d3.scaleLinear().domain([0, Math.max(1e-3, model.data.run.seconds)]);
         y = d3.scaleLinear().domain([0, high > 0 ? high : 1]).nice();

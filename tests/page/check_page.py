@@ -375,6 +375,7 @@ class UsagePage(OpenPage):
         self.browser.focus("#where")
         self.browser.keys(*"rank == 0")
         self.assertRegex(self.label(), r"^CPU cores over time: worker.0 up to \S+$")
+        self.assertEqual(self.browser.text("#usage .legend"), "worker.0")
 
     def test_shows_the_values_under_the_pointer(self):
         self.browser.js("""

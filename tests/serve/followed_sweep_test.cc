@@ -140,34 +140,28 @@ TEST_F(FollowedSweepTest, PublishesTrialsAndTheirPoints) {
   EXPECT_EQ(page->patches.back()["state"]["best"]["value"], 0.125);
 }
 
-TEST_F(FollowedSweepTest, PublishesWhatPatternsFindInTheLog){
-  std::ofstream(dir_ + "/sweep.json") << R"({"format": 1, "sweep": "aaaa", "name": "job", "names": ["lr"],
-    "description": {"metrics": {"stdout": {"loss": "loss: (\\S+)",
-  "step" : "step (\\d+)"
-},
-    "role" : "worker"
-}
-}
-, "objective" : { "metric" : "loss", "maximize" : false }
-})";
+TEST_F(FollowedSweepTest, PublishesWhatPatternsFindInTheLog) {
+  std::ofstream(dir_ + "/sweep.json") << R"json({"format": 1, "sweep": "aaaa", "name": "job", "names": ["lr"],
+    "description": {"metrics": {"stdout": {"loss": "loss: (\\S+)", "step": "step (\\d+)"}, "role": "worker"}},
+    "objective": {"metric": "loss", "maximize": false}})json";
   Follow();
-const auto page = std::make_shared<Page>();
-sweep_->AddStream(page, sweep_->version());
-Begin(0);
-Await([&] { return page->Value(0, "state") == "running"; });
-const std::string run_dir = dir_ + "/t/00/00ff1c2b4d5e6f70.0";
-std::filesystem::create_directories(run_dir);
-std::ofstream(run_dir + "/plan.json") << PlanToJson(ParameterServerPlan());
-Report(0, R"({"accuracy": 0.75})");
-std::filesystem::create_directories(run_dir + "/logs");
-std::ofstream log(run_dir + "/logs/worker.0.0.log");
-log << "step 1 loss: 0.5\nstep 2 lo" << std::flush;
-Await([&] { return page->Curve(0, "loss").size() == 1; });
-log << "ss: 0.25\n" << std::flush;
-Await([&] { return page->Curve(0, "loss").size() == 2; });
-EXPECT_EQ(page->Curve(0, "loss"), (std::vector<double>{0.5, 0.25}));
-EXPECT_EQ(page->Value(0, "value"), 0.25);
-EXPECT_EQ(page->Value(0, "accuracy"), 0.75);
+  const auto page = std::make_shared<Page>();
+  sweep_->AddStream(page, sweep_->version());
+  Begin(0);
+  Await([&] { return page->Value(0, "state") == "running"; });
+  const std::string run_dir = dir_ + "/t/00/00ff1c2b4d5e6f70.0";
+  std::filesystem::create_directories(run_dir);
+  std::ofstream(run_dir + "/plan.json") << PlanToJson(ParameterServerPlan());
+  Report(0, R"({"accuracy": 0.75})");
+  std::filesystem::create_directories(run_dir + "/logs");
+  std::ofstream log(run_dir + "/logs/worker.0.0.log");
+  log << "step 1 loss: 0.5\nstep 2 lo" << std::flush;
+  Await([&] { return page->Curve(0, "loss").size() == 1; });
+  log << "ss: 0.25\n" << std::flush;
+  Await([&] { return page->Curve(0, "loss").size() == 2; });
+  EXPECT_EQ(page->Curve(0, "loss"), (std::vector<double>{0.5, 0.25}));
+  EXPECT_EQ(page->Value(0, "value"), 0.25);
+  EXPECT_EQ(page->Value(0, "accuracy"), 0.75);
 }
 
 TEST_F(FollowedSweepTest, LosesAndRepeatsNothingForAPageThatConnectsAgain) {

@@ -32,10 +32,10 @@ TEST(LogCurves, AreShownByTopAndOnThePage) {
   words.insert(words.end(), kPatterns.begin(), kPatterns.end());
   StartedProgram head = sweep.StartSweep(words);
   ASSERT_TRUE(AwaitFile(sweep / "began.2")) << sweep.Errors();
-  const CommandResult top = sweep.Muster({"top", sweep.sweep(), "--once", "--json"});
+  const CommandResult top = sweep.Muster({"top", sweep.sweep(), "--json"});
   ASSERT_EQ(top.exit_code, 0) << top.err;
   const json running = json::parse(top.out);
-  const json& trial = running["trials"][0];
+  const json& trial = running["processes"][0];
   EXPECT_EQ(trial["curve"], json({0.5, 0.2})) << running;
   EXPECT_EQ(trial["step"], 20) << running;
   EXPECT_EQ(PageOf(sweep)["curves"]["series"].size(), 2U) << "one of them is running";

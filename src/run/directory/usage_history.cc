@@ -5,9 +5,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "muster/value.h"
 #include "run/directory/private_files.h"
+#include "settings/values/value_field.h"
+#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {
@@ -39,14 +41,16 @@ std::string Line(std::uint64_t at_ms, const std::string& entries) {
   return fmt::format("{{\"at_ms\":{},\"usage\":[{}]}}\n", at_ms, entries);
 }
 
-std::optional<std::uint64_t> NumberIn(const nlohmann::json& value) {
-  if (!value.is_number_unsigned()) return std::nullopt;
-  const auto number = value.get<std::uint64_t>();
-  return number <= kMostNumber ? std::optional(number) : std::nullopt;
+std::optional<std::uint64_t> NumberIn(const Value& value) {
+  const std::int64_t* const number = value.AsInt();
+  if (number == nullptr || *number < 0 || static_cast<std::uint64_t>(*number) > kMostNumber) return std::nullopt;
+  return static_cast<std::uint64_t>(*number);
 }
 
-std::optional<std::pair<ProcessId, UsagePoint>> PointIn(const nlohmann::json& entry, std::uint64_t at_ms) {
-  if (!entry.is_array() || entry.size() != kNumbers + 1) return std::nullopt;
+std::optional<std::pair<ProcessId, UsagePoint>> PointIn(const Value& value, std::uint64_t at_ms) {
+  const Value::List* const list = value.AsList();
+  if (list == nullptr || list->size() != kNumbers + 1) return std::nullopt;
+  const Value::List& entry = *list;
   std::uint64_t numbers[kNumbers] = {};
   for (std::size_t i = 0; i < kNumbers; ++i) {
     const auto number = NumberIn(entry[i]);
@@ -54,7 +58,7 @@ std::optional<std::pair<ProcessId, UsagePoint>> PointIn(const nlohmann::json& en
     numbers[i] = *number;
   }
   const auto device = NumberIn(entry[kNumbers]);
-  if (!device && !entry[kNumbers].is_null()) return std::nullopt;
+  if (!device && !entry[kNumbers].IsNull()) return std::nullopt;
   return std::pair(static_cast<ProcessId>(numbers[0]), UsagePoint{at_ms, static_cast<std::uint32_t>(numbers[1]),
                                                                   numbers[2], numbers[3], numbers[4], device});
 }
@@ -123,11 +127,12 @@ void UsageHistory::Take(std::string_view text) {
     const std::string_view written = text.substr(0, end);
     text.remove_prefix(end + 1);
     if (written.size() > kLongestLine) continue;
-    const nlohmann::json line = nlohmann::json::parse(written, nullptr, false);
-    if (!line.is_object() || !line.contains("at_ms") || !line.contains("usage")) continue;
-    const auto at_ms = NumberIn(line["at_ms"]);
-    if (!at_ms || !line["usage"].is_array()) continue;
-    for (const nlohmann::json& entry : line["usage"]) {
+    const auto line = ValueFromJsonText(written);
+    if (!line) continue;
+    const Value* const time = FieldOf(*line, "at_ms");
+    const auto at_ms = time == nullptr ? std::nullopt : NumberIn(*time);
+    if (!at_ms) continue;
+    for (const Value& entry : ListField(*line, "usage")) {
       if (const auto point = PointIn(entry, *at_ms)) Add(point->first, point->second);
     }
   }
