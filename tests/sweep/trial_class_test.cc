@@ -173,8 +173,8 @@ TEST(TrialClasses, FollowTheEndOfTheEnginesJob) {
   EXPECT_EQ(of(Ended(Cause::kLost, 1), JobState::kCancelled).blamed, "");
   EXPECT_EQ(of(Exited(7), JobState::kPreempted).trial_class, TrialClass::kPreempted);
   EXPECT_EQ(of(Killed(SIGTERM), JobState::kTimeLimit).trial_class, TrialClass::kTimeout);
-  EXPECT_EQ(of(Ended(Cause::kLost, 1), JobState::kNodeFailed),
-            (TrialEnding{TrialClass::kHostLost, "n2", "the run ended without a reason"}));
+  EXPECT_EQ(of(Ended(Cause::kLost, 1), JobState::kNodeFailed).trial_class, TrialClass::kHostLost);
+  EXPECT_EQ(of(Ended(Cause::kLost, 1), JobState::kNodeFailed).blamed, "n2");
   EXPECT_EQ(of(Ended(Cause::kStopped), JobState::kCancelled).trial_class, TrialClass::kStopped);
 }
 
