@@ -332,7 +332,7 @@ class RunPage(OpenPage):
         low, high, median = self.browser.js("""
             const {low, high, median} = muster.page.model.data.run.usage.bands.memory; return [low, high, median]""")
         self.assertTrue(all(a <= b <= c for a, b, c in zip(low, median, high)))
-        self.assertGreater(min(low), 0)
+        self.assertGreater(min(median), 0)  # one that is just being started has no memory yet
         self.browser.settle()
         self.assertIn("CPU cores of 64 processes over time", self.browser.js(
             "return document.querySelector('#usage .plot').getAttribute('aria-label')"))
