@@ -44,7 +44,8 @@ TEST(SlurmJobs, TorchTrainsOnFourNodes) {
   before.ExpectNothingLeft(run);
 }
 
-// Eight trials of one process each share the four nodes; all agents are started by one step.
+// Eight trials of one process each share the four nodes; all agents are started by one step. The first four trials wait
+// for one another, so they run at the same time.
 TEST(SlurmJobs, ASweepIsPackedIntoAnAllocation) {
   SKIP_WITHOUT_SLURM();
   SlurmTestbed testbed(4);
@@ -53,10 +54,13 @@ TEST(SlurmJobs, ASweepIsPackedIntoAnAllocation) {
       << "local muster = require 'muster'\nlocal job = muster.recipe { name = 'job', params = { n = muster.int { 1 } "
          "},\n"
          "  plan = function(p, job)\n    job:workers { count = 1, devices = 1, cwd = '/', command = muster.shell (\n"
-         "      'echo \"{\\\\\"loss\\\\\": ' .. p.n .. '}\" >> $MUSTER_METRICS; hostname') }\n  end }\n"
-         "return muster.sweep { name = 's', recipe = job, space = muster.product { n = muster.choice { 1, 2, 3, 4, 5, "
-         "6, 7, "
-         "8 } },\n  objective = muster.minimize 'loss' }\n";
+         "      'echo \"{\\\\\"loss\\\\\": ' .. p.n .. '}\" >> $MUSTER_METRICS; touch " +
+             testbed.folder() + "/began.' .. p.n .. '; until [ $(ls " + testbed.folder() +
+             "/began.* | wc -l) -ge 4 ]; do sleep 0.1; done') }\n  end }\n"
+             "return muster.sweep { name = 's', recipe = job, space = muster.product { n = muster.choice { 1, 2, 3, 4, "
+             "5, "
+             "6, 7, "
+             "8 } },\n  objective = muster.minimize 'loss' }\n";
   const std::string home = testbed.folder() + "/home";
   Words words = Salloc({"--nodes=4"});
   words.insert(words.end(), {MusterProgram(), "sweep", testbed.folder() + "/s.lua"});
