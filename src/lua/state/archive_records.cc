@@ -1,6 +1,6 @@
 // archive_records ROOT OUTPUT FILE…: executes Lua files below ROOT that return lists of records, and archives these
 // below OUTPUT. Run when muster is built, on the files of the schema only: executing ten releases' records and
-// converting them would take half of the time of a check.
+// converting them would take a large part of the time of a check.
 #include "lua/state/prepare_files.h"
 #include "lua/state/stack.h"
 #include "wire/archive/value_archive.h"

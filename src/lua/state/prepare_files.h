@@ -2,6 +2,7 @@
 // file, other bytes of the same name below another folder.
 #pragma once
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>

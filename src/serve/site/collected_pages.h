@@ -30,9 +30,9 @@ class CollectedPages {
   CollectedPages(const CollectedPages&) = delete;
   CollectedPages& operator=(const CollectedPages&) = delete;
 
-  // Replies once, from the loop, with the data of the page of a run or sweep. `version`: of the directory's last patch;
-  // later ones belong on top of the data. Who asks while it is being collected gets the same data, with the version of
-  // the first one.
+  // Replies once, from the loop, with the data of the page of a run or sweep. `version` is that of the directory's last
+  // patch; the page applies later patches to this data. A request that arrives while the data is being collected gets
+  // the same answer, with the version of the first request.
   void Collect(const std::string& dir, bool is_sweep, std::uint64_t version, Reply reply);
 
  private:
