@@ -24,7 +24,7 @@ constexpr int kLostNodeSeconds = 30;
 // For objects of Jobs whose head could not delete them.
 constexpr int kKeepSeconds = 600;
 // The name is part of names of pods, which are host names: NAME-host-0-12345-abcde has 63 characters at most.
-constexpr std::size_t kLongestName = 30;
+constexpr std::size_t kLongestObjectName = 30;
 constexpr std::size_t kLongestLabel = 63;
 constexpr std::string_view kReplicatedJob = "host";
 
@@ -66,7 +66,7 @@ std::string ObjectName(const ManifestJob& job) {
   std::string tail = job.run.substr(job.run.size() - std::min(job.run.size(), kTail));
   while (!tail.empty() && !IsLetterOrDigit(tail.front())) tail.erase(0, 1);
   const std::string sound = tail.empty() ? "run" : ObjectWord("x" + tail, kTail + 1).substr(1);
-  return ObjectWord(job.name, kLongestName - kTail - 1) + "-" + sound;
+  return ObjectWord(job.name, kLongestObjectName - kTail - 1) + "-" + sound;
 }
 
 // Puts `more` into `into`: tables field by field, lists at the end, other values in their place.

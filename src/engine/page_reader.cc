@@ -10,7 +10,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMostProblems = 20;
-constexpr std::size_t kLongestText = 4'096;
+constexpr std::size_t kLongestPageText = 4'096;
 
 bool IsOneLine(const std::string& text) {
   return std::none_of(text.begin(), text.end(),
@@ -63,7 +63,7 @@ const std::string* PageReader::TextIn(const std::string& path, const Value& valu
   const std::string* text = value.AsString();
   if (text == nullptr || (text->empty() && !empty)) {
     Wrong("type", path, path + " is a text, got " + ToText(value));
-  } else if (!IsUtf8(*text) || !IsOneLine(*text) || text->size() > kLongestText) {
+  } else if (!IsUtf8(*text) || !IsOneLine(*text) || text->size() > kLongestPageText) {
     Wrong("format", path, path + " is one line of UTF-8 of at most 4096 bytes, got " + ToText(value));
   } else {
     return text;

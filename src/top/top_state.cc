@@ -9,6 +9,7 @@
 
 #include "base/system/clock.h"
 #include "base/values/shell_quote.h"
+#include "base/values/units.h"
 #include "muster/value.h"
 #include "run/directory/json_text.h"
 
@@ -84,7 +85,7 @@ TopState TopStateOf(const Report& report) {
     process.bad = last.exit_code != 0;
     const auto began = ParseUtc(last.started_at);
     const auto ended = ParseUtc(last.ended_at);
-    if (began && ended && *ended >= *began) process.seconds = static_cast<double>(*ended - *began) / 1e9;
+    if (began && ended) process.seconds = SecondsBetween(*began, *ended);
   }
   CountRoles(state);
   return state;

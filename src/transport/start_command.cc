@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kLongestLine = 300;
+constexpr std::size_t kLongestStartLine = 300;
 
 std::vector<std::string> ChangedEnvironment(const std::vector<std::string>& changes) {
   std::vector<std::string> variables;
@@ -66,7 +66,7 @@ std::string StartCommand::LastWords() const {
   if (end == std::string_view::npos) return {};
   words = words.substr(0, end + 1);
   words = words.substr(words.find_last_of("\r\n") + 1);  // from the beginning if there is none
-  return Printable(words.substr(0, kLongestLine));
+  return Printable(words.substr(0, kLongestStartLine));
 }
 
 void StartCommand::EndSoon() {

@@ -125,7 +125,7 @@ std::string DumpFileText(const std::string& title, const ProcessDumped& reported
     text += fmt::format("\nprocess {} {}, parent {}, {} thread{}, {:.0f} % of a processor over {}\n",
                         process.kernel.identity.pid, Printable(process.kernel.name), process.kernel.parent,
                         process.kernel.threads_seen, process.kernel.threads_seen == 1 ? "" : "s", share,
-                        DurationText(static_cast<double>(reported.window_ns) / 1e9));
+                        DurationText(InSeconds(reported.window_ns)));
     for (const KernelThread& thread : process.kernel.threads) {
       text += ThreadLine(thread);
       for (const std::string& frame : thread.stack) text += fmt::format("    kernel: {}\n", Printable(frame));

@@ -82,7 +82,7 @@ class Dots {
 
 std::string AxisNumber(double number) { return fmt::format("{:.4g}", number); }
 
-std::size_t Place(double share, std::size_t count) {
+std::size_t CellAt(double share, std::size_t count) {
   return static_cast<std::size_t>(std::lround(share * static_cast<double>(count - 1)));
 }
 
@@ -95,8 +95,8 @@ void Draw(Dots& dots, const std::vector<double>& x, const std::vector<double>& y
       before.reset();
       continue;
     }
-    const auto column = static_cast<double>(Place(wide.Share(x[i]), dots.wide()));
-    const auto row = static_cast<double>(dots.high() - 1 - Place(high.Share(y[i]), dots.high()));
+    const auto column = static_cast<double>(CellAt(wide.Share(x[i]), dots.wide()));
+    const auto row = static_cast<double>(dots.high() - 1 - CellAt(high.Share(y[i]), dots.high()));
     const auto [from_column, from_row] = before && before->first <= column ? *before : std::pair(column, row);
     const double steps = std::max({column - from_column, std::abs(row - from_row), 1.0});
     for (double step = 0; step <= steps; ++step) {
@@ -140,7 +140,7 @@ std::string Sparkline(const std::vector<double>& values, std::size_t columns, Pl
   const auto& steps = glyphs == PlotGlyphs::kUnicode ? kBlocks : kAsciiBars;
   std::string line;
   for (const std::optional<double>& mean : means) {
-    line += mean && std::isfinite(*mean) ? steps[Place(span.Share(*mean), steps.size())] : std::string_view(" ");
+    line += mean && std::isfinite(*mean) ? steps[CellAt(span.Share(*mean), steps.size())] : std::string_view(" ");
   }
   return line;
 }

@@ -1,6 +1,7 @@
 // Parses and formats sizes and durations.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,5 +19,13 @@ std::optional<double> ParseDuration(std::string_view text);
 
 // "1.2 s", "340 ms", "2 min 5 s", "1 h 3 min": for people.
 std::string DurationText(double seconds);
+
+// Nanoseconds as seconds.
+constexpr double InSeconds(std::integral auto ns) { return static_cast<double>(ns) / 1e9; }
+
+// From one time in nanoseconds to another of the same clock; 0 if the second is earlier.
+constexpr double SecondsBetween(std::uint64_t from_ns, std::uint64_t to_ns) {
+  return to_ns > from_ns ? InSeconds(to_ns - from_ns) : 0;
+}
 
 }  // namespace muster

@@ -6,6 +6,7 @@
 
 #include "base/system/clock.h"
 #include "base/values/shell_quote.h"
+#include "base/values/units.h"
 
 namespace muster {
 
@@ -52,7 +53,7 @@ TopState TopStateOf(const ListedSweep& sweep, TrialCurves& curves) {
     row.attempt = trial.attempt;
     const auto began = ParseUtc(trial.run.started_at);
     const std::uint64_t now = WallNowNs();
-    if (began && now > *began) row.seconds = static_cast<double>(now - *began) / 1e9;
+    if (began) row.seconds = SecondsBetween(*began, now);
     row.last_line = trial.About();
     row.log_folder = trial.run.run_dir + "/logs";
     const TrialCurve& curve = curves.Read(trial.run.run_dir);

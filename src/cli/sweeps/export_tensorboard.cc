@@ -14,6 +14,7 @@
 #include "base/system/write_all.h"
 #include "base/values/fingerprint.h"
 #include "base/values/shell_quote.h"
+#include "base/values/units.h"
 #include "cli/options/run_facts.h"
 #include "cli/options/run_or_sweep.h"
 #include "cli/options/trial_facts.h"
@@ -29,8 +30,7 @@ namespace fs = std::filesystem;
 constexpr char kFileName[] = "events.out.tfevents.muster";  // the same each time, so that it can be replaced
 constexpr std::size_t kBlockBytes = 1U << 16;
 
-double Seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
-double SecondsOf(const std::string& utc) { return Seconds(ParseUtc(utc).value_or(0)); }
+double SecondsOf(const std::string& utc) { return InSeconds(ParseUtc(utc).value_or(0)); }
 
 // Written beside it first and renamed, so that an incomplete file replaces nothing.
 Result<WrittenEvents> WriteFile(const RunForTensorboard& run, const std::string& folder) {
@@ -109,7 +109,7 @@ Result<TensorboardExport> ExportRun(const std::string& run_dir, const std::strin
   run.parameters = facts.Parameters();
   run.began = SecondsOf(facts.summary().started_at);
   run.status = StatusOfRun(facts.summary().outcome);
-  run.ended = run.status == SessionStatus::kRunning ? Seconds(WallNowNs()) : run.began + facts.summary().seconds;
+  run.ended = run.status == SessionStatus::kRunning ? InSeconds(WallNowNs()) : run.began + facts.summary().seconds;
   Exporter exporter(folder, facts.summary().name, facts.summary().run, overwrite);
   if (auto begun = exporter.Begin(); !begun) return Fail(begun.error());
   if (auto added = exporter.Add(run, ""); !added) return Fail(added.error());
@@ -128,7 +128,7 @@ Result<TensorboardExport> ExportSweep(const std::string& sweep_dir, const std::s
     run.run_dir = trial.RunDir();
     run.parameters = trial.row().point;
     run.began = SecondsOf(trial.row().began);
-    run.ended = trial.row().ended.empty() ? Seconds(WallNowNs()) : SecondsOf(trial.row().ended);
+    run.ended = trial.row().ended.empty() ? InSeconds(WallNowNs()) : SecondsOf(trial.row().ended);
     run.status = StatusOfTrial(trial);
     run.results = trial.row().metrics;
     auto added = exporter.Add(run, fmt::format("/{}", trial.row().trial));

@@ -10,6 +10,7 @@
 
 #include "base/values/overloaded.h"
 #include "base/values/signal_name.h"
+#include "base/values/units.h"
 #include "page/collect/page_content.h"
 #include "run/journal/attempt_hosts.h"
 #include "run/report/failure_analysis.h"
@@ -63,7 +64,7 @@ class LaneWalk {
   }
 
  private:
-  double Seconds(MonotonicNs at) const { return at > *began_ ? static_cast<double>(at - *began_) / 1e9 : 0; }
+  double Seconds(MonotonicNs at) const { return SecondsBetween(*began_, at); }
   // On the head's clock, or when the head received it.
   double When(ProcessId process, std::uint32_t attempt, MonotonicNs at, const JournalRecord& record) const {
     return Seconds(OnHead({hosts_.Of(process, attempt), at, 0}, clocks_).value_or(record.at));

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/values/units.h"
 #include "muster/plan.h"
 #include "page/collect/curves.h"
 #include "page/collect/run_lanes.h"
@@ -182,7 +183,7 @@ Value RestartsValue(const Report& report, const std::vector<JournalRecord>& reco
     const ProcessReport& process = report.processes[restart->process];
     restarts.emplace_back(Value::Map{{"scope", TextValue(restart->scope)},
                                      {"process", TextValue(fmt::format("{}.{}", process.role, process.index))},
-                                     {"at", Value(static_cast<double>(record.at - records.front().at) / 1e9)},
+                                     {"at", Value(InSeconds(record.at - records.front().at))},
                                      {"why", TextValue(restart->why)}});
   }
   return Value(std::move(restarts));

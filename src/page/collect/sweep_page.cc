@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
+#include "base/values/units.h"
 #include "page/collect/curves.h"
 #include "page/collect/row_tags.h"
 #include "page/collect/space_axes.h"
@@ -49,7 +50,7 @@ Value DescriptionOf(const std::string& sweep_dir) {
 
 double SecondsSince(std::uint64_t began_ns, const std::string& utc) {
   const auto at = ParseUtc(utc);
-  return at && *at > began_ns ? static_cast<double>(*at - began_ns) / 1e9 : 0;
+  return at ? SecondsBetween(began_ns, *at) : 0;
 }
 
 std::string StateOf(const AttemptRow& row, bool live) {

@@ -52,7 +52,7 @@ Progress ProgressNow(const Plan& plan, const Supervisor& supervisor, const RunPr
                      int run_folder, MonotonicNs began_at, MonotonicNs now) {
   Progress progress;
   progress.phase = PhaseName(supervisor.phase());
-  progress.seconds = static_cast<double>(now - began_at) / 1e9;
+  progress.seconds = InSeconds(now - began_at);
   for (RoleStatus& status : RoleStatuses(plan, supervisor)) {
     const auto role = static_cast<std::uint32_t>(progress.roles.size());
     Progress::Role& shown = progress.roles.emplace_back();

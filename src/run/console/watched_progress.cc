@@ -4,6 +4,7 @@
 
 #include "base/system/clock.h"
 #include "base/values/overloaded.h"
+#include "base/values/units.h"
 #include "run/directory/newest_metrics.h"
 
 namespace muster {
@@ -33,7 +34,7 @@ void WatchedProgress::Take(const JournalRecord& record) {
 Progress WatchedProgress::Now(const std::string& run_dir, std::uint64_t now_ns) const {
   Progress progress;
   progress.phase = phase_;
-  if (began_ns_ != 0 && now_ns > began_ns_) progress.seconds = static_cast<double>(now_ns - began_ns_) / 1e9;
+  if (began_ns_ != 0 && now_ns > began_ns_) progress.seconds = InSeconds(now_ns - began_ns_);
   const RoleReports reports = NewestReports(run_dir);
   for (std::size_t role = 0; role < plan_.roles.size(); ++role) {
     Progress::Role& row = progress.roles.emplace_back();

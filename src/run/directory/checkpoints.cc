@@ -53,7 +53,7 @@ std::vector<std::string> Components(std::string_view path) {
 }
 
 // The runs of digits, as numbers; a number that does not fit becomes the greatest one.
-std::vector<std::uint64_t> Numbers(std::string_view text) {
+std::vector<std::uint64_t> NumbersIn(std::string_view text) {
   std::vector<std::uint64_t> numbers;
   for (std::size_t i = 0; i < text.size();) {
     if (text[i] < '0' || text[i] > '9') {
@@ -155,7 +155,7 @@ tl::expected<std::vector<Checkpoint>, std::string> CompleteCheckpoints(const Che
     } else if (besides.contains(*checkpoint)) {
       why = "there are only earlier checkpoints";
     } else {
-      candidates.push_back({Numbers(name), checkpoint->modified_ns, *std::move(checkpoint)});
+      candidates.push_back({NumbersIn(name), checkpoint->modified_ns, *std::move(checkpoint)});
     }
   }
   if (candidates.empty()) return tl::unexpected(std::move(why));

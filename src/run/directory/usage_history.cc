@@ -32,7 +32,7 @@ void Merge(UsagePoint& into, const UsagePoint& later) {
   into.device_kib = device;
 }
 
-std::string Entry(ProcessId process, const UsagePoint& point) {
+std::string EntryText(ProcessId process, const UsagePoint& point) {
   return fmt::format("[{},{},{},{},{},{}]", process, point.attempt, point.running_ms, point.cpu_ms, point.memory_kib,
                      point.device_kib ? fmt::to_string(*point.device_kib) : "null");
 }
@@ -143,7 +143,7 @@ std::string UsageHistory::Lines() const {
   for (const auto& [process, points] : points_) {
     for (const UsagePoint& point : points) {
       std::string& at = entries[point.at_ms];
-      at += (at.empty() ? "" : ",") + Entry(process, point);
+      at += (at.empty() ? "" : ",") + EntryText(process, point);
     }
   }
   std::string lines;
@@ -153,7 +153,7 @@ std::string UsageHistory::Lines() const {
 
 std::string UsageLine(std::uint64_t at_ms, const std::vector<std::pair<ProcessId, UsagePoint>>& sample) {
   std::string entries;
-  for (const auto& [process, point] : sample) entries += (entries.empty() ? "" : ",") + Entry(process, point);
+  for (const auto& [process, point] : sample) entries += (entries.empty() ? "" : ",") + EntryText(process, point);
   return Line(at_ms, entries);
 }
 

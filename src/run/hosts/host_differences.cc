@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/values/units.h"
 #include "muster/plan.h"
 #include "plan/hosts/host_list.h"
 #include "run/hosts/host_probe_findings.h"
@@ -60,7 +61,7 @@ class Faults {
 void JudgeClock(std::uint32_t host, const ClockEstimate& clock, Faults& faults) {
   const auto off = static_cast<std::uint64_t>(std::abs(clock.offset_ns));
   if (off <= clock.error_ns + kMostClockNs) return;
-  const double seconds = std::round(static_cast<double>(off) / 1e9);
+  const double seconds = std::round(InSeconds(off));
   faults.Add(
       host, "clock",
       fmt::format("the clock is {:.0f} s {} this machine's", seconds, clock.offset_ns > 0 ? "ahead of" : "behind"),

@@ -8,6 +8,7 @@
 
 #include "base/values/columns.h"
 #include "base/values/shell_quote.h"
+#include "base/values/units.h"
 
 namespace muster {
 namespace {
@@ -160,8 +161,7 @@ std::string InspectionJson(std::span<const InspectedHost> hosts, const HostCompa
     const bool reached = host.why.empty();
     Json clock = nullptr;
     if (host.clock) {
-      clock = {{"ahead", static_cast<double>(host.clock->offset_ns) / 1e9},
-               {"error", static_cast<double>(host.clock->error_ns) / 1e9}};
+      clock = {{"ahead", InSeconds(host.clock->offset_ns)}, {"error", InSeconds(host.clock->error_ns)}};
     }
     all.push_back({{"name", host.name},
                    {"reached", reached},

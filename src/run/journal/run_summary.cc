@@ -11,6 +11,7 @@
 
 #include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
+#include "base/values/units.h"
 #include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
 #include "run/journal/journal.h"
@@ -97,7 +98,7 @@ Result<RunSummary> SummarizeRun(const std::string& run_dir, bool counted) {
 
   std::optional<JournalRecord> last = LastRecord(folder.get());
   if (counted) Count(run_dir, summary, last);
-  if (last && last->at > first->at) summary.seconds = static_cast<double>(last->at - first->at) / 1e9;
+  if (last && last->at > first->at) summary.seconds = InSeconds(last->at - first->at);
   if (const RunEnded* ended = last ? std::get_if<RunEnded>(&last->entry) : nullptr) {
     summary.outcome = OutcomeName(ended->cause);
     summary.exit_code = ended->exit_code;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/units.h"
 #include "run/report/report_json_parts.h"
 
 namespace muster {
@@ -32,7 +33,7 @@ Json StateJson(const SystemProcessState& state) {
   return {{"pid", state.pid},
           {"parent", state.parent},
           {"program", Plain(state.program)},
-          {"cpu_seconds", Seconds(static_cast<double>(state.cpu_ns) / 1e9)},
+          {"cpu_seconds", Seconds(InSeconds(state.cpu_ns))},
           {"threads_seen", state.threads_seen},
           {"by", TextOrNull(state.by)},
           {"threads", std::move(threads)}};
@@ -45,7 +46,7 @@ Json GroupJson(const DumpGroup& group) {
   json["silent_seconds"] = {{"least", Seconds(group.quietest_seconds)}, {"most", Seconds(group.longest_seconds)}};
   json["last_line"] = TextOrNull(group.last_line);
   json["place"] = group.state() == nullptr ? Json(nullptr) : Json(group.place);
-  json["window_seconds"] = Seconds(static_cast<double>(group.first.window_ns) / 1e9);
+  json["window_seconds"] = Seconds(InSeconds(group.first.window_ns));
   json["system_processes"] = Json::array();
   for (const SystemProcessState& state : group.first.states) json["system_processes"].push_back(StateJson(state));
   return json;

@@ -13,6 +13,7 @@
 #include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
 #include "base/values/signal_name.h"
+#include "base/values/units.h"
 #include "run/directory/last_lines.h"
 #include "run/directory/log_path.h"
 #include "run/journal/attempt_hosts.h"
@@ -166,8 +167,7 @@ std::vector<TimelineEntry> TimelineOf(const Plan& plan, std::vector<Happening> h
   std::vector<Draft> drafts;
   std::map<std::string, std::size_t> latest;  // latest draft with this text
   for (const Happening& happening : happenings) {
-    const double at = happening.at >= zero ? static_cast<double>(happening.at - zero) / 1e9
-                                           : -static_cast<double>(zero - happening.at) / 1e9;
+    const double at = happening.at >= zero ? InSeconds(happening.at - zero) : -InSeconds(zero - happening.at);
     if (at < -kTimelineBefore || at > kTimelineAfter) continue;
     const bool is_origin = happening.process == origin;
     // Events before the first failure are not merged with events after it.
@@ -239,20 +239,18 @@ Moment MomentOf(const Failed& failed, const AttemptHosts& hosts) {
   return {hosts.Of(failed.key.first, failed.key.second), failed.exit.at, EndLatenessNs(failed.exit.max_rss_kib)};
 }
 
-double ToSeconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
-
 // Measures the distance between `other` and the origin, and the distance at which their order would be certain.
 void Measure(const Moment& other, const Moment& origin, const HostClocks& clocks, UncertainOrder& doubt) {
   const bool same = other.host == origin.host;
   const auto of_other = same ? std::optional(other.at) : OnHead(other, clocks);
   const auto of_origin = same ? std::optional(origin.at) : OnHead(origin, clocks);
   if (!of_other || !of_origin) return;
-  const double after = *of_other >= *of_origin ? ToSeconds(*of_other - *of_origin) : -ToSeconds(*of_origin - *of_other);
+  const double after = *of_other >= *of_origin ? InSeconds(*of_other - *of_origin) : -InSeconds(*of_origin - *of_other);
   if (doubt.after && std::abs(*doubt.after) <= std::abs(after)) return;
   doubt.after = after;
   // The one that was seen later may have happened earlier than that.
-  doubt.within = ToSeconds(after >= 0 ? other.late_ns : origin.late_ns);
-  if (!same) doubt.within += ToSeconds(clocks[other.host]->error_ns + clocks[origin.host]->error_ns);
+  doubt.within = InSeconds(after >= 0 ? other.late_ns : origin.late_ns);
+  if (!same) doubt.within += InSeconds(clocks[other.host]->error_ns + clocks[origin.host]->error_ns);
 }
 
 std::vector<UncertainOrder> DoubtsOf(const Plan& plan, const std::vector<Failed>& failed, const Key& origin,
@@ -332,7 +330,7 @@ FailureAnalysis AnalyseFailure(const Plan& plan, const CheckedJournal& journal, 
   if (ended != failed.end()) {
     const Moment moment = MomentOf(*ended, walk.hosts());
     account.at = OnHead(moment, clocks);
-    if (account.at) account.at_error = ToSeconds(clocks[moment.host]->error_ns);
+    if (account.at) account.at_error = InSeconds(clocks[moment.host]->error_ns);
   }
   if (const auto zero = walk.zeros().find(key); zero != walk.zeros().end()) {
     account.timeline = TimelineOf(plan, walk.happenings(), origin.process, zero->second);

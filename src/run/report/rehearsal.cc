@@ -73,7 +73,7 @@ JournalFacts Follow(const Plan& plan, const CheckedJournal& journal) {
     }
   }
   if (journal.records().size() > 1)
-    facts.seconds = static_cast<double>(journal.records().back().at - journal.records().front().at) / 1e9;
+    facts.seconds = InSeconds(journal.records().back().at - journal.records().front().at);
   return facts;
 }
 

@@ -152,8 +152,7 @@ std::vector<HostwideFinding> CompareClocks(const Plan& plan, const std::vector<s
   }
   std::vector<HostwideFinding> found;
   if (compared && apart.empty()) {
-    found.push_back(
-        {Outcome::kOk, {Check::kClock, {}, {}, "within " + DurationText(static_cast<double>(most) / 1e9), {}}});
+    found.push_back({Outcome::kOk, {Check::kClock, {}, {}, "within " + DurationText(InSeconds(most)), {}}});
   }
   // Reports the host that differs from most others, then the next.
   while (!apart.empty()) {
@@ -177,13 +176,13 @@ std::vector<HostwideFinding> CompareClocks(const Plan& plan, const std::vector<s
       by = std::max(by, pair->second);
       pair = apart.erase(pair);
     }
-    found.push_back({Outcome::kFailed,
-                     {Check::kClock,
-                      {*FirstOn(plan, worst)},
-                      {},
-                      fmt::format("its clock differs from {}'s by {}", HostsText(hosts, others),
-                                  DurationText(static_cast<double>(by) / 1e9)),
-                      "check with timedatectl on both whether their time is synchronized"}});
+    found.push_back(
+        {Outcome::kFailed,
+         {Check::kClock,
+          {*FirstOn(plan, worst)},
+          {},
+          fmt::format("its clock differs from {}'s by {}", HostsText(hosts, others), DurationText(InSeconds(by))),
+          "check with timedatectl on both whether their time is synchronized"}});
   }
   return found;
 }

@@ -6,18 +6,17 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/values/number_list.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
-#include "base/values/utf8.h"
 #include "run/report/rehearsal.h"
+#include "run/report/report_json_parts.h"
 
 namespace muster {
 namespace {
 
-using Json = nlohmann::json;
+using namespace report_json;
 
 constexpr std::array<const char*, 3> kWords = {"ok", "FAILED", "not checked"};
 constexpr std::array<const char*, 3> kJsonWords = {"ok", "failed", "not_checked"};
@@ -53,8 +52,6 @@ std::string FailureText(const Rehearsal& rehearsal, const RehearsalFailure& fail
   return text + failure.text;
 }
 
-Json Plain(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
-
 Json PartyJson(const Rehearsal& rehearsal, const std::vector<std::uint32_t>& processes) {
   Json list = Json::array();
   for (const std::uint32_t index : processes) {
@@ -72,7 +69,7 @@ Json FailuresJson(const Rehearsal& rehearsal, const std::vector<RehearsalFailure
   for (const RehearsalFailure& failure : failures) {
     list.push_back({{"check", CheckName(failure.check)},
                     {"text", Plain(failure.text)},
-                    {"hint", failure.hint.empty() ? Json(nullptr) : Plain(failure.hint)},
+                    {"hint", TextOrNull(failure.hint)},
                     {"processes", PartyJson(rehearsal, failure.processes)},
                     {"peers", PartyJson(rehearsal, failure.peers)}});
   }

@@ -14,6 +14,7 @@
 #include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
 #include "base/values/signal_name.h"
+#include "base/values/units.h"
 #include "base/values/utf8.h"
 #include "muster/plan.h"
 #include "plan/plan/rank_owner.h"
@@ -48,8 +49,6 @@ struct Track {
   bool Succeeded() const { return end && !end->signalled && end->code == 0; }
   bool Ended() const { return end || no_start; }
 };
-
-double Seconds(MonotonicNs from, MonotonicNs to) { return to > from ? static_cast<double>(to - from) / 1e9 : 0; }
 
 // Collects what the report needs in one pass over the records.
 class Reading {
@@ -122,14 +121,14 @@ class Reading {
   Timings MakeTimings() const {
     Timings timings;
     if (!began_) return timings;
-    timings.plan = static_cast<double>(began_->plan_ns) / 1e9;
-    timings.total = Seconds(began_at_, last_);
+    timings.plan = InSeconds(began_->plan_ns);
+    timings.total = SecondsBetween(began_at_, last_);
     // A phase lasts until the beginning of the next phase that the run reached.
     const auto lasted = [&](Phase phase) {
       const auto from = phases_.find(phase);
       if (from == phases_.end()) return 0.0;
       const auto next = std::next(from);
-      return Seconds(from->second, next == phases_.end() ? last_ : next->second);
+      return SecondsBetween(from->second, next == phases_.end() ? last_ : next->second);
     };
     timings.connect = lasted(Phase::kPreparing);
     timings.spawn = lasted(Phase::kStarting);
@@ -294,7 +293,7 @@ FailureReport FailureOf(const Plan& plan, const Reading& reading, const FirstFai
   if (track.end) failure.why = EndingText(plan, *track.end);
   if (track.Succeeded()) failure.why += " before it was ready";  // exit code 0 is a failure only before readiness
   if (track.limit) failure.why = EndingText(*track.limit);
-  if (track.start && track.end) failure.after_seconds = Seconds(track.start->at, track.end->at);
+  if (track.start && track.end) failure.after_seconds = SecondsBetween(track.start->at, track.end->at);
   return failure;
 }
 

@@ -14,8 +14,6 @@
 namespace muster {
 namespace {
 
-double Seconds(MonotonicNs from, MonotonicNs to) { return to > from ? static_cast<double>(to - from) / 1e9 : 0; }
-
 // The first start of a process. The times `on_…` are by its host's clock.
 struct FirstStart {
   std::optional<MonotonicNs> ordered;  // on the head's clock, as `started` is
@@ -44,13 +42,13 @@ class Walk {
   Startup Make() const {
     Startup startup;
     if (!began_) return startup;
-    startup.evaluate = static_cast<double>(before_.evaluate_ns) / 1e9;
-    startup.plan = static_cast<double>(before_.plan_ns - std::min(before_.plan_ns, before_.evaluate_ns)) / 1e9;
-    if (connected_) startup.agent = Seconds(*began_, *connected_);
-    if (connected_ && activated_) startup.activate = Seconds(*connected_, *activated_);
+    startup.evaluate = InSeconds(before_.evaluate_ns);
+    startup.plan = InSeconds(before_.plan_ns - std::min(before_.plan_ns, before_.evaluate_ns));
+    if (connected_) startup.agent = SecondsBetween(*began_, *connected_);
+    if (connected_ && activated_) startup.activate = SecondsBetween(*connected_, *activated_);
     const std::optional<MonotonicNs> prepared = activated_ ? activated_ : connected_;
-    if (awaited_ && bound_) startup.wait = Seconds(*awaited_, *bound_);
-    if (prepared && first_order_) startup.bind = std::max(Seconds(*prepared, *first_order_) - startup.wait, 0.0);
+    if (awaited_ && bound_) startup.wait = SecondsBetween(*awaited_, *bound_);
+    if (prepared && first_order_) startup.bind = std::max(SecondsBetween(*prepared, *first_order_) - startup.wait, 0.0);
     for (std::uint32_t role = 0; role < plan_.roles.size(); ++role) {
       RoleStartup of_role = OfRole(role);
       if (of_role.processes > 0) startup.roles.push_back(std::move(of_role));
@@ -71,11 +69,11 @@ class Walk {
       const std::uint32_t index = plan_.processes[id].index;
       if (!first || *start.ordered < *first) first = start.ordered;
       if (!start.started) continue;
-      spawn.emplace_back(Seconds(*start.ordered, *start.started), index);
-      if (start.on_ready) ready.emplace_back(Seconds(*start.on_started, *start.on_ready), index);
-      if (start.on_output) output.emplace_back(Seconds(*start.on_started, *start.on_output), index);
+      spawn.emplace_back(SecondsBetween(*start.ordered, *start.started), index);
+      if (start.on_ready) ready.emplace_back(SecondsBetween(*start.on_started, *start.on_ready), index);
+      if (start.on_output) output.emplace_back(SecondsBetween(*start.on_started, *start.on_output), index);
     }
-    if (first) startup.ordered = Seconds(*began_, *first);
+    if (first) startup.ordered = SecondsBetween(*began_, *first);
     startup.spawn = StepOf(std::move(spawn));
     startup.ready = StepOf(std::move(ready));
     startup.first_output = StepOf(std::move(output));

@@ -1,6 +1,7 @@
 #include "sweep/head/status_of_sweep.h"
 
 #include "base/system/clock.h"
+#include "base/values/units.h"
 
 namespace muster {
 
@@ -18,7 +19,7 @@ SweepStatus StatusOf(const SweepDescription& sweep, const TrialScheduler& course
   } else {
     for (const PoolHost& host : pool.hosts()) status.devices += host.devices * pool.per_device();
   }
-  status.seconds = static_cast<double>(MonotonicNowNs() - began_ns) / 1e9;
+  status.seconds = InSeconds(MonotonicNowNs() - began_ns);
   status.over_at_begin = over_at_begin;
   return status;
 }

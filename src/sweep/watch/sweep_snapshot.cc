@@ -7,6 +7,7 @@
 
 #include "base/system/clock.h"
 #include "base/values/shell_quote.h"
+#include "base/values/units.h"
 #include "run/directory/run_directory.h"
 #include "space/point.h"
 #include "sweep/index/sweep_view.h"
@@ -73,7 +74,7 @@ std::optional<double> SecondsLeft(const SweepProgress& account, const SweepFile&
   status.over_at_begin = head.over;
   const auto began = ParseUtc(head.began);
   const std::uint64_t now = WallNowNs();
-  if (began && now > *began) status.seconds = static_cast<double>(now - *began) / 1e9;
+  if (began) status.seconds = SecondsBetween(*began, now);
   return Forecast(status);
 }
 
@@ -98,7 +99,7 @@ Result<SweepSnapshot> ReadSweepSnapshot(const std::string& dir) {
   look.started_at = *began;
   const auto from = ParseUtc(*began);
   const auto to = look.live ? std::optional(WallNowNs()) : ParseUtc(*last);
-  if (from && to && *to > *from) look.seconds = static_cast<double>(*to - *from) / 1e9;
+  if (from && to) look.seconds = SecondsBetween(*from, *to);
   look.over = account.over().size();
   look.failed = account.failed();
   look.best = account.best();

@@ -10,6 +10,7 @@
 #include "base/system/clock.h"
 #include "base/values/columns.h"
 #include "base/values/shell_quote.h"
+#include "base/values/units.h"
 #include "run/console/progress_display.h"
 #include "run/loop/output.h"
 #include "sweep/record/sweep_directory.h"
@@ -76,7 +77,7 @@ class SweepWatch {
     status.account = &account_;
     status.sweep = &description_;
     const std::uint64_t now = WallNowNs();
-    if (began_ns_ != 0 && now > began_ns_) status.seconds = static_cast<double>(now - began_ns_) / 1e9;
+    if (began_ns_ != 0 && now > began_ns_) status.seconds = InSeconds(now - began_ns_);
     status.over_at_begin = over_at_begin_;
     return status;
   }
