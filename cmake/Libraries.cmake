@@ -1,6 +1,6 @@
-# muster_library(NAME [COMMANDS | PRINTS] SOURCES a.cc b.cc LINKS library …): one static library per folder of src/,
+# muster_library(NAME [COMMANDS | COLD] SOURCES a.cc b.cc LINKS library …): one static library per folder of src/,
 # named after its path. Its LINKS are what its files may include, which tools/check-layers verifies. COMMANDS: of the
-# command line. PRINTS: its work is text for people, once or a few times a second.
+# command line. COLD: no step of it is repeated often, as printing for people or waiting for programs and hosts.
 # muster_folders(NAME FOLDER …): a folder of such folders. muster_NAME stands for all of them, for tests and benchmarks.
 
 get_filename_component(MUSTER_ROOT ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
@@ -11,15 +11,15 @@ function(muster_as_test target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
 endfunction()
 
-# Where programs read options and print, -O1 takes up to a third of the compile time away and nobody waits longer.
-function(muster_for_people target)
+# -O1 takes a quarter of the compile time away.
+function(muster_cold target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
 include(CommonHeaders)
 
 function(muster_library name)
-  cmake_parse_arguments(L "COMMANDS;PRINTS" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(L "COMMANDS;COLD" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   if(L_SOURCES)
     add_library(muster_${name} STATIC ${L_SOURCES})
     set(seen PUBLIC)
@@ -32,8 +32,8 @@ function(muster_library name)
   target_link_libraries(muster_${name} ${seen} ${L_LINKS} tl::expected Boost::headers)
   if(L_SOURCES)
     target_link_libraries(muster_${name} PRIVATE ${L_PRIVATE_LINKS})
-    if(L_COMMANDS OR L_PRINTS)
-      muster_for_people(muster_${name})
+    if(L_COMMANDS OR L_COLD)
+      muster_cold(muster_${name})
     endif()
     if(L_COMMANDS)
       muster_common_headers(muster_${name} command)
