@@ -197,8 +197,9 @@ constexpr Field kFields[] = {
 };
 
 const Field* FieldNamed(std::string_view name) {
+  if (name.empty()) return nullptr;
   for (const Field& field : kFields) {
-    if (field.name == name) return &field;
+    if (field.name.front() == name.front() && field.name == name) return &field;
   }
   return nullptr;
 }
@@ -309,13 +310,13 @@ Result<std::vector<Attribute>> ReadRecord(std::string_view api, const Value& val
     if (change->contains("1") || change->contains("since") || change->contains("changed")) {
       return Fail(RecordError(place, name, "has a bad field: changed can not rename, begin or nest"));
     }
-    Attribute next = attributes.back();
+    Attribute& before = attributes.back();
+    Attribute& next = attributes.emplace_back(before);  // within the reserved memory: nothing moves
     if (Diagnostics problems = ReadFields(*change, name, place, depth, next); !problems.empty())
       return Fail(std::move(problems));
     next.since = release;
     if (next.until && *next.until < release) return Fail(RecordError(place, name, "changes after it has ended"));
-    attributes.back().until = Before(release);
-    attributes.push_back(std::move(next));
+    before.until = Before(release);
   }
   return attributes;
 }

@@ -86,7 +86,10 @@ Diagnostics AddRecords(Schema::ByName& by_name, std::string_view api, const Valu
                       "attribute \"" + attribute.name + "\" has the sub-keys of \"" + attribute.keys_of +
                           "\", which has none in release " + ReleaseText(attribute.since))};
       }
-      std::vector<Attribute>& same_name = by_name[attribute.name];
+    }
+    std::vector<Attribute>& same_name = by_name[attributes->front().name];
+    same_name.reserve(same_name.size() + attributes->size());
+    for (Attribute& attribute : *attributes) {
       for (const Attribute& known : same_name) {
         if (Overlap(known, attribute)) {
           return {Error("schema", place,
@@ -94,8 +97,9 @@ Diagnostics AddRecords(Schema::ByName& by_name, std::string_view api, const Valu
                             ReleaseText(std::max(known.since, attribute.since)))};
         }
       }
-      same_name.push_back(std::move(attribute));
-      std::sort(same_name.begin(), same_name.end(), [](auto& a, auto& b) { return a.since < b.since; });
+      const auto later = std::find_if(same_name.begin(), same_name.end(),
+                                      [&](const Attribute& known) { return attribute.since < known.since; });
+      same_name.insert(later, std::move(attribute));
     }
     return {};
   });
