@@ -78,12 +78,11 @@ TEST(LocalTransport, GivesUpOnAProgramThatIsNoAgent) {
   messages = Conversation(Script(folder, "exec cat /dev/zero >&3 2>/dev/null"), {Hello{}});
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_NE(std::get<AgentLost>(messages[0]).why.find("no greeting of an agent"), std::string::npos);
-  messages =
-      Conversation(Script(folder, "printf 'muster-agent/10\\n\\377\\377\\377\\377' >&3; exec cat <&3"), {Hello{}});
+  const std::string greets = "printf 'muster-agent/" + std::to_string(kProtocolVersion) + "\\n";
+  messages = Conversation(Script(folder, greets + "\\377\\377\\377\\377' >&3; exec cat <&3"), {Hello{}});
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_NE(std::get<AgentLost>(messages[0]).why.find("a frame of 4294967295 bytes"), std::string::npos);
-  messages =
-      Conversation(Script(folder, "printf 'muster-agent/10\\n\\001\\000\\000\\000\\377' >&3; exec cat <&3"), {Hello{}});
+  messages = Conversation(Script(folder, greets + "\\001\\000\\000\\000\\377' >&3; exec cat <&3"), {Hello{}});
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_NE(std::get<AgentLost>(messages[0]).why.find("a message that cannot be read"), std::string::npos);
 }

@@ -300,6 +300,10 @@ TEST(FrameReader, LimitsSkippedNoise) {
   }
 }
 
+TEST(FrameReader, TheGreetingNamesTheVersionOfTheProtocol) {
+  EXPECT_EQ(kMagic, "muster-agent/" + std::to_string(kProtocolVersion) + "\n");
+}
+
 TEST(FrameReader, RecognisesTheGreetingOfAnotherVersion) {
   FrameReader reader(kMagic);
   reader.Feed("Welcome to n7\nmuster-agent/1");
