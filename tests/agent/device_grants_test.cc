@@ -12,7 +12,7 @@ WaitingJob Job(std::string party, std::uint64_t arrival, std::size_t count = 1, 
   return {{{"0", "1", "2", "3"}, count}, std::move(party), arrival, overtaken};
 }
 
-Devices Held(const std::vector<std::string>& parties) {
+Devices HeldBy(const std::vector<std::string>& parties) {
   Devices devices;
   for (std::size_t i = 0; i < parties.size(); ++i) {
     if (!parties[i].empty()) devices[std::to_string(i)].parties = {parties[i]};
@@ -21,12 +21,12 @@ Devices Held(const std::vector<std::string>& parties) {
 }
 
 TEST(DeviceTurns, ServeTheEarliestOfEqualJobs) {
-  EXPECT_EQ(ServeInTurn({Job("b", 2), Job("a", 1)}, Held({"x", "x", "x", ""})),
+  EXPECT_EQ(ServeInTurn({Job("b", 2), Job("a", 1)}, HeldBy({"x", "x", "x", ""})),
             (std::vector<DeviceGrant>{{1, {3}, {}}}));
 }
 
 TEST(DeviceTurns, ServeThePartyThatHoldsFewerDevicesFirst) {
-  EXPECT_EQ(ServeInTurn({Job("a", 1), Job("b", 9)}, Held({"a", "a", "a", ""})),
+  EXPECT_EQ(ServeInTurn({Job("a", 1), Job("b", 9)}, HeldBy({"a", "a", "a", ""})),
             (std::vector<DeviceGrant>{{1, {3}, {}}}));
 }
 
@@ -39,26 +39,26 @@ TEST(DeviceTurns, CountEachGrantWhenSharingBetweenParties) {
 }
 
 TEST(DeviceTurns, LetSmallerJobsOvertakeOneThatDoesNotFitYet) {
-  EXPECT_EQ(ServeInTurn({Job("large", 1, 2), Job("small", 2)}, Held({"x", "x", "x", ""})),
+  EXPECT_EQ(ServeInTurn({Job("large", 1, 2), Job("small", 2)}, HeldBy({"x", "x", "x", ""})),
             (std::vector<DeviceGrant>{{1, {3}, {0}}}));
   WaitingJob elsewhere = Job("large", 1, 2);
   elsewhere.wish.candidates = {"0", "1"};
-  EXPECT_EQ(ServeInTurn({elsewhere, Job("small", 2)}, Held({"x", "x", "x", ""})),
+  EXPECT_EQ(ServeInTurn({elsewhere, Job("small", 2)}, HeldBy({"x", "x", "x", ""})),
             (std::vector<DeviceGrant>{{1, {3}, {}}}))
       << "it does not want that device";
 }
 
 TEST(DeviceTurns, ReserveDevicesForAJobOvertakenTooOften) {
   const WaitingJob large = Job("large", 1, 2, kMostDeviceOvertakes);
-  EXPECT_TRUE(ServeInTurn({Job("small", 0), large}, Held({"x", "x", "x", ""})).empty());
-  EXPECT_EQ(ServeInTurn({Job("small", 0), large}, Held({"x", "", "", ""})),
+  EXPECT_TRUE(ServeInTurn({Job("small", 0), large}, HeldBy({"x", "x", "x", ""})).empty());
+  EXPECT_EQ(ServeInTurn({Job("small", 0), large}, HeldBy({"x", "", "", ""})),
             (std::vector<DeviceGrant>{{1, {1, 2}, {}}, {0, {3}, {}}}));
 }
 
 TEST(DeviceTurns, GrantOnlyDevicesThatTheJobMayUse) {
   WaitingJob bound = Job("a", 1);
   bound.wish.candidates = {"0", "1"};
-  EXPECT_EQ(ServeInTurn({bound, Job("b", 2)}, Held({"x", "x", "", "x"})), (std::vector<DeviceGrant>{{1, {2}, {}}}));
+  EXPECT_EQ(ServeInTurn({bound, Job("b", 2)}, HeldBy({"x", "x", "", "x"})), (std::vector<DeviceGrant>{{1, {2}, {}}}));
 }
 
 TEST(DeviceTurns, SpreadJobsThatShare) {

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,18 +15,15 @@
 
 #include "spawn/start/reap.h"
 #include "support/await.h"
+#include "support/file_content.h"
 #include "support/places.h"
 #include "support/temp_dir.h"
 
 namespace muster {
 namespace {
 
+using testing::ContentOf;
 using testing::TempDir;
-
-std::string Content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class DumpTakerTest : public ::testing::Test {
  protected:
@@ -135,7 +131,7 @@ TEST_F(DumpTakerTest, ReportsKernelStateWithoutTools) {
   struct stat file {};
   ASSERT_EQ(::stat((folder_ / "1.txt").c_str(), &file), 0);
   EXPECT_EQ(file.st_mode, static_cast<mode_t>(S_IFREG | 0600));
-  EXPECT_NE(Content(folder_ / "1.txt").find("sleeping"), std::string::npos) << Content(folder_ / "1.txt");
+  EXPECT_NE(ContentOf(folder_ / "1.txt").find("sleeping"), std::string::npos) << ContentOf(folder_ / "1.txt");
 }
 
 TEST_F(DumpTakerTest, UsesPySpyForPythonAndGdbForOtherPrograms) {
@@ -152,11 +148,11 @@ TEST_F(DumpTakerTest, UsesPySpyForPythonAndGdbForOtherPrograms) {
   EXPECT_EQ(reported_[0].states[0].threads[0].frames, (std::vector<StackFrame>{{"read", "loader.py", 12}}));
   EXPECT_EQ(reported_[1].states[0].by, "gdb");
   EXPECT_EQ(reported_[1].states[0].threads[0].frames, (std::vector<StackFrame>{{"pause", "/lib/libc.so", 0}}));
-  const std::string text = Content(folder_ / "1.txt");
+  const std::string text = ContentOf(folder_ / "1.txt");
   EXPECT_NE(text.find("output of gdb:\n  Thread 1"), std::string::npos) << text;
   EXPECT_NE(text.find("PATH="), std::string::npos) << text;
   EXPECT_EQ(text.find("HOME="), std::string::npos) << "a tool gets no environment but where programs are";
-  const std::string python = Content(folder_ / "0.txt");
+  const std::string python = ContentOf(folder_ / "0.txt");
   EXPECT_NE(python.find("Python v3.11.7"), std::string::npos) << python;
   EXPECT_EQ(python.find("s3cr3t"), std::string::npos) << "arguments may be secrets";
 }
@@ -178,7 +174,7 @@ TEST_F(DumpTakerTest, ReportsOnceThatTheKernelRefuses) {
   EXPECT_EQ(Kinds(), "refused");
   EXPECT_TRUE(end_.notes[0].detail.starts_with("gdb: ptrace: Operation not permitted.")) << end_.notes[0].detail;
   EXPECT_EQ(reported_.size(), 12U);
-  EXPECT_LE(Content(folder_ / "tools/gdb.calls").size() / 2, 4U) << "no more than had been begun";
+  EXPECT_LE(ContentOf(folder_ / "tools/gdb.calls").size() / 2, 4U) << "no more than had been begun";
 }
 
 TEST_F(DumpTakerTest, KillsAHungToolThatIgnoresSigterm) {
@@ -190,7 +186,7 @@ TEST_F(DumpTakerTest, KillsAHungToolThatIgnoresSigterm) {
   for (const ProcessDumped& reported : reported_) EXPECT_EQ(reported.states.at(0).by, "");
   bool said = false;
   for (int i = 0; i < 6; ++i) {
-    said = said || Content(folder_ / (std::to_string(i) + ".txt")).find("said") != std::string::npos;
+    said = said || ContentOf(folder_ / (std::to_string(i) + ".txt")).find("said") != std::string::npos;
   }
   EXPECT_TRUE(said) << "what it said until then is kept";
 }
@@ -201,8 +197,8 @@ TEST_F(DumpTakerTest, ReadsNoMoreThanAMebibyteOfATool) {
   Take();
   EXPECT_EQ(reported_.at(0).states[0].by, "gdb");
   // gdb's lines of two bytes are indented by two more.
-  EXPECT_GT(Content(folder_ / "0.txt").size(), 1U << 20);
-  EXPECT_LT(Content(folder_ / "0.txt").size(), 3U << 20);
+  EXPECT_GT(ContentOf(folder_ / "0.txt").size(), 1U << 20);
+  EXPECT_LT(ContentOf(folder_ / "0.txt").size(), 3U << 20);
 }
 
 TEST_F(DumpTakerTest, KeepsNoMoreThanEightMebibytesOfAllTools) {
@@ -211,7 +207,7 @@ TEST_F(DumpTakerTest, KeepsNoMoreThanEightMebibytesOfAllTools) {
   // children, so nine mebibytes of output arrive before a file can be written.
   for (int i = 0; i < 2; ++i) Start({"await", folder_ / "never"}, false, std::vector<std::string>(7, "child"));
   Take(std::chrono::minutes(1));
-  const std::string files = Content(folder_ / "0.txt") + Content(folder_ / "1.txt");
+  const std::string files = ContentOf(folder_ / "0.txt") + ContentOf(folder_ / "1.txt");
   EXPECT_NE(files.find("output of gdb, in part:"), std::string::npos);
 }
 
@@ -284,11 +280,11 @@ TEST_F(DumpTakerTest, ParsesTheRealGdb) {
   targets_[0].search_path = "/usr/bin:/bin";
   Take();
   if (Kinds() == "refused") GTEST_SKIP() << "the right to look into processes: " << end_.notes[0].detail;
-  ASSERT_EQ(reported_.at(0).states[0].by, "gdb") << Kinds() << Content(folder_ / "0.txt");
+  ASSERT_EQ(reported_.at(0).states[0].by, "gdb") << Kinds() << ContentOf(folder_ / "0.txt");
   const std::vector<StackFrame>& frames = reported_[0].states[0].threads[0].frames;
   EXPECT_TRUE(std::any_of(frames.begin(), frames.end(), [](const StackFrame& f) {
     return f.function.find("pause") != std::string::npos;
-  })) << Content(folder_ / "0.txt");
+  })) << ContentOf(folder_ / "0.txt");
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 // Tests which devices the caller's variables leave visible, on hosts simulated by file trees.
 #include "base/system/visible_devices.h"
 
-#include <filesystem>
-#include <fstream>
 #include <map>
 
 #include <gtest/gtest.h>
 
+#include "support/file_content.h"
 #include "support/temp_dir.h"
 
 namespace muster {
@@ -14,11 +13,6 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 using Names = std::vector<std::string>;
-
-void Write(const std::string& path, const std::string& text) {
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  std::ofstream(path) << text;
-}
 
 class Sight : public ::testing::Test {
  protected:
@@ -42,7 +36,7 @@ class Sight : public ::testing::Test {
     return names;
   }
   void Gpus(int count) {
-    for (int i = 0; i < count; ++i) Write(root_ / ("dev/nvidia" + std::to_string(i)), "");
+    for (int i = 0; i < count; ++i) testing::PutContent(root_ / ("dev/nvidia" + std::to_string(i)), "");
   }
 
   testing::TempDir root_;
@@ -79,10 +73,12 @@ TEST_F(Sight, IsEmptyForAnEmptyListAndEndsAtAnInvalidWord) {
 
 TEST_F(Sight, KeepsUuidsAndLeasesTheirDevices) {
   Gpus(2);
-  Write(root_ / "proc/driver/nvidia/gpus/0000:3b:00.0/information", "Model: \t X\nGPU UUID: \t GPU-aaaa-1111\n");
-  Write(root_ / "proc/driver/nvidia/gpus/0000:af:00.0/information", "Model: \t X\nGPU UUID: \t GPU-bbbb-2222\n");
-  Write(root_ / "sys/bus/pci/devices/0000:3b:00.0/numa_node", "0\n");
-  Write(root_ / "sys/bus/pci/devices/0000:af:00.0/numa_node", "1\n");
+  testing::PutContent(root_ / "proc/driver/nvidia/gpus/0000:3b:00.0/information",
+                      "Model: \t X\nGPU UUID: \t GPU-aaaa-1111\n");
+  testing::PutContent(root_ / "proc/driver/nvidia/gpus/0000:af:00.0/information",
+                      "Model: \t X\nGPU UUID: \t GPU-bbbb-2222\n");
+  testing::PutContent(root_ / "sys/bus/pci/devices/0000:3b:00.0/numa_node", "0\n");
+  testing::PutContent(root_ / "sys/bus/pci/devices/0000:af:00.0/numa_node", "1\n");
   const VisibleDevices sight = Of("cuda", {{"CUDA_VISIBLE_DEVICES", "GPU-bbbb,GPU-aaaa-1111,MIG-cc/1/0"}});
   EXPECT_EQ(NamesOf(sight), (Names{"GPU-bbbb", "GPU-aaaa-1111", "MIG-cc/1/0"}));
   EXPECT_EQ(LeasesOf(sight), (Names{"1", "0", "MIG-cc_1_0"}));
@@ -93,10 +89,11 @@ TEST_F(Sight, KeepsUuidsAndLeasesTheirDevices) {
 
 TEST_F(Sight, OfHipIndexesTheDevicesThatRocrLeavesVisible) {
   for (int node = 0; node < 5; ++node) {
-    Write(root_ / ("sys/class/kfd/kfd/topology/nodes/" + std::to_string(node) + "/properties"),
-          node == 0 ? "simd_count 0\n" : "simd_count 440\nlocation_id " + std::to_string(256 * node) + "\ndomain 0\n");
+    testing::PutContent(
+        root_ / ("sys/class/kfd/kfd/topology/nodes/" + std::to_string(node) + "/properties"),
+        node == 0 ? "simd_count 0\n" : "simd_count 440\nlocation_id " + std::to_string(256 * node) + "\ndomain 0\n");
   }
-  Write(root_ / "sys/bus/pci/devices/0000:04:00.0/numa_node", "1\n");
+  testing::PutContent(root_ / "sys/bus/pci/devices/0000:04:00.0/numa_node", "1\n");
   const VisibleDevices sight = Of("hip", {{"ROCR_VISIBLE_DEVICES", "1,3"}});
   EXPECT_EQ(NamesOf(sight), (Names{"0", "1"}));
   EXPECT_EQ(LeasesOf(sight), (Names{"1", "3"}));

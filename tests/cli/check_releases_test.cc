@@ -11,12 +11,10 @@ constexpr const char* kReservation = "MindSpore 2.7.0 is described from its rele
 
 using nlohmann::json;
 
-constexpr const char* kWorkers = "job:workers { count = 1, command = { 'x' } }\n";
-
 class Moving : public OneRecipe {
  public:
   Moving(const std::string& release, const std::string& calls)
-      : OneRecipe("local context = require 'muster.context'\n" + calls + "\n" + kWorkers,
+      : OneRecipe("local context = require 'muster.context'\n" + calls + "\n" + kOneWorker,
                   "mindspore = '" + release + "',") {}
 };
 
@@ -70,7 +68,7 @@ TEST(CheckReleases, ReportsChangedDefaultsThatTheRecipeReliesOn) {
 }
 
 TEST(CheckReleases, ReportsThatThereIsNothingToCompare) {
-  const OneRecipe none(kWorkers);
+  const OneRecipe none(kOneWorker);
   EXPECT_NE(CheckOn(none, "2.3").out.find("the recipe names no MindSpore release"), std::string::npos);
   const Moving own("1.6", "context.set_context { mode = 0 }");
   EXPECT_NE(CheckOn(own, "1.6").out.find("MindSpore 1.6.2 is the recipe's own release\n"), std::string::npos);

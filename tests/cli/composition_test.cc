@@ -9,11 +9,11 @@
 namespace muster::testing {
 namespace {
 
-constexpr const char* kFields = R"(params = {
+constexpr const char* kCompositionFields = R"(params = {
     n = muster.int { 2 }, unused = muster.int { 1 }, one = muster.int { 4, one_of = { 4, 8 } },
     opt = muster.variant { "adam", one_of = { adam = { note = muster.string { "a" } }, sgd = { } } } },
   cluster = { hosts = 2, devices_per_host = 4 }, profiles = { small = { n = 1, hosts = 1 } },)";
-constexpr const char* kBody = R"(local d = job:derive { each = p.n * job.cluster.devices, half = p.one / 2 }
+constexpr const char* kCompositionBody = R"(local d = job:derive { each = p.n * job.cluster.devices, half = p.one / 2 }
     job:workers { count = 1, command = { "x", d.each, p.opt.note or "none" } })";
 
 nlohmann::json Json(const CommandResult& result) {
@@ -22,7 +22,7 @@ nlohmann::json Json(const CommandResult& result) {
 }
 
 TEST(AwkwardTexts, ArriveUnchanged) {
-  const OneRecipe recipe(kBody, kFields);
+  const OneRecipe recipe(kCompositionBody, kCompositionFields);
   const char* const cases[] = {"epoch=999,step=1.pt",
                                "#1",
                                "# not a comment",
@@ -73,7 +73,7 @@ TEST(AwkwardTexts, ArriveUnchanged) {
 }
 
 TEST(ProfileOption, ChoosesValuesThatTheCommandLineOverrides) {
-  const OneRecipe recipe(kBody, kFields);
+  const OneRecipe recipe(kCompositionBody, kCompositionFields);
   EXPECT_EQ(Json(Muster({"plan", recipe.path(), "--profile", "small", "--json"}))["processes"][0]["command"][1], "4");
   const auto plan = Json(Muster({"plan", recipe.path(), "--profile", "small", "n=3", "--json"}, {"MUSTER_SET=n=7"}));
   EXPECT_EQ(plan["processes"][0]["command"][1], "12");
@@ -87,21 +87,21 @@ TEST(ProfileOption, ChoosesValuesThatTheCommandLineOverrides) {
 }
 
 TEST(DerivedValues, NameTheParametersThatChangeThem) {
-  const OneRecipe recipe(kBody, kFields);
+  const OneRecipe recipe(kCompositionBody, kCompositionFields);
   const CommandResult result = Muster({"plan", recipe.path(), "each=3", "half=1", "--json"});
   EXPECT_EQ(result.exit_code, 2);
-  const auto json = nlohmann::json::parse(result.out);
-  ASSERT_EQ(json["diagnostics"].size(), 2U) << result.err;
-  const auto& first = json["diagnostics"][0];
+  const auto document = nlohmann::json::parse(result.out);
+  ASSERT_EQ(document["diagnostics"].size(), 2U) << result.err;
+  const auto& first = document["diagnostics"][0];
   EXPECT_EQ(first["kind"], "derived");
   EXPECT_EQ(first["line"], 7);
   EXPECT_EQ(first["message"], "each is derived by the recipe, so it cannot be set (from the command line)");
   EXPECT_EQ(first["hint"], "it follows from n, hosts, devices_per_host; --pin each=… forces it");
-  EXPECT_EQ(json["diagnostics"][1]["hint"], "it follows from one; --pin half=… forces it");
+  EXPECT_EQ(document["diagnostics"][1]["hint"], "it follows from one; --pin half=… forces it");
 }
 
 TEST(PinOption, ForcesADerivedValueAndIsRecordedInThePlan) {
-  const OneRecipe recipe(kBody, kFields);
+  const OneRecipe recipe(kCompositionBody, kCompositionFields);
   const CommandResult result = Muster({"plan", recipe.path(), "--pin", "each=5", "--pin", "half:=\"x\""});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.out.find("derived each = 5 (pinned; the recipe derives 16)\n"), std::string::npos) << result.out;
@@ -119,7 +119,7 @@ TEST(PinOption, ForcesADerivedValueAndIsRecordedInThePlan) {
 }
 
 TEST(LoadedFiles, AreInputsAndStoredSources) {
-  const OneRecipe recipe(kBody, kFields);
+  const OneRecipe recipe(kCompositionBody, kCompositionFields);
   std::ofstream(recipe / "own.lua") << "return require('muster').load('recipe.lua'):extend { name = 'own' }";
   const auto plan = Json(Muster({"plan", recipe / "own.lua", "--json"}));
   ASSERT_EQ(plan["inputs"].size(), 2U);
@@ -137,7 +137,7 @@ TEST(LoadedFiles, OfOneLongLineAreShownInPart) {
 }
 
 TEST(LoadedFiles, MustBeBelowTheRecipesFolder) {
-  const OneRecipe recipe(kBody, kFields);
+  const OneRecipe recipe(kCompositionBody, kCompositionFields);
   std::filesystem::create_directory(recipe / "below");
   std::ofstream(recipe / "below/own.lua") << "local base = require('muster').load '../recipe.lua'\nreturn base";
   const CommandResult result = Muster({"check", recipe / "below/own.lua"});

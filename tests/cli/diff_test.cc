@@ -10,8 +10,6 @@
 namespace muster::testing {
 namespace {
 
-constexpr const char* kPipeline = "recipes/pipeline.lua";
-
 CommandResult Diff(std::vector<std::string> words) {
   words.insert(words.begin(), "diff");
   return Muster(std::move(words));
@@ -92,13 +90,13 @@ TEST(DiffCommand, RefusesAnythingButTwoOperands) {
 TEST(DiffCommand, PrintsJsonForPrograms) {
   const CommandResult result = Diff({kPipeline, "layers=64", "--json"});
   EXPECT_EQ(result.exit_code, 1);
-  const auto json = nlohmann::json::parse(result.out);
-  EXPECT_EQ(json["format"], 1);
-  EXPECT_EQ(json["same_plan"], false);
-  EXPECT_EQ(json["causes"][0]["name"], "layers");
-  EXPECT_EQ(json["causes"][0]["after"], "64");
-  EXPECT_EQ(json["groups"][0]["causes"], nlohmann::json::array({0}));
-  EXPECT_EQ(json["changes"].size(), json["groups"][0]["changes"].size());
+  const auto document = nlohmann::json::parse(result.out);
+  EXPECT_EQ(document["format"], 1);
+  EXPECT_EQ(document["same_plan"], false);
+  EXPECT_EQ(document["causes"][0]["name"], "layers");
+  EXPECT_EQ(document["causes"][0]["after"], "64");
+  EXPECT_EQ(document["groups"][0]["causes"], nlohmann::json::array({0}));
+  EXPECT_EQ(document["changes"].size(), document["groups"][0]["changes"].size());
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace muster::testing {
 namespace {
 
-std::vector<std::string> KeysOf(const nlohmann::json& object) {
+std::vector<std::string> KeysInOrder(const nlohmann::json& object) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : object.items()) keys.push_back(key);
   return keys;
@@ -18,22 +18,22 @@ using Words = std::vector<std::string>;
 TEST(Doctor, DescribesThisMachine) {
   const CommandResult result = Muster({"doctor", "--json"});
   ASSERT_FALSE(result.out.empty()) << result.err;
-  const auto json = nlohmann::json::parse(result.out);
-  EXPECT_EQ(result.exit_code, json["ok"] == true ? 0 : 3);
-  EXPECT_EQ(KeysOf(json), (Words{"differences", "faults", "format", "hosts", "lacks", "ok", "remembered"}));
-  ASSERT_EQ(json["hosts"].size(), 1U);
-  const auto& host = json["hosts"][0];
-  EXPECT_EQ(KeysOf(host), (Words{"clock", "facts", "missing", "name", "reached", "why"}));
+  const auto document = nlohmann::json::parse(result.out);
+  EXPECT_EQ(result.exit_code, document["ok"] == true ? 0 : 3);
+  EXPECT_EQ(KeysInOrder(document), (Words{"differences", "faults", "format", "hosts", "lacks", "ok", "remembered"}));
+  ASSERT_EQ(document["hosts"].size(), 1U);
+  const auto& host = document["hosts"][0];
+  EXPECT_EQ(KeysInOrder(host), (Words{"clock", "facts", "missing", "name", "reached", "why"}));
   EXPECT_EQ(host["reached"], true);
   EXPECT_TRUE(host["missing"].is_null()) << host["missing"];
   const auto& facts = host["facts"];
-  EXPECT_EQ(KeysOf(facts),
+  EXPECT_EQ(KeysInOrder(facts),
             (Words{"addresses", "cores", "device_kind", "devices", "disks", "drivers", "kernel", "limits", "machine",
                    "memory_bytes", "muster", "programs", "pythons", "root", "system", "trials", "variables"}));
-  EXPECT_EQ(KeysOf(facts["limits"]), (Words{"core", "memlock", "nofile", "nproc", "stack"}));
+  EXPECT_EQ(KeysInOrder(facts["limits"]), (Words{"core", "memlock", "nofile", "nproc", "stack"}));
   ASSERT_EQ(facts["disks"].size(), 3U);
   EXPECT_EQ(facts["disks"][2]["what"], "/dev/shm");
-  EXPECT_EQ(KeysOf(facts["programs"]), Words{"python3"});
+  EXPECT_EQ(KeysInOrder(facts["programs"]), Words{"python3"});
   EXPECT_EQ(facts["variables"]["PATH"], "/usr/bin:/bin");
 
   std::vector<std::string> tried;
@@ -43,7 +43,7 @@ TEST(Doctor, DescribesThisMachine) {
   EXPECT_EQ(tried, (Words{"pidfd", "close_range", "clone_cgroup", "landlock", "seccomp", "memfd", "user_namespaces",
                           "subreaper"}));
   for (const char* findings : {"faults", "lacks"}) {
-    for (const auto& finding : json[findings]) {
+    for (const auto& finding : document[findings]) {
       EXPECT_TRUE(finding["breaks"].is_string() && finding["mend"].is_string()) << finding;
     }
   }

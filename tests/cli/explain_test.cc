@@ -8,7 +8,6 @@
 namespace muster::testing {
 namespace {
 
-constexpr const char* kPipeline = "recipes/pipeline.lua";
 constexpr const char* kCluster = "recipes/mindspore_dynamic_cluster.lua";
 
 void ExpectExplained(const std::string& kept, std::vector<std::string> words) {
@@ -81,15 +80,15 @@ TEST(ExplainCommand, FailsAsThePlanDoes) {
 TEST(ExplainCommand, PrintsJsonForPrograms) {
   const CommandResult result = Muster({"explain", kPipeline, "layers_per_stage", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  const auto json = nlohmann::json::parse(result.out);
-  EXPECT_EQ(json["format"], 1);
-  EXPECT_EQ(json["kind"], "derived");
-  EXPECT_EQ(json["values"][0]["value"], "16");
-  EXPECT_EQ(json["values"][0]["place"]["file"], kPipeline);
-  EXPECT_EQ(json["formula"], "layers 32 / pipeline_stages 2");
-  EXPECT_EQ(json["chain"][0]["name"], "layers");
+  const auto document = nlohmann::json::parse(result.out);
+  EXPECT_EQ(document["format"], 1);
+  EXPECT_EQ(document["kind"], "derived");
+  EXPECT_EQ(document["values"][0]["value"], "16");
+  EXPECT_EQ(document["values"][0]["place"]["file"], kPipeline);
+  EXPECT_EQ(document["formula"], "layers 32 / pipeline_stages 2");
+  EXPECT_EQ(document["chain"][0]["name"], "layers");
   const auto effect = [&](const std::string& name) {
-    for (const auto& one : json["dependences"]) {
+    for (const auto& one : document["dependences"]) {
       if (one["name"] == name) return one["effect"].get<std::string>();
     }
     return std::string("absent");

@@ -18,12 +18,12 @@ TEST(Gpt, HasFifteenPossibleLayoutsOfTwentyFour) {
             Muster({"plan", "recipes/gpt.lua", "global_batch_size=64",
                     std::string("micro_batch_size=") + micro_batch_size, std::string("pipeline_stages=") + stages,
                     std::string("tensor_parallel_size=") + tensor, std::string("hosts=") + hosts, "--json"});
-        const auto json = nlohmann::json::parse(result.out);
+        const auto document = nlohmann::json::parse(result.out);
         if (result.exit_code != 0) {
-          ASSERT_EQ(json["diagnostics"].size(), 1U) << result.err;
-          ++counted[json["diagnostics"][0]["kind"]];
+          ASSERT_EQ(document["diagnostics"].size(), 1U) << result.err;
+          ++counted[document["diagnostics"][0]["kind"]];
         } else {
-          ++counted[json["derived"]["bubble"] <= 0.15 ? "possible" : "bubble"];
+          ++counted[document["derived"]["bubble"] <= 0.15 ? "possible" : "bubble"];
         }
       }
     }

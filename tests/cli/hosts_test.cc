@@ -9,11 +9,11 @@
 namespace muster::testing {
 namespace {
 
-constexpr const char* kBody = "job:workers { per_host = 1, command = { 'true' } }";
+constexpr const char* kPerHostBody = "job:workers { per_host = 1, command = { 'true' } }";
 
 // Returns the hosts of the plan, such as "n1/8 n2/4", or standard error.
 std::string HostsAfter(std::vector<std::string> words, const std::string& fields = "") {
-  const OneRecipe recipe(kBody, fields);
+  const OneRecipe recipe(kPerHostBody, fields);
   words.insert(words.begin(), {"plan", recipe.path(), "--json"});
   const CommandResult result = Muster(words);
   if (result.exit_code != 0) return result.err;
@@ -42,7 +42,7 @@ TEST(NamedHosts, MatchTheRequestedNumber) {
 }
 
 TEST(NamedHosts, ComeFromAFile) {
-  const OneRecipe recipe(kBody, "");
+  const OneRecipe recipe(kPerHostBody, "");
   const std::string file = recipe.path() + ".hosts";
   std::ofstream(file) << "n1 slots=8\nn2 slots=4  # old\n";
   EXPECT_EQ(HostsAfter({"--hostfile", file}), "n1/8 n2/4");
@@ -60,7 +60,7 @@ TEST(NamedHosts, AreSparesIfTheyComeLast) {
   EXPECT_NE(HostsAfter({"--spares", "2"}).find("--spares without --host or --hostfile"), std::string::npos);
   EXPECT_NE(HostsAfter({"--host", "n[1-3]:8", "--spares", "1", "hosts=3"}).find("hosts = 3, but only 2 are named"),
             std::string::npos);
-  const OneRecipe recipe(kBody, "");
+  const OneRecipe recipe(kPerHostBody, "");
   const CommandResult with = Muster({"plan", recipe.path(), "--id", "--host", "a:2,b:2", "--spares", "1"});
   const CommandResult without = Muster({"plan", recipe.path(), "--id", "--host", "a:2"});
   EXPECT_EQ(with.out, without.out) << "spares are no part of a plan";
@@ -82,7 +82,7 @@ TEST(NamedHosts, AreRefusedAsSparesIfTheyCouldReplaceNone) {
 }
 
 TEST(NamedHosts, AreNotPartOfThePlansId) {
-  const OneRecipe recipe(kBody, "");
+  const OneRecipe recipe(kPerHostBody, "");
   const CommandResult here = Muster({"plan", recipe.path(), "--id", "--host", "a:2"});
   const CommandResult there = Muster({"plan", recipe.path(), "--id", "--host", "b:2"});
   const CommandResult larger = Muster({"plan", recipe.path(), "--id", "--host", "b:3"});
@@ -91,7 +91,7 @@ TEST(NamedHosts, AreNotPartOfThePlansId) {
 }
 
 TEST(NamedHosts, AreThisMachineOrReachedThroughSsh) {
-  const OneRecipe recipe(kBody, "");
+  const OneRecipe recipe(kPerHostBody, "");
   const std::string folder = recipe.path() + ".run";
   const CommandResult here = Muster({"run", recipe.path(), "--host", "localhost", "--run-dir", folder});
   EXPECT_EQ(here.exit_code, 0) << here.err;
@@ -106,7 +106,7 @@ TEST(NamedHosts, AreThisMachineOrReachedThroughSsh) {
 }
 
 TEST(ShippedCode, IsRefusedBeforeAnyConnection) {
-  const OneRecipe recipe(kBody, "");
+  const OneRecipe recipe(kPerHostBody, "");
   const TempDir code;
   std::ofstream(code / "train.py") << "print()";
   const std::vector<std::string> elsewhere = {"run",        recipe.path(), "--host",

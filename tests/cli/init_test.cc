@@ -1,7 +1,6 @@
 // Tests muster init: it writes a valid recipe and overwrites no file.
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -10,15 +9,11 @@
 #include "cli/muster_command.h"
 #include "launchers/read_line.h"
 #include "launchers/recipe_of_call.h"
+#include "support/file_content.h"
 #include "support/golden.h"
 
 namespace muster::testing {
 namespace {
-
-std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 CommandResult InitFrom(const std::string& folder, const std::string& launcher, const std::vector<std::string>& call) {
   std::vector<std::string> words = {"init", folder, "--from", launcher, "--"};

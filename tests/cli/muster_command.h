@@ -11,6 +11,10 @@
 
 namespace muster::testing {
 
+inline constexpr const char* kPipeline = "recipes/pipeline.lua";
+// The body of a plan function with one process.
+inline constexpr const char* kOneWorker = "job:workers { count = 1, command = { 'x' } }\n";
+
 inline CommandResult Muster(std::vector<std::string> words, std::vector<std::string> variables = {}) {
   Command command;
   command.argv = {MusterProgram()};

@@ -8,21 +8,20 @@
 namespace muster::testing {
 namespace {
 
-constexpr const char* kBody = "job:workers { count = 1, command = { 'x' } }";
-constexpr const char* kFields =
+constexpr const char* kOverridesFields =
     "params = { s = muster.string { 'default' }, n = muster.int { 1 }, l = muster.list { { 1 } }, m = muster.map { {} "
     "}, b = muster.bool { false } },";
 
 // Returns the parameter's value, or standard error.
 std::string ValueAfter(const std::string& name, const std::vector<std::string>& words,
                        const std::vector<std::string>& variables = {}) {
-  const OneRecipe recipe(kBody, kFields);
+  const OneRecipe recipe(kOneWorker, kOverridesFields);
   std::vector<std::string> all = {"params", recipe.path(), "--json"};
   all.insert(all.end(), words.begin(), words.end());
   const CommandResult result = Muster(all, variables);
   if (result.exit_code != 0) return result.err;
-  const auto json = nlohmann::json::parse(result.out);
-  for (const auto& param : json["params"]) {
+  const auto document = nlohmann::json::parse(result.out);
+  for (const auto& param : document["params"]) {
     if (param["name"] == name) return param["value"].dump();
   }
   return "no such parameter";
@@ -147,14 +146,14 @@ TEST(Overrides, CanBeReset) {
 }
 
 TEST(Words, AfterTheDashesBelongToTheRecipe) {
-  const OneRecipe recipe("job:workers { count = 1, command = { 'x', job.args } }", kFields);
+  const OneRecipe recipe("job:workers { count = 1, command = { 'x', job.args } }", kOverridesFields);
   const CommandResult result =
       Muster({"plan", recipe.path(), "s=x", "--json", "--", "--json", "s=y", "", "--", "-h", "ä", "[a,b]"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  const auto json = nlohmann::json::parse(result.out);
-  EXPECT_EQ(json["processes"][0]["command"],
+  const auto document = nlohmann::json::parse(result.out);
+  EXPECT_EQ(document["processes"][0]["command"],
             (std::vector<std::string>{"x", "--json", "s=y", "", "--", "-h", "ä", "[a,b]"}));
-  EXPECT_EQ(json["params"]["s"], "x");
+  EXPECT_EQ(document["params"]["s"], "x");
 }
 
 TEST(Words, InInvalidUtf8AreRefused) {

@@ -2,24 +2,19 @@
 // their plans with the original ones; and tests the forms of output.
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <tuple>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/muster_command.h"
+#include "support/file_content.h"
 #include "support/golden.h"
 
 namespace muster::testing {
 namespace {
 
 using nlohmann::json;
-
-std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 CommandResult Rewrite(const std::string& recipe, std::vector<std::string> more = {}) {
   std::vector<std::string> words = {"check", recipe, "--mindspore", "2.7", "--rewrite"};
@@ -93,15 +88,14 @@ TEST_P(RewrittenRecipes, PlanTheSameProcessesWithoutAWarning) {
 INSTANTIATE_TEST_SUITE_P(Of, RewrittenRecipes, ::testing::Values("gpt", "data_parallel", "parameter_server"),
                          [](const auto& each) { return std::string(each.param); });
 
-constexpr const char* kReservation = "MindSpore 2.7.0 is described from its release candidate of July 2025\n";
-constexpr const char* kWorkers = "job:workers { count = 1, command = { 'x' } }\n";
+constexpr const char* kReservationLine = "MindSpore 2.7.0 is described from its release candidate of July 2025\n";
 
 // A recipe for 2.3 with an attribute that moves and one that stays.
 class CheckRewrite : public ::testing::Test {
  protected:
   OneRecipe recipe_{std::string("local context = require 'muster.context'\n"
                                 "context.set_context { mode = 0, device_target = 'CPU', check_bprop = true }\n") +
-                        kWorkers,
+                        kOneWorker,
                     "mindspore = '2.3',"};
 };
 
@@ -114,7 +108,7 @@ TEST_F(CheckRewrite, PrintsTheTextAndWhatStaysOnStandardError) {
       << result.out;
   EXPECT_EQ(result.err,
             recipe_.path() + ":5: left: check_bprop: no function replaces it in MindSpore 2.7.0\n" + recipe_.path() +
-                ": 1 setting moved, 1 left; the recipe names MindSpore 2.7.0 instead of 2.3.1\n" + kReservation);
+                ": 1 setting moved, 1 left; the recipe names MindSpore 2.7.0 instead of 2.3.1\n" + kReservationLine);
   EXPECT_EQ(ContentOf(recipe_.path()), before);
 }
 
@@ -132,14 +126,14 @@ TEST_F(CheckRewrite, ReplacesTheFileAndKeepsItsMode) {
   std::filesystem::permissions(recipe_.path(), std::filesystem::perms(0750));
   const CommandResult result = Rewrite(recipe_.path(), {"--in-place"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(
-      result.out,
-      recipe_.path() + ": 1 setting moved, 1 left; the recipe names MindSpore 2.7.0 instead of 2.3.1\n" + kReservation);
+  EXPECT_EQ(result.out, recipe_.path() +
+                            ": 1 setting moved, 1 left; the recipe names MindSpore 2.7.0 instead of 2.3.1\n" +
+                            kReservationLine);
   EXPECT_EQ(ContentOf(recipe_.path()), wanted);
   EXPECT_EQ(std::filesystem::status(recipe_.path()).permissions(), std::filesystem::perms(0750));
   const auto written = std::filesystem::last_write_time(recipe_.path());
   const CommandResult again = Rewrite(recipe_.path(), {"--in-place"});
-  EXPECT_EQ(again.out, recipe_.path() + ": unchanged: 0 settings moved, 1 left\n" + kReservation) << again.err;
+  EXPECT_EQ(again.out, recipe_.path() + ": unchanged: 0 settings moved, 1 left\n" + kReservationLine) << again.err;
   EXPECT_EQ(std::filesystem::last_write_time(recipe_.path()), written);
   EXPECT_EQ(Rewrite(recipe_.path(), {"--diff"}).out, "");
 }
@@ -153,7 +147,7 @@ TEST_F(CheckRewrite, IsAvailableAsJson) {
   EXPECT_EQ(whole["mindspore"], "2.3.1");
   EXPECT_EQ(whole["release"], "2.7.0");
   EXPECT_EQ(whole["changed"], true);
-  EXPECT_EQ(whole["reservation"].get<std::string>() + "\n", kReservation);
+  EXPECT_EQ(whole["reservation"].get<std::string>() + "\n", kReservationLine);
   EXPECT_EQ(
       whole["moved"],
       json::array({{{"line", 5}, {"setting", "device_target"}, {"to", "mindspore.set_device with device_target"}}}));
@@ -167,7 +161,7 @@ TEST_F(CheckRewrite, IsAvailableAsJson) {
 TEST_F(CheckRewrite, ReportsChangedDefaultsOfTheRelease) {
   const OneRecipe recipe(std::string("local context = require 'muster.context'\n"
                                      "context.set_context { device_target = 'CPU' }\n") +
-                             kWorkers,
+                             kOneWorker,
                          "mindspore = '1.6',");
   EXPECT_NE(Rewrite(recipe.path()).err.find("  mode  0 (GRAPH_MODE) -> 1 (PYNATIVE_MODE)\n"), std::string::npos);
 }
@@ -203,7 +197,7 @@ TEST_F(CheckRewrite, RefusesWhatItCannotRewrite) {
   EXPECT_EQ(Muster({"check", recipe_.path(), "--rewrite"}).exit_code, 2) << "without a release";
   EXPECT_EQ(Muster({"check", recipe_.path(), "--mindspore", "2.7", "--in-place"}).exit_code, 2) << "without --rewrite";
   EXPECT_EQ(Rewrite(recipe_.path(), {"--diff", "--in-place"}).exit_code, 2);
-  const OneRecipe none(kWorkers);
+  const OneRecipe none(kOneWorker);
   EXPECT_NE(Rewrite(none.path()).err.find("the recipe names no MindSpore release, so there is nothing to rewrite"),
             std::string::npos);
   const CommandResult own = Rewrite("@torch");

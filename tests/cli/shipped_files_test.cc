@@ -1,22 +1,17 @@
 // Tests muster run with files beside the recipe: processes get their exact content.
 #include <filesystem>
-#include <iterator>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "base/values/fingerprint.h"
 #include "cli/muster_command.h"
+#include "support/file_content.h"
 
 namespace muster::testing {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 TEST(ShippedFiles, ReachTheProcessByteForByteAtAnAbsolutePath) {
   const std::string content = "{\"sys\":\n {\"mem_reuse\": false}, \"rdr\": {\"path\": \"/r\"}}\r\n\n";

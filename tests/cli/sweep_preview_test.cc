@@ -31,10 +31,10 @@ TEST(SweepCommand, PreviewsASweepOverLayouts) { ExpectPreviewed("gpt", {"recipes
 TEST(SweepCommand, FindsFifteenOfTwentyFourLayoutsPossible) {
   const CommandResult result = Muster({"sweep", "recipes/sweep_gpt.lua", "--preview", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  const auto json = nlohmann::json::parse(result.out);
-  EXPECT_EQ(json["format"], 1);
-  EXPECT_EQ(json["layouts"], 24);
-  const auto& judged = json["judged"];
+  const auto document = nlohmann::json::parse(result.out);
+  EXPECT_EQ(document["format"], 1);
+  EXPECT_EQ(document["layouts"], 24);
+  const auto& judged = document["judged"];
   EXPECT_EQ(judged["what"], "layouts");
   EXPECT_EQ(judged["possible"], 15);
   ASSERT_EQ(judged["reasons"].size(), 2U);

@@ -114,13 +114,13 @@ TEST_F(TestCommand, ReportsDifferencesByCause) {
   EXPECT_NE(result.out.find("{rank × 16} → {rank × 32}  worker 1-3"), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("4 cases: 3 ok, 1 differs"), std::string::npos) << "a profile has its own value\n"
                                                                             << result.out;
-  const auto json = nlohmann::json::parse(Test({"train", "--json"}).out);
-  EXPECT_EQ(json["format"], 1);
-  EXPECT_EQ(json["ok"], false);
-  ASSERT_EQ(json["cases"].size(), 2U);
-  EXPECT_EQ(json["cases"][0]["verdict"], "differs");
-  EXPECT_EQ(json["cases"][0]["diff"]["causes"][0]["name"], "layers");
-  EXPECT_EQ(json["cases"][1]["verdict"], "ok");
+  const auto document = nlohmann::json::parse(Test({"train", "--json"}).out);
+  EXPECT_EQ(document["format"], 1);
+  EXPECT_EQ(document["ok"], false);
+  ASSERT_EQ(document["cases"].size(), 2U);
+  EXPECT_EQ(document["cases"][0]["verdict"], "differs");
+  EXPECT_EQ(document["cases"][0]["diff"]["causes"][0]["name"], "layers");
+  EXPECT_EQ(document["cases"][1]["verdict"], "ok");
 }
 
 TEST_F(TestCommand, AttributesChangesToTheirParameters) {

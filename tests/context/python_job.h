@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -12,17 +11,13 @@
 #include <unistd.h>
 
 #include "support/command.h"
+#include "support/file_content.h"
 #include "support/places.h"
 #include "support/temp_dir.h"
 
 namespace muster::testing {
 
 inline bool HasPython() { return ::access("/usr/bin/python3", X_OK) == 0; }
-
-inline std::string ContentOf(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class PythonJob {
  public:

@@ -20,7 +20,7 @@ std::string Script(const std::string& engine, const std::vector<std::string>& wo
   return script ? *script : "refused: " + script.error().front().message;
 }
 
-const BatchJob kJob = {
+const BatchJob kBatchJob = {
     "gpt 175b",
     18,
     "/home/ann/my jobs",
@@ -37,26 +37,26 @@ TEST(BatchScript, IsGoldenForEachEngine) {
       {"flux", {"queue=gpu", "time=12h", "gpus=8", "exclusive=no"}},
       {"gridengine", {"pe=mpi1", "queue=gpu.q", "time=12h", "exclusive=yes"}}};
   for (const auto& [engine, words] : given) {
-    testing::ExpectGolden(Script(engine, words, kJob), "tests/engine/golden/" + engine + ".sh");
+    testing::ExpectGolden(Script(engine, words, kBatchJob), "tests/engine/golden/" + engine + ".sh");
   }
 }
 
 TEST(BatchScript, AsksForWholeNodesUnlessTheUserSaysOtherwise) {
-  EXPECT_NE(Script("slurm", {}, kJob).find("#SBATCH --exclusive\n"), std::string::npos);
-  EXPECT_EQ(Script("slurm", {"exclusive=no"}, kJob).find("--exclusive"), std::string::npos);
+  EXPECT_NE(Script("slurm", {}, kBatchJob).find("#SBATCH --exclusive\n"), std::string::npos);
+  EXPECT_EQ(Script("slurm", {"exclusive=no"}, kBatchJob).find("--exclusive"), std::string::npos);
 }
 
 TEST(BatchScript, HasTheNodesOfTheJobAndNotOfTheSettings) {
-  const std::string script = Script("slurm", {"nodes=3"}, kJob);
+  const std::string script = Script("slurm", {"nodes=3"}, kBatchJob);
   EXPECT_NE(script.find("#SBATCH --nodes=18\n"), std::string::npos) << script;
   EXPECT_EQ(script.find("--nodes=3"), std::string::npos);
 }
 
 TEST(BatchScript, AWordWithALineEndIsRefused) {
-  BatchJob job = kJob;
+  BatchJob job = kBatchJob;
   job.command.push_back("a\nrm -rf /");
   EXPECT_EQ(Script("slurm", {}, job), "refused: a batch script cannot hold a word with a line end");
-  job = kJob;
+  job = kBatchJob;
   job.folder = "/a\nb";
   EXPECT_EQ(Script("slurm", {}, job), "refused: a batch script cannot hold a word with a line end");
 }

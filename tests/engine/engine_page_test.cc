@@ -40,27 +40,27 @@ std::vector<std::string> Problems(Value::Map page, const std::map<std::string, s
   return reported;
 }
 
-Value::Map With(const std::string& field, Value value) {
+Value::Map PageWith(const std::string& field, Value value) {
   Value::Map page = Least();
   page[field] = std::move(value);
   return page;
 }
 
-using Reported = std::vector<std::string>;
+using Words = std::vector<std::string>;
 
 TEST(EnginePage, AllOfTheProgramsOwnAreSound) {
   const auto names = OwnEngineNames();
-  EXPECT_EQ(names, (Reported{"flux", "gridengine", "kubernetes", "lsf", "pbs", "slurm"}));
+  EXPECT_EQ(names, (Words{"flux", "gridengine", "kubernetes", "lsf", "pbs", "slurm"}));
   for (const std::string& name : names) EXPECT_EQ(testing::OwnPage(name).name, name);
 }
 
 TEST(EnginePage, EachOfTheProgramsOwnHasItsTableInRecipesAndSiteFiles) {
   const auto names = OwnEngineNames();
   const auto of_sites = EnginesOfSiteFiles();
-  EXPECT_EQ(names, Reported(of_sites.begin(), of_sites.end()));
+  EXPECT_EQ(names, Words(of_sites.begin(), of_sites.end()));
   const auto sections = OwnRecipeFields();
   ASSERT_TRUE(sections);
-  Reported of_recipes;
+  Words of_recipes;
   for (const Value& field : *sections->AsList()->front().AsMap()->at("fields").AsList()) {
     if (field.AsMap()->contains("engine")) of_recipes.push_back(*field.AsMap()->at("name").AsString());
   }
@@ -95,23 +95,24 @@ TEST(EnginePage, OneOfAUserNeedsFewFields) {
 
 TEST(EnginePage, ProblemsHaveTheLineOfTheirFieldOrOfTheTableAroundIt) {
   EXPECT_EQ(
-      Problems(With("hosts", Value(Value::Map{{"variable", Value("A")}, {"form", Value("linse")}})), {{"hosts", 7}}),
-      Reported{"mine.lua:7 enum: hosts.form is one of \"compressed\", \"lines\", \"words\", \"pairs\", got \"linse\" "
-               "[did you mean \"lines\"?]"});
-  EXPECT_EQ(Problems(With("Start", Value(1)), {{"Start", 3}}),
-            Reported{"mine.lua:3 unknown_key: an engine's page has no field Start [did you mean \"start\"?]"});
+      Problems(PageWith("hosts", Value(Value::Map{{"variable", Value("A")}, {"form", Value("linse")}})),
+               {{"hosts", 7}}),
+      Words{"mine.lua:7 enum: hosts.form is one of \"compressed\", \"lines\", \"words\", \"pairs\", got \"linse\" "
+            "[did you mean \"lines\"?]"});
+  EXPECT_EQ(Problems(PageWith("Start", Value(1)), {{"Start", 3}}),
+            Words{"mine.lua:3 unknown_key: an engine's page has no field Start [did you mean \"start\"?]"});
 }
 
 TEST(EnginePage, CommandsHaveOnlyPlaceholdersThatAreKnown) {
-  EXPECT_EQ(Problems(With("cancel", Value(Value::List{Value("mdel"), Value("{jop}")}))),
-            Reported{"mine.lua:0 unknown_key: cancel has no placeholder {jop} [did you mean \"job\"?]"});
-  EXPECT_EQ(Problems(With("cancel", Value(Value::List{Value("mdel"), Value("-{each_job}")}))),
-            Reported{"mine.lua:0 format: cancel: {each_job} becomes several words, so it is a word of its own, got "
-                     "\"-{each_job}\""});
-  EXPECT_EQ(Problems(With("start", Value(Value::List{Value("mrun"), Value("{agent}")}))),
-            Reported{"mine.lua:0 missing: start has no placeholder {dial_file}"});
-  EXPECT_EQ(Problems(With("cancel", Value(Value::List{Value("mdel"), Value("{job")}))),
-            Reported{"mine.lua:0 format: cancel: \"{job\" has a '{' that is not closed; a brace is written twice"});
+  EXPECT_EQ(Problems(PageWith("cancel", Value(Value::List{Value("mdel"), Value("{jop}")}))),
+            Words{"mine.lua:0 unknown_key: cancel has no placeholder {jop} [did you mean \"job\"?]"});
+  EXPECT_EQ(Problems(PageWith("cancel", Value(Value::List{Value("mdel"), Value("-{each_job}")}))),
+            Words{"mine.lua:0 format: cancel: {each_job} becomes several words, so it is a word of its own, got "
+                  "\"-{each_job}\""});
+  EXPECT_EQ(Problems(PageWith("start", Value(Value::List{Value("mrun"), Value("{agent}")}))),
+            Words{"mine.lua:0 missing: start has no placeholder {dial_file}"});
+  EXPECT_EQ(Problems(PageWith("cancel", Value(Value::List{Value("mdel"), Value("{job")}))),
+            Words{"mine.lua:0 format: cancel: \"{job\" has a '{' that is not closed; a brace is written twice"});
 }
 
 TEST(EnginePage, EveryMissingFieldIsReported) {
@@ -122,21 +123,21 @@ TEST(EnginePage, EveryMissingFieldIsReported) {
 }
 
 TEST(EnginePage, TextsAreOneLine) {
-  EXPECT_EQ(Problems(With("doc", Value("a\nb"))).size(), 1U);
-  EXPECT_EQ(Problems(With("doc", Value("\xff"))).size(), 1U);
-  EXPECT_EQ(Problems(With("name", Value("My Engine"))).size(), 1U);
+  EXPECT_EQ(Problems(PageWith("doc", Value("a\nb"))).size(), 1U);
+  EXPECT_EQ(Problems(PageWith("doc", Value("\xff"))).size(), 1U);
+  EXPECT_EQ(Problems(PageWith("name", Value("My Engine"))).size(), 1U);
 }
 
 TEST(EnginePage, AQueryNamesTheJobAndItsState) {
-  EXPECT_EQ(
-      Problems(With("queries", Value(Value::List{Value(Value::Map{{"command", Value(Value::List{Value("mstat")})},
-                                                                  {"columns", Value(Value::List{Value("state")})}})}))),
-      Reported{"mine.lua:0 missing: columns of a query has job, and state or exit"});
+  EXPECT_EQ(Problems(PageWith("queries",
+                              Value(Value::List{Value(Value::Map{{"command", Value(Value::List{Value("mstat")})},
+                                                                 {"columns", Value(Value::List{Value("state")})}})}))),
+            Words{"mine.lua:0 missing: columns of a query has job, and state or exit"});
 }
 
 TEST(EnginePage, ATextComesFromOnePlace) {
-  EXPECT_EQ(Problems(With("job", Value(Value::Map{{"variable", Value("A")}, {"file", Value("B")}}))).size(), 1U);
-  EXPECT_EQ(Problems(With("job", Value(Value::Map{}))).size(), 1U);
+  EXPECT_EQ(Problems(PageWith("job", Value(Value::Map{{"variable", Value("A")}, {"file", Value("B")}}))).size(), 1U);
+  EXPECT_EQ(Problems(PageWith("job", Value(Value::Map{}))).size(), 1U);
 }
 
 TEST(EnginePage, AnotherValueThanATableIsRefused) {

@@ -18,7 +18,8 @@ namespace {
 using testing::OwnPage;
 using Words = std::vector<std::string>;
 
-const ManifestJob kJob = {"GPT 175b", "20261125-101500-3f9a", 3, "/home/ann/my jobs", "/opt/muster/bin/muster-agent"};
+const ManifestJob kManifestJob = {"GPT 175b", "20261125-101500-3f9a", 3, "/home/ann/my jobs",
+                                  "/opt/muster/bin/muster-agent"};
 
 // Everything that a user can set.
 const Words kAll = {
@@ -46,7 +47,7 @@ const Words kAll = {
     R"(container={"securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}, "env": [{"name": "HCCL_IF", "value": "on"}],)"
     R"( "volumeMounts": [{"name": "scratch", "mountPath": "/scratch"}]})"};
 
-Result<Manifest> Made(const Words& words, const ManifestJob& job = kJob) {
+Result<Manifest> Made(const Words& words, const ManifestJob& job = kManifestJob) {
   const EnginePage page = OwnPage("kubernetes");
   const auto settings = SettingsOfWords(page, words, "--kubernetes");
   if (!settings) return Fail(settings.error());
@@ -58,7 +59,7 @@ Words With(Words words, const std::string& word) {
   return words;
 }
 
-std::string Text(const Words& words, const ManifestJob& job = kJob) {
+std::string Text(const Words& words, const ManifestJob& job = kManifestJob) {
   const auto manifest = Made(words, job);
   return manifest ? manifest->text : "refused: " + manifest.error().front().message;
 }
@@ -149,7 +150,7 @@ TEST(Manifest, PagesOfUsersHaveTheirOwnOptions) {
   ASSERT_TRUE(read) << read.error().front().message;
   const auto settings = SettingsOfWords(*read, Words{"image=x", "rdma=1", "cpu=2"}, "--kubernetes");
   ASSERT_TRUE(settings);
-  const auto made = MakeManifest(*read, *settings, kJob);
+  const auto made = MakeManifest(*read, *settings, kManifestJob);
   ASSERT_TRUE(made);
   EXPECT_NE(made->text.find("limits:\n            cpu: \"2\"\n            rdma/hca: 1\n"), std::string::npos)
       << made->text;

@@ -1,23 +1,18 @@
 // Tests muster run over two hosts, one of which lies: the real program, agent and protocol.
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "support/command.h"
+#include "support/file_content.h"
 #include "support/places.h"
 #include "support/temp_dir.h"
 
 namespace muster::testing {
 namespace {
-
-std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class HostileHost : public ::testing::Test {
  protected:

@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -15,6 +13,7 @@
 
 #include "base/system/unique_fd.h"
 #include "hostile/mutation.h"
+#include "support/file_content.h"
 #include "support/sweep_folder.h"
 #include "sweep/index/database.h"
 #include "sweep/index/sweep_index.h"
@@ -26,15 +25,6 @@ namespace {
 
 constexpr TrialNumber kTrials = 150;
 constexpr std::size_t kPage = 4096;
-
-std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void Put(const std::string& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
 
 SweepFile File() {
   SweepFile file;
@@ -126,7 +116,7 @@ class HostileIndexes : public ::testing::Test {
     std::filesystem::remove(Index());
     of_journal = All(sweep.path()).text;
     ASSERT_EQ(seen.text, of_journal);
-    Put(Index(), index);
+    PutContent(Index(), index);
   }
   std::string Index() const { return sweep.path() + "/index.sqlite"; }
   // Creates the index as a starting head does.
@@ -138,7 +128,7 @@ class HostileIndexes : public ::testing::Test {
   }
   // Changes the index through SQLite.
   void Change(const char* statements) const {
-    Put(Index(), index);
+    PutContent(Index(), index);
     auto database = Database::Open(Index(), Database::Mode::kWrite);
     ASSERT_TRUE(database);
     ASSERT_TRUE(database->Run(statements)) << database->Problem();
@@ -170,9 +160,9 @@ TEST_F(HostileIndexes, AreReadOrIgnored) {
     std::string bytes = index;
     for (std::uint64_t changes = 1 + dice.Below(3); changes > 0 && bytes.size() > kPage; --changes)
       reported.Did(ChangeIndex(bytes, dice));
-    Put(Index(), bytes);
+    PutContent(Index(), bytes);
     std::filesystem::remove(Index() + "-journal");
-    if (dice.OneIn(10)) Put(Index() + "-journal", bytes.substr(0, dice.Below(bytes.size())));
+    if (dice.OneIn(10)) PutContent(Index() + "-journal", bytes.substr(0, dice.Below(bytes.size())));
     const Seen seen = All(sweep.path());
     (void)LoadSweepProgress(sweep.path());
     if (!seen.damage.empty() && seen.text != of_journal) return "it is told, and not the journal";
@@ -184,13 +174,13 @@ TEST_F(HostileIndexes, AreReadOrIgnored) {
 }
 
 TEST_F(HostileIndexes, AreRebuiltFromTheJournal) {
-  Put(Index(), std::string(10'000, 'x'));
+  PutContent(Index(), std::string(10'000, 'x'));
   ExpectRebuilt("no database");
-  Put(Index(), index.substr(0, index.size() / 2));
+  PutContent(Index(), index.substr(0, index.size() / 2));
   ExpectRebuilt("half of it");
   std::string holes = index;
   std::fill(holes.begin() + 3 * kPage, holes.end(), '\0');
-  Put(Index(), holes);
+  PutContent(Index(), holes);
   ExpectRebuilt("its first pages alone");
   Change("DROP TABLE attempts");
   ExpectRebuilt("a table is missing");
@@ -215,10 +205,10 @@ TEST_F(HostileIndexes, MustBeRegularFiles) {
   ExpectRebuilt("a FIFO");
   std::filesystem::create_symlink("/dev/zero", Index());
   ExpectRebuilt("a link");
-  Put(Index(), index);
+  PutContent(Index(), index);
   ASSERT_EQ(::mkfifo((Index() + "-journal").c_str(), 0600), 0);
   ExpectRebuilt("a FIFO in the place of what was left to be undone");
-  Put(Index(), index);
+  PutContent(Index(), index);
   std::error_code error;
   std::filesystem::resize_file(Index(), std::uintmax_t{900} << 30, error);
   if (!error) ExpectRebuilt("900 GB");
@@ -227,7 +217,7 @@ TEST_F(HostileIndexes, MustBeRegularFiles) {
 // After a rollback SQLite deletes the super-journal that the rollback journal names.
 TEST_F(HostileIndexes, DeleteNoFileThatTheyName) {
   const std::string precious = sweep / "precious";
-  Put(precious, "precious");
+  PutContent(precious, "precious");
   // Format: sqlite.org/fileformat2.html. A header without pages, then the name, its length, its checksum and the magic
   // bytes.
   std::string journal("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
@@ -242,7 +232,7 @@ TEST_F(HostileIndexes, DeleteNoFileThatTheyName) {
   for (const char c : precious) sum += static_cast<unsigned char>(c);
   journal += number(262'145) + precious + number(precious.size()) + number(sum);
   journal += std::string("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
-  Put(Index() + "-journal", journal);
+  PutContent(Index() + "-journal", journal);
   EXPECT_EQ(All(sweep.path()).text, of_journal);
   EXPECT_NE(MakeIndex(), "");
   EXPECT_EQ(ContentOf(precious), "precious");
@@ -256,7 +246,7 @@ TEST_F(HostileIndexes, AreReportedByTheCommands) {
            {"best", "made"}, {"ls", "made"}, {"show", "made"}, {"export", "made", "--csv"}, {"show", "made:best"}}) {
     std::filesystem::remove(Index());
     const CommandResult sound = sweep.Muster(words);
-    Put(Index(), holes);
+    PutContent(Index(), holes);
     const CommandResult reported = sweep.Muster(words);
     EXPECT_EQ(reported.exit_code, 0) << words.front() << reported.err;
     EXPECT_EQ(reported.out, sound.out) << words.front();
@@ -267,7 +257,7 @@ TEST_F(HostileIndexes, AreReportedByTheCommands) {
     Dice dice(seed);
     std::string bytes = index;
     const std::string did = ChangeIndex(bytes, dice);
-    Put(Index(), bytes);
+    PutContent(Index(), bytes);
     for (const std::vector<std::string>& words :
          std::vector<std::vector<std::string>>{{"best", "made"}, {"ls", "--sweeps"}, {"show", "made"}}) {
       EXPECT_LE(sweep.Muster(words).exit_code, 4) << "seed " << seed << ": " << did << " " << words.front();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +29,7 @@
 #include "run/sample_entries.h"
 #include "run/sample_plan.h"
 #include "support/command.h"
+#include "support/file_content.h"
 #include "support/places.h"
 #include "support/temp_dir.h"
 #include "sweep/trial/trial_class.h"
@@ -39,11 +39,6 @@ namespace muster::testing {
 namespace {
 
 using nlohmann::json;
-
-void Put(const std::string& path, std::string_view bytes) {
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
 
 Plan PlanOfTheRun() {
   Plan plan = SamplePlan({{"server", 2, Ending::kNever}, {"worker", 4}}, 2);
@@ -135,7 +130,7 @@ std::string LinesOfRecords(const std::vector<json>& records) {
   return text;
 }
 
-std::string Mutated(const std::vector<json>& story, Dice& dice, CaseStory& reported) {
+std::string MutatedJournal(const std::vector<json>& story, Dice& dice, CaseStory& reported) {
   std::vector<json> records = story;
   for (std::uint64_t changes = 1 + dice.Below(4); changes > 0; --changes) {
     const std::size_t at = dice.Below(records.size());
@@ -204,10 +199,10 @@ void ReadAll(const std::string& run_dir, int nowhere) {
 class HostileJournals : public ::testing::Test {
  protected:
   void SetUp() override {
-    Put(folder / "run/plan.json", PlanToJson(PlanOfTheRun()));
-    Put(folder / "run/logs/worker.1.0.log", "Traceback:\n  File \"a.py\", line 1, in x\nValueError: bad\n");
-    Put(folder / "run/logs/worker.1.1.log", std::string(100'000, 'x') + "\nend\n");
-    Put(folder / "run/metrics/worker.0.0.jsonl", "{\"loss\": 1}\n");
+    PutContent(folder / "run/plan.json", PlanToJson(PlanOfTheRun()));
+    PutContent(folder / "run/logs/worker.1.0.log", "Traceback:\n  File \"a.py\", line 1, in x\nValueError: bad\n");
+    PutContent(folder / "run/logs/worker.1.1.log", std::string(100'000, 'x') + "\nend\n");
+    PutContent(folder / "run/metrics/worker.0.0.jsonl", "{\"loss\": 1}\n");
   }
   CommandResult Muster(std::vector<std::string> words) const {
     words.insert(words.begin(), MusterProgram());
@@ -223,7 +218,7 @@ class HostileJournals : public ::testing::Test {
 TEST_F(HostileJournals, AreReadByEveryReader) {
   const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   const auto wrong = TryCases(1, CasesOf(5'000, 25), [&](Dice& dice, CaseStory& reported) -> std::string {
-    Put(folder / "run/journal.jsonl", Mutated(story, dice, reported));
+    PutContent(folder / "run/journal.jsonl", MutatedJournal(story, dice, reported));
     ReadAll(folder / "run", nowhere.get());
     return {};
   });
@@ -231,7 +226,7 @@ TEST_F(HostileJournals, AreReadByEveryReader) {
 }
 
 TEST_F(HostileJournals, AreReadUnchangedWithoutMutations) {
-  Put(folder / "run/journal.jsonl", LinesOfRecords(story));
+  PutContent(folder / "run/journal.jsonl", LinesOfRecords(story));
   const auto report = MakeReport(folder / "run");
   ASSERT_TRUE(report);
   EXPECT_EQ(report->outcome, "failed");
@@ -247,7 +242,7 @@ TEST_F(HostileJournals, AreReadByTheCommands) {
   for (std::uint64_t seed = 100'001; seed < 100'001 + CasesOf(200, 50); ++seed) {
     Dice dice(seed);
     CaseStory reported;
-    Put(run + "/journal.jsonl", Mutated(story, dice, reported));
+    PutContent(run + "/journal.jsonl", MutatedJournal(story, dice, reported));
     for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"report", run},
                                                                                        {"report", "--json", run},
                                                                                        {"ls"},
@@ -266,7 +261,7 @@ TEST_F(HostileJournals, AreReadByTheCommands) {
 // A sparse file of 900 GB.
 TEST_F(HostileJournals, OfHugeSizeCostOnlyTheirContent) {
   const std::string journal = folder / "run/journal.jsonl";
-  Put(journal, LinesOfRecords(story));
+  PutContent(journal, LinesOfRecords(story));
   std::error_code error;
   std::filesystem::resize_file(journal, std::uintmax_t{900} << 30, error);
   if (error) GTEST_SKIP() << "no file is that long here";
@@ -286,7 +281,7 @@ TEST_F(HostileJournals, AreNamedByALsThatCannotReadThem) {
     const std::string run = folder / ("runs/sample/20261120-120616-" + id);
     std::filesystem::create_directories(run);
     std::filesystem::copy(folder / "run/plan.json", run + "/plan.json");
-    if (journal != "none") Put(run + "/journal.jsonl", journal);
+    if (journal != "none") PutContent(run + "/journal.jsonl", journal);
     return run;
   };
   put("aaaaaaaaaaaa", LinesOfRecords(story));
@@ -309,8 +304,8 @@ TEST_F(HostileJournals, AreNamedByALsThatCannotReadThem) {
 // A log of 8 TiB: a host can create one by writing far beyond the end.
 TEST_F(HostileJournals, MayHaveLogsOfHugeSize) {
   const std::string log = folder / "run/logs/worker.0.1.log";
-  Put(folder / "run/journal.jsonl", LinesOfRecords(story));
-  Put(log, "begin\n");
+  PutContent(folder / "run/journal.jsonl", LinesOfRecords(story));
+  PutContent(log, "begin\n");
   {
     const UniqueFd file(::open(log.c_str(), O_WRONLY | O_CLOEXEC));
     if (::pwrite(file.get(), "one\ntwo\n", 8, off_t{1} << 43) != 8) GTEST_SKIP() << "no file is that long here";

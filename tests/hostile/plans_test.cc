@@ -1,8 +1,6 @@
 // Tests mutated plans with recomputed ids in every reader of a run directory's plan.json.
 #include <array>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -21,6 +19,7 @@
 #include "run/journal/journal.h"
 #include "run/report/report.h"
 #include "support/command.h"
+#include "support/file_content.h"
 #include "support/places.h"
 #include "support/temp_dir.h"
 
@@ -56,11 +55,6 @@ std::string Journal() {
   return journal;
 }
 
-void Put(const std::string& path, std::string_view bytes) {
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
-
 // Returns the text of the plan with its id recomputed, if it is a plan.
 std::string Named(json plan) {
   const auto text = [&] { return plan.dump(-1, ' ', false, json::error_handler_t::replace); };
@@ -73,7 +67,7 @@ std::string Named(json plan) {
   return text();
 }
 
-std::string Mutated(const std::vector<json>& plans, Dice& dice, CaseStory& reported) {
+std::string MutatedPlan(const std::vector<json>& plans, Dice& dice, CaseStory& reported) {
   const std::size_t which = dice.Below(plans.size());
   json plan = plans[which];
   reported.Did("plan " + std::to_string(which));
@@ -101,12 +95,12 @@ std::string UseOf(const Plan& plan) {
 
 TEST(HostilePlans, AreReadAsPlansOrRefused) {
   const TempDir folder;
-  Put(folder / "run/journal.jsonl", Journal());
+  PutContent(folder / "run/journal.jsonl", Journal());
   const std::vector<json> plans = SamplePlans();
   std::uint64_t accepted = 0;
   const auto wrong = TryCases(1, CasesOf(2'000, 10), [&](Dice& dice, CaseStory& reported) -> std::string {
-    const std::string text = Mutated(plans, dice, reported);
-    Put(folder / "run/plan.json", text);
+    const std::string text = MutatedPlan(plans, dice, reported);
+    PutContent(folder / "run/plan.json", text);
     const auto plan = PlanFromJson(text);
     if (const auto report = MakeReport(folder / "run")) {
       (void)ReportText(*report);
@@ -119,7 +113,7 @@ TEST(HostilePlans, AreReadAsPlansOrRefused) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Dice dice(seed);
     CaseStory reported;
-    accepted += PlanFromJson(Mutated(plans, dice, reported)) ? 1 : 0;
+    accepted += PlanFromJson(MutatedPlan(plans, dice, reported)) ? 1 : 0;
   }
   EXPECT_GT(accepted, 4U);
 }
@@ -127,13 +121,13 @@ TEST(HostilePlans, AreReadAsPlansOrRefused) {
 TEST(HostilePlans, AreReadByTheCommands) {
   const TempDir folder;
   const std::vector<json> plans = SamplePlans();
-  Put(folder / "run/journal.jsonl", Journal());
-  Put(folder / "other/journal.jsonl", Journal());
-  Put(folder / "other/plan.json", plans.front().dump());
+  PutContent(folder / "run/journal.jsonl", Journal());
+  PutContent(folder / "other/journal.jsonl", Journal());
+  PutContent(folder / "other/plan.json", plans.front().dump());
   for (std::uint64_t seed = 100'001; seed < 100'001 + CasesOf(100, 25); ++seed) {
     Dice dice(seed);
     CaseStory reported;
-    Put(folder / "run/plan.json", Mutated(plans, dice, reported));
+    PutContent(folder / "run/plan.json", MutatedPlan(plans, dice, reported));
     for (const std::vector<std::string>& words :
          std::vector<std::vector<std::string>>{{"report", folder / "run"},
                                                {"ls", folder / "run", "--columns", "id,lr"},

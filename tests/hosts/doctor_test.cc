@@ -38,17 +38,17 @@ TEST(Doctor, ReportsDifferingAndUnreachableHosts) {
                                            .env = {"PATH=/root/bin:/usr/bin:/bin", "MUSTER_SSH=" + testbed.ssh()},
                                            .cwd = "/"});
   EXPECT_EQ(result.exit_code, 3) << result.err;
-  const Json json = Json::parse(result.out);
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(json["hosts"][i]["reached"], i != 3) << json["hosts"][i];
-  EXPECT_EQ(Entry(json["faults"], "kind", "unreachable")["hosts"], Json::array({"n4"})) << json["faults"];
-  EXPECT_EQ(Entry(json["faults"], "kind", "program")["hosts"], Json::array({"n3"})) << json["faults"];
-  EXPECT_TRUE(Entry(json["faults"], "kind", "clock").is_null()) << "they are one clock here";
-  EXPECT_FALSE(json["hosts"][0]["clock"].is_null());
-  const Json limit = Entry(json["differences"], "subject", "limit nofile");
-  ASSERT_FALSE(limit.is_null()) << json["differences"];
+  const Json document = Json::parse(result.out);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(document["hosts"][i]["reached"], i != 3) << document["hosts"][i];
+  EXPECT_EQ(Entry(document["faults"], "kind", "unreachable")["hosts"], Json::array({"n4"})) << document["faults"];
+  EXPECT_EQ(Entry(document["faults"], "kind", "program")["hosts"], Json::array({"n3"})) << document["faults"];
+  EXPECT_TRUE(Entry(document["faults"], "kind", "clock").is_null()) << "they are one clock here";
+  EXPECT_FALSE(document["hosts"][0]["clock"].is_null());
+  const Json limit = Entry(document["differences"], "subject", "limit nofile");
+  ASSERT_FALSE(limit.is_null()) << document["differences"];
   EXPECT_EQ(Entry(limit["variants"], "value", "500 (hard 500)")["hosts"], Json::array({"n2"}));
-  const Json tool = Entry(json["differences"], "subject", "program tool");
-  ASSERT_FALSE(tool.is_null()) << json["differences"];
+  const Json tool = Entry(document["differences"], "subject", "program tool");
+  ASSERT_FALSE(tool.is_null()) << document["differences"];
   EXPECT_EQ(Entry(tool["variants"], "value", "/root/bin/tool")["hosts"], Json::array({"n1", "n2"}));
 }
 

@@ -6,7 +6,7 @@
 namespace muster::testing {
 namespace {
 
-using Words = std::vector<std::pair<std::string, std::string>>;
+using OptionValues = std::vector<std::pair<std::string, std::string>>;
 
 TEST(AccelerateFile, GivesOptionsOfAllItsMaps) {
   const auto words = WordsOfAccelerateFile(
@@ -17,7 +17,8 @@ TEST(AccelerateFile, GivesOptionsOfAllItsMaps) {
   ASSERT_TRUE(words.has_value());
   EXPECT_EQ(
       *words,
-      (Words{{"--use_deepspeed", "true"}, {"--zero3_init_flag", "true"}, {"--zero_stage", "3"}, {"--gpu_ids", "0,1"}}));
+      (OptionValues{
+          {"--use_deepspeed", "true"}, {"--zero3_init_flag", "true"}, {"--zero_stage", "3"}, {"--gpu_ids", "0,1"}}));
 }
 
 TEST(AccelerateFile, RefusesSettingsThatStartNoLocalProcess) {

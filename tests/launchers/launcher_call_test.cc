@@ -20,7 +20,7 @@ std::string Refusal(const std::string& launcher, const std::string& line) {
   return call ? "taken" : call.error().front().message + " / " + call.error().front().hint;
 }
 
-std::string Command(const LauncherCall& call) {
+std::string CommandText(const LauncherCall& call) {
   std::string text;
   for (const CallWord& word : call.command) text += (text.empty() ? "" : " ") + word.text;
   return text;
@@ -73,9 +73,9 @@ TEST(LauncherCall, CountsProcessesOfNamedHosts) {
 TEST(LauncherCall, AcceptsArgparseFormsOfTorchrun) {
   EXPECT_EQ(Call("torchrun", "torchrun --nproc 8 a.py").per_host, 8);
   EXPECT_EQ(Call("torchrun", "torchrun --nproc_per_node=8 -r3 -t 3 a.py").per_host, 8);
-  EXPECT_EQ(Command(Call("torchrun", "torchrun --no_python ./solve -m 3")), "./solve -m 3");
-  EXPECT_EQ(Command(Call("torchrun", "torchrun -m pkg.train --nnodes 3")), "python3 -m pkg.train --nnodes 3");
-  EXPECT_EQ(Command(Call("torchrun", "torchrun --run-path /a/train.py")), "python3 /a/train.py");
+  EXPECT_EQ(CommandText(Call("torchrun", "torchrun --no_python ./solve -m 3")), "./solve -m 3");
+  EXPECT_EQ(CommandText(Call("torchrun", "torchrun -m pkg.train --nnodes 3")), "python3 -m pkg.train --nnodes 3");
+  EXPECT_EQ(CommandText(Call("torchrun", "torchrun --run-path /a/train.py")), "python3 /a/train.py");
   EXPECT_EQ(Call("torchrun", "torchrun --nproc-per-node auto a.py").per_host, std::nullopt);
   EXPECT_EQ(Call("torchrun", "torchrun --nproc-per-node cpu a.py").per_host, 1);
 }

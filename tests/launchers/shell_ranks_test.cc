@@ -15,7 +15,7 @@ std::string Refusal(const std::vector<std::string>& words) {
   return call ? "taken" : call.error().front().message;
 }
 
-const CallWord* Variable(const LauncherCall& call, const std::string& name) {
+const CallWord* VariableWord(const LauncherCall& call, const std::string& name) {
   for (const auto& [variable, value] : call.env) {
     if (variable == name) return &value;
   }
@@ -30,10 +30,10 @@ TEST(ShellRanks, AreCountedFromTheLoop) {
     ASSERT_TRUE(call.has_value()) << loop << call.error().front().message;
     EXPECT_EQ(call->per_host, 4) << loop;
     EXPECT_EQ(call->framework, "none");
-    EXPECT_EQ(Variable(*call, "RANK_ID")->number, CallWord::Number::kRank);
-    EXPECT_EQ(Variable(*call, "DEVICE_ID")->number, CallWord::Number::kLocalRank);
-    EXPECT_EQ(Variable(*call, "DEVICE_ID")->added, 4);
-    EXPECT_EQ(Variable(*call, "RANK_SIZE")->number, CallWord::Number::kWorldSize);
+    EXPECT_EQ(VariableWord(*call, "RANK_ID")->number, CallWord::Number::kRank);
+    EXPECT_EQ(VariableWord(*call, "DEVICE_ID")->number, CallWord::Number::kLocalRank);
+    EXPECT_EQ(VariableWord(*call, "DEVICE_ID")->added, 4);
+    EXPECT_EQ(VariableWord(*call, "RANK_SIZE")->number, CallWord::Number::kWorldSize);
     EXPECT_EQ(call->command.back().number, CallWord::Number::kLocalRank);
   }
 }
@@ -43,7 +43,7 @@ TEST(ShellRanks, IncludeTheForegroundProcess) {
   const auto call = Script("for i in 1 2 3; do export RANK_ID=$i; pytest t.py & done\nexport RANK_ID=0\npytest t.py\n");
   ASSERT_TRUE(call.has_value());
   EXPECT_EQ(call->per_host, 4);
-  EXPECT_EQ(Variable(*call, "RANK_ID")->added, 0);
+  EXPECT_EQ(VariableWord(*call, "RANK_ID")->added, 0);
 }
 
 TEST(ShellRanks, OfSeveralHostsAreThoseOfOneHost) {
@@ -55,7 +55,7 @@ TEST(ShellRanks, OfSeveralHostsAreThoseOfOneHost) {
   ASSERT_TRUE(call.has_value()) << call.error().front().message;
   EXPECT_EQ(call->hosts, 2);
   EXPECT_EQ(call->per_host, 8);
-  EXPECT_EQ(Variable(*call, "RANK_ID")->added, 0);
+  EXPECT_EQ(VariableWord(*call, "RANK_ID")->added, 0);
 }
 
 TEST(ShellRanks, FollowFunctions) {
@@ -63,7 +63,7 @@ TEST(ShellRanks, FollowFunctions) {
       "table_8() {\n export RANK_SIZE=2\n}\nN=8\ntable_${N}\nfor i in 0 1; do RANK=$i WORLD_SIZE=2 python t.py & done");
   ASSERT_TRUE(call.has_value());
   EXPECT_EQ(call->framework, "torch");
-  EXPECT_EQ(Variable(*call, "RANK"), nullptr);
+  EXPECT_EQ(VariableWord(*call, "RANK"), nullptr);
 }
 
 TEST(ShellRanks, RefuseUnsupportedScripts) {

@@ -33,14 +33,14 @@ Evaluated Extended(const std::string& fields, std::vector<Override> overrides = 
   return Evaluate(request);
 }
 
-Lines Command(const Evaluated& evaluated) {
+Lines FirstCommand(const Evaluated& evaluated) {
   EXPECT_EQ(evaluated.problems(), Lines{});
   return CommandOf(evaluated.plan(), "worker.0");
 }
 
 TEST(Extensions, DeclareOnlyDifferences) {
   const Evaluated evaluated = Extended("params = { layers = 8 }, cluster = { hosts = 3 }, limits = { start = '5m' }");
-  EXPECT_EQ(Command(evaluated), (Lines{"x", "16", "0.5", "0.9"}));
+  EXPECT_EQ(FirstCommand(evaluated), (Lines{"x", "16", "0.5", "0.9"}));
   EXPECT_EQ(evaluated.asked, Lines{"file base.lua"}) << "it is an input";
   EXPECT_EQ(evaluated.plan().name, "base");
   EXPECT_EQ(evaluated.plan().doc, "the base");
@@ -81,7 +81,7 @@ TEST(Extensions, DeclareNewParametersAndNameExistingOnes) {
   const Evaluated evaluated = Extended(
       "params = { opt = { beta = 0.8, warmup = muster.int { 3 } }, lr = muster.float { 0.25, below = 1 } }, "
       "plan = function(p, job, base) base(p, job) job:env { WARMUP = p.opt.warmup } end");
-  EXPECT_EQ(Command(evaluated), (Lines{"x", "8", "0.25", "0.8"}));
+  EXPECT_EQ(FirstCommand(evaluated), (Lines{"x", "8", "0.25", "0.8"}));
   EXPECT_EQ(OwnEnv(evaluated.plan(), "worker.0").at("WARMUP"), "3");
   EXPECT_EQ(Extended("params = { layer = 3 }").problems(),
             Lines{"recipe.lua:3 error unknown_parameter: the recipe has no parameter \"layer\" (from the extension)"});
@@ -109,9 +109,9 @@ TEST(Extensions, CanBeExtended) {
       {},
       {},
       outside};
-  EXPECT_EQ(Command(Evaluate(request)), (Lines{"x", "12", "0.1", "0.9"}));
+  EXPECT_EQ(FirstCommand(Evaluate(request)), (Lines{"x", "12", "0.1", "0.9"}));
   request.profiles = {"smoke"};
-  EXPECT_EQ(Command(Evaluate(request)), (Lines{"x", "4", "0.3", "0.9"})) << "profiles of one name are merged";
+  EXPECT_EQ(FirstCommand(Evaluate(request)), (Lines{"x", "4", "0.3", "0.9"})) << "profiles of one name are merged";
 }
 
 TEST(Hosts, AreCountedOrNamedByTheLastSource) {
@@ -122,10 +122,10 @@ TEST(Hosts, AreCountedOrNamedByTheLastSource) {
 }
 
 TEST(Profiles, AreChosenByName) {
-  EXPECT_EQ(Command(Extended("", {}, {"smoke"})), (Lines{"x", "4", "0.5", "0.9"}));
+  EXPECT_EQ(FirstCommand(Extended("", {}, {"smoke"})), (Lines{"x", "4", "0.5", "0.9"}));
   const Evaluated evaluated =
       Extended("profiles = { fast = { layers = 3, opt = { beta = 0 } } }", {}, {"smoke", "fast"});
-  EXPECT_EQ(Command(evaluated), (Lines{"x", "6", "0.5", "0"})) << "the later one is stronger";
+  EXPECT_EQ(FirstCommand(evaluated), (Lines{"x", "6", "0.5", "0"})) << "the later one is stronger";
   EXPECT_EQ(evaluated.plan().hosts.size(), 1U);
   EXPECT_EQ(evaluated.plan().profiles, (Lines{"smoke", "fast"}));
   ASSERT_EQ(evaluated.answer.profiles.size(), 2U);

@@ -9,13 +9,12 @@ namespace muster::testing {
 namespace {
 
 const std::string k16 = "mindspore = '1.6',";
-const std::string kOne = " job:workers { count = 1, command = { 'x' } }";
 
 TEST(ContextCalls, AreResolvedInThePlan) {
   const Plan plan = PlanOf(
       "context.set_context { mode = context.PYNATIVE_MODE, device_target = 'CPU' } context.set_ps_context { enable_ps "
       "= true }" +
-          kOne,
+          kOneWorker,
       k16);
   EXPECT_EQ(plan.mindspore, "1.6.2");
   EXPECT_EQ(plan.roles[0].context, (ContextValues{{"set_context.device_target", Value("CPU")},
@@ -39,7 +38,7 @@ TEST(ContextCalls, ReturnSetValuesAndDefaults) {
                        "print(context.get_auto_parallel_context 'gradients_mean')"
                        " context.reset_auto_parallel_context() print(context.get_auto_parallel_context "
                        "'gradients_mean', context.get_context 'mode')" +
-                           kOne,
+                           kOneWorker,
                        k16)});
   EXPECT_EQ(evaluated.problems(), Lines{});
   ASSERT_EQ(evaluated.printed.size(), 2U);
@@ -66,14 +65,16 @@ TEST(ContextCalls, AcceptOneTableOfNames) {
       {"context.set_context { mode = '0' }", "type"},
   };
   for (const auto& [code, kind] : cases) {
-    const Evaluated evaluated = Evaluate({Recipe(code + kOne, k16)});
+    const Evaluated evaluated = Evaluate({Recipe(code + kOneWorker, k16)});
     ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U) << code;
     EXPECT_EQ(evaluated.answer.diagnostics[0].kind, kind) << code << ": " << evaluated.answer.diagnostics[0].message;
     EXPECT_EQ(evaluated.answer.diagnostics[0].place, (Place{"recipe.lua", kBodyLine})) << code;
   }
 }
 
-TEST(ContextCalls, WithoutEffectAreAllowed) { EXPECT_EQ(ProblemsOf("context.set_context {}" + kOne, k16), Lines{}); }
+TEST(ContextCalls, WithoutEffectAreAllowed) {
+  EXPECT_EQ(ProblemsOf("context.set_context {}" + kOneWorker, k16), Lines{});
+}
 
 TEST(ContextCalls, NeedAReleaseAndThePlanFunction) {
   const Evaluated no_release = Evaluate({Recipe("context.set_context { mode = 0 }")});
@@ -152,7 +153,7 @@ TEST(Parallel, IsSettledInThePlanWithItsMode) {
 
 TEST(Parallel, TakesOneTableOfNames) {
   for (const char* arguments : {"('semi_auto')", "()", "({}, {})", "{ 'semi_auto' }", "{ { mode = 'semi_auto' } }"}) {
-    const Evaluated evaluated = Evaluate({Recipe(kParallel + arguments + kOne, k26)});
+    const Evaluated evaluated = Evaluate({Recipe(kParallel + arguments + kOneWorker, k26)});
     ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U) << arguments;
     EXPECT_EQ(evaluated.answer.diagnostics[0].kind, "type") << arguments;
   }
@@ -168,7 +169,7 @@ TEST(Parallel, StagesAreThoseThatProcessesSee) {
 }
 
 TEST(Parallel, IsRefusedByReleasesWithoutItAndByStagesThatDoNotDivide) {
-  EXPECT_EQ(ProblemsOf(kMindspore + "mindspore.parallel { mode = 'semi_auto' }" + kOne, "mindspore = '2.5',"),
+  EXPECT_EQ(ProblemsOf(kMindspore + "mindspore.parallel { mode = 'semi_auto' }" + kOneWorker, "mindspore = '2.5',"),
             Lines{"recipe.lua:4 error release: parallel is not in MindSpore 2.5.0: only from 2.6.0 on"});
   EXPECT_EQ(
       ProblemsOf(kParallel + "{ pipeline = { stages = 3 } } job:workers { count = 4, command = { 'x' } }", k26),
@@ -198,7 +199,7 @@ TEST(MindsporeFunctions, AreCalledByPositionOrByName) {
                                "mindspore.runtime.set_memory { max_size = '30GB', optimize_level = 'O1' } "
                                "mindspore.runtime.launch_blocking() "
                                "mindspore.device_context.ascend.op_debug.aclinit_config { err_msg_mode = '1' }" +
-                               kOne,
+                               kOneWorker,
                            k26 + "cluster = { devices_per_host = 8 },");
   EXPECT_EQ(
       plan.roles[0].context,
@@ -237,12 +238,12 @@ TEST(MindsporeFunctions, AreCheckedAtTheirLine) {
       {"mindspore.runtime.launch_blocking = nil", "read_only"},
   };
   for (const auto& [code, kind] : cases) {
-    const Evaluated evaluated = Evaluate({Recipe(kMindspore + code + kOne, k26)});
+    const Evaluated evaluated = Evaluate({Recipe(kMindspore + code + kOneWorker, k26)});
     ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U) << code;
     EXPECT_EQ(evaluated.answer.diagnostics[0].kind, kind) << code << ": " << evaluated.answer.diagnostics[0].message;
     EXPECT_EQ(evaluated.answer.diagnostics[0].place, (Place{"recipe.lua", kBodyLine})) << code;
   }
-  EXPECT_EQ(ProblemsOf(kMindspore + "mindspore.set_device('CPU')" + kOne, "mindspore = '2.4',"),
+  EXPECT_EQ(ProblemsOf(kMindspore + "mindspore.set_device('CPU')" + kOneWorker, "mindspore = '2.4',"),
             Lines{"recipe.lua:4 error release: set_device is not in MindSpore 2.4.0: only from 2.5.0 on"});
 }
 
@@ -375,11 +376,11 @@ TEST(ContextConstants, OfAnotherReleaseAreReportedWhereTheyAreUsed) {
     const std::string fields = std::string("mindspore = '") + test.release + "',";
     const Lines wanted =
         test.problem == nullptr ? Lines{} : Lines{std::string("recipe.lua:5 error release: ") + test.problem};
-    EXPECT_EQ(ProblemsOf(std::string("job:derive { a = 1 }\nlocal taken = ") + test.taken + kOne, fields), wanted)
+    EXPECT_EQ(ProblemsOf(std::string("job:derive { a = 1 }\nlocal taken = ") + test.taken + kOneWorker, fields), wanted)
         << test.release << " " << test.taken;
     // Used before the release is known.
     const Evaluated early = Evaluate({std::string("local context = require 'muster.mindspore'\nlocal early = ") +
-                                      test.taken + "\n" + Recipe(kOne, fields)});
+                                      test.taken + "\n" + Recipe(kOneWorker, fields)});
     const Lines reported =
         test.problem == nullptr ? Lines{} : Lines{std::string("recipe.lua:2 error release: ") + test.problem};
     EXPECT_EQ(early.problems(), reported) << test.release << " " << test.taken;
@@ -387,17 +388,17 @@ TEST(ContextConstants, OfAnotherReleaseAreReportedWhereTheyAreUsed) {
 }
 
 TEST(ContextConstants, OfNoReleaseAreReportedAsTypos) {
-  const Evaluated evaluated = Evaluate(
-      {Recipe("context.set_auto_parallel_context { parallel_mode = context.ParallelMode.DATA_PARALEL }" + kOne, k16)});
+  const Evaluated evaluated = Evaluate({Recipe(
+      "context.set_auto_parallel_context { parallel_mode = context.ParallelMode.DATA_PARALEL }" + kOneWorker, k16)});
   ASSERT_EQ(evaluated.problems(),
             Lines{"recipe.lua:4 error unknown_key: there is no DATA_PARALEL in context.ParallelMode"});
   EXPECT_EQ(evaluated.answer.diagnostics[0].hint, "did you mean \"DATA_PARALLEL\"?");
-  EXPECT_EQ(ProblemsOf("context.ParallelMode.X = 1" + kOne, k16),
+  EXPECT_EQ(ProblemsOf("context.ParallelMode.X = 1" + kOneWorker, k16),
             Lines{"recipe.lua:4 error read_only: X cannot be set in context.ParallelMode"});
 }
 
 TEST(ContextConstants, NeedNoReleaseAsLongAsNothingIsSet) {
-  EXPECT_EQ(ProblemsOf("local a, b = context.STRICT, context.ParallelMode" + kOne), Lines{});
+  EXPECT_EQ(ProblemsOf("local a, b = context.STRICT, context.ParallelMode" + kOneWorker), Lines{});
 }
 
 TEST(ContextCalls, OfParameterServersAreMissingInRelease03) {
@@ -406,7 +407,7 @@ TEST(ContextCalls, OfParameterServersAreMissingInRelease03) {
                                                        {"reset_ps_context()", "reset_ps_context"}};
   for (const auto& [call, name] : calls) {
     EXPECT_EQ(
-        ProblemsOf("job:derive { a = 1 }\ncontext." + std::string(call) + kOne, "mindspore = '0.3',"),
+        ProblemsOf("job:derive { a = 1 }\ncontext." + std::string(call) + kOneWorker, "mindspore = '0.3',"),
         Lines{std::string("recipe.lua:5 error release: ") + name + " is not in MindSpore 0.3.1: only from 1.0.0 on"});
   }
 }

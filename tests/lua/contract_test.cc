@@ -7,13 +7,12 @@
 #include <lua.hpp>
 
 #include "lua/evaluated.h"
+#include "lua/filled_env.h"
 #include "muster/binding.h"
 #include "support/places.h"
 
 namespace muster::testing {
 namespace {
-
-using Env = std::map<std::string, std::string>;
 
 // Returns the variables without muster's own.
 Env FrameworkEnv(const Plan& plan, const Process& process, const Binding& binding) {
@@ -26,11 +25,6 @@ Env FrameworkEnv(const Plan& plan, const Process& process, const Binding& bindin
     env[name] = filled.value_or("");
   }
   return env;
-}
-
-Env With(Env common, const Env& more) {
-  for (const auto& [name, value] : more) common[name] = value;
-  return common;
 }
 
 const std::set<std::string> kMustNotBeInherited = {"OMPI_*",

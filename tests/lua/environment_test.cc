@@ -2,11 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
+#include "lua/filled_env.h"
 
 namespace muster::testing {
 namespace {
-
-using Env = std::map<std::string, std::string>;
 
 TEST(Env, OfTheJobTheRoleAndTheProcessAreMerged) {
   const Plan plan = PlanOf(

@@ -56,6 +56,8 @@ Evaluated Evaluate(const Request& request);
 // 2. The body can use `muster` and `context`.
 std::string Recipe(const std::string& body, const std::string& fields = "");
 inline constexpr int kBodyLine = 4;
+// The end of a body: one process.
+inline const std::string kOneWorker = " job:workers { count = 1, command = { 'x' } }";
 
 // The problems of Recipe(body, fields).
 std::vector<std::string> ProblemsOf(const std::string& body, const std::string& fields = "");

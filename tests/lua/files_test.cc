@@ -8,16 +8,16 @@ namespace {
 
 const std::string kThere = "${muster:run_dir}/files/";
 
-Evaluated With(const std::map<std::string, std::string>& files, const std::string& body,
-               const std::string& fields = "") {
+Evaluated WithFiles(const std::map<std::string, std::string>& files, const std::string& body,
+                    const std::string& fields = "") {
   return Evaluate({Recipe(body, fields), {}, {}, {files, {}}});
 }
 
 TEST(ShippedFiles, AppearInCommandsVariablesAndFilesAsAbsolutePaths) {
   const Evaluated evaluated =
-      With({{"conf/a.yaml", "lr: 1\n"}, {"b.json", "{}"}},
-           "local a = muster.file 'conf/a.yaml' job:env { CONF = 'file://' .. a } job:file { 'list', text = a }\n"
-           "job:workers { count = 2, command = { 'x', '--config', a, muster.file './/b.json' } }");
+      WithFiles({{"conf/a.yaml", "lr: 1\n"}, {"b.json", "{}"}},
+                "local a = muster.file 'conf/a.yaml' job:env { CONF = 'file://' .. a } job:file { 'list', text = a }\n"
+                "job:workers { count = 2, command = { 'x', '--config', a, muster.file './/b.json' } }");
   ASSERT_EQ(evaluated.problems(), Lines{});
   const Plan& plan = evaluated.plan();
   EXPECT_EQ(CommandOf(plan, "worker.1"), (Lines{"x", "--config", kThere + "conf/a.yaml", kThere + "b.json"}));
@@ -29,9 +29,9 @@ TEST(ShippedFiles, AppearInCommandsVariablesAndFilesAsAbsolutePaths) {
 }
 
 TEST(ShippedFiles, AreReadOnceAndAllowedOutsideThePlanAndInEach) {
-  Evaluated evaluated = With({{"a", "1"}, {"b0", "2"}, {"b1", "3"}},
-                             "job:workers { count = 2, command = { 'x' }, each = function(process)\n"
-                             "muster.file 'a' process.env.B = muster.file('b' .. process.index) end }");
+  Evaluated evaluated = WithFiles({{"a", "1"}, {"b0", "2"}, {"b1", "3"}},
+                                  "job:workers { count = 2, command = { 'x' }, each = function(process)\n"
+                                  "muster.file 'a' process.env.B = muster.file('b' .. process.index) end }");
   ASSERT_EQ(evaluated.problems(), Lines{});
   EXPECT_EQ(OwnEnv(evaluated.plan(), "worker.1").at("B"), kThere + "b1");
   EXPECT_EQ(evaluated.asked, (Lines{"file a", "file b0", "file b1"}));
@@ -48,7 +48,8 @@ TEST(ShippedFiles, AreReadOnceAndAllowedOutsideThePlanAndInEach) {
 
 TEST(ShippedFiles, KeepTheirBytesEvenIfTheyLookLikePlaceholders) {
   const std::string content = "a ${muster:run_dir} ${muster:${muster:secret:x} ${muster:literal}\r\n\xc3\xa4";
-  const Evaluated evaluated = With({{"a", content}}, "muster.file 'a' job:workers { count = 1, command = { 'x' } }");
+  const Evaluated evaluated =
+      WithFiles({{"a", content}}, "muster.file 'a' job:workers { count = 1, command = { 'x' } }");
   ASSERT_EQ(evaluated.problems(), Lines{});
   Binding binding;
   binding.run_dir = "/r";
@@ -80,25 +81,25 @@ TEST(ShippedFiles, ThatCannotBeShippedAreReported) {
   };
   for (const auto& [argument, kind, message] : cases) {
     const Evaluated evaluated =
-        With(files, std::string("muster.file(") + argument + ") job:workers { count = 1, command = { 'x' } }");
+        WithFiles(files, std::string("muster.file(") + argument + ") job:workers { count = 1, command = { 'x' } }");
     ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U) << argument;
     const Diagnostic& only = evaluated.answer.diagnostics[0];
     EXPECT_EQ(only.kind, kind) << argument;
     EXPECT_EQ(only.place, (Place{"recipe.lua", kBodyLine})) << argument;
     EXPECT_NE(only.message.find(message), std::string::npos) << argument << ": " << only.message;
   }
-  EXPECT_EQ(With(files, "muster.file 'most' job:workers { count = 1, command = { 'x' } }").problems(), Lines{});
+  EXPECT_EQ(WithFiles(files, "muster.file 'most' job:workers { count = 1, command = { 'x' } }").problems(), Lines{});
 }
 
 TEST(ShippedFiles, ReportAllMistakesAtOnce) {
-  EXPECT_EQ(With({}, "muster.file 'a'\nmuster.file 'b'\njob:workers { count = 1, command = { 'x' } }").problems(),
+  EXPECT_EQ(WithFiles({}, "muster.file 'a'\nmuster.file 'b'\njob:workers { count = 1, command = { 'x' } }").problems(),
             (Lines{"recipe.lua:4 error file: muster.file: a cannot be shipped: there is none",
                    "recipe.lua:5 error file: muster.file: b cannot be shipped: there is none"}));
 }
 
 TEST(ShippedFiles, CannotShareANameWithAWrittenFile) {
-  const Evaluated evaluated =
-      With({{"a", "1"}}, "job:file { 'a', text = '2' }\nmuster.file 'a' job:workers { count = 1, command = { 'x' } }");
+  const Evaluated evaluated = WithFiles(
+      {{"a", "1"}}, "job:file { 'a', text = '2' }\nmuster.file 'a' job:workers { count = 1, command = { 'x' } }");
   ASSERT_EQ(evaluated.problems(), Lines{"recipe.lua:4 error duplicate: job:file and muster.file both make the file a"});
   EXPECT_EQ(evaluated.answer.diagnostics[0].notes.at(0).place, (Place{"recipe.lua", 5}));
 }
@@ -108,11 +109,11 @@ TEST(ShippedFiles, AreCheckedIfAnAttributeOfTheContextNamesThem) {
   const std::string body =
       "context.set_context { device_target = 'Ascend',\nascend_config = { parallel_speed_up_json_path = muster.file "
       "'conf/up.json' } }\njob:workers { count = 1, command = { 'x' } }";
-  const Evaluated fine = With({{"conf/up.json", "{\"enable_task_opt\": true}"}}, body, fields);
+  const Evaluated fine = WithFiles({{"conf/up.json", "{\"enable_task_opt\": true}"}}, body, fields);
   ASSERT_EQ(fine.problems(), Lines{});
   EXPECT_EQ(EffectiveContext(fine.plan(), fine.plan().processes[0]).at("set_context.ascend_config"),
             Value(Value::Map{{"parallel_speed_up_json_path", kThere + "conf/up.json"}}));
-  const Evaluated wrong = With({{"conf/up.json", "{\n\"enable_tsk_opt\": true}"}}, body, fields);
+  const Evaluated wrong = WithFiles({{"conf/up.json", "{\n\"enable_tsk_opt\": true}"}}, body, fields);
   ASSERT_EQ(wrong.problems(),
             Lines{"conf/up.json:2 error unknown_subkey: the file has no key \"enable_tsk_opt\" in MindSpore 2.3.1"});
   EXPECT_EQ(wrong.answer.diagnostics[0].notes.at(0).message,
@@ -121,10 +122,10 @@ TEST(ShippedFiles, AreCheckedIfAnAttributeOfTheContextNamesThem) {
 }
 
 TEST(ShippedFiles, WithOneMistakeForManyProcessesAreReportedOnce) {
-  EXPECT_EQ(With({{"e.json", "{\"sys\": {\"mem_Reuse\": true}}"}},
-                 "job:workers { count = 50, command = { 'x' }, each = function(process)\nprocess:context { "
-                 "env_config_path = muster.file 'e.json' } end }",
-                 "mindspore = '1.6',")
+  EXPECT_EQ(WithFiles({{"e.json", "{\"sys\": {\"mem_Reuse\": true}}"}},
+                      "job:workers { count = 50, command = { 'x' }, each = function(process)\nprocess:context { "
+                      "env_config_path = muster.file 'e.json' } end }",
+                      "mindspore = '1.6',")
                 .problems(),
             Lines{"e.json:1 warning unknown_subkey: MindSpore 1.6.2 ignores the unknown key \"sys.mem_Reuse\""});
 }

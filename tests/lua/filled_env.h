@@ -13,6 +13,13 @@
 namespace muster::testing {
 
 using Env = std::map<std::string, std::string>;
+
+// Both, and of variables in both the values of the latter.
+inline Env With(Env common, const Env& more) {
+  for (const auto& [name, value] : more) common[name] = value;
+  return common;
+}
+
 // Addresses from 192.0.2.11 on; ports by name, otherwise from 40000 on in the order of their names.
 inline Binding BindingOf(const Plan& plan) {
   Binding binding;

@@ -17,11 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-Env With(Env common, const Env& more) {
-  for (const auto& [name, value] : more) common[name] = value;
-  return common;
-}
-
 TEST(Torch, SetsTheVariablesOfItsOwnLauncher) {
   const Plan plan = PlanOf("job:port('master', { number = 29500 }) job:workers { devices = 1, command = { 'x' } }",
                            "framework = 'torch', cluster = { hosts = 2, devices_per_host = 4 },");

@@ -7,8 +7,6 @@
 namespace muster::testing {
 namespace {
 
-const std::string kOne = " job:workers { count = 1, command = { 'x' } }";
-
 TEST(Roles, HaveTheRequestedCounts) {
   const Plan plan = PlanOf(
       "job:scheduler { command = { 's' } } job:servers { count = 2, command = { 'p' } } job:workers { per_host = 2, "
@@ -241,7 +239,7 @@ TEST(Roles, WithOtherNamesChooseTheirFrameworkRoleAndWorld) {
 TEST(Roles, MustBeDescribedOnceAndInFull) {
   EXPECT_EQ(ProblemsOf("job:role 'x' { command = { 'x' } } job:role 'x' { command = { 'x' } }"),
             Lines{"recipe.lua:4 error duplicate: role x is described twice"});
-  EXPECT_EQ(ProblemsOf("local later = job:role 'x'" + kOne),
+  EXPECT_EQ(ProblemsOf("local later = job:role 'x'" + kOneWorker),
             Lines{"recipe.lua:4 error roles: role x is named but not described"});
   EXPECT_EQ(ProblemsOf("job:workers { count = 1 }"), Lines{"recipe.lua:4 error command: role worker has no command"});
   EXPECT_EQ(ProblemsOf("job:workers 'x'"),
@@ -250,7 +248,7 @@ TEST(Roles, MustBeDescribedOnceAndInFull) {
 }
 
 TEST(Roles, MayHaveNoProcesses) {
-  const Plan plan = PlanOf("job:role 'x' { count = 0, command = { 'x' } }" + kOne);
+  const Plan plan = PlanOf("job:role 'x' { count = 0, command = { 'x' } }" + kOneWorker);
   EXPECT_EQ(plan.processes.size(), 1U);
 }
 
@@ -287,7 +285,7 @@ TEST(Methods, MustBeCalledWithAColon) {
 TEST(Checks, AreCollected) {
   EXPECT_EQ(ProblemsOf("job:check(true, 'never')\njob:check(false, 'n = %d', 3)\njob:check(nil, '%s and %s', 0.1, { 1, "
                        "a = 'x' })\njob:check(false, '100%')" +
-                       kOne),
+                       kOneWorker),
             (Lines{"recipe.lua:5 error check: n = 3", "recipe.lua:6 error check: 0.1 and {[\"1\"] = 1, a = \"x\"}",
                    "recipe.lua:7 error check: 100%"}));
   EXPECT_EQ(ProblemsOf("job:check(false)"),
@@ -301,7 +299,7 @@ TEST(Checks, AreReportedOnceForAnyNumberOfRanks) {
 }
 
 TEST(Checks, HaveALimitedNumberOfReports) {
-  const Lines problems = ProblemsOf("for i = 1, 1e5 do job:check(false, 'number %d', i) end" + kOne);
+  const Lines problems = ProblemsOf("for i = 1, 1e5 do job:check(false, 'number %d', i) end" + kOneWorker);
   ASSERT_EQ(problems.size(), 1001U);
   EXPECT_EQ(problems.back(),
             "recipe.lua error limit: the recipe has more than 1000 different problems; the others are omitted");
@@ -310,7 +308,7 @@ TEST(Checks, HaveALimitedNumberOfReports) {
 TEST(Derived, ValuesAreShownAndReadable) {
   const Plan plan = PlanOf(
       "local d = job:derive { a = 8 / 2, text = 'x', list = { 1, 2 }, map = { k = true } } job:check(d.a == 4, 'no')" +
-      kOne);
+      kOneWorker);
   EXPECT_EQ(plan.derived.at("a"), Value(4));
   EXPECT_EQ(plan.derived.at("list"), Value(Value::List{Value(1), Value(2)}));
   EXPECT_EQ(plan.derived.at("map"), Value(Value::Map{{"k", Value(true)}}));
@@ -332,26 +330,26 @@ TEST(Derived, ValuesMustBePlainNamedAndSetOnce) {
   };
   for (const auto& [values, message] : cases) {
     const Evaluated evaluated = Evaluate({Recipe(std::string("job:derive ") + (values[0] == '{' ? "" : "(") + values +
-                                                 (values[0] == '{' ? "" : ")") + kOne)});
+                                                 (values[0] == '{' ? "" : ")") + kOneWorker)});
     ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U) << values;
     EXPECT_EQ(evaluated.answer.diagnostics[0].message, message) << values;
     EXPECT_EQ(evaluated.answer.diagnostics[0].place, (Place{"recipe.lua", kBodyLine})) << values;
   }
-  EXPECT_EQ(ProblemsOf("job:derive { a = 1 } job:derive { a = 2 }" + kOne),
+  EXPECT_EQ(ProblemsOf("job:derive { a = 1 } job:derive { a = 2 }" + kOneWorker),
             Lines{"recipe.lua:4 error duplicate: derived value a is given twice"});
 }
 
 TEST(Derived, RecursiveAndTooLargeValuesAreRefused) {
-  EXPECT_EQ(ProblemsOf("local t = {} t.t = t job:derive { x = t }" + kOne),
+  EXPECT_EQ(ProblemsOf("local t = {} t.t = t job:derive { x = t }" + kOneWorker),
             Lines{"recipe.lua:4 error type: derived value x: tables are nested too deeply, or contain themselves"});
-  EXPECT_EQ(ProblemsOf("local t = { 1 } for i = 1, 28 do t = { t, t } end job:derive { x = t }" + kOne),
+  EXPECT_EQ(ProblemsOf("local t = { 1 } for i = 1, 28 do t = { t, t } end job:derive { x = t }" + kOneWorker),
             Lines{"recipe.lua:4 error type: derived value x: it holds more than a million elements"});
 }
 
 TEST(Derived, ValuesMayBeNestedAsDeepAsAPlanAllows) {
   for (int depth = 1; depth < 40; ++depth) {
     const Evaluated evaluated = Evaluate({Recipe("local t = { 1 } for i = 2, " + std::to_string(depth) +
-                                                 " do t = { t } end job:derive { x = t }" + kOne)});
+                                                 " do t = { t } end job:derive { x = t }" + kOneWorker)});
     ASSERT_EQ(evaluated.answer.plan.has_value(), depth <= 32) << depth;
     if (!evaluated.answer.plan) continue;
     EXPECT_EQ(ValidatePlan(evaluated.plan()), Diagnostics{}) << depth;
@@ -384,7 +382,7 @@ TEST(Size, FormatsBytes) {
       "3.5GB\t32GiB\t1.46484375KiB\t0B");
   for (const char* bad :
        {"", "1", "1, 'x'", "-1, 'GB'", "1.5, 'GB'", "'1', 'GB'", "nil, 'GB'", "1, ''", "1, 'GB', 3 and nil, 1/0"}) {
-    const Evaluated evaluated = Evaluate({Recipe(std::string("print(muster.size(") + bad + "))" + kOne)});
+    const Evaluated evaluated = Evaluate({Recipe(std::string("print(muster.size(") + bad + "))" + kOneWorker)});
     if (std::string(bad) == "1, 'GB', 3 and nil, 1/0") {
       EXPECT_EQ(evaluated.printed, Lines{"0.000000001GB"}) << "superfluous arguments are Lua's to ignore";
     } else {
@@ -437,11 +435,11 @@ TEST(Ports, AreNamedNumberedAndOwned) {
         "'a', { host = 1 }", "'a', { host = -1 }", "('x'):rep(101)", "'a', 7000", "'a', 'b'"}) {
     EXPECT_EQ(Evaluate({Recipe(std::string("job:port(") + bad + ")")}).answer.diagnostics.size(), 1U) << bad;
   }
-  EXPECT_EQ(ProblemsOf("job:port('a', { number = 1 }) job:port('a', { number = 2 })" + kOne),
+  EXPECT_EQ(ProblemsOf("job:port('a', { number = 1 }) job:port('a', { number = 2 })" + kOneWorker),
             Lines{"recipe.lua:4 error conflict: port a has two numbers"});
-  EXPECT_EQ(ProblemsOf("job:port('a', { number = 1 }) job:port('b', { number = 1 })" + kOne),
+  EXPECT_EQ(ProblemsOf("job:port('a', { number = 1 }) job:port('b', { number = 1 })" + kOneWorker),
             Lines{"recipe.lua:4 error conflict: port b has the number 1, as port a has on the same host"});
-  EXPECT_EQ(ProblemsOf("job:port('a', { number = 1 }) job:port('b', { number = 1, host = 1 })" + kOne,
+  EXPECT_EQ(ProblemsOf("job:port('a', { number = 1 }) job:port('b', { number = 1, host = 1 })" + kOneWorker,
                        "cluster = { hosts = 2 },"),
             Lines{});
 }
@@ -480,14 +478,14 @@ TEST(Names, PrecedeOptions) {
       "'x' } }");
   EXPECT_EQ(plan.roles.size(), 3U);
   EXPECT_EQ(ProblemsOf("job:role('a', 7)"), Lines{"recipe.lua:4 error type: role a expects a table of options, got 7"});
-  EXPECT_EQ(ProblemsOf("job:port('a', { nmber = 7 })" + kOne),
+  EXPECT_EQ(ProblemsOf("job:port('a', { nmber = 7 })" + kOneWorker),
             Lines{"recipe.lua:4 error unknown_key: job:port has no option \"nmber\""});
 }
 
 // Forms of earlier versions keep their meaning, and cause a warning at their line.
 TEST(FormerForms, WorkWithAWarning) {
   const Evaluated port = Evaluate(
-      {Recipe("job:port { 'a', number = 7000, host = 1 }\njob:port { 'b' }" + kOne, "cluster = { hosts = 2 },")});
+      {Recipe("job:port { 'a', number = 7000, host = 1 }\njob:port { 'b' }" + kOneWorker, "cluster = { hosts = 2 },")});
   EXPECT_EQ(
       port.problems(),
       (Lines{
@@ -529,11 +527,11 @@ TEST(Files, AreBelowTheRunDirectory) {
   EXPECT_EQ(ProblemsOf("job:file { 'a' }").size(), 1U);
   EXPECT_EQ(ProblemsOf("job:file { 'a', text = 7 }").size(), 1U);
   EXPECT_EQ(ProblemsOf("job:file 'a'").size(), 1U);
-  EXPECT_EQ(ProblemsOf("job:file { 'a', text = '', mode = 1 }" + kOne),
+  EXPECT_EQ(ProblemsOf("job:file { 'a', text = '', mode = 1 }" + kOneWorker),
             Lines{"recipe.lua:4 error unknown_key: job:file has no option \"mode\""});
-  EXPECT_EQ(ProblemsOf("job:file { 'a', text = '\\255' }" + kOne),
+  EXPECT_EQ(ProblemsOf("job:file { 'a', text = '\\255' }" + kOneWorker),
             Lines{"recipe.lua:4 error text: file a is not valid UTF-8 without NUL: \"\\xff\""});
-  EXPECT_EQ(ProblemsOf("job:file { 'a', text = '' } job:file { 'a', text = '' }" + kOne),
+  EXPECT_EQ(ProblemsOf("job:file { 'a', text = '' } job:file { 'a', text = '' }" + kOneWorker),
             Lines{"recipe.lua:4 error duplicate: file a is described twice"});
 }
 
@@ -541,15 +539,15 @@ TEST(Words, AfterTheDashesBelongToTheRecipe) {
   const std::string takes = Recipe("job:workers { count = 1, command = { 'x', job.args } }");
   const Evaluated taken = Evaluate({takes, {}, {"--a", "b c", ""}});
   EXPECT_EQ(CommandOf(taken.plan(), "worker.0"), (Lines{"x", "--a", "b c", ""}));
-  const Evaluated refused = Evaluate({Recipe(kOne), {}, {"--a"}});
+  const Evaluated refused = Evaluate({Recipe(kOneWorker), {}, {"--a"}});
   EXPECT_EQ(refused.problems(), Lines{"recipe.lua:2 error args: the recipe takes no words after --, got {\"--a\"}"});
 }
 
 TEST(Limits, OfTheWholeJobAreDurations) {
-  EXPECT_EQ(PlanOf(kOne, "limits = { time = '1h30m' },").time_limit_ms, 5'400'000U);
-  EXPECT_EQ(PlanOf(kOne, "limits = { time = 0.0001 },").time_limit_ms, 1U);
+  EXPECT_EQ(PlanOf(kOneWorker, "limits = { time = '1h30m' },").time_limit_ms, 5'400'000U);
+  EXPECT_EQ(PlanOf(kOneWorker, "limits = { time = 0.0001 },").time_limit_ms, 1U);
   for (const char* bad : {"'soon'", "-1", "0", "'0s'", "1e300", "true", "{}", "'99999999999d'"}) {
-    const Evaluated evaluated = Evaluate({Recipe(kOne, std::string("limits = { time = ") + bad + " },")});
+    const Evaluated evaluated = Evaluate({Recipe(kOneWorker, std::string("limits = { time = ") + bad + " },")});
     ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U) << bad;
     EXPECT_EQ(evaluated.answer.diagnostics[0].kind, "format") << bad;
   }

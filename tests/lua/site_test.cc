@@ -108,8 +108,8 @@ TEST(Recipes, ThatReturnASiteAreRefused) {
             Lines{"recipe.lua error no_recipe: the file returns no recipe"});
 }
 
-Evaluated Judged(const std::string& rules,
-                 const std::string& body = "job:workers { count = 2, devices = 0, command = { 'x' } }") {
+Evaluated CheckedByRules(const std::string& rules,
+                         const std::string& body = "job:workers { count = 2, devices = 0, command = { 'x' } }") {
   Request request{
       Recipe(body, "params = { lr = muster.float { 0.5 } }, cluster = { hosts = 2, devices_per_host = 4 },")};
   request.outside.files["@rules/policy.lua"] = rules;
@@ -119,7 +119,7 @@ Evaluated Judged(const std::string& rules,
 }
 
 TEST(Rules, CheckEveryPlanWithTheirOwnMessages) {
-  const Evaluated evaluated = Judged(R"(return function(plan, check, warn)
+  const Evaluated evaluated = CheckedByRules(R"(return function(plan, check, warn)
   check(plan.cluster.devices <= 4, "at most 4 devices, and %s takes %d", plan.name, plan.cluster.devices)
   check(#plan.hosts == 2, "never said")
   for _, process in ipairs(plan.processes) do
@@ -135,7 +135,7 @@ end)");
 }
 
 TEST(Rules, GetThePlanAsInItsJson) {
-  const Evaluated evaluated = Judged(R"(return function(plan, check)
+  const Evaluated evaluated = CheckedByRules(R"(return function(plan, check)
   local process = plan.processes[2]
   check(false, "%s %d %s %s %s %s", process.role, process.index, process.command[1], process.rank, plan.framework, plan.time_limit_ms)
 end)");
@@ -143,22 +143,22 @@ end)");
 }
 
 TEST(Rules, ThatAreSatisfiedChangeNothing) {
-  const Evaluated evaluated = Judged("return function(plan, check) plan.processes = nil check(true, 'x') end");
+  const Evaluated evaluated = CheckedByRules("return function(plan, check) plan.processes = nil check(true, 'x') end");
   EXPECT_EQ(evaluated.problems(), Lines{});
   EXPECT_EQ(evaluated.plan().processes.size(), 2U);
 }
 
 TEST(Rules, WithErrorsAreReportedAtTheirLine) {
-  EXPECT_EQ(Judged("return 3").problems(),
+  EXPECT_EQ(CheckedByRules("return 3").problems(),
             Lines{"/etc/rules/policy.lua:1 error policy: the rules of the site must be a function, got 3"});
-  EXPECT_EQ(Judged("return function(plan)\n  return plan.nothing.more\nend").problems().front().substr(0, 34),
+  EXPECT_EQ(CheckedByRules("return function(plan)\n  return plan.nothing.more\nend").problems().front().substr(0, 34),
             "/etc/rules/policy.lua:2 error lua:");
-  EXPECT_EQ(Judged("return function(plan, check)\n  check(false)\nend").problems(),
+  EXPECT_EQ(CheckedByRules("return function(plan, check)\n  check(false)\nend").problems(),
             Lines{"/etc/rules/policy.lua:2 error policy: check expects a condition and a message"});
 }
 
 TEST(Rules, AreSkippedIfThePlanIsInvalid) {
-  EXPECT_EQ(Judged("return function(plan, check) check(false, 'x') end", "job:check(false, 'own')")
+  EXPECT_EQ(CheckedByRules("return function(plan, check) check(false, 'x') end", "job:check(false, 'own')")
                 .problems()
                 .back()
                 .find("policy"),

@@ -12,7 +12,7 @@ namespace muster::testing {
 namespace {
 
 const std::string kServers = "job:servers { count = 1, command = { 'x' } } ";
-const std::string kWorkers = "job:workers { count = 2, devices = 1, command = { 'x' } }";
+const std::string kTwoWorkers = "job:workers { count = 2, devices = 1, command = { 'x' } }";
 
 // --- release × device target × contract -------------------------------------------------------------
 
@@ -30,7 +30,7 @@ Lines StartProblems(const std::string& framework, const std::string& release, co
   const std::string name =
       table ? "{ 'mindspore-ranktable', servers = { { devices = { '198.51.100.1', '198.51.100.2' } } } }"
             : "'" + framework + "'";
-  return ProblemsOf(set + (framework == "mindspore-ps" ? kServers : "") + kWorkers, Fields(name, release));
+  return ProblemsOf(set + (framework == "mindspore-ps" ? kServers : "") + kTwoWorkers, Fields(name, release));
 }
 
 TEST(Starts, AreRefusedIfTheReleaseDoesNotSupportThem) {
@@ -89,25 +89,25 @@ TEST(Starts, AreRefusedIfTheReleaseDoesNotSupportThem) {
 // msrun exports the number of the host from 2.7 on.
 TEST(Starts, HaveTheVariablesOfTheReleasesMsrun) {
   for (const char* release : {"1.9", "2.4", "2.5", "2.6", "2.7"}) {
-    const Plan plan = PlanOf("context.set_context { mode = 0 } " + kWorkers, Fields("'mindspore'", release));
+    const Plan plan = PlanOf("context.set_context { mode = 0 } " + kTwoWorkers, Fields("'mindspore'", release));
     EXPECT_EQ(EnvOf(plan, "worker.1").contains("MS_NODE_RANK"), std::string(release) == "2.7") << release;
     EXPECT_EQ(EnvOf(plan, "worker.1").at("MS_NODE_ID"), "1") << release;
     EXPECT_FALSE(EnvOf(plan, "scheduler.0").contains("MS_NODE_RANK")) << release;
   }
-  EXPECT_TRUE(EnvOf(PlanOf(kWorkers, "framework = 'mindspore', cluster = { devices_per_host = 2 },"), "worker.1")
+  EXPECT_TRUE(EnvOf(PlanOf(kTwoWorkers, "framework = 'mindspore', cluster = { devices_per_host = 2 },"), "worker.1")
                   .contains("MS_NODE_RANK"))
       << "without a release";
 }
 
 TEST(Starts, AreNotCheckedWithoutARelease) {
   EXPECT_EQ(
-      ProblemsOf(kWorkers, "framework = 'mindspore', cluster = { devices_per_host = 2, device_kind = 'ascend' },"),
+      ProblemsOf(kTwoWorkers, "framework = 'mindspore', cluster = { devices_per_host = 2, device_kind = 'ascend' },"),
       Lines{});
 }
 
 TEST(Starts, SuggestAnAlternative) {
-  const Evaluated evaluated =
-      Evaluate({Recipe("context.set_context { device_target = 'Ascend' } " + kWorkers, Fields("'mindspore'", "1.6"))});
+  const Evaluated evaluated = Evaluate(
+      {Recipe("context.set_context { device_target = 'Ascend' } " + kTwoWorkers, Fields("'mindspore'", "1.6"))});
   ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U);
   EXPECT_EQ(
       evaluated.answer.diagnostics[0].hint,
@@ -186,7 +186,7 @@ TEST(AbsentNames, AreThoseOfTheRelease) {
     std::string names;
     const std::string body =
         "job:env { MS_INTERFACE = 'eth0', MS_COMM_TYPE = 'tcp', MS_HCCL_CM_INIT = 1, MS_ENABLE_SECURITY = 1 } " +
-        kServers + kWorkers;
+        kServers + kTwoWorkers;
     for (const std::string& problem :
          ProblemsOf(body, "framework = 'mindspore-ps', cluster = { devices_per_host = 2 }," +
                               (release.empty() ? "" : " mindspore = '" + release + "',"))) {
@@ -211,14 +211,14 @@ bool HasRanks(const Plan& plan) {
 }
 
 TEST(Ranks, AreNotPlannedIfTheFrameworkAssignsThem) {
-  const std::string body = kServers + kWorkers;
+  const std::string body = kServers + kTwoWorkers;
   EXPECT_FALSE(HasRanks(PlanOf(body, "framework = 'ps-lite', cluster = { devices_per_host = 2 },")));
   EXPECT_FALSE(HasRanks(PlanOf(body, Fields("'mindspore-ps'", "1.6"))));
   EXPECT_FALSE(HasRanks(PlanOf(body, Fields("'mindspore-ps'", "1.9"))));
   EXPECT_FALSE(HasRanks(PlanOf(body, Fields("{ 'mindspore-ps', form = 'minimal' }", "2.3"))));
   EXPECT_TRUE(HasRanks(PlanOf(body, Fields("'mindspore-ps'", "2.3")))) << "in the order of padded ids";
   EXPECT_TRUE(HasRanks(PlanOf(body, "framework = 'mindspore-ps', cluster = { devices_per_host = 2 },")));
-  EXPECT_TRUE(HasRanks(PlanOf(kWorkers, Fields("'mindspore'", "2.3"))));
+  EXPECT_TRUE(HasRanks(PlanOf(kTwoWorkers, Fields("'mindspore'", "2.3"))));
   EXPECT_EQ(EnvOf(PlanOf(body, Fields("'mindspore-ps'", "1.6")), "worker.1").at("MS_NODE_ID"), "worker_01");
 }
 
@@ -247,7 +247,7 @@ TEST(PsLite, NumbersTasksLikeItsTracker) {
 }
 
 TEST(PsLite, KeepsTheUsersTuning) {
-  const Plan plan = PlanOf(kServers + kWorkers, "framework = 'ps-lite', cluster = { devices_per_host = 2 },");
+  const Plan plan = PlanOf(kServers + kTwoWorkers, "framework = 'ps-lite', cluster = { devices_per_host = 2 },");
   const std::vector<std::string>& unset = plan.roles[0].unset;
   for (const char* name :
        {"DMLC_PS_VAN_TYPE", "DMLC_INTERFACE", "DMLC_PS_WATER_MARK", "PS_VERBOSE", "PS_RESEND", "PS_KEY"}) {
@@ -261,13 +261,13 @@ TEST(PsLite, KeepsTheUsersTuning) {
 }
 
 TEST(PsLite, FindsItsAddressByTheGivenInterface) {
-  Request request{Recipe(kServers + kWorkers, "framework = 'ps-lite', cluster = { devices_per_host = 2 },")};
+  Request request{Recipe(kServers + kTwoWorkers, "framework = 'ps-lite', cluster = { devices_per_host = 2 },")};
   EXPECT_TRUE(EnvOf(Evaluate(request).plan(), "worker.0").contains("DMLC_NODE_HOST"));
   request.outside.variables["DMLC_INTERFACE"] = "ib0";
   const Env inherited = EnvOf(Evaluate(request).plan(), "worker.0");
   EXPECT_EQ(inherited.at("DMLC_INTERFACE"), "ib0");
   EXPECT_FALSE(inherited.contains("DMLC_NODE_HOST")) << "it would win over the interface";
-  const Env said = EnvOf(PlanOf("job:env { DMLC_INTERFACE = 'eth1' } " + kServers + kWorkers,
+  const Env said = EnvOf(PlanOf("job:env { DMLC_INTERFACE = 'eth1' } " + kServers + kTwoWorkers,
                                 "framework = 'ps-lite', cluster = { devices_per_host = 2 },"),
                          "server.0");
   EXPECT_EQ(said.at("DMLC_INTERFACE"), "eth1");

@@ -35,16 +35,16 @@ Result<MergedEnvironment> Merged(MergePrecedent& precedent, const Layers& layers
   return followed;
 }
 
-LayerVariable To(std::string value) { return {Text(std::move(value)), {"recipe.lua", 1}, false, false}; }
+LayerVariable Given(std::string value) { return {Text(std::move(value)), {"recipe.lua", 1}, false, false}; }
 
 TEST(MergePrecedent, HoldsForOtherValuesOfTheSameNames) {
   MergePrecedent precedent;
   const Variables shared = {{"A", "1"}, {"B", "2"}, {"R", "0"}};
   for (const char* rank : {"0", "1", "2"}) {
     const auto merged = Merged(precedent,
-                               {{Layer::kJob, "", {{"A", To("1")}, {"B", To("lost")}}},
-                                {Layer::kEach, "", {{"B", To("2")}}},
-                                {Layer::kContract, "", {{"R", To(rank)}}}},
+                               {{Layer::kJob, "", {{"A", Given("1")}, {"B", Given("lost")}}},
+                                {Layer::kEach, "", {{"B", Given("2")}}},
+                                {Layer::kContract, "", {{"R", Given(rank)}}}},
                                shared);
     ASSERT_TRUE(merged);
     EXPECT_EQ(merged->set, rank[0] == '0' ? Variables() : (Variables{{"R", rank}}));
@@ -55,7 +55,7 @@ TEST(MergePrecedent, EndsWithOtherNames) {
   MergePrecedent precedent;
   for (const char* name : {"A", "A", "B", "A", "C", "C"}) {
     const auto merged =
-        Merged(precedent, {{Layer::kJob, "", {{"A", To("job")}}}, {Layer::kEach, "", {{name, To("x")}}}});
+        Merged(precedent, {{Layer::kJob, "", {{"A", Given("job")}}}, {Layer::kEach, "", {{name, Given("x")}}}});
     ASSERT_TRUE(merged);
     EXPECT_EQ(merged->set.at(name), Text("x"));
   }
@@ -63,20 +63,20 @@ TEST(MergePrecedent, EndsWithOtherNames) {
 
 TEST(MergePrecedent, RefusesLikeMergingAgain) {
   MergePrecedent precedent;
-  const EnvironmentLayer contract = {Layer::kContract, "contract x", {{"RANK", To("0")}}};
-  EXPECT_TRUE(Merged(precedent, {{Layer::kEach, "", {{"A", To("1")}}}, contract}));
-  EXPECT_FALSE(Merged(precedent, {{Layer::kEach, "", {{"A", To(std::string("a\0b", 3))}}}, contract}));
-  EXPECT_FALSE(Merged(precedent, {{Layer::kEach, "", {{"RANK", To("1")}}}, contract}));
-  EXPECT_TRUE(Merged(precedent, {{Layer::kEach, "", {{"A", To("2")}}}, contract}));
+  const EnvironmentLayer contract = {Layer::kContract, "contract x", {{"RANK", Given("0")}}};
+  EXPECT_TRUE(Merged(precedent, {{Layer::kEach, "", {{"A", Given("1")}}}, contract}));
+  EXPECT_FALSE(Merged(precedent, {{Layer::kEach, "", {{"A", Given(std::string("a\0b", 3))}}}, contract}));
+  EXPECT_FALSE(Merged(precedent, {{Layer::kEach, "", {{"RANK", Given("1")}}}, contract}));
+  EXPECT_TRUE(Merged(precedent, {{Layer::kEach, "", {{"A", Given("2")}}}, contract}));
 }
 
 TEST(MergePrecedent, HoldsForAJoinedPathWhileItsPartsAreUnchanged) {
   MergePrecedent precedent;
-  LayerVariable begin = To("/muster");
+  LayerVariable begin = Given("/muster");
   begin.prepend = true;
   for (const char* end : {"/a", "/a", "/b", ""}) {
     const auto merged = Merged(
-        precedent, {{Layer::kRole, "", {{"PYTHONPATH", To(end)}}}, {Layer::kMuster, "", {{"PYTHONPATH", begin}}}});
+        precedent, {{Layer::kRole, "", {{"PYTHONPATH", Given(end)}}}, {Layer::kMuster, "", {{"PYTHONPATH", begin}}}});
     ASSERT_TRUE(merged);
     EXPECT_EQ(merged->set.at("PYTHONPATH").marked, *end == 0 ? "/muster" : std::string("/muster:") + end);
   }
@@ -106,7 +106,7 @@ TEST(MergePrecedent, AgreesWithMergingAgainOnAnyLayers) {
         layer.variables.clear();
         for (unsigned i = upto(4); i > 0; --i) {
           const std::string& name = names[upto(7)];
-          LayerVariable variable = To(values[upto(4)]);
+          LayerVariable variable = Given(values[upto(4)]);
           if (name.ends_with('*') || upto(6) == 0) variable.value.reset();
           if (layer.layer == Layer::kEach && !variable.value) continue;
           variable.override = upto(4) == 0;

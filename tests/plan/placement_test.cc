@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-RoleLayout Role(const char* name, std::uint64_t count, std::uint32_t devices = 0, const char* world = "") {
+RoleLayout LayoutOf(const char* name, std::uint64_t count, std::uint32_t devices = 0, const char* world = "") {
   RoleLayout role;
   role.name = name;
   role.plays = name;
@@ -40,36 +40,36 @@ std::string Shown(const Result<std::vector<Placed>>& placed) {
 }
 
 TEST(Placement, PacksProcessesWithDevices) {
-  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 3, 1)}, Hosts({2, 2}))), "0:0 0:1 1:0");
-  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 3, 2)}, Hosts({5, 4}))), "0:0,1 0:2,3 1:0,1");
-  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 2, 4)}, Hosts({2, 4, 4}))), "1:0,1,2,3 2:0,1,2,3");
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("worker", 3, 1)}, Hosts({2, 2}))), "0:0 0:1 1:0");
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("worker", 3, 2)}, Hosts({5, 4}))), "0:0,1 0:2,3 1:0,1");
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("worker", 2, 4)}, Hosts({2, 4, 4}))), "1:0,1,2,3 2:0,1,2,3");
 }
 
 TEST(Placement, PlacesProcessesWithoutDevicesInEqualBlocks) {
-  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 5)}, Hosts({4, 4}))), "0 0 0 1 1");
-  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 7)}, Hosts({0, 0, 0}))), "0 0 0 1 1 2 2");
-  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 2)}, Hosts({0, 0, 0}))), "0 1");
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("worker", 5)}, Hosts({4, 4}))), "0 0 0 1 1");
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("worker", 7)}, Hosts({0, 0, 0}))), "0 0 0 1 1 2 2");
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("worker", 2)}, Hosts({0, 0, 0}))), "0 1");
 }
 
 TEST(Placement, FollowsTheSpread) {
-  RoleLayout packed = Role("worker", 3);
+  RoleLayout packed = LayoutOf("worker", 3);
   packed.spread = Spread::kPack;
   EXPECT_EQ(Shown(PlaceProcesses({packed}, Hosts({1, 1}))), "0 0 0");
-  RoleLayout dealt = Role("worker", 4, 1);
+  RoleLayout dealt = LayoutOf("worker", 4, 1);
   dealt.spread = Spread::kDeal;
   EXPECT_EQ(Shown(PlaceProcesses({dealt}, Hosts({8, 8}))), "0:0 0:1 1:0 1:1");
   EXPECT_EQ(Shown(PlaceProcesses({dealt}, Hosts({8, 1}))), "devices");
 }
 
 TEST(Placement, PutsTheSchedulerOnTheFirstHost) {
-  EXPECT_EQ(Shown(PlaceProcesses({Role("scheduler", 1), Role("server", 2)}, Hosts({0, 0}))), "0 0 1");
-  RoleLayout moved = Role("scheduler", 1);
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("scheduler", 1), LayoutOf("server", 2)}, Hosts({0, 0}))), "0 0 1");
+  RoleLayout moved = LayoutOf("scheduler", 1);
   moved.hosts = {1};
   EXPECT_EQ(Shown(PlaceProcesses({moved}, Hosts({0, 0}))), "1");
 }
 
 TEST(Placement, CountsPerHost) {
-  RoleLayout role = Role("worker", 0, 2);
+  RoleLayout role = LayoutOf("worker", 0, 2);
   role.count.reset();
   role.per_host = 2;
   EXPECT_EQ(Shown(PlaceProcesses({role}, Hosts({4, 5}))), "0:0,1 0:2,3 1:0,1 1:2,3");
@@ -79,7 +79,7 @@ TEST(Placement, CountsPerHost) {
 }
 
 TEST(Placement, UsesTheHostsOfTheRoleInTheirOrder) {
-  RoleLayout role = Role("worker", 3, 1);
+  RoleLayout role = LayoutOf("worker", 3, 1);
   role.hosts = {2, 0};
   EXPECT_EQ(Shown(PlaceProcesses({role}, Hosts({2, 2, 2}))), "2:0 2:1 0:0");
   role.hosts = {3};
@@ -89,12 +89,12 @@ TEST(Placement, UsesTheHostsOfTheRoleInTheirOrder) {
 }
 
 TEST(Placement, AssignsNoDeviceToTwoRoles) {
-  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 2, 2), Role("evaluator", 3, 1)}, Hosts({3, 4}))),
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("worker", 2, 2), LayoutOf("evaluator", 3, 1)}, Hosts({3, 4}))),
             "0:0,1 1:0,1 0:2 1:2 1:3");
 }
 
 TEST(Placement, ReportsHowManyDevicesAreMissing) {
-  const auto placed = PlaceProcesses({Role("evaluator", 1, 1), Role("worker", 8, 1)}, Hosts({4, 4}));
+  const auto placed = PlaceProcesses({LayoutOf("evaluator", 1, 1), LayoutOf("worker", 8, 1)}, Hosts({4, 4}));
   ASSERT_FALSE(placed);
   const Diagnostic& diagnostic = placed.error().front();
   EXPECT_EQ(diagnostic.kind, "devices");
@@ -105,17 +105,17 @@ TEST(Placement, ReportsHowManyDevicesAreMissing) {
 }
 
 TEST(Placement, KeepsTheDevicesOfAProcessOnOneHost) {
-  const auto placed = PlaceProcesses({Role("worker", 2, 3)}, Hosts({4, 2}));
+  const auto placed = PlaceProcesses({LayoutOf("worker", 2, 3)}, Hosts({4, 2}));
   ASSERT_FALSE(placed);
   EXPECT_EQ(placed.error().front().notes.front().message, "all devices of a process are on one host");
 }
 
 TEST(Placement, ReportsEveryRoleThatCannotBePlaced) {
-  RoleLayout both = Role("other", 1);
+  RoleLayout both = LayoutOf("other", 1);
   both.per_host = 1;
-  RoleLayout neither = Role("third", 1);
+  RoleLayout neither = LayoutOf("third", 1);
   neither.count.reset();
-  const auto placed = PlaceProcesses({Role("worker", 9, 1), both, neither}, Hosts({4}));
+  const auto placed = PlaceProcesses({LayoutOf("worker", 9, 1), both, neither}, Hosts({4}));
   ASSERT_FALSE(placed);
   ASSERT_EQ(placed.error().size(), 3U);
   EXPECT_EQ(placed.error()[1].kind, "placement");
@@ -123,19 +123,19 @@ TEST(Placement, ReportsEveryRoleThatCannotBePlaced) {
 }
 
 TEST(Placement, RefusesTooManyProcessesWithoutBuildingThem) {
-  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", kMaxProcesses + 1)}, Hosts({0}))), "range");
-  EXPECT_EQ(Shown(PlaceProcesses({Role("a", kMaxProcesses), Role("b", 1)}, Hosts({0}))), "range");
-  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 0xffffffffffffffffULL)}, Hosts({0}))), "range");
-  RoleLayout per_host = Role("worker", 0);
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("worker", kMaxProcesses + 1)}, Hosts({0}))), "range");
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("a", kMaxProcesses), LayoutOf("b", 1)}, Hosts({0}))), "range");
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("worker", 0xffffffffffffffffULL)}, Hosts({0}))), "range");
+  RoleLayout per_host = LayoutOf("worker", 0);
   per_host.count.reset();
   per_host.per_host = 0xffffffffffffffffULL;
   EXPECT_EQ(Shown(PlaceProcesses({per_host}, Hosts({0, 0}))), "range");
-  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 1, 4294967295U)}, Hosts({4294967295U}))), "range");
-  EXPECT_EQ(Shown(PlaceProcesses({Role("worker", 1)}, {})), "placement");
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("worker", 1, 4294967295U)}, Hosts({4294967295U}))), "range");
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("worker", 1)}, {})), "placement");
 }
 
 TEST(Placement, PlacesAMillionProcesses) {
-  const auto placed = PlaceProcesses({Role("worker", kMaxProcesses, 0, "worker")}, Hosts({0, 0, 0}));
+  const auto placed = PlaceProcesses({LayoutOf("worker", kMaxProcesses, 0, "worker")}, Hosts({0, 0, 0}));
   ASSERT_TRUE(placed);
   EXPECT_EQ(placed->size(), kMaxProcesses);
   EXPECT_EQ(*placed->back().rank, kMaxProcesses - 1);
@@ -143,7 +143,7 @@ TEST(Placement, PlacesAMillionProcesses) {
 
 TEST(Placement, RanksTheRolesOfOneWorldConsecutively) {
   const auto placed = PlaceProcesses(
-      {Role("chief", 1, 0, "trainer"), Role("helper", 2), Role("worker", 3, 0, "trainer")}, Hosts({0, 0}));
+      {LayoutOf("chief", 1, 0, "trainer"), LayoutOf("helper", 2), LayoutOf("worker", 3, 0, "trainer")}, Hosts({0, 0}));
   ASSERT_TRUE(placed);
   std::string text;
   for (const Placed& process : *placed) {
@@ -167,7 +167,7 @@ TEST(Placement, KeepsItsInvariantsForRandomLayouts) {
     std::vector<RoleLayout> roles;
     for (std::size_t i = 0, n = 1 + random() % 4; i < n; ++i) {
       RoleLayout role =
-          Role(("r" + std::to_string(i)).c_str(), random() % 10, static_cast<std::uint32_t>(random() % 3));
+          LayoutOf(("r" + std::to_string(i)).c_str(), random() % 10, static_cast<std::uint32_t>(random() % 3));
       role.plays = random() % 5 == 0 ? "scheduler" : "other";
       if (random() % 2 == 0) role.world = "w" + std::to_string(random() % 2);
       role.spread = static_cast<Spread>(random() % 3);

@@ -6,8 +6,6 @@
 namespace muster {
 namespace {
 
-using Kind = LuaNode::Kind;
-
 std::string Parsed(const std::string& text) {
   const auto tree = ParseLua(text, "f.lua");
   if (tree) return "ok";
@@ -92,7 +90,7 @@ TEST(LuaTree, ResolvesNamesToLocals) {
   ASSERT_TRUE(tree.has_value());
   std::string found;
   for (const LuaNode& node : tree->nodes) {
-    if (node.kind != Kind::kName || node.name == "f") continue;
+    if (node.kind != LuaNode::Kind::kName || node.name == "f") continue;
     found += std::to_string(node.line) + std::string(node.name) + "=" + std::to_string(node.local) + " ";
   }
   // Locals in order: a, a, g, a, b, b, c.

@@ -14,8 +14,8 @@ namespace {
 
 using Frames = std::vector<StackFrame>;
 
-ProcessDumped Reported(ProcessId process, Frames frames, const std::string& wait = "futex_wait_queue",
-                       const std::string& state = "sleeping") {
+ProcessDumped ReportedDump(ProcessId process, Frames frames, const std::string& wait = "futex_wait_queue",
+                           const std::string& state = "sleeping") {
   ProcessDumped reported;
   reported.dump = 1;
   reported.process = process;
@@ -45,7 +45,7 @@ TEST(DumpFold, ListsTheOutlierFirst) {
   const Plan plan = SamplePlan({{"worker", 8}});
   std::vector<ProcessDumped> reported;
   for (ProcessId process = 0; process < 8; ++process)
-    reported.push_back(Reported(process, process == 6 ? kLoad : kReduce));
+    reported.push_back(ReportedDump(process, process == 6 ? kLoad : kReduce));
   const std::vector<DumpGroup> groups = FoldDump(plan, reported);
   EXPECT_EQ(Who(groups), "worker.6 odd; worker.0-5, 7");
   EXPECT_EQ(groups[0].thread()->frames, kLoad);
@@ -55,10 +55,10 @@ TEST(DumpFold, ListsTheOutlierFirst) {
 
 TEST(DumpFold, MarksNoOutlierWithoutAMajority) {
   const Plan plan = SamplePlan({{"scheduler", 1}, {"worker", 4}});
-  std::vector<ProcessDumped> reported = {Reported(0, kLoad), Reported(1, kLoad), Reported(2, kLoad),
-                                         Reported(3, kReduce), Reported(4, kReduce)};
+  std::vector<ProcessDumped> reported = {ReportedDump(0, kLoad), ReportedDump(1, kLoad), ReportedDump(2, kLoad),
+                                         ReportedDump(3, kReduce), ReportedDump(4, kReduce)};
   EXPECT_EQ(Who(FoldDump(plan, reported)), "scheduler.0; worker.0-1; worker.2-3");
-  reported[2] = Reported(2, {{"x", "y.py", 1}});
+  reported[2] = ReportedDump(2, {{"x", "y.py", 1}});
   EXPECT_EQ(Who(FoldDump(plan, reported)), "scheduler.0; worker.0; worker.1; worker.2-3")
       << "half of them are no majority";
 }
@@ -67,7 +67,7 @@ TEST(DumpFold, ListsTheRarestPlacesFirst) {
   const Plan plan = SamplePlan({{"worker", 9}});
   std::vector<ProcessDumped> reported;
   for (ProcessId process = 0; process < 9; ++process) {
-    reported.push_back(Reported(process, process < 2 ? kLoad : process == 5 ? Frames{{"x", "y.py", 1}} : kReduce));
+    reported.push_back(ReportedDump(process, process < 2 ? kLoad : process == 5 ? Frames{{"x", "y.py", 1}} : kReduce));
   }
   EXPECT_EQ(Who(FoldDump(plan, reported)), "worker.5 odd; worker.0-1 odd; worker.2-4, 6-8");
 }
@@ -75,33 +75,33 @@ TEST(DumpFold, ListsTheRarestPlacesFirst) {
 // A polling process is at varying places in the kernel.
 TEST(DumpFold, GroupsByFramesIfKnown) {
   const Plan plan = SamplePlan({{"worker", 3}});
-  const std::vector<ProcessDumped> reported = {Reported(0, kReduce), Reported(1, kReduce, "", "running"),
-                                               Reported(2, kReduce, "nfs_wait", "uninterruptible")};
+  const std::vector<ProcessDumped> reported = {ReportedDump(0, kReduce), ReportedDump(1, kReduce, "", "running"),
+                                               ReportedDump(2, kReduce, "nfs_wait", "uninterruptible")};
   EXPECT_EQ(Who(FoldDump(plan, reported)), "worker.2 odd; worker.0-1");
 }
 
 TEST(DumpFold, GroupsByTheKernelsPlaceWithoutFrames) {
   const Plan plan = SamplePlan({{"worker", 3}});
-  EXPECT_EQ(Who(FoldDump(plan, {Reported(0, {}), Reported(1, {}, "pipe_read"), Reported(2, {})})),
+  EXPECT_EQ(Who(FoldDump(plan, {ReportedDump(0, {}), ReportedDump(1, {}, "pipe_read"), ReportedDump(2, {})})),
             "worker.1 odd; worker.0, 2");
 }
 
 // Tools have a deadline: a process without frames because of it is not an outlier.
 TEST(DumpFold, GroupsProcessesWithoutFramesByTheKernelsPlace) {
   const Plan plan = SamplePlan({{"worker", 4}});
-  const std::vector<ProcessDumped> reported = {Reported(0, {}), Reported(1, kReduce), Reported(2, kReduce),
-                                               Reported(3, {}, "pipe_read")};
+  const std::vector<ProcessDumped> reported = {ReportedDump(0, {}), ReportedDump(1, kReduce), ReportedDump(2, kReduce),
+                                               ReportedDump(3, {}, "pipe_read")};
   const std::vector<DumpGroup> groups = FoldDump(plan, reported);
   EXPECT_EQ(Who(groups), "worker.3 odd; worker.0-2");
   EXPECT_EQ(groups[1].thread()->frames, kReduce);
-  EXPECT_EQ(Who(FoldDump(plan, {Reported(0, {}), Reported(1, kReduce), Reported(2, kLoad)})),
+  EXPECT_EQ(Who(FoldDump(plan, {ReportedDump(0, {}), ReportedDump(1, kReduce), ReportedDump(2, kLoad)})),
             "worker.0; worker.1; worker.2")
       << "it could be either";
 }
 
 TEST(DumpFold, ShowsTheChildThatAShellWaitsFor) {
   const Plan plan = SamplePlan({{"worker", 2}});
-  ProcessDumped shell = Reported(0, kReduce);
+  ProcessDumped shell = ReportedDump(0, kReduce);
   SystemProcessState sh;
   sh.pid = 7;
   sh.program = "sh";
@@ -109,7 +109,7 @@ TEST(DumpFold, ShowsTheChildThatAShellWaitsFor) {
   shell.states.insert(shell.states.begin(), sh);
   shell.states[1].parent = 7;
   EXPECT_EQ(PlaceOf(shell.states), 1U);
-  EXPECT_EQ(Who(FoldDump(plan, {shell, Reported(1, kReduce)})), "worker.0-1");
+  EXPECT_EQ(Who(FoldDump(plan, {shell, ReportedDump(1, kReduce)})), "worker.0-1");
   // A process whose child is missing is shown itself; a cycle of parents does not hang.
   shell.states[1].parent = 99;
   EXPECT_EQ(PlaceOf(shell.states), 0U);
@@ -120,8 +120,8 @@ TEST(DumpFold, ShowsTheChildThatAShellWaitsFor) {
 
 TEST(DumpFold, ShowsRequestedProcessesAndCountsTheOthers) {
   const Plan plan = SamplePlan({{"worker", 4}});
-  const std::vector<ProcessDumped> reported = {Reported(0, kReduce), Reported(1, kLoad), Reported(2, kReduce),
-                                               Reported(3, kReduce)};
+  const std::vector<ProcessDumped> reported = {ReportedDump(0, kReduce), ReportedDump(1, kLoad),
+                                               ReportedDump(2, kReduce), ReportedDump(3, kReduce)};
   const auto one = [](ProcessId process) { return [process](ProcessId id) { return id == process; }; };
   EXPECT_EQ(Who(FoldDump(plan, reported, one(1))), "worker.1 odd");
   const std::vector<DumpGroup> alone = FoldDump(plan, reported, one(3));
@@ -133,9 +133,9 @@ TEST(DumpFold, ToleratesInvalidReportsOfAgents) {
   const Plan plan = SamplePlan({{"worker", 2}});
   ProcessDumped empty;
   empty.process = 1;
-  ProcessDumped no_threads = Reported(0, {});
+  ProcessDumped no_threads = ReportedDump(0, {});
   no_threads.states[0].threads.clear();
-  const std::vector<DumpGroup> groups = FoldDump(plan, {Reported(77, kLoad), no_threads, empty});
+  const std::vector<DumpGroup> groups = FoldDump(plan, {ReportedDump(77, kLoad), no_threads, empty});
   EXPECT_EQ(Who(groups), "worker.0; worker.1");
   EXPECT_EQ(groups[0].thread(), nullptr);
   EXPECT_EQ(groups[1].state(), nullptr);
@@ -146,7 +146,7 @@ TEST(DumpText, IsReadable) {
   const Plan plan = SamplePlan({{"worker", 4}});
   std::vector<ProcessDumped> reported;
   for (ProcessId process = 0; process < 4; ++process)
-    reported.push_back(Reported(process, process == 2 ? kLoad : kReduce));
+    reported.push_back(ReportedDump(process, process == 2 ? kLoad : kReduce));
   reported[2].states[0].threads[0].wait = "pipe_read";
   reported[2].states[0].threads[0].call = "read";
   reported[2].states[0].threads[0].target = "pipe";

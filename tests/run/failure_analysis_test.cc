@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "run/directory/last_lines.h"
+#include "run/milliseconds.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 
 namespace muster {
 namespace {
 
-constexpr MonotonicNs kMs = 1'000'000;
 constexpr MonotonicNs kBegin = 60'000 * kMs;
 
 class FailureAnalysisTest : public ::testing::Test {

@@ -10,7 +10,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-Lines Reported(const std::vector<HostFault>& findings) {
+Lines ReportedFindings(const std::vector<HostFault>& findings) {
   Lines lines;
   for (const HostFault& finding : findings) {
     lines.push_back(finding.kind + ": " + finding.text);
@@ -23,8 +23,8 @@ Lines Reported(const std::vector<HostFault>& findings) {
 TEST(HostTrials, ThatSucceedAreNotReported) {
   HostFacts facts;
   facts.trials = {{"mechanism", "pidfd", ""}, {"cgroup", "x", ""}, {"node", "/dev/nvidia0", ""}, {"name", "n1", ""}};
-  EXPECT_EQ(Reported(FaultsOfTrials(0, facts)), Lines{});
-  EXPECT_EQ(Reported(LacksOfHost(0, facts)), Lines{});
+  EXPECT_EQ(ReportedFindings(FaultsOfTrials(0, facts)), Lines{});
+  EXPECT_EQ(ReportedFindings(LacksOfHost(0, facts)), Lines{});
 }
 
 TEST(HostTrials, ThatFailAreReportedAsMissing) {
@@ -37,34 +37,36 @@ TEST(HostTrials, ThatFailAreReportedAsMissing) {
   facts.trials.push_back({"name", "n1", "it has no address"});
   facts.trials.push_back({"ports", "ip_local_port_range", "9 ports"});
   facts.trials.push_back({"time", "the clock", "nothing keeps it"});
-  EXPECT_EQ(Reported(LacksOfHost(0, facts)).size(), facts.trials.size())
+  EXPECT_EQ(ReportedFindings(LacksOfHost(0, facts)).size(), facts.trials.size())
       << "each with what it breaks and how it is mended";
-  EXPECT_EQ(Reported(FaultsOfTrials(0, facts)), Lines{});
+  EXPECT_EQ(ReportedFindings(FaultsOfTrials(0, facts)), Lines{});
 }
 
 TEST(HostTrials, OfDevicesAreFaults) {
   HostFacts facts;
   facts.trials = {{"node", "/dev/davinci0", "Permission denied"}};
-  EXPECT_EQ(Reported(FaultsOfTrials(0, facts)), Lines{"node: /dev/davinci0 cannot be opened: Permission denied"});
+  EXPECT_EQ(ReportedFindings(FaultsOfTrials(0, facts)),
+            Lines{"node: /dev/davinci0 cannot be opened: Permission denied"});
   facts.trials = {{"mechanism", "pidfd", ""}};
   facts.drivers = {{"cuda", "535.1"}};
-  EXPECT_EQ(Reported(FaultsOfTrials(0, facts)), Lines{"node: driver cuda 535.1 is loaded, but has no device nodes"});
+  EXPECT_EQ(ReportedFindings(FaultsOfTrials(0, facts)),
+            Lines{"node: driver cuda 535.1 is loaded, but has no device nodes"});
   facts.devices = 2;
   facts.device_kind = "cuda";
-  EXPECT_EQ(Reported(FaultsOfTrials(0, facts)), Lines{});
+  EXPECT_EQ(ReportedFindings(FaultsOfTrials(0, facts)), Lines{});
 }
 
 TEST(HostTrials, AreMoreOnHostsWithDevices) {
   HostFacts facts;
   facts.trials = {{"mechanism", "pidfd", ""}};
   facts.limits = {{"memlock", 65536, 65536}};
-  EXPECT_EQ(Reported(LacksOfHost(0, facts)), Lines{});
+  EXPECT_EQ(ReportedFindings(LacksOfHost(0, facts)), Lines{});
   facts.devices = 8;
   facts.device_kind = "ascend";
-  EXPECT_EQ(Reported(LacksOfHost(0, facts)),
+  EXPECT_EQ(ReportedFindings(LacksOfHost(0, facts)),
             (Lines{"driver: unknown driver version of ascend", "memlock: the limit memlock is 65536 bytes"}));
   facts.trials.clear();
-  EXPECT_EQ(Reported(LacksOfHost(0, facts)), Lines{}) << "a run looks for none of it";
+  EXPECT_EQ(ReportedFindings(LacksOfHost(0, facts)), Lines{}) << "a run looks for none of it";
 }
 
 TEST(Lacks, AreListedSeparatelyAndFailNothing) {

@@ -81,7 +81,7 @@ class HostileAgents : public ::testing::Test {
   JournalContents journal;
 };
 
-ProcessExited Exited(ProcessId process, int code) {
+ProcessExited ExitOf(ProcessId process, int code) {
   ProcessExited exited;
   exited.process = process;
   exited.code = code;
@@ -95,7 +95,7 @@ TEST_F(HostileAgents, CannotReportOnProcessesOfOtherHosts) {
     if (!std::holds_alternative<StartProcess>(command) || ++started < 2) return;
     ScriptedAgent& hostile = *transport->agents.at(1);
     hostile.SayExited(1, 0);
-    hostile.Say(Exited(0, 0));  // n2 reports success
+    hostile.Say(ExitOf(0, 0));  // n2 reports success
     transport->agents.at(0)->SayExited(0, 7);
   });
   EXPECT_EQ(outcome.outcome, "failed");
@@ -115,7 +115,7 @@ TEST_F(HostileAgents, AreLostIfTheyPersist) {
   const RunOutcome outcome = Run([&](ScriptedAgent& agent, const AgentCommand& command) {
     agent.Obey(command);
     if (agent.host == 1 && std::holds_alternative<StartProcess>(command)) {
-      for (int i = 0; i < 100; ++i) agent.Say(Exited(0, 0));
+      for (int i = 0; i < 100; ++i) agent.Say(ExitOf(0, 0));
     }
   });
   EXPECT_EQ(outcome.outcome, "lost");

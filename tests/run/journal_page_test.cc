@@ -17,13 +17,13 @@ namespace muster {
 namespace {
 
 template <std::size_t... kIndices>
-std::vector<JournalEntry> OneOfEach(std::index_sequence<kIndices...>) {
+std::vector<JournalEntry> EmptyOfEach(std::index_sequence<kIndices...>) {
   return {JournalEntry(std::in_place_index<kIndices>)...};
 }
 
 TEST(JournalPage, HasEveryEntryWithItsFields) {
   auto rows = RowsOfThePage(MUSTER_SOURCE_DIR "/docs/journal.md");
-  for (const JournalEntry& entry : OneOfEach(std::make_index_sequence<std::variant_size_v<JournalEntry>>())) {
+  for (const JournalEntry& entry : EmptyOfEach(std::make_index_sequence<std::variant_size_v<JournalEntry>>())) {
     const std::string name(EntryName(entry));
     ASSERT_TRUE(rows.contains(name)) << name << " is written and not told";
     const auto json = nlohmann::json::parse(JournalLine({1, "", 0, entry}));

@@ -31,7 +31,7 @@ std::vector<JournalRecord> Records(const std::vector<JournalEntry>& entries) {
   return records;
 }
 
-std::string Lines(const std::vector<JournalRecord>& records) {
+std::string LinesOf(const std::vector<JournalRecord>& records) {
   std::string lines;
   for (const JournalRecord& record : records) lines += JournalLine(record);
   return lines;
@@ -39,7 +39,7 @@ std::string Lines(const std::vector<JournalRecord>& records) {
 
 TEST(Journal, ReadsBackEveryKindOfEntry) {
   const std::vector<JournalRecord> records = Records(OneOfEach());
-  const JournalContents contents = ParseJournal(Lines(records));
+  const JournalContents contents = ParseJournal(LinesOf(records));
   EXPECT_EQ(contents.stopped, "");
   ASSERT_EQ(contents.records.size(), std::variant_size_v<JournalEntry>);
   EXPECT_EQ(contents.records, records);
@@ -55,7 +55,7 @@ TEST(Journal, WritesOneReadableLinePerRecord) {
 
 TEST(Journal, KeepsTheLongestValidPrefixOfATruncatedFile) {
   const std::vector<JournalRecord> records = Records(OneOfEach());
-  const std::string whole = Lines(records);
+  const std::string whole = LinesOf(records);
   std::vector<std::size_t> ends = {0};
   for (const JournalRecord& record : records) ends.push_back(ends.back() + JournalLine(record).size());
   for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
@@ -72,7 +72,7 @@ TEST(Journal, KeepsTheLongestValidPrefixOfATruncatedFile) {
 TEST(Journal, IgnoresEverythingAfterAFlippedBit) {
   for (const JournalEntry& entry : OneOfEach()) {
     const std::vector<JournalRecord> records = Records({entry, FinishOrdered{}});
-    const std::string whole = Lines(records);
+    const std::string whole = LinesOf(records);
     std::size_t line = 0;
     for (std::size_t at = 0; at < whole.size(); ++at) {
       for (int bit = 0; bit < 8; ++bit) {
@@ -92,13 +92,13 @@ TEST(Journal, StopsAtAMissingDuplicateOrMisplacedLine) {
   const std::vector<JournalRecord> records = Records(OneOfEach());
   std::vector<JournalRecord> missing = records;
   missing.erase(missing.begin() + 4);
-  EXPECT_EQ(ParseJournal(Lines(missing)).records.size(), 4U);
+  EXPECT_EQ(ParseJournal(LinesOf(missing)).records.size(), 4U);
   std::vector<JournalRecord> doubled = records;
   doubled.insert(doubled.begin() + 4, records[3]);
-  EXPECT_EQ(ParseJournal(Lines(doubled)).records.size(), 4U);
+  EXPECT_EQ(ParseJournal(LinesOf(doubled)).records.size(), 4U);
   std::vector<JournalRecord> swapped = records;
   std::swap(swapped[4], swapped[5]);
-  EXPECT_EQ(ParseJournal(Lines(swapped)).records.size(), 4U);
+  EXPECT_EQ(ParseJournal(LinesOf(swapped)).records.size(), 4U);
 }
 
 TEST(Journal, RefusesUnknownRecords) {

@@ -13,21 +13,22 @@ Plan PlanOf(std::uint32_t hosts) {
   return plan;
 }
 
-std::string Names(const HostSet& set) {
+std::string NamesOf(const HostSet& set) {
   std::string text;
   for (const std::uint32_t host : set) text += (text.empty() ? "n" : ",n") + std::to_string(host + 1);
   return text;
 }
 
-std::vector<std::string> Texts(const std::vector<PathFailure>& faults) {
+std::vector<std::string> TextsOf(const std::vector<PathFailure>& faults) {
   std::vector<std::string> texts;
-  for (const PathFailure& fault : faults) texts.push_back(PathFaultText(fault, Names));
+  for (const PathFailure& fault : faults) texts.push_back(PathFaultText(fault, NamesOf));
   return texts;
 }
 
 // Returns the reported failures of connection attempts.
-std::vector<std::string> Reported(const Plan& plan, const std::map<std::string, std::uint16_t>& ports,
-                                  const std::function<std::string(std::uint32_t, const ConnectionAttempt&)>& fails) {
+std::vector<std::string> ReportedFailures(
+    const Plan& plan, const std::map<std::string, std::uint16_t>& ports,
+    const std::function<std::string(std::uint32_t, const ConnectionAttempt&)>& fails) {
   std::vector<std::vector<ConnectionAttempt>> tries;
   std::vector<std::vector<std::string>> errors;
   for (std::uint32_t from = 0; from < plan.hosts.size(); ++from) {
@@ -35,7 +36,7 @@ std::vector<std::string> Reported(const Plan& plan, const std::map<std::string, 
     errors.emplace_back();
     for (const ConnectionAttempt& each : tries.back()) errors.back().push_back(fails(from, each));
   }
-  return Texts(FaultsOf(tries, errors));
+  return TextsOf(FaultsOf(tries, errors));
 }
 
 TEST(PathMatrix, ConnectsAllPairsOfAFewHosts) {
@@ -76,14 +77,14 @@ TEST(PathMatrix, ChecksAFewPortsOfThePlanFromEveryOtherHost) {
 TEST(PathMatrix, ReportsHostsThatCannotReachTheRendezvousEndpoint) {
   Plan plan = PlanOf(4);
   plan.ports["master"] = {0, 0, ""};
-  const auto texts = Reported(plan, {{"master", 29500}}, [](std::uint32_t from, const ConnectionAttempt& each) {
+  const auto texts = ReportedFailures(plan, {{"master", 29500}}, [](std::uint32_t from, const ConnectionAttempt& each) {
     return from >= 2 && each.port == "master" ? "no answer" : "";
   });
   EXPECT_EQ(texts, std::vector<std::string>{"n3,n4 cannot reach n1:29500 (port master): no answer"});
 }
 
 TEST(PathMatrix, ReportsADisconnectedHostInTwoLines) {
-  const auto texts = Reported(PlanOf(4), {}, [](std::uint32_t from, const ConnectionAttempt& each) {
+  const auto texts = ReportedFailures(PlanOf(4), {}, [](std::uint32_t from, const ConnectionAttempt& each) {
     return from == 2 || each.to == 2 ? "no answer" : "";
   });
   EXPECT_EQ(texts,
@@ -91,7 +92,7 @@ TEST(PathMatrix, ReportsADisconnectedHostInTwoLines) {
 }
 
 TEST(PathMatrix, ReportsNothingWithoutFailures) {
-  EXPECT_TRUE(Reported(PlanOf(5), {}, [](std::uint32_t, const ConnectionAttempt&) { return ""; }).empty());
+  EXPECT_TRUE(ReportedFailures(PlanOf(5), {}, [](std::uint32_t, const ConnectionAttempt&) { return ""; }).empty());
 }
 
 }  // namespace

@@ -98,8 +98,8 @@ TEST(RunProcessTable, NamesTheOutlierOfARole) {
 
 // --- below other output -------------------------------------------------------------------------------
 
-struct Terminal {
-  Terminal() {
+struct RawTerminal {
+  RawTerminal() {
     master = UniqueFd(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
     EXPECT_EQ(::grantpt(master.get()), 0);
     EXPECT_EQ(::unlockpt(master.get()), 0);
@@ -138,7 +138,7 @@ struct Terminal {
 // Prevents: rows that are redrawn ten times a second are mostly invisible if processes write more often.
 TEST(Output, KeepsRowsBelowOtherOutput) {
   boost::asio::io_context io;
-  const Terminal terminal;
+  const RawTerminal terminal;
   Output out(io, terminal.screen.get());
   int covered = 0;
   out.OnCovered([&] { ++covered; });
@@ -165,7 +165,7 @@ TEST(Output, KeepsRowsBelowOtherOutput) {
 
 TEST(Output, ShowsNoRowsOnABlockedTerminal) {
   boost::asio::io_context io;
-  const Terminal terminal;
+  const RawTerminal terminal;
   Output out(io, terminal.screen.get());
   const std::string block(64U << 10, 'x');
   while (out.empty()) out.Write(block);  // nobody reads

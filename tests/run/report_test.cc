@@ -19,6 +19,7 @@
 #include "plan/text/plan_text.h"
 #include "run/directory/run_directory.h"
 #include "run/journal/journal.h"
+#include "run/milliseconds.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 #include "settings/values/value_json.h"
@@ -26,13 +27,12 @@
 namespace muster {
 namespace {
 
-constexpr MonotonicNs kMs = 1'000'000;
 constexpr std::uint64_t kWall = 1'795'176'376'000'000'000;  // 2026-11-20T12:06:16Z
 
-ProcessStarted Started(ProcessId process, MonotonicNs at) {
+ProcessStarted StartedAt(ProcessId process, MonotonicNs at) {
   return {process, 0, 1000 + static_cast<int>(process), 5, at};
 }
-ProcessExited Exited(ProcessId process, int code, bool signalled, MonotonicNs at) {
+ProcessExited ExitedAt(ProcessId process, int code, bool signalled, MonotonicNs at) {
   ProcessExited exited;
   exited.process = process;
   exited.code = code;
@@ -70,7 +70,7 @@ class ReportTest : public ::testing::Test {
     Say(3, PlanBound{"/gone/elsewhere", {{"node-1", "127.0.0.1"}}, {}});
     Say(4, PhaseChanged{Phase::kPreparing, Phase::kStarting});
     for (ProcessId process = 0; process < processes; ++process) Say(4, StartOrdered{process, 0});
-    for (ProcessId process = 0; process < processes; ++process) Say(6, Started(process, 1'005 * kMs));
+    for (ProcessId process = 0; process < processes; ++process) Say(6, StartedAt(process, 1'005 * kMs));
     Say(6, PhaseChanged{Phase::kStarting, Phase::kRunning});
   }
   void SayEnded(MonotonicNs at, RunEnded ended, std::uint32_t processes) {
@@ -83,15 +83,15 @@ class ReportTest : public ::testing::Test {
   void SayWorkerOneKilled() {
     PutPlan(SamplePlan({{"server", 1, Ending::kNever}, {"worker", 3}}));
     SayBegun(4);
-    Say(2'006, Exited(2, SIGKILL, true, 3'005 * kMs));
+    Say(2'006, ExitedAt(2, SIGKILL, true, 3'005 * kMs));
     Say(2'006, FirstFailure{2, 0});
     Say(2'006, PhaseChanged{Phase::kRunning, Phase::kStopping});
     Say(2'006, StopOrdered{{0}, SIGTERM, 10'000});
     Say(2'006, StopOrdered{{1, 3}, SIGTERM, 10'000});
-    Say(2'007, Exited(1, 1, false, 3'006 * kMs));
+    Say(2'007, ExitedAt(1, 1, false, 3'006 * kMs));
     Say(2'008, SignalSent{0, 0, SIGTERM, 0, 3'006 * kMs});
-    Say(2'046, Exited(0, SIGTERM, true, 3'040 * kMs));
-    Say(2'046, Exited(3, 0, false, 3'040 * kMs));
+    Say(2'046, ExitedAt(0, SIGTERM, true, 3'040 * kMs));
+    Say(2'046, ExitedAt(3, 0, false, 3'040 * kMs));
     SayEnded(2'046, {Cause::kFailed, 1, "worker.1 was killed by SIGKILL"}, 4);
     PutFile(folder() + "/logs/worker.1.0.log", "step 40\nstep 41\n");
   }
@@ -122,14 +122,14 @@ TEST_F(ReportTest, ShowsTheHostOfEachAttemptAndReplacements) {
   Say(3, PlanBound{"/gone", {{"n1", "10.0.0.1", {"0"}}, {"n2", "10.0.0.2", {"0"}}}, {}});
   Say(4, StartOrdered{0, 0});
   Say(4, StartOrdered{1, 0});
-  Say(5, Started(0, 1'005 * kMs));
-  Say(5, Started(1, 1'005 * kMs));
+  Say(5, StartedAt(0, 1'005 * kMs));
+  Say(5, StartedAt(1, 1'005 * kMs));
   Say(100, AgentLost{1, "no heartbeat for 10 s", 0});
   Say(100, RestartPlanned{1, 0, "process", {1}, 1, 3, 0, "the agent of n2 was lost"});
   Say(100, ReplaceOrdered{1, 2});
   Say(110, HostReplaced{1, 2, "n3", "10.0.0.3", {"4"}, {}, {}, ""});
   Say(110, StartOrdered{1, 1});
-  ProcessStarted again = Started(1, 1'111 * kMs);
+  ProcessStarted again = StartedAt(1, 1'111 * kMs);
   again.attempt = 1;
   Say(111, again);
   const Report report = Made();
@@ -156,11 +156,11 @@ TEST_F(ReportTest, ShowsTheTimeOfTheFirstFailureByTheHeadsClock) {
   Say(4, ClockCompared{0, 0, kMs / 2});
   Say(4, ClockCompared{1, static_cast<std::int64_t>(500 * kMs), kMs / 4});  // the host's clock is half a second behind
   for (ProcessId process : {0U, 1U}) Say(5, StartOrdered{process, 0});
-  for (ProcessId process : {0U, 1U}) Say(6, Started(process, 1'006 * kMs));
+  for (ProcessId process : {0U, 1U}) Say(6, StartedAt(process, 1'006 * kMs));
   // The message took 20 ms; by the head's clock the exit was half a millisecond later.
-  Say(50, Exited(1, 7, false, 530 * kMs));
+  Say(50, ExitedAt(1, 7, false, 530 * kMs));
   Say(50, FirstFailure{1, 0});
-  Say(51, Exited(0, 1, false, 1'030 * kMs + kMs / 2));
+  Say(51, ExitedAt(0, 1, false, 1'030 * kMs + kMs / 2));
   const Report report = Made();
   ASSERT_TRUE(report.first_failure);
   EXPECT_EQ(report.first_failure->at, UtcText(kWall + 30 * kMs));
@@ -399,11 +399,11 @@ TEST_F(ReportTest, NamesTheSlowestOfEachStep) {
 TEST_F(ReportTest, IsShortForASuccess) {
   PutPlan(SamplePlan({{"server", 1, Ending::kNever}, {"worker", 2}}));
   SayBegun(3);
-  Say(1'000, Exited(1, 0, false, 2'000 * kMs));
-  Say(1'000, Exited(2, 0, false, 2'000 * kMs));
+  Say(1'000, ExitedAt(1, 0, false, 2'000 * kMs));
+  Say(1'000, ExitedAt(2, 0, false, 2'000 * kMs));
   Say(1'000, PhaseChanged{Phase::kRunning, Phase::kLingering});
   Say(36'000, StopOrdered{{0}, SIGTERM, 10'000});
-  Say(36'010, Exited(0, SIGTERM, true, 37'010 * kMs));
+  Say(36'010, ExitedAt(0, SIGTERM, true, 37'010 * kMs));
   SayEnded(36'010, {}, 3);
   const Report report = Made();
   EXPECT_EQ(Verdicts(), (Words{"stopped", "ok", "ok"}));
@@ -417,7 +417,7 @@ TEST_F(ReportTest, IsShortForASuccess) {
 TEST_F(ReportTest, OfASuccessIsOneLineWithItsPath) {
   PutPlan(SamplePlan({{"worker", 2}}));
   SayBegun(2);
-  for (const ProcessId process : {0U, 1U}) Say(1'000, Exited(process, 0, false, 2'000 * kMs));
+  for (const ProcessId process : {0U, 1U}) Say(1'000, ExitedAt(process, 0, false, 2'000 * kMs));
   SayEnded(1'010, {}, 2);
   Report report = Made();
   const ReportView brief = {.details = false};
@@ -471,7 +471,7 @@ TEST_F(ReportTest, HasATracebackOnce) {
 TEST_F(ReportTest, ShowsARunAsLostIfItsHeadWasKilled) {
   PutPlan(SamplePlan({{"worker", 2}}));
   SayBegun(2);
-  Say(50, Exited(0, 0, false, 1'050 * kMs));
+  Say(50, ExitedAt(0, 0, false, 1'050 * kMs));
   const Report report = Made();
   EXPECT_EQ(report.outcome, "lost");
   EXPECT_EQ(report.exit_code, 3);
@@ -559,7 +559,7 @@ TEST_F(ReportTest, ShowsAProcessThatCouldNotBeStarted) {
   Say(8, SpawnFailed{1, 0, "exec", ENOENT, "/no/such", 1'007 * kMs});
   Say(8, FirstFailure{1, 0});
   Say(8, StopOrdered{{0}, SIGTERM, 10'000});
-  Say(9, Exited(0, SIGTERM, true, 1'008 * kMs));
+  Say(9, ExitedAt(0, SIGTERM, true, 1'008 * kMs));
   SayEnded(9, {Cause::kSpawn, 3, "worker.1 could not be started"}, 1);
   const Report report = Made();
   EXPECT_EQ(report.first_failure->spawn_stage, "exec");
@@ -575,10 +575,10 @@ TEST_F(ReportTest, ShowsAProcessThatCouldNotBeStarted) {
 TEST_F(ReportTest, ListsRestartsAndEveryAttempt) {
   PutPlan(SamplePlan({{"worker", 2}}));
   SayBegun(2);
-  Say(50, Exited(1, 7, false, 1'050 * kMs));
+  Say(50, ExitedAt(1, 7, false, 1'050 * kMs));
   Say(50, RestartPlanned{1, 0, "role", {0, 1}, 1, 3, 1'000, "worker.1 exited with code 7"});
   Say(50, StopOrdered{{0}, SIGTERM, 10'000});
-  Say(60, Exited(0, SIGTERM, true, 1'060 * kMs));
+  Say(60, ExitedAt(0, SIGTERM, true, 1'060 * kMs));
   for (ProcessId process = 0; process < 2; ++process) {
     Say(70, StartOrdered{process, 1});
     Say(71, ProcessStarted{process, 1, 2'000 + static_cast<int>(process), 7, 1'071 * kMs});
@@ -608,8 +608,8 @@ TEST_F(ReportTest, NamesTheLimitThatAProcessExceeded) {
   Say(50, LimitPassed{1, 0, "time", 3'000});
   Say(50, FirstFailure{1, 0});
   Say(50, StopOrdered{{0, 1}, SIGTERM, 10'000});
-  Say(60, Exited(0, SIGTERM, true, 1'060 * kMs));
-  Say(60, Exited(1, SIGTERM, true, 1'060 * kMs));
+  Say(60, ExitedAt(0, SIGTERM, true, 1'060 * kMs));
+  Say(60, ExitedAt(1, SIGTERM, true, 1'060 * kMs));
   SayEnded(70, {Cause::kFailed, 1, "worker.1 ran longer than 3.0 s"}, 2);
   const Report report = Made();
   EXPECT_EQ(report.first_failure->why, "ran longer than 3.0 s");
@@ -633,8 +633,8 @@ TEST_F(ReportTest, CountsWhatTheUserStoppedAsStopped) {
   SayBegun(2);
   Say(100, StopRequested{1, SIGINT});
   Say(100, StopOrdered{{0, 1}, SIGTERM, 10'000});
-  Say(110, Exited(0, SIGTERM, true, 1'110 * kMs));
-  Say(110, Exited(1, 0, false, 1'110 * kMs));
+  Say(110, ExitedAt(0, SIGTERM, true, 1'110 * kMs));
+  Say(110, ExitedAt(1, 0, false, 1'110 * kMs));
   SayEnded(110, {Cause::kStopped, 130, "ended by SIGINT"}, 2);
   EXPECT_EQ(Verdicts(), (Words{"stopped", "ok"}));
   EXPECT_TRUE(ReportText(Made()).starts_with("sample stopped: ended by SIGINT\n"));

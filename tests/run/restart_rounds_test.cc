@@ -13,9 +13,9 @@ namespace {
 
 using Roles = std::vector<std::uint32_t>;
 
-std::string Disarmed(std::uint64_t restart) { return "disarm " + std::to_string(kRenewalTimers + restart); }
+std::string DelayDisarmed(std::uint64_t restart) { return "disarm " + std::to_string(kRenewalTimers + restart); }
 
-class RestartRoundsTest : public testing::Test {
+class RestartRoundsTest : public ::testing::Test {
  protected:
   RestartRoundsTest() {
     for (ProcessId process = 0; process < states_.count(); ++process) {
@@ -58,7 +58,7 @@ TEST_F(RestartRoundsTest, AreReplacedByWiderOnes) {
   states_.Apply(3, ProcessInput::kExitedBadly);
   orders_.Take();
   const std::uint64_t wide = restarts_.Begin({0, 1, 2, 3}, states_, orders_);
-  EXPECT_EQ(Reported(orders_.Take(), true).front(), Disarmed(narrow));
+  EXPECT_EQ(Reported(orders_.Take(), true).front(), DelayDisarmed(narrow));
   EXPECT_EQ(restarts_.Numbers(), std::vector{wide});
   restarts_.DelayOver(wide);
   End(1);
@@ -72,7 +72,7 @@ TEST_F(RestartRoundsTest, AreCancelledWithTheirTimers) {
   orders_.ArmAt(kRenewalTimers + restart, 100);
   orders_.Take();
   restarts_.Cancel(orders_);
-  EXPECT_EQ(Reported(orders_.Take(), true), Lines{Disarmed(restart)});
+  EXPECT_EQ(Reported(orders_.Take(), true), Lines{DelayDisarmed(restart)});
   EXPECT_EQ(End(0), std::nullopt);
   EXPECT_EQ(states_.state(0), ProcessState::kEnded);
 }

@@ -15,7 +15,7 @@
 namespace muster {
 namespace {
 
-Binding SampleBinding() {
+Binding BindingOfTwoHosts() {
   Binding binding;
   binding.run_id = "3f9a1c2b4d5e";
   binding.run_dir = "/runs/x";
@@ -36,7 +36,7 @@ TEST(Starts, FillPlaceholdersInCommandFolderAndEnvironment) {
   plan.roles[0].command = {"train", "--port=${muster:port:rpc}", "${muster:literal}x"};
   plan.roles[0].cwd = "${muster:run_dir}/files";
   plan.processes[1].env = {{"RPC", "${muster:host_address:0}:${muster:port:rpc}"}, {"TOKEN", "${muster:secret:token}"}};
-  const Binding binding = SampleBinding();
+  const Binding binding = BindingOfTwoHosts();
   const CallerEnvironment surroundings{{}, "/home/me", {"/opt/muster/bin"}};
   const Result<StartProcess> start = StartCommands(plan, binding, surroundings).Of(1, 0);
   ASSERT_TRUE(start);
@@ -53,7 +53,7 @@ TEST(Starts, UseTheCallersFolderByDefault) {
   Plan plan = SamplePlan({{"worker", 3}});
   plan.processes[1].cwd = Text("data");
   plan.processes[2].cwd = Text("/data");
-  const Binding binding = SampleBinding();
+  const Binding binding = BindingOfTwoHosts();
   const CallerEnvironment surroundings{{}, "/home/me", {}};
   const StartCommands starts(plan, binding, surroundings);
   EXPECT_EQ(starts.Of(0, 0)->cwd, "/home/me");
@@ -65,7 +65,7 @@ TEST(Starts, RunAShellTextAsOneArgument) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.roles[0].shell = true;
   plan.roles[0].command = {"a | b > \"$HOME\""};
-  const Binding binding = SampleBinding();
+  const Binding binding = BindingOfTwoHosts();
   const CallerEnvironment surroundings;
   EXPECT_EQ(StartCommands(plan, binding, surroundings).Of(0, 0)->argv,
             (std::vector<std::string>{"/bin/sh", "-c", "a | b > \"$HOME\""}));
@@ -74,7 +74,7 @@ TEST(Starts, RunAShellTextAsOneArgument) {
 TEST(Starts, ReleaseEveryPortExactlyOnceOnItsHost) {
   Plan plan = SamplePlan({{"worker", 4}}, 2);  // 0 and 2 are on the first host
   plan.ports = {{"mine", {0, 0, "worker.2"}}, {"ours", {1, 0, ""}}, {"elsewhere", {0, 0, "worker.1"}}};
-  const Binding binding = SampleBinding();
+  const Binding binding = BindingOfTwoHosts();
   const CallerEnvironment surroundings;
   const StartCommands starts(plan, binding, surroundings);
   EXPECT_EQ(starts.Of(0, 0)->release_ports, std::vector<std::string>{"elsewhere"});
@@ -88,7 +88,7 @@ TEST(Starts, ReleaseEveryPortExactlyOnceOnItsHost) {
 TEST(Starts, NumberLaterAttempts) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.roles[0].env = {{"TRY", "${muster:attempt}"}, {"SAME", "x"}};
-  const Binding binding = SampleBinding();
+  const Binding binding = BindingOfTwoHosts();
   const CallerEnvironment surroundings;
   const StartCommands starts(plan, binding, surroundings);
   EXPECT_FALSE(Has(starts.Of(0, 0)->env, "TRY=0")) << "the block has it";
@@ -102,7 +102,7 @@ TEST(EnvironmentBlocks, HoldVariablesSharedByRoleAndHost) {
   plan.roles[1].unset = {"OMPI_*"};
   plan.roles[1].env = {{"MODE", "graph"}};
   const CallerEnvironment surroundings{{"HOME=/home/me", "OMPI_COMM_WORLD_RANK=3", "MODE=old"}, "/", {}};
-  const auto blocks = EnvironmentBlocks(plan, SampleBinding(), surroundings, 1);
+  const auto blocks = EnvironmentBlocks(plan, BindingOfTwoHosts(), surroundings, 1);
   ASSERT_TRUE(blocks);
   ASSERT_EQ(blocks->size(), 1U) << "the scheduler is on another host";
   EXPECT_EQ(blocks->front().block, 1U);
@@ -114,7 +114,7 @@ TEST(GeneratedFiles, HoldAPortOfTheContextAsANumber) {
   plan.ports["rpc"] = {0, 0, ""};
   plan.roles[0].context = {{"set_ps_context.scheduler_manage_port", Value("${muster:port:rpc}")},
                            {"set_context.env_config_path", Value("${muster:run_dir}/files/${muster:port:rpc}")}};
-  const auto files = GeneratedFiles(plan, SampleBinding());
+  const auto files = GeneratedFiles(plan, BindingOfTwoHosts());
   ASSERT_TRUE(files);
   const std::string& context = files->at("context/worker.0.json");
   EXPECT_NE(context.find("\"scheduler_manage_port\":20300"), std::string::npos) << context;
@@ -127,7 +127,7 @@ TEST(GeneratedFiles, HoldTheContextThatProcessesReferTo) {
   plan.roles[1].context = {{"set_context.mode", 0}, {"set_context.save_graphs_path", "${muster:run_dir}/graphs"}};
   plan.processes[2].context = {{"set_auto_parallel_context.global_rank", 1}};
   plan.files["files/hosts.txt"] = {Text("${muster:host_name:0}\n")};
-  const auto files = GeneratedFiles(plan, SampleBinding());
+  const auto files = GeneratedFiles(plan, BindingOfTwoHosts());
   ASSERT_TRUE(files);
   ASSERT_EQ(files->size(), 4U);
   EXPECT_EQ(
@@ -149,7 +149,7 @@ TEST(GeneratedFiles, HoldAReferenceInsteadOfASecret) {
   plan.roles[0].context = {{"set_ps_context.client_password", "${muster:secret:token}"},
                            {"set_ps_context.server_password", "${muster:secret:token}"}};
   plan.processes[1].context = {{"set_ps_context.server_password", "${muster:secret:other}"}};
-  Binding binding = SampleBinding();
+  Binding binding = BindingOfTwoHosts();
   binding.secrets = {{"token", "canary-1"}, {"other", "canary-2"}};
   const auto files = GeneratedFiles(plan, binding);
   ASSERT_TRUE(files);
@@ -182,9 +182,9 @@ TEST(GeneratedFiles, HoldAReferenceInsteadOfASecret) {
 
 TEST(GeneratedFiles, HoldThePythonFilesIfAProcessUsesThem) {
   Plan plan = SamplePlan({{"worker", 2}});
-  EXPECT_TRUE(GeneratedFiles(plan, SampleBinding())->empty());
+  EXPECT_TRUE(GeneratedFiles(plan, BindingOfTwoHosts())->empty());
   plan.processes[1].env["PYTHONPATH"] = PythonPath(PythonUse::kOffered);
-  const auto files = GeneratedFiles(plan, SampleBinding());
+  const auto files = GeneratedFiles(plan, BindingOfTwoHosts());
   ASSERT_TRUE(files);
   std::size_t python = 0;
   const std::filesystem::path source = std::filesystem::path(MUSTER_SOURCE_DIR) / "python";
@@ -200,7 +200,7 @@ TEST(GeneratedFiles, HoldThePythonFilesIfAProcessUsesThem) {
 }
 
 TEST(BindingValue, OmitsSecrets) {
-  const Value binding = BindingValue(SamplePlan({{"worker", 1}}), SampleBinding());
+  const Value binding = BindingValue(SamplePlan({{"worker", 1}}), BindingOfTwoHosts());
   EXPECT_EQ(binding.AsMap()->count("secrets"), 0U);
   EXPECT_EQ(*binding.AsMap()->at("ports").AsMap()->at("rpc").AsInt(), 20300);
 }

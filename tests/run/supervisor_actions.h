@@ -10,11 +10,10 @@
 #include <signal.h>
 
 #include "base/values/overloaded.h"
+#include "run/milliseconds.h"
 #include "run/supervise/supervisor.h"
 
 namespace muster {
-
-inline constexpr MonotonicNs kMs = 1'000'000;
 
 // Formats each action as one word or line; omits timers unless `with_timers` is set.
 inline std::vector<std::string> Reported(const std::vector<Action>& actions, bool with_timers = false) {

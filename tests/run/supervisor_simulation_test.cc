@@ -12,13 +12,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "run/milliseconds.h"
 #include "run/sample_plan.h"
 #include "run/supervise/supervisor.h"
 
 namespace muster {
 namespace {
-
-constexpr MonotonicNs kMs = 1'000'000;
 
 class Simulation {
  public:

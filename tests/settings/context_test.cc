@@ -8,10 +8,6 @@
 namespace muster {
 namespace {
 
-constexpr const char* kSet = "set_context";
-constexpr const char* kAuto = "set_auto_parallel_context";
-constexpr const char* kPs = "set_ps_context";
-
 Context Fresh() { return {RealSchema(), Release16()}; }
 
 struct Call {

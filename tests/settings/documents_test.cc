@@ -12,9 +12,6 @@
 namespace muster {
 namespace {
 
-constexpr const char* kAuto = "set_auto_parallel_context";
-constexpr const char* kPs = "set_ps_context";
-
 std::vector<std::string> Words(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> words;

@@ -9,17 +9,17 @@ namespace {
 
 const std::string kThere = "${muster:run_dir}/files/conf.json";
 
-struct Named {
+struct NamedFile {
   const char* api;
   const char* attribute;
   const char* sub_key;  // null: the attribute itself names the file
 };
-constexpr Named kSpeedUp{"set_context", "ascend_config", "parallel_speed_up_json_path"};
-constexpr Named kEnv{"set_context", "env_config_path", nullptr};
-constexpr Named kPs{"set_ps_context", "config_file_path", nullptr};
+constexpr NamedFile kSpeedUpFile{"set_context", "ascend_config", "parallel_speed_up_json_path"};
+constexpr NamedFile kEnvFile{"set_context", "env_config_path", nullptr};
+constexpr NamedFile kPsFile{"set_ps_context", "config_file_path", nullptr};
 
 // The diagnostics for naming a file of this content on line 7.
-Diagnostics Naming(const Named& named, const std::string& release, const std::string& content,
+Diagnostics Naming(const NamedFile& named, const std::string& release, const std::string& content,
                    std::map<std::string, Value>* settled = nullptr) {
   const ShippedFiles files{{kThere, {"recipes/conf.json", content}}};
   Context context(RealSchema(), *ParseRelease(release));
@@ -30,8 +30,8 @@ Diagnostics Naming(const Named& named, const std::string& release, const std::st
   return said;
 }
 
-struct Case {
-  Named named;
+struct FileCase {
+  NamedFile named;
   const char* release;
   const char* content;
   const char* kind;  // "": no diagnostic; "warning " as a prefix makes it a warning
@@ -40,86 +40,89 @@ struct Case {
   const char* hint_has;
 };
 
-const Case kCases[] = {
+const FileCase kCases[] = {
     // parallel_speed_up: strict
-    {kSpeedUp, "2.3.1", "{}", "", 0, "", ""},
-    {kSpeedUp, "2.3.1", "{\n\"recompute_comm_overlap\": true, \"compute_communicate_fusion_level\": 3}", "", 0, "", ""},
-    {kSpeedUp, "2.3.1", "{\"enable_task_opt\": true,\n \"recompute_com_overlap\": true}", "unknown_subkey", 2,
+    {kSpeedUpFile, "2.3.1", "{}", "", 0, "", ""},
+    {kSpeedUpFile, "2.3.1", "{\n\"recompute_comm_overlap\": true, \"compute_communicate_fusion_level\": 3}", "", 0, "",
+     ""},
+    {kSpeedUpFile, "2.3.1", "{\"enable_task_opt\": true,\n \"recompute_com_overlap\": true}", "unknown_subkey", 2,
      "the file has no key \"recompute_com_overlap\" in MindSpore 2.3.1", "\"recompute_comm_overlap\""},
-    {kSpeedUp, "2.3.1", "{\n\n\"enable_task_opt\": 1}", "type", 3,
+    {kSpeedUpFile, "2.3.1", "{\n\n\"enable_task_opt\": 1}", "type", 3,
      "enable_task_opt must be true or false, not the int 1", "1 is never true"},
-    {kSpeedUp, "2.3.1", "{\"enable_task_opt\": \"true\"}", "type", 1, "not the string \"true\"", "without quotes"},
-    {kSpeedUp, "2.3.1", "{\"enable_task_opt\": null}", "type", 1, "can not be null", "leave it out"},
-    {kSpeedUp, "2.3.1", "{\"compute_communicate_fusion_level\": true}", "type", 1, "a whole number", "never 1"},
-    {kSpeedUp, "2.3.1", "{\"compute_communicate_fusion_level\": -1}", "range", 1, "at least 0", ""},
-    {kSpeedUp, "2.3.1", "{\n\"compute_communicate_fusion_level\": 4}", "warning range", 2, "more than the documents",
-     ""},
-    {kSpeedUp, "2.3.1", "{\n\"dataset_broadcast_opt_level\": 1}", "release", 2,
+    {kSpeedUpFile, "2.3.1", "{\"enable_task_opt\": \"true\"}", "type", 1, "not the string \"true\"", "without quotes"},
+    {kSpeedUpFile, "2.3.1", "{\"enable_task_opt\": null}", "type", 1, "can not be null", "leave it out"},
+    {kSpeedUpFile, "2.3.1", "{\"compute_communicate_fusion_level\": true}", "type", 1, "a whole number", "never 1"},
+    {kSpeedUpFile, "2.3.1", "{\"compute_communicate_fusion_level\": -1}", "range", 1, "at least 0", ""},
+    {kSpeedUpFile, "2.3.1", "{\n\"compute_communicate_fusion_level\": 4}", "warning range", 2,
+     "more than the documents", ""},
+    {kSpeedUpFile, "2.3.1", "{\n\"dataset_broadcast_opt_level\": 1}", "release", 2,
      "dataset_broadcast_opt_level is not in MindSpore 2.3.1: only from 2.4.0 on", ""},
-    {kSpeedUp, "2.4.0", "{\"dataset_broadcast_opt_level\": 1, \"enable_offloading_packed_experts\": false}", "", 0, "",
+    {kSpeedUpFile, "2.4.0", "{\"dataset_broadcast_opt_level\": 1, \"enable_offloading_packed_experts\": false}", "", 0,
+     "", ""},
+    {kSpeedUpFile, "2.3.0-rc2", "{\"recompute_allgather_overlap_fagrad\": true}", "release", 1, "only from 2.3.0 on",
      ""},
-    {kSpeedUp, "2.3.0-rc2", "{\"recompute_allgather_overlap_fagrad\": true}", "release", 1, "only from 2.3.0 on", ""},
-    {kSpeedUp, "2.3.1", "{\n\"recompute_allgather_overlap_fagrad\": true}", "warning undocumented", 2, "2.3.1", ""},
-    {kSpeedUp, "2.4.0", "{\"recompute_allgather_overlap_fagrad\": true}", "", 0, "", ""},
-    {kSpeedUp, "2.3.0-rc2", "{\"bias_add_comm_swap\": true}", "warning undocumented", 1, "bias_add_comm_swap", ""},
-    {kSpeedUp, "2.3.1", "[]", "type", 0, "the file must be an object, not the list", ""},
-    {kSpeedUp, "2.3.1", "3", "type", 0, "the file must be an object, not the int 3", ""},
-    {kSpeedUp, "2.3.1", "", "bad_json", 1, "not valid JSON", ""},
-    {kSpeedUp, "2.3.1", "{\n  \"enable_task_opt\": true,\n}", "bad_json", 3, "not valid JSON at column 1", ""},
-    {kSpeedUp, "2.3.1", "{\"enable_task_opt\": true,\n\"enable_task_opt\": false}", "bad_json", 2,
+    {kSpeedUpFile, "2.3.1", "{\n\"recompute_allgather_overlap_fagrad\": true}", "warning undocumented", 2, "2.3.1", ""},
+    {kSpeedUpFile, "2.4.0", "{\"recompute_allgather_overlap_fagrad\": true}", "", 0, "", ""},
+    {kSpeedUpFile, "2.3.0-rc2", "{\"bias_add_comm_swap\": true}", "warning undocumented", 1, "bias_add_comm_swap", ""},
+    {kSpeedUpFile, "2.3.1", "[]", "type", 0, "the file must be an object, not the list", ""},
+    {kSpeedUpFile, "2.3.1", "3", "type", 0, "the file must be an object, not the int 3", ""},
+    {kSpeedUpFile, "2.3.1", "", "bad_json", 1, "not valid JSON", ""},
+    {kSpeedUpFile, "2.3.1", "{\n  \"enable_task_opt\": true,\n}", "bad_json", 3, "not valid JSON at column 1", ""},
+    {kSpeedUpFile, "2.3.1", "{\"enable_task_opt\": true,\n\"enable_task_opt\": false}", "bad_json", 2,
      "the key \"enable_task_opt\" appears twice", ""},
-    {kSpeedUp, "2.3.1", "\xef\xbb\xbf{}", "bad_json", 1, "byte order mark", ""},
-    {kSpeedUp, "2.3.1", "{} {}", "bad_json", 1, "not valid JSON", ""},
-    {kSpeedUp, "2.3.1", "{'enable_task_opt': true}", "bad_json", 1, "not valid JSON at column 2", ""},
+    {kSpeedUpFile, "2.3.1", "\xef\xbb\xbf{}", "bad_json", 1, "byte order mark", ""},
+    {kSpeedUpFile, "2.3.1", "{} {}", "bad_json", 1, "not valid JSON", ""},
+    {kSpeedUpFile, "2.3.1", "{'enable_task_opt': true}", "bad_json", 1, "not valid JSON at column 2", ""},
 
     // env_config: MindSpore refuses only what is no JSON
-    {kEnv, "1.6.2",
+    {kEnvFile, "1.6.2",
      "{\"rdr\": {\"enable\": true, \"mode\": 2, \"path\": \"/home/mindspore/rdr\"}, \"sys\": {\"mem_reuse\": true}}",
      "", 0, "", ""},
-    {kEnv, "2.4.0", "{\"rdr\": {\"mode\": 1.0}}", "", 0, "", ""},
-    {kEnv, "1.6.2", "{\"sys\": {\n\"mem_Reuse\": true}}", "warning unknown_subkey", 2,
+    {kEnvFile, "2.4.0", "{\"rdr\": {\"mode\": 1.0}}", "", 0, "", ""},
+    {kEnvFile, "1.6.2", "{\"sys\": {\n\"mem_Reuse\": true}}", "warning unknown_subkey", 2,
      "MindSpore 1.6.2 ignores the unknown key \"sys.mem_Reuse\"", "\"mem_reuse\""},
-    {kEnv, "1.6.2", "{\"rdr\": {\"enable\": 1}}", "warning type", 1, "rdr.enable must be true or false", "never true"},
-    {kEnv, "1.6.2", "{\"rdr\": {\n\"enable\": true,\n\"mode\": 3}}", "warning enum", 3,
+    {kEnvFile, "1.6.2", "{\"rdr\": {\"enable\": 1}}", "warning type", 1, "rdr.enable must be true or false",
+     "never true"},
+    {kEnvFile, "1.6.2", "{\"rdr\": {\n\"enable\": true,\n\"mode\": 3}}", "warning enum", 3,
      "rdr.mode = 3 is not one of 1, 2", ""},
-    {kEnv, "1.6.2", "{\"rdr\": {\"mode\": \"1\"}}", "warning type", 1, "rdr.mode must be a whole number",
+    {kEnvFile, "1.6.2", "{\"rdr\": {\"mode\": \"1\"}}", "warning type", 1, "rdr.mode must be a whole number",
      "without quotes"},
-    {kEnv, "1.6.2", "{\"rdr\": {\"path\": \"rdr\"}}", "warning format", 1, "must be an absolute path", ""},
-    {kEnv, "1.6.2", "{\"rdr\": {\"path\": \"/a b\"}}", "warning format", 1, "other characters than", ""},
-    {kEnv, "1.6.2", "{\"rdr\": []}", "warning type", 1, "rdr must be an object, not the list", ""},
-    {kEnv, "1.6.2", "{\"rd\": {}}", "warning unknown_subkey", 1, "ignores the unknown key \"rd\"", "\"rdr\""},
-    {kEnv, "1.6.2", "[1]", "warning type", 0, "must be an object", ""},
-    {kEnv, "1.6.2", "{\"rdr\": ", "bad_json", 1, "not valid JSON", ""},
-    {kEnv, "1.6.2", "rdr:\n  enable: true\n", "bad_json", 1, "not valid JSON", ""},
-    {kEnv, "1.6.2", "{\"rdr\": {},\n\"rdr\": {}}", "bad_json", 2, "appears twice", ""},
+    {kEnvFile, "1.6.2", "{\"rdr\": {\"path\": \"rdr\"}}", "warning format", 1, "must be an absolute path", ""},
+    {kEnvFile, "1.6.2", "{\"rdr\": {\"path\": \"/a b\"}}", "warning format", 1, "other characters than", ""},
+    {kEnvFile, "1.6.2", "{\"rdr\": []}", "warning type", 1, "rdr must be an object, not the list", ""},
+    {kEnvFile, "1.6.2", "{\"rd\": {}}", "warning unknown_subkey", 1, "ignores the unknown key \"rd\"", "\"rdr\""},
+    {kEnvFile, "1.6.2", "[1]", "warning type", 0, "must be an object", ""},
+    {kEnvFile, "1.6.2", "{\"rdr\": ", "bad_json", 1, "not valid JSON", ""},
+    {kEnvFile, "1.6.2", "rdr:\n  enable: true\n", "bad_json", 1, "not valid JSON", ""},
+    {kEnvFile, "1.6.2", "{\"rdr\": {},\n\"rdr\": {}}", "bad_json", 2, "appears twice", ""},
 
     // ps_config
-    {kPs, "1.6.2", "{}", "", 0, "", ""},
-    {kPs, "1.6.2", "{\"recovery\": {\"storage_type\": 1, \"storage_file_path\": \"/var/ps.json\"}}", "", 0, "", ""},
-    {kPs, "2.3.1",
+    {kPsFile, "1.6.2", "{}", "", 0, "", ""},
+    {kPsFile, "1.6.2", "{\"recovery\": {\"storage_type\": 1, \"storage_file_path\": \"/var/ps.json\"}}", "", 0, "", ""},
+    {kPsFile, "2.3.1",
      "{\"server_cert_path\": \"server.p12\", \"crl_path\": \"\", \"cert_expire_warning_time_in_day\": 90, "
      "\"connection_num\": 10000}",
      "", 0, "", ""},
-    {kPs, "1.6.2", "{\n\"recovery\": {\"storage_type\": 1}}", "missing_subkey", 2,
+    {kPsFile, "1.6.2", "{\n\"recovery\": {\"storage_type\": 1}}", "missing_subkey", 2,
      "recovery needs the key \"storage_file_path\"", "scheduler_storage_file_path"},
-    {kPs, "1.6.2", "{\"recovery\": {\"storage_file_path\": \"a\"}}", "missing_subkey", 1, "\"storage_type\"", ""},
-    {kPs, "1.6.2", "{\"recovery\": {\"storage_type\": 1,\n\"storage_file_path\": \"\"}}", "empty", 2,
+    {kPsFile, "1.6.2", "{\"recovery\": {\"storage_file_path\": \"a\"}}", "missing_subkey", 1, "\"storage_type\"", ""},
+    {kPsFile, "1.6.2", "{\"recovery\": {\"storage_type\": 1,\n\"storage_file_path\": \"\"}}", "empty", 2,
      "recovery.storage_file_path must not be empty", ""},
-    {kPs, "1.6.2", "{\"recovery\": {\n\"storage_type\": \"1\", \"storage_file_path\": \"a\"}}", "warning type", 2,
+    {kPsFile, "1.6.2", "{\"recovery\": {\n\"storage_type\": \"1\", \"storage_file_path\": \"a\"}}", "warning type", 2,
      "recovery.storage_type must be a whole number", "without quotes"},
-    {kPs, "1.6.2", "{\"recovery\": {\"storage_type\": 2, \"storage_file_path\": \"a\"}}", "warning enum", 1,
+    {kPsFile, "1.6.2", "{\"recovery\": {\"storage_type\": 2, \"storage_file_path\": \"a\"}}", "warning enum", 1,
      "it can only be 1", ""},
-    {kPs, "1.6.2", "{\"cert_expire_warning_time_in_day\": 6}", "range", 1, "7 to 180", ""},
-    {kPs, "1.6.2", "{\"cert_expire_warning_time_in_day\": 181}", "range", 1, "7 to 180", ""},
-    {kPs, "1.6.2", "{\"server_cert_path\": 1}", "type", 1, "server_cert_path must be text", ""},
-    {kPs, "1.6.2", "{\n\"servr_cert_path\": \"a\"}", "warning unknown_subkey", 2,
+    {kPsFile, "1.6.2", "{\"cert_expire_warning_time_in_day\": 6}", "range", 1, "7 to 180", ""},
+    {kPsFile, "1.6.2", "{\"cert_expire_warning_time_in_day\": 181}", "range", 1, "7 to 180", ""},
+    {kPsFile, "1.6.2", "{\"server_cert_path\": 1}", "type", 1, "server_cert_path must be text", ""},
+    {kPsFile, "1.6.2", "{\n\"servr_cert_path\": \"a\"}", "warning unknown_subkey", 2,
      "MindSpore 1.6.2 ignores the unknown key \"servr_cert_path\"", "\"server_cert_path\""},
-    {kPs, "1.6.2", "[]", "type", 0, "the file must be an object", ""},
-    {kPs, "1.6.2", "", "bad_json", 1, "not valid JSON", ""},
+    {kPsFile, "1.6.2", "[]", "type", 0, "the file must be an object", ""},
+    {kPsFile, "1.6.2", "", "bad_json", 1, "not valid JSON", ""},
 };
 
 TEST(Files, AreCheckedKeyByKeyAtTheirOwnLines) {
-  for (const Case& each : kCases) {
+  for (const FileCase& each : kCases) {
     std::map<std::string, Value> settled;
     const Diagnostics said = Naming(each.named, each.release, each.content, &settled);
     SCOPED_TRACE(std::string(each.named.attribute) + " of " + each.release + ": " + each.content);
@@ -144,7 +147,7 @@ TEST(Files, AreCheckedKeyByKeyAtTheirOwnLines) {
 
 // The diagnostics of a speed-up file, without that of ascend_config, which is deprecated from 2.5 on.
 Diagnostics OfSpeedUp(const std::string& release, const std::string& content) {
-  Diagnostics said = Naming(kSpeedUp, release, content);
+  Diagnostics said = Naming(kSpeedUpFile, release, content);
   std::erase_if(said, [](const Diagnostic& each) { return each.place == At(7); });
   return said;
 }
@@ -208,21 +211,22 @@ TEST(Files, OfSpeedUpNameTheCommunicationThatIsOverlapped) {
 }
 
 TEST(Files, HaveAllTheirMistakesReported) {
-  EXPECT_EQ(Naming(kSpeedUp, "2.3.1", "{\"a\": 1,\n\"enable_task_opt\": 2,\n\"compute_communicate_fusion_level\": -3}")
-                .size(),
-            3U);
+  EXPECT_EQ(
+      Naming(kSpeedUpFile, "2.3.1", "{\"a\": 1,\n\"enable_task_opt\": 2,\n\"compute_communicate_fusion_level\": -3}")
+          .size(),
+      3U);
 }
 
 TEST(Files, LimitTheNamesOfThePathToTheRecorder) {
   const std::string long_name(256, 'a');
-  const Diagnostic name = Only(Naming(kEnv, "1.6.2", "{\"rdr\": {\"path\": \"/x/" + long_name + "\"}}"));
+  const Diagnostic name = Only(Naming(kEnvFile, "1.6.2", "{\"rdr\": {\"path\": \"/x/" + long_name + "\"}}"));
   EXPECT_EQ(name.kind, "range");
   EXPECT_EQ(name.severity, Severity::kWarning);
   std::string path;
   for (int i = 0; i < 9; ++i) path += "/" + std::string(120, 'b');
-  EXPECT_NE(Only(Naming(kEnv, "1.6.2", "{\"rdr\": {\"path\": \"" + path + "\"}}")).message.find("1089 bytes"),
+  EXPECT_NE(Only(Naming(kEnvFile, "1.6.2", "{\"rdr\": {\"path\": \"" + path + "\"}}")).message.find("1089 bytes"),
             std::string::npos);
-  EXPECT_TRUE(Naming(kEnv, "1.6.2", "{\"rdr\": {\"path\": \"/x/" + std::string(255, 'a') + "\"}}").empty());
+  EXPECT_TRUE(Naming(kEnvFile, "1.6.2", "{\"rdr\": {\"path\": \"/x/" + std::string(255, 'a') + "\"}}").empty());
 }
 
 // A misspelt name in a record would only mean that nothing is checked.

@@ -28,12 +28,6 @@ std::vector<OneCall> CallsIn(const std::string& text) {
   return calls;
 }
 
-std::string Shown(const Diagnostics& diagnostics) {
-  std::string text;
-  for (const Diagnostic& each : diagnostics) text += "\n  " + each.kind + ": " + each.message + " / " + each.hint;
-  return text.empty() ? " nothing" : text;
-}
-
 void Check(const std::string& line, const Release& release, const std::vector<OneCall>& calls,
            const std::string& outcome) {
   SCOPED_TRACE(line + " (" + ReleaseText(release) + ")");

@@ -7,8 +7,6 @@
 namespace muster {
 namespace {
 
-constexpr const char* kAuto = "set_auto_parallel_context";
-
 Diagnostics Give(const char* name, const Value& value) {
   Context context(RealSchema(), Release16());
   return context.Apply(kAuto, {{name, value}}, At(7));

@@ -65,4 +65,10 @@ Diagnostic Only(const Diagnostics& diagnostics) {
   return none;
 }
 
+std::string Shown(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& each : diagnostics) text += "\n  " + each.kind + ": " + each.message + " / " + each.hint;
+  return text.empty() ? " nothing said" : text;
+}
+
 }  // namespace muster

@@ -6,6 +6,11 @@
 
 namespace muster {
 
+// The functions of the context module.
+inline constexpr const char* kSet = "set_context";
+inline constexpr const char* kAuto = "set_auto_parallel_context";
+inline constexpr const char* kPs = "set_ps_context";
+
 // Reads lua/muster/schema/FILE.lua; null if it does not evaluate (the test fails then).
 Value SchemaFile(const std::string& file);
 
@@ -18,5 +23,8 @@ inline Place At(std::uint32_t line) { return {"recipe.lua", line}; }
 
 // The one diagnostic that is expected, or an empty one with the kind "none" or "many".
 Diagnostic Only(const Diagnostics& diagnostics);
+
+// For messages of failures: a line for each diagnostic.
+std::string Shown(const Diagnostics& diagnostics);
 
 }  // namespace muster

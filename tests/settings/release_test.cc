@@ -9,9 +9,6 @@
 namespace muster {
 namespace {
 
-constexpr const char* kSet = "set_context";
-constexpr const char* kAuto = "set_auto_parallel_context";
-constexpr const char* kPs = "set_ps_context";
 constexpr const char* kReleases[] = {"0.3.1", "1.0.1", "1.6.2", "1.9.0", "2.3.0-rc2",
                                      "2.3.1", "2.4.0", "2.5.0", "2.6.0", "2.7.0"};
 

@@ -68,12 +68,6 @@ const std::vector<RuleCase>& Cases() {
   return cases;
 }
 
-std::string Shown(const Diagnostics& diagnostics) {
-  std::string text;
-  for (const Diagnostic& each : diagnostics) text += "\n  " + each.kind + ": " + each.message;
-  return text.empty() ? " nothing said" : text;
-}
-
 // Everything that the calls and the job as a whole give rise to.
 Diagnostics Said(const RuleCase& test, const Release& release) {
   static const Value::Map kNothing;

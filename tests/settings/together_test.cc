@@ -9,9 +9,6 @@
 namespace muster {
 namespace {
 
-constexpr const char* kSet = "set_context";
-constexpr const char* kAuto = "set_auto_parallel_context";
-
 // A job of `workers` workers that see `visible` devices each.
 struct Job {
   explicit Job(std::uint32_t workers, std::optional<std::uint32_t> visible = std::nullopt)

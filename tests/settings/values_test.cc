@@ -9,12 +9,6 @@
 namespace muster {
 namespace {
 
-std::string Shown(const Diagnostics& diagnostics) {
-  std::string text;
-  for (const Diagnostic& each : diagnostics) text += "\n  " + each.kind + ": " + each.message + " / " + each.hint;
-  return text.empty() ? " nothing said" : text;
-}
-
 // What a "kind: part" outcome asks of the diagnostics of one severity.
 void ExpectSaid(const Case& test, const std::string& outcome, Severity severity, const Diagnostics& diagnostics) {
   const std::size_t colon = outcome.find(": ");

@@ -9,23 +9,12 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sys/syscall.h>
 
 #include "slurm/slurm_run.h"
 #include "wire/dial/dial_file.h"
 
 namespace muster::testing {
 namespace {
-
-UniqueFd PidFd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
-
-// Four processes that run until they are stopped, or until the test creates a file.
-std::string UntilFile(const SlurmTestbed& testbed, int hosts, const std::string& fields = {}) {
-  return Recipe(hosts, "    job:workers { count = 4, devices = 0, cwd = '/', command = { '" MUSTER_TESTS_DIR
-                       "/probe', 'print', 'runs', 'await', '" +
-                           testbed.folder() + "/end' }" + fields + " }");
-}
-void LetEnd(const SlurmTestbed& testbed) { std::ofstream(testbed.folder() + "/end").flush(); }
 
 // Four processes, each with an orphan in a session of its own.
 const char* const kOrphanEach =

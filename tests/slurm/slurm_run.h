@@ -34,6 +34,14 @@ inline RecipeFile RecipeIn(const SlurmTestbed& testbed, const std::string& text)
   return {path};
 }
 
+// Four processes that run until they are stopped, or until LetEnd. `fields`: further ones of the role.
+inline std::string UntilFile(const SlurmTestbed& testbed, int hosts, const std::string& fields = {}) {
+  return Recipe(hosts, "    job:workers { count = 4, devices = 0, cwd = '/', command = { '" MUSTER_TESTS_DIR
+                       "/probe', 'print', 'runs', 'await', '" +
+                           testbed.folder() + "/end' }" + fields + " }");
+}
+inline void LetEnd(const SlurmTestbed& testbed) { std::ofstream(testbed.folder() + "/end").flush(); }
+
 class SlurmRun : public HostsRun {
  public:
   SlurmRun(const SlurmTestbed& testbed, const Words& by, const std::string& recipe, const Words& options = {})

@@ -16,14 +16,6 @@
 namespace muster::testing {
 namespace {
 
-// Four processes that run until the test creates a file.
-std::string UntilFile(const SlurmTestbed& testbed, int hosts) {
-  return Recipe(hosts, "    job:workers { count = 4, devices = 0, cwd = '/', command = { '" MUSTER_TESTS_DIR
-                       "/probe', 'print', 'runs', 'await', '" +
-                           testbed.folder() + "/end' } }");
-}
-void LetEnd(const SlurmTestbed& testbed) { std::ofstream(testbed.folder() + "/end").flush(); }
-
 const char* const kSleepsWithOrphan =
     "    job:workers { count = 4, devices = 0, cwd = '/', command = muster.shell "
     "'setsid sleep 1000 > /dev/null 2>&1 & echo runs; exec sleep 1000' }";

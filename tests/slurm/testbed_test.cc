@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/inotify.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "slurm/slurm_testbed.h"
@@ -21,8 +20,6 @@ namespace muster::testing {
 namespace {
 
 using nlohmann::json;
-
-UniqueFd PidFd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
 // Waits until no process has the text in its environment.
 bool AwaitEndOf(const std::string& token) {

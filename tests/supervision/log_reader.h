@@ -5,7 +5,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "base/system/unique_fd.h"
 #include "support/await.h"
 #include "support/command.h"
+#include "support/file_content.h"
 #include "support/places.h"
 #include "support/processes.h"
 #include "support/temp_dir.h"
@@ -26,11 +26,6 @@
 namespace muster::testing {
 
 using Words = std::vector<std::string>;
-
-inline std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // A muster that runs concurrently with the test.
 class Running {

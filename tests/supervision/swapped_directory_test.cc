@@ -5,16 +5,12 @@
 #include <vector>
 
 #include "supervision/started_muster.h"
+#include "support/file_content.h"
 
 namespace muster::testing {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class SwappedDirectory : public ::testing::TestWithParam<bool> {};
 

@@ -10,9 +10,15 @@
 #include <vector>
 
 #include <dirent.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <unistd.h>
+
+#include "base/system/unique_fd.h"
 
 namespace muster::testing {
+
+inline UniqueFd PidFd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
 // Returns all processes of this machine whose environment at their exec contains the text.
 inline std::vector<pid_t> ProcessesWith(const std::string& token) {

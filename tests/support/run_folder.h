@@ -2,7 +2,6 @@
 #pragma once
 
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "base/system/unique_fd.h"
 #include "support/await.h"
 #include "support/command.h"
+#include "support/file_content.h"
 #include "support/places.h"
 #include "support/processes.h"
 #include "support/temp_dir.h"
@@ -21,11 +21,6 @@ namespace muster::testing {
 
 using nlohmann::json;
 using Words = std::vector<std::string>;
-
-inline std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class RunFolder {
  public:

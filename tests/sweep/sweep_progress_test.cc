@@ -9,6 +9,7 @@
 
 #include "sweep/record/trial_ends.h"
 #include "sweep/record/trial_set.h"
+#include "sweep/scheduled_sweep.h"
 
 namespace muster {
 namespace {
@@ -26,12 +27,6 @@ AttemptEnded Ended(TrialNumber trial, std::uint32_t attempt, TrialClass trial_cl
   ended.loss = loss;
   ended.ms = 10;
   return ended;
-}
-
-SweepProgress AccountOf(const std::vector<SweepEntry>& entries) {
-  SweepProgress account;
-  for (const SweepEntry& entry : entries) account.Take(entry);
-  return account;
 }
 
 TEST(SweepProgress, RecordsWhichAttemptsContinueEachOther) {

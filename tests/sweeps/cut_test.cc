@@ -13,12 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPoints = 180;  // so that its journal is longer than 64 KiB
+constexpr int kCutPoints = 180;  // so that its journal is longer than 64 KiB
 constexpr std::uintmax_t kTail = 64U << 10;
 
 TEST(Sweep, ContinuesWhereverItsJournalWasCut) {
   const SweepCase sweep("x = muster.int { 1 }", "job:workers { count = 1, command = { \"true\" } }");
-  ASSERT_EQ(sweep.Sweep({"--grid", "x=1.." + std::to_string(kPoints), "--slots", "2", "-q"}).exit_code, 0);
+  ASSERT_EQ(sweep.Sweep({"--grid", "x=1.." + std::to_string(kCutPoints), "--slots", "2", "-q"}).exit_code, 0);
   const std::uintmax_t whole = fs::file_size(sweep.journal());
   ASSERT_GT(whole, kTail);
   const int cuts = std::getenv("MUSTER_LONG") != nullptr ? 200 : 25;
@@ -33,7 +33,7 @@ TEST(Sweep, ContinuesWhereverItsJournalWasCut) {
     if (cut % 2 == 1) fs::remove(at / "index.sqlite");  // otherwise the index knows more than the journal
     const CommandResult resumed = sweep.Muster({"resume", at, "-q", "--no-progress"});
     EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
-    ASSERT_EQ(sweep.WrongIn(at, kPoints), "") << resumed.err;
+    ASSERT_EQ(sweep.WrongIn(at, kCutPoints), "") << resumed.err;
     // Everything before the cut must be unchanged.
     const std::string before = ContentOf(sweep.journal());
     const std::string now = ContentOf(at / "journal.jsonl");

@@ -14,8 +14,6 @@
 namespace muster::testing {
 namespace {
 
-const bool kLong = std::getenv("MUSTER_LONG") != nullptr;
-
 // A machine with the given number of simulated devices and its own leases.
 class DeviceCase : public SweepCase {
  public:
@@ -56,7 +54,6 @@ class DeviceCase : public SweepCase {
   }
 };
 
-constexpr char kParams[] = "x = muster.int { 1 }";
 constexpr char kHolding[] = "job:workers { count = 1, command = { probe, 'hold', here .. '/held', 'exit', '0' } }";
 
 TEST(SweepDevices, HeldByARunFailNoTrial) {

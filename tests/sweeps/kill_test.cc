@@ -15,9 +15,7 @@
 namespace muster::testing {
 namespace {
 
-// The full test takes minutes on two busy cores.
-const bool kLong = std::getenv("MUSTER_LONG") != nullptr;
-const int kPoints = kLong ? 10'000 : 5'000;
+const int kKilledPoints = kLong ? 10'000 : 5'000;
 const int kKills = kLong ? 200 : 100;
 constexpr char kSeed[] = "MUSTER_TEST_SEED";
 
@@ -60,13 +58,13 @@ TEST(Sweep, LosesAndRepeatsNothingWhenItsHeadIsKilledRepeatedly) {
   const auto below = [&](std::uint64_t most) { return std::uniform_int_distribution<std::uint64_t>(0, most)(random); };
 
   std::optional<StartedProgram> muster =
-      sweep.StartSweep({"--grid", "x=1.." + std::to_string(kPoints), "--slots", "2", "-q"});
+      sweep.StartSweep({"--grid", "x=1.." + std::to_string(kKilledPoints), "--slots", "2", "-q"});
   while (sweep.sweep().empty() || SizeOf(sweep.journal()) == 0) AwaitEnd(*muster, 1000);
   const std::string journal = sweep.journal();
   const Words resume = {"resume", "-q", "--no-progress"};
   constexpr std::uint64_t kBytesOfTrial = 400;  // in the journal
   for (int killed = 0; killed < kKills; ++killed) {
-    const std::uint64_t left = kPoints - std::min<std::uint64_t>(Over(journal), kPoints);
+    const std::uint64_t left = kKilledPoints - std::min<std::uint64_t>(Over(journal), kKilledPoints);
     // Enough trials for the last kill; every fifth kill comes early in a head's life.
     const std::uint64_t trials = left < 200 ? 0 : (left - 200) / static_cast<std::uint64_t>(kKills - killed);
     const bool early = left > 200 && below(4) == 0;
@@ -88,7 +86,7 @@ TEST(Sweep, LosesAndRepeatsNothingWhenItsHeadIsKilledRepeatedly) {
   }
   EXPECT_EQ(muster->End(), 0) << sweep.Errors();
   EXPECT_EQ(sweep.Errors(), "");
-  EXPECT_EQ(sweep.Wrong(kPoints), "");
+  EXPECT_EQ(sweep.Wrong(kKilledPoints), "");
   // Some heads were killed before they had written anything.
   EXPECT_GT(sweep.Records("sweep_began").size(), static_cast<std::size_t>(kKills) / 2);
   EXPECT_TRUE(sweep.NothingLeft());

@@ -9,8 +9,7 @@ namespace muster::testing {
 namespace {
 
 // Each trial prints two reports, and the last one ends when "go" exists.
-constexpr char kParams[] = "x = muster.int { 1 }";
-constexpr char kPlan[] =
+constexpr char kReportingPlan[] =
     "job:role 'data' { count = 1, command = { probe, 'print', 'step 9 loss: 9' } }\n"
     "job:workers { count = 1, stop = { grace = '1h' }, command = { probe, 'print', 'step 10 loss: 0.5', "
     "'print', 'no report', 'print', 'step 20 loss: 0.' .. p.x, 'file', here .. '/began.' .. p.x, "
@@ -27,7 +26,7 @@ json PageOf(const SweepCase& sweep) {
 }
 
 TEST(LogCurves, AreShownByTopAndOnThePage) {
-  SweepCase sweep(kParams, kPlan);
+  SweepCase sweep(kParams, kReportingPlan);
   Words words = {"--grid", "x=1..2", "--slots", "1", "-q"};
   words.insert(words.end(), kPatterns.begin(), kPatterns.end());
   StartedProgram head = sweep.StartSweep(words);

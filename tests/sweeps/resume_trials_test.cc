@@ -8,7 +8,7 @@
 namespace muster::testing {
 namespace {
 
-constexpr char kParams[] = "x = muster.int { 1 }, hold_at = muster.int { 0 }, die_at = muster.int { 0 }";
+constexpr char kTrainingParams[] = "x = muster.int { 1 }, hold_at = muster.int { 0 }, die_at = muster.int { 0 }";
 constexpr char kCheckpoint[] = "checkpoint = { dir = 'checkpoints', latest = 'step_*.txt', signal = 'USR1' },";
 
 // A training of six steps with the rate 1 / x; only trial 1 (x = 2) is held or killed.
@@ -23,7 +23,7 @@ std::string Training(const std::string& resume = "job.resume and { '--from', job
 class ResumedTrial : public ::testing::Test {
  protected:
   explicit ResumedTrial(const std::string& fields = kCheckpoint, const std::string& plan = Training()) {
-    sweep_.WriteRecipe(kParams, plan, fields);
+    sweep_.WriteRecipe(kTrainingParams, plan, fields);
   }
 
   // Trials x = 1 and 2 in sequence, with ASHA at steps 1, 2 and 4.
@@ -64,7 +64,7 @@ class ResumedTrial : public ::testing::Test {
     return at == std::string::npos ? "?" : of + ": " + checkpoint.substr(at + folder.size());
   }
 
-  SweepCase sweep_{kParams, Training()};
+  SweepCase sweep_{kTrainingParams, Training()};
 };
 
 TEST_F(ResumedTrial, ContinuesFromTheCheckpointRequestedByTheStop) {

@@ -9,8 +9,7 @@ namespace muster::testing {
 namespace {
 
 // Each trial ends when the file "go" exists.
-constexpr char kParams[] = "x = muster.int { 1 }";
-constexpr char kPlan[] =
+constexpr char kSteeredPlan[] =
     "job:workers { count = 1, command = { probe, 'file', here .. '/began.' .. p.x, 'await', here .. '/go' } }";
 
 std::size_t PlaceOf(const std::vector<json>& records, const std::string& event, std::size_t number = 0) {
@@ -22,7 +21,7 @@ std::size_t PlaceOf(const std::vector<json>& records, const std::string& event, 
 
 class SteeredSweep : public ::testing::Test {
  protected:
-  SteeredSweep() : sweep_(kParams, kPlan) {}
+  SteeredSweep() : sweep_(kParams, kSteeredPlan) {}
 
   // Three trials of a hundred points, one at a time; returns once the first has begun.
   void Start() {

@@ -9,8 +9,7 @@ namespace muster::testing {
 namespace {
 
 // Trial 1 ends at once, all others when the file "go" exists.
-constexpr char kParams[] = "x = muster.int { 1 }";
-constexpr char kPlan[] =
+constexpr char kStoppedPlan[] =
     "job:workers { count = 1, command = { probe, 'file', here .. '/began.' .. p.x, p.x > 1 and { 'await', here .. "
     "'/go' } } }";
 
@@ -83,7 +82,7 @@ TEST(Sweep, StopsAtOnceDespiteAStoppedAgent) {
 }
 
 TEST(Sweep, IsHeldByOneHeadAtATime) {
-  const SweepCase sweep(kParams, kPlan);
+  const SweepCase sweep(kParams, kStoppedPlan);
   StartedProgram muster = StartedInTheMiddle(sweep);
   const std::string before = ContentOf(sweep.journal());
   for (const char* command : {"resume", "retry"}) {
@@ -99,7 +98,7 @@ TEST(Sweep, IsHeldByOneHeadAtATime) {
 }
 
 TEST(Sweep, CanBeInterruptedAndResumed) {
-  const SweepCase sweep(kParams, kPlan);
+  const SweepCase sweep(kParams, kStoppedPlan);
   StartedProgram muster = StartedInTheMiddle(sweep);
   muster.Signal(SIGINT);
   EXPECT_EQ(muster.End(), 128 + SIGINT);
@@ -118,7 +117,7 @@ TEST(Sweep, CanBeInterruptedAndResumed) {
 
 // Trials create their directories by the sweep's path.
 TEST(Sweep, StopsWhenItsDirectoryIsReplaced) {
-  const SweepCase sweep(kParams, kPlan);
+  const SweepCase sweep(kParams, kStoppedPlan);
   StartedProgram muster = StartedInTheMiddle(sweep);
   const std::string folder = sweep.sweep();
   const std::string moved = sweep / "moved";
@@ -146,7 +145,7 @@ TEST(Sweep, StopsAtOnceOnASecondInterrupt) {
 }
 
 TEST(Sweep, IsStoppedByAnotherCommand) {
-  const SweepCase sweep(kParams, kPlan);
+  const SweepCase sweep(kParams, kStoppedPlan);
   StartedProgram muster = StartedInTheMiddle(sweep);
   const CommandResult stop = sweep.Muster({"stop", "job", "--wait"});
   EXPECT_EQ(stop.exit_code, 0) << stop.err;

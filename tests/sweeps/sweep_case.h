@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -26,6 +26,7 @@
 #include "base/system/unique_fd.h"
 #include "support/await.h"
 #include "support/command.h"
+#include "support/file_content.h"
 #include "support/journal_records.h"
 #include "support/places.h"
 #include "support/processes.h"
@@ -36,10 +37,11 @@ namespace muster::testing {
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-inline std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+// The full tests take minutes on two busy cores.
+inline const bool kLong = std::getenv("MUSTER_LONG") != nullptr;
+
+// The parameters of most sweeps.
+inline constexpr char kParams[] = "x = muster.int { 1 }";
 
 inline bool Says(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 

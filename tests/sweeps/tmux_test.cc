@@ -15,7 +15,7 @@ constexpr std::size_t kTrials = 48;
 constexpr std::size_t kRows = 24;
 
 // Trials 0 to 3 end at once. Each later one reports six steps, prints a line, and ends when the file "go" exists.
-constexpr char kPlan[] =
+constexpr char kPanePlan[] =
     "job:workers { count = 1, stop = { grace = '1h' }, command = { 'sh', '-c', 'for i in 1 2 3 4 5 6; do echo "
     "\"{\\\\\"step\\\\\": $i, \\\\\"loss\\\\\": $((700 - 100 * i + ' .. p.x .. '))}\" >> $MUSTER_METRICS; done; "
     "exec \"$0\" \"$@\"', probe, 'print', 'hello ' .. p.x, 'file', here .. '/began.' .. p.x, "
@@ -23,8 +23,8 @@ constexpr char kPlan[] =
 
 class SweepInATerminal : public ::testing::TestWithParam<std::size_t> {
  protected:
-  SweepInATerminal() : sweep_("x = muster.int { 1 }", kPlan) {
-    sweep_.WriteRecipe("x = muster.int { 1 }", kPlan, "cluster = { device_kind = 'cuda' },");
+  SweepInATerminal() : sweep_("x = muster.int { 1 }", kPanePlan) {
+    sweep_.WriteRecipe("x = muster.int { 1 }", kPanePlan, "cluster = { device_kind = 'cuda' },");
     sweep_.SetVariable("MUSTER_LEASES=" + sweep_ / "leases");
     sweep_.SetVariable("MUSTER_HOST_DEVICES=4");
   }

@@ -9,8 +9,7 @@ namespace muster::testing {
 namespace {
 
 // Trial 0 ends at once; every other trial N ends when its file "go.N" exists. Each reports x steps.
-constexpr char kParams[] = "x = muster.int { 1 }";
-constexpr char kPlan[] =
+constexpr char kVisiblePlan[] =
     "job:workers { count = 1, stop = { grace = '1h' }, command = { 'sh', '-c', 'echo \"{\\\\\"step\\\\\": ' .. p.x .. "
     "', "
     "\\\\\"loss\\\\\": 0.' .. p.x .. '}\" >> $MUSTER_METRICS; exec \"$0\" \"$@\"', probe, 'print', 'hello ' .. p.x, "
@@ -18,7 +17,7 @@ constexpr char kPlan[] =
 
 class VisibleSweep : public ::testing::Test {
  protected:
-  VisibleSweep() : sweep_(kParams, kPlan) {
+  VisibleSweep() : sweep_(kParams, kVisiblePlan) {
     std::filesystem::create_directory(sweep_ / "runtime");
     sweep_.SetVariable("XDG_RUNTIME_DIR=" + sweep_ / "runtime");
   }

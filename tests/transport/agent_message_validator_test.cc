@@ -8,8 +8,6 @@
 namespace muster {
 namespace {
 
-using Kind = MessageVerdict::Kind;
-
 ProcessDumped DumpOf(std::uint32_t dump, ProcessId process) {
   ProcessDumped dumped;
   dumped.dump = dump;
@@ -33,9 +31,9 @@ class AgentMessageValidatorTest : public ::testing::Test {
   // "", or the kind and why.
   std::string Of(const ChannelMessage& message) {
     const MessageVerdict verdict = given.Judge(message);
-    EXPECT_EQ(verdict.kind == Kind::kBelongs, verdict.why.empty());
-    if (verdict.kind == Kind::kBelongs) return "";
-    return (verdict.kind == Kind::kStray ? "stray: " : "unfit: ") + verdict.why;
+    EXPECT_EQ(verdict.kind == MessageVerdict::Kind::kBelongs, verdict.why.empty());
+    if (verdict.kind == MessageVerdict::Kind::kBelongs) return "";
+    return (verdict.kind == MessageVerdict::Kind::kStray ? "stray: " : "unfit: ") + verdict.why;
   }
 
   void Start(ProcessId process, std::uint32_t attempt = 0, bool pty = false) {

@@ -5,13 +5,11 @@
 namespace muster {
 namespace {
 
-using Kind = SshFailureKind;
-
 struct Case {
   const char* name;
   std::optional<int> exit_code;
   const char* words;
-  Kind kind;
+  SshFailureKind kind;
   const char* phrase;
 };
 
@@ -25,45 +23,51 @@ TEST_P(SshFailures, AreKnownByWhatSshSays) {
 
 // The words are those of OpenSSH 9.2, seen.
 const Case kCases[] = {
-    {"Permission", 255, "root@10.77.0.1: Permission denied (publickey).\r\n", Kind::kPermission, "permission denied"},
+    {"Permission", 255, "root@10.77.0.1: Permission denied (publickey).\r\n", SshFailureKind::kPermission,
+     "permission denied"},
     {"TooManyKeys", 255,
      "Received disconnect from 10.77.0.1 port 22:2: Too many authentication failures\r\nDisconnected from "
      "10.77.0.1\r\n",
-     Kind::kPermission, "permission denied"},
+     SshFailureKind::kPermission, "permission denied"},
     {"UnknownKey", 255,
      "No ED25519 host key is known for n1 and you have requested strict checking.\r\nHost key verification failed.\r\n",
-     Kind::kKeyUnknown, "its host key is not known"},
+     SshFailureKind::kKeyUnknown, "its host key is not known"},
     {"ChangedKey", 255,
      "@@@@@@@@@\r\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r\n@@@@@@@@@\r\nHost key verification "
      "failed.\r\n",
-     Kind::kKeyChanged, "its host key has changed"},
-    {"Unresolved", 255, "ssh: Could not resolve hostname n77: Name or service not known\r\n", Kind::kUnresolved,
-     "there is no host of that name"},
-    {"Refused", 255, "ssh: connect to host n1 port 22: Connection refused\r\n", Kind::kRefused, "connection refused"},
-    {"TimedOut", 255, "ssh: connect to host n1 port 22: Connection timed out\r\n", Kind::kTimedOut, "no answer"},
-    {"TimedOutInTheGreeting", 255, "Connection timed out during banner exchange\r\n", Kind::kTimedOut, "no answer"},
-    {"NoRoute", 255, "ssh: connect to host n1 port 22: No route to host\r\n", Kind::kUnreachable, "no route to it"},
+     SshFailureKind::kKeyChanged, "its host key has changed"},
+    {"Unresolved", 255, "ssh: Could not resolve hostname n77: Name or service not known\r\n",
+     SshFailureKind::kUnresolved, "there is no host of that name"},
+    {"Refused", 255, "ssh: connect to host n1 port 22: Connection refused\r\n", SshFailureKind::kRefused,
+     "connection refused"},
+    {"TimedOut", 255, "ssh: connect to host n1 port 22: Connection timed out\r\n", SshFailureKind::kTimedOut,
+     "no answer"},
+    {"TimedOutInTheGreeting", 255, "Connection timed out during banner exchange\r\n", SshFailureKind::kTimedOut,
+     "no answer"},
+    {"NoRoute", 255, "ssh: connect to host n1 port 22: No route to host\r\n", SshFailureKind::kUnreachable,
+     "no route to it"},
     {"TurnedAway", 255,
      "kex_exchange_identification: Connection closed by remote host\r\nConnection closed by 10.77.0.1 port 22\r\n",
-     Kind::kTurnedAway, "its sshd closed the connection"},
-    {"TurnedAwayByAReset", 255, "kex_exchange_identification: read: Connection reset by peer\r\n", Kind::kTurnedAway,
+     SshFailureKind::kTurnedAway, "its sshd closed the connection"},
+    {"TurnedAwayByAReset", 255, "kex_exchange_identification: read: Connection reset by peer\r\n",
+     SshFailureKind::kTurnedAway, "its sshd closed the connection"},
+    {"TurnedAwayOfOld", 255, "ssh_exchange_identification: Connection closed by remote host\r\n",
+     SshFailureKind::kTurnedAway, "its sshd closed the connection"},
+    {"ClosedAtOnce", 255, "Connection closed by 10.77.0.1 port 22\r\n", SshFailureKind::kTurnedAway,
      "its sshd closed the connection"},
-    {"TurnedAwayOfOld", 255, "ssh_exchange_identification: Connection closed by remote host\r\n", Kind::kTurnedAway,
-     "its sshd closed the connection"},
-    {"ClosedAtOnce", 255, "Connection closed by 10.77.0.1 port 22\r\n", Kind::kTurnedAway,
-     "its sshd closed the connection"},
-    {"UnknownWords", 255, "Welcome\r\ncommand-line: line 0: Bad configuration option: nosuch\r\n", Kind::kOther,
-     "ssh: command-line: line 0: Bad configuration option: nosuch"},
-    {"Silence", 255, "", Kind::kOther, "ssh failed without output"},
-    {"NoAgent", 127, "muster-agent: not found\n", Kind::kNoAgent, "there is no muster-agent"},
-    {"NoAgentThere", 127, "sh: 1: exec: /opt/muster-agent: not found\n", Kind::kNoAgent, "there is no muster-agent"},
-    {"OtherArchitecture", 126, "sh: 1: exec: /opt/muster-agent: Exec format error\n", Kind::kNoExec,
+    {"UnknownWords", 255, "Welcome\r\ncommand-line: line 0: Bad configuration option: nosuch\r\n",
+     SshFailureKind::kOther, "ssh: command-line: line 0: Bad configuration option: nosuch"},
+    {"Silence", 255, "", SshFailureKind::kOther, "ssh failed without output"},
+    {"NoAgent", 127, "muster-agent: not found\n", SshFailureKind::kNoAgent, "there is no muster-agent"},
+    {"NoAgentThere", 127, "sh: 1: exec: /opt/muster-agent: not found\n", SshFailureKind::kNoAgent,
+     "there is no muster-agent"},
+    {"OtherArchitecture", 126, "sh: 1: exec: /opt/muster-agent: Exec format error\n", SshFailureKind::kNoExec,
      "its muster-agent cannot be executed"},
-    {"AgentRefuses", 1, "Welcome\nmuster-agent: cannot adopt orphans: Function not implemented\n", Kind::kAgentRefused,
-     "cannot adopt orphans: Function not implemented"},
-    {"ForcedCommand", 3, "this account is for backups only\n", Kind::kOther,
+    {"AgentRefuses", 1, "Welcome\nmuster-agent: cannot adopt orphans: Function not implemented\n",
+     SshFailureKind::kAgentRefused, "cannot adopt orphans: Function not implemented"},
+    {"ForcedCommand", 3, "this account is for backups only\n", SshFailureKind::kOther,
      "the command there ended with exit code 3: this account is for backups only"},
-    {"Signal", std::nullopt, "", Kind::kOther, "ssh was ended by a signal"},
+    {"Signal", std::nullopt, "", SshFailureKind::kOther, "ssh was ended by a signal"},
 };
 
 INSTANTIATE_TEST_SUITE_P(OpenSsh, SshFailures, ::testing::ValuesIn(kCases),
@@ -72,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(OpenSsh, SshFailures, ::testing::ValuesIn(kCases),
 TEST(SshFailure, TakesNoBannerForAReason) {
   const SshFailure failure = ClassifySshFailure(
       255, "*** Permission is granted to staff only ***\r\nssh: connect to host n1 port 22: Connection refused\r\n");
-  EXPECT_EQ(failure.kind, Kind::kRefused);
+  EXPECT_EQ(failure.kind, SshFailureKind::kRefused);
 }
 
 TEST(SshFailure, IsSafeOnATerminal) {
