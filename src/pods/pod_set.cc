@@ -226,8 +226,8 @@ void PodSet::OnPod(const PodStatus& pod) {
     case PodState::kEnded:
       break;
   }
-  host.ended = true;
   if (!host.begun) return RefuseOne(*pod.index, {text, {}, false});
+  host.ended = true;
   const auto gone = host.calls.gone;
   gone(text);
 }

@@ -209,6 +209,7 @@ TEST_F(PodFaults, WhatCannotStartIsReportedWithItsReason) {
       {{"--kubernetes", "image=missing:1"}, "its pod does not start: ImagePullBackOff: Back-off pulling image"},
       {{"--kubernetes", "image=unschedulable:1", "--kubernetes", "start_within=1s"},
        "its pod did not start within 1 s: Unschedulable: 0/3 nodes are available"},
+      {{"--kubernetes", "image=deleted:1"}, ": it was deleted"},
       {{"--kubernetes", "image=forbidden:1"}, "(Forbidden): error when creating"},
       {{"--agent", "/no/muster-agent"}, "it ended"},
       {{"--kubernetes", "context=/no/such"}, "context \"/no/such\" does not exist"}};
