@@ -85,7 +85,7 @@ TopState TopStateOf(const Report& report) {
     process.bad = last.exit_code != 0;
     const auto began = ParseUtc(last.started_at);
     const auto ended = ParseUtc(last.ended_at);
-    if (began && ended) process.seconds = SecondsBetween(*began, *ended);
+    if (began && ended && *ended >= *began) process.seconds = InSeconds(*ended - *began);
   }
   CountRoles(state);
   return state;

@@ -53,7 +53,7 @@ TopState TopStateOf(const ListedSweep& sweep, TrialCurves& curves) {
     row.attempt = trial.attempt;
     const auto began = ParseUtc(trial.run.started_at);
     const std::uint64_t now = WallNowNs();
-    if (began) row.seconds = SecondsBetween(*began, now);
+    if (began && now > *began) row.seconds = InSeconds(now - *began);
     row.last_line = trial.About();
     row.log_folder = trial.run.run_dir + "/logs";
     const TrialCurve& curve = curves.Read(trial.run.run_dir);
