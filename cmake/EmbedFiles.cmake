@@ -2,10 +2,10 @@
 # matches one of the PATTERNS (relative to ROOT) into TARGET as text, under its path relative to ROOT. The generated
 # source defines muster::NAME() as declared in HEADER, a span of EmbeddedFile (src/base/values/embedded_file.h). THROUGH
 # program: a target that is called as "program ROOT OUTPUT FILE…" and writes the bytes to embed instead of the files,
-# under the same names below OUTPUT.
+# under the same names below OUTPUT. INTO name: it writes one file of that name instead.
 
 function(muster_embed target)
-  cmake_parse_arguments(E "" "FUNCTION;HEADER;ROOT;THROUGH" "PATTERNS" ${ARGN})
+  cmake_parse_arguments(E "" "FUNCTION;HEADER;ROOT;THROUGH;INTO" "PATTERNS" ${ARGN})
   list(TRANSFORM E_PATTERNS PREPEND ${E_ROOT}/)
   file(GLOB_RECURSE files RELATIVE ${E_ROOT} CONFIGURE_DEPENDS ${E_PATTERNS})
   list(SORT files)
@@ -20,6 +20,9 @@ function(muster_embed target)
     set(root ${CMAKE_CURRENT_BINARY_DIR}/${E_FUNCTION})
     set(through COMMAND $<TARGET_FILE:${E_THROUGH}> ${E_ROOT} ${root} ${files})
     list(APPEND depends ${E_THROUGH})
+    if(E_INTO)
+      set(files ${E_INTO})
+    endif()
   endif()
   add_custom_command(
     OUTPUT ${output}

@@ -9,7 +9,9 @@
 #include "lua/state/embedded.h"
 #include "lua/state/embedded_source.h"
 #include "lua/state/own_chunk.h"
+#include "lua/state/schema_files.h"
 #include "lua/state/stack.h"
+#include "settings/schema/schema_archive.h"
 #include "wire/archive/value_archive.h"
 
 namespace muster::testing {
@@ -70,22 +72,47 @@ TEST(OwnChunks, AreLoadedFromBytecodeWithTheirLines) {
   EXPECT_STREQ(lua_tostring(lua, -1), "muster/none.lua is not part of the program");
 }
 
-TEST(RecordLists, AreWhatTheirFilesReturn) {
+// What the file returns, without an archive.
+Value Returned(lua_State* lua, const std::string& path) {
+  EXPECT_TRUE(LoadOwnChunk(lua, path)) << lua_tostring(lua, -1);
+  lua_pushcfunction(lua, [](lua_State* state) {  // page(path, environment)
+    PushOwnChunk(state, luaL_checkstring(state, 1));
+    return 1;
+  });
+  EXPECT_EQ(lua_pcall(lua, 1, 1, 0), 0) << lua_tostring(lua, -1);
+  Value returned;
+  std::string why;
+  EXPECT_TRUE(ToValue(lua, -1, returned, why)) << path << why;
+  lua_settop(lua, 0);
+  return returned;
+}
+
+TEST(Archives, AreWhatTheirFilesReturn) {
   const State state({}, nullptr);
-  lua_State* lua = state.lua();
-  ASSERT_GE(EmbeddedRecordLists().size(), 12U);
-  for (const EmbeddedFile& file : EmbeddedRecordLists()) {
+  ASSERT_EQ(EmbeddedDataArchives().size(), 7U);
+  for (const EmbeddedFile& file : EmbeddedDataArchives()) {
     const std::string path(file.path);
-    ASSERT_TRUE(EmbeddedRecordList(path)) << path;
-    const auto archived = Unarchived<Value>(*EmbeddedRecordList(path));
-    ASSERT_TRUE(archived) << path;
-    ASSERT_TRUE(LoadOwnChunk(lua, path)) << lua_tostring(lua, -1);
-    ASSERT_EQ(lua_pcall(lua, 0, 1, 0), 0) << lua_tostring(lua, -1);
-    Value returned;
-    std::string why;
-    ASSERT_TRUE(ToValue(lua, -1, returned, why)) << path << why;
-    EXPECT_EQ(*archived, returned) << path;
-    lua_settop(lua, 0);
+    ASSERT_TRUE(EmbeddedArchive(path)) << path;
+    EXPECT_EQ(Unarchived<Value>(*EmbeddedArchive(path)), Returned(state.lua(), path)) << path;
+  }
+}
+
+TEST(Archives, OfTheSchemaIsWhatItsFilesSay) {
+  const State state({}, nullptr);
+  Schema made;
+  EXPECT_EQ(AddSchemaFiles(made, [&](const std::string& path) { return Returned(state.lua(), path); }), Diagnostics());
+  EXPECT_FALSE(made.rules().empty());
+  ASSERT_TRUE(EmbeddedArchive(kSchemaArchive));
+  const auto read = SchemaInArchive(*EmbeddedArchive(kSchemaArchive));
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(*read == made);
+}
+
+TEST(Archives, OfASchemaIsRefusedIfItIsNone) {
+  const std::string whole(*EmbeddedArchive(kSchemaArchive));
+  EXPECT_FALSE(SchemaInArchive(whole + '\0'));
+  for (std::size_t size = 0; size < whole.size(); size += 1 + size / 4) {
+    EXPECT_FALSE(SchemaInArchive(std::string_view(whole).substr(0, size))) << size;
   }
 }
 

@@ -339,7 +339,12 @@ class Schema {
   // The same of the JSON files that attributes name.
   const ByName& files() const { return files_; }
 
+  bool operator==(const Schema&) const = default;
+
  private:
+  template <class A>
+  friend void Fields(A& archive, Schema& schema);  // settings/schema/schema_archive.cc
+
   std::vector<ReleaseFacts> releases_;
   std::vector<Rule> rules_;
   std::map<std::string, ByName, std::less<>> functions_;  // including those of calls_

@@ -12,6 +12,7 @@
 #include "lua/state/own_chunk.h"
 #include "lua/state/stack.h"
 #include "lua/state/state.h"
+#include "wire/archive/value_archive.h"
 
 namespace muster {
 namespace {
@@ -67,9 +68,12 @@ Result<Schema> OwnSchema() {
 
 namespace {
 
-// The result of the file, called with LoadPage.
+// The archived result of the file, or the result of calling it with LoadPage.
 Result<Value> DataIn(const std::string& path) {
   UseDevelopersFiles();
+  if (const auto archive = EmbeddedArchive(path)) {
+    if (auto value = Unarchived<Value>(*archive)) return *std::move(value);
+  }
   const auto bad = [&](const std::string& why) { return Fail(Error("schema", {"lua/" + path, 0}, why)); };
   State state({}, nullptr);
   lua_State* lua = state.lua();

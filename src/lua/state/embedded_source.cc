@@ -14,8 +14,7 @@ std::map<std::string, std::string>& Overrides() {
   return overrides;
 }
 
-std::optional<std::string_view> Prepared(std::span<const EmbeddedFile> files, const std::string& path) {
-  if (Overrides().contains(path)) return std::nullopt;
+std::optional<std::string_view> In(std::span<const EmbeddedFile> files, std::string_view path) {
   for (const EmbeddedFile& file : files) {
     if (file.path == path) return file.text;
   }
@@ -34,18 +33,19 @@ void OverrideEmbeddedSources(const std::string& folder) {
 
 std::optional<std::string> EmbeddedSource(const std::string& path) {
   if (const auto found = Overrides().find(path); found != Overrides().end()) return found->second;
-  for (const EmbeddedFile& file : EmbeddedLua()) {
-    if (file.path == path) return std::string(file.text);
-  }
+  if (const auto text = In(EmbeddedLua(), path)) return std::string(*text);
   return std::nullopt;
 }
 
 std::optional<std::string_view> EmbeddedBytecode(const std::string& path) {
-  return Prepared(EmbeddedLuaBytecode(), path);
+  if (Overrides().contains(path)) return std::nullopt;
+  return In(EmbeddedLuaBytecode(), path);
 }
 
-std::optional<std::string_view> EmbeddedRecordList(const std::string& path) {
-  return Prepared(EmbeddedRecordLists(), path);
+std::optional<std::string_view> EmbeddedArchive(const std::string& path) {
+  if (!Overrides().empty()) return std::nullopt;  // an archive may be made of several files
+  if (const auto schema = In(EmbeddedSchemaArchive(), path)) return schema;
+  return In(EmbeddedDataArchives(), path);
 }
 
 }  // namespace muster

@@ -17,7 +17,7 @@ std::optional<std::string> EmbeddedSource(const std::string& path);  // "muster/
 // The bytecode of the file; none if the file is not compiled, or replaced by a developer's file.
 std::optional<std::string_view> EmbeddedBytecode(const std::string& path);
 
-// The archived value that the file returns; none if it is not archived, or replaced by a developer's file.
-std::optional<std::string_view> EmbeddedRecordList(const std::string& path);
+// The archive that was made of files of data; none if there is no such archive, or with a developer's files.
+std::optional<std::string_view> EmbeddedArchive(const std::string& path);
 
 }  // namespace muster

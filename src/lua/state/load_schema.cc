@@ -8,62 +8,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lua/state/embedded.h"
 #include "lua/state/embedded_source.h"
 #include "lua/state/own_chunk.h"
+#include "lua/state/schema_files.h"
 #include "lua/state/stack.h"
-#include "wire/archive/value_archive.h"
+#include "settings/schema/schema_archive.h"
 
 namespace muster {
 namespace {
 
-// The lists of records, and where each is stored.
-struct SchemaFile {
-  const char* path;
-  enum class Holds : std::uint8_t { kReleases, kAttributes, kFunctions, kFiles, kRules };
-  Holds holds = Holds::kReleases;
-  const char* api = "";  // of attributes: the function they belong to
-};
-constexpr SchemaFile kSchemaFiles[] = {
-    {"muster/schema/releases.lua", SchemaFile::Holds::kReleases},
-    {"muster/schema/context.lua", SchemaFile::Holds::kAttributes, "set_context"},
-    {"muster/schema/context_old.lua", SchemaFile::Holds::kAttributes, "set_context"},
-    {"muster/schema/context_native.lua", SchemaFile::Holds::kAttributes, "set_context"},
-    {"muster/schema/device_config.lua", SchemaFile::Holds::kAttributes, "set_context"},
-    {"muster/schema/auto_parallel.lua", SchemaFile::Holds::kAttributes, "set_auto_parallel_context"},
-    {"muster/schema/parallel_config.lua", SchemaFile::Holds::kAttributes, "set_auto_parallel_context"},
-    {"muster/schema/ps.lua", SchemaFile::Holds::kAttributes, "set_ps_context"},
-    {"muster/schema/functions.lua", SchemaFile::Holds::kFunctions},
-    {"muster/schema/parallel.lua", SchemaFile::Holds::kFunctions},
-    {"muster/schema/files.lua", SchemaFile::Holds::kFiles},
-    {"muster/schema/rules.lua", SchemaFile::Holds::kRules},
-};
-
-Diagnostics AddTo(Schema& schema, const SchemaFile& file, const Value& records, const Place& place) {
-  switch (file.holds) {
-    case SchemaFile::Holds::kReleases:
-      return schema.AddReleases(records, place);
-    case SchemaFile::Holds::kAttributes:
-      return schema.Add(file.api, records, place);
-    case SchemaFile::Holds::kFunctions:
-      return schema.AddFunctions(records, place);
-    case SchemaFile::Holds::kFiles:
-      return schema.AddFiles(records, place);
-    case SchemaFile::Holds::kRules:
-      return schema.AddRules(records, place);
-  }
-  return {};
-}
-
-// Executes the file only if it is a developer's.
-Value RecordsIn(lua_State* lua, const char* path) {
-  if (const auto archived = EmbeddedRecordList(path)) {
-    if (auto records = Unarchived<Value>(*archived)) return *std::move(records);
-  }
+// What the file returns when it is executed.
+Value RecordsIn(lua_State* lua, const std::string& path) {
   PushOwnChunk(lua, path);
   lua_call(lua, 0, 1);
   Value records;
   std::string why;
-  if (!ToValue(lua, -1, records, why)) luaL_error(lua, "%s: %s", path, why.c_str());
+  if (!ToValue(lua, -1, records, why)) luaL_error(lua, "%s: %s", path.c_str(), why.c_str());
   lua_pop(lua, 1);
   return records;
 }
@@ -85,16 +46,14 @@ void ProvideMemory() {
 }  // namespace
 
 Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema) {
-  Diagnostics diagnostics;
   ProvideMemory();
-  StopCollecting(lua);
-  for (const SchemaFile& file : kSchemaFiles) {
-    const Place place{std::string("lua/") + file.path, 0};
-    const Diagnostics found = AddTo(schema, file, RecordsIn(lua, file.path), place);
-    diagnostics.insert(diagnostics.end(), found.begin(), found.end());
+  if (const auto archive = EmbeddedArchive(kSchemaArchive)) {
+    if (auto read = SchemaInArchive(*archive)) return schema = *std::move(read), Diagnostics();
   }
+  StopCollecting(lua);
+  Diagnostics problems = AddSchemaFiles(schema, [&](const std::string& path) { return RecordsIn(lua, path); });
   CollectAgain(lua);
-  return diagnostics;
+  return problems;
 }
 
 }  // namespace muster

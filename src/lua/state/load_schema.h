@@ -1,4 +1,5 @@
-// Reading the schema of the context API (lua/muster/schema) into values.
+// Provides the schema of the context API: the archive that is part of the program, or the records of a developer's
+// files.
 #pragma once
 
 #include <lua.hpp>
@@ -8,7 +9,8 @@
 
 namespace muster {
 
-// Raises a Lua error if a file is not a list of records; errors in records are returned.
+// Raises a Lua error if a file is not a list of records; errors in records are returned. Both only happen with a
+// developer's files: the build checks those that are part of the program.
 Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema);
 
 }  // namespace muster

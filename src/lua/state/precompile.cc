@@ -16,6 +16,8 @@ int Append(lua_State*, const void* bytes, std::size_t size, void* to) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return muster::PrepareFiles(
-      argc, argv, [](lua_State* lua, std::string& bytecode) { return lua_dump(lua, Append, &bytecode) == 0; });
+  return muster::ForEachFile(argc, argv, [&](lua_State* lua, const std::string& file) {
+    std::string bytecode;
+    return lua_dump(lua, Append, &bytecode) == 0 && muster::WritePrepared(argv[2], file, bytecode);
+  });
 }

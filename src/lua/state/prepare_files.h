@@ -1,5 +1,5 @@
-// What the programs of the build have in common that prepare muster's own Lua files (muster_embed's THROUGH): for each
-// file, other bytes of the same name below another folder.
+// What the programs of the build have in common that prepare muster's own Lua files (muster_embed's THROUGH): they are
+// called as "program ROOT OUTPUT FILE…", with Lua files below ROOT, and write what they make of these below OUTPUT.
 #pragma once
 
 #include <cstdio>
@@ -11,40 +11,50 @@
 
 #include <lua.hpp>
 
+#include "lua/state/stack.h"
+
 namespace muster {
 
-// What becomes of the file whose compiled chunk is on top of the stack; on failure false, with a message on top.
-using PrepareFile = std::function<bool(lua_State* lua, std::string& prepared)>;
+// Pushes the file as a function; on failure false, with a message on top.
+inline bool LoadFile(lua_State* lua, const std::string& root, const std::string& file) {
+  std::ifstream in(root + '/' + file, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  if (in) return luaL_loadbufferx(lua, text.data(), text.size(), ('=' + file).c_str(), "t") == 0;
+  PushText(lua, "cannot be read");
+  return false;
+}
 
-// The arguments are ROOT OUTPUT FILE…; returns the exit code of the program.
-inline int PrepareFiles(int argc, char** argv, const PrepareFile& prepare) {
-  if (argc < 3) {
+// Writes the file below `output`; on failure false, after a message.
+inline bool WritePrepared(const std::string& output, const std::string& file, const std::string& bytes) {
+  const std::filesystem::path path = output + '/' + file;
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream out(path, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) std::fprintf(stderr, "%s: cannot be written\n", path.c_str());
+  return static_cast<bool>(out);
+}
+
+// What is done with a file, which is a function on top of the stack; on failure false, with a message on top
+// or printed.
+using UseFile = std::function<bool(lua_State* lua, const std::string& file)>;
+
+// Returns the exit code of the program.
+inline int ForEachFile(int argc, char** argv, const UseFile& use) {
+  if (argc < 4) {
     std::fprintf(stderr, "usage: %s ROOT OUTPUT FILE…\n", argv[0]);
     return 2;
   }
   lua_State* lua = luaL_newstate();
   if (lua == nullptr) return 1;
+  luaL_openlibs(lua);
   for (int i = 3; i < argc; ++i) {
     const std::string file = argv[i];
-    std::ifstream in(std::string(argv[1]) + '/' + file, std::ios::binary);
-    const std::string text(std::istreambuf_iterator<char>(in), {});
-    std::string prepared;
-    if (!in || luaL_loadbufferx(lua, text.data(), text.size(), ('=' + file).c_str(), "t") != 0 ||
-        !prepare(lua, prepared)) {
-      const char* why = lua_tostring(lua, -1);
-      std::fprintf(stderr, "%s: %s\n", file.c_str(), why != nullptr ? why : "cannot be read");
+    if (!LoadFile(lua, argv[1], file) || !use(lua, file)) {
+      if (const char* why = lua_tostring(lua, -1)) std::fprintf(stderr, "%s: %s\n", file.c_str(), why);
       return 1;
     }
     lua_settop(lua, 0);
-    const std::filesystem::path path = std::string(argv[2]) + '/' + file;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream out(path, std::ios::binary);
-    out.write(prepared.data(), static_cast<std::streamsize>(prepared.size()));
-    out.close();
-    if (!out) {
-      std::fprintf(stderr, "%s: cannot be written\n", path.c_str());
-      return 1;
-    }
   }
   lua_close(lua);
   return 0;

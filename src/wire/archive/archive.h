@@ -8,6 +8,7 @@
 // does not depend on the machine.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <concepts>
@@ -88,6 +89,7 @@ class BasicArchiveReader {
   // Maximum nesting of lists, maps and values. A level of a Value takes two of these levels, and JSON that a user
   // provides may be nested 64 levels deep.
   static constexpr int kMaxDepth = 160;
+  static constexpr std::size_t kReservedBytes = std::size_t{16} << 10;
 
   explicit BasicArchiveReader(std::string_view bytes) : rest_(bytes) {}
 
@@ -155,8 +157,8 @@ template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
 template <class T>
 struct IsMap : std::false_type {};
-template <class K, class V>
-struct IsMap<std::map<K, V>> : std::true_type {};
+template <class K, class V, class Less>
+struct IsMap<std::map<K, V, Less>> : std::true_type {};
 template <class K, class V>
 struct IsMap<boost::container::flat_map<K, V>> : std::true_type {};
 template <class T>
@@ -337,6 +339,8 @@ void BasicArchiveReader<kAllBounded>::Held(T& value, std::span<const std::size_t
       if (++depth_ > kMaxDepth) Fail();
       const std::span<const std::size_t> within = most.empty() ? most : most.subspan(1);
       value.clear();
+      // The number is not trusted, so only a little memory is taken for it.
+      if constexpr (d::IsVector<T>::value) value.reserve(std::min(count, 1 + kReservedBytes / sizeof(value[0])));
       for (std::size_t i = 0; i < count && ok_; ++i) {
         if constexpr (d::IsVector<T>::value) {
           Held(value.emplace_back(), within);
