@@ -140,8 +140,7 @@ int RunCompletion(const CompletionOptions& options) {
       Error("usage", {},
             options.shell.empty() ? "no shell is given" : Quoted(options.shell) + ": there is no script for this shell",
             "muster completion bash, fish or zsh")};
-  PrintDiagnostics(problem);
-  return ExitCodeFor(problem);
+  return Refuse(problem);
 }
 
 }  // namespace

@@ -11,11 +11,11 @@
 #include "base/values/run_name.h"
 #include "cli/about/own_reference.h"
 #include "cli/command/command_options.h"
-#include "cli/options/current_site.h"
-#include "cli/options/recipe_list.h"
+#include "cli/lookup/current_site.h"
+#include "cli/lookup/recipe_list.h"
+#include "cli/lookup/run_argument.h"
+#include "cli/lookup/run_list.h"
 #include "cli/options/recipe_options.h"
-#include "cli/options/run_argument.h"
-#include "cli/options/run_list.h"
 #include "muster/value.h"
 #include "space/sweep_description.h"
 #include "sweep/record/sweep_directory.h"
@@ -228,7 +228,7 @@ class Completer {
     for (const std::string& sweep : SweepNames()) Add(sweep + ":best", "the best trial of the sweep");
   }
 
-  // Whether its RUN may be a sweep (cli/options/run_or_sweep.h).
+  // Whether its RUN may be a sweep (cli/lookup/run_or_sweep.h).
   static bool TakesSweeps(const std::string& command) {
     static const std::set<std::string> commands = {"top", "watch", "logs", "report", "dump", "stop"};
     return commands.contains(command);

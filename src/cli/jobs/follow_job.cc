@@ -53,10 +53,7 @@ class Following {
       signals_.reset();
       timer_.reset();
       warn_ = nullptr;
-      if (!code) {
-        PrintDiagnostics(code.error());
-        return ExitCodeFor(code.error());
-      }
+      if (!code) return Refuse(code.error());
       last_code_ = *code;
       AwaitHeadGone(run_dir);
       if (!Continues(run_dir)) return last_code_;

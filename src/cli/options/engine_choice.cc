@@ -12,7 +12,7 @@
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "cli/command/small_file.h"
-#include "cli/options/current_site.h"
+#include "cli/lookup/current_site.h"
 #include "engine/engine_calls.h"
 #include "lua/own_data/own_data.h"
 

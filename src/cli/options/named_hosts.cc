@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/command/small_file.h"
-#include "cli/options/current_site.h"
+#include "cli/lookup/current_site.h"
 #include "plan/hosts/host_list.h"
 
 namespace muster {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/values/shell_quote.h"
-#include "cli/options/stored_recipe.h"
+#include "cli/lookup/stored_recipe.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
 

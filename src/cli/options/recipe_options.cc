@@ -20,10 +20,10 @@
 #include "base/values/utf8.h"
 #include "cli/command/small_file.h"
 #include "cli/command/wait_line.h"
-#include "cli/options/current_site.h"
+#include "cli/lookup/current_site.h"
+#include "cli/lookup/stored_recipe.h"
 #include "cli/options/named_hosts.h"
 #include "cli/options/resume.h"
-#include "cli/options/stored_recipe.h"
 #include "plan/hosts/host_list.h"
 #include "settings/values/value_json.h"
 

@@ -8,9 +8,9 @@
 
 #include "base/values/shell_quote.h"
 #include "cli/command/small_file.h"
+#include "cli/lookup/run_argument.h"
+#include "cli/lookup/stored_recipe.h"
 #include "cli/options/plan_argument.h"
-#include "cli/options/run_argument.h"
-#include "cli/options/stored_recipe.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
 #include "run/directory/checkpoints.h"

@@ -130,8 +130,7 @@ Result<void> WriteAll(const InitOptions& options) {
 int RunInit(const InitOptions& options) {
   const auto written = WriteAll(options);
   if (written) return kExitOk;
-  PrintDiagnostics(written.error());
-  return ExitCodeFor(written.error());
+  return Refuse(written.error());
 }
 
 }  // namespace

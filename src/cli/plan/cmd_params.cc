@@ -89,8 +89,7 @@ int RunParams(const ParamsOptions& options) {
   const auto evaluation = EvaluateFrom(options.recipe, EvaluationDepth::kParameters);
   if (!evaluation) {
     if (options.json) std::fputs(DiagnosticsJson(evaluation.error()).c_str(), stdout);
-    PrintDiagnostics(evaluation.error());
-    return ExitCodeFor(evaluation.error());
+    return Refuse(evaluation.error());
   }
   PrintDiagnostics(evaluation->warnings);
   if (!options.json) {

@@ -449,8 +449,7 @@ void PrintJson(const Outcome& outcome) {
 int RunTest(const TestOptions& options) {
   const auto refuse = [&](const Diagnostics& problems) {
     if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
-    PrintDiagnostics(problems);
-    return ExitCodeFor(problems);
+    return Refuse(problems);
   };
   // Relative to that folder, all names are the same on every machine and for every caller.
   if (chdir(options.folder.c_str()) != 0) {

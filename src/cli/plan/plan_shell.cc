@@ -12,7 +12,7 @@
 #include "base/values/suggest.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/command/small_file.h"
-#include "cli/options/stored_recipe.h"
+#include "cli/lookup/stored_recipe.h"
 #include "cli/options/wrap_option.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/shell_line.h"

@@ -18,7 +18,7 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
-#include "cli/options/run_argument.h"
+#include "cli/lookup/run_argument.h"
 #include "cli/runs/run_commands.h"
 #include "run/directory/directory_owner.h"
 #include "run/directory/run_directory.h"

@@ -15,7 +15,7 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
-#include "cli/options/run_or_sweep.h"
+#include "cli/lookup/run_or_sweep.h"
 #include "cli/runs/run_commands.h"
 #include "run/control/control_connection.h"
 #include "run/control/journal_feed.h"
@@ -165,8 +165,7 @@ Result<int> ShowDump(const DumpOptions& options) {
 int RunDump(const DumpOptions& options) {
   const Result<int> shown = ShowDump(options);
   if (shown) return *shown;
-  PrintDiagnostics(shown.error());
-  return ExitCodeFor(shown.error());
+  return Refuse(shown.error());
 }
 
 }  // namespace

@@ -28,10 +28,10 @@
 #include "cli/command/print_diagnostics.h"
 #include "cli/jobs/job_wait.h"
 #include "cli/jobs/queued_runs.h"
-#include "cli/options/line_search.h"
-#include "cli/options/run_argument.h"
-#include "cli/options/run_or_sweep.h"
-#include "cli/options/trial_facts.h"
+#include "cli/lookup/line_search.h"
+#include "cli/lookup/run_argument.h"
+#include "cli/lookup/run_or_sweep.h"
+#include "cli/lookup/trial_facts.h"
 #include "cli/runs/run_commands.h"
 #include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
@@ -425,8 +425,7 @@ Result<int> ShowLogs(LogsOptions& options) {
 int RunLogs(LogsOptions& options) {
   const auto shown = ShowLogs(options);
   if (shown) return *shown;
-  PrintDiagnostics(shown.error());
-  return ExitCodeFor(shown.error());
+  return Refuse(shown.error());
 }
 
 }  // namespace

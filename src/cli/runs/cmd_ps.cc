@@ -14,8 +14,8 @@
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/jobs/queued_runs.h"
-#include "cli/options/run_argument.h"
-#include "cli/options/run_list.h"
+#include "cli/lookup/run_argument.h"
+#include "cli/lookup/run_list.h"
 #include "cli/runs/run_commands.h"
 #include "cli/runs/sweep_list.h"
 #include "run/directory/live_heads.h"
@@ -137,10 +137,7 @@ void PrintJson(const Listed& listed) {
 
 int RunPs(const PsOptions& options) {
   auto listed = List(options);
-  if (!listed) {
-    PrintDiagnostics(listed.error());
-    return ExitCodeFor(listed.error());
-  }
+  if (!listed) return Refuse(listed.error());
   options.json ? PrintJson(*listed) : PrintTables(*listed);
   Diagnostics unreadable = std::move(listed->runs.unreadable);
   unreadable.insert(unreadable.end(), listed->sweeps.unreadable.begin(), listed->sweeps.unreadable.end());

@@ -15,9 +15,9 @@
 #include "cli/command/print_diagnostics.h"
 #include "cli/jobs/job_of_run.h"
 #include "cli/jobs/queued_runs.h"
-#include "cli/options/run_or_sweep.h"
-#include "cli/options/sweep_summary.h"
-#include "cli/options/trial_facts.h"
+#include "cli/lookup/run_or_sweep.h"
+#include "cli/lookup/sweep_summary.h"
+#include "cli/lookup/trial_facts.h"
 #include "cli/runs/report_page.h"
 #include "cli/runs/run_commands.h"
 #include "run/report/rehearsal.h"
@@ -36,8 +36,7 @@ int ReportSweep(const std::string& folder, bool json) {
   const auto sweep = OpenSweepAt(folder);
   const auto shown = sweep ? ShowSweep(*sweep, json) : Result<void>(Fail(sweep.error()));
   if (shown) return kExitOk;
-  PrintDiagnostics(shown.error());
-  return ExitCodeFor(shown.error());
+  return Refuse(shown.error());
 }
 
 // A submitted run that no head has begun.
@@ -59,24 +58,17 @@ int RunReport(const ReportOptions& options) {
   if (options.words.size() > 1) {
     const Diagnostics several = {Error("usage", {}, "several runs or sweeps can only be compared on a page",
                                        "muster report RUN RUN --html FILE; muster diff compares as text")};
-    PrintDiagnostics(several);
-    return ExitCodeFor(several);
+    return Refuse(several);
   }
   const auto work =
       FindRunOrSweep(options.words.empty() ? "" : options.words.front(), DirectoryUse::kRead, Prefer::kNewest);
-  if (!work) {
-    PrintDiagnostics(work.error());
-    return ExitCodeFor(work.error());
-  }
+  if (!work) return Refuse(work.error());
   if (work->is_sweep) return ReportSweep(work->folder, options.json);
   const std::string* const folder = &work->folder;
   if (const auto queued = NotBegun(*folder)) return ReportNotBegun(*queued, options.json);
   SettleIfLost(*folder);
   const auto report = MakeReport(*folder);
-  if (!report) {
-    PrintDiagnostics(report.error());
-    return ExitCodeFor(report.error());
-  }
+  if (!report) return Refuse(report.error());
   std::fputs(
       (options.json ? ReportJson(*report, std::filesystem::absolute(*folder).lexically_normal().string())
                     : ReportText(*report, {.colour = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr}))

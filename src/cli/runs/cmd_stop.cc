@@ -9,8 +9,8 @@
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/jobs/job_of_run.h"
-#include "cli/options/run_or_sweep.h"
-#include "cli/options/trial_facts.h"
+#include "cli/lookup/run_or_sweep.h"
+#include "cli/lookup/trial_facts.h"
 #include "cli/runs/run_commands.h"
 #include "run/control/control_connection.h"
 #include "run/directory/run_directory.h"
@@ -29,16 +29,12 @@ struct StopOptions {
 // The same as ReportOver, for a sweep.
 int ReportSweepOver(const std::string& folder, const char* words) {
   const auto sweep = OpenSweepAt(folder);
-  if (!sweep) {
-    PrintDiagnostics(sweep.error());
-    return ExitCodeFor(sweep.error());
-  }
+  if (!sweep) return Refuse(sweep.error());
   const std::string shown = Printable(sweep->file.name) + " " + sweep->file.sweep_id;
   if (!sweep->view.account().ended()) {
     const Diagnostics gone = {MachineError("control", "the head of sweep " + shown + " is no longer running",
                                            "continue with: muster resume " + ShellQuoted(sweep->file.sweep_id))};
-    PrintDiagnostics(gone);
-    return ExitCodeFor(gone);
+    return Refuse(gone);
   }
   std::printf("%s: %s (%s)\n", shown.c_str(), words, Printable(sweep->view.account().ended()->why).c_str());
   return kExitOk;
@@ -47,16 +43,12 @@ int ReportSweepOver(const std::string& folder, const char* words) {
 // For a run without an active head: one that has ended is a success; one that was lost is not.
 int ReportOver(const std::string& folder) {
   const Result<RunSummary> over = SummarizeRun(folder, false);
-  if (!over) {
-    PrintDiagnostics(over.error());
-    return ExitCodeFor(over.error());
-  }
+  if (!over) return Refuse(over.error());
   if (over->outcome == "lost") {
     const Diagnostics gone = {
         MachineError("control", "the head of run " + over->run + " is no longer running: " + Printable(over->why),
                      "see muster report")};
-    PrintDiagnostics(gone);
-    return ExitCodeFor(gone);
+    return Refuse(gone);
   }
   std::printf("%s %s: has ended already (%s)\n", Printable(over->name).c_str(), over->run.c_str(),
               over->outcome.c_str());
@@ -76,18 +68,13 @@ std::optional<JobOfRun> SubmittedAs(const std::string& folder) {
   return std::nullopt;
 }
 
-int Refused(const Diagnostics& why) {
-  PrintDiagnostics(why);
-  return ExitCodeFor(why);
-}
-
 // Cancels the job of a run that waits in the queue; nothing if it does not wait there.
 std::optional<int> StopQueued(const JobOfRun& job, const std::string& folder, bool is_sweep) {
   if (NewestAttempt(job) != folder) return std::nullopt;
   const auto attempts = ReadAttempts(job.first_dir);
   if (HasBegun(folder) && !is_sweep && (attempts.empty() || !attempts.back().requeued)) return std::nullopt;
   const auto status = StateOf(job);
-  if (!status) return Refused(status.error());
+  if (!status) return Refuse(status.error());
   const std::string shown = Printable(job.record.name) + " " + job.record.run;
   if (IsOver(status->state)) {
     SettleEnd(job, folder, *status);
@@ -95,7 +82,7 @@ std::optional<int> StopQueued(const JobOfRun& job, const std::string& folder, bo
     std::printf("%s: has ended already (%s)\n", shown.c_str(), StatusText(*status).c_str());
     return kExitOk;
   }
-  if (const auto stopped = StopJob(job, true); !stopped) return Refused(stopped.error());
+  if (const auto stopped = StopJob(job, true); !stopped) return Refuse(stopped.error());
   if (const auto after = StateOf(job); after && IsOver(after->state)) SettleEnd(job, folder, *after);
   std::printf("%s: %s is cancelled\n", shown.c_str(), job.Text().c_str());
   return kExitOk;
@@ -112,7 +99,7 @@ int AwaitEnd(const std::string& folder) {
 }
 
 int StopThroughEngine(const JobOfRun& job, const std::string& folder, const StopOptions& options, bool is_sweep) {
-  if (const auto stopped = StopJob(job, options.now); !stopped) return Refused(stopped.error());
+  if (const auto stopped = StopJob(job, options.now); !stopped) return Refuse(stopped.error());
   if (options.wait && is_sweep) {
     AwaitRunOver(folder);
     return ReportSweepOver(folder, "has ended");
@@ -125,15 +112,11 @@ int StopThroughEngine(const JobOfRun& job, const std::string& folder, const Stop
 
 int RunStop(const StopOptions& options) {
   const auto target = FindRunOrSweep(options.run, DirectoryUse::kControl, Prefer::kLive);
-  if (!target) {
-    PrintDiagnostics(target.error());
-    return ExitCodeFor(target.error());
-  }
+  if (!target) return Refuse(target.error());
   if (target->is_sweep && options.dump) {
     const Diagnostics none = {
         Error("usage", {}, "--dump: a sweep has no processes of its own", "name a trial: SWEEP:12")};
-    PrintDiagnostics(none);
-    return ExitCodeFor(none);
+    return Refuse(none);
   }
   const std::string* const folder = &target->folder;
   const auto tell_over = [&] {
@@ -151,8 +134,7 @@ int RunStop(const StopOptions& options) {
     if (job && !options.dump) return StopThroughEngine(*job, *folder, options, target->is_sweep);
     answer.error().front().hint =
         "it is held by " + HolderOf(*folder) + "; on its host, SIGTERM to that process asks it";
-    PrintDiagnostics(answer.error());
-    return ExitCodeFor(answer.error());
+    return Refuse(answer.error());
   }
   if (options.wait) {
     if (!target->is_sweep) return AwaitEnd(*folder);

@@ -10,7 +10,7 @@
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/jobs/follow_job.h"
-#include "cli/options/run_or_sweep.h"
+#include "cli/lookup/run_or_sweep.h"
 #include "cli/runs/run_commands.h"
 #include "run/console/watch.h"
 #include "sweep/watch/watch_sweep.h"
@@ -43,10 +43,7 @@ std::optional<int> WatchSubmitted(const NamedRunOrSweep& work, const ConsoleOpti
 
 int RunWatch(const WatchOptions& options) {
   const auto work = FindRunOrSweep(options.run, DirectoryUse::kRead, Prefer::kNewest);
-  if (!work) {
-    PrintDiagnostics(work.error());
-    return ExitCodeFor(work.error());
-  }
+  if (!work) return Refuse(work.error());
   ConsoleOptions console;
   console.output = false;
   console.progress = HasRows();
@@ -55,8 +52,7 @@ int RunWatch(const WatchOptions& options) {
   const Result<int> code = work->is_sweep ? WatchSweep(work->folder, {.json = options.json, .progress = HasRows()})
                                           : WatchRun(work->folder, console, options.json);
   if (code) return *code;
-  PrintDiagnostics(code.error());
-  return ExitCodeFor(code.error());
+  return Refuse(code.error());
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
-#include "cli/options/run_or_sweep.h"
+#include "cli/lookup/run_or_sweep.h"
 #include "page/collect/make_page.h"
 #include "page/write/page_html.h"
 #include "run/directory/private_files.h"
@@ -17,11 +17,6 @@
 
 namespace muster {
 namespace {
-
-int Refused(const Diagnostics& problems) {
-  PrintDiagnostics(problems);
-  return ExitCodeFor(problems);
-}
 
 Result<void> WritePage(const std::string& html, const std::string& file) {
   if (file == "-") {
@@ -41,13 +36,13 @@ int WriteReportPage(const std::vector<std::string>& words, const std::string& fi
   std::vector<NamedRunOrSweep> folders;
   for (const std::string& word : words.empty() ? std::vector<std::string>{""} : words) {
     auto found = FindRunOrSweep(word, DirectoryUse::kRead, Prefer::kNewest);
-    if (!found) return Refused(found.error());
+    if (!found) return Refuse(found.error());
     folders.push_back(*std::move(found));
   }
   const auto page = MakePage(folders);
-  if (!page) return Refused(page.error());
+  if (!page) return Refuse(page.error());
   const auto written = WritePage(PageHtml(*page), file);
-  if (!written) return Refused(written.error());
+  if (!written) return Refuse(written.error());
   if (file != "-") std::printf("%s\n", Printable(file).c_str());
   return kExitOk;
 }

@@ -1,4 +1,4 @@
-// The commands that start, show and control runs.
+// The commands that show, control and clean up runs.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,6 @@
 
 namespace muster {
 
-std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation);
-std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation);
-std::function<int()> SetupReplay(CLI::App& app, const Invocation& invocation);
-std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation);
-std::function<int()> SetupStub(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReport(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReportMetric(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupClean(CLI::App& app, const Invocation& invocation);

@@ -11,9 +11,9 @@
 
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
-#include "cli/options/run_argument.h"
-#include "cli/options/run_list.h"
-#include "cli/options/run_or_sweep.h"
+#include "cli/lookup/run_argument.h"
+#include "cli/lookup/run_list.h"
+#include "cli/lookup/run_or_sweep.h"
 #include "run/directory/run_directory.h"
 #include "settings/values/value_json.h"
 

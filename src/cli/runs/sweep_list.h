@@ -13,7 +13,7 @@ namespace muster {
 
 struct ListedSweep {
   SweepSnapshot look;
-  std::string word;  // its name (cli/options/run_or_sweep.h)
+  std::string word;  // its name (cli/lookup/run_or_sweep.h)
 
   // "job:12", "job:12.2".
   std::string NameOf(const RunningTrial& trial) const { return word + ":" + trial.Word(); }

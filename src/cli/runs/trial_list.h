@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/list_choice.h"
+#include "cli/lookup/list_choice.h"
 #include "muster/result.h"
 
 namespace muster {

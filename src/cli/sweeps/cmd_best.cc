@@ -12,10 +12,10 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
-#include "cli/options/list_choice.h"
-#include "cli/options/run_argument.h"
-#include "cli/options/run_list.h"
-#include "cli/options/trial_facts.h"
+#include "cli/lookup/list_choice.h"
+#include "cli/lookup/run_argument.h"
+#include "cli/lookup/run_list.h"
+#include "cli/lookup/trial_facts.h"
 #include "cli/sweeps/sweep_commands.h"
 
 namespace muster {

@@ -17,7 +17,7 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
-#include "cli/options/run_argument.h"
+#include "cli/lookup/run_argument.h"
 #include "cli/sweeps/export_tensorboard.h"
 #include "cli/sweeps/sweep_commands.h"
 #include "cli/sweeps/trial_table.h"

@@ -63,8 +63,7 @@ int Retry(RetryOptions& options) {
     if (!named) {
       const Diagnostics unknown = {Error("usage", {}, "--class " + Quoted(name) + ": there is no such class",
                                          DidYouMean(name, AllTrialClassNames(false)))};
-      PrintDiagnostics(unknown);
-      return ExitCodeFor(unknown);
+      return Refuse(unknown);
     }
     classes.push_back(*named);
   }

@@ -10,7 +10,7 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
-#include "cli/options/run_argument.h"
+#include "cli/lookup/run_argument.h"
 #include "cli/sweeps/run_sweep.h"
 #include "cli/sweeps/sweep_commands.h"
 #include "run/control/control_connection.h"

@@ -7,7 +7,7 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
-#include "cli/options/current_site.h"
+#include "cli/lookup/current_site.h"
 #include "cli/sweeps/run_sweep.h"
 #include "cli/sweeps/submit_sweep.h"
 #include "cli/sweeps/sweep_commands.h"

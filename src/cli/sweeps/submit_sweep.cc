@@ -17,7 +17,7 @@
 #include "cli/command/print_diagnostics.h"
 #include "cli/jobs/job_of_run.h"
 #include "cli/jobs/job_wait.h"
-#include "cli/options/run_argument.h"
+#include "cli/lookup/run_argument.h"
 #include "cli/sweeps/sweep_changes.h"
 #include "run/directory/job_record.h"
 #include "run/directory/private_files.h"

@@ -10,7 +10,7 @@
 #include "base/values/sha256.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/small_file.h"
-#include "cli/options/stored_recipe.h"
+#include "cli/lookup/stored_recipe.h"
 #include "cli/sweeps/sweep_options.h"
 #include "run/directory/json_text.h"
 #include "run/directory/private_files.h"

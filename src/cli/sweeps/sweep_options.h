@@ -48,7 +48,7 @@ struct SweepArguments {
   SweepOptions sweep;
   std::string agent;  // --agent
 };
-// Parses the arguments; applies --site (cli/options/current_site.h).
+// Parses the arguments; applies --site (cli/lookup/current_site.h).
 Result<SweepArguments> ParseSweepArguments(std::vector<std::string> words);
 
 struct DescribedSweep {

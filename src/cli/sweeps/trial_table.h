@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/options/trial_facts.h"
+#include "cli/lookup/trial_facts.h"
 #include "muster/result.h"
 #include "muster/value.h"
 

@@ -50,7 +50,7 @@ struct RunRequest {
   // shows: it is stored in plan.json and inputs.json.
   std::map<std::string, std::string> sources;
   Value inputs = Value(Value::List{});
-  // How the sources were evaluated, for inputs.json (cli/options/stored_recipe.h); null if the plan came from a file.
+  // How the sources were evaluated, for inputs.json (cli/lookup/stored_recipe.h); null if the plan came from a file.
   Value evaluation = {};
   // Id of the run whose plan or recipe is used; empty: none.
   std::string parent = {};

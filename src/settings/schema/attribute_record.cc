@@ -6,6 +6,7 @@
 
 #include "base/values/suggest.h"
 #include "muster/mindspore/schema.h"
+#include "settings/schema/attribute_fields.h"
 #include "settings/schema/record_field.h"
 
 namespace muster {
@@ -79,7 +80,7 @@ Trouble ReadEnd(const Value& value, Attribute& attribute) {
 }
 
 // { function, parameter, values = …, … }, which names the successor as well.
-Trouble ReadMove(const Value& value, Attribute& attribute, int) {
+Trouble ReadMove(const Value& value, Attribute& attribute) {
   Value::Map fields;
   if (const Value::List* list = value.AsList()) {  // a Lua table without names
     for (std::size_t i = 0; i < list->size(); ++i) fields.emplace(std::to_string(i + 1), (*list)[i]);
@@ -106,95 +107,34 @@ Trouble ReadMove(const Value& value, Attribute& attribute, int) {
 
 Trouble ReadKeys(const Value& value, Attribute& attribute, int depth);
 
+// Of the field in this place of the table.
+template <std::size_t kPlace>
+Trouble ReadField(const Value& value, Attribute& attribute, int depth) {
+  constexpr auto kMember = std::get<kPlace>(kAttributeFields).member;
+  using Member = std::remove_reference_t<decltype(attribute.*kMember)>;
+  if constexpr (std::is_same_v<Member, std::vector<Attribute>>) {
+    return ReadKeys(value, attribute, depth);
+  } else if constexpr (std::is_same_v<Member, Move>) {
+    return ReadMove(value, attribute);
+  } else if constexpr (std::is_same_v<Member, bool>) {
+    constexpr bool kEnds = kMember == &Attribute::deprecated || kMember == &Attribute::withdrawn;
+    if constexpr (kEnds) return ReadEnd<kMember>(value, attribute);
+    return Read(value, attribute.*kMember);
+  } else {
+    return Read(value, attribute.*kMember);
+  }
+}
+
 struct Field {
   std::string_view name;
   Trouble (*read)(const Value&, Attribute&, int depth);
 };
 
-template <auto kMember>
-Trouble ReadMember(const Value& value, Attribute& attribute, int) {
-  return Read(value, attribute.*kMember);
+template <std::size_t... kPlace>
+constexpr auto ReadersOf(std::index_sequence<kPlace...>) {
+  return std::array{Field{std::get<kPlace>(kAttributeFields).name, ReadField<kPlace>}...};
 }
-
-constexpr Field kFields[] = {
-    {"1", ReadMember<&Attribute::name>},
-    {"kind", ReadMember<&Attribute::kinds>},
-    {"min", ReadMember<&Attribute::min>},
-    {"max", ReadMember<&Attribute::max>},
-    {"above", ReadMember<&Attribute::above>},
-    {"documented_max", ReadMember<&Attribute::documented_max>},
-    {"no_effect_up_to", ReadMember<&Attribute::no_effect_up_to>},
-    {"also", ReadMember<&Attribute::also>},
-    {"whole", ReadMember<&Attribute::whole>},
-    {"ascending", ReadMember<&Attribute::ascending>},
-    {"not_empty", ReadMember<&Attribute::not_empty>},
-    {"null", ReadMember<&Attribute::null>},
-    {"choices", ReadMember<&Attribute::choices>},
-    {"aliases", ReadMember<&Attribute::aliases>},
-    {"constants", ReadMember<&Attribute::constants>},
-    {"keys", ReadKeys},
-    {"keys_of", ReadMember<&Attribute::keys_of>},
-    {"required", ReadMember<&Attribute::required>},
-    {"always", ReadMember<&Attribute::always>},
-    {"when", ReadMember<&Attribute::when>},
-    {"needs", ReadMember<&Attribute::needs>},
-    {"fits", ReadMember<&Attribute::fits>},
-    {"adds_up", ReadMember<&Attribute::adds_up>},
-    {"default", ReadMember<&Attribute::default_value>},
-    {"default_on", ReadMember<&Attribute::default_on>},
-    {"default_text", ReadMember<&Attribute::default_text>},
-    {"reads", ReadMember<&Attribute::reads>},
-    {"read_values", ReadMember<&Attribute::read_values>},
-    {"read_keys", ReadMember<&Attribute::read_keys>},
-    {"own_name", ReadMember<&Attribute::own_name>},
-    {"same_as", ReadMember<&Attribute::same_as>},
-    {"replaces", ReadMember<&Attribute::replaces>},
-    {"passed_as", ReadMember<&Attribute::passed_as>},
-    {"tells_if_set", ReadMember<&Attribute::tells_if_set>},
-    {"since", ReadMember<&Attribute::since>},
-    {"until", ReadMember<&Attribute::until>},
-    {"devices", ReadMember<&Attribute::devices>},
-    {"enforced", ReadMember<&Attribute::enforced>},
-    {"pynative", ReadMember<&Attribute::pynative>},
-    {"carried_modes", ReadMember<&Attribute::carried_modes>},
-    {"needs_pynative", ReadMember<&Attribute::needs_pynative>},
-    {"graph_with", ReadMember<&Attribute::graph_with>},
-    {"graph_env", ReadMember<&Attribute::graph_env>},
-    {"modes", ReadMember<&Attribute::modes>},
-    {"modes_documented", ReadMember<&Attribute::modes_documented>},
-    {"divides", ReadMember<&Attribute::divides>},
-    {"below", ReadMember<&Attribute::below>},
-    {"shares", ReadMember<&Attribute::shares>},
-    {"shared_values", ReadMember<&Attribute::shared_values>},
-    {"file", ReadMember<&Attribute::file>},
-    {"auto_port", ReadMember<&Attribute::auto_port>},
-    {"writes", ReadMember<&Attribute::writes>},
-    {"written_if", ReadMember<&Attribute::written_if>},
-    {"rank_from", ReadMember<&Attribute::rank_from>},
-    {"absolute", ReadMember<&Attribute::absolute>},
-    {"characters", ReadMember<&Attribute::characters>},
-    {"name_max", ReadMember<&Attribute::name_max>},
-    {"suffix", ReadMember<&Attribute::suffix>},
-    {"only_warns", ReadMember<&Attribute::only_warns>},
-    {"ignores_unknown", ReadMember<&Attribute::ignores_unknown>},
-    {"flags", ReadMember<&Attribute::flags>},
-    {"sources", ReadMember<&Attribute::sources>},
-    {"freezes", ReadMember<&Attribute::freezes>},
-    {"reset_first", ReadMember<&Attribute::reset_first>},
-    {"per_process", ReadMember<&Attribute::per_process>},
-    {"secret", ReadMember<&Attribute::secret>},
-    {"undocumented", ReadMember<&Attribute::undocumented>},
-    {"documented_only", ReadMember<&Attribute::documented_only>},
-    {"deprecated", [](const Value& v, Attribute& a, int) { return ReadEnd<&Attribute::deprecated>(v, a); }},
-    {"withdrawn", [](const Value& v, Attribute& a, int) { return ReadEnd<&Attribute::withdrawn>(v, a); }},
-    {"moved", ReadMove},
-    {"successor", ReadMember<&Attribute::successor>},
-    {"kept_on_reset", ReadMember<&Attribute::kept_on_reset>},
-    {"group", ReadMember<&Attribute::group>},
-    {"area", ReadMember<&Attribute::area>},
-    {"doc", ReadMember<&Attribute::doc>},
-    {"rule", ReadMember<&Attribute::rule>},
-};
+constexpr auto kFields = ReadersOf(kAttributePlaces);
 
 const Field* FieldNamed(std::string_view name) {
   if (name.empty()) return nullptr;

@@ -1,5 +1,5 @@
 // The log patterns of a sweep: which metrics are read from a line of a log, and which words classify a failure. Besides
-// cli/options/line_search.h the only user of RE2 (https://github.com/google/re2/wiki/Syntax): linear time for every
+// cli/lookup/line_search.h the only user of RE2 (https://github.com/google/re2/wiki/Syntax): linear time for every
 // pattern.
 #pragma once
 

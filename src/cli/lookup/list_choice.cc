@@ -1,4 +1,4 @@
-#include "cli/options/list_choice.h"
+#include "cli/lookup/list_choice.h"
 
 #include <algorithm>
 #include <string_view>
@@ -8,7 +8,7 @@
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "base/values/units.h"
-#include "cli/options/run_list.h"
+#include "cli/lookup/run_list.h"
 
 namespace muster {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/options/run_list.h"
+#include "cli/lookup/run_list.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -13,7 +13,7 @@
 #include "base/values/utf8.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
-#include "cli/options/run_argument.h"
+#include "cli/lookup/run_argument.h"
 #include "run/directory/run_directory.h"
 
 namespace muster {

@@ -1,4 +1,4 @@
-#include "cli/runs/submitted_run.h"
+#include "cli/launch/submitted_run.h"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@
 #include "base/system/host_name.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/print_diagnostics.h"
+#include "cli/lookup/stored_recipe.h"
 #include "cli/options/resume.h"
-#include "cli/options/stored_recipe.h"
 #include "plan/text/plan_text.h"
 #include "run/directory/run_tags.h"
 #include "run/journal/run_summary.h"

@@ -1,4 +1,4 @@
-#include "cli/runs/rehearse.h"
+#include "cli/launch/rehearse.h"
 
 #include <cstdio>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "cli/runs/background_run.h"
+#include "cli/launch/background_run.h"
 
 #include <cstdint>
 #include <cstdio>
@@ -108,8 +108,7 @@ int InBackground(const std::string& what, const std::function<int(BackgroundLine
   if (!detached) {
     const Diagnostics problem = {
         SystemError("spawn", "the " + what + " cannot go into the background", detached.error())};
-    PrintDiagnostics(problem);
-    return ExitCodeFor(problem);
+    return Refuse(problem);
   }
   if (!detached->in_background) return AwaitBeginning(detached->line, what);
   LineToCaller line(std::move(detached->line));

@@ -7,7 +7,7 @@
 
 #include <CLI/App.hpp>
 
-#include "cli/options/run_conditions.h"
+#include "cli/lookup/run_conditions.h"
 #include "muster/result.h"
 #include "muster/value.h"
 

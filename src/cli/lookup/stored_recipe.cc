@@ -1,4 +1,4 @@
-#include "cli/options/stored_recipe.h"
+#include "cli/lookup/stored_recipe.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 
 #include "base/values/shell_quote.h"
 #include "cli/command/small_file.h"
-#include "cli/options/run_argument.h"
+#include "cli/lookup/run_argument.h"
 #include "plan/text/plan_json.h"
 #include "run/journal/run_summary.h"
 #include "settings/values/value_field.h"

@@ -1,4 +1,4 @@
-#include "cli/runs/first_site.h"
+#include "cli/launch/first_site.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -2,7 +2,7 @@
 // causes, rungs, hosts.
 #pragma once
 
-#include "cli/options/trial_facts.h"
+#include "cli/lookup/trial_facts.h"
 #include "muster/result.h"
 
 namespace muster {

@@ -1,4 +1,4 @@
-#include "cli/options/current_site.h"
+#include "cli/lookup/current_site.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,7 +16,7 @@
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "cli/command/small_file.h"
-#include "cli/options/project_paths.h"
+#include "cli/lookup/project_paths.h"
 #include "lua/own_data/own_data.h"
 #include "plan/hosts/host_list.h"
 

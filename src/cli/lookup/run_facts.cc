@@ -1,4 +1,4 @@
-#include "cli/options/run_facts.h"
+#include "cli/lookup/run_facts.h"
 
 #include <string_view>
 #include <utility>

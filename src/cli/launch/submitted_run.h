@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/jobs/job_of_run.h"
-#include "cli/runs/plan_source.h"
+#include "cli/launch/plan_source.h"
 #include "muster/result.h"
 #include "run/session/run_request.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/command/command.h"
-#include "cli/runs/run_commands.h"
+#include "cli/launch/launch_commands.h"
 #include "stub/program/stub.h"
 
 namespace muster {

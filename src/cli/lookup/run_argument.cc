@@ -1,4 +1,4 @@
-#include "cli/options/run_argument.h"
+#include "cli/lookup/run_argument.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,8 +10,8 @@
 
 #include "base/values/shell_quote.h"
 #include "cli/command/print_diagnostics.h"
-#include "cli/options/current_site.h"
-#include "cli/options/trial_facts.h"
+#include "cli/lookup/current_site.h"
+#include "cli/lookup/trial_facts.h"
 #include "run/directory/run_directory.h"
 #include "sweep/index/trial_choice.h"
 #include "sweep/record/sweep_directory.h"

@@ -1,4 +1,4 @@
-#include "cli/options/line_search.h"
+#include "cli/lookup/line_search.h"
 
 #include <memory>
 

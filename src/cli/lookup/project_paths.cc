@@ -1,4 +1,4 @@
-#include "cli/options/project_paths.h"
+#include "cli/lookup/project_paths.h"
 
 #include <filesystem>
 #include <system_error>

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/launch/plan_source.h"
 #include "cli/options/batch_call.h"
-#include "cli/runs/plan_source.h"
 #include "muster/result.h"
 #include "run/console/console.h"
 

@@ -1,4 +1,4 @@
-#include "cli/runs/submit_run.h"
+#include "cli/launch/submit_run.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -17,10 +17,10 @@
 #include "cli/command/print_diagnostics.h"
 #include "cli/jobs/follow_job.h"
 #include "cli/jobs/job_of_run.h"
+#include "cli/lookup/current_site.h"
+#include "cli/lookup/run_argument.h"
 #include "cli/options/caller_environment.h"
-#include "cli/options/current_site.h"
 #include "cli/options/log_limit_option.h"
-#include "cli/options/run_argument.h"
 #include "cli/options/wrap_option.h"
 #include "plan/text/plan_text.h"
 #include "run/directory/environment_record.h"

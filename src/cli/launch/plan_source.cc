@@ -1,4 +1,4 @@
-#include "cli/runs/plan_source.h"
+#include "cli/launch/plan_source.h"
 
 #include <filesystem>
 #include <fstream>
@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "cli/command/print_diagnostics.h"
+#include "cli/lookup/run_argument.h"
+#include "cli/lookup/stored_recipe.h"
 #include "cli/options/caller_environment.h"
 #include "cli/options/named_hosts.h"
 #include "cli/options/resume.h"
-#include "cli/options/run_argument.h"
-#include "cli/options/stored_recipe.h"
 #include "plan/text/plan_json.h"
 #include "run/directory/run_directory.h"
 #include "run/journal/run_summary.h"

@@ -1,4 +1,4 @@
-#include "cli/options/run_or_sweep.h"
+#include "cli/lookup/run_or_sweep.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 #include <sys/stat.h>
 
-#include "cli/options/run_argument.h"
+#include "cli/lookup/run_argument.h"
 #include "run/directory/run_directory.h"
 #include "sweep/index/trial_choice.h"
 #include "sweep/record/sweep_directory.h"

@@ -14,7 +14,7 @@
 namespace muster {
 
 // The word may be empty: the newest. On return the control socket of a running trial exists. Fails as FindRun and
-// FindSweep (cli/options/run_argument.h).
+// FindSweep (cli/lookup/run_argument.h).
 Result<NamedRunOrSweep> FindRunOrSweep(const std::string& word, DirectoryUse use, Prefer prefer);
 
 // A word for this sweep in the current folder: its name if that is unambiguous, else its id, else its path.

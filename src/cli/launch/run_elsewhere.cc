@@ -1,4 +1,4 @@
-#include "cli/runs/run_elsewhere.h"
+#include "cli/launch/run_elsewhere.h"
 
 #include <algorithm>
 #include <cstdio>

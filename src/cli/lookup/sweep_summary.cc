@@ -1,4 +1,4 @@
-#include "cli/options/sweep_summary.h"
+#include "cli/lookup/sweep_summary.h"
 
 #include <algorithm>
 #include <cctype>
@@ -14,9 +14,9 @@
 
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
-#include "cli/options/list_choice.h"
-#include "cli/options/run_list.h"
-#include "cli/options/trial_facts.h"
+#include "cli/lookup/list_choice.h"
+#include "cli/lookup/run_list.h"
+#include "cli/lookup/trial_facts.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_note.h"
 #include "settings/values/value_json.h"

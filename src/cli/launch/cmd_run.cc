@@ -25,26 +25,26 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
+#include "cli/launch/background_run.h"
+#include "cli/launch/launch_commands.h"
+#include "cli/launch/plan_source.h"
+#include "cli/launch/rehearse.h"
+#include "cli/launch/run_elsewhere.h"
+#include "cli/launch/submit_run.h"
+#include "cli/launch/submitted_run.h"
+#include "cli/lookup/current_site.h"
+#include "cli/lookup/run_argument.h"
+#include "cli/lookup/stored_recipe.h"
 #include "cli/options/batch_call.h"
 #include "cli/options/blank_variable.h"
 #include "cli/options/caller_environment.h"
-#include "cli/options/current_site.h"
 #include "cli/options/host_transport.h"
 #include "cli/options/log_limit_option.h"
 #include "cli/options/named_hosts.h"
 #include "cli/options/recipe_options.h"
 #include "cli/options/resume.h"
-#include "cli/options/run_argument.h"
-#include "cli/options/stored_recipe.h"
 #include "cli/options/wait_option.h"
 #include "cli/options/wrap_option.h"
-#include "cli/runs/background_run.h"
-#include "cli/runs/plan_source.h"
-#include "cli/runs/rehearse.h"
-#include "cli/runs/run_commands.h"
-#include "cli/runs/run_elsewhere.h"
-#include "cli/runs/submit_run.h"
-#include "cli/runs/submitted_run.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_tags.h"
 #include "run/journal/run_summary.h"
@@ -347,10 +347,7 @@ int RunRecipe(RunOptions& options) {
   request.pass_exit_code = options.pass_exit_code;
   request.console = ConsoleFor(options);
   auto tee = TeedProcesses(request.plan, options.tee);
-  if (!tee) {
-    PrintDiagnostics(tee.error());
-    return ExitCodeFor(tee.error());
-  }
+  if (!tee) return Refuse(tee.error());
   request.console.tee = *std::move(tee);
   if (options.pty) {
     const auto process = ProcessAtTerminal(request.plan, *options.pty);
@@ -368,10 +365,7 @@ int RunRecipe(RunOptions& options) {
   if (options.rehearse) return Rehearse(*options.rehearse, std::move(request), **transport);
   if (options.detach) return RunInBackground(std::move(request), **transport);
   const auto outcome = RunPlan(request, **transport);
-  if (!outcome) {
-    PrintDiagnostics(outcome.error());
-    return ExitCodeFor(outcome.error());
-  }
+  if (!outcome) return Refuse(outcome.error());
   if (*attempt) (*attempt)->Ended(*outcome);
   return outcome->exit_code;
 }

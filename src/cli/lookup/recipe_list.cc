@@ -1,4 +1,4 @@
-#include "cli/options/recipe_list.h"
+#include "cli/lookup/recipe_list.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -13,8 +13,8 @@
 #include "cli/command/print_diagnostics.h"
 #include "cli/command/small_file.h"
 #include "cli/command/wait_line.h"
-#include "cli/options/current_site.h"
-#include "cli/options/run_list.h"
+#include "cli/lookup/current_site.h"
+#include "cli/lookup/run_list.h"
 #include "lua/own_data/own_data.h"
 
 namespace muster {
@@ -195,8 +195,7 @@ int ShowRecipes(bool json) {
   const auto recipes = ListRecipes();
   if (!recipes) {
     if (json) std::fputs(DiagnosticsJson(recipes.error()).c_str(), stdout);
-    PrintDiagnostics(recipes.error());
-    return ExitCodeFor(recipes.error());
+    return Refuse(recipes.error());
   }
   (json ? PrintRecipesJson : PrintRecipes)(*recipes);
   return kExitOk;

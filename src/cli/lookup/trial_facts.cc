@@ -1,4 +1,4 @@
-#include "cli/options/trial_facts.h"
+#include "cli/lookup/trial_facts.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 
 #include "base/values/shell_quote.h"
 #include "cli/command/print_diagnostics.h"
-#include "cli/options/run_argument.h"
+#include "cli/lookup/run_argument.h"
 #include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
 #include "settings/values/value_field.h"

@@ -1,4 +1,4 @@
-#include "cli/options/run_conditions.h"
+#include "cli/lookup/run_conditions.h"
 
 #include <algorithm>
 #include <cctype>
@@ -9,7 +9,7 @@
 
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
-#include "cli/options/line_search.h"
+#include "cli/lookup/line_search.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
