@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
+#include "lua/own_data/own_data.h"
 #include "lua/state/embedded.h"
 #include "lua/state/embedded_source.h"
 #include "lua/state/own_chunk.h"
@@ -89,7 +90,7 @@ Value Returned(lua_State* lua, const std::string& path) {
 
 TEST(Archives, AreWhatTheirFilesReturn) {
   const State state({}, nullptr);
-  ASSERT_EQ(EmbeddedDataArchives().size(), 7U);
+  ASSERT_EQ(EmbeddedDataArchives().size(), 1 + OwnEngineNames().size());
   for (const EmbeddedFile& file : EmbeddedDataArchives()) {
     const std::string path(file.path);
     ASSERT_TRUE(EmbeddedArchive(path)) << path;

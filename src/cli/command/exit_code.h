@@ -14,7 +14,7 @@ inline constexpr int kExitRecipe = 2;      // recipe or usage
 inline constexpr int kExitMachine = 3;     // spawning, files, hosts
 inline constexpr int kExitBusy = 75;       // the run directory is in use
 
-// The code for errors before anything was started: that of the first diagnostic.
+// The code of a command that ends by errors of its own, not of a process: that of the first diagnostic.
 int ExitCodeFor(const Diagnostics& diagnostics);
 
 }  // namespace muster

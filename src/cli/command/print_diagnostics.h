@@ -21,8 +21,7 @@ nlohmann::json DiagnosticsAsJson(const Diagnostics& diagnostics);
 // {"format": 1, "ok": …, "diagnostics": […]} (product documentation: docs/diagnostics.md)
 std::string DiagnosticsJson(const Diagnostics& diagnostics);
 
-// Ends a command before it has done anything: writes the errors to stderr, with `json` also as JSON to stdout, and
-// returns the exit code.
+// Ends a command by errors: writes them to stderr, with `json` also as JSON to stdout, and returns the exit code.
 int Refuse(const Diagnostics& errors, bool json = false);
 
 }  // namespace muster

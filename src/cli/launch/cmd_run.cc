@@ -23,7 +23,6 @@
 #include "base/values/signal_name.h"
 #include "base/values/units.h"
 #include "cli/command/command.h"
-#include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/launch/background_run.h"
 #include "cli/launch/launch_commands.h"

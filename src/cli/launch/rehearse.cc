@@ -5,7 +5,6 @@
 
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
-#include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "run/report/rehearsal.h"
 #include "run/start/rehearsal_plan.h"

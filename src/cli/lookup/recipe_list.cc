@@ -193,10 +193,7 @@ void PrintRecipesJson(const std::vector<ListedRecipe>& recipes) {
 
 int ShowRecipes(bool json) {
   const auto recipes = ListRecipes();
-  if (!recipes) {
-    if (json) std::fputs(DiagnosticsJson(recipes.error()).c_str(), stdout);
-    return Refuse(recipes.error());
-  }
+  if (!recipes) return Refuse(recipes.error(), json);
   (json ? PrintRecipesJson : PrintRecipes)(*recipes);
   return kExitOk;
 }

@@ -72,7 +72,7 @@ int ReportDeepCheck(const RecipeOptions& options, const Result<Evaluation>& as_i
     return ExitCodeFor(as_it_stands.error());
   }
   const auto again = PrepareEvaluation(options);
-  if (!again) return Refuse(again.error());
+  if (!again) return Refuse(again.error(), json);
   WaitLine waiting("checking " + options.recipe);
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::uint64_t began = MonotonicNowNs();

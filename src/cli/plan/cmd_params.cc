@@ -87,10 +87,7 @@ void PrintTable(const Evaluation& evaluation) {
 
 int RunParams(const ParamsOptions& options) {
   const auto evaluation = EvaluateFrom(options.recipe, EvaluationDepth::kParameters);
-  if (!evaluation) {
-    if (options.json) std::fputs(DiagnosticsJson(evaluation.error()).c_str(), stdout);
-    return Refuse(evaluation.error());
-  }
+  if (!evaluation) return Refuse(evaluation.error(), options.json);
   PrintDiagnostics(evaluation->warnings);
   if (!options.json) {
     PrintTable(*evaluation);

@@ -447,10 +447,7 @@ void PrintJson(const Outcome& outcome) {
 }
 
 int RunTest(const TestOptions& options) {
-  const auto refuse = [&](const Diagnostics& problems) {
-    if (options.json) std::fputs(DiagnosticsJson(problems).c_str(), stdout);
-    return Refuse(problems);
-  };
+  const auto refuse = [&](const Diagnostics& problems) { return Refuse(problems, options.json); };
   // Relative to that folder, all names are the same on every machine and for every caller.
   if (chdir(options.folder.c_str()) != 0) {
     return refuse({Error("usage", {}, Quoted(options.folder) + ": " + std::strerror(errno), "a folder of recipes")});

@@ -11,7 +11,6 @@
 
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
-#include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/jobs/queued_runs.h"
 #include "cli/lookup/run_argument.h"

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "cli/command/command.h"
-#include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/jobs/follow_job.h"
 #include "cli/lookup/run_or_sweep.h"

@@ -10,7 +10,6 @@
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "cli/command/command.h"
-#include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/sweeps/run_sweep.h"
 #include "cli/sweeps/submit_sweep.h"

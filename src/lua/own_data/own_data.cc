@@ -56,6 +56,7 @@ std::string MessageOnTop(lua_State* lua) {
 
 Result<Schema> OwnSchema() {
   UseDevelopersFiles();
+  if (auto schema = EmbeddedSchema()) return *std::move(schema);
   State state({}, nullptr);
   lua_State* lua = state.lua();
   Loaded loaded;

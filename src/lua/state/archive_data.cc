@@ -7,6 +7,7 @@ namespace {
 
 // page(path, environment) -> a file below ROOT as a function with these globals, as in own_data.cc
 int Page(lua_State* lua) {
+  luaL_checktype(lua, 2, LUA_TTABLE);
   if (!muster::LoadFile(lua, lua_tostring(lua, lua_upvalueindex(1)), luaL_checkstring(lua, 1))) return lua_error(lua);
   lua_pushvalue(lua, 2);
   lua_setfenv(lua, -2);

@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   Schema schema;
   const Diagnostics problems = AddSchemaFiles(schema, [&](const std::string& path) { return contents[path]; });
   for (const Diagnostic& problem : problems)
-    std::fprintf(stderr, "%s: %s\n", problem.place.file.c_str(), problem.message.c_str());
+    std::fprintf(stderr, "%s: %s\nhint: %s\n", problem.place.file.c_str(), problem.message.c_str(),
+                 problem.hint.c_str());
   return problems.empty() && WritePrepared(argv[2], kSchemaArchive, ArchiveOfSchema(schema)) ? 0 : 1;
 }

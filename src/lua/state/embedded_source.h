@@ -17,7 +17,8 @@ std::optional<std::string> EmbeddedSource(const std::string& path);  // "muster/
 // The bytecode of the file; none if the file is not compiled, or replaced by a developer's file.
 std::optional<std::string_view> EmbeddedBytecode(const std::string& path);
 
-// The archive that was made of files of data; none if there is no such archive, or with a developer's files.
+// The archive that was made of files of data; none if there is no such archive, or if a
+// developer's file replaces any of muster's.
 std::optional<std::string_view> EmbeddedArchive(const std::string& path);
 
 }  // namespace muster

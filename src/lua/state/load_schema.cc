@@ -45,11 +45,15 @@ void ProvideMemory() {
 
 }  // namespace
 
-Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema) {
+std::optional<Schema> EmbeddedSchema() {
+  const auto archive = EmbeddedArchive(kSchemaArchive);
+  if (!archive) return std::nullopt;
   ProvideMemory();
-  if (const auto archive = EmbeddedArchive(kSchemaArchive)) {
-    if (auto read = SchemaInArchive(*archive)) return schema = *std::move(read), Diagnostics();
-  }
+  return SchemaInArchive(*archive);
+}
+
+Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema) {
+  if (auto embedded = EmbeddedSchema()) return schema = *std::move(embedded), Diagnostics();
   StopCollecting(lua);
   Diagnostics problems = AddSchemaFiles(schema, [&](const std::string& path) { return RecordsIn(lua, path); });
   CollectAgain(lua);

@@ -2,6 +2,8 @@
 // files.
 #pragma once
 
+#include <optional>
+
 #include <lua.hpp>
 
 #include "muster/diagnostic.h"
@@ -9,8 +11,12 @@
 
 namespace muster {
 
-// Raises a Lua error if a file is not a list of records; errors in records are returned. Both only happen with a
-// developer's files: the build checks those that are part of the program.
+// The archived schema; nothing if a developer's file replaces any of muster's.
+std::optional<Schema> EmbeddedSchema();
+
+// The archived schema, or the records of the developer's files. Raises a Lua error if a file is not a list of records;
+// errors in records are returned. Both only happen with a developer's files: the build checks those that are part of
+// the program.
 Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema);
 
 }  // namespace muster

@@ -51,7 +51,8 @@ inline int ForEachFile(int argc, char** argv, const UseFile& use) {
   for (int i = 3; i < argc; ++i) {
     const std::string file = argv[i];
     if (!LoadFile(lua, argv[1], file) || !use(lua, file)) {
-      if (const char* why = lua_tostring(lua, -1)) std::fprintf(stderr, "%s: %s\n", file.c_str(), why);
+      const char* why = lua_tostring(lua, -1);
+      std::fprintf(stderr, "%s: %s\n", file.c_str(), why != nullptr ? why : "cannot be prepared");
       return 1;
     }
     lua_settop(lua, 0);

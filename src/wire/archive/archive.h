@@ -1,6 +1,6 @@
-// Archive: the encoding of values that cross a process border inside muster (evaluator answers, agent messages). One
-// function per type, `template <class A> void Fields(A& archive, T& value)`, describes both directions, so that writing
-// and reading cannot differ.
+// Archive: the encoding of values that cross a process border inside muster (evaluator answers, agent messages), or
+// that the build makes for the program (the schema). One function per type, `template <class A> void Fields(A& archive,
+// T& value)`, describes both directions, so that writing and reading cannot differ.
 //
 // Independent of particular messages. Bytes are untrusted when read: every length is checked against the remaining
 // bytes, and against the bound that Fields() states (AtMost), before memory is allocated. After an error the reader
@@ -340,7 +340,9 @@ void BasicArchiveReader<kAllBounded>::Held(T& value, std::span<const std::size_t
       const std::span<const std::size_t> within = most.empty() ? most : most.subspan(1);
       value.clear();
       // The number is not trusted, so only a little memory is taken for it.
-      if constexpr (d::IsVector<T>::value) value.reserve(std::min(count, 1 + kReservedBytes / sizeof(value[0])));
+      if constexpr (d::IsVector<T>::value) {
+        if (ok_) value.reserve(std::min(count, 1 + kReservedBytes / sizeof(value[0])));
+      }
       for (std::size_t i = 0; i < count && ok_; ++i) {
         if constexpr (d::IsVector<T>::value) {
           Held(value.emplace_back(), within);
