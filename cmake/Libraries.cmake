@@ -1,6 +1,7 @@
 # muster_library(NAME [COMMANDS | COLD] SOURCES a.cc b.cc LINKS library …): one static library per folder of src/,
 # named after its path. Its LINKS are what its files may include, which tools/check-layers verifies. COMMANDS: of the
-# command line. COLD: no step of it is repeated often, as printing for people or waiting for programs and hosts.
+# command line. COLD: no step of it is repeated often, as in waiting for hosts, or it was measured to gain nothing by -O2,
+# as printing.
 # muster_folders(NAME FOLDER …): a folder of such folders. muster_NAME stands for all of them, for tests and benchmarks.
 
 get_filename_component(MUSTER_ROOT ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
