@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include <fcntl.h>
@@ -12,17 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/file_content.h"
 #include "support/temp_dir.h"
 
 namespace muster {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class OpensBelow : public ::testing::TestWithParam<bool> {
  protected:

@@ -1,6 +1,4 @@
 // Tests what the lines of documented_lines.txt start, and that docs/coming-from.md lists every option.
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -8,15 +6,13 @@
 #include "base/values/shell_quote.h"
 #include "launchers/launcher_options.h"
 #include "launchers/read_line.h"
+#include "support/file_content.h"
 #include "support/golden.h"
 
 namespace muster::testing {
 namespace {
 
-std::string ContentOf(const std::string& name) {
-  std::ifstream file(std::string(MUSTER_SOURCE_DIR) + "/" + name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+std::string InSources(const std::string& name) { return ContentOf(std::string(MUSTER_SOURCE_DIR) + "/" + name); }
 
 std::string ValueOf(const CallWord& word) {
   if (!word.number) return word.text;
@@ -57,7 +53,7 @@ std::string Described(const LauncherCall& call) {
 // Prevents: a command line from a launcher's documentation is refused, or starts something else.
 TEST(DocumentedLines, AreAllUnderstood) {
   const std::string kept = "tests/launchers/documented_lines.txt";
-  std::istringstream lines(ContentOf(kept));
+  std::istringstream lines(InSources(kept));
   std::string said;
   int count = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -76,7 +72,7 @@ TEST(DocumentedLines, AreAllUnderstood) {
 // Prevents: the page omits a supported option, or promises an unsupported one.
 TEST(DocumentedLines, OptionsAreListedInThePageForNewcomers) {
   const std::string kept = "docs/coming-from.md";
-  const std::string page = ContentOf(kept);
+  const std::string page = InSources(kept);
   const std::string begin = "<!-- options: written by tools/update-goldens -->\n";
   const std::size_t at = page.find(begin);
   ASSERT_NE(at, std::string::npos);

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -17,6 +16,7 @@
 #include "spawn/leftovers/descendants.h"
 #include "support/agent_session.h"
 #include "support/dialing.h"
+#include "support/file_content.h"
 #include "support/processes.h"
 #include "wire/dial/dial_file.h"
 
@@ -24,12 +24,6 @@ namespace muster::testing {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string ContentOf(const std::string& path) {
-  std::ostringstream content;
-  content << std::ifstream(path).rdbuf();
-  return content.str();
-}
 
 // A shell command as the start command, which finds FILE, AGENT and NODES in its environment. An agent takes its node's
 // name from NODE.
