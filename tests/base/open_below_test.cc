@@ -19,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using testing::ContentOf;
+
 class OpensBelow : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {

@@ -9,20 +9,25 @@
 namespace muster {
 namespace {
 
-// Runs a shell command to its end; `printed` is called with what it has printed.
-std::shared_ptr<HeldCommand> RunHeld(const std::string& script, const std::function<void(HeldCommand& held)>& printed) {
-  boost::asio::io_context io;
-  std::shared_ptr<HeldCommand> held;
-  auto started = HeldCommand::Start(io, {"/bin/sh", "-c", script}, "first\n",
-                                    {.printed = [&] { printed(*held); }, .heard = {}, .ended = {}});
-  EXPECT_TRUE(started);
-  held = *std::move(started);
-  io.run();
-  return held;
-}
+class HeldCommandTest : public ::testing::Test {
+ protected:
+  // Runs a shell command to its end; `printed` is called with what it has printed.
+  std::shared_ptr<HeldCommand> Run(const std::string& script, const std::function<void(HeldCommand& held)>& printed) {
+    std::shared_ptr<HeldCommand> held;
+    auto started = HeldCommand::Start(io_, {"/bin/sh", "-c", script}, "first\n",
+                                      {.printed = [&] { printed(*held); }, .heard = {}, .ended = {}});
+    EXPECT_TRUE(started);
+    held = *std::move(started);
+    io_.run();
+    return held;
+  }
 
-TEST(HeldCommand, EndsWithItsStdin) {
-  const auto held = RunHeld("read line; echo got $line; cat; echo end >&2", [](HeldCommand& one) {
+ private:
+  boost::asio::io_context io_;  // a command uses it as long as it exists
+};
+
+TEST_F(HeldCommandTest, EndsWithItsStdin) {
+  const auto held = Run("read line; echo got $line; cat; echo end >&2", [](HeldCommand& one) {
     if (one.output() == "got first\n") one.Release();
   });
   EXPECT_TRUE(held->over());
@@ -30,14 +35,14 @@ TEST(HeldCommand, EndsWithItsStdin) {
   EXPECT_EQ(held->words(), "end\n");
 }
 
-TEST(HeldCommand, CanBeAskedToEndBeforeItReads) {
-  const auto held = RunHeld("echo waits; exec sleep 1000", [](HeldCommand& one) { one.AskToEnd(); });
+TEST_F(HeldCommandTest, CanBeAskedToEndBeforeItReads) {
+  const auto held = Run("echo waits; exec sleep 1000", [](HeldCommand& one) { one.AskToEnd(); });
   EXPECT_TRUE(held->killed());
 }
 
-TEST(HeldCommand, ThatPrintsTooMuchIsNotListenedTo) {
+TEST_F(HeldCommandTest, ThatPrintsTooMuchIsNotListenedTo) {
   bool all = true;
-  const auto held = RunHeld("exec yes", [&](HeldCommand& one) {
+  const auto held = Run("exec yes", [&](HeldCommand& one) {
     all = all && one.output().size() <= HeldCommand::kMostOutput + 16'384;
     if (one.output().size() > HeldCommand::kMostOutput) one.AskToEnd();
   });
