@@ -66,7 +66,9 @@ TEST_P(RewrittenRecipes, PlanTheSameProcessesWithoutAWarning) {
   const std::string golden = std::string("tests/golden/rewrite/") + GetParam() + ".lua";
   const CommandResult checked = Muster({"check", golden, "--json"});
   EXPECT_EQ(checked.exit_code, 0);
-  for (const json& each : json::parse(checked.out)["diagnostics"]) {
+  const json said = json::parse(checked.out);
+  ASSERT_TRUE(said["diagnostics"].is_array()) << said;
+  for (const json& each : said["diagnostics"]) {
     EXPECT_EQ(each["kind"], "program") << each;  // the example's program is not on PATH here
   }
   // The original recipe, for the same release.

@@ -30,7 +30,9 @@ TEST(ManyHosts, RunOneJobAndItsFilesAreCollected) {
   EXPECT_EQ(run.Report()["receipt"]["left"], 0);
   ASSERT_EQ(run.Journal("host_reached").size(), 4U);
   EXPECT_EQ(run.Journal("host_reached")[0]["shares_run_dir"], false);
-  for (const json& host : run.Journal("plan_bound")[0]["hosts"]) {
+  const json bound = run.Journal("plan_bound")[0];
+  ASSERT_EQ(bound["hosts"].size(), 4U) << bound;
+  for (const json& host : bound["hosts"]) {
     EXPECT_EQ(host["address"], "10.77.0." + host["name"].get<std::string>().substr(1));
   }
   EXPECT_TRUE(ProcessesWith(run.token()).empty());

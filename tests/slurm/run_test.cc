@@ -135,7 +135,9 @@ TEST(SlurmDevices, ThoseOfAnotherJobAreNotUsed) {
     EXPECT_EQ(run.Log("worker." + std::to_string(rank)),
               "n" + std::to_string(rank / 2 + 1) + " " + std::to_string(rank % 2 + 2) + "\n");
   }
-  for (const json& host : run.Report()["hosts"]) EXPECT_EQ(host["devices"], 2) << host;
+  const json bound = run.Journal("plan_bound").at(0);
+  ASSERT_EQ(bound["hosts"].size(), 2U) << bound;
+  for (const json& host : bound["hosts"]) EXPECT_EQ(host["devices"].size(), 2U) << host;
 }
 
 TEST(SlurmDevices, MoreThanTheAllocationHasAreRefused) {
