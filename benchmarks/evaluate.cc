@@ -41,7 +41,7 @@ void TimePlans(const std::string& label, std::size_t plans, const std::function<
     const std::uint64_t began = MonotonicNow();
     if (!evaluate()) {
       std::printf("  %s: no plan\n", label.c_str());
-      return;
+      std::exit(1);
     }
     seconds.push_back(SecondsBetween(began, MonotonicNow()));
   }
@@ -54,7 +54,7 @@ void TimePlans(const std::string& label, std::size_t plans, const std::function<
 void ComparePlans(const std::string& recipe, std::size_t plans, bool with_schema) {
   muster::EvaluationOptions options;
   options.recipe_file = Source(recipe);
-  options.program = Program("muster");
+  options.program = Program("muster-evaluator");
   TimePlans(
       "plan of " + recipe + ", whole evaluator", plans, [&] { return muster::EvaluateRecipe(options).has_value(); },
       [] {});
