@@ -1,4 +1,5 @@
-// The fields of an attribute, described once for records and archives.
+// The fields of an attribute, described once for records and archives. What values a field may have is checked where
+// records are read (attribute_record.cc).
 #pragma once
 
 #include <string_view>

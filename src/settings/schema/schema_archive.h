@@ -11,7 +11,7 @@
 namespace muster {
 
 std::string ArchiveOfSchema(const Schema& schema);
-// Nothing if the bytes are no archive of a schema.
+// Nothing if the bytes are no archive of a schema. They are the program's own: the numbers of enums are not checked.
 std::optional<Schema> SchemaInArchive(std::string_view bytes);
 
 }  // namespace muster
