@@ -174,20 +174,27 @@ void DialServer::OnConnection(const std::string& name, UniqueFd connection) {
 void DialServer::StartGathered() {
   const std::vector<std::string> names = std::exchange(gathered_, {});
   if (names.empty()) return;
-  const auto keep = shared_from_this();
   const auto batch = std::make_shared<Batch>(io_, names);
   batches_.push_back(batch);
   for (const std::string& name : names) nodes_.find(name)->second.batch = batch.get();
-  if (const std::string error = WriteFile(); !error.empty()) return Fail(batch.get(), error, {});
+  if (const std::string error = WriteFile(); !error.empty()) return FailLater(batch, error);
   auto command = StartCommand::Run(io_, *launcher_, settings_.start({settings_.agent, path_, names}),
                                    [weak = weak_from_this(), of = std::weak_ptr(batch)] {
                                      const auto self = weak.lock();
                                      const auto its = of.lock();
                                      if (self && its) self->OnEnd(its);
                                    });
-  if (!command) return Fail(batch.get(), command.error(), {});
+  if (!command) return FailLater(batch, std::move(command.error()));
   batch->command = std::move(*command);
   AwaitTime(batch, settings_.connect_time);
+}
+
+void DialServer::FailLater(const std::shared_ptr<Batch>& batch, std::string why) {
+  boost::asio::post(io_, [weak = weak_from_this(), of = std::weak_ptr(batch), why = std::move(why)] {
+    const auto self = weak.lock();
+    const auto its = of.lock();
+    if (self && its) self->Fail(its.get(), why, {});
+  });
 }
 
 void DialServer::AwaitTime(const std::shared_ptr<Batch>& batch, std::chrono::milliseconds time) {

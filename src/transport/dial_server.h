@@ -48,6 +48,8 @@ class DialServer : public std::enable_shared_from_this<DialServer> {
   // Starts the node's agent, with those of all other nodes of this turn of the loop, and awaits it. It must not be
   // known yet.
   void Await(const std::string& name, Node node);
+  // Starts the agents of the nodes awaited in this turn of the loop now. Calls no node's functions.
+  void StartGathered();
   // The node's agent is not needed any more, or has ended. Calls `then`, if given, once the start command has ended if
   // no other node needs it, which takes a few seconds at most; else at once.
   void Leave(const std::string& name, std::function<void()> then = nullptr);
@@ -69,11 +71,12 @@ class DialServer : public std::enable_shared_from_this<DialServer> {
 
   DialServer(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, DialSettings settings);
 
-  void StartGathered();
   void AwaitTime(const std::shared_ptr<Batch>& batch, std::chrono::milliseconds time);
   void OnEnd(const std::shared_ptr<Batch>& batch);
   void OnTime(const std::shared_ptr<Batch>& batch);
-  // Fails the nodes of the batch that are still awaited.
+  // Fails the nodes of the batch that are still awaited, in the next turn of the loop.
+  void FailLater(const std::shared_ptr<Batch>& batch, std::string why);
+  // Fails them now.
   void Fail(const Batch* batch, const std::string& why, const std::string& hint);
   bool Awaits(const Batch* batch) const;
   // Whether its command is to end now, and has not yet.

@@ -23,6 +23,10 @@ std::string DialTransport::StartWords(std::chrono::milliseconds within) const {
   return server ? server->StartWords(within) : std::string();
 }
 
+void DialTransport::StartAgents() {
+  if (const std::shared_ptr<DialServer> server = server_.lock()) server->StartGathered();
+}
+
 Result<std::unique_ptr<UncheckedChannel>> DialTransport::Open(boost::asio::io_context& io, const TransportHost& host) {
   if (!IsHostOrAddress(host.name)) return Fail(MachineError("hosts", Quoted(host.name) + " is not a host name"));
   std::shared_ptr<DialServer> server = server_.lock();

@@ -28,6 +28,7 @@ class DialTransport final : public Transport {
   std::string_view name() const override { return "dial"; }
   std::uint64_t lease_ms() const override { return lease_ms_; }
   std::string StartWords(std::chrono::milliseconds within) const override;
+  void StartAgents() override;
 
  private:
   Result<std::unique_ptr<UncheckedChannel>> Open(boost::asio::io_context& io, const TransportHost& host) override;

@@ -27,6 +27,9 @@ class Transport {
     static_cast<void>(within);
     return {};
   }
+  // Starts the agents of all hosts connected so far at once. Without this call, a transport whose command starts many
+  // agents runs it in the next turn of the loop.
+  virtual void StartAgents() {}
   // Starts connecting to the host's agent. Fails only if the attempt cannot even begin. The channel delivers only
   // messages that match its commands.
   Result<std::unique_ptr<Channel>> Connect(boost::asio::io_context& io, const TransportHost& host);

@@ -51,6 +51,18 @@ TEST_F(Descendants, AreKilledAndReapedInEverySession) {
   EXPECT_TRUE(NoChildIsLeft());
 }
 
+TEST_F(Descendants, StartAtTheTimeThatIdentifiesThem) {
+  for (int i = 0; i < 20; ++i) {
+    const std::uint64_t before = StartTicksNow();
+    const Spawned started = StartAndAwaitReady({});
+    const auto identity = Identify(started.pid);
+    ASSERT_TRUE(identity);
+    EXPECT_GE(identity->start_ticks, before);
+    EXPECT_LE(identity->start_ticks, StartTicksNow());
+  }
+  KillDescendants({});
+}
+
 TEST_F(Descendants, AreSparedIfListedToKeep) {
   const Spawned kept = StartAndAwaitReady({"child"});
   StartAndAwaitReady({"daemon"});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <vector>
 
@@ -89,6 +90,65 @@ TEST_F(WireTest, DeliversOneFrameInEachTurnOfTheLoop) {
     most = std::max(most, frames - before);
   }
   EXPECT_EQ(most, 1U);
+}
+
+TEST_F(WireTest, WritesAnswersToFramesThatArrivedTogetherAtOnce) {
+  const std::string answer = Frame("answer");
+  std::size_t frames = 0;
+  std::size_t early = 0;
+  wire_->GatherFor(std::chrono::hours(1));
+  wire_->Start(
+      [&](const std::string&) {
+        ++frames;
+        early += PeerReads();
+        wire_->Send(answer);
+      },
+      [](const std::string&) {});
+  const std::string bytes = Frame("a") + Frame("b") + Frame("c");
+  ASSERT_EQ(::send(peer_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  RunReady();
+  EXPECT_EQ(frames, 3U);
+  EXPECT_EQ(early, 0U);
+  EXPECT_EQ(PeerReads(), 3 * answer.size());
+}
+
+TEST_F(WireTest, WritesAnswersNoLaterThanTheTimeToGatherThem) {
+  const std::string answer = Frame("answer");
+  std::vector<std::size_t> read;
+  wire_->GatherFor(std::chrono::milliseconds(1));
+  wire_->Start(
+      [&](const std::string&) {
+        read.push_back(PeerReads());
+        wire_->Send(answer);
+        // The answer's time is over when the next frame is delivered.
+        const auto over = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);
+        while (std::chrono::steady_clock::now() < over) {
+        }
+      },
+      [](const std::string&) {});
+  const std::string bytes = Frame("a") + Frame("b") + Frame("c");
+  ASSERT_EQ(::send(peer_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  RunReady();
+  ASSERT_EQ(read.size(), 3U);
+  EXPECT_EQ(read[2], 2 * answer.size()) << "the first is written after the second frame, with its answer";
+  EXPECT_EQ(PeerReads(), answer.size());
+}
+
+TEST_F(WireTest, GathersNoAnswersBehindUrgentData) {
+  std::vector<std::size_t> read;
+  wire_->GatherFor(std::chrono::hours(1));
+  wire_->Start(
+      [&](const std::string&) {
+        read.push_back(PeerReads());
+        wire_->Send(Frame("answer"));
+        if (read.size() == 1) wire_->SendUrgent(Frame("beat"));
+      },
+      [](const std::string&) {});
+  const std::string bytes = Frame("a") + Frame("b") + Frame("c");
+  ASSERT_EQ(::send(peer_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  RunReady();
+  ASSERT_EQ(read.size(), 3U);
+  EXPECT_GT(read[2], 0U);
 }
 
 bool IsHeartbeat(std::string_view payload) { return payload == "beat"; }

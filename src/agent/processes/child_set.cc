@@ -17,6 +17,7 @@ ChildSet::~ChildSet() { Abandon(); }
 tl::expected<ProcessStarted, SpawnError> ChildSet::Start(ProcessId process, std::uint32_t attempt, SpawnSpec spec) {
   spec.grouping = spec.controlling_terminal ? Grouping::kOwnSession : Grouping::kOwnGroup;
   spec.parent_death_signal = SIGKILL;
+  const std::uint64_t ticks = StartTicksNow();
   auto launched = launch_(io_.get_executor(), spec);
   if (!launched) return tl::unexpected<SpawnError>(std::move(launched.error()));
 
@@ -30,7 +31,12 @@ tl::expected<ProcessStarted, SpawnError> ChildSet::Start(ProcessId process, std:
   started.attempt = attempt;
   started.pid = launched->pid();
   started.at = MonotonicNowNs();
-  if (const auto identity = Identify(started.pid)) started.start_ticks = identity->start_ticks;
+  // Reading /proc is the dearest of the agent's system calls for a process; most start within one tick.
+  if (StartTicksNow() == ticks) {
+    started.start_ticks = ticks;
+  } else if (const auto identity = Identify(started.pid)) {
+    started.start_ticks = identity->start_ticks;
+  }
 
   const Key key(process, attempt);
   children_.emplace(key, Child{std::move(*launched), std::nullopt});

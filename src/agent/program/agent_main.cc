@@ -44,6 +44,9 @@
 namespace muster {
 namespace {
 
+// How long a report may wait for those of the starts that are about to follow it.
+constexpr std::chrono::milliseconds kGatherTime{5};
+
 constexpr const char* kHelp =
     R"(usage: muster-agent --fd N [--guard N] | --stdio | --dial FILE [--isolate pid] [--without NAMES] [--fault SITE:ACTION:N]
        muster-agent --hold SECONDS | --collapse LOG | --inspect | --stub WORDS …
@@ -323,6 +326,7 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "muster-agent: the connection: %s\n", wire.error().c_str());
     return kAgentFailed;
   }
+  wire->get()->GatherFor(kGatherTime);
   std::atomic<bool> partial = false;
   wire->get()->MarkPartial(guard ? *guard.partial() : partial);
   AgentProcess process(descriptors, program, options->without);

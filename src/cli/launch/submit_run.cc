@@ -58,9 +58,9 @@ Result<void> FillDirectory(const RunSubmission& submission, const RunRequest& re
     return done;
   }
   const auto inherited = RecordedVariables(request.environment, HiddenValues(request.plan, secrets));
-  if (auto written = WriteRunFiles(
-          folder,
-          {request.plan, PlanId(request.plan), request.inputs, request.evaluation, inherited, request.sources, {}});
+  const std::string text = PlanText(request.plan);
+  if (auto written = WriteRunFiles(folder, {request.plan, PlanIdOfText(text), request.inputs, request.evaluation,
+                                            inherited, request.sources, {}, text});
       !written) {
     return Fail(written.error());
   }

@@ -17,7 +17,7 @@ Result<void> AddComparedRun(const std::string& run_dir, PageContent& page) {
   if (!report) return Fail(report.error());
   const auto recorded = ReadRun(run_dir);
   if (!recorded) return Fail(recorded.error());
-  const Plan& plan = recorded->plan;
+  const Plan& plan = *recorded->plan;
   const std::size_t source = page.sources.size();
   const std::string began = recorded->journal.records().empty() ? "" : recorded->journal.records().front().wall;
 

@@ -206,7 +206,7 @@ Result<void> AddRun(const std::string& run_dir, PageContent& page) {
   if (!report) return Fail(report.error());
   const auto recorded = ReadRun(run_dir);
   if (!recorded) return Fail(recorded.error());
-  const Plan& plan = recorded->plan;
+  const Plan& plan = *recorded->plan;
   const std::vector<JournalRecord>& records = recorded->journal.records();
   AddProcesses(*report, page);
   AddCurves(run_dir, page);

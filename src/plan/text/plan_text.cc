@@ -279,7 +279,8 @@ bool UsesCheckpoint(const Plan& plan) {
          text.find(PlaceholderText({Placeholder::Kind::kNewestCheckpoint, {}, 0})) != std::string::npos;
 }
 
-std::string PlanId(const Plan& plan) { return Sha256Hex(PlanText(plan)); }
+std::string PlanId(const Plan& plan) { return PlanIdOfText(PlanText(plan)); }
+std::string PlanIdOfText(std::string_view plan_text) { return Sha256Hex(plan_text); }
 
 std::string ShortPlanId(const Plan& plan) { return ShortPlanId(PlanId(plan)); }
 std::string ShortPlanId(std::string_view plan_id) { return std::string(plan_id.substr(0, 12)); }

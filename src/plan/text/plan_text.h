@@ -21,6 +21,7 @@ bool UsesCheckpoint(const Plan& plan);
 
 // SHA-256 of PlanText in hex; users type its first 12 characters.
 std::string PlanId(const Plan& plan);
+std::string PlanIdOfText(std::string_view plan_text);
 std::string ShortPlanId(const Plan& plan);
 std::string ShortPlanId(std::string_view plan_id);
 

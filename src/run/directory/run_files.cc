@@ -8,7 +8,6 @@
 #include "base/values/shell_quote.h"
 #include "plan/check/plan_check.h"
 #include "plan/text/plan_json.h"
-#include "plan/text/plan_text.h"
 #include "run/directory/json_text.h"
 
 namespace muster {
@@ -52,8 +51,8 @@ Result<UniqueFd> WriteRunFiles(int folder, const RunFiles& run) {
   if (Result<void> written = write(folder, "plan.json", PlanToJson(run.plan, run.inputs, run.plan_id)); !written) {
     return Fail(std::move(written.error()));
   }
-  if (run.with_plan_text) {
-    if (Result<void> written = write(folder, "plan.txt", PlanText(run.plan)); !written) {
+  if (!run.plan_text.empty()) {
+    if (Result<void> written = write(folder, "plan.txt", run.plan_text); !written) {
       return Fail(std::move(written.error()));
     }
   }

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "base/system/unique_fd.h"
 #include "muster/plan.h"
@@ -21,7 +22,7 @@ struct RunFiles {
   const std::map<std::string, std::string>& inherited;  // RecordedVariables
   const std::map<std::string, std::string>& sources;    // contents by path below recipe/
   const std::string& linked_sources;                    // folder with the same files, to hard-link them; or empty
-  bool with_plan_text = true;
+  std::string_view plan_text;                           // PlanText, for plan.txt; empty: without that file
   bool again = false;  // the files exist from the submission of the run: plan.json and plan.txt are replaced
 };
 

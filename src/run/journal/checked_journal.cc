@@ -25,14 +25,17 @@ CheckedJournal::CheckedJournal(const Plan& plan, JournalContents contents)
   damage_ += left_out == 1 ? first : fmt::format("{} records do not match the plan, the first: {}", left_out, first);
 }
 
-Result<RecordedRun> ReadRun(const std::string& run_dir) {
+Result<RecordedRun> ReadRun(const std::string& run_dir, std::shared_ptr<const Plan> plan) {
   UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const Result<std::string> json = ReadPlanJson(folder.get(), run_dir);
-  if (!json) return Fail(json.error());
-  Result<Plan> plan = PlanFromJson(*json);
-  if (!plan) return Fail(std::move(plan.error()));
+  if (!plan) {
+    const Result<std::string> json = ReadPlanJson(folder.get(), run_dir);
+    if (!json) return Fail(json.error());
+    Result<Plan> read = PlanFromJson(*json);
+    if (!read) return Fail(std::move(read.error()));
+    plan = std::make_shared<const Plan>(*std::move(read));
+  }
   CheckedJournal journal(*plan, ReadJournal(run_dir + "/journal.jsonl"));
-  return RecordedRun{std::move(folder), *std::move(plan), std::move(journal)};
+  return RecordedRun{std::move(folder), std::move(plan), std::move(journal)};
 }
 
 }  // namespace muster

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,12 +36,13 @@ class CheckedJournal {
 // The plan and the checked journal of a run directory: the input of reports.
 struct RecordedRun {
   UniqueFd folder;
-  Plan plan;
+  std::shared_ptr<const Plan> plan;  // never null
   CheckedJournal journal;
 };
 
 // Fails with kind "run" if the folder has no plan, and as PlanFromJson does if the plan is invalid. A journal that
-// cannot be read has no records.
-Result<RecordedRun> ReadRun(const std::string& run_dir);
+// cannot be read has no records. With `plan`, which must be the one in the folder, plan.json is not read: parsing it is
+// most of the work for a plan of many processes.
+Result<RecordedRun> ReadRun(const std::string& run_dir, std::shared_ptr<const Plan> plan = nullptr);
 
 }  // namespace muster

@@ -122,7 +122,7 @@ std::vector<DumpReport> ReadDumps(const Plan& plan, const CheckedJournal& journa
 Result<DumpReport> FindDump(const std::string& run_dir, std::uint32_t number, const DumpFilter& filter) {
   const Result<RecordedRun> run = ReadRun(run_dir);
   if (!run) return Fail(run.error());
-  std::vector<DumpReport> dumps = ReadDumps(run->plan, run->journal, run->folder.get(), filter);
+  std::vector<DumpReport> dumps = ReadDumps(*run->plan, run->journal, run->folder.get(), filter);
   for (auto dump = dumps.rbegin(); dump != dumps.rend(); ++dump) {
     if (number != 0 && dump->number != number) continue;
     if (!dump->groups.empty() || !dump->unheard.empty()) return std::move(*dump);

@@ -1,8 +1,10 @@
 #include "run/report/metrics_report.h"
 
 #include <algorithm>
+#include <memory>
 #include <string_view>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -39,8 +41,23 @@ void TakeMetrics(std::string_view text, RoleMetrics& metrics) {
   }
 }
 
+namespace {
+
+// Whether any process has reported metrics.
+bool HasMetrics(int folder) {
+  Result<UniqueFd> opened = OpenFolder(folder, "metrics");
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opened ? ::fdopendir(opened->release()) : nullptr, ::closedir);
+  while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) {
+    if (entry->d_name[0] != '.') return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<RoleMetrics> ReadMetrics(const Plan& plan, int folder, const std::vector<std::uint32_t>& attempts) {
   std::vector<RoleMetrics> reported;
+  if (!HasMetrics(folder)) return reported;
   for (ProcessId id = 0; id < plan.processes.size(); ++id) {
     const Process& process = plan.processes[id];
     const std::string& role = plan.roles[process.role].name;

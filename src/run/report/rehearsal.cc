@@ -375,7 +375,7 @@ Rehearsal JudgeRehearsal(const Plan& plan, const CheckedJournal& journal,
 Result<Rehearsal> ReadRehearsal(const std::string& run_dir) {
   const Result<RecordedRun> run = ReadRun(run_dir);
   if (!run) return Fail(run.error());
-  const Plan& plan = run->plan;
+  const Plan& plan = *run->plan;
   const auto& records = run->journal.records();
   const RunBegan* began = records.empty() ? nullptr : std::get_if<RunBegan>(&records.front().entry);
   const bool rehearsal = began != nullptr && began->rehearsal;

@@ -310,12 +310,13 @@ void PutOnHead(FailureReport& failure, std::optional<MonotonicNs> reported) {
 
 }  // namespace
 
-Result<Report> MakeReport(const std::string& run_dir) {
+Result<Report> MakeReport(const std::string& run_dir, std::shared_ptr<const Plan> its_plan) {
   // First of all: if the run is over before the journal is read, the journal has its last record.
   const bool held = IsRunLive(run_dir);
-  const Result<RecordedRun> run = ReadRun(run_dir);
+  const Result<RecordedRun> run = ReadRun(run_dir, std::move(its_plan));
   if (!run) return Fail(run.error());
-  const auto& [folder, plan, journal] = *run;
+  const auto& [folder, shared_plan, journal] = *run;
+  const Plan& plan = *shared_plan;
   const Reading reading(plan, journal);
   if (!reading.began()) {
     return Fail(Error("run", {},

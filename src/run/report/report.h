@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -186,8 +187,8 @@ struct Report {
 
 // Reads plan.json, journal.jsonl and the origin's log. Fails with kind "run" if the folder has no plan or no journal
 // with a first record; the report states what else is missing or damaged. A journal without its last record belongs to
-// a head that was killed: outcome "lost".
-Result<Report> MakeReport(const std::string& run_dir);
+// a head that was killed: outcome "lost". With `plan`, which must be the one in the folder, plan.json is not read.
+Result<Report> MakeReport(const std::string& run_dir, std::shared_ptr<const Plan> plan = nullptr);
 
 // The text of report.json (docs/run_directory.md). With `run_dir`, which is no part of that file because folders are
 // moved, also the key of that name.

@@ -8,10 +8,10 @@
 
 namespace muster {
 
-ReportFiles WriteReportFiles(int folder, const std::string& run_dir) {
+ReportFiles WriteReportFiles(int folder, const std::string& run_dir, std::shared_ptr<const Plan> plan) {
   ReportFiles account;
   // Through the descriptor, because another directory may have replaced it.
-  Result<Report> report = MakeReport(FileBelow{folder, {}}.ThroughDescriptor());
+  Result<Report> report = MakeReport(FileBelow{folder, {}}.ThroughDescriptor(), std::move(plan));
   if (!report) return account;
   report->run_dir = run_dir;
   for (const auto& [name, bytes] :

@@ -1,6 +1,7 @@
 // Writes the report of a run to files in its directory when the run has ended.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -14,7 +15,8 @@ struct ReportFiles {
   Diagnostics problems;          // files that could not be written
 };
 
-// Writes report.json and report.txt of the ended run, made from its directory like any other report.
-ReportFiles WriteReportFiles(int folder, const std::string& run_dir);
+// Writes report.json and report.txt of the ended run, made from its directory like any other report; `plan` as for
+// MakeReport.
+ReportFiles WriteReportFiles(int folder, const std::string& run_dir, std::shared_ptr<const Plan> plan = nullptr);
 
 }  // namespace muster

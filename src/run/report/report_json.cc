@@ -123,19 +123,19 @@ Json FailureJson(const FailureReport& failure) {
 }
 
 Json AttemptJson(const AttemptReport& attempt) {
-  return {{"attempt", attempt.attempt},
-          {"host", Plain(attempt.host)},
-          {"pid", OrNull(attempt.pid)},
-          {"started_at", TextOrNull(attempt.started_at)},
-          {"ended_at", TextOrNull(attempt.ended_at)},
-          {"exit_code", OrNull(attempt.exit_code)},
-          {"signal", TextOrNull(attempt.signal)},
-          {"core_dumped", attempt.core_dumped},
-          {"spawn_stage", TextOrNull(attempt.spawn_stage)},
-          {"user_seconds", Seconds(attempt.user_seconds)},
-          {"system_seconds", Seconds(attempt.system_seconds)},
-          {"max_rss_kib", attempt.max_rss_kib},
-          {"evidence", Lines(attempt.evidence)}};
+  return ObjectOf("attempt", attempt.attempt,                         //
+                  "host", Plain(attempt.host),                        //
+                  "pid", OrNull(attempt.pid),                         //
+                  "started_at", TextOrNull(attempt.started_at),       //
+                  "ended_at", TextOrNull(attempt.ended_at),           //
+                  "exit_code", OrNull(attempt.exit_code),             //
+                  "signal", TextOrNull(attempt.signal),               //
+                  "core_dumped", attempt.core_dumped,                 //
+                  "spawn_stage", TextOrNull(attempt.spawn_stage),     //
+                  "user_seconds", Seconds(attempt.user_seconds),      //
+                  "system_seconds", Seconds(attempt.system_seconds),  //
+                  "max_rss_kib", attempt.max_rss_kib,                 //
+                  "evidence", Lines(attempt.evidence));
 }
 
 // Names and messages were written by the launched programs as UTF-8, which is sufficient for JSON.
@@ -241,14 +241,14 @@ std::string ReportJson(const Report& report, const std::string& run_dir) {
   for (const ProcessReport& process : report.processes) {
     Json attempts = Json::array();
     for (const AttemptReport& attempt : process.attempts) attempts.push_back(AttemptJson(attempt));
-    processes.push_back({{"role", process.role},
-                         {"index", process.index},
-                         {"rank", OrNull(process.rank)},
-                         {"host", Plain(process.host)},
-                         {"devices", Lines(process.devices)},
-                         {"cores", TextOrNull(process.cores)},
-                         {"attempts", std::move(attempts)},
-                         {"verdict", process.verdict}});
+    processes.push_back(ObjectOf("role", process.role,                //
+                                 "index", process.index,              //
+                                 "rank", OrNull(process.rank),        //
+                                 "host", Plain(process.host),         //
+                                 "devices", Lines(process.devices),   //
+                                 "cores", TextOrNull(process.cores),  //
+                                 "attempts", std::move(attempts),     //
+                                 "verdict", process.verdict));
     if (process.usage) processes.back()["usage"] = UsageJson(*process.usage);
   }
   Json contexts = Json::array();

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -21,6 +22,21 @@ inline Json TextOrNull(const std::string& text) { return text.empty() ? Json(nul
 
 // Rounded to microseconds, the precision of the clocks.
 inline Json Seconds(double seconds) { return std::round(seconds * 1e6) / 1e6; }
+
+// {key, value, key, value, ...} as an object. An initializer list would copy each value, and compare each key.
+template <class... Rest>
+void AddTo(Json::object_t& object, const char* key, Json value, Rest&&... rest) {
+  object.emplace_back(key, std::move(value));
+  if constexpr (sizeof...(Rest) > 0) AddTo(object, std::forward<Rest>(rest)...);
+}
+template <class... Pairs>
+Json ObjectOf(Pairs&&... pairs) {
+  Json json = Json::object();
+  auto& object = json.get_ref<Json::object_t&>();
+  object.reserve(sizeof...(Pairs) / 2);
+  AddTo(object, std::forward<Pairs>(pairs)...);
+  return json;
+}
 
 inline Json MembersJson(const Members& members) {
   return {{"role", members.role}, {"indices", members.indices}, {"ranks", members.ranks}};

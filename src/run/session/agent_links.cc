@@ -18,6 +18,7 @@ void AgentLinks::Connect(Transport& transport, const Receive& receive) {
     links_[host].channel = std::move(*channel);
     links_[host].channel->SetReceiver([receive, host](ChannelMessage message) { receive(host, std::move(message)); });
   }
+  transport.StartAgents();
 }
 
 void AgentLinks::Send(std::uint32_t host, const AgentCommand& command) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <errno.h>
@@ -68,10 +69,12 @@ Result<UniqueFd> WriteFirstFiles(LiveRun& run) {
   const int folder = run.directory->folder();
   const std::map<std::string, std::string> inherited =
       RecordedVariables(request.environment, HiddenValues(run.plan, run.binding.secrets));
-  run.plan_id = request.plan_id.empty() ? PlanId(run.plan) : request.plan_id;
+  const bool with_text = !request.terse;
+  const std::string text = with_text || request.plan_id.empty() ? PlanText(run.plan) : std::string();
+  run.plan_id = request.plan_id.empty() ? PlanIdOfText(text) : request.plan_id;
   Result<UniqueFd> logs =
       WriteRunFiles(folder, {run.plan, run.plan_id, request.inputs, request.evaluation, inherited, request.sources,
-                             request.linked_sources, !request.terse, request.submitted});
+                             request.linked_sources, with_text ? std::string_view(text) : std::string_view(), request.submitted});
   if (!logs) return logs;
   if (Result<void> tagged = WriteTags(folder, request.tags); !tagged) return Fail(std::move(tagged.error()));
   if (Result<void> noted = WriteNote(folder, request.note); !noted) return Fail(std::move(noted.error()));

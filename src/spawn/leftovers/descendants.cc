@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -91,6 +92,14 @@ bool BecomeSubreaper() {
   FinalCommands::Share();
   KeepExitStatuses();
   return ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+}
+
+// The kernel notes CLOCK_BOOTTIME in copy_process(), and proc(5) shows it in clock ticks.
+std::uint64_t StartTicksNow() {
+  static const auto kNsPerTick = std::uint64_t{1'000'000'000} / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  timespec now = {};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return (static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec)) / kNsPerTick;
 }
 
 std::optional<ProcessIdentity> Identify(pid_t pid) {

@@ -32,6 +32,9 @@ struct ProcessIdentity {
   bool operator==(const ProcessIdentity&) const = default;
 };
 
+// The start time that a process started now gets.
+std::uint64_t StartTicksNow();
+
 // Nothing if there is no such process. A zombie still has an identity.
 std::optional<ProcessIdentity> Identify(pid_t pid);
 

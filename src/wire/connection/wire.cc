@@ -127,9 +127,19 @@ void Wire::Deliver() {
 
 void Wire::BeginWriting() {
   if (writing_) return;
-  // From the loop, so that the messages of one turn are written together.
   writing_ = true;
-  boost::asio::post(io_, [self = shared_from_this()] { self->Write(); });
+  if (gather_.count() > 0) gather_until_ = std::chrono::steady_clock::now() + gather_;
+  WriteSoon();
+}
+
+bool Wire::MayGather() const {
+  return gather_.count() > 0 && delivering_ && !paused_ && !ended_ && !closed_ && urgent_.empty() && !when_written_ &&
+         queued_bytes_ < kWriteBytes && std::chrono::steady_clock::now() < gather_until_;
+}
+
+// From the loop, so that the messages of one turn are written together.
+void Wire::WriteSoon() {
+  boost::asio::post(io_, [self = shared_from_this()] { self->MayGather() ? self->WriteSoon() : self->Write(); });
 }
 
 void Wire::Send(std::string bytes) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -52,6 +53,10 @@ class Wire : public std::enable_shared_from_this<Wire> {
   // Starts reading. Neither function is called after Close(); the wire keeps both, so they must not own it.
   void Start(OnFrame on_frame, OnEnd on_end, IsUrgent is_urgent = nullptr);
 
+  // While further frames wait here to be delivered, keeps what Send() queues for up to this time, to write it together
+  // with the answers to them. Urgent data is not kept.
+  void GatherFor(std::chrono::milliseconds time) { gather_ = time; }
+
   // Queues the bytes, whole frames; does nothing once writing has failed, or after Close().
   void Send(std::string bytes);
   // The same, before all data that was queued by Send() and is not yet being written. The first data, the greeting, is
@@ -93,6 +98,8 @@ class Wire : public std::enable_shared_from_this<Wire> {
   void GiveUpWriting();
   void Write();
   void BeginWriting();
+  bool MayGather() const;
+  void WriteSoon();
   bool TakeNext();
   void FinishWriting();
   void End(std::string why);
@@ -114,6 +121,8 @@ class Wire : public std::enable_shared_from_this<Wire> {
   std::deque<std::string> queued_;  // the data of each Send()
   std::size_t queued_bytes_ = 0;
   std::string urgent_;
+  std::chrono::milliseconds gather_{0};
+  std::chrono::steady_clock::time_point gather_until_;
   std::atomic<bool>* partial_ = nullptr;
   bool greeted_ = false;            // the first data has been taken for writing
   std::unique_ptr<char[]> buffer_;  // receives one read; not zeroed, as most reads use little of it
