@@ -1,11 +1,13 @@
 // Tests finding a process's cgroup, and killing everything in one.
 #include "spawn/leftovers/cgroup.h"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "spawn/run_probe.h"
 
@@ -112,6 +114,28 @@ TEST(Cgroup, KillsProcessesBornInIt) {
   } else {
     EXPECT_FALSE(later.mechanisms().clone_cgroup);
   }
+}
+
+TEST(Cgroup, ResetsSignalsThatTheStarterHandlesIgnoresOrBlocks) {
+  auto group = Cgroup::MakeBelowOwn("muster-test-" + std::to_string(::getpid()));
+  if (!group) GTEST_SKIP() << "no cgroup v2 that can be changed, with cgroup.kill";
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGRTMAX, SIG_IGN);
+  std::signal(SIGUSR1, [](int) {});
+  sigset_t blocked;
+  sigset_t before;
+  sigfillset(&blocked);
+  sigprocmask(SIG_SETMASK, &blocked, &before);
+  Launcher launcher;
+  const bool inside = launcher.StartIn(group->Open());
+  const auto run = inside ? RunProbe(launcher, {}, {"signals", "exit", "7"}) : std::nullopt;
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  for (const int signal : {SIGPIPE, SIGRTMAX, SIGUSR1}) std::signal(signal, SIG_DFL);
+  if (!inside) GTEST_SKIP() << "CLONE_INTO_CGROUP";
+  ASSERT_TRUE(run);
+  EXPECT_EQ(nlohmann::json::parse(run->lines.at(0)),
+            (nlohmann::json{{"SigBlk", "0000000000000000"}, {"SigIgn", "0000000000000000"}}));
+  EXPECT_EQ(run->ended.code, 7);
 }
 
 TEST(Cgroup, ThatWasRemovedDoesNotPreventStarts) {

@@ -127,7 +127,7 @@ MUSTER_BARE void ResetSignals(const ChildOrders& orders) {
   const KernelSigaction by_default = {};
   constexpr std::size_t kMaskBytes = 8;
   for (int signal = 1; signal <= 64; ++signal) {
-    if (signal == SIGKILL || signal == SIGSTOP) continue;
+    if (signal == SIGKILL || signal == SIGSTOP || (orders.dispositions >> (signal - 1) & 1U) == 0) continue;
     if (::syscall(SYS_rt_sigaction, signal, &by_default, nullptr, kMaskBytes) != 0) {
       Fail(orders, SpawnStage::kSignals, static_cast<unsigned>(signal));
     }

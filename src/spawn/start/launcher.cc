@@ -1,6 +1,7 @@
 #include "spawn/start/launcher.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -79,6 +80,21 @@ class SignalsBlocked {
   sigset_t before_ = {};
 };
 
+// CLONE_CLEAR_SIGHAND (5.5): what has a handler gets its default; what is ignored stays ignored. It saves a system call
+// for each signal.
+constexpr std::uint64_t kDefaultHandlers = 0x100000000;
+
+std::uint64_t IgnoredSignals() {
+  std::uint64_t ignored = 0;
+  for (int signal = 1; signal <= 64; ++signal) {
+    // The kernel's struct sigaction begins with the handler. The C library hides two signals.
+    std::array<std::uintptr_t, 8> action = {};
+    const long asked = ::syscall(SYS_rt_sigaction, signal, nullptr, action.data(), sizeof(std::uint64_t));
+    if (asked == 0 && action[0] == reinterpret_cast<std::uintptr_t>(SIG_IGN)) ignored |= 1ULL << (signal - 1);
+  }
+  return ignored;
+}
+
 }  // namespace
 
 // Memory that the child reads and writes while the parent is suspended.
@@ -121,7 +137,7 @@ bool Launcher::StartIn(UniqueFd group) {
   if (!mechanisms_.clone_cgroup || !group || !Prepare(0)) return false;
   CloneIntoOrders trial;
   trial.group = group.get();
-  trial.flags = CLONE_VM | CLONE_VFORK;
+  trial.flags = CLONE_VM | CLONE_VFORK | kDefaultHandlers;
   trial.stack = memory_->stack;
   trial.stack_bytes = kStackBytes;
   trial.entry = EndChild;
@@ -137,6 +153,7 @@ bool Launcher::StartIn(UniqueFd group) {
   // equally often (cgroup.kill); so test with a process that exits at once.
   if (pid <= 0 || status != 0) return mechanisms_.clone_cgroup = false;
   group_ = std::move(group);
+  ignored_ = IgnoredSignals();
   return true;
 }
 
@@ -252,8 +269,9 @@ pid_t Launcher::CloneOnce(int& pidfd) {
   if (mechanisms_.clone_pidfd) flags |= CLONE_PIDFD;
   // The child shares our memory: no signal handler may run in it, nor in the parent while the child is set up.
   const SignalsBlocked blocked;
+  memory.orders.dispositions = group_ ? ignored_ : ~std::uint64_t{0};
   if (group_) {
-    return CloneInto({group_.get(), static_cast<std::uint64_t>(flags), SIGCHLD, &pidfd, memory.stack, kStackBytes,
+    return CloneInto({group_.get(), static_cast<std::uint64_t>(flags) | kDefaultHandlers, SIGCHLD, &pidfd, memory.stack, kStackBytes,
                       RunChild, &memory.orders});
   }
   const pid_t pid =

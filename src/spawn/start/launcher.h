@@ -63,7 +63,7 @@ class Launcher {
 
   // Starts all further processes in the cgroup (version 2) of this folder. Tested with a process that exits at once: on
   // failure returns false and changes nothing. If the group refuses a later start, that process and all later ones are
-  // started outside of it.
+  // started outside of it. Processes in the group would also ignore what this process begins to ignore after this call.
   bool StartIn(UniqueFd group);
 
   // The features in use: those requested, less those that the kernel refused.
@@ -81,6 +81,7 @@ class Launcher {
 
   Mechanisms mechanisms_;
   UniqueFd group_;
+  std::uint64_t ignored_ = 0;  // signals, for starts in the group: bit N - 1 for signal N
   UniqueFd null_;
   // Low descriptors kept open on /dev/null. The child's own descriptors are put there before the clone, so that it can
   // leave the parent's descriptor table with one call that copies only what lies below them.
