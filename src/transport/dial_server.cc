@@ -186,7 +186,12 @@ void DialServer::StartGathered() {
                                    });
   if (!command) return FailLater(batch, std::move(command.error()));
   batch->command = std::move(*command);
-  AwaitTime(batch, settings_.connect_time);
+  // From the loop, since the caller may do other work first, in which no connection is accepted.
+  boost::asio::post(io_, [weak = weak_from_this(), of = std::weak_ptr(batch)] {
+    const auto self = weak.lock();
+    const auto its = of.lock();
+    if (self && its) self->AwaitTime(its, self->settings_.connect_time);
+  });
 }
 
 void DialServer::FailLater(const std::shared_ptr<Batch>& batch, std::string why) {

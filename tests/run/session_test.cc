@@ -183,6 +183,21 @@ TEST_F(SessionTest, ReportsTheFirstFailureWithItsLastLines) {
   EXPECT_EQ(TextOf(out), "worker.1 | step 1\nworker.1 | out of memory\n");
 }
 
+// The session makes it with the plan in memory.
+TEST_F(SessionTest, WritesTheReportThatTheDirectoryGives) {
+  Plan plan = SamplePlan({{"scheduler", 1, Ending::kNever}, {"worker", 3}});
+  plan.ports = {{"rpc", {0, 0, "scheduler.0"}}};
+  plan.roles[1].env = {{"SCHED", "${muster:host_address:0}:${muster:port:rpc}"}};
+  plan.processes[2].env = {{"RANK", "1"}};
+  for (const int code : {0, 7}) {
+    const RunOutcome outcome = Run(Request(plan), ExitAfterStart({{1, 0}, {2, code}, {3, 0}}, 4));
+    const Result<Report> report = MakeReport(outcome.run_dir);
+    ASSERT_TRUE(report);
+    EXPECT_EQ(ContentOf(outcome.run_dir + "/report.json"), ReportJson(*report));
+    EXPECT_EQ(ContentOf(outcome.run_dir + "/report.txt"), ReportText(*report));
+  }
+}
+
 TEST_F(SessionTest, ReturnsTheExitCodeOfTheFirstFailureOnRequest) {
   RunRequest request = Request(SamplePlan({{"worker", 1}}));
   request.pass_exit_code = true;

@@ -59,8 +59,9 @@ Result<void> FillDirectory(const RunSubmission& submission, const RunRequest& re
   }
   const auto inherited = RecordedVariables(request.environment, HiddenValues(request.plan, secrets));
   const std::string text = PlanText(request.plan);
-  if (auto written = WriteRunFiles(folder, {request.plan, PlanIdOfText(text), request.inputs, request.evaluation,
-                                            inherited, request.sources, {}, text});
+  if (auto written = WriteRunFiles(
+          folder,
+          {request.plan, PlanIdOfText(text), request.inputs, request.evaluation, inherited, request.sources, {}, text});
       !written) {
     return Fail(written.error());
   }

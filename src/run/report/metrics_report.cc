@@ -48,7 +48,7 @@ bool HasMetrics(int folder) {
   Result<UniqueFd> opened = OpenFolder(folder, "metrics");
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(opened ? ::fdopendir(opened->release()) : nullptr, ::closedir);
   while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) {
-    if (entry->d_name[0] != '.') return true;
+    if (const std::string_view name = entry->d_name; name != "." && name != "..") return true;
   }
   return false;
 }

@@ -72,9 +72,9 @@ Result<UniqueFd> WriteFirstFiles(LiveRun& run) {
   const bool with_text = !request.terse;
   const std::string text = with_text || request.plan_id.empty() ? PlanText(run.plan) : std::string();
   run.plan_id = request.plan_id.empty() ? PlanIdOfText(text) : request.plan_id;
-  Result<UniqueFd> logs =
-      WriteRunFiles(folder, {run.plan, run.plan_id, request.inputs, request.evaluation, inherited, request.sources,
-                             request.linked_sources, with_text ? std::string_view(text) : std::string_view(), request.submitted});
+  Result<UniqueFd> logs = WriteRunFiles(
+      folder, {run.plan, run.plan_id, request.inputs, request.evaluation, inherited, request.sources,
+               request.linked_sources, with_text ? std::string_view(text) : std::string_view(), request.submitted});
   if (!logs) return logs;
   if (Result<void> tagged = WriteTags(folder, request.tags); !tagged) return Fail(std::move(tagged.error()));
   if (Result<void> noted = WriteNote(folder, request.note); !noted) return Fail(std::move(noted.error()));

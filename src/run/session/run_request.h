@@ -169,10 +169,10 @@ struct RunOutcome {
   std::optional<JobState> job_end = {};
 };
 
-// Runs the plan to its end. Fails, without having started anything, if the plan or the request cannot be run at all:
-// Blame::kBusy if the run directory is in use, Blame::kMachine if it cannot be created, Blame::kRecipe for a plan that
-// ValidatePlan refuses or a secret whose source is missing. Later failures are outcomes: they are in the run directory,
-// and were shown on the console.
+// Runs the plan to its end. Fails, without having started a process of the plan, if the plan or the request cannot be
+// run at all: Blame::kBusy if the run directory is in use, Blame::kMachine if it cannot be created, Blame::kRecipe for
+// a plan that ValidatePlan refuses or a secret whose source is missing. Later failures are outcomes: they are in the
+// run directory, and were shown on the console.
 Result<RunOutcome> RunPlan(const RunRequest& request, Transport& transport);
 
 }  // namespace muster

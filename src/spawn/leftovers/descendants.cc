@@ -99,7 +99,8 @@ std::uint64_t StartTicksNow() {
   static const auto kNsPerTick = std::uint64_t{1'000'000'000} / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
   timespec now = {};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
-  return (static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec)) / kNsPerTick;
+  return (static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec)) /
+         kNsPerTick;
 }
 
 std::optional<ProcessIdentity> Identify(pid_t pid) {

@@ -51,7 +51,7 @@ struct ChildOrders {
   const ResourceLimit* limits = nullptr;
   std::size_t limit_count = 0;
   std::uint64_t dispositions = ~std::uint64_t{0};  // signals to reset: bit N - 1 for signal N
-  const void* cores = nullptr;  // CPU set in the kernel's format; null: inherit
+  const void* cores = nullptr;                     // CPU set in the kernel's format; null: inherit
   std::size_t core_bytes = 0;
 
   ChildReport* report = nullptr;

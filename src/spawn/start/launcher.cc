@@ -271,8 +271,8 @@ pid_t Launcher::CloneOnce(int& pidfd) {
   const SignalsBlocked blocked;
   memory.orders.dispositions = group_ ? ignored_ : ~std::uint64_t{0};
   if (group_) {
-    return CloneInto({group_.get(), static_cast<std::uint64_t>(flags) | kDefaultHandlers, SIGCHLD, &pidfd, memory.stack, kStackBytes,
-                      RunChild, &memory.orders});
+    return CloneInto({group_.get(), static_cast<std::uint64_t>(flags) | kDefaultHandlers, SIGCHLD, &pidfd, memory.stack,
+                      kStackBytes, RunChild, &memory.orders});
   }
   const pid_t pid =
       ::__clone(RunChild, memory.stack + kStackBytes, flags | SIGCHLD, &memory.orders, &pidfd, nullptr, nullptr);

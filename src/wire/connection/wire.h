@@ -53,8 +53,8 @@ class Wire : public std::enable_shared_from_this<Wire> {
   // Starts reading. Neither function is called after Close(); the wire keeps both, so they must not own it.
   void Start(OnFrame on_frame, OnEnd on_end, IsUrgent is_urgent = nullptr);
 
-  // While further frames wait here to be delivered, keeps what Send() queues for up to this time, to write it together
-  // with the answers to them. Urgent data is not kept.
+  // While further frames wait here to be delivered, keeps what Send() queues, to write it together with the answers to
+  // them, until this time has passed and the frame being delivered then is done. Urgent data is not kept.
   void GatherFor(std::chrono::milliseconds time) { gather_ = time; }
 
   // Queues the bytes, whole frames; does nothing once writing has failed, or after Close().
