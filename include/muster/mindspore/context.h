@@ -74,6 +74,8 @@ class Context {
   // Whether the last call that set it was refused, here or in the parent: its value is unknown, and settings that
   // depend on it are not checked. Aliases count.
   bool IsUnsettled(std::string_view api, std::string_view name) const;
+  // Whether a function of Schema::calls() has set something, here or in the parent.
+  bool HasCalls() const { return has_calls_ || (base_ != nullptr && base_->HasCalls()); }
   // Records that a call was refused before Apply(); without arguments, any attribute of the function may be affected.
   void LeaveUnsettled(std::string_view api, const Value::Map& arguments);
   // Only the settings of this scope: "set_context.mode" -> 0. This is the part for a plan.
@@ -90,6 +92,7 @@ class Context {
   Release release_;
   const Context* base_ = nullptr;
   const ShippedFiles* files_ = nullptr;
+  bool has_calls_ = false;
   std::map<std::string, Setting> own_;      // "set_context.mode"
   std::map<std::string, Place> withheld_;   // "set_ps_context.client_password"
   std::set<std::string> unsettled_;         // "set_context.mode", or a function

@@ -224,17 +224,13 @@ SweepDescription DescribeSweep(lua_State* lua, const Evaluation& evaluation, con
 // Loads muster's own files, in a protected call. Argument 1: the LoadedRecipe to fill.
 int LoadModules(lua_State* lua) {
   auto& recipe = *static_cast<LoadedRecipe*>(lua_touserdata(lua, 1));
-  StopCollecting(lua);
   recipe.modules = LoadOwnModules(lua, recipe.host);
-  CollectAgain(lua);
   return 0;
 }
 
 // In a protected call. Argument 1: the LoadedRecipe to fill.
 int LoadSchemaFirst(lua_State* lua) {
-  StopCollecting(lua);
   NeedSchema(lua, static_cast<LoadedRecipe*>(lua_touserdata(lua, 1))->host);
-  CollectAgain(lua);
   return 0;
 }
 

@@ -54,10 +54,7 @@ std::optional<Schema> EmbeddedSchema() {
 
 Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema) {
   if (auto embedded = EmbeddedSchema()) return schema = *std::move(embedded), Diagnostics();
-  StopCollecting(lua);
-  Diagnostics problems = AddSchemaFiles(schema, [&](const std::string& path) { return RecordsIn(lua, path); });
-  CollectAgain(lua);
-  return problems;
+  return AddSchemaFiles(schema, [&](const std::string& path) { return RecordsIn(lua, path); });
 }
 
 }  // namespace muster

@@ -22,7 +22,4 @@ void PushOwnChunk(lua_State* lua, const std::string& path) {
   if (!LoadOwnChunk(lua, path)) lua_error(lua);
 }
 
-void StopCollecting(lua_State* lua) { lua_gc(lua, LUA_GCSTOP, 0); }
-void CollectAgain(lua_State* lua) { lua_gc(lua, LUA_GCRESTART, -1); }
-
 }  // namespace muster

@@ -12,8 +12,4 @@ bool LoadOwnChunk(lua_State* lua, const std::string& path);
 // The same; raises a Lua error instead of returning false.
 void PushOwnChunk(lua_State* lua, const std::string& path);
 
-// Stops the garbage collector while muster's own files are loaded: almost nothing they create becomes garbage.
-void StopCollecting(lua_State* lua);
-void CollectAgain(lua_State* lua);
-
 }  // namespace muster

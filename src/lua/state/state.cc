@@ -13,7 +13,7 @@ namespace {
 constexpr int kHookInterval = 10'000;
 // Share of the memory limit below which the garbage collector does not run: it would cost more than it frees, and in a
 // forked process it would copy each page on which it marks objects.
-constexpr std::size_t kSmallShare = 20;
+constexpr std::size_t kSmallShare = 8;
 char kStateKey;  // its address is the registry key
 
 // Base functions that load code, access other environments, or depend on the collector or on chance.
@@ -64,7 +64,8 @@ void* State::Allocate(void* self, void* block, std::size_t old_size, std::size_t
   if (moved != nullptr || new_size == 0) state.used_ = state.used_ - old_size + new_size;
   if (state.collector_rests_ && state.used_ > state.limits_.memory_bytes / kSmallShare) {
     state.collector_rests_ = false;
-    lua_gc(state.lua_, LUA_GCRESTART, 0);  // only sets when collection starts; frees nothing here
+    // Only sets when collection starts, with -1 as after a collection: once the memory has doubled. Frees nothing here.
+    lua_gc(state.lua_, LUA_GCRESTART, -1);
   }
   return moved;
 }

@@ -133,9 +133,14 @@ void Call::Because(const std::string& name, const Setting* setting) {
 }
 
 void Call::WarnAboutStatus(const Attribute& attribute, const Value& given) {
-  auto [newer, parameter] = ParameterThatReplaces(context_.schema(), KeyOf(api_, attribute.name));
-  if (newer == nullptr && !attribute.shares.empty()) {
-    std::tie(newer, parameter) = ParameterThatReplaces(context_.schema(), KeyOf(api_, attribute.shares));
+  const Function* newer = nullptr;
+  std::string parameter;
+  if (context_
+          .HasCalls()) {  // else the search through all parameters, for each attribute of each process, finds nothing
+    std::tie(newer, parameter) = ParameterThatReplaces(context_.schema(), KeyOf(api_, attribute.name));
+    if (newer == nullptr && !attribute.shares.empty()) {
+      std::tie(newer, parameter) = ParameterThatReplaces(context_.schema(), KeyOf(api_, attribute.shares));
+    }
   }
   const Setting* called = newer == nullptr ? nullptr : Seen(newer->name, parameter);
   if (called != nullptr) {

@@ -79,6 +79,7 @@ Diagnostics Context::Apply(std::string_view api, const Value::Map& arguments, co
     LeaveUnsettled(api, arguments);
   } else {
     own_ = std::move(call.settings());
+    has_calls_ = has_calls_ || schema_->FindCall(api) != nullptr;
     for (const auto& [name, unused] : arguments) unsettled_.erase(KeyOf(api, name));
     for (const std::string& name : call.withheld()) withheld_[KeyOf(api, name)] = place;
   }
