@@ -230,7 +230,7 @@ int main(int argc, char** argv) {
   const std::size_t rounds = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 5;
   const std::size_t hosts = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 64;
   const unsigned idle = argc > 3 ? static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10)) : 20;
-  const char* testbed = std::getenv("BED");
+  const char* testbed = std::getenv("TESTBED");
   if (testbed == nullptr) {  // runs itself again inside a testbed
     const std::string program = Source("tests/hosts/testbed");
     const std::string count = std::to_string(hosts);

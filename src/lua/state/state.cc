@@ -13,7 +13,7 @@ namespace {
 constexpr int kHookInterval = 10'000;
 // Share of the memory limit below which the garbage collector does not run: it would cost more than it frees, and in a
 // forked process it would copy each page on which it marks objects.
-constexpr std::size_t kSmallShare = 8;
+constexpr std::size_t kSmallShare = 20;
 char kStateKey;  // its address is the registry key
 
 // Base functions that load code, access other environments, or depend on the collector or on chance.
