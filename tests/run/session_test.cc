@@ -190,9 +190,11 @@ TEST_F(SessionTest, WritesTheReportThatTheDirectoryGives) {
   plan.roles[1].env = {{"SCHED", "${muster:host_address:0}:${muster:port:rpc}"}};
   plan.processes[2].env = {{"RANK", "1"}};
   for (const int code : {0, 7}) {
-    const RunOutcome outcome = Run(Request(plan), ExitAfterStart({{1, 0}, {2, code}, {3, 0}}, 4));
+    RunRequest request = Request(plan);
+    request.run_id = "00000000000" + std::to_string(code);
+    const RunOutcome outcome = Run(request, ExitAfterStart({{0, 0}, {1, 0}, {2, code}, {3, 0}}, 4));
     const Result<Report> report = MakeReport(outcome.run_dir);
-    ASSERT_TRUE(report);
+    ASSERT_TRUE(report) << report.error().front().message;
     EXPECT_EQ(ContentOf(outcome.run_dir + "/report.json"), ReportJson(*report));
     EXPECT_EQ(ContentOf(outcome.run_dir + "/report.txt"), ReportText(*report));
   }

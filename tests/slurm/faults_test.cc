@@ -199,6 +199,7 @@ struct EndOfJob {
   std::string name;
   std::function<void(const SlurmTestbed& testbed, const std::string& job)> end;
   std::string why;
+  std::string state;  // of the job, once Slurm has ended everything of it
 };
 void PrintTo(const EndOfJob& end, std::ostream* out) { *out << end.name; }
 
@@ -209,13 +210,13 @@ INSTANTIATE_TEST_SUITE_P(Slurm, SlurmEnds,
                                                     [](const SlurmTestbed& testbed, const std::string& job) {
                                                       EXPECT_EQ(testbed.Ask({"scancel", job}), "");
                                                     },
-                                                    "slurm job 1 was cancelled"},
+                                                    "slurm job 1 was cancelled", "CANCELLED"},
                                            EndOfJob{"preemption",
                                                     [](const SlurmTestbed& testbed, const std::string&) {
                                                       testbed.Ask({"sbatch", "--partition=urgent", "--nodes=4",
                                                                    "--exclusive", "--output=/dev/null", "--wrap=true"});
                                                     },
-                                                    "slurm job 1 was preempted"}),
+                                                    "slurm job 1 was preempted", "PREEMPTED"}),
                          [](const auto& one) { return one.param.name; });
 
 TEST_P(SlurmEnds, TheReportNamesTheCauseAndNothingIsLeft) {
@@ -225,7 +226,10 @@ TEST_P(SlurmEnds, TheReportNamesTheCauseAndNothingIsLeft) {
   const NodesBefore before(testbed, 4);
   SlurmRun run(testbed, Sbatch(testbed, {"--nodes=4", "--no-requeue"}), Recipe(4, kOrphanEach));
   ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
-  GetParam().end(testbed, run.Job());
+  const std::string job = run.Job();
+  GetParam().end(testbed, job);
+  // `sbatch --wait` does not wait for the nodes: the job can be COMPLETING.
+  EXPECT_TRUE(testbed.AwaitJob(job, GetParam().state));
   before.ExpectNothingLeft(run);
   // The exit code of `sbatch --wait` can be 0 then: only the report is trusted. Slurm signals agents and head at the
   // same time: the end of an agent may come first.
