@@ -135,8 +135,8 @@ void Call::Because(const std::string& name, const Setting* setting) {
 void Call::WarnAboutStatus(const Attribute& attribute, const Value& given) {
   const Function* newer = nullptr;
   std::string parameter;
-  if (context_
-          .HasCalls()) {  // else the search through all parameters, for each attribute of each process, finds nothing
+  // Without calls the search through all parameters, for each attribute of each process, would find nothing.
+  if (context_.HasCalls()) {
     std::tie(newer, parameter) = ParameterThatReplaces(context_.schema(), KeyOf(api_, attribute.name));
     if (newer == nullptr && !attribute.shares.empty()) {
       std::tie(newer, parameter) = ParameterThatReplaces(context_.schema(), KeyOf(api_, attribute.shares));
