@@ -116,7 +116,9 @@ Result<void> FillPlan(const PlanSource& options, RunRequest& request) {
   if (options.recipe.recipe.empty()) {
     return Fail(Error("usage", {}, "no recipe is given", "muster run recipes/hello.lua"));
   }
-  auto evaluation = EvaluateFrom(options.recipe);
+  auto made_by = PrepareEvaluation(options.recipe);
+  if (!made_by) return Fail(made_by.error());
+  auto evaluation = EvaluatePrepared(options.recipe, *made_by);
   if (!evaluation) return Fail(evaluation.error());
   if (auto refused = RefusedByRun(evaluation->warnings); !refused.empty()) return Fail(std::move(refused));
   PrintDiagnostics(evaluation->warnings);
@@ -126,8 +128,6 @@ Result<void> FillPlan(const PlanSource& options, RunRequest& request) {
     if (!id) return Fail(id.error());
     request.parent = *std::move(id);
   }
-  auto made_by = PrepareEvaluation(options.recipe);
-  if (!made_by) return Fail(made_by.error());
   request.evaluation = EvaluationRecord(*made_by);
   for (const Input& input : evaluation->inputs) {
     if (input.kind != "checkpoint") continue;

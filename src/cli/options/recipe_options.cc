@@ -227,13 +227,29 @@ std::string KindOfCaller() {
   return found;
 }
 
+// Of the devices that were counted, the number of those that muster may use.
+Result<std::uint32_t> UsableDevices(const HostDeviceCount& counted) {
+  const char* believed = std::getenv(kHostDevicesVariable);
+  if (believed != nullptr && !ParseDeviceCount(believed)) {
+    return Fail(
+        Error("usage", {},
+              std::string(kHostDevicesVariable) + " must be a number of devices up to 4096, got " + Quoted(believed)));
+  }
+  const std::uint32_t all = believed != nullptr ? *ParseDeviceCount(believed) : counted.count;
+  const auto visible =
+      FindVisibleDevices(counted.kind, all, [](const char* name) { return std::getenv(name); }).devices.size();
+  // If no device is visible, the run is refused with a message that names the variable.
+  return visible == 0 ? all : static_cast<std::uint32_t>(visible);
+}
+
 // Sets the number and kind of this machine's devices.
 Result<void> CountOwnDevices(Site& site) {
-  site.device_kind = CountDevices({}).kind;
+  HostDeviceCount counted = CountDevices({});
   // Devices that cannot be counted are of the kind whose variable the caller has set.
-  if (site.device_kind.empty() && std::getenv(kHostDevicesVariable) != nullptr) site.device_kind = KindOfCaller();
-  const auto count = OwnDevices(site.device_kind);
+  if (counted.kind.empty() && std::getenv(kHostDevicesVariable) != nullptr) counted.kind = KindOfCaller();
+  const auto count = UsableDevices(counted);
   if (!count) return Fail(count.error());
+  site.device_kind = counted.kind;
   site.host_devices = *count;
   return {};
 }
@@ -243,16 +259,7 @@ void PrintLine(const std::string& line) { std::fprintf(stderr, "%s\n", Printable
 }  // namespace
 
 Result<std::uint32_t> OwnDevices(std::string_view kind) {
-  const char* believed = std::getenv(kHostDevicesVariable);
-  if (believed != nullptr && !ParseDeviceCount(believed)) {
-    return Fail(
-        Error("usage", {},
-              std::string(kHostDevicesVariable) + " must be a number of devices up to 4096, got " + Quoted(believed)));
-  }
-  const std::uint32_t all = believed != nullptr ? *ParseDeviceCount(believed) : CountDevices(kind).count;
-  const auto visible = FindVisibleDevices(kind, all, [](const char* name) { return std::getenv(name); }).devices.size();
-  // If no device is visible, the run is refused with a message that names the variable.
-  return visible == 0 ? all : static_cast<std::uint32_t>(visible);
+  return UsableDevices({std::string(kind), CountDevices(kind).count});
 }
 
 Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
@@ -337,15 +344,8 @@ Result<std::optional<Resumption>> ResumptionFor(const RecipeOptions& options) {
   return std::optional(*std::move(found));
 }
 
-// Evaluates with `chosen` for everything that the user's options do not set.
-Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions chosen) {
-  auto prepared = PrepareEvaluation(options);
-  if (!prepared) return Fail(prepared.error());
-  EvaluationOptions& evaluation = *prepared;
-  evaluation.depth = chosen.depth;
-  evaluation.explain = std::move(chosen.explain);
-  evaluation.mindspore = std::move(chosen.mindspore);
-  evaluation.on_print = std::move(chosen.on_print);
+// `evaluation` is that of the options, apart from what these do not set.
+Result<Evaluation> EvaluateAsPrepared(const RecipeOptions& options, EvaluationOptions evaluation) {
   // Found first: without it there is nothing to plan.
   std::optional<Resumption> resumption;
   if (!evaluation.resumed.empty() && evaluation.depth == EvaluationDepth::kPlan) {
@@ -369,7 +369,23 @@ Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions ch
   return made;
 }
 
+// Evaluates with `chosen` for everything that the user's options do not set.
+Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions chosen) {
+  auto evaluation = PrepareEvaluation(options);
+  if (!evaluation) return Fail(evaluation.error());
+  evaluation->depth = chosen.depth;
+  evaluation->explain = std::move(chosen.explain);
+  evaluation->mindspore = std::move(chosen.mindspore);
+  evaluation->on_print = std::move(chosen.on_print);
+  return EvaluateAsPrepared(options, *std::move(evaluation));
+}
+
 }  // namespace
+
+Result<Evaluation> EvaluatePrepared(const RecipeOptions& options, EvaluationOptions prepared) {
+  prepared.on_print = PrintLine;
+  return EvaluateAsPrepared(options, std::move(prepared));
+}
 
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, EvaluationDepth depth) {
   EvaluationOptions evaluation;

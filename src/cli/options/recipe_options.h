@@ -74,7 +74,10 @@ Result<std::uint32_t> OwnDevices(std::string_view kind);
 // with these options on top. Prints nothing.
 Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options);
 
-// Parses the overrides, MUSTER_SET (one override per line) before them, and evaluates.
+// Evaluates to a plan, as PrepareEvaluation prepared it from the same options.
+Result<Evaluation> EvaluatePrepared(const RecipeOptions& options, EvaluationOptions prepared);
+
+// Prepares and evaluates. MUSTER_SET has one override per line, which come before those of the options.
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, EvaluationDepth depth = EvaluationDepth::kPlan);
 
 // The plan, with the sources of the variables of `process` ("worker.2") in the provenance of its role.
