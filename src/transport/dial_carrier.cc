@@ -65,11 +65,15 @@ bool DialCarrier::TakeOwnEnd(const AgentExited& end) {
   return true;
 }
 
-// Nothing is left on the node. What started the agent ends now, too, unless it has others.
+// Nothing is left on the node. What started the agent ends now, too, unless it has others; the server waits for that
+// when it is destroyed. A loss is reported after that, with the command's last words.
 void DialCarrier::EndWithCommand() {
   agent_.EndLease();
+  if (agent_.link().empty) {
+    server_->Leave(host_);
+    return agent_.Empty();
+  }
   server_->Leave(host_, agent_.Later(*this, [](DialCarrier& self) {
-    if (self.agent_.link().empty) return self.agent_.Empty();
     std::string text = "the agent " + self.end_.why;
     if (!self.agent_.why().empty()) text += ": " + self.agent_.why();
     self.agent_.Lost(std::move(text), self.end_.killed);
