@@ -1,6 +1,7 @@
 #include "lua/state/state.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -60,7 +61,12 @@ void* State::Allocate(void* self, void* block, std::size_t old_size, std::size_t
     state.out_of_memory_ = true;
     return nullptr;
   }
-  void* moved = state.allocate_(state.arena_, block, old_size, new_size);
+  void* moved = nullptr;
+  if (new_size == 0) {
+    std::free(block);
+  } else {
+    moved = std::realloc(block, new_size);
+  }
   if (moved != nullptr || new_size == 0) state.used_ = state.used_ - old_size + new_size;
   if (state.collector_rests_ && state.used_ > state.limits_.memory_bytes / kSmallShare) {
     state.collector_rests_ = false;
@@ -71,11 +77,8 @@ void* State::Allocate(void* self, void* block, std::size_t old_size, std::size_t
 }
 
 State::State(const StateLimits& limits, LastPlace* last_place) : limits_(limits), last_place_(last_place) {
-  lua_ = luaL_newstate();
+  lua_ = lua_newstate(Allocate, this);
   if (lua_ == nullptr) throw std::bad_alloc();
-  allocate_ = lua_getallocf(lua_, &arena_);
-  used_ = static_cast<std::size_t>(lua_gc(lua_, LUA_GCCOUNT, 0)) * 1024;
-  lua_setallocf(lua_, Allocate, this);
   LetCollectorRest();
   lua_pushlightuserdata(lua_, &kStateKey);
   lua_pushlightuserdata(lua_, this);
@@ -88,7 +91,6 @@ State::State(const StateLimits& limits, LastPlace* last_place) : limits_(limits)
 // Runs no code of the recipe: its tables have no finalizers (__gc is for userdata only), and it has no userdata.
 State::~State() {
   lua_sethook(lua_, nullptr, 0, 0);
-  lua_setallocf(lua_, allocate_, arena_);  // the interpreter recognises its own arena by this, and frees it as a whole
   lua_close(lua_);
 }
 

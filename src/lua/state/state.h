@@ -51,7 +51,8 @@ class State {
   static State& Of(lua_State* lua);
 
  private:
-  // The interpreter's own allocator (much faster than malloc for its small objects), with a limit.
+  // malloc with a limit, rather than the interpreter's own allocator, which is as fast but takes its memory in pieces
+  // that are too small for huge pages (SpawnEvaluator).
   static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
   static void CountHook(lua_State* lua, lua_Debug* debug);
   // Stops the collector while the recipe uses little of its memory limit.
@@ -60,8 +61,6 @@ class State {
   StateLimits limits_;
   LastPlace* last_place_;
   lua_State* lua_ = nullptr;
-  lua_Alloc allocate_ = nullptr;
-  void* arena_ = nullptr;
   std::size_t used_ = 0;
   bool collector_rests_ = false;
   std::uint64_t instructions_ = 0;
