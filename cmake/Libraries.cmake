@@ -49,10 +49,11 @@ endfunction()
 
 # muster_program(NAME): a program that a run starts, the evaluator included, three times before its first process. Half
 # of such a start is loading shared C++ libraries, so C++ code is linked statically; the C library stays shared.
-# Sanitizers need a shared C++ library, too.
+# Sanitizers need a shared C++ library, too. GNU ld, since it counts the relative relocations (DT_RELACOUNT), which mold
+# does not: the dynamic loader takes several times as long for each that is not counted.
 function(muster_program name)
   if(NOT MUSTER_SANITIZE)
-    target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed)
+    target_link_options(${name} PRIVATE -fuse-ld=bfd -static-libstdc++ -static-libgcc -Wl,--as-needed)
   endif()
 endfunction()
 
