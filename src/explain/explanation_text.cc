@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/columns.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "explain/explain.h"
 #include "plan/text/folded_texts.h"
@@ -253,7 +254,7 @@ std::string ExplanationJson(const Explanation& explanation) {
                         {"which", explanation.possible->description},
                         {"refused", std::move(refusals)}};
   }
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return SerializedJson(json, 1) + "\n";
 }
 
 }  // namespace muster

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "base/values/fingerprint.h"
-#include "run/directory/json_text.h"
+#include "base/values/json_text.h"
 
 namespace muster {
 namespace {

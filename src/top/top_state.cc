@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "muster/value.h"
-#include "run/directory/json_text.h"
 
 namespace muster {
 namespace {

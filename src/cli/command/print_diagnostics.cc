@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/values/diagnostic_text.h"
+#include "base/values/json_text.h"
 #include "base/values/utf8.h"
 #include "cli/command/exit_code.h"
 #include "lua/own_data/own_data.h"
@@ -113,7 +114,7 @@ std::string DiagnosticsJson(const Diagnostics& diagnostics) {
   const nlohmann::json whole = {
       {"format", 1}, {"ok", !HasErrors(diagnostics)}, {"diagnostics", DiagnosticsAsJson(diagnostics)}};
   // Texts are UTF-8 by construction, except for names of files.
-  return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return SerializedJson(whole, 2) + "\n";
 }
 
 int Refuse(const Diagnostics& errors, bool json) {

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
@@ -188,7 +189,7 @@ void PrintRecipesJson(const std::vector<ListedRecipe>& recipes) {
     list.push_back(std::move(one));
   }
   const Json object = {{"format", 1}, {"recipes", std::move(list)}};
-  std::printf("%s\n", object.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  std::printf("%s\n", SerializedJson(object, 2).c_str());
 }
 
 int ShowRecipes(bool json) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/utf8.h"
 #include "cli/command/exit_code.h"
@@ -135,7 +136,7 @@ void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted, const std:
     list.push_back(std::move(one));
   }
   const nlohmann::json object = {{"format", 1}, {"runs", std::move(list)}};
-  std::printf("%s\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::printf("%s\n", SerializedJson(object, 2).c_str());
 }
 
 }  // namespace muster

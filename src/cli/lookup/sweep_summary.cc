@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "cli/lookup/list_choice.h"
@@ -276,8 +277,7 @@ Result<void> ShowSweep(const OpenedSweep& sweep, bool json) {
   const auto totals = TotalsOf(sweep);
   if (!totals) return Fail(totals.error());
   if (json) {
-    std::printf("%s\n",
-                SweepJson(sweep, *totals).dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    std::printf("%s\n", SerializedJson(SweepJson(sweep, *totals), 2).c_str());
   } else {
     PrintSweep(sweep, *totals);
   }

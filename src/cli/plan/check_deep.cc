@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/system/clock.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
@@ -61,7 +62,7 @@ std::string DeepCheckJson(const DeepCheck& check, const Diagnostics& as_it_stand
                                 {"no_effect", check.without_effect},
                                 {"locales", check.locales},
                                 {"plans", check.evaluations}};
-  return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return SerializedJson(whole, 2) + "\n";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/print_diagnostics.h"
 #include "lua/own_data/own_data.h"
@@ -172,7 +173,7 @@ std::string ReleaseChecksJson(const ReleaseChecks& checks, const Diagnostics& as
       {"mindspore", checks.own_release.empty() ? nlohmann::json() : nlohmann::json(checks.own_release)},
       {"diagnostics", DiagnosticsAsJson(as_it_stands)},
       {"releases", std::move(releases)}};
-  return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return SerializedJson(whole, 2) + "\n";
 }
 
 }  // namespace muster

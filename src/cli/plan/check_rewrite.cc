@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/line_diff.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
@@ -178,7 +179,7 @@ std::string RewriteJson(const Rewritten& rewritten, const std::string& file, Rew
       {"defaults", std::move(defaults)}};
   if (output == RewriteOutput::kText) whole["text"] = Readable(rewritten.made.text);
   if (output == RewriteOutput::kDiff) whole["diff"] = Readable(DiffText(file, rewritten));
-  return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return SerializedJson(whole, 2) + "\n";
 }
 
 void PrintLeft(const Rewritten& rewritten, const std::string& file) {

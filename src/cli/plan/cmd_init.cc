@@ -14,6 +14,7 @@
 
 #include "base/system/unique_fd.h"
 #include "base/system/write_all.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -57,7 +58,7 @@ std::optional<std::string> DefinitionsFolder() {
 std::string EditorSettings(const std::string& definitions) {
   const nlohmann::ordered_json settings = {
       {"runtime.version", "LuaJIT"}, {"workspace.library", {definitions}}, {"workspace.checkThirdParty", false}};
-  return settings.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return SerializedJson(settings, 2) + "\n";
 }
 
 Result<void> WriteNew(const std::string& path, const std::string& text) {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -104,7 +105,7 @@ int RunParams(const ParamsOptions& options) {
                                {"doc", evaluation->doc},
                                {"params", parameters},
                                {"profiles", profiles}};
-  std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::printf("%s\n", SerializedJson(json, 2).c_str());
   return kExitOk;
 }
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/values/json_text.h"
 #include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
@@ -79,7 +80,7 @@ std::string EnvironmentJson(const Plan& plan, const Process& process, const std:
                      {"activation", std::move(activation)},
                      {"variables", std::move(set)},
                      {"removed", std::move(removed)}};
-  return json.dump(1) + "\n";
+  return SerializedJson(json, 1) + "\n";
 }
 
 // Among the words of --env, those without '=' name the process to explain.

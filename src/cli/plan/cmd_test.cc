@@ -19,6 +19,7 @@
 
 #include "base/system/clock.h"
 #include "base/values/columns.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "cli/command/command.h"
@@ -443,7 +444,7 @@ void PrintJson(const Outcome& outcome) {
                      {"removed", outcome.removed},
                      {"skipped", std::move(skipped)},
                      {"summary", Summary(outcome)}};
-  std::printf("%s\n", json.dump(1, ' ', false, Json::error_handler_t::replace).c_str());
+  std::printf("%s\n", SerializedJson(json, 1).c_str());
 }
 
 int RunTest(const TestOptions& options) {

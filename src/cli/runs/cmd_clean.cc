@@ -13,6 +13,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/self_count.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "cli/command/command.h"
@@ -214,7 +215,7 @@ int RunClean(const CleanOptions& options) {
     }
   }
   if (options.json) {
-    std::puts(nlohmann::json({{"format", 1}, {"runs", runs}}).dump(2).c_str());
+    std::puts(SerializedJson(nlohmann::json({{"format", 1}, {"runs", runs}}), 2).c_str());
   } else if (folders.empty() && chosen->foreign == 0) {
     std::puts(remove ? "there are no runs of that age" : "there are no runs here");
   }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -148,7 +149,7 @@ Result<int> ShowDumpsOfSweep(const std::string& folder, const DumpFilter& filter
     }
   }
   if (json) {
-    std::printf("%s\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+    std::printf("%s\n", SerializedJson(object, 2).c_str());
   }
   return code;
 }

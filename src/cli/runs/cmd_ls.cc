@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "cli/command/command.h"
@@ -24,7 +25,6 @@
 #include "cli/runs/run_commands.h"
 #include "cli/runs/sweep_comparison.h"
 #include "cli/runs/trial_list.h"
-#include "run/directory/json_text.h"
 
 namespace muster {
 namespace {

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/print_diagnostics.h"
@@ -131,7 +132,7 @@ void PrintJson(const Listed& listed) {
                                  {"runs", std::move(runs)},
                                  {"queued", std::move(queued)},
                                  {"sweeps", SweepListJson(listed.sweeps.sweeps)}};
-  std::printf("%s\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::printf("%s\n", SerializedJson(object, 2).c_str());
 }
 
 int RunPs(const PsOptions& options) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -44,7 +45,7 @@ int ReportNotBegun(const QueuedRun& run, bool json) {
   if (json) {
     nlohmann::json object = QueuedJson(run);
     object["format"] = 1;
-    std::printf("%s\n", object.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    std::printf("%s\n", SerializedJson(object, 1).c_str());
     return kExitOk;
   }
   std::printf("%s has not begun: %s job %s is %s\n", Printable(run.name).c_str(), run.engine.c_str(),

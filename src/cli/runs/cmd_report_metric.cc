@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/utf8.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/runs/run_commands.h"
-#include "run/directory/json_text.h"
 #include "run/directory/metrics_line.h"
 #include "sweep/trial/log_patterns.h"
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "cli/command/small_file.h"
@@ -236,7 +237,7 @@ void PrintComparisonJson(const std::vector<Compared>& sweeps, const std::vector<
                                 {"point", ToJson(Value(sweeps.front().trials.at(ids[i]).row().point))},
                                 {"trials", std::move(trials)}});
   }
-  std::printf("%s\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::printf("%s\n", SerializedJson(object, 2).c_str());
 }
 
 }  // namespace

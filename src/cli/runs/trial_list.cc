@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "cli/lookup/run_argument.h"
@@ -18,8 +19,6 @@
 
 namespace muster {
 namespace {
-
-constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
 
 struct Picked {
   std::vector<Value> keys;
@@ -97,15 +96,15 @@ void LeaveOutIfEmpty(std::size_t from_end, std::vector<std::vector<std::string>>
 Result<void> PrintTrialsJson(const OpenedSweep& sweep, const ListChoice& choice, const std::vector<Picked>& picked) {
   const nlohmann::json id = sweep.file.sweep_id;
   const nlohmann::json dir = Readable(sweep.dir);
-  std::printf("{\"format\": 1, \"sweep\": %s, \"sweep_dir\": %s, \"trials\": [", id.dump().c_str(),
-              dir.dump(-1, ' ', false, kReplace).c_str());
+  std::printf("{\"format\": 1, \"sweep\": %s, \"sweep_dir\": %s, \"trials\": [", SerializedJson(id).c_str(),
+              SerializedJson(dir).c_str());
   const char* comma = "\n";
   for (const Picked& one : picked) {
     const auto trial = LastAttempt(sweep, one.trial);
     if (!trial) return Fail(trial.error());
     nlohmann::json json = trial->Json(trial->State());
     for (const std::string& column : choice.columns) json["columns"][column] = ToJson(trial->Of(column));
-    std::printf("%s %s", comma, json.dump(-1, ' ', false, kReplace).c_str());
+    std::printf("%s %s", comma, SerializedJson(json).c_str());
     comma = ",\n";
   }
   std::puts("\n]}");
@@ -200,7 +199,7 @@ Result<Diagnostics> ListSweeps(bool json, bool even_if_none) {
   }
   if (json) {
     const nlohmann::json object = {{"format", 1}, {"sweeps", std::move(list)}};
-    std::printf("%s\n", object.dump(2, ' ', false, kReplace).c_str());
+    std::printf("%s\n", SerializedJson(object, 2).c_str());
   } else if (rows.size() > 1 || even_if_none) {
     PrintTable(rows);
   }

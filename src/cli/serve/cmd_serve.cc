@@ -20,6 +20,7 @@
 
 #include "base/system/unique_fd.h"
 #include "base/values/fingerprint.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -178,7 +179,7 @@ void PrintAddress(const std::string& address, std::uint16_t port, const std::str
   if (json) {
     const nlohmann::json object = {
         {"format", 1}, {"address", address}, {"port", port}, {"pid", ::getpid()}, {"redirect", Readable(redirect)}};
-    std::printf("%s\n", object.dump().c_str());
+    std::printf("%s\n", SerializedJson(object).c_str());
   } else {
     std::printf("%s\nor open %s; Ctrl-C ends the server\n", address.c_str(), Printable(redirect).c_str());
   }

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
@@ -70,7 +71,7 @@ int RunBest(const BestOptions& options) {
                                  {"sweep_dir", Readable(sweep->dir)},
                                  {"objective", ObjectiveJson(*sweep)},
                                  {"trials", std::move(list)}};
-  std::printf("%s\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::printf("%s\n", SerializedJson(object, 2).c_str());
   return kExitOk;
 }
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "cli/command/command.h"
@@ -27,8 +28,6 @@
 
 namespace muster {
 namespace {
-
-constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
 
 struct ShowOptions {
   std::string word;
@@ -129,7 +128,7 @@ Result<void> ShowTrial(const OpenedSweep& sweep, const std::string& word, const 
     const TrialFacts attempt(sweep, row);
     object["attempts"].push_back(attempt.Json(attempt.AttemptState()));
   }
-  std::printf("%s\n", object.dump(2, ' ', false, kReplace).c_str());
+  std::printf("%s\n", SerializedJson(object, 2).c_str());
   return {};
 }
 

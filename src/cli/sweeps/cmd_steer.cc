@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -65,7 +66,7 @@ int RunSteer(const SteerOptions& options) {
                              {"slots", nullptr}};
     if (limits.max_trials) object["max_trials"] = *limits.max_trials;
     if (limits.slots) object["slots"] = *limits.slots;
-    std::printf("%s\n", object.dump(2).c_str());
+    std::printf("%s\n", SerializedJson(object, 2).c_str());
     return kExitOk;
   }
   std::string text = fmt::format("{} {}: {} trials", Printable(answer->status.name), answer->status.run, limits.trials);

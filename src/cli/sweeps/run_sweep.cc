@@ -17,6 +17,7 @@
 
 #include "base/system/clock.h"
 #include "base/values/fingerprint.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
@@ -31,7 +32,6 @@
 #include "cli/sweeps/engine_allocator.h"
 #include "cli/sweeps/submit_sweep.h"
 #include "cli/sweeps/sweep_changes.h"
-#include "run/directory/json_text.h"
 #include "run/directory/run_files.h"
 #include "sweep/head/sweep_head.h"
 #include "sweep/record/sweep_directory.h"

@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 
 #include "base/values/fingerprint.h"
+#include "base/values/json_text.h"
 #include "base/values/line_diff.h"
 #include "base/values/sha256.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/stored_recipe.h"
 #include "cli/sweeps/sweep_options.h"
-#include "run/directory/json_text.h"
 #include "run/directory/private_files.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"

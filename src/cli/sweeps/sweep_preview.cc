@@ -10,6 +10,7 @@
 
 #include "base/system/clock.h"
 #include "base/values/columns.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "cli/command/print_diagnostics.h"
@@ -383,7 +384,7 @@ std::string SweepPreviewJson(const DescribedSweep& described, const SweepPreview
     json["rungs"] = std::move(list);
     json["cost"] = {{"resource", rungs->cost}, {"share", rungs->share}};
   }
-  return json.dump(1) + "\n";
+  return SerializedJson(json, 1) + "\n";
 }
 
 }  // namespace muster

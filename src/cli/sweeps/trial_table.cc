@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
-#include "run/directory/json_text.h"
 #include "settings/values/value_json.h"
 #include "sweep/index/database.h"
 #include "sweep/index/statement.h"
@@ -114,7 +114,7 @@ Result<void> WriteTable(const OpenedSweep& sweep, const TableChoice& choice,
       json[Readable(column.head)] =
           nlohmann::ordered_json::parse(JsonText(CellOf(trial, column.name, choice.attempts)));
     }
-    return put(json.dump() + "\n");
+    return put(SerializedJson(json) + "\n");
   });
 }
 

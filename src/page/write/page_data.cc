@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "page/write/base64.h"
 #include "settings/values/value_json.h"
@@ -76,7 +77,7 @@ PageData PageDataOf(const PageContent& page) {
                          {"differences", ToJson(Value(page.differences))},
                          {"run", ToJson(page.run)}};
   for (const PageColumn& column : page.columns) json["columns"].push_back(ColumnJson(column));
-  return {SafeInScript(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)), Base64(floats)};
+  return {SafeInScript(SerializedJson(json)), Base64(floats)};
 }
 
 }  // namespace muster

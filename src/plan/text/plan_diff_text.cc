@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/columns.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "plan/text/folded_texts.h"
 #include "plan/text/plan_text.h"
@@ -312,7 +313,7 @@ std::string DiffJson(const PlanDifference& diff) {
                      {"groups", std::move(groups)},
                      {"notes", diff.notes},
                      {"metrics", std::move(metrics)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return SerializedJson(json, 1) + "\n";
 }
 
 }  // namespace muster

@@ -1,46 +1,22 @@
-// Writes plans as JSON. Reading is in plan_json_read.cc.
+// Writes plans as JSON. Reading is in plan_json_read.cc. Plans may be unchecked at this point.
 #include "plan/text/plan_json.h"
 
 #include <map>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
 
+#include "base/values/json_text.h"
 #include "base/values/number_list.h"
 #include "plan/plan/plan_fields.h"
 #include "plan/text/plan_text.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-// Plans may be unchecked at this point: invalid UTF-8 is replaced, without an exception.
-std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-Json EnvironmentOf(const Plan& plan, const Process& process) {
-  const Variables& own = process.env;
-  const Variables& common = plan.roles[process.role].env;
-  Json json = Json::object();
-  // Both are sorted, so one merge pass suffices.
-  auto mine = own.begin();
-  auto shared = common.begin();
-  while (mine != own.end() || shared != common.end()) {
-    if (shared == common.end() || (mine != own.end() && mine->first <= shared->first)) {
-      if (shared != common.end() && shared->first == mine->first) ++shared;
-      json[mine->first] = mine->second.marked;
-      ++mine;
-    } else {
-      json[shared->first] = shared->second.marked;
-      ++shared;
-    }
-  }
-  return json;
-}
 
 template <class T>
 bool IsWritten(const T&) {
@@ -55,119 +31,178 @@ bool IsWritten(const Accompanying<T, Other>& field) {
   return !IsNone(field.other);
 }
 
-// The JSON of values and described objects. Requires the plan, because indices are written as names.
+// Appends values and described objects to a text. Requires the plan, because indices are written as names.
 class PlanJson {
  public:
-  explicit PlanJson(const Plan& plan) : plan_(plan) {}
+  PlanJson(const Plan& plan, std::string& out) : plan_(plan), out_(out) {}
 
   template <class T>
-  Json Of(const T& value) const {
-    if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
-      return value;
+  void Append(const T& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      out_ += value ? "true" : "false";
+    } else if constexpr (std::is_integral_v<T>) {
+      const fmt::format_int digits(value);
+      out_.append(digits.data(), digits.size());
+    } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+      AppendJsonString(value, out_);
     } else {
-      Object object{*this};
+      Object object(*this);
       Fields(object, const_cast<T&>(value));  // with a writer, Fields only reads
-      return std::move(object.json);
     }
   }
-  Json Of(const Text& text) const { return text.marked; }
-  Json Of(const std::map<std::string, Value>& values) const { return ToJson(Value(values)); }
+  void Append(const Text& text) { AppendJsonString(text.marked, out_); }
+  void Append(const Value& value) { AppendJson(value, out_); }
   template <class T>
-  Json Of(const std::optional<T>& value) const {
-    return value ? Of(*value) : Json();
+  void Append(const std::optional<T>& value) {
+    if (!value) {
+      out_ += "null";
+    } else {
+      Append(*value);
+    }
   }
   template <class T>
-  Json Of(const std::vector<T>& list) const {
-    Json json = Json::array();
-    for (const T& element : list) json.push_back(Of(element));
-    return json;
+  void Append(const std::vector<T>& list) {
+    AppendList(list, [this](const T& element) { Append(element); });
   }
   template <class T>
-  Json Of(const std::map<std::string, T>& map) const {
-    Json json = Json::object();
-    for (const auto& [key, value] : map) json[key] = Of(value);
-    return json;
+  void Append(const std::map<std::string, T>& map) {
+    Object object(*this);
+    for (const auto& [key, value] : map) object.Add(key, value);
   }
   // null, "auto", a number for each process, or the list for all of them.
-  Json Of(const CoreUse& cores) const {
+  void Append(const CoreUse& cores) {
     switch (cores.kind) {
       case CoreUse::Kind::kAny:
-        return nullptr;
+        out_ += "null";
+        break;
       case CoreUse::Kind::kAuto:
-        return "auto";
+        out_ += "\"auto\"";
+        break;
       case CoreUse::Kind::kCount:
-        return cores.count;
+        Append(cores.count);
+        break;
       case CoreUse::Kind::kList:
-        return NumberListText(cores.list);
+        Append(NumberListText(cores.list));
+        break;
     }
-    return nullptr;
   }
   // Includes the values that it shares with its role.
-  Json Of(const Process& process) const {
-    Object object{*this};
+  void Append(const Process& process) {
+    Object object(*this);
     Fields(object, const_cast<Process&>(process));
-    Json& json = object.json;
-    json["command"] = Of(EffectiveCommand(plan_, process));
-    json["cwd"] = Of(EffectiveCwd(plan_, process));
-    if (process.ready_what) json["ready_what"] = Of(*process.ready_what);
-    json["env"] = EnvironmentOf(plan_, process);
-    json["unset"] = plan_.roles[process.role].unset;
-    json["context"] = ToJson(NestedContext(EffectiveContext(plan_, process)));
-    return std::move(json);
+    object.Add("command", EffectiveCommand(plan_, process));
+    object.Add("cwd", EffectiveCwd(plan_, process));
+    if (process.ready_what) object.Add("ready_what", *process.ready_what);
+    object.Begin("env");
+    AppendEnvironment(process);
+    object.Add("unset", plan_.roles[process.role].unset);
+    object.Add("context", NestedContext(EffectiveContext(plan_, process)));
   }
 
   template <class E>
-  Json Of(const NamedMember<E>& field) const {
-    return field.names[static_cast<std::size_t>(field.value)];
+  void Append(const NamedMember<E>& field) {
+    Append(field.names[static_cast<std::size_t>(field.value)]);
   }
   template <class T, std::size_t N>
-  Json Of(const Bounded<T, N>& field) const {
-    return Of(field.value);
+  void Append(const Bounded<T, N>& field) {
+    Append(field.value);
   }
   template <class T, class Other>
-  Json Of(const Accompanying<T, Other>& field) const {
-    return Of(field.value);
+  void Append(const Accompanying<T, Other>& field) {
+    Append(field.value);
   }
   template <class Form, class T>
-  Json Of(const FieldAs<Form, T>& field) const {
-    return Of(field.value);
+  void Append(const FieldAs<Form, T>& field) {
+    Append(field.value);
   }
   template <class T>
-  Json Of(const FieldAs<NullIfNone, T>& field) const {
-    return IsNone(field.value) ? Json() : Of(field.value);
+  void Append(const FieldAs<NullIfNone, T>& field) {
+    if (IsNone(field.value)) {
+      out_ += "null";
+    } else {
+      Append(field.value);
+    }
   }
-  Json Of(const FieldAs<NameOfHost, std::uint32_t>& field) const { return plan_.hosts[field.value].label; }
-  Json Of(const FieldAs<NameOfRole, std::uint32_t>& field) const { return plan_.roles[field.value].name; }
-  Json Of(const FieldAs<NameOfRole, std::vector<std::uint32_t>>& field) const {
-    Json json = Json::array();
-    for (const std::uint32_t role : field.value) json.push_back(plan_.roles[role].name);
-    return json;
+  void Append(const FieldAs<NameOfHost, std::uint32_t>& field) { Append(plan_.hosts[field.value].label); }
+  void Append(const FieldAs<NameOfRole, std::uint32_t>& field) { Append(plan_.roles[field.value].name); }
+  void Append(const FieldAs<NameOfRole, std::vector<std::uint32_t>>& field) {
+    AppendList(field.value, [this](std::uint32_t role) { Append(plan_.roles[role].name); });
   }
 
  private:
-  struct Object {
+  // Writes the braces.
+  class Object {
+   public:
+    explicit Object(PlanJson& json) : json_(json) { json_.out_ += '{'; }
+    Object(const Object&) = delete;
+    Object& operator=(const Object&) = delete;
+    ~Object() { json_.out_ += '}'; }
+
     template <std::size_t N, class T>
     void operator()(const char (&name)[N], T&& field) {
-      if (IsWritten(field)) json[name] = of.Of(field);
+      if (IsWritten(field)) Add(name, field);
     }
     template <class... T>
     void operator()(T&&...) {}  // not in the JSON
 
-    const PlanJson& of;
-    Json json = {};
+    template <class T>
+    void Add(std::string_view name, const T& value) {
+      Begin(name);
+      json_.Append(value);
+    }
+    // The value follows.
+    void Begin(std::string_view name) {
+      if (!std::exchange(first_, false)) json_.out_ += ',';
+      AppendJsonString(name, json_.out_);
+      json_.out_ += ':';
+    }
+
+   private:
+    PlanJson& json_;
+    bool first_ = true;
   };
 
+  template <class T, class Each>
+  void AppendList(const std::vector<T>& list, Each append) {
+    out_ += '[';
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (i > 0) out_ += ',';
+      append(list[i]);
+    }
+    out_ += ']';
+  }
+
+  void AppendEnvironment(const Process& process) {
+    const Variables& own = process.env;
+    const Variables& common = plan_.roles[process.role].env;
+    Object object(*this);
+    // Both are sorted, so one merge pass suffices.
+    auto mine = own.begin();
+    auto shared = common.begin();
+    while (mine != own.end() || shared != common.end()) {
+      if (shared == common.end() || (mine != own.end() && mine->first <= shared->first)) {
+        if (shared != common.end() && shared->first == mine->first) ++shared;
+        object.Add(mine->first, mine->second);
+        ++mine;
+      } else {
+        object.Add(shared->first, shared->second);
+        ++shared;
+      }
+    }
+  }
+
   const Plan& plan_;
+  std::string& out_;
 };
 
 // The members of the outer object, each on its own line.
 class JsonLines {
  public:
-  JsonLines(std::string& out, const Plan& plan) : out_(out), json_(plan) {}
+  JsonLines(std::string& out, const Plan& plan) : out_(out), json_(plan, out) {}
 
   template <std::size_t N, class T>
   void operator()(const char (&name)[N], T&& field) {
-    if (IsWritten(field)) Line(name, json_.Of(field));
+    if (IsWritten(field)) Line(name, field);
   }
   template <std::size_t N, class T>
   void operator()(const char (&name)[N], FieldAs<OnePerLine, T>&& field) {
@@ -177,14 +212,15 @@ class JsonLines {
     for (const auto& element : field.value) {
       out_ += first ? "\n  " : ",\n  ";
       first = false;
-      out_ += Dump(json_.Of(element));
+      json_.Append(element);
     }
     out_ += ']';
   }
 
-  void Line(const char* name, const Json& value) {
+  template <class T>
+  void Line(const char* name, const T& value) {
     Begin(name);
-    out_ += Dump(value);
+    json_.Append(value);
   }
 
  private:
@@ -216,7 +252,7 @@ std::string PlanToJson(const Plan& plan, const Value& inputs, const std::string&
   JsonLines lines(out, plan);
   lines.Line("id", id.empty() ? PlanId(plan) : id);
   Fields(lines, const_cast<Plan&>(plan));  // with a writer, Fields only reads
-  lines.Line("inputs", ToJson(inputs));
+  lines.Line("inputs", inputs);
   out += "}\n";
   return out;
 }

@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "base/values/utf8.h"
 #include "muster/value.h"
-#include "run/directory/json_text.h"
 #include "run/lines/line_reader.h"
 #include "run/lines/line_writer.h"
 #include "settings/values/value_json.h"

@@ -14,9 +14,9 @@
 
 #include "base/system/self_count.h"
 #include "base/system/unique_fd.h"
+#include "base/values/json_text.h"
 #include "base/values/utf8.h"
 #include "run/directory/directory_owner.h"
-#include "run/directory/json_text.h"
 #include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
 #include "settings/values/value_field.h"

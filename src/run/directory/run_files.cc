@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "base/system/open_below.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "plan/check/plan_check.h"
 #include "plan/text/plan_json.h"
-#include "run/directory/json_text.h"
 
 namespace muster {
 namespace {

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 
 #include "base/system/unique_fd.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/utf8.h"
 #include "muster/value.h"
-#include "run/directory/json_text.h"
 #include "run/directory/private_files.h"
 #include "settings/values/value_json.h"
 

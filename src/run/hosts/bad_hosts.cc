@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
-#include "run/directory/json_text.h"
 #include "run/directory/private_files.h"
 #include "run/hosts/host_question.h"
 #include "settings/values/value_json.h"

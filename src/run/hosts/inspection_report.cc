@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/columns.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 
@@ -196,7 +197,7 @@ std::string InspectionJson(std::span<const InspectedHost> hosts, const HostCompa
                      {"lacks", findings(comparison.lacks)},
                      {"differences", std::move(differences)},
                      {"remembered", remembered}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return SerializedJson(json, 1) + '\n';
 }
 
 }  // namespace muster

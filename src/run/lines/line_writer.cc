@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "run/directory/json_text.h"
+#include "base/values/json_text.h"
 
 namespace muster {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/units.h"
 #include "run/report/report_json_parts.h"
 
@@ -74,7 +75,7 @@ nlohmann::ordered_json DumpJson(const DumpReport& dump) {
 std::string DumpJsonText(const std::string& run_dir, const DumpReport& dump) {
   Json json = {{"format", 1}, {"run_dir", Plain(run_dir)}};
   json.update(DumpJson(dump));
-  return json.dump(1) + "\n";
+  return SerializedJson(json, 1) + "\n";
 }
 
 }  // namespace muster

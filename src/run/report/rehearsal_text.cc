@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/values/json_text.h"
 #include "base/values/number_list.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
@@ -139,7 +140,7 @@ std::string RehearsalJson(const Rehearsal& rehearsal) {
                      {"checks", std::move(checks)},
                      {"failures", FailuresJson(rehearsal, rehearsal.failures)},
                      {"notes", FailuresJson(rehearsal, rehearsal.notes)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return SerializedJson(json, 2) + "\n";
 }
 
 }  // namespace muster

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "run/directory/json_text.h"
+#include "base/values/json_text.h"
 #include "run/report/dump_json.h"
 #include "run/report/report.h"
 #include "run/report/report_json_parts.h"
@@ -307,7 +307,7 @@ std::string ReportJson(const Report& report, const std::string& run_dir) {
         {{"log", log.log}, {"bytes", log.bytes}, {"limit", log.limit}, {"by", TextOrNull(log.by)}});
   }
   if (!run_dir.empty()) json["run_dir"] = Plain(run_dir);
-  return json.dump(1) + "\n";
+  return SerializedJson(json, 1) + "\n";
 }
 
 }  // namespace muster

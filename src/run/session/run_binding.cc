@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/values/diagnostic_text.h"
+#include "base/values/json_text.h"
 #include "plan/environment/site_environment.h"
-#include "run/directory/json_text.h"
 #include "run/directory/private_files.h"
 #include "run/session/agent_links.h"
 #include "run/session/files_elsewhere.h"

@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 
+#include "base/values/json_text.h"
 #include "base/values/number_list.h"
 #include "base/values/shell_quote.h"
 #include "plan/environment/environment.h"
 #include "plan/environment/python_path.h"
 #include "plan/text/plan_json.h"
-#include "run/directory/json_text.h"
 #include "run/directory/private_files.h"
 #include "run/start/container_call.h"
 #include "run/start/embedded_python.h"

@@ -14,6 +14,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/unique_fd.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_note.h"
@@ -163,7 +164,7 @@ void FolderIndex::Drop(const std::string& path) {
   if (by_id != shown.end() && by_id->second == &known) {
     shown.erase(by_id);
     const nlohmann::json gone = {{"kind", known.entry.is_sweep ? "sweep" : "run"}, {"id", known.entry.id}};
-    hub_.Publish("gone", gone.dump(), ++version_);
+    hub_.Publish("gone", SerializedJson(gone), ++version_);
   }
   due_.erase(path);
   known_.erase(found);
@@ -221,7 +222,7 @@ bool FolderIndex::Read(Known& known) {
     entry.name = run->name;
     entry.started_at = run->started_at;
     entry.live = run->outcome == "running";
-    entry.summary = JsonOf(*run).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    entry.summary = SerializedJson(JsonOf(*run));
     known.shown = true;
   }
   const std::uint64_t now = MonotonicNowNs();
@@ -282,7 +283,7 @@ void FolderIndex::ReadSweep(Known& known) {
                     {"metric", known.file->objective ? Readable(known.file->objective->metric) : "loss"},
                     {"value", ObjectiveValue(known.file->objective, best->loss)}};
   }
-  entry.summary = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  entry.summary = SerializedJson(json);
   known.shown = true;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/inotify.h>
 
 #include "base/system/clock.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "page/collect/make_page.h"
 #include "run/directory/run_directory.h"
@@ -30,9 +31,7 @@ constexpr std::uint64_t kShare = 20;
 constexpr std::uint64_t kLeastPauseNs = 100'000'000;
 constexpr std::size_t kMostProcesses = 64;  // whose curves are followed
 
-std::string Dumped(const nlohmann::json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string Dumped(const nlohmann::json& json) { return SerializedJson(json); }
 
 // What the page shows besides curves: a line with the facts, then two for each process, its key and its row. Nothing if
 // the directory cannot be read any more.

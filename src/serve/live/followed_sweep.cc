@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/inotify.h>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "page/collect/sweep_analysis.h"
 #include "run/directory/run_directory.h"
@@ -29,7 +30,6 @@ namespace {
 constexpr std::chrono::milliseconds kGather{40};
 constexpr std::size_t kMostEndedKept = 256;
 constexpr std::size_t kMostTagWatches = 10'000;
-constexpr auto kReplaceBytes = nlohmann::json::error_handler_t::replace;
 
 nlohmann::json OrNull(const std::string& text) {
   return text.empty() ? nlohmann::json() : nlohmann::json(Readable(text));
@@ -327,7 +327,7 @@ void FollowedSweep::Flush() {
   changed_.clear();
   state_changed_ = false;
   Forget();
-  if (!hub_.empty()) hub_.Publish("update", patch.dump(-1, ' ', false, kReplaceBytes), version_);
+  if (!hub_.empty()) hub_.Publish("update", SerializedJson(patch), version_);
 }
 
 // Frees the curves of trials that ended long ago; a page made later has them from the files.
@@ -356,7 +356,7 @@ void FollowedSweep::AddStream(const std::shared_ptr<EventStream>& stream, std::u
       if (curve.sent > 0) patch["curves"].push_back(CurveJson(number, metric, curve, true));
     }
   }
-  stream->Send(EventHub::Bytes("update", patch.dump(-1, ' ', false, kReplaceBytes), version_));
+  stream->Send(EventHub::Bytes("update", SerializedJson(patch), version_));
   hub_.Add(stream);
 }
 

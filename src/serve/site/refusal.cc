@@ -2,11 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
+
 namespace muster {
 
 HttpAnswer RefusedAnswer(int status, const std::string& why) {
-  return JsonAnswer(status, nlohmann::json{{"ok", false}, {"error", why}}.dump(
-                                -1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return JsonAnswer(status, SerializedJson(nlohmann::json{{"ok", false}, {"error", why}}));
 }
 
 }  // namespace muster

@@ -11,6 +11,7 @@
 
 #include "base/system/unique_fd.h"
 #include "base/values/diagnostic_text.h"
+#include "base/values/json_text.h"
 #include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "page/write/page_html.h"
@@ -156,7 +157,7 @@ void ServedSite::Impl::AskHead(const std::string& dir, const ControlRequest& req
       json["trials"] = answer->limits->trials;
       json["slots"] = answer->limits->slots ? nlohmann::json(*answer->limits->slots) : nlohmann::json();
     }
-    reply(JsonAnswer(200, json.dump()));
+    reply(JsonAnswer(200, SerializedJson(json)));
   });
 }
 

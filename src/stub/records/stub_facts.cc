@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/parse_number.h"
 
 namespace muster {
@@ -60,7 +61,7 @@ std::string StubFactsText(const StubFacts& facts) {
                      {"worker_hosts", facts.worker_hosts},
                      {"addresses", facts.addresses},
                      {"processes", std::move(processes)}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return SerializedJson(json) + "\n";
 }
 
 tl::expected<StubFacts, std::string> ReadStubFacts(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 
 namespace muster {
@@ -110,7 +111,7 @@ std::string StubReportLine(const StubReport& account) {
                {"findings", std::move(findings)},
                {"files", std::move(files)},
                {"clocks", std::move(clocks)}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return SerializedJson(json);
 }
 
 std::optional<StubReport> ParseStubReport(std::string_view line) {

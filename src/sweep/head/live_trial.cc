@@ -9,9 +9,9 @@
 
 #include "base/system/clock.h"
 #include "base/system/open_below.h"
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
-#include "run/directory/json_text.h"
 #include "run/directory/private_files.h"
 #include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
-#include "run/directory/json_text.h"
 #include "run/directory/private_files.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"

@@ -1,4 +1,4 @@
-#include "run/directory/json_text.h"
+#include "base/values/json_text.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,19 +9,6 @@
 
 namespace muster {
 namespace {
-
-void Append(const nlohmann::json& leaf, std::string& text) {
-  text += leaf.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-void AppendText(const std::string& string, std::string& text) {
-  const bool plain =
-      std::all_of(string.begin(), string.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-  if (!plain) return Append(string, text);
-  text += '"';
-  text += string;
-  text += '"';
-}
 
 // Writes text directly, without building a second tree with the JSON library: writing the files of a run is most of the
 // head's computation.
@@ -34,8 +21,8 @@ struct Writer {
     const fmt::format_int digits(integer);
     text.append(digits.data(), digits.size());
   }
-  void operator()(double number) const { Append(number, text); }
-  void operator()(const std::string& string) const { AppendText(string, text); }
+  void operator()(double number) const { text += SerializedJson(nlohmann::json(number)); }
+  void operator()(const std::string& string) const { AppendJsonString(string, text); }
   void operator()(const Value::List& list) const {
     char before = '[';
     for (const Value& element : list) {
@@ -48,7 +35,7 @@ struct Writer {
     char before = '{';
     for (const auto& [key, mapped] : map) {
       text += std::exchange(before, ',');
-      AppendText(key, text);
+      AppendJsonString(key, text);
       text += ':';
       std::visit(*this, mapped.data());
     }
@@ -60,8 +47,30 @@ struct Writer {
 
 std::string JsonText(const Value& value) {
   std::string text;
-  std::visit(Writer{text}, value.data());
+  AppendJson(value, text);
   return text;
+}
+
+void AppendJson(const Value& value, std::string& text) { std::visit(Writer{text}, value.data()); }
+
+void AppendJsonString(std::string_view string, std::string& text) {
+  const bool plain =
+      std::all_of(string.begin(), string.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  if (!plain) {
+    text += SerializedJson(nlohmann::json(string));
+    return;
+  }
+  text += '"';
+  text += string;
+  text += '"';
+}
+
+std::string SerializedJson(const nlohmann::json& json, int indent) {
+  return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string SerializedJson(const nlohmann::ordered_json& json, int indent) {
+  return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace muster
