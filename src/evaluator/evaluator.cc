@@ -181,6 +181,13 @@ struct Evaluator::Impl {
   std::shared_ptr<EvaluatorForkServer> fork_server;
   std::shared_ptr<RecipeFiles> files;
   std::shared_ptr<Conversation> conversation;
+  std::unique_ptr<EvaluatorProcess> ahead;  // for the first conversation, if that starts so
+  EvaluatorStart ahead_start;
+
+  Result<std::unique_ptr<EvaluatorProcess>> ProcessFor(const EvaluatorStart& start) {
+    if (std::unique_ptr<EvaluatorProcess> started = std::move(ahead); started && ahead_start == start) return started;
+    return fork_server && fork_server->start() == start ? fork_server->Fork() : EvaluatorProcess::Start(start);
+  }
 
   Result<void> MakeReady(const EvaluationOptions& options) {
     if (!files) {
@@ -192,7 +199,7 @@ struct Evaluator::Impl {
     }
     if (conversation) return {};
     const EvaluatorStart start = StartOf(options);
-    auto process = fork_server && fork_server->start() == start ? fork_server->Fork() : EvaluatorProcess::Start(start);
+    auto process = ProcessFor(start);
     if (!process) return Fail(process.error());
     conversation = std::make_shared<Conversation>(*std::move(process), start);
     return {};
@@ -229,8 +236,15 @@ struct Evaluator::Impl {
 Evaluator::Evaluator() : impl_(std::make_shared<Impl>()) {}
 Evaluator::Evaluator(std::shared_ptr<EvaluatorForkServer> fork_server, RecipeFiles files)
     : impl_(std::make_shared<Impl>(
-          Impl{std::move(fork_server), std::make_shared<RecipeFiles>(std::move(files)), nullptr})) {}
+          Impl{std::move(fork_server), std::make_shared<RecipeFiles>(std::move(files)), nullptr, nullptr, {}})) {}
 Evaluator::~Evaluator() = default;
+
+void Evaluator::StartAhead(const EvaluatorStart& start) {
+  auto process = EvaluatorProcess::Start(start);
+  if (!process) return;
+  impl_->ahead = *std::move(process);
+  impl_->ahead_start = start;
+}
 
 Result<PendingEvaluation> Evaluator::Begin(EvaluationOptions options, bool last) {
   return Impl::Begin(impl_, std::move(options), last, false);

@@ -86,7 +86,7 @@ struct Evaluation {
   Site site;                          // as given
   std::vector<Input> inputs;
   std::map<std::string, std::string> sources;
-  std::uint64_t evaluate_ns = 0;  // from the start of the evaluator to its answer
+  std::uint64_t evaluate_ns = 0;  // from the request to its answer
 };
 
 using PendingEvaluation = Pending<Evaluation>;
@@ -104,6 +104,10 @@ class Evaluator {
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
   ~Evaluator();
+
+  // Starts the process of the first request while that is still being prepared. Not used if the request needs another
+  // start (StartOf), or if this fails: the request then reports why.
+  void StartAhead(const EvaluatorStart& start);
 
   // Returns the plan, or all errors of the recipe together with its warnings. Starts no process except the evaluator,
   // and writes no file. Recipe, folder, release, program and mechanisms must be those of the first request; limits are

@@ -34,12 +34,8 @@ void DialCarrier::Connect(UniqueFd connection) {
 
 void DialCarrier::OnOpen() { patience_.cancel(); }
 
-void DialCarrier::OnEmpty() {
-  patience_.expires_after(kExitPatience);
-  patience_.async_wait(agent_.Later(*this, [](DialCarrier& self, const boost::system::error_code& error) {
-    if (!error) self.agent_.EndWire({});
-  }));
-}
+// The agent closes its side, too, and ends; nothing that could still come matters.
+void DialCarrier::OnEmpty() { agent_.EndWire({}); }
 
 void DialCarrier::OnWireEnd(const std::string& reason) {
   if (agent_.link().empty) return EndWithCommand();

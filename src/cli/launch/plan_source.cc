@@ -116,30 +116,29 @@ Result<void> FillPlan(const PlanSource& options, RunRequest& request) {
   if (options.recipe.recipe.empty()) {
     return Fail(Error("usage", {}, "no recipe is given", "muster run recipes/hello.lua"));
   }
-  auto made_by = PrepareEvaluation(options.recipe);
-  if (!made_by) return Fail(made_by.error());
-  auto evaluation = EvaluatePrepared(options.recipe, *made_by);
-  if (!evaluation) return Fail(evaluation.error());
-  if (auto refused = RefusedByRun(evaluation->warnings); !refused.empty()) return Fail(std::move(refused));
-  PrintDiagnostics(evaluation->warnings);
-  PrintDiagnostics(WarnOfRemoved(*evaluation));
+  auto evaluated = EvaluateForRun(options.recipe);
+  if (!evaluated) return Fail(evaluated.error());
+  auto& [made_by, evaluation] = *evaluated;
+  if (auto refused = RefusedByRun(evaluation.warnings); !refused.empty()) return Fail(std::move(refused));
+  PrintDiagnostics(evaluation.warnings);
+  PrintDiagnostics(WarnOfRemoved(evaluation));
   if (const auto parent = RunMeant(options.recipe.recipe)) {
     auto id = IdOfRun(*parent);
     if (!id) return Fail(id.error());
     request.parent = *std::move(id);
   }
-  request.evaluation = EvaluationRecord(*made_by);
-  for (const Input& input : evaluation->inputs) {
+  request.evaluation = EvaluationRecord(made_by);
+  for (const Input& input : evaluation.inputs) {
     if (input.kind != "checkpoint") continue;
     request.checkpoint = input.name;
-    request.resumed = made_by->resumed;
-    if (!options.recipe.resume.empty()) request.parent = made_by->resumed;
+    request.resumed = made_by.resumed;
+    if (!options.recipe.resume.empty()) request.parent = made_by.resumed;
   }
-  request.inputs = InputsValue(evaluation->inputs);
-  request.sources = std::move(evaluation->sources);
-  request.lockdown = std::move(evaluation->lockdown);
-  request.plan = std::move(evaluation->plan);
-  request.evaluate_ns = evaluation->evaluate_ns;
+  request.inputs = InputsValue(evaluation.inputs);
+  request.sources = std::move(evaluation.sources);
+  request.lockdown = std::move(evaluation.lockdown);
+  request.plan = std::move(evaluation.plan);
+  request.evaluate_ns = evaluation.evaluate_ns;
   return {};
 }
 

@@ -344,8 +344,18 @@ Result<std::optional<Resumption>> ResumptionFor(const RecipeOptions& options) {
   return std::optional(*std::move(found));
 }
 
-// `evaluation` is that of the options, apart from what these do not set.
-Result<Evaluation> EvaluateAsPrepared(const RecipeOptions& options, EvaluationOptions evaluation) {
+// Evaluates with `chosen` for everything that the user's options do not set.
+Result<EvaluatedRequest> EvaluateAs(const RecipeOptions& options, EvaluationOptions chosen) {
+  Evaluator evaluator;
+  // Its start takes as long as a small evaluation; the preparation may await an engine.
+  evaluator.StartAhead({.without = options.without});
+  auto prepared = PrepareEvaluation(options);
+  if (!prepared) return Fail(prepared.error());
+  EvaluationOptions& evaluation = *prepared;
+  evaluation.depth = chosen.depth;
+  evaluation.explain = std::move(chosen.explain);
+  evaluation.mindspore = std::move(chosen.mindspore);
+  evaluation.on_print = std::move(chosen.on_print);
   // Found first: without it there is nothing to plan.
   std::optional<Resumption> resumption;
   if (!evaluation.resumed.empty() && evaluation.depth == EvaluationDepth::kPlan) {
@@ -361,50 +371,48 @@ Result<Evaluation> EvaluateAsPrepared(const RecipeOptions& options, EvaluationOp
       print(line);
     };
   }
-  auto made = EvaluateRecipe(evaluation);
-  if (made && resumption) {
+  auto made = evaluator.Evaluate(evaluation, true);
+  if (!made) return Fail(made.error());
+  if (resumption) {
     if (auto used = CheckUsesCheckpoint(made->plan); !used) return Fail(used.error());
     made->inputs.push_back({"checkpoint", resumption->checkpoint, {}});
   }
-  return made;
+  evaluation.on_wait = nullptr;
+  evaluation.on_print = nullptr;
+  return EvaluatedRequest{*std::move(prepared), *std::move(made)};
 }
 
-// Evaluates with `chosen` for everything that the user's options do not set.
-Result<Evaluation> EvaluateAs(const RecipeOptions& options, EvaluationOptions chosen) {
-  auto evaluation = PrepareEvaluation(options);
-  if (!evaluation) return Fail(evaluation.error());
-  evaluation->depth = chosen.depth;
-  evaluation->explain = std::move(chosen.explain);
-  evaluation->mindspore = std::move(chosen.mindspore);
-  evaluation->on_print = std::move(chosen.on_print);
-  return EvaluateAsPrepared(options, *std::move(evaluation));
+Result<Evaluation> TakeEvaluation(Result<EvaluatedRequest> evaluated) {
+  if (!evaluated) return Fail(std::move(evaluated.error()));
+  return std::move(evaluated->evaluation);
 }
 
 }  // namespace
 
-Result<Evaluation> EvaluatePrepared(const RecipeOptions& options, EvaluationOptions prepared) {
-  prepared.on_print = PrintLine;
-  return EvaluateAsPrepared(options, std::move(prepared));
+Result<EvaluatedRequest> EvaluateForRun(const RecipeOptions& options) {
+  EvaluationOptions evaluation;
+  evaluation.on_print = PrintLine;
+  return EvaluateAs(options, std::move(evaluation));
 }
 
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, EvaluationDepth depth) {
   EvaluationOptions evaluation;
   evaluation.depth = depth;
   evaluation.on_print = PrintLine;
-  return EvaluateAs(options, std::move(evaluation));
+  return TakeEvaluation(EvaluateAs(options, std::move(evaluation)));
 }
 
 Result<Evaluation> EvaluateExplaining(const RecipeOptions& options, const std::string& process) {
   EvaluationOptions evaluation;
   evaluation.explain = process;
   evaluation.on_print = PrintLine;
-  return EvaluateAs(options, std::move(evaluation));
+  return TakeEvaluation(EvaluateAs(options, std::move(evaluation)));
 }
 
 Result<Evaluation> EvaluateForRelease(const RecipeOptions& options, const std::string& release) {
   EvaluationOptions evaluation;
   evaluation.mindspore = release;
-  return EvaluateAs(options, std::move(evaluation));
+  return TakeEvaluation(EvaluateAs(options, std::move(evaluation)));
 }
 
 }  // namespace muster

@@ -74,8 +74,14 @@ Result<std::uint32_t> OwnDevices(std::string_view kind);
 // with these options on top. Prints nothing.
 Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options);
 
-// Evaluates to a plan, as PrepareEvaluation prepared it from the same options.
-Result<Evaluation> EvaluatePrepared(const RecipeOptions& options, EvaluationOptions prepared);
+// A plan, and the request for it.
+struct EvaluatedRequest {
+  EvaluationOptions request;
+  Evaluation evaluation;
+};
+
+// EvaluateFrom, and the request to record.
+Result<EvaluatedRequest> EvaluateForRun(const RecipeOptions& options);
 
 // Prepares and evaluates. MUSTER_SET has one override per line, which come before those of the options.
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, EvaluationDepth depth = EvaluationDepth::kPlan);
