@@ -51,9 +51,14 @@ endfunction()
 # of such a start is loading shared C++ libraries, so C++ code is linked statically; the C library stays shared.
 # Sanitizers need a shared C++ library, too. GNU ld, since it counts the relative relocations (DT_RELACOUNT), which mold
 # does not: the dynamic loader takes several times as long for each that is not counted.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -fuse-ld=bfd MUSTER_GNU_LD)
 function(muster_program name)
   if(NOT MUSTER_SANITIZE)
-    target_link_options(${name} PRIVATE -fuse-ld=bfd -static-libstdc++ -static-libgcc -Wl,--as-needed)
+    target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed)
+    if(MUSTER_GNU_LD)
+      target_link_options(${name} PRIVATE -fuse-ld=bfd)
+    endif()
   endif()
 endfunction()
 

@@ -41,8 +41,7 @@ Result<EvaluatorEndpoints> EvaluatorEndpoints::Make(std::shared_ptr<SharedPage> 
 Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const char* mode, const std::vector<std::string>& words,
                                int socket, int page) {
   // Memory in huge pages, where the kernel offers them to those that ask: page faults are a sixth of the time of a
-  // large evaluation. Its heap grows to their size before it gets any, so small ones do not change (mallopt(3),
-  // glibc 2.35).
+  // large evaluation, and a small one takes as long as without (the glibc manual, "Memory Allocation Tunables").
   std::vector<std::string> variables = {"GLIBC_TUNABLES=glibc.malloc.hugetlb=1"};
   for (const char* name : {"MUSTER_LUA_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LLVM_PROFILE_FILE"}) {
     if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + "=" + value);

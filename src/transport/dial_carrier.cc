@@ -34,8 +34,13 @@ void DialCarrier::Connect(UniqueFd connection) {
 
 void DialCarrier::OnOpen() { patience_.cancel(); }
 
-// The agent closes its side, too, and ends; nothing that could still come matters.
-void DialCarrier::OnEmpty() { agent_.EndWire({}); }
+void DialCarrier::OnEmpty() {
+  wire_->EndWriting();  // which the guard waits for; this loop may be writing the report when it does
+  patience_.expires_after(kExitPatience);
+  patience_.async_wait(agent_.Later(*this, [](DialCarrier& self, const boost::system::error_code& error) {
+    if (!error) self.agent_.EndWire({});
+  }));
+}
 
 void DialCarrier::OnWireEnd(const std::string& reason) {
   if (agent_.link().empty) return EndWithCommand();
@@ -61,15 +66,11 @@ bool DialCarrier::TakeOwnEnd(const AgentExited& end) {
   return true;
 }
 
-// Nothing is left on the node. What started the agent ends now, too, unless it has others; the server waits for that
-// when it is destroyed. A loss is reported after that, with the command's last words.
+// Nothing is left on the node. What started the agent ends now, too, unless it has others.
 void DialCarrier::EndWithCommand() {
   agent_.EndLease();
-  if (agent_.link().empty) {
-    server_->Leave(host_);
-    return agent_.Empty();
-  }
   server_->Leave(host_, agent_.Later(*this, [](DialCarrier& self) {
+    if (self.agent_.link().empty) return self.agent_.Empty();
     std::string text = "the agent " + self.end_.why;
     if (!self.agent_.why().empty()) text += ": " + self.agent_.why();
     self.agent_.Lost(std::move(text), self.end_.killed);

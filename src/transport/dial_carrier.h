@@ -21,6 +21,8 @@ class DialCarrier final : public AgentCarrier {
  public:
   // An agent that has not sent its greeting this long after it connected is given up.
   static constexpr std::chrono::seconds kGreetingPatience{30};
+  // An agent that has attested that nothing is left, and has not exited this long afterwards, is not waited for.
+  static constexpr std::chrono::seconds kExitPatience{10};
 
   // The server must not know the host's name yet.
   DialCarrier(boost::asio::io_context& io, RemoteAgent& agent, std::shared_ptr<DialServer> server, std::string host);

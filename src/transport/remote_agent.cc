@@ -43,6 +43,10 @@ void RemoteAgent::OnFrame(const std::string& payload) {
   auto message = DecodeMessage(payload);
   if (!message || FailsHere(Fault::kHeadMessage)) return BreakOff("it sent a message that cannot be read");
   if (link_.state == State::kConnecting) Open();
+  if (const auto* end = std::get_if<AgentExited>(&*message); end && end->number == 0 && carrier_->TakeOwnEnd(*end)) {
+    return;
+  }
+  if (link_.empty) return;  // nothing else may follow
   if (const auto* heartbeat = std::get_if<AgentHeartbeat>(&*message)) {
     const auto clock = heartbeats_->Heard(*heartbeat);
     wire_->SendUrgent(EncodeFrame(AgentCommand(HeadHeartbeat{heartbeat->number})));
@@ -50,10 +54,9 @@ void RemoteAgent::OnFrame(const std::string& payload) {
     return;
   }
   if (auto* last = std::get_if<AgentEmpty>(&*message)) {
-    link_.empty = std::move(*last);
-    return carrier_->OnEmpty();
-  }
-  if (const auto* end = std::get_if<AgentExited>(&*message); end && end->number == 0 && carrier_->TakeOwnEnd(*end)) {
+    link_.empty = *last;
+    carrier_->OnEmpty();
+    if (link_.state != State::kOver) Deliver(HostCleared{std::move(*last)});
     return;
   }
   if (const auto* failed = std::get_if<AgentFailed>(&*message)) link_.why = failed->why;

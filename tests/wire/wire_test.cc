@@ -92,6 +92,35 @@ TEST_F(WireTest, DeliversOneFrameInEachTurnOfTheLoop) {
   EXPECT_EQ(most, 1U);
 }
 
+TEST_F(WireTest, ReadsOnAfterItHasEndedWriting) {
+  std::vector<std::string> frames;
+  std::vector<std::string> ends;
+  wire_->Start(
+      [&](const std::string& payload) {
+        frames.push_back(payload);
+        if (payload != "last") return;
+        wire_->SendUrgent(Frame("dropped"));
+        wire_->EndWriting();
+        wire_->Send(Frame("dropped, too"));
+      },
+      [&](const std::string& why) { ends.push_back(why); });
+  const auto peer_sends = [&](const std::string& payload) {
+    const std::string bytes = Frame(payload);
+    ASSERT_EQ(::send(peer_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+    RunReady();
+  };
+  peer_sends("last");
+  char byte = 0;
+  EXPECT_EQ(::recv(peer_.get(), &byte, 1, MSG_DONTWAIT), 0) << "the peer reads the end and nothing before it";
+  EXPECT_TRUE(ends.empty()) << "a peer that is silent for a while is still read";
+  peer_sends("really the last");
+  EXPECT_EQ(frames, (std::vector<std::string>{"last", "really the last"}));
+  EXPECT_TRUE(ends.empty());
+  peer_.reset();
+  RunReady();
+  EXPECT_EQ(ends, std::vector<std::string>{""});
+}
+
 TEST_F(WireTest, WritesAnswersToFramesThatArrivedTogetherAtOnce) {
   const std::string answer = Frame("answer");
   std::size_t frames = 0;

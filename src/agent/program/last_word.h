@@ -12,7 +12,7 @@
 namespace muster {
 
 // Reports the end (AgentExited of number 0) unless the agent finished, and ends the stream. `partial`: the agent was
-// cut off within a frame, so that no other can follow. Returns once the head has closed the connection, or after a
+// cut off within a frame, so that no other can follow. Returns once the head has ended its side too, or after a
 // second: closing a socket that has unread bytes would discard what was sent (RFC 2525, 2.17).
 void SayLastWord(int connection, const EndedProcess& end, std::uint32_t killed, bool partial);
 

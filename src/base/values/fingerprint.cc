@@ -14,7 +14,9 @@
 // about 10 CPUID instructions, which take a virtual machine 0.1 ms.
 #if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
+#ifdef CPU_FEATURE_ACTIVE
 #define MUSTER_HAS_CRC32C 1
+#endif
 #endif
 
 namespace muster {

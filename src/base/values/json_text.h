@@ -1,5 +1,6 @@
-// Writes values, and trees of the JSON library, as text. The library's writer is a template of the tree's type: it is
-// compiled here and nowhere else, with optimisation.
+// Writes values, and trees of the JSON library, as text. The library's writer is a template of the tree's type, which
+// is compiled with optimisation here. Functions of recipes call it themselves, since they refuse bytes that are not
+// UTF-8.
 #pragma once
 
 #include <string>

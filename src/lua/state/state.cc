@@ -1,9 +1,10 @@
 #include "lua/state/state.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <new>
+#include <stdexcept>
 
 #include "lua/state/host_function.h"
 #include "lua/state/string_library.h"
@@ -38,6 +39,13 @@ void Remove(lua_State* lua, const char* library, const char* const (&names)[N]) 
     lua_setfield(lua, -2, name);
   }
   lua_pop(lua, 1);
+}
+
+// An error outside of any call: the process exits after this.
+int Panic(lua_State* lua) {
+  const char* what = lua_tostring(lua, -1);
+  std::fprintf(stderr, "the interpreter failed: %s\n", what == nullptr ? "no message" : what);
+  return 0;
 }
 
 int OpenLibraries(lua_State* lua) {
@@ -78,7 +86,9 @@ void* State::Allocate(void* self, void* block, std::size_t old_size, std::size_t
 
 State::State(const StateLimits& limits, LastPlace* last_place) : limits_(limits), last_place_(last_place) {
   lua_ = lua_newstate(Allocate, this);
-  if (lua_ == nullptr) throw std::bad_alloc();
+  if (lua_ == nullptr)
+    throw std::runtime_error("LuaJIT refuses malloc: it must have been built with GC64, its default");
+  lua_atpanic(lua_, Panic);
   LetCollectorRest();
   lua_pushlightuserdata(lua_, &kStateKey);
   lua_pushlightuserdata(lua_, this);

@@ -51,8 +51,8 @@ class State {
   static State& Of(lua_State* lua);
 
  private:
-  // malloc with a limit, rather than the interpreter's own allocator, which is as fast but takes its memory in pieces
-  // that are too small for huge pages (SpawnEvaluator).
+  // malloc with a limit. The interpreter's own allocator is hardly faster, and takes its memory in pieces that are too
+  // small for huge pages (SpawnEvaluator).
   static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
   static void CountHook(lua_State* lua, lua_Debug* debug);
   // Stops the collector while the recipe uses little of its memory limit.

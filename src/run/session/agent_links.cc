@@ -1,5 +1,6 @@
 #include "run/session/agent_links.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/values/diagnostic_text.h"
@@ -34,6 +35,29 @@ void AgentLinks::SendAll(const AgentCommand& command) {
 
 void AgentLinks::ExpectAnswer(std::uint32_t host, bool at_once) {
   if (links_[host].channel && !links_[host].over) links_[host].channel->ExpectAnswer(at_once);
+}
+
+void AgentLinks::SetEnding(std::uint32_t host, bool ending) {
+  links_[host].ending = ending;
+  NotifyIfEnded();
+}
+
+void AgentLinks::LetEnd() {
+  for (Link& link : links_) link.ending = false;
+  NotifyIfEnded();
+}
+
+void AgentLinks::WhenEnded(std::function<void()> done) {
+  when_ended_ = std::move(done);
+  NotifyIfEnded();
+}
+
+void AgentLinks::NotifyIfEnded() {
+  if (when_ended_ && !AnyEnding()) run_.Later(std::exchange(when_ended_, nullptr));
+}
+
+bool AgentLinks::AnyEnding() const {
+  return std::any_of(links_.begin(), links_.end(), [](const Link& link) { return link.ending; });
 }
 
 void AgentLinks::Disconnect() {

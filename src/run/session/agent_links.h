@@ -33,6 +33,13 @@ class AgentLinks {
   // No further commands are sent to the agent, and its messages are ignored.
   void SetOver(std::uint32_t host) { links_[host].over = true; }
   bool over(std::uint32_t host) const { return links_[host].over; }
+  // Nothing is left on the host, and the agent and its connection are still ending.
+  void SetEnding(std::uint32_t host, bool ending);
+  bool AnyEnding() const;
+  // They are not waited for any more.
+  void LetEnd();
+  // Calls `done` once, from the loop, when none is ending.
+  void WhenEnded(std::function<void()> done);
   std::uint32_t size() const { return static_cast<std::uint32_t>(links_.size()); }
   void Disconnect();
 
@@ -40,10 +47,14 @@ class AgentLinks {
   struct Link {
     std::unique_ptr<Channel> channel;
     bool over = false;
+    bool ending = false;
   };
+
+  void NotifyIfEnded();
 
   LiveRun& run_;
   std::function<void()> before_commands_;
+  std::function<void()> when_ended_;
   std::vector<Link> links_;
 };
 

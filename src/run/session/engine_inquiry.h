@@ -26,7 +26,8 @@ class EngineInquiry {
  public:
   // From the first question on. Slurm's commands retry for some seconds if their controller does not answer.
   static constexpr std::chrono::seconds kWithin{6};
-  // For the last words of the commands that started the agents, if no question has been answered with a cause.
+  // For the last words of the commands that started the agents, if no question has been answered with a cause, or if
+  // they are about to end.
   static constexpr std::chrono::milliseconds kWordsWithin{1'000};
 
   explicit EngineInquiry(LiveRun& run);

@@ -113,7 +113,10 @@ void RunControl::RequestStop(std::uint32_t times, int signal, bool dump, const s
     stops_asked_ = times;
     return engine_.AskAboutStop();
   }
-  if (run_.ended) return run_.console.Abandon();  // the run is over and only waits for a slow reader
+  if (run_.ended) {  // the run is over and only waits for a slow reader, or for agents to exit
+    links_.LetEnd();
+    return run_.console.Abandon();
+  }
   stops_asked_ = times;
   run_.console.Stopping(times, signal != 0);
   if ((signal == SIGTERM || signal == SIGHUP) && why.empty()) engine_.AskAboutStop();

@@ -128,6 +128,9 @@ void Session::BeginIfReady() {
 // --- messages of agents --------------------------------------------------------------------------
 
 void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
+  if (std::holds_alternative<AgentEmpty>(message) || std::holds_alternative<AgentLost>(message)) {
+    links_.SetEnding(host, false);
+  }
   if (run_.ended || links_.over(host)) return;
   HostSetup& setup = setups_[host];
   const auto of_host = [&](auto& event) {
@@ -142,11 +145,11 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
                    OnRefused(host, std::move(m));
                  },
                  [&](AgentLost& m) { OnLost(host, std::move(m)); },
-                 [&](AgentEmpty& m) {
-                   links_.SetOver(host);
-                   orders_.Lost(host);
-                   of_host(m);
+                 [&](HostCleared& m) {
+                   links_.SetEnding(host, true);
+                   OnEmpty(host, m.empty);
                  },
+                 [&](AgentEmpty& m) { OnEmpty(host, m); },
                  [&](StrayMessage& m) { OnStray(host, m); },
                  // Messages before the first process.
                  [&](CodeMissing& m) { code_.OnMissing(host, m); },
@@ -207,6 +210,13 @@ void Session::OnRefused(std::uint32_t host, AgentUnreachable why) {
   if (run_.preparing()) return failed_.Refused(host, std::move(why));
   run_.console.Lost(run_.NameOf(host), why.why);
   HandleEvent(AgentLost{host, why.why, 0});
+}
+
+void Session::OnEmpty(std::uint32_t host, AgentEmpty empty) {
+  empty.host = host;
+  links_.SetOver(host);
+  orders_.Lost(host);
+  HandleEvent(empty);
 }
 
 void Session::OnLost(std::uint32_t host, AgentLost lost) {
@@ -352,7 +362,8 @@ void Session::End() {
   run_.clock->ClearAlarm();
   RunEnded ended = supervisor_.Ended(run_.request.pass_exit_code);
   if (ended.cause != Cause::kNone) {
-    engine_.Hear(transport_.StartWords(engine_.WaitForWords()));
+    // Of a command that is about to end, all words are awaited.
+    engine_.Hear(transport_.StartWords(links_.AnyEnding() ? EngineInquiry::kWordsWithin : engine_.WaitForWords()));
     ended.why = engine_.Explained(std::move(ended.why));
   }
   const SelfCount count = run_.request.terse ? SelfCount() : CountSelf();
@@ -369,7 +380,7 @@ void Session::End() {
   outcome_.why = ended.why;
   outcome_.job_end = engine_.job_end();
   run_.console.Finish(EndText(ended), ended.cause == Cause::kNone, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->on_ended_(self->outcome_);
+    if (const auto self = weak.lock()) self->links_.WhenEnded([it = self.get()] { it->on_ended_(it->outcome_); });
   });
 }
 

@@ -67,6 +67,7 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   void OnMessage(std::uint32_t host, ChannelMessage message);
   void OnReady(std::uint32_t host, const AgentReady& ready);
   void OnRefused(std::uint32_t host, AgentUnreachable why);
+  void OnEmpty(std::uint32_t host, AgentEmpty empty);
   void OnLost(std::uint32_t host, AgentLost lost);
   void OnSpawnFailed(std::uint32_t host, SpawnFailed failed);
   void OnStray(std::uint32_t host, const StrayMessage& stray);

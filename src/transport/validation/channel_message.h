@@ -15,6 +15,13 @@ struct AgentUnreachable {
   std::string hint;  // may be empty
 };
 
+// The agent has attested that nothing is left on its host. The last message follows once the agent and the command that
+// carries its connection have ended: AgentEmpty with the same content, or AgentLost if its lease expires before. Only
+// from other hosts, where that takes longer.
+struct HostCleared {
+  AgentEmpty empty;
+};
+
 // The agent sent a message that does not match what it was given (agent_message_validator.h). The message is dropped;
 // an agent that sends too many of them is given up as lost.
 struct StrayMessage {
@@ -27,7 +34,7 @@ using ChannelMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  AgentLost, ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped,
                  PtyOpened, PtyClosed, PtyBytes, PtyTaken, ResourcesAllocated, HostActivated, ClockCompared,
-                 AgentUnreachable, FileBytes, Inspected, PathsOpen, PathsProbed, CodeMissing, CodeReceived, CodeReady,
-                 FilesSent, FromAgent, AgentExited, StrayMessage, DevicesAwaited, UsageSampled>;
+                 AgentUnreachable, HostCleared, FileBytes, Inspected, PathsOpen, PathsProbed, CodeMissing, CodeReceived,
+                 CodeReady, FilesSent, FromAgent, AgentExited, StrayMessage, DevicesAwaited, UsageSampled>;
 
 }  // namespace muster

@@ -143,14 +143,14 @@ void Wire::WriteSoon() {
 }
 
 void Wire::Send(std::string bytes) {
-  if (closed_ || unwritable_) return;
+  if (closed_ || unwritable_ || writing_ended_) return;
   queued_bytes_ += bytes.size();
   queued_.push_back(std::move(bytes));
   BeginWriting();
 }
 
 void Wire::SendUrgent(const std::string& bytes) {
-  if (closed_ || unwritable_ || urgent_.size() + bytes.size() > kMaxUrgent) return;
+  if (closed_ || unwritable_ || writing_ended_ || urgent_.size() + bytes.size() > kMaxUrgent) return;
   urgent_ += bytes;
   BeginWriting();
 }
@@ -219,6 +219,16 @@ void Wire::FinishWriting() {
   writing_ = false;
   Written();
   if (std::exchange(paused_, false)) Deliver();
+}
+
+void Wire::EndWriting() {
+  if (closed_ || unwritable_ || std::exchange(writing_ended_, true)) return;
+  queued_.clear();
+  queued_bytes_ = 0;
+  urgent_.clear();
+  next_.clear();
+  written_ = 0;
+  ::shutdown(Out().native_handle(), SHUT_WR);
 }
 
 void Wire::WhenWritten(std::function<void()> done) {

@@ -77,6 +77,9 @@ class Wire : public std::enable_shared_from_this<Wire> {
   // process that has the same socket must not write a frame then. Call it before the first Send().
   void MarkPartial(std::atomic<bool>& partial) { partial_ = &partial; }
 
+  // The peer reads the end of the stream; what is still queued is dropped. Reading continues.
+  void EndWriting();
+
   // Delivers no more frames; continues to write.
   void StopReading() { reading_ = false; }
 
@@ -132,6 +135,7 @@ class Wire : public std::enable_shared_from_this<Wire> {
   bool paused_ = false;
   bool writing_ = false;
   bool unwritable_ = false;
+  bool writing_ended_ = false;  // EndWriting()
   bool reset_ = false;
   bool ended_ = false;   // no more input
   bool closed_ = false;  // no more output either
