@@ -14,6 +14,7 @@
 
 #include "evaluation/exchange/last_place.h"
 #include "evaluation/exchange/limits.h"
+#include "lua/state/lua_memory.h"
 #include "muster/diagnostic.h"
 
 namespace muster {
@@ -31,7 +32,7 @@ class State {
   lua_State* lua() const { return lua_; }
   // See the constructor.
   void NoteAt(LastPlace* last_place) { last_place_ = last_place; }
-  // Resets the instruction count, and collects garbage if there is much memory in use.
+  // Resets the instruction count, and collects garbage if there is more than a little.
   void BeginAgain();
   // Whether the instruction limit ended the evaluation.
   bool out_of_instructions() const { return out_of_instructions_; }
@@ -51,8 +52,7 @@ class State {
   static State& Of(lua_State* lua);
 
  private:
-  // malloc with a limit. The interpreter's own allocator is hardly faster, and takes its memory in pieces that are too
-  // small for huge pages (SpawnEvaluator).
+  // LuaMemory with a limit.
   static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
   static void CountHook(lua_State* lua, lua_Debug* debug);
   // Stops the collector while the recipe uses little of its memory limit.
@@ -60,8 +60,10 @@ class State {
 
   StateLimits limits_;
   LastPlace* last_place_;
+  LuaMemory memory_;
   lua_State* lua_ = nullptr;
   std::size_t used_ = 0;
+  std::size_t kept_ = 0;  // of used_, after the last collection
   bool collector_rests_ = false;
   std::uint64_t instructions_ = 0;
   bool out_of_instructions_ = false;
