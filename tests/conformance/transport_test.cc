@@ -268,6 +268,30 @@ TEST_P(Conformance, LeavesNothingBehindWhenItFinishes) {
   EXPECT_TRUE(by.contains("children") || by.contains("cgroup.kill"));
 }
 
+TEST_P(Conformance, ReportsThatAHostIsClearBeforeTheAgentsCommandHasEnded) {
+  const bool commanded = GetParam().name == "ssh" || GetParam().name == "dial" || GetParam().name == "slurm";
+  const TempDir folder(place_.parent);
+  if (commanded) {
+    const std::string agent = folder / "agent";
+    std::ofstream(agent) << "#!/bin/sh\n" + AgentPath() + " \"$@\"\ncode=$?\nwhile [ ! -e " + folder.path() +
+                                "/go ]; do sleep 0.02; done\nexit $code\n";
+    ASSERT_EQ(::chmod(agent.c_str(), 0755), 0);
+    place_.settings.agent_program = agent;
+  }
+  AgentSession session(GetParam(), place_);
+  ASSERT_TRUE(session.Await<AgentReady>());
+  session.Send(Finish{});
+  if (commanded) {
+    ASSERT_TRUE(session.Await<HostCleared>());
+    EXPECT_TRUE(session.All<AgentEmpty>().empty());
+    std::ofstream(folder / "go") << "\n";
+  }
+  const auto empty = session.Await<AgentEmpty>();
+  ASSERT_TRUE(empty);
+  for (const HostCleared& cleared : session.All<HostCleared>()) EXPECT_EQ(cleared.empty, *empty);
+  ExpectNothingLeft(session);
+}
+
 TEST_P(Conformance, ReapsOrphansWhileItRuns) {
   AgentSession session(GetParam(), place_);
   session.Send(session.Probe(0, {"orphans", "50", "print", "ready", "wait"}));

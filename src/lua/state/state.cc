@@ -85,7 +85,7 @@ void* State::Allocate(void* self, void* block, std::size_t old_size, std::size_t
 State::State(const StateLimits& limits, LastPlace* last_place) : limits_(limits), last_place_(last_place) {
   lua_ = lua_newstate(Allocate, this);
   if (lua_ == nullptr)
-    throw std::runtime_error("LuaJIT refuses malloc: it must have been built with GC64, its default");
+    throw std::runtime_error("LuaJIT refuses an allocator: it must have been built with GC64, its default");
   lua_atpanic(lua_, Panic);
   LetCollectorRest();
   lua_pushlightuserdata(lua_, &kStateKey);

@@ -1,6 +1,5 @@
 #include "run/session/agent_links.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/values/diagnostic_text.h"
@@ -38,12 +37,14 @@ void AgentLinks::ExpectAnswer(std::uint32_t host, bool at_once) {
 }
 
 void AgentLinks::SetEnding(std::uint32_t host, bool ending) {
-  links_[host].ending = ending;
+  if (std::exchange(links_[host].ending, ending) == ending) return;
+  ending ? ++ending_ : --ending_;
   NotifyIfEnded();
 }
 
 void AgentLinks::LetEnd() {
   for (Link& link : links_) link.ending = false;
+  ending_ = 0;
   NotifyIfEnded();
 }
 
@@ -54,10 +55,6 @@ void AgentLinks::WhenEnded(std::function<void()> done) {
 
 void AgentLinks::NotifyIfEnded() {
   if (when_ended_ && !AnyEnding()) run_.Later(std::exchange(when_ended_, nullptr));
-}
-
-bool AgentLinks::AnyEnding() const {
-  return std::any_of(links_.begin(), links_.end(), [](const Link& link) { return link.ending; });
 }
 
 void AgentLinks::Disconnect() {

@@ -35,7 +35,7 @@ class AgentLinks {
   bool over(std::uint32_t host) const { return links_[host].over; }
   // Nothing is left on the host, and the agent and its connection are still ending.
   void SetEnding(std::uint32_t host, bool ending);
-  bool AnyEnding() const;
+  bool AnyEnding() const { return ending_ > 0; }
   // They are not waited for any more.
   void LetEnd();
   // Calls `done` once, from the loop, when none is ending.
@@ -56,6 +56,7 @@ class AgentLinks {
   std::function<void()> before_commands_;
   std::function<void()> when_ended_;
   std::vector<Link> links_;
+  std::uint32_t ending_ = 0;  // links
 };
 
 }  // namespace muster
