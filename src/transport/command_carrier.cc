@@ -85,7 +85,11 @@ void CommandCarrier::OnOpen() {
 
 // --- ends ---
 
-void CommandCarrier::OnEmpty() { agent_.EndWire({}); }
+// Commands to many hosts have many descriptors, and these are closed before the run ends.
+bool CommandCarrier::OnEmpty() {
+  agent_.EndWire({});
+  return false;
+}
 
 // The command reports its exit code.
 bool CommandCarrier::TakeOwnEnd(const AgentExited&) { return false; }

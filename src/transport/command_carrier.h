@@ -41,7 +41,7 @@ class CommandCarrier final : public AgentCarrier {
   void Begin() override;
   void KnowRun(const std::string& run) override;
   void OnOpen() override;
-  void OnEmpty() override;
+  bool OnEmpty() override;
   bool TakeOwnEnd(const AgentExited& end) override;
   void OnWireEnd(const std::string& reason) override;
   void Cut(bool await) override;

@@ -34,12 +34,13 @@ void DialCarrier::Connect(UniqueFd connection) {
 
 void DialCarrier::OnOpen() { patience_.cancel(); }
 
-void DialCarrier::OnEmpty() {
+bool DialCarrier::OnEmpty() {
   wire_->EndWriting();  // which the guard waits for; this loop may be writing the report when it does
   patience_.expires_after(kExitPatience);
   patience_.async_wait(agent_.Later(*this, [](DialCarrier& self, const boost::system::error_code& error) {
     if (!error) self.agent_.EndWire({});
   }));
+  return true;
 }
 
 void DialCarrier::OnWireEnd(const std::string& reason) {

@@ -29,7 +29,7 @@ class DialCarrier final : public AgentCarrier {
 
   void Begin() override;
   void OnOpen() override;
-  void OnEmpty() override;
+  bool OnEmpty() override;
   bool TakeOwnEnd(const AgentExited& end) override;
   void OnWireEnd(const std::string& reason) override;
   // The wire is all that there is to end, and RemoteAgent does that.

@@ -55,8 +55,7 @@ void RemoteAgent::OnFrame(const std::string& payload) {
   }
   if (auto* last = std::get_if<AgentEmpty>(&*message)) {
     link_.empty = *last;
-    carrier_->OnEmpty();
-    if (link_.state != State::kOver) Deliver(HostCleared{std::move(*last)});
+    if (carrier_->OnEmpty()) Deliver(HostCleared{std::move(*last)});
     return;
   }
   if (const auto* failed = std::get_if<AgentFailed>(&*message)) link_.why = failed->why;

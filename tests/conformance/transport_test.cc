@@ -269,7 +269,7 @@ TEST_P(Conformance, LeavesNothingBehindWhenItFinishes) {
 }
 
 TEST_P(Conformance, ReportsThatAHostIsClearBeforeTheAgentsCommandHasEnded) {
-  const bool commanded = GetParam().name == "ssh" || GetParam().name == "dial" || GetParam().name == "slurm";
+  const bool commanded = GetParam().name == "dial" || GetParam().name == "slurm";
   const TempDir folder(place_.parent);
   if (commanded) {
     const std::string agent = folder / "agent";

@@ -16,8 +16,8 @@ struct AgentUnreachable {
 };
 
 // The agent has attested that nothing is left on its host. The last message follows once the agent and the command that
-// carries its connection have ended: AgentEmpty with the same content, or AgentLost if its lease expires before. Only
-// from other hosts, where that takes longer.
+// started it have ended: AgentEmpty with the same content, or AgentLost if its lease expires before. Only from agents
+// that dialled back.
 struct HostCleared {
   AgentEmpty empty;
 };
