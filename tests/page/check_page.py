@@ -378,14 +378,16 @@ class UsagePage(OpenPage):
         self.assertEqual(self.browser.text("#usage .legend"), "worker.0")
 
     def test_shows_the_values_under_the_pointer(self):
-        self.browser.js("""
+        self.browser.js("document.querySelector('#usage .plot').scrollIntoView({block: 'center'})")
+        self.browser.settle()  # after scrolling the browser sends pointer events of its own, which remove a tip
+        tip = self.browser.js("""
             const plot = document.querySelector('#usage .plot');
-            plot.scrollIntoView({block: 'center'});
             const box = plot.getBoundingClientRect();
             for (let y = box.y; y < box.bottom && !document.querySelector('.tip div'); y += 5) {
               plot.dispatchEvent(new PointerEvent('pointermove', {clientX: box.right - 30, clientY: y}));
-            }""")
-        self.assertIn(": CPU cores ", self.browser.text(".tip"))
+            }
+            return document.querySelector('.tip').innerText""")
+        self.assertIn(": CPU cores ", tip)
 
     def test_takes_new_samples(self):
         self.browser.js("""
