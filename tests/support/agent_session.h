@@ -11,6 +11,7 @@
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 
+#include "base/values/fingerprint.h"
 #include "support/await.h"
 #include "support/places.h"
 #include "support/temp_dir.h"
@@ -45,7 +46,8 @@ class AgentSession {
     channel_ = std::move(*connected);
     channel_->SetReceiver([this](ChannelMessage message) { messages_.push_back(std::move(message)); });
     const bool makes = !place.run_dir.empty();
-    Send(Hello{kProtocolVersion, "run", 0, "", 0, makes ? folder_ / place.run_dir : folder_.path(), makes,
+    // An id of its own: agents in several pid namespaces have the same pid, and their cgroups are named by both.
+    Send(Hello{kProtocolVersion, RandomHex(6), 0, "", 0, makes ? folder_ / place.run_dir : folder_.path(), makes,
                place.usage_ms, place.device_kind});
     Send(DefineEnvironment{0, {token()}});
   }
