@@ -60,9 +60,37 @@ def answer(words, nothing_is=()):
     """The JSON that the program prints, and its messages."""
     output, messages = _called(words, nothing_is)
     try:
-        return json.loads(output.decode("utf-8", "replace")), messages
-    except ValueError as problem:
+        found = json.loads(output.decode("utf-8", "replace"))
+    except (ValueError, RecursionError) as problem:
         raise Error("the output of muster %s is not JSON: %s" % (words[0], problem), 0, words)
+    if not isinstance(found, dict):
+        raise Error("the output of muster %s is not an object" % words[0], 0, words)
+    return found, messages
+
+
+def part(found, name, kind):
+    """The member of something that was read, of this type or one of these; Error if there is none."""
+    value = found.get(name) if isinstance(found, dict) else None
+    valid = isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+    if not valid or isinstance(value, str) and not _names_something(value):
+        raise Error("what was read has no valid %r" % name)
+    return value
+
+
+def _names_something(text):
+    """Whether the system takes it as a path or a word of a command."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+
+
+def parts(found, name):
+    """The same for a list of dictionaries."""
+    rows = part(found, name, list)
+    if not all(isinstance(row, dict) for row in rows):
+        raise Error("what was read has no valid %r" % name)
+    return rows
 
 
 def _called(words, nothing_is):
@@ -93,7 +121,11 @@ def stream(words):
         try:
             for line in process.stdout:
                 lines += 1
-                yield json.loads(line.decode("utf-8", "replace"))
+                try:
+                    record = json.loads(line.decode("utf-8", "replace"))
+                except (ValueError, RecursionError) as problem:
+                    raise Error("a line of muster %s is not JSON: %s" % (words[0], problem), None, words)
+                yield record
             process.wait()
         finally:
             process.stdout.close()

@@ -107,8 +107,12 @@ def _thinned(points):
 
 
 def _ends(values):
-    low, high = min(values), max(values)
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
+    """Floats of which the second is greater, whatever the numbers are."""
+    low, high = float(min(values)), float(max(values))
+    if high > low:
+        return low, high
+    room = max(0.5, abs(low) / 2)
+    return low - room, high + room
 
 
 def _is_number(value):

@@ -22,6 +22,8 @@ class Folder:
             self._fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as problem:
             raise Error("%s: %s" % (path, problem.strerror))
+        except ValueError as problem:  # a null byte
+            raise Error("%r: %s" % (path, problem))
 
     def __enter__(self):
         return self
@@ -52,6 +54,13 @@ class Folder:
             return json.loads(data.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as problem:
             raise Error("%s/%s: not JSON: %s" % (self.path, name, problem))
+
+    def dictionary(self, name):
+        """The content of a JSON file that is an object."""
+        found = self.json(name)
+        if not isinstance(found, dict):
+            raise Error("%s/%s: not an object" % (self.path, name))
+        return found
 
     def file(self, name):
         """The file, open for reading bytes."""

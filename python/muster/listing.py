@@ -3,7 +3,7 @@
 import os
 
 from . import display
-from .command import Error, ask
+from .command import Error, ask, part, parts
 from .one_run import Run, options
 from .one_sweep import Sweep
 from .table import Table
@@ -40,10 +40,11 @@ class Sweeps(list):
         rows = Table()
         for sweep in self:
             report = sweep.report
-            best = report.get("best") or {}
+            best = part(report, "best", dict) if report.get("best") else {}
             rows.append({
-                "sweep": sweep.id, "name": sweep.name, "state": report["state"], "trials": report["trials"],
-                "over": report["over"], "best_trial": best.get("trial"), "best_value": best.get("value"),
+                "sweep": sweep.id, "name": sweep.name, "state": report.get("state"),
+                "trials": report.get("trials"), "over": report.get("over"), "best_trial": best.get("trial"),
+                "best_value": best.get("value"),
                 "sweep_dir": sweep.path})
         return rows
 
@@ -65,15 +66,15 @@ def runs(folder=None, where=None, sort=None, limit=None, columns=None):
     if isinstance(columns, (list, tuple)):
         columns = ",".join(columns)
     words = ["ls", "--json"] + options(where=where, sort=sort, limit=limit, columns=columns)
-    rows = ask(words + _existing(folder), nothing_is=(1,))["runs"]
+    rows = parts(ask(words + _existing(folder), nothing_is=(1,)), "runs")
     return Runs(Run._listed(row) for row in rows)
 
 
 def sweeps(folder=None):
     """The sweeps below a folder, newest first; by default below $MUSTER_HOME or ./sweeps."""
     words = ["ls", "--sweeps", "--json"] if folder is None else ["ps", "--all", "--json"] + _existing(folder)
-    rows = ask(words, nothing_is=(1,))["sweeps"]
-    return Sweeps(Sweep(row["sweep_dir"]) for row in rows)
+    rows = parts(ask(words, nothing_is=(1,)), "sweeps")
+    return Sweeps(Sweep(part(row, "sweep_dir", str)) for row in rows)
 
 
 def _existing(folder):

@@ -6,7 +6,7 @@ import os
 import subprocess
 
 from . import display, journal, metrics, usage
-from .command import Error, answer, ask, call, program, stream
+from .command import Error, answer, ask, call, part, parts, program, stream
 from .folder import Folder
 from .table import Table
 
@@ -23,43 +23,46 @@ class Run:
     def __init__(self, word=""):
         path = os.fspath(word)
         is_path = os.path.isdir(path)
-        self.path = os.path.abspath(path) if is_path else ask(["report", path, "--json"])["run_dir"]
+        self.path = os.path.abspath(path) if is_path else part(
+            ask(["report", path, "--json"]), "run_dir", str)
         self._row = None
 
     @classmethod
     def _listed(cls, row):
         """The run of a row of `muster ls --json`."""
-        run = cls(row["run_dir"])
+        run = cls(part(row, "run_dir", str))
         run._row = row
         return run
 
     @property
     def id(self):
-        return self._known()["run"]
+        return part(self._known(), "run", str)
 
     @property
     def name(self):
-        return self._known()["name"]
+        return part(self._known(), "name", str)
 
     @property
     def columns(self):
         """Values of the columns that `muster.runs(columns=…)` asked for."""
-        return self._known().get("columns", {})
+        known = self._known()
+        return part(known, "columns", dict) if "columns" in known else {}
 
     @property
     def summary(self):
         """Its row in `muster ls --json`, read now: run, name, outcome, exit_code, why, started_at,
         seconds, …"""
         found, messages = answer(["ls", self.path, "--json"], nothing_is=(1,))
-        if not found["runs"]:
+        rows = parts(found, "runs")
+        if not rows:
             raise Error(messages, 1)
-        self._row = found["runs"][0]
+        self._row = rows[0]
         return self._row
 
     @property
     def outcome(self):
         """"running", "ok", "failed", "stopped" or "lost", read now."""
-        return self.summary["outcome"]
+        return part(self.summary, "outcome", str)
 
     @property
     def report(self):
@@ -70,7 +73,7 @@ class Run:
     def plan(self):
         """The plan, as in plan.json."""
         with Folder(self.path) as folder:
-            return folder.json("plan.json")
+            return folder.dictionary("plan.json")
 
     def journal(self):
         """The records of the journal that are written and valid, one by one (docs/journal.md)."""
@@ -86,7 +89,8 @@ class Run:
         """What its processes used over time: a Table with role, index, attempt, seconds (since the run
         began), cores, memory_kib and device_memory_kib, a row for each sample of a process with its
         descendants. Short runs have no samples."""
-        return Table(usage.rows(self.path, [(one["role"], one["index"]) for one in self.report["processes"]]))
+        return Table(usage.rows(self.path, [
+            (part(one, "role", str), part(one, "index", int)) for one in parts(self.report, "processes")]))
 
     def logs(self, role=None, index=None, rank=None, attempt=None, tail=None, since=None, grep=None,
              merge=False):
@@ -139,7 +143,7 @@ class Run:
     def _summary_html(self):
         row = self.summary
         rows = self.metrics()
-        text = display.heading("%s: %s" % (row["name"], row["outcome"]))
+        text = display.heading("%s: %s" % (row.get("name"), row.get("outcome")))
         text += display.table(["run", "started_at", "seconds", "exit_code", "why"], [row])
         for metric in curves_of(rows)[:2]:
             by_role = {}

@@ -3,7 +3,7 @@
 import os
 
 from . import display, journal, metrics
-from .command import ask, call, stream
+from .command import Error, ask, call, part, parts, stream
 from .folder import Folder
 from .one_run import Run, await_end, options, points
 from .table import Table
@@ -20,21 +20,26 @@ class Sweep:
     def __init__(self, word=""):
         path = os.fspath(word)
         is_path = os.path.isdir(path)
-        self.path = os.path.abspath(path) if is_path else ask(["show", path, "--json"])["sweep_dir"]
+        self.path = os.path.abspath(path) if is_path else part(
+            ask(["show", path, "--json"]), "sweep_dir", str)
         with Folder(self.path) as folder:
-            self.description = folder.json("sweep.json")
+            self.description = folder.dictionary("sweep.json")
 
     @property
     def id(self):
-        return self.description["sweep"]
+        return part(self.description, "sweep", str)
 
     @property
     def name(self):
-        return self.description["name"]
+        return part(self.description, "name", str)
 
     @property
     def objective(self):
-        return self.description.get("objective")
+        objective = self.description.get("objective")
+        if objective is not None:
+            part(objective, "metric", str)
+            part(objective, "maximize", bool)
+        return objective
 
     @property
     def report(self):
@@ -44,7 +49,7 @@ class Sweep:
     @property
     def state(self):
         """"running", "complete", "left" (stopped) or "lost" (its head was killed), read now."""
-        return self.report["state"]
+        return part(self.report, "state", str)
 
     def trials(self, where=None, sort=None, limit=None):
         """A Table with a row for each trial that has begun. `where`, `sort` and `limit` as for `muster ls
@@ -55,17 +60,19 @@ class Sweep:
         the name is taken.
         """
         words = ["ls", self.path, "--json"] + options(where=where, sort=sort, limit=limit)
-        return _flat(ask(words, nothing_is=(1,))["trials"])
+        return _flat(parts(ask(words, nothing_is=(1,)), "trials"))
 
     def best(self, n=1):
         """The n best trials that came to their end, as rows of `trials()`; muster.Error if there are none."""
-        return _flat(ask(["best", self.path, "--json", "-n", str(n)])["trials"])
+        return _flat(parts(ask(["best", self.path, "--json", "-n", str(n)]), "trials"))
 
     def trial(self, word):
         """The Run of a trial, its last attempt: by number, a prefix of its id, "best", or "12.1" for its
         first attempt."""
-        attempts = ask(["show", "%s:%s" % (self.path, word), "--json"])["attempts"]
-        return Run(attempts[-1]["run_dir"])
+        attempts = parts(ask(["show", "%s:%s" % (self.path, word), "--json"]), "attempts")
+        if not attempts:
+            raise Error("%s:%s has not begun" % (self.path, word))
+        return Run(part(attempts[-1], "run_dir", str))
 
     def history(self, trials=None, role=None, most=metrics.MOST_ROWS):
         """What trials reported: a Table with trial, role, index, attempt and the reported values.
@@ -76,16 +83,17 @@ class Sweep:
             chosen = {one["trial"] if isinstance(one, dict) else one for one in trials}
         losses = None
         found = Table()
-        for row in ask(["ls", self.path, "--json"], nothing_is=(1,))["trials"]:
-            if chosen is not None and row["trial"] not in chosen:
+        for row in parts(ask(["ls", self.path, "--json"], nothing_is=(1,)), "trials"):
+            trial, run_dir, last = part(row, "trial", int), row.get("run_dir"), part(row, "metrics", dict)
+            if chosen is not None and trial not in chosen:
                 continue
-            head = {"trial": row["trial"]}
+            head = {"trial": trial}
             reports = []
-            if os.path.isdir(row["run_dir"]):
-                reports = metrics.rows(row["run_dir"], role, most=most - len(found), head=head)
-            if not reports and role is None and row["metrics"]:
+            if isinstance(run_dir, str) and "\0" not in run_dir and os.path.isdir(run_dir):
+                reports = metrics.rows(run_dir, role, most=most - len(found), head=head)
+            if not reports and role is None and last:
                 losses = self._losses() if losses is None else losses
-                reports = losses.get(row["trial"]) or [row["metrics"]]
+                reports = losses.get(trial) or [last]
                 reports = [dict(head, **values) for values in reports]
             found.extend(reports)
         return found
@@ -115,10 +123,11 @@ class Sweep:
         if self.objective:
             sign = -1 if self.objective["maximize"] else 1
             for record in self.journal():
-                if record["event"] == "attempt_ended" and record.get("losses"):
+                losses = record.get("losses") if record.get("event") == "attempt_ended" else None
+                if losses and isinstance(losses, list) and isinstance(record.get("trial"), int):
                     found[record["trial"]] = [
-                        {"step": step, self.objective["metric"]: None if loss is None else sign * loss}
-                        for step, loss in record["losses"]]
+                        {"step": one[0], self.objective["metric"]: None if one[1] is None else sign * one[1]}
+                        for one in losses if _is_loss(one)]
         return found
 
     def __repr__(self):
@@ -137,7 +146,7 @@ class Sweep:
         rows = self.trials(sort=("loss" if self.objective else None))
         text = display.heading("%s: %s" % (self.name, self.state))
         if self.objective:
-            best = {row["trial"]: [] for row in rows[:8]}
+            best = {part(row, "trial", int): [] for row in rows[:8]}
             for row in self.history(best):
                 best[row["trial"]].append(row)
             text += display.curves([("trial %d" % trial, points(of_trial, self.objective["metric"]))
@@ -147,12 +156,20 @@ class Sweep:
         return text + display.table(shown, rows)
 
 
+def _is_loss(one):
+    """[step, loss], the loss a number or None."""
+    return (isinstance(one, list) and len(one) == 2 and all(
+        value is None or isinstance(value, (int, float)) and not isinstance(value, bool) for value in one))
+
+
 def _flat(trials):
     """Rows of `muster ls SWEEP --json` with point and metrics as columns."""
     line = ["trial", "id", "state", "attempt"]
     rest = ["value", "loss", "seconds", "started", "ended", "hosts", "blamed", "why", "tags", "run", "plan",
             "run_dir"]
     taken = set(line + rest)
+    for trial in trials:
+        part(trial, "point", dict), part(trial, "metrics", dict)
     names = {name for trial in trials for name in trial["point"]}
     swept = {name: name if name not in taken else "param." + name for name in names}
     taken.update(swept)
