@@ -2,6 +2,7 @@
 // in the journal of every run, except secrets.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,6 +15,7 @@
 namespace muster {
 
 struct Text;
+struct TextPiece;
 
 struct HostBinding {
   std::string name;
@@ -41,8 +43,13 @@ struct Binding {
 // Returns the value of a variable that a process inherits; nothing if it does not inherit the variable.
 using InheritedValue = std::function<std::optional<std::string>(const std::string& name)>;
 
-// The text with its placeholders filled. Fails with kind "binding" if the binding lacks a value, and for a placeholder
-// of an inherited value without `inherited`: only variables have these.
+// Whether an address at piece `at` has a port or a path behind it (ADDRESS:80, ADDRESS:/path), or is the host of a URL
+// (//ADDRESS/): there an IPv6 literal needs brackets. False within brackets that the text has itself.
+bool IsBeforePort(const std::vector<TextPiece>& pieces, std::size_t at);
+
+// The text with its placeholders filled; addresses of IPv6 are in brackets where a port follows. Fails with kind
+// "binding" if the binding lacks a value, and for a placeholder of an inherited value without `inherited`: only
+// variables have these.
 Result<std::string> FillPlaceholders(const Text& text, const Binding& binding, std::uint32_t attempt,
                                      const InheritedValue& inherited = {});
 

@@ -94,6 +94,29 @@ TEST(Binding, FillsEveryKindOfPlaceholder) {
   EXPECT_EQ(*FillPlaceholders("echo ${muster:literal}port:x}", Sample(), 0), "echo ${muster:port:x}");
 }
 
+// Programs split an address and its port at the last colon, or at the only one.
+TEST(Binding, PutsAnIpv6AddressIntoBracketsWhereAPortOrAPathFollows) {
+  Binding binding = Sample();
+  binding.hosts = {{"::1", "::1"}, {"n02", "192.0.2.12"}};
+  const auto filled = [&](const std::string& text) { return *FillPlaceholders(text, binding, 0); };
+  const std::string at = "${muster:host_address:0}";
+  const std::string name = "${muster:host_name:0}";
+  EXPECT_EQ(filled(at + ":${muster:port:rpc}"), "[::1]:20300");
+  EXPECT_EQ(filled(at + ":2,${muster:host_address:1}:2," + name + ":1"), "[::1]:2,192.0.2.12:2,[::1]:1");
+  EXPECT_EQ(filled("{\"worker\":[\"" + at + ":1\",\"${muster:host_address:1}:1\"]}"),
+            "{\"worker\":[\"[::1]:1\",\"192.0.2.12:1\"]}");
+  EXPECT_EQ(filled("tcp://" + at + ":1"), "tcp://[::1]:1");
+  EXPECT_EQ(filled("http://" + at + "/x"), "http://[::1]/x");
+  EXPECT_EQ(filled("ssh://me@" + at), "ssh://me@[::1]");
+  EXPECT_EQ(filled("me@" + at + ":/data"), "me@[::1]:/data");
+  EXPECT_EQ(filled("[" + at + "]:1"), "[::1]:1") << "the recipe's own brackets";
+  // Where the bare address is right.
+  for (const std::string& bare : {at, "--master=" + at, at + "," + at, "me@" + at, "{\"id\": \"" + at + "\"}",
+                                  at + ": text", "//x/y@z " + at, "a // b@c " + at}) {
+    EXPECT_EQ(filled(bare).find('['), std::string::npos) << bare;
+  }
+}
+
 TEST(Binding, FillsEachPlaceholderOnlyOnce) {
   Binding binding = Sample();
   binding.run_dir = "/runs/${muster:run_id}";

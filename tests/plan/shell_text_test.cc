@@ -69,6 +69,18 @@ TEST(ShellText, ReachesTheShellAsDataInAnyQuotes) {
   }
 }
 
+TEST(ShellText, HasBracketsAroundAnIpv6AddressBeforeAPort) {
+  Binding binding = Bound("/x");
+  binding.hosts = {{"six", "::1", {}}};
+  for (const char* text : {"printf %s ${muster:host_address:0}:80", "printf %s \"${muster:host_address:0}:80\"",
+                           "printf %s '${muster:host_address:0}:80'"}) {
+    const auto filled = FillWord({"/bin/sh", "-c", text}, 2, binding, 0);
+    ASSERT_TRUE(filled) << text;
+    EXPECT_EQ(testing::RunCommand({.argv = {"/bin/sh", "-c", *filled}}).out, "[::1]:80") << *filled;
+  }
+  EXPECT_EQ(*FillWord({"/bin/sh", "-c", "x ${muster:host_address:0}"}, 2, binding, 0), "x ::1");
+}
+
 TEST(ShellText, IsTheScriptOfAShellCommand) {
   const std::vector<Text> words = {"nice", "/bin/sh", "-c", "echo ${muster:run_dir}", "${muster:run_dir}"};
   EXPECT_EQ(*FillWord(words, 3, Bound("/$(x)"), 0), "echo '/$(x)'");

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/system/host_name.h"
+#include "base/values/endpoint.h"
 #include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 
@@ -245,8 +246,7 @@ std::string HostListText(std::span<const SiteHost> hosts) {
     if (run > 1) {
       text += std::string(stem) + '[' + std::string(digits) + '-' + std::string(last) + ']';
     } else {
-      const bool bare = first.name.find(':') == std::string::npos;
-      text += bare ? first.name : '[' + first.name + ']';
+      text += AddressBeforePort(first.name);
     }
     if (first.devices) text += ':' + std::to_string(*first.devices);
     i += run;

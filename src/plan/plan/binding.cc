@@ -1,8 +1,12 @@
 // Fills placeholders with the values known at the start.
 #include "muster/binding.h"
 
+#include <cstddef>
 #include <optional>
+#include <string_view>
+#include <vector>
 
+#include "base/values/endpoint.h"
 #include "muster/plan.h"
 
 namespace muster {
@@ -14,13 +18,30 @@ tl::unexpected<Diagnostics> Unbound(const Text& text, const std::string& why) {
 
 }  // namespace
 
+bool IsBeforePort(const std::vector<TextPiece>& pieces, std::size_t at) {
+  const std::string_view before = at > 0 ? std::string_view(pieces[at - 1].literal) : std::string_view();
+  const std::string_view after = at + 1 < pieces.size() ? std::string_view(pieces[at + 1].literal) : std::string_view();
+  if (before.ends_with('[') && after.starts_with(']')) return false;  // the recipe's own brackets
+  // The host of a URL, after "//" or "//user@", with or without a port.
+  const std::size_t authority = before.rfind("//");
+  if (authority != std::string_view::npos &&
+      (before.ends_with("//") ||
+       (before.ends_with('@') && before.find_first_of("/ ", authority + 2) == std::string_view::npos))) {
+    return true;
+  }
+  // "ADDRESS: text" is a key and its value, not an address and its port.
+  return after.starts_with(':') &&
+         (after.size() == 1 || std::string_view(" \t\r\n").find(after[1]) == std::string_view::npos);
+}
+
 Result<std::string> FillPlaceholders(const Text& text, const Binding& binding, std::uint32_t attempt,
                                      const InheritedValue& inherited) {
   if (text.marked.find(kPlaceholderOpen) == std::string::npos) return text.marked;
   const auto pieces = Pieces(text);
   if (!pieces) return Unbound(text, pieces.error());
   std::string filled;
-  for (const TextPiece& piece : *pieces) {
+  for (std::size_t at = 0; at < pieces->size(); ++at) {
+    const TextPiece& piece = (*pieces)[at];
     if (!piece.hole) {
       filled += piece.literal;
       continue;
@@ -58,7 +79,8 @@ Result<std::string> FillPlaceholders(const Text& text, const Binding& binding, s
       case Placeholder::Kind::kHostAddress: {
         if (hole.host >= binding.hosts.size()) return Unbound(text, "no host " + std::to_string(hole.host));
         const HostBinding& host = binding.hosts[hole.host];
-        filled += hole.kind == Placeholder::Kind::kHostName ? host.name : host.address;
+        const std::string& put = hole.kind == Placeholder::Kind::kHostName ? host.name : host.address;
+        filled += IsBeforePort(*pieces, at) ? AddressBeforePort(put) : put;
         break;
       }
       case Placeholder::Kind::kDevices: {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/values/endpoint.h"
 #include "base/values/shell_quote.h"
 #include "plan/environment/environment.h"
 #include "plan/environment/site_environment.h"
@@ -115,12 +116,14 @@ class LineWriter {
     const auto pieces = Pieces(text);
     if (!pieces) return Refuse(text, pieces.error());
     std::string word;
-    for (const TextPiece& piece : *pieces)
-      word += piece.hole ? OfPlaceholder(*piece.hole, variable) : ShellQuoted(piece.literal);
+    for (std::size_t at = 0; at < pieces->size(); ++at) {
+      const TextPiece& piece = (*pieces)[at];
+      word += piece.hole ? OfPlaceholder(*piece.hole, variable, IsBeforePort(*pieces, at)) : ShellQuoted(piece.literal);
+    }
     return word.empty() ? "''" : word;
   }
 
-  std::string OfPlaceholder(const Placeholder& hole, bool variable) {
+  std::string OfPlaceholder(const Placeholder& hole, bool variable, bool before_port) {
     switch (hole.kind) {
       case Placeholder::Kind::kLiteral:
         return ShellQuoted(kPlaceholderOpen);
@@ -139,7 +142,10 @@ class LineWriter {
     }
     if (bound_.binding == nullptr) return Wanted(hole);
     const auto filled = FillPlaceholders(Text(PlaceholderText(hole)), *bound_.binding, 0);
-    if (filled) return filled->empty() ? "" : ShellQuoted(*filled);
+    if (filled) {
+      const bool is_host = hole.kind == Placeholder::Kind::kHostAddress || hole.kind == Placeholder::Kind::kHostName;
+      return filled->empty() ? "" : ShellQuoted(is_host && before_port ? AddressBeforePort(*filled) : *filled);
+    }
     problems_.insert(problems_.end(), filled.error().begin(), filled.error().end());
     return {};
   }

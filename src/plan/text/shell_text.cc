@@ -1,5 +1,6 @@
 #include "plan/text/shell_text.h"
 
+#include "base/values/endpoint.h"
 #include "base/values/shell_quote.h"
 #include "plan/text/shell_place.h"
 
@@ -11,7 +12,8 @@ Result<std::string> FillShellText(const Text& text, const Binding& binding, std:
   if (!pieces) return FillPlaceholders(text, binding, attempt);  // reports the error
   ShellPlace place;
   std::string filled;
-  for (const TextPiece& piece : *pieces) {
+  for (std::size_t at = 0; at < pieces->size(); ++at) {
+    const TextPiece& piece = (*pieces)[at];
     if (!piece.hole || piece.hole->kind == Placeholder::Kind::kLiteral) {
       const std::string_view written = piece.hole ? kPlaceholderOpen : std::string_view(piece.literal);
       place.Pass(written);
@@ -21,7 +23,9 @@ Result<std::string> FillShellText(const Text& text, const Binding& binding, std:
     const std::string hole = PlaceholderText(*piece.hole);
     const Result<std::string> value = FillPlaceholders(Text(hole), binding, attempt);
     if (!value) return Fail(value.error());
-    const auto put = place.Put(*value);
+    const bool is_host =
+        piece.hole->kind == Placeholder::Kind::kHostAddress || piece.hole->kind == Placeholder::Kind::kHostName;
+    const auto put = place.Put(is_host && IsBeforePort(*pieces, at) ? AddressBeforePort(*value) : *value);
     if (!put) {
       return Fail(Error("binding", {}, Quoted(hole) + " cannot be filled in: " + put.error(),
                         "give it to the command by a variable (env = { … }), and write \"$VARIABLE\" in the text"));

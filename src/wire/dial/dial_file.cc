@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/system/host_name.h"
+#include "base/values/endpoint.h"
 
 namespace muster {
 namespace {
@@ -65,10 +66,7 @@ std::string TakeLine(DialFile& file, std::string_view key, std::string_view valu
 
 }  // namespace
 
-std::string DialAddressText(const DialAddress& address) {
-  const bool six = address.ip.find(':') != std::string::npos;
-  return (six ? "[" + address.ip + "]" : address.ip) + ":" + std::to_string(address.port);
-}
+std::string DialAddressText(const DialAddress& address) { return EndpointText(address.ip, address.port); }
 
 std::string DialFileText(const DialFile& file) {
   std::string text(kFirstLine);
