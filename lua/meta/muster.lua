@@ -13,6 +13,8 @@ local muster = {}
 ---@field name string
 ---One line that says what the recipe does.
 ---@field doc? string
+---Version of the recipe, which becomes the derived value `version` of its plans.
+---@field version? string
 ---Launch contract whose variables the processes get; "none" unless given.
 ---@field framework? "mindspore"|"mindspore-ps"|"mindspore-ranktable"|"torch"|"ps-lite"|"byteps"|"tensorflow"|"jax"|"mpi"|"none"|muster.Contract|muster.Framework
 ---The MindSpore release whose context API the recipe uses: "1.6", "2.3.1", … (`muster docs releases`).
@@ -51,6 +53,7 @@ local muster = {}
 ---@class muster.Extension
 ---@field name? string
 ---@field doc? string
+---@field version? string
 ---@field framework? "mindspore"|"mindspore-ps"|"mindspore-ranktable"|"torch"|"ps-lite"|"byteps"|"tensorflow"|"jax"|"mpi"|"none"|muster.Contract|muster.Framework
 ---@field mindspore? string
 ---@field accept_release? boolean
@@ -403,8 +406,12 @@ function muster.exact_div(division) end
 function muster.size(bytes, unit) end
 
 ---@class muster.FlagOptions
----argparse: --lr 0.5 --verbose; hydra: lr=0.5 verbose=true.
+---argparse: --lr 0.5 --verbose; hydra: lr=0.5 verbose=true, quoted as Hydra's override grammar requires.
 ---@field style? "argparse"|"hydra"
+---argparse: --log-level for log_level.
+---@field dashes? boolean
+---argparse: --sizes 1 2, or --sizes=1 --sizes=2 for options with action="append".
+---@field lists? "words"|"repeat"
 ---@field only? string[]
 ---@field except? string[]
 
@@ -439,5 +446,13 @@ function muster.read_json(name) end
 ---@param name string
 ---@return any
 function muster.read_yaml(name) end
+
+---Sets values in a table that was read from a file, and refuses keys that the table does not have; returns the table.
+---`path` names a value, "optimizer.lr" or "layers.2.size", or is a table of values by path.
+---@param table table
+---@param path string|table<string, any>
+---@param value? any
+---@return table
+function muster.override(table, path, value) end
 
 return muster

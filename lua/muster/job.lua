@@ -110,7 +110,9 @@ local function add_file(job, name, text, place, wanted)
     host.report("error", "duplicate", place, ("file %s is described twice"):format(name), nil, { { "first here", job.files[name].place } })
   end
   job.files[name] = { text = text, place = place }
-  return host.hole("run_dir") .. "/files/" .. name
+  local path = host.hole("run_dir") .. "/files/" .. name
+  if not host.tracks() then host.describe_file(path, text, place) end
+  return path
 end
 
 -- The method call that is equivalent to the table form of job:port.

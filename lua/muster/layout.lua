@@ -369,6 +369,7 @@ local function describe(recipe, values, variants, cluster, args)
   local contract = contracts.load(recipe)
   local checkpoint = checkpoints.read(recipe, p)
   local job = jobs.new(cluster, args, contract, checkpoints.offered(checkpoint))
+  if recipe.version ~= nil then job.object:derive { version = recipe.version } end
   recipes.run_plan(recipe, p, job.object)
   job.closed = true
   if host.depth() == "derived" then return job, p end

@@ -153,6 +153,16 @@ function muster.file(name)
   return host.ship(place, beside(place, name))
 end
 
+-- The tables of files that were read: table -> { file, path of the table in it }.
+local of_file = setmetatable({}, { __mode = "k" })
+
+local function remember(value, file, path)
+  if type(value) ~= "table" then return value end
+  of_file[value] = { file = file, path = path }
+  for key, inner in pairs(value) do remember(inner, file, path .. (path == "" and "" or ".") .. host.tostring(key)) end
+  return value
+end
+
 -- Reads a file beside the recipe, an input of the plan, as a value: lists and maps are tables, null is muster.null.
 for format, read in pairs { json = host.value_of_json, yaml = host.value_of_yaml } do
   muster["read_" .. format] = function(name)
@@ -164,8 +174,69 @@ for format, read in pairs { json = host.value_of_json, yaml = host.value_of_yaml
     if not text then
       host.stop("missing_path", place, ("muster.read_%s: %s is not beside the recipe: %s"):format(format, name, file))
     end
-    return read(text, file, place)
+    return remember(read(text, file, place), file, "")
   end
+end
+
+-- The key of a table that a part of a path names: of a list its number.
+local function key_in(table, part)
+  if rawget(table, part) ~= nil then return part end
+  local number = tonumber(part)
+  return number and rawget(table, number) ~= nil and number or nil
+end
+
+-- Sets one value in a table that was read from a file; the table has all keys of the path already.
+local function override(from, path, value, place)
+  local what = "muster.override"
+  if type(path) ~= "string" or path == "" then
+    host.stop("type", place, ("%s: the path of a value must be a text, got %s"):format(what, shown(path)), '"optimizer.lr"')
+  end
+  local why = host.why_not_plain(value)
+  if value == nil or why then
+    host.stop("type", place, ("%s: %s: %s"):format(what, path, why or "the new value is nil"), value == nil and "null is muster.null" or nil)
+  end
+  -- A key may have dots itself.
+  local last, key = from, key_in(from, path)
+  if not key then
+    local parts = {}
+    for part in (path .. "."):gmatch("(.-)%.") do parts[#parts + 1] = part end
+    for i, part in ipairs(parts) do
+      local here = type(last) == "table" and of_file[last]
+      local shown_at = here and here.path ~= "" and here.path .. "." or ""
+      local name = here and here.file or "the table"
+      if type(last) ~= "table" then
+        host.stop("unknown_key", place, ("%s: %s: %s is %s, not a block"):format(what, path, table.concat(parts, ".", 1, i - 1), shown(last)))
+      end
+      key = key_in(last, part)
+      if key == nil then
+        local keys = host.keys(last)
+        host.stop("unknown_key", place, ("%s: %s has no key %s%s"):format(what, name, shown_at, part),
+                  host.nearest(part, keys) or (#keys > 0 and "its keys there are " .. table.concat(keys, ", ", 1, math.min(#keys, 12)) .. (#keys > 12 and ", …" or "")) or nil)
+      end
+      if i < #parts then last = rawget(last, key) end
+    end
+  end
+  local before = rawget(last, key)
+  if type(before) == "table" and type(value) ~= "table" and value ~= host.null then
+    host.stop("type", place, ("%s: %s is a %s, and would become %s"):format(what, path, before[1] ~= nil and "list" or "block", shown(value)))
+  end
+  last[key] = value
+end
+
+-- override(table, path, value) or override(table, { [path] = value, … }): sets values in a table that was read from a
+-- file, "optimizer.lr" or "layers.2.size", and refuses keys that the table does not have. Returns the table.
+function muster.override(from, path, value)
+  local place = host.here()
+  if type(from) ~= "table" or sealed[from] then
+    host.stop("type", place, ("muster.override expects a table of muster.read_yaml or muster.read_json, got %s"):format(shown(from)),
+              'muster.override(conf, "optimizer.lr", 0.1)')
+  end
+  if type(path) == "table" and value == nil then
+    for _, each in ipairs(host.sorted_keys(path)) do override(from, each, path[each], place) end
+  else
+    override(from, path, value, place)
+  end
+  return from
 end
 
 -- The return value of a site file: facts about machines (docs/site.md), checked by src/plan/environment/site_file.cc.

@@ -263,6 +263,12 @@ local function view(values, variants)
         if value == nil then
           names = names or host.keys(inside)
           local full = (name == "" and "" or name .. ".") .. host.tostring(key)
+          local since = host.former_name(full)
+          local last = since and since:match("[^.]+$")
+          if last and inside[last] ~= nil then  -- in the same block
+            muster.deprecated(host.here(), ("p.%s is deprecated: the parameter is now called %s"):format(full, since), "p." .. since)
+            return object[last]
+          end
           host.stop("unknown_key", host.here(), ("there is no parameter %s"):format(full),
                     host.suggest(host.tostring(key), names))
         end
@@ -301,7 +307,9 @@ local function view(values, variants)
       block(name).variant = values[name]
     else
       local parent, last = name:match("^(.*)%.([^.]+)$")
-      block(parent or "")[last or name] = values[name]
+      local inside = block(parent or "")
+      inside[last or name] = values[name]
+      host.keep_number(values, name, inside, last or name)
     end
   end
   return top
@@ -309,9 +317,51 @@ end
 
 local function view_of(value) return type(value) == "table" and views[value] or nil end
 
--- flags(p, { style = "argparse" | "hydra", only = { … }, except = { … } }): parameters as command-line arguments.
---   argparse: --lr 0.5, --verbose for true and nothing for false, --sizes 1 2 3 for lists
---   hydra:    lr=0.5, verbose=true, sizes=[1,2,3]
+-- A text that Hydra's parser reads as this text only in quotes, although it consists of plain characters.
+local HYDRA_WORDS = { null = true, ["true"] = true, ["false"] = true, inf = true, nan = true }
+
+-- A text for Hydra's override grammar (OverrideLexer.g4, OverrideParser.g4): without quotes if it begins with a letter or
+-- '/' and holds nothing that is more than itself there, else in double quotes. Within quotes a quote is escaped by a
+-- backslash, and backslashes are doubled only in front of a quote.
+local function hydra_text(text)
+  if text:match("^%${muster:port:[^}]*}$") or text == host.hole("attempt") then return text end  -- numbers
+  if text:match("^[%a_/][%w_/.%%+*@?|:-]*$") and not HYDRA_WORDS[text:lower()] then return text end
+  return '"' .. (text .. '"'):gsub('(\\*)"', function(backslashes) return backslashes .. backslashes .. '\\"' end):sub(1, -3) .. '"'
+end
+
+-- Whether Hydra reads the text as a number: 1, -1.5e3, 1_000.
+local function is_hydra_number(text)
+  local digits = text:gsub("^[+-]", ""):gsub("[eE][+-]?%d[%d_]*$", "")
+  return digits:find("%d") and digits:match("^[%d_]*%.?[%d_]*$") ~= nil
+end
+
+-- A key of a map for the same grammar, which knows no quotes there: or nil and why it cannot be written.
+local function hydra_key(key)
+  if key:match("^-?[1-9]%d*$") or key == "0" then return key end
+  if HYDRA_WORDS[key:lower()] or is_hydra_number(key) or key:lower():match("^[+-]inf$") or key:lower():match("^[+-]nan$") then
+    return nil, "Hydra reads it as another type"
+  end
+  if key == "" or key:find("[^%w_/%-\\+.$%%*@?|()%[%]{}:=, \t]") or key:find("${", 1, true) then
+    return nil, "Hydra's grammar has no form for it"
+  end
+  return (key:gsub("[\\()%[%]{}:=, \t]", "\\%0"))
+end
+
+-- A number for argparse in a list, where it tells options from values by their form: no exponent behind a minus.
+local function argparse_element(text)
+  local digits, fraction, exponent = text:match("^-(%d+)%.?(%d*)e([+-]?%d+)$")
+  if not digits then return text end
+  local point = #digits + tonumber(exponent)
+  local all = digits .. fraction
+  if point <= 0 then return "-0." .. ("0"):rep(-point) .. all end
+  if point >= #all then return "-" .. all .. ("0"):rep(point - #all) .. ".0" end
+  return "-" .. all:sub(1, point) .. "." .. all:sub(point + 1)
+end
+
+-- flags(p, { style = "argparse" | "hydra", … }): parameters as command-line arguments.
+--   argparse: --lr 0.5, --verbose for true and nothing for false, --sizes 1 2 3 for lists, --name=-x for a value that
+--             begins with '-'
+--   hydra:    lr=0.5, verbose=true, sizes=[1,2,3], texts quoted as its override grammar requires
 -- Blocks and variants: --optimizer sgd --optimizer.lr 0.1.
 function api.flags(parameters, options)
   local place = host.here()
@@ -319,37 +369,40 @@ function api.flags(parameters, options)
   if type(parameters) ~= "table" or type(options) ~= "table" then
     host.stop("type", place, 'muster.flags expects p and { style = "argparse" }')
   end
-  muster.check_keys(options, { "style", "only", "except" }, "muster.flags", place)
-  local style = options.style or "argparse"
+  muster.check_keys(options, { "style", "only", "except", "dashes", "lists" }, "muster.flags", place)
+  local style, lists = options.style or "argparse", options.lists or "words"
   if style ~= "argparse" and style ~= "hydra" then
     host.stop("enum", place, "muster.flags: style must be \"argparse\" or \"hydra\", got " .. shown(style))
+  elseif lists ~= "words" and lists ~= "repeat" then
+    host.stop("enum", place, "muster.flags: lists must be \"words\" or \"repeat\", got " .. shown(lists))
+  elseif options.dashes ~= nil and type(options.dashes) ~= "boolean" then
+    host.stop("type", place, "muster.flags: dashes must be true or false, got " .. shown(options.dashes))
+  elseif style == "hydra" and (options.dashes or options.lists) then
+    host.stop("conflict", place, ("muster.flags: %s belongs to argparse, not to hydra"):format(options.dashes and "dashes" or "lists"))
   end
 
-  local flat = {}  -- by full name
+  local flat, numbers = {}, {}  -- values by full name, and the texts of those that are numbers
   local known = {}
-  local function flatten(source, prefix)
+  local function flatten(source, prefix, skip)
     for _, key in ipairs(host.sorted_keys(source)) do
       local value = source[key]
       local name = prefix .. host.tostring(key)
       local inner = view_of(value)
-      known[name] = true
-      if inner then
-        if inner.variant then flat[name] = inner.inside.variant end
-        local rest = {}
-        for _, each in ipairs(host.sorted_keys(inner.inside)) do
-          if not (inner.variant and each == "variant") then rest[each] = inner.inside[each] end
+      if key ~= skip then
+        known[name] = true
+        if inner then
+          if inner.variant then flat[name] = inner.inside.variant end
+          flatten(inner.inside, name .. ".", inner.variant and "variant" or nil)
+        else
+          flat[name], numbers[name] = value, host.number_text(source, key)
         end
-        flatten(rest, name .. ".")
-      else
-        flat[name] = value
       end
     end
   end
   local own = view_of(parameters)
   if own then host.read_all() end
   local meta = host.raw_metatable(parameters)
-  flatten(own and own.inside or meta and rawget(meta, "__muster_pairs") or parameters, "")
-  if own and own.variant then flat.variant = nil end
+  flatten(own and own.inside or meta and rawget(meta, "__muster_pairs") or parameters, "", own and own.variant and "variant" or nil)
 
   local function chosen(list)
     local set = {}
@@ -373,20 +426,72 @@ function api.flags(parameters, options)
   local only, except = options.only and chosen(options.only), chosen(options.except)
 
   local words = {}
-  local function plain(value) return value == nil and "null" or host.text(value) or (type(value) == "boolean" and host.tostring(value)) or host.json(value) end
+  local function refuse(name, what, hint) host.stop("flags", place, ("muster.flags: %s %s"):format(name, what), hint) end
+  local function plain(value, number)
+    if value == nil or value == host.null then return "null" end
+    return number or host.text(value) or (type(value) == "boolean" and host.tostring(value)) or host.json(value)
+  end
+
+  local function hydra(name, value, number)
+    if type(value) == "string" then return hydra_text(value) end
+    if type(value) ~= "table" then return plain(value, number) end
+    local why = host.why_not_plain(value)
+    if why then refuse(name, "cannot be written: " .. why) end
+    local is_list = host.json(value):sub(1, 1) == "["
+    local source = (host.raw_metatable(value) or {}).__muster_pairs or value
+    local parts = {}
+    for _, key in ipairs(host.sorted_keys(source)) do
+      local text = hydra(name, source[key], host.number_text(source, key))
+      if not is_list then
+        local written, not_written = hydra_key(host.tostring(key))
+        if not written then refuse(name, ("has the key %s: %s"):format(shown(key), not_written), "pass the map in a file: job:file") end
+        text = written .. ":" .. text
+      end
+      parts[#parts + 1] = text
+    end
+    return (is_list and "[%s]" or "{%s}"):format(table.concat(parts, ","))
+  end
+
+  local function argparse(flag, name, value, number)
+    if type(value) ~= "table" or host.json(value):sub(1, 1) ~= "[" then
+      local text = plain(value, number)
+      -- argparse takes a word that begins with '-' for an option, except some numbers.
+      words[#words + 1] = text:sub(1, 1) == "-" and flag .. "=" .. text or flag
+      if text:sub(1, 1) ~= "-" then words[#words + 1] = text end
+      return
+    end
+    if lists == "words" then words[#words + 1] = flag end
+    for i, element in ipairs(value) do
+      local text = plain(element, host.number_text(value, i))
+      if lists == "repeat" then
+        argparse(flag, name, text)
+      else
+        if type(element) == "number" then text = argparse_element(text) end
+        if text:sub(1, 1) == "-" and type(element) ~= "number" then
+          refuse(("%s[%d]"):format(name, i), ("is %s: argparse takes a list's element that begins with '-' for an option"):format(shown(element)),
+                 'lists = "repeat" writes ' .. flag .. "=ELEMENT for each, for an option with action=\"append\"")
+        end
+        words[#words + 1] = text
+      end
+    end
+  end
+
   for _, name in ipairs(host.sorted_keys(flat)) do
     local value = flat[name]
     if (not only or is_in(only, name)) and not is_in(except, name) then
       if style == "hydra" then
-        words[#words + 1] = name .. "=" .. plain(value)
-      elseif value == true then
-        words[#words + 1] = "--" .. name
-      elseif type(value) == "table" and value[1] ~= nil then
-        words[#words + 1] = "--" .. name
-        for _, element in ipairs(value) do words[#words + 1] = plain(element) end
-      elseif value ~= false then
-        words[#words + 1] = "--" .. name
-        words[#words + 1] = plain(value)
+        -- KEY, GROUP@PACKAGE, and the marks of additions and deletions.
+        if not name:match("^%+?%+?[%w_$./@:-]+$") and not name:match("^~[%w_$./@:-]+$") then
+          refuse(shown(name), "is not a name that Hydra's grammar can write")
+        end
+        words[#words + 1] = name .. "=" .. hydra(name, value, numbers[name])
+      else
+        local flag = "--" .. (options.dashes and name:gsub("_", "-") or name)
+        if value == true then
+          words[#words + 1] = flag
+        elseif value ~= false then
+          argparse(flag, name, value, numbers[name])
+        end
       end
     end
   end

@@ -47,6 +47,7 @@ local function read(given, place, base)
   end
   if brought then recipe.framework, recipe.contract = brought.name, brought end
   want("framework", "string")
+  want("version", "string")
   want("mindspore", "string")
   want("accept_release", "boolean")
   want("apply_context", "boolean")
@@ -105,7 +106,7 @@ local function inherit(recipe, base)
   if recipe.framework == nil then
     recipe.framework, recipe.framework_options, recipe.contract = base.framework, base.framework_options, base.contract
   end
-  for _, key in ipairs { "name", "doc", "mindspore", "accept_release", "apply_context" } do
+  for _, key in ipairs { "name", "doc", "version", "mindspore", "accept_release", "apply_context" } do
     if recipe[key] == nil then recipe[key] = base[key] end
   end
   for _, key in ipairs { "limits", "logs", "container" } do

@@ -29,6 +29,8 @@ return muster.recipe {
         example = 'name = "gpt-175b"' },
       { name = "doc", type = "text", doc = "One line that says what the recipe does; `muster params` and `muster ls --recipes` show it.",
         example = 'doc = "trains GPT"' },
+      { name = "version", type = "text", doc = "Version of the recipe: a derived value `version` of its plans, so `muster plan`, `muster ls --columns version` and `muster ls --where` show it.",
+        example = 'version = "1.5"' },
       { name = "framework", type = "name, table or contract", default = '"none"',
         doc = "Launch contract whose variables the processes get (`muster docs frameworks`); a table adds options of the contract.",
         example = 'framework = { "jax", imitate = "slurm" }' },

@@ -1,4 +1,6 @@
 // Tests muster.file: files beside the recipe that become part of the plan, and where their paths are allowed.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
@@ -150,6 +152,39 @@ TEST(WrittenPaths, ArePredictedAndCauseWarningsInThePlan) {
   EXPECT_EQ(apart.problems(), Lines{});
   EXPECT_EQ(apart.plan().derived.at("save_graphs_path"),
             Value(Value::List{"g/server/rank_0", "g/worker/rank_0", "g/worker/rank_1", "…", "g/worker/rank_8"}));
+}
+
+// The same content is checked in the same way, by whichever route a context attribute got it.
+TEST(DescribedFiles, AreCheckedAsShippedOnes) {
+  const auto problems = [](const std::string& file, const std::string& restart = "") {
+    return WithFiles({{"ps.json", R"({"server_cert_pth": "/x"})"}, {"cut.json", "{"}},
+                     "context.set_ps_context { enable_ps = true, config_file_path = " + file +
+                         " }\njob:servers { count = 1, command = { 'x' }" + restart +
+                         " } job:workers { count = 1, command = { 'x' } }",
+                     "mindspore = '2.3.1', framework = 'mindspore-ps',")
+        .problems();
+  };
+  const Lines shipped = problems("muster.file 'ps.json'");
+  ASSERT_EQ(shipped.size(), 1U);
+  const std::string unknown = "MindSpore 2.3.1 ignores the unknown key \"server_cert_pth\"";
+  EXPECT_NE(shipped.front().find(unknown), std::string::npos) << shipped.front();
+  const std::string described = "job:file { 'ps.json', json = { server_cert_pth = '/x' } }";
+  ASSERT_EQ(problems(described).size(), 1U);
+  EXPECT_NE(problems(described).front().find(unknown), std::string::npos) << problems(described).front();
+  EXPECT_EQ(problems(described).front().substr(0, 12), "recipe.lua:4");
+  EXPECT_EQ(problems("job:file { 'ps.json', text = '{\"server_cert_pth\": 1}' }").size(), 1U);
+  EXPECT_NE(problems("job:file { 'ps.json', text = '{' }").front().find("error bad_json: config_file_path"),
+            std::string::npos);
+  // The contract looks into it as well.
+  const std::string restart = ", restart = 3";
+  const auto wants_recovery = [&](const std::string& file) {
+    const Lines all = problems(file, restart);
+    return std::any_of(all.begin(), all.end(),
+                       [](const std::string& one) { return one.find("needs recovery") != std::string::npos; });
+  };
+  EXPECT_TRUE(wants_recovery("job:file { 'ps.json', json = {} }"));
+  EXPECT_FALSE(
+      wants_recovery("job:file { 'ps.json', json = { recovery = { storage_type = 1, storage_file_path = '/x' } } }"));
 }
 
 }  // namespace

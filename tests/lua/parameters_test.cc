@@ -227,13 +227,32 @@ TEST(Flags, RenderParametersForArgparseAndHydra) {
                      "worker.0");
   };
   EXPECT_EQ(command(""), (Lines{"x", "--fast", "--lr", "0.5", "--m", "{\"a\":1}", "--n", "1", "2"}));
-  EXPECT_EQ(command(", { style = 'hydra' }"),
-            (Lines{"x", "fast=true", "lr=0.5", "m={\"a\":1}", "n=[1,2]", "slow=false"}));
+  EXPECT_EQ(command(", { style = 'hydra' }"), (Lines{"x", "fast=true", "lr=0.5", "m={a:1}", "n=[1,2]", "slow=false"}));
   EXPECT_EQ(command(", { only = { 'lr', 'n' }, except = { 'n' } }"), (Lines{"x", "--lr", "0.5"}));
   EXPECT_EQ(ProblemsOf("muster.flags(p, { only = { 'lrr' } })", fields),
             Lines{"recipe.lua:4 error unknown_key: muster.flags: there is no parameter \"lrr\""});
   EXPECT_EQ(ProblemsOf("muster.flags(p, { style = 'getopt' })", fields).size(), 1U);
   EXPECT_EQ(ProblemsOf("muster.flags('p')", fields).size(), 1U);
+}
+
+// A plan function that was written before the rename, as in an extension of the recipe.
+TEST(FormerNames, AnswerInThePlanFunctionWithAWarning) {
+  const Evaluated evaluated = Evaluate({Recipe(
+      "print(p.rate, p.opt.rate, p.opt.lr)" + kOneWorker,
+      "params = { lr = muster.float { 0.5, was = 'rate' }, opt = { lr = muster.float { 0.25, was = 'rate' } } },")});
+  EXPECT_EQ(evaluated.printed, Lines{"0.5\t0.25\t0.25"});
+  EXPECT_EQ(evaluated.problems(),
+            (Lines{"recipe.lua:4 warning deprecated: p.rate is deprecated: the parameter is now called lr",
+                   "recipe.lua:4 warning deprecated: p.opt.rate is deprecated: the parameter is now called opt.lr"}));
+  EXPECT_EQ(ProblemsOf("print(p.rat)" + kOneWorker, "params = { lr = muster.float { 0.5, was = 'rate' } },"),
+            Lines{"recipe.lua:4 error unknown_key: there is no parameter rat"});
+}
+
+TEST(Version, IsADerivedValueOfThePlan) {
+  EXPECT_EQ(PlanOf(kOneWorker, "version = '1.5',").derived.at("version"), Value("1.5"));
+  EXPECT_EQ(PlanOf(kOneWorker).derived.count("version"), 0U);
+  EXPECT_EQ(ProblemsOf(kOneWorker, "version = 1.5,").size(), 1U);
+  EXPECT_EQ(ProblemsOf("job:derive { version = 1 }" + kOneWorker, "version = '1.5',").size(), 1U);
 }
 
 }  // namespace

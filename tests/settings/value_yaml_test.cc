@@ -107,8 +107,148 @@ TEST(Yaml, WarnsAboutValuesThatOlderReadersReadDifferently) {
   for (const YamlText::Trap& trap : read->traps) {
     traps.push_back(std::to_string(trap.line) + " " + trap.plain + " " + trap.old_meaning);
   }
-  EXPECT_EQ(traps, (std::vector<std::string>{"1 no false", "3 010 8", "4 1_000 1000", "5 1:30 90", "9 on true",
-                                             "9 off false"}));
+  EXPECT_EQ(traps, (std::vector<std::string>{"1 no false", "3 010 8", "4 1_000 1000", "5 1:30 90",
+                                             "8 08 the text \"08\"", "9 on true", "9 off false"}));
+}
+
+// The types of YAML 1.1 are those that PyYAML 6.0 gave these scalars; an empty meaning: both versions agree.
+TEST(Yaml, KnowsTheTypesThatPyYamlGivesPlainScalars) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"1e-3", "the text \"1e-3\""},
+      {"5E-6", "the text \"5E-6\""},
+      {"1e5", "the text \"1e5\""},
+      {"1E5", "the text \"1E5\""},
+      {"1e+5", "the text \"1e+5\""},
+      {"1.0e5", "the text \"1.0e5\""},
+      {"1.5e3", "the text \"1.5e3\""},
+      {"1.5e+3", ""},
+      {"1.e+3", ""},
+      {".5e+3", ""},
+      {".5", ""},
+      {"-.5", "the text \"-.5\""},
+      {"+.5", "the text \"+.5\""},
+      {"5.", ""},
+      {"0.", ""},
+      {"1.5", ""},
+      {"-1.5", ""},
+      {"+1.5", ""},
+      {"+1", ""},
+      {"-1", ""},
+      {"+7", ""},
+      {"0", ""},
+      {"00", ""},
+      {"007", ""},
+      {"010", "8"},
+      {"-010", "-8"},
+      {"+010", "8"},
+      {"08", "the text \"08\""},
+      {"09", "the text \"09\""},
+      {"0o10", "the text \"0o10\""},
+      {"0x1F", ""},
+      {"-0x1F", "-31"},
+      {"+0x1F", "31"},
+      {"0x_1", "1"},
+      {"0xA_B", "171"},
+      {"0b11", "3"},
+      {"-0b11", "-3"},
+      {"0b", ""},
+      {"0b_1", "1"},
+      {"0b12", ""},
+      {"1_000", "1000"},
+      {"1_", "1"},
+      {"_1", ""},
+      {"1__0.5", "10.5"},
+      {"685_230.15", "685230.15"},
+      {"0.1_0", "0.10"},
+      {"._1", ""},
+      {"1:30", "90"},
+      {"1:60", ""},
+      {"01:30", ""},
+      {"-1:30", "-90"},
+      {"190:20:30", "685230"},
+      {"1:30.5", "90.5"},
+      {"190:20:30.15", "685230.15"},
+      {"1:2:3:4", "223384"},
+      {"yes", "true"},
+      {"No", "false"},
+      {"ON", "true"},
+      {"off", "false"},
+      {"y", ""},
+      {"n", ""},
+      {"Y", ""},
+      {"N", ""},
+      {"true", ""},
+      {"True", ""},
+      {"TRUE", ""},
+      {"tRUE", ""},
+      {"~", ""},
+      {"null", ""},
+      {"Null", ""},
+      {"nULL", ""},
+      {"=", "a special value that PyYAML refuses"},
+      {"<<", "a merge key, which PyYAML refuses as a value"},
+      {"2024-01-01", "a date"},
+      {"2024-1-1", ""},
+      {"2024-01-1", ""},
+      {"2001-12-14t21:59:43.10-05:00", "a date"},
+      {"2001-12-14T21:59:43Z", "a date"},
+      {"1e", ""},
+      {"1e+", ""},
+      {"e5", ""},
+      {"1.2.3", ""},
+      {"0.1e-3", ""},
+      {"12e03", "the text \"12e03\""},
+      {"+12e03", "the text \"+12e03\""},
+      {"1-2", ""},
+      {"a:b", ""},
+      {"1,000", ""},
+      {"1e-05", "the text \"1e-05\""},
+      {"1.0e-05", ""},
+      {"1000000000000", ""},
+      {"0x", ""},
+      {"0o", ""},
+      {"0o8", ""},
+      {"--1", ""},
+      {"+-1", ""},
+      {".e5", ""},
+      {"1_0e+5", ""},
+      {"1_0.0e+5", "10.0e+5"},
+      {"2024-1-1 1:00:00", "a date"},
+      {"2001-12-15 2:59:43 +1", "a date"},
+      {"2024-01-01 10:00", ""},
+  };
+  for (const auto& [plain, meaning] : cases) EXPECT_EQ(YamlOldMeaning(plain).value_or(""), meaning) << plain;
+  EXPECT_EQ(YamlOldMeaning("=", true), std::nullopt) << "as a key it is a text to both";
+  EXPECT_EQ(YamlOldMeaning("<<", true), std::nullopt);
+}
+
+// libyaml reads these tabs as blanks, PyYAML's own scanner refuses them.
+TEST(Yaml, WarnsAboutTabsBetweenTokens) {
+  const auto lines = [](std::string_view text) {
+    const auto read = ValueFromYamlText(text);
+    if (!read) return std::string("unreadable");
+    std::string noted;
+    for (const YamlText::Trap& trap : read->traps) {
+      if (trap.plain == "a tab") noted += std::to_string(trap.line) + " ";
+    }
+    return noted;
+  };
+  EXPECT_EQ(lines("a:\tb\nc: d\ne:\tf\t\n"), "1 3 ");
+  EXPECT_EQ(lines("a: b\t# comment\n"), "1 ");
+  EXPECT_EQ(lines("[1,\t2]"), "1 ");
+  EXPECT_EQ(lines("a: b\tc\n"), "1 ") << "plain texts hold none";
+  EXPECT_EQ(lines("é: 'ü\tü'\na: \"x\ty\"\nb: |\n  two\t\n  lines\t3\n# com\tment\nc: 1 # x\ty\n"), "");
+  EXPECT_EQ(lines("a: 'x'\t\nb: 1\n"), "1 ");
+}
+
+TEST(Yaml, KeepsFloatsApartFromInts) {
+  for (const char* text : {"1.0", "1e3", "5.", "-0.0", "!!float 1"}) {
+    const auto read = ValueFromYamlText(text);
+    ASSERT_TRUE(read) << text;
+    EXPECT_NE(read->value.AsDouble(), nullptr) << text;
+  }
+  EXPECT_EQ(YamlTextOf(Value(Value::List{Value(1.0), Value(1), Value(1e5), Value(-2.0)})),
+            "- 1.0\n- 1\n- 1.0e+05\n- -2.0\n");
 }
 
 TEST(Yaml, IsWrittenSoThatItReadsBackAlike) {

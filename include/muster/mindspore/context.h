@@ -21,10 +21,11 @@
 
 namespace muster {
 
-// A file beside the recipe whose content is part of the plan.
+// A file whose content is part of the plan: one beside the recipe, or one that the recipe describes (job:file).
 struct ShippedFile {
-  std::string shown;    // its path in diagnostics
-  std::string content;  // UTF-8 text
+  std::string shown;     // its path in diagnostics; of a file beside the recipe
+  std::string content;   // UTF-8 text
+  Place described = {};  // where the recipe describes it: its lines are not the user's
 };
 // By the text that refers to it in a plan: "${muster:run_dir}/files/speed_up.json".
 using ShippedFiles = std::map<std::string, ShippedFile>;

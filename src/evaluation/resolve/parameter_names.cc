@@ -77,12 +77,6 @@ Diagnostic ParameterNames::Unknown(const Override& override, std::span<const std
                std::move(hint));
 }
 
-std::string FormerName(const Parameter& parameter) {
-  if (parameter.was.empty()) return "";
-  const std::size_t dot = parameter.name.rfind('.');
-  return (dot == std::string::npos ? "" : parameter.name.substr(0, dot + 1)) + parameter.was;
-}
-
 std::string OriginText(const Override& override) {
   std::string text(ParameterOriginText(override.origin));
   if (!override.profile.empty()) text += " " + override.profile;

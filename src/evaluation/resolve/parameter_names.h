@@ -39,9 +39,6 @@ class ParameterNames {
   std::map<std::string, std::string> old_names_;  // former -> current
 };
 
-// The full former name of the parameter, or nothing.
-std::string FormerName(const Parameter& parameter);
-
 // "command line", "profile smoke": the source of an override, after "from the".
 std::string OriginText(const Override& override);
 

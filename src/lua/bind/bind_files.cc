@@ -107,7 +107,7 @@ int Ship(lua_State* lua) {
                   "muster.here names a file that is read where it lies");
   }
   host.shipped_places.emplace(path, place);
-  host.shipped_files[there] = {host.FileBeside(mark + path), reply.text};
+  host.shipped_files[there] = {host.FileBeside(mark + path), reply.text, {}};
   PushText(lua, there);
   return 1;
 }
@@ -125,6 +125,20 @@ const Value* Inexact(const Value& value) {
   if (const Value::List* list = value.AsList()) return first(*list, [](const Value& e) -> const Value& { return e; });
   if (const Value::Map* map = value.AsMap()) return first(*map, [](const auto& e) -> const Value& { return e.second; });
   return nullptr;
+}
+
+// Remembers the keys of the file, for hints about keys that it does not have.
+void KeepKeys(const Value& value, std::vector<std::string>& keys) {
+  constexpr std::size_t kMostKeys = 2000;
+  if (const Value::List* list = value.AsList()) {
+    for (const Value& element : *list) KeepKeys(element, keys);
+  }
+  if (value.AsMap() == nullptr) return;
+  for (const auto& [key, mapped] : *value.AsMap()) {
+    if (keys.size() >= kMostKeys) return;
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    KeepKeys(mapped, keys);
+  }
 }
 
 // value_of_json(text, file, place) -> the value; `place` is the place of the call
@@ -145,11 +159,11 @@ int ValueOfJson(lua_State* lua) {
   if (const Value* number = Inexact(*json)) {
     refuse(1, ToText(*number) + " is beyond 2^53, where Lua's numbers have gaps");
   }
-  PushValue(lua, *json);
+  KeepKeys(*json, host.keys_of_files[ArgumentText(lua, 2)]);
+  PushTypedValue(lua, *json);
   return 1;
 }
 
-// value_of_yaml(text, file, place) -> the value
 int ValueOfYaml(lua_State* lua) {
   Host& host = Host::Of(lua);
   const Place asked = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3)));
@@ -165,9 +179,11 @@ int ValueOfYaml(lua_State* lua) {
     host.Report(Warning(
         "yaml_1_1", {file, trap.line},
         trap.plain + " is " + trap.meaning + " here, and " + trap.old_meaning + " to programs that read YAML 1.1",
-        "write true, false, a plain number, or a text in quotes"));
+        trap.instead.empty() ? "write true, false, a plain number, or a text in quotes"
+                             : "write " + trap.instead + ", which both read alike, or a text in quotes"));
   }
-  PushValue(lua, yaml->value);
+  KeepKeys(yaml->value, host.keys_of_files[file]);
+  PushTypedValue(lua, yaml->value);
   return 1;
 }
 
@@ -176,7 +192,7 @@ template <std::string (*Render)(const Value&)>
 int TextOfValue(lua_State* lua) {
   Value value;
   std::string why;
-  ToValue(lua, 1, value, why);
+  ToTypedValue(lua, 1, Host::Of(lua).float_keys, value, why);
   PushText(lua, Render(value));
   return 1;
 }
@@ -211,6 +227,15 @@ int ShippedJson(lua_State* lua) {
   }
 }
 
+// describe_file(path, text, place): the content of a file of job:file is known, as that of muster.file, to checks of
+// what names it
+int DescribeFile(lua_State* lua) {
+  Host& host = Host::Of(lua);
+  const Place place = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3)));
+  host.shipped_files[ArgumentText(lua, 1)] = {{}, ArgumentText(lua, 2), place};
+  return 0;
+}
+
 // file(name, text, place): a file of job:file
 int AddFile(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -236,6 +261,7 @@ constexpr HostFunction kFilesFunctions[] = {
     {"json_text", Guarded<TextOfValue<JsonFile>>},
     {"setting_file", Guarded<SettingFile>},
     {"shipped_json", Guarded<ShippedJson>},
+    {"describe_file", Guarded<DescribeFile>},
     {"file", Guarded<AddFile>},
 };
 

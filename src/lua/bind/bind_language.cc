@@ -140,8 +140,39 @@ int WhyNotPlain(lua_State* lua) {
 int Json(lua_State* lua) {
   Value value;
   std::string why;
-  if (!ToValue(lua, 1, value, why)) return luaL_error(lua, "%s", why.c_str());
+  if (!ToTypedValue(lua, 1, {}, value, why)) return luaL_error(lua, "%s", why.c_str());
   PushText(lua, ToJson(value).dump(static_cast<int>(luaL_optinteger(lua, 2, -1))));
+  return 1;
+}
+
+// number_text(table, key) -> the text of the number there, with the ".0" of a float if the table remembers that it is
+// one
+int TypedNumberText(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  lua_pushvalue(lua, 2);
+  lua_rawget(lua, 1);
+  std::string text;
+  if (lua_type(lua, -1) != LUA_TNUMBER || !ToExactText(lua, -1, text)) return 0;
+  if (IsMarkedFloat(lua, 1, 2).value_or(false) && text.find_first_of(".e") == std::string::npos) text += ".0";
+  PushText(lua, text);
+  return 1;
+}
+
+// keep_number(from, key, to, name): to[name] = from[key] is a float if it is one in `from`
+int KeepNumber(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  luaL_checktype(lua, 3, LUA_TTABLE);
+  lua_settop(lua, 4);
+  if (IsMarkedFloat(lua, 1, 2).value_or(false)) MarkFloat(lua, 3);
+  return 0;
+}
+
+// former_name(name) -> the present name of the parameter that had this name, or nil
+int NameSince(lua_State* lua) {
+  const Host& host = Host::Of(lua);
+  const auto found = host.former_names.find(ArgumentText(lua, 1));
+  if (found == host.former_names.end()) return 0;
+  PushText(lua, found->second);
   return 1;
 }
 
@@ -364,6 +395,9 @@ constexpr HostFunction kLanguageFunctions[] = {
     {"show", Guarded<Show>},
     {"why_not_plain", Guarded<WhyNotPlain>},
     {"json", Guarded<Json>},
+    {"former_name", Guarded<NameSince>},
+    {"number_text", Guarded<TypedNumberText>},
+    {"keep_number", Guarded<KeepNumber>},
     {"exact_arguments", Guarded<ExactArguments>},
     {"is_over", Guarded<IsOver>},
     {"sorted_keys", Guarded<SortedKeys>},

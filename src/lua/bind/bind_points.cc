@@ -82,7 +82,9 @@ int CallWhere(lua_State* lua) {
   } watched{lua, own.counts, lua_gethookmask(lua), lua_gethookcount(lua)};
   watch = &own;
   lua_sethook(lua, OnLine, watched.mask | LUA_MASKLINE, watched.interval);
+  host.in_where = true;
   lua_call(lua, 2, 2);
+  host.in_where = false;
   const bool holds = lua_toboolean(lua, 1) != 0;
   lua_pushboolean(lua, holds ? 1 : 0);
   lua_pushvalue(lua, 2);

@@ -1,6 +1,9 @@
 #include "lua/engine/planning.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "lua/engine/declared.h"
@@ -61,7 +64,7 @@ void CheckParametersAreAsGiven(lua_State* lua, Host& host, const Resolved& resol
     lua_getfield(lua, table, state.parameter.name.c_str());
     Value now;
     std::string why;
-    const bool plain = ToValue(lua, -1, now, why);
+    const bool plain = ToTypedValue(lua, -1, {}, now, why);
     lua_settop(lua, table);
     // An empty table is both a list and a map.
     const auto settled = plain ? CheckParameter(state.parameter, now, place, "") : Fail(Diagnostics{});
@@ -139,7 +142,10 @@ void CallLayout(lua_State* lua, Host& host, const OwnModules& modules, const cha
   const int parameters = lua_gettop(lua);
   lua_newtable(lua);
   const int variants = lua_gettop(lua);
+  std::set<std::string, std::less<>> others;  // last names of parameters that are no floats
   for (const ParameterState& state : resolved.parameters) {
+    if (std::string was = FormerName(state.parameter); !was.empty())
+      host.former_names[std::move(was)] = state.parameter.name;
     if (!state.value) continue;
     if (state.parameter.variant) {
       lua_pushboolean(lua, 1);
@@ -147,9 +153,17 @@ void CallLayout(lua_State* lua, Host& host, const OwnModules& modules, const cha
     }
     if (!host.reads.tracked) host.plan.params[state.parameter.name] = *state.value;
     PushText(lua, state.parameter.name);
-    PushValue(lua, *state.value);
+    const ParameterType type = state.parameter.type;
+    if (type == ParameterType::kFloat) {
+      lua_pushvalue(lua, -1);
+      MarkFloat(lua, parameters);
+    }
+    PushTypedValue(lua, *state.value);
     lua_rawset(lua, parameters);
+    const std::string_view last = std::string_view(state.parameter.name).substr(state.parameter.name.rfind('.') + 1);
+    (type == ParameterType::kFloat ? host.float_keys : others).emplace(last);
   }
+  std::erase_if(host.float_keys, [&](const std::string& name) { return others.contains(name); });
   lua_getfield(lua, recipe, "plan");
   if (const Place plan = PlaceOfFunction(lua, -1); plan.line > 0) host.fallback = plan;
   lua_pop(lua, 1);

@@ -14,6 +14,7 @@ namespace muster {
 // The result for a point.
 struct PointJudge::Verdict {
   std::optional<Diagnostic> problem;  // none: it can be planned
+  bool condition_failed = false;      // the condition itself has an error, so it says nothing about any point
   std::uint32_t hosts = 0;
   std::uint64_t devices = 0;
 };
@@ -287,6 +288,7 @@ const PointJudge::Verdict& PointJudge::Plan(const JudgingInterpreter& interprete
     verdict->problem = diagnostic;
     break;
   }
+  verdict->condition_failed = host.in_where && verdict->problem;
   verdict->hosts = static_cast<std::uint32_t>(shape.resolved.cluster.hosts());
   verdict->devices = static_cast<std::uint64_t>(shape.resolved.cluster.all_devices());
 
@@ -342,7 +344,9 @@ Result<Judgement> PointJudge::Judge(const JudgingInterpreter& interpreter, const
       if (nodes_ < nodes) tally.places.clear();  // older verdicts have been dropped
       ++judgement.planned;
       kept = verdict != last_.get();
-      if (verdict->problem && verdict->problem->kind == "usage") return Fail(*verdict->problem);
+      if (verdict->problem && (verdict->condition_failed || verdict->problem->kind == "usage")) {
+        return Fail(*verdict->problem);
+      }
     }
     tally.Add(*verdict, kept, point, number, request.each);
     if (interpreter.is_spoilt()) break;

@@ -39,6 +39,11 @@ struct PlanDraft {
   std::vector<Mesh> meshes;
   EnvironmentLayer job_env;
   Plan plan;
+  // Last names of parameters that are floats, unless another parameter of that name is none: a whole number at such a
+  // key of a file of the recipe is written as 1.0.
+  std::set<std::string, std::less<>> float_keys;
+  std::map<std::string, std::string, std::less<>> former_names;  // of parameters, `was` -> the name
+  bool in_where = false;                                         // inside the condition of a sweep's file, or it failed
   std::set<std::string> pins_used;  // names of EvaluationRequest::pins that the recipe derived
   struct RoleEnvironment {
     EnvironmentLayer contract_clear;
@@ -91,6 +96,8 @@ struct Host : PlanDraft {
   std::set<std::pair<std::string, int>> touched;
 
   SweptReads reads;
+  // Keys at any depth of the files that were read as values, by the file as shown; a bounded number.
+  std::map<std::string, std::vector<std::string>> keys_of_files;
 
   // Results of running the recipe's own lines: every plan begins with these.
   struct WhenRead {

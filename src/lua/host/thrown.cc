@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/values/suggest.h"
 #include "lua/host/host.h"
 #include "lua/state/host_function.h"
 #include "lua/state/stack.h"
@@ -33,6 +34,22 @@ void AddCallers(lua_State* lua, Diagnostic& diagnostic) {
   }
 }
 
+// "attempt to index field 'model' (a nil value)": what the files that were read have instead.
+std::string HintOfMissingField(const Host& host, const std::string& message) {
+  constexpr std::string_view kBegin = "attempt to index field '";
+  const std::size_t end = message.rfind("' (a nil value)");
+  if (!message.starts_with(kBegin) || end == std::string::npos || end < kBegin.size()) return {};
+  const std::string name = message.substr(kBegin.size(), end - kBegin.size());
+  for (const auto& [file, keys] : host.keys_of_files) {
+    if (std::find(keys.begin(), keys.end(), name) != keys.end()) return file + " has " + name + " in another block";
+    if (const auto nearest = Nearest(name, keys))
+      return file + " has no " + name + "; did you mean \"" + *nearest + "\"?";
+  }
+  std::string files;
+  for (const auto& [file, unused] : host.keys_of_files) files += (files.empty() ? "" : ", ") + file;
+  return files.empty() ? files : "no file that was read (" + files + ") has a key " + name;
+}
+
 }  // namespace
 
 int OnError(lua_State* lua) {
@@ -59,6 +76,7 @@ int OnError(lua_State* lua) {
   if (diagnostic.message == "attempt to call a string value") {
     diagnostic.hint = "options of job:port and job:address are a second argument: job:port(\"NAME\", { … })";
   }
+  if (diagnostic.hint.empty()) diagnostic.hint = HintOfMissingField(host, diagnostic.message);
   AddCallers(lua, diagnostic);
   if (!host.current_process.empty()) diagnostic.notes.push_back({"in each of " + host.current_process, {}});
   host.Report(std::move(diagnostic));

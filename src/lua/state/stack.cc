@@ -54,8 +54,73 @@ void AnnounceReader(lua_State* lua, int table) {
   lua_pop(lua, 1);
 }
 
-bool Convert(lua_State* lua, int index, Value& value, std::string& why, int depth, std::size_t& elements) {
-  if (++elements > kMaxElements) {
+constexpr const char* kNumberKinds = "muster.number_kinds";
+
+// Pushes what the table at `table` remembers of its numbers, { [key] = is a float }; nothing if it has none and `make`
+// is false. The entries are in a table of the registry with weak keys.
+bool PushNumberKinds(lua_State* lua, int table, bool make) {
+  if (table < 0) table = lua_gettop(lua) + table + 1;
+  lua_getfield(lua, LUA_REGISTRYINDEX, kNumberKinds);
+  if (!lua_istable(lua, -1)) {
+    lua_pop(lua, 1);
+    if (!make) return false;
+    lua_newtable(lua);
+    lua_newtable(lua);
+    lua_pushliteral(lua, "k");
+    lua_setfield(lua, -2, "__mode");
+    lua_setmetatable(lua, -2);
+    lua_pushvalue(lua, -1);
+    lua_setfield(lua, LUA_REGISTRYINDEX, kNumberKinds);
+  }
+  lua_pushvalue(lua, table);
+  lua_rawget(lua, -2);
+  if (!lua_istable(lua, -1)) {
+    lua_pop(lua, 1);
+    if (!make) {
+      lua_pop(lua, 1);
+      return false;
+    }
+    lua_newtable(lua);
+    lua_pushvalue(lua, table);
+    lua_pushvalue(lua, -2);
+    lua_rawset(lua, -4);
+  }
+  lua_remove(lua, -2);
+  return true;
+}
+
+// The table at `table` remembers whether the number at the key on top of the stack, which is popped, is a float.
+void MarkNumber(lua_State* lua, int table, bool is_float) {
+  const int key = lua_gettop(lua);
+  if (table < 0) table = key + table + 1;
+  PushNumberKinds(lua, table, true);
+  lua_pushvalue(lua, key);
+  lua_pushboolean(lua, is_float ? 1 : 0);
+  lua_rawset(lua, -3);
+  lua_settop(lua, key - 1);
+}
+
+// What a conversion is for: a text of another program, whose readers tell 1 from 1.0, or a value of muster's own.
+struct Conversion {
+  std::size_t elements = 0;
+  const std::set<std::string, std::less<>>* float_keys = nullptr;  // only for texts
+};
+
+// Makes the number at the key at `key` a double if it is a float there.
+void Type(lua_State* lua, int table, int key, Value& element, const Conversion& conversion) {
+  const std::int64_t* const whole = element.AsInt();
+  if (conversion.float_keys == nullptr || whole == nullptr) return;
+  bool is_float = false;
+  if (const auto marked = IsMarkedFloat(lua, table, key)) {
+    is_float = *marked;
+  } else if (lua_type(lua, key) == LUA_TSTRING) {
+    is_float = conversion.float_keys->contains(std::string_view(lua_tostring(lua, key)));
+  }
+  if (is_float) element = Value(static_cast<double>(*whole));
+}
+
+bool Convert(lua_State* lua, int index, Value& value, std::string& why, int depth, Conversion& conversion) {
+  if (++conversion.elements > kMaxElements) {
     why = "it holds more than a million elements";
     return false;
   }
@@ -107,7 +172,7 @@ bool Convert(lua_State* lua, int index, Value& value, std::string& why, int dept
     lua_remove(lua, -2);
     if (lua_istable(lua, -1)) {
       AnnounceReader(lua, index);
-      const bool converted = Convert(lua, -1, value, why, depth + 1, elements);
+      const bool converted = Convert(lua, -1, value, why, depth + 1, conversion);
       lua_pop(lua, 1);
       return converted;
     }
@@ -119,10 +184,11 @@ bool Convert(lua_State* lua, int index, Value& value, std::string& why, int dept
   lua_pushnil(lua);
   while (lua_next(lua, index) != 0) {
     Value element;
-    if (!Convert(lua, -1, element, why, depth + 1, elements)) {
+    if (!Convert(lua, -1, element, why, depth + 1, conversion)) {
       lua_pop(lua, 2);
       return false;
     }
+    Type(lua, index, lua_gettop(lua) - 1, element, conversion);
     if (lua_type(lua, -2) == LUA_TNUMBER) {
       list.emplace_hint(list.end(), lua_tonumber(lua, -2), std::move(element));
     } else if (lua_type(lua, -2) == LUA_TSTRING) {
@@ -168,10 +234,13 @@ bool IsNull(lua_State* lua, int index) {
 
 void PushText(lua_State* lua, std::string_view text) { lua_pushlstring(lua, text.data(), text.size()); }
 
-void PushValue(lua_State* lua, const Value& value) {
-  luaL_checkstack(lua, 6, "value is nested too deeply");
+namespace {
+
+void Push(lua_State* lua, const Value& value, bool typed) {
+  luaL_checkstack(lua, 8, "value is nested too deeply");
   struct Visitor {
     lua_State* lua;
+    bool typed;
     void operator()(const Null&) const { PushNull(lua); }
     void operator()(bool boolean) const { lua_pushboolean(lua, boolean ? 1 : 0); }
     void operator()(std::int64_t integer) const { lua_pushnumber(lua, static_cast<lua_Number>(integer)); }
@@ -181,25 +250,58 @@ void PushValue(lua_State* lua, const Value& value) {
       lua_createtable(lua, static_cast<int>(list.size()), 0);
       if (list.empty()) MarkAsList(lua);
       for (std::size_t i = 0; i < list.size(); ++i) {
-        PushValue(lua, list[i]);
-        lua_rawseti(lua, -2, static_cast<int>(i) + 1);
+        lua_pushinteger(lua, static_cast<lua_Integer>(i) + 1);
+        Element(list[i]);
       }
     }
     void operator()(const Value::Map& map) const {
       lua_createtable(lua, 0, static_cast<int>(map.size()));
       for (const auto& [key, mapped] : map) {
         PushText(lua, key);
-        PushValue(lua, mapped);
-        lua_rawset(lua, -3);
+        Element(mapped);
       }
     }
+    // Below the top of the stack are the table and the key.
+    void Element(const Value& value) const {
+      if (typed && value.IsNumber()) {
+        lua_pushvalue(lua, -1);
+        MarkNumber(lua, -3, value.AsDouble() != nullptr);
+      }
+      Push(lua, value, typed);
+      lua_rawset(lua, -3);
+    }
   };
-  std::visit(Visitor{lua}, value.data());
+  std::visit(Visitor{lua, typed}, value.data());
+}
+
+}  // namespace
+
+void PushValue(lua_State* lua, const Value& value) { Push(lua, value, false); }
+
+void PushTypedValue(lua_State* lua, const Value& value) { Push(lua, value, true); }
+
+void MarkFloat(lua_State* lua, int table) { MarkNumber(lua, table, true); }
+
+std::optional<bool> IsMarkedFloat(lua_State* lua, int table, int key) {
+  if (key < 0) key = lua_gettop(lua) + key + 1;
+  if (!PushNumberKinds(lua, table, false)) return std::nullopt;
+  lua_pushvalue(lua, key);
+  lua_rawget(lua, -2);
+  const std::optional<bool> is_float =
+      lua_isboolean(lua, -1) ? std::optional(lua_toboolean(lua, -1) != 0) : std::nullopt;
+  lua_pop(lua, 2);
+  return is_float;
 }
 
 bool ToValue(lua_State* lua, int index, Value& value, std::string& why) {
-  std::size_t elements = 0;
-  return Convert(lua, index, value, why, 0, elements);
+  Conversion conversion;
+  return Convert(lua, index, value, why, 0, conversion);
+}
+
+bool ToTypedValue(lua_State* lua, int index, const std::set<std::string, std::less<>>& float_keys, Value& value,
+                  std::string& why) {
+  Conversion conversion{0, &float_keys};
+  return Convert(lua, index, value, why, 0, conversion);
 }
 
 bool ToExactText(lua_State* lua, int index, std::string& text) {

@@ -417,4 +417,10 @@ std::string ParameterRangeText(const Parameter& parameter) {
   return text;
 }
 
+std::string FormerName(const Parameter& parameter) {
+  if (parameter.was.empty()) return "";
+  const std::size_t dot = parameter.name.rfind('.');
+  return (dot == std::string::npos ? "" : parameter.name.substr(0, dot + 1)) + parameter.was;
+}
+
 }  // namespace muster

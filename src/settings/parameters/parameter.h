@@ -50,6 +50,9 @@ struct Parameter {
   bool operator==(const Parameter&) const = default;
 };
 
+// The whole name that the parameter had before, "optimizer.rate"; empty without `was`.
+std::string FormerName(const Parameter& parameter);
+
 // The source of a parameter's value, in order of increasing precedence.
 enum class ParameterOrigin : std::uint8_t {
   kDefault,

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kMaxDepth = 30;
 constexpr std::size_t kMaxValues = 100'000;
+constexpr std::size_t kMostTraps = 100;
 constexpr std::size_t kMaxText = std::size_t{16} << 20;
 
 std::string_view TextOf(const yaml_char_t* text) {
@@ -54,7 +55,7 @@ struct Measured {
 
 class Reader {
  public:
-  explicit Reader(std::string_view text) {
+  explicit Reader(std::string_view text) : text_read_(text) {
     yaml_parser_initialize(&parser_);
     yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
@@ -85,6 +86,9 @@ class Reader {
       }
     }
     if (problem_) return tl::unexpected(*std::move(problem_));
+    NoteTabs();
+    std::stable_sort(traps_.begin(), traps_.end(),
+                     [](const YamlText::Trap& a, const YamlText::Trap& b) { return a.line < b.line; });
     read.traps = std::move(traps_);
     return read;
   }
@@ -171,18 +175,53 @@ class Reader {
     return false;
   }
 
+  // libyaml takes a tab between two tokens for a blank; PyYAML's own scanner refuses it there. Only quoted texts, block
+  // texts and comments can hold one. Marks count characters from 0.
+  void NoteTabs() {
+    std::uint32_t line = 0;
+    std::size_t column = 0;
+    bool comment = false, noted = false;
+    char before = '\n';
+    std::size_t next = 0;  // of `may_hold_tabs_`
+    if (text_read_.find('\t') == std::string_view::npos) return;
+    for (const char c : text_read_) {
+      if ((static_cast<unsigned char>(c) & 0xC0U) == 0x80U) continue;  // within a character
+      const auto is_before = [&](const yaml_mark_t& mark) {
+        return line < mark.line || (line == mark.line && column < mark.column);
+      };
+      while (next < may_hold_tabs_.size() && !is_before(may_hold_tabs_[next].second)) ++next;
+      const bool inside = next < may_hold_tabs_.size() && !is_before(may_hold_tabs_[next].first);
+      if (!inside && c == '#' && (before == ' ' || before == '\t' || before == '\n')) comment = true;
+      if (c == '\t' && !inside && !comment && !std::exchange(noted, true) && traps_.size() < kMostTraps) {
+        traps_.push_back({line + 1, "a tab", "a blank", "an error", "a space"});
+      }
+      before = c;
+      ++column;
+      if (c == '\n') {
+        ++line;
+        column = 0;
+        comment = noted = false;
+      }
+    }
+  }
+
   void NoteTrap(std::string_view plain, std::uint32_t line, bool as_key) {
-    constexpr std::size_t kMostTraps = 100;
-    auto old = traps_.size() < kMostTraps ? YamlOldMeaning(plain) : std::nullopt;
+    auto old = traps_.size() < kMostTraps ? YamlOldMeaning(plain, as_key) : std::nullopt;
     if (!old) return;
     const auto value = as_key ? Value(plain) : YamlScalarValue(plain).value_or(Value(plain));
-    traps_.push_back({line, std::string(plain), ToText(value), *std::move(old)});
+    const bool is_number = value.IsNumber() && old->starts_with("the text");
+    const std::string instead = !is_number                 ? ""
+                                : value.AsInt() != nullptr ? ToText(value)
+                                                           : YamlNumberText(value.Number());
+    traps_.push_back({line, std::string(plain), ToText(value), *std::move(old), instead});
   }
 
   std::optional<Measured> Scalar(const Event& event, bool as_key) {
     const std::string_view text = event.scalar();
     std::string_view tag = TextOf((*event).data.scalar.tag);
     const std::uint32_t line = event.line();
+    if ((*event).data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+      may_hold_tabs_.emplace_back((*event).start_mark, (*event).end_mark);
     const bool plain = (*event).data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     if (text.find('\0') != std::string_view::npos) return Refuse(line, "a text holds a NUL");
     const Measured as_text{Value(text), 1, text.size()};
@@ -199,6 +238,7 @@ class Reader {
       if (type == kTypes.end()) return Tagged(tag, YAML_STR_TAG, line), std::nullopt;
       const bool fits = value->TypeName() == type->second || (type->second == "float" && value->IsNumber());
       if (!fits) return Refuse(line, Quoted(text) + " does not match its tag");
+      if (type->second == "float") value = Value(value->Number());
     } else {
       NoteTrap(text, line, false);
     }
@@ -254,6 +294,8 @@ class Reader {
 
   yaml_parser_t parser_{};
   std::optional<YamlProblem> problem_;
+  std::string_view text_read_;
+  std::vector<std::pair<yaml_mark_t, yaml_mark_t>> may_hold_tabs_;  // extents of scalars that are not plain, in order
   std::vector<YamlText::Trap> traps_;
   std::map<std::string, Measured, std::less<>> anchors_;
   std::size_t values_ = 0;

@@ -20,6 +20,7 @@ struct YamlText {
     std::string plain;        // no
     std::string meaning;      // "no"
     std::string old_meaning;  // false
+    std::string instead;      // what to write; empty: a word, a plain number or a text in quotes
   };
   Value value;
   std::vector<Trap> traps;

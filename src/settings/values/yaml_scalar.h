@@ -16,9 +16,10 @@ namespace muster {
 // (integers beyond 2^53) or at all (.inf, .nan, 1e999).
 tl::expected<Value, std::string> YamlScalarValue(std::string_view plain);
 
-// The meaning of a plain scalar in YAML 1.1 if the core schema differs: "no" -> "false", "010" -> "8", "1_000" ->
-// "1000", "1:30" -> "90". Nothing if both agree.
-std::optional<std::string> YamlOldMeaning(std::string_view plain);
+// The meaning of a plain scalar in YAML 1.1, as PyYAML's resolver has it, if the core schema differs: "no" -> "false",
+// "010" -> "8", "1_000" -> "1000", "1:30" -> "90", "1e-3" -> "the text \"1e-3\"", "2024-01-31" -> "a date". Nothing if
+// both agree. `as_key`: of a key of a map, where "=" and "<<" mean the same to both.
+std::optional<std::string> YamlOldMeaning(std::string_view plain, bool as_key = false);
 
 // Whether readers of either version parse the unquoted text as the same text.
 bool IsPlainYamlText(std::string_view text);
