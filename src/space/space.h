@@ -33,4 +33,7 @@ struct Space {
   bool operator==(const Space&) const = default;
 };
 
+// The space with other names for some axes, fixed values and conditions: `names` has the new name of each.
+void RenameInSpace(Space& space, const std::map<std::string, std::string>& names);
+
 }  // namespace muster

@@ -238,4 +238,19 @@ bool IsCountable(const Node& node) {
   return continuous.empty();
 }
 
+void RenameInSpace(Space& space, const std::map<std::string, std::string>& names) {
+  const auto renamed = [&names](const std::string& name) {
+    const auto found = names.find(name);
+    return found == names.end() ? name : found->second;
+  };
+  space.axis.name = renamed(space.axis.name);
+  Point fixed;
+  for (auto& [name, value] : space.fixed) fixed.emplace(renamed(name), std::move(value));
+  space.fixed = std::move(fixed);
+  std::map<std::string, std::vector<Value>> condition;
+  for (auto& [name, values] : space.condition) condition.emplace(renamed(name), std::move(values));
+  space.condition = std::move(condition);
+  for (Space& part : space.parts) RenameInSpace(part, names);
+}
+
 }  // namespace muster

@@ -288,5 +288,61 @@ TEST_F(TestCommand, ReportsUsageErrors) {
   EXPECT_EQ(Muster({"test", empty.path()}).exit_code, 2);
 }
 
+TEST_F(TestCommand, TakesSeveralFoldersAndFiles) {
+  ASSERT_EQ(Test({"--update"}).exit_code, 0);
+  Put("other/x.lua",
+      "local muster = require 'muster' return muster.recipe { name = 'x', plan = function(p, job) "
+      "job:workers { count = 1, command = { 'x' } } end }");
+  const std::string other = folder_ / "other";
+  ASSERT_EQ(Muster({"test", other, "--update"}).exit_code, 0);
+  const CommandResult both = Muster({"test", folder_ / "train.lua", other});
+  EXPECT_EQ(both.exit_code, 0) << Said(both);
+  EXPECT_NE(both.out.find("2 cases: 2 ok\n"), std::string::npos) << both.out;
+  EXPECT_NE(both.out.find(other + "  1 case: 1 ok\n"), std::string::npos) << both.out;
+  PutTrain("16");
+  const CommandResult worse = Muster({"test", other, folder_ / "train.lua"});
+  EXPECT_EQ(worse.exit_code, 1) << Said(worse);
+  EXPECT_EQ(Muster({"test", other, folder_ / "nowhere"}).exit_code, 2)
+      << "a word that is no folder is a case of the last one";
+  const auto json = nlohmann::json::parse(Muster({"test", other, folder_ / "train.lua", "--json"}).out);
+  EXPECT_EQ(json["ok"], false);
+  ASSERT_EQ(json["folders"].size(), 2U);
+  EXPECT_EQ(json["folders"][0]["folder"], other);
+  EXPECT_EQ(json["folders"][0]["ok"], true);
+  EXPECT_EQ(json["folders"][1]["cases"].size(), 2U);
+  const auto one = nlohmann::json::parse(Muster({"test", other, "--json"}).out);
+  EXPECT_FALSE(one.contains("folders")) << "one folder keeps the form that it had";
+}
+
+TEST_F(TestCommand, ComparesThePlansOfAnotherRelease) {
+  Put("ms/m.lua",
+      "local muster, context = require 'muster', require 'muster.context'\n"
+      "return muster.recipe { name = 'm', mindspore = '2.3', plan = function(p, job)\n"
+      "context.set_context { mode = 0, save_graphs = 2 } job:workers { count = 1, command = { 'x' } } end }");
+  const std::string folder = folder_ / "ms";
+  ASSERT_EQ(Muster({"test", folder, "--update"}).exit_code, 0);
+  EXPECT_EQ(Muster({"test", folder, "--mindspore", "2.3"}).exit_code, 0);
+  const CommandResult other = Muster({"test", folder, "--mindspore", "1.0"});
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_NE(other.out.find("save_graphs must be true or false"), std::string::npos) << other.out;
+  EXPECT_EQ(Muster({"test", folder, "--mindspore", "1.0", "--update"}).exit_code, 2);
+}
+
+TEST_F(TestCommand, NamesARenamedParameterOnce) {
+  Put("r/r.lua",
+      "local muster = require 'muster' return muster.recipe { name = 'r', params = { rate = muster.float { 0.5 } }, "
+      "plan = function(p, job) job:workers { count = 1, command = { 'x' } } end }");
+  const std::string folder = folder_ / "r";
+  ASSERT_EQ(Muster({"test", folder, "--update"}).exit_code, 0);
+  Put("r/r.lua",
+      "local muster = require 'muster' return muster.recipe { name = 'r', params = { lr = muster.float { 0.25, was = "
+      "'rate' } }, "
+      "plan = function(p, job) job:workers { count = 1, command = { 'x' } } end }");
+  const CommandResult result = Muster({"test", folder});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.out.find("it was called rate"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("none"), std::string::npos) << result.out;
+}
+
 }  // namespace
 }  // namespace muster::testing

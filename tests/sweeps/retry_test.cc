@@ -33,6 +33,48 @@ TEST(Sweep, ContinuesWithAnotherRecipeOnlyIfAccepted) {
   EXPECT_EQ(sweep.Wrong(), "");
 }
 
+// A renamed parameter (`was`) is the same parameter: the sweep goes on under the name that it began with.
+TEST(Sweep, ContinuesAfterASweptParameterWasRenamed) {
+  const SweepCase sweep("rate = muster.int { 1 }", "job:workers { count = 1, command = { 'true' } }");
+  ASSERT_EQ(sweep.Sweep({"--grid", "rate=1..4", "--max-trials", "2"}).exit_code, 0);
+  sweep.WriteRecipe("x = muster.int { 1, was = 'rate' }", "job:workers { count = 1, command = { 'true', p.x } }");
+  const CommandResult accepted = sweep.Muster({"resume", "--accept"});
+  EXPECT_EQ(accepted.exit_code, 0) << accepted.err;
+  const auto begun = sweep.Records("attempt_began");
+  ASSERT_EQ(begun.size(), 4U) << "no point twice";
+  for (const auto& record : begun) EXPECT_TRUE(record["point"].contains("rate")) << record.dump();
+  EXPECT_EQ(sweep.Wrong(), "");
+}
+
+TEST(Sweep, RefusesAConditionThatFailsInsteadOfRejectingItsPoints) {
+  const SweepCase sweep("x = muster.int { 1, was = 'rate' }", "job:workers { count = 1, command = { 'true' } }");
+  const auto with = [&](const std::string& condition) {
+    sweep.Write("sweep.lua",
+                "local muster = require 'muster'\nreturn muster.sweep { name = 's', recipe = muster.load 'recipe.lua', "
+                "space = { x = { 1, 2, 3 } }, where = function(p, d) return " +
+                    condition + " end }\n");
+    return sweep.Muster({"sweep", "sweep.lua", "--preview"});
+  };
+  const CommandResult unknown = with("p.nothing < 3");
+  EXPECT_EQ(unknown.exit_code, 2) << unknown.out;
+  EXPECT_TRUE(Says(unknown.err, "there is no parameter nothing")) << unknown.err;
+  const CommandResult former = with("p.rate < 3");
+  EXPECT_EQ(former.exit_code, 0) << former.err;
+  EXPECT_TRUE(Says(former.out, "1 rejected")) << former.out;
+  const CommandResult words =
+      sweep.Muster({"sweep", "recipe.lua", "--grid", "rate=1..3", "--where", "rate < 3", "--preview"});
+  EXPECT_EQ(words.exit_code, 0) << words.err;
+}
+
+TEST(Sweep, IsComparedWithOneUnderTheFormerNameOfAParameter) {
+  const SweepCase sweep("rate = muster.int { 1 }", "job:workers { count = 1, command = { 'true' } }");
+  ASSERT_EQ(sweep.Sweep({"--grid", "rate=1..3"}).exit_code, 0);
+  sweep.WriteRecipe("x = muster.int { 1, was = 'rate' }", "job:workers { count = 1, command = { 'true' } }");
+  ASSERT_EQ(sweep.Sweep({"--grid", "x=2..4"}).exit_code, 0);
+  const CommandResult compared = sweep.Muster({"ls", "job~1", "job"});
+  EXPECT_TRUE(Says(compared.out, "points that all of them tried: 2")) << compared.out << compared.err;
+}
+
 TEST(Sweep, AcceptsARecipeWhoseAcceptanceWasInterrupted) {
   const SweepCase sweep("x = muster.int { 1 }", "job:workers { count = 1, command = { 'true' } }");
   ASSERT_EQ(sweep.Sweep({"--grid", "x=1..4", "--max-trials", "2"}).exit_code, 0);

@@ -1,7 +1,9 @@
 // muster check: evaluates a recipe and reports all its problems without starting anything; also differences for other
-// MindSpore releases, and hidden inputs of its plan.
+// MindSpore releases, and hidden inputs of its plan. Of several recipes and folders, all of them (check_many.h).
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -10,6 +12,7 @@
 #include "cli/options/recipe_options.h"
 #include "cli/options/resume.h"
 #include "cli/plan/check_deep.h"
+#include "cli/plan/check_many.h"
 #include "cli/plan/check_programs.h"
 #include "cli/plan/check_releases.h"
 #include "cli/plan/check_rewrite.h"
@@ -96,6 +99,8 @@ int RunCheck(const CheckOptions& options) {
 std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<CheckOptions>();
   AddRecipeOptions(app, options->recipe, invocation, false);
+  CLI::Option* const recipe = app.get_option("RECIPE");
+  recipe->description(recipe->get_description() + "; several files and folders are checked with a table at the end");
   CLI::Option* mindspore =
       app.add_option("--mindspore", options->mindspore, "also compare with that MindSpore release, or with all")
           ->type_name("RELEASE|all");
@@ -112,6 +117,15 @@ std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
       ->excludes("--mindspore");
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] {
+    const std::vector<std::string> many = TakeManyRecipes(options->recipe);
+    if (!many.empty()) {
+      if (options->rewrite || options->deep) {
+        return Refuse({Error("usage", {}, std::string(options->deep ? "--deep" : "--rewrite") + " takes one recipe",
+                             "for FILE in …; do muster check FILE …; done")},
+                      options->json);
+      }
+      return CheckMany(options->recipe, many, options->mindspore, options->json);
+    }
     SettleResumed(options->recipe);
     return RunCheck(*options);
   };

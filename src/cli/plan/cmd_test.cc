@@ -1,4 +1,4 @@
-// muster test: compares the plans of a folder of recipes with golden files beside them.
+// muster test: compares the plans of folders of recipes with golden files beside them.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -44,6 +44,7 @@ constexpr std::size_t kMostLines = 40;  // of changed errors and warnings
 struct TestOptions {
   std::string folder;
   std::vector<std::string> names;
+  std::string mindspore;  // another release than the recipes'; empty: none
   bool update = false;
   bool json = false;
 };
@@ -160,7 +161,8 @@ class Tester {
 
  private:
   Result<Evaluation> Evaluate(const GoldenCase& one, bool describe_only, const std::vector<Override>& more = {}) {
-    return EvaluateCase(one, describe_only, more, [&](unsigned) { Tick(one.name); });
+    return EvaluateCase(
+        one, describe_only, more, [&](unsigned) { Tick(one.name); }, options_.mindspore);
   }
 
   void Tick(const std::string& detail) {
@@ -424,7 +426,7 @@ void PrintOutcome(const TestOptions& options, const Outcome& outcome) {
   std::fputs(out.c_str(), stdout);
 }
 
-void PrintJson(const Outcome& outcome) {
+Json JsonOf(const Outcome& outcome) {
   Json cases = Json::array();
   for (const Tested& one : outcome.cases) {
     cases.push_back({{"name", one.of.name},
@@ -437,30 +439,101 @@ void PrintJson(const Outcome& outcome) {
   }
   Json skipped = Json::array();
   for (const Skipped& one : outcome.skipped) skipped.push_back({{"file", one.file}, {"why", one.why}});
-  const Json json = {{"format", 1},
-                     {"ok", AllWell(outcome)},
-                     {"cases", std::move(cases)},
-                     {"stale", outcome.stale},
-                     {"removed", outcome.removed},
-                     {"skipped", std::move(skipped)},
-                     {"summary", Summary(outcome)}};
-  std::printf("%s\n", SerializedJson(json, 1).c_str());
+  return {{"format", 1},
+          {"ok", AllWell(outcome)},
+          {"cases", std::move(cases)},
+          {"stale", outcome.stale},
+          {"removed", outcome.removed},
+          {"skipped", std::move(skipped)},
+          {"summary", Summary(outcome)}};
 }
 
-int RunTest(const TestOptions& options) {
-  const auto refuse = [&](const Diagnostics& problems) { return Refuse(problems, options.json); };
-  // Relative to that folder, all names are the same on every machine and for every caller.
+// The folders of a call, each with its own names of cases: a word that is a folder begins another one, a word that is a
+// Lua file is the case of that recipe in its folder.
+std::vector<TestOptions> FoldersOf(const TestOptions& given) {
+  std::vector<TestOptions> folders;
+  const auto folder = [&](const std::string& name) -> TestOptions& {
+    for (TestOptions& known : folders) {
+      if (known.folder == name) return known;
+    }
+    TestOptions& made = folders.emplace_back(given);
+    made.folder = name;
+    made.names.clear();
+    return made;
+  };
+  std::vector<std::string> words = {given.folder};
+  words.insert(words.end(), given.names.begin(), given.names.end());
+  std::string current;
+  for (const std::string& word : words) {
+    std::error_code error;
+    if (fs::is_directory(word, error) || current.empty()) {
+      if (!fs::is_directory(word, error) && word.ends_with(".lua")) {
+        const fs::path path(word);
+        current = path.has_parent_path() ? path.parent_path().string() : ".";
+        folder(current).names.push_back(GoldenName(path.filename()));
+        continue;
+      }
+      current = word;
+      folder(word);
+    } else if (word.ends_with(".lua")) {
+      const fs::path path(word);
+      const std::string parent = path.has_parent_path() ? path.parent_path().string() : ".";
+      folder(parent).names.push_back(GoldenName(path.filename()));
+    } else {
+      folder(current).names.push_back(word);
+    }
+  }
+  return folders;
+}
+
+// Tests one folder; from then on, it is the current one. Relative to it, all names are the same on every machine and
+// for every caller.
+Result<Outcome> TestFolder(const TestOptions& options) {
   if (chdir(options.folder.c_str()) != 0) {
-    return refuse({Error("usage", {}, Quoted(options.folder) + ": " + std::strerror(errno), "a folder of recipes")});
+    return Fail(Error("usage", {}, Quoted(options.folder) + ": " + std::strerror(errno), "a folder of recipes"));
   }
-  auto outcome = Tester(options).Run();
-  if (!outcome) return refuse(outcome.error());
-  if (options.json) {
-    PrintJson(*outcome);
-  } else {
-    PrintOutcome(options, *outcome);
+  return Tester(options).Run();
+}
+
+int RunTest(const TestOptions& given) {
+  const std::vector<TestOptions> folders = FoldersOf(given);
+  const bool many = folders.size() > 1;
+  std::error_code error;
+  const fs::path began = fs::current_path(error);
+  int code = kExitOk;
+  Json all = Json::array();
+  std::vector<std::pair<std::string, std::string>> table;
+  for (const TestOptions& options : folders) {
+    if (many) fs::current_path(began, error);
+    auto outcome = TestFolder(options);
+    if (!outcome && !many) return Refuse(outcome.error(), options.json);
+    const int own = outcome ? (AllWell(*outcome) ? kExitOk : kExitDiffer) : ExitCodeFor(outcome.error());
+    code = std::max(code, own);
+    if (options.json) {
+      all.push_back(outcome ? JsonOf(*outcome)
+                            : Json{{"format", 1}, {"ok", false}, {"diagnostics", DiagnosticsAsJson(outcome.error())}});
+      if (many) all.back()["folder"] = options.folder;
+      continue;
+    }
+    if (outcome) {
+      PrintOutcome(options, *outcome);
+    } else {
+      PrintDiagnostics(outcome.error());
+    }
+    table.emplace_back(Printable(options.folder), outcome ? Summary(*outcome) : "not tested: it has errors");
   }
-  return AllWell(*outcome) ? kExitOk : kExitDiffer;
+  if (given.json) {
+    const Json json = many ? Json{{"format", 1}, {"ok", code == kExitOk}, {"folders", std::move(all)}} : all.front();
+    std::printf("%s\n", SerializedJson(json, 1).c_str());
+  } else if (many) {
+    std::size_t width = 0;
+    for (const auto& [folder, unused] : table) width = std::max(width, Columns(folder));
+    std::puts("");
+    for (const auto& [folder, summary] : table) {
+      std::printf("%s%s  %s\n", folder.c_str(), std::string(width - Columns(folder), ' ').c_str(), summary.c_str());
+    }
+  }
+  return code;
 }
 
 }  // namespace
@@ -468,12 +541,17 @@ int RunTest(const TestOptions& options) {
 std::function<int()> SetupTest(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<TestOptions>();
   (void)invocation;
-  app.add_option("DIR", options->folder, "folder of recipes; their golden files are in DIR/golden")
+  app.add_option("DIR", options->folder, "folder of recipes, or FILE.lua in it; golden files are in DIR/golden")
       ->type_name("")
       ->required();
-  app.add_option("CASES", options->names, "only these: gpt (all of gpt.lua), gpt.smoke (one profile or case)")
-      ->type_name("NAME");
-  app.add_flag("--update", options->update, "write the golden files again, and remove those without a recipe");
+  app.add_option("CASES", options->names,
+                 "only these: gpt (all of gpt.lua), gpt.smoke (one profile or case); or more folders and files")
+      ->type_name("NAME|DIR|FILE");
+  CLI::Option* const mindspore =
+      app.add_option("--mindspore", options->mindspore, "as if each recipe specified that MindSpore release")
+          ->type_name("RELEASE");
+  app.add_flag("--update", options->update, "write the golden files again, and remove those without a recipe")
+      ->excludes(mindspore);
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] { return RunTest(*options); };
 }

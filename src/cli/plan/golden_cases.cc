@@ -44,18 +44,23 @@ bool IsCaseName(const std::string& name) {
 
 }  // namespace
 
-std::vector<std::string> LuaFilesHere() {
-  const auto enter = [](const fs::path& folder) {
+std::vector<std::string> LuaFilesBelow(const std::string& folder) {
+  const fs::path base = fs::path(folder).lexically_normal();
+  const auto enter = [&base](const fs::path& below) {
     std::error_code error;
-    const bool is_run = fs::exists(folder / "journal.jsonl", error) && fs::exists(folder / "plan.json", error);
-    return !is_run && folder != kGoldenFolder && !folder.filename().string().starts_with('.');
+    const bool is_run = fs::exists(below / "journal.jsonl", error) && fs::exists(below / "plan.json", error);
+    return !is_run && below.lexically_relative(base) != kGoldenFolder && !below.filename().string().starts_with('.');
   };
   std::vector<std::string> names;
-  for (const fs::path& file : FilesBelow(".", enter)) {
-    if (file.extension() == ".lua" && !file.filename().string().starts_with('.')) names.push_back(file);
+  for (const fs::path& file : FilesBelow(folder, enter)) {
+    if (file.extension() == ".lua" && !file.filename().string().starts_with('.')) {
+      names.push_back(file.lexically_relative(base));
+    }
   }
   return names;
 }
+
+std::vector<std::string> LuaFilesHere() { return LuaFilesBelow("."); }
 
 std::string GoldenName(const std::string& recipe) { return fs::path(recipe).replace_extension(); }
 

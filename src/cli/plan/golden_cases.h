@@ -29,8 +29,9 @@ struct GoldenCase {
   std::string problems() const { return std::string(kGoldenFolder) + "/" + name + ".err"; }
 };
 
-// "gpt.lua", "nlp/bert.lua": Lua files below the current folder, by name; without hidden folders, run directories
-// (whose recipes are copies), links and golden files.
+// "gpt.lua", "nlp/bert.lua": Lua files below the folder, relative to it, by name; without hidden folders, run
+// directories (whose recipes are copies), links and golden files. The second: below the current folder.
+std::vector<std::string> LuaFilesBelow(const std::string& folder);
 std::vector<std::string> LuaFilesHere();
 
 // The cases in the recipe's file of cases; none if there is no file. Kind "cases".

@@ -69,7 +69,7 @@ Result<CaseOptions> ReadWords(const GoldenCase& one) {
 }  // namespace
 
 Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const std::vector<Override>& more,
-                                const std::function<void(unsigned seconds)>& on_wait) {
+                                const std::function<void(unsigned seconds)>& on_wait, const std::string& mindspore) {
   const auto options = ReadWords(one);
   if (!options) return Fail(options.error());
   auto prepared = PrepareEvaluation(options->recipe);
@@ -77,6 +77,7 @@ Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const
   if (describe_only) prepared->depth = EvaluationDepth::kParameters;
   prepared->reported_folder = kAssumedFolder;
   prepared->on_wait = on_wait;
+  if (!mindspore.empty()) prepared->mindspore = mindspore;
   prepared->overrides.insert(prepared->overrides.end(), more.begin(), more.end());
   std::map<std::string, std::string> variables;
   for (const std::string& variable : options->variables) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "cli/plan/golden_cases.h"
@@ -13,9 +14,10 @@
 
 namespace muster {
 
-// `more` comes after the overrides of the case; `on_wait` is that of EvaluationOptions. The recipe's output is
-// discarded. Kind "cases" for invalid words, else those of EvaluateRecipe.
+// `more` comes after the overrides of the case; `on_wait` and `mindspore` are those of EvaluationOptions. The recipe's
+// output is discarded. Kind "cases" for invalid words, else those of EvaluateRecipe.
 Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const std::vector<Override>& more = {},
-                                const std::function<void(unsigned seconds)>& on_wait = {});
+                                const std::function<void(unsigned seconds)>& on_wait = {},
+                                const std::string& mindspore = {});
 
 }  // namespace muster

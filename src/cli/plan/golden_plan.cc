@@ -10,6 +10,7 @@
 #include "base/values/fingerprint.h"
 #include "base/values/line_diff.h"
 #include "base/values/shell_quote.h"
+#include "cli/plan/plan_causes.h"
 #include "explain/subject_value.h"
 #include "plan/text/plan_text.h"
 #include "plan/text/plan_text_read.h"
@@ -95,13 +96,24 @@ std::optional<PlanDifference> DiffOfKept(std::string_view kept, std::string_view
   for (const Plan* plan : {&before->plan, &after->plan}) {
     for (const auto& [name, unused] : plan->params) names.insert(name);
   }
+  const std::map<std::string, std::string> former = RenamedParameters(before->plan, after->plan, now.parameters);
+  for (const auto& [unused, was] : former) names.erase(was);
   for (const std::string& name : names) {
-    const auto text = [&](const Plan& plan) -> std::optional<std::string> {
-      const auto found = plan.params.find(name);
+    const auto text = [](const Plan& plan, const std::string& by) -> std::optional<std::string> {
+      const auto found = plan.params.find(by);
       return found == plan.params.end() ? std::nullopt : std::optional(ToText(found->second));
     };
-    PlanCause cause{"parameter", name, text(before->plan), text(after->plan), sources[name], {}, {}, ""};
-    if (cause.before != cause.after) diff.causes.push_back(std::move(cause));
+    const auto was = former.find(name);
+    PlanCause cause{"parameter",
+                    name,
+                    text(before->plan, was == former.end() ? name : was->second),
+                    text(after->plan, name),
+                    sources[name],
+                    {},
+                    {},
+                    ""};
+    if (was != former.end()) cause.details.push_back("it was called " + was->second);
+    if (cause.before != cause.after || was != former.end()) diff.causes.push_back(std::move(cause));
   }
   return diff;
 }

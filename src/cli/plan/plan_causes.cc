@@ -74,7 +74,19 @@ std::vector<std::string> ChangedLines(const PlanArgument& a, const PlanArgument&
 class CauseFinder {
  public:
   CauseFinder(const PlanArgument& a, const PlanArgument& b, const std::function<void()>& on_plan)
-      : a_(a), b_(b), on_plan_(on_plan), said_a_(VariableFactsOf(a)), said_b_(VariableFactsOf(b)) {}
+      : a_(a), b_(b), on_plan_(on_plan), said_a_(VariableFactsOf(a)), said_b_(VariableFactsOf(b)) {
+    for (const PlanArgument* side : {&a, &b}) {
+      if (side->evaluation) former_.merge(RenamedParameters(a.plan, b.plan, side->evaluation->parameters));
+    }
+    for (const auto& [name, was] : former_) {
+      for (auto* said : {&said_a_, &said_b_}) {
+        if (auto entry = said->extract(was); !entry.empty()) {
+          entry.key() = name;
+          said->insert(std::move(entry));
+        }
+      }
+    }
+  }
 
   Causes Find() {
     ListCauses();
@@ -114,11 +126,13 @@ class CauseFinder {
       const auto before = said_a_.find(name);
       const auto after = said_b_.find(name);
       const bool in_both = before != said_a_.end() && after != said_b_.end();
-      if (in_both && before->second.value == after->second.value) continue;
+      const auto was = former_.find(name);
+      if (in_both && before->second.value == after->second.value && was == former_.end()) continue;
       PlanCause& cause = found_.causes.emplace_back();
       const VariableFacts& one = after != said_b_.end() ? after->second : before->second;
       cause.kind = one.of_cluster ? "cluster" : "parameter";
       cause.name = name;
+      if (was != former_.end()) cause.details.push_back("it was called " + was->second);
       if (before != said_a_.end()) cause.before = ToText(before->second.value);
       if (after != said_b_.end()) cause.after = ToText(after->second.value);
       cause.source = one.source;
@@ -213,13 +227,30 @@ class CauseFinder {
   const PlanArgument& a_;
   const PlanArgument& b_;
   const std::function<void()>& on_plan_;
-  Evaluator evaluator_;  // for one recipe: that of B if the texts differ, else that of A
+  Evaluator evaluator_;                        // for one recipe: that of B if the texts differ, else that of A
+  std::map<std::string, std::string> former_;  // names of parameters that one side has by their former names
   std::map<std::string, VariableFacts> said_a_;
   std::map<std::string, VariableFacts> said_b_;
   Causes found_;
 };
 
 }  // namespace
+
+std::map<std::string, std::string> RenamedParameters(const Plan& a, const Plan& b,
+                                                     const std::vector<ParameterState>& parameters) {
+  std::map<std::string, std::string> former;
+  for (const ParameterState& state : parameters) {
+    const std::string& name = state.parameter.name;
+    const std::string was = FormerName(state.parameter);
+    if (was.empty()) continue;
+    const auto between = [&](const Plan& old, const Plan& now) {
+      return old.params.contains(was) && !old.params.contains(name) && now.params.contains(name) &&
+             !now.params.contains(was);
+    };
+    if (between(a, b) || between(b, a)) former.emplace(name, was);
+  }
+  return former;
+}
 
 Causes FindCauses(const PlanArgument& a, const PlanArgument& b, const std::function<void()>& on_plan) {
   return CauseFinder(a, b, on_plan).Find();

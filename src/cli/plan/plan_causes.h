@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,11 @@ struct Causes {
   std::vector<PlanCause> causes;   // the recipe's text first, then by name
   std::vector<std::string> notes;  // one line each: why a cause could not be tried alone
 };
+
+// The parameters that one of the plans has by a former name and the other by the present one (`was`), as `parameters`
+// describe them: present name -> former name.
+std::map<std::string, std::string> RenamedParameters(const Plan& a, const Plan& b,
+                                                     const std::vector<ParameterState>& parameters);
 
 // `on_plan` is called after each plan that was made.
 Causes FindCauses(const PlanArgument& a, const PlanArgument& b, const std::function<void()>& on_plan);

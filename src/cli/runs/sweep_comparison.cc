@@ -77,7 +77,14 @@ Axes AxesOf(const std::string& sweep_dir) {
 struct Compared {
   OpenedSweep sweep;
   Axes axes;
-  std::map<std::string, TrialFacts> trials;  // by the id of the point
+  std::map<std::string, TrialFacts> trials;                 // by the id of the point
+  std::map<std::string, std::string> by_present_name = {};  // swept names: as now -> as in this sweep
+
+  // A swept name as this sweep has it.
+  std::string OwnName(const std::string& present) const {
+    const auto found = by_present_name.find(present);
+    return found == by_present_name.end() ? present : found->second;
+  }
 
   const SweepProgress& account() const { return sweep.view.account(); }
 };
@@ -166,7 +173,7 @@ void PrintSides(const std::vector<Compared>& sweeps) {
   for (const std::string& name : names) {
     row("  " + Printable(name), [&](const Compared& one) {
       return best(one, [&](const BestTrial& trial) {
-        const Value* value = FieldOf(trial.point, name);
+        const Value* value = FieldOf(trial.point, one.OwnName(name));
         return value == nullptr ? std::string() : CellText({}, *value);
       });
     });
@@ -182,7 +189,7 @@ void PrintPoints(const std::vector<Compared>& sweeps, const std::vector<std::str
   std::printf("\npoints that all of them tried: %zu\n", ids.size());
   std::vector<std::string> heads = {"ID"};
   const Compared& first = sweeps.front();
-  for (const std::string& name : first.sweep.file.names) heads.push_back(Printable(name));
+  for (const auto& [name, unused] : first.by_present_name) heads.push_back(Printable(name));
   // By name, if the names are distinct.
   std::set<std::string> sweep_names;
   for (const Compared& one : sweeps) sweep_names.insert(one.sweep.file.name);
@@ -194,7 +201,7 @@ void PrintPoints(const std::vector<Compared>& sweeps, const std::vector<std::str
   for (std::size_t i = 0; i < ids.size() && i < most; ++i) {
     std::vector<std::string>& row = rows.emplace_back();
     row.push_back(ids[i]);
-    for (const std::string& name : first.sweep.file.names) {
+    for (const auto& [unused, name] : first.by_present_name) {
       row.push_back(CellText({}, first.trials.at(ids[i]).Of("param." + name)));
     }
     for (const Compared& one : sweeps) row.push_back(ResultText(one.trials.at(ids[i])));
@@ -264,9 +271,31 @@ Result<void> CompareSweeps(const std::vector<std::string>& sweep_dirs, std::opti
   for (const std::string& dir : sweep_dirs) {
     auto opened = OpenSweepAt(dir);
     if (!opened) return Fail(opened.error());
-    Compared& one = sweeps.emplace_back(Compared{*std::move(opened), AxesOf(dir), {}});
+    sweeps.emplace_back(Compared{*std::move(opened), AxesOf(dir), {}});
+  }
+  // A parameter that was renamed is compared by the name that it has now.
+  std::map<std::string, std::string> present;
+  for (const Compared& one : sweeps) {
+    for (const auto& [name, was] : one.sweep.file.former_names) present.emplace(was, name);
+  }
+  const auto renamed = [&present](auto names) {
+    decltype(names) now;
+    for (auto& [name, value] : names) {
+      const auto found = present.find(name);
+      now.emplace(found == present.end() ? name : found->second, std::move(value));
+    }
+    return now;
+  };
+  for (Compared& one : sweeps) {
+    one.axes = renamed(std::move(one.axes));
+    for (std::string& name : one.sweep.file.names) {
+      const auto found = present.find(name);
+      one.by_present_name.emplace(found == present.end() ? name : found->second, name);
+    }
     auto read = one.sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](AttemptRow row) {
-      std::string id = row.id;
+      const bool has_other_names = std::any_of(row.point.begin(), row.point.end(),
+                                               [&](const auto& entry) { return present.contains(entry.first); });
+      std::string id = has_other_names ? PointId(renamed(row.point)) : row.id;
       one.trials.emplace(std::move(id), TrialFacts(one.sweep, std::move(row)));
       return true;
     });

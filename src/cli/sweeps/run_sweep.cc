@@ -260,12 +260,19 @@ Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& d
   auto directory = MakeSweepDirectory(made.sweeps_folder, made.file.name, StampText(WallNowNs()), made.file.sweep_id,
                                       made.for_group);
   if (!directory) return directory;
+  SweepFile file = made.file;
+  for (const ParameterState& state : first.parameters) {
+    const std::string was = FormerName(state.parameter);
+    if (was.empty() || std::find(file.names.begin(), file.names.end(), state.parameter.name) == file.names.end())
+      continue;
+    file.former_names.emplace(state.parameter.name, was);
+  }
   // sweep.json is written last: without it the directory is not a sweep.
   auto written = WriteRecipe(directory->folder(), InputsValue(first.inputs), EvaluationRecord(described.evaluation), {},
                              first.sources);
   if (written) {
-    written = WriteNewFile(directory->folder(), "sweep.json",
-                           SweepFileText(made.file, SweepDescriptionValue(described.sweep)));
+    written =
+        WriteNewFile(directory->folder(), "sweep.json", SweepFileText(file, SweepDescriptionValue(described.sweep)));
   }
   if (!written) return Fail(written.error());
   return directory;
@@ -394,9 +401,17 @@ int ContinueSweep(const SweepContinuation& continuation) {
   Evaluator evaluator;
   auto described = changes->empty() ? DescribeStored(folder, options, evaluator) : DescribeSweep(options, evaluator);
   if (!described) return Refuse(described.error());
-  if (auto same = CheckSameSweep(folder, described->sweep); !same) return Refuse(same.error());
   auto first = FirstOf(*described, evaluator);
   if (!first) return Refuse(first.error());
+  // A sweep keeps the names that it began with: its points are identified by them. Recipes still know them (`was`).
+  std::map<std::string, std::string> kept_names;
+  for (const ParameterState& state : first->parameters) {
+    const std::string was = FormerName(state.parameter);
+    const bool began = !was.empty() && std::find(file->names.begin(), file->names.end(), was) != file->names.end();
+    if (began) kept_names.emplace(state.parameter.name, was);
+  }
+  if (!kept_names.empty()) RenameInSpace(described->sweep.space, kept_names);
+  if (auto same = CheckSameSweep(folder, described->sweep); !same) return Refuse(same.error());
   if (!changes->empty()) {
     auto replaced = ReplaceRecipe(directory->folder(), InputsValue(first->inputs),
                                   EvaluationRecord(described->evaluation), first->sources);

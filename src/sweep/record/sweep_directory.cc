@@ -75,6 +75,8 @@ std::string SweepFileText(const SweepFile& file, const Value& description) {
   if (file.objective) {
     objective = Value(Value::Map{{"metric", Readable(file.objective->metric)}, {"maximize", file.objective->maximize}});
   }
+  Value::Map former;
+  for (const auto& [name, was] : file.former_names) former.emplace(Readable(name), Readable(was));
   return JsonText(Value(Value::Map{{"format", 1},
                                    {"sweep", file.sweep_id},
                                    {"name", Readable(file.name)},
@@ -82,6 +84,7 @@ std::string SweepFileText(const SweepFile& file, const Value& description) {
                                    {"description", description},
                                    {"objective", std::move(objective)},
                                    {"names", Texts(file.names)},
+                                   {"former_names", Value(std::move(former))},
                                    {"trials", static_cast<std::int64_t>(file.trials)},
                                    {"words", Texts(file.words)},
                                    {"cwd", Readable(file.cwd)}})) +
@@ -100,6 +103,11 @@ Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
   file.name = TextField(*json, "name");
   file.doc = TextField(*json, "doc");
   file.names = TextsField(*json, "names");
+  if (const Value* former = FieldOf(*json, "former_names"); former != nullptr && former->AsMap() != nullptr) {
+    for (const auto& [name, was] : *former->AsMap()) {
+      if (was.AsString() != nullptr) file.former_names.emplace(name, *was.AsString());
+    }
+  }
   file.words = TextsField(*json, "words");
   file.cwd = TextField(*json, "cwd");
   file.trials = static_cast<std::uint64_t>(std::max<std::int64_t>(NumberField(*json, "trials"), 0));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,6 +60,7 @@ struct SweepFile {
   // The budget of trials and time, likewise.
   std::optional<std::uint64_t> most_trials = {};
   std::optional<std::uint64_t> most_ms = {};
+  std::map<std::string, std::string> former_names = {};  // of swept parameters: name -> the name that it had before
 
   bool operator==(const SweepFile&) const = default;
 };
