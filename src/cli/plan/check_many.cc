@@ -89,7 +89,7 @@ void CheckOn(const RecipeOptions& options, const Result<Evaluation>& evaluation,
     return;
   }
   checked.releases = ReleasesText(*checks);
-  checked.release_json = nlohmann::json::parse(ReleaseChecksJson(*checks, checked.problems))["releases"];
+  checked.release_json = ReleasesAsJson(*checks);
   for (const ReleaseCheck& check : checks->checks) {
     checked.code = std::max(checked.code, ExitCodeFor(check.findings));
     if (json || check.fresh.empty()) continue;

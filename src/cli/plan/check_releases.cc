@@ -144,11 +144,9 @@ void PrintReleaseTable(const ReleaseChecks& checks) {
   for (const ReleaseCheck& check : checks.checks) PrintReservation(check);
 }
 
-std::string ReleaseChecksJson(const ReleaseChecks& checks, const Diagnostics& as_it_stands) {
-  bool ok = !HasErrors(as_it_stands);
+nlohmann::json ReleasesAsJson(const ReleaseChecks& checks) {
   auto releases = nlohmann::json::array();
   for (const ReleaseCheck& check : checks.checks) {
-    ok = ok && !HasErrors(check.findings);
     auto defaults = nlohmann::json::array();
     for (const DefaultChange& change : check.defaults) {
       defaults.push_back(
@@ -167,12 +165,18 @@ std::string ReleaseChecksJson(const ReleaseChecks& checks, const Diagnostics& as
          {"diagnostics", std::move(findings)},
          {"defaults", std::move(defaults)}});
   }
+  return releases;
+}
+
+std::string ReleaseChecksJson(const ReleaseChecks& checks, const Diagnostics& as_it_stands) {
+  bool ok = !HasErrors(as_it_stands);
+  for (const ReleaseCheck& check : checks.checks) ok = ok && !HasErrors(check.findings);
   const nlohmann::json whole = {
       {"format", 1},
       {"ok", ok},
       {"mindspore", checks.own_release.empty() ? nlohmann::json() : nlohmann::json(checks.own_release)},
       {"diagnostics", DiagnosticsAsJson(as_it_stands)},
-      {"releases", std::move(releases)}};
+      {"releases", ReleasesAsJson(checks)}};
   return SerializedJson(whole, 2) + "\n";
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "cli/options/recipe_options.h"
 #include "settings/schema/release_change.h"
 
@@ -38,6 +40,8 @@ void PrintReleaseTable(const ReleaseChecks& checks);
 // The defaults alone, with a heading; nothing if there are none.
 void PrintDefaults(std::FILE* to, const std::vector<DefaultChange>& defaults);
 
+// What each release says of the recipe: the member "releases" of the text below.
+nlohmann::json ReleasesAsJson(const ReleaseChecks& checks);
 // {"format": 1, "ok": …, "mindspore": …, "diagnostics": […], "releases": […]}
 std::string ReleaseChecksJson(const ReleaseChecks& checks, const Diagnostics& as_it_stands);
 
