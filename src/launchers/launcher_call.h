@@ -18,14 +18,38 @@ namespace muster {
 // Returns the content of the file; an error is a sentence.
 using ReadText = std::function<tl::expected<std::string, std::string>(const std::string& path)>;
 
-// A word of the command, or the value of a variable. If `number` is set it differs between processes: `text`, the
-// number of the process plus `added`, and `after`.
+// A word of the command, a folder, or the value of a variable. If `number` is set it differs between processes: `text`, the
+// number of the process `times` this plus `added`, `after`, and the same of each of `rest`.
 struct CallWord {
-  enum class Number : std::uint8_t { kRank, kLocalRank, kWorldSize };
+  enum class Number : std::uint8_t {
+    kRank,
+    kLocalRank,
+    kWorldSize,
+    kHost,   // the index of the host
+    kIndex,  // within the role
+    kListed,  // no number: `listed` has the text of each process of the role
+  };
   std::string text;
   std::optional<Number> number = {};
   int added = 0;
   std::string after = {};
+  int times = 1;
+  std::vector<CallWord> rest = {};
+  std::vector<std::string> listed = {};
+  bool overrides = false;  // a variable that the framework sets otherwise
+};
+
+// A role beside the workers.
+struct CallRole {
+  std::vector<CallWord> command;
+  std::vector<std::pair<std::string, CallWord>> env;
+  CallWord folder;
+};
+
+// A step that prepares a host: a field of job:activate and its value.
+struct CallActivation {
+  std::string field;  // "source", "module", "conda"
+  std::string value;
 };
 
 struct LauncherCall {
@@ -39,6 +63,11 @@ struct LauncherCall {
   std::vector<std::pair<std::string, CallWord>> env;
   std::vector<std::string> unset;  // variables that are not inherited
   std::string cwd;
+  std::optional<CallWord> folder;           // cwd of each process, if it differs
+  std::optional<CallRole> scheduler;        // where it is not what the framework starts
+  std::optional<CallRole> server;           // where it is not what workers run
+  std::vector<CallActivation> activations;  // before the first process of a host
+  std::vector<std::string> files;           // shell commands before the first process: for all hosts, or for each
   std::string cores;                                          // of each worker: "auto" or a number; empty: not bound
   std::string rank_table;                                     // file of a rank table
   std::vector<std::string> mpi_args;                          // words for MPI's own launcher

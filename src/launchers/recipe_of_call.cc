@@ -17,9 +17,7 @@ bool IsLuaName(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-// A Lua expression. The escapes of Quoted are valid in Lua.
-std::string Expression(const CallWord& word) {
-  if (!word.number) return Quoted(word.text);
+std::string NumberExpression(const CallWord& word) {
   std::string number;
   switch (*word.number) {
     case CallWord::Number::kRank:
@@ -31,19 +29,38 @@ std::string Expression(const CallWord& word) {
     case CallWord::Number::kWorldSize:
       number = "process.world_size";
       break;
+    case CallWord::Number::kHost:
+      number = "process.host.index";
+      break;
+    case CallWord::Number::kIndex:
+      number = "process.index";
+      break;
+    case CallWord::Number::kListed: {
+      std::string listed;
+      for (const std::string& text : word.listed) listed += (listed.empty() ? "" : ", ") + Quoted(text);
+      return "({ " + listed + " })[process.index + 1]";
+    }
   }
-  if (word.added != 0) {
-    number += fmt::format(" {} {}", word.added < 0 ? '-' : '+', std::abs(word.added));
-    if (!word.text.empty() || !word.after.empty()) number = "(" + number + ")";
-  }
-  if (!word.text.empty()) number = Quoted(word.text) + " .. " + number;
-  if (!word.after.empty()) number += " .. " + Quoted(word.after);
+  if (word.times != 1) number += fmt::format(" * {}", word.times);
+  if (word.added != 0) number += fmt::format(" {} {}", word.added < 0 ? '-' : '+', std::abs(word.added));
   return number;
 }
 
-std::string Command(const LauncherCall& call) {
+// A Lua expression. The escapes of Quoted are valid in Lua.
+std::string Expression(const CallWord& word) {
+  if (!word.number) return Quoted(word.text);
+  std::string number = NumberExpression(word);
+  const bool alone = word.text.empty() && word.after.empty() && word.rest.empty();
+  if ((word.added != 0 || word.times != 1) && !alone) number = "(" + number + ")";
+  if (!word.text.empty()) number = Quoted(word.text) + " .. " + number;
+  if (!word.after.empty()) number += " .. " + Quoted(word.after);
+  for (const CallWord& part : word.rest) number += " .. " + Expression(part);
+  return number;
+}
+
+std::string Command(const std::vector<CallWord>& command) {
   std::string text = "{ ";
-  for (const CallWord& word : call.command) text += Expression(word) + ", ";
+  for (const CallWord& word : command) text += Expression(word) + ", ";
   return text + "job.args }";
 }
 
@@ -62,26 +79,80 @@ bool Differs(const std::vector<CallWord>& words) {
 
 std::string Key(const std::string& name) { return IsLuaName(name) ? name : "[" + Quoted(name) + "]"; }
 
+using Variables = std::vector<std::pair<std::string, CallWord>>;
+
 // The table of a role's env: variables that are the same for all of its processes.
-std::string Environment(const LauncherCall& call) {
+std::string Environment(const Variables& env, const std::vector<std::string>& unset) {
   std::string text;
-  for (const auto& [name, value] : call.env) {
+  for (const auto& [name, value] : env) {
     if (!value.number) text += fmt::format("{} = {}, ", Key(name), Expression(value));
   }
-  for (const std::string& name : call.unset) text += fmt::format("{} = muster.unset, ", Key(name));
+  for (const std::string& name : unset) text += fmt::format("{} = muster.unset, ", Key(name));
   // The contract sets some of these itself, so mark them as intended overrides.
   return text.empty() ? std::string() : "      env     = { " + text + "override = true },\n";
 }
 
 // Settings that differ between processes.
-std::string Each(const LauncherCall& call) {
+std::string Each(const std::vector<CallWord>& command, const Variables& env, const std::optional<CallWord>& folder) {
   std::string text;
-  if (Differs(call.command)) text += "        process.command = " + Command(call) + "\n";
-  for (const auto& [name, value] : call.env) {
-    if (value.number)
+  if (Differs(command)) text += "        process.command = " + Command(command) + "\n";
+  if (folder && folder->number) text += "        process.cwd = " + Expression(*folder) + "\n";
+  for (const auto& [name, value] : env) {
+    if (value.overrides && value.number) {
+      text += fmt::format("        process.env {{ {} = {}, override = true }}\n", Key(name), Expression(value));
+    } else if (value.number) {
       text += fmt::format("        process.env{} = {}\n", IsLuaName(name) ? "." + name : Key(name), Expression(value));
+    }
   }
   return text.empty() ? std::string() : "      each    = function(process)\n" + text + "      end,\n";
+}
+
+std::string Folder(const std::optional<CallWord>& folder) {
+  if (!folder || folder->number || folder->text.empty()) return {};
+  return "      cwd     = " + Quoted(folder->text) + ",\n";
+}
+
+constexpr const char* kFilesRole = "files";
+
+std::string After(const LauncherCall& call) {
+  return call.files.empty() ? std::string() : fmt::format("      after   = {},\n", Quoted(kFilesRole));
+}
+
+// A role beside the workers that the script starts by hand.
+std::string RoleText(const std::string& head, const CallRole& role, const LauncherCall& call) {
+  std::string text = "    job:" + head;
+  text += After(call);
+  if (!Differs(role.command)) text += "      command = " + Command(role.command) + ",\n";
+  return text + Folder(role.folder) + Environment(role.env, {}) + Each(role.command, role.env, role.folder) + "    }\n";
+}
+
+// A long string of Lua, which begins with a line feed that does not count.
+std::string LongString(const std::string& text) {
+  std::string level;
+  while (text.find("]" + level + "]") != std::string::npos) level += "=";
+  return "[" + level + "[\n" + text + "]" + level + "]";
+}
+
+// Commands that prepare folders and files, as a role that ends before the others start.
+std::string Files(const LauncherCall& call) {
+  if (call.files.empty()) return {};
+  std::string text = fmt::format("    -- What the script did to files before the start, on each host.\n    job:role \"{}\" {{\n", kFilesRole);
+  text += "      per_host = 1,\n      ready    = { done = true },\n";
+  if (call.files.size() == 1) {
+    text += "      command  = muster.shell " + LongString(call.files[0]) + ",\n";
+  } else {
+    text += "      each     = function(process)\n        process.command = muster.shell(({\n";
+    for (const std::string& one : call.files) text += LongString(one) + ",\n";
+    text += "        })[process.host.index + 1])\n      end,\n";
+  }
+  return text + "    }\n";
+}
+
+std::string Activations(const LauncherCall& call) {
+  std::string text;
+  for (const CallActivation& one : call.activations)
+    text += fmt::format("    job:activate {{ {} = {} }}\n", one.field, Quoted(one.value));
+  return text;
 }
 
 std::string Parameters(const LauncherCall& call) {
@@ -136,9 +207,15 @@ std::string RecipeOfCall(const LauncherCall& call, const std::string& shown, con
   text += "local muster = require \"muster\"\n\nreturn muster.recipe {\n";
   text += fmt::format("  name      = {},\n  framework = {},\n\n", Quoted(NameOfProgram(call)), Framework(call));
   text += Parameters(call) + Cluster(call) + "  plan = function(p, job)\n";
-  const std::string command = Differs(call.command) ? "" : "      command = " + Command(call) + ",\n";
-  if (call.servers > 0)
-    text += "    job:servers {\n      count   = p.servers,\n" + command + Environment(call) + Each(call) + "    }\n";
+  text += Activations(call) + Files(call);
+  const std::string command = Differs(call.command) ? "" : "      command = " + Command(call.command) + ",\n";
+  if (call.scheduler) text += RoleText("scheduler {\n", *call.scheduler, call);
+  if (call.servers > 0 && call.server) {
+    text += RoleText("servers {\n      count   = p.servers,\n", *call.server, call);
+  } else if (call.servers > 0) {
+    text += "    job:servers {\n      count   = p.servers,\n" + After(call) + command + Environment(call.env, call.unset) +
+            Each(call.command, call.env, call.folder) + "    }\n";
+  }
   text += "    job:workers {\n";
   if (call.total) {
     text += "      count   = p.workers,\n";
@@ -150,11 +227,11 @@ std::string RecipeOfCall(const LauncherCall& call, const std::string& shown, con
     text += "      devices = 1,  -- and as many workers as there are devices\n";
   }
   if (!call.rank_table.empty()) text += "      devices = 1,\n";
-  text += command;
+  text += After(call) + command;
   if (!call.cores.empty())
     text += "      cores   = " + (call.cores == "auto" ? Quoted(call.cores) : call.cores) + ",\n";
   if (!call.cwd.empty()) text += "      cwd     = " + Quoted(call.cwd) + ",\n";
-  text += Environment(call) + Each(call);
+  text += Environment(call.env, call.unset) + Each(call.command, call.env, call.folder);
   if (call.restarts > 0) text += fmt::format("      restart = {{ max = {}, scope = \"role\" }},\n", call.restarts);
   return text + "    }\n  end,\n}\n";
 }

@@ -8,10 +8,10 @@
 namespace muster::testing {
 namespace {
 
-Result<LauncherCall> Script(const std::string& text) { return ReadShellRanks({"bash", "-c", text}, ReadTestFile); }
+Result<LauncherCall> Script(const std::string& text) { return ReadShellRanks({"bash", "-c", text}, TestWorld(), "/work"); }
 
 std::string Refusal(const std::vector<std::string>& words) {
-  const auto call = ReadShellRanks(words, ReadTestFile);
+  const auto call = ReadShellRanks(words, TestWorld(), "/work");
   return call ? "taken" : call.error().front().message;
 }
 
@@ -51,7 +51,7 @@ TEST(ShellRanks, OfSeveralHostsAreThoseOfOneHost) {
                                     "export RANK_SIZE=16; START=$1; for((i=0;i<8;i++)); do export RANK_ID=$[i+START] "
                                     "DEVICE_ID=$i; python n.py & done",
                                     "8"},
-                                   ReadTestFile);
+                                   TestWorld(), "/work");
   ASSERT_TRUE(call.has_value()) << call.error().front().message;
   EXPECT_EQ(call->hosts, 2);
   EXPECT_EQ(call->per_host, 8);

@@ -1,6 +1,7 @@
 // muster init: writes a first recipe, and files for editors and git.
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -75,6 +76,29 @@ tl::expected<std::string, std::string> ReadNamedFile(const std::string& path) {
   return ReadSmallFile(path, kMost);
 }
 
+Result<LauncherCall> CallOfScript(const InitOptions& options) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::current_path(error);
+  if (error) return Fail(SystemError("init", "the working folder cannot be read", error.value()));
+  ScriptWorld world;
+  world.read = ReadNamedFile;
+  world.folder = folder.string();
+  world.real_path = [](const std::string& path) {
+    std::error_code none;
+    const std::filesystem::path real = std::filesystem::weakly_canonical(path, none);
+    std::string text = none ? path : real.string();
+    while (text.size() > 1 && text.ends_with('/')) text.pop_back();
+    return text;
+  };
+  world.variable = [](const std::string& name) -> std::optional<std::string> {
+    const char* const value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  };
+  const std::string recipe_folder = (folder / options.folder).lexically_normal().string();
+  return ReadShellRanks(options.words, world,
+                        recipe_folder.ends_with('/') ? recipe_folder.substr(0, recipe_folder.size() - 1) : recipe_folder);
+}
+
 Result<NewFile> RecipeOf(const InitOptions& options) {
   constexpr std::string_view kShell = "shell";
   if (options.from.empty()) {
@@ -90,8 +114,7 @@ Result<NewFile> RecipeOf(const InitOptions& options) {
   const auto launcher = LauncherByName(options.from);
   if (!launcher && !shell)
     return Fail(Error("usage", {}, "--from " + Quoted(options.from) + ": unknown launcher", LauncherNames(kShell)));
-  auto call =
-      shell ? ReadShellRanks(options.words, ReadNamedFile) : ReadLauncherCall(*launcher, options.words, ReadNamedFile);
+  auto call = shell ? CallOfScript(options) : ReadLauncherCall(*launcher, options.words, ReadNamedFile);
   if (!call) return Fail(call.error());
   const std::string file = NameOfProgram(*call) + ".lua";
   return NewFile{file, RecipeOfCall(*call, ShellQuoted(options.words), file)};
