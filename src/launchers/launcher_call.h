@@ -18,15 +18,15 @@ namespace muster {
 // Returns the content of the file; an error is a sentence.
 using ReadText = std::function<tl::expected<std::string, std::string>(const std::string& path)>;
 
-// A word of the command, a folder, or the value of a variable. If `number` is set it differs between processes: `text`, the
-// number of the process `times` this plus `added`, `after`, and the same of each of `rest`.
+// A word of the command, a folder, or the value of a variable. If `number` is set it differs between processes: `text`,
+// the number of the process `times` this plus `added`, `after`, and the same of each of `rest`.
 struct CallWord {
   enum class Number : std::uint8_t {
     kRank,
     kLocalRank,
     kWorldSize,
-    kHost,   // the index of the host
-    kIndex,  // within the role
+    kHost,    // the index of the host
+    kIndex,   // within the role
     kListed,  // no number: `listed` has the text of each process of the role
   };
   std::string text;
@@ -68,9 +68,9 @@ struct LauncherCall {
   std::optional<CallRole> server;           // where it is not what workers run
   std::vector<CallActivation> activations;  // before the first process of a host
   std::vector<std::string> files;           // shell commands before the first process: for all hosts, or for each
-  std::string cores;                                          // of each worker: "auto" or a number; empty: not bound
-  std::string rank_table;                                     // file of a rank table
-  std::vector<std::string> mpi_args;                          // words for MPI's own launcher
+  std::string cores;                        // of each worker: "auto" or a number; empty: not bound
+  std::string rank_table;                   // file of a rank table
+  std::vector<std::string> mpi_args;        // words for MPI's own launcher
   std::vector<std::pair<std::string, std::string>> left_out;  // option as written; its effect
 };
 

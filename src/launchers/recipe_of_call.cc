@@ -136,7 +136,8 @@ std::string LongString(const std::string& text) {
 // Commands that prepare folders and files, as a role that ends before the others start.
 std::string Files(const LauncherCall& call) {
   if (call.files.empty()) return {};
-  std::string text = fmt::format("    -- What the script did to files before the start, on each host.\n    job:role \"{}\" {{\n", kFilesRole);
+  std::string text = fmt::format(
+      "    -- What the script did to files before the start, on each host.\n    job:role \"{}\" {{\n", kFilesRole);
   text += "      per_host = 1,\n      ready    = { done = true },\n";
   if (call.files.size() == 1) {
     text += "      command  = muster.shell " + LongString(call.files[0]) + ",\n";
@@ -213,8 +214,8 @@ std::string RecipeOfCall(const LauncherCall& call, const std::string& shown, con
   if (call.servers > 0 && call.server) {
     text += RoleText("servers {\n      count   = p.servers,\n", *call.server, call);
   } else if (call.servers > 0) {
-    text += "    job:servers {\n      count   = p.servers,\n" + After(call) + command + Environment(call.env, call.unset) +
-            Each(call.command, call.env, call.folder) + "    }\n";
+    text += "    job:servers {\n      count   = p.servers,\n" + After(call) + command +
+            Environment(call.env, call.unset) + Each(call.command, call.env, call.folder) + "    }\n";
   }
   text += "    job:workers {\n";
   if (call.total) {

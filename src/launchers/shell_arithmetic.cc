@@ -20,11 +20,11 @@ struct Operator {
 };
 
 // By precedence; longer signs first within the search.
-constexpr std::array kOperators = {
-    Operator{"||", 1}, Operator{"&&", 2}, Operator{"==", 6}, Operator{"!=", 6}, Operator{"<<", 8}, Operator{">>", 8},
-    Operator{"<=", 7}, Operator{">=", 7}, Operator{"**", 11}, Operator{"|", 3}, Operator{"^", 4},  Operator{"&", 5},
-    Operator{"<", 7},  Operator{">", 7},  Operator{"+", 9},  Operator{"-", 9},  Operator{"*", 10}, Operator{"/", 10},
-    Operator{"%", 10}};
+constexpr std::array kOperators = {Operator{"||", 1},  Operator{"&&", 2}, Operator{"==", 6}, Operator{"!=", 6},
+                                   Operator{"<<", 8},  Operator{">>", 8}, Operator{"<=", 7}, Operator{">=", 7},
+                                   Operator{"**", 11}, Operator{"|", 3},  Operator{"^", 4},  Operator{"&", 5},
+                                   Operator{"<", 7},   Operator{">", 7},  Operator{"+", 9},  Operator{"-", 9},
+                                   Operator{"*", 10},  Operator{"/", 10}, Operator{"%", 10}};
 
 using Int = std::int64_t;
 using Bits = std::uint64_t;  // wraps around as the shell's numbers do
@@ -94,7 +94,8 @@ class Sum {
   std::string Name() {
     Next();
     std::size_t end = at_;
-    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 || text_[end] == '_')) ++end;
+    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 || text_[end] == '_'))
+      ++end;
     if (end == at_ || std::isdigit(static_cast<unsigned char>(text_[at_])) != 0) return {};
     return std::string(text_.substr(at_, end - at_));
   }
@@ -227,7 +228,8 @@ class Sum {
 
   std::optional<Int> Constant() {
     std::size_t end = at_;
-    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 || text_[end] == '#')) ++end;
+    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 || text_[end] == '#'))
+      ++end;
     const std::string_view digits = text_.substr(at_, end - at_);
     at_ = end;
     const std::size_t base = digits.find('#');
@@ -246,7 +248,8 @@ class Sum {
   std::optional<Int> ValueOf(const std::string& name) {
     const auto text = variables_.value(name);
     if (!text) return std::nullopt;
-    if (const auto number = ParseNumber<Int>(*text); number && !(text->size() > 1 && text->front() == '0')) return number;
+    if (const auto number = ParseNumber<Int>(*text); number && !(text->size() > 1 && text->front() == '0'))
+      return number;
     // A variable may hold an expression.
     return Sum(*text, variables_, level_ + 8).Read();
   }
@@ -278,7 +281,8 @@ std::optional<std::int64_t> ShellArithmetic(std::string_view text, const ShellVa
 std::optional<std::string> ExprValue(std::span<const std::string> words) {
   if (words.size() == 2 && words[0] == "length") return std::to_string(words[1].size());
   if (words.size() == 1) return words[0];
-  // Words are whole operands and signs, so that they are joined with blanks; = compares, and | and & are not those of $(( )).
+  // Words are whole operands and signs, so that they are joined with blanks; = compares, and | and & are not those of
+  // $(( )).
   std::string text;
   for (const std::string& word : words) {
     const bool sign = word == "+" || word == "-" || word == "*" || word == "/" || word == "%" || word == "(" ||

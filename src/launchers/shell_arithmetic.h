@@ -17,8 +17,9 @@ struct ShellVariables {
   std::function<void(const std::string& name, std::optional<std::int64_t> number)> assign;
 };
 
-// The value of `text`, in which $ has been expanded; an empty text is 0. Nothing if it depends on an unknown value, and for
-// errors (a division by zero, a syntax error, more than 64 levels); variables that it would assign are unknown then.
+// The value of `text`, in which $ has been expanded; an empty text is 0. Nothing if it depends on an unknown value, and
+// for errors (a division by zero, a syntax error, more than 64 levels); variables that it would assign are unknown
+// then.
 std::optional<std::int64_t> ShellArithmetic(std::string_view text, const ShellVariables& variables);
 
 // What `expr WORD…` prints: sums and comparisons of whole numbers, `length`, `substr`. Nothing for anything else.

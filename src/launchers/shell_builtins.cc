@@ -27,7 +27,8 @@ std::string DirectoryOf(const std::string& path) {
 std::string BaseOf(std::string path, const std::string& suffix) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   if (path != "/") path = path.substr(path.rfind('/') + 1);
-  if (!suffix.empty() && path.size() > suffix.size() && path.ends_with(suffix)) path.resize(path.size() - suffix.size());
+  if (!suffix.empty() && path.size() > suffix.size() && path.ends_with(suffix))
+    path.resize(path.size() - suffix.size());
   return path;
 }
 
@@ -81,7 +82,8 @@ Three And(Three a, Three b) {
 Three Or(Three a, Three b) { return Not(And(Not(a), Not(b))); }
 
 bool IsFileTest(const std::string& op) {
-  return op.size() == 2 && op[0] == '-' && std::string_view("abcdefghkprstuwxLOGNS").find(op[1]) != std::string_view::npos;
+  return op.size() == 2 && op[0] == '-' &&
+         std::string_view("abcdefghkprstuwxLOGNS").find(op[1]) != std::string_view::npos;
 }
 
 // Whether a comparison holds, is unknown, or is none because `op` is no operator.
@@ -115,8 +117,9 @@ Three ThreeOf(TestResult compared) {
 // [ … ], without the brackets.
 std::optional<bool> ShellMachine::TestWords(const std::vector<std::string>& words, const std::vector<bool>& known) {
   const auto part = [&](std::size_t from, std::size_t to) {
-    return TestWords({words.begin() + static_cast<std::ptrdiff_t>(from), words.begin() + static_cast<std::ptrdiff_t>(to)},
-                     {known.begin() + static_cast<std::ptrdiff_t>(from), known.begin() + static_cast<std::ptrdiff_t>(to)});
+    return TestWords(
+        {words.begin() + static_cast<std::ptrdiff_t>(from), words.begin() + static_cast<std::ptrdiff_t>(to)},
+        {known.begin() + static_cast<std::ptrdiff_t>(from), known.begin() + static_cast<std::ptrdiff_t>(to)});
   };
   if (words.empty()) return false;
   if (words.size() == 1) return known[0] ? Three(!words[0].empty()) : std::nullopt;
@@ -255,7 +258,8 @@ void ShellMachine::Source(const std::vector<std::string>& raw) {
     return;
   }
   if (file.ends_with("/conda.sh")) return LeaveOut(Shown(raw), "made `conda` known; `job:activate` does");
-  if (!file.starts_with('/') && !state_.folder) Refuse("which file `" + Shown(raw) + "` reads does not follow from the script");
+  if (!file.starts_with('/') && !state_.folder)
+    Refuse("which file `" + Shown(raw) + "` reads does not follow from the script");
   const std::string path = InFolder(file);
   if (functions_ >= 32) Refuse("scripts read each other too deeply");
   const auto text = world_.read(path);
@@ -265,7 +269,7 @@ void ShellMachine::Source(const std::vector<std::string>& raw) {
     const Mark mark = Here();
     const std::uint32_t line = line_;
     const std::uint32_t outer = std::exchange(substituted_, substituted_ != 0 ? substituted_ : line_);
-    const int depth = depth_, levels = levels_;
+    const int depth = depth_, words_depth = words_, levels = levels_, functions = functions_;
     Capture ignored;
     Capture* const output = output_;
     try {
@@ -278,7 +282,8 @@ void ShellMachine::Source(const std::vector<std::string>& raw) {
       --functions_;
       if (flow == ShellFlow::kExit) Refuse("`" + Shown(raw) + "` ends the script");
     } catch (const ScriptRefused&) {
-      functions_ = 0;
+      functions_ = functions;
+      words_ = words_depth;
       CutAt(mark);
       state_ = before;
       exports = true;
@@ -300,14 +305,16 @@ void ShellMachine::Source(const std::vector<std::string>& raw) {
   if (exports) outcome_.activations.push_back({ScriptActivation::Kind::kSource, path});
 }
 
-bool ShellMachine::Builtin(const std::string& name, const NodePtr& node, const std::vector<std::string>& raw, ShellFlow& flow) {
+bool ShellMachine::Builtin(const std::string& name, const NodePtr& node, const std::vector<std::string>& raw,
+                           ShellFlow& flow) {
   static const std::set<std::string_view> declarations = {"export", "local", "declare", "typeset", "readonly"};
   if (declarations.contains(name)) {
     Declare(name, raw);
   } else if (name == "unset") {
     for (const std::string& word : KnownTexts(raw, 1)) {
       if (word == "-f" || word == "-v") continue;
-      if (IsShellName(word)) state_.variables[word] = ShellVariable::Unset(world_.variable && world_.variable(word).has_value());
+      if (IsShellName(word))
+        state_.variables[word] = ShellVariable::Unset(world_.variable && world_.variable(word).has_value());
     }
     state_.status = 0;
   } else if (name == "[" || name == "test") {
@@ -338,7 +345,8 @@ bool ShellMachine::Builtin(const std::string& name, const NodePtr& node, const s
   } else if (name == "source" || name == ".") {
     Source(raw);
   } else if (name == "eval") {
-    if (const std::string shown = Shown(raw); shown.find("conda") != std::string::npos && shown.find("hook") != std::string::npos) {
+    if (const std::string shown = Shown(raw);
+        shown.find("conda") != std::string::npos && shown.find("hook") != std::string::npos) {
       LeaveOut(Shown(raw), "made `conda` known; `job:activate` does");
       state_.status = 0;
       return true;
@@ -357,7 +365,8 @@ bool ShellMachine::Builtin(const std::string& name, const NodePtr& node, const s
     for (const std::string& word : KnownTexts(raw, 1)) last = Arithmetic(word);
     SetStatus(last ? std::optional(*last != 0) : std::nullopt);
   } else if (name == "shift") {
-    const auto count = raw.size() > 1 ? ParseNumber<std::size_t>(KnownTexts(raw, 1).at(0)) : std::optional<std::size_t>(1);
+    const auto count =
+        raw.size() > 1 ? ParseNumber<std::size_t>(KnownTexts(raw, 1).at(0)) : std::optional<std::size_t>(1);
     if (!count) Refuse("`shift` without a number");
     SetStatus(*count <= state_.arguments.size());
     if (*count <= state_.arguments.size())
@@ -369,7 +378,8 @@ bool ShellMachine::Builtin(const std::string& name, const NodePtr& node, const s
     } else {
       for (const std::string& word : raw) {
         if (word == "-o" || word == "set" || word.starts_with('+')) continue;
-        if (word.starts_with('-') && word.find('a') != std::string::npos) Refuse("`set -a` exports every variable", "export those that processes need");
+        if (word.starts_with('-') && word.find('a') != std::string::npos)
+          Refuse("`set -a` exports every variable", "export those that processes need");
         if (word.starts_with('-') && word.find('e') != std::string::npos) outcome_.stops_at_errors = true;
       }
       LeaveOut(Shown(raw), "set an option of the shell");
@@ -413,7 +423,8 @@ bool ShellMachine::Builtin(const std::string& name, const NodePtr& node, const s
         }
       }
     } else if (auto words = Texts(raw, 1)) {
-      while (name == "echo" && !words->empty() && (words->front() == "-n" || words->front() == "-e" || words->front() == "-en" || words->front() == "-ne")) {
+      while (name == "echo" && !words->empty() &&
+             (words->front() == "-n" || words->front() == "-e" || words->front() == "-en" || words->front() == "-ne")) {
         newline = newline && words->front().find('n') == std::string::npos;
         escapes = escapes || words->front().find('e') != std::string::npos;
         words->erase(words->begin());
@@ -444,7 +455,8 @@ bool ShellMachine::Builtin(const std::string& name, const NodePtr& node, const s
     Print(state_.folder ? std::optional(*state_.folder + "\n") : std::nullopt);
     if (output_ == nullptr) LeaveOut("pwd", "printed to the terminal");
     state_.status = 0;
-  } else if (name == "seq" || name == "expr" || name == "dirname" || name == "basename" || name == "realpath" || name == "readlink") {
+  } else if (name == "seq" || name == "expr" || name == "dirname" || name == "basename" || name == "realpath" ||
+             name == "readlink") {
     const auto words = Texts(raw, 1);
     std::optional<std::string> text;
     state_.status = 0;
@@ -472,7 +484,8 @@ bool ShellMachine::Builtin(const std::string& name, const NodePtr& node, const s
     for (std::size_t i = 1; i < raw.size(); ++i) {
       if (IsShellName(raw[i])) SetVariable(raw[i], ShellVariable::Unknown(fmt::format("read in line {}", line_)));
     }
-    if (name == "getopts") SetVariable("OPTARG", ShellVariable::Unknown(fmt::format("an option, read in line {}", line_)));
+    if (name == "getopts")
+      SetVariable("OPTARG", ShellVariable::Unknown(fmt::format("an option, read in line {}", line_)));
     why_ = "`" + name + "` reads what does not follow from the script";
     state_.status = std::nullopt;
   } else if (name == "ulimit" || name == "umask" || name == "trap" || name == "shopt") {
@@ -493,11 +506,14 @@ bool ShellMachine::Builtin(const std::string& name, const NodePtr& node, const s
     } else if (name != "conda" && loads) {
       for (std::size_t i = name == "ml" ? 0 : 1; i < words.size(); ++i)
         outcome_.activations.push_back({ScriptActivation::Kind::kModule, words[i]});
-    } else if (!words.empty() && (words[0] == "list" || words[0] == "avail" || words[0] == "info" || words[0] == "env")) {
+    } else if (!words.empty() &&
+               (words[0] == "list" || words[0] == "avail" || words[0] == "info" || words[0] == "env")) {
       LeaveOut(Shown(raw), "printed to the terminal");
     } else {
-      Refuse("`" + Shown(raw) + "` changes the environment in a way that a recipe cannot: `job:activate` loads modules, "
-             "activates a conda environment and reads files", "put it into a file, and read that: source FILE");
+      Refuse("`" + Shown(raw) +
+                 "` changes the environment in a way that a recipe cannot: `job:activate` loads modules, "
+                 "activates a conda environment and reads files",
+             "put it into a file, and read that: source FILE");
     }
   } else if (name == "kill" || name == "pkill" || name == "killall") {
     if (running_) Refuse("`" + Shown(raw) + "` ends processes while the job runs");

@@ -1,4 +1,5 @@
-// Commands of the shell interpreter: each is evaluated, kept as a launch, a step or an activation, or listed as left out.
+// Commands of the shell interpreter: each is evaluated, kept as a launch, a step or an activation, or listed as left
+// out.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -23,17 +24,20 @@ constexpr std::size_t kMaxStepTexts = 65'536;
 
 // Programs that only print.
 const Names& Printers() {
-  static const Names known = {"ls",    "date",  "nvidia-smi", "npu-smi", "hostname", "whoami", "id",   "uname", "df",     "du",    "free",
-                              "ps",    "top",   "cat",        "head",    "tail",     "grep",   "egrep", "fgrep", "awk",    "gawk",  "sed",
-                              "sort",  "uniq",  "wc",         "cut",     "tr",       "tee",    "sleep", "clear", "nproc",  "lscpu", "env",
-                              "printenv", "which", "type",    "command", "hash",     "history", "jobs", "disown", "alias", "file",  "stat",
-                              "md5sum", "diff", "cmp",        "find",    "pgrep",    "jq",     "bc",    "tty",   "ifconfig", "ip", "lspci", "getopt", "xargs"};
+  static const Names known = {
+      "ls",     "date",  "nvidia-smi", "npu-smi",  "hostname", "whoami", "id",      "uname", "df",      "du",
+      "free",   "ps",    "top",        "cat",      "head",     "tail",   "grep",    "egrep", "fgrep",   "awk",
+      "gawk",   "sed",   "sort",       "uniq",     "wc",       "cut",    "tr",      "tee",   "sleep",   "clear",
+      "nproc",  "lscpu", "env",        "printenv", "which",    "type",   "command", "hash",  "history", "jobs",
+      "disown", "alias", "file",       "stat",     "md5sum",   "diff",   "cmp",     "find",  "pgrep",   "jq",
+      "bc",     "tty",   "ifconfig",   "ip",       "lspci",    "getopt", "xargs"};
   return known;
 }
 
 // Programs that change files.
 const Names& FilePrograms() {
-  static const Names known = {"mkdir", "cp", "rm", "mv", "ln", "touch", "rmdir", "chmod", "tar", "unzip", "gunzip", "rsync", "install"};
+  static const Names known = {"mkdir", "cp",  "rm",    "mv",     "ln",    "touch",  "rmdir",
+                              "chmod", "tar", "unzip", "gunzip", "rsync", "install"};
   return known;
 }
 
@@ -205,7 +209,8 @@ void ShellMachine::Assign(const std::string& word, bool exported, bool local) {
     value.text = former->second.text + value.text;
   }
   if (input_.rank_offset != 0 && value.known && (name == "RANK_ID" || name == "RANK")) {
-    if (const auto number = ParseNumber<std::int64_t>(value.text); number && *number >= 0 && *number < input_.rank_offset)
+    if (const auto number = ParseNumber<std::int64_t>(value.text);
+        number && *number >= 0 && *number < input_.rank_offset)
       value.text = std::to_string(*number + input_.rank_offset);
   }
   SetVariable(name, std::move(value));
@@ -231,8 +236,9 @@ void ShellMachine::Declare(const std::string& name, const std::vector<std::strin
       if (!expanded.known) RefuseUnknown(word, expanded.why);
       for (const ShellField& field : expanded.fields) {
         if (AssignedName(field.text) > 0) {
-          Assign(field.text.substr(0, field.text.find('=') + 1) + ShellQuoted(field.text.substr(field.text.find('=') + 1)),
-                 exported, local);
+          Assign(
+              field.text.substr(0, field.text.find('=') + 1) + ShellQuoted(field.text.substr(field.text.find('=') + 1)),
+              exported, local);
         } else if (!IsShellName(field.text)) {
           Refuse(fmt::format("`{}` has an unexpected word {}", name, Quoted(field.text)));
         } else if (local) {
@@ -318,7 +324,8 @@ ShellFlow ShellMachine::ExecuteSimple(const NodePtr& node) {
   if (first == node->words.size()) {
     state_.status = 0;
     for (const std::string& word : node->words) Assign(word, false, false);
-    if (const std::string output = Redirected(node); !output.empty() && output != "/dev/null" && output != "&2") AddStep(node, {}, output);
+    if (const std::string output = Redirected(node); !output.empty() && output != "/dev/null" && output != "&2")
+      AddStep(node, {}, output);
     return ShellFlow::kNext;
   }
   const auto outer = std::exchange(prefix_, {});
@@ -331,7 +338,8 @@ ShellFlow ShellMachine::ExecuteSimple(const NodePtr& node) {
     if (value.known && word[end] == '=') {
       prefix_[word.substr(0, end)] = value.fields[0].text;
     } else {
-      prefix_trouble_ = word.substr(0, end) + " has a value that does not follow from the script" + (value.why.empty() ? "" : ": " + value.why);
+      prefix_trouble_ = word.substr(0, end) + " has a value that does not follow from the script" +
+                        (value.why.empty() ? "" : ": " + value.why);
     }
   }
   const ShellFlow flow = Command(node, {node->words.begin() + static_cast<std::ptrdiff_t>(first), node->words.end()});
@@ -356,7 +364,8 @@ ShellFlow ShellMachine::Command(const NodePtr& node, std::vector<std::string> ra
 
   if (state_.functions.contains(name)) {
     const auto arguments = Texts(raw, 1);
-    if (const std::string output = Redirected(node); !output.empty() && output_ == nullptr) LeaveOut("redirections", "chose files for output");
+    if (const std::string output = Redirected(node); !output.empty() && output_ == nullptr)
+      LeaveOut("redirections", "chose files for output");
     if (arguments) return RunFunction(name, *arguments);
     // The function may use other values alone.
     const std::string why = why_;
@@ -375,7 +384,8 @@ ShellFlow ShellMachine::Command(const NodePtr& node, std::vector<std::string> ra
   ShellFlow flow = ShellFlow::kNext;
   if (Builtin(name, node, raw, flow)) return flow;
   const std::string program(FileName(name));
-  if (program == "nohup" || program == "time" || program == "exec" || program == "env" || program == "taskset" || program == "builtin") {
+  if (program == "nohup" || program == "time" || program == "exec" || program == "env" || program == "taskset" ||
+      program == "builtin") {
     auto rest = AfterWrappers(raw);
     if (!rest.empty()) {
       const bool ends = program == "exec";
@@ -390,10 +400,12 @@ ShellFlow ShellMachine::Command(const NodePtr& node, std::vector<std::string> ra
   if ((program == "bash" || program == "sh" || name.ends_with(".sh")) && substituted_ == 0) {
     std::size_t at = program == "bash" || program == "sh" ? 1 : 0;
     bool text = false;
-    while (at >= 1 && at < raw.size() && raw[at].starts_with('-') && raw[at].size() > 1) text = raw[at++].ends_with('c') || text;
+    while (at >= 1 && at < raw.size() && raw[at].starts_with('-') && raw[at].size() > 1)
+      text = raw[at++].ends_with('c') || text;
     if (at < raw.size()) {
       auto words = KnownTexts(raw, at);
-      const auto read = text || words.empty() ? tl::expected<std::string, std::string>(words.empty() ? "" : words[0]) : world_.read(InFolder(words[0]));
+      const auto read = text || words.empty() ? tl::expected<std::string, std::string>(words.empty() ? "" : words[0])
+                                              : world_.read(InFolder(words[0]));
       if (read) {
         if (!Redirected(node).empty()) LeaveOut("redirections", "chose files for output");
         for (const auto& [variable, value] : prefix_) Assign(variable + "=" + ShellQuoted(value), true, false);
@@ -413,7 +425,8 @@ ShellFlow ShellMachine::Command(const NodePtr& node, std::vector<std::string> ra
 std::vector<std::string> ShellMachine::AfterWrappers(std::vector<std::string> raw) {
   std::size_t at = 1;
   const std::string program(FileName(raw[0]));
-  if (program == "nohup") LeaveOut("nohup", "kept processes alive after the terminal was closed; `muster run --detach` does");
+  if (program == "nohup")
+    LeaveOut("nohup", "kept processes alive after the terminal was closed; `muster run --detach` does");
   if (program == "taskset") {
     // A list that does not follow from the script is an equal share of the cores of the machine, as a rule.
     const bool list = at < raw.size() && (raw[at] == "-c" || raw[at] == "--cpu-list");
@@ -444,7 +457,9 @@ std::vector<std::string> ShellMachine::AfterWrappers(std::vector<std::string> ra
 }
 
 bool ShellMachine::FileCommand(const std::string& name, const NodePtr& node, const std::vector<std::string>& raw) {
-  const bool edits = name == "sed" && std::any_of(raw.begin(), raw.end(), [](const std::string& word) { return word.starts_with("-i") || word == "--in-place"; });
+  const bool edits = name == "sed" && std::any_of(raw.begin(), raw.end(), [](const std::string& word) {
+                       return word.starts_with("-i") || word == "--in-place";
+                     });
   if (!edits && !FilePrograms().contains(name)) return false;
   return AddStep(node, raw, {});
 }
@@ -453,22 +468,28 @@ bool ShellMachine::Harmless(const std::string& name, const NodePtr& node, const 
   if (!Printers().contains(name)) return false;
   const std::string output = Redirected(node);
   const bool to_file = !output.empty() && output != "/dev/null" && output != "&2";
-  const bool kills = name == "xargs" && std::any_of(raw.begin(), raw.end(), [](const std::string& word) { return word == "kill"; });
+  const bool kills =
+      name == "xargs" && std::any_of(raw.begin(), raw.end(), [](const std::string& word) { return word == "kill"; });
   if (name == "xargs" && !kills) Refuse("what `" + Shown(raw) + "` runs does not follow from the script");
   if (kills && running_) Refuse("`" + Shown(raw) + "` ends processes while the job runs");
-  if (to_file && name != "env" && name != "printenv" && name != "ps" && name != "date" && name != "nvidia-smi" && !piped_)
+  if (to_file && name != "env" && name != "printenv" && name != "ps" && name != "date" && name != "nvidia-smi" &&
+      !piped_)
     return AddStep(node, raw, output);
-  if (to_file && piped_) Refuse("a file is written by a pipeline", "do it before the start, and leave it out of the script");
+  if (to_file && piped_)
+    Refuse("a file is written by a pipeline", "do it before the start, and leave it out of the script");
   if (name == "tee" && piped_ && raw.size() > 1) {
-    LeaveOut(Shown(raw), "wrote the output of processes to a file as well; every process has its own log (`muster logs`)");
+    LeaveOut(Shown(raw),
+             "wrote the output of processes to a file as well; every process has its own log (`muster logs`)");
   } else if (output_ == nullptr) {
-    LeaveOut(Shown(raw), kills               ? "ended processes before the start; `muster ps` lists those of muster"
-                         : name == "sleep"   ? "waited; roles start when those in `after` are ready"
-                         : to_file           ? "wrote a file about the environment; `muster plan --env` shows it"
-                                             : "printed to the terminal");
+    LeaveOut(Shown(raw), kills             ? "ended processes before the start; `muster ps` lists those of muster"
+                         : name == "sleep" ? "waited; roles start when those in `after` are ready"
+                         : to_file         ? "wrote a file about the environment; `muster plan --env` shows it"
+                                           : "printed to the terminal");
   }
   if (output.empty()) Print(std::nullopt);
-  state_.status = name == "sleep" || name == "tee" || name == "cat" || name == "env" || name == "date" || name == "ls" ? std::optional(0) : std::nullopt;
+  state_.status = name == "sleep" || name == "tee" || name == "cat" || name == "env" || name == "date" || name == "ls"
+                      ? std::optional(0)
+                      : std::nullopt;
   return true;
 }
 
@@ -488,7 +509,9 @@ void ShellMachine::Launch(const NodePtr& node, const std::vector<std::string>& r
   for (const std::string& word : raw) {
     const ShellExpanded expanded = Expanded(word);
     if (!expanded.known)
-      trouble("the value of " + Quoted(word) + " does not follow from the script" + (expanded.why.empty() ? "" : ": " + expanded.why), kGive);
+      trouble("the value of " + Quoted(word) + " does not follow from the script" +
+                  (expanded.why.empty() ? "" : ": " + expanded.why),
+              kGive);
     for (const ShellField& field : expanded.fields) {
       if (field.pattern) trouble("which files " + Quoted(word) + " matches does not follow from the script", kGive);
       launch.words.push_back(field.text);
@@ -502,7 +525,8 @@ void ShellMachine::Launch(const NodePtr& node, const std::vector<std::string>& r
     state_.status = std::nullopt;
     return;
   }
-  if (piped_) trouble("`" + Shown(raw) + "` reads what another program prints", "write the role by hand: docs/recipes.md");
+  if (piped_)
+    trouble("`" + Shown(raw) + "` reads what another program prints", "write the role by hand: docs/recipes.md");
   for (const ShellRedirection& one : node->redirections) {
     const bool from_file = one.op == "<" && one.target != "/dev/null";
     if (from_file || one.op == "<<" || one.op == "<<<" || one.op == "<>" || (one.op == "<&"))
@@ -512,7 +536,8 @@ void ShellMachine::Launch(const NodePtr& node, const std::vector<std::string>& r
   if (!node->redirections.empty())
     LeaveOut("redirections", "chose files for output; every process has its own log (`muster logs`)");
   if (!state_.folder)
-    trouble("in which folder `" + Shown(raw) + "` runs does not follow from the script", "write the folder into the script");
+    trouble("in which folder `" + Shown(raw) + "` runs does not follow from the script",
+            "write the folder into the script");
   launch.folder = state_.folder.value_or("");
   for (const auto& [name, variable] : state_.variables) {
     if (!variable.exported || variable.array || name == "OLDPWD") continue;

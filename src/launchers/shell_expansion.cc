@@ -215,7 +215,8 @@ std::optional<std::string> ShellMachine::ValueOf(const std::string& name) {
   const auto inherited = world_.variable ? world_.variable(name) : std::nullopt;
   if (!inherited) return std::string();
   // Paths are values of this machine; others may be secrets, and would be written into the recipe.
-  static constexpr std::string_view kPaths[] = {"HOME", "USER", "LOGNAME", "TMPDIR", "PATH", "PYTHONPATH", "LD_LIBRARY_PATH"};
+  static constexpr std::string_view kPaths[] = {"HOME", "USER",       "LOGNAME",        "TMPDIR",
+                                                "PATH", "PYTHONPATH", "LD_LIBRARY_PATH"};
   if (std::find(std::begin(kPaths), std::end(kPaths), name) != std::end(kPaths)) {
     LeaveOut("$" + name, "is the value of this shell, " + *inherited);
     return *inherited;
@@ -264,7 +265,7 @@ std::optional<std::int64_t> ShellMachine::Arithmetic(const std::string& text) {
 }
 
 bool ShellMachine::AddOutput(const std::string& command, bool in_quotes, std::vector<Piece>& pieces) {
-  constexpr int kMaxDepth = 64;
+  constexpr int kMaxDepth = 200;
   if (depth_ >= kMaxDepth) Refuse("commands are nested too deeply");
   const NodePtr parsed = Parsed(command);
   Capture output;
@@ -308,7 +309,8 @@ bool ShellMachine::Dollar(std::string_view word, std::size_t& at, bool in_quotes
     return true;
   }
   std::size_t end = at;
-  if (open != '\0' && (std::string_view("#@*?$!-").find(open) != std::string_view::npos || std::isdigit(static_cast<unsigned char>(open)) != 0)) {
+  if (open != '\0' && (std::string_view("#@*?$!-").find(open) != std::string_view::npos ||
+                       std::isdigit(static_cast<unsigned char>(open)) != 0)) {
     ++end;
   } else {
     while (end < word.size() && IsNameByte(word[end])) ++end;
@@ -345,6 +347,13 @@ bool ShellMachine::Braces(std::string_view inside, bool in_quotes, std::vector<P
   const std::string whole(inside);
   const bool length = inside.size() > 1 && inside.front() == '#';
   if (length) inside.remove_prefix(1);
+  if (inside.starts_with('!') && inside.ends_with("[@]")) {
+    const auto elements = Elements(inside.substr(1, inside.size() - 4));
+    if (!elements) return false;
+    for (std::size_t i = 0; i < elements->size(); ++i)
+      pieces.push_back({std::to_string(i), in_quotes, true, i + 1 < elements->size()});
+    return true;
+  }
   if (inside.starts_with('!')) return Unknown("${" + whole + "}");
   std::size_t end = 0;
   if (!inside.empty() && (std::string_view("@*?$!#").find(inside[0]) != std::string_view::npos)) {
@@ -394,7 +403,8 @@ bool ShellMachine::Braces(std::string_view inside, bool in_quotes, std::vector<P
     value = set ? (*elements)[static_cast<std::size_t>(*number)] : std::string();
   }
   if (rest.empty() && !length && !value) return Parameter(name, in_quotes, pieces);
-  const bool colon = rest.size() > 1 && rest[0] == ':' && std::string_view("-=+?").find(rest[1]) != std::string_view::npos;
+  const bool colon =
+      rest.size() > 1 && rest[0] == ':' && std::string_view("-=+?").find(rest[1]) != std::string_view::npos;
   const char op = rest.empty() ? '\0' : rest[colon ? 1 : 0];
   if (!value && !(op == '+' && !colon)) {
     value = ValueOf(name);
@@ -408,7 +418,8 @@ bool ShellMachine::Braces(std::string_view inside, bool in_quotes, std::vector<P
     const std::string other(rest.substr(colon ? 2 : 1));
     const bool missing = !set || (colon && value && value->empty());
     if (op == '+' ? !missing : missing) {
-      if (op == '?') Refuse(fmt::format("{} is not set, and the script ends here", name), "give the script's arguments");
+      if (op == '?')
+        Refuse(fmt::format("{} is not set, and the script ends here", name), "give the script's arguments");
       if (op == '=') Assign(name + "=" + other, false, false);
       return Pieces(other, in_quotes, pieces);
     }
@@ -423,8 +434,8 @@ bool ShellMachine::Braces(std::string_view inside, bool in_quotes, std::vector<P
     if (!pattern) return false;
     std::optional<std::size_t> cut;
     for (std::size_t i = 0; i <= value->size() && (!cut || longest); ++i) {
-      const std::string_view part = op == '#' ? std::string_view(*value).substr(0, i)
-                                              : std::string_view(*value).substr(value->size() - i);
+      const std::string_view part =
+          op == '#' ? std::string_view(*value).substr(0, i) : std::string_view(*value).substr(value->size() - i);
       if (MatchesShellPattern(part, *pattern)) cut = i;
     }
     if (cut) value = op == '#' ? value->substr(*cut) : value->substr(0, value->size() - *cut);
@@ -454,9 +465,11 @@ bool ShellMachine::Braces(std::string_view inside, bool in_quotes, std::vector<P
       if (!given) return false;
       count = *given < 0 ? std::max<std::int64_t>(0, size - *from + *given) : *given;
     }
-    value = *from >= size ? std::string() : value->substr(static_cast<std::size_t>(*from), static_cast<std::size_t>(count));
+    value =
+        *from >= size ? std::string() : value->substr(static_cast<std::size_t>(*from), static_cast<std::size_t>(count));
   } else if (op == '^' || op == ',') {
-    const std::size_t count = rest.size() > 1 && rest[1] == op ? value->size() : std::min<std::size_t>(1, value->size());
+    const std::size_t count =
+        rest.size() > 1 && rest[1] == op ? value->size() : std::min<std::size_t>(1, value->size());
     for (std::size_t i = 0; i < count; ++i) {
       const auto c = static_cast<unsigned char>((*value)[i]);
       (*value)[i] = static_cast<char>(op == '^' ? std::toupper(c) : std::tolower(c));
@@ -470,8 +483,8 @@ bool ShellMachine::Braces(std::string_view inside, bool in_quotes, std::vector<P
 
 // Appends the pieces of the word. `in_quotes`: the text is that of a double-quoted string or a here-document.
 bool ShellMachine::Pieces(std::string_view word, bool in_quotes, std::vector<Piece>& pieces) {
-  constexpr int kMaxDepth = 64;
-  if (++depth_ > kMaxDepth) Refuse("words are nested too deeply");
+  constexpr int kMaxDepth = 200;
+  if (++words_ > kMaxDepth) Refuse("words are nested too deeply");
   bool known = true;
   std::string literal;
   const auto flush = [&] {
@@ -520,7 +533,8 @@ bool ShellMachine::Pieces(std::string_view word, bool in_quotes, std::vector<Pie
       const std::string_view inside = word.substr(at + 1, std::max<std::size_t>(end - at, 2) - 2);
       for (std::size_t i = 0; i < inside.size(); ++i) {
         if (inside[i] == '\\' && i + 1 < inside.size() &&
-            (inside[i + 1] == '`' || inside[i + 1] == '$' || inside[i + 1] == '\\' || (in_quotes && inside[i + 1] == '"')))
+            (inside[i + 1] == '`' || inside[i + 1] == '$' || inside[i + 1] == '\\' ||
+             (in_quotes && inside[i + 1] == '"')))
           ++i;
         command += inside[i];
       }
@@ -539,7 +553,7 @@ bool ShellMachine::Pieces(std::string_view word, bool in_quotes, std::vector<Pie
   std::size_t size = 0;
   for (const Piece& piece : pieces) size += piece.text.size();
   if (size > kMaxValue) Refuse("a word becomes too long");
-  --depth_;
+  --words_;
   return known;
 }
 

@@ -68,7 +68,8 @@ CallWord FittedWord(const std::vector<std::string>& texts, const std::vector<Pro
   const std::vector<std::string> other = Parts(shifted);
   std::vector<CallWord> words = {CallWord{}};
   for (std::size_t p = 0; p < parts.front().size(); ++p) {
-    const bool same = std::all_of(parts.begin(), parts.end(), [&](const auto& one) { return one[p] == parts.front()[p]; });
+    const bool same =
+        std::all_of(parts.begin(), parts.end(), [&](const auto& one) { return one[p] == parts.front()[p]; });
     if (same) {
       (words.back().number ? words.back().after : words.back().text) += parts.front()[p];
       continue;

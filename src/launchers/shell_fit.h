@@ -18,7 +18,8 @@ struct ProcessPlace {
 
 // The word whose value is texts[i] for the process places[i]: the same for all, or with numbers that are linear in the
 // rank, the local rank or the number of the host for every process, else a list. `shifted`: the first text if the rank
-// were another number, which shows what was computed from the rank; empty if it is not known. `by_rank`: prefer the rank.
+// were another number, which shows what was computed from the rank; empty if it is not known. `by_rank`: prefer the
+// rank.
 CallWord FittedWord(const std::vector<std::string>& texts, const std::vector<ProcessPlace>& places,
                     const std::string& shifted, bool by_rank);
 

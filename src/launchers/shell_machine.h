@@ -67,8 +67,8 @@ struct ShellState {
 // A word after expansion.
 struct ShellField {
   std::string text;
-  std::string quoted;         // for a POSIX shell: patterns stay patterns
-  bool pattern = false;       // *, ? or [ of the script
+  std::string quoted;    // for a POSIX shell: patterns stay patterns
+  bool pattern = false;  // *, ? or [ of the script
 };
 
 struct ShellExpanded {
@@ -141,8 +141,8 @@ class ShellMachine {
   ShellFlow RunScript(const std::string& path, const std::string& text, std::vector<std::string> arguments);
 
   // shell_expansion.cc
-  ShellExpanded Expanded(const std::string& word);  // split into fields
-  ShellExpanded ExpandedOne(const std::string& word);  // as one field, as in assignments
+  ShellExpanded Expanded(const std::string& word);                // split into fields
+  ShellExpanded ExpandedOne(const std::string& word);             // as one field, as in assignments
   std::optional<std::string> PatternOf(const std::string& word);  // quoted characters are escaped
   bool Pieces(std::string_view word, bool in_quotes, std::vector<Piece>& pieces);
   bool Dollar(std::string_view word, std::size_t& at, bool in_quotes, std::vector<Piece>& pieces);
@@ -191,14 +191,15 @@ class ShellMachine {
   std::uint32_t line_ = 0;
   std::uint32_t substituted_ = 0;  // line of the word whose $( … ) is evaluated; 0: none
   std::string file_;
-  std::string cores_;  // wrappers of the command that is evaluated
+  std::string cores_;                          // wrappers of the command that is evaluated
   std::map<std::string, std::string> prefix_;  // NAME=VALUE before it
   std::optional<std::string> prefix_trouble_;
-  bool piped_ = false;             // its input is that of a pipeline
-  int levels_ = 0;                 // of loops, for break and continue
-  int left_levels_ = 0;            // that a break or continue still leaves
-  int depth_ = 0;                  // of functions, substitutions and scripts
-  int functions_ = 0;              // depth of function calls
+  bool piped_ = false;   // its input is that of a pipeline
+  int levels_ = 0;       // of loops, for break and continue
+  int left_levels_ = 0;  // that a break or continue still leaves
+  int depth_ = 0;        // of functions, substitutions and scripts
+  int words_ = 0;        // depth of words within words
+  int functions_ = 0;    // depth of function calls
   std::size_t steps_ = 0;
   int phase_ = 0;
   bool running_ = false;  // there are processes that a `wait` waits for

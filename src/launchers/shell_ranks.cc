@@ -101,8 +101,9 @@ std::string ProgramOf(const ScriptLaunch& launch) {
 }
 
 bool StartsProcessesElsewhere(const ScriptLaunch& launch) {
-  static const std::set<std::string_view> known = {"ssh", "sshpass", "pdsh", "clush", "srun", "sbatch", "docker", "podman",
-                                                   "kubectl", "torchrun", "msrun", "mpirun", "mpiexec", "deepspeed", "horovodrun"};
+  static const std::set<std::string_view> known = {"ssh",    "sshpass", "pdsh",    "clush",     "srun",
+                                                   "sbatch", "docker",  "podman",  "kubectl",   "torchrun",
+                                                   "msrun",  "mpirun",  "mpiexec", "deepspeed", "horovodrun"};
   return !launch.words.empty() && known.contains(FileName(launch.words[0]));
 }
 
@@ -116,8 +117,8 @@ constexpr const char* kByHand = "write a role for each of them by hand: docs/rec
 // The processes of the job on one machine.
 struct Machine {
   ScriptOutcome outcome;
-  std::vector<ScriptLaunch> workers, servers, schedulers;  // workers by rank, if they have ranks
-  std::optional<ScriptLaunch> launcher;                    // mpirun, msrun, …
+  std::vector<ScriptLaunch> workers, servers, schedulers;    // workers by rank, if they have ranks
+  std::optional<ScriptLaunch> launcher;                      // mpirun, msrun, …
   std::vector<std::pair<const ScriptLaunch*, bool>> beside;  // programs before (true) and after
 
   std::vector<const ScriptLaunch*> Job() const {
@@ -145,8 +146,9 @@ Result<Machine> MachineOf(ScriptOutcome outcome, const std::string& file) {
       return WrongAt(file, line, "with these arguments the script ends here, before it starts anything",
                      "give the script's arguments: muster init --from shell -- bash FILE ARGUMENT…");
     }
-    return WrongAt(file, 0, "the script starts no process",
-                   "it is expected to start one, or to have a loop like: for i in 0 1 2 3; do RANK_ID=$i python train.py & done");
+    return WrongAt(
+        file, 0, "the script starts no process",
+        "it is expected to start one, or to have a loop like: for i in 0 1 2 3; do RANK_ID=$i python train.py & done");
   }
   if (!launchers.empty()) {
     for (const ScriptLaunch* launch : job) {
@@ -154,14 +156,17 @@ Result<Machine> MachineOf(ScriptOutcome outcome, const std::string& file) {
         return WrongAt(file, launch->line, "it starts other processes beside a launcher", kByHand);
     }
     if (launchers.size() > 1)
-      return WrongAt(file, launchers[1]->line, "it calls launchers one after the other", "write a recipe for each of them");
+      return WrongAt(file, launchers[1]->line, "it calls launchers one after the other",
+                     "write a recipe for each of them");
     machine.launcher = *launchers.front();
     job = launchers;
   }
   if (job.empty()) {
     if (launches.size() > 1) {
-      return WrongAt(file, launches[1].line, fmt::format("it runs several programs one after the other, the first in line {}", launches[0].line),
-                     "write a recipe for each of them, or roles with `after`: docs/recipes.md");
+      return WrongAt(
+          file, launches[1].line,
+          fmt::format("it runs several programs one after the other, the first in line {}", launches[0].line),
+          "write a recipe for each of them, or roles with `after`: docs/recipes.md");
     }
     job = {&launches[0]};
   }
@@ -185,25 +190,32 @@ Result<Machine> MachineOf(ScriptOutcome outcome, const std::string& file) {
   for (const ScriptLaunch& launch : launches) {
     if (std::find(job.begin(), job.end(), &launch) != job.end()) continue;
     if (StartsProcessesElsewhere(launch))
-      return WrongAt(file, launch.line, "`" + Printable(ShellQuoted(launch.words)) + "` starts processes, beside others", kByHand);
+      return WrongAt(file, launch.line,
+                     "`" + Printable(ShellQuoted(launch.words)) + "` starts processes, beside others", kByHand);
     machine.beside.emplace_back(&launch, &launch < job.front());
   }
   for (const ScriptLaunch* launch : job) {
     if (launch->conditional) {
       return WrongAt(file, launch->line, "processes are started under a condition that does not follow from the script",
-                     "give the script's arguments, or pass only the relevant part of the script: muster init --from shell -- bash -c 'for …'");
+                     "give the script's arguments, or pass only the relevant part of the script: muster init --from "
+                     "shell -- bash -c 'for …'");
     }
     if (!launch->trouble.empty()) return WrongAt(file, launch->line, launch->trouble, launch->hint);
     if (launch->phase != job.front()->phase)
       return WrongAt(file, launch->line, "it starts this process after it has waited for others", kByHand);
     if (machine.launcher) continue;
     const Role role = RoleOf(launch->env);
-    (role == Role::kServer ? machine.servers : role == Role::kScheduler ? machine.schedulers : machine.workers).push_back(*launch);
+    (role == Role::kServer      ? machine.servers
+     : role == Role::kScheduler ? machine.schedulers
+                                : machine.workers)
+        .push_back(*launch);
     // A launcher behind other words would be one more launcher in each process.
     for (std::size_t i = 1; i < launch->words.size() && i < 8 && !launch->words[i].ends_with(".py"); ++i) {
-      static const std::set<std::string_view> known = {"torchrun", "msrun", "mpirun", "mpiexec", "deepspeed", "horovodrun", "accelerate"};
+      static const std::set<std::string_view> known = {"torchrun",  "msrun",      "mpirun",    "mpiexec",
+                                                       "deepspeed", "horovodrun", "accelerate"};
       if (known.contains(FileName(launch->words[i])))
-        return WrongAt(file, launch->line, fmt::format("{} is called by {}", FileName(launch->words[i]), Quoted(launch->words[0])),
+        return WrongAt(file, launch->line,
+                       fmt::format("{} is called by {}", FileName(launch->words[i]), Quoted(launch->words[0])),
                        fmt::format("muster init --from {} -- …", FileName(launch->words[i])));
     }
   }
@@ -213,7 +225,8 @@ Result<Machine> MachineOf(ScriptOutcome outcome, const std::string& file) {
   }
   // The first rank may be started last.
   if (ranks.size() == machine.workers.size())
-    std::stable_sort(machine.workers.begin(), machine.workers.end(), [](const ScriptLaunch& a, const ScriptLaunch& b) { return RankOf(a) < RankOf(b); });
+    std::stable_sort(machine.workers.begin(), machine.workers.end(),
+                     [](const ScriptLaunch& a, const ScriptLaunch& b) { return RankOf(a) < RankOf(b); });
   if (machine.workers.empty() && !machine.launcher)
     return WrongAt(file, job.front()->line, "it starts no worker", kByHand);
   return machine;
@@ -267,9 +280,11 @@ class Translation {
       // An evaluator may have another size.
       if (SizeOf(worker) != size) return {};
     }
-    const bool ranked = std::all_of(workers.begin(), workers.end(), [](const auto& one) { return RankOf(one).has_value(); });
+    const bool ranked =
+        std::all_of(workers.begin(), workers.end(), [](const auto& one) { return RankOf(one).has_value(); });
     if (!size || *size <= local || (local == 1 && !ranked)) return {};
-    const bool by_contract = ValueIn(workers[0].env, "MS_ROLE") == "MS_WORKER" || ValueIn(workers[0].env, "DMLC_ROLE") == "worker";
+    const bool by_contract =
+        ValueIn(workers[0].env, "MS_ROLE") == "MS_WORKER" || ValueIn(workers[0].env, "DMLC_ROLE") == "worker";
     if (!ranked && by_contract && *size % local == 0) {
       contract_hosts_ = static_cast<std::size_t>(*size / local);
       return {};
@@ -287,7 +302,8 @@ class Translation {
       }
       for (const auto& [literal, value] : machines_[0].outcome.literals) {
         if (inputs.size() > 128) break;
-        inputs.emplace_back([literal = literal](ScriptInput& input, const std::string& other) { input.literals[literal] = other; });
+        inputs.emplace_back(
+            [literal = literal](ScriptInput& input, const std::string& other) { input.literals[literal] = other; });
         values.push_back(value);
       }
       std::vector<std::vector<Machine>> found;
@@ -304,13 +320,16 @@ class Translation {
         return {};
       }
     }
-    return Wrong(line, fmt::format("{} of {} processes are started here, and which argument numbers the machine does not follow from the script", local, *size),
+    return Wrong(line,
+                 fmt::format("{} of {} processes are started here, and which argument numbers the machine does not "
+                             "follow from the script",
+                             local, *size),
                  "give the arguments of one machine, of which one is the number of the machine or its first rank");
   }
 
   // The machines if `set` gives each its number, times `scale`; nothing unless they have all ranks, in their order.
-  std::optional<std::vector<Machine>> MachinesBy(const std::function<void(ScriptInput&, const std::string&)>& set, int scale,
-                                                 int hosts, int own) {
+  std::optional<std::vector<Machine>> MachinesBy(const std::function<void(ScriptInput&, const std::string&)>& set,
+                                                 int scale, int hosts, int own) {
     std::vector<Machine> machines;
     const std::size_t local = machines_[0].workers.size();
     // Another machine first: most inputs do not number machines.
@@ -365,7 +384,8 @@ class Translation {
       call_.cwd = role->folder.text;
     }
     call_.unset = workers_[0]->unset;
-    const bool bound = std::all_of(workers_.begin(), workers_.end(), [](const auto* one) { return !one->cores.empty(); });
+    const bool bound =
+        std::all_of(workers_.begin(), workers_.end(), [](const auto* one) { return !one->cores.empty(); });
     if (bound && workers_.size() > 1) call_.cores = "auto";
     return {};
   }
@@ -375,8 +395,10 @@ class Translation {
     const std::size_t words = launches[0]->words.size();
     std::set<std::string> names;
     for (const ScriptLaunch* launch : launches) {
-      if (launch->words.size() != words) return Wrong(launch->line, "the processes have commands of different lengths", kByHand);
-      if (launch->unset != launches[0]->unset) return Wrong(launch->line, "the processes differ in the variables that they do not inherit", kByHand);
+      if (launch->words.size() != words)
+        return Wrong(launch->line, "the processes have commands of different lengths", kByHand);
+      if (launch->unset != launches[0]->unset)
+        return Wrong(launch->line, "the processes differ in the variables that they do not inherit", kByHand);
       for (const auto& [name, value] : launch->env) names.insert(name);
     }
     if (shifted != nullptr && shifted->words.size() != words) shifted = nullptr;
@@ -388,15 +410,19 @@ class Translation {
       collect([i](const ScriptLaunch& launch) { return launch.words[i]; });
       role.command.push_back(Fitted(texts, shifted != nullptr ? shifted->words[i] : std::string(), false));
     }
-    if (role.command.front().text.ends_with(".py") && !role.command.front().text.starts_with('.') && !role.command.front().text.starts_with('/'))
+    if (role.command.front().text.ends_with(".py") && !role.command.front().text.starts_with('.') &&
+        !role.command.front().text.starts_with('/'))
       role.command.insert(role.command.begin(), CallWord{"python3"});
     for (const std::string& name : names) {
       for (const ScriptLaunch* launch : launches) {
-        if (!launch->env.contains(name)) return Wrong(launch->line, fmt::format("{} is exported for some processes and not for others", name), kByHand);
+        if (!launch->env.contains(name))
+          return Wrong(launch->line, fmt::format("{} is exported for some processes and not for others", name),
+                       kByHand);
       }
       collect([&name](const ScriptLaunch& launch) { return ValueIn(launch.env, name); });
       const bool rank = std::find(std::begin(kRanks), std::end(kRanks), name) != std::end(kRanks);
-      role.env.emplace_back(name, Fitted(texts, shifted != nullptr ? ValueIn(shifted->env, name) : std::string(), rank));
+      role.env.emplace_back(name,
+                            Fitted(texts, shifted != nullptr ? ValueIn(shifted->env, name) : std::string(), rank));
     }
     collect([this](const ScriptLaunch& launch) { return Folder(launch.folder); });
     role.folder = Fitted(texts, shifted != nullptr ? Folder(shifted->folder) : std::string(), false);
@@ -407,27 +433,31 @@ class Translation {
   }
 
   CallWord* Variable(std::string_view name) {
-    const auto found = std::find_if(call_.env.begin(), call_.env.end(), [name](const auto& one) { return one.first == name; });
+    const auto found =
+        std::find_if(call_.env.begin(), call_.env.end(), [name](const auto& one) { return one.first == name; });
     return found == call_.env.end() ? nullptr : &found->second;
   }
 
   // Whether the variable has the value that a contract gives it.
   bool IsOfContract(std::string_view name, const CallWord& value) const {
     const auto is = [&value](CallWord::Number number) {
-      return value.number == number && value.text.empty() && value.after.empty() && value.rest.empty() && value.added == 0 && value.times == 1;
+      return value.number == number && value.text.empty() && value.after.empty() && value.rest.empty() &&
+             value.added == 0 && value.times == 1;
     };
     const bool single = workers_.size() == 1 && call_.hosts == 1;
     const int world = call_.hosts * *call_.per_host;
     if (name == "RANK_ID" || name == "RANK") return is(CallWord::Number::kRank) || (single && value.text == "0");
     if (name == "RANK_SIZE" || name == "WORLD_SIZE") return !value.number && value.text == std::to_string(world);
-    if (name == "LOCAL_WORLD_SIZE" || name == "LOCAL_RANK_SIZE") return !value.number && value.text == std::to_string(*call_.per_host);
+    if (name == "LOCAL_WORLD_SIZE" || name == "LOCAL_RANK_SIZE")
+      return !value.number && value.text == std::to_string(*call_.per_host);
     return is(CallWord::Number::kLocalRank) || (*call_.per_host == 1 && !value.number && value.text == "0");
   }
 
   void SettleFramework() {
     call_.framework = "none";
     call_.servers = static_cast<int>(machines_[0].servers.size());
-    for (std::size_t host = 1; host < machines_.size(); ++host) call_.servers += static_cast<int>(machines_[host].servers.size());
+    for (std::size_t host = 1; host < machines_.size(); ++host)
+      call_.servers += static_cast<int>(machines_[host].servers.size());
     for (const ByHand& by_hand : FrameworksByHand()) {
       const CallWord* variable = Variable(by_hand.variable);
       if (variable == nullptr) continue;
@@ -465,7 +495,8 @@ class Translation {
     // The plan computes the numbers of a process.
     const std::string world = std::to_string(call_.hosts * *call_.per_host);
     for (auto& [name, value] : call_.env) {
-      if (std::find(std::begin(kSizes), std::end(kSizes), name) != std::end(kSizes) && !value.number && value.text == world) {
+      if (std::find(std::begin(kSizes), std::end(kSizes), name) != std::end(kSizes) && !value.number &&
+          value.text == world) {
         const bool overrides = value.overrides;
         value = {{}, CallWord::Number::kWorldSize};
         value.overrides = overrides;
@@ -476,21 +507,28 @@ class Translation {
   // Whether the table can be given to the framework: muster reads it below the recipe's folder, and checks it.
   bool TakeRankTable(const CallWord& file) {
     const auto leave = [this] {
-      call_.left_out.emplace_back("RANK_TABLE_FILE", "is set as it was; framework = { \"mindspore-ranktable\", table = … } also checks the table");
+      call_.left_out.emplace_back(
+          "RANK_TABLE_FILE",
+          "is set as it was; framework = { \"mindspore-ranktable\", table = … } also checks the table");
       return false;
     };
     if (file.number || file.text.empty()) return leave();
     for (const ScriptLaunch* worker : workers_) {
       if (!file.text.starts_with('/') && worker->folder != world_.folder) return leave();
     }
-    const std::string path = std::filesystem::path(file.text.starts_with('/') ? file.text : world_.folder + "/" + file.text).lexically_normal().string();
+    const std::string path =
+        std::filesystem::path(file.text.starts_with('/') ? file.text : world_.folder + "/" + file.text)
+            .lexically_normal()
+            .string();
     if (!path.starts_with(recipe_folder_ + "/")) return leave();
     const auto text = world_.read(path);
     if (!text) return leave();
     // A table of other processes is the script's affair.
     std::size_t ranks = 0;
-    for (std::size_t at = text->find("\"rank_id\""); at != std::string::npos; at = text->find("\"rank_id\"", at + 1)) ++ranks;
-    if (ranks != static_cast<std::size_t>(call_.hosts * *call_.per_host) || Variable("RANK_ID") == nullptr) return leave();
+    for (std::size_t at = text->find("\"rank_id\""); at != std::string::npos; at = text->find("\"rank_id\"", at + 1))
+      ++ranks;
+    if (ranks != static_cast<std::size_t>(call_.hosts * *call_.per_host) || Variable("RANK_ID") == nullptr)
+      return leave();
     call_.rank_table = path.substr(recipe_folder_.size() + 1);
     return true;
   }
@@ -500,7 +538,8 @@ class Translation {
     const auto drop = [this](CallRole& role) {
       if (contract_ == nullptr) return;
       std::erase_if(role.env, [this](const auto& one) {
-        return std::find(contract_->set_by_contract.begin(), contract_->set_by_contract.end(), one.first) != contract_->set_by_contract.end();
+        return std::find(contract_->set_by_contract.begin(), contract_->set_by_contract.end(), one.first) !=
+               contract_->set_by_contract.end();
       });
     };
     std::vector<const ScriptLaunch*> servers, schedulers;
@@ -516,7 +555,8 @@ class Translation {
       auto role = RoleOfLaunches(schedulers, nullptr);
       if (!role) return Fail(role.error());
       drop(*role);
-      const bool same = schedulers[0]->words == workers_[0]->words && schedulers[0]->folder == workers_[0]->folder && role->env.empty();
+      const bool same = schedulers[0]->words == workers_[0]->words && schedulers[0]->folder == workers_[0]->folder &&
+                        role->env.empty();
       if (!same) {
         for (auto& [name, value] : role->env) value.overrides = true;
         call_.scheduler = *std::move(role);
@@ -543,7 +583,8 @@ class Translation {
       value.overrides = true;
     }
     index(role->folder);
-    const bool same = servers[0]->words == workers_[0]->words && servers[0]->folder == workers_[0]->folder && role->env.empty();
+    const bool same =
+        servers[0]->words == workers_[0]->words && servers[0]->folder == workers_[0]->folder && role->env.empty();
     if (!same || call_.folder) call_.server = *std::move(role);
     return {};
   }
@@ -553,18 +594,23 @@ class Translation {
     const Machine& first = machines_[0];
     std::vector<std::string> files;
     for (const Machine& machine : machines_) files.push_back(FilesOf(machine));
-    if (std::all_of(files.begin(), files.end(), [&](const std::string& one) { return one == files[0]; })) files.resize(1);
+    if (std::all_of(files.begin(), files.end(), [&](const std::string& one) { return one == files[0]; }))
+      files.resize(1);
     if (contract_hosts_ > 1 || !(files.size() == 1 && files[0].empty())) call_.files = std::move(files);
     if (call_.files.size() == 1 && call_.files[0].empty()) call_.files.clear();
     for (const Machine& machine : machines_) {
       if (machine.outcome.activations != first.outcome.activations) {
-        beside_error_ = {Error("usage", Place{input_.file, 0}, "the machines activate different environments", kByHand)};
+        beside_error_ = {
+            Error("usage", Place{input_.file, 0}, "the machines activate different environments", kByHand)};
         return false;
       }
     }
     using Kind = ScriptActivation::Kind;
     for (const ScriptActivation& one : first.outcome.activations)
-      call_.activations.push_back({one.kind == Kind::kSource ? "source" : one.kind == Kind::kModule ? "module" : "conda", one.value});
+      call_.activations.push_back({one.kind == Kind::kSource   ? "source"
+                                   : one.kind == Kind::kModule ? "module"
+                                                               : "conda",
+                                   one.value});
     std::vector<ScriptNote> notes = first.outcome.left_out;
     for (const auto& [launch, before] : first.beside) {
       notes.push_back({ShellQuoted(launch->words),
@@ -630,8 +676,9 @@ class Translation {
       // What the launcher itself gives its processes; the script's value never reaches them.
       const bool own = std::any_of(FrameworksByHand().begin(), FrameworksByHand().end(), [&](const ByHand& one) {
         const std::string_view framework = FactsOf(*launcher).framework;
-        return one.framework == framework && (std::find(one.set_by_contract.begin(), one.set_by_contract.end(), name) != one.set_by_contract.end() ||
-                                              std::find(one.numbers.begin(), one.numbers.end(), name) != one.numbers.end());
+        return one.framework == framework &&
+               (std::find(one.set_by_contract.begin(), one.set_by_contract.end(), name) != one.set_by_contract.end() ||
+                std::find(one.numbers.begin(), one.numbers.end(), name) != one.numbers.end());
       });
       if (!own) words.push_back(name + "=" + value);
     }

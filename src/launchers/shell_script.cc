@@ -50,7 +50,7 @@ ScriptOutcome ShellMachine::Run(std::string_view text) {
 ShellFlow ShellMachine::Execute(const NodePtr& node) {
   if (substituted_ == 0 && node->kind != Node::Kind::kList) line_ = node->line;
   if (++steps_ > kMaxSteps) Refuse("the script runs too many commands");
-  constexpr int kMaxDepth = 400;
+  constexpr int kMaxDepth = 200;
   if (depth_ > kMaxDepth) Refuse("the script is nested too deeply");
   ++depth_;
   const ShellFlow flow = node->background ? ExecuteInBackground(node) : ExecuteHere(node);
@@ -390,7 +390,7 @@ ShellFlow ShellMachine::Branch(const NodePtr& condition, Yes yes, No no) {
   const ShellState before = state_;
   const Capture output = output_ != nullptr ? *output_ : Capture{};
   const Mark mark = Here();
-  const int phase = phase_, depth = depth_, levels = levels_, functions = functions_;
+  const int phase = phase_, depth = depth_, words = words_, levels = levels_, functions = functions_;
   const bool running = running_;
   const std::uint32_t substituted = substituted_;
   const std::string file = file_;
@@ -408,7 +408,7 @@ ShellFlow ShellMachine::Branch(const NodePtr& condition, Yes yes, No no) {
     } catch (ScriptRefused& refused) {
       side.refused = std::move(refused);
       output_ = where;
-      depth_ = depth, levels_ = levels, functions_ = functions;
+      depth_ = depth, words_ = words, levels_ = levels, functions_ = functions;
       substituted_ = substituted;
       file_ = file;
     }
@@ -443,8 +443,9 @@ ShellFlow ShellMachine::Branch(const NodePtr& condition, Yes yes, No no) {
   if (second.refused) throw std::move(*second.refused);
   if (first_ends) return take(second);
   if (first.flow != second.flow) {
-    Refuse("how the script goes on does not follow from it: the condition is unknown" + (why_.empty() ? "" : ": " + why_),
-           "pass only the relevant part of the script: muster init --from shell -- bash -c 'for …'");
+    Refuse(
+        "how the script goes on does not follow from it: the condition is unknown" + (why_.empty() ? "" : ": " + why_),
+        "pass only the relevant part of the script: muster init --from shell -- bash -c 'for …'");
   }
   const ShellFlow flow = take(second);
   Tail both_second = CutAt(mark);
@@ -493,7 +494,9 @@ void ShellMachine::MergeState(const ShellState& other) {
 void ShellMachine::MergeTails(const NodePtr& condition, Tail& yes, Tail& no, std::uint32_t line) {
   const auto refuse = [&](const char* what) {
     line_ = substituted_ == 0 ? line : line_;
-    Refuse(what, "give the script's arguments, or pass only the relevant part of the script: muster init --from shell -- bash -c 'for …'");
+    Refuse(what,
+           "give the script's arguments, or pass only the relevant part of the script: muster init --from shell -- "
+           "bash -c 'for …'");
   };
   for (const Tail* tail : {&yes, &no}) {
     if (yes.launches == no.launches) break;
@@ -503,7 +506,8 @@ void ShellMachine::MergeTails(const NodePtr& condition, Tail& yes, Tail& no, std
       refuse("processes are started under a condition that does not follow from the script");
     }
   }
-  if (yes.activations != no.activations) refuse("an environment is activated under a condition that does not follow from the script");
+  if (yes.activations != no.activations)
+    refuse("an environment is activated under a condition that does not follow from the script");
   if (yes.launches == no.launches) {
     no.launches.clear();
   } else {
@@ -551,7 +555,8 @@ std::optional<std::string> ShellMachine::ConditionText(const NodePtr& condition)
     return "! " + *inner;
   }
   const bool twice = condition->kind == Node::Kind::kTest;
-  if (!twice && (condition->kind != Node::Kind::kSimple || (condition->words[0] != "[" && condition->words[0] != "test")))
+  if (!twice &&
+      (condition->kind != Node::Kind::kSimple || (condition->words[0] != "[" && condition->words[0] != "test")))
     return std::nullopt;
   // Only tests of one file; in [[ ]] other operators mean other things.
   if (twice && condition->words.size() > 3) return std::nullopt;
@@ -593,7 +598,8 @@ ShellFlow ShellMachine::RunFunction(const std::string& name, const std::vector<s
 }
 
 // A script that is called: it gets exported variables, and leaves nothing behind.
-ShellFlow ShellMachine::RunScript(const std::string& path, const std::string& text, std::vector<std::string> arguments) {
+ShellFlow ShellMachine::RunScript(const std::string& path, const std::string& text,
+                                  std::vector<std::string> arguments) {
   if (functions_ == kMaxFunctions) Refuse("scripts call each other too deeply");
   auto parsed = ParsedShell(text, path);
   if (!parsed) throw ScriptRefused{parsed.error()};

@@ -21,8 +21,8 @@ namespace muster {
 
 // What a script sees of the machine.
 struct ScriptWorld {
-  ReadText read;       // of scripts that are sourced or called
-  std::string folder;  // where the script is started, absolute
+  ReadText read;                                                  // of scripts that are sourced or called
+  std::string folder;                                             // where the script is started, absolute
   std::function<std::string(const std::string& path)> real_path;  // with links resolved; null: as written
   // Variables of the caller, for those that hold paths and for what is exported; null: none is set.
   std::function<std::optional<std::string>(const std::string& name)> variable;
@@ -31,8 +31,8 @@ struct ScriptWorld {
 using ScriptLiteral = std::pair<std::uint32_t, std::string>;  // NAME=NUMBER: its line and name
 
 struct ScriptInput {
-  std::string file;                    // for messages, and $0
-  std::vector<std::string> arguments;  // $1, $2, …
+  std::string file;                               // for messages, and $0
+  std::vector<std::string> arguments;             // $1, $2, …
   std::map<ScriptLiteral, std::string> literals;  // other numbers for assignments of the script
   // Added to what is assigned to RANK_ID and RANK, to see what is computed from them.
   std::int64_t rank_offset = 0;
@@ -44,8 +44,8 @@ struct ScriptLaunch {
   std::vector<std::string> unset;          // inherited variables that it does not get
   std::string folder;                      // absolute
   std::string cores;                       // taskset and numactl with their options, as far as known
-  std::string trouble;   // why the process cannot be started by a recipe; empty if it can
-  std::string hint;      // for `trouble`
+  std::string trouble;                     // why the process cannot be started by a recipe; empty if it can
+  std::string hint;                        // for `trouble`
   bool background = false;
   bool conditional = false;  // under a condition that is unknown
   int phase = 0;             // number of `wait` between processes before it

@@ -245,8 +245,9 @@ class Parser {
     const std::size_t end = WordEnd();
     std::size_t open = end;
     while (open < text_.size() && (text_[open] == ' ' || text_[open] == '\t')) ++open;
-    if (!word.empty() && open < text_.size() && text_[open] == '(' && text_.substr(open + 1).find_first_not_of(" \t") !=
-        std::string_view::npos && text_[text_.find_first_not_of(" \t", open + 1)] == ')') {
+    if (!word.empty() && open < text_.size() && text_[open] == '(' &&
+        text_.substr(open + 1).find_first_not_of(" \t") != std::string_view::npos &&
+        text_[text_.find_first_not_of(" \t", open + 1)] == ')') {
       const std::string name(word);
       Advance(end);
       Blanks();

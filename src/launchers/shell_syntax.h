@@ -13,9 +13,9 @@
 namespace muster {
 
 struct ShellRedirection {
-  std::string op;      // "<", ">", ">>", ">&", "<&", "&>", "<<", "<<<", …
-  int descriptor = -1;  // -1: that of the operator
-  std::string target;   // as in the script; of a here-document its text
+  std::string op;        // "<", ">", ">>", ">&", "<&", "&>", "<<", "<<<", …
+  int descriptor = -1;   // -1: that of the operator
+  std::string target;    // as in the script; of a here-document its text
   bool literal = false;  // a here-document that is not expanded
 };
 
@@ -52,8 +52,8 @@ struct ShellNode {
   std::vector<ShellRedirection> redirections;
 };
 
-// The script as one kList. Kind "usage", with file and line: more than 1 MiB, 50,000 commands or 100 levels; a construct
-// that is not closed, or not of the grammar above.
+// The script as one kList. Kind "usage", with file and line: more than 1 MiB, 50,000 commands or 100 levels; a
+// construct that is not closed, or not of the grammar above.
 Result<std::shared_ptr<const ShellNode>> ParsedShell(std::string_view text, const std::string& file);
 
 // The index after the quoted text, `…`, $(…) or ${…} that begins at `at` with its opening character.

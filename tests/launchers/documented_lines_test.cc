@@ -16,7 +16,7 @@ std::string InSources(const std::string& name) { return ContentOf(std::string(MU
 
 std::string ValueOf(const CallWord& word) {
   if (!word.number) return word.text;
-  constexpr const char* kNumbers[] = {"RANK", "LOCAL", "WORLD"};
+  constexpr const char* kNumbers[] = {"RANK", "LOCAL", "WORLD", "HOST", "INDEX", "LISTED"};
   std::string text = word.text + "<" + kNumbers[static_cast<std::size_t>(*word.number)];
   if (word.added != 0) text += (word.added < 0 ? "" : "+") + std::to_string(word.added);
   return text + ">" + word.after;
@@ -43,6 +43,7 @@ std::string Described(const LauncherCall& call) {
   for (const std::string& name : call.unset) text << " -" << name;
   if (!call.env.empty() || !call.unset.empty()) text << "\n";
   if (!call.cwd.empty()) text << "  cwd: " << call.cwd << "\n";
+  if (call.folder) text << "  cwd: " << ValueOf(*call.folder) << "\n";
   if (!call.rank_table.empty()) text << "  table: " << call.rank_table << "\n";
   if (!call.mpi_args.empty()) text << "  args: " << ShellQuoted(call.mpi_args) << "\n";
   for (const auto& [option, what_it_did] : call.left_out)

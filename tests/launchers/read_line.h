@@ -23,9 +23,7 @@ inline tl::expected<std::string, std::string> ReadTestFile(const std::string& na
 inline ScriptWorld TestWorld() {
   ScriptWorld world;
   world.folder = "/work";
-  world.read = [](const std::string& path) {
-    return ReadTestFile(path.starts_with("/work/") ? path.substr(6) : path);
-  };
+  world.read = [](const std::string& path) { return ReadTestFile(path.starts_with("/work/") ? path.substr(6) : path); };
   return world;
 }
 

@@ -95,8 +95,9 @@ Result<LauncherCall> CallOfScript(const InitOptions& options) {
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
   };
   const std::string recipe_folder = (folder / options.folder).lexically_normal().string();
-  return ReadShellRanks(options.words, world,
-                        recipe_folder.ends_with('/') ? recipe_folder.substr(0, recipe_folder.size() - 1) : recipe_folder);
+  return ReadShellRanks(
+      options.words, world,
+      recipe_folder.ends_with('/') ? recipe_folder.substr(0, recipe_folder.size() - 1) : recipe_folder);
 }
 
 Result<NewFile> RecipeOf(const InitOptions& options) {

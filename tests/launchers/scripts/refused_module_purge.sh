@@ -1,0 +1,4 @@
+#!/bin/bash
+#: refused 3
+module purge
+python train.py &

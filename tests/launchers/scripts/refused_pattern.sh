@@ -1,0 +1,3 @@
+#!/bin/bash
+#: refused 3
+python train.py ../*.py &

@@ -1,0 +1,5 @@
+#!/bin/bash
+#: refused 5
+python a.py &
+wait
+python b.py &

@@ -1,0 +1,5 @@
+#!/bin/bash
+#: refused 5
+D=$(mktemp -d)
+cd $D
+python train.py &
