@@ -8,7 +8,7 @@
 -- Left out, and what it did:
 --   MS_ROLE, MS_WORKER_NUM, MS_SCHED_HOST, MS_SCHED_PORT, MS_NODE_ID: were exported by hand; framework mindspore sets them
 --   the scheduler: was started by hand; the framework starts it
---   redirections: chose files for output; every process has its own log (`muster logs`)
+--   redirections (lines 8, 11): chose files for output; every process has its own log (`muster logs`)
 local muster = require "muster"
 
 return muster.recipe {
