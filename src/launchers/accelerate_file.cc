@@ -68,8 +68,19 @@ Result<Words> WordsOfAccelerateFile(std::string_view text, const std::string& fi
   if (kind == "MULTI_CPU") words.emplace_back("--cpu", "true");
   // Settings for TPUs, which such a file contains even without TPUs.
   for (const char* name : {"tpu_env", "tpu_use_cluster", "tpu_use_sudo", "downcast_bf16", "tpu_name", "tpu_zone",
-                           "commands", "command_file"})
-    settings.erase(name);
+                           "commands", "command_file"}) {
+    const auto found = settings.find(name);
+    if (found == settings.end()) continue;
+    const std::string value = TextOf(found->second);
+    if (found->second.IsNull() || value.empty() || value == "{}" || value == "false" || value == "no") {
+      settings.erase(found);
+    }
+  }
+  // Without distribution Accelerate starts one process, whatever the file says about their number.
+  if (kind == "NO") {
+    settings.erase("num_processes");
+    words.emplace_back("--num_processes", "1");
+  }
   AddWords(settings, words);
   return words;
 }

@@ -17,7 +17,10 @@
 namespace muster {
 namespace {
 
-constexpr int kMsrunDefault = 8;  // workers, in all and per host
+constexpr int kMsrunDefault = 8;     // workers, in all and per host
+constexpr int kMostSimulation = 3;   // level
+constexpr int kMostSimulated = 128;  // processes on one host
+constexpr const char* kNamedHosts = "named the hosts";
 
 std::optional<int> Number(std::string_view text, int least) {
   const auto number = ParseNumber<int>(text);
@@ -35,28 +38,26 @@ class Reader {
       : facts_(&FactsOf(launcher)), words_(words), read_text_(read_text) {}
 
   Result<LauncherCall> Read() {
-    while (at_ < words_.size() && IsAssignment(words_[at_])) TakeAssignment(words_[at_++]);
-    const std::vector<std::string> rest(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
-    const auto named = LauncherOfWords(rest);
-    // `--from torchrun` includes the older module.
-    if (facts_->launcher == KnownLauncher::kTorchrun && named == KnownLauncher::kTorchLaunch)
-      facts_ = &FactsOf(KnownLauncher::kTorchLaunch);
-    const std::size_t own = WordsOfItsName(*facts_, words_, at_);
-    if (own == 0 && named) {
-      return Wrong(fmt::format("this is a command line of {}", FactsOf(*named).name),
-                   fmt::format("muster init --from {} -- …", FactsOf(*named).name));
-    }
-    at_ += own;
+    call_.uses.resize(words_.size());
+    if (auto front = TakeWordsInFront(); !front) return Fail(front.error());
     call_.framework = facts_->framework;
+    if (auto taken = TakeVariablesOfTorchrun(); !taken) return Fail(taken.error());
     while (at_ < words_.size() && words_[at_].starts_with('-') && words_[at_] != "--") {
-      if (auto read = ReadOption(); !read) return Fail(read.error());
+      const std::size_t begin = at_;
+      auto read = ReadOption();
+      Use(begin, at_, WordUse::Kind::kOption);
+      if (!read) return Fail(read.error());
     }
-    if (at_ < words_.size() && words_[at_] == "--") ++at_;
+    if (at_ < words_.size() && words_[at_] == "--") {
+      Use(at_, at_ + 1, WordUse::Kind::kOption);
+      ++at_;
+    }
     if (at_ == words_.size()) {
       return Wrong("there is no program",
                    fmt::format("give the whole command line: muster init --from {0} -- {0} … PROGRAM", facts_->name));
     }
     if (auto program = TakeProgram(); !program) return Fail(program.error());
+    Use(at_, words_.size(), WordUse::Kind::kProgram);
     return Settled();
   }
 
@@ -93,9 +94,195 @@ class Reader {
     const std::string name = word.substr(0, equals);
     if (ShowsDevices(name)) {
       TakeDevices(word, word.substr(equals + 1));
+    } else if (name.starts_with("PET_")) {
+      pet_.emplace_back(name, word.substr(equals + 1));
     } else {
       Set(name, word.substr(equals + 1));
     }
+  }
+
+  void Use(std::size_t begin, std::size_t end, WordUse::Kind kind) {
+    ++rule_;
+    for (std::size_t i = begin; i < std::min(end, call_.uses.size()); ++i) {
+      // A word that two rules read would mean two things.
+      if (call_.uses[i].kind == WordUse::Kind::kNone) call_.uses[i] = {kind, rule_};
+    }
+  }
+
+  std::string Shown(std::size_t begin, std::size_t end) const {
+    return ShellQuoted(std::vector<std::string>(words_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                words_.begin() + static_cast<std::ptrdiff_t>(end)));
+  }
+
+  // The end of the options from at_ + 1 on; those of `with_value` ("-n -u") have a value behind them.
+  std::size_t EndOfOptions(std::string_view with_value) const {
+    std::size_t end = at_ + 1;
+    while (end < words_.size() && words_[end].starts_with('-') && words_[end] != "-") {
+      const std::string padded = " " + std::string(with_value) + " ";
+      end += padded.find(" " + words_[end] + " ") != std::string::npos ? 2 : 1;
+    }
+    return std::min(end, words_.size());
+  }
+
+  // Variables, and programs that start another one, up to the launcher's name.
+  Result<void> TakeWordsInFront() {
+    while (at_ < words_.size()) {
+      if (IsAssignment(words_[at_])) {
+        Use(at_, at_ + 1, WordUse::Kind::kVariable);
+        TakeAssignment(words_[at_++]);
+        continue;
+      }
+      // `--from torchrun` includes the older module.
+      if (facts_->launcher == KnownLauncher::kTorchrun &&
+          WordsOfItsName(FactsOf(KnownLauncher::kTorchLaunch), words_, at_) > 0) {
+        facts_ = &FactsOf(KnownLauncher::kTorchLaunch);
+      }
+      if (const std::size_t own = WordsOfItsName(*facts_, words_, at_); own > 0) {
+        Use(at_, at_ + own, WordUse::Kind::kLauncher);
+        TakeName(at_ + own);
+        return {};
+      }
+      const std::vector<std::string> rest(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
+      if (const auto named = LauncherOfWords(rest)) {
+        return Wrong(fmt::format("this is a command line of {}", FactsOf(*named).name),
+                     fmt::format("muster init --from {} -- …", FactsOf(*named).name));
+      }
+      const std::size_t before = at_;
+      auto wrapper = TakeWrapper();
+      if (!wrapper) return wrapper;
+      if (at_ > before) {
+        Use(before, at_, WordUse::Kind::kWrapper);
+        continue;
+      }
+      // Without the launcher's name the words begin with its options or the program.
+      for (std::size_t later = at_ + 1; later < words_.size() && !words_[at_].starts_with('-'); ++later) {
+        for (std::size_t i = 0; i < kLauncherCount; ++i) {
+          const LauncherFacts& facts = FactsOf(static_cast<KnownLauncher>(i));
+          if (WordsOfItsName(facts, words_, later) == 0) continue;
+          return Wrong(fmt::format("{} is in front of {}, and muster does not know what it does",
+                                   Quoted(Shown(at_, later)), facts.name),
+                       "omit it here; what every process needs in front of its command is the role's `wrap`");
+        }
+      }
+      return {};
+    }
+    return {};
+  }
+
+  // Reads one program that starts another one, with its options; at_ stays where it is if there is none.
+  Result<void> TakeWrapper() {
+    const std::string_view name = FileName(words_[at_]);
+    const std::size_t begin = at_;
+    const auto omitted = [&](std::size_t end, std::string what) {
+      LeaveOut(Shown(begin, end), std::move(what));
+      at_ = end;
+    };
+    const auto kept = [&](std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) call_.wrap.push_back(words_[i]);
+      at_ = end;
+    };
+    if (name == "nohup" || name == "setsid" || name == "disown") {
+      omitted(EndOfOptions(""), "kept processes alive after the terminal was closed; `muster run --detach` does");
+    } else if (name == "exec" || name == "command" || name == "time") {
+      omitted(EndOfOptions("-o -f -a"), "starts or times the launcher; `muster report` has the run's times");
+    } else if (name == "env") {
+      return TakeEnv();
+    } else if (name == "timeout") {
+      const std::size_t end = std::min(EndOfOptions("-s -k --signal --kill-after") + 1, words_.size());
+      omitted(end, "limited the time of the launcher; here `limits = { time = \"1h\" }` in the role");
+    } else if (name == "stdbuf") {
+      kept(EndOfOptions("-i -o -e --input --output --error"));
+    } else if (name == "nice") {
+      kept(EndOfOptions("-n --adjustment"));
+    } else if (name == "ionice") {
+      kept(EndOfOptions("-c -n --class --classdata"));
+    } else if (name == "numactl") {
+      kept(
+          EndOfOptions("-i -p -P -m -w -N -C --interleave --preferred --preferred-many --membind --weighted-interleave "
+                       "--cpunodebind --physcpubind --length --offset --shm --shmid"));
+    } else if (name == "taskset") {
+      // The mask or list follows the options.
+      kept(std::min(EndOfOptions("") + 1, words_.size()));
+    } else if (name == "srun") {
+      return TakeSrun();
+    } else if (name == "sudo" || name == "su" || name == "doas" || name == "runuser") {
+      return Wrong(
+          Quoted(std::string(name)) + " starts the launcher as another user, and processes run as the user of muster",
+          "omit it, and start muster as that user");
+    }
+    return {};
+  }
+
+  Result<void> TakeEnv() {
+    const std::size_t begin = at_++;
+    while (at_ < words_.size() && words_[at_].starts_with('-')) {
+      const std::string& word = words_[at_++];
+      if (word == "--") break;
+      if (word == "-u" || word == "--unset") {
+        if (at_ == words_.size()) return Wrong(Quoted(Shown(begin, at_)) + " needs a name", {});
+        call_.unset.push_back(words_[at_++]);
+      } else if (word.starts_with("--unset=")) {
+        call_.unset.push_back(word.substr(8));
+      } else {
+        return Wrong(Quoted(Shown(begin, at_)) + " changes the environment in a way that has no counterpart",
+                     "omit it; `env = { NAME = muster.unset }` in the role removes a variable");
+      }
+    }
+    return {};
+  }
+
+  // srun starts the launcher on each node of an allocation; muster starts the processes of all nodes.
+  Result<void> TakeSrun() {
+    for (std::size_t end = at_ + 1; end < words_.size(); ++end) {
+      if (WordsOfItsName(*facts_, words_, end) == 0) continue;
+      LeaveOut(
+          Shown(at_, end),
+          "started the launcher on the nodes of an allocation; within one, or with `muster run --on slurm`, muster "
+          "starts the processes of all nodes");
+      at_ = end;
+      return {};
+    }
+    return Wrong(fmt::format("srun starts another program than {}", facts_->name),
+                 "framework = { \"mpi\", start = \"srun\" } starts MPI ranks by srun");
+  }
+
+  // The launcher's own name, up to `end`: its workers run in the Python that runs the launcher.
+  void TakeName(std::size_t end) {
+    const std::string& first = words_[at_];
+    if (IsPython(first)) {
+      if (first != "python" && first != "python3") interpreter_ = first;
+      std::size_t options = at_ + 1;
+      while (options < end && words_[options].starts_with('-') && words_[options] != "-m")
+        options += words_[options] == "-W" || words_[options] == "-X" ? 2 : 1;
+      if (options > at_ + 1 && Shown(at_ + 1, options) != "-u")
+        LeaveOut(Shown(at_ + 1, options), "were options of the launcher's own Python, not of its workers'");
+    } else if (const std::size_t slash = first.rfind('/');
+               slash != std::string::npos && facts_->framework == "torch" && !first.starts_with("/usr/bin/")) {
+      // The launcher's first line names the Python beside it.
+      interpreter_ = first.substr(0, slash + 1) + "python3";
+    }
+    at_ = end;
+  }
+
+  // torchrun reads an option that the line does not have from PET_NAME.
+  Result<void> TakeVariablesOfTorchrun() {
+    for (const auto& [name, value] : pet_) {
+      if (facts_->launcher != KnownLauncher::kTorchrun && facts_->launcher != KnownLauncher::kTorchLaunch) {
+        Set(name, value);
+        continue;
+      }
+      std::string option = "--" + name.substr(4);
+      std::transform(option.begin(), option.end(), option.begin(), [](unsigned char c) { return std::tolower(c); });
+      const LauncherOption* known = FindOption(*facts_, option);
+      if (known == nullptr) {
+        LeaveOut(name, "is no option of torchrun");
+      } else if (known->values > 0) {
+        if (auto taken = Take(*known, option, {value}); !taken) return taken;
+      } else if (value != "0" && !value.empty()) {
+        if (auto taken = Take(*known, option, {}); !taken) return taken;
+      }
+    }
+    return {};
   }
 
   void TakeDevices(const std::string& shown, const std::string& devices) {
@@ -133,6 +320,13 @@ class Reader {
     const std::size_t wanted = pair_in_one ? 1 : static_cast<std::size_t>(option->values);
     while (values.size() < wanted) {
       if (at_ == words_.size()) return Wrong(Quoted(name) + " needs a value", {});
+      // As argparse reads it: a word that begins with '-' is a value only if it is a number or has a blank.
+      const std::string& next = words_[at_];
+      if (facts_->calls_python && next.size() > 1 && next.front() == '-' && next.find(' ') == std::string::npos &&
+          std::isdigit(static_cast<unsigned char>(next[1])) == 0 && next[1] != '.') {
+        return Wrong(fmt::format("{} needs a value, and {} is an option", Quoted(name), Quoted(next)),
+                     fmt::format("a value that begins with '-' is written {}={}", name, next));
+      }
       values.push_back(words_[at_++]);
     }
     if (values.size() > wanted) return Wrong(Quoted(name) + " takes no value", {});
@@ -149,10 +343,13 @@ class Reader {
   Result<void> TakeHosts(const std::string& shown, Result<NamedHosts> hosts) {
     if (!hosts) return Fail(hosts.error());
     named_ = *std::move(hosts);
-    LeaveOut(shown, named_->options.empty()
-                        ? "named this host, where muster starts processes unless other hosts are named"
-                        : "named the hosts: `muster run … " + named_->options + "`");
+    LeaveOut(shown, kNamedHosts);  // which words name them is known at the end
     return {};
+  }
+
+  std::string WordsOfHosts() const {
+    return named_->options.empty() ? "named this host, where muster starts processes unless other hosts are named"
+                                   : "named the hosts: `muster run … " + named_->options + "`";
   }
 
   Result<void> Take(const LauncherOption& option, const std::string& name, const std::vector<std::string>& values) {
@@ -166,7 +363,7 @@ class Reader {
                    "let the number of hosts change during the run; a muster job keeps the size of its plan, the "
                    "largest here");
         auto count = Count(name, value.substr(colon == std::string::npos ? 0 : colon + 1), 1);
-        if (count) call_.hosts = *count;
+        if (count) call_.hosts = *count, hosts_given_ = true;
         return count.map([](int) {});
       }
       case OptionEffect::kPerHost:
@@ -179,9 +376,16 @@ class Reader {
       case OptionEffect::kHostList:
         return TakeHosts(shown, HostsOfList(value));
       case OptionEffect::kSlots:
-        return TakeHosts(shown, HostsOfSlots(value));
+        include_ = value;
+        include_shown_ = shown;
+        return {};
+      case OptionEffect::kExcludes:
+        exclude_ = value;
+        exclude_shown_ = shown;
+        return {};
       case OptionEffect::kHostFile: {
         const auto text = read_text_(value);
+        host_file_read_ = text.has_value();
         if (text) return TakeHosts(shown, HostsOfFile(*text, value));
         LeaveOut(shown, "named the hosts: `muster run … --hostfile " + ShellQuoted(value) + "`");
         return {};
@@ -272,8 +476,19 @@ class Reader {
         auto number = Count(name, value, -1);
         if (number && *number >= 0)
           (option.effect == OptionEffect::kSimulation ? simulation_ : simulated_rank_) = *number;
+        if (number && option.effect == OptionEffect::kSimulation && *number > kMostSimulation)
+          return Wrong(fmt::format("--sim_level {}: expected 0 to {}", *number, kMostSimulation), {});
         return number.map([](int) {});
       }
+      case OptionEffect::kNodeRank: {
+        auto number = Count(name, value, -1);
+        if (number) node_rank_ = *number, node_rank_shown_ = shown;
+        return number.map([](int) {});
+      }
+      case OptionEffect::kTrueOrFalse:
+        if (value != "True" && value != "False")
+          return Wrong(fmt::format("{} {}: expected True or False", name, Quoted(value)), {});
+        [[fallthrough]];
       case OptionEffect::kLeftOut:
         LeaveOut(shown, std::string(option.text));
         return {};
@@ -295,6 +510,7 @@ class Reader {
     if (!each) return Wrong("--bind_core " + Quoted(value) + ": " + each.error(), {});
     if (*each) {
       call_.cores = std::to_string(**each);
+      LeaveOut(shown, "named the cores of each worker; `cores = N` in the role gives each process as many of its own");
     } else {
       LeaveOut(shown,
                "bound workers to cores, a different number for each; `cores = N` in the role gives each "
@@ -338,6 +554,7 @@ class Reader {
     // Options on the command line win.
     if (said.total) call_.total = said.total;
     if (said.hosts != 1) call_.hosts = said.hosts;
+    if (said.per_host) call_.per_host = said.per_host;
     for (const auto& [name, value] : said.env) Set(name, value);
     return {};
   }
@@ -351,7 +568,7 @@ class Reader {
           "write a program that chooses by its rank what to do");
     }
     if (module_ || (facts_->calls_python && !no_python_ && program.front().ends_with(".py")))
-      call_.command.push_back({"python3"});
+      call_.command.push_back({interpreter_});
     if (module_) call_.command.push_back({"-m"});
     for (const std::string& word : program) {
       call_.command.push_back({word});
@@ -363,6 +580,7 @@ class Reader {
 
   // The number of processes depends on several options, and on the launcher's defaults.
   Result<LauncherCall> Settled() {
+    if (auto settled = SettleFilters(); !settled) return Fail(settled.error());
     if (named_) SettleHosts();
     switch (facts_->launcher) {
       case KnownLauncher::kMsrun:
@@ -393,6 +611,11 @@ class Reader {
         [[fallthrough]];
       case KnownLauncher::kMpirun:
       case KnownLauncher::kHydra:
+        if (call_.total && call_.per_host) {
+          // As many hosts as that needs, the last one perhaps with fewer.
+          call_.hosts = (*call_.total + *call_.per_host - 1) / *call_.per_host;
+          if (*call_.total == call_.hosts * *call_.per_host && !named_) call_.total.reset();
+        }
         if (!call_.total && !call_.per_host) {
           LeaveOut("no number of processes",
                    "started a process for each slot of the hosts; one here, more with workers=N");
@@ -404,16 +627,48 @@ class Reader {
     return std::move(call_);
   }
 
+  // DeepSpeed's choice among the hosts of its file.
+  Result<void> SettleFilters() {
+    const bool of_deepspeed = facts_->launcher == KnownLauncher::kDeepspeed;
+    if (!host_file_read_) {
+      if (!include_.empty()) {
+        if (auto taken = TakeHosts(include_shown_, HostsOfSlots(include_)); !taken) return taken;
+      }
+      if (!exclude_.empty())
+        LeaveOut(exclude_shown_,
+                 "excluded devices of hosts; list those that are used: `muster run --host NAME --devices 0,1`");
+      return {};
+    }
+    if (!of_deepspeed && include_.empty() && exclude_.empty()) return {};
+    const int nodes = of_deepspeed && hosts_given_ ? call_.hosts : 0;
+    auto left = FilteredHosts(*named_, include_, exclude_, nodes, of_deepspeed ? call_.per_host.value_or(0) : 0);
+    if (!left) return Fail(left.error());
+    named_ = *std::move(left);
+    for (const std::string* shown : {&include_shown_, &exclude_shown_}) {
+      if (!shown->empty())
+        LeaveOut(*shown, "chose among the hosts and devices of the file; --host here has those that are left");
+    }
+    return {};
+  }
+
   // Hosts on the command line determine the numbers that it does not set.
   void SettleHosts() {
+    if (facts_->launcher == KnownLauncher::kHydra && call_.total) {
+      const int once = call_.per_host ? *call_.per_host * named_->count : named_->slots;
+      if (*call_.total > once || call_.per_host) {
+        named_ = HostsFilledByHydra(*named_, *call_.total, call_.per_host);
+        call_.per_host.reset();
+      }
+    }
+    for (auto& [shown, what] : call_.left_out) {
+      if (what == kNamedHosts) what = WordsOfHosts();
+    }
     const int in_all = named_->slots;
-    if (call_.hosts == 1) call_.hosts = named_->count;
+    if (!hosts_given_) call_.hosts = named_->count;
     if (!call_.per_host && named_->each && (!call_.total || *call_.total == in_all)) call_.per_host = named_->each;
     if (!call_.per_host && !call_.total) {
       call_.total = in_all;
-    } else if (call_.per_host && call_.total && *call_.total != *call_.per_host * call_.hosts) {
-      call_.per_host.reset();
-    } else if (call_.per_host) {
+    } else if (call_.per_host && call_.total && *call_.total == *call_.per_host * call_.hosts) {
       call_.total.reset();
     }
   }
@@ -426,18 +681,29 @@ class Reader {
     if (simulation_) {
       call_.framework = "none";
       Set("MS_SIMULATION_LEVEL", std::to_string(*simulation_));
-      call_.per_host = simulated_rank_ ? 1 : here;
+      const bool single = simulated_rank_ || here > kMostSimulated;
+      call_.per_host = single ? 1 : here;
+      if (single && !simulated_rank_)
+        LeaveOut("--local_worker_num " + std::to_string(here), "is above 128, for which msrun simulates one process");
       if (simulated_rank_) {
         Set("RANK_ID", std::to_string(*simulated_rank_));
       } else {
-        Set("RANK_ID", CallWord{{}, CallWord::Number::kRank});
+        Set("RANK_ID", CallWord{{}, CallWord::Number::kRank, std::max(node_rank_.value_or(0), 0) * here});
       }
       Set("RANK_SIZE", std::to_string(total));
+      Set("MS_WORKER_NUM", std::to_string(total));
+      Set("DEVICE_ID", CallWord{{}, CallWord::Number::kLocalRank});
+      if (node_rank_ && simulated_rank_) LeaveOut(node_rank_shown_, "chose a rank, as --sim_rank_id does");
       return {};
     }
+    if (node_rank_)
+      LeaveOut(node_rank_shown_, "numbered this host; one muster command starts all hosts and numbers them");
     if (total % here != 0) {
-      return Wrong(fmt::format("--worker_num {} is not a multiple of --local_worker_num {}", total, here),
-                   "hosts with different numbers of workers are named when it is run: --host n1:8,n2:4");
+      // The last host has fewer.
+      call_.hosts = (total + here - 1) / here;
+      call_.per_host = here;
+      call_.total = total;
+      return {};
     }
     call_.hosts = total / here;
     call_.per_host = here;
@@ -453,8 +719,13 @@ class Reader {
   const ReadText& read_text_;
   std::size_t at_ = 0;
   LauncherCall call_;
+  int rule_ = 0;
+  std::string interpreter_ = "python3";
+  std::vector<std::pair<std::string, std::string>> pet_;  // PET_NAME and its value
+  std::string include_, include_shown_, exclude_, exclude_shown_, node_rank_shown_;
   std::optional<NamedHosts> named_;
-  std::optional<int> devices_chosen_, simulation_, simulated_rank_;
+  std::optional<int> devices_chosen_, simulation_, simulated_rank_, node_rank_;
+  bool hosts_given_ = false, host_file_read_ = false;
   bool module_ = false, no_python_ = false, no_local_rank_ = false, one_per_device_ = false, config_read_ = false;
 };
 

@@ -52,15 +52,25 @@ struct CallActivation {
   std::string value;
 };
 
+// The rule by which a word of the line was read. Words of the same `rule` belong together: an option and its values.
+struct WordUse {
+  enum class Kind : std::uint8_t { kNone, kVariable, kWrapper, kLauncher, kOption, kProgram };
+  Kind kind = Kind::kNone;
+  int rule = 0;
+};
+
 struct LauncherCall {
   std::string framework;  // in muster's naming
   int hosts = 1;
-  std::optional<int> per_host;  // processes per host; if neither is set: one per device
-  std::optional<int> total;     // … or in all
-  int servers = 0;              // parameter servers
+  // Processes of each host, and in all. Both: hosts get `per_host` in order until there are `total`. Neither: one per
+  // device.
+  std::optional<int> per_host;
+  std::optional<int> total;
+  int servers = 0;  // parameter servers
   int restarts = 0;
   std::vector<CallWord> command;  // including the Python interpreter that the launcher would have added
   std::vector<std::pair<std::string, CallWord>> env;
+  std::vector<std::string> wrap;   // words in front of each process's command
   std::vector<std::string> unset;  // variables that are not inherited
   std::string cwd;
   std::optional<CallWord> folder;           // cwd of each process, if it differs
@@ -72,11 +82,12 @@ struct LauncherCall {
   std::string rank_table;                   // file of a rank table
   std::vector<std::string> mpi_args;        // words for MPI's own launcher
   std::vector<std::pair<std::string, std::string>> left_out;  // option as written; its effect
+  std::vector<WordUse> uses;                                  // of each word of the line; no word is without one
 };
 
-// The words with or without the launcher's name at the front, optionally after NAME=VALUE. Kind "usage": an unknown
-// option, a missing or invalid value, no program, several programs, and options that cannot be ignored without starting
-// something else.
+// The words with or without the launcher's name at the front, optionally after NAME=VALUE and programs that start
+// another one (`nohup`, `env`, `numactl`, `srun`, …). Kind "usage": an unknown option or program in front, a missing or
+// invalid value, no program, several programs, and options that cannot be ignored without starting something else.
 Result<LauncherCall> ReadLauncherCall(KnownLauncher launcher, const std::vector<std::string>& words,
                                       const ReadText& read_text);
 

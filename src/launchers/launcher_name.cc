@@ -6,14 +6,17 @@
 namespace muster {
 namespace {
 
-bool IsPython(std::string_view word) { return FileName(word).starts_with("python"); }
-
 bool HasWord(std::string_view words, std::string_view word) {
   const std::string padded = " " + std::string(words) + " ";
   return !word.empty() && padded.find(" " + std::string(word) + " ") != std::string::npos;
 }
 
 }  // namespace
+
+bool IsPython(std::string_view word) {
+  const std::string_view name = FileName(word);
+  return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == std::string_view::npos;
+}
 
 bool IsAssignment(std::string_view word) {
   const std::size_t equals = word.find('=');
@@ -28,9 +31,16 @@ std::size_t WordsOfItsName(const LauncherFacts& facts, const std::vector<std::st
   std::size_t end = at;
   if (IsPython(words[at])) {
     ++end;
-    while (end < words.size() && words[end].starts_with('-') && words[end] != "-m") ++end;
-    if (end + 1 >= words.size() || words[end] != "-m" || !HasWord(facts.modules, words[end + 1])) return 0;
-    end += 2;
+    while (end < words.size() && words[end].starts_with('-') && words[end] != "-m") {
+      end += words[end] == "-W" || words[end] == "-X" ? 2 : 1;
+    }
+    if (end < words.size() && HasWord(facts.programs, FileName(words[end]))) {
+      ++end;  // python /opt/bin/torchrun
+    } else if (end + 1 < words.size() && words[end] == "-m" && HasWord(facts.modules, words[end + 1])) {
+      end += 2;
+    } else {
+      return 0;
+    }
     if (facts.subcommand.empty() || words[end - 1].ends_with("." + std::string(facts.subcommand))) return end - at;
   } else if (HasWord(facts.programs, FileName(words[at]))) {
     ++end;

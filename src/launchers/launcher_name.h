@@ -16,8 +16,11 @@ bool IsAssignment(std::string_view word);
 // The last part of a path.
 inline std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// The number of words, from `at` on, that name the launcher: its program, or `python -u -m MODULE`, and its subcommand.
-// 0 if the launcher is not named there.
+// "python", "python3", "/opt/conda/bin/python3.11"
+bool IsPython(std::string_view word);
+
+// The number of words, from `at` on, that name the launcher: its program, or `python -u -m MODULE`, `python PROGRAM`,
+// and its subcommand. 0 if the launcher is not named there.
 std::size_t WordsOfItsName(const LauncherFacts& facts, const std::vector<std::string>& words, std::size_t at);
 
 // The launcher at the front of the words, after assignments. If several share a name, the first one.

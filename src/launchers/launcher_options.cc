@@ -81,7 +81,7 @@ const std::vector<LauncherFacts>& AllFacts() {
       {.launcher = KnownLauncher::kHorovodrun,
        .name = "horovodrun",
        .programs = "horovodrun",
-       .modules = "horovod.runner.launch",
+       .modules = "horovod.runner.launch horovod.runner horovod.run",
        .title = "horovodrun",
        .framework = "mpi",
        .options = OptionsOf(KnownLauncher::kHorovodrun),
@@ -130,6 +130,7 @@ std::string Becomes(const LauncherOption& option) {
     case OptionEffect::kHostList:
     case OptionEffect::kHostFile:
     case OptionEffect::kSlots:
+    case OptionEffect::kExcludes:
       return "`cluster`; the head of the recipe has the words for `muster run --host`";
     case OptionEffect::kDevices:
       return "the head of the recipe has the words for `muster run --devices`";
@@ -165,6 +166,9 @@ std::string Becomes(const LauncherOption& option) {
     case OptionEffect::kSimulation:
     case OptionEffect::kSimulatedRank:
       return "`framework = \"none\"` with `MS_SIMULATION_LEVEL`, `RANK_ID` and `RANK_SIZE`";
+    case OptionEffect::kNodeRank:
+      return "left out: it " + std::string(option.text) + "; with `--sim_level` the first rank";
+    case OptionEffect::kTrueOrFalse:
     case OptionEffect::kLeftOut:
       return "left out: it " + std::string(option.text);
     case OptionEffect::kRefused:

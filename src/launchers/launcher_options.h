@@ -32,6 +32,7 @@ enum class OptionEffect : std::uint8_t {
   kHostList,          // "a:4,b:4"
   kHostFile,          // a file of hosts
   kSlots,             // DeepSpeed's "NAME:SLOT,SLOT@NAME"
+  kExcludes,          // the same: hosts and devices that are not used
   kDevices,           // numbers of devices
   kRestarts,          // restarts of all workers
   kModule,            // the program is a Python module
@@ -52,6 +53,8 @@ enum class OptionEffect : std::uint8_t {
   kBinding,           // msrun's True, False or core lists
   kSimulation,        // MindSpore's simulation level
   kSimulatedRank,     // its only rank
+  kNodeRank,          // the number of this host; `text` as for kLeftOut
+  kTrueOrFalse,       // as kLeftOut; only True and False are valid
   kLeftOut,           // no counterpart: `text` is its effect
   kRefused,           // cannot be ignored: `text` is what would change
 };

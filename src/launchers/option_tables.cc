@@ -9,7 +9,7 @@ using enum OptionEffect;
 // The effect of options without a counterpart, and what muster does instead.
 constexpr std::string_view kRendezvous =
     "named the rendezvous endpoint; muster holds a free port and gives it to every process";
-constexpr std::string_view kNodeRank = "numbered this host; one muster command starts all hosts and numbers them";
+constexpr std::string_view kThisHost = "numbered this host; one muster command starts all hosts and numbers them";
 constexpr std::string_view kLogs =
     "chose where output goes; every process has its own log (`muster logs`, `muster run --tee`)";
 constexpr std::string_view kPolling = "set how often workers were polled; muster is notified of every exit";
@@ -41,7 +41,7 @@ constexpr LauncherOption kTorchrunTable[] = {
     {"--rdzv-backend --rdzv-endpoint --rdzv-id --rdzv-conf --master-addr --master-port --local-addr", kLeftOut, 1,
      kRendezvous},
     {"--standalone", kLeftOut, 0, kRendezvous},
-    {"--node-rank", kLeftOut, 1, kNodeRank},
+    {"--node-rank", kLeftOut, 1, kThisHost},
     {"--monitor-interval", kLeftOut, 1, kPolling},
     {"--start-method", kLeftOut, 1, kForking},
     {"--role", kLeftOut, 1,
@@ -66,9 +66,9 @@ constexpr LauncherOption kMsrunTable[] = {
     {"--sim_level", kSimulation},
     {"--sim_rank_id", kSimulatedRank},
     {"--master_addr --master_port", kLeftOut, 1, kRendezvous},
-    {"--node_rank", kLeftOut, 1, kNodeRank},
+    {"--node_rank", kNodeRank, 1, kThisHost},
     {"--log_dir --worker_log_name --tail_worker_log", kLeftOut, 1, kLogs},
-    {"--join", kLeftOut, 1,
+    {"--join", kTrueOrFalse, 1,
      "chose whether msrun waits; `muster run` waits until the job has ended, with `--detach` it does not"},
     {"--bind_core", kBinding},
     {"-h --help", kRefused, 0, kNothingStarts},
@@ -140,13 +140,12 @@ constexpr LauncherOption kDeepspeedTable[] = {
     {"--num_gpus --num_accelerators", kPerHost},
     {"-H --hostfile", kHostFile},
     {"-i --include", kSlots},
-    {"-e --exclude", kLeftOut, 1,
-     "excluded devices of hosts; list those that are used: `muster run --host NAME --devices 0,1`"},
+    {"-e --exclude", kExcludes, 1},
     {"--module", kModule, 0},
     {"--no_python", kNoPython, 0},
     {"--no_local_rank", kNoLocalRank, 0},
     {"--master_addr --master_port", kLeftOut, 1, kRendezvous},
-    {"--node_rank", kLeftOut, 1, kNodeRank},
+    {"--node_rank", kLeftOut, 1, kThisHost},
     {"--launcher --launcher_args --ssh_port", kLeftOut, 1, kReaching},
     {"--no_ssh --no_ssh_check --force_multi", kLeftOut, 0, kReaching},
     {"--comment --account", kLeftOut, 1, "passed a comment or an account to srun; give it to salloc or sbatch"},
@@ -225,7 +224,7 @@ constexpr LauncherOption kAccelerateTable[] = {
     {"--multi_gpu --use_xpu --ipex --same_network", kLeftOut, 0,
      "chose a kind of device or network; the script finds its devices itself"},
     {"--main_process_ip --main_process_port --rdzv_backend --rdzv_conf", kLeftOut, 1, kRendezvous},
-    {"--machine_rank", kLeftOut, 1, kNodeRank},
+    {"--machine_rank", kLeftOut, 1, kThisHost},
     {"--monitor_interval", kLeftOut, 1, kPolling},
     {"--role", kLeftOut, 1, "named the role of torchrun"},
     {"-t --tee --log_dir", kLeftOut, 1, kLogs},
@@ -238,8 +237,7 @@ constexpr LauncherOption kAccelerateTable[] = {
     {"--fp8_use_autocast_during_eval", kLeftOut, 0, "tuned fp8; give `FP8RecipeKwargs` in the script"},
     {"--deepspeed_hostfile --mpirun_hostfile", kHostFile},
     {"--deepspeed_inclusion_filter", kSlots},
-    {"--deepspeed_exclusion_filter", kLeftOut, 1,
-     "excluded devices of hosts; list those that are used: `muster run --host NAME --devices 0,1`"},
+    {"--deepspeed_exclusion_filter", kExcludes, 1},
     {"--deepspeed_multinode_launcher", kLeftOut, 1, kReaching},
     {"--tpu --tpu_cluster --tpu_use_cluster --tpu_use_sudo --no_tpu_cluster", kRefused, 0, kTpu},
     {"--vm --env", kRefused, 1, kTpu},

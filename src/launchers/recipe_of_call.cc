@@ -160,7 +160,8 @@ std::string Parameters(const LauncherCall& call) {
   std::string text;
   if (call.total) {
     text += fmt::format("    workers = muster.int {{ {}, min = 1, doc = \"processes in all\" }},\n", *call.total);
-  } else if (call.per_host) {
+  }
+  if (call.per_host) {
     text +=
         fmt::format("    per_host = muster.int {{ {}, min = 1, doc = \"processes of each host\" }},\n", *call.per_host);
   }
@@ -170,7 +171,7 @@ std::string Parameters(const LauncherCall& call) {
 }
 
 std::string Cluster(const LauncherCall& call) {
-  if (call.hosts == 1 && (!call.per_host || call.framework == "mpi")) return {};
+  if (call.hosts == 1 && (!call.per_host || call.total || call.framework == "mpi")) return {};
   std::string text = fmt::format("  cluster = {{ hosts = {}", call.hosts);
   if (call.per_host) text += fmt::format(", devices_per_host = {}", *call.per_host);
   return text + " },\n\n";
@@ -220,6 +221,7 @@ std::string RecipeOfCall(const LauncherCall& call, const std::string& shown, con
   text += "    job:workers {\n";
   if (call.total) {
     text += "      count   = p.workers,\n";
+    if (call.per_host) text += "      per_host = p.per_host,  -- of the hosts in order, until there are that many\n";
   } else if (call.per_host) {
     text += "      per_host = p.per_host,\n";
     if (call.rank_table.empty() && call.framework != "mpi")
@@ -231,6 +233,10 @@ std::string RecipeOfCall(const LauncherCall& call, const std::string& shown, con
   text += After(call) + command;
   if (!call.cores.empty())
     text += "      cores   = " + (call.cores == "auto" ? Quoted(call.cores) : call.cores) + ",\n";
+  if (!call.wrap.empty()) {
+    text += "      wrap    = { ";
+    for (const std::string& word : call.wrap) text += Quoted(word) + (&word == &call.wrap.back() ? " },\n" : ", ");
+  }
   if (!call.cwd.empty()) text += "      cwd     = " + Quoted(call.cwd) + ",\n";
   text += Environment(call.env, call.unset) + Each(call.command, call.env, call.folder);
   if (call.restarts > 0) text += fmt::format("      restart = {{ max = {}, scope = \"role\" }},\n", call.restarts);

@@ -1,4 +1,6 @@
 // Tests what the lines of documented_lines.txt start, and that docs/coming-from.md lists every option.
+#include <algorithm>
+#include <set>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -27,6 +29,7 @@ std::string Described(const LauncherCall& call) {
   text << "  " << call.framework << ", ";
   if (call.total) {
     text << *call.total << " workers";
+    if (call.per_host) text << ", at most " << *call.per_host << " a host";
   } else if (call.per_host) {
     text << *call.per_host << " workers a host";
   } else {
@@ -42,6 +45,8 @@ std::string Described(const LauncherCall& call) {
   for (const auto& [name, value] : call.env) text << " " << name << "=" << ShellQuoted(ValueOf(value));
   for (const std::string& name : call.unset) text << " -" << name;
   if (!call.env.empty() || !call.unset.empty()) text << "\n";
+  if (!call.wrap.empty()) text << "  wrap: " << ShellQuoted(call.wrap) << "\n";
+  if (!call.cores.empty()) text << "  cores: " << call.cores << "\n";
   if (!call.cwd.empty()) text << "  cwd: " << call.cwd << "\n";
   if (call.folder) text << "  cwd: " << ValueOf(*call.folder) << "\n";
   if (!call.rank_table.empty()) text << "  table: " << call.rank_table << "\n";
@@ -68,6 +73,50 @@ TEST(DocumentedLines, AreAllUnderstood) {
   }
   EXPECT_GE(count, 40);
   ExpectGolden(said, kept);
+}
+
+// The lines of launchers in documented_lines.txt, without those of shell scripts.
+std::vector<std::string> LauncherLines() {
+  std::istringstream file(InSources("tests/launchers/documented_lines.txt"));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("$ ") && LauncherOfLine(line.substr(2)) != "shell") lines.push_back(line.substr(2));
+  }
+  return lines;
+}
+
+// Prevents: a word of the line is dropped without a word. Every word belongs to exactly one rule, and without the words
+// of a rule something else would start, or the list of what is left out would be shorter.
+TEST(DocumentedLines, HaveNoWordWithoutConsequence) {
+  // What is the default, or follows from the other words of its line.
+  const std::set<std::string> implied = {"--", "--nnodes=1", "--bind_core=False"};
+  const std::vector<std::string> lines = LauncherLines();
+  EXPECT_GE(lines.size(), 60U);
+  for (const std::string& line : lines) {
+    const auto words = *ShellWords(line);
+    const auto launcher = LauncherByName(LauncherOfLine(line));
+    ASSERT_TRUE(launcher) << line;
+    const auto call = ReadLauncherCall(*launcher, words, ReadTestFile);
+    ASSERT_TRUE(call) << line;
+    ASSERT_EQ(call->uses.size(), words.size());
+    const std::string described = Described(*call);
+    int rules = 0;
+    for (const WordUse& use : call->uses) rules = std::max(rules, use.rule);
+    for (int rule = 1; rule <= rules; ++rule) {
+      std::vector<std::string> others, own;
+      WordUse::Kind kind = WordUse::Kind::kNone;
+      for (std::size_t i = 0; i < words.size(); ++i) {
+        EXPECT_NE(call->uses[i].kind, WordUse::Kind::kNone) << line << ": " << words[i];
+        const bool mine = call->uses[i].rule == rule;
+        if (mine) kind = call->uses[i].kind;
+        (mine ? own : others).push_back(words[i]);
+      }
+      if (kind == WordUse::Kind::kLauncher || implied.contains(ShellQuoted(own))) continue;
+      const auto without = ReadLauncherCall(*launcher, others, ReadTestFile);
+      EXPECT_TRUE(!without || Described(*without) != described)
+          << line << ": nothing follows from " << ShellQuoted(own);
+    }
+  }
 }
 
 // Prevents: the page omits a supported option, or promises an unsupported one.

@@ -100,8 +100,8 @@ TEST(LauncherCall, KnowsMsrunOfAllReleases) {
                                  "--worker_log_name={ip} --tail_worker_log=0,1 --join=True train.py");
   EXPECT_EQ(call.hosts, 4);
   EXPECT_EQ(call.per_host, 8);
-  EXPECT_EQ(LeftOut(call), (Words{"--master_addr 192.0.2.1", "--node_rank 0",
-                                  "--worker_log_name '{ip}', --tail_worker_log 0,1", "--join True"}));
+  EXPECT_EQ(LeftOut(call), (Words{"--master_addr 192.0.2.1", "--worker_log_name '{ip}', --tail_worker_log 0,1",
+                                  "--join True", "--node_rank 0"}));
   EXPECT_EQ(Call("msrun", "msrun --worker_num 4 a.py").per_host, 4);
   const LauncherCall dry = Call("msrun", "msrun --worker_num 16 --local_worker_num 4 --sim_level 1 a.py");
   EXPECT_EQ(dry.framework, "none");
@@ -111,6 +111,16 @@ TEST(LauncherCall, KnowsMsrunOfAllReleases) {
   const LauncherCall one = Call("msrun", "msrun --worker_num 16 --sim_level 0 --sim_rank_id 5 a.py");
   EXPECT_EQ(one.per_host, 1);
   EXPECT_EQ(Variable(one, "RANK_ID"), "5");
+  const LauncherCall third =
+      Call("msrun", "msrun --worker_num 1024 --local_worker_num 8 --node_rank 2 --sim_level 1 a.py");
+  EXPECT_EQ(Variable(third, "MS_WORKER_NUM"), "1024");
+  for (const auto& [name, value] : third.env) {
+    if (name == "RANK_ID") {
+      EXPECT_EQ(value.added, 16);
+    }
+  }
+  EXPECT_NE(Refusal("msrun", "msrun --sim_level=5 a.py").find("expected 0 to 3"), std::string::npos);
+  EXPECT_NE(Refusal("msrun", "msrun --join=true a.py").find("expected True or False"), std::string::npos);
   EXPECT_EQ(Call("msrun", "msrun --sim_level=-1 --worker_num 2 a.py").framework, "mindspore");
 }
 
@@ -122,7 +132,7 @@ TEST(LauncherCall, BindsCoresAsMsrunDoes) {
   const LauncherCall listed =
       Call("msrun", msrun + R"('{"device0": ["0-3", "8-11"], "device1": ["4-7", "12-15"], "scheduler": ["16"]}' a.py)");
   EXPECT_EQ(listed.cores, "8");
-  EXPECT_EQ(LeftOut(listed), Words{});
+  EXPECT_EQ(LeftOut(listed).size(), 1U) << "the particular cores";
   const LauncherCall uneven = Call("msrun", msrun + R"('{"device0": ["0-3"], "device1": ["4-5"]}' a.py)");
   EXPECT_EQ(uneven.cores, "");
   EXPECT_EQ(LeftOut(uneven), (Words{R"(--bind_core '{"device0": ["0-3"], "device1": ["4-5"]}')"}));
@@ -198,6 +208,40 @@ TEST(LauncherCall, RefusesUnsupportedOptions) {
   EXPECT_EQ(Refusal("torchrun", "torchrun --nnodes"), "torchrun: \"--nnodes\" needs a value / ");
   // A prefix of two options is ambiguous.
   EXPECT_NE(Refusal("torchrun", "torchrun --rdzv-e=a --m 3 a.py").find("unknown option \"--m\""), std::string::npos);
+}
+
+// Prevents: a program in front of the launcher is taken for the program, which then starts the launcher in each
+// process.
+TEST(LauncherCall, RefusesProgramsInFrontThatItDoesNotKnow) {
+  EXPECT_EQ(
+      Refusal("torchrun", "xpu_timer_launch torchrun --nproc_per_node 2 a.py"),
+      "torchrun: \"xpu_timer_launch\" is in front of torchrun, and muster does not know what it does / omit it here; "
+      "what every process needs in front of its command is the role's `wrap`");
+  EXPECT_NE(Refusal("torchrun", "singularity exec pt.sif torchrun a.py").find("singularity exec pt.sif"),
+            std::string::npos);
+  EXPECT_NE(Refusal("torchrun", "sudo -E torchrun a.py").find("as another user"), std::string::npos);
+  EXPECT_NE(Refusal("torchrun", "env -i torchrun a.py").find("no counterpart"), std::string::npos);
+  EXPECT_NE(Refusal("mpirun", "nohup torchrun a.py").find("a command line of torchrun"), std::string::npos);
+  EXPECT_EQ(Call("torchrun", "numactl -N 0 torchrun a.py").wrap, (Words{"numactl", "-N", "0"}));
+}
+
+// Prevents: the next option becomes a value, and its value the program.
+TEST(LauncherCall, TakesNoOptionForAValue) {
+  EXPECT_EQ(
+      Refusal("accelerate", "accelerate launch --main_process_port --num_machines 1 --num_processes 2 run.py"),
+      "accelerate: \"--main_process_port\" needs a value, and \"--num_machines\" is an option / a value that begins "
+      "with '-' is written --main_process_port=--num_machines");
+}
+
+TEST(LauncherCall, RefusesWhatDeepspeedsFiltersRefuse) {
+  const auto refused = [](const std::string& options) {
+    return Refusal("deepspeed", "deepspeed --hostfile h3 " + options + " a.py");
+  };
+  EXPECT_NE(refused("--include node9").find("\"node9\" is not in the host file"), std::string::npos);
+  EXPECT_NE(refused("--exclude node1:8").find("has no slot \"8\""), std::string::npos);
+  EXPECT_NE(refused("--include node1 --exclude node2").find("exclude each other"), std::string::npos);
+  EXPECT_NE(refused("--include node1 --num_gpus 2").find("cannot be combined"), std::string::npos);
+  EXPECT_NE(refused("--num_nodes 4").find("the host file has 3"), std::string::npos);
 }
 
 // Prevents: a recipe that starts mpirun under torchrun, because mpirun was taken for torchrun's program.

@@ -32,10 +32,12 @@ inline std::string LauncherOfLine(const std::string& line) {
   const auto words = ShellWords(line);
   if (words->front() == "bash") return "shell";
   // Hydra and Open MPI share names; these options are Hydra's.
-  for (const char* option : {" -f ", " -rmk ", "HYDRA_"}) {
+  for (const char* option : {" -f ", " -rmk ", "HYDRA_", " -ppn ", " -hosts "}) {
     if (line.find("mp") != std::string::npos && line.find(option) != std::string::npos) return "mpiexec.hydra";
   }
-  const auto launcher = LauncherOfWords(*words);
+  auto launcher = LauncherOfWords(*words);
+  for (std::size_t i = 1; !launcher && i < words->size(); ++i)
+    launcher = LauncherOfWords({words->begin() + static_cast<std::ptrdiff_t>(i), words->end()});
   return launcher ? std::string(FactsOf(*launcher).name) : std::string();
 }
 
