@@ -56,7 +56,7 @@
 ---@class muster.RoleOptions
 ---Number of processes in all; workers: one per device unless given.
 ---@field count? integer
----Number of processes on every host, instead of `count`.
+---Number of processes on every host; with `count` the largest number, and hosts are filled in order.
 ---@field per_host? integer
 ---Program and arguments; lists inside are flattened, false is omitted.
 ---@field command? any

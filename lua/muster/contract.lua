@@ -28,6 +28,7 @@
 --   arrange(job)         before roles are placed: may set `on_hosts`, `done` and `ports` of roles that do not set them, and
 --                        declare by job.ranks_of("worker", who) that the framework `who` assigns the ranks of that role
 --   check(job)           reports what the framework cannot do
+--   slots(option)        "error", "none" or nil for a warning, if workers without devices exceed the slots of named hosts
 --   launcher(role, job)  words of a program that starts the role's processes itself: the plan then starts that one
 --                        program, with the role's command after the words
 --   prepare(job)         after placement: its result is job.prepared
@@ -47,7 +48,7 @@ local host, prelude, muster, fields = ...
 local KEYS = {
   name = "string", doc = "string", notes = "table", source = "string", ends = "string", derives = "string", example = "string",
   roles = "table", worlds = "string", meeting = "table", clear = "table", variables = "table", absent = "table",
-  options = "table", ports = "table", context = "boolean", names_devices = "boolean", arrange = "function", check = "function", launcher = "function",
+  options = "table", ports = "table", context = "boolean", names_devices = "boolean", arrange = "function", check = "function", launcher = "function", slots = "function",
   prepare = "function", defaults = "function", common = "function", env = "function",
 }
 local ROLE_KEYS = { min = "number", max = "number", done = "string", linger = "number", add = "string", command = "table",

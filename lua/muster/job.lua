@@ -44,9 +44,6 @@ local function read_role(job, name, plays, options, place)
       role[key] = options[key]
     end
   end
-  if options.count ~= nil and options.per_host ~= nil then
-    host.report("error", "conflict", place, ("role %s has both count and per_host"):format(name), "give one of them")
-  end
   if options.devices ~= nil and not fields.is_whole(options.devices, 0) then
     host.report("error", "range", place, ("devices of role %s must be a whole number per process, got %s"):format(name, shown(options.devices)))
   else

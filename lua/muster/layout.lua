@@ -68,6 +68,7 @@ local function settle_roles(job, contract, recipe)
     end
     role.linger_ms = (rule.linger or 0) * 1000
     role.python, role.python_surely = python_use(role, contract, recipe)
+    role.devices_left_open = role.devices == nil
     if role.devices == nil then
       role.devices = rule.devices or role.plays == "worker" and (job.device_kind or host.devices_asked()) and 1 or 0
     end
@@ -392,8 +393,35 @@ end
 
 -- Judges a point of a sweep: describes the job and evaluates the sweep's conditions.
 local function judge_point(recipe, values, variants, cluster, args, where, texts)
+  cluster.slots_of = nil
   local job, p = describe(recipe, values, variants, cluster, args)
   if where or #texts > 0 then sweeps.judge(where, texts, p, job) end
+end
+
+-- Workers that take no devices and exceed the slots of named hosts: MPI's launchers refuse, others start them.
+local function check_slots(job, contract, asked)
+  local slots, total, used, last = job.slots, 0, {}, nil
+  if not slots then return end
+  for _, role in ipairs(job.roles) do
+    if role.devices > 0 then return end
+    if role.plays == "worker" and role.devices_left_open then
+      last = role
+      for _, placed in ipairs(role.placed) do used[placed.host] = (used[placed.host] or 0) + 1 end
+    end
+  end
+  local workers, exceeded = 0, false
+  for index, number in ipairs(slots) do
+    total, workers = total + number, workers + (used[index - 1] or 0)
+    exceeded = exceeded or (used[index - 1] or 0) > number
+  end
+  if not exceeded then return end
+  local severity = contract.slots and contract.slots(asked.option) or "warning"
+  if severity == "none" then return end
+  host.report(severity, "placement", last.place,
+              workers > total and ("%d workers on hosts with %d slots"):format(workers, total)
+                or ("%d workers on hosts with %d slots, and one host has more than its slots"):format(workers, total),
+              severity == "error" and 'name more slots (--host NAME:N), lower the count, or args = { "--oversubscribe" }'
+                or "the N of --host NAME:N counts slots; devices = 0 in the role says that its processes need none")
 end
 
 -- Refuses a plan without processes: it would succeed at once without having done anything.
@@ -410,6 +438,8 @@ local function want_processes(job, recipe)
 end
 
 local function make_plan(recipe, values, variants, cluster, args)
+  local slots = cluster.slots_of
+  cluster.slots_of = nil  -- recipes see devices_of
   local job, _, contract, checkpoint = describe(recipe, values, variants, cluster, args)
   if host.depth() ~= "plan" then return end
 
@@ -428,7 +458,10 @@ local function make_plan(recipe, values, variants, cluster, args)
   finish_roles(job, contract)
   ask.check(asked)
   host.stop_if_errors()
-  host.place_roles(job.roles, cluster)
+  job.slots, asked.slots_of = slots, slots
+  host.place_roles(job.roles, { slots_of = slots })
+  host.stop_if_errors()
+  check_slots(job, contract, asked)
   host.stop_if_errors()
   want_processes(job, recipe)
   host.stop_if_errors()

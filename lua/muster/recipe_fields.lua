@@ -202,7 +202,7 @@ job:workers {
 }]],
     fields = {
       { name = "count", type = "whole number", range = "0 to 1000000", default = "1; workers: one per device", doc = "Number of processes in all.", example = "count = 8" },
-      { name = "per_host", type = "whole number", range = "0 to 1000000", doc = "Number of processes on every host, instead of `count`.", example = "per_host = 2" },
+      { name = "per_host", type = "whole number", range = "0 to 1000000", doc = "Number of processes on every host; with `count` the largest number, and hosts are filled in order.", example = "per_host = 2" },
       { name = "command", type = "list, or `muster.shell`", default = "that of `each` or the contract",
         doc = "Program and arguments: texts and numbers; lists inside are flattened and `false` is omitted.", example = 'command = { "train", "--lr", p.lr }' },
       { name = "env", type = "table of variables", doc = "Variables of the processes; `muster.unset` removes one, `override = true` allows values that contradict the contract.",
@@ -211,7 +211,7 @@ job:workers {
       { name = "devices", type = "whole number", range = "0 to 1000000", default = "1 for workers if `device_kind` is known, else 0", doc = "Number of devices of each process.", example = "devices = 1" },
       { name = "visible", words = { "job", "own" }, default = '"job"',
         doc = "Devices that a process can see: all that the job holds on the host, or only its own.", example = 'visible = "own"' },
-      { name = "spread", words = { "pack", "deal" }, default = '`"pack"` with devices, else `"deal"`', doc = "Placement: fill one host after the other, or distribute evenly over the hosts.",
+      { name = "spread", words = { "pack", "deal" }, default = '`"pack"` with devices, else `"deal"`', doc = "Placement: fill one host after the other, or distribute evenly over the hosts. Without it workers that take no devices fill hosts which are named with a number (`--host a:4,b:2`) up to that number.",
         example = 'spread = "deal"' },
       { name = "on_hosts", former = "hosts", type = "number or list of numbers", range = "from 0", default = "all hosts", doc = "Numbers of the hosts that the role may use.",
         example = "on_hosts = { 0, 1 }" },

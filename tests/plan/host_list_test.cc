@@ -95,5 +95,20 @@ TEST(HostList, OmitsExcludedHosts) {
   EXPECT_FALSE(WithoutHosts(all, *ParseHostList("n[1-4]", "--exclude")));
 }
 
+// Prevents: one machine counts as two, since its name is written differently.
+TEST(HostList, ComparesNamesWithoutCase) {
+  EXPECT_FALSE(ParseHostList("N1,n1", "--host"));
+  EXPECT_FALSE(ParseHostList("n[1-2],N2", "--host"));
+  const auto left = WithoutHosts(*ParseHostList("GPU-A,gpu-b", "--host"), *ParseHostList("gpu-a", "--exclude"));
+  ASSERT_TRUE(left);
+  EXPECT_EQ(HostListText(*left), "gpu-b");
+}
+
+TEST(HostList, ReadsHostFilesOfOtherLaunchersAsTheyAreWritten) {
+  const auto hosts = ParseHostFile("\xef\xbb\xbfn1 slots = 2\r\nn2 max_slots=4\nn3 slots=2 max-slots = 8\n", "h");
+  ASSERT_TRUE(hosts) << hosts.error().front().message;
+  EXPECT_EQ(HostListText(*hosts), "n1:2,n2:4,n3:2");
+}
+
 }  // namespace
 }  // namespace muster

@@ -78,6 +78,51 @@ TEST(Placement, CountsPerHost) {
   EXPECT_EQ(Shown(PlaceProcesses({role}, Hosts({4, 3}))), "devices");
 }
 
+// Prevents: hosts that are named with a number get more workers than that, while others have slots left.
+TEST(Placement, FillsSlotsInOrder) {
+  const auto placed = [](std::uint64_t count, std::initializer_list<std::uint32_t> slots) {
+    return Shown(PlaceProcesses({LayoutOf("worker", count, 0, "w")}, Hosts(slots), slots));
+  };
+  EXPECT_EQ(placed(10, {4, 2, 4}), "0 0 0 0 1 1 2 2 2 2");
+  EXPECT_EQ(placed(5, {2, 3}), "0 0 1 1 1");
+  EXPECT_EQ(placed(4, {8, 8}), "0 0 0 0");
+  EXPECT_EQ(placed(9, {1, 4}), "0 0 0 1 1 1 1 1 1") << "as mpirun --oversubscribe: 3, 6";
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("scheduler", 1), LayoutOf("worker", 3)}, Hosts({1, 4}), {1, 4})), "0 0 1 1")
+      << "schedulers and servers take no slot";
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("worker", 2), LayoutOf("extra", 1, 1)}, Hosts({4, 4}), {4, 4})), "0 1 0:0")
+      << "the numbers are devices";
+  RoleLayout dealt = LayoutOf("worker", 4);
+  dealt.spread = Spread::kDeal;
+  EXPECT_EQ(Shown(PlaceProcesses({dealt}, Hosts({8, 8}), {8, 8})), "0 0 1 1");
+}
+
+TEST(Placement, TakesPerHostForTheLargestNumberBesideACount) {
+  RoleLayout role = LayoutOf("worker", 5);
+  role.per_host = 2;
+  EXPECT_EQ(Shown(PlaceProcesses({role}, Hosts({8, 8, 8, 8}))), "0 0 1 1 2");
+  EXPECT_EQ(Shown(PlaceProcesses({role}, Hosts({8, 8}))), "placement");
+}
+
+// Random host lists against the rule, written down as a loop over slots.
+TEST(Placement, AgreesWithTheRuleOfSlots) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 500; ++i) {
+    std::vector<std::uint32_t> slots(1 + random() % 6);
+    std::uint32_t total = 0;
+    for (std::uint32_t& each : slots) total += each = 1 + random() % 8;
+    std::vector<PlanHost> hosts;
+    for (const std::uint32_t each : slots) hosts.push_back({"host" + std::to_string(hosts.size()), each});
+    const std::uint64_t count = 1 + random() % total;
+    const auto placed = PlaceProcesses({LayoutOf("worker", count)}, hosts, slots);
+    ASSERT_TRUE(placed);
+    std::size_t next = 0;
+    for (std::uint32_t host = 0; host < slots.size(); ++host) {
+      for (std::uint32_t slot = 0; slot < slots[host] && next < count; ++slot) EXPECT_EQ((*placed)[next++].host, host);
+    }
+    EXPECT_EQ(next, count);
+  }
+}
+
 TEST(Placement, UsesTheHostsOfTheRoleInTheirOrder) {
   RoleLayout role = LayoutOf("worker", 3, 1);
   role.hosts = {2, 0};
@@ -112,7 +157,7 @@ TEST(Placement, KeepsTheDevicesOfAProcessOnOneHost) {
 
 TEST(Placement, ReportsEveryRoleThatCannotBePlaced) {
   RoleLayout both = LayoutOf("other", 1);
-  both.per_host = 1;
+  both.per_host = 0;
   RoleLayout neither = LayoutOf("third", 1);
   neither.count.reset();
   const auto placed = PlaceProcesses({LayoutOf("worker", 9, 1), both, neither}, Hosts({4}));

@@ -4,12 +4,22 @@ local NOT_OURS = { "OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "OMPI_COMMAND", "O
                    "OMPI_NUM_APP_CTX", "OMPI_FIRST_RANKS", "OMPI_FILE_LOCATION", "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "PMIX_*",
                    "PMI_*" }
 
--- "addr0:8,addr1:8": the hosts of the ranks, in the order of ranks, and the number of these hosts.
-local function slots_of(role)
+-- "addr0:8,addr1:8": the hosts of the ranks, in the order of ranks, and the number of these hosts. Named hosts have all of
+-- their slots there, so that mpirun places the ranks itself, with the mapping of its args.
+local function slots_of(role, job)
   local hosts, slots = {}, {}
-  for _, placed in ipairs(role.placed) do
-    if not slots[placed.host] then hosts[#hosts + 1] = placed.host end
-    slots[placed.host] = (slots[placed.host] or 0) + 1
+  if job.slots_of and role.devices == 0 and not role.per_host and role.spread ~= "deal" then
+    for i, index in ipairs(role.on_hosts or {}) do hosts[i] = index end
+    for index = 0, #hosts == 0 and job.cluster.hosts - 1 or -1 do hosts[#hosts + 1] = index end
+    for i = #hosts, 1, -1 do
+      slots[hosts[i]] = job.slots_of[hosts[i] + 1]
+      if slots[hosts[i]] == 0 then table.remove(hosts, i) end
+    end
+  else
+    for _, placed in ipairs(role.placed) do
+      if not slots[placed.host] then hosts[#hosts + 1] = placed.host end
+      slots[placed.host] = (slots[placed.host] or 0) + 1
+    end
   end
   local words = {}
   for i, index in ipairs(hosts) do words[i] = ("%s:%d"):format(host.hole("host_address", index), slots[index]) end
@@ -60,9 +70,19 @@ return contract {
       end
     end
   end,
+  -- As mpirun and srun do, unless they are told otherwise.
+  slots = function(option)
+    if option.start == "variables" then return "warning" end
+    for _, word in ipairs(option.args or {}) do
+      if word:lower():find("oversubscribe", 1, true) and not word:lower():find("nooversubscribe", 1, true) or word == "--overcommit" or word == "-O" then
+        return "none"
+      end
+    end
+    return "error"
+  end,
   launcher = function(role, job)
     if job.option.start == "variables" then return nil end
-    local slots, hosts = slots_of(role)
+    local slots, hosts = slots_of(role, job)
     local words
     if job.option.start == "mpirun" then
       words = { "mpirun", "-n", #role.placed, "--host", slots }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <strings.h>
 
 #include "cli/command/small_file.h"
 #include "cli/lookup/current_site.h"
@@ -25,11 +26,14 @@ Result<std::vector<SiteHost>> AllocatedHosts(const EngineChoice& engine, std::op
   std::vector<SiteHost> all = HostsOf(*engine.allocation);
   if (!named) return all;
   for (SiteHost& host : *named) {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const SiteHost& one) { return one.name == host.name; });
+    const auto found = std::find_if(all.begin(), all.end(), [&](const SiteHost& one) {
+      return strcasecmp(one.name.c_str(), host.name.c_str()) == 0;
+    });
     if (found == all.end()) {
       return Fail(Error("hosts", {}, host.name + " is not in the allocation of " + AllocationText(engine),
                         "its hosts are " + HostListText(all)));
     }
+    host.name = found->name;
     if (!host.devices) host.devices = found->devices;
   }
   return *std::move(named);
@@ -131,7 +135,8 @@ Result<void> CheckListIsNamed(const RecipeOptions& options, const std::string& w
 
 bool AreAmong(const Plan& plan, const std::vector<SiteHost>& hosts) {
   return std::all_of(plan.hosts.begin(), plan.hosts.end(), [&](const PlanHost& host) {
-    return std::any_of(hosts.begin(), hosts.end(), [&](const SiteHost& one) { return one.name == host.name; });
+    return std::any_of(hosts.begin(), hosts.end(),
+                       [&](const SiteHost& one) { return strcasecmp(one.name.c_str(), host.name.c_str()) == 0; });
   });
 }
 

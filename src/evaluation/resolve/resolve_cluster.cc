@@ -71,6 +71,9 @@ class ClusterResolver {
     // A site file sets the devices of a host; the number that the job uses may come from elsewhere.
     const std::string each_origin = numbers_.back().origin;
     const bool taken = by_site && each_origin != "default" && each_origin != of_site("devices");
+    facts.slots_given = every_device_named && !taken &&
+                        std::any_of(facts.named.begin(), facts.named.end(),
+                                    [](const SiteHost& host) { return host.devices.value_or(0) > 0; });
     facts.numbers = std::move(numbers_);
     facts.devices.assign(count, static_cast<std::uint32_t>(each));
     for (std::size_t i = 0; i < facts.named.size(); ++i) {

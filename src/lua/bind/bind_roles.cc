@@ -72,7 +72,12 @@ int PlaceRoles(lua_State* lua) {
     }
     layouts.push_back(std::move(layout));
   }
-  auto placed = PlaceProcesses(layouts, host.plan.hosts);
+  std::vector<std::uint32_t> slots;
+  if (const Field list(lua, 2, "slots_of"); list.is_table()) {
+    for (int h = 1; h <= static_cast<int>(lua_objlen(lua, list.index())); ++h)
+      slots.push_back(static_cast<std::uint32_t>(Field(lua, list.index(), h).number()));
+  }
+  auto placed = PlaceProcesses(layouts, host.plan.hosts, slots);
   if (!placed) {
     host.Report(placed.error());
     return 0;

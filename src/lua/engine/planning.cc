@@ -179,6 +179,7 @@ void CallLayout(lua_State* lua, Host& host, const OwnModules& modules, const cha
   cluster["devices"] = Value(resolved.cluster.all_devices());
   Value::List devices_of;
   for (const std::uint32_t devices : resolved.cluster.devices) devices_of.emplace_back(std::int64_t{devices});
+  if (resolved.cluster.slots_given) cluster["slots_of"] = Value(devices_of);
   cluster["devices_of"] = Value(std::move(devices_of));
   cluster["host_memory"] = Value(static_cast<std::int64_t>(host.request->site.host_memory_bytes));
   PushValue(lua, Value(std::move(cluster)));

@@ -19,6 +19,16 @@ bool IsDigits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// Names of hosts are equal if they differ in case alone (RFC 4343); a user name in front does not.
+std::string Folded(std::string_view name) {
+  const std::size_t user = name.find('@') == std::string_view::npos ? 0 : name.find('@') + 1;
+  std::string folded(name);
+  std::transform(folded.begin() + static_cast<std::ptrdiff_t>(user), folded.end(),
+                 folded.begin() + static_cast<std::ptrdiff_t>(user),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return folded;
+}
+
 class Reader {
  public:
   explicit Reader(std::string what, Place place = {}) : what_(std::move(what)), place_(std::move(place)) {}
@@ -139,7 +149,7 @@ class Reader {
   }
 
   Result<void> Add(std::string name, std::optional<std::uint32_t> devices) {
-    if (!seen_.insert(name).second) return Bad(name, "the host is named twice");
+    if (!seen_.insert(Folded(name)).second) return Bad(name, "the host is named twice");
     if (hosts_.size() >= kMaxNamedHosts) return TooMany();
     SiteHost host{name, IsAddress(name) ? name : std::string(), devices};
     hosts_.push_back(std::move(host));
@@ -167,6 +177,20 @@ std::vector<std::string_view> Words(std::string_view line) {
   return words;
 }
 
+// "slots = 2" as "slots=2"
+std::string WithoutBlanksAroundEquals(std::string_view line) {
+  std::string text;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == ' ' || line[i] == '\t') {
+      const std::size_t next = line.find_first_not_of(" \t", i);
+      if (next != std::string_view::npos && line[next] == '=') continue;
+      if (!text.empty() && text.back() == '=') continue;
+    }
+    text += line[i];
+  }
+  return text;
+}
+
 // The name without the digits at its end.
 std::string_view NamePrefix(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
@@ -184,23 +208,30 @@ Result<std::vector<SiteHost>> ParseHostList(std::string_view text, const std::st
 Result<std::vector<SiteHost>> ParseHostFile(std::string_view text, const std::string& file) {
   Reader reader("the host file");
   std::uint32_t number = 0;
+  if (constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf"; text.starts_with(kByteOrderMark))
+    text.remove_prefix(kByteOrderMark.size());
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     std::string_view line = text.substr(begin, end - begin);
     begin = end + 1;
     reader.At({file, ++number});
-    const std::vector<std::string_view> words = Words(line.substr(0, line.find('#')));
+    const std::string joined = WithoutBlanksAroundEquals(line.substr(0, line.find('#')));
+    const std::vector<std::string_view> words = Words(joined);
     if (words.empty()) continue;
-    std::optional<std::uint32_t> devices;
+    std::optional<std::uint32_t> devices, most;
     for (std::size_t i = 1; i < words.size(); ++i) {
       std::string_view word = words[i];
-      if (word.starts_with("max_slots=") || word.starts_with("max-slots=")) continue;
+      const bool is_most = word.starts_with("max_slots=") || word.starts_with("max-slots=");
+      if (is_most) word.remove_prefix(10);
       if (word.starts_with("slots=")) word.remove_prefix(6);
-      devices = ParseNumber<std::uint32_t>(word);
-      if (!devices || *devices > kMaxDevicesPerHost) {
+      auto& read = is_most ? most : devices;
+      read = ParseNumber<std::uint32_t>(word);
+      if (!read || *read > kMaxDevicesPerHost) {
         return reader.Bad(words[i], "a name can only be followed by slots=N, its number of devices");
       }
     }
+    // Open MPI: a host with a maximum alone has as many slots.
+    if (!devices) devices = most;
     if (auto read = reader.List(words.front(), devices); !read) return Fail(read.error());
   }
   auto hosts = reader.Taken();
@@ -209,16 +240,16 @@ Result<std::vector<SiteHost>> ParseHostFile(std::string_view text, const std::st
 }
 
 Result<std::vector<SiteHost>> WithoutHosts(std::vector<SiteHost> hosts, std::span<const SiteHost> excluded) {
-  std::set<std::string_view> names;
-  for (const SiteHost& host : excluded) names.insert(host.name);
-  std::set<std::string_view> known;
-  for (const SiteHost& host : hosts) known.insert(host.name);
-  for (const std::string_view name : names) {
-    if (known.contains(name)) continue;
-    return Fail(Error("hosts", {}, "--exclude " + std::string(name) + ": no such host is named",
-                      "named are " + HostListText(hosts)));
+  std::set<std::string> names;
+  for (const SiteHost& host : excluded) names.insert(Folded(host.name));
+  std::set<std::string> known;
+  for (const SiteHost& host : hosts) known.insert(Folded(host.name));
+  for (const SiteHost& host : excluded) {
+    if (known.contains(Folded(host.name))) continue;
+    return Fail(
+        Error("hosts", {}, "--exclude " + host.name + ": no such host is named", "named are " + HostListText(hosts)));
   }
-  std::erase_if(hosts, [&](const SiteHost& host) { return names.contains(host.name); });
+  std::erase_if(hosts, [&](const SiteHost& host) { return names.contains(Folded(host.name)); });
   if (hosts.empty()) return Fail(Error("hosts", {}, "--exclude leaves no host"));
   return hosts;
 }

@@ -18,12 +18,14 @@ inline constexpr std::size_t kMaxNamedHosts = 65'536;
 // and its number of devices. Numbers in brackets are lists and ranges, written with as many digits as the first number
 // of the range has; several brackets in a name give all combinations, the last one varying fastest. An IP address is
 // also the host's address. A name consists of letters, digits, '.', '_' and '-', does not begin with '-', and may have
-// a user name before an '@'. Kind "hosts": invalid text, a host named twice, more than kMaxNamedHosts; `what` names the
+// a user name before an '@'. Kind "hosts": invalid text, a host named twice (names are
+// compared without case), more than kMaxNamedHosts; `what` names the
 // source of the text.
 Result<std::vector<SiteHost>> ParseHostList(std::string_view text, const std::string& what);
 
 // One entry per line, '#' begins a comment: "NAME", "NAME:N" or a list as above, "NAME slots=N" (Open MPI and
-// DeepSpeed; max_slots= is ignored) or "NAME N" (MPICH: "NAME:N"). Kind "hosts", with the line.
+// DeepSpeed; blanks may surround '='; max_slots=N
+// counts if slots= is missing) or "NAME N" (MPICH: "NAME:N"). Kind "hosts", with the line.
 Result<std::vector<SiteHost>> ParseHostFile(std::string_view text, const std::string& file);
 
 // The hosts without those in `excluded`, which must all be in the list. Kind "hosts".

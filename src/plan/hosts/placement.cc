@@ -79,37 +79,57 @@ std::vector<std::uint64_t> Dealt(std::uint64_t count, std::size_t hosts) {
   return blocks;
 }
 
-Result<Seats> SeatsOf(const RoleLayout& role, const std::vector<PlanHost>& hosts, const NextDevice& next) {
-  if (role.count.has_value() == role.per_host.has_value()) {
-    return Fail(Error("placement", role.place,
-                      role.name + (role.count ? " has both count and per_host" : " has neither count nor per_host"),
-                      "give one of the two"));
+// Fills hosts in order up to `most` of each, and returns how many processes are left.
+std::uint64_t Fill(std::uint64_t count, const std::vector<std::uint64_t>& most, std::vector<std::uint64_t>& per_host) {
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    const std::uint64_t here = std::min(count, most[i]);
+    per_host.push_back(here);
+    count -= here;
+  }
+  return count;
+}
+
+// `free_slots`: of every host; empty if they are not counted for this role.
+Result<Seats> SeatsOf(const RoleLayout& role, const std::vector<PlanHost>& hosts, const NextDevice& next,
+                      const std::vector<std::uint32_t>& free_slots) {
+  if (!role.count && !role.per_host) {
+    return Fail(Error("placement", role.place, role.name + " has neither count nor per_host", "give one of the two"));
   }
   auto seats = HostsOf(role, hosts);
   if (!seats) return seats;
   const std::uint64_t each = role.per_host.value_or(*(role.count ? role.count : role.per_host));
-  const std::uint64_t count = role.count ? each : (each > kMaxProcesses ? each : each * seats->hosts.size());
+  const std::uint64_t count = role.count ? *role.count : (each > kMaxProcesses ? each : each * seats->hosts.size());
   if (count > kMaxProcesses) {
     return Fail(
         Error("range", role.place,
               role.name + ": " + std::to_string(count) + " processes are more than " + std::to_string(kMaxProcesses)));
   }
   const bool pack = role.spread == Spread::kPack || (role.spread == Spread::kDefault && role.devices > 0);
-  if (role.per_host) {
+  if (role.per_host && role.count) {
+    if (*role.per_host < count && count > *role.per_host * seats->hosts.size()) {
+      return Fail(Error("placement", role.place,
+                        role.name + ": " + (count == 1 ? "1 process" : std::to_string(count) + " processes") +
+                            " with at most " + std::to_string(*role.per_host) + " per host do not fit on " +
+                            Count(seats->hosts.size(), "host"),
+                        "raise per_host or hosts"));
+    }
+    Fill(count, std::vector<std::uint64_t>(seats->hosts.size(), *role.per_host), seats->per_host);
+  } else if (role.per_host) {
     seats->per_host.assign(seats->hosts.size(), each);
+  } else if (!free_slots.empty() && role.spread != Spread::kDeal) {
+    std::vector<std::uint64_t> most;
+    for (const std::uint32_t host : seats->hosts) most.push_back(free_slots[host]);
+    const auto beyond = Dealt(Fill(count, most, seats->per_host), seats->hosts.size());
+    for (std::size_t i = 0; i < beyond.size(); ++i) seats->per_host[i] += beyond[i];
   } else if (!pack) {
     seats->per_host = Dealt(count, seats->hosts.size());
   } else if (role.devices == 0) {
     seats->per_host.assign(seats->hosts.size(), 0);
     seats->per_host.front() = count;
   } else {
-    std::uint64_t left = count;
-    for (const std::uint32_t host : seats->hosts) {
-      const std::uint64_t here = std::min(left, FreeSlots(role, hosts[host], next[host]));
-      seats->per_host.push_back(here);
-      left -= here;
-    }
-    if (left > 0) return Fail(NotEnough(role, count, *seats, hosts, next));
+    std::vector<std::uint64_t> most;
+    for (const std::uint32_t host : seats->hosts) most.push_back(FreeSlots(role, hosts[host], next[host]));
+    if (Fill(count, most, seats->per_host) > 0) return Fail(NotEnough(role, count, *seats, hosts, next));
   }
   for (std::size_t i = 0; role.devices > 0 && i < seats->hosts.size(); ++i) {
     const std::uint32_t host = seats->hosts[i];
@@ -128,8 +148,14 @@ struct Company {
 
 }  // namespace
 
-Result<std::vector<Placed>> PlaceProcesses(const std::vector<RoleLayout>& roles, const std::vector<PlanHost>& hosts) {
+Result<std::vector<Placed>> PlaceProcesses(const std::vector<RoleLayout>& roles, const std::vector<PlanHost>& hosts,
+                                           const std::vector<std::uint32_t>& slots) {
   NextDevice next(hosts.size(), 0);
+  // A number of a host counts devices if a role takes devices.
+  const bool devices_taken =
+      std::any_of(roles.begin(), roles.end(), [](const RoleLayout& role) { return role.devices > 0; });
+  std::vector<std::uint32_t> free_slots =
+      devices_taken || slots.size() != hosts.size() ? std::vector<std::uint32_t>() : slots;
   std::vector<Placed> placed;
   Diagnostics problems;
   std::uint64_t devices = 0;
@@ -140,7 +166,8 @@ Result<std::vector<Placed>> PlaceProcesses(const std::vector<RoleLayout>& roles,
 
   for (std::size_t r = 0; r < roles.size(); ++r) {
     const RoleLayout& role = roles[r];
-    auto seats = SeatsOf(role, hosts, next);
+    const bool by_slots = role.plays == "worker";
+    auto seats = SeatsOf(role, hosts, next, by_slots ? free_slots : std::vector<std::uint32_t>());
     if (!seats) {
       problems.insert(problems.end(), seats.error().begin(), seats.error().end());
       continue;
@@ -160,6 +187,8 @@ Result<std::vector<Placed>> PlaceProcesses(const std::vector<RoleLayout>& roles,
     std::uint32_t index = 0;
     for (std::size_t i = 0; i < seats->hosts.size(); ++i) {
       const std::uint32_t host = seats->hosts[i];
+      if (by_slots && !free_slots.empty())
+        free_slots[host] -= static_cast<std::uint32_t>(std::min<std::uint64_t>(seats->per_host[i], free_slots[host]));
       for (std::uint64_t n = 0; n < seats->per_host[i]; ++n) {
         Placed process;
         process.role = static_cast<std::uint32_t>(r);

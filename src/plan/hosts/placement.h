@@ -5,7 +5,11 @@
 // - Processes with devices are packed: hosts are filled in order, each process takes the lowest free devices of one
 //   host, and no device is used twice within a plan, whatever the role. A role with devices may be dealt instead; its
 //   blocks must fit.
-// - Processes without devices are dealt over all their hosts in contiguous blocks of equal size; the remainder goes to
+// - Workers without devices fill hosts that have slots, in order, up to the number of slots; hosts have slots if all of
+//   them were given a number and no role takes devices. What exceeds the slots is dealt over the same hosts in equal
+//   blocks: the caller decides whether that is an error.
+// - Other processes without devices are dealt over all their hosts in contiguous blocks of equal size; the remainder
+// goes to
 //   the first hosts, one each. Packed, they all run on the first of their hosts: nothing limits them.
 // - A role that plays "scheduler" is placed on the first host unless hosts are given.
 // - The roles of one world are ranked role after role, in the given order, each role by index. local_rank counts the
@@ -32,7 +36,7 @@ struct RoleLayout {
   std::string name;
   std::string plays;
   std::string world;  // empty: no ranks
-  // Exactly one of the two must be set.
+  // One of the two, or both: hosts get at most per_host processes in order, until there are `count`.
   std::optional<std::uint64_t> count;
   std::optional<std::uint64_t> per_host;
   std::uint32_t devices = 0;  // per process
@@ -55,8 +59,9 @@ struct Placed {
 };
 
 // By role, then index. Kinds: "devices" (not enough, with the numbers), "placement" (no host, unknown host,
-// count and per_host), "range" (more than kMaxProcesses or kMaxDevices). Time and memory grow with processes and
-// devices.
-Result<std::vector<Placed>> PlaceProcesses(const std::vector<RoleLayout>& roles, const std::vector<PlanHost>& hosts);
+// neither count nor per_host, more processes than per_host allows), "range" (more than kMaxProcesses or kMaxDevices).
+// Time and memory grow with processes and devices. `slots`: of each host, or empty.
+Result<std::vector<Placed>> PlaceProcesses(const std::vector<RoleLayout>& roles, const std::vector<PlanHost>& hosts,
+                                           const std::vector<std::uint32_t>& slots = {});
 
 }  // namespace muster
