@@ -70,7 +70,7 @@ return contract {
       end
     end
   end,
-  -- As mpirun and srun do, unless they are told otherwise.
+  -- As mpirun and srun do, except with options that allow more processes than slots.
   slots = function(option)
     if option.start == "variables" then return "warning" end
     for _, word in ipairs(option.args or {}) do
