@@ -266,7 +266,7 @@ local function view(values, variants)
           local since = host.former_name(full)
           local last = since and since:match("[^.]+$")
           if last and inside[last] ~= nil then  -- in the same block
-            muster.deprecated(host.here(), ("p.%s is deprecated: the parameter is now called %s"):format(full, since), "p." .. since)
+            host.report("warning", "renamed", host.here(), ("parameter %s is now called %s"):format(full, since), "write p." .. since)
             return object[last]
           end
           host.stop("unknown_key", host.here(), ("there is no parameter %s"):format(full),

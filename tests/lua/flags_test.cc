@@ -8,7 +8,7 @@ namespace muster::testing {
 namespace {
 
 // The words for a value of a parameter `s`, or its first problem.
-std::vector<std::string> Flags(const std::string& declaration, const Value& value, const std::string& options) {
+std::vector<std::string> FlagsOf(const std::string& declaration, const Value& value, const std::string& options) {
   const Evaluated evaluated =
       Evaluate({Recipe("job:workers { count = 1, command = { 'x', muster.flags(p, { " + options + " }) } }",
                        "params = { s = muster." + declaration + " },"),
@@ -20,7 +20,7 @@ std::vector<std::string> Flags(const std::string& declaration, const Value& valu
 }
 
 std::string Hydra(const std::string& declaration, const Value& value) {
-  const std::vector<std::string> words = Flags(declaration, value, "style = 'hydra'");
+  const std::vector<std::string> words = FlagsOf(declaration, value, "style = 'hydra'");
   return words.size() == 1 && words.front().starts_with("s=") ? words.front().substr(2) : words.front();
 }
 
@@ -197,24 +197,24 @@ TEST(HydraFlags, RefusesKeysThatItsGrammarCannotWrite) {
 }
 
 TEST(ArgparseFlags, JoinNameAndValueIfTheValueBeginsWithADash) {
-  EXPECT_EQ(Flags("string {}", Value("-x"), ""), Lines{"--s=-x"});
-  EXPECT_EQ(Flags("string {}", Value("x"), ""), (Lines{"--s", "x"}));
-  EXPECT_EQ(Flags("string {}", Value(""), ""), (Lines{"--s", ""}));
-  EXPECT_EQ(Flags("float {}", Value(-1e-5), ""), Lines{"--s=-1e-05"});
-  EXPECT_EQ(Flags("float {}", Value(1), ""), (Lines{"--s", "1.0"}));
-  EXPECT_EQ(Flags("int {}", Value(-5), ""), Lines{"--s=-5"});
-  EXPECT_EQ(Flags("list {}", Value(Value::List{}), ""), Lines{"--s"});
-  EXPECT_EQ(Flags("list {}", Value(Value::List{Value(1), Value(-2.0)}), ""), (Lines{"--s", "1", "-2.0"}));
-  EXPECT_EQ(Flags("list {}", Value(Value::List{Value(-1.5e-7), Value(-2e21), Value(-1.25e22)}), ""),
+  EXPECT_EQ(FlagsOf("string {}", Value("-x"), ""), Lines{"--s=-x"});
+  EXPECT_EQ(FlagsOf("string {}", Value("x"), ""), (Lines{"--s", "x"}));
+  EXPECT_EQ(FlagsOf("string {}", Value(""), ""), (Lines{"--s", ""}));
+  EXPECT_EQ(FlagsOf("float {}", Value(-1e-5), ""), Lines{"--s=-1e-05"});
+  EXPECT_EQ(FlagsOf("float {}", Value(1), ""), (Lines{"--s", "1.0"}));
+  EXPECT_EQ(FlagsOf("int {}", Value(-5), ""), Lines{"--s=-5"});
+  EXPECT_EQ(FlagsOf("list {}", Value(Value::List{}), ""), Lines{"--s"});
+  EXPECT_EQ(FlagsOf("list {}", Value(Value::List{Value(1), Value(-2.0)}), ""), (Lines{"--s", "1", "-2.0"}));
+  EXPECT_EQ(FlagsOf("list {}", Value(Value::List{Value(-1.5e-7), Value(-2e21), Value(-1.25e22)}), ""),
             (Lines{"--s", "-0.00000015", "-2000000000000000000000.0", "-12500000000000000000000.0"}));
-  EXPECT_EQ(Flags("list {}", Value(Value::List{Value("a"), Value("-b")}), "lists = 'repeat'"),
+  EXPECT_EQ(FlagsOf("list {}", Value(Value::List{Value("a"), Value("-b")}), "lists = 'repeat'"),
             (Lines{"--s", "a", "--s=-b"}));
-  EXPECT_EQ(Flags("list {}", Value(Value::List{}), "lists = 'repeat'"), Lines{});
-  EXPECT_NE(Flags("list {}", Value(Value::List{Value("a"), Value("-b")}), "")
+  EXPECT_EQ(FlagsOf("list {}", Value(Value::List{}), "lists = 'repeat'"), Lines{});
+  EXPECT_NE(FlagsOf("list {}", Value(Value::List{Value("a"), Value("-b")}), "")
                 .front()
                 .find("error flags: muster.flags: s[2] is \"-b\": argparse takes"),
             std::string::npos);
-  EXPECT_EQ(Flags("map {}", Value(Value::Map{{"a", Value(1.0)}}), ""), (Lines{"--s", "{\"a\":1.0}"}));
+  EXPECT_EQ(FlagsOf("map {}", Value(Value::Map{{"a", Value(1.0)}}), ""), (Lines{"--s", "{\"a\":1.0}"}));
 }
 
 TEST(ArgparseFlags, HaveDashesOnRequest) {

@@ -241,9 +241,8 @@ TEST(FormerNames, AnswerInThePlanFunctionWithAWarning) {
       "print(p.rate, p.opt.rate, p.opt.lr)" + kOneWorker,
       "params = { lr = muster.float { 0.5, was = 'rate' }, opt = { lr = muster.float { 0.25, was = 'rate' } } },")});
   EXPECT_EQ(evaluated.printed, Lines{"0.5\t0.25\t0.25"});
-  EXPECT_EQ(evaluated.problems(),
-            (Lines{"recipe.lua:4 warning deprecated: p.rate is deprecated: the parameter is now called lr",
-                   "recipe.lua:4 warning deprecated: p.opt.rate is deprecated: the parameter is now called opt.lr"}));
+  EXPECT_EQ(evaluated.problems(), (Lines{"recipe.lua:4 warning renamed: parameter rate is now called lr",
+                                         "recipe.lua:4 warning renamed: parameter opt.rate is now called opt.lr"}));
   EXPECT_EQ(ProblemsOf("print(p.rat)" + kOneWorker, "params = { lr = muster.float { 0.5, was = 'rate' } },"),
             Lines{"recipe.lua:4 error unknown_key: there is no parameter rat"});
 }

@@ -27,11 +27,11 @@ std::string Flags(std::vector<Override> overrides = {}, const std::string& rest 
 }
 
 TEST(Variants, HaveTheirOwnParameters) {
-  EXPECT_EQ(Flags(), "data.cache.size=1 data.path=d lr=9 optimizer=adam optimizer.beta=0.9 optimizer.lr=0.1");
+  EXPECT_EQ(Flags(), "data.cache.size=1 data.path=d lr=9.0 optimizer=adam optimizer.beta=0.9 optimizer.lr=0.1");
   EXPECT_EQ(Flags({Text("optimizer", "sgd")}),
-            "data.cache.size=1 data.path=d lr=9 optimizer=sgd optimizer.lr=0.2 optimizer.schedule=flat");
+            "data.cache.size=1 data.path=d lr=9.0 optimizer=sgd optimizer.lr=0.2 optimizer.schedule=flat");
   EXPECT_EQ(Flags({Text("optimizer.lr", "3"), Text("optimizer", "sgd"), Text("schedule", "warm"), Text("steps", "7")}),
-            "data.cache.size=1 data.path=d lr=9 optimizer=sgd optimizer.lr=3 optimizer.schedule=warm "
+            "data.cache.size=1 data.path=d lr=9.0 optimizer=sgd optimizer.lr=3.0 optimizer.schedule=warm "
             "optimizer.schedule.steps=7")
       << "in any order";
 }
@@ -79,7 +79,7 @@ TEST(Variants, ThatReplaceAnotherStartWithTheirDefaults) {
 TEST(Names, MayBeShortenedToTheirEnd) {
   EXPECT_EQ(Flags({Text("size", "4")}).substr(0, 17), "data.cache.size=4");
   EXPECT_EQ(Flags({Text("cache.size", "4")}).substr(0, 17), "data.cache.size=4");
-  EXPECT_NE(Flags({Text("lr", "4")}).find(" lr=4 "), std::string::npos) << "a whole name comes first";
+  EXPECT_NE(Flags({Text("lr", "4")}).find(" lr=4.0 "), std::string::npos) << "a whole name comes first";
   EXPECT_EQ(Try("", {Text("ize", "4")}).problems(),
             Lines{"error unknown_parameter: the recipe has no parameter \"ize\" (from the command line)"});
   const Evaluated evaluated = Evaluate(
@@ -161,7 +161,7 @@ TEST(Secrets, InBlocksStayWithTheParentUnderAnyName) {
 
 TEST(Flags, AcceptBlocksByName) {
   EXPECT_EQ(Flags({}, "p, { only = { 'optimizer' } }"), "--optimizer adam --optimizer.beta 0.9 --optimizer.lr 0.1");
-  EXPECT_EQ(Flags({}, "p, { except = { 'optimizer', 'data.cache' } }"), "--data.path d --lr 9");
+  EXPECT_EQ(Flags({}, "p, { except = { 'optimizer', 'data.cache' } }"), "--data.path d --lr 9.0");
   EXPECT_EQ(Flags({}, "p.optimizer"), "--beta 0.9 --lr 0.1");
 }
 
