@@ -138,7 +138,7 @@ std::string Files(const LauncherCall& call) {
   if (call.files.empty()) return {};
   std::string text = fmt::format(
       "    -- What the script did to files before the start, on each host.\n    job:role \"{}\" {{\n", kFilesRole);
-  text += "      per_host = 1,\n      ready    = { done = true },\n";
+  text += "      per_host = 1,\n      ready    = { done = true, timeout = \"1h\" },\n";
   if (call.files.size() == 1) {
     text += "      command  = muster.shell " + LongString(call.files[0]) + ",\n";
   } else {

@@ -133,6 +133,8 @@ void ShellMachine::SetVariable(const std::string& name, ShellVariable value) {
   const auto found = state_.variables.find(name);
   const bool inherited = found == state_.variables.end() && world_.variable && world_.variable(name).has_value();
   value.exported = value.exported || inherited || (found != state_.variables.end() && found->second.exported);
+  Spend(name.size() + value.text.size());
+  for (const std::string& element : value.array.value_or(std::vector<std::string>{})) Spend(element.size() + 16);
   constexpr std::size_t kMaxVariables = 10'000;
   if (state_.variables.size() > kMaxVariables) Refuse("the script has too many variables");
   state_.variables[name] = std::move(value);
@@ -313,6 +315,7 @@ bool ShellMachine::AddStep(const NodePtr& node, const std::vector<std::string>& 
     Refuse("in which folder `" + Shown(raw) + "` works does not follow from the script",
            "write the folder into the script");
   if (outcome_.steps.size() >= kMaxStepTexts) Refuse("the script changes too many files");
+  Spend(text.size() + state_.folder->size());
   outcome_.steps.push_back({*state_.folder, text, substituted_ != 0 ? substituted_ : line_});
   state_.status = 0;
   return true;
@@ -552,6 +555,7 @@ void ShellMachine::Launch(const NodePtr& node, const std::vector<std::string>& r
   for (const auto& [name, value] : prefix_) launch.env[name] = value;
   if (prefix_trouble_) trouble(*prefix_trouble_, kGive);
   if (outcome_.launches.size() >= kMaxLaunches) Refuse(fmt::format("more than {} processes", kMaxLaunches));
+  for (const auto& [name, value] : launch.env) Spend(name.size() + value.size() + 64);
   outcome_.launches.push_back(std::move(launch));
   state_.status = 0;
 }

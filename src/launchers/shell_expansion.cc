@@ -179,6 +179,13 @@ bool ShellMachine::Unknown(const std::string& why) {
   return false;
 }
 
+// Bounds what a script can make of its text by repetition.
+void ShellMachine::Spend(std::size_t bytes) {
+  constexpr std::size_t kMaxSpent = 64U << 20;
+  spent_ += bytes;
+  if (spent_ > kMaxSpent) Refuse("the script makes too much text");
+}
+
 bool ShellMachine::IsSet(const std::string& name) const {
   const auto found = state_.variables.find(name);
   if (found != state_.variables.end()) return found->second.set;
@@ -553,6 +560,7 @@ bool ShellMachine::Pieces(std::string_view word, bool in_quotes, std::vector<Pie
   std::size_t size = 0;
   for (const Piece& piece : pieces) size += piece.text.size();
   if (size > kMaxValue) Refuse("a word becomes too long");
+  Spend(size);
   --words_;
   return known;
 }

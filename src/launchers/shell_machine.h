@@ -152,6 +152,7 @@ class ShellMachine {
   bool Unknown(const std::string& why);
   std::optional<std::string> ValueOf(const std::string& name);  // "" if it is not set
   bool IsSet(const std::string& name) const;
+  void Spend(std::size_t bytes);
   std::optional<std::vector<std::string>> Elements(std::string_view name);
   std::optional<std::int64_t> Arithmetic(const std::string& text);
   ShellVariables VariablesOfArithmetic();
@@ -201,6 +202,7 @@ class ShellMachine {
   int words_ = 0;        // depth of words within words
   int functions_ = 0;    // depth of function calls
   std::size_t steps_ = 0;
+  std::size_t spent_ = 0;  // bytes of all texts that were made
   int phase_ = 0;
   bool running_ = false;  // there are processes that a `wait` waits for
   std::vector<std::map<std::string, std::optional<ShellVariable>>> locals_;

@@ -331,12 +331,16 @@ class Translation {
   std::optional<std::vector<Machine>> MachinesBy(const std::function<void(ScriptInput&, const std::string&)>& set,
                                                  int scale, int hosts, int own) {
     std::vector<Machine> machines;
+    std::vector<ScriptInput> inputs;
     const std::size_t local = machines_[0].workers.size();
     // Another machine first: most inputs do not number machines.
     for (const int probed : {own == 0 ? 1 : 0, -1}) {
       for (int host = probed < 0 ? 0 : probed; host < (probed < 0 ? hosts : probed + 1); ++host) {
         ScriptInput input = input_;
         set(input, std::to_string(host * scale));
+        constexpr std::size_t kMaxCommands = 4'000'000;
+        interpreted_ += machines_[0].outcome.commands + 1000;
+        if (interpreted_ > kMaxCommands) return std::nullopt;
         auto machine = Interpreted(input);
         if (!machine || machine->launcher || machine->workers.size() != local) return std::nullopt;
         for (std::size_t i = 0; i < local; ++i) {
@@ -344,11 +348,12 @@ class Translation {
           if (SizeOf(machine->workers[i]) != SizeOf(machines_[0].workers[i])) return std::nullopt;
         }
         if (probed < 0) {
-          inputs_.push_back(input);
+          inputs.push_back(input);
           machines.push_back(*std::move(machine));
         }
       }
     }
+    inputs_ = std::move(inputs);
     return machines;
   }
 
@@ -710,6 +715,7 @@ class Translation {
   const ScriptWorld& world_;
   std::string recipe_folder_;
   std::vector<Machine> machines_;
+  std::size_t interpreted_ = 0;      // commands, in the search for the number of the machine
   std::vector<ScriptInput> inputs_;  // of the machines, if there are several
   std::size_t contract_hosts_ = 1;   // hosts that a contract numbers
   std::optional<ScriptLaunch> shifted_;

@@ -44,6 +44,7 @@ ScriptOutcome ShellMachine::Run(std::string_view text) {
   if (!parsed) throw ScriptRefused{parsed.error()};
   const ShellFlow flow = Execute(*parsed);
   outcome_.exit_line = flow == ShellFlow::kExit ? line_ : 0;
+  outcome_.commands = steps_;
   return std::move(outcome_);
 }
 
@@ -146,6 +147,8 @@ ShellFlow ShellMachine::ExecuteList(const NodePtr& node) {
 
 // In a copy of the shell; `exit` ends only the copy.
 ShellFlow ShellMachine::RunSubshell(const NodePtr& node) {
+  // A copy costs as much as what it copies.
+  steps_ += state_.variables.size() / 64 + spent_ / (256U << 10);
   const ShellState before = state_;
   const int levels = std::exchange(levels_, 0);
   ExecuteHere(node);
@@ -387,6 +390,7 @@ ShellFlow ShellMachine::Branch(const NodePtr& condition, Yes yes, No no) {
     bool running = false;
   };
   const std::uint32_t line = condition ? condition->line : line_;
+  steps_ += 2 * (state_.variables.size() / 64 + spent_ / (256U << 10));
   const ShellState before = state_;
   const Capture output = output_ != nullptr ? *output_ : Capture{};
   const Mark mark = Here();

@@ -89,6 +89,7 @@ struct ScriptOutcome {
   std::map<ScriptLiteral, std::string> literals;  // NAME=NUMBER outside of functions
   std::uint32_t exit_line = 0;                    // of the `exit` that ended it; 0: it ran to its end
   bool stops_at_errors = false;                   // set -e
+  std::size_t commands = 0;                       // that were evaluated
 };
 
 // Kind "usage", with the line: a command that uses an unknown value and is not known to be harmless, processes started
