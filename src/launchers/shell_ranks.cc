@@ -117,9 +117,9 @@ constexpr const char* kByHand = "write a role for each of them by hand: docs/rec
 // The processes of the job on one machine.
 struct Machine {
   ScriptOutcome outcome;
-  std::vector<ScriptLaunch> workers, servers, schedulers;    // workers by rank, if they have ranks
-  std::optional<ScriptLaunch> launcher;                      // mpirun, msrun, …
-  std::vector<std::pair<const ScriptLaunch*, bool>> beside;  // programs before (true) and after
+  std::vector<ScriptLaunch> workers, servers, schedulers;  // workers by rank, if they have ranks
+  std::optional<ScriptLaunch> launcher;                    // mpirun, msrun, …
+  std::vector<std::pair<std::size_t, bool>> beside;        // launches of `outcome` before (true) and after
 
   std::vector<const ScriptLaunch*> Job() const {
     std::vector<const ScriptLaunch*> all;
@@ -192,7 +192,7 @@ Result<Machine> MachineOf(ScriptOutcome outcome, const std::string& file) {
     if (StartsProcessesElsewhere(launch))
       return WrongAt(file, launch.line,
                      "`" + Printable(ShellQuoted(launch.words)) + "` starts processes, beside others", kByHand);
-    machine.beside.emplace_back(&launch, &launch < job.front());
+    machine.beside.emplace_back(static_cast<std::size_t>(&launch - launches.data()), &launch < job.front());
   }
   for (const ScriptLaunch* launch : job) {
     if (launch->conditional) {
@@ -617,11 +617,12 @@ class Translation {
                                                                : "conda",
                                    one.value});
     std::vector<ScriptNote> notes = first.outcome.left_out;
-    for (const auto& [launch, before] : first.beside) {
-      notes.push_back({ShellQuoted(launch->words),
+    for (const auto& [index, before] : first.beside) {
+      const ScriptLaunch& launch = first.outcome.launches[index];
+      notes.push_back({ShellQuoted(launch.words),
                        before ? "ran before the processes; run it before `muster run`"
                               : "ran after the processes; run it after `muster run`",
-                       launch->line});
+                       launch.line});
     }
     const std::size_t used = StepsBefore(first);
     for (std::size_t i = used; i < first.outcome.steps.size(); ++i)
