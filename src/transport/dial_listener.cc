@@ -16,6 +16,11 @@ namespace muster {
 namespace {
 
 constexpr std::chrono::milliseconds kDescriptorPause{100};
+// One machine may let so much of the places wait for a place; further connections of it are closed, and its agents try
+// again.
+constexpr std::size_t kShareOfAMachine = 4;
+// Handshakes go on between so many new connections.
+constexpr int kMostAtOnce = 64;
 
 }  // namespace
 
@@ -27,6 +32,7 @@ struct DialListener::Visitor {
 
   WatchedFd socket;
   const Clock::time_point came_at;
+  ConnectionPlaces::Id place = 0;
   std::string got;       // of the message that is awaited
   std::string greeting;  // its bytes, once they are there
   std::string node;
@@ -42,7 +48,8 @@ DialListener::DialListener(boost::asio::io_context& io, std::string session, std
       limits_(limits),
       socket_(io.get_executor()),
       oldest_(io.get_executor()),
-      pause_(io.get_executor()) {}
+      pause_(io.get_executor()),
+      places_(limits.most, limits.crowded_time) {}
 
 Result<std::shared_ptr<DialListener>> DialListener::Open(boost::asio::io_context& io, std::string session,
                                                          std::string token, Events events, DialLimits limits) {
@@ -70,7 +77,7 @@ void DialListener::Close() {
 // --- connections -----------------------------------------------------------------------------------
 
 void DialListener::AwaitConnection() {
-  if (accepting_ || !socket_.is_open() || visitors_.size() >= limits_.most) return;
+  if (accepting_ || !socket_.is_open() || visitors_.size() > limits_.most) return;
   accepting_ = true;
   socket_.async_wait(WatchedFd::wait_read, [weak = weak_from_this()](const boost::system::error_code& error) {
     const auto self = weak.lock();
@@ -81,7 +88,7 @@ void DialListener::AwaitConnection() {
 }
 
 void DialListener::TakeConnections() {
-  while (visitors_.size() < limits_.most) {
+  for (int i = 0; i < kMostAtOnce && visitors_.size() <= limits_.most; ++i) {
     UniqueFd connection(::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
@@ -95,9 +102,13 @@ void DialListener::TakeConnections() {
     const int on = 1;
     ::setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     auto visitor = std::make_shared<Visitor>(io_, Clock::now());
+    if (!FindPlace(connection, visitor)) continue;
     boost::system::error_code error;
     visitor->socket.assign(connection.get(), error);
-    if (error) continue;
+    if (error) {
+      places_.Remove(visitor->place);
+      continue;
+    }
     connection.release();
     visitors_.push_back(visitor);
     AwaitBytes(visitor);
@@ -106,8 +117,31 @@ void DialListener::TakeConnections() {
   AwaitConnection();
 }
 
+bool DialListener::FindPlace(const UniqueFd& connection, const std::shared_ptr<Visitor>& visitor) {
+  const Peer peer = PeerOf(connection.get());
+  const ConnectionPlaces::Admission admission = places_.Admit(peer, visitor->came_at);
+  if (admission.closes) {
+    const auto closed = std::find_if(visitors_.begin(), visitors_.end(),
+                                     [&](const auto& other) { return other->place == *admission.closes; });
+    if (closed != visitors_.end()) {
+      ++counts_.slow;
+      Forget(std::shared_ptr(*closed));
+    }
+  }
+  if (admission.id) {
+    visitor->place = *admission.id;
+    return true;
+  }
+  if (peer.kind != Peer::Kind::kOwn && places_.CountOf(peer) > limits_.most / kShareOfAMachine) {
+    ++counts_.slow;
+    return false;
+  }
+  visitor->place = places_.Enter(peer, visitor->came_at);
+  return true;
+}
+
 DialListener::Clock::time_point DialListener::DueAt(const Visitor& visitor) const {
-  return visitor.came_at + (visitors_.size() < limits_.most ? limits_.handshake_time : limits_.crowded_time);
+  return visitor.came_at + (visitors_.size() <= limits_.most ? limits_.handshake_time : limits_.crowded_time);
 }
 
 void DialListener::AwaitOldest() {
@@ -127,11 +161,16 @@ void DialListener::AwaitOldest() {
 
 void DialListener::Drop(const std::shared_ptr<Visitor>& visitor, std::uint32_t& count) {
   ++count;
-  boost::system::error_code ignored;
-  visitor->socket.close(ignored);
-  visitors_.remove(visitor);
+  Forget(visitor);
   AwaitOldest();
   AwaitConnection();
+}
+
+void DialListener::Forget(const std::shared_ptr<Visitor>& visitor) {
+  boost::system::error_code ignored;
+  visitor->socket.close(ignored);
+  places_.Remove(visitor->place);
+  visitors_.remove(visitor);
 }
 
 // --- the handshake ---------------------------------------------------------------------------------
@@ -184,7 +223,7 @@ void DialListener::Judge(const std::shared_ptr<Visitor>& visitor) {
   if (!written) return Drop(visitor, counts_.left);
   ++counts_.accepted;
   UniqueFd connection(visitor->socket.release());
-  visitors_.remove(visitor);
+  Forget(visitor);
   AwaitOldest();
   AwaitConnection();
   const auto accepted = events_.accepted;  // it may close this object

@@ -17,6 +17,7 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "base/system/connection_places.h"
 #include "base/system/unique_fd.h"
 #include "muster/result.h"
 #include "spawn/start/watched_fd.h"
@@ -39,7 +40,8 @@ struct DialCounts {
 // Of unproven connections.
 struct DialLimits {
   std::chrono::milliseconds handshake_time{5'000};  // for a whole handshake
-  // At most so many at a time; if there are more, the oldest is closed once it has had the crowded time.
+  // At most so many at a time, shared out by base/system/connection_places.h; if there are more, the oldest is closed
+  // once it has had the crowded time, and newcomers wait.
   std::size_t most = 256;
   std::chrono::milliseconds crowded_time{1'000};
 };
@@ -72,6 +74,8 @@ class DialListener : public std::enable_shared_from_this<DialListener> {
 
   void AwaitConnection();
   void TakeConnections();
+  // False: it has to give way.
+  bool FindPlace(const UniqueFd& connection, const std::shared_ptr<Visitor>& visitor);
   void AwaitBytes(const std::shared_ptr<Visitor>& visitor);
   void Read(const std::shared_ptr<Visitor>& visitor);
   void OnMessage(const std::shared_ptr<Visitor>& visitor);
@@ -79,6 +83,7 @@ class DialListener : public std::enable_shared_from_this<DialListener> {
   static bool Write(Visitor& visitor, std::string_view bytes);
   // Closes the connection; `count` is incremented.
   void Drop(const std::shared_ptr<Visitor>& visitor, std::uint32_t& count);
+  void Forget(const std::shared_ptr<Visitor>& visitor);
   void AwaitOldest();
   Clock::time_point DueAt(const Visitor& visitor) const;
 
@@ -93,6 +98,7 @@ class DialListener : public std::enable_shared_from_this<DialListener> {
   std::uint16_t port_ = 0;
   bool accepting_ = false;  // that there is a connection is awaited
   Visitors visitors_;
+  ConnectionPlaces places_;
   DialCounts counts_;
 };
 

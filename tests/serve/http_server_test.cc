@@ -17,9 +17,14 @@
 #include "serve/http/event_stream.h"
 #include "serve/http/http_answer.h"
 #include "serve/http/http_request.h"
+#include "support/dialing.h"
 
 namespace muster {
 namespace {
+
+using testing::ConnectHereAs;
+using testing::kAnotherUser;
+using testing::SendAll;
 
 using Tcp = boost::asio::ip::tcp;
 
@@ -221,6 +226,34 @@ TEST_F(HttpServerTest, RefusesFurtherConnectionsWhenThereAreTooMany) {
   first.Close();
   while (server_->connections() > 0) io_.run_one();
   EXPECT_TRUE(Exchange(kGet).starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, AnswersTheOwnerAmongConnectionsOfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  Listen({.connections = 16});
+  std::vector<UniqueFd> silent;
+  for (int i = 0; i < 100; ++i) {
+    silent.push_back(ConnectHereAs(server_->port(), kAnotherUser));
+    ASSERT_TRUE(silent.back());
+    if (i % 2 == 0) {
+      ASSERT_TRUE(SendAll(silent.back(), "GET /token"));
+    }
+    if (i % 10 == 0) {
+      EXPECT_TRUE(Exchange(kGet).starts_with("HTTP/1.1 200 ")) << i;
+    }
+    EXPECT_LE(server_->connections(), 16U);
+  }
+  // Whoever has the token is not closed for others without it, whatever user's program it is.
+  const UniqueFd page = ConnectHereAs(server_->port(), kAnotherUser);
+  ASSERT_TRUE(SendAll(page, "GET /token/events HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+  while (!stream_) io_.run_one();
+  bool closed = false;
+  stream_->OnClosed([&closed] { closed = true; });
+  for (int i = 0; i < 20; ++i) {
+    silent.push_back(ConnectHereAs(server_->port(), kAnotherUser));
+    EXPECT_TRUE(Exchange(kGet).starts_with("HTTP/1.1 200 ")) << i;
+  }
+  EXPECT_FALSE(closed);
 }
 
 TEST_F(HttpServerTest, StreamsEvents) {

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/fsuid.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,6 +24,15 @@ inline UniqueFd ConnectHere(std::uint16_t port) {
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) socket.reset();
+  return socket;
+}
+
+// The same as another user, which only root can be: a socket belongs to the user that the thread has for files.
+inline constexpr uid_t kAnotherUser = 65534;
+inline UniqueFd ConnectHereAs(std::uint16_t port, uid_t user) {
+  ::setfsuid(user);
+  UniqueFd socket = ConnectHere(port);
+  ::setfsuid(::geteuid());
   return socket;
 }
 

@@ -190,6 +190,19 @@ TEST_F(CrowdedListener, MakesRoomForAnAgentAmongConnectionsThatSayNothing) {
   EXPECT_TRUE(IsClosed(silent.front()));
 }
 
+// Neither held open nor opened again do they take a place from the agents of this user.
+TEST_F(CrowdedListener, ClosesSilentConnectionsOfAnotherUserForEachOther) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  std::vector<UniqueFd> silent;
+  for (int i = 0; i < 40; ++i) {
+    silent.push_back(ConnectHereAs(listener_->port(), kAnotherUser));
+    ASSERT_TRUE(silent.back());
+  }
+  ASSERT_TRUE(Until([&] { return listener_->counts().slow == 39; })) << "an eighth of the places, and at least one";
+  EXPECT_EQ(Dial(Connect(), "n1"), 'a');
+  EXPECT_EQ(listener_->counts(), (DialCounts{.accepted = 1, .slow = 39}));
+}
+
 class HastyListener : public DialListenerTest {
  protected:
   HastyListener() : DialListenerTest({.handshake_time = std::chrono::milliseconds(30)}) {}

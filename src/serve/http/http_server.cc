@@ -1,5 +1,6 @@
 #include "serve/http/http_server.h"
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <set>
@@ -16,6 +17,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <fmt/format.h>
 
+#include "base/system/connection_places.h"
 #include "serve/http/event_stream.h"
 #include "serve/http/http_answer.h"
 #include "serve/http/http_request.h"
@@ -34,6 +36,7 @@ constexpr std::chrono::seconds kAnswerTime{30};   // until the client has read a
 constexpr std::chrono::seconds kFarewellTime{2};  // for it to close the connection then
 constexpr std::size_t kMostFarewellBytes = 64U << 10;
 constexpr std::chrono::milliseconds kAcceptPause{100};  // when no descriptor is free
+constexpr std::chrono::milliseconds kMoment{1'000};     // to send a request, if others wait for the place
 
 using RequestFields = http::request<http::string_body>;
 
@@ -78,9 +81,11 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
         heartbeat(loop),
         token(std::move(secret)),
         handle(std::move(handler)),
-        limits(most) {}
+        limits(most),
+        places(most.connections, kMoment) {}
 
   void Accept();
+  void CloseAt(ConnectionPlaces::Id place);
   void Heartbeat();
   void Close();
 
@@ -91,6 +96,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   const std::string token;
   const Handler handle;
   const HttpLimits limits;
+  ConnectionPlaces places;  // of the connections that are not turned away
   std::set<std::shared_ptr<Connection>> connections;
   const std::shared_ptr<const std::string> comment = std::make_shared<const std::string>(":\n\n");
   bool closed = false;
@@ -114,6 +120,10 @@ class HttpServer::Impl::Connection : public EventStream, public std::enable_shar
   }
 
   void Busy() { Answer(TextAnswer(503, "there are too many connections")); }
+
+  // Its place among those of the server; 0: it is turned away.
+  void Take(ConnectionPlaces::Id place) { place_ = place; }
+  ConnectionPlaces::Id place() const { return place_; }
 
   void Send(std::shared_ptr<const std::string> bytes) override {
     if (ended_) return;
@@ -139,6 +149,7 @@ class HttpServer::Impl::Connection : public EventStream, public std::enable_shar
     stream_.socket().close(ignored);
     queue_.clear();
     const auto self = shared_from_this();
+    server_->places.Remove(place_);
     server_->connections.erase(self);
     if (const auto closed = std::exchange(closed_, nullptr)) closed();
   }
@@ -167,6 +178,7 @@ class HttpServer::Impl::Connection : public EventStream, public std::enable_shar
     if (const auto refusal = RefusalOf(request_, server_->token)) {
       return Answer(TextAnswer(refusal->status, std::string(refusal->why)));
     }
+    server_->places.Prove(place_);
     if (request_.method == "GET") {
       if (parser_.content_length().value_or(0) > 0) return Answer(TextAnswer(400, "a GET has no body"));
       return Handle();
@@ -247,6 +259,7 @@ class HttpServer::Impl::Connection : public EventStream, public std::enable_shar
   static constexpr std::size_t kMostBuffers = 16;
 
   const std::shared_ptr<Impl> server_;
+  ConnectionPlaces::Id place_ = 0;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
   http::request_parser<http::string_body> parser_;
@@ -272,12 +285,26 @@ void HttpServer::Impl::Accept() {
       });
       return;
     }
-    const bool busy = self->connections.size() >= self->limits.connections;
-    auto connection = std::make_shared<Connection>(self, std::move(socket));
-    self->connections.insert(connection);
-    busy ? connection->Busy() : connection->Begin();
+    const Peer peer = PeerOf(socket.native_handle());
+    const ConnectionPlaces::Admission place = self->places.Admit(peer, std::chrono::steady_clock::now());
+    if (place.closes) self->CloseAt(*place.closes);
+    // Turned away, the user's own programs are told why; they are too few to do harm by that.
+    const bool told =
+        place.id || (peer.kind == Peer::Kind::kOwn && self->connections.size() < 2 * self->limits.connections);
+    if (told) {
+      auto connection = std::make_shared<Connection>(self, std::move(socket));
+      self->connections.insert(connection);
+      connection->Take(place.id.value_or(0));
+      place.id ? connection->Begin() : connection->Busy();
+    }
     self->Accept();
   });
+}
+
+void HttpServer::Impl::CloseAt(ConnectionPlaces::Id place) {
+  const auto found = std::find_if(connections.begin(), connections.end(),
+                                  [place](const auto& connection) { return connection->place() == place; });
+  if (found != connections.end()) std::shared_ptr(*found)->End();
 }
 
 void HttpServer::Impl::Heartbeat() {

@@ -2,7 +2,8 @@
 // passes on only requests that the guard admits (request_guard.h).
 //
 // Runs on one loop and never blocks it. Requests are not trusted: their size, the time that they take, and the number
-// of connections are limited.
+// of connections are limited, and a connection without a valid request takes no place of the user's own programs
+// (base/system/connection_places.h).
 #pragma once
 
 #include <chrono>

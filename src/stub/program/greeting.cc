@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/system/connection_places.h"
 #include "base/system/tcp_socket.h"
 #include "base/system/unique_fd.h"
 #include "base/values/units.h"
@@ -35,6 +36,7 @@ constexpr std::uint64_t kLongestPause = 320 * kMs;
 constexpr std::uint64_t kPatience = 1'000 * kMs;
 constexpr std::uint32_t kMostUnreachable = 3;  // attempts if the kernel has no route
 constexpr std::size_t kMostGuests = 4'096;
+constexpr std::chrono::seconds kMomentOfAGuest{1};
 constexpr std::string_view kMagic = "muster-stub 1 ";
 
 // One outgoing connection.
@@ -59,6 +61,7 @@ struct Guest {
   UniqueFd socket;
   bool at_rendezvous = false;
   std::string heard;
+  ConnectionPlaces::Id place = 0;
 };
 
 std::uint16_t PortIn(const std::string& text) {
@@ -190,7 +193,10 @@ class Loop {
     } else if (const auto call = by_fd_.find(fd); call != by_fd_.end()) {
       Continue(calls_[call->second]);
     } else if (const auto guest = guests_.find(fd); guest != guests_.end()) {
-      if (Hear(guest->second)) guests_.erase(guest);
+      if (Hear(guest->second)) {
+        guest_places_.Remove(guest->second.place);
+        guests_.erase(guest);
+      }
     }
   }
 
@@ -200,10 +206,15 @@ class Loop {
     for (;;) {
       UniqueFd socket(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!socket) return;
-      if (guests_.size() >= kMostGuests) continue;
+      const ConnectionPlaces::Admission place =
+          guest_places_.Admit(PeerOf(socket.get()), ConnectionPlaces::Clock::now());
+      if (place.closes) {
+        std::erase_if(guests_, [&](const auto& guest) { return guest.second.place == *place.closes; });
+      }
+      if (!place.id) continue;
       const int fd = socket.get();
       Watch(fd, EPOLLIN);
-      guests_.insert_or_assign(fd, Guest{std::move(socket), at_rendezvous, {}});
+      guests_.insert_or_assign(fd, Guest{std::move(socket), at_rendezvous, {}, *place.id});
     }
   }
 
@@ -364,6 +375,7 @@ class Loop {
   std::vector<Call> calls_;           // fixed after planning
   std::map<int, std::size_t> by_fd_;  // connections in progress
   std::map<int, Guest> guests_;       // by descriptor
+  ConnectionPlaces guest_places_{kMostGuests, kMomentOfAGuest};
   std::set<std::uint32_t> awaited_;   // processes that have not connected yet
   std::set<std::uint32_t> visitors_;  // … at the rendezvous endpoint
   std::uint64_t began_ = 0;
