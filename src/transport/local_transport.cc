@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "spawn/command/find_program.h"
+#include "spawn/guard/child_guard.h"
 #include "transport/local_channel.h"
 #include "transport/own_environment.h"
 
@@ -74,7 +75,7 @@ Result<std::unique_ptr<UncheckedChannel>> LocalTransport::Open(boost::asio::io_c
   if (guarded) spec.passed.push_back({guard.get(), kGuardFd});
   spec.limits = {{RLIMIT_NOFILE, descriptors_}};
   spec.grouping = Grouping::kOwnSession;
-  spec.parent_death_signal = SIGTERM;
+  spec.parent_death_signal = kGuardDeathSignal;
   auto agent = BoostLauncher(*launcher_)(io.get_executor(), spec);
   if (!agent) {
     return Fail(MachineError("spawn", "the agent cannot be started: " + SpawnErrorText(agent.error()),

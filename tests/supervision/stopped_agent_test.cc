@@ -46,6 +46,16 @@ TEST_F(StoppedAgent, IsGivenUpAfterTheLease) {
   ExpectAnEnd();
 }
 
+// Three failures at once.
+TEST_F(StoppedAgent, IsEndedByItsStoppedGuardWhenTheHeadIsKilled) {
+  const auto agent = muster_.Journal("agent_connected").at(0)["pid"].get<pid_t>();
+  ::kill(ParentOf(agent), SIGSTOP);
+  ::kill(muster_.head(), SIGKILL);
+  EXPECT_EQ(muster_.End(), 128 + SIGKILL) << "and the guard has ended";
+  EXPECT_TRUE(muster_.Left().empty());
+  EXPECT_EQ(KillDescendants({}).killed, 0U) << "something is left";
+}
+
 TEST_F(StoppedAgent, IsGivenUpWhenTheUserInsists) {
   ::kill(muster_.head(), SIGINT);
   ASSERT_TRUE(AwaitLine(muster_ / "out", "muster: "));

@@ -35,6 +35,13 @@ EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_
   sigemptyset(&watched);
   sigaddset(&watched, SIGCHLD);
   sigaddset(&watched, SIGTERM);
+  // Sent at the end of the parent (kGuardDeathSignal), also by whoever continues this process.
+  const pid_t parent = ::getppid();
+  sigset_t continued;
+  sigemptyset(&continued);
+  sigaddset(&continued, kGuardDeathSignal);
+  ::sigprocmask(SIG_BLOCK, &continued, nullptr);
+  sigaddset(&watched, kGuardDeathSignal);
   bool forwarded = false;  // SIGTERM was forwarded
   std::optional<std::uint64_t> kill_at;
   for (;;) {
@@ -47,7 +54,7 @@ EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_
       change = {};
     }
     const int signal = NextSignal(watched, kill_at);
-    if (signal == SIGTERM) {
+    if (signal == SIGTERM || (signal == kGuardDeathSignal && ::getppid() != parent)) {
       ::kill(child, SIGTERM);
       if (!std::exchange(forwarded, true)) kill_at = std::min(kill_at.value_or(UINT64_MAX), After(patience_ms));
     } else if (signal == 0) {

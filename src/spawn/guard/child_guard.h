@@ -4,6 +4,7 @@
 // Handles signals and waits; the caller decides what the guard does after the process has exited.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <functional>
 
@@ -14,7 +15,12 @@
 
 namespace muster {
 
-// Waits for the exit of a child and reaps it. Forwards SIGTERM, and kills a child that has not exited `patience_ms`
+// The parent-death signal for whatever becomes a guard on this machine: unlike SIGTERM it also takes effect in a process
+// that has been stopped.
+inline constexpr int kGuardDeathSignal = SIGCONT;
+
+// Waits for the exit of a child and reaps it. Forwards SIGTERM, takes the end of its own parent (kGuardDeathSignal) for
+// one, and kills a child that has not exited `patience_ms`
 // later. Also kills a child that has been stopped (SIGSTOP) for `most_stopped_ms`, a function called at that moment; 0:
 // no limit. Must be called in a single-threaded process that has SIGCHLD and SIGTERM blocked.
 EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_stopped_ms,
