@@ -126,6 +126,12 @@ TEST(Overrides, AreReadFromFilesWithoutTheLastNewline) {
   EXPECT_NE(ValueAfter("s", {"s" + file(std::string("a\0b", 3))}).find("NUL"), std::string::npos);
   EXPECT_NE(ValueAfter("s", {"s" + file(std::string((16U << 20) + 1, 'x'))}).find("larger than 16 MiB"),
             std::string::npos);
+  // Two bytes of text become many times as much memory.
+  std::string many = "[{}";
+  while (many.size() < (4U << 20)) many += ",{}";
+  const std::string refused = ValueAfter("l", {"l" + file(many + "]")});
+  EXPECT_NE(refused.find("it would take more than 32 MiB of memory"), std::string::npos) << refused.substr(0, 500);
+  EXPECT_LT(refused.size(), 5'000U) << "the message does not repeat the file";
   ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
   EXPECT_NE(ValueAfter("s", {"s@=" + folder / "fifo"}).find("there is no file"), std::string::npos)
       << "waits for nobody";

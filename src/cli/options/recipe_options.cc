@@ -25,6 +25,7 @@
 #include "cli/options/named_hosts.h"
 #include "cli/options/resume.h"
 #include "plan/hosts/host_list.h"
+#include "settings/parameters/parameter_bounds.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
@@ -68,7 +69,7 @@ Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) 
   if (override.name.empty()) return bad("the name is empty");
   if (!IsUtf8(word)) return bad("it is not valid UTF-8");
   if (how == ':') {
-    auto value = ValueFromJsonText(text);
+    auto value = ValueFromJsonText(text, kMostParameterBytes);
     if (!value) return bad(value.error());
     override.kind = Override::Kind::kValue;
     override.value = *std::move(value);

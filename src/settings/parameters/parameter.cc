@@ -14,6 +14,7 @@
 #include "base/values/suggest.h"
 #include "base/values/units.h"
 #include "base/values/utf8.h"
+#include "settings/parameters/parameter_bounds.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
@@ -270,7 +271,8 @@ Result<Value> ReadParameterText(const Parameter& parameter, std::string_view tex
   const auto bad = [&](const std::string& what) {
     return tl::unexpected(BadValue(parameter, {}, Value(text), what, origin));
   };
-  const std::string got = Quoted(text);
+  constexpr std::size_t kMostShown = 1'000;
+  const std::string got = text.size() <= kMostShown ? Quoted(text) : Quoted(Utf8Prefix(text, kMostShown)) + "…";
   switch (parameter.type) {
     case ParameterType::kInt: {
       std::int64_t integer = 0;
@@ -302,7 +304,7 @@ Result<Value> ReadParameterText(const Parameter& parameter, std::string_view tex
       return bad("must be " + ParameterRangeText(parameter) + ", got " + got);
     case ParameterType::kList:
     case ParameterType::kMap: {
-      auto value = ValueFromJsonText(text);
+      auto value = ValueFromJsonText(text, kMostParameterBytes);
       if (!value) {
         return bad("must be " + std::string(TypePhrase(parameter.type)) + " in JSON, got " + got + ": " +
                    value.error());
