@@ -320,7 +320,7 @@ params = {
       { name = "map", type = "map", declaration = "{ { a = 1 } }", doc = "A table with named values; the command line takes JSON." },
       { name = "bytes", type = SIZE, limits = true, declaration = '{ "1GiB" }', doc = "A number of bytes; `GiB` is 2³⁰, `GB` is 10⁹." },
       { name = "duration", type = TIME, limits = true, declaration = '{ "1h" }', doc = "A time in seconds." },
-      { name = "secret", type = "secret", declaration = '{ from_env = "TOKEN" }', doc = "A text that plan, journal and logs do not contain; given as `NAME@=FILE` or by a variable." },
+      { name = "secret", type = "secret", declaration = '{ from_env = "TOKEN" }', doc = "A text that plan, journal and what muster quotes of output do not contain; given as `NAME@=FILE` or by a variable." },
       { name = "variant", type = "one of `one_of`", example = 'muster.variant { "adam", one_of = { adam = { lr = muster.float { 1e-3 } }, sgd = {} } }',
         doc = "A choice between sets of parameters; `p.NAME.variant` is the chosen name." },
     } },

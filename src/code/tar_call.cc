@@ -74,6 +74,14 @@ std::string PackWithTar(const TarOrder& order, const std::function<void(unsigned
     spec.argv.emplace_back(option);
   }
   spec.argv.push_back("--transform=" + PutBelow(order.top));
+  const UniqueFd copied(::memfd_create("muster-tar", MFD_CLOEXEC));
+  if (!order.copied.empty()) {
+    std::string more;
+    for (const std::string& path : order.copied) more += path + '\0';
+    if (const int error = WriteForReader(copied.get(), more); error != 0) return std::strerror(error);
+    spec.argv.insert(spec.argv.end(), {"--directory", order.copies, "--null", "--verbatim-files-from",
+                                       fmt::format("--files-from=/proc/{}/fd/{}", ::getpid(), copied.get())});
+  }
   if (const std::string program = CompressorOf(order.out); !program.empty()) {
     spec.argv.push_back("--use-compress-program=" + program);
   }

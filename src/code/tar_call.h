@@ -12,6 +12,8 @@ namespace muster {
 struct TarOrder {
   std::string folder;                    // absolute: paths are below it
   std::vector<std::string> paths;        // files, in the order in which they are packed; links stay links
+  std::string copies;                    // absolute; another folder, whose files come behind those; or empty
+  std::vector<std::string> copied;       // files below it, which have the same places in the archive
   std::string top;                       // name of the folder in the archive
   std::string out;                       // absolute; ends with .tar, .tar.gz, .tgz or .tar.zst; replaced if it exists
   std::vector<std::string> environment;  // the user's, "NAME=value": its PATH is searched for tar, gzip and zstd

@@ -14,6 +14,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string Text(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+CommandResult Call(std::vector<std::string> argv) {
+  Command command;
+  command.argv = std::move(argv);
+  return RunCommand(command);
+}
+
 class Pack : public ::testing::Test {
  protected:
   Pack() {
@@ -22,15 +32,6 @@ class Pack : public ::testing::Test {
     EXPECT_EQ(run.exit_code, 0) << run.err;
   }
   std::string RunDir() const { return folder_ / "a, run"; }
-  static std::string Text(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
-  static CommandResult Call(std::vector<std::string> argv) {
-    Command command;
-    command.argv = std::move(argv);
-    return RunCommand(command);
-  }
 
   OneRecipe recipe_{
       "job:file { \"token\", text = p.token }\n"
@@ -79,6 +80,53 @@ TEST_F(Pack, IncludesEverythingButSecretsOnRequest) {
   EXPECT_EQ(names.find("files/token"), std::string::npos) << names;
   ASSERT_EQ(Muster({"pack", RunDir(), "--most", "10B", "-o", archive}).exit_code, 0);
   EXPECT_EQ(Call({"tar", "-tf", archive}).out.find("plan.json"), std::string::npos);
+}
+
+// Programs print what they like.
+TEST(PackOfARunThatPrintsItsSecret, ContainsItsValueNowhere) {
+  const OneRecipe recipe(
+      "job:workers { count = 2, devices = 0, env = { TOKEN = p.token, PIN = p.pin }, command = muster.shell [["
+      "echo token is $TOKEN and $PIN; echo '{\"message\": \"no '$TOKEN'\", \"user\": \"'$TOKEN'\"}' > "
+      "\"$MUSTER_ERROR_FILE\"; head -c 1048570 /dev/zero | tr '\\0' x; echo $TOKEN; exit 7]] }",
+      "params = { token = muster.secret { from_env = \"HUB\" }, pin = muster.secret { from_env = \"PIN\" } },");
+  const TempDir folder;
+  const std::string run_dir = folder / "run";
+  const std::vector<std::string> secrets = {"HUB=s3cr3t\"value99", "PIN=817263"};
+  const CommandResult run = Muster({"run", recipe.path(), "--quiet", "--run-dir", run_dir}, secrets);
+  EXPECT_EQ(run.exit_code, 7) << run.err;
+  EXPECT_NE(run.err.find("(hidden)"), std::string::npos) << run.err;
+  const auto grep = [](const std::string& in) { return Call({"grep", "-rlE", "value99|817263", in}).out; };
+  const std::string log = Text(run_dir + "/logs/worker.0.0.log");
+  EXPECT_NE(log.find("s3cr3t\"value99 and 817263"), std::string::npos) << "a log is as its program wrote it";
+  for (const std::string name : {"report.json", "report.txt", "journal.jsonl", "head.log"}) {
+    EXPECT_EQ(grep(run_dir + "/" + name), "") << name;
+  }
+  EXPECT_EQ(run.err.find("value99"), std::string::npos) << run.err;
+  EXPECT_EQ(run.err.find("817263"), std::string::npos) << run.err;
+  const CommandResult report = Muster({"report", run_dir}, secrets);
+  EXPECT_EQ(report.out.find("value99"), std::string::npos) << report.out;
+  const std::string page = folder / "page.html";
+  const CommandResult written = Muster({"page", run_dir, "-o", page}, secrets);
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  EXPECT_EQ(grep(page), "");
+
+  const std::string archive = folder / "run.tar";
+  const CommandResult packed = Muster({"pack", run_dir, "-o", archive}, secrets);
+  ASSERT_EQ(packed.exit_code, 0) << packed.err;
+  EXPECT_NE(packed.err.find("masked: "), std::string::npos) << packed.err;
+  const TempDir there;
+  ASSERT_EQ(Call({"tar", "-C", there.path(), "-xf", archive}).exit_code, 0);
+  EXPECT_EQ(grep(there.path()), "");
+  const std::string opened = there / "run";
+  EXPECT_EQ(Text(opened + "/logs/worker.0.0.log").size(), log.size()) << "positions in logs stay valid";
+  EXPECT_EQ(fs::last_write_time(opened + "/logs/worker.0.0.log"),
+            fs::last_write_time(run_dir + "/logs/worker.0.0.log"));
+  EXPECT_EQ(Muster({"report", opened}).exit_code, 0);
+
+  // Nobody can mask what is not known: that is said.
+  const CommandResult unknown = Muster({"pack", run_dir, "-o", archive}, {secrets[1]});
+  EXPECT_NE(unknown.err.find("the value of the secret 'token' is not available here"), std::string::npos)
+      << unknown.err;
 }
 
 TEST_F(Pack, ReportsSpecialFiles) {

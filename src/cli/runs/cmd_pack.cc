@@ -12,9 +12,14 @@
 #include <system_error>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/system/known_secrets.h"
+#include "base/system/unique_fd.h"
+#include "base/system/write_all.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "cli/command/command.h"
@@ -27,6 +32,7 @@
 #include "cli/runs/run_commands.h"
 #include "code/tar_call.h"
 #include "plan/text/plan_json.h"
+#include "run/directory/hidden_values.h"
 #include "run/directory/run_directory.h"
 
 namespace muster {
@@ -75,8 +81,9 @@ const char* KindOf(fs::file_type type) {
 }
 
 struct PackChoice {
-  std::vector<std::string> packed;  // sorted
-  std::vector<std::string> left;    // lines about omitted files, with reasons
+  std::vector<std::string> packed;   // sorted
+  std::vector<std::string> left;     // lines about omitted files, with reasons
+  std::vector<std::string> unknown;  // secrets whose values cannot be read here
 };
 
 Result<PackChoice> Choose(const std::string& run_dir, std::int64_t most, bool all) {
@@ -86,6 +93,7 @@ Result<PackChoice> Choose(const std::string& run_dir, std::int64_t most, bool al
   if (!plan) return Fail(plan.error());
   const std::set<std::string> secrets = SecretFiles(*plan);
   PackChoice choice;
+  choice.unknown = HideSecretsOf(*plan);
   std::set<std::string> foreign;
   std::error_code error;
   for (fs::recursive_directory_iterator it(run_dir, error), end; !error && it != end; it.increment(error)) {
@@ -113,6 +121,88 @@ Result<PackChoice> Choose(const std::string& run_dir, std::int64_t most, bool al
   std::sort(choice.left.begin(), choice.left.end());
   return choice;
 }
+
+// Files with what programs wrote, or what is quoted of it; not those that a reader compares with a hash.
+bool QuotesOutput(const std::string& path) {
+  constexpr std::array<std::string_view, 5> kFolders = {"logs/", "errors/", "dumps/", "metrics/", "probe/"};
+  constexpr std::array<std::string_view, 4> kFiles = {"report.json", "report.txt", "head.log", "job.out"};
+  return std::find(kFiles.begin(), kFiles.end(), path) != kFiles.end() ||
+         std::any_of(kFolders.begin(), kFolders.end(),
+                     [&](std::string_view folder) { return path.starts_with(folder); });
+}
+
+// Copies of files in which known secrets are overwritten, below a temporary folder that is removed at the end.
+class MaskedCopies {
+ public:
+  MaskedCopies() = default;
+  ~MaskedCopies() {
+    std::error_code ignored;
+    if (!folder_.empty()) fs::remove_all(folder_, ignored);
+  }
+  MaskedCopies(const MaskedCopies&) = delete;
+  MaskedCopies& operator=(const MaskedCopies&) = delete;
+
+  const std::string& folder() const { return folder_; }
+
+  // How many values were overwritten in the copy of run_dir/path; 0: there are none, and no copy.
+  Result<std::size_t> Copy(const std::string& run_dir, const std::string& path) {
+    const UniqueFd from(::open((run_dir + "/" + path).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!from) return Fail(SystemError("file", path, errno));
+    auto found = Overwrite(from.get(), -1);
+    if (!found || *found == 0) return found;
+    if (auto made = MakeFolder(); !made) return Fail(made.error());
+    const fs::path copy = fs::path(folder_) / path;
+    std::error_code error;
+    fs::create_directories(copy.parent_path(), error);
+    struct stat status {};
+    if (error || ::fstat(from.get(), &status) != 0)
+      return Fail(SystemError("file", path, error ? error.value() : errno));
+    const UniqueFd to(::open(copy.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!to || ::lseek(from.get(), 0, SEEK_SET) != 0) return Fail(SystemError("file", copy, errno));
+    if (auto written = Overwrite(from.get(), to.get()); !written) return written;
+    const std::array<timespec, 2> times = {status.st_atim, status.st_mtim};
+    if (::fchmod(to.get(), status.st_mode & 0777U) != 0 || ::futimens(to.get(), times.data()) != 0) {
+      return Fail(SystemError("file", copy, errno));
+    }
+    return found;
+  }
+
+ private:
+  Result<void> MakeFolder() {
+    if (!folder_.empty()) return {};
+    std::error_code error;
+    std::string name = fs::temp_directory_path(error) / "muster-pack-XXXXXX";
+    if (error || ::mkdtemp(name.data()) == nullptr)
+      return Fail(SystemError("file", name, error ? error.value() : errno));
+    folder_ = name;
+    return {};
+  }
+
+  // In pieces, since logs may be large. `to` -1: only counts.
+  static Result<std::size_t> Overwrite(int from, int to) {
+    constexpr std::size_t kPiece = 1U << 20;
+    std::string text;
+    std::size_t found = 0;
+    for (bool more = true; more;) {
+      const std::size_t had = text.size();
+      text.resize(had + kPiece);
+      const ssize_t got = ::read(from, text.data() + had, kPiece);
+      if (got < 0 && errno != EINTR) return Fail(SystemError("file", "cannot read a file of the run", errno));
+      text.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+      more = got != 0;
+      std::string rest = text.substr(more ? WithoutPartOfASecret(text) : text.size());
+      text.resize(text.size() - rest.size());
+      found += OverwriteSecrets(text);
+      if (const int error = to < 0 ? 0 : WriteAll(to, text); error != 0) {
+        return Fail(SystemError("file", "cannot write a copy of a file", error));
+      }
+      text = std::move(rest);
+    }
+    return found;
+  }
+
+  std::string folder_;
+};
 
 int RunPack(const PackOptions& options) {
   std::int64_t most = kUsualMost;
@@ -142,12 +232,37 @@ int RunPack(const PackOptions& options) {
   if (!choice) return Refuse(choice.error());
   std::erase_if(choice->packed, [&](const std::string& path) { return run_dir + "/" + path == out; });
 
-  TarOrder order{run_dir, choice->packed, top, out, {}};
+  MaskedCopies copies;
+  TarOrder order;
+  order.folder = run_dir;
+  order.top = top;
+  order.out = out;
+  std::size_t masked = 0;
+  for (const std::string& path : choice->packed) {
+    std::size_t values = 0;
+    if (QuotesOutput(path) && !fs::is_symlink(run_dir + "/" + path, error)) {
+      const auto copied = copies.Copy(run_dir, path);
+      if (!copied) return Refuse(copied.error());
+      values = *copied;
+    }
+    (values > 0 ? order.copied : order.paths).push_back(path);
+    masked += values;
+  }
+  order.copies = copies.folder();
   for (char** variable = environ; *variable != nullptr; ++variable) order.environment.emplace_back(*variable);
   WaitLine waiting("packing " + *found);
   const std::string why = PackWithTar(order, [&](unsigned seconds) { waiting.Show(seconds); });
   waiting.Clear();
   if (!why.empty()) return Refuse({MachineError("pack", "the run cannot be packed: " + why)});
+  if (masked > 0) {
+    std::fprintf(stderr, "masked: values of secrets, %zu times in %zu of the files\n", masked, order.copied.size());
+  }
+  for (const std::string& name : choice->unknown) {
+    std::fprintf(
+        stderr,
+        "note: the value of the secret %s is not available here: if programs printed it, the archive contains it\n",
+        Quoted(name).c_str());
+  }
   for (const std::string& line : choice->left) std::fprintf(stderr, "omitted: %s\n", Printable(line).c_str());
   std::printf("%s\n", Printable(out).c_str());
   return kExitOk;

@@ -14,6 +14,7 @@
 #include "plan/text/plan_json.h"
 #include "run/console/watched_progress.h"
 #include "run/control/journal_feed.h"
+#include "run/directory/hidden_values.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_files.h"
 #include "run/journal/checked_journal.h"
@@ -82,6 +83,7 @@ Result<int> WatchRun(const std::string& run_dir, const ConsoleOptions& options, 
   if (json) return ShowLines(run_dir, options.out, begun);
   const Result<Plan> plan = PlanFromJson(*bytes);
   if (!plan) return Fail(plan.error());
+  HideSecretsOf(*plan);
 
   boost::asio::io_context io;
   Console console(io, options, *plan);

@@ -10,12 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/system/known_secrets.h"
 #include "run/directory/hidden_values.h"
 
 namespace muster {
-
-// Replaces a secret value in a record.
-inline constexpr std::string_view kHiddenValue = "(hidden)";
 
 // Patterns of the recorded variables: NAME or PREFIX*.
 std::span<const std::string_view> RecordedVariablePatterns();

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
+#include "base/system/known_secrets.h"
 #include "base/values/utf8.h"
 #include "run/directory/private_files.h"
 #include "settings/values/value_field.h"
@@ -58,6 +59,20 @@ std::vector<std::string> LinesOf(std::string_view text) {
   return lines;
 }
 
+void HideSecretsIn(Value& value) {
+  if (const std::string* text = value.AsString()) {
+    value = Value(WithoutSecrets(*text));
+  } else if (const Value::List* list = value.AsList()) {
+    Value::List shown = *list;
+    for (Value& element : shown) HideSecretsIn(element);
+    value = Value(std::move(shown));
+  } else if (const Value::Map* map = value.AsMap()) {
+    Value::Map shown;
+    for (const auto& [key, member] : *map) HideSecretsIn(shown.emplace(WithoutSecrets(key), member).first->second);
+    value = Value(std::move(shown));
+  }
+}
+
 void AddMore(const Value::Map& map, std::initializer_list<std::string_view> known, ErrorNote& note) {
   for (const auto& [key, value] : map) {
     if (note.more.size() == kMaxMembers) return;
@@ -72,8 +87,9 @@ void AddMore(const Value::Map& map, std::initializer_list<std::string_view> know
 }  // namespace
 
 tl::expected<ErrorNote, std::string> ParseErrorNote(std::string_view json) {
-  const auto value = ValueFromJsonText(json);
+  auto value = ValueFromJsonText(json);
   if (!value) return tl::unexpected<std::string>(value.error());
+  HideSecretsIn(*value);
   const Value::Map* top = value->AsMap();
   if (top == nullptr) return tl::unexpected<std::string>("it is not a JSON object");
   ErrorNote note;

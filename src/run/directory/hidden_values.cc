@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 
+#include <fcntl.h>
+
+#include "base/system/known_secrets.h"
 #include "muster/plan.h"
-#include "run/directory/environment_record.h"
+#include "run/directory/private_files.h"
 
 namespace muster {
 namespace {
@@ -35,6 +39,26 @@ std::string HiddenValues::Shown(std::string_view name, const std::string& value)
                       std::any_of(secrets_.begin(), secrets_.end(),
                                   [&](std::string_view secret) { return value.find(secret) != std::string::npos; });
   return hidden ? std::string(kHiddenValue) : value;
+}
+
+std::vector<std::string> HideSecretsOf(const Plan& plan) {
+  constexpr std::size_t kMaxSecretBytes = 1U << 20;  // as at the start
+  std::vector<std::string> unknown;
+  for (const auto& [name, source] : plan.secrets) {
+    if (!source.from_env.empty()) {
+      const char* const value = std::getenv(source.from_env.c_str());
+      if (value == nullptr) {
+        unknown.push_back(name);
+      } else {
+        HideFromNowOn(value);
+      }
+    } else if (const Result<std::string> value = ReadFileAt(AT_FDCWD, source.from_file, kMaxSecretBytes, O_NONBLOCK)) {
+      HideFromNowOn(*value);
+    } else {
+      unknown.push_back(name);
+    }
+  }
+  return unknown;
 }
 
 }  // namespace muster

@@ -25,4 +25,8 @@ class HiddenValues {
   std::vector<std::string_view> secrets_;
 };
 
+// Hides the values of the plan's secrets that can be read now, from the variables and files of the caller, in
+// everything that is quoted from now on (base/system/known_secrets.h). Returns the names of the others.
+std::vector<std::string> HideSecretsOf(const Plan& plan);
+
 }  // namespace muster

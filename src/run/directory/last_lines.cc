@@ -4,6 +4,7 @@
 #include <limits>
 #include <string_view>
 
+#include "base/system/known_secrets.h"
 #include "base/values/shell_quote.h"
 #include "wire/files/log_bytes.h"
 
@@ -48,7 +49,8 @@ std::vector<std::string> LastLinesBefore(int at, const std::string& path, std::u
   auto log = LogBytes::Open(at, path);
   if (!log) return {};
   std::uint64_t offset = 0;
-  const std::string bytes = log->ReadBefore(end, window, offset);
+  const std::string read = log->ReadBefore(end, window, offset);
+  const std::string bytes = WithoutSecrets(read, offset > 0);
   std::string_view text = bytes;
   if (text.ends_with('\n')) text.remove_suffix(1);
   std::vector<std::string> lines;

@@ -14,7 +14,8 @@ inline constexpr std::size_t kLastLines = 20;
 inline constexpr std::size_t kLastBytes = 64U << 10;
 
 // At most `most` of the last lines in the last `window` bytes, each at most 2,000 bytes, control bytes and invalid
-// UTF-8 as \xNN. If carriage returns overwrote a line, its last state. Empty if the file cannot be read.
+// UTF-8 as \xNN, known secrets as "(hidden)". If carriage returns overwrote a line, its last state. Empty if the file
+// cannot be read.
 std::vector<std::string> LastLines(int at, const std::string& path, std::size_t most = kLastLines,
                                    std::size_t window = kLastBytes);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "plan/text/plan_json.h"
+#include "run/directory/hidden_values.h"
 #include "run/directory/run_files.h"
 #include "run/journal/plan_fit.h"
 
@@ -34,6 +35,7 @@ Result<RecordedRun> ReadRun(const std::string& run_dir, std::shared_ptr<const Pl
     if (!read) return Fail(std::move(read.error()));
     plan = std::make_shared<const Plan>(*std::move(read));
   }
+  HideSecretsOf(*plan);  // what the reader quotes of the run's output
   CheckedJournal journal(*plan, ReadJournal(run_dir + "/journal.jsonl"));
   return RecordedRun{std::move(folder), std::move(plan), std::move(journal)};
 }
