@@ -29,6 +29,9 @@ struct HostBinding {
 struct Binding {
   std::string run_id;
   std::string run_dir;  // absolute
+  // Where processes find the run directory's files/, context/ and python/ if another user could put another folder in
+  // the place of the run directory: absolute; empty: there.
+  std::string files_dir = {};
   // The checkpoint that processes started now resume from: absolute; empty: none.
   std::string checkpoint = {};
   std::map<std::string, std::string> sweep = {};  // of a trial: id, trial, attempt, point; empty outside a sweep

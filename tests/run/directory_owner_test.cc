@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "run/directory/open_way.h"
 #include "run/directory/run_directory.h"
 #include "run/scratch_folder.h"
 #include "support/as_user.h"
@@ -187,6 +188,48 @@ TEST_F(Owners, RequireTheStickyBitOnOlderSharedFolders) {
   EXPECT_EQ(ModeOf(scratch / "runs/gpt"), 03770U);
   const AsUser ben(kBen, kLab);
   EXPECT_TRUE(Make("bbbb", true));
+}
+
+// Where others can rename a folder above a run directory, they can put their own in its place while the run lasts.
+TEST_F(Owners, KnowAWayThatOthersCanExchange) {
+  const std::string team = scratch / "team";
+  const std::string run = team + "/runs/gpt/1";
+  fs::create_directories(run);
+  for (const std::string& folder : {team, team + "/runs", team + "/runs/gpt", run}) {
+    ASSERT_EQ(::chown(folder.c_str(), kAna, kLab), 0);
+  }
+  const AsUser ana(kAna, kLab);
+  ASSERT_TRUE(ana.became());
+  const auto with_mode = [&](mode_t mode) {
+    EXPECT_EQ(::chmod(team.c_str(), mode), 0);
+    return OpenWayTo(run);
+  };
+  EXPECT_EQ(with_mode(0755), std::nullopt);
+  EXPECT_EQ(with_mode(0700), std::nullopt);
+  for (const mode_t mode : {02770, 02775, 0770}) {
+    const auto way = with_mode(mode);
+    ASSERT_TRUE(way) << mode;
+    EXPECT_EQ(way->why, "members of the group gid 60000 can replace folders in \"" + team + "\"");
+    EXPECT_EQ(way->hint, "chmod +t " + team);
+  }
+  EXPECT_EQ(with_mode(0777)->why, "every user can replace folders in \"" + team + "\"");
+  EXPECT_EQ(with_mode(03770), std::nullopt) << "sticky: nobody but the owners renames";
+  EXPECT_EQ(with_mode(01777), std::nullopt);
+  ASSERT_EQ(::chmod(run.c_str(), 0777), 0);
+  EXPECT_EQ(OpenWayTo(run), std::nullopt) << "the directory itself is held by its descriptor";
+}
+
+TEST_F(Owners, KnowAWayThatBelongsToAnother) {
+  const std::string run = scratch / "bens/runs";
+  fs::create_directories(run);
+  ASSERT_EQ(::chown((scratch / "bens").c_str(), kBen, kLab), 0);
+  ASSERT_EQ(::chown(run.c_str(), kAna, kLab), 0);
+  const AsUser ana(kAna, kLab);
+  ASSERT_TRUE(ana.became());
+  const auto way = OpenWayTo(run);
+  ASSERT_TRUE(way);
+  EXPECT_EQ(way->why, "uid 60002 can replace folders in \"" + scratch / "bens" + "\"");
+  EXPECT_NE(way->hint.find("--run-dir"), std::string::npos) << way->hint;
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // Tests replacing a live run's directory by another one or a link: head and agent continue in the one they opened.
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "run/directory/live_heads.h"
 #include "supervision/started_muster.h"
 #include "support/file_content.h"
 
@@ -47,6 +49,34 @@ TEST_P(SwappedDirectory, ReceivesNothingOfTheRun) {
   EXPECT_EQ(RecordsOf(moved + "/journal.jsonl", "run_ended").size(), 1U);
   EXPECT_TRUE(fs::exists(moved + "/report.json"));
   EXPECT_NE(muster.Output().find("was moved, removed or replaced"), std::string::npos) << muster.Output();
+}
+
+// Whoever can rename a folder above the run directory can exchange it while a process runs.
+TEST(SwappedWay, DoesNotChangeTheFilesThatProcessesExecute) {
+  StartedMuster muster(R"(
+    local step = job:file { "step.sh", text = "echo of the run\n" }
+    job:workers { count = 1, command = { "sh", "-c", "echo ready; read line < " .. folder .. "/fifo; sh \"$1\"", "sh",
+      step } })");
+  ASSERT_EQ(::mkfifo((muster / "fifo").c_str(), 0600), 0);
+  const std::string way = fs::path(muster.run_dir()).parent_path();
+  ASSERT_EQ(::chmod(way.c_str(), 0777), 0);
+  muster.Start();
+  UniqueFd fifo(::open((muster / "fifo").c_str(), O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(fifo);
+  const std::string moved = muster.run_dir() + ".moved";
+  fs::rename(muster.run_dir(), moved);
+  fs::create_directories(muster.run_dir() + "/files");
+  std::ofstream(muster.run_dir() + "/files/step.sh") << "echo of another\n";
+  fifo.reset();
+  muster.End();
+  EXPECT_EQ(ContentOf(moved + "/logs/worker.0.0.log"), "ready\nof the run\n") << muster.Output();
+  EXPECT_NE(muster.Output().find("every user can replace folders in"), std::string::npos) << muster.Output();
+  EXPECT_NE(muster.Output().find("hint: chmod +t "), std::string::npos) << muster.Output();
+  const std::string kept = LiveHeadsFolder({});
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(kept, none)) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with("files-")) << entry.path();
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(By, SwappedDirectory, ::testing::Bool(),

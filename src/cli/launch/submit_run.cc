@@ -9,9 +9,12 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include "base/system/clock.h"
+#include "base/system/known_secrets.h"
 #include "base/values/fingerprint.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
@@ -26,6 +29,7 @@
 #include "run/directory/environment_record.h"
 #include "run/directory/hidden_values.h"
 #include "run/directory/job_record.h"
+#include "run/directory/open_way.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_files.h"
 #include "run/directory/run_tags.h"
@@ -91,6 +95,7 @@ Result<Submitted> PrepareDirectory(const RunSubmission& submission, BatchCall& c
   if (!runs_folder) return Fail(runs_folder.error());
   const auto secrets = ResolveSecrets(request.plan, request.environment);
   if (!secrets) return Fail(secrets.error());
+  for (const auto& [name, value] : *secrets) HideFromNowOn(value);
   Submitted made{RandomHex(kRunIdBytes), {}};
   const auto directory =
       submission.run_dir.empty()
@@ -98,6 +103,9 @@ Result<Submitted> PrepareDirectory(const RunSubmission& submission, BatchCall& c
           : RunDirectory::MakeAt(submission.run_dir, for_group);
   if (!directory) return Fail(directory.error());
   made.run_dir = directory->path();
+  if (const auto way = OpenWayTo(made.run_dir)) {
+    PrintDiagnostics({Warning("run_dir", {}, fmt::format("{}: {}", way->why, kOpenWay), way->hint)});
+  }
   if (auto filled = FillDirectory(submission, request, made, *secrets, directory->folder(), call); !filled) {
     std::error_code ignored;
     std::filesystem::remove_all(made.run_dir, ignored);
@@ -150,18 +158,18 @@ int SubmitRun(RunSubmission submission) {
     std::filesystem::remove_all(made->run_dir, ignored);
     return Refuse(id.error());
   }
-  const UniqueFd folder(::open(made->run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd folder(::open(PrintableLines(made->run_dir).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (auto written = WriteJobId(folder.get(), *id); !written) PrintDiagnostics(written.error());
   const auto job = FindJobOfRun(made->run_dir);
   if (!job || !*job) return Refuse(job ? Diagnostics{} : job.error());
   if (submission.detach) {
-    std::fprintf(stderr, "muster: submitted as %s\n", (*job)->Text().c_str());
-    std::printf("%s %s\n", made->run.c_str(), made->run_dir.c_str());
+    std::fprintf(stderr, "muster: submitted as %s\n", PrintableLines((*job)->Text()).c_str());
+    std::printf("%s %s\n", made->run.c_str(), PrintableLines(made->run_dir).c_str());
     return kExitOk;
   }
   if (!submission.console.quiet) {
     std::fprintf(stderr, "muster: submitted as %s; Ctrl-C stops it, muster watch %s follows it again\n",
-                 (*job)->Text().c_str(), made->run.c_str());
+                 PrintableLines((*job)->Text()).c_str(), made->run.c_str());
     std::fprintf(stderr, "muster: run %s in %s\n", made->run.c_str(), Printable(made->run_dir).c_str());
   }
   return FollowJob(**job, 0, {.console = submission.console, .json = false, .interrupt_stops = true});

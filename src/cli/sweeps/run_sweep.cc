@@ -32,6 +32,7 @@
 #include "cli/sweeps/engine_allocator.h"
 #include "cli/sweeps/submit_sweep.h"
 #include "cli/sweeps/sweep_changes.h"
+#include "run/directory/open_way.h"
 #include "run/directory/run_files.h"
 #include "sweep/head/sweep_head.h"
 #include "sweep/record/sweep_directory.h"
@@ -324,6 +325,10 @@ int RunSweep(SweepCall call) {
     auto directory = MakeDirectory(*made, call.described, *first);
     if (!directory) return Refuse(directory.error());
     return SubmitSweep(*std::move(call.requested), made->file, *std::move(directory), call.start);
+  }
+  std::error_code ignored;
+  if (const auto way = OpenWayTo(std::filesystem::weakly_canonical(made->sweeps_folder, ignored) / "trials")) {
+    PrintDiagnostics({Warning("run_dir", {}, fmt::format("{}: {}", way->why, kOpenWay), way->hint)});
   }
   if (call.start.detach) {
     call.evaluator.reset();  // its process is a child of this process only

@@ -1,6 +1,8 @@
 // Fills placeholders with the values known at the start.
 #include "muster/binding.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -14,6 +16,15 @@ namespace {
 
 tl::unexpected<Diagnostics> Unbound(const Text& text, const std::string& why) {
   return Fail(Error("binding", {}, "\"" + text.marked.substr(0, 200) + "\" cannot be filled in: " + why));
+}
+
+// Of what follows the run directory in a text: whether it is a file that muster writes for processes.
+bool NamesGeneratedFile(std::string_view rest) {
+  constexpr std::array<std::string_view, 3> kFolders = {"/files", "/context", "/python"};
+  return std::any_of(kFolders.begin(), kFolders.end(), [rest](std::string_view folder) {
+    return rest.starts_with(folder) &&
+           (rest.size() == folder.size() || rest[folder.size()] == '/' || rest[folder.size()] == ':');
+  });
 }
 
 }  // namespace
@@ -52,7 +63,10 @@ Result<std::string> FillPlaceholders(const Text& text, const Binding& binding, s
         filled += kPlaceholderOpen;
         break;
       case Placeholder::Kind::kRunDir:
-        filled += binding.run_dir;
+        filled += NamesGeneratedFile(at + 1 < pieces->size() ? std::string_view((*pieces)[at + 1].literal) : "") &&
+                          !binding.files_dir.empty()
+                      ? binding.files_dir
+                      : binding.run_dir;
         break;
       case Placeholder::Kind::kRunId:
         filled += binding.run_id;

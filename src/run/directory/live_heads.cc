@@ -30,15 +30,6 @@ bool IsOwnFolder(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && IsOwn(status.st_uid);
 }
 
-// Opens a folder that only this user can write: entries by others are not trusted. Links are not followed.
-UniqueFd OpenPrivate(const std::string& path) {
-  UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  struct stat status {};
-  const bool is_private = folder && ::fstat(folder.get(), &status) == 0 && IsOwn(status.st_uid) &&
-                          (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
-  return is_private ? std::move(folder) : UniqueFd();
-}
-
 struct Entry {
   std::string folder;
   std::int64_t pid = 0;
@@ -76,6 +67,14 @@ bool ProcessLives(const Entry& entry) {
 }
 
 }  // namespace
+
+UniqueFd OpenPrivate(const std::string& path) {
+  UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  const bool is_private = folder && ::fstat(folder.get(), &status) == 0 && IsOwn(status.st_uid) &&
+                          (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+  return is_private ? std::move(folder) : UniqueFd();
+}
 
 std::string LiveHeadsFolder(std::string_view runtime_dir) {
   if (runtime_dir.starts_with('/') && IsOwnFolder(std::string(runtime_dir)))

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/system/unique_fd.h"
+
 namespace muster {
 
 inline constexpr std::size_t kMostHeadEntry = 8U << 10;  // bytes
@@ -20,6 +22,9 @@ inline constexpr std::size_t kMostHeads = 10'000;
 std::string LiveHeadsFolder(std::string_view runtime_dir);
 // The folder by this process's XDG_RUNTIME_DIR.
 std::string OwnLiveHeadsFolder();
+
+// Opens a folder of this user that nobody else can enter or write to; invalid for any other, and for a link.
+UniqueFd OpenPrivate(const std::string& path);
 
 class LiveHead {
  public:

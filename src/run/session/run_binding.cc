@@ -1,14 +1,20 @@
 #include "run/session/run_binding.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "base/values/diagnostic_text.h"
 #include "base/values/json_text.h"
 #include "plan/environment/site_environment.h"
+#include "run/directory/live_heads.h"
+#include "run/directory/open_way.h"
 #include "run/directory/private_files.h"
 #include "run/session/agent_links.h"
 #include "run/session/files_elsewhere.h"
@@ -60,12 +66,33 @@ void RunBinding::SetCheckpoint(const std::string& path) {
   if (!written) run_.console.Warn(Sentence(written.error()));
 }
 
+RunBinding::~RunBinding() {
+  std::error_code ignored;
+  if (kept_) std::filesystem::remove_all(binding_.files_dir, ignored);
+}
+
+void RunBinding::KeepFilesFromOthers() {
+  const std::string heads = OwnLiveHeadsFolder();
+  if (run_.elsewhere || !OpenWayTo(binding_.run_dir)) return;
+  if (::mkdir(heads.c_str(), 0700) != 0 && errno != EEXIST) return;
+  const UniqueFd folder = OpenPrivate(heads);
+  const std::string name = "files-" + binding_.run_id;
+  if (!folder || OpenWayTo(heads) || ::mkdirat(folder.get(), name.c_str(), 0700) != 0) return;
+  kept_ = OpenPrivate(heads + "/" + name);
+  if (kept_) binding_.files_dir = heads + "/" + name;
+}
+
 Result<void> RunBinding::Bind(std::vector<HostBinding> hosts) {
+  KeepFilesFromOthers();
   binding_.hosts = std::move(hosts);
   run_.journal.Record(PlanBound{binding_.run_dir, binding_.hosts, binding_.ports, CoreTexts(run_.plan, binding_)});
   if (!binding_.checkpoint.empty()) run_.journal.Record(CheckpointSeen{binding_.checkpoint, run_.request.resumed});
   Result<std::map<std::string, std::string>> files = GeneratedFiles(run_.plan, binding_);
   if (!files) return Fail(std::move(files.error()));
+  for (const auto& [path, bytes] : *files) {
+    if (!kept_) break;
+    if (Result<void> written = WriteNewFile(kept_.get(), path, bytes); !written) return written;
+  }
   files->emplace(kBindingFile, BindingFile());
   for (const auto& [path, bytes] : *files) {
     if (Result<void> written = WriteNewFile(run_.directory->folder(), path, bytes); !written) return written;
@@ -88,6 +115,9 @@ Result<void> RunBinding::Rebind(const Binding& before) {
     }
     if (Result<void> written = ReplaceFile(run_.directory->folder(), file->first, file->second); !written) {
       return written;
+    }
+    if (kept_ && file->first != kBindingFile) {
+      if (Result<void> written = ReplaceFile(kept_.get(), file->first, file->second); !written) return written;
     }
     ++file;
   }

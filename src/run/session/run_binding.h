@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/system/unique_fd.h"
 #include "muster/binding.h"
 #include "muster/result.h"
 #include "run/start/start_specs.h"
@@ -20,6 +21,9 @@ class RunBinding {
  public:
   // `binding` is the one to which `run` refers.
   RunBinding(LiveRun& run, Binding& binding, AgentLinks& links, FilesElsewhere& files);
+  ~RunBinding();
+  RunBinding(const RunBinding&) = delete;
+  RunBinding& operator=(const RunBinding&) = delete;
 
   const CallerEnvironment& surroundings() const { return surroundings_; }
 
@@ -42,6 +46,9 @@ class RunBinding {
   Result<void> Rebind(const Binding& before);
 
  private:
+  // If another user could replace the run directory, the files for processes of this machine are also in a folder in
+  // which nobody can (Binding::files_dir).
+  void KeepFilesFromOthers();
   std::string BindingFile() const;
   Result<void> DefineEnvironments();
 
@@ -50,6 +57,7 @@ class RunBinding {
   AgentLinks& links_;
   FilesElsewhere& files_;
   CallerEnvironment surroundings_;
+  UniqueFd kept_;
 };
 
 }  // namespace muster

@@ -8,11 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "base/system/known_secrets.h"
 #include "base/system/open_below.h"
 #include "base/system/self_count.h"
 #include "base/values/diagnostic_text.h"
 #include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
+#include "run/directory/open_way.h"
 #include "run/report/report.h"
 #include "run/report/report_files.h"
 #include "run/session/run_opening.h"
@@ -67,6 +69,7 @@ Result<void> Session::Begin() {
   Result<std::map<std::string, std::string>> secrets = ResolveSecrets(run_.plan, run_.request.environment);
   if (!secrets) return Fail(std::move(secrets.error()));
   binding_.secrets = std::move(*secrets);
+  for (const auto& [name, value] : binding_.secrets) HideFromNowOn(value);
   if (Result<void> opened = terminal_.Open([this] { control_.StopByKeys(); }); !opened) return opened;
   if (Result<void> opened = OpenRunDirectory(run_, binding_); !opened) return opened;
   checkpoints_.NoteEarlier();
@@ -83,12 +86,21 @@ Result<void> Session::Begin() {
   const std::string& run_dir = binding_.run_dir;
   if (run_.request.catch_signals) announced_ = LiveHead::Announce(OwnLiveHeadsFolder(), run_dir, binding_.run_id);
   run_.console.Began(binding_.run_id, run_.plan_id, run_dir);
+  if (!run_.request.terse) WarnOfOpenWay();
   run_.console.Follow(logs_.get(), FileBelow{logs_.get(), {}}.ThroughDescriptor());
   control_.Listen();
   run_.console.ShowProgress([this] { return ShownProgress(); });
   Greet();
   run_.Later([this] { git_.Ask(); });  // after the command that starts agents, which takes longer
   return {};
+}
+
+// The directory itself cannot be replaced unnoticed; what processes open by its path later can.
+void Session::WarnOfOpenWay() {
+  const auto way = OpenWayTo(binding_.run_dir);
+  if (!way) return;
+  run_.console.Warn(fmt::format("warning: {}: {}", way->why, kOpenWay));
+  run_.console.Warn("hint: " + way->hint);
 }
 
 Progress Session::ShownProgress() const {

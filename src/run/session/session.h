@@ -62,6 +62,7 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   void BeginIfReady() override;
 
   Progress ShownProgress() const;
+  void WarnOfOpenWay();
   void Greet();
 
   void OnMessage(std::uint32_t host, ChannelMessage message);

@@ -128,7 +128,7 @@ class CallWriter {
       if (!target) return Fail(std::move(target.error()));
       mounts.push_back({std::move(*source), std::move(*target), mount.read_only});
     }
-    for (const std::string& folder : {start_.cwd, call_.binding.run_dir, call_.code}) {
+    for (const std::string& folder : {start_.cwd, call_.binding.run_dir, call_.binding.files_dir, call_.code}) {
       // The root folder is the image's own.
       if (folder.empty() || folder == "/") continue;
       const bool there = std::any_of(mounts.begin(), mounts.end(), [&](const FilledMount& mount) {
