@@ -11,6 +11,7 @@
 
 #include "base/system/standard_descriptors.h"
 #include "base/system/without.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "cli/about/other_words.h"
@@ -113,8 +114,8 @@ const Command* Find(const char* name) {
 }
 
 int Usage(const std::string& message, const std::string& hint) {
-  std::fprintf(stderr, "muster: error: %s\n", message.c_str());
-  if (!hint.empty()) std::fprintf(stderr, "hint: %s\n", hint.c_str());
+  std::fprintf(stderr, "muster: error: %s\n", PrintableLines(message).c_str());
+  if (!hint.empty()) std::fprintf(stderr, "hint: %s\n", PrintableLines(hint).c_str());
   return kExitRecipe;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "engine/command_template.h"
 
@@ -106,6 +107,13 @@ Result<std::string> BatchScript(const EnginePage& page, const EngineSettings& se
     for (const std::string& line : page.script.output) script += page.script.directive + Filled(line, file) + "\n";
   }
   for (const std::string& line : own_lines) script += page.script.directive + line + "\n";
+  // Directives are read by the engine, which knows no quotes for such bytes.
+  if (const std::string shown = PrintableLines(script); shown != script) {
+    return Fail(
+        Error("format", {},
+              "a directive of a batch script cannot hold control characters: " + Printable(shown.substr(0, 300)),
+              "use names of folders and values without them"));
+  }
   script += "\n";
   if (!job.note.empty()) script += "# " + Printable(job.note) + "\n";
   // The signal may come before the command is ready to handle it.

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/values/printable_lines.h"
 #include "base/values/utf8.h"
 #include "support/temp_dir.h"
 
@@ -47,6 +48,23 @@ TEST(ShellQuoted, IsParsedBackByARealShell) {
   std::string expected;
   for (const std::string& word : words) expected += word + '\x1e';
   EXPECT_EQ(ShellOutput("printf '%s\\036' " + ShellQuoted(words)), expected);
+}
+
+// Command lines are shown in hints, and scripts on terminals.
+TEST(ShellQuoted, ContainsNothingThatATerminalObeys) {
+  for (const std::string& word : OddWords()) {
+    const std::string quoted = ShellQuoted(word);
+    EXPECT_EQ(PrintableLines(quoted), quoted);
+  }
+  EXPECT_EQ(ShellQuoted("a\x1b[2Jb"), "'a'\"$(printf '\\033')\"'[2Jb'");
+  EXPECT_EQ(ShellQuoted("a\nb\t"), "'a\nb\t'");
+}
+
+TEST(PrintableLines, EscapeEverythingButLineEndsAndTabs) {
+  EXPECT_EQ(PrintableLines("one\n\ttwo \x1b[31m\r\n\u202e\x80\x9b"),
+            "one\n\ttwo \\x1b[31m\\x0d\n\\xe2\\x80\\xae\\x80\\x9b");
+  const std::string once = PrintableLines("\x07 caf\xe9 \\x07");
+  EXPECT_EQ(PrintableLines(once), once);
 }
 
 TEST(ShellQuoted, LeavesSafeWordsUnquoted) {

@@ -243,7 +243,7 @@ TEST_F(HttpServerTest, AnswersTheOwnerAmongConnectionsOfAnotherUser) {
     }
     EXPECT_LE(server_->connections(), 16U);
   }
-  // Whoever has the token is not closed for others without it, whatever user's program it is.
+  // A connection with the token is not closed for others without it, whatever user's program it is of.
   const UniqueFd page = ConnectHereAs(server_->port(), kAnotherUser);
   ASSERT_TRUE(SendAll(page, "GET /token/events HTTP/1.1\r\nHost: localhost\r\n\r\n"));
   while (!stream_) io_.run_one();

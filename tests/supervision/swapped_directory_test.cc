@@ -51,7 +51,7 @@ TEST_P(SwappedDirectory, ReceivesNothingOfTheRun) {
   EXPECT_NE(muster.Output().find("was moved, removed or replaced"), std::string::npos) << muster.Output();
 }
 
-// Whoever can rename a folder above the run directory can exchange it while a process runs.
+// A user who can rename a folder above the run directory can exchange it while a process runs.
 TEST(SwappedWay, DoesNotChangeTheFilesThatProcessesExecute) {
   StartedMuster muster(R"(
     local step = job:file { "step.sh", text = "echo of the run\n" }

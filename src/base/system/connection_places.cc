@@ -20,7 +20,7 @@ ConnectionPlaces::Admission ConnectionPlaces::Admit(const Peer& peer, Clock::tim
   for (const Place& place : places_) {
     if (!place.proven) ++counts[place.peer];
   }
-  // Other users give way to everybody else, then whoever has most.
+  // Other users give way to everybody else, then the peer that has most.
   const auto weight = [](const auto& count) {
     return std::pair(count.first.kind == Peer::Kind::kOtherUser, count.second);
   };

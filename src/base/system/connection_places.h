@@ -3,8 +3,8 @@
 //
 // A connection is unproven until its first message has shown that it may ask (a token, a proof). Unproven connections
 // of other users of this machine have an eighth of the places, and each further one takes the place of the oldest of
-// them. If all places are taken, a newcomer takes the place of the oldest unproven connection of whoever has most, or
-// of one that has had its moment. A proven connection loses its place to nobody.
+// them. If all places are taken, a newcomer takes the place of the oldest unproven connection of the peer that has
+// most, or of one that has had its moment. A proven connection loses its place to nobody.
 #pragma once
 
 #include <chrono>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/values/printable_lines.h"
 #include "base/values/utf8.h"
 
 namespace muster {
@@ -70,13 +71,29 @@ std::string Escaped(std::string_view text, Special special) {
 
 namespace {
 
+// "\"$(printf '\\033')\"": bytes that a terminal would obey, for a shell.
+std::string AsPrinted(std::string_view bytes) {
+  std::string out = "\"$(printf '";
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += '\\';
+    for (const int shift : {6, 3, 0}) out += static_cast<char>('0' + ((byte >> shift) & 7));
+  }
+  return out + "')\"";
+}
+
 std::string InQuotes(std::string_view word) {
   std::string out = "'";
-  for (const char c : word) {
-    if (c == '\'') {
+  while (!word.empty()) {
+    const std::size_t length = std::max<std::size_t>(Utf8Length(word), 1);
+    const std::string_view sequence = word.substr(0, length);
+    word.remove_prefix(length);
+    if (sequence == "'") {
       out += "'\\''";
+    } else if (sequence != "\n" && sequence != "\t" && (Utf8Length(sequence) == 0 || Deceives(sequence))) {
+      out += "'" + AsPrinted(sequence) + "'";
     } else {
-      out += c;
+      out += sequence;
     }
   }
   return out + "'";
@@ -84,6 +101,8 @@ std::string InQuotes(std::string_view word) {
 
 }  // namespace
 
+// Bytes that a terminal would obey, besides tabs and line ends, are written as "$(printf '\033')", which ShellWords
+// does not read.
 std::string ShellQuoted(std::string_view word) {
   const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), NeedsNoQuotes);
   return plain ? std::string(word) : InQuotes(word);
@@ -124,6 +143,14 @@ std::string Quoted(std::string_view text) {
                    }
                  }) +
          '"';
+}
+
+std::string PrintableLines(std::string_view text) {
+  return Escaped(text, [](std::string& out, char c) {
+    if (c != '\n' && c != '\t') return false;
+    out += c;
+    return true;
+  });
 }
 
 std::string Printable(std::string_view text) {

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 
 #include "base/values/diagnostic_text.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
@@ -64,7 +65,7 @@ class Following {
   void Say(const std::string& text) {
     if (following_.json) return;
     if (warn_) return warn_(text);
-    if (!following_.console.quiet) std::fprintf(stderr, "muster: %s\n", text.c_str());
+    if (!following_.console.quiet) std::fprintf(stderr, "muster: %s\n", PrintableLines(text).c_str());
   }
 
   JobWait Wait() {

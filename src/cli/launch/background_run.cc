@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/values/printable_lines.h"
+#include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "spawn/detach/detach.h"
@@ -96,8 +98,10 @@ int AwaitBeginning(const UniqueFd& line, const std::string& what) {
     return kExitMachine;
   }
   PrintDiagnostics(beginning->problems);
-  if (!beginning->waits.empty()) std::fprintf(stderr, "muster: waiting for devices: %s\n", beginning->waits.c_str());
-  if (beginning->problems.empty()) std::printf("%s %s\n", beginning->run_id.c_str(), beginning->run_dir.c_str());
+  if (!beginning->waits.empty())
+    std::fprintf(stderr, "muster: waiting for devices: %s\n", PrintableLines(beginning->waits).c_str());
+  if (beginning->problems.empty())
+    std::printf("%s %s\n", PrintableLines(beginning->run_id).c_str(), PrintableLines(beginning->run_dir).c_str());
   return beginning->exit_code;
 }
 

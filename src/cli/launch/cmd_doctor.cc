@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/system/host_name.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -124,8 +125,8 @@ int RunDoctor(const DoctorOptions& options) {
   std::vector<std::string> names;
   for (const SiteHost& host : *hosts) names.push_back(host.name);
   const std::vector<std::string> remembered = here ? std::vector<std::string>() : RememberedHosts(names, environment);
-  std::fputs((options.json ? InspectionJson(inspected, comparison, remembered)
-                           : InspectionText(inspected, comparison, remembered))
+  std::fputs(PrintableLines(options.json ? InspectionJson(inspected, comparison, remembered)
+                                         : InspectionText(inspected, comparison, remembered))
                  .c_str(),
              stdout);
   if (options.site_file) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "cli/command/print_diagnostics.h"
@@ -43,7 +44,7 @@ int Rehearse(const RehearseOptions& options, RunRequest request, Transport& tran
   if (!outcome) return Refuse(outcome.error(), options.json);
   const auto rehearsal = ReadRehearsal(outcome->run_dir);
   if (!rehearsal) return Refuse(rehearsal.error(), options.json);
-  std::fputs((options.json ? RehearsalJson(*rehearsal) : RehearsalText(*rehearsal)).c_str(), stdout);
+  std::fputs(PrintableLines(options.json ? RehearsalJson(*rehearsal) : RehearsalText(*rehearsal)).c_str(), stdout);
   return RehearsalExitCode(*rehearsal);
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/system/host_name.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/lookup/stored_recipe.h"
@@ -154,7 +155,7 @@ void SubmittedRun::Ended(const RunOutcome& outcome) {
   if (auto written = WriteAttempts(job_.first_dir, attempts_); !written) return PrintDiagnostics(written.error());
   const UniqueFd folder = OpenRunFolder(outcome.run_dir);
   WriteReportFiles(folder.get(), outcome.run_dir);
-  std::fprintf(stderr, "muster: requeueing %s: its time limit is near\n", job_.Text().c_str());
+  std::fprintf(stderr, "muster: requeueing %s: its time limit is near\n", PrintableLines(job_.Text()).c_str());
   const std::array jobs = {job_.id};
   if (auto requeued = job_.jobs.Requeue(jobs); !requeued) {
     attempts_.back().requeued = false;

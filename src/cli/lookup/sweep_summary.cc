@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/json_text.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "cli/lookup/list_choice.h"
@@ -128,7 +129,7 @@ std::uint64_t RunningOf(const SweepProgress& account) {
 }
 
 void PrintField(const std::string& what, const std::string& text) {
-  std::printf("%-12s %s\n", what.c_str(), text.c_str());
+  std::printf("%-12s %s\n", what.c_str(), PrintableLines(text).c_str());
 }
 
 void PrintFailures(const Failures& failures) {

@@ -25,7 +25,7 @@
 #include "cli/options/named_hosts.h"
 #include "cli/options/resume.h"
 #include "plan/hosts/host_list.h"
-#include "settings/parameters/parameter_bounds.h"
+#include "settings/values/parameter_bounds.h"
 #include "settings/values/value_json.h"
 
 namespace muster {

@@ -10,6 +10,7 @@
 
 #include "base/values/columns.h"
 #include "base/values/json_text.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
@@ -94,7 +95,7 @@ void CheckOn(const RecipeOptions& options, const Result<Evaluation>& evaluation,
     checked.code = std::max(checked.code, ExitCodeFor(check.findings));
     if (json || check.fresh.empty()) continue;
     std::fprintf(stderr, "%s on MindSpore %s:\n", Printable(options.recipe).c_str(),
-                 ReleaseText(check.release).c_str());
+                 PrintableLines(ReleaseText(check.release)).c_str());
     PrintDiagnostics(check.fresh);
   }
 }
@@ -165,9 +166,9 @@ void PrintCheckTable(const std::vector<CheckedRecipe>& all, const std::string& m
       if (i + 1 < row.size()) line.append(widths[i] - Columns(row[i]) + 2, ' ');
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    std::printf("%s\n", line.c_str());
+    std::printf("%s\n", PrintableLines(line).c_str());
   }
-  std::printf("%s\n", SummaryOf(all).c_str());
+  std::printf("%s\n", PrintableLines(SummaryOf(all)).c_str());
 }
 
 void PrintManyJson(const std::vector<CheckedRecipe>& all, const std::string& mindspore, int code) {

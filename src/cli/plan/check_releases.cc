@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/json_text.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/print_diagnostics.h"
 #include "lua/own_data/own_data.h"
@@ -46,7 +47,7 @@ std::string CountText(const Diagnostics& diagnostics) {
 }
 
 void PrintReservation(const ReleaseCheck& check) {
-  if (!check.reservation.empty()) std::puts(check.reservation.c_str());
+  if (!check.reservation.empty()) std::puts(PrintableLines(check.reservation).c_str());
 }
 
 std::string PlacePrefix(const Place& place) {
@@ -99,8 +100,8 @@ void PrintDefaults(std::FILE* to, const std::vector<DefaultChange>& defaults) {
   std::fputs("other defaults, of attributes that the recipe does not set (set them to keep what was):\n", to);
   for (const DefaultChange& change : defaults) {
     const std::string pad(width - change.name.size(), ' ');
-    std::fprintf(to, "  %s%s  %s -> %s\n", change.name.c_str(), pad.c_str(), change.before.c_str(),
-                 change.after.c_str());
+    std::fprintf(to, "  %s%s  %s -> %s\n", PrintableLines(change.name).c_str(), pad.c_str(),
+                 PrintableLines(change.before).c_str(), PrintableLines(change.after).c_str());
   }
 }
 
@@ -108,15 +109,16 @@ void PrintReleaseChecks(const ReleaseChecks& checks, const Result<Evaluation>& a
   for (const ReleaseCheck& check : checks.checks) {
     const std::string release = ReleaseText(check.release);
     if (check.own) {
-      std::printf("MindSpore %s is the recipe's own release\n", release.c_str());
+      std::printf("MindSpore %s is the recipe's own release\n", PrintableLines(release).c_str());
       PrintReservation(check);
       continue;
     }
     std::string said = check.fresh.empty() ? "nothing" : CountText(check.fresh);
     if (!FindingsOf(as_it_stands).empty()) said += " more";
     if (check.gone > 0) said += ", and " + Count(check.gone, "finding") + " less";
-    std::printf("on MindSpore %s%s: %s\n", release.c_str(),
-                checks.own_release.empty() ? "" : (" instead of " + checks.own_release).c_str(), said.c_str());
+    std::printf("on MindSpore %s%s: %s\n", PrintableLines(release).c_str(),
+                checks.own_release.empty() ? "" : (" instead of " + checks.own_release).c_str(),
+                PrintableLines(said).c_str());
     PrintReservation(check);
     std::fflush(stdout);  // keeps the order if both streams go to the same file
     PrintDiagnostics(check.fresh);

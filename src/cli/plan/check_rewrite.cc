@@ -10,6 +10,7 @@
 
 #include "base/values/json_text.h"
 #include "base/values/line_diff.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
@@ -213,14 +214,15 @@ int ReportRewrite(const RecipeOptions& options, const Result<Evaluation>& as_it_
   }
   if (choice.output == RewriteOutput::kText)
     std::fwrite(rewritten->made.text.data(), 1, rewritten->made.text.size(), stdout);
-  if (choice.output == RewriteOutput::kDiff) std::fputs(DiffText(options.recipe, *rewritten).c_str(), stdout);
+  if (choice.output == RewriteOutput::kDiff)
+    std::fputs(PrintableLines(DiffText(options.recipe, *rewritten)).c_str(), stdout);
   std::fflush(stdout);
   PrintLeft(*rewritten, options.recipe);
   PrintDefaults(stderr, rewritten->defaults);
   std::FILE* const to = choice.output == RewriteOutput::kInPlace ? stdout : stderr;
   const std::string summary = options.recipe + ": " + (changed ? "" : "unchanged: ") + SummaryText(*rewritten);
   std::fprintf(to, "%s\n", Printable(summary).c_str());
-  if (!rewritten->reservation.empty()) std::fprintf(to, "%s\n", rewritten->reservation.c_str());
+  if (!rewritten->reservation.empty()) std::fprintf(to, "%s\n", PrintableLines(rewritten->reservation).c_str());
   return kExitOk;
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/values/printable_lines.h"
+#include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
@@ -36,7 +38,7 @@ void PrintOutcome(const CheckOptions& options, const Result<Evaluation>& evaluat
   if (!evaluation) return;
   const std::size_t processes = evaluation->plan.processes.size();
   const std::size_t hosts = evaluation->plan.hosts.size();
-  std::printf("%s: ok, %zu process%s on %zu host%s\n", options.recipe.recipe.c_str(), processes,
+  std::printf("%s: ok, %zu process%s on %zu host%s\n", PrintableLines(options.recipe.recipe).c_str(), processes,
               processes == 1 ? "" : "es", hosts, hosts == 1 ? "" : "s");
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/system/clock.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -71,7 +72,7 @@ Result<std::uint32_t> OneProcess(const Plan& plan, const std::string& word) {
 }
 
 int Show(const DiffOptions& options, const PlanDifference& diff, bool same) {
-  std::fputs((options.json ? DiffJson(diff) : DiffText(diff)).c_str(), stdout);
+  std::fputs(PrintableLines(options.json ? DiffJson(diff) : DiffText(diff)).c_str(), stdout);
   return same ? kExitOk : kExitDiffer;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/system/clock.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -73,7 +74,8 @@ int RunExplain(ExplainOptions& options) {
   waiting.Clear();
   if (!explanation) return Refuse(explanation.error(), options.json);
   PrintDiagnostics(warnings);
-  std::fputs((options.json ? ExplanationJson(*explanation) : ExplanationText(*explanation)).c_str(), stdout);
+  std::fputs(PrintableLines(options.json ? ExplanationJson(*explanation) : ExplanationText(*explanation)).c_str(),
+             stdout);
   return kExitOk;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/values/json_text.h"
 #include "base/values/parse_number.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -115,17 +116,17 @@ int ShowEnvironment(const PlanOptions& options) {
   const std::vector<ExplainedVariable> variables = ExplainEnvironment(
       plan, process,
       sources == evaluation->provenance.end() ? std::map<std::string, VariableSource>() : sources->second);
-  std::fputs(
-      (options.json ? EnvironmentJson(plan, process, variables) : ExplainedEnvironmentText(plan, process, variables))
-          .c_str(),
-      stdout);
+  std::fputs(PrintableLines(options.json ? EnvironmentJson(plan, process, variables)
+                                         : ExplainedEnvironmentText(plan, process, variables))
+                 .c_str(),
+             stdout);
   return kExitOk;
 }
 
 // The canonical text, and the notes that are not part of the plan's id.
 void PrintWhole(const Evaluation& evaluation) {
-  std::fputs(PlanText(evaluation.plan).c_str(), stdout);
-  std::fputs(PlanNotesText(evaluation.plan).c_str(), stdout);
+  std::fputs(PrintableLines(PlanText(evaluation.plan)).c_str(), stdout);
+  std::fputs(PrintableLines(PlanNotesText(evaluation.plan)).c_str(), stdout);
   for (const Input& input : evaluation.inputs) {
     if (input.kind == "checkpoint") std::printf("continues from %s\n", Quoted(input.name).c_str());
   }
@@ -140,7 +141,7 @@ void PrintSummary(const Evaluation& evaluation) {
   for (const MeshMade& mesh : evaluation.origins.meshes) facts.meshes.push_back(mesh.axes);
   facts.warnings = evaluation.warnings.size();
   facts.width = std::max(OutputColumns(facts.width), kNarrowest);
-  std::fputs(PlanSummaryText(evaluation.plan, facts).c_str(), stdout);
+  std::fputs(PrintableLines(PlanSummaryText(evaluation.plan, facts)).c_str(), stdout);
 }
 
 // The batch script that runs the recipe in an allocation of the engine.

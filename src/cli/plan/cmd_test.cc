@@ -20,6 +20,7 @@
 #include "base/system/clock.h"
 #include "base/values/columns.h"
 #include "base/values/json_text.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "cli/command/command.h"
@@ -423,7 +424,7 @@ void PrintOutcome(const TestOptions& options, const Outcome& outcome) {
   for (const std::string& file : outcome.removed) line("removed", Shown(options, file), "");
   for (const Skipped& one : outcome.skipped) line("skipped", Shown(options, one.file), one.why);
   out += Summary(outcome) + '\n';
-  std::fputs(out.c_str(), stdout);
+  std::fputs(PrintableLines(out).c_str(), stdout);
 }
 
 Json JsonOf(const Outcome& outcome) {
@@ -530,7 +531,8 @@ int RunTest(const TestOptions& given) {
     for (const auto& [folder, unused] : table) width = std::max(width, Columns(folder));
     std::puts("");
     for (const auto& [folder, summary] : table) {
-      std::printf("%s%s  %s\n", folder.c_str(), std::string(width - Columns(folder), ' ').c_str(), summary.c_str());
+      const std::string line = folder + std::string(width - Columns(folder), ' ') + "  " + summary;
+      std::printf("%s\n", PrintableLines(line).c_str());
     }
   }
   return code;

@@ -14,6 +14,7 @@
 #include "base/system/clock.h"
 #include "base/system/self_count.h"
 #include "base/values/json_text.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "cli/command/command.h"
@@ -121,23 +122,29 @@ nlohmann::json Json(const Cleaned& cleaned, bool dry_run) {
 void PrintCleaned(const Cleaned& cleaned, const CleanOptions& options) {
   const std::string where = Printable(cleaned.run_dir);
   if (cleaned.head != 0) {
-    std::printf("%s: its run is active (pid %d) and writes to another directory\n", where.c_str(), cleaned.head);
+    std::printf("%s: its run is active (pid %d) and writes to another directory\n", PrintableLines(where).c_str(),
+                cleaned.head);
     return;
   }
-  if (cleaned.live) return static_cast<void>(std::printf("%s: in use by another muster process\n", where.c_str()));
-  if (!cleaned.unreadable.empty()) std::printf("%s: %s\n", where.c_str(), Printable(cleaned.unreadable).c_str());
+  if (cleaned.live)
+    return static_cast<void>(std::printf("%s: in use by another muster process\n", PrintableLines(where).c_str()));
+  if (!cleaned.unreadable.empty())
+    std::printf("%s: %s\n", PrintableLines(where).c_str(), Printable(cleaned.unreadable).c_str());
   for (const Leftover& one : cleaned.end.found) {
-    std::printf("%s: %s %s, pid %d, %s\n", where.c_str(), one.name.empty() ? "a process" : Printable(one.name).c_str(),
-                Printable(one.program).c_str(), one.process.pid, options.dry_run ? "is left" : "was left");
+    std::printf("%s: %s %s, pid %d, %s\n", PrintableLines(where).c_str(),
+                one.name.empty() ? "a process" : Printable(one.name).c_str(), Printable(one.program).c_str(),
+                one.process.pid, options.dry_run ? "is left" : "was left");
   }
   if (!options.dry_run && !cleaned.end.left.empty()) {
-    std::printf("%s: %zu processes cannot be ended\n", where.c_str(), cleaned.end.left.size());
+    std::printf("%s: %zu processes cannot be ended\n", PrintableLines(where).c_str(), cleaned.end.left.size());
   } else if (cleaned.end.found.empty() && cleaned.unreadable.empty()) {
-    std::printf("%s: nothing is left\n", where.c_str());
+    std::printf("%s: nothing is left\n", PrintableLines(where).c_str());
   } else if (!options.dry_run && !cleaned.end.found.empty()) {
-    std::printf("%s: %zu ended, %u of them by SIGKILL\n", where.c_str(), cleaned.end.found.size(), cleaned.end.killed);
+    std::printf("%s: %zu ended, %u of them by SIGKILL\n", PrintableLines(where).c_str(), cleaned.end.found.size(),
+                cleaned.end.killed);
   }
-  if (cleaned.removed) std::printf("%s: %s\n", where.c_str(), options.dry_run ? "would be removed" : "removed");
+  if (cleaned.removed)
+    std::printf("%s: %s\n", PrintableLines(where).c_str(), options.dry_run ? "would be removed" : "removed");
 }
 
 struct CleanChoice {

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/json_text.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -100,7 +101,7 @@ Result<DumpReport> DumpOf(const std::string& folder, const DumpFilter& filter) {
 }
 
 void PrintDump(const std::string& folder, const DumpReport& dump, const DumpFilter& filter) {
-  std::fputs(DumpText(dump, kMostPlaces).c_str(), stdout);
+  std::fputs(PrintableLines(DumpText(dump, kMostPlaces)).c_str(), stdout);
   const bool alone = dump.groups.size() == 1 && dump.groups.front().who.indices.size() == 1;
   if (alone && (filter.ranks || !filter.role.empty())) PrintFile(folder, dump);
 }

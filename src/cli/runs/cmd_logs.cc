@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "cli/command/command.h"
@@ -406,7 +407,7 @@ Result<std::string> AwaitBegun(const std::string& run_dir, bool follow) {
   }
   JobWait wait;
   wait.on_state = [&](const std::string& state) {
-    std::fprintf(stderr, "muster: %s: %s\n", text.c_str(), state.c_str());
+    std::fprintf(stderr, "muster: %s: %s\n", PrintableLines(text).c_str(), PrintableLines(state).c_str());
   };
   const WaitOutcome waited = AwaitAttempt(**job, 0, wait);
   if (waited.end == WaitEnd::kOver) return none(StatusText(waited.status));

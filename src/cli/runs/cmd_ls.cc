@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/json_text.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "cli/command/command.h"
@@ -133,7 +134,7 @@ int ReportNoMatch(const LsOptions& options, const std::string& what) {
     if (!std::filesystem::exists(folder, error)) text += " (no such folder)";
     separator = ", ";
   }
-  std::fprintf(stderr, "muster: %s\n", text.c_str());
+  std::fprintf(stderr, "muster: %s\n", PrintableLines(text).c_str());
   return asked ? kExitNothing : kExitOk;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/values/json_text.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -48,8 +49,8 @@ int ReportNotBegun(const QueuedRun& run, bool json) {
     std::printf("%s\n", SerializedJson(object, 1).c_str());
     return kExitOk;
   }
-  std::printf("%s has not begun: %s job %s is %s\n", Printable(run.name).c_str(), run.engine.c_str(),
-              run.job.empty() ? "(unknown)" : Printable(run.job).c_str(), QueueText(run).c_str());
+  std::printf("%s has not begun: %s job %s is %s\n", Printable(run.name).c_str(), PrintableLines(run.engine).c_str(),
+              run.job.empty() ? "(unknown)" : Printable(run.job).c_str(), PrintableLines(QueueText(run)).c_str());
   std::printf("  %-10s%s\n", "run", Printable(run.run_dir).c_str());
   return kExitOk;
 }
@@ -76,7 +77,8 @@ int RunReport(const ReportOptions& options) {
           .c_str(),
       stdout);
   if (report->rehearsal && !options.json) {
-    if (const auto rehearsal = ReadRehearsal(*folder)) std::fputs(RehearsalText(*rehearsal).c_str(), stdout);
+    if (const auto rehearsal = ReadRehearsal(*folder))
+      std::fputs(PrintableLines(RehearsalText(*rehearsal)).c_str(), stdout);
   }
   return kExitOk;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -36,7 +37,8 @@ int ReportSweepOver(const std::string& folder, const char* words) {
                                            "continue with: muster resume " + ShellQuoted(sweep->file.sweep_id))};
     return Refuse(gone);
   }
-  std::printf("%s: %s (%s)\n", shown.c_str(), words, Printable(sweep->view.account().ended()->why).c_str());
+  std::printf("%s: %s (%s)\n", PrintableLines(shown).c_str(), words,
+              Printable(sweep->view.account().ended()->why).c_str());
   return kExitOk;
 }
 
@@ -50,8 +52,8 @@ int ReportOver(const std::string& folder) {
                      "see muster report")};
     return Refuse(gone);
   }
-  std::printf("%s %s: has ended already (%s)\n", Printable(over->name).c_str(), over->run.c_str(),
-              over->outcome.c_str());
+  std::printf("%s %s: has ended already (%s)\n", Printable(over->name).c_str(), PrintableLines(over->run).c_str(),
+              PrintableLines(over->outcome).c_str());
   return kExitOk;
 }
 
@@ -79,12 +81,13 @@ std::optional<int> StopQueued(const JobOfRun& job, const std::string& folder, bo
   if (IsOver(status->state)) {
     SettleEnd(job, folder, *status);
     if (HasBegun(folder)) return std::nullopt;
-    std::printf("%s: has ended already (%s)\n", shown.c_str(), StatusText(*status).c_str());
+    std::printf("%s: has ended already (%s)\n", PrintableLines(shown).c_str(),
+                PrintableLines(StatusText(*status)).c_str());
     return kExitOk;
   }
   if (const auto stopped = StopJob(job, true); !stopped) return Refuse(stopped.error());
   if (const auto after = StateOf(job); after && IsOver(after->state)) SettleEnd(job, folder, *after);
-  std::printf("%s: %s is cancelled\n", shown.c_str(), job.Text().c_str());
+  std::printf("%s: %s is cancelled\n", PrintableLines(shown).c_str(), PrintableLines(job.Text()).c_str());
   return kExitOk;
 }
 
@@ -92,7 +95,8 @@ int AwaitEnd(const std::string& folder) {
   AwaitRunOver(folder);
   const Result<RunSummary> over = SummarizeRun(folder, false);
   if (over && over->outcome != "lost") {
-    std::printf("%s %s: has ended (%s)\n", Printable(over->name).c_str(), over->run.c_str(), over->outcome.c_str());
+    std::printf("%s %s: has ended (%s)\n", Printable(over->name).c_str(), PrintableLines(over->run).c_str(),
+                PrintableLines(over->outcome).c_str());
     return kExitOk;
   }
   return ReportOver(folder);
@@ -105,8 +109,8 @@ int StopThroughEngine(const JobOfRun& job, const std::string& folder, const Stop
     return ReportSweepOver(folder, "has ended");
   }
   if (options.wait) return AwaitEnd(folder);
-  std::printf("%s %s: %s, through %s\n", Printable(job.record.name).c_str(), job.record.run.c_str(),
-              options.now ? "ends at once" : "is stopping", job.Text().c_str());
+  std::printf("%s %s: %s, through %s\n", Printable(job.record.name).c_str(), PrintableLines(job.record.run).c_str(),
+              options.now ? "ends at once" : "is stopping", PrintableLines(job.Text()).c_str());
   return kExitOk;
 }
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 
 #include "base/system/unique_fd.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -58,7 +59,8 @@ int RunNote(const NoteOptions& options) {
   if (changes) {
     if (auto written = WriteNote(folder.get(), text); !written) return Refuse(written.error());
   }
-  if (const std::string note = ReadNote(folder.get()); !note.empty()) std::printf("%s\n", NoteText(note, 0).c_str());
+  if (const std::string note = ReadNote(folder.get()); !note.empty())
+    std::printf("%s\n", PrintableLines(NoteText(note, 0)).c_str());
   return kExitOk;
 }
 

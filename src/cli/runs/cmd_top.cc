@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "cli/command/command.h"
@@ -98,7 +99,7 @@ int RunTop(TopOptions& options) {
     return code ? *code : Refuse(code.error());
   }
   const TopState shown = OnlyShown(*std::move(state), options.view);
-  std::fputs((options.json ? TopJson(shown) : TopTable(shown, options.view.glyphs)).c_str(), stdout);
+  std::fputs(PrintableLines(options.json ? TopJson(shown) : TopTable(shown, options.view.glyphs)).c_str(), stdout);
   return kExitOk;
 }
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/json_text.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "cli/command/command.h"
@@ -37,7 +38,7 @@ struct ShowOptions {
 };
 
 void PrintField(const std::string& what, const std::string& text) {
-  std::printf("%-12s %s\n", what.c_str(), text.c_str());
+  std::printf("%-12s %s\n", what.c_str(), PrintableLines(text).c_str());
 }
 
 void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempts,
@@ -50,7 +51,7 @@ void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempt
   }
   for (const AttemptRow& row : attempts) {
     const TrialFacts attempt(sweep, row);
-    std::printf("\nattempt %u: %s\n", row.attempt + 1, attempt.AttemptState().c_str());
+    std::printf("\nattempt %u: %s\n", row.attempt + 1, PrintableLines(attempt.AttemptState()).c_str());
     if (const std::string from = attempt.FromText(); !from.empty()) PrintField("  from", Printable(from));
     PrintField(
         "  started",
@@ -74,7 +75,7 @@ void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempt
     PrintField("  directory", Printable(attempt.RunDir()));
   }
   if (!decisions.empty()) std::puts("\nearly stopping");
-  for (const std::string& decision : decisions) std::printf("  %s\n", decision.c_str());
+  for (const std::string& decision : decisions) std::printf("  %s\n", PrintableLines(decision).c_str());
 }
 
 // The curve of the newest attempt that has reported; of the objective, unless another metric is wanted.
@@ -95,7 +96,7 @@ Result<void> PrintCurve(const OpenedSweep& sweep, const std::vector<AttemptRow>&
     if (!lines) return Fail(lines.error());
     if (lines->empty()) continue;
     std::puts("");
-    for (const std::string& line : *lines) std::puts(line.c_str());
+    for (const std::string& line : *lines) std::puts(PrintableLines(line).c_str());
     break;
   }
   return {};

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/json_text.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -72,7 +73,7 @@ int RunSteer(const SteerOptions& options) {
   std::string text = fmt::format("{} {}: {} trials", Printable(answer->status.name), answer->status.run, limits.trials);
   if (limits.max_trials) text += fmt::format(", at most {} started", *limits.max_trials);
   if (limits.slots) text += fmt::format(", {} at a time", *limits.slots);
-  std::printf("%s\n", text.c_str());
+  std::printf("%s\n", PrintableLines(text).c_str());
   return kExitOk;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/values/printable_lines.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
@@ -46,8 +47,10 @@ int SweepRecipe(const SweepCommandLine& options) {
   }
   const auto preview = PreviewSweep(*described, *evaluator);
   if (!preview) return Refuse(preview.error(), options.json);
-  std::fputs((options.json ? SweepPreviewJson(*described, *preview) : SweepPreviewText(*described, *preview)).c_str(),
-             stdout);
+  std::fputs(
+      PrintableLines(options.json ? SweepPreviewJson(*described, *preview) : SweepPreviewText(*described, *preview))
+          .c_str(),
+      stdout);
   return kExitOk;
 }
 

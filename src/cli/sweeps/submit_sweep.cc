@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
@@ -65,7 +66,8 @@ int Follow(const JobOfRun& job, const std::string& folder, std::uintmax_t journa
            const SweepStartOptions& start) {
   JobWait wait;
   wait.on_state = [&](const std::string& state) {
-    if (!start.quiet) std::fprintf(stderr, "muster: %s: %s\n", job.Text().c_str(), state.c_str());
+    if (!start.quiet)
+      std::fprintf(stderr, "muster: %s: %s\n", PrintableLines(job.Text()).c_str(), PrintableLines(state).c_str());
   };
   wait.on_interrupt = [&] {
     if (const auto stopped = StopJob(job, false); !stopped) PrintDiagnostics(stopped.error());
@@ -73,8 +75,9 @@ int Follow(const JobOfRun& job, const std::string& folder, std::uintmax_t journa
   const WaitOutcome waited = AwaitHead(
       job, [&] { return JournalSize(folder) > journal_before; }, wait);
   if (waited.end == WaitEnd::kOver) {
-    std::fprintf(stderr, "muster: %s ended before the sweep began: %s; its output is in %s\n", job.Text().c_str(),
-                 StatusText(waited.status).c_str(), Printable(folder + "/" + kJobOutput).c_str());
+    std::fprintf(stderr, "muster: %s ended before the sweep began: %s; its output is in %s\n",
+                 PrintableLines(job.Text()).c_str(), PrintableLines(StatusText(waited.status)).c_str(),
+                 Printable(folder + "/" + kJobOutput).c_str());
     return waited.status.state == JobState::kCancelled ? kExitCancelled : kExitMachine;
   }
   const char* terminal = std::getenv("TERM");
@@ -170,7 +173,7 @@ int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory di
   const std::string folder = directory.path();
   if (auto written = WriteJob(requested, file, directory, words); !written) return Refuse(written.error());
   const std::uintmax_t before = JournalSize(folder);
-  const UniqueFd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd opened(::open(PrintableLines(folder).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   { const RunDirectory released = std::move(directory); }  // the head of the job takes the lock
   const auto id = EngineJobs(requested.call.page).Submit(folder + "/" + kJobScript, requested.call.script);
   if (!id) return Refuse(id.error());
@@ -180,10 +183,10 @@ int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory di
   if (!*job) return kExitMachine;
   if (!start.quiet || start.detach) {
     std::fprintf(stderr, "muster: sweep %s of %s submitted as %s, in %s\n", file.sweep_id.c_str(),
-                 Printable(file.name).c_str(), (*job)->Text().c_str(), Printable(folder).c_str());
+                 Printable(file.name).c_str(), PrintableLines((*job)->Text()).c_str(), Printable(folder).c_str());
   }
   if (start.detach) {
-    std::printf("%s %s\n", file.sweep_id.c_str(), folder.c_str());
+    std::printf("%s %s\n", file.sweep_id.c_str(), PrintableLines(folder).c_str());
     return kExitOk;
   }
   return Follow(**job, folder, before, start);

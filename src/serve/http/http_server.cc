@@ -288,10 +288,10 @@ void HttpServer::Impl::Accept() {
     const Peer peer = PeerOf(socket.native_handle());
     const ConnectionPlaces::Admission place = self->places.Admit(peer, std::chrono::steady_clock::now());
     if (place.closes) self->CloseAt(*place.closes);
-    // Turned away, the user's own programs are told why; they are too few to do harm by that.
-    const bool told =
+    // The user's own programs get an answer if they are turned away; they are too few to do harm by that.
+    const bool answered =
         place.id || (peer.kind == Peer::Kind::kOwn && self->connections.size() < 2 * self->limits.connections);
-    if (told) {
+    if (answered) {
       auto connection = std::make_shared<Connection>(self, std::move(socket));
       self->connections.insert(connection);
       connection->Take(place.id.value_or(0));

@@ -14,7 +14,7 @@
 #include "base/values/suggest.h"
 #include "base/values/units.h"
 #include "base/values/utf8.h"
-#include "settings/parameters/parameter_bounds.h"
+#include "settings/values/parameter_bounds.h"
 #include "settings/values/value_json.h"
 
 namespace muster {

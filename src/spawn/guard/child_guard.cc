@@ -35,7 +35,7 @@ EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_
   sigemptyset(&watched);
   sigaddset(&watched, SIGCHLD);
   sigaddset(&watched, SIGTERM);
-  // Sent at the end of the parent (kGuardDeathSignal), also by whoever continues this process.
+  // Sent at the end of the parent (kGuardDeathSignal), and by any process that continues this one.
   const pid_t parent = ::getppid();
   sigset_t continued;
   sigemptyset(&continued);

@@ -15,8 +15,8 @@
 
 namespace muster {
 
-// The parent-death signal for whatever becomes a guard on this machine: unlike SIGTERM it also takes effect in a process
-// that has been stopped.
+// The parent-death signal for whatever becomes a guard on this machine: unlike SIGTERM it also takes effect in a
+// process that has been stopped.
 inline constexpr int kGuardDeathSignal = SIGCONT;
 
 // Waits for the exit of a child and reaps it. Forwards SIGTERM, takes the end of its own parent (kGuardDeathSignal) for
