@@ -162,7 +162,12 @@ ShellFlow ShellMachine::RunSubshell(const NodePtr& node) {
 
 ShellFlow ShellMachine::ExecuteInBackground(const NodePtr& node) {
   const std::size_t first = outcome_.launches.size();
+  // A `wait` there waits for its own processes.
+  const int phase = phase_;
+  const bool running = std::exchange(running_, false);
   RunSubshell(node);
+  phase_ = phase;
+  running_ = running;
   std::size_t started = 0;
   for (std::size_t i = first; i < outcome_.launches.size(); ++i) {
     ScriptLaunch& launch = outcome_.launches[i];

@@ -106,6 +106,13 @@ TEST(ShellRanks, ListEveryCommandThatIsLeftOut) {
   EXPECT_EQ(all.find("redirections"), std::string::npos);
 }
 
+// Prevents: a `wait` within a background group separates the processes after it from those before.
+TEST(ShellRanks, WaitOnlyForProcessesOfTheirShell) {
+  const auto call = Script("for i in 0 1; do { RANK_ID=$i python t.py & wait; } & done; wait");
+  ASSERT_TRUE(call.has_value()) << call.error().front().message;
+  EXPECT_EQ(call->per_host, 2);
+}
+
 TEST(ShellRanks, ActivateEnvironments) {
   const auto call = Script("source /opt/set_env.sh\nmodule load cuda/12 gcc\nconda activate train\npython t.py &");
   ASSERT_TRUE(call.has_value()) << call.error().front().message;
