@@ -110,6 +110,8 @@ struct ProcessFacts {
   std::uint32_t local_rank = 0;
   std::optional<std::uint32_t> visible_devices;              // number of visible devices; nothing: unknown
   std::optional<std::uint32_t> host_devices = std::nullopt;  // number of devices of its host; nothing: unknown
+  // The device_id by which it gets the device that the plan gives to it alone; nothing: it has none, or several.
+  std::optional<std::uint32_t> device = std::nullopt;
 };
 
 struct JobFacts {
@@ -120,6 +122,8 @@ struct JobFacts {
   // The largest number of processes on one host, including schedulers and servers, and its source.
   std::uint32_t processes_on_a_host = 0;
   std::vector<Note> processes_notes;
+  // Whether the contract hands out devices by device_id, as a rank table does: the framework takes what is set.
+  bool devices_by_id = false;
   // The worker processes, by rank.
   std::vector<ProcessFacts> processes;
 };

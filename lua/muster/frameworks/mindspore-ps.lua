@@ -20,6 +20,33 @@ local function check_recovery(role, job)
   end
 end
 
+-- The processes form a cluster of servers only if their context switches the mode on (API page of 1.6: the variables are
+-- in effect once enable_ps is True).
+local function check_mode(job)
+  local enabled = job.setting("set_ps_context", "enable_ps")
+  if not job.release or enabled == true then return end
+  local hint = "context.set_ps_context { enable_ps = true }"
+  if enabled == false then
+    host.report("error", "ps_mode", job.place, "framework mindspore-ps starts servers, and enable_ps = false switches the mode off", hint)
+  else
+    host.report("warning", "ps_mode", job.place, "framework mindspore-ps starts servers, and the recipe does not set enable_ps", hint .. ", unless the script does")
+  end
+end
+
+-- Up to 1.9 init() on Ascend reads ranks and devices from a rank table, which this contract does not write.
+local function check_ranks_on_ascend(job)
+  if not job.release or not job.before "2.0" or job.in_force("set_context", "device_target") ~= "Ascend" then return end
+  for _, role in ipairs(job.roles) do
+    local set = false
+    for _, name in ipairs(job.variable_names(role)) do set = set or name == "RANK_TABLE_FILE" end
+    if role.plays == "worker" and (role.count or (role.per_host or 0) * job.cluster.hosts) > 1 and not set then
+      host.report("error", "contract_start", role.place,
+                  ("role %s: several workers on Ascend need a rank table in MindSpore %s: init() up to 1.9 requires RANK_TABLE_FILE"):format(role.name, job.release),
+                  'one worker, mindspore = "2.0" or later, or env = { RANK_TABLE_FILE = muster.file "hccl.json", override = true } with RANK_ID and DEVICE_ID in each')
+    end
+  end
+end
+
 return contract {
   name = "mindspore-ps",
   doc = "MindSpore parameter servers: a scheduler, servers and workers.",
@@ -60,6 +87,8 @@ return contract {
   end,
   check = function(job)
     starts.check(job, "mindspore-ps")
+    check_mode(job)
+    check_ranks_on_ascend(job)
     for _, role in ipairs(job.roles) do
       if role.restart and role.restart.scope == "process" then
         if role.plays == "worker" then

@@ -47,7 +47,9 @@ local function federated(kind, names)
   end
 end
 federated("bool", { "enable_fl", "enable_fl_client", "pki_verify" })
-federated("int", { "fl_server_port", "start_fl_job_threshold", "start_fl_job_time_window", "update_model_time_window",
+records[#records + 1] = { "fl_server_port", kind = "int", min = 1, max = 65535, since = "1.6", ["until"] = "1.6", undocumented = true,
+                          per_process = false, group = "ps", default_text = "not documented", doc = "Of federated learning." }
+federated("int", { "start_fl_job_threshold", "start_fl_job_time_window", "update_model_time_window",
                    "cipher_time_window", "reconstruct_secrets_threshold", "fl_iteration_num", "client_epoch_num",
                    "client_batch_size", "worker_step_num_per_iteration", "replay_attack_time_diff", "sign_dim_out",
                    "global_iteration_time_window" })

@@ -126,7 +126,7 @@ void RefuseSecretsInContainer(Host& host, const Role& role, const Variables& var
 
 // process { role, index, placed, stage, rank_in_stage, command, command_place, wrap, cwd, env, contract_env,
 // visible_name, visible,
-//           visible_count, ready_what, python, python_surely, place }
+//           visible_count, device_id, ready_what, python, python_surely, place }
 int AddProcess(lua_State* lua) {
   Host& host = Host::Of(lua);
   Process process;
@@ -167,6 +167,7 @@ int AddProcess(lua_State* lua) {
   }
   shared.each.End();
   ReadContract(lua, shared.contract);
+  if (const Field id(lua, 1, "device_id"); id.given()) host.device_ids[name] = static_cast<std::uint32_t>(id.number());
   if (const Field count(lua, 1, "visible_count"); count.given()) {
     host.visible_devices[name] = static_cast<std::uint32_t>(count.number());
   }

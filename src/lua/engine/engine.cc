@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/system/clock.h"
+#include "base/system/host_name.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "base/values/units.h"
@@ -24,6 +25,7 @@
 #include "lua/state/host_function.h"
 #include "lua/state/own_chunk.h"
 #include "lua/state/stack.h"
+#include "plan/check/table_hosts.h"
 #include "plan/plan/fold.h"
 #include "plan/text/plan_text.h"
 #include "wire/archive/archive.h"
@@ -108,6 +110,10 @@ void CheckJob(Host& host, const ClusterFacts& cluster) {
     fact.local_rank = process.local_rank;
     if (const auto visible = host.visible_devices.find(fact.name); visible != host.visible_devices.end()) {
       fact.visible_devices = visible->second;
+    }
+    if (const auto id = host.device_ids.find(fact.name); id != host.device_ids.end()) {
+      fact.device = id->second;
+      facts.devices_by_id = facts.devices_by_id || !fact.visible_devices;
     }
     // With --devices the number of the host's devices is unknown.
     if (host.plan.device_use.given.empty()) fact.host_devices = host.plan.hosts[process.host].devices;
@@ -303,6 +309,9 @@ int Answer(lua_State* lua) {
   if (request.depth < EvaluationDepth::kPlan) return 0;
   AddShippedFiles(host);
   CheckJob(host, resolved.cluster);
+  std::vector<KnownHost> known;
+  for (const PlanHost& each : host.plan.hosts) known.push_back({each.name, IsAddress(each.name) ? each.name : ""});
+  host.Report(CheckTableHosts(host.plan, known, place));
   ReportWrittenPaths(host);
   ReportSiteVariables(host);
   JudgePlan(lua, host, evaluation.modules.rules);

@@ -35,6 +35,7 @@ struct PlanDraft {
   std::map<std::string, Context*> overlay_of;            // "worker.2"
   std::string current_process;                           // inside `each`
   std::map<std::string, std::uint32_t> visible_devices;  // by process with devices: number of visible ones
+  std::map<std::string, std::uint32_t> device_ids;       // by process with one device: its number for the framework
 
   std::vector<Mesh> meshes;
   EnvironmentLayer job_env;

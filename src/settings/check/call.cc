@@ -302,6 +302,9 @@ bool Call::FitsSharedName(const Attribute& attribute, const Value& value) {
   const Setting& other = settings_.at(KeyOf(api_, attribute.shares));
   const auto wanted = Translated(attribute, value);
   if (wanted && *wanted == other.value) return true;
+  // MindSpore keeps cuts by number apart from the switch; only the switch that is on says something else.
+  const auto is_list = [](const Value& one) { return one.AsList() != nullptr; };
+  if ((is_list(value) && other.value == Value(false)) || (is_list(other.value) && value == Value(false))) return true;
   Refuse("conflict",
          attribute.name + " = " + ShownValue(attribute, value) + " contradicts " + attribute.shares + " = " +
              ToText(other.value) + " in the same call: both name one value",

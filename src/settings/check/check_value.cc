@@ -344,7 +344,8 @@ class Check {
       return Refuse("format", Shown() + " is not a size that " + InRelease() + " takes", std::move(hint));
     }
     const std::string shown = value_.IsNumber() ? Shown() + " bytes (" + text + ")" : Shown();
-    if (attribute_.whole && *gigabytes != std::floor(*gigabytes)) {
+    // What follows the pattern takes a whole number only, and "5." is none.
+    if (attribute_.whole && (*gigabytes != std::floor(*gigabytes) || text.ends_with(".GB"))) {
       return Refuse("format", shown + " must be a whole number of GB in " + InRelease());
     }
     if (!Within(attribute_, *gigabytes) || *gigabytes <= 0) {
@@ -453,15 +454,13 @@ std::string ShownValue(const Attribute& attribute, const Value& value) {
   return text;
 }
 
-// As context.py of MindSpore parses it (_check_memory_size and the like), but digits must follow a point: "5.GB" is
-// invalid.
+// As context.py of MindSpore parses it (_check_memory_size and the like): digits need not follow a point.
 std::optional<double> Gigabytes(std::string_view size) {
   if (!size.ends_with("GB")) return std::nullopt;
   size.remove_suffix(2);
   if (size.empty() || size.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
   if (std::count(size.begin(), size.end(), '.') > 1 || size.front() == '.') return std::nullopt;
   if (size.front() == '0' && (size.size() < 2 || size[1] != '.')) return std::nullopt;
-  if (size.back() == '.') return std::nullopt;
   double number = 0;
   const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), number);
   if (error != std::errc() || end != size.data() + size.size()) return std::nullopt;

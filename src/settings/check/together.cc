@@ -65,6 +65,10 @@ class Together {
     RanksAreTheProcesses();
     DevicesAreVisible();
     DevicesAreOfTheHost();
+    DevicesAreTheirOwn();
+    ShardsFillAStage(kSetAutoParallel, "parallel_optimizer_config", "optimizer_weight_shard_size");
+    ShardsFillAStage(kParallel, "hsdp", "shard_size");
+    CutsFitAStage();
     return std::move(problems_);
   }
 
@@ -162,21 +166,94 @@ class Together {
   // A layout arranges the devices of one stage.
   void LayoutsFillAStage(const std::string& function, const std::string& name) {
     const Setting* setting = job_.Find(function, name);
-    const std::int64_t stages = PipelineStages(job_);
-    const bool known = !Unsettled(kSetAutoParallel, "device_num") && device_num_ % stages == 0;
-    if (setting == nullptr || !IsListOfLayouts(setting->value) || facts_.workers == 0 || !known) return;
+    const std::int64_t stage = StageDevices();
+    if (setting == nullptr || !IsListOfLayouts(setting->value) || stage == 0) return;
     for (const Value& layout : *setting->value.AsList()) {
       const auto devices = DevicesOf(layout);
-      if (!devices || *devices == device_num_ / stages) continue;
-      Diagnostic& diagnostic = Add(Warning("conflict", setting->source.place,
-                                           name + " holds a layout of " + std::to_string(*devices) +
-                                               (*devices == 1 ? " device" : " devices") + ", and a stage has " +
-                                               std::to_string(device_num_ / stages),
-                                           "the product of device_matrix is the number of devices of a stage"));
+      if (!devices || *devices == stage) continue;
+      Diagnostic& diagnostic =
+          Add(Warning("conflict", setting->source.place,
+                      name + " holds a layout of " + std::to_string(*devices) +
+                          (*devices == 1 ? " device" : " devices") + ", and a stage has " + std::to_string(stage),
+                      "the product of device_matrix is the number of devices of a stage"));
       BecauseDeviceNum(diagnostic);
       diagnostic.notes.push_back(RuleNote({"description of Layout of 2.6", ""}));
       return;
     }
+  }
+
+  // The devices of a stage; 0 if they are not known.
+  std::int64_t StageDevices() const {
+    const std::int64_t stages = PipelineStages(job_);
+    const bool known = facts_.workers > 0 && !Unsettled(kSetAutoParallel, "device_num") && device_num_ % stages == 0;
+    return known ? device_num_ / stages : 0;
+  }
+
+  // The optimizer's weights are cut within a stage. More than device_num are refused by a rule of the schema.
+  void ShardsFillAStage(std::string_view api, const std::string& name, const std::string& key) {
+    const Setting* setting = Unsettled(api, name) ? nullptr : job_.Find(api, name);
+    const Value::Map* table = setting == nullptr ? nullptr : setting->value.AsMap();
+    if (table == nullptr) return;
+    const auto given = table->find(key);
+    const std::int64_t* shards = given == table->end() ? nullptr : given->second.AsInt();
+    const std::int64_t stage = StageDevices();
+    if (shards == nullptr || *shards < 1 || stage == 0 || *shards > device_num_) return;
+    if (api == kSetAutoParallel && EffectiveValue(api, "enable_parallel_optimizer") != Value(true)) return;
+    const std::string shown = name + "." + key + " = " + std::to_string(*shards);
+    const std::string whole = std::to_string(stage) + " devices of a stage";
+    if (*shards <= stage && stage % *shards == 0) return;
+    Diagnostic diagnostic =
+        *shards > stage
+            ? Error("range", setting->source.place, shown + " is above the " + whole, DivisorHint(stage, *shards))
+            : Warning("no_effect", setting->source.place,
+                      shown + " does not divide the " + whole + ", and will not take effect",
+                      DivisorHint(stage, *shards));
+    Because(diagnostic, kSetAutoParallel, "pipeline_stages");
+    BecauseDeviceNum(diagnostic);
+    diagnostic.notes.push_back(RuleNote({"descriptions of 2.3: (0, device_num/stage] with pipeline parallel", ""}));
+    Add(std::move(diagnostic));
+  }
+
+  // dataset_strategy as one list of cuts per input: their product is the number of pieces of the input.
+  void CutsFitAStage() {
+    const Setting* setting =
+        Unsettled(kSetAutoParallel, "dataset_strategy") ? nullptr : job_.Find(kSetAutoParallel, "dataset_strategy");
+    const Value::List* inputs = setting == nullptr ? nullptr : setting->value.AsList();
+    const std::int64_t stage = StageDevices();
+    if (inputs == nullptr || IsListOfLayouts(setting->value) || stage == 0) return;
+    std::string why = inputs->empty() ? "names no input" : "";
+    for (std::size_t input = 0; input < inputs->size() && why.empty(); ++input) {
+      const Value::List* cuts = (*inputs)[input].AsList();
+      if (cuts == nullptr) return;
+      std::int64_t pieces = 1;
+      std::size_t cut = 0;
+      for (const Value& each : *cuts) {
+        const std::int64_t* count = each.AsInt();
+        if (count == nullptr) return;
+        const std::string which = " of input " + std::to_string(input + 1);
+        if (*count < 1) {
+          why = "has " + std::to_string(*count) + " as a cut" + which + ", which is no number of pieces";
+        } else if (*count > 1) {
+          ++cut;
+          pieces = *count > stage ? stage + 1 : std::min(pieces * *count, stage + 1);
+        }
+        if (!why.empty()) break;
+      }
+      if (!why.empty()) break;
+      const std::string which = "input " + std::to_string(input + 1);
+      if (pieces > stage || stage % pieces != 0) {
+        why = "cuts " + which + " into pieces that do not fit the " + std::to_string(stage) + " devices of a stage";
+      } else if (cut > 1) {
+        why = "cuts " + which + " in " + std::to_string(cut) + " dimensions";
+      }
+    }
+    if (why.empty()) return;
+    Diagnostic& diagnostic =
+        Add(Warning("conflict", setting->source.place, "dataset_strategy = " + ToText(setting->value) + " " + why,
+                    "the cuts of an input divide the devices of a stage, in one dimension"));
+    Because(diagnostic, kSetAutoParallel, "pipeline_stages");
+    BecauseDeviceNum(diagnostic);
+    diagnostic.notes.push_back(RuleNote({"documentation of 2.3.1, dataset slicing", ""}));
   }
 
   void FitsParallelMode(const Attribute& attribute, const Setting& setting) {
@@ -300,7 +377,8 @@ class Together {
                         (visible == 1 ? "1 device" : std::to_string(visible) + " devices") + Others(wrong),
                     visible == 0 ? "give the role devices"
                                  : "use " + (visible == 1 ? std::string("0") : "0 to " + std::to_string(visible - 1)) +
-                                       ", usually process.local_rank"));
+                                       ", usually process.local_rank; muster run --devices " +
+                                       ToText(wrong.setting->value) + " gives it that device, with device_id = 0"));
       CiteRule(diagnostic, kSetContext, "device_id", "visible");
     }
   }
@@ -324,6 +402,36 @@ class Together {
                           " is not below the devices of its host, " + std::to_string(devices) + Others(wrong),
                       devices == 1 ? "use 0" : "use 0 to " + std::to_string(devices - 1)));
       CiteRule(diagnostic, kSetContext, "device_id", "host");
+    }
+  }
+
+  // Processes with a device each that select another process's. Up to 1.9 on Ascend, and with a rank table, nothing
+  // corrects that; later releases set device_id to the local rank when init() has formed the group.
+  void DevicesAreTheirOwn() {
+    const Value target = EffectiveValue(kSetContext, "device_target");
+    if (target == Value("CPU") || Unsettled(kSetContext, "device_target")) return;
+    std::vector<Wrong> wrongs;
+    for (const ProcessFacts& process : facts_.processes) {
+      const Setting* setting = ContextOf(process).Find(kSetContext, "device_id");
+      const std::int64_t* device = setting == nullptr ? nullptr : setting->value.AsInt();
+      if (device == nullptr || !process.device || *device == *process.device) continue;
+      if (*device < process.visible_devices.value_or(0) || !process.visible_devices) {
+        Remember(wrongs, *setting, process);
+      }
+    }
+    const bool taken = facts_.devices_by_id || (job_.release() < Release{2, 0} && target == Value("Ascend"));
+    for (const Wrong& wrong : wrongs) {
+      Diagnostic diagnostic =
+          Error("devices", wrong.setting->source.place,
+                "device_id = " + ToText(wrong.setting->value) + " of " + wrong.first->name + " is not its device " +
+                    std::to_string(*wrong.first->device) + Others(wrong),
+                facts_.devices_by_id ? "leave device_id out: the rank table has the device of each rank"
+                                     : "set it to process.local_rank inside each, or leave it out");
+      if (!taken) diagnostic.severity = Severity::kWarning;
+      diagnostic.notes.push_back(
+          RuleNote({"programming guide of 1.0: device_id keeps processes from using the same device",
+                    taken ? "" : "init() of a later release replaces it by the local rank (collective_manager.cc)"}));
+      Add(std::move(diagnostic));
     }
   }
 

@@ -38,8 +38,15 @@ local function read(given, complain)
     wrong = true
     complain("error", message:format(...))
   end
-  if type(given) ~= "table" or not VERSIONS[given.version] then
-    refuse('version must be "1.0", "1.1" or "1.2", got %s', shown(type(given) == "table" and given.version or given))
+  if type(given) ~= "table" then
+    refuse("a rank table is an object with version and server_list, got %s", type(given))
+    return nil
+  elseif given.version == nil and (given.group_list ~= nil or given.board_id ~= nil) then
+    refuse("it has no version: this is the grouped form of MindSpore 0.x (board_id, group_list), for MINDSPORE_HCCL_CONFIG_PATH; "
+      .. 'write it as version "1.0" with server_list, as hccl_tools.py from 0.5 on does, or give servers')
+    return nil
+  elseif not VERSIONS[given.version] then
+    refuse('version must be "1.0", "1.1" or "1.2", %s', given.version == nil and "and is missing" or "got " .. shown(given.version))
     return nil
   end
   local hetero = given.version == "1.1"

@@ -52,6 +52,10 @@ local starts = {}
 -- target nor kind of devices, reports a contract that can start it on no target.
 function starts.check(job, contract)
   if not job.release then return end
+  if contract ~= "mindspore-ps" and job.setting("set_ps_context", "enable_ps") == true then
+    host.report("warning", "ps_mode", job.place, ("enable_ps = true, and framework %s starts no servers"):format(contract),
+                'framework = "mindspore-ps" starts them, or leave enable_ps out')
+  end
   local target = job.in_force("set_context", "device_target") or TARGET_OF_KIND[job.device_kind or ""]
   local possible = false
   for _, row in ipairs(STARTS[contract]) do possible = possible or works(job, contract, row[1]) end
