@@ -110,6 +110,20 @@ void ForResources(std::string_view text, Each each) {
   }
 }
 
+// How many devices a step of the job gets on each node: N of "TresPerNode=gres:gpu:N", or of "gres/gpu:N".
+std::uint32_t StepDevices(std::string_view output, const std::vector<std::string>& kinds) {
+  std::uint64_t count = 0;
+  ForParts(output, " \t\r\n", [&](std::string_view word) {
+    constexpr std::string_view kName = "TresPerNode=";
+    if (!word.starts_with(kName)) return;
+    ForResources(word.substr(kName.size()), [&](std::string_view tres) {
+      if (tres.starts_with("gres:") || tres.starts_with("gres/")) count += CountOf(tres.substr(5), kinds);
+    });
+  });
+  return count == 0 ? kMostDevicesPerHost
+                    : static_cast<std::uint32_t>(std::min<std::uint64_t>(count, kMostDevicesPerHost));
+}
+
 }  // namespace
 
 bool IsInside(const EnginePage& page, const AllocationSources& sources) {
@@ -176,9 +190,11 @@ Result<void> AddDevices(const EnginePage& page, std::string_view output, const E
   });
   // An allocation without any may be of a site that does not count devices.
   if (!read || !any) return read;
+  // An exclusive job has all devices of its nodes, but each of its steps gets as many as the job asked for.
+  const std::uint32_t of_step = StepDevices(output, page.devices->kinds);
   for (AllocatedHost& host : hosts) {
     const auto count = count_of.find(host.name);
-    host.devices = count == count_of.end() ? 0 : std::min(count->second, kMostDevicesPerHost);
+    host.devices = count == count_of.end() ? 0 : std::min({count->second, of_step, kMostDevicesPerHost});
   }
   return {};
 }

@@ -50,7 +50,8 @@ Result<std::vector<AllocatedHost>> ReadEngineHosts(const EnginePage& page, std::
 // (EngineHosts::expand).
 using ExpandHosts = std::function<Result<std::vector<AllocatedHost>>(std::string_view text)>;
 
-// Adds the devices that the output of EngineDevices::command names: text with "Nodes=LIST" and "GRES=KIND:N(IDX:LIST)".
+// Adds the devices that the output of EngineDevices::command names: text with "Nodes=LIST" and "GRES=KIND:N(IDX:LIST)";
+// at most as many per host as "TresPerNode=gres:KIND:N" says, which is what the steps of a job get on each node.
 // Without any device in it the numbers stay unknown. Fails with what `expand` fails with.
 Result<void> AddDevices(const EnginePage& page, std::string_view output, const ExpandHosts& expand,
                         std::vector<AllocatedHost>& hosts);

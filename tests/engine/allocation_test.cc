@@ -68,6 +68,20 @@ TEST(Allocation, OnNodesWithDifferentGpusEachHasItsNumber) {
   EXPECT_EQ(hosts[2].devices, 0U);
 }
 
+TEST(Allocation, OfWholeNodesHasTheDevicesThatAStepGets) {
+  for (const char* asked : {"TresPerNode=gres:gpu:2", "TresPerNode=gres/gpu:a100:2", "TresPerNode=cpu:8,gres:gpu:2"}) {
+    std::vector<AllocatedHost> hosts = {{"n1", 0, {}}, {"n2", 1, {}}};
+    ASSERT_TRUE(AddDevices(OwnPage("slurm"),
+                           std::string("Nodes=n1 GRES=gpu:4(IDX:0-3) Nodes=n2 GRES=gpu:1(IDX:0) ") + asked, Expanded,
+                           hosts));
+    EXPECT_EQ(hosts[0].devices, 2U) << asked;
+    EXPECT_EQ(hosts[1].devices, 1U) << asked;
+  }
+  std::vector<AllocatedHost> hosts = {{"n1", 0, {}}};
+  ASSERT_TRUE(AddDevices(OwnPage("slurm"), "Nodes=n1 GRES=gpu:4(IDX:0-3) TresPerNode=gres:gpu", Expanded, hosts));
+  EXPECT_EQ(hosts[0].devices, 4U) << "no number";
+}
+
 TEST(Allocation, WithoutAnyDeviceTheirNumberIsUnknown) {
   std::vector<AllocatedHost> hosts = {{"n1", 0, {}}};
   ASSERT_TRUE(AddDevices(OwnPage("slurm"), "Nodes=n1 CPU_IDs=0 Mem=0 GRES= MinCPUsNode=1", Expanded, hosts));
