@@ -223,15 +223,19 @@ local function devices_held(job)
 end
 
 -- Index style (the default): a process sees every device that the job holds on its host, and picks one by its number
--- among them; the variable is not set if these are all devices of the host. "own": it sees only its own devices.
--- Returns the value of the variable or nil, the number of its first device among the visible, and how many are visible.
--- The plan's device numbers are mapped to actual devices at the start.
-local function visibility(role, placed, held, cluster, contract)
+-- among them. "own": it sees only its own devices. Returns the value of the variable or nil, the number of its first
+-- device among the visible, and how many are visible. The plan's device numbers are mapped to actual devices at the start.
+-- The variable is set even if these are all devices of the plan's host: the real host may have more, of other jobs.
+local function visibility(role, placed, held, contract)
   if #placed.devices == 0 or contract.names_devices then return nil, nil, nil end
   local visible, first = held[placed.host].list, held[placed.host].position[placed.devices[1]]
   if role.visible == "own" then visible, first = placed.devices, 0 end
-  local some = host.devices_asked() or #visible < cluster.devices_of[placed.host + 1]
-  return some and host.hole("devices", placed.host, table.concat(visible, ",")) or nil, first, #visible
+  return host.hole("devices", placed.host, table.concat(visible, ",")), first, #visible
+end
+
+-- The number by which a contract that names devices hands out one of them.
+local function device_of(asked, device)
+  return asked.device_numbers and asked.device_numbers[device + 1] or device
 end
 
 -- The job as contracts see it, filled in step by step. contract.lua documents its fields.
@@ -319,7 +323,7 @@ local function describe_processes(job, contract, ask, asked, stages)
       local facts = { role = role.plays, index = index - 1, rank = placed.rank, local_rank = placed.local_rank,
                       world_size = role.ranks_by and #role.placed or placed.world_size, local_size = placed.local_size, devices = placed.devices,
                       host = hosts[placed.host], attempt = attempt, ports = {}, name = name, role_name = role.name, number = number, world = role.world }
-      local visible, first_visible, visible_count = visibility(role, placed, held, job.cluster, contract)
+      local visible, first_visible, visible_count = visibility(role, placed, held, contract)
       facts.device_index = first_visible
       facts.position = role.visible ~= "own" and held[placed.host].position or nil
       if placed.rank and role.plays == "worker" then
@@ -354,6 +358,7 @@ local function describe_processes(job, contract, ask, asked, stages)
       host.process {
         role = role_index - 1, index = index - 1, placed = placed, stage = facts.stage, rank_in_stage = facts.rank_in_stage,
         visible_name = visible and visible_name, visible = visible, visible_count = visible_count,
+        device_id = #placed.devices == 1 and (first_visible or contract.names_devices and device_of(asked, placed.devices[1])) or nil,
         command = command.words, command_place = own.command_place, wrap = role.wrap, cwd = own.cwd or role.cwd, place = role.place,
         python = role.python, python_surely = role.python_surely,
         ready_what = role.ready and role.ready.own_port and facts.ports[role.ready.own_port],

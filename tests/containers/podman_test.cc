@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "conformance/process_environment.h"
 #include "containers/own_podman.h"
 #include "context/python_job.h"
 #include "supervision/started_muster.h"
@@ -85,6 +86,18 @@ TEST_F(ContainerRun, HasItsEnvironmentFolderLogAndExitCode) {
   EXPECT_EQ(report["first_failure"]["why"], "exited with code 7");
   EXPECT_EQ(report["receipt"]["left"], 0);
   EXPECT_EQ(ContentOf(folder + "/kept"), "kept\n");
+}
+
+TEST_F(ContainerRun, HasTheEnvironmentOfThePlan) {
+  muster_ = std::make_unique<StartedMuster>(kLayersBody, std::string(kContainer) + "framework = 'torch', ");
+  std::ofstream(*muster_ / "site.lua") << kLayersSite;
+  std::vector<std::string> before = {"/usr/bin/env", OwnPodman::Get().Path(), "HOME=/root"};
+  before.insert(before.end(), kLayersCaller.begin(), kLayersCaller.end());
+  muster_->Start({"--site", "site.lua"}, before);
+  ASSERT_EQ(End(), 0) << Output();
+  ExpectAsPlanned(muster_->Muster({"plan", "recipe.lua", "--site", "site.lua", "--env", "worker:1", "--json"}).out,
+                  Log("worker.1.0"));
+  ExpectInherited(Log("worker.1.0"), false);
 }
 
 TEST_F(ContainerRun, RunsOutsideIfItsRoleSaysSo) {

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "conformance/process_environment.h"
 #include "hosts/hosts_run.h"
+#include "plan/environment/host_variables.h"
 
 namespace muster::testing {
 namespace {
@@ -100,6 +102,11 @@ TEST(OneHost, GivesProcessesTheSameHereAndThroughSsh) {
       "', 'env', 'args', 'cwd', '--', '', [[a 'b' \"c\" $d\\e]], note, job.run_dir, job:port 'extra' } }\n"
       "    job:role 'watch' { cwd = '/tmp', command = { '" +
       probe + "', 'env', 'args', 'cwd' } }\n  end }\n";
+  const auto erase_host_variables = [](Found& found) {
+    for (const std::string_view name : HostVariableNames()) {
+      if (name != "CUDA_VISIBLE_DEVICES") found.environment.erase(std::string(name));
+    }
+  };
   std::map<std::string, Found> here;
   const std::vector<std::string> processes = {"worker.0", "worker.1", "watch.0"};
   {
@@ -114,6 +121,8 @@ TEST(OneHost, GivesProcessesTheSameHereAndThroughSsh) {
   HostsRun run(testbed, recipe, {"--host", "n1:2"});
   for (const std::string& process : processes) {
     Found there = FoundBy(run, process);
+    erase_host_variables(there);
+    erase_host_variables(here[process]);
     EXPECT_EQ(there.environment.at("MUSTER_RUN_DIR"), "(run directory)");
     // Only the variable with the testbed's path may differ.
     EXPECT_EQ(there.environment.erase("MUSTER_SSH"), here[process].environment.erase("MUSTER_SSH"));
@@ -122,6 +131,52 @@ TEST(OneHost, GivesProcessesTheSameHereAndThroughSsh) {
     EXPECT_EQ(there.folder, here[process].folder) << process;
   }
   EXPECT_EQ(run.Journal("host_reached").size(), 1U);
+}
+
+std::string LogOf(HostsRun& run, const std::string& process) {
+  run.Result();
+  return ContentOf(run.run_dir() + "/logs/" + process + ".0.log");
+}
+
+TEST(OtherHosts, DoNotGetWhatDescribesTheHostOfTheCaller) {
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  std::ofstream(testbed.own_folder() + "/d.lua")
+      << "local muster = require 'muster'\nreturn muster.recipe { name = 'job', cluster = { device_kind = 'cuda' },\n"
+         "  plan = function(p, job)\n    job:workers { per_host = 2, cwd = '/', command = muster.shell\n"
+         "      'echo $CUDA_VISIBLE_DEVICES ${ROCR_VISIBLE_DEVICES-none} ${TMPDIR-none} ${KEPT-none}' }\n"
+         "    job:role 'watch' { per_host = 1, cwd = '/', command = muster.shell 'echo ${CUDA_VISIBLE_DEVICES-none}' "
+         "}\n"
+         "  end }\n";
+  HostsRun run(testbed,
+               RecipeFile{testbed.own_folder() + "/d.lua",
+                          {"CUDA_VISIBLE_DEVICES=1", "ROCR_VISIBLE_DEVICES=3", "TMPDIR=/only/here", "KEPT=yes"}},
+               {"--host", "n1:2,n2:2"});
+  ASSERT_EQ(run.Result().exit_code, 0) << run.Result().err;
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(LogOf(run, "worker." + std::to_string(rank)), "0,1 none none yes\n");
+  }
+  EXPECT_EQ(LogOf(run, "watch.0") + LogOf(run, "watch.1"), "none\nnone\n");
+}
+
+TEST(OtherHosts, GiveProcessesTheEnvironmentOfThePlan) {
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
+  const std::string recipe = testbed.own_folder() + "/layers.lua";
+  const std::string site = testbed.own_folder() + "/site.lua";
+  std::ofstream(site) << kLayersSite;
+  std::ofstream(recipe)
+      << "local muster = require 'muster'\nreturn muster.recipe { name = 'job', framework = 'torch',\n"
+         "  cluster = { device_kind = 'cuda' }, plan = function(p, job)\n"
+      << kLayersBody << "\n  end }\n";
+  HostsRun run(testbed, RecipeFile{recipe, kLayersCaller}, {"--host", "n1:2", "--site", site});
+  ASSERT_EQ(run.Result().exit_code, 0) << run.Result().err;
+  Command plan;
+  plan.argv = {MusterProgram(), "plan", recipe, "--host", "n1:2", "--site", site, "--env", "worker:1", "--json"};
+  ExpectAsPlanned(RunCommand(plan).out, LogOf(run, "worker.1"));
+  ExpectInherited(LogOf(run, "worker.1"), true);
 }
 
 }  // namespace

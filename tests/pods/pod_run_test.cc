@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "conformance/process_environment.h"
 #include "pods/stand_in_cluster.h"
 #include "support/await.h"
 #include "support/command.h"
@@ -152,6 +153,20 @@ class PodFaults : public ::testing::Test {
  protected:
   void SetUp() override { SKIP_WITHOUT_CLUSTER(); }
 };
+
+TEST_F(PodFaults, AProcessHasTheEnvironmentOfThePlan) {
+  const StandInCluster cluster;
+  const TempDir folder;
+  std::ofstream(folder / "site.lua") << kLayersSite;
+  const std::string fields = "  framework = 'torch',\n";
+  PodRun run(cluster, kLayersBody, {"--site", folder / "site.lua"}, fields);
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  const CommandResult planned =
+      run.Muster({"plan", "r.lua", "--on", "kubernetes", "--site", folder / "site.lua", "--env", "worker:1", "--json"});
+  ExpectAsPlanned(planned.out, run.Log("worker.1"));
+  ExpectInherited(run.Log("worker.1"), false);
+  run.ExpectNothingLeft();
+}
 
 TEST_F(PodFaults, AProcessThatFailsIsTheFirstFailure) {
   const StandInCluster cluster;

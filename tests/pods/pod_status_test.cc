@@ -127,7 +127,7 @@ TEST(Kubectl, IsCalledWithTheUsersOptionsAndNothingSecret) {
   PodSettings settings;
   settings.options = {"--context=prod", "--namespace=research"};
   settings.agent = "/opt/muster-agent";
-  settings.agent_words = {"--inherit"};
+  settings.agent_words = {"--lease", "5"};
   EXPECT_EQ(ApplyWords(settings),
             (Words{"kubectl", "--context=prod", "--namespace=research", "apply", "--filename=-"}));
   EXPECT_EQ(WatchWords(settings, "r1"),
@@ -135,7 +135,7 @@ TEST(Kubectl, IsCalledWithTheUsersOptionsAndNothingSecret) {
                    "--watch", "--output-watch-events", "--output=json"}));
   EXPECT_EQ(AgentWords(settings, "gpt-0"),
             (Words{"kubectl", "--context=prod", "--namespace=research", "exec", "--stdin", "--container=agent", "gpt-0",
-                   "--", "/opt/muster-agent", "--stdio", "--held", "--inherit"}));
+                   "--", "/opt/muster-agent", "--stdio", "--held", "--lease", "5"}));
   EXPECT_EQ(DeleteWords(settings, {"job", "service"}, "r1"),
             (Words{"kubectl", "--context=prod", "--namespace=research", "delete", "job,service",
                    "--selector=muster.run=r1", "--ignore-not-found", "--wait=false"}));

@@ -109,6 +109,21 @@ TEST(EnvironmentBlocks, HoldVariablesSharedByRoleAndHost) {
   EXPECT_EQ(blocks->front().variables, (std::vector<std::string>{"HOME=/home/me", "MODE=graph"}));
 }
 
+TEST(EnvironmentBlocks, LeaveOutVariablesOfTheHostThatRoleOrActivationRemove) {
+  Plan plan = SamplePlan({{"worker", 2}}, 2);
+  plan.roles[0].unset = {"SLURM_*"};
+  CallerEnvironment surroundings{{"PATH=/bin"}, "/home/me", {}};
+  surroundings.of_host.take = {"CUDA_VISIBLE_DEVICES", "SLURM_NODEID"};
+  surroundings.removed[1] = {"TMPDIR"};
+  const auto blocks = EnvironmentBlocks(plan, BindingOfTwoHosts(), surroundings, 1);
+  ASSERT_TRUE(blocks);
+  const HostVariables& of_host = blocks->back().of_host;
+  EXPECT_EQ(of_host.take, surroundings.of_host.take);
+  EXPECT_EQ(of_host.leave, (std::vector<std::string>{"SLURM_*", "TMPDIR"}));
+  surroundings.of_host = {};
+  EXPECT_EQ(EnvironmentBlocks(plan, BindingOfTwoHosts(), surroundings, 1)->back().of_host, HostVariables());
+}
+
 TEST(GeneratedFiles, HoldAPortOfTheContextAsANumber) {
   Plan plan = SamplePlan({{"worker", 1}});
   plan.ports["rpc"] = {0, 0, ""};

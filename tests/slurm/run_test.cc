@@ -7,7 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "slurm/slurm_run.h"
+#include "conformance/process_environment.h"
+#include "slurm/submitted_run.h"
 
 namespace muster::testing {
 namespace {
@@ -138,6 +139,93 @@ TEST(SlurmDevices, ThoseOfAnotherJobAreNotUsed) {
   const json bound = run.Journal("plan_bound").at(0);
   ASSERT_EQ(bound["hosts"].size(), 2U) << bound;
   for (const json& host : bound["hosts"]) EXPECT_EQ(host["devices"].size(), 2U) << host;
+}
+
+// Index style: each process sees the devices of the job on its host. Nodes have four, and another job holds two of n1.
+const char* const kAllDevices =
+    "local muster = require 'muster'\nreturn muster.recipe { name = 'job', cluster = { hosts = 2, devices_per_host = "
+    "2, "
+    "device_kind = 'cuda' },\n  plan = function(p, job)\n    job:workers { per_host = 2, cwd = '/', command = "
+    "muster.shell 'echo $(hostname) $CUDA_VISIBLE_DEVICES $MUSTER_DEVICES' } end }\n";
+
+class DevicesOfNodes : public ::testing::Test {
+ protected:
+  bool Up() {
+    if (!testbed_.Up()) return false;
+    const std::string other = testbed_.Ask({"sbatch", "--parsable", "--nodelist=n1", "--nodes=1", "--gres=gpu:2",
+                                            "--cpus-per-task=1", "--output=/dev/null", "--wrap=sleep 1000"});
+    return testbed_.AwaitJob(other, "RUNNING");
+  }
+  static void ExpectThoseOfItsHost(SlurmRun& run) {
+    ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+    const json bound = json::parse(ContentOf(run.run_dir() + "/binding.json"), nullptr, false);
+    for (int rank = 0; rank < 4; ++rank) {
+      const json& host = bound["hosts"][static_cast<std::size_t>(rank / 2)];
+      const json& devices = host["devices"];
+      ASSERT_EQ(devices.size(), 2U) << bound;
+      EXPECT_EQ(run.Log("worker." + std::to_string(rank)),
+                host["name"].get<std::string>() + " " + devices[0].get<std::string>() + "," +
+                    devices[1].get<std::string>() + " " +
+                    devices[static_cast<std::size_t>(rank % 2)].get<std::string>() + "\n");
+      EXPECT_EQ(devices, host["name"] == "n1" ? json({"2", "3"}) : json({"0", "1"})) << bound;
+    }
+  }
+
+  SlurmTestbed testbed_{2, {"--node", "n1 CPUs=8 Gres=gpu:4", "--node", "n2 CPUs=8 Gres=gpu:4"}};
+};
+
+TEST_F(DevicesOfNodes, AreSeenInSalloc) {
+  SKIP_WITHOUT_SLURM();
+  ASSERT_TRUE(Up());
+  SlurmRun run(testbed_, Salloc({"--nodes=2", "--gres=gpu:2"}), kAllDevices);
+  ExpectThoseOfItsHost(run);
+}
+
+TEST_F(DevicesOfNodes, AreSeenByASubmittedRun) {
+  SKIP_WITHOUT_SLURM();
+  ASSERT_TRUE(Up());
+  SlurmRun run(testbed_, {}, kAllDevices,
+               {"--on", "slurm", "--slurm", "nodes=2", "--slurm", "gres=gpu:2", "--slurm", "exclusive=false"});
+  ExpectThoseOfItsHost(run);
+}
+
+TEST_F(DevicesOfNodes, AreTheSameForAnExclusiveJobThatAsksForFewer) {
+  SKIP_WITHOUT_SLURM();
+  ASSERT_TRUE(testbed_.Up());
+  const Words asked = {"--on", "slurm", "--slurm", "nodes=2", "--slurm", "gres=gpu:2"};
+  const std::string script = testbed_.folder() + "/printed.sh";
+  RecipeIn(testbed_, kAllDevices);
+  Words plan = {"plan", testbed_.folder() + "/r.lua"};
+  plan.insert(plan.end(), asked.begin(), asked.end());
+  std::ofstream(script) << SubmittedRun::MusterOn(testbed_, plan).out;
+  const CommandResult printed =
+      RunCommand({.argv = testbed_.Login({"sbatch", "--wait", "--chdir=" + testbed_.folder(), script}),
+                  .env = {"PATH=/usr/bin:/bin"}});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err << ContentOf(script);
+  SlurmRun run(testbed_, Salloc({"--nodes=2", "--gres=gpu:2", "--exclusive"}), kAllDevices);
+  ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(run.Log("worker." + std::to_string(rank)),
+              "n" + std::to_string(rank / 2 + 1) + " 0,1 " + std::to_string(rank % 2) + "\n");
+  }
+}
+
+TEST(SlurmEnvironment, IsThatOfThePlan) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const std::string site = testbed.folder() + "/site.lua";
+  std::ofstream(site) << kLayersSite;
+  RecipeFile recipe = RecipeIn(testbed, std::string("local muster = require 'muster'\nreturn muster.recipe { name = "
+                                                    "'job', framework = 'torch', plan = function(p, job)\n") +
+                                            kLayersBody + "\n  end }\n");
+  recipe.env = kLayersCaller;
+  SlurmRun run(testbed, Salloc({"--nodes=2"}), recipe, {"--site", site});
+  ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+  const CommandResult planned = RunCommand(
+      {.argv = {MusterProgram(), "plan", recipe.path, "hosts=2", "--site", site, "--env", "worker:1", "--json"}});
+  ExpectAsPlanned(planned.out, run.Log("worker.1"));
+  ExpectInherited(run.Log("worker.1"), true);
 }
 
 TEST(SlurmDevices, MoreThanTheAllocationHasAreRefused) {

@@ -208,7 +208,7 @@ ProgramFact FindProgramOnHost(const ProgramQuery& sought, const std::vector<std:
   spec.argv = {sought.name};
   spec.search_dirs = search_dirs;
   spec.cwd = cwd;
-  // Without a PATH of the head's environment, this host's own is inherited (agent_main.cc, --inherit).
+  // Without a PATH of the head's environment, this host's own is inherited (HostVariables).
   const char* own = std::getenv("PATH");
   const std::string path = "PATH=" + (sought.search_path.empty() && own != nullptr ? own : sought.search_path);
   spec.env = {path.c_str()};

@@ -6,7 +6,6 @@
 
 #include <sys/resource.h>
 
-#include "agent/processes/environment_block.h"
 #include "agent/processes/memory_kills.h"
 #include "base/system/without.h"
 #include "spawn/start/launcher.h"
@@ -26,7 +25,6 @@ struct AgentProcess {
   Without without;
   Launcher launcher;
   MemoryKills memory_kills;
-  EnvironmentBlock inherited = {};  // of all processes, unless the head sets these variables
 };
 
 }  // namespace muster

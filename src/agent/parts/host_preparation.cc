@@ -35,8 +35,13 @@ std::string HostPreparation::Do(const Activate& command) {
   if (!state_.serving()) return "an activation after the finish";
   if (!state_.preparing() || activation_.begun()) return "an activation that is not the first thing done";
   if (std::string error = VariableError(command.environment); !error.empty()) return error;
+  EnvironmentBlock block = ByName(command.environment);
+  AddHostVariables(command.of_host, block);
+  Activate here = command;
+  here.environment.clear();
+  for (auto& [name, variable] : block) here.environment.push_back(std::move(variable));
   state_.host_folder.Expect(command.log_path);
-  activation_.Begin(command, state_.run_folder.At(command.log_path), {RLIMIT_NOFILE, state_.process.child_descriptors});
+  activation_.Begin(here, state_.run_folder.At(command.log_path), {RLIMIT_NOFILE, state_.process.child_descriptors});
   return {};
 }
 

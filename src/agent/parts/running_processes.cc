@@ -47,7 +47,7 @@ RunningProcesses::RunningProcesses(AgentState& state, const Companions& companio
 std::string RunningProcesses::Do(DefineEnvironment& command) {
   if (std::string error = VariableError(command.variables); !error.empty()) return error;
   EnvironmentBlock block = ByName(std::move(command.variables));
-  block.insert(state_.process.inherited.begin(), state_.process.inherited.end());
+  AddHostVariables(command.of_host, block);
   environments_.insert_or_assign(command.block, std::move(block));
   return {};
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "wire/protocol/start_messages.h"
+
 namespace muster {
 
 using EnvironmentBlock = std::map<std::string, std::string>;  // NAME to "NAME=value"
@@ -14,6 +16,9 @@ std::string VariableError(const std::vector<std::string>& variables);
 
 // Of several variables with one name the last one is used.
 EnvironmentBlock ByName(std::vector<std::string> variables);
+
+// Adds the variables of this process's environment that are selected, unless the block has them.
+void AddHostVariables(const HostVariables& selected, EnvironmentBlock& block);
 
 // Both combined; `own` takes precedence. The strings remain theirs.
 std::vector<const char*> Overlaid(const EnvironmentBlock& block, const EnvironmentBlock& own);

@@ -61,7 +61,6 @@ need to run one by hand.
              connect to the head that wrote FILE, and communicate with it once both have proved that they know
              FILE's token; FILE must belong to the caller and be unreadable for others
   --held     with --stdio: end the pod in whose container this is called, which `--hold` holds
-  --inherit  processes also get the variables of this process, unless the head sets them
   --hold SECONDS
              the first process of a pod's container: wait so long for an agent with --held, and exit when it has ended
   --guard N  with --fd: start a guard process, which writes the number of processes it killed to pipe N
@@ -94,7 +93,6 @@ struct Options {
   std::string dial;  // a file
   bool inspect = false;
   bool held = false;
-  bool inherit = false;
   std::optional<std::uint32_t> hold;  // seconds
   std::optional<int> fd;
   std::optional<int> guard;
@@ -122,7 +120,6 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
                                          {"guard", required_argument, nullptr, 'g'},
                                          {"hold", required_argument, nullptr, 'o'},
                                          {"held", no_argument, nullptr, 'e'},
-                                         {"inherit", no_argument, nullptr, 'n'},
                                          {nullptr, 0, nullptr, 0}}};
   Options options;
   for (int chosen = 0; (chosen = ::getopt_long(argc, argv, "", known.data(), nullptr)) != -1;) {
@@ -155,9 +152,6 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
         break;
       case 'e':
         options.held = true;
-        break;
-      case 'n':
-        options.inherit = true;
         break;
       case 'o':
         options.hold = ParseNumber<std::uint32_t>(optarg);
@@ -226,15 +220,6 @@ std::string OwnProgram() {
   std::array<char, PATH_MAX> path = {};
   const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
   return {path.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
-}
-
-// The variables of this process, without those that are for muster alone.
-EnvironmentBlock OwnVariables() {
-  std::vector<std::string> variables;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!std::string_view(*variable).starts_with("MUSTER_")) variables.emplace_back(*variable);
-  }
-  return ByName(std::move(variables));
 }
 
 void PrepareSignals() {
@@ -330,7 +315,6 @@ int Main(int argc, char** argv) {
   std::atomic<bool> partial = false;
   wire->get()->MarkPartial(guard ? *guard.partial() : partial);
   AgentProcess process(descriptors, program, options->without);
-  if (options->inherit) process.inherited = OwnVariables();
   Agent agent(io, std::move(*wire), process, std::move(space));
   agent.BeGuardedBy(guard);
   if (!options->dial.empty()) agent.SetAddress(head.address);

@@ -93,7 +93,6 @@ Result<std::unique_ptr<Transport>> TransportToPods(const RecipeOptions& options,
   settings.container = kAgentContainer;
   if (!agents.program.empty()) settings.agent = agents.program;
   settings.agent_words = AgentWords(options.without, agents);
-  settings.agent_words.emplace_back("--inherit");
   settings.start_seconds = StartSecondsOf(request.settings);
   settings.objects = [request, job = options.job, agent = agents.program](const std::string& run,
                                                                           std::uint32_t pods) -> Result<PodObjects> {

@@ -46,12 +46,13 @@ void HostSetup::OnActivated(HostActivated reported) {
   if (state_ != State::kActivating || !run_.preparing()) return;
   if (!reported.error.empty()) return run_.events.Abandon(ActivationFailure(run_.plan, host_name_, reported));
   inherited_ = ActivatedEnvironment(bound_.surroundings().environment, reported);
+  removed_ = std::move(reported.unset);
   LeaveActivation();
 }
 
 void HostSetup::LeaveActivation() {
   if (host_ < run_.plan.hosts.size()) {
-    bound_.SetSurroundings(host_, host_, inherited_);
+    bound_.SetSurroundings(host_, host_, inherited_, removed_);
     return RequestPorts();
   }
   state_ = State::kStandby;
@@ -131,7 +132,7 @@ void HostSetup::Finish() {
   const Taking taking = *std::exchange(taking_, std::nullopt);
   const std::string& lost = taking.before.hosts[taking.place].name;
   bound_.SetHost(taking.place, Bound());
-  bound_.SetSurroundings(host_, taking.place, inherited_);
+  bound_.SetSurroundings(host_, taking.place, inherited_, removed_);
   HostReplaced replaced{taking.place, host_, {}, {}, {}, {}, {}, {}};
   if (const Result<void> rebound = bound_.Rebind(taking.before); !rebound) {
     replaced.error = Sentence(rebound.error());

@@ -78,6 +78,7 @@ class HostSetup {
   std::string host_name_;
   std::string address_;                     // at which it was reached
   std::vector<std::string> inherited_;      // the environment of processes there, after its activation
+  std::vector<std::string> removed_;        // by that activation
   std::optional<AllocateResources> asked_;  // devices and cores
   std::vector<std::string> device_names_;   // names of its devices, by the plan's number
   std::optional<Taking> taking_;

@@ -12,6 +12,8 @@
 
 #include "base/values/diagnostic_text.h"
 #include "base/values/json_text.h"
+#include "plan/check/table_hosts.h"
+#include "plan/environment/host_variables.h"
 #include "plan/environment/site_environment.h"
 #include "run/directory/live_heads.h"
 #include "run/directory/open_way.h"
@@ -25,20 +27,35 @@ namespace {
 
 constexpr const char* kBindingFile = "binding.json";
 
+// What processes inherit from the caller, and what from their own host.
+CallerEnvironment SurroundingsOf(const LiveRun& run) {
+  const SiteEnvironment& site = run.plan.site_environment;
+  CallerEnvironment surroundings{{}, run.request.cwd, run.request.search_dirs};
+  if (run.request.hosts_have_environment) {
+    surroundings.environment = InheritedAtSite(site, {});
+    surroundings.of_host.take = site.pass.empty() ? std::vector<std::string>{"*"} : site.pass;
+    if (!site.pass.empty()) surroundings.of_host.take.emplace_back("PATH");
+    surroundings.of_host.leave = site.unset;
+  } else if (run.request.hosts.empty()) {
+    surroundings.environment = InheritedAtSite(site, run.request.environment);
+  } else {
+    surroundings.environment = InheritedAtSite(site, WithoutHostVariables(run.request.environment));
+    surroundings.of_host.take = HostVariablesAtSite(site);
+  }
+  return surroundings;
+}
+
 }  // namespace
 
 RunBinding::RunBinding(LiveRun& run, Binding& binding, AgentLinks& links, FilesElsewhere& files)
-    : run_(run),
-      binding_(binding),
-      links_(links),
-      files_(files),
-      surroundings_{run.request.hosts_have_environment
-                        ? std::vector<std::string>()
-                        : InheritedAtSite(run.plan.site_environment, run.request.environment),
-                    run.request.cwd, run.request.search_dirs} {}
+    : run_(run), binding_(binding), links_(links), files_(files), surroundings_(SurroundingsOf(run)) {}
 
-void RunBinding::SetSurroundings(std::uint32_t host, std::uint32_t place, const std::vector<std::string>& inherited) {
-  if (!run_.plan.activation.empty()) surroundings_.activated[place] = inherited;
+void RunBinding::SetSurroundings(std::uint32_t host, std::uint32_t place, const std::vector<std::string>& inherited,
+                                 const std::vector<std::string>& removed) {
+  if (!run_.plan.activation.empty()) {
+    surroundings_.activated[place] = inherited;
+    surroundings_.removed[place] = removed;
+  }
   if (const auto code = surroundings_.code.find(host); code != surroundings_.code.end() && host != place)
     surroundings_.code[place] = code->second;
 }
@@ -85,6 +102,11 @@ void RunBinding::KeepFilesFromOthers() {
 Result<void> RunBinding::Bind(std::vector<HostBinding> hosts) {
   KeepFilesFromOthers();
   binding_.hosts = std::move(hosts);
+  std::vector<KnownHost> known;
+  for (const HostBinding& host : binding_.hosts) known.push_back({host.name, host.address});
+  const Diagnostics found = CheckTableHosts(run_.plan, known);
+  if (HasErrors(found)) return Fail(found);
+  for (const Diagnostic& warning : found) run_.console.Warn(warning.message + ": " + warning.hint);
   run_.journal.Record(PlanBound{binding_.run_dir, binding_.hosts, binding_.ports, CoreTexts(run_.plan, binding_)});
   if (!binding_.checkpoint.empty()) run_.journal.Record(CheckpointSeen{binding_.checkpoint, run_.request.resumed});
   Result<std::map<std::string, std::string>> files = GeneratedFiles(run_.plan, binding_);

@@ -29,8 +29,9 @@ class RunBinding {
 
   void SetCode(std::uint32_t host, ShippedPaths paths) { surroundings_.code[host] = std::move(paths); }
   // Processes of `place` get the environment of `host` from now on; `inherited` is its environment after
-  // activation.
-  void SetSurroundings(std::uint32_t host, std::uint32_t place, const std::vector<std::string>& inherited);
+  // activation, which removed `removed`.
+  void SetSurroundings(std::uint32_t host, std::uint32_t place, const std::vector<std::string>& inherited,
+                       const std::vector<std::string>& removed);
   // Sets the ports of `place`. Returns an empty text, or why they could not be set.
   std::string SetPorts(std::uint32_t host, std::uint32_t place, const PortsHeld& held, PortChoice asked);
   // Sets the cores, as many as were requested.

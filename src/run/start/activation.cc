@@ -55,6 +55,10 @@ Activate ActivateHost(const Plan& plan, const Binding& binding, const CallerEnvi
   command.within_ms =
       plan.start_limit_ms == 0 ? kActivationMs : static_cast<std::uint32_t>(std::min(plan.start_limit_ms, kLongest));
   command.environment = BeginningEnvironment(plan, surroundings.environment);
+  command.of_host = surroundings.of_host;
+  for (const auto& [name, secret] : plan.secrets) {
+    if (!secret.from_env.empty() && !command.of_host.take.empty()) command.of_host.leave.push_back(secret.from_env);
+  }
   command.environment.push_back("MUSTER_RUN_ID=" + binding.run_id);
   command.environment.push_back("MUSTER_RUN_DIR=" + binding.run_dir);
   command.environment.push_back(fmt::format("MUSTER_PROCESS={}/activation.{}", binding.run_id, LabelOf(plan, host)));

@@ -154,13 +154,15 @@ class CallWriter {
     Result<Words> of_sweep = ComposeRoleEnvironment({}, Role{}, call_.binding, call_.attempt);
     if (!of_sweep) return Fail(std::move(of_sweep.error()));
     filled->insert(filled->end(), of_sweep->begin(), of_sweep->end());
+    AddSiteVariables(all.env, *filled);
     for (const std::string& variable : *filled) {
       const std::string name = variable.substr(0, variable.find('='));
       if (!runtime_.variable_prefix.empty()) {
         start_.env.push_back(runtime_.variable_prefix + variable);
       } else if (!IsOwn(runtime_, name)) {
         Append(runtime_.variable, {{"variable", name}}, lists_["{variables}"]);
-      } else if (all.env.at(name).marked.find("${muster:secret:") != std::string::npos) {
+      } else if (const auto own = all.env.find(name);
+                 own != all.env.end() && own->second.marked.find("${muster:secret:") != std::string::npos) {
         return Fail(
             Error("container", {},
                   fmt::format("{} of role {} is a secret, and {} has no other way to set it in a container than "
@@ -173,6 +175,15 @@ class CallWriter {
       }
     }
     return {};
+  }
+
+  // What the site sets is the lowest layer: the plan shows it, so it also holds inside.
+  void AddSiteVariables(const Variables& higher, Words& variables) const {
+    for (const auto& [name, value] : call_.plan.site_environment.set) {
+      const bool removed = std::any_of(call_.role.unset.begin(), call_.role.unset.end(),
+                                       [&](const std::string& pattern) { return Matches(pattern, name); });
+      if (!removed && !higher.contains(name)) variables.push_back(name + '=' + value);
+    }
   }
 
   // The command runs in the agent's environment, and needs those of its variables that the runtime had.

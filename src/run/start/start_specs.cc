@@ -134,7 +134,15 @@ std::optional<AllocateResources> AllocationRequestOf(const Plan& plan, std::uint
   return allot;
 }
 
-namespace {}  // namespace
+HostVariables CallerEnvironment::OfHost(std::uint32_t host, const std::vector<std::string>& unset) const {
+  HostVariables variables = of_host;
+  if (variables.take.empty()) return variables;
+  variables.leave.insert(variables.leave.end(), unset.begin(), unset.end());
+  if (const auto found = removed.find(host); found != removed.end()) {
+    variables.leave.insert(variables.leave.end(), found->second.begin(), found->second.end());
+  }
+  return variables;
+}
 
 Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const Binding& binding,
                                                          const CallerEnvironment& surroundings, std::uint32_t host) {
@@ -144,10 +152,11 @@ Result<std::vector<DefineEnvironment>> EnvironmentBlocks(const Plan& plan, const
   }
   std::vector<DefineEnvironment> blocks;
   for (const std::uint32_t role : roles) {
-    Result<std::vector<std::string>> variables = ComposeRoleEnvironment(
-        surroundings.Inherited(host), RoleOutside(RoleOn(surroundings, host, plan.roles[role])), binding, 0);
+    const Role outside = RoleOutside(RoleOn(surroundings, host, plan.roles[role]));
+    Result<std::vector<std::string>> variables =
+        ComposeRoleEnvironment(surroundings.Inherited(host), outside, binding, 0);
     if (!variables) return Fail(std::move(variables.error()));
-    blocks.push_back({role, std::move(*variables)});
+    blocks.push_back({role, std::move(*variables), surroundings.OfHost(host, outside.unset)});
   }
   return blocks;
 }

@@ -25,8 +25,13 @@ struct CallerEnvironment {
   std::vector<std::string> environment;  // "NAME=value"
   std::string cwd;                       // absolute
   std::vector<std::string> search_dirs;
+  // What processes inherit from their own host; nothing on that of the caller.
+  HostVariables of_host = {};
   // By host: the environment after its activation; only for hosts that were activated.
   std::map<std::uint32_t, std::vector<std::string>> activated = {};
+
+  // By host: what its activation removed.
+  std::map<std::uint32_t, std::vector<std::string>> removed = {};
 
   // By host or number of a spare: where shipped code is on it; only for hosts that it was shipped to.
   std::map<std::uint32_t, ShippedPaths> code = {};
@@ -42,7 +47,10 @@ struct CallerEnvironment {
     for (auto& [name, value] : variables) value = Text(Led(host, value.marked));
   }
 
-  // The environment that processes of the host inherit.
+  // The variables of the host itself that its processes inherit, without names and patterns in `unset`.
+  HostVariables OfHost(std::uint32_t host, const std::vector<std::string>& unset = {}) const;
+
+  // The environment that processes of the host inherit from the caller, changed by its activation.
   const std::vector<std::string>& Inherited(std::uint32_t host) const {
     const auto found = activated.find(host);
     return found == activated.end() ? environment : found->second;

@@ -5,6 +5,7 @@
 #include "wire/archive/archive.h"
 #include "wire/protocol/activation_messages.h"
 #include "wire/protocol/protocol_bounds.h"
+#include "wire/protocol/start_fields.h"
 
 namespace muster {
 
@@ -12,7 +13,7 @@ template <class A>
 void Fields(A& archive, Activate& m) {
   archive(AtMost(m.steps, protocol_bounds::kList),
           AtMost(m.environment, protocol_bounds::kList, protocol_bounds::kText), AtMost(m.cwd, protocol_bounds::kText),
-          AtMost(m.log_path, protocol_bounds::kText), m.within_ms);
+          AtMost(m.log_path, protocol_bounds::kText), m.within_ms, m.of_host);
 }
 
 }  // namespace muster

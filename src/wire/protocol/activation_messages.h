@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "muster/activation.h"
+#include "wire/protocol/start_messages.h"
 
 namespace muster {
 
@@ -18,6 +19,7 @@ struct Activate {
   std::string cwd;                       // absolute
   std::string log_path;                  // absolute, in run_dir; created exclusively, mode 0600: output of the steps
   std::uint32_t within_ms = 0;           // time limit; after it the shell and its descendants are killed
+  HostVariables of_host = {};            // in the initial environment, too
 };
 
 // Answer to Activate. Names and values come from sourced files and are untrusted.

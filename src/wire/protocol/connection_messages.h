@@ -10,8 +10,8 @@
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 12;
-inline constexpr std::string_view kMagic = "muster-agent/12\n";  // ends with kProtocolVersion
+inline constexpr std::uint32_t kProtocolVersion = 13;
+inline constexpr std::string_view kMagic = "muster-agent/13\n";  // ends with kProtocolVersion
 
 // First command: everything that the agent must know before it can start processes.
 struct Hello {

@@ -8,8 +8,14 @@
 namespace muster {
 
 template <class A>
+void Fields(A& archive, HostVariables& m) {
+  archive(AtMost(m.take, protocol_bounds::kVariables, protocol_bounds::kName),
+          AtMost(m.leave, protocol_bounds::kVariables, protocol_bounds::kName));
+}
+
+template <class A>
 void Fields(A& archive, DefineEnvironment& m) {
-  archive(m.block, AtMost(m.variables, protocol_bounds::kList, protocol_bounds::kText));
+  archive(m.block, AtMost(m.variables, protocol_bounds::kList, protocol_bounds::kText), m.of_host);
 }
 
 template <class A>

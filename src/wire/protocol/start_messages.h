@@ -11,10 +11,20 @@
 
 namespace muster {
 
+// Variables that processes inherit from the host: the agent adds those of its own environment whose names match `take`
+// and not `leave` (NAME, PREFIX* or *), unless the head sets them. Never those that begin with MUSTER_.
+struct HostVariables {
+  std::vector<std::string> take;
+  std::vector<std::string> leave;
+
+  bool operator==(const HostVariables&) const = default;
+};
+
 // A numbered block of environment variables ("NAME=value"), sent once and used by many starts.
 struct DefineEnvironment {
   std::uint32_t block = 0;
   std::vector<std::string> variables;
+  HostVariables of_host = {};
 };
 
 // Text that a process can read at descriptor `number` (3 or more), from its beginning. It is never stored in a file.
