@@ -2,12 +2,14 @@
 // ones are created. Needs root to act as two users.
 #include "run/directory/directory_owner.h"
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "run/directory/open_way.h"
@@ -166,6 +168,36 @@ TEST_F(Owners, ShareFoldersWithTheStickyBit) {
   ASSERT_TRUE(beside) << beside.error().front().message;
   EXPECT_NE(::rename(mine.c_str(), (mine + ".away").c_str()), 0) << "ben moves ana's run";
   EXPECT_FALSE(Make("cccc", false)) << "not for the group, in a folder of another user";
+}
+
+// The one who comes second finds no folder that is not ready yet.
+TEST_F(Owners, ShareNewFoldersAtTheSameTime) {
+  ASSERT_EQ(::chown(scratch.path().c_str(), kAna, kLab), 0);
+  fs::permissions(scratch.path(), fs::perms(0770));
+  for (int round = 0; round < 20; ++round) {
+    std::array<int, 2> go = {-1, -1};
+    ASSERT_EQ(::pipe(go.data()), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const AsUser ben(kBen, kLab);
+      ::close(go[1]);
+      char byte = 0;
+      static_cast<void>(!::read(go[0], &byte, 1));
+      ::_exit(Make("bbbb", true) ? 0 : 1);
+    }
+    ::close(go[0]);
+    {
+      const AsUser ana(kAna, kLab);
+      ::close(go[1]);
+      const auto made = Make("aaaa", true);
+      EXPECT_TRUE(made) << made.error().front().message;
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << "round " << round;
+    EXPECT_EQ(ModeOf(scratch / "runs/gpt"), 03770U);
+    fs::remove_all(scratch / "runs");
+  }
 }
 
 TEST_F(Owners, RequireTheStickyBitOnOlderSharedFolders) {

@@ -185,6 +185,28 @@ Result<void> CheckKeeper(int folder, const std::string& shown, bool for_group) {
              : "set MUSTER_HOME to a folder of your own, or name a run directory with --run-dir"));
 }
 
+// Makes a folder for runs of the group. It gets its name with its mode, since another member may be about to use it.
+// False with errno: EEXIST if there is one already.
+bool MakeSharedFolder(int at, const std::string& path, std::string_view run_id) {
+  if (::faccessat(at, path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+    errno = EEXIST;
+    return false;
+  }
+  const std::size_t last = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
+  const std::string draft = fmt::format("{}.new-{}", path.substr(0, last), run_id);
+  if (::mkdirat(at, draft.c_str(), 0700) != 0) return false;
+  bool made = ::fchmodat(at, draft.c_str(), kSharedFolderMode, 0) == 0 &&
+              ::renameat2(at, draft.c_str(), at, path.c_str(), RENAME_NOREPLACE) == 0;
+  int error = made ? 0 : errno;
+  if (!made) ::unlinkat(at, draft.c_str(), AT_REMOVEDIR);
+  if (error == EINVAL || error == ENOSYS) {  // a file system that cannot refuse to replace
+    made = ::mkdirat(at, path.c_str(), 0700) == 0 && ::fchmodat(at, path.c_str(), kSharedFolderMode, 0) == 0;
+    error = errno;
+  }
+  errno = error;
+  return made;
+}
+
 // For a link, its owner matters.
 Result<void> CheckLink(const std::string& path) {
   struct stat status {};
@@ -202,21 +224,20 @@ Result<RunDirectory> RunDirectory::MakeBelow(const std::string& runs_folder, std
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(runs_folder).parent_path(), error);
   if (error) return CannotUse("cannot make", runs_folder, error.value());
-  const bool fresh = ::mkdir(runs_folder.c_str(), 0700) == 0;
+  const bool fresh =
+      for_group ? MakeSharedFolder(AT_FDCWD, runs_folder, run_id) : ::mkdir(runs_folder.c_str(), 0700) == 0;
   if (!fresh && errno != EEXIST) return CannotUse("cannot make", runs_folder, errno);
   if (auto own = CheckLink(runs_folder); !own) return Fail(own.error());
   const UniqueFd runs(::open(runs_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!runs) return CannotUse("cannot open", runs_folder, errno);
 
-  if (fresh && for_group && ::fchmod(runs.get(), kSharedFolderMode) != 0) {
-    return CannotUse("cannot make", runs_folder, errno);
-  }
   if (auto kept = CheckKeeper(runs.get(), runs_folder, for_group); !kept) return Fail(kept.error());
   const std::string folder = FolderName(name);
-  const bool first = for_group && ::mkdirat(runs.get(), folder.c_str(), 0700) == 0;
+  if (for_group && !MakeSharedFolder(runs.get(), folder, run_id) && errno != EEXIST) {
+    return CannotUse("cannot make", runs_folder + "/" + folder, errno);
+  }
   Result<UniqueFd> of_name = MakeFolder(runs.get(), folder);
   if (!of_name) return Fail(std::move(of_name.error()));
-  if (first && ::fchmod(of_name->get(), kSharedFolderMode) != 0) return CannotUse("cannot make", folder, errno);
   if (auto kept = CheckKeeper(of_name->get(), runs_folder + "/" + folder, for_group); !kept) return Fail(kept.error());
   const std::string leaf = fmt::format("{}-{}", stamp, run_id);
   const std::string shown = fmt::format("{}/{}/{}", runs_folder, folder, leaf);
