@@ -171,7 +171,7 @@ local muster = {}
 ---@field share_devices? boolean
 
 ---@class muster.Limits
----Run time of the whole job: seconds, or "90s", "12h", "1d12h".
+---Run time of the whole job: "90s", "12h", "1d12h".
 ---@field time? string|number
 ---Time from the first start until every process is ready.
 ---@field start? string|number
@@ -358,7 +358,7 @@ function muster.map(declaration) end
 ---@return muster.Parameter
 function muster.bytes(declaration) end
 
----A time in seconds: "90s", "12h", "1d12h" or a number.
+---A time: "90s", "12h", "1d12h". Its value is in seconds.
 ---@param declaration? muster.ParameterDeclaration|string|number
 ---@return muster.Parameter
 function muster.duration(declaration) end

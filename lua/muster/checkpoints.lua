@@ -101,7 +101,8 @@ local function read(recipe, p)
   end
   local wait = said.wait == nil and WAIT_MS or host.duration_ms(said.wait)
   if not wait or wait <= 0 or wait > 86400000 then
-    host.report("error", "format", place, ("checkpoint: wait must be a duration up to a day, such as \"2m\", got %s"):format(shown(said.wait)))
+    host.report("error", "format", place, ("checkpoint: wait must be a duration up to a day, such as \"2m\", got %s"):format(shown(said.wait)),
+                host.duration_hint(said.wait))
     wait = WAIT_MS
   end
   checkpoint.wait_ms = math.ceil(wait)

@@ -17,7 +17,8 @@ local function duration(value, place, what)
   if value == nil then return nil end
   local ms = host.duration_ms(value)
   if not ms or ms <= 0 or ms > 1e12 then
-    host.report("error", "format", place, ("%s must be a duration such as \"10s\" or \"1h30m\", got %s"):format(what, shown(value)))
+    host.report("error", "format", place, ("%s must be a duration such as \"10s\" or \"1h30m\", got %s"):format(what, shown(value)),
+                host.duration_hint(value))
     return nil
   end
   return math.ceil(ms)
@@ -38,7 +39,8 @@ local function read_stop(stop, place, role)
   end
   local grace = stop.grace ~= nil and host.duration_ms(stop.grace) or nil
   if stop.grace ~= nil and grace == nil then
-    host.report("error", "format", place, ("stop of %s: grace must be a duration such as \"10s\", got %s"):format(role, shown(stop.grace)))
+    host.report("error", "format", place, ("stop of %s: grace must be a duration such as \"10s\", got %s"):format(role, shown(stop.grace)),
+                host.duration_hint(stop.grace))
   end
   return { signal = signal, grace_ms = grace }
 end

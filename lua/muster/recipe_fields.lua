@@ -12,7 +12,7 @@
 -- and data for its check: `former` (a name that still works, with a warning), `only` (roles of job:role), `settable` (of a
 -- process), `describes` (not in `each`), `engine` (of a recipe: options of an engine), `declaration` (of a type, for hints), `limits` (it has min, max, above, below).
 
-local TIME, SIZE = 'duration: seconds or `"1h30m"`', 'size: bytes or `"64MiB"`'
+local TIME, SIZE = 'duration: `"90s"`, `"1h30m"`', 'size: bytes or `"64MiB"`'
 
 return {
   { name = "recipe", title = "Recipe", doc = "Fields of `muster.recipe { … }`. An extension (`base:extend { … }`) has the same fields, all optional.",
@@ -319,7 +319,7 @@ params = {
       { name = "list", type = "list", declaration = "{ { 1, 2 } }", doc = "A list; the command line takes JSON (`sizes:=[1,2]`)." },
       { name = "map", type = "map", declaration = "{ { a = 1 } }", doc = "A table with named values; the command line takes JSON." },
       { name = "bytes", type = SIZE, limits = true, declaration = '{ "1GiB" }', doc = "A number of bytes; `GiB` is 2³⁰, `GB` is 10⁹." },
-      { name = "duration", type = TIME, limits = true, declaration = '{ "1h" }', doc = "A time in seconds." },
+      { name = "duration", type = TIME, limits = true, declaration = '{ "1h" }', doc = "A time, given with its unit; its value is in seconds, so `p.NAME .. \"s\"` is a duration again." },
       { name = "secret", type = "secret", declaration = '{ from_env = "TOKEN" }', doc = "A text that plan, journal and what muster quotes of output do not contain; given as `NAME@=FILE` or by a variable." },
       { name = "variant", type = "one of `one_of`", example = 'muster.variant { "adam", one_of = { adam = { lr = muster.float { 1e-3 } }, sgd = {} } }',
         doc = "A choice between sets of parameters; `p.NAME.variant` is the chosen name." },

@@ -50,8 +50,8 @@ TEST(ParseBytes, RefusesEverythingElse) {
 
 TEST(ParseDuration, ReadsUnitsInOrder) {
   const std::pair<const char*, double> cases[] = {
-      {"0", 0},       {"90", 90},        {"1.5", 1.5},  {"90s", 90},   {"250ms", 0.25},           {"15m", 900},
-      {"12h", 43200}, {"1d12h", 129600}, {"1.5s", 1.5}, {"1m30s", 90}, {"1d2h3m4s5ms", 93784.005}};
+      {"0", 0},       {"0.0", 0},        {"90s", 90},   {"250ms", 0.25}, {"15m", 900},
+      {"12h", 43200}, {"1d12h", 129600}, {"1.5s", 1.5}, {"1m30s", 90},   {"1d2h3m4s5ms", 93784.005}};
   for (const auto& [text, seconds] : cases) {
     ASSERT_TRUE(ParseDuration(text)) << text;
     EXPECT_DOUBLE_EQ(*ParseDuration(text), seconds) << text;
@@ -59,10 +59,17 @@ TEST(ParseDuration, ReadsUnitsInOrder) {
 }
 
 TEST(ParseDuration, RefusesEverythingElse) {
-  for (const char* text :
-       {"", "s", "1x", "1 s", "-1s", "1s1m", "1h1h", "1h30", "30 1h", ".5s", "5.s", "1e3s", "1S", "ms", "1sm"}) {
+  for (const char* text : {"", "s", "1x", "1 s", "-1s", "1s1m", "1h1h", "1h30", "30 1h", ".5s", "5.s", "1e3s", "1S",
+                           "ms", "1sm", "90", "1.5", "30"}) {
     EXPECT_EQ(ParseDuration(text), std::nullopt) << text;
   }
+}
+
+TEST(DurationHint, OffersEachUnitForANumberWithoutOne) {
+  EXPECT_EQ(DurationHint("30", "write 12h"), "a time has its unit: write 30s, 30m, 30h or 30d");
+  EXPECT_EQ(DurationHint("1.5", "write 12h"), "a time has its unit: write 1.5s, 1.5m, 1.5h or 1.5d");
+  EXPECT_EQ(DurationHint("soon", "write 12h"), "write 12h");
+  EXPECT_EQ(DurationHint("", "write 12h"), "write 12h");
 }
 
 TEST(DurationText, IsReadable) {

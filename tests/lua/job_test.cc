@@ -68,7 +68,7 @@ TEST(Roles, AssignADeviceToEachWorkerOfADeviceTarget) {
 TEST(Roles, RecordHowTheyEnd) {
   const Plan plan = PlanOf(
       "job:workers { count = 1, command = { 'x' }, stop = { signal = 'SIGINT', grace = '1.5s' } } job:role 'm' { "
-      "command = { 'm' }, done = 'never', stop = { grace = 2 } }");
+      "command = { 'm' }, done = 'never', stop = { grace = '2s' } }");
   EXPECT_EQ(plan.roles[0].stop, (StopPolicy{"INT", 1500}));
   EXPECT_EQ(plan.roles[0].ending, Ending::kAll);
   EXPECT_EQ(plan.roles[1].stop, (StopPolicy{"TERM", 2000}));
@@ -79,7 +79,7 @@ TEST(Roles, RecordStartOrderAndReadiness) {
   const Plan plan = PlanOf(
       "job:role 'a' { command = { 'a' }, count = 2, ports = 'rpc', ready = { port = 'rpc' } }"
       "job:role 'b' { command = { 'b' }, after = 'a', ready = { file = job.run_dir .. '/b', timeout = '90s' } }"
-      "job:role 'c' { command = { 'c' }, after = { 'b', 'a' }, ready = { command = { 'curl', 'x' }, every = 0.5 } }"
+      "job:role 'c' { command = { 'c' }, after = { 'b', 'a' }, ready = { command = { 'curl', 'x' }, every = '500ms' } }"
       "job:role 'd' { command = { 'd' }, after = { 'c' }, ready = { line = 'up [ok]' } }"
       "job:role 'e' { command = { 'e' }, ready = { port = job:port 'web' } }"
       "job:workers { count = 1, command = { 'f' }, after = { 'd', 'd' }, ready = { done = true }, done = 'any' }");
@@ -104,7 +104,7 @@ TEST(Roles, RecordRestartsAndLimits) {
       "job:role 'c' { command = { 'c' }, restart = { max = 1, scope = 'job', backoff = 0, on = { 75, 'SIGKILL', "
       "'success' } } }"
       "job:role 'd' { command = { 'd' } }",
-      "limits = { time = '1d', start = '5m', silent = 90 },");
+      "limits = { time = '1d', start = '5m', silent = '90s' },");
   using Scope = RestartPolicy::Scope;
   EXPECT_EQ(plan.roles[0].restart, (RestartPolicy{3, 0, Scope::kProcess, true, false, {}, {}, 1'000}));
   EXPECT_EQ(plan.roles[0].limits, (RoleLimits{7'200'000, 900'000}));
@@ -181,6 +181,13 @@ TEST(Roles, OptionsAreCheckedOneByOne) {
       {"limits = 3", "type"},
       {"limits = { tme = 3 }", "unknown_key"},
       {"limits = { time = 0 }", "format"},
+      {"limits = { time = 12 }", "format"},
+      {"limits = { silent = '15' }", "format"},
+      {"stop = { grace = 5 }", "format"},
+      {"restart = { max = 1, within = 600 }", "format"},
+      {"restart = { max = 1, backoff = 2 }", "format"},
+      {"ready = { line = 'x', timeout = 30 }", "format"},
+      {"ready = { command = { 'x' }, every = 5 }", "format"},
       {"limits = { silent = 'x' }", "format"},
       {"logs = '1GiB'", "type"},
       {"logs = { most = '1GiB' }", "unknown_key"},
@@ -545,7 +552,7 @@ TEST(Words, AfterTheDashesBelongToTheRecipe) {
 
 TEST(Limits, OfTheWholeJobAreDurations) {
   EXPECT_EQ(PlanOf(kOneWorker, "limits = { time = '1h30m' },").time_limit_ms, 5'400'000U);
-  EXPECT_EQ(PlanOf(kOneWorker, "limits = { time = 0.0001 },").time_limit_ms, 1U);
+  EXPECT_EQ(PlanOf(kOneWorker, "limits = { time = '0.1ms' },").time_limit_ms, 1U);
   for (const char* bad : {"'soon'", "-1", "0", "'0s'", "1e300", "true", "{}", "'99999999999d'"}) {
     const Evaluated evaluated = Evaluate({Recipe(kOneWorker, std::string("limits = { time = ") + bad + " },")});
     ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U) << bad;

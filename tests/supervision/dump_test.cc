@@ -31,7 +31,7 @@ void ExpectOutlier(const json& dump) {
 }
 
 TEST(Dump, IsTakenBeforeASilentJobIsStopped) {
-  const Job job(Workers(""), "limits = { silent = 0.4 },");
+  const Job job(Workers(""), "limits = { silent = '400ms' },");
   EXPECT_EQ(job.result.exit_code, 1);
   ASSERT_EQ(job.report["dumps"].size(), 1U) << job.Text();
   EXPECT_EQ(job.report["dumps"][0]["why"], "silent_job");

@@ -32,7 +32,7 @@ TEST(Order, FollowsReadiness) {
 
 TEST(Order, NamesAProcessThatDoesNotBecomeReady) {
   const Job job(R"(
-    job:role "service" { command = { probe, "wait" }, ready = { line = "up", timeout = 0.2 }, stop = { grace = "1s" } }
+    job:role "service" { command = { probe, "wait" }, ready = { line = "up", timeout = "200ms" }, stop = { grace = "1s" } }
     job:workers { count = 1, command = { probe, "exit", "0" }, after = "service" })");
   EXPECT_EQ(job.result.exit_code, 1);
   EXPECT_EQ(job.report["first_failure"]["role"], "service");
@@ -90,14 +90,14 @@ TEST(Restart, EndsWhenItsBudgetIsUsedUp) {
 
 TEST(Limits, StopProcessesThatRunTooLong) {
   const Job job(
-      "job:workers { count = 2, limits = { time = 0.2 }, stop = { grace = '1s' }, command = { probe, 'wait' } }");
+      "job:workers { count = 2, limits = { time = '200ms' }, stop = { grace = '1s' }, command = { probe, 'wait' } }");
   EXPECT_EQ(job.result.exit_code, 1);
   EXPECT_EQ(job.report["first_failure"]["why"], "ran longer than 200 ms");
 }
 
 TEST(Limits, StopSilentProcesses) {
   const Job job("job:workers { count = 2, stop = { grace = '1s' }, command = { probe, 'print', 'x', 'wait' } }",
-                "limits = { silent = 0.4 },");
+                "limits = { silent = '400ms' },");
   EXPECT_EQ(job.result.exit_code, 1);
   EXPECT_EQ(job.report["first_failure"]["why"], "was the first to stop writing; none of its job wrote for 400 ms");
 }

@@ -70,7 +70,7 @@ std::optional<double> ParseDuration(std::string_view text) {
   while (!text.empty()) {
     const auto number = TakeNumber(text);
     if (!number) return std::nullopt;
-    if (text.empty() && !any) return *number;
+    if (text.empty() && !any) return *number == 0 ? number : std::nullopt;
     std::size_t letters = 0;
     while (letters < text.size() && text[letters] >= 'a' && text[letters] <= 'z') ++letters;
     const std::string_view name = text.substr(0, letters);
@@ -86,6 +86,13 @@ std::optional<double> ParseDuration(std::string_view text) {
     any = true;
   }
   return any ? std::optional(total) : std::nullopt;
+}
+
+std::string DurationHint(std::string_view text, std::string_view example) {
+  std::string_view rest = text;
+  if (!TakeNumber(rest) || !rest.empty()) return std::string(example);
+  const std::string number(text);
+  return "a time has its unit: write " + number + "s, " + number + "m, " + number + "h or " + number + "d";
 }
 
 std::string DurationText(double seconds) {

@@ -132,7 +132,7 @@ Result<std::uint64_t> LeaseMs(const std::string& text) {
     return static_cast<std::uint64_t>(*seconds * 1000);
   }
   return Fail(Error("usage", {}, "--host-lease " + Quoted(text) + ": this is not a time from 1s to 1h",
-                    "for example --host-lease 10s"));
+                    DurationHint(text, "for example --host-lease 10s")));
 }
 
 // Refuses what a run on this machine alone would ignore.

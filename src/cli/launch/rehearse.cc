@@ -29,7 +29,7 @@ int Rehearse(const RehearseOptions& options, RunRequest request, Transport& tran
     const std::optional<double> seconds = ParseDuration(options.within);
     if (!seconds || *seconds < kLeastSeconds || *seconds > kMostSeconds) {
       return Refuse({Error("usage", {}, "--within " + Quoted(options.within) + ": this is not a time from 1s to 10m",
-                           "for example --within 20s")},
+                           DurationHint(options.within, "for example --within 20s"))},
                     options.json);
     }
     wishes.within_ms = static_cast<std::uint32_t>(*seconds * 1000);

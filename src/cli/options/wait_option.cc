@@ -24,8 +24,8 @@ Result<std::uint64_t> ReadWait(const std::string& text) {
   constexpr double kLongest = 1e9;
   const auto seconds = ParseDuration(text);
   if (seconds && *seconds > 0 && *seconds <= kLongest) return static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
-  return Fail(
-      Error("usage", {}, "--wait=" + Quoted(text) + " is not a duration", "--wait=10m, or --wait without a limit"));
+  return Fail(Error("usage", {}, "--wait=" + Quoted(text) + " is not a duration",
+                    DurationHint(text, "--wait=10m, or --wait without a limit")));
 }
 
 }  // namespace muster

@@ -166,8 +166,8 @@ Result<CleanChoice> Chosen(const CleanOptions& options) {
   if (!options.older_than.empty()) {
     const auto given = ParseDuration(options.older_than);
     if (!given) {
-      return Fail(
-          Error("usage", {}, "--older-than " + Quoted(options.older_than) + " is not a duration", "write 30d or 12h"));
+      return Fail(Error("usage", {}, "--older-than " + Quoted(options.older_than) + " is not a duration",
+                        DurationHint(options.older_than, "write 30d or 12h")));
     }
     age = *given;
   }
@@ -190,7 +190,8 @@ int RunClean(const CleanOptions& options) {
   const bool remove = !options.older_than.empty();
   const auto grace = ParseDuration(options.grace);
   if (!grace || *grace > 3600) {
-    return Refuse({Error("usage", {}, "--grace " + Quoted(options.grace) + " is not a time up to an hour")});
+    return Refuse({Error("usage", {}, "--grace " + Quoted(options.grace) + " is not a time up to an hour",
+                         DurationHint(options.grace, "for example --grace 10s"))});
   }
   const auto chosen = Chosen(options);
   if (!chosen) return Refuse(chosen.error());

@@ -118,7 +118,7 @@ Result<std::uint64_t> Since(const std::string& since, const View& view) {
   const auto seconds = ParseDuration(since);
   if (!seconds) {
     return Fail(Error("usage", {}, fmt::format("--since {}: this is neither a duration nor a time", Quoted(since)),
-                      "5m before the end, or 2026-11-21T20:15:00Z"));
+                      DurationHint(since, "5m before the end, or 2026-11-21T20:15:00Z")));
   }
   std::uint64_t end = 0;
   for (const LogFile& log : view.logs) {

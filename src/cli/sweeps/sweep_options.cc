@@ -151,7 +151,8 @@ Result<void> ReadBudget(const SweepOptions& options, BudgetChoice& budget) {
   const auto seconds = ParseDuration(options.max_time);
   constexpr double kLongest = 1e9;
   if (!seconds || !(*seconds > 0 && *seconds <= kLongest)) {
-    return Fail(UsageError("--max-time " + Quoted(options.max_time) + " is not a duration", "--max-time 36h"));
+    return Fail(UsageError("--max-time " + Quoted(options.max_time) + " is not a duration",
+                           DurationHint(options.max_time, "--max-time 36h")));
   }
   budget.time_ms = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
   return {};

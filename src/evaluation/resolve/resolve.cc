@@ -11,7 +11,10 @@ namespace {
 Result<Value> ReadOverride(const Parameter& parameter, const Override& override) {
   const std::string origin = OriginText(override);
   if (override.kind == Override::Kind::kValue) {
-    return CheckParameter(parameter, override.value, override.place, origin);
+    if (override.origin == ParameterOrigin::kSweep) {
+      return CheckParameter(parameter, override.value, override.place, origin);
+    }
+    return CheckWrittenParameter(parameter, override.value, override.place, origin);
   }
   auto value = ReadParameterText(parameter, *override.value.AsString(), origin);
   if (!value) return value;

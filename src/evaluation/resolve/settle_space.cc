@@ -151,7 +151,7 @@ class Settler {
   std::optional<Value> Check(const Meant& meant, const Value& value, const Place& place) {
     Diagnostics refused;
     for (const Parameter& parameter : meant.parameters) {
-      auto settled = CheckParameter(parameter, value, place, kOrigin);
+      auto settled = CheckWrittenParameter(parameter, value, place, kOrigin);
       if (settled) return *std::move(settled);
       if (refused.empty()) refused = settled.error();
     }
@@ -203,7 +203,12 @@ class Settler {
     const Parameter& parameter = meant.parameters.front();
     const auto number = [&](std::size_t i) -> std::optional<double> {
       if (i >= axis.values.size()) return 1;
-      if (axis.values[i].IsNumber()) return axis.values[i].Number();
+      if (axis.values[i].IsNumber()) {
+        // The ends of a duration need a unit; numbers remain for other types, whose limits apply to points only.
+        const auto given = parameter.type == ParameterType::kDuration && axis.values[i].Number() != 0;
+        if (given) return std::nullopt;
+        return axis.values[i].Number();
+      }
       const std::string* text = axis.values[i].AsString();
       if (text == nullptr) return std::nullopt;
       const auto end = ReadEnd(parameter, *text);
@@ -215,7 +220,8 @@ class Settler {
     if (!low || !high || !step || axis.values.size() < 2) {
       problems_.push_back(Error(
           "space", space.place,
-          "axis " + axis.name + ": the ends are no values of this " + std::string(ParameterTypeName(parameter.type))));
+          "axis " + axis.name + ": the ends are no values of this " + std::string(ParameterTypeName(parameter.type)),
+          parameter.type == ParameterType::kDuration ? "a time has its unit: \"30s\", \"12h\"" : ""));
       return false;
     }
     axis.low = *low;
@@ -255,9 +261,18 @@ class Settler {
     const auto value = [&](double end) {
       return IsWhole(parameter.type) ? Value(static_cast<std::int64_t>(end)) : Value(end);
     };
-    Check(meant, value(axis.low), space.place);
+    // The first of the parameters decides, as in Check().
+    const auto inside = [&](const Value& end) {
+      const auto accepts = [&](const Parameter& each) { return CheckParameter(each, end, space.place, kOrigin); };
+      for (const Parameter& each : meant.parameters) {
+        if (accepts(each)) return;
+      }
+      const auto refused = accepts(meant.parameters.front());
+      problems_.insert(problems_.end(), refused.error().begin(), refused.error().end());
+    };
+    inside(value(axis.low));
     const double last = continuous ? std::nextafter(axis.high, axis.low) : axis.high;
-    if (last != axis.low) Check(meant, value(last), space.place);
+    if (last != axis.low) inside(value(last));
   }
 
   bool words_;

@@ -195,15 +195,24 @@ int Size(lua_State* lua) {
   return 1;
 }
 
-// duration_ms("10s" | seconds) -> milliseconds, or nil
+// duration_ms("10s") -> milliseconds, or nil. A number is no duration, except 0.
 int DurationMs(lua_State* lua) {
   std::string text;
   if (!ToExactText(lua, 1, text)) return 0;
-  auto seconds = ParseDuration(text);
-  if (lua_type(lua, 1) == LUA_TNUMBER) seconds = lua_tonumber(lua, 1);
+  const auto seconds = ParseDuration(text);
   constexpr double kLongest = 4e6;  // fits 32 bits of milliseconds
   if (!seconds || !(*seconds >= 0 && *seconds <= kLongest)) return 0;
   lua_pushnumber(lua, std::round(*seconds * 1000));
+  return 1;
+}
+
+// duration_hint(value) -> what to write instead of a value that is no duration: a hint, or nil
+int DurationHintOf(lua_State* lua) {
+  std::string text;
+  if (!ToExactText(lua, 1, text)) return 0;
+  const std::string hint = DurationHint(text, "");
+  if (hint.empty()) return 0;
+  lua_pushlstring(lua, hint.data(), hint.size());
   return 1;
 }
 
@@ -219,10 +228,15 @@ int Bytes(lua_State* lua) {
 }
 
 constexpr HostFunction kArithmeticFunctions[] = {
-    {"exact_div", Guarded<ExactDiv>}, {"mesh", Guarded<MakeMesh>},
-    {"mesh_size", Guarded<MeshSize>}, {"mesh_coords", Guarded<MeshCoords>},
-    {"mesh_rank", Guarded<MeshRank>}, {"stage", Guarded<Stage>},
-    {"size", Guarded<Size>},          {"duration_ms", Guarded<DurationMs>},
+    {"exact_div", Guarded<ExactDiv>},
+    {"mesh", Guarded<MakeMesh>},
+    {"mesh_size", Guarded<MeshSize>},
+    {"mesh_coords", Guarded<MeshCoords>},
+    {"mesh_rank", Guarded<MeshRank>},
+    {"stage", Guarded<Stage>},
+    {"size", Guarded<Size>},
+    {"duration_ms", Guarded<DurationMs>},
+    {"duration_hint", Guarded<DurationHintOf>},
     {"bytes", Guarded<Bytes>},
 };
 

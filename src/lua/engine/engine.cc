@@ -145,15 +145,15 @@ void ReadLimits(lua_State* lua, Host& host, int recipe, const Place& place) {
     lua_getfield(lua, recipe + 1, name);
     if (lua_isnil(lua, -1)) continue;
     std::string text;
-    auto seconds = ToExactText(lua, -1, text) ? ParseDuration(text) : std::nullopt;
-    if (lua_type(lua, -1) == LUA_TNUMBER) seconds = lua_tonumber(lua, -1);
+    const auto seconds = ToExactText(lua, -1, text) ? ParseDuration(text) : std::nullopt;
     constexpr double kLongest = 1e9;  // seconds, more than thirty years
     if (seconds && *seconds > 0 && *seconds <= kLongest) {
       *limit = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
     } else {
       host.Report(Error("format", place,
                         std::string("limits.") + name +
-                            " must be a duration such as \"90s\", \"12h\" or \"1d12h\", got " + Quoted(text)));
+                            " must be a duration such as \"90s\", \"12h\" or \"1d12h\", got " + Quoted(text),
+                        DurationHint(text, "")));
     }
   }
   lua_settop(lua, recipe);

@@ -69,10 +69,11 @@ class Part {
     if (value == nullptr) return;
     std::optional<double> seconds;
     if (value->AsString() != nullptr) seconds = ParseDuration(*value->AsString());
-    if (value->IsNumber()) seconds = value->Number();
     constexpr double kLongest = 1e9;  // seconds, more than thirty years
     if (!seconds || !(*seconds > 0 && *seconds <= kLongest)) {
-      return Refuse(name, "a duration such as \"90s\" or \"36h\"", *value);
+      return Report("type",
+                    what_ + ": " + name + " must be a duration such as \"90s\" or \"36h\", got " + ToText(*value),
+                    DurationHint(value->AsString() != nullptr ? *value->AsString() : ToText(*value), ""));
     }
     target = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
   }

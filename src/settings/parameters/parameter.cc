@@ -105,7 +105,13 @@ std::string JsonHint(const Parameter& parameter, const Value& value) {
 // Repeats as little of the message as possible: limits, the nearest word, the parameter's documentation.
 std::string ValueHint(const Parameter& parameter, const Value& value) {
   std::string hint;
-  if (!parameter.one_of.empty()) {
+  if (parameter.type == ParameterType::kDuration) {
+    const std::string text = value.AsString() != nullptr ? *value.AsString() : ToText(value);
+    if (!ParseDuration(text)) hint = DurationHint(text, "");
+  }
+  if (!hint.empty()) {
+    // what to write is known
+  } else if (!parameter.one_of.empty()) {
     std::vector<std::string> words;
     for (const Value& choice : parameter.one_of)
       words.push_back(choice.AsString() != nullptr ? *choice.AsString() : ToText(choice));
@@ -166,6 +172,11 @@ std::string WhyUnfit(const Value& value, int depth = 0) {
     }
   }
   return {};
+}
+
+// Whether the value is a duration as a number: it may have been meant in any unit. 0 is the same in all.
+bool WithoutUnit(const Parameter& parameter, const Value& value) {
+  return parameter.type == ParameterType::kDuration && value.IsNumber() && value.Number() != 0;
 }
 
 // The value in the type's normal form, or nothing if it has another type. Defined below.
@@ -239,12 +250,15 @@ Result<Parameter> ParameterFromValue(const std::string& name, const Value& decla
       if (bytes) limit = Value(*bytes);
       if (seconds) limit = Value(*seconds);
     }
+    if (WithoutUnit(parameter, field->second)) {
+      return bad(std::string(key) + " has no unit: " + ToText(field->second), DurationHint(ToText(field->second), ""));
+    }
     if (!limit.IsNumber()) return bad(std::string(key) + " must be a number, got " + ToText(field->second));
     *member = limit.Number();
   }
   // Choices are compared with normalised values: "1GiB" with 1073741824, 1 with 1.0.
   for (Value& choice : parameter.one_of) {
-    const auto settled = Settled(parameter, choice);
+    const auto settled = WithoutUnit(parameter, choice) ? std::nullopt : Settled(parameter, choice);
     if (!settled) {
       return bad("one_of has " + ToText(choice) + ", which is no " + std::string(ParameterTypeName(parameter.type)));
     }
@@ -260,7 +274,7 @@ Result<Parameter> ParameterFromValue(const std::string& name, const Value& decla
     return bad("a secret has no default", "name the variable that holds it: muster.secret { from_env = \"NAME\" }");
   }
   if (has_default) {
-    auto checked = CheckParameter(parameter, default_value, place, "default");
+    auto checked = CheckWrittenParameter(parameter, default_value, place, "default");
     if (!checked) return tl::unexpected(checked.error());
     parameter.default_value = *checked;
   }
@@ -398,6 +412,15 @@ Result<Value> CheckParameter(const Parameter& parameter, const Value& value, con
     if (!allowed) return bad("= " + ToText(value) + " is out of range");
   }
   return *settled;
+}
+
+Result<Value> CheckWrittenParameter(const Parameter& parameter, const Value& value, const Place& place,
+                                    std::string_view origin) {
+  if (!WithoutUnit(parameter, value)) return CheckParameter(parameter, value, place, origin);
+  return tl::unexpected(BadValue(
+      parameter, place, value,
+      "must be " + std::string(TypePhrase(parameter.type)) + ", got the number " + ToText(value) + " without a unit",
+      origin == "default" ? std::string_view() : origin));
 }
 
 std::string ParameterRangeText(const Parameter& parameter) {

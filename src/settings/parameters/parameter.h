@@ -79,6 +79,10 @@ Result<Value> ReadParameterText(const Parameter& parameter, std::string_view tex
 // command line)".
 Result<Value> CheckParameter(const Parameter& parameter, const Value& value, const Place& place,
                              std::string_view origin);
+// The same for a value as a user wrote it in a recipe, a sweep file or JSON: a duration needs its unit there, so a
+// number other than 0 is refused. (Values that muster computes, such as points of a sweep, are numbers of seconds.)
+Result<Value> CheckWrittenParameter(const Parameter& parameter, const Value& value, const Place& place,
+                                    std::string_view origin);
 
 // "int >= 1", "one of \"adam\", \"sgd\"", …: the allowed values, for messages and `muster params`.
 std::string ParameterRangeText(const Parameter& parameter);
