@@ -117,6 +117,7 @@ TEST_F(ListedRuns, RefuseInvalidConditionsAndColumns) {
            {{"--where", "lr >"}, "expected a value after lr >"},
            {{"--where", "lr > 1 or lr < 0"}, "there is no \"or\""},
            {{"--where", "took > abc"}, "which cannot be compared with \"abc\""},
+           {{"--where", "took > 30"}, "write 30s, 30m, 30h or 30d"},
            {{"--where", "mem == 30GiBs"}, "mem is 32212254720, which cannot be compared with \"30GiBs\""},
            {{"--where", "kind > 3"}, "kind is \"a b\", which cannot be compared with 3"},
            {{"--where", "baseline < 1"}, "baseline is true, which cannot be compared with 1"},

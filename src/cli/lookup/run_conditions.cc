@@ -115,6 +115,11 @@ Result<std::vector<RunCondition>> ParseConditions(std::string_view text) {
         return fail(fmt::format("expected a value after {} {}", condition.name, word));
       }
       condition.value = ValueOf((*tokens)[i++]);
+      if (condition.name == "took" && condition.value.IsNumber() && condition.value.Number() != 0) {
+        return Fail(Error("where", {},
+                          fmt::format("--where {}: took is a time, got {}", Quoted(text), ToText(condition.value)),
+                          DurationHint(ToText(condition.value), kExample)));
+      }
       if (condition.op == RunCondition::Op::kMatches) {
         auto search = LineSearch(TextOf(condition.value));
         if (!search) return fail(search.error().front().message);
