@@ -1,5 +1,6 @@
 // The muster program: a table of commands. Each command is in its own cmd_*.cc.
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -202,6 +203,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (!muster::FillStandardDescriptors()) return muster::kExitMachine;
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of write(2): it is reported
   const int code = muster::Main(argc, argv);
   // A failed write, such as on a full disk, must not look like success.
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;

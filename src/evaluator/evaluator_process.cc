@@ -65,8 +65,9 @@ Result<Spawned> SpawnEvaluator(const EvaluatorStart& start, const char* mode, co
   Launcher launcher(MechanismsBut(start.without));
   auto spawned = launcher.Spawn(spec);
   if (spawned) return *std::move(spawned);
-  return Fail(MachineError("evaluator", "the evaluator cannot be started: " + SpawnErrorText(spawned.error()),
-                           "muster-evaluator belongs into the folder of muster itself"));
+  return Fail(MachineError(
+      "evaluator", "the evaluator cannot be started: " + SpawnErrorText(spawned.error()),
+      spawned.error().stage == SpawnStage::kExec ? "muster-evaluator belongs into the folder of muster itself" : ""));
 }
 
 Result<std::unique_ptr<EvaluatorProcess>> EvaluatorProcess::Start(const EvaluatorStart& start) {

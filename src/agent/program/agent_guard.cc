@@ -81,7 +81,8 @@ AgentGuard BeGuarded(int failed, const GuardTies& ties) {
   }
 
   ::prctl(PR_SET_NAME, "muster-guard");
-  for (const int signal : {SIGPIPE, SIGINT, SIGHUP}) std::signal(signal, SIG_IGN);
+  // A limit on the size of files is an error of write(2), EFBIG, and one on processor time is left to the kernel.
+  for (const int signal : {SIGPIPE, SIGINT, SIGHUP, SIGXFSZ, SIGXCPU}) std::signal(signal, SIG_IGN);
   const int kept = KeepOnly(std::max(ties.account, ties.connection));
   const EndedProcess end = GuardChild(agent, [&made] { return made.slate_->lease_ms / 2; });
   // Orphans were children of the agent; after its exit they are children of this process.

@@ -223,7 +223,8 @@ std::string OwnProgram() {
 }
 
 void PrepareSignals() {
-  for (const int signal : {SIGPIPE, SIGINT, SIGHUP}) std::signal(signal, SIG_IGN);
+  // A limit on the size of files is an error of write(2), EFBIG, and one on processor time is left to the kernel.
+  for (const int signal : {SIGPIPE, SIGINT, SIGHUP, SIGXFSZ, SIGXCPU}) std::signal(signal, SIG_IGN);
   for (const int signal : {SIGCHLD, SIGTERM}) std::signal(signal, SIG_DFL);
   sigset_t watched;
   sigemptyset(&watched);

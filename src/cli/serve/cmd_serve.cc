@@ -204,7 +204,7 @@ int RunServe(const ServeOptions& options) {
   if (!redirect) return Refuse(redirect.error(), options.json);
   PrintAddress(address, (*server)->port(), redirect->path(), options.json);
   boost::asio::signal_set signals(io);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGXCPU}) {
     boost::system::error_code ignored;
     if (!IsIgnored(signal)) signals.add(signal, ignored);
   }

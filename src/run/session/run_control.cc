@@ -40,7 +40,7 @@ RunControl::~RunControl() = default;
 
 void RunControl::CatchSignals() {
   if (!run_.request.catch_signals) return;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGXCPU}) {
     boost::system::error_code ignored;
     if (!IsIgnored(signal)) signals_.add(signal, ignored);
   }
@@ -55,6 +55,8 @@ void RunControl::AwaitSignal() {
     if (error) return;
     if (signal == run_.request.notice_signal && signal != SIGTERM) {
       Announced();
+    } else if (signal == SIGXCPU && stops_asked_ > 0) {
+      // Beyond its limit on processor time the kernel repeats the signal each second: that is no second request.
     } else {
       RequestStop(stops_asked_ + 1, signal);
     }

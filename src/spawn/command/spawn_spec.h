@@ -56,6 +56,7 @@ struct PassedFd {
   int target = -1;
 };
 
+// A value above the hard limit that the caller inherited is lowered to it.
 struct ResourceLimit {
   __rlimit_resource resource = RLIMIT_CORE;
   rlimit value = {};

@@ -161,7 +161,14 @@ MUSTER_BARE int RunChild(void* argument) {
   }
   for (std::size_t i = 0; i < orders.limit_count; ++i) {
     const ResourceLimit& limit = orders.limits[i];
-    if (::syscall(SYS_prlimit64, 0, limit.resource, &limit.value, nullptr) != 0) {
+    // A hard limit that the caller has lowered stays: only a privileged process could raise it.
+    rlimit inherited = {};
+    rlimit value = limit.value;
+    if (::syscall(SYS_prlimit64, 0, limit.resource, nullptr, &inherited) == 0) {
+      if (value.rlim_cur > inherited.rlim_max) value.rlim_cur = inherited.rlim_max;
+      if (value.rlim_max > inherited.rlim_max) value.rlim_max = inherited.rlim_max;
+    }
+    if (::syscall(SYS_prlimit64, 0, limit.resource, &value, nullptr) != 0) {
       Fail(orders, SpawnStage::kLimits, static_cast<unsigned>(i));
     }
   }

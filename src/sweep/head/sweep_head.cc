@@ -202,7 +202,7 @@ void SweepHead::Show(const SweepEntry& entry) {
 }
 
 SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGXCPU}) {
     boost::system::error_code ignored;
     if (!IsIgnored(signal)) signals_.add(signal, ignored);
   }
