@@ -9,8 +9,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/system/clock.h"
 #include "run/directory/last_lines.h"
 #include "run/milliseconds.h"
 #include "run/sample_plan.h"
@@ -215,6 +217,70 @@ TEST_F(FailureAnalysisTest, ShowsErrorFilesOfProcesses) {
             "  error     data\\x1b[2J is gone\n"
             "            shard: 7\n"
             "  hint      ValueError: no\n");
+}
+
+TEST_F(FailureAnalysisTest, DoubtsAnOriginIfAnErrorFileOfAStoppedProcessIsOlder) {
+  const Plan plan = SamplePlan({{"worker", 3}});
+  Exit(0, 1, 0);
+  Signal(1, SIGTERM, 1);
+  Exit(1, SIGTERM, 2'000, true);
+  Signal(2, SIGTERM, 1);
+  Exit(2, SIGTERM, 3, true);
+  const std::uint64_t wall = 1'800'000'000'000'000'000;  // of the origin's end
+  journal.records.front().wall = UtcText(wall + kMs / 20);
+  ErrorFile("worker.1", R"({"message": "loss is nan"})");
+  ErrorFile("worker.2", R"({"message": "the peer is gone"})");
+  const auto write_at = [&](const char* name, std::uint64_t ns) {
+    const timespec at = {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+    const timespec times[] = {at, at};
+    ASSERT_EQ(::utimensat(AT_FDCWD, (scratch / ("errors/" + std::string(name) + ".0.json")).c_str(), times, 0), 0);
+  };
+  write_at("worker.1", wall - 50 * kMs);
+  write_at("worker.2", wall + 2 * kMs);
+  const FailureAnalysis account = Made(plan, 0);
+  ASSERT_EQ(account.signs.size(), 1U);
+  EXPECT_EQ(MembersText({account.signs[0].who}), "worker.1");
+  EXPECT_EQ(account.signs[0].what, "its error file is older: loss is nan");
+  ASSERT_TRUE(account.signs[0].before);
+  EXPECT_NEAR(*account.signs[0].before, 0.05, 0.001);
+  EXPECT_NE(FailureHeadline(account).find("doubt     worker.1 may have failed first"), std::string::npos);
+  ASSERT_EQ(account.others.size(), 2U) << "no error file is missing";
+  const std::string details = FailureDetails(account, "worker.0");
+  EXPECT_NE(details.find("loss is nan"), std::string::npos) << details;
+  EXPECT_NE(details.find("the peer is gone"), std::string::npos) << details;
+}
+
+TEST_F(FailureAnalysisTest, DoubtsAnOriginWhoseMessageNamesAnotherRank) {
+  const Plan plan = SamplePlan({{"worker", 3}});
+  for (const auto& [message, named] : {std::pair("connection closed by peer rank 2", "worker.2"),
+                                       {"[rank 1]: Connection reset", "worker.1"},
+                                       {"ranks 1 and rank 2 timed out", ""},
+                                       {"rank 2 has 7 layers", ""},
+                                       {"connection of rank 0 closed", ""}}) {
+    journal.records.clear();
+    Exit(0, 1, 0);
+    Exit(1, 1, 2'000);
+    Exit(2, 1, 2'000);
+    ErrorFile("worker.0", std::string(R"({"message": ")") + message + "\"}");
+    std::vector<Members> who;
+    for (const EarlierSign& sign : Made(plan, 0).signs) who.push_back(sign.who);
+    EXPECT_EQ(MembersText(who), named) << message;
+  }
+}
+
+TEST_F(FailureAnalysisTest, DoubtsAnOriginBesideACrashWhoseCoreTookTime) {
+  const Plan plan = SamplePlan({{"worker", 2}});
+  Exit(0, 1, 0);
+  ProcessExited crash;
+  crash.process = 1;
+  crash.code = SIGSEGV;
+  crash.signalled = crash.core_dumped = true;
+  crash.at = At(3'000);
+  Say(EndEvidence{1, 0, "core", "core dump of 8 KiB in /tmp/core.1", At(3'000)}, 3'000);
+  Say(crash, 3'000);
+  const FailureAnalysis account = Made(plan, 0);
+  ASSERT_EQ(account.signs.size(), 1U);
+  EXPECT_EQ(account.others.front().evidence, Words{"core dump of 8 KiB in /tmp/core.1"});
 }
 
 TEST_F(FailureAnalysisTest, IsNotMisledByErrorFiles) {

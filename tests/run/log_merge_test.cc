@@ -10,7 +10,7 @@
 
 #include "base/system/unique_fd.h"
 #include "run/directory/last_lines.h"
-#include "run/logs/log_time_reader.h"
+#include "run/directory/log_time_reader.h"
 #include "run/scratch_folder.h"
 #include "wire/files/time_index.h"
 

@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include "agent/devices/core_shares.h"
+#include "agent/devices/device_users.h"
 #include "agent/devices/host_cores.h"
 #include "base/values/number_list.h"
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 
@@ -95,8 +97,14 @@ void ResourceAllocation::Give(const AllocateResources& asked) {
   auto candidates = Candidates(asked_, sight_);
   if (!candidates) return Refuse(std::move(candidates.error()));
   candidates_ = *std::move(candidates);
+  const std::string in_use = LeaveOutUsed();
   wish_.devices = {
       {}, asked_.devices.size(), asked_.shared || asked_.per_device > 1, asked_.per_device > 1 ? asked_.per_device : 0};
+  if (candidates_.size() < asked_.devices.size() && !in_use.empty()) {
+    return Refuse(fmt::format("{} {} required and not free: {}; name devices with --devices to take them anyway",
+                              asked_.devices.size(), asked_.devices.size() == 1 ? "device is" : "devices are", in_use));
+  }
+  if (!in_use.empty()) given_.notes.push_back(fmt::format("devices: skipped, because in use: {}", in_use));
   for (const std::size_t position : candidates_) wish_.devices.candidates.push_back(sight_.devices[position].lease);
   wish_.whose = Holder(asked_.whose);
   wish_.party = asked_.party;
@@ -113,6 +121,22 @@ void ResourceAllocation::Give(const AllocateResources& asked) {
     });
   }
   Take();
+}
+
+// Jobs that share devices expect other processes there, and a list of devices is the user's own choice.
+std::string ResourceAllocation::LeaveOutUsed() {
+  if (!asked_.any || !asked_.given.empty() || asked_.shared || asked_.per_device > 1) return {};
+  const auto users = DeviceUsers(asked_.kind, ::getpid());
+  if (users.empty()) return {};
+  std::vector<std::string> skipped;
+  std::erase_if(candidates_, [&](std::size_t position) {
+    const auto number = ParseNumber<std::uint32_t>(sight_.devices[position].lease);
+    const auto used = number ? users.find(*number) : users.end();
+    if (used == users.end()) return false;
+    skipped.push_back(fmt::format("device {} by {}", sight_.devices[position].name, used->second));
+    return true;
+  });
+  return fmt::format("{}", fmt::join(skipped, ", "));
 }
 
 void ResourceAllocation::Take() {

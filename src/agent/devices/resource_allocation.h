@@ -42,6 +42,9 @@ class ResourceAllocation {
                                                   boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
 
   void Take();
+  // With `any`: removes devices from the candidates that processes outside of muster have open; returns which, and by
+  // whom.
+  std::string LeaveOutUsed();
   void GiveDevices(const DeviceLeases::Taken& taken);
   void GiveCores();
   void Refuse(std::string why);

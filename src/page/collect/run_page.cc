@@ -94,6 +94,7 @@ Value FailureValue(const FailureReport& failure) {
   }
   std::vector<std::string> doubts;
   for (const UncertainOrder& doubt : account.doubts) doubts.push_back(MembersText(doubt.who));
+  for (const EarlierSign& sign : account.signs) doubts.push_back(SignText(sign));
   const std::string name = fmt::format("{}.{}", failure.role, failure.index);
   return Value(
       Value::Map{{"key", TextValue(KeyOf(failure.role, failure.index))},

@@ -6,7 +6,7 @@
 #include <queue>
 #include <utility>
 
-#include "run/logs/log_time_reader.h"
+#include "run/directory/log_time_reader.h"
 #include "wire/files/log_bytes.h"
 
 namespace muster {

@@ -1,4 +1,5 @@
-// Merges logs into one stream, ordered by when their lines were complete, as far as known (run/logs/log_time_reader.h).
+// Merges logs into one stream, ordered by when their lines were complete, as far as known
+// (run/directory/log_time_reader.h).
 //
 // Depends on files and times. Holds at most a few blocks of each log in memory, and one descriptor at a time.
 #pragma once

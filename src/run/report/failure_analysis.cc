@@ -1,6 +1,8 @@
 #include "run/report/failure_analysis.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <csignal>
 #include <map>
@@ -8,14 +10,19 @@
 #include <utility>
 #include <variant>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include "base/system/clock.h"
 #include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
 #include "base/values/signal_name.h"
 #include "base/values/units.h"
 #include "run/directory/last_lines.h"
 #include "run/directory/log_path.h"
+#include "run/directory/log_time_reader.h"
+#include "run/directory/private_files.h"
 #include "run/journal/attempt_hosts.h"
 #include "run/journal/ending_text.h"
 
@@ -87,6 +94,10 @@ class FailureWalk {
   const AttemptHosts& hosts() const { return hosts_; }
   const std::vector<Happening>& happenings() const { return happenings_; }
   const std::vector<Failed>& failed() const { return failed_; }
+  // Ended in another way: stopped by muster, or successful.
+  const std::vector<Failed>& unfailed() const { return unfailed_; }
+  // Difference of the wall clock and the head's clock, in nanoseconds; empty if no record has a time.
+  std::optional<std::int64_t> wall_offset() const { return wall_offset_; }
   const std::map<ProcessId, std::uint32_t>& attempts() const { return attempts_; }
   const std::map<Key, MonotonicNs>& zeros() const { return zeros_; }
   const std::map<Key, std::vector<std::string>>& evidence() const { return evidence_; }
@@ -99,6 +110,9 @@ class FailureWalk {
 
   void Take(const JournalRecord& record) {
     const MonotonicNs on_head = record.at;
+    if (const auto wall = record.wall.empty() ? std::nullopt : ParseUtc(record.wall)) {
+      wall_offset_ = static_cast<std::int64_t>(*wall) - static_cast<std::int64_t>(on_head);
+    }
     std::visit(Overloaded{
                    [&](const OfAttempt auto& e) { attempts_[e.process] = std::max(attempts_[e.process], e.attempt); },
                    [](const auto&) {},
@@ -142,7 +156,11 @@ class FailureWalk {
     const auto sent = sent_.find(key);
     const bool asked = sent != sent_.end();
     const bool by_our_signal = asked && exit.signalled && sent->second.contains(exit.code);
-    if ((exit.signalled || exit.code != 0) && !by_our_signal) failed_.push_back({key, exit, asked});
+    if ((exit.signalled || exit.code != 0) && !by_our_signal) {
+      failed_.push_back({key, exit, asked});
+    } else {
+      unfailed_.push_back({key, exit, asked});
+    }
   }
 
   const Plan& plan_;
@@ -150,6 +168,8 @@ class FailureWalk {
   AttemptHosts hosts_;
   std::vector<Happening> happenings_;
   std::vector<Failed> failed_;
+  std::vector<Failed> unfailed_;
+  std::optional<std::int64_t> wall_offset_;
   std::map<ProcessId, std::uint32_t> attempts_;  // latest attempt of each process
   std::map<Key, std::set<std::int32_t>> sent_;
   std::map<Key, MonotonicNs> zeros_;  // the failure times of attempts by the journal
@@ -190,7 +210,153 @@ std::vector<TimelineEntry> TimelineOf(const Plan& plan, std::vector<Happening> h
   return timeline;
 }
 
-std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& failed, ProcessId origin, int run_dir) {
+Moment MomentOf(const Failed& failed, const AttemptHosts& hosts) {
+  return {hosts.Of(failed.key.first, failed.key.second), failed.exit.at, EndLatenessNs(failed.exit.max_rss_kib)};
+}
+
+constexpr std::size_t kMostSearched = 256;              // stopped processes whose logs are searched
+constexpr std::uint64_t kLogMarginNs = 100'000'000;     // times of log lines are upper bounds, sampled by the agent
+constexpr std::uint64_t kHostMarginNs = 2'000'000'000;  // wall clocks of two hosts
+
+// What a process left behind about its own failure, in the head's wall clock.
+struct Sign {
+  std::uint64_t at_ns = 0;
+  std::string what;
+};
+
+// When the error file of the attempt was written.
+std::optional<std::uint64_t> NoteTime(int run_dir, const Plan& plan, const Key& key) {
+  struct stat status {};
+  const std::string path = ErrorPath(plan, key.first, key.second);
+  if (::fstatat(run_dir, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
+}
+
+// Finds processes whose evidence is older than that of the origin. An exit comes last: handlers of the interpreter, or
+// the writing of a core, can take longer than it takes its peers to notice and to exit.
+class SignSearch {
+ public:
+  SignSearch(const Plan& plan, const FailureWalk& walk, const HostClocks& clocks, int run_dir)
+      : plan_(plan), walk_(walk), clocks_(clocks), run_dir_(run_dir) {
+    if (auto logs = OpenFolder(run_dir, "logs")) logs_ = *std::move(logs);
+  }
+
+  std::vector<EarlierSign> Of(const Failed& origin, const std::vector<Failed>& candidates) {
+    std::vector<EarlierSign> signs;
+    const auto first = FirstSignOf(origin);
+    const std::string named = origin.exit.signalled ? std::string() : NamedPeer(origin.key);
+    std::size_t searched = 0;
+    for (const Failed& other : candidates) {
+      if (other.key.first == origin.key.first) continue;
+      const Process& process = plan_.processes[other.key.first];
+      std::optional<Sign> sign = first ? NoteBefore(other, *first, origin) : std::nullopt;
+      if (!sign && first && (!other.asked || searched++ < kMostSearched)) sign = TracebackBefore(other, *first, origin);
+      std::optional<double> before;
+      if (sign) before = InSeconds(*first - sign->at_ns);
+      if (!sign && other.exit.core_dumped && !origin.exit.signalled) {
+        sign = Sign{0, "it crashed, and writing its core dump delayed its end"};
+      }
+      if (!sign && process.rank && named == std::to_string(*process.rank)) {
+        sign = Sign{0, "the message of the first failure names its rank"};
+      }
+      if (!sign) continue;
+      signs.push_back({MembersOf(plan_, {other.key.first}).front(), sign->what, before});
+    }
+    std::stable_sort(signs.begin(), signs.end(), [](const EarlierSign& a, const EarlierSign& b) {
+      return a.before.value_or(-1) > b.before.value_or(-1);
+    });
+    if (signs.size() > kMostKeptGroups) signs.resize(kMostKeptGroups);
+    return signs;
+  }
+
+ private:
+  std::uint64_t MarginOf(const Failed& other, const Failed& origin) const {
+    const AttemptHosts& hosts = walk_.hosts();
+    const bool same = hosts.Of(other.key.first, other.key.second) == hosts.Of(origin.key.first, origin.key.second);
+    return same ? 0 : kHostMarginNs;
+  }
+
+  // The end of the origin, its error file or the last line of its log, whichever is the oldest.
+  std::optional<std::uint64_t> FirstSignOf(const Failed& origin) {
+    const auto at = OnHead(MomentOf(origin, walk_.hosts()), clocks_);
+    if (!at || !walk_.wall_offset()) return std::nullopt;
+    auto first = static_cast<std::uint64_t>(static_cast<std::int64_t>(*at) + *walk_.wall_offset());
+    if (const auto note = NoteTime(run_dir_, plan_, origin.key)) first = std::min(first, *note);
+    const std::string log = LogPath(plan_, origin.key.first, origin.key.second);
+    // The time of its last words, if they state the failure: it may have been silent for long otherwise.
+    const bool stated = !PythonHint(LastLines(run_dir_, log, 10 * kLastLines)).empty();
+    if (auto times = stated ? TimesOf(log) : std::nullopt) first = std::min(first, times->End());
+    return first;
+  }
+
+  std::optional<Sign> NoteBefore(const Failed& other, std::uint64_t first, const Failed& origin) {
+    const auto at = NoteTime(run_dir_, plan_, other.key);
+    if (!at || *at + MarginOf(other, origin) >= first) return std::nullopt;
+    const auto note = ReadErrorNote(run_dir_, plan_, other.key.first, other.key.second);
+    if (!note) return std::nullopt;
+    return Sign{*at, "its error file is older: " + (note->message.empty() ? note->unreadable : note->message)};
+  }
+
+  std::optional<Sign> TracebackBefore(const Failed& other, std::uint64_t first, const Failed& origin) {
+    const std::string log = LogPath(plan_, other.key.first, other.key.second);
+    auto times = TimesOf(log);
+    const std::uint64_t margin = kLogMarginNs + MarginOf(other, origin);
+    if (!times || first < margin) return std::nullopt;
+    const std::uint64_t end = times->OffsetAt(first - margin);
+    if (end == 0) return std::nullopt;
+    const std::string hint = PythonHint(LastLinesBefore(run_dir_, log, end, 10 * kLastLines));
+    if (hint.empty()) return std::nullopt;
+    return Sign{std::min(times->TimeOf(end - 1), first - margin), "the traceback in its log is older: " + hint};
+  }
+
+  // "1" of "connection closed by peer rank 1": the rank that the origin's last message blames; empty if it names none.
+  std::string NamedPeer(const Key& origin) const {
+    std::string text = PythonHint(LastLines(run_dir_, LogPath(plan_, origin.first, origin.second), 10 * kLastLines));
+    if (text.empty()) {
+      if (const auto note = ReadErrorNote(run_dir_, plan_, origin.first, origin.second)) text = note->message;
+    }
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    const bool of_peer = std::any_of(kLostPeer.begin(), kLostPeer.end(),
+                                     [&](std::string_view word) { return text.find(word) != std::string::npos; });
+    if (!of_peer) return {};
+    std::string named;
+    for (std::size_t at = text.find("rank"); at != std::string::npos; at = text.find("rank", at + 4)) {
+      std::size_t digit = at + 4;
+      while (digit < text.size() && digit < at + 7 &&
+             std::string_view(" :=#[").find(text[digit]) != std::string::npos) {
+        ++digit;
+      }
+      std::size_t end = digit;
+      while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+      if (end == digit) continue;
+      const std::string number = text.substr(digit, end - digit);
+      const auto own = plan_.processes[origin.first].rank;
+      if (own && number == std::to_string(*own)) continue;
+      if (!named.empty() && named != number) return {};  // several: none in particular
+      named = number;
+    }
+    return named;
+  }
+
+  std::optional<LogTimeReader> TimesOf(const std::string& log) const {
+    if (!logs_) return std::nullopt;
+    return LogTimeReader::Open(logs_.get(), log.substr(log.rfind('/') + 1));
+  }
+
+  static constexpr std::array<std::string_view, 8> kLostPeer = {"closed",    "reset",   "refused", "broken pipe",
+                                                                "timed out", "timeout", "lost",    "peer"};
+  const Plan& plan_;
+  const FailureWalk& walk_;
+  const HostClocks& clocks_;
+  int run_dir_;
+  UniqueFd logs_;
+};
+
+std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& failed, const FailureWalk& walk,
+                                  ProcessId origin, int run_dir) {
   struct Draft {
     FailedGroup group;
     std::vector<std::string> plain;
@@ -207,6 +373,9 @@ std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& f
     group.log = LogPath(plan, process, attempt);
     group.lines = LastLines(run_dir, group.log);
     group.error = ReadErrorNote(run_dir, plan, process, attempt);
+    if (const auto found = walk.evidence().find(each.key); found != walk.evidence().end()) {
+      group.evidence = found->second;
+    }
     std::vector<std::string> plain = WithoutNumbers(group.lines);
     std::string message = group.error ? WithoutNumbers(group.error->message) : "";
     const auto same = std::find_if(drafts.begin(), drafts.end(), [&](const Draft& draft) {
@@ -233,10 +402,6 @@ std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& f
 // SIGABRT, SIGPIPE and SIGTERM can be reactions to another failure, like an exit code (see RunCause::Trace).
 bool IsReaction(const ProcessExited& exit) {
   return !exit.signalled || exit.code == SIGABRT || exit.code == SIGPIPE || exit.code == SIGTERM;
-}
-
-Moment MomentOf(const Failed& failed, const AttemptHosts& hosts) {
-  return {hosts.Of(failed.key.first, failed.key.second), failed.exit.at, EndLatenessNs(failed.exit.max_rss_kib)};
 }
 
 // Measures the distance between `other` and the origin, and the distance at which their order would be certain.
@@ -321,7 +486,22 @@ FailureAnalysis AnalyseFailure(const Plan& plan, const CheckedJournal& journal, 
   // An attempt followed by another one was a restart, not a failure beside this one.
   std::vector<Failed> failed = walk.failed();
   std::erase_if(failed, [&](const Failed& f) { return f.key.second < walk.attempts().at(f.key.first); });
-  account.others = GroupsOf(plan, failed, origin.process, run_dir);
+  std::vector<Failed> unfailed = walk.unfailed();
+  std::erase_if(unfailed, [&](const Failed& f) { return f.key.second < walk.attempts().at(f.key.first); });
+  const auto first = std::find_if(failed.begin(), failed.end(), [&](const Failed& f) { return f.key == key; });
+  if (first != failed.end()) {
+    std::vector<Failed> candidates = failed;
+    candidates.insert(candidates.end(), unfailed.begin(), unfailed.end());
+    account.signs = SignSearch(plan, walk, clocks, run_dir).Of(*first, candidates);
+  }
+  std::vector<Failed> shown = failed;
+  for (const Failed& other : unfailed) {
+    const Members who = MembersOf(plan, {other.key.first}).front();
+    const bool named = std::any_of(account.signs.begin(), account.signs.end(),
+                                   [&](const EarlierSign& sign) { return sign.who == who; });
+    if (named || NoteTime(run_dir, plan, other.key)) shown.push_back(other);
+  }
+  account.others = GroupsOf(plan, shown, walk, origin.process, run_dir);
   account.doubts = DoubtsOf(plan, failed, key, clocks, walk.hosts());
   for (const UncertainOrder& doubt : account.doubts) {
     for (const Members& each : doubt.who) account.unordered.push_back(each);

@@ -36,12 +36,13 @@ std::string MembersText(const std::vector<Members>& members);
 // Other failed processes whose last lines are the same.
 struct FailedGroup {
   Members who;
-  std::string why;                 // "exited with code 1"
-  std::vector<std::string> lines;  // last lines of the first process, see LastLines
-  bool alike = false;              // whether the lines of the others differ only in numbers
-  std::string log;                 // of the first, relative to the run directory
-  std::string hint;                // see PythonHint
-  std::optional<ErrorNote> error;  // of the first
+  std::string why;                    // "exited with code 1"
+  std::vector<std::string> lines;     // last lines of the first process, see LastLines
+  bool alike = false;                 // whether the lines of the others differ only in numbers
+  std::string log;                    // of the first, relative to the run directory
+  std::string hint;                   // see PythonHint
+  std::optional<ErrorNote> error;     // of the first
+  std::vector<std::string> evidence;  // about the first: core dump, lack of memory
 };
 
 // Processes that ended in the same way at about the same time.
@@ -60,11 +61,22 @@ struct UncertainOrder {
   double within = 0;            // seconds: only for larger distances would the order be certain
 };
 
+// A process that ended after the origin, or was stopped because of it, although what it left behind is older, or
+// although the origin itself names it: it may have failed first.
+struct EarlierSign {
+  Members who;
+  std::string what;              // "its error file was written before: ValueError('loss is nan')"
+  std::optional<double> before;  // seconds before the origin's own first sign; empty if there is no such time
+
+  bool operator==(const EarlierSign&) const = default;
+};
+
 struct FailureAnalysis {
   std::vector<std::string> evidence;  // about the origin: core dump, lack of memory
   std::string hint;                   // of the origin's last lines
   std::optional<ErrorNote> error;     // the origin's error file
-  // Others that exited non-zero or died of a signal that muster had not sent, in the order of their ends.
+  // Others that exited non-zero or died of a signal that muster had not sent, in the order of their ends; and those
+  // that muster stopped, if they left an error file or are in `signs`.
   std::vector<FailedGroup> others;
   // When the origin failed, on the head's clock; empty if its host's clock was never compared with it, or if the
   // failure was not an end.
@@ -74,6 +86,7 @@ struct FailureAnalysis {
   // Others that failed without a stop so close to the origin that clocks and kernel reports do not determine which was
   // first; by host, the origin's own first.
   std::vector<UncertainOrder> doubts;
+  std::vector<EarlierSign> signs;       // of others, the oldest first
   std::vector<Members> unordered;       // all processes in `doubts`
   std::vector<TimelineEntry> timeline;  // in order
 };
@@ -92,6 +105,7 @@ HostClocks ClocksOf(const Plan& plan, const CheckedJournal& journal);
 
 // Lines about the failure, each ending with a newline, safe for a terminal: those before the origin's last lines, and
 // those after them.
+std::string SignText(const EarlierSign& sign);
 std::string FailureHeadline(const FailureAnalysis& account, bool with_traceback = true);
 std::string FailureDetails(const FailureAnalysis& account, const std::string& origin_name);
 

@@ -67,7 +67,7 @@ std::string TimeText(double seconds) {
 }
 
 std::string GroupText(const FailedGroup& group) {
-  if (group.lines.empty() && !group.error) {
+  if (group.lines.empty() && !group.error && group.evidence.empty()) {
     return fmt::format("  no last lines of {}, which {}\n", Printable(MembersText(group.who)), group.why);
   }
   const bool several = group.who.indices.size() > 1;
@@ -76,6 +76,7 @@ std::string GroupText(const FailedGroup& group) {
                                  : group.alike ? " (they differ only in numbers; the first one's)"
                                                : " (the same)");
   if (group.error) text += NoteText(*group.error);
+  for (const std::string& evidence : group.evidence) text += Row("evidence", evidence);
   const std::size_t skipped = group.lines.size() > kMostLines ? group.lines.size() - kMostLines : 0;
   for (std::size_t i = skipped; i < group.lines.size(); ++i) text += fmt::format("    {}\n", Printable(group.lines[i]));
   return text;
@@ -89,6 +90,11 @@ std::string MembersText(const std::vector<Members>& members) {
   return text;
 }
 
+std::string SignText(const EarlierSign& sign) {
+  const std::string age = sign.before ? fmt::format(" (by {})", DurationText(*sign.before)) : "";
+  return fmt::format("{} may have failed first{}: {}", MembersText(sign.who), age, sign.what);
+}
+
 std::string FailureHeadline(const FailureAnalysis& account, bool with_traceback) {
   std::string text;
   if (account.error) text += NoteText(*account.error, with_traceback);
@@ -97,6 +103,14 @@ std::string FailureHeadline(const FailureAnalysis& account, bool with_traceback)
   }
   for (const std::string& evidence : account.evidence) text += Row("evidence", evidence);
   for (const UncertainOrder& doubt : account.doubts) text += Row("order", DoubtText(doubt));
+  std::size_t signs = 0;
+  for (const EarlierSign& sign : account.signs) {
+    if (signs++ == kMostGroups) break;
+    text += Row("doubt", SignText(sign));
+  }
+  if (account.signs.size() > kMostGroups) {
+    text += Row("", fmt::format("{} more in report.json", account.signs.size() - kMostGroups));
+  }
   return text;
 }
 

@@ -47,6 +47,7 @@ Json OthersJson(const std::vector<FailedGroup>& groups) {
     other["alike"] = group.alike;
     other["hint"] = TextOrNull(group.hint);
     other["error"] = NoteJson(group.error);
+    other["evidence"] = Lines(group.evidence);
     json.push_back(std::move(other));
   }
   return json;
@@ -101,6 +102,16 @@ Json DoubtsJson(const std::vector<UncertainOrder>& doubts) {
   return json;
 }
 
+Json SignsJson(const std::vector<EarlierSign>& signs) {
+  Json json = Json::array();
+  for (const EarlierSign& sign : signs) {
+    json.push_back({{"who", MembersJson(sign.who)},
+                    {"what", Plain(sign.what)},
+                    {"before", sign.before ? Seconds(*sign.before) : Json(nullptr)}});
+  }
+  return json;
+}
+
 Json FailureJson(const FailureReport& failure) {
   return {{"role", failure.role},
           {"index", failure.index},
@@ -119,6 +130,7 @@ Json FailureJson(const FailureReport& failure) {
           {"others", OthersJson(failure.account.others)},
           {"unordered", MembersJson(failure.account.unordered)},
           {"doubts", DoubtsJson(failure.account.doubts)},
+          {"signs", SignsJson(failure.account.signs)},
           {"timeline", TimelineJson(failure.account.timeline)}};
 }
 

@@ -1,4 +1,4 @@
-#include "run/logs/log_time_reader.h"
+#include "run/directory/log_time_reader.h"
 
 #include <algorithm>
 #include <array>

@@ -1,0 +1,70 @@
+#include "agent/devices/device_users.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/values/parse_number.h"
+#include "base/values/shell_quote.h"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Names as in /proc/PID/comm, which has at most 15 bytes: NVIDIA's persistence daemon and DCGM, Huawei's drivers, X.
+constexpr std::array<std::string_view, 11> kNotComputing = {
+    "nvidia-persiste", "nv-hostengine", "dcgm-exporter", "nvidia-smi",  "npu-smi", "npu-exporter",
+    "slogd",           "dmp_daemon",    "Xorg",          "gnome-shell", "Xwayland"};
+
+std::string_view NodePrefix(std::string_view kind) {
+  if (kind == "cuda") return "nvidia";
+  if (kind == "ascend") return "davinci";
+  return {};
+}
+
+std::string NameOf(const fs::path& process) {
+  std::ifstream file(process / "comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+}  // namespace
+
+std::map<std::uint32_t, std::string> DeviceUsers(std::string_view kind, std::int32_t self, const std::string& root) {
+  std::map<std::uint32_t, std::string> users;
+  const std::string_view prefix = NodePrefix(kind);
+  if (prefix.empty()) return users;
+  const std::string node = fmt::format("{}dev/{}", root, prefix);
+  std::error_code error;
+  for (fs::directory_iterator it("/proc", error), end; !error && it != end; it.increment(error)) {
+    const auto pid = ParseNumber<std::int32_t>(it->path().filename().string());
+    if (!pid || *pid == self) continue;
+    std::optional<std::string> name;
+    std::error_code unreadable;  // of another user, or gone
+    for (fs::directory_iterator fd(it->path() / "fd", unreadable), last; !unreadable && fd != last;
+         fd.increment(unreadable)) {
+      std::error_code ignored;
+      const std::string target = fs::read_symlink(fd->path(), ignored).string();
+      if (ignored || !target.starts_with(node)) continue;
+      const auto number = ParseNumber<std::uint32_t>(std::string_view(target).substr(node.size()));
+      if (!number || users.contains(*number)) continue;
+      if (!name) name = NameOf(it->path());
+      if (std::find(kNotComputing.begin(), kNotComputing.end(), *name) != kNotComputing.end()) break;
+      struct stat status {};
+      const bool known = ::stat(it->path().c_str(), &status) == 0;
+      users.emplace(*number, fmt::format("pid {} ({}) of uid {}", *pid, Printable(*name),
+                                         known ? std::to_string(status.st_uid) : "unknown"));
+    }
+  }
+  return users;
+}
+
+}  // namespace muster
