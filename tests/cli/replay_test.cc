@@ -77,6 +77,21 @@ TEST_F(Replay, RunsTheStoredRecipeWithOtherParameters) {
   EXPECT_EQ(Json(third + "/report.json")["parent"], Json(again + "/report.json")["run"]);
 }
 
+TEST_F(Replay, SaysThatAnEditedRecipeBesideIsNotTaken) {
+  for (const char* command : {"plan", "check"}) {
+    EXPECT_EQ(Muster({command, first_}).err.find("from the stored recipe"), std::string::npos) << command;
+  }
+  std::ofstream(recipe_.path(), std::ios::app) << "-- edited\n";
+  for (const char* command : {"plan", "check"}) {
+    const std::string err = Muster({command, first_}).err;
+    EXPECT_NE(err.find("is from the stored recipe of run"), std::string::npos) << command << err;
+    EXPECT_NE(err.find("recipe.lua beside it differs"), std::string::npos) << command << err;
+  }
+  fs::remove(recipe_.path());
+  EXPECT_EQ(Muster({"plan", first_}).err.find("from the stored recipe"), std::string::npos)
+      << "nothing else could be meant";
+}
+
 TEST_F(Replay, ComparesRunsByTheirParameters) {
   const std::string again = Run({"run", first_, "times=7"});
   const CommandResult result = Muster({"diff", first_, again});

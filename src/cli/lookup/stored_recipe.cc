@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -135,13 +137,56 @@ Value EvaluationRecord(const EvaluationOptions& options) {
   });
 }
 
+namespace {
+
+// The first file of the recipe whose present content differs from the stored one; empty if there is none. A file that
+// is gone is no other recipe.
+std::string ChangedSource(const std::string& run_dir, const std::string& word) {
+  const auto text = ReadSmallFile(run_dir + "/inputs.json");
+  const auto inputs = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
+  const Value* record = inputs ? FieldOf(*inputs, "evaluation") : nullptr;
+  const auto sources = record == nullptr ? Result<std::map<std::string, std::string>>() : SourcesOfRun(run_dir);
+  if (record == nullptr || !sources) return {};
+  const std::string recipe = TextField(*record, "recipe");
+  const auto differs = [](const std::string& path, const std::string& stored) {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return false;
+    const auto now = ReadSmallFile(path);
+    return now && *now != stored;
+  };
+  if (const auto stored = sources->find(recipe); stored != sources->end() && word.find('/') == std::string::npos) {
+    if (const std::string here = word + ".lua"; differs(here, stored->second)) return here;
+  }
+  const std::string folder = TextField(*record, "folder");
+  for (const auto& [name, stored] : *sources) {
+    if (name.starts_with('@')) continue;
+    if (const std::string path = folder + "/" + name; differs(path, stored)) return name == recipe ? recipe : path;
+  }
+  return {};
+}
+
+// Once for each run: several parts of a command resolve the same word.
+void NoteChangedSource(const std::string& run_dir, const std::string& word) {
+  static std::set<std::string> noted;
+  if (!noted.insert(run_dir).second) return;
+  const std::string changed = ChangedSource(run_dir, word);
+  if (changed.empty()) return;
+  const auto id = IdOfRun(run_dir);
+  std::fprintf(stderr, "muster: %s is from the stored recipe of run %s; %s beside it differs\n",
+               Printable(word).c_str(), Printable(id ? *id : run_dir).c_str(), Printable(changed).c_str());
+}
+
+}  // namespace
+
 std::optional<std::string> RunMeant(const std::string& word, DirectoryUse use) {
   if (word.empty() || word.starts_with('@')) return std::nullopt;
   std::error_code error;
   const fs::file_status status = fs::status(word, error);
   if (fs::exists(status) && !fs::is_directory(status)) return std::nullopt;
   auto found = FindRun(word, use);
-  return found ? std::optional(*std::move(found)) : std::nullopt;
+  if (!found) return std::nullopt;
+  NoteChangedSource(*found, word);
+  return *std::move(found);
 }
 
 std::optional<Diagnostics> ForeignRunMeant(const std::string& word) {
