@@ -108,6 +108,8 @@ void Database::LimitValues(std::uint64_t bytes) {
 void Database::WaitFor(int ms) { sqlite3_busy_timeout(database_.get(), ms); }
 std::string Database::Problem() const { return sqlite3_errmsg(database_.get()); }
 
+bool Database::WasInterrupted() const { return (sqlite3_errcode(database_.get()) & 0xff) == SQLITE_READONLY; }
+
 bool Database::IsBusy() const {
   const int error = sqlite3_errcode(database_.get()) & 0xff;
   return error == SQLITE_BUSY || error == SQLITE_LOCKED || error == SQLITE_READONLY;

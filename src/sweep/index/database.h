@@ -41,6 +41,9 @@ class Database {
   std::string Problem() const;
   // Whether that error is a lock of another process, or a rollback journal left by a writer that was killed.
   bool IsBusy() const;
+  // Whether that error is the rollback journal of a writer that was killed: reading needs a rollback, which needs
+  // writing. The file is not damaged.
+  bool WasInterrupted() const;
 
  private:
   struct Close {

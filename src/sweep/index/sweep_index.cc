@@ -49,6 +49,7 @@ Result<std::pair<SweepProgress, JournalPosition>> ProgressInIndex(const std::str
   database->LimitValues(*bytes);
   if (!database->Run("BEGIN")) return Fail(MachineError("database", database->Problem()));
   const auto indexed = WhatIsIndexed(*database, "main", sweep_dir);
+  if (!indexed && database->WasInterrupted()) return {};
   if (!indexed) return Fail(indexed.error());
   if (!*indexed) return {};
   auto account = StoredSweepProgress(*database, "main");

@@ -115,10 +115,14 @@ Result<std::optional<Indexed>> HoldIndex(Database& database, const std::string& 
   if (!bytes) return Fail(bytes.error());
   if (*bytes == 0 || ::faccessat(folder, "index.sqlite", R_OK, 0) != 0) return std::nullopt;
   database.LimitValues(std::max(*bytes, kLongestValue));
-  if (auto attached = database.Attach(sweep_dir + kIndexName, "held"); !attached) return Fail(attached.error());
+  if (auto attached = database.Attach(sweep_dir + kIndexName, "held"); !attached) {
+    if (database.WasInterrupted()) return std::nullopt;
+    return Fail(attached.error());
+  }
   // While the view exists, the index stays as it is; the head continues without it.
   if (!database.Run("BEGIN")) return Fail(MachineError("database", database.Problem()));
   auto indexed = WhatIsIndexed(database, "held", sweep_dir);
+  if (!indexed && database.WasInterrupted()) return std::nullopt;
   if (!indexed || !*indexed) return indexed;
   if (auto checked = CheckRows(database, "held"); !checked) return Fail(checked.error());
   auto kept = StoredSweepProgress(database, "held");
