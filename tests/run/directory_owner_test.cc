@@ -34,11 +34,12 @@ class Owners : public ::testing::Test {
     fs::permissions(scratch.path(), fs::perms(0755));
   }
 
-  // A run with nothing but a plan.
+  // A run with nothing but a plan and a beginning.
   std::string PutRun(const std::string& name, const std::string& leaf, uid_t owner) {
     const std::string folder = scratch / ("runs/" + name + "/" + leaf);
     fs::create_directories(folder);
     PutFile(folder + "/plan.json", "{}");
+    PutFile(folder + "/journal.jsonl", "{}");
     EXPECT_EQ(::chown(folder.c_str(), owner, kLab), 0);
     return folder;
   }

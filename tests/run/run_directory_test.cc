@@ -21,6 +21,7 @@ std::string PutRun(const ScratchFolder& runs, const std::string& name, const std
   const std::string folder = runs / (name + "/" + leaf);
   fs::create_directories(folder);
   PutFile(folder + "/plan.json", "{}");
+  PutFile(folder + "/journal.jsonl", "{}");
   return folder;
 }
 
@@ -51,6 +52,36 @@ TEST(RunDirectory, PointsLatestToTheNewestRun) {
     EXPECT_EQ(fs::read_symlink(scratch / "runs/job/latest"), std::string("20261120-120616-") + id);
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(scratch / "runs/job"), fs::directory_iterator()), 3);
+}
+
+TEST(RunDirectory, WithoutABeginningIsMeantByNoName) {
+  const ScratchFolder runs;
+  const std::string good = PutRun(runs, "job", "20261120-120616-aaaaaaaaaaaa");
+  const std::string left = PutRun(runs, "job", "20261120-120617-bbbbbbbbbbbb");
+  fs::remove(left + "/journal.jsonl");
+  for (const char* word : {"", "job", "~0"}) EXPECT_EQ(*ResolveRun(word, runs.path()), good) << word;
+  EXPECT_FALSE(ResolveRun("job~1", runs.path()));
+  EXPECT_FALSE(ResolveRun("bbbbbbbb", runs.path()));
+  const std::vector<FoundRun> all = RunsBelow(runs.path());
+  ASSERT_EQ(all.size(), 2U) << "for muster clean";
+  EXPECT_TRUE(all[0].begun);
+  EXPECT_FALSE(all[1].begun);
+  PutFile(left + "/job.json", "{}");
+  EXPECT_EQ(*ResolveRun("job", runs.path()), left) << "a submitted run";
+}
+
+TEST(RunDirectory, LeavesNoDanglingLatestWhenItIsDiscarded) {
+  const ScratchFolder scratch;
+  const auto made = RunDirectory::MakeBelow(scratch / "runs", "job", "20261120-120616", "aaaa");
+  ASSERT_TRUE(made && WriteNewFile(made->folder(), "plan.json", "{}") &&
+              WriteNewFile(made->folder(), "journal.jsonl", "{}"));
+  const auto refused = RunDirectory::MakeBelow(scratch / "runs", "job", "20261120-120617", "bbbb");
+  ASSERT_TRUE(refused);
+  DiscardDirectory(refused->path());
+  EXPECT_FALSE(fs::exists(refused->path()));
+  EXPECT_EQ(fs::read_symlink(scratch / "runs/job/latest"), "20261120-120616-aaaa");
+  DiscardDirectory(made->path());
+  EXPECT_FALSE(fs::is_symlink(scratch / "runs/job/latest"));
 }
 
 TEST(RunDirectory, IsCreatedEvenIfLatestCannotBe) {

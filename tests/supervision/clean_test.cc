@@ -140,6 +140,11 @@ TEST(Clean, RemovesOldRunsOnlyOnRequest) {
   };
   EXPECT_EQ(muster.Muster({"clean", "--older-than", "1d", "--yes"}).exit_code, 0);
   EXPECT_EQ(count(), 2U);
+  for (const char* bare : {"30", "1.5"}) {
+    const CommandResult refused = muster.Muster({"clean", "--older-than", bare, "--yes"});
+    EXPECT_EQ(refused.exit_code, 2) << bare;
+    EXPECT_NE(refused.err.find(std::string(bare) + "d"), std::string::npos) << refused.err;
+  }
   EXPECT_EQ(muster.Muster({"clean", "--older-than", "0"}).exit_code, 2);
   const CommandResult dry = muster.Muster({"clean", "--older-than", "0", "--dry-run"});
   EXPECT_NE(dry.out.find("would be removed"), std::string::npos) << dry.out;

@@ -197,5 +197,75 @@ TEST(Startup, NamesTheSlowestOfEachRole) {
   EXPECT_NE(job.Text().find("first output\n"), std::string::npos) << job.Text();
 }
 
+// Rank 1 fails, leaves its error file and closes its connection; its handlers at exit take longer than it takes rank 0
+// to notice and to exit.
+TEST(FirstFailure, IsDoubtedIfTheErrorFileOfASlowVictimIsOlder) {
+  const Job job(R"(
+    local pipe = here .. "/pipe"
+    job:workers { count = 2, stop = { grace = "10s" }, each = function(process)
+      process.command = process.index == 0
+        and muster.shell("mkfifo " .. pipe .. "; read line < " .. pipe .. "; echo lost a peer; exit 1")
+        or muster.shell("until [ -p " .. pipe .. " ]; do :; done; exec 3> " .. pipe ..
+                        "; echo '{\"message\": \"loss is nan\"}' > $MUSTER_ERROR_FILE; exec 3>&-; exec " .. probe .. " wait")
+    end })");
+  ASSERT_EQ(job.result.exit_code, 1) << job.result.err;
+  EXPECT_EQ(job.report["first_failure"]["index"], 0);
+  ASSERT_EQ(job.report["first_failure"]["signs"].size(), 1U) << job.report["first_failure"];
+  const json& sign = job.report["first_failure"]["signs"][0];
+  EXPECT_EQ(sign["who"]["indices"], json({1})) << sign;
+  EXPECT_EQ(sign["what"], "its error file is older: loss is nan");
+  const std::string text = ContentOf(job.RunDir() + "/report.txt");
+  EXPECT_NE(text.find("worker.1 may have failed first"), std::string::npos) << text;
+}
+
+// Hard limits of the caller, in the units of sh(1), that are below what muster asks for.
+TEST(InheritedLimits, AreTakenAsTheyAre) {
+  for (const char* limit : {"-v 2000000", "-n 128", "-t 600", "-c 0", "-s 8000", "-l 64"}) {
+    RunFolder folder;
+    folder.WriteRecipe("job:workers { count = 2, command = { \"true\" } }");
+    for (const Words& words : {Words{"plan", "recipe.lua"}, Words{"run", "recipe.lua", "--run-dir", folder.RunDir()}}) {
+      Words call = {"/bin/sh", "-c", std::string("ulimit ") + limit + " && exec \"$0\" \"$@\"", MusterProgram()};
+      call.insert(call.end(), words.begin(), words.end());
+      const CommandResult result = RunCommand({call, {"PATH=/usr/bin:/bin"}, folder.Folder()});
+      EXPECT_EQ(result.exit_code, 0) << limit << ' ' << words[0] << ": " << result.err;
+    }
+  }
+}
+
+TEST(InheritedLimits, OnTheSizeOfFilesEndInAMessage) {
+  RunFolder folder;
+  folder.WriteRecipe("job:workers { count = 2, command = muster.shell \"yes | head -c 1000000\" }");
+  const CommandResult result = RunCommand({{"/bin/sh", "-c", "ulimit -f 64 && exec \"$0\" \"$@\"", MusterProgram(),
+                                            "run", "recipe.lua", "--run-dir", folder.RunDir()},
+                                           {"PATH=/usr/bin:/bin"},
+                                           folder.Folder()});
+  EXPECT_GT(result.exit_code, 0) << result.err;
+  EXPECT_LT(result.exit_code, 4) << result.err;
+  EXPECT_NE(result.err, "");
+}
+
+TEST(RunDirectoryInUse, IsReportedIfItIsRemovedOrMoved) {
+  for (const auto& [command, words] : {std::pair("rm -rf $HERE/run", "was removed during the run"),
+                                       {"mv $HERE/run $HERE/elsewhere", "was moved to"},
+                                       {"mv $HERE/run $HERE/elsewhere; mkdir $HERE/run; exit 1", "was moved to"}}) {
+    RunFolder folder;
+    folder.WriteRecipe(std::string("job:workers { count = 1, env = { HERE = here }, command = muster.shell \"") +
+                       command + "\" }");
+    const CommandResult result = folder.Muster({"run", "recipe.lua", "--run-dir", folder.RunDir()});
+    EXPECT_EQ(result.exit_code, 3) << command << ": " << result.err;
+    EXPECT_NE((result.err + result.out).find(words), std::string::npos) << result.err << result.out;
+  }
+}
+
+TEST(Detach, ReportsAProcessThatCannotBeStarted) {
+  RunFolder folder;
+  folder.WriteRecipe("job:workers { count = 2, command = { \"no-such-program\" } }");
+  const CommandResult result = folder.Muster({"run", "recipe.lua", "--detach", "--run-dir", folder.RunDir()});
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_NE(result.err.find("failed at its start"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("no-such-program"), std::string::npos) << result.err;
+  folder.AwaitNothingLeft();
+}
+
 }  // namespace
 }  // namespace muster::testing

@@ -78,8 +78,13 @@ int HeadInBackground(RunRequest request, Transport& transport, BackgroundLine& l
     line.Failed(ExitCodeFor(outcome.error()), outcome.error());
     return ExitCodeFor(outcome.error());
   }
-  line.Failed(outcome->exit_code,
-              {MachineError("run", "the run did not begin: " + outcome->why, "its account is in " + outcome->run_dir)});
+  // The first message to the caller: not all processes have started.
+  if (outcome->exit_code == kExitOk) {
+    line.Begun(outcome->run_id, outcome->run_dir, {});
+    return outcome->exit_code;
+  }
+  line.Failed(outcome->exit_code, {MachineError("run", "the run failed at its start: " + outcome->why,
+                                                "its account is in " + outcome->run_dir)});
   return outcome->exit_code;
 }
 

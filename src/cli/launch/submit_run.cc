@@ -107,8 +107,7 @@ Result<Submitted> PrepareDirectory(const RunSubmission& submission, BatchCall& c
     PrintDiagnostics({Warning("run_dir", {}, fmt::format("{}: {}", way->why, kOpenWay), way->hint)});
   }
   if (auto filled = FillDirectory(submission, request, made, *secrets, directory->folder(), call); !filled) {
-    std::error_code ignored;
-    std::filesystem::remove_all(made.run_dir, ignored);
+    DiscardDirectory(made.run_dir);
     return Fail(filled.error());
   }
   return made;
@@ -154,8 +153,7 @@ int SubmitRun(RunSubmission submission) {
   const EngineJobs jobs(call->page);
   const auto id = jobs.Submit(made->run_dir + "/" + kJobScript, call->script);
   if (!id) {
-    std::error_code ignored;
-    std::filesystem::remove_all(made->run_dir, ignored);
+    DiscardDirectory(made->run_dir);
     return Refuse(id.error());
   }
   const UniqueFd folder(::open(PrintableLines(made->run_dir).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -26,6 +26,7 @@
 #include "run/directory/run_directory.h"
 #include "run/journal/run_trace.h"
 #include "spawn/leftovers/leftovers.h"
+#include "sweep/record/sweep_directory.h"
 
 namespace muster {
 namespace {
@@ -105,6 +106,14 @@ Result<void> RemoveRun(const std::string& run_dir) {
   return {};
 }
 
+// Nothing was started from it. Its lock is taken first: a sweep may be just about to begin.
+Result<void> RemoveUnbegun(const std::string& sweep_dir) {
+  const auto held = RunDirectory::HoldAgain(sweep_dir, kSweepDirectories);
+  if (!held) return Fail(held.error());
+  DiscardDirectory(sweep_dir, kSweepDirectories);
+  return {};
+}
+
 nlohmann::json Json(const Cleaned& cleaned, bool dry_run) {
   nlohmann::json found = nlohmann::json::array();
   for (const Leftover& one : cleaned.end.found) {
@@ -149,7 +158,8 @@ void PrintCleaned(const Cleaned& cleaned, const CleanOptions& options) {
 
 struct CleanChoice {
   std::vector<Folder> folders;
-  std::size_t foreign = 0;  // skipped, of other users
+  std::size_t foreign = 0;                  // skipped, of other users
+  std::vector<std::string> unbegun_sweeps;  // own, with --older-than: refused or killed before their beginning
 };
 
 Result<CleanChoice> Chosen(const CleanOptions& options) {
@@ -183,6 +193,13 @@ Result<CleanChoice> Chosen(const CleanOptions& options) {
       ++choice.foreign;
     }
   }
+  if (options.older_than.empty()) return choice;
+  const auto sweeps_folder = DefaultSweepsFolder();
+  if (!sweeps_folder) return Fail(sweeps_folder.error());
+  for (const FoundRun& sweep : RunsBelow(*sweeps_folder, kSweepDirectories)) {
+    const bool old = now - static_cast<double>(sweep.made_ns) >= age * 1e9;
+    if (!sweep.begun && old && IsOwn(sweep.owner)) choice.unbegun_sweeps.push_back(sweep.path);
+  }
   return choice;
 }
 
@@ -196,9 +213,11 @@ int RunClean(const CleanOptions& options) {
   const auto chosen = Chosen(options);
   if (!chosen) return Refuse(chosen.error());
   const std::vector<Folder>& folders = chosen->folders;
-  if (remove && !options.yes && !options.dry_run && !folders.empty()) {
-    return Refuse({Error("usage", {}, std::to_string(folders.size()) + " run directories would be removed",
-                         "add --yes to do it, or --dry-run to see them")});
+  if (remove && !options.yes && !options.dry_run && !(folders.empty() && chosen->unbegun_sweeps.empty())) {
+    return Refuse(
+        {Error("usage", {},
+               std::to_string(folders.size() + chosen->unbegun_sweeps.size()) + " run directories would be removed",
+               "add --yes to do it, or --dry-run to see them")});
   }
 
   nlohmann::json runs = nlohmann::json::array();
@@ -222,9 +241,18 @@ int RunClean(const CleanOptions& options) {
       PrintCleaned(cleaned, options);
     }
   }
+  for (const std::string& sweep : chosen->unbegun_sweeps) {
+    const auto removed = options.dry_run ? Result<void>() : RemoveUnbegun(sweep);
+    if (!removed) {
+      exit_code = Refuse(removed.error());
+    } else if (!options.json) {
+      std::printf("%s: %s, a sweep that never began\n", Printable(sweep).c_str(),
+                  options.dry_run ? "would be removed" : "removed");
+    }
+  }
   if (options.json) {
     std::puts(SerializedJson(nlohmann::json({{"format", 1}, {"runs", runs}}), 2).c_str());
-  } else if (folders.empty() && chosen->foreign == 0) {
+  } else if (folders.empty() && chosen->unbegun_sweeps.empty() && chosen->foreign == 0) {
     std::puts(remove ? "there are no runs of that age" : "there are no runs here");
   }
   if (!options.json && chosen->foreign > 0) {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/system/open_below.h"
 #include "base/values/fingerprint.h"
 #include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
@@ -188,10 +189,26 @@ Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const 
   return RunSweep(request, **transport);
 }
 
+// A new sweep that was refused before it began leaves no directory that could be taken for one.
+void DiscardIfNotBegun(const RunDirectory& directory) {
+  std::error_code error;
+  if (std::filesystem::exists(directory.path() + "/journal.jsonl", error) || error) return;
+  DiscardDirectory(directory.path(), kSweepDirectories);
+}
+
 int Run(Start start, const SweepStartOptions& options, const RecipeOptions& recipe) {
   const std::string id = start.file.sweep_id;
+  const RunDirectory& directory = start.directory;
   const auto outcome = Carry(std::move(start), options, recipe);
-  if (!outcome) return Refuse(outcome.error());
+  if (!outcome) {
+    DiscardIfNotBegun(directory);
+    return Refuse(outcome.error());
+  }
+  if (!LeadsTo(directory.path(), directory.folder())) {
+    std::fprintf(stderr, "muster: the sweep continues only with its directory at %s: bring it back, or begin another\n",
+                 ShellQuoted(directory.path()).c_str());
+    return outcome->exit_code == 0 ? kExitMachine : outcome->exit_code;
+  }
   if (!outcome->complete && !options.quiet) {
     std::fprintf(stderr, "muster: continue with: muster resume %s\n", ShellQuoted(id).c_str());
   }
@@ -301,7 +318,10 @@ int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, 
   const auto begun = [&] { line.Begun(id, directory->path(), {}); };
   const auto outcome =
       Carry(StartOf(call, std::move(made), *directory, first.plan, begun), call.start, call.options.recipe);
-  if (!outcome) return fail(outcome.error());
+  if (!outcome) {
+    DiscardIfNotBegun(*directory);
+    return fail(outcome.error());
+  }
   if (outcome->exit_code != 0) {  // the first message to the caller: no trial has begun
     line.Failed(outcome->exit_code, {MachineError("sweep", "the sweep did not begin: " + outcome->why,
                                                   "its account is in " + directory->path())});

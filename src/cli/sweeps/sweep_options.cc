@@ -9,6 +9,7 @@
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "base/values/units.h"
+#include "sweep/trial/log_patterns.h"
 
 namespace muster {
 namespace {
@@ -294,6 +295,12 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
   Diagnostics problems = ApplyOptions(options, described.sweep);
   const Diagnostics more = CheckSweep(described.sweep);
   problems.insert(problems.end(), more.begin(), more.end());
+  // Here, before a sweep has a directory.
+  const auto add = [&problems](const auto& checked) {
+    if (!checked) problems.insert(problems.end(), checked.error().begin(), checked.error().end());
+  };
+  add(LogPatterns::Of(described.sweep.metrics.patterns, described.sweep.metrics.place));
+  add(ClassPatterns::Of(described.sweep.retry.patterns, described.sweep.retry.place));
   if (!problems.empty()) return Fail(std::move(problems));
   return described;
 }

@@ -79,9 +79,16 @@ struct FoundRun {
   std::string path;
   std::int64_t made_ns = 0;  // wall clock time at which its plan was written: orders runs of the same second
   uid_t owner = 0;
+  // Whether it has a journal, or is submitted as a job: otherwise it was left before its beginning, and is not meant by
+  // any name.
+  bool begun = true;
 
   auto Age() const { return std::tie(stamp, made_ns, id); }
 };
+
+// Removes a directory that a command made and could not use, and points the link `latest` beside it to the newest of
+// the remaining ones, or removes the link.
+void DiscardDirectory(const std::string& run_dir, const DirectoryKind& kind = kRunDirectories);
 
 // All run directories, oldest first; links are not followed. Empty if the folder cannot be read.
 std::vector<FoundRun> RunsBelow(const std::string& runs_folder, const DirectoryKind& kind = kRunDirectories);

@@ -23,6 +23,14 @@ bool IsOne(const fs::path& folder, const DirectoryKind& kind, struct stat& marke
   return ::stat((folder / kind.marker).c_str(), &marker) == 0 && S_ISREG(marker.st_mode);
 }
 
+bool HasBegun(const fs::path& folder) {
+  struct stat status {};
+  for (const char* const file : {"journal.jsonl", "job.json"}) {
+    if (::stat((folder / file).c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) return true;
+  }
+  return false;
+}
+
 // Folders below `folder`, links not followed; empty if it cannot be read.
 std::vector<fs::path> Folders(const fs::path& folder) {
   std::vector<fs::path> found;
@@ -55,11 +63,33 @@ Result<std::string> NotOwn(const DirectoryKind& kind, std::string message, const
 
 // The runs that a name may refer to.
 std::vector<FoundRun> Meant(std::vector<FoundRun> runs, DirectoryUse use) {
-  std::erase_if(runs, [use](const FoundRun& one) { return !MayBeMeant(one.owner, use); });
+  std::erase_if(runs, [use](const FoundRun& one) { return !one.begun || !MayBeMeant(one.owner, use); });
   return runs;
 }
 
 }  // namespace
+
+void DiscardDirectory(const std::string& run_dir, const DirectoryKind& kind) {
+  std::error_code error;
+  const fs::path folder(run_dir);
+  fs::remove_all(folder, error);
+  const fs::path latest = folder.parent_path() / "latest";
+  if (fs::read_symlink(latest, error) != folder.filename() || error) return;
+  std::optional<std::pair<std::int64_t, fs::path>> newest;
+  for (const fs::path& other : Folders(folder.parent_path())) {
+    struct stat marker {};
+    if (!IsOne(other, kind, marker) || !HasBegun(other)) continue;
+    const std::int64_t made = std::int64_t{marker.st_mtim.tv_sec} * 1'000'000'000 + marker.st_mtim.tv_nsec;
+    if (!newest || made > newest->first) newest = {made, other.filename()};
+  }
+  if (!newest) {
+    fs::remove(latest, error);
+    return;
+  }
+  const fs::path draft = folder.parent_path() / (".latest-" + folder.filename().string());
+  fs::create_symlink(newest->second, draft, error);
+  if (!error) fs::rename(draft, latest, error);
+}
 
 std::vector<FoundRun> RunsBelow(const std::string& runs_folder, const DirectoryKind& kind) {
   std::vector<FoundRun> runs;
@@ -71,7 +101,8 @@ std::vector<FoundRun> RunsBelow(const std::string& runs_folder, const DirectoryK
       const auto owner = OwnerOf(folder.string());
       if (dash == std::string::npos || !owner || !IsOne(folder, kind, marker)) continue;
       runs.push_back({of_name.filename().string(), leaf.substr(0, dash), leaf.substr(dash + 1), folder.string(),
-                      std::int64_t{marker.st_mtim.tv_sec} * 1'000'000'000 + marker.st_mtim.tv_nsec, *owner});
+                      std::int64_t{marker.st_mtim.tv_sec} * 1'000'000'000 + marker.st_mtim.tv_nsec, *owner,
+                      HasBegun(folder)});
     }
   }
   std::sort(runs.begin(), runs.end(), [](const FoundRun& a, const FoundRun& b) { return a.Age() < b.Age(); });
@@ -93,7 +124,8 @@ Result<std::string> ResolveRun(std::string_view run, const std::string& runs_fol
                    fmt::format("a {} directory holds {}", kind.noun, kind.marker));
   }
 
-  const std::vector<FoundRun> all = RunsBelow(runs_folder, kind);
+  std::vector<FoundRun> all = RunsBelow(runs_folder, kind);
+  std::erase_if(all, [](const FoundRun& one) { return !one.begun; });
   const std::vector<FoundRun> runs = Meant(all, use);
   if (runs.empty() && !all.empty()) {
     return NotOwn(kind, fmt::format("none of the {}s in {} is yours", kind.noun, Quoted(runs_folder)), all.back());

@@ -32,6 +32,9 @@ class ProcessOrders {
   // When SendStarts() must be called again at the latest.
   std::optional<MonotonicNs> NextStartAt() const;
 
+  // Whether every ordered start was sent and answered.
+  bool AllAnswered() const { return !starts_due_ && window_.empty(); }
+
   // The host answered a start, or was lost.
   void Answered(std::uint32_t host);
   void Lost(std::uint32_t host);

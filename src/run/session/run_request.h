@@ -141,8 +141,8 @@ struct RunRequest {
   std::string notice;
   std::function<void()> on_announced = {};
 
-  // Called from the loop once the starts of the plan's processes have been ordered; not called if that never
-  // happens.
+  // Called from the loop once, when every process whose start was ordered has started; not called if that never
+  // happens, such as after a start that failed.
   std::function<void(const std::string& run_id, const std::string& run_dir)> on_begun;
   // Called from the loop with the holders of devices that the run waits for, and with an empty text when the wait is
   // over.

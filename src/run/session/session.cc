@@ -1,8 +1,11 @@
 #include "run/session/session.h"
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -43,13 +46,15 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
       orders_(run_, links_, terminal_, process_table_, bound_.surroundings()),
       git_(run_),
       engine_(run_),
-      control_(run_, links_, git_, engine_, devices_, [this] {
-        std::vector<std::string> names;
-        for (const HostSetup& setup : setups_) names.push_back(setup.host_name());
-        const MonotonicNs now = run_.clock->Monotonic();
-        return ProcessStatuses{(now - run_.began_at) / 1'000'000,
-                               process_table_.Statuses(run_.plan, supervisor_, names, now)};
-      }) {
+      control_(run_, links_, git_, engine_, devices_,
+               [this] {
+                 std::vector<std::string> names;
+                 for (const HostSetup& setup : setups_) names.push_back(setup.host_name());
+                 const MonotonicNs now = run_.clock->Monotonic();
+                 return ProcessStatuses{(now - run_.began_at) / 1'000'000,
+                                        process_table_.Statuses(run_.plan, supervisor_, names, now)};
+               }),
+      place_timer_(io) {
   setups_.reserve(links_.size());
   for (std::uint32_t host = 0; host < links_.size(); ++host) {
     setups_.emplace_back(run_, links_, code_, bound_, devices_, host);
@@ -64,6 +69,13 @@ Session::~Session() {
 // --- the beginning ---------------------------------------------------------------------------------
 
 Result<void> Session::Begin() {
+  Result<void> begun = Open();
+  // Nothing has been started: a directory of its own without a beginning would take the name of earlier runs.
+  if (!begun && run_.directory && run_.request.run_dir.empty()) DiscardDirectory(binding_.run_dir);
+  return begun;
+}
+
+Result<void> Session::Open() {
   run_.session = weak_from_this();
   control_.CatchSignals();
   Result<std::map<std::string, std::string>> secrets = ResolveSecrets(run_.plan, run_.request.environment);
@@ -91,7 +103,8 @@ Result<void> Session::Begin() {
   control_.Listen();
   run_.console.ShowProgress([this] { return ShownProgress(); });
   Greet();
-  run_.Later([this] { git_.Ask(); });  // after the command that starts agents, which takes longer
+  run_.Later([this] { git_.Ask(); });     // after the command that starts agents, which takes longer
+  if (!run_.request.terse) WatchPlace();  // the head of a sweep watches the directory of the sweep
   return {};
 }
 
@@ -134,7 +147,45 @@ void Session::BeginIfReady() {
   for (std::uint32_t host = 0; host < run_.plan.hosts.size(); ++host) hosts.push_back(setups_[host].Bound());
   if (const Result<void> bound = bound_.Bind(std::move(hosts)); !bound) return Abandon(Sentence(bound.error()));
   Perform(supervisor_.Begin(run_.clock->Monotonic()));
+}
+
+void Session::ReportBegun() {
+  if (begun_reported_ || !supervisor_.AtWork() || !orders_.AllAnswered()) return;
+  begun_reported_ = true;
   if (run_.request.on_begun) run_.request.on_begun(binding_.run_id, binding_.run_dir);
+}
+
+// --- the place of the run directory ----------------------------------------------------------------
+
+void Session::WatchPlace() {
+  constexpr std::chrono::seconds kEvery(1);
+  place_timer_.expires_after(kEvery);
+  place_timer_.async_wait([this, weak = weak_from_this()](const boost::system::error_code& error) {
+    const auto self = weak.lock();
+    if (error || !self || run_.ended) return;
+    if (CheckPlace()) WatchPlace();
+  });
+}
+
+bool Session::CheckPlace() {
+  if (!displaced_.empty()) return false;
+  if (LeadsTo(binding_.run_dir, run_.directory->folder())) return true;
+  std::error_code error;
+  const std::string now =
+      std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", run_.directory->folder()), error).string();
+  constexpr std::string_view kRemoved = " (deleted)";
+  if (error || now.ends_with(kRemoved) || now == binding_.run_dir) {
+    displaced_ =
+        fmt::format("the run directory {} was removed during the run: its logs, its journal and its report are lost",
+                    Quoted(binding_.run_dir));
+  } else {
+    displaced_ = fmt::format(
+        "the run directory {} was moved to {} during the run: what the job opened by the old path "
+        "since then is lost",
+        Quoted(binding_.run_dir), Quoted(now));
+  }
+  run_.console.Warn(displaced_);
+  return false;
 }
 
 // --- messages of agents --------------------------------------------------------------------------
@@ -181,6 +232,7 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
                  [&](ProcessStarted& m) {
                    orders_.Answered(host);
                    HandleEvent(std::move(m));
+                   ReportBegun();
                  },
                  [&](SpawnFailed& m) { OnSpawnFailed(host, std::move(m)); },
                  [&](PtyBytes& m) { terminal_.Written(m); },
@@ -253,6 +305,7 @@ void Session::OnSpawnFailed(std::uint32_t host, SpawnFailed failed) {
   }
   orders_.Answered(host);
   HandleEvent(std::move(failed));
+  ReportBegun();
 }
 
 void Session::OnStray(std::uint32_t host, const StrayMessage& stray) {
@@ -368,6 +421,8 @@ void Session::OnAlarm() {
 
 void Session::End() {
   if (git_.DelaysEnd([this] { End(); }) || engine_.DelaysEnd([this] { End(); })) return;
+  place_timer_.cancel();
+  if (!run_.request.terse) CheckPlace();
   terminal_.Part();
   checkpoints_.StopWatching();
   timers_.Clear();
@@ -390,6 +445,11 @@ void Session::End() {
   outcome_.outcome = OutcomeName(ended.cause);
   outcome_.exit_code = ended.exit_code;
   outcome_.why = ended.why;
+  if (!displaced_.empty()) {
+    constexpr int kResultsLost = 3;  // caused by the machine, as after a lost host
+    outcome_.exit_code = kResultsLost;
+    outcome_.why += (outcome_.why.empty() ? "" : "; ") + displaced_;
+  }
   outcome_.job_end = engine_.job_end();
   run_.console.Finish(EndText(ended), ended.cause == Cause::kNone, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->links_.WhenEnded([it = self.get()] { it->on_ended_(it->outcome_); });
@@ -397,13 +457,15 @@ void Session::End() {
 }
 
 std::string Session::EndText(const RunEnded& ended) {
-  std::string text = fmt::format("{} {}: {}\n", Printable(run_.plan.name), outcome_.outcome, ended.why);
+  std::string text =
+      fmt::format("{} {}{}{}\n", Printable(run_.plan.name), outcome_.outcome, ended.why.empty() ? "" : ": ", ended.why);
   const bool well = ended.cause == Cause::kNone;
   if (!run_.journal.complete() || (run_.request.terse && well)) return text;
   const ReportFiles account = WriteReportFiles(run_.directory->folder(), binding_.run_dir,
                                                std::shared_ptr<const Plan>(request_, &request_->plan));
   if (account.report) text = ReportText(*account.report, run_.console.ViewOfReport(well));
   for (const Diagnostic& problem : account.problems) run_.console.Warn(problem.message);
+  if (!displaced_.empty()) text += fmt::format("  {:<10}{}\n", "lost", Printable(displaced_));
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "base/system/unique_fd.h"
 #include "muster/binding.h"
@@ -57,9 +58,17 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   void ListenNow() { control_.ListenNow(); }
 
  private:
+  Result<void> Open();
   void HandleEvent(const Event& event) override;
   void Abandon(const std::string& why) override;
   void BeginIfReady() override;
+
+  // Reports that every ordered start has succeeded, once.
+  void ReportBegun();
+  // Checks from time to time whether the path still leads to the run directory.
+  void WatchPlace();
+  // Whether it does; otherwise it is reported once.
+  bool CheckPlace();
 
   Progress ShownProgress() const;
   void WarnOfOpenWay();
@@ -112,6 +121,9 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   EngineInquiry engine_;
   RunControl control_;
   std::set<std::uint32_t> strays_shown_;  // host indices
+  bool begun_reported_ = false;
+  boost::asio::steady_timer place_timer_;
+  std::string displaced_;  // what was lost with the run directory; empty while it is in its place
   RunOutcome outcome_;
 };
 

@@ -36,6 +36,9 @@ class StartWindow {
   // When Take() will return starts: now or later; empty if none is waiting.
   std::optional<MonotonicNs> NextAt(MonotonicNs now) const;
 
+  // Whether every start was sent and answered.
+  bool empty() const { return waiting_.empty() && unanswered_ == 0; }
+
   // A start on that host succeeded or failed.
   void Answered(std::uint32_t host, MonotonicNs now);
   // No more answers are expected from that host.
