@@ -152,7 +152,8 @@ TEST(Containers, AreMergedFromRecipeAndRole) {
 
 TEST(Containers, AreGivenToTheRolesOfTheContract) {
   const Plan plan = PlanOf(
-      "job:servers { count = 1, command = { 'x' } }\njob:workers { count = 1, command = { 'x' }, container = { image = "
+      "context.set_ps_context { enable_ps = true }\njob:servers { count = 1, command = { 'x' } }\njob:workers { count "
+      "= 1, command = { 'x' }, container = { image = "
       "'w' } }",
       "framework = 'mindspore-ps', mindspore = '1.6',");
   ASSERT_EQ(plan.roles.at(0).name, "scheduler");

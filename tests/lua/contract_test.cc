@@ -117,7 +117,8 @@ TEST(MindSporePs, HoldsAChosenManagePortForTheScheduler) {
   EXPECT_EQ(
       PlanOf("job:port('scheduler_manage', { number = 20300 }) " + on + roles, fields).ports.at("scheduler_manage"),
       (PlanPort{1, 20300, "scheduler.0"}));
-  const Plan own = PlanOf("context.set_ps_context { scheduler_manage_port = job:port 'mine' }" + roles, fields);
+  const Plan own =
+      PlanOf("context.set_ps_context { enable_ps = true, scheduler_manage_port = job:port 'mine' }" + roles, fields);
   EXPECT_EQ(OwnEnv(own, "server.0").at("MS_SCHED_MANAGE_PORT"), "${muster:port:mine}");
   EXPECT_EQ(own.ports.count("scheduler_manage"), 0U);
 }

@@ -136,7 +136,10 @@ TEST(WrittenPaths, ArePredictedAndCauseWarningsInThePlan) {
   const std::string ps = "framework = 'mindspore-ps', mindspore = '1.6',";
   const std::string roles = "\njob:servers { command = { 'x' } } job:workers { count = 2, command = { 'x' } }";
   const Evaluated shared =
-      Evaluate({Recipe("context.set_context { save_graphs = true,\nsave_graphs_path = 'g' }" + roles, ps)});
+      Evaluate({Recipe("context.set_ps_context { enable_ps = true } context.set_context { save_graphs = "
+                       "true,\nsave_graphs_path = 'g' }" +
+                           roles,
+                       ps)});
   EXPECT_EQ(
       shared.problems(),
       Lines{"recipe.lua:4 warning shared_path: save_graphs_path: server.0 and worker.0 of one host would write to "
@@ -145,7 +148,8 @@ TEST(WrittenPaths, ArePredictedAndCauseWarningsInThePlan) {
   EXPECT_EQ(EffectiveContext(shared.plan(), shared.plan().processes[0]).at("set_context.save_graphs_path"), Value("g"))
       << "MindSpore adds the rank, not we";
   const Evaluated apart = Evaluate(
-      {Recipe("context.set_context { save_graphs = true }\n"
+      {Recipe("context.set_ps_context { enable_ps = true } "
+              "context.set_context { save_graphs = true }\n"
               "local function own(process) process:context { save_graphs_path = 'g/' .. process.role } end\n"
               "job:servers { command = { 'x' }, each = own } job:workers { count = 9, command = { 'x' }, each = own }",
               ps)});

@@ -351,7 +351,7 @@ TEST(Contracts, DocumentEveryVariableTheySet) {
   for (const auto& [framework, body] : cases) {
     const Plan plan =
         PlanOf((std::string(framework).find("-ps'") != std::string::npos
-                    ? "context.set_ps_context { scheduler_manage_port = 11000 } "
+                    ? "context.set_ps_context { enable_ps = true, scheduler_manage_port = 11000 } "
                     : "") +
                    body,
                std::string("framework = ") + framework + ", mindspore = '2.3', cluster = { devices_per_host = 2 },");

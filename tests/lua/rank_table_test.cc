@@ -122,6 +122,49 @@ TEST(RankTable, IsRefusedIfItContradictsItselfOrThePlan) {
                                                            "on 192.0.2.10 after 192.0.2.11"});
 }
 
+TEST(RankTable, NamesWhatIsMissingAndIsNotPrintedWhole) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"board_id": "0x0000", "chip_info": "910", "group_list": [{"device_num": "8"}]})",
+       "it has no version: this is the grouped form of MindSpore 0.x (board_id, group_list)"},
+      {R"({"server_list": [{"server_id": "192.0.2.11"}]})", "and is missing"},
+      {R"({"version": {"server_id": "192.0.2.11"}})", "version must be \"1.0\", \"1.1\" or \"1.2\", got a table"},
+      {R"([{"server_id": "192.0.2.11"}])", "and is missing"},
+  };
+  for (const auto& [table, wanted] : cases) {
+    const Lines problems = WithTable(table).problems();
+    ASSERT_EQ(problems.size(), 1U) << table;
+    EXPECT_NE(problems[0].find(wanted), std::string::npos) << problems[0];
+    EXPECT_EQ(problems[0].find("192.0.2.11"), std::string::npos) << problems[0];
+  }
+}
+
+// Compared at once where the hosts are named by addresses.
+TEST(RankTable, IsComparedWithTheNamedHosts) {
+  const auto problems_on = [](const std::string& hosts, bool given) {
+    const std::string servers = given
+                                    ? "table = 'hccl.json'"
+                                    : "servers = { { id = '192.0.2.11', devices = { '198.51.100.1', '198.51.100.2' } },"
+                                      " { id = '192.0.2.12', devices = { '198.51.100.3', '198.51.100.4' } } }";
+    Request request{
+        Recipe("job:workers { command = { 'x' }, count = 4 }",
+               "framework = { 'mindspore-ranktable', " + servers + " }, cluster = { host_list = { " + hosts + " } },")};
+    request.outside.files["hccl.json"] = kTable;
+    return Evaluate(request).problems();
+  };
+  for (const bool given : {true, false}) {
+    EXPECT_EQ(problems_on("'192.0.2.11:2', '192.0.2.12:2'", given), Lines{});
+    EXPECT_EQ(problems_on("'a:2', 'b:2'", given), Lines{}) << "names have no address yet";
+    const Lines swapped = problems_on("'192.0.2.12:2', '192.0.2.11:2'", given);
+    ASSERT_EQ(swapped.size(), 1U);
+    EXPECT_NE(swapped[0].find("error rank_table: host 0 of the run is 192.0.2.12, and the rank table has 192.0.2.11"),
+              std::string::npos)
+        << swapped[0];
+    const Lines other = problems_on("'192.0.2.11:2', '192.0.2.13:2'", given);
+    ASSERT_EQ(other.size(), 1U);
+    EXPECT_NE(other[0].find("warning rank_table: "), std::string::npos) << other[0];
+  }
+}
+
 TEST(RankTable, IsAcceptedFromTheToolThatMergesTables) {
   json merged = json::parse(kTable);
   merged["server_list"][1]["server_id"] = "192.0.2.100";  // sorts after .11 as an address, before it as text

@@ -30,7 +30,9 @@ Lines StartProblems(const std::string& framework, const std::string& release, co
   const std::string name =
       table ? "{ 'mindspore-ranktable', servers = { { devices = { '198.51.100.1', '198.51.100.2' } } } }"
             : "'" + framework + "'";
-  return ProblemsOf(set + (framework == "mindspore-ps" ? kServers : "") + kTwoWorkers, Fields(name, release));
+  const bool servers = framework == "mindspore-ps";
+  const std::string on = servers && release != "0.3" ? "context.set_ps_context { enable_ps = true } " : "";
+  return ProblemsOf(set + on + (servers ? kServers : "") + kTwoWorkers, Fields(name, release));
 }
 
 TEST(Starts, AreRefusedIfTheReleaseDoesNotSupportThem) {
@@ -84,6 +86,39 @@ TEST(Starts, AreRefusedIfTheReleaseDoesNotSupportThem) {
       StartProblems("mindspore", "1.6", "Ascend"),
       Lines{"recipe.lua:2 error contract_start: framework mindspore cannot start on Ascend in MindSpore 1.6.2: "
             "init() up to 1.9 requires RANK_TABLE_FILE unless started by mpirun; from 2.0 on MS_ROLE is sufficient"});
+}
+
+TEST(Starts, OfServersOnAscendBeforeTwoZeroHaveOneWorkerOrARankTable) {
+  const std::string set =
+      "context.set_context { device_target = 'Ascend' } context.set_ps_context { enable_ps = true } " + kServers;
+  const std::string fields = Fields("'mindspore-ps'", "1.6");
+  EXPECT_EQ(ProblemsOf(set + "job:workers { count = 1, devices = 1, command = { 'x' } }", fields), Lines{});
+  const Lines without = ProblemsOf(set + kTwoWorkers, fields);
+  ASSERT_EQ(without.size(), 1U);
+  EXPECT_NE(without[0].find("error contract_start: role worker: several workers on Ascend need a rank table"),
+            std::string::npos)
+      << without[0];
+  EXPECT_EQ(ProblemsOf(set + "job:workers { count = 2, devices = 1, command = { 'x' }, env = { RANK_TABLE_FILE = '/t', "
+                             "override = true } }",
+                       fields),
+            Lines{});
+}
+
+TEST(Starts, HaveParameterServerModeOnlyWhereThereAreServers) {
+  const auto kinds = [](const std::string& framework, const std::string& enable_ps, const std::string& servers) {
+    std::string found;
+    const std::string set =
+        enable_ps.empty() ? std::string() : "context.set_ps_context { enable_ps = " + enable_ps + " } ";
+    for (const std::string& problem : ProblemsOf(set + servers + kTwoWorkers, Fields("'" + framework + "'", "2.3"))) {
+      found += problem.substr(problem.find(' ') + 1, problem.find(':', problem.find(' ')) - problem.find(' ') - 1);
+    }
+    return found;
+  };
+  EXPECT_EQ(kinds("mindspore-ps", "true", kServers), "");
+  EXPECT_EQ(kinds("mindspore-ps", "false", kServers), "error ps_mode");
+  EXPECT_EQ(kinds("mindspore-ps", "", kServers), "warning ps_mode");
+  EXPECT_EQ(kinds("mindspore", "true", ""), "warning ps_mode");
+  EXPECT_EQ(kinds("mindspore", "false", ""), "");
 }
 
 // msrun exports the number of the host from 2.7 on.
@@ -185,6 +220,7 @@ TEST(AbsentNames, AreThoseOfTheRelease) {
   const auto warned = [](const std::string& release) {
     std::string names;
     const std::string body =
+        (release.empty() ? "" : std::string("context.set_ps_context { enable_ps = true } ")) +
         "job:env { MS_INTERFACE = 'eth0', MS_COMM_TYPE = 'tcp', MS_HCCL_CM_INIT = 1, MS_ENABLE_SECURITY = 1 } " +
         kServers + kTwoWorkers;
     for (const std::string& problem :
@@ -212,14 +248,15 @@ bool HasRanks(const Plan& plan) {
 
 TEST(Ranks, AreNotPlannedIfTheFrameworkAssignsThem) {
   const std::string body = kServers + kTwoWorkers;
+  const std::string on = "context.set_ps_context { enable_ps = true } " + body;
   EXPECT_FALSE(HasRanks(PlanOf(body, "framework = 'ps-lite', cluster = { devices_per_host = 2 },")));
-  EXPECT_FALSE(HasRanks(PlanOf(body, Fields("'mindspore-ps'", "1.6"))));
-  EXPECT_FALSE(HasRanks(PlanOf(body, Fields("'mindspore-ps'", "1.9"))));
-  EXPECT_FALSE(HasRanks(PlanOf(body, Fields("{ 'mindspore-ps', form = 'minimal' }", "2.3"))));
-  EXPECT_TRUE(HasRanks(PlanOf(body, Fields("'mindspore-ps'", "2.3")))) << "in the order of padded ids";
+  EXPECT_FALSE(HasRanks(PlanOf(on, Fields("'mindspore-ps'", "1.6"))));
+  EXPECT_FALSE(HasRanks(PlanOf(on, Fields("'mindspore-ps'", "1.9"))));
+  EXPECT_FALSE(HasRanks(PlanOf(on, Fields("{ 'mindspore-ps', form = 'minimal' }", "2.3"))));
+  EXPECT_TRUE(HasRanks(PlanOf(on, Fields("'mindspore-ps'", "2.3")))) << "in the order of padded ids";
   EXPECT_TRUE(HasRanks(PlanOf(body, "framework = 'mindspore-ps', cluster = { devices_per_host = 2 },")));
   EXPECT_TRUE(HasRanks(PlanOf(kTwoWorkers, Fields("'mindspore'", "2.3"))));
-  EXPECT_EQ(EnvOf(PlanOf(body, Fields("'mindspore-ps'", "1.6")), "worker.1").at("MS_NODE_ID"), "worker_01");
+  EXPECT_EQ(EnvOf(PlanOf(on, Fields("'mindspore-ps'", "1.6")), "worker.1").at("MS_NODE_ID"), "worker_01");
 }
 
 TEST(Ranks, CannotBeRequestedIfTheFrameworkAssignsThem) {

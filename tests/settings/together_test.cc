@@ -162,6 +162,78 @@ TEST(Together, RefusesDevicesThatAProcessCanNotSee) {
   EXPECT_NE(diagnostic.hint.find("0 to 1"), std::string::npos);
 }
 
+TEST(Together, ComparesDevicesWithThoseOfThePlan) {
+  const auto checked = [](const Release& release, const char* target, bool by_id) {
+    Job job(4, 4);
+    job.context = Context(RealSchema(), release);
+    job.Set(kSet, {{"device_target", target}, {"device_id", 0}}, 2);
+    for (ProcessFacts& process : job.facts.processes) process.device = process.rank;
+    job.facts.devices_by_id = by_id;
+    return job.Check();
+  };
+  const Diagnostic kept = Only(checked(Release{1, 6, 2}, "Ascend", false));
+  EXPECT_EQ(kept.kind, "devices");
+  EXPECT_EQ(kept.severity, Severity::kError);
+  EXPECT_EQ(kept.message, "device_id = 0 of worker.1 is not its device 1, and so for 2 other processes");
+  EXPECT_EQ(Only(checked(Release{2, 3, 1}, "Ascend", true)).severity, Severity::kError) << "a rank table";
+  EXPECT_EQ(Only(checked(Release{2, 3, 1}, "Ascend", false)).severity, Severity::kWarning) << "init() replaces it";
+  EXPECT_TRUE(checked(Release{2, 3, 1}, "CPU", false).empty());
+}
+
+TEST(Together, NamesTheWayToADeviceThatThePlanDoesNotGive) {
+  Job job(1, 1);
+  job.facts.processes[0].host_devices = 8;
+  job.Set(kSet, {{"device_target", "Ascend"}, {"device_id", 6}}, 2);
+  const Diagnostic diagnostic = Only(job.Check());
+  EXPECT_EQ(diagnostic.kind, "range");
+  EXPECT_NE(diagnostic.hint.find("--devices 6 and device_id = 0, or give the role devices = 8"), std::string::npos)
+      << diagnostic.hint;
+}
+
+TEST(Together, ComparesShardsWithTheDevicesOfAStage) {
+  const auto checked = [](std::int64_t shards) {
+    Job job(8);
+    job.context = Context(RealSchema(), Release{2, 3, 1});
+    job.Set(kSet, {{"mode", 0}}, 2)
+        .Set(kAuto,
+             {{"parallel_mode", "semi_auto_parallel"},
+              {"pipeline_stages", 2},
+              {"enable_parallel_optimizer", true},
+              {"parallel_optimizer_config", Value::Map{{"optimizer_weight_shard_size", shards}}}},
+             3);
+    return job.Check();
+  };
+  EXPECT_TRUE(checked(4).empty());
+  EXPECT_TRUE(checked(2).empty());
+  EXPECT_EQ(Only(checked(8)).kind, "range");
+  const Diagnostic uneven = Only(checked(3));
+  EXPECT_EQ(uneven.severity, Severity::kWarning);
+  EXPECT_EQ(uneven.kind, "no_effect");
+}
+
+TEST(Together, ComparesCutsWithTheDevicesOfAStage) {
+  const auto checked = [](const Value& strategy, std::int64_t stages) {
+    Job job(8);
+    job.context = Context(RealSchema(), Release{2, 3, 1});
+    job.Set(kSet, {{"mode", 0}}, 2)
+        .Set(kAuto,
+             {{"parallel_mode", "semi_auto_parallel"}, {"pipeline_stages", stages}, {"dataset_strategy", strategy}}, 3);
+    return job.Check();
+  };
+  const auto cuts = [](std::int64_t first, std::int64_t second) {
+    return Value(Value::List{Value(Value::List{first, second})});
+  };
+  EXPECT_TRUE(checked(cuts(8, 1), 1).empty());
+  EXPECT_TRUE(checked(cuts(1, 4), 2).empty());
+  EXPECT_TRUE(checked(cuts(1, 1), 1).empty());
+  for (const Value& wrong : {cuts(16, 1), cuts(3, 1), cuts(0, 1), cuts(-1, 1), cuts(2, 4)}) {
+    const Diagnostic diagnostic = Only(checked(wrong, 1));
+    EXPECT_EQ(diagnostic.kind, "conflict");
+    EXPECT_EQ(diagnostic.severity, Severity::kWarning);
+  }
+  EXPECT_EQ(Only(checked(cuts(8, 1), 2)).kind, "conflict") << "a stage has four";
+}
+
 TEST(Together, DoesNotCountDevicesOfProcessors) {
   Job cpu(4, 0);
   cpu.Set(kSet, {{"device_target", "CPU"}}, 2).SetEach(kSet, "device_id", 0, 8);

@@ -191,6 +191,7 @@ void Call::WarnIfReplaced(const Attribute& attribute, const Value& value) {
   const Place& place = other->second.source.place;
   if (place.file != place_.file || place == place_) return;
   if (Translated(attribute, value) && Translated(*shared, other->second.value)) return;
+  if (value == Value(false) || other->second.value == Value(false)) return;  // a switch that is off replaces no list
   Warn("conflict",
        attribute.name + " = " + ShownValue(attribute, value) + " replaces " + attribute.shares + " = " +
            ToText(other->second.value) + ": both name one value",

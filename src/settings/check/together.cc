@@ -377,10 +377,20 @@ class Together {
                         (visible == 1 ? "1 device" : std::to_string(visible) + " devices") + Others(wrong),
                     visible == 0 ? "give the role devices"
                                  : "use " + (visible == 1 ? std::string("0") : "0 to " + std::to_string(visible - 1)) +
-                                       ", usually process.local_rank; muster run --devices " +
-                                       ToText(wrong.setting->value) + " gives it that device, with device_id = 0"));
+                                       ", usually process.local_rank" + WayTo(wrong)));
       CiteRule(diagnostic, kSetContext, "device_id", "visible");
     }
+  }
+
+  // How a process gets the device that its host has and the plan does not give it.
+  static std::string WayTo(const Wrong& wrong) {
+    const std::int64_t device = *wrong.setting->value.AsInt();
+    const std::uint32_t on_host = wrong.first->host_devices.value_or(0);
+    if (wrong.processes > 1 || device >= on_host) return "";
+    const std::string number = std::to_string(device);
+    return "; the plan gives it " + std::to_string(*wrong.first->visible_devices) + " of the " +
+           std::to_string(on_host) + " devices of its host: for device " + number + " start with --devices " + number +
+           " and device_id = 0, or give the role devices = " + std::to_string(on_host);
   }
 
   // A role without devices may still name one of its host's.

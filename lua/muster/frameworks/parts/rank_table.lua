@@ -46,7 +46,7 @@ local function read(given, complain)
       .. 'write it as version "1.0" with server_list, as hccl_tools.py from 0.5 on does, or give servers')
     return nil
   elseif not VERSIONS[given.version] then
-    refuse('version must be "1.0", "1.1" or "1.2", %s', given.version == nil and "and is missing" or "got " .. shown(given.version))
+    refuse('version must be "1.0", "1.1" or "1.2", %s', given.version == nil and "and is missing" or "got " .. (type(given.version) == "table" and "a table" or shown(given.version)))
     return nil
   end
   local hetero = given.version == "1.1"
