@@ -67,6 +67,25 @@ TEST(ShippedCode, RunsOnHostsWithoutASharedFolderAndIsSentOnce) {
   EXPECT_TRUE(third.Log("worker.0").starts_with("other words\n")) << third.Log("worker.0");
 }
 
+// As the start does, the checks before it look in the shipped copy.
+TEST(ShippedCode, IsWhereARelativeProgramIsLookedFor) {
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
+  const std::string folder = MakeCode(testbed, 1);
+  for (const char* program : {"./say.sh", "lib/../say.sh"}) {
+    WriteRecipe(folder, 1,
+                "    job:workers { per_host = 1, devices = 0, command = { '" + std::string(program) + "' } }");
+    const CalledRun run(testbed, folder, program + 2, {"--host", "n1", "--ship-code", "."});
+    EXPECT_EQ(run.result.exit_code, 0) << run.result.err;
+    EXPECT_EQ(run.Log("worker.0"), "said on n1\n");
+  }
+  WriteRecipe(folder, 1, "    job:workers { per_host = 1, devices = 0, command = { '../elsewhere.sh' } }");
+  const CalledRun outside(testbed, folder, "outside", {"--host", "n1", "--ship-code", "."});
+  EXPECT_EQ(outside.result.exit_code, 3);
+  EXPECT_NE(outside.result.err.find("../elsewhere.sh cannot be started"), std::string::npos) << outside.result.err;
+}
+
 TEST(ShippedCode, IsWhatGitKnowsAndOtherFilesAreReported) {
   SKIP_WITHOUT_TESTBED();
   if (RunCommand({.argv = {"git", "--version"}}).exit_code != 0) GTEST_SKIP() << "git is missing (tools/setup)";

@@ -109,7 +109,8 @@ void LeaveOutShipped(const RunRequest& request, std::vector<HostNeeds>& needs) {
   for (HostNeeds& host : needs) {
     std::erase_if(host.programs, [&](const std::string& program) {
       const bool named = program.find('/') != std::string::npos;
-      const std::string path = program.starts_with('/') ? program : request.cwd + '/' + program;
+      // As the start finds it: from the folder of the call, which may be a shipped one ("./train.sh", "../tool").
+      const std::string path = (std::filesystem::path(request.cwd) / program).lexically_normal();
       return named && there.Led(path) != path;
     });
   }
