@@ -228,14 +228,15 @@ local function read_option(contract, name, option, value, place)
   return texts
 end
 
--- The values of the contract's options.
-function contracts.settle_options(contract, given, place)
+-- The values of the contract's options. One that the recipe gives may be a function of the parameters.
+function contracts.settle_options(contract, given, place, p)
   local known, chosen = contract.options or {}, {}
   for name, option in pairs(known) do
     if option.kind then chosen[name] = option.default else chosen[name] = option[1] end
   end
   for _, name in ipairs(host.sorted_keys(given)) do
     local option, value = known[name], given[name]
+    if type(value) == "function" then value = value(p) end
     local fits = false
     for _, word in ipairs(option or {}) do fits = fits or word == value end
     if option and option.kind then

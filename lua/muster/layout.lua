@@ -445,10 +445,10 @@ end
 local function make_plan(recipe, values, variants, cluster, args)
   local slots = cluster.slots_of
   cluster.slots_of = nil  -- recipes see devices_of
-  local job, _, contract, checkpoint = describe(recipe, values, variants, cluster, args)
+  local job, p, contract, checkpoint = describe(recipe, values, variants, cluster, args)
   if host.depth() ~= "plan" then return end
 
-  local option = contracts.settle_options(contract, recipe.framework_options, recipe.place)
+  local option = contracts.settle_options(contract, recipe.framework_options, recipe.place, p)
   job.device_kind = kind_of_devices(recipe)
   settle_roles(job, contract, recipe)
   settle_devices(job, recipe)

@@ -32,7 +32,7 @@ return muster.recipe {
       { name = "version", type = "text", doc = "Version of the recipe: a derived value `version` of its plans, so `muster plan`, `muster ls --columns version` and `muster ls --where` show it.",
         example = 'version = "1.5"' },
       { name = "framework", type = "name, table or contract", default = '"none"',
-        doc = "Launch contract whose variables the processes get (`muster docs frameworks`); a table adds options of the contract.",
+        doc = "Launch contract whose variables the processes get (`muster docs frameworks`); a table adds options of the contract, each a value or a function of the parameters.",
         example = 'framework = { "jax", imitate = "slurm" }' },
       { name = "mindspore", type = "release", doc = "MindSpore release whose context API the recipe uses (`muster docs releases`).",
         example = 'mindspore = "2.3"' },
