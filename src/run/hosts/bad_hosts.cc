@@ -85,7 +85,8 @@ std::vector<std::string> BadHostLines(const std::vector<HostFailure>& failures, 
   for (const std::string& host : hosts) {
     const auto found = by_host.find(host);
     if (found == by_host.end() || WeightAt(found->second, now) < kWorthReporting) continue;
-    const HostFailure& last = *std::max_element(found->second.begin(), found->second.end(),
+    // Of several in the same second, the one that was recorded last.
+    const HostFailure& last = *std::max_element(found->second.rbegin(), found->second.rend(),
                                                 [](const HostFailure& a, const HostFailure& b) { return a.at < b.at; });
     const auto today = std::count_if(found->second.begin(), found->second.end(),
                                      [&](const HostFailure& each) { return each.at + kDay > now; });

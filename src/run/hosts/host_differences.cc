@@ -76,7 +76,12 @@ void JudgeDisks(std::uint32_t host, const HostFacts& facts, Faults& faults) {
             ? "free space, or keep runs elsewhere: --run-dir, MUSTER_HOME, run_root of the site file"
         : disk.what == "/dev/shm" ? "mount -o remount,size=50% /dev/shm, and remove leftover files"
                                   : "remove leftover files: du -xsh " + disk.path + "/*";
-    if (!disk.error.empty()) {
+    if (!disk.error.empty() && disk.what.starts_with('/') && disk.path != disk.what) {
+      faults.Add(host, "disk", fmt::format("{} does not exist", place),
+                 disk.what == "/dev/shm" ? "mount -t tmpfs tmpfs /dev/shm; in a container: --shm-size"
+                                         : "mkdir -m 1777 " + disk.what,
+                 BreaksOfDisk(disk.what));
+    } else if (!disk.error.empty()) {
       faults.Add(host, "disk", fmt::format("{} cannot be used: {}", place, disk.error),
                  "let this user write there: ls -ld " + disk.path, BreaksOfDisk(disk.what));
     } else if (disk.bytes > 0 && disk.free_bytes < kLeastFreeBytes) {

@@ -61,6 +61,7 @@ std::string BreaksOf(std::string_view kind) {
 std::string BreaksOfDisk(std::string_view what) {
   if (what == "run directory") return "the journal and the logs of a run cannot be written";
   if (what == "/dev/shm") return "data loaders and collectives that share memory fail, often with SIGBUS";
+  if (what == "folder of shipped code") return "--ship-code fails";
   return "compilers and programs that keep temporary files fail";
 }
 

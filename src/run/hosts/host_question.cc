@@ -32,6 +32,14 @@ Inspect QuestionFor(const Plan& plan, std::span<const HostNeeds> needs, const Ho
   const std::string home = ValueOf(wanted.environment, "MUSTER_HOME");
   const std::string run_dir = wanted.run_dir.empty() ? RunsFolder(wanted.cwd, home) : wanted.run_dir;
   question.places = {{"run directory", run_dir}, {"/tmp", "/tmp"}, {"/dev/shm", "/dev/shm"}};
+  if (wanted.trials) {  // doctor: nobody has said yet whether code will be shipped
+    const std::string cache = ValueOf(wanted.environment, "XDG_CACHE_HOME");
+    const std::string user = ValueOf(wanted.environment, "HOME");
+    const std::string folder = cache.starts_with('/')  ? cache
+                               : user.starts_with('/') ? user + "/.cache"
+                                                       : std::string();
+    if (!folder.empty()) question.places.push_back({"folder of shipped code", folder + "/muster/code"});
+  }
   question.environment = BeginningEnvironment(plan, InheritedAtSite(plan.site_environment, wanted.environment));
   const std::string search_path = ValueOf(question.environment, "PATH");
   const auto add = [&](const std::string& program) {

@@ -109,6 +109,7 @@ Result<RunSummary> SummarizeRun(const std::string& run_dir, bool counted) {
     summary.outcome = OutcomeName(Cause::kLost);
     summary.exit_code = 3;
     summary.why = "muster itself exited before the run ended";
+    summary.running = 0;  // nobody knows more of these than that they were running
   }
   return summary;
 }
