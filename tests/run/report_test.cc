@@ -292,6 +292,7 @@ TEST_F(ReportTest, IsAvailableAsJson) {
   "started": 4,
   "reaped": 4,
   "left": 0,
+  "attested": true,
   "adopted": 0,
   "by": [
    "pidfd",
@@ -480,6 +481,42 @@ TEST_F(ReportTest, ShowsARunAsLostIfItsHeadWasKilled) {
   EXPECT_EQ(report.receipt.left, 1U);
   EXPECT_NE(ReportText(report).find("2 started, 1 exited, 1 not accounted for\n"), std::string::npos);
   EXPECT_EQ(report.journal_damage, "");
+}
+
+// After a signal of an engine the outcome is "stopped", whether or not the agents could report their end.
+TEST_F(ReportTest, CallsProcessesUnknownIfTheirAgentIsLost) {
+  PutPlan(SamplePlan({{"worker", 2}}));
+  SayBegun(2);
+  Say(40, StopRequested{1, 15, false, ""});
+  Say(50, AgentLost{0, "the agent exited with code 3: ended by SIGTERM", 0});
+  Say(60, RunEnded{Cause::kStopped, 143, "ended by SIGTERM"});
+  const Report report = Made();
+  EXPECT_EQ(report.outcome, "stopped");
+  EXPECT_FALSE(report.receipt.attested);
+  EXPECT_NE(ReportText(report).find("2 started, 0 exited, 2 not accounted for\n"), std::string::npos)
+      << ReportText(report);
+  EXPECT_EQ(ReportText(report).find("muster clean"), std::string::npos) << "its guard has ended them";
+}
+
+TEST_F(ReportTest, NamesTheNextStepForAHostThatWasLostWithoutAWord) {
+  PutPlan(SamplePlan({{"worker", 2}}));
+  SayBegun(2);
+  Say(50, AgentLost{0, "no heartbeat for 10 s", 0});
+  Say(60, RunEnded{Cause::kLost, 3, "the agent of host0 was lost: no heartbeat for 10 s"});
+  const Report report = Made();
+  EXPECT_NE(ReportText(report).find(": muster clean " + report.run + " there ends what may be left\n"),
+            std::string::npos)
+      << ReportText(report);
+}
+
+TEST_F(ReportTest, PutsABlankBehindEveryLabel) {
+  PutPlan(SamplePlan({{"parameter_server", 1}}));
+  SayBegun(1);
+  Say(40, CheckpointSeen{"/runs/checkpoint/step_1", ""});
+  Say(60, RunEnded{Cause::kStopped, 143, "asked to stop"});
+  const std::string text = ReportText(Made());
+  EXPECT_NE(text.find("  checkpoint /runs/checkpoint/step_1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  parameter_server 1 "), std::string::npos) << text;
 }
 
 TEST_F(ReportTest, RecognisesALiveRun) {

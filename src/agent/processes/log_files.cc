@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/system/group_access.h"
 #include "base/values/shell_quote.h"
@@ -10,12 +11,14 @@
 namespace muster {
 namespace {
 
-// Restores the group permission, independent of the umask.
-void ShareWithGroup(int created, const FileBelow& file) {
+// Restores the group permission, independent of the umask. An agent of root in another user's folder (root@host, where
+// the head is not root) gives its files to that user, who could not read them otherwise.
+void ShareAsFolder(int created, const FileBelow& file) {
   struct stat folder {};
   const std::size_t slash = file.path.rfind('/');
   const std::string path = slash == std::string::npos ? "." : file.path.substr(0, slash);
   if (::fstatat(file.directory, path.c_str(), &folder, AT_SYMLINK_NOFOLLOW) != 0) return;
+  if (::geteuid() == 0 && folder.st_uid != 0 && ::fchown(created, folder.st_uid, folder.st_gid) != 0) return;
   if (IsForGroup(folder.st_mode)) static_cast<void>(::fchmod(created, 0640));
 }
 
@@ -23,7 +26,7 @@ void ShareWithGroup(int created, const FileBelow& file) {
 
 UniqueFd CreateNewFile(const FileBelow& file, int access) {
   UniqueFd created = OpenBelow(file.directory, file.path, access | O_CREAT | O_EXCL | O_NOCTTY, 0600);
-  if (created) ShareWithGroup(created.get(), file);
+  if (created) ShareAsFolder(created.get(), file);
   return created;
 }
 

@@ -11,8 +11,8 @@
 namespace muster {
 
 // Creates the file: always new (existing files and links are never opened), mode 0600, or 0640 in a folder readable by
-// its group (base/system/group_access.h); `access` is O_WRONLY or O_RDWR with further flags. Empty with errno set on
-// failure.
+// its group (base/system/group_access.h), and owned by the folder's owner if this process is root; `access` is O_WRONLY
+// or O_RDWR with further flags. Empty with errno set on failure.
 UniqueFd CreateNewFile(const FileBelow& file, int access);
 
 // The same for the stdout and stderr of one attempt: appending. Fails with stage kLog.

@@ -268,6 +268,17 @@ FollowOptions OptionsOf(const LogsOptions& options, Keeps keeps) {
   return {false, options.raw, std::move(keeps), WarnOfDropped};
 }
 
+// The chosen logs that exist and cannot be read: as errors.
+Diagnostics UnreadableLogs(const View& view) {
+  Diagnostics problems;
+  for (const LogFile& log : view.logs) {
+    const int error = LogError(view.folder.get(), log.name);
+    if (error == 0) continue;
+    problems.push_back(SystemError("logs", Quoted(view.run_dir + "/logs/" + log.name) + " cannot be read", error));
+  }
+  return problems;
+}
+
 // Prints the logs; returns whether to continue.
 bool ShowLogs(const LogsOptions& options, const View& view, const std::vector<LogSpan>& spans) {
   for (std::size_t i = 0; i < spans.size(); ++i) {
@@ -279,6 +290,8 @@ bool ShowLogs(const LogsOptions& options, const View& view, const std::vector<Lo
 Result<int> ShowLogsOfRun(LogsOptions& options, const std::string& run_dir) {
   auto view = MakeView(options, run_dir);
   if (!view) return Fail(std::move(view.error()));
+  const Diagnostics unreadable = UnreadableLogs(*view);
+  if (!unreadable.empty()) PrintDiagnostics(unreadable);
   const auto spans = Spans(options, *view);
   if (!spans) return Fail(spans.error());
   if (options.follow) {
@@ -293,7 +306,7 @@ Result<int> ShowLogsOfRun(LogsOptions& options, const std::string& run_dir) {
   } else {
     ShowLogs(options, *view, *spans);
   }
-  return kExitOk;
+  return unreadable.empty() ? kExitOk : kExitUnreadable;
 }
 
 // --- sweeps ----------------------------------------------------------------------------------------
@@ -376,6 +389,7 @@ Result<int> ShowLogsOfSweep(LogsOptions& options, const std::string& folder) {
   if (options.follow && IsRunLive(folder)) return FollowSweep(options, folder, word);
   const auto trials = LogsOf(folder, word);
   if (!trials) return Fail(trials.error());
+  bool readable = true;
   for (const TrialLogs& trial : *trials) {
     const auto view = MakeView(options, trial.run_dir, trial.name + " ");
     if (!view) {
@@ -383,11 +397,15 @@ Result<int> ShowLogsOfSweep(LogsOptions& options, const std::string& folder) {
       if (view.error().front().kind == "usage") return ExitCodeFor(view.error());
       continue;  // it has just begun, or its directory is gone
     }
+    if (const Diagnostics unreadable = UnreadableLogs(*view); !unreadable.empty()) {
+      PrintDiagnostics(unreadable);
+      readable = false;
+    }
     const auto spans = Spans(options, *view);
     if (!spans) return Fail(spans.error());
     if (!ShowLogs(options, *view, *spans)) break;
   }
-  return kExitOk;
+  return readable ? kExitOk : kExitUnreadable;
 }
 
 // The directory with logs of that run: of a submitted run, with `follow`, once a head has begun there.

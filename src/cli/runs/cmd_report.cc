@@ -49,9 +49,11 @@ int ReportNotBegun(const QueuedRun& run, bool json) {
     std::printf("%s\n", SerializedJson(object, 1).c_str());
     return kExitOk;
   }
-  std::printf("%s has not begun: %s job %s is %s\n", Printable(run.name).c_str(), PrintableLines(run.engine).c_str(),
-              run.job.empty() ? "(unknown)" : Printable(run.job).c_str(), PrintableLines(QueueText(run)).c_str());
+  std::printf("%s has not begun: %s\n", Printable(run.name).c_str(), PrintableLines(QueueSentence(run)).c_str());
   std::printf("  %-10s%s\n", "run", Printable(run.run_dir).c_str());
+  for (const std::string& line : OutputBeforeRun(run.run_dir)) {
+    std::printf("  %-10s%s\n", "job.out", Printable(line).c_str());
+  }
   return kExitOk;
 }
 
@@ -80,7 +82,7 @@ int RunReport(const ReportOptions& options) {
     if (const auto rehearsal = ReadRehearsal(*folder))
       std::fputs(PrintableLines(RehearsalText(*rehearsal)).c_str(), stdout);
   }
-  return kExitOk;
+  return PrintUnreadableLogs(*report) ? kExitOk : kExitUnreadable;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "page/collect/make_page.h"
 #include "page/write/page_html.h"
 #include "run/directory/private_files.h"
+#include "run/report/report.h"
 #include "sweep/index/run_or_sweep_choice.h"
 
 namespace muster {
@@ -32,6 +33,15 @@ Result<void> WritePage(const std::string& html, const std::string& file) {
 
 }  // namespace
 
+bool PrintUnreadableLogs(const Report& report) {
+  Diagnostics problems;
+  for (const std::string& log : report.unreadable_logs) {
+    problems.push_back(MachineError("logs", Printable(report.run_dir + "/" + log), "the report is without its lines"));
+  }
+  if (!problems.empty()) PrintDiagnostics(problems);
+  return problems.empty();
+}
+
 int WriteReportPage(const std::vector<std::string>& words, const std::string& file) {
   std::vector<NamedRunOrSweep> folders;
   for (const std::string& word : words.empty() ? std::vector<std::string>{""} : words) {
@@ -44,7 +54,12 @@ int WriteReportPage(const std::vector<std::string>& words, const std::string& fi
   const auto written = WritePage(PageHtml(*page), file);
   if (!written) return Refuse(written.error());
   if (file != "-") std::printf("%s\n", Printable(file).c_str());
-  return kExitOk;
+  bool readable = true;
+  for (const NamedRunOrSweep& each : folders) {
+    const auto report = each.is_sweep ? Result<Report>(Fail({})) : MakeReport(each.folder);
+    if (report && !PrintUnreadableLogs(*report)) readable = false;
+  }
+  return readable ? kExitOk : kExitUnreadable;
 }
 
 }  // namespace muster

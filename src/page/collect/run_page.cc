@@ -166,7 +166,11 @@ Value LogsOf(const Plan& plan, const Report& report, int folder) {
   for (const ProcessId id : order) {
     const ProcessReport& process = report.processes[id];
     const std::string path = LogPath(plan, id, process.attempts.back().attempt);
-    const std::vector<std::string> lines = LastLines(folder, path);
+    std::vector<std::string> lines = LastLines(folder, path);
+    for (const std::string& unreadable : report.unreadable_logs) {
+      if (unreadable.starts_with(path + ": "))
+        lines = {"(it cannot be read: " + unreadable.substr(path.size() + 2) + ")"};
+    }
     if (lines.empty()) continue;
     logs.emplace_back(Value::Map{{"key", TextValue(KeyOf(process.role, process.index))},
                                  {"process", TextValue(fmt::format("{}.{}", process.role, process.index))},

@@ -16,22 +16,6 @@ std::string JobName(const JobReport& job) {
                          : fmt::format("{} job {}", Printable(job.engine), Printable(job.job));
 }
 
-// What is said of a job: "was cancelled".
-std::string EndText(const std::string& end, const std::string& host) {
-  if (end == "time_limit") return "reached its time limit";
-  if (end == "preempted") return "was preempted";
-  if (end == "cancelled") return "was cancelled";
-  if (end == "requeued") return "was requeued";
-  if (end == "out_of_memory") return "ran out of memory";
-  if (end == "node_fail" || end == "node_failed") {
-    return host.empty() ? "lost a node" : fmt::format("lost its node {}", Printable(host));
-  }
-  if (end == "vanished") return "is not known to the engine any more";
-  std::string words = Printable(end);
-  std::replace(words.begin(), words.end(), '_', ' ');
-  return "ended: " + words;
-}
-
 std::string JsonSafe(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
 
 nlohmann::ordered_json JobTextOrNull(const std::string& text) {
@@ -53,7 +37,7 @@ std::optional<JobReport> MakeJobReport(const std::string& run_dir) {
     if (attempt.run != record->run) continue;
     report.attempt = i + 1;
     report.end = attempt.end;
-    report.host = attempt.host;
+    report.host = attempt.lost.empty() ? attempt.host : attempt.lost;
   }
   return report;
 }
@@ -61,21 +45,24 @@ std::optional<JobReport> MakeJobReport(const std::string& run_dir) {
 std::string LostText(const JobReport& job) {
   const std::string end = !job.end.empty() ? job.end : job.said ? job.said->state : std::string();
   if (end.empty()) return {};
-  return fmt::format("{} {}{}", JobName(job), EndText(end, job.host),
+  return fmt::format("{} {}{}", JobName(job), JobEndText(end, job.host),
                      job.said && !job.said->reason.empty() ? " (" + Printable(job.said->reason) + ")" : "");
 }
 
 std::string JobLines(const JobReport& job) {
   std::string text = fmt::format("  {:<10}{}", "job", JobName(job));
   if (job.attempts.size() > 1) text += fmt::format(", attempt {} of {}", job.attempt, job.attempts.size());
-  if (!job.end.empty()) text += fmt::format("; it {}", EndText(job.end, job.host));
+  if (!job.end.empty()) text += fmt::format("; it {}", JobEndText(job.end, job.host));
   text += '\n';
   if (job.attempts.size() < 2) return text;
   for (std::size_t i = 0; i < job.attempts.size(); ++i) {
     const JobAttempt& attempt = job.attempts[i];
-    text += fmt::format("  {:<10}{} on {}{}: {}\n", "attempt", i + 1, Printable(attempt.host),
-                        attempt.end.empty() ? "" : fmt::format(", job {}", EndText(attempt.end, attempt.host)),
-                        Printable(attempt.run_dir));
+    text += fmt::format(
+        "  {:<10}{} on {}{}: {}\n", "attempt", i + 1, Printable(attempt.host),
+        attempt.end.empty()
+            ? ""
+            : fmt::format(", job {}", JobEndText(attempt.end, attempt.lost.empty() ? attempt.host : attempt.lost)),
+        Printable(attempt.run_dir));
   }
   return text;
 }
@@ -87,6 +74,7 @@ nlohmann::ordered_json JobJson(const JobReport& job) {
                         {"run_dir", JsonSafe(attempt.run_dir)},
                         {"host", JsonSafe(attempt.host)},
                         {"end", JobTextOrNull(attempt.end)},
+                        {"lost", JobTextOrNull(attempt.lost)},
                         {"requeued", attempt.requeued}});
   }
   nlohmann::ordered_json said = nullptr;

@@ -19,7 +19,7 @@ struct JobReport {
   std::vector<JobAttempt> attempts;  // of the run, oldest first
   std::size_t attempt = 0;           // this one, from 1; 0: no head has begun
   std::string end;             // how the allocation of this attempt ended, if it did before the run: "time_limit", …
-  std::string host;            // of its head
+  std::string host;            // of its head; of an attempt that lost another one, that one
   std::optional<JobEnd> said;  // by the engine, once the job was over
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <map>
 #include <set>
 #include <system_error>
@@ -115,6 +116,11 @@ class Reading {
     receipt.reaped = std::max(receipt.reaped, attested_reaped);
     receipt.left = receipt.started - std::min(receipt.started, receipt.reaped);
     receipt.by.assign(by.begin(), by.end());
+    receipt.attested = lost_.empty();
+    for (const auto& [host, why] : lost_) {
+      // Other ends are those of agents whose guard, or the head, has killed the rest.
+      if (why.find("no heartbeat") != std::string::npos) receipt.silent_hosts.push_back(hosts_.Name(host));
+    }
     return receipt;
   }
 
@@ -262,6 +268,15 @@ std::string VerdictOf(const Track& track, bool is_origin, bool has_origin, bool 
   return "stopped";
 }
 
+// The policy by which this order asks for a checkpoint, else `before`: it has the grace of the wait for one.
+const StopPolicy* CheckpointAsked(const Plan& plan, const StopOrdered& stop, const StopPolicy* before) {
+  if (stop.processes.empty()) return before;
+  const StopPolicy& policy = plan.roles[plan.processes[stop.processes.front()].role].stop;
+  const bool asks = !policy.checkpoint_signal.empty() && stop.grace_ms > policy.grace_ms &&
+                    stop.signal == SignalNumber(policy.checkpoint_signal).value_or(0);
+  return asks ? &policy : before;
+}
+
 // The rank in the plan, or the one found at the beginning of the last log.
 std::optional<std::uint32_t> RankOf(const Plan& plan, ProcessId id, std::uint32_t attempt, int folder) {
   const Process& process = plan.processes[id];
@@ -373,14 +388,22 @@ Result<Report> MakeReport(const std::string& run_dir, std::shared_ptr<const Plan
     ends.push_back(
         {track.start.has_value(), track.Ended(), track.stopped && !did_its_work, track.stopped, track.attempt});
   }
+  const StopPolicy* asked = nullptr;  // for a checkpoint, which has not been seen
   for (const JournalRecord& record : journal.records()) {
+    if (const auto* stop = std::get_if<StopOrdered>(&record.entry)) asked = CheckpointAsked(plan, *stop, asked);
     const auto* seen = std::get_if<CheckpointSeen>(&record.entry);
     if (seen == nullptr) continue;
     if (seen->run.empty()) {
       report.checkpoint = seen->path;
+      asked = nullptr;
     } else {
       report.resumed = {seen->run, seen->path};
     }
+  }
+  if (asked != nullptr && !live && !plan.checkpoints.dir.marked.empty()) {
+    report.no_checkpoint = fmt::format("{} asked for one, and none was written (checkpoint.wait is {})",
+                                       SignalName(SignalNumber(asked->checkpoint_signal).value_or(0)),
+                                       DurationText(static_cast<double>(asked->checkpoint_ms) / 1000));
   }
   report.tags = ReadTags(folder.get());
   report.note = ReadNote(folder.get());
@@ -403,6 +426,13 @@ Result<Report> MakeReport(const std::string& run_dir, std::shared_ptr<const Plan
     PutOnHead(*report.first_failure, reading.EndSeen(*reading.first_failure()));
   }
   report.dumps = ReadDumps(plan, journal, folder.get());
+  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
+    if (!reading.track(id).start) continue;
+    const std::string log = LogPath(plan, id, reading.track(id).attempt);
+    if (const int error = LogError(folder.get(), log); error != 0) {
+      report.unreadable_logs.push_back(fmt::format("{}: {}", log, std::strerror(error)));
+    }
+  }
   report.dropped_logs = ReadDroppedLogs(plan, journal, folder.get());
   report.receipt = reading.MakeReceipt();
   report.timings = reading.MakeTimings();

@@ -134,6 +134,10 @@ struct Receipt {
   std::uint64_t left = 0;     // started, and not known to have exited
   std::uint64_t adopted = 0;  // orphans of processes that were killed in addition
   std::vector<std::string> by;
+  // Whether the agents of all hosts have reported their end: else `left` is a number of processes about which nothing
+  // is known.
+  bool attested = true;
+  std::vector<std::string> silent_hosts;  // lost without a word: something may be left there
 };
 
 // In seconds; 0 for phases that the run did not reach.
@@ -164,6 +168,8 @@ struct Report {
   std::string note;  // of the user; may have several lines
   std::vector<RoleMetrics> metrics;
   std::string checkpoint;  // the newest one that it is known to have written; empty: none
+  // Of a run that was stopped, and asked for a last checkpoint that it did not write: "SIGUSR1 asked for one, …".
+  std::string no_checkpoint;
   bool rehearsal = false;
   // "ok", "failed", "stopped", "lost", as in report.json; "running" while a muster process holds the directory.
   std::string outcome;
@@ -179,6 +185,7 @@ struct Report {
   std::vector<ContextReport> contexts;  // by role, then by the first index
   std::vector<DumpReport> dumps;        // in order
   std::vector<DroppedLog> dropped_logs;
+  std::vector<std::string> unreadable_logs;  // "logs/worker.0.0.log: Permission denied": of the last attempts
   Receipt receipt;
   Timings timings;
   Startup startup;

@@ -282,6 +282,7 @@ std::string ReportJson(const Report& report, const std::string& run_dir) {
                                                  {"checkpoint", Plain(report.resumed->checkpoint)}}
                                           : Json(nullptr)},
                {"checkpoint", TextOrNull(report.checkpoint)},
+               {"no_checkpoint", TextOrNull(report.no_checkpoint)},
                {"tags", report.tags},
                {"note", TextOrNull(report.note)},
                {"metrics", MetricsJson(report.metrics)},
@@ -302,6 +303,7 @@ std::string ReportJson(const Report& report, const std::string& run_dir) {
                 {{"started", report.receipt.started},
                  {"reaped", report.receipt.reaped},
                  {"left", report.receipt.left},
+                 {"attested", report.receipt.attested},
                  {"adopted", report.receipt.adopted},
                  {"by", Lines(report.receipt.by)}}},
                {"timings",
@@ -314,6 +316,7 @@ std::string ReportJson(const Report& report, const std::string& run_dir) {
                  {"finish", Seconds(t.finish)},
                  {"total", Seconds(t.total)},
                  {"startup", StartupJson(report.startup)}}}};
+  for (const std::string& log : report.unreadable_logs) json["unreadable_logs"].push_back(log);
   for (const DroppedLog& log : report.dropped_logs) {
     json["dropped_logs"].push_back(
         {{"log", log.log}, {"bytes", log.bytes}, {"limit", log.limit}, {"by", TextOrNull(log.by)}});

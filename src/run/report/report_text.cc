@@ -53,7 +53,7 @@ std::string Counted(const Report& report, bool colour) {
   }
   std::string text;
   for (const std::string& role : order) {
-    text += fmt::format("  {:<10}", role);
+    text += fmt::format("  {:<9} ", role);  // names may be longer
     const char* separator = "";
     for (const auto& [verdict, count] : roles[role]) {
       // A process that succeeded in spite of a failure was not involved.
@@ -131,15 +131,17 @@ std::string Joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// Processes are called "left" only if an agent reported its end. If the head was killed, their state is unknown,
-// although its agents will have killed everything.
+// Processes are called "left" only if all agents have reported their end. If one is lost, or the head was killed, their
+// state is unknown, although the agents or their guards will have killed everything.
 std::string ReceiptLine(const Report& report) {
   const Receipt& receipt = report.receipt;
   std::string by;
   for (const std::string& each : receipt.by) by += (by.empty() ? "" : ", ") + each;
   const char* left = "left";
   if (report.outcome == "running") left = "running";
-  if (report.outcome == "lost" && receipt.left > 0) left = "not accounted for";
+  if (receipt.left > 0 && report.outcome != "running" && (!receipt.attested || report.outcome == "lost")) {
+    left = "not accounted for";
+  }
   if (report.outcome != "running" && !report.replacements.empty() && receipt.left > 0) left = "lost with their host";
   return fmt::format("{} started, {} exited, {} {}{}{}", receipt.started, receipt.reaped, receipt.left, left,
                      receipt.adopted > 0 ? fmt::format(", {} orphans cleaned up", receipt.adopted) : "",
@@ -193,13 +195,26 @@ std::string LastLinesText(const FailureReport& failure) {
   return text;
 }
 
+// The last lines above are missing because of it.
+std::string UnreadableLines(const Report& report) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, report.unreadable_logs.size()); ++i) {
+    text += fmt::format("  {:<10}cannot be read: {}\n", "log", Printable(report.unreadable_logs[i]));
+  }
+  if (report.unreadable_logs.size() > kShown) {
+    text += fmt::format("  {:<10}{} more cannot be read\n", "log", report.unreadable_logs.size() - kShown);
+  }
+  return text;
+}
+
 // Problems of a run that succeeded: deviations from the recipe.
 std::string Aside(const Report& report) {
   std::vector<ContextReport> contexts;
   for (const ContextReport& context : report.contexts) {
     if (context.state != "applied") contexts.push_back(context);
   }
-  std::string text = ReplacementLines(report) + RestartLines(report) + ContextText(contexts);
+  std::string text = ReplacementLines(report) + RestartLines(report) + ContextText(contexts) + UnreadableLines(report);
   if (const std::string dropped = DroppedLogsText(report.dropped_logs); !dropped.empty())
     text += fmt::format("  {:<10}{}\n", "logs", Printable(dropped));
   return text;
@@ -231,7 +246,12 @@ std::string ReportText(const Report& report, const ReportView& view) {
   if (const std::string dropped = DroppedLogsText(report.dropped_logs); !dropped.empty()) {
     text += fmt::format("  {:<10}{}\n", "logs", Printable(dropped));
   }
+  text += UnreadableLines(report);
   text += fmt::format("  {:<10}{}\n", "receipt", Printable(ReceiptLine(report)));
+  if (!report.receipt.silent_hosts.empty() && report.receipt.left > 0 && report.outcome != "running") {
+    text += fmt::format("  {:<10}if {} runs: muster clean {} there ends what may be left\n", "",
+                        Printable(Joined(report.receipt.silent_hosts)), Printable(report.run));
+  }
   if (const std::string timings = TimingsLine(report.timings); !timings.empty()) {
     text += fmt::format("  {:<10}{}\n", "time", timings);
   }
@@ -245,7 +265,10 @@ std::string ReportText(const Report& report, const ReportView& view) {
   if (!report.tags.empty()) text += fmt::format("  {:<10}{}\n", "tags", Joined(report.tags));
   if (!report.note.empty()) text += fmt::format("  {:<10}{}\n", "note", NoteText(report.note, 12));
   for (const RoleMetrics& metrics : report.metrics) text += MetricsLine(metrics);
-  if (!report.checkpoint.empty()) text += fmt::format("  {:<10}{}\n", "checkpoint", Printable(report.checkpoint));
+  if (!report.checkpoint.empty()) text += fmt::format("  {:<9} {}\n", "checkpoint", Printable(report.checkpoint));
+  if (!report.no_checkpoint.empty()) {
+    text += fmt::format("  {:<9} {}\n", "checkpoint", Printable(report.no_checkpoint));
+  }
   if (!report.parent.empty() && !(report.resumed && report.resumed->run == report.parent)) {
     text += fmt::format("  {:<10}run {}\n", "from", Printable(report.parent));
   }

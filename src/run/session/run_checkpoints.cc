@@ -25,10 +25,18 @@ void RunCheckpoints::WatchIfAwaited() {
   if (!run_.supervisor.awaits_checkpoint()) return StopWatching();
   if (watch_ || !place_) return;
   run_.console.Warn("waiting for a checkpoint; another stop request ends the run without it");
+  if (auto before = CompleteCheckpoints(*place_)) before_watch_.insert(before->begin(), before->end());
   watch_.emplace(run_.io);
   watch_->Start(*place_, [this](const Checkpoint& written) {
+    seen_ = true;
     if (!run_.ended) run_.events.HandleEvent(CheckpointSeen{written.path, {}});
   });
+}
+
+std::optional<std::string> RunCheckpoints::WrittenUnseen() const {
+  if (!watch_ || seen_) return std::nullopt;
+  const auto written = CompleteCheckpoints(*place_, before_watch_);
+  return written ? std::optional(written->back().path) : std::nullopt;
 }
 
 void RunCheckpoints::StopWatching() {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <set>
+#include <string>
 
 #include "run/directory/checkpoints.h"
 #include "run/session/checkpoint_watch.h"
@@ -24,6 +25,8 @@ class RunCheckpoints {
   // Watches for a new one only while the supervisor waits for it.
   void WatchIfAwaited();
   void StopWatching();
+  // At the end: a checkpoint that was awaited and that the kernel did not report, as of files that other hosts write.
+  std::optional<std::string> WrittenUnseen() const;
 
  private:
   LiveRun& run_;
@@ -31,6 +34,8 @@ class RunCheckpoints {
   std::optional<CheckpointPlace> place_;  // with its folder as a path
   std::set<Checkpoint> earlier_;
   std::optional<CheckpointWatch> watch_;
+  std::set<Checkpoint> before_watch_;
+  bool seen_ = false;  // by the watch
 };
 
 }  // namespace muster

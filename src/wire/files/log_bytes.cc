@@ -47,6 +47,11 @@ std::size_t ReadWritten(int file, std::uint64_t& offset, char* into, std::size_t
   return got > 0 ? static_cast<std::size_t>(got) : 0;
 }
 
+int LogError(int folder, const std::string& name) {
+  const UniqueFd file(::openat(folder, name.c_str(), kReading));
+  return file || errno == ENOENT || errno == ENOTDIR ? 0 : errno;
+}
+
 std::optional<LogBytes> LogBytes::Open(int folder, const std::string& name) {
   LogBytes log(folder, name);
   if (!log.OpenFile()) return std::nullopt;

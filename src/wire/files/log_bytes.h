@@ -24,6 +24,9 @@ struct LogExtent {
   std::uint64_t end = 0;
 };
 
+// Why an existing log cannot be read (EACCES, EIO), as errno; 0 if it can, or if there is none.
+int LogError(int folder, const std::string& name);
+
 class LogBytes {
  public:
   // Opens a log in `folder` (a descriptor that must outlive the object, or AT_FDCWD). Nothing if it is not a regular
