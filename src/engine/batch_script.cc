@@ -85,10 +85,12 @@ Result<std::string> BatchScript(const EnginePage& page, const EngineSettings& se
   TemplateValues values;
   values.texts = {{"name", BatchJobName(job.name)}, {"nodes", std::to_string(job.nodes)}};
   const std::string notice = !page.notice || !job.notice.empty() ? job.notice : page.notice->signal;
-  if (page.notice) {
+  const auto lead = NoticeOf(page, settings, job.stop_seconds);
+  if (!lead) return Fail(lead.error());
+  if (*lead) {
     values.texts["notice_signal"] = notice;
-    values.texts["notice_seconds"] = std::to_string(page.notice->seconds);
-    values.texts["notice_minutes"] = std::to_string((page.notice->seconds + 59) / 60);
+    values.texts["notice_seconds"] = std::to_string((*lead)->seconds);
+    values.texts["notice_minutes"] = std::to_string(((*lead)->seconds + 59) / 60);
   }
   const std::vector<std::string> own_lines = SettingLines(page, settings, job.nodes, values.texts);
   std::string script = "#!/bin/sh\n";
@@ -106,7 +108,10 @@ Result<std::string> BatchScript(const EnginePage& page, const EngineSettings& se
     file.texts["output"] = job.output;
     for (const std::string& line : page.script.output) script += page.script.directive + Filled(line, file) + "\n";
   }
-  for (const std::string& line : own_lines) script += page.script.directive + line + "\n";
+  for (const std::string& line : own_lines) {
+    if (*lead && !line.empty() && line == (*lead)->directive) continue;
+    script += page.script.directive + line + "\n";
+  }
   // Directives are read by the engine, which knows no quotes for such bytes.
   if (const std::string shown = PrintableLines(script); shown != script) {
     return Fail(

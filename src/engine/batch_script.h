@@ -21,12 +21,13 @@ struct BatchJob {
   std::string note;                  // a comment line; may be empty
   std::string output = {};           // the file for what it prints; empty: as the engine does by default
   std::string notice = {};           // the signal that announces the end, instead of the page's; empty: that one
+  std::uint32_t stop_seconds = 0;    // how long the end of the job may take, with its checkpoint; 0: unknown
 };
 
 // The script: directives, first those that it always has, then those of the settings in the order of the page's
 // options; then `cd` and the command in the place of the shell. The settings must be checked by that page
 // (engine_settings.h); the number of nodes is the job's. Kind "format": the command or folder cannot stand in a script
-// (a newline, NUL).
+// (a newline, NUL). Those of NoticeOf().
 Result<std::string> BatchScript(const EnginePage& page, const EngineSettings& settings, const BatchJob& job);
 
 // The lines of the settings without the directive, in the order of the page's options. Those that are part of another

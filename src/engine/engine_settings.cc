@@ -7,10 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "base/values/units.h"
 #include "base/values/utf8.h"
+#include "engine/ending_cause.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
@@ -173,6 +175,7 @@ tl::expected<Value, Problem> Checked(const EngineOption& option, const Value& va
       if (value.AsInt() != nullptr && *value.AsInt() >= 1 && *value.AsInt() <= kMostCount) return value;
       return tl::unexpected(Problem{"range", option.name + " is a whole number from 1, got " + ToText(value), {}});
     case EngineOptionType::kDuration:
+    case EngineOptionType::kNotice:
       return CheckedDuration(option, value);
     case EngineOptionType::kFlag:
     case EngineOptionType::kEachTrial:
@@ -318,6 +321,86 @@ RequeueRule RequeueOf(const EnginePage& page, const EngineSettings& settings) {
     rule.max = static_cast<std::uint32_t>(*table.at("max").AsInt());
   }
   return rule;
+}
+
+namespace {
+
+constexpr std::uint32_t kNoticeMargin = 30;       // for what follows the stop: the report, and another attempt
+constexpr std::uint32_t kLongestNotice = 65'535;  // of sbatch; about 18 hours
+constexpr std::string_view kScriptOnly = "B:";    // the signal is for the batch script, as the head needs it
+
+// The limit of the job, as CheckedDuration() writes it; nothing without one.
+std::optional<std::uint64_t> TimeLimitOf(const EnginePage& page, const EngineSettings& settings) {
+  const EngineOption* const option = page.FindOption("time");
+  const auto setting = settings.find("time");
+  if (option == nullptr || setting == settings.end() || setting->second.value.AsString() == nullptr)
+    return std::nullopt;
+  const std::string& text = *setting->second.value.AsString();
+  if (option->form == EngineDuration::kSeconds) return ParseNumber<std::uint64_t>(text);
+  const auto seconds = SecondsInClock(text);
+  // "1:30" is hours and minutes there.
+  return seconds && option->form == EngineDuration::kHoursMinutes ? std::optional(*seconds * 60) : seconds;
+}
+
+// "--signal=B:USR1@600": the seconds, if the signal is the one that the head expects.
+std::optional<std::uint32_t> GivenSeconds(const EngineNotice& notice, std::string_view directive) {
+  std::string_view rest = directive.substr(notice.given.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of("= "), rest.size()));
+  if (!rest.starts_with(kScriptOnly)) return std::nullopt;
+  rest.remove_prefix(kScriptOnly.size());
+  const std::size_t at = rest.find('@');
+  std::string_view signal = rest.substr(0, at);
+  if (signal.starts_with("SIG")) signal.remove_prefix(3);
+  if (signal != notice.signal) return std::nullopt;
+  return at == std::string_view::npos ? std::optional(60U) : ParseNumber<std::uint32_t>(rest.substr(at + 1));
+}
+
+}  // namespace
+
+Result<std::optional<NoticeChoice>> NoticeOf(const EnginePage& page, const EngineSettings& settings,
+                                             std::uint32_t stop_seconds) {
+  if (!page.notice) return std::optional<NoticeChoice>();
+  NoticeChoice choice;
+  const EngineSetting* given = nullptr;
+  for (const EngineOption& option : page.options) {
+    const auto setting = settings.find(option.name);
+    if (setting == settings.end()) continue;
+    if (option.type == EngineOptionType::kNotice) {
+      given = &setting->second;
+      choice.seconds = ParseNumber<std::uint32_t>(*given->value.AsString()).value_or(kLongestNotice);
+    }
+    const Value::List* const texts = option.type == EngineOptionType::kList && !page.notice->given.empty()
+                                         ? setting->second.value.AsList()
+                                         : nullptr;
+    if (texts == nullptr) continue;
+    for (const Value& text : *texts) {
+      const std::string& directive = *text.AsString();
+      const std::string_view next =
+          std::string_view(directive).substr(std::min(page.notice->given.size(), directive.size()));
+      if (!directive.starts_with(page.notice->given) || (!next.empty() && next.front() != '=' && next.front() != ' ')) {
+        continue;
+      }
+      const auto seconds = GivenSeconds(*page.notice, directive);
+      if (!seconds) {
+        return Fail(Error("conflict", setting->second.place,
+                          fmt::format("{}.{} has {}: the end of the allocation is announced to muster by {}{}, and it "
+                                      "would not see this signal",
+                                      page.name, option.name, Quoted(directive), kScriptOnly, page.notice->signal),
+                          fmt::format("notice = \"10m\" says how long before the end; a signal to the processes is "
+                                      "checkpoint.signal of the recipe")));
+      }
+      choice.directive = directive;
+      if (given == nullptr) choice.seconds = *seconds;
+    }
+  }
+  if (given == nullptr && choice.directive.empty()) {
+    choice.seconds = stop_seconds == 0 ? page.notice->seconds : stop_seconds + kNoticeMargin;
+    if (const auto limit = TimeLimitOf(page, settings)) {
+      choice.seconds = static_cast<std::uint32_t>(std::min<std::uint64_t>(choice.seconds, *limit / 4 * 3));
+    }
+  }
+  choice.seconds = std::clamp(choice.seconds, 1U, kLongestNotice);
+  return std::optional(std::move(choice));
 }
 
 }  // namespace muster

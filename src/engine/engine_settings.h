@@ -58,4 +58,15 @@ struct RequeueRule {
 };
 RequeueRule RequeueOf(const EnginePage& page, const EngineSettings& settings);
 
+// How long before its end the head of a job is told: as the user says by `notice` or in a directive of his own, else
+// what the end of the job takes (`stop_seconds`; 0: unknown) with a margin, but no more than three quarters of its time
+// limit. Nothing for engines that announce no end. Kind "conflict": a directive of the user's that muster cannot
+// follow.
+struct NoticeChoice {
+  std::uint32_t seconds = 0;
+  std::string directive;  // of the user's, which sets it; the script has muster's own in its place
+};
+Result<std::optional<NoticeChoice>> NoticeOf(const EnginePage& page, const EngineSettings& settings,
+                                             std::uint32_t stop_seconds);
+
 }  // namespace muster

@@ -52,6 +52,43 @@ TEST(BatchScript, HasTheNodesOfTheJobAndNotOfTheSettings) {
   EXPECT_EQ(script.find("--nodes=3"), std::string::npos);
 }
 
+// The number of seconds in the directive that asks for the notice; the whole script if there is not exactly one.
+std::string NoticeIn(const std::vector<std::string>& words, std::uint32_t stop_seconds) {
+  BatchJob job = kBatchJob;
+  job.stop_seconds = stop_seconds;
+  const std::string script = Script("slurm", words, job);
+  const std::string sign = "#SBATCH --signal=B:USR1@";
+  const std::size_t at = script.find(sign);
+  if (at == std::string::npos || script.find("--signal", at + sign.size()) != std::string::npos) return script;
+  return script.substr(at + sign.size(), script.find('\n', at) - at - sign.size());
+}
+
+TEST(BatchScript, TheNoticeOfTheTimeLimitIsWhatTheEndOfTheJobTakes) {
+  EXPECT_EQ(NoticeIn({"time=12h"}, 0), "120") << "unknown";
+  EXPECT_EQ(NoticeIn({"time=12h"}, 610), "640") << "a checkpoint of ten minutes, and a margin";
+  EXPECT_EQ(NoticeIn({}, 610), "640");
+  EXPECT_EQ(NoticeIn({"time=4m"}, 610), "180") << "never more than a part of the time";
+  EXPECT_EQ(NoticeIn({"time=3m"}, 40), "70");
+  EXPECT_EQ(NoticeIn({"time=1-12:00:00"}, 100'000), "65535") << "no more than sbatch takes";
+  EXPECT_EQ(NoticeIn({"time=3m", "notice=2m30s"}, 40), "150") << "the user's, as it is";
+  BatchJob job = kBatchJob;
+  job.stop_seconds = 610;
+  EXPECT_NE(Script("lsf", {"time=90m"}, job).find("#BSUB -wt 11\n"), std::string::npos) << Script("lsf", {}, job);
+  EXPECT_NE(Script("lsf", {"time=4m"}, job).find("#BSUB -wt 3\n"), std::string::npos);
+}
+
+TEST(BatchScript, AUsersOwnNoticeReplacesIt) {
+  EXPECT_EQ(NoticeIn({"extra=--signal=B:USR1@700"}, 40), "700");
+  EXPECT_EQ(NoticeIn({"extra=--signal B:SIGUSR1@700"}, 40), "700");
+  EXPECT_EQ(NoticeIn({"extra=--signal=B:USR1"}, 40), "60") << "as sbatch has it";
+  EXPECT_EQ(NoticeIn({"extra=--signal=B:USR1@700", "notice=5m"}, 40), "300");
+  for (const char* other : {"--signal=USR1@60", "--signal=B:USR2@60", "--signal=B:USR1@x", "--signal=R:USR1@60"}) {
+    const std::string refused = Script("slurm", {"extra=" + std::string(other)}, kBatchJob);
+    EXPECT_TRUE(refused.starts_with("refused: slurm.extra has \"" + std::string(other))) << refused;
+  }
+  EXPECT_NE(Script("slurm", {"extra=--signals=7"}, kBatchJob).find("#SBATCH --signals=7"), std::string::npos);
+}
+
 TEST(BatchScript, AWordWithALineEndIsRefused) {
   BatchJob job = kBatchJob;
   job.command.push_back("a\nrm -rf /");

@@ -24,6 +24,7 @@ return {
     { name = "extra", type = "list", line = "{value}", doc = "further options of bsub, as they are: -app train" },
   },
   -- -wt takes minutes.
+  -- At that time before the limit, or what the checkpoint and the stop of the job take.
   notice = { signal = "TERM", seconds = 120 },
   script = {
     directive = "#BSUB ",

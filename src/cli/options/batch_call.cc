@@ -63,6 +63,16 @@ Result<BatchCall> AllocationFor(const RecipeOptions& options, std::optional<Allo
   return call;
 }
 
+std::uint32_t StopSeconds(const Plan& plan) {
+  std::uint64_t wait_ms = 0;
+  std::uint64_t grace_ms = 0;
+  for (const Role& role : plan.roles) {
+    if (!role.stop.checkpoint_signal.empty()) wait_ms = std::max<std::uint64_t>(wait_ms, role.stop.checkpoint_ms);
+    grace_ms = std::max<std::uint64_t>(grace_ms, role.stop.grace_ms);
+  }
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>((wait_ms + grace_ms + 999) / 1000, 1'000'000));
+}
+
 Result<void> CompleteBatchCall(BatchCall& call, const Plan& plan, const std::string& command,
                                const std::vector<std::string>& words, const std::vector<std::string>& dropped,
                                const std::vector<std::string>& added) {
@@ -78,6 +88,7 @@ Result<void> CompleteBatchCall(BatchCall& call, const Plan& plan, const std::str
   const std::vector<std::string> inside = WordsInside(words, dropped, last);
   job.command.insert(job.command.end(), inside.begin(), inside.end());
   const std::size_t used = plan.hosts.size();
+  job.stop_seconds = StopSeconds(plan);
   job.note = fmt::format("{}: {} on {}", job.name, fmt::format("{} processes", plan.processes.size()),
                          CountText(used, "host"));
   if (job.nodes > used) job.note += ", " + CountText(job.nodes - used, "spare");

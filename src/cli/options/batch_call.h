@@ -27,6 +27,9 @@ struct BatchCall {
   Diagnostics warnings;  // of the recipe
 };
 
+// How long the end of the plan's processes may take after a notice: for a checkpoint, and for the stop.
+std::uint32_t StopSeconds(const Plan& plan);
+
 // The first part of it: the page, the settings, and the number of nodes, without the command. Without `needs` they are
 // those of the recipe.
 Result<BatchCall> AllocationFor(const RecipeOptions& options, std::optional<AllocationNeeds> needs = std::nullopt);

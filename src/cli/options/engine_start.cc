@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/ending_cause.h"
 #include "engine/engine_calls.h"
 
 namespace muster {
@@ -55,7 +56,14 @@ Result<DialSettings> DialSettingsFor(EngineChoice engine, const std::string& age
     return Fail(std::move(call.error()));
   }
   std::vector<std::string> removals = Removals(environment, engine.page.clear);
-  settings.start = [engine = std::make_shared<const EngineChoice>(std::move(engine)), words = std::move(words),
+  const auto shared = std::make_shared<const EngineChoice>(std::move(engine));
+  if (auto question = QuestionAboutPause(shared->page, shared->allocation->job)) {
+    settings.paused = PauseQuestion{{question->call.words, Removals(environment, question->call.clear)},
+                                    [shared, phrase = question->phrase](const CommandOutput& output) {
+                                      return phrase({output.out, output.err, output.exit_code});
+                                    }};
+  }
+  settings.start = [engine = shared, words = std::move(words),
                     removals = std::move(removals)](const AgentsToStart& agents) {
     auto call = StartCall(engine->page, *engine->allocation, agents.nodes, {agents.agent, agents.dial_file, words});
     assert(call);

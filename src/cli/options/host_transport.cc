@@ -59,10 +59,25 @@ Result<std::optional<EngineChoice>> EngineOf(const RecipeOptions& options, const
   return engine;
 }
 
-std::shared_ptr<const EngineJob> EngineJobOf(const RecipeOptions& options, const std::vector<SiteHost>& hosts) {
+std::shared_ptr<const EngineJob> EngineJobOf(const RecipeOptions& options, const std::vector<SiteHost>& hosts,
+                                             std::uint32_t stop_seconds) {
   auto engine = IsHereAlone(hosts) ? EngineForHosts(options) : EngineOf(options, hosts);
   if (!engine || !*engine || !(*engine)->allocation) return nullptr;
+  if (auto& notice = (*engine)->page.notice) notice->seconds = std::max(notice->seconds, stop_seconds);
   return std::make_shared<EngineJob>(EngineJob{std::move((*engine)->page), std::move((*engine)->allocation->job)});
+}
+
+// Within an allocation mpirun by itself would start its daemons through the engine; without the engine's variables,
+// which would also change what it counts as its hosts, it takes ssh.
+Diagnostics LauncherWarnings(const Plan& plan, const EngineJob& job) {
+  if (plan.framework != "mpi" || plan.hosts.size() < 2) return {};
+  const bool by_mpirun = std::any_of(plan.processes.begin(), plan.processes.end(), [&](const Process& process) {
+    const std::vector<Text>& command = EffectiveCommand(plan, process);
+    return !command.empty() && command.front().marked == "mpirun";
+  });
+  if (!by_mpirun) return {};
+  return {Warning("mpi", {}, fmt::format("mpirun reaches the other hosts of {} job {} by ssh", job.page.name, job.id),
+                  "where nodes have no ssh: framework = { \"mpi\", start = \"srun\" }, or muster run @mpi start=srun")};
 }
 
 std::vector<std::string> EnvironmentForHosts(const RecipeOptions& options, const std::vector<SiteHost>& hosts,

@@ -34,7 +34,12 @@ bool IsHereAlone(const std::vector<SiteHost>& hosts);
 Result<std::optional<EngineChoice>> EngineOf(const RecipeOptions& options, const std::vector<SiteHost>& hosts);
 
 // The engine's job that the hosts are part of, for a run's questions about its end; null outside of an allocation.
-std::shared_ptr<const EngineJob> EngineJobOf(const RecipeOptions& options, const std::vector<SiteHost>& hosts);
+// `stop_seconds`: StopSeconds() of the plan.
+std::shared_ptr<const EngineJob> EngineJobOf(const RecipeOptions& options, const std::vector<SiteHost>& hosts,
+                                             std::uint32_t stop_seconds);
+
+// What the plan's launchers cannot do in that allocation.
+Diagnostics LauncherWarnings(const Plan& plan, const EngineJob& job);
 
 // The user's environment for the processes on these hosts: in an allocation without what describes the head's own task.
 std::vector<std::string> EnvironmentForHosts(const RecipeOptions& options, const std::vector<SiteHost>& hosts,
