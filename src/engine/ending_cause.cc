@@ -63,10 +63,19 @@ void AskForState(const EnginePage& page, const std::string& job, std::vector<Eng
   const EngineQuery& query = page.queries.front();
   const std::vector<std::string> jobs = {job};
   for (EngineCall& call : QueryCalls(page, query, jobs)) {
-    questions.push_back({std::move(call), [&page, &query, job](const JobAnswer& answer) -> std::string {
-                           const std::vector<std::string> one = {job};
-                           const auto states = JobStates(page, query, one, answer);
-                           return states ? JobPhrase(page, job, states->at(job).state) : std::string();
+    const auto state = [&page, &query, job](const JobAnswer& answer) -> std::optional<JobState> {
+      const std::vector<std::string> one = {job};
+      const auto states = JobStates(page, query, one, answer);
+      return states ? std::optional(states->at(job).state) : std::nullopt;
+    };
+    questions.push_back({std::move(call),
+                         [&page, job, state](const JobAnswer& answer) {
+                           const auto found = state(answer);
+                           return found ? JobPhrase(page, job, *found) : std::string();
+                         },
+                         [&page, job, state](const JobAnswer& answer) -> std::optional<JobState> {
+                           const auto found = state(answer);
+                           return found && !JobPhrase(page, job, *found).empty() ? found : std::nullopt;
                          }});
   }
 }
@@ -117,6 +126,11 @@ std::vector<EngineQuestion> QuestionsAboutHost(const EnginePage& page, const std
                                                                : Bare(line.substr(at + query.separator.size()));
                            std::string phrase = fmt::format("{} reports {} as {}", page.name, host,
                                                             Printable(std::string_view(state).substr(0, kLongestText)));
+                           // Slurm's mark of a node that does not answer, behind a state that says nothing of it.
+                           const bool marked = state.ends_with('*') &&
+                                               std::find(query.usual.begin(), query.usual.end(),
+                                                         state.substr(0, state.size() - 1)) != query.usual.end();
+                           if (marked) phrase = fmt::format("{} reports that {} does not respond", page.name, host);
                            if (!reason.empty() && reason != "none") {
                              phrase += fmt::format(" ({})", Printable(reason.substr(0, kLongestText)));
                            }
@@ -127,9 +141,62 @@ std::vector<EngineQuestion> QuestionsAboutHost(const EnginePage& page, const std
   return questions;
 }
 
+namespace {
+
+// In the grace time of a preemption the state of the job does not say so yet.
+EngineQuestion QuestionAboutPreemption(const EnginePage& page, const std::string& job) {
+  TemplateValues values;
+  values.texts["job"] = job;
+  const auto preempted = [&page](const JobAnswer& answer) {
+    if (answer.exit_code != 0) return false;
+    const EnginePreemptQuery& query = *page.preempted;
+    const std::size_t at = answer.out.find(query.after);
+    if (at == std::string::npos) return false;
+    std::string_view value = std::string_view(answer.out).substr(at + query.after.size());
+    value = value.substr(0, value.find_first_of(" \t\r\n"));
+    return !value.empty() && std::find(query.unset.begin(), query.unset.end(), value) == query.unset.end();
+  };
+  return {{FilledCommand(page.preempted->command, values), page.query_clear},
+          [&page, job, preempted](const JobAnswer& answer) {
+            return preempted(answer) ? JobPhrase(page, job, JobState::kPreempted) : std::string();
+          },
+          [preempted](const JobAnswer& answer) {
+            return preempted(answer) ? std::optional(JobState::kPreempted) : std::nullopt;
+          }};
+}
+
+}  // namespace
+
+std::vector<EngineQuestion> QuestionsAboutNotice(const EnginePage& page, const std::string& job) {
+  std::vector<EngineQuestion> questions;
+  if (page.preempted) questions.push_back(QuestionAboutPreemption(page, job));
+  return questions;
+}
+
+std::optional<EngineQuestion> QuestionAboutPause(const EnginePage& page, const std::string& job) {
+  if (page.queries.empty()) return std::nullopt;
+  const EngineQuery& query = page.queries.front();
+  const std::vector<std::string> jobs = {job};
+  std::vector<EngineCall> calls = QueryCalls(page, query, jobs);
+  if (calls.size() != 1) return std::nullopt;
+  const auto state = [&page, &query, job](const JobAnswer& answer) -> std::optional<JobState> {
+    const std::vector<std::string> one = {job};
+    const auto states = JobStates(page, query, one, answer);
+    return states ? std::optional(states->at(job).state) : std::nullopt;
+  };
+  return EngineQuestion{std::move(calls.front()),
+                        [&page, job, state](const JobAnswer& answer) {
+                          return state(answer) == JobState::kSuspended
+                                     ? fmt::format("{} job {} is suspended", page.name, job)
+                                     : std::string();
+                        },
+                        state};
+}
+
 std::vector<EngineQuestion> QuestionsAboutStop(const EnginePage& page, const std::string& job) {
   std::vector<EngineQuestion> questions;
   AskForState(page, job, questions);
+  if (page.preempted) questions.push_back(QuestionAboutPreemption(page, job));
   if (page.time_left.empty()) return questions;
   TemplateValues values;
   values.texts["job"] = job;

@@ -26,12 +26,21 @@ struct EngineQuestion {
   EngineCall call;
   // Empty if the answer explains nothing: the host or job is as usual, or the engine did not answer.
   std::function<std::string(const JobAnswer&)> phrase;
+  // What the answer says about the end of the job, if it does; may be empty.
+  std::function<std::optional<JobState>(const JobAnswer&)> state = {};
 };
 
 // About a lost host, and about the job, which may have lost it. The page must outlive the questions.
 std::vector<EngineQuestion> QuestionsAboutHost(const EnginePage& page, const std::string& job, const std::string& host);
 // About a job whose head got a signal.
 std::vector<EngineQuestion> QuestionsAboutStop(const EnginePage& page, const std::string& job);
+
+// About a job whose end the engine has announced: only causes besides its time limit.
+std::vector<EngineQuestion> QuestionsAboutNotice(const EnginePage& page, const std::string& job);
+
+// Whether the job is suspended, and what to say then ("slurm job 12 is suspended"); nothing if the engine cannot be
+// asked about one job.
+std::optional<EngineQuestion> QuestionAboutPause(const EnginePage& page, const std::string& job);
 
 // The answer that a job is being ended, which does not say why: all that some engines say while its head still runs.
 std::string EndingPhrase(const EnginePage& page, const std::string& job);

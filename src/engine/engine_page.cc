@@ -18,11 +18,11 @@ constexpr std::array<std::string_view, 14> kStateNames = {
 using Names = std::vector<std::string>;
 
 const Names kManifestFields = {"name", "doc", "source", "tried", "form", "options"};
-const Names kPageFields = {"form",   "name",    "doc",       "source", "tried",       "inside",     "job",
-                           "hosts",  "devices", "node_name", "start",  "clear",       "own",        "options",
-                           "notice", "script",  "submit",    "cancel", "signal",      "queries",    "query_clear",
-                           "states", "reasons", "exits",     "exit",   "signal_base", "host_query", "time_left",
-                           "aborts", "requeue", "allocate"};
+const Names kPageFields = {"form",   "name",    "doc",       "source",    "tried",       "inside",     "job",
+                           "hosts",  "devices", "node_name", "start",     "clear",       "own",        "options",
+                           "notice", "script",  "submit",    "cancel",    "signal",      "queries",    "query_clear",
+                           "states", "reasons", "exits",     "exit",      "signal_base", "host_query", "time_left",
+                           "aborts", "requeue", "allocate",  "preempted", "never"};
 const Names kJobPlaceholders = {"job", "jobs", "each_job"};
 
 const std::vector<std::pair<std::string, JobState>>& StateWords() {
@@ -156,7 +156,8 @@ class EnginePageReading {
                                     {"list", EngineOptionType::kList},
                                     {"table", EngineOptionType::kTable},
                                     {"requeue", EngineOptionType::kRequeue},
-                                    {"each_trial", EngineOptionType::kEachTrial}},
+                                    {"each_trial", EngineOptionType::kEachTrial},
+                                    {"notice", EngineOptionType::kNotice}},
                                    option.type);
     reader_.Word<EngineDuration>(*table, "form",
                                  {{"d-hh:mm:ss", EngineDuration::kDaysClock},
@@ -184,7 +185,8 @@ class EnginePageReading {
     } else if (option.type == EngineOptionType::kTable) {
       reader_.Wrong("format", path, "the option " + option.name + " is a table: a directive has no place for one");
     } else if (option.name != "nodes" && option.type != EngineOptionType::kRequeue &&
-               option.type != EngineOptionType::kEachTrial && option.line.empty()) {
+               option.type != EngineOptionType::kEachTrial && option.type != EngineOptionType::kNotice &&
+               option.line.empty()) {
       reader_.Wrong("missing", path, "the option " + option.name + " has no line",
                     "line = \"--" + option.name + "={value}\"");
     } else {
@@ -223,10 +225,11 @@ class EnginePageReading {
 
   void ReadScript(const Table& page) {
     Names placeholders = {"name", "nodes"};
-    if (const auto table = Subtable(page, "notice", {"signal", "seconds"}, false)) {
+    if (const auto table = Subtable(page, "notice", {"signal", "seconds", "given"}, false)) {
       EngineNotice& notice = page_.notice.emplace();
       reader_.Text(*table, "signal", notice.signal, true);
       reader_.Number(*table, "seconds", 86'400, notice.seconds);
+      reader_.Text(*table, "given", notice.given);
       placeholders.insert(placeholders.end(), {"notice_signal", "notice_seconds", "notice_minutes"});
     }
     for (const EngineOption& option : page_.options) {
@@ -330,6 +333,7 @@ class EnginePageReading {
       for (const Value& query : *queries->AsList()) ReadQuery(query);
     }
     reader_.Texts(page, "query_clear", page_.query_clear);
+    reader_.Texts(page, "never", page_.never);
     ReadStates(page, "states", page_.states);
     ReadStates(page, "reasons", page_.reasons);
     ReadStates(page, "exits", page_.exits);
@@ -354,6 +358,12 @@ class EnginePageReading {
       reader_.Command(*host, "command", {"host"}, {"host"}, query.command, true);
       reader_.Text(*host, "separator", query.separator, true);
       reader_.Texts(*host, "usual", query.usual);
+    }
+    if (const auto table = Subtable(page, "preempted", {"command", "after", "unset"}, false)) {
+      EnginePreemptQuery& query = page_.preempted.emplace();
+      reader_.Command(*table, "command", {"job"}, {"job"}, query.command, true);
+      reader_.Text(*table, "after", query.after, true);
+      reader_.Texts(*table, "unset", query.unset);
     }
     reader_.Command(page, "time_left", {"job"}, {"job"}, page_.time_left);
     ReadAborts(page);

@@ -70,7 +70,17 @@ struct EngineDevices {
   std::vector<std::string> kinds;  // names of the generic resources that are devices
 };
 
-enum class EngineOptionType : std::uint8_t { kText, kCount, kDuration, kFlag, kList, kTable, kRequeue, kEachTrial };
+enum class EngineOptionType : std::uint8_t {
+  kText,
+  kCount,
+  kDuration,
+  kFlag,
+  kList,
+  kTable,
+  kRequeue,
+  kEachTrial,
+  kNotice
+};
 enum class EngineDuration : std::uint8_t { kDaysClock, kClock, kHoursMinutes, kSeconds };
 
 // One setting of a user for the engine: slurm = { partition = "gpu" }.
@@ -88,10 +98,12 @@ struct EngineOption {
   std::optional<Value> default_value;
 };
 
-// The signal that tells the head of the coming end of the allocation, so long before.
+// The signal that tells the head of the coming end of the allocation, so long before: where the job does not say how
+// long its end takes (BatchJob::stop_seconds), and its user nothing (the option of type "notice").
 struct EngineNotice {
   std::string signal;
   std::uint32_t seconds = 0;
+  std::string given;  // what a directive of the user that sets it begins with: "--signal"; empty: none is known
 };
 
 struct EngineScript {
@@ -141,6 +153,14 @@ struct EngineHostQuery {
   std::vector<std::string> usual;  // states of a host that serves its job
 };
 
+// A question about one {job} that is to end: its output has a time behind the text `after`, unless that is one of the
+// words `unset`.
+struct EnginePreemptQuery {
+  std::vector<std::string> command;
+  std::string after;
+  std::vector<std::string> unset;
+};
+
 struct EnginePage {
   std::string name;
   std::string doc;
@@ -170,8 +190,10 @@ struct EnginePage {
   std::vector<EngineQuery> queries;      // from the gentlest on
   std::optional<EngineRequeue> requeue;  // none: the engine cannot
   std::vector<std::string> query_clear;  // NAME, PREFIX*: not in the environment of any question
+  std::vector<std::string> never;        // reasons of queued jobs that cannot start as they were requested
   // For reports of runs that a host or the engine ended:
   std::optional<EngineHostQuery> host_query;
+  std::optional<EnginePreemptQuery> preempted;           // what says that a job is being preempted, in its grace time
   std::vector<std::string> time_left;                    // prints the time that is left of a {job}: [[D-]HH:]MM:SS
   std::vector<std::pair<std::string, JobState>> aborts;  // texts of the start command, and what they mean; in order
 

@@ -1,6 +1,7 @@
 // What carries the connection to an agent on another host: the interface by which RemoteAgent controls it.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "wire/protocol/protocol.h"
@@ -26,6 +27,9 @@ class AgentCarrier {
   // No more messages: `reason` is empty for a plain end of the stream. One of the last messages must follow, unless the
   // lease is to expire.
   virtual void OnWireEnd(const std::string& reason) = 0;
+  // The lease has expired. Calls `answer`, once and from the loop or at once, with what says that the host is paused
+  // ("slurm job 12 is suspended"); with an empty text if it is not, or if nobody knows.
+  virtual void AskWhetherPaused(std::function<void(const std::string& phrase)> answer) { answer({}); }
   // Ends the connection. `await`: on return it is gone.
   virtual void Cut(bool await) = 0;
   // The connection is over: nothing may be called later.

@@ -1,6 +1,9 @@
 #include "transport/agent_heartbeats.h"
 
+#include <algorithm>
+
 #include "base/system/clock.h"
+#include "wire/lease/lease.h"
 
 namespace muster {
 namespace {
@@ -10,7 +13,19 @@ constexpr std::uint64_t kClockPauseNs = 50'000'000;  // between two reported com
 
 }  // namespace
 
-AgentHeartbeats::AgentHeartbeats(std::uint64_t lease_ms) : lease_(lease_ms, MonotonicNowNs()) {}
+AgentHeartbeats::AgentHeartbeats(std::uint64_t lease_ms) : lease_ms_(lease_ms), lease_(lease_ms, MonotonicNowNs()) {
+  Look(MonotonicNowNs());
+}
+
+void AgentHeartbeats::Look(std::uint64_t now) {
+  look_at_ = std::max(now, std::min(lease_.LostAt(), now + HeartbeatMs(lease_ms_) * 1'000'000));
+}
+
+void AgentHeartbeats::Resumed() {
+  const std::uint64_t now = MonotonicNowNs();
+  lease_.Resumed(now);
+  Look(now);
+}
 
 std::optional<ClockEstimate> AgentHeartbeats::Heard(const AgentHeartbeat& heartbeat) {
   const std::uint64_t now = MonotonicNowNs();
@@ -31,11 +46,15 @@ std::optional<ClockEstimate> AgentHeartbeats::Heard(const AgentHeartbeat& heartb
 
 bool AgentHeartbeats::Expired() {
   const std::uint64_t now = MonotonicNowNs();
-  if (now < LostAt()) return false;
-  // A timer that is late shows that this process did not run. Heartbeats that arrived meanwhile are read first.
-  const std::uint64_t late = now - LostAt();
-  if (late < kAwakeNs) return true;
-  lease_.Slept(late);
+  const std::uint64_t late = now - std::min(now, look_at_);
+  if (late >= PauseNs(lease_ms_)) {
+    lease_.Resumed(now);
+  } else if (now >= LostAt()) {
+    // A timer that is late shows that this process did not run. Heartbeats that arrived meanwhile are read first.
+    if (late < kAwakeNs) return true;
+    lease_.Slept(now - LostAt());
+  }
+  Look(now);
   return false;
 }
 

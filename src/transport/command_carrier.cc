@@ -13,6 +13,8 @@
 namespace muster {
 namespace {
 
+constexpr const char* kNoResponse = "no response";
+
 // The last line that the agent itself wrote, without its prefix; empty if there is none.
 std::string WordOfAgent(std::string_view words) {
   constexpr std::string_view kName = "muster-agent: ";
@@ -52,7 +54,7 @@ void CommandCarrier::Connect(const std::vector<std::string>& argv) {
   patience_.expires_after(kGreetingPatience);
   patience_.async_wait(agent_.Later(*this, [](CommandCarrier& self, const boost::system::error_code& error) {
     if (error) return;
-    self.agent_.why() = "no response";
+    self.agent_.why() = kNoResponse;
     self.Cut(false);
   }));
 }
@@ -87,6 +89,7 @@ void CommandCarrier::OnOpen() {
 
 // Commands to many hosts have many descriptors, and these are closed before the run ends.
 bool CommandCarrier::OnEmpty() {
+  agent_.EndLease();
   agent_.EndWire({});
   return false;
 }
@@ -96,7 +99,11 @@ bool CommandCarrier::TakeOwnEnd(const AgentExited&) { return false; }
 
 void CommandCarrier::OnWireEnd(const std::string&) {
   if (command_->end()) return Conclude();
-  patience_.expires_after(kCommandPatience);
+  if (agent_.link().empty) {
+    patience_.expires_after(kPatienceAfterFinal);
+  } else {
+    patience_.expires_after(kCommandPatience);
+  }
   patience_.async_wait(agent_.Later(*this, [](CommandCarrier& self, const boost::system::error_code& error) {
     if (!error) self.Cut(false);
   }));
@@ -128,7 +135,9 @@ void CommandCarrier::Conclude() {
     return open ? agent_.Lost(gone_) : agent_.Unreachable(gone_, {});
   std::string& why = agent_.why();
   if (agent_.link().state == RemoteAgent::State::kConnecting) {
-    if (!why.empty()) return agent_.Unreachable("its agent: " + why, {});
+    if (!why.empty()) {
+      return agent_.Unreachable("its agent: " + why, why == kNoResponse ? commands_->SilenceHint() : std::string());
+    }
     const CommandFailure failure = commands_->FailureOf(host_.index, end, command_->Words());
     if (!failure.again) return agent_.Unreachable(failure.phrase, failure.hint);
     agent_.AwaitRetry();

@@ -24,8 +24,10 @@ namespace muster {
 
 class CommandCarrier final : public AgentCarrier {
  public:
-  // A command that has not exited this long after its connection ended is killed.
+  // A command that has not exited this long after its connection ended is killed; after the agent's final message it is
+  // not waited for: something that the login left behind may hold the stream open.
   static constexpr std::chrono::seconds kCommandPatience{10};
+  static constexpr std::chrono::milliseconds kPatienceAfterFinal{500};
   // An agent that has not sent its greeting this long after the command began is given up: a login may hang on a dead
   // disk.
   static constexpr std::chrono::seconds kGreetingPatience{30};

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <boost/asio/io_context.hpp>
 
@@ -32,6 +34,9 @@ class DialCarrier final : public AgentCarrier {
   bool OnEmpty() override;
   bool TakeOwnEnd(const AgentExited& end) override;
   void OnWireEnd(const std::string& reason) override;
+  void AskWhetherPaused(std::function<void(const std::string& phrase)> answer) override {
+    server_->AskWhetherPaused(std::move(answer));
+  }
   // The wire is all that there is to end, and RemoteAgent does that.
   void Cut(bool) override {}
   void OnStop() override;

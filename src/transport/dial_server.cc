@@ -16,10 +16,14 @@
 #include "base/values/fingerprint.h"
 #include "base/values/units.h"
 #include "muster/diagnostic.h"
+#include "transport/own_environment.h"
 #include "transport/watched_command.h"
 
 namespace muster {
 namespace {
+
+// An engine whose controller does not answer in this time does not know.
+constexpr std::chrono::seconds kPauseAnswerTime{6};
 
 // As much as is kept of one command.
 void KeepLatest(std::string& words, std::string_view more) {
@@ -60,7 +64,7 @@ struct DialServer::Batch {
 };
 
 DialServer::DialServer(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, DialSettings settings)
-    : io_(io), launcher_(std::move(launcher)), settings_(std::move(settings)) {}
+    : io_(io), launcher_(std::move(launcher)), settings_(std::move(settings)), pause_time_(io.get_executor()) {}
 
 Result<std::shared_ptr<DialServer>> DialServer::Open(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher,
                                                      DialSettings settings) {
@@ -231,6 +235,11 @@ void DialServer::OnTime(const std::shared_ptr<Batch>& batch) {
   const std::string time = DurationText(std::chrono::duration<double>(settings_.connect_time).count());
   std::string hint =
       words.empty() ? "can the node reach this machine at one of " + addresses + "?" : command.EndPhrase();
+  // An agent has said so.
+  if (command.Words().find(path_ + ": No such file or directory") != std::string::npos) {
+    hint = "is " + settings_.folder + " on a disk that the node sees? XDG_STATE_HOME=/shared/folder moves it; " +
+           command.EndPhrase();
+  }
   const DialCounts& counts = listener_->counts();
   if (const std::uint32_t refused = counts.unproven + counts.slow + counts.unknown + counts.twice; refused > 0) {
     hint += "; " + std::to_string(refused) + " connections were refused";
@@ -284,6 +293,42 @@ std::string DialServer::StartWords(std::chrono::milliseconds within) const {
     KeepLatest(words, batch->command->Words());
   }
   return words;
+}
+
+// --- pauses ----------------------------------------------------------------------------------------
+
+void DialServer::AskWhetherPaused(std::function<void(const std::string& phrase)> answer) {
+  if (!settings_.paused) return answer({});
+  pause_answers_.push_back(std::move(answer));
+  if (pause_command_) return;
+  const std::vector<std::string> environment = ChangedEnvironment(settings_.paused->command.environment);
+  SpawnSpec spec;
+  spec.argv = settings_.paused->command.argv;
+  for (const std::string& variable : environment) spec.env.push_back(variable.c_str());
+  pause_command_ = std::make_unique<CapturedCommand>(*launcher_, std::move(spec));
+  const int watched = pause_command_->going() && pause_command_->ref().pidfd >= 0
+                          ? ::fcntl(pause_command_->ref().pidfd, F_DUPFD_CLOEXEC, 0)
+                          : -1;
+  if (watched < 0) return AnswerPause(false);
+  pause_ended_ = std::make_unique<WatchedFd>(io_.get_executor(), watched);
+  pause_ended_->async_wait(WatchedFd::wait_read, [weak = weak_from_this()](const boost::system::error_code& error) {
+    if (const auto self = weak.lock(); self && !error) self->AnswerPause(true);
+  });
+  pause_time_.expires_after(kPauseAnswerTime);
+  pause_time_.async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
+    if (const auto self = weak.lock(); self && !error) self->AnswerPause(false);
+  });
+}
+
+void DialServer::AnswerPause(bool ended) {
+  if (!pause_command_) return;
+  const auto keep = shared_from_this();
+  std::string phrase;
+  if (ended) phrase = settings_.paused->phrase(pause_command_->Take(std::chrono::milliseconds(0)));
+  pause_command_.reset();  // kills a command that runs
+  pause_ended_.reset();
+  pause_time_.cancel();
+  for (const auto& answer : std::exchange(pause_answers_, {})) answer(phrase);
 }
 
 // --- the dial file ---------------------------------------------------------------------------------

@@ -19,6 +19,7 @@
 
 #include "base/system/unique_fd.h"
 #include "muster/result.h"
+#include "spawn/start/captured_command.h"
 #include "spawn/start/launcher.h"
 #include "spawn/start/watched_fd.h"
 #include "transport/dial_listener.h"
@@ -54,6 +55,9 @@ class DialServer : public std::enable_shared_from_this<DialServer> {
   // no other node needs it, which takes a few seconds at most; else at once.
   void Leave(const std::string& name, std::function<void()> then = nullptr);
 
+  // AgentCarrier::AskWhetherPaused. One command answers all that ask meanwhile.
+  void AskWhetherPaused(std::function<void(const std::string& phrase)> answer);
+
   const DialCounts& counts() const { return listener_->counts(); }
   // Transport::StartWords; without what they wrote after the server had ended them.
   std::string StartWords(std::chrono::milliseconds within) const;
@@ -79,6 +83,7 @@ class DialServer : public std::enable_shared_from_this<DialServer> {
   // Fails them now.
   void Fail(const Batch* batch, const std::string& why, const std::string& hint);
   bool Awaits(const Batch* batch) const;
+  void AnswerPause(bool ended);
   // Whether its command is to end now, and has not yet.
   bool EndIfUnneeded(const Batch* batch);
   std::shared_ptr<Batch> Find(const Batch* batch) const;
@@ -101,7 +106,11 @@ class DialServer : public std::enable_shared_from_this<DialServer> {
   std::map<std::string, Known> nodes_;
   std::vector<std::string> gathered_;  // whose command is to be started
   std::list<std::shared_ptr<Batch>> batches_;
-  std::string ended_words_;  // of start commands that have ended
+  std::string ended_words_;                         // of start commands that have ended
+  std::unique_ptr<CapturedCommand> pause_command_;  // whether the nodes are paused: is being asked
+  std::unique_ptr<WatchedFd> pause_ended_;
+  Timer pause_time_;
+  std::vector<std::function<void(const std::string&)>> pause_answers_;
 };
 
 }  // namespace muster

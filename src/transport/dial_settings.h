@@ -3,8 +3,11 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "spawn/start/captured_command.h"
 
 namespace muster {
 
@@ -22,6 +25,12 @@ struct AgentStart {
   std::vector<std::string> environment = {};
 };
 
+// How to find out whether the nodes are paused: a command, and what to say by its output; empty: they are not.
+struct PauseQuestion {
+  AgentStart command;
+  std::function<std::string(const CommandOutput& answer)> phrase;
+};
+
 struct DialSettings {
   // Pure words; called once for all hosts whose connections are opened in one turn of the loop.
   std::function<AgentStart(const AgentsToStart& agents)> start = {};
@@ -32,6 +41,7 @@ struct DialSettings {
   std::string node_variable = {};
   // At which this machine is reached, to be tried in this order; empty: all of its addresses.
   std::vector<std::string> addresses = {};
+  std::optional<PauseQuestion> paused = {};  // asked when agents are silent
   // For an agent to connect after the command has been started, …
   std::chrono::milliseconds connect_time{60'000};
   // … and after it has ended.

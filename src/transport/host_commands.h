@@ -48,6 +48,8 @@ class HostCommands {
   virtual CommandFailure FailureOf(std::uint32_t host, const EndedProcess& end, const std::string& words) = 0;
   // A phrase if the command itself has failed; nothing if it ended as the agent did.
   virtual std::optional<std::string> OwnFailure(const EndedProcess& end, const std::string& words) const = 0;
+  // What may keep an agent from sending its first message, and what to do; the same for all hosts. May be empty.
+  virtual std::string SilenceHint() const { return {}; }
   // Whether `gone` may soon say more about such an end of the agent.
   virtual bool MayKnowMore(const EndedProcess& end) const {
     static_cast<void>(end);

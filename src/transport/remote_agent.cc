@@ -1,9 +1,11 @@
 #include "transport/remote_agent.h"
 
+#include <utility>
 #include <variant>
 
 #include <boost/asio/post.hpp>
 
+#include "base/system/clock.h"
 #include "base/system/fault.h"
 #include "base/values/overloaded.h"
 
@@ -49,6 +51,10 @@ void RemoteAgent::OnFrame(const std::string& payload) {
   if (link_.empty) return;  // nothing else may follow
   if (const auto* heartbeat = std::get_if<AgentHeartbeat>(&*message)) {
     const auto clock = heartbeats_->Heard(*heartbeat);
+    if (std::exchange(paused_, false)) {
+      Deliver(HostPaused{});
+      if (link_.state == State::kOver) return;
+    }
     wire_->SendUrgent(EncodeFrame(AgentCommand(HeadHeartbeat{heartbeat->number})));
     if (clock) Deliver(ClockCompared{host_, clock->offset_ns, clock->error_ns});
     return;
@@ -71,14 +77,38 @@ void RemoteAgent::Open() {
 }
 
 void RemoteAgent::AwaitLeaseEnd() {
-  lease_end_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(heartbeats_->LostAt())));
+  lease_end_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(heartbeats_->LookAt())));
   lease_end_.async_wait(Later(*this, [](RemoteAgent& self, const boost::system::error_code& error) {
     if (error) return;
     if (!self.heartbeats_->Expired()) return self.AwaitLeaseEnd();
-    self.carrier_->Cut(true);
-    if (self.why().empty()) self.why() = "no heartbeat";
-    self.Lost(self.why() + " for " + Seconds(self.lease_ms_));
+    if (self.link_.wire_ended) return self.Unheard();  // a host that is paused keeps its connection
+    self.carrier_->AskWhetherPaused([weak = self.weak_from_this()](const std::string& phrase) {
+      const auto agent = weak.lock();
+      if (agent && agent->link_.state != State::kOver) agent->OnPauseAnswer(phrase);
+    });
   }));
+}
+
+void RemoteAgent::OnPauseAnswer(const std::string& phrase) {
+  if (!phrase.empty()) {
+    paused_ = true;
+    Deliver(HostPaused{phrase});
+    if (link_.state == State::kOver) return;
+  } else if (!std::exchange(paused_, false)) {
+    // A heartbeat may have come while the engine was asked.
+    if (MonotonicNowNs() >= heartbeats_->LostAt()) return Unheard();
+    return AwaitLeaseEnd();
+  }
+  heartbeats_->Resumed();
+  AwaitLeaseEnd();
+}
+
+void RemoteAgent::Unheard() {
+  Deliver(HostUnheard{});
+  if (link_.state == State::kOver) return;
+  carrier_->Cut(true);
+  if (why().empty()) why() = "no heartbeat";
+  Lost(why() + " for " + Seconds(lease_ms_));
 }
 
 // --- outgoing --------------------------------------------------------------------------------------
@@ -104,7 +134,7 @@ void RemoteAgent::GiveUp() {
   carrier_->Cut(true);
   Stop();
   boost::asio::post(io_, [self = shared_from_this()] {
-    self->Deliver(AgentUnreachable{"the connection attempt was abandoned", {}});
+    self->Deliver(AgentUnreachable{"the connection attempt was abandoned", {}, true});
   });
 }
 

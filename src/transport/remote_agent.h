@@ -83,6 +83,10 @@ class RemoteAgent : public std::enable_shared_from_this<RemoteAgent> {
   void OnFrame(const std::string& payload);
   void Open();
   void AwaitLeaseEnd();
+  // What says that the host is paused; empty: it is not, or nobody knows.
+  void OnPauseAnswer(const std::string& phrase);
+  // The lease has expired.
+  void Unheard();
   void GiveUp();
   void Last(ChannelMessage message);
   void Deliver(ChannelMessage message);
@@ -97,6 +101,7 @@ class RemoteAgent : public std::enable_shared_from_this<RemoteAgent> {
   std::string early_;  // frames sent before there was an agent
   Timer lease_end_;
   std::optional<AgentHeartbeats> heartbeats_;
+  bool paused_ = false;
   Channel::Receiver receiver_;
 };
 

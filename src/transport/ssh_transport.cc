@@ -39,6 +39,11 @@ class SshTransport::Commands final : public HostCommands {
     return {std::move(failure.phrase), std::move(failure.hint), again};
   }
 
+  std::string SilenceHint() const override {
+    return "a start-up file of the login that waits, reads its input or starts another shell keeps an agent from "
+           "starting; `ssh HOST true` shows whether the login ends";
+  }
+
   std::optional<std::string> OwnFailure(const EndedProcess& end, const std::string& words) const override {
     if (end.signalled) return "ssh " + EndText(end);
     if (end.code != kSshFailed) return std::nullopt;

@@ -14,21 +14,6 @@ namespace {
 
 constexpr std::size_t kLongestStartLine = 300;
 
-std::vector<std::string> ChangedEnvironment(const std::vector<std::string>& changes) {
-  std::vector<std::string> variables;
-  for (const std::string_view variable : OwnEnvironment()) {
-    const std::string_view name = variable.substr(0, variable.find('='));
-    const bool changed = std::any_of(changes.begin(), changes.end(), [name](std::string_view change) {
-      return change.substr(0, change.find('=')) == name;
-    });
-    if (!changed) variables.emplace_back(variable);
-  }
-  for (const std::string& change : changes) {
-    if (change.find('=') != std::string::npos) variables.push_back(change);
-  }
-  return variables;
-}
-
 }  // namespace
 
 tl::expected<std::shared_ptr<StartCommand>, std::string> StartCommand::Run(boost::asio::io_context& io,

@@ -55,16 +55,45 @@ TEST(EndingCause, MakesTheEnginesWordsPrintable) {
 
 TEST(EndingCause, AnnouncesATimeLimitThatIsNear) {
   const auto questions = QuestionsAboutStop(Slurm(), "12");
-  ASSERT_EQ(questions.size(), 2U);
-  EXPECT_EQ(Phrases(questions, {"12|RUNNING|None|n1\n", "1:58\n"}),
-            (Words{"", "slurm job 12 reaches its time limit in 1 min 58 s"}));
+  ASSERT_EQ(questions.size(), 3U);
+  EXPECT_EQ(Phrases(questions, {"12|RUNNING|None|n1\n", "JobId=12 PreemptTime=None StartTime=x\n", "1:58\n"}),
+            (Words{"", "", "slurm job 12 reaches its time limit in 1 min 58 s"}));
   for (const char* left : {"3:01\n", "1:00:00\n", "1-00:00:00\n", "UNLIMITED\n", "INVALID\n", ""}) {
-    EXPECT_EQ(questions[1].phrase({left, "", 0}), "") << left;
+    EXPECT_EQ(questions[2].phrase({left, "", 0}), "") << left;
   }
   EXPECT_EQ(questions[0].phrase({"12|COMPLETING|None|n1\n", "", 0}), "slurm is ending job 12");
   EXPECT_EQ(questions[0].phrase({"12|PREEMPTED|None|n1\n", "", 0}), "slurm job 12 was preempted");
   EXPECT_EQ(questions[0].phrase({"12|TIMEOUT|TimeLimit|n1\n", "", 0}), "slurm job 12 reached its time limit");
   EXPECT_EQ(questions[0].phrase({"12|CANCELLED by 0|None|n1\n", "", 0}), "slurm job 12 was cancelled");
+}
+
+// In its grace time the job is RUNNING for squeue, and its steps have had SIGTERM.
+TEST(EndingCause, KnowsAPreemptionWithinItsGraceTime) {
+  for (const auto& questions : {QuestionsAboutStop(Slurm(), "12"), QuestionsAboutNotice(Slurm(), "12")}) {
+    const EngineQuestion& question = questions.size() > 1 ? questions[1] : questions[0];
+    EXPECT_EQ(question.call.words, (Words{"scontrol", "show", "job", "--oneliner", "12"}));
+    const JobAnswer yes{
+        "JobId=12 JobState=RUNNING PreemptEligibleTime=2026-11-27T11:40:00 "
+        "PreemptTime=2026-11-27T11:49:27 LastSchedEval=x\n",
+        "", 0};
+    EXPECT_EQ(question.phrase(yes), "slurm job 12 was preempted");
+    EXPECT_EQ(question.state(yes), JobState::kPreempted);
+    for (const char* no : {"JobId=12 PreemptTime=None X=y\n", "JobId=12 PreemptTime=Unknown\n", "JobId=12\n",
+                           "JobId=12 PreemptTime=", "JobId=12 PreemptEligibleTime=2026-11-27T11:40:00\n", ""}) {
+      EXPECT_EQ(question.phrase({no, "", 0}), "") << no;
+      EXPECT_EQ(question.state({no, "", 0}), std::nullopt) << no;
+    }
+    EXPECT_EQ(question.phrase({yes.out, "slurm_load_jobs error", 1}), "") << "the controller did not answer";
+  }
+}
+
+TEST(EndingCause, AsksWhetherAJobIsSuspended) {
+  const auto question = QuestionAboutPause(Slurm(), "12");
+  ASSERT_TRUE(question);
+  EXPECT_EQ(question->call.words.front(), "squeue");
+  EXPECT_EQ(question->phrase({"12|SUSPENDED|None|n[1-2]\n", "", 0}), "slurm job 12 is suspended");
+  EXPECT_EQ(question->phrase({"12|RUNNING|None|n[1-2]\n", "", 0}), "");
+  EXPECT_EQ(question->phrase({"", "Unable to contact slurm controller\n", 1}), "");
 }
 
 TEST(EndingCause, ReadsClocks) {

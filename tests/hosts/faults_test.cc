@@ -260,6 +260,27 @@ TEST(ManyHosts, StopWhenTheHeadIsKilled) {
 
 // --- failures that a run survives ------------------------------------------------------------------
 
+// What the login has left holds stdout and stderr of the connection open: the agent's final message ends it.
+TEST(ManyHosts, EndWithTheirAgentsAndNotWithWhatALoginHasLeftInTheBackground) {
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  for (const auto& [host, started] :
+       {std::pair{"n1", "(sleep 1000 &)"}, std::pair{"n2", "(sleep 1000 > /dev/null &)"}}) {
+    ASSERT_EQ(
+        RunCommand({.argv = testbed.On(host, {"sh", "-c", "echo '" + std::string(started) + "' > /root/.bashrc"})})
+            .exit_code,
+        0);
+  }
+  HostsRun run(testbed,
+               Recipe(2, "    job:workers { count = 4, devices = 0, command = { '" MUSTER_TESTS_DIR
+                         "/probe', 'print', 'done' } }"),
+               {"--host", "n[1-2]"});
+  EXPECT_EQ(run.Result().exit_code, 0) << Reported(run);
+  EXPECT_TRUE(run.Journal("agent_lost").empty());
+  EXPECT_EQ(run.Journal("agent_empty").size(), 2U);
+}
+
 TEST(ManyHosts, ContinueThroughACableCutOfTwoSeconds) {
   SKIP_WITHOUT_TESTBED();
   HostsTestbed testbed(4);

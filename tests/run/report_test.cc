@@ -191,6 +191,7 @@ TEST_F(ReportTest, IsAvailableAsJson) {
  "parent": null,
  "resumed": null,
  "checkpoint": null,
+ "no_checkpoint": null,
  "tags": [],
  "note": null,
  "metrics": [],

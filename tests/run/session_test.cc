@@ -495,6 +495,34 @@ TEST_F(SessionTest, StopsTheOthersIfOneHostCannotBeReached) {
   EXPECT_EQ(MakeReport(outcome->run_dir)->why, "1 of 2 hosts: no route to n2: n2");
 }
 
+// SIGTERM of an engine to all agents is a notice: the run stops as if this process had got it.
+TEST_F(SessionTest, StopsWhenTheAgentsOfAllHostsReportTheSignalOfTheEngine) {
+  RunRequest request = Request(SamplePlan({{"worker", 4}}, 2));
+  request.hosts = {{"n1", "192.0.2.11", {}}, {"n2", "192.0.2.12", {}}};
+  const RunOutcome outcome = Run(request, [](ScriptedAgent& agent, const AgentCommand& command) {
+    agent.Obey(command);
+    if (std::holds_alternative<StartProcess>(command) && agent.alive.size() == 2) agent.Say(AgentSignalled{SIGTERM});
+  });
+  EXPECT_EQ(outcome.outcome, "stopped");
+  EXPECT_EQ(outcome.exit_code, 143);
+  EXPECT_TRUE(outcome.stopped_by_engine);
+  EXPECT_EQ(MakeReport(outcome.run_dir)->why, "ended by SIGTERM");
+  EXPECT_EQ(MakeReport(outcome.run_dir)->receipt.left, 0U);
+}
+
+TEST_F(SessionTest, GoesOnWhenOneOfSeveralAgentsReportsASignal) {
+  RunRequest request = Request(SamplePlan({{"worker", 4}}, 2));
+  request.hosts = {{"n1", "192.0.2.11", {}}, {"n2", "192.0.2.12", {}}};
+  const RunOutcome outcome = Run(request, [](ScriptedAgent& agent, const AgentCommand& command) {
+    agent.Obey(command);
+    if (!std::holds_alternative<StartProcess>(command) || agent.alive.size() != 2) return;
+    if (agent.host == 0) agent.Say(AgentSignalled{SIGTERM});
+    const std::set<ProcessId> alive = agent.alive;
+    for (const ProcessId process : alive) agent.SayExited(process, 0);
+  });
+  EXPECT_EQ(outcome.outcome, "ok");
+}
+
 TEST_F(SessionTest, RefusesAnAgentOfAnotherVersion) {
   const RunOutcome outcome =
       Run(Request(SamplePlan({{"worker", 1}})), [](ScriptedAgent& agent, const AgentCommand& command) {

@@ -61,6 +61,19 @@ TEST_F(ChildGuard, KillsAChildThatIgnoresSigterm) {
   EXPECT_EQ(GuardChild(child, AsLongAsItLikes, 50).code, SIGKILL);
 }
 
+TEST_F(ChildGuard, SparesAChildThatHasDecidedToGoOnAfterSigterm) {
+  const pid_t child = Start({"ignore-term", "print", "ready", "wait"});
+  ::raise(SIGTERM);
+  int asked = 0;
+  const EndedProcess ended = GuardChild(child, AsLongAsItLikes, 50, [&] {
+    ++asked;
+    ::kill(child, SIGUSR1);  // its own end
+    return true;
+  });
+  EXPECT_EQ(ended.code, SIGUSR1) << "and no SIGKILL";
+  EXPECT_EQ(asked, 1);
+}
+
 TEST_F(ChildGuard, KillsAStoppedChildOnRequest) {
   const pid_t child = Start({"print", "ready", "stop", "wait"});
   ::raise(SIGTERM);

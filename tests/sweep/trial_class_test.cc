@@ -176,6 +176,12 @@ TEST(TrialClasses, FollowTheEndOfTheEnginesJob) {
   EXPECT_EQ(of(Ended(Cause::kLost, 1), JobState::kNodeFailed).trial_class, TrialClass::kHostLost);
   EXPECT_EQ(of(Ended(Cause::kLost, 1), JobState::kNodeFailed).blamed, "n2");
   EXPECT_EQ(of(Ended(Cause::kStopped), JobState::kCancelled).trial_class, TrialClass::kStopped);
+  // Its agents have reported the engine's signal, and the run was stopped for that.
+  FailureFacts signalled = Ended(Cause::kStopped);
+  signalled.stopped_by_engine = true;
+  EXPECT_EQ(of(signalled, JobState::kPreempted).trial_class, TrialClass::kPreempted);
+  EXPECT_EQ(of(signalled, JobState::kTimeLimit).trial_class, TrialClass::kTimeout);
+  EXPECT_EQ(ClassOf(signalled, ClassPatterns(), kHosts).trial_class, TrialClass::kPreempted) << "the engine is silent";
 }
 
 }  // namespace

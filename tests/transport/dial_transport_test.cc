@@ -218,6 +218,71 @@ TEST_F(DialTransportTest, ChangesTheEnvironmentOfTheStartCommand) {
   FinishAll();
 }
 
+// The signal of an engine is a notice: the head decides. It comes by the guard, as slurmstepd sends it, or to all.
+TEST_F(DialTransportTest, AnAgentReportsSigtermToItsHeadAndGoesOn) {
+  MakeShell(kStartAll);
+  for (const char* node : {"n1", "n2"}) Connect(node);
+  for (std::size_t host = 0; host < 2; ++host) {
+    const auto* ready = Await<AgentReady>(host);
+    ASSERT_TRUE(ready);
+    Start(host, {"print", "runs", "wait"});
+    ASSERT_TRUE(Await<ProcessStarted>(host));
+    ASSERT_EQ(::kill(host == 0 ? ParentOf(ready->pid) : ready->pid, SIGTERM), 0);
+    const auto* signalled = Await<AgentSignalled>(host);
+    ASSERT_TRUE(signalled);
+    EXPECT_EQ(signalled->signal, SIGTERM);
+    EXPECT_FALSE(First<ProcessExited>(host));
+  }
+  FinishAll();
+  hosts_.clear();
+  ExpectNothingLeft();
+}
+
+TEST_F(DialTransportTest, AnAgentWhoseGuardIsKilledEndsAtOnceAllTheSame) {
+  MakeShell(kStartAll);
+  Connect("n1");
+  const auto* ready = Await<AgentReady>(0);
+  ASSERT_TRUE(ready);
+  Start(0, {"print", "runs", "wait"});
+  ASSERT_TRUE(Await<ProcessStarted>(0));
+  ASSERT_EQ(::kill(ParentOf(ready->pid), SIGKILL), 0);
+  ASSERT_TRUE(Await<AgentFailed>(0));
+  EXPECT_EQ(First<AgentFailed>(0)->why, "its guard was killed");
+  EXPECT_FALSE(First<AgentSignalled>(0));
+  hosts_.clear();
+  ExpectNothingLeft();
+}
+
+TEST_F(DialTransportTest, AHostThatIsPausedIsNotLost) {
+  settings_.paused = PauseQuestion{{{"/bin/echo", "the job is suspended"}, {}}, [](const CommandOutput& output) {
+                                     return output.exit_code == 0 ? output.out.substr(0, 20) : std::string();
+                                   }};
+  Make([](const AgentsToStart& agents) { return Shell(agents, kStartAll); }, 1'000);
+  Connect("n1");
+  const auto* ready = Await<AgentReady>(0);
+  ASSERT_TRUE(ready);
+  // As the engine stops all processes of a step, guards first.
+  const pid_t guard = ParentOf(ready->pid);
+  for (const pid_t pid : {guard, ready->pid}) ASSERT_EQ(::kill(pid, SIGSTOP), 0);
+  // For longer than the load of a machine explains (PauseNs): the engine is asked once for each lease.
+  const auto paused = [&] {
+    return std::count_if(hosts_[0]->messages.begin(), hosts_[0]->messages.end(), [](const ChannelMessage& message) {
+      const auto* one = std::get_if<HostPaused>(&message);
+      return one != nullptr && one->phrase == "the job is suspended";
+    });
+  };
+  ASSERT_TRUE(Until([&] { return paused() >= 3; }));
+  for (const pid_t pid : {ready->pid, guard}) ASSERT_EQ(::kill(pid, SIGCONT), 0);
+  EXPECT_TRUE(Until([&] {
+    const auto* last = std::get_if<HostPaused>(&hosts_[0]->messages.back());
+    return last != nullptr && last->phrase.empty();
+  }));
+  FinishAll();
+  EXPECT_FALSE(First<AgentLost>(0));
+  hosts_.clear();
+  ExpectNothingLeft();
+}
+
 TEST_F(DialTransportTest, RefusesAHostThatIsConnectedAlready) {
   MakeShell(kStartAll);
   Connect("n1");

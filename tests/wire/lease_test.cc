@@ -53,6 +53,20 @@ TEST(Lease, OfAHostDoesNotExpireWhileTheHeadIsSuspended) {
   EXPECT_EQ(lease.LostAt(), 34 * kSecond) << "of the sleep before nothing is left";
 }
 
+TEST(Lease, BeginsAgainAfterAPauseOfTheSideItself) {
+  AgentLease agent(10'000, 0);
+  agent.NextNumber(1 * kSecond);
+  agent.Resumed(41 * kSecond);
+  EXPECT_EQ(agent.EndsAt(), 48'500'000'000U);
+  agent.Answered(1);
+  EXPECT_EQ(agent.EndsAt(), 48'500'000'000U) << "an answer to what was sent before the pause does not end it earlier";
+  HostLease host(10'000, 0);
+  host.Resumed(41 * kSecond);
+  EXPECT_EQ(host.LostAt(), 51 * kSecond);
+  EXPECT_GE(PauseNs(2'000), 2 * kSecond) << "load is no pause";
+  EXPECT_LT(PauseNs(10'000), 10 * kSecond);
+}
+
 TEST(Lease, ToleratesTwoLateHeartbeats) {
   for (const std::uint64_t lease_ms : {100U, 1'000U, 3'999U, 4'000U, 10'000U, 60'000U}) {
     EXPECT_LE(3 * HeartbeatMs(lease_ms), lease_ms * 3 / 4);

@@ -121,7 +121,8 @@ std::vector<AgentMessage> EveryMessage() {
           FromAgent{4'294'967'295U, std::string("\0x", 2)},
           AgentExited{7, "ended by signal 9 (SIGKILL)", 3},
           DevicesAwaited{1, 2, "device 0 is held by run a1"},
-          UsageSampled{{{1, 2, 3, ~0ULL, 1ULL << 40, 7}, {4'294'967'295U, 0, 0, 0, 0, {}}}}};
+          UsageSampled{{{1, 2, 3, ~0ULL, 1ULL << 40, 7}, {4'294'967'295U, 0, 0, 0, 0, {}}}},
+          AgentSignalled{15}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {

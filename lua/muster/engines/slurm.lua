@@ -40,12 +40,13 @@ return {
     { name = "constraint", type = "text", line = "--constraint={value}", doc = "features that the nodes must have" },
     { name = "exclusive", type = "flag", default = true, line = "--exclusive", doc = "whole nodes; with no, the nodes are shared" },
     { name = "requeue", type = "requeue", doc = "requeue after these ends, at most so often: time_limit,preempted,node_fail:3" },
+    { name = "notice", type = "notice", doc = "how long before the time limit the run is stopped: 10m; default: what its checkpoint and its stop take" },
     { name = "each_trial", type = "each_trial", doc = "an allocation for each trial of a sweep, instead of one for all" },
     { name = "extra", type = "list", line = "{value}", doc = "further options of sbatch, as they are: --mem=0" },
   },
-  -- USR1 reaches the head two minutes before the time limit and is a graceful stop; B: only the batch script gets it. TERM
-  -- comes with scancel and preemption.
-  notice = { signal = "USR1", seconds = 120 },
+  -- USR1 reaches the head before the time limit and is a graceful stop; B: only the batch script gets it. TERM comes with
+  -- scancel and preemption.
+  notice = { signal = "USR1", seconds = 120, given = "--signal" },
   script = {
     directive = "#SBATCH ",
     always = { "--job-name={name}", "--ntasks-per-node=1", "--no-kill", "--open-mode=append",
@@ -73,6 +74,8 @@ return {
   -- For reports of runs that a lost node, scancel, a time limit or a preemption ended.
   host_query = { command = { "sinfo", "--noheader", "--Node", "--nodes={host}", "--format=%T|%E" }, separator = "|",
                  usual = { "allocated", "mixed", "completing", "idle" } },
+  -- In the grace time of a preemption the job is RUNNING for squeue, and its steps have had SIGTERM.
+  preempted = { command = { "scontrol", "show", "job", "--oneliner", "{job}" }, after = " PreemptTime=", unset = { "None", "Unknown" } },
   time_left = { "squeue", "--noheader", "--jobs={job}", "--format=%L" },
   -- What srun and slurmstepd print when a step is ended, and salloc for a job in the queue. squeue only says COMPLETING then.
   aborts = { { text = "DUE TO TIME LIMIT", state = "time_limit" }, { text = "DUE TO PREEMPTION", state = "preempted" },
@@ -80,6 +83,8 @@ return {
              { text = "CANCELLED AT", state = "cancelled" }, { text = "Job has been cancelled", state = "cancelled" } },
   -- Formats of the user's own that would change these answers.
   query_clear = { "SQUEUE_*", "SACCT_*", "SINFO_*", "SCONTROL_*", "SLURM_TIME_FORMAT", "SLURM_BITSTR_LEN" },
+  -- squeue(1), "JOB REASON CODES": limits that the job exceeds by itself.
+  never = { "PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints", "QOSMaxWallDurationPerJobLimit", "AssocMaxWallDurationPerJobLimit" },
   states = {
     PENDING = "queued", REQUEUED = "queued", REQUEUE_FED = "queued", REQUEUE_HOLD = "queued", SPECIAL_EXIT = "queued",
     RESV_DEL_HOLD = "queued", CONFIGURING = "queued",

@@ -123,13 +123,24 @@ void Agent::AwaitSignals() {
 void Agent::OnSignals() {
   signalfd_siginfo info = {};
   while (::read(signals_.native_handle(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-    if (info.ssi_signo == static_cast<std::uint32_t>(SIGTERM)) {
+    if (info.ssi_signo != static_cast<std::uint32_t>(SIGTERM)) continue;
+    if (HeadDecides()) {
+      containment_.NoteTermination();
+      if (!std::exchange(termination_reported_, true)) state_.send(AgentSignalled{SIGTERM});
+    } else {
       // Another process terminates the agent, or its parent has exited (prctl sends the signal then).
-      const AgentMessage last = AgentFailed{"ended by SIGTERM"};
+      const AgentMessage last =
+          AgentFailed{!state_.space && containment_.GuardIsGone() ? "its guard was killed" : "ended by SIGTERM"};
       return EndAtOnce(kAgentLostHead, &last);
     }
   }
   orphans_.ReapSoon();
+}
+
+// The signal of an engine reaches the agent by its guard, or directly. A guard that has exited is another reason for it
+// (PR_SET_PDEATHSIG); in a PID namespace that cannot be told apart.
+bool Agent::HeadDecides() const {
+  return reports_termination_ && of_run_ && !state_.space && heartbeats_.going() && !containment_.GuardIsGone();
 }
 
 // --- commands --------------------------------------------------------------------------------------
@@ -191,6 +202,7 @@ std::string Agent::Do(const Hello& command) {
                        kProtocolVersion);
   }
   greeted_ = true;
+  of_run_ = !command.run_dir.empty();
   state_.host = command.host;
   if (!command.run_dir.empty()) {
     std::string error = command.elsewhere ? state_.host_folder.Open(command.run_dir, command.run_id)
@@ -293,6 +305,7 @@ void Agent::Attest() {
   empty.memory_kib = count.memory_kib;
   state_.send(empty);
   wire_->StopReading();
+  containment_.WakeGuard();
   wire_->WhenWritten([this] {
     if (files_kept_) state_.host_folder.Remove();
     state_.io.stop();

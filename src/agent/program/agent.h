@@ -62,6 +62,10 @@ class Agent {
   // By which its host was reached, instead of what sshd says of its connection; may be empty. Before Run().
   void SetAddress(std::string address) { address_ = std::move(address); }
 
+  // An engine started it, whose SIGTERM announces an end (docs/supervision.md): while its head answers, it reports the
+  // signal and goes on. Before Run().
+  void ReportTermination() { reports_termination_ = true; }
+
   // Its guard, if there is one; before Run().
   void BeGuardedBy(const AgentGuard& guard) { containment_.BeGuardedBy(guard); }
 
@@ -77,6 +81,8 @@ class Agent {
   bool WatchSignals();
   void AwaitSignals();
   void OnSignals();
+  // Whether the head decides what SIGTERM means.
+  bool HeadDecides() const;
 
   void OnFrame(const std::string& payload);
   // Passes the command to the part that executes it.
@@ -116,6 +122,9 @@ class Agent {
   std::string refusal_;  // why it does nothing
   std::optional<std::uint32_t> below_;
   bool greeted_ = false;
+  bool reports_termination_ = false;
+  bool termination_reported_ = false;
+  bool of_run_ = false;  // of one run: its head has given it a run directory
   bool sending_files_ = false;
   bool files_sent_ = false;
   bool files_kept_ = false;  // the head has stored the files

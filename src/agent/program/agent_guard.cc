@@ -27,6 +27,7 @@ struct AgentGuard::Slate {
   std::atomic<std::uint64_t> lease_ms = 0;
   std::atomic<std::size_t> size = 0;  // written last
   std::atomic<bool> partial = false;
+  std::atomic<bool> goes_on = false;  // after a SIGTERM
   char cgroup[4096 - 3 * sizeof(std::uint64_t)] = {};
 };
 
@@ -38,6 +39,16 @@ void AgentGuard::KnowCgroup(const std::string& path) const {
 
 void AgentGuard::KnowLease(std::uint64_t ms) const {
   if (slate_ != nullptr) slate_->lease_ms = ms;
+}
+
+void AgentGuard::NoteTermination() const {
+  if (slate_ != nullptr) slate_->goes_on = true;
+}
+
+bool AgentGuard::IsGone() const { return slate_ != nullptr && ::getppid() != pid_; }
+
+void AgentGuard::Wake() const {
+  if (slate_ != nullptr && ::getppid() == pid_) ::kill(pid_, SIGCONT);
 }
 
 std::atomic<bool>* AgentGuard::partial() const { return slate_ == nullptr ? nullptr : &slate_->partial; }
@@ -70,6 +81,7 @@ AgentGuard BeGuarded(int failed, const GuardTies& ties) {
   for (const int signal : {SIGCHLD, SIGTERM}) sigaddset(&watched, signal);
   ::sigprocmask(SIG_BLOCK, &watched, nullptr);
   const pid_t guard = ::getpid();
+  made.pid_ = guard;
   const pid_t agent = ::fork();
   if (agent <= 0) {
     if (agent < 0) return {};
@@ -84,7 +96,9 @@ AgentGuard BeGuarded(int failed, const GuardTies& ties) {
   // A limit on the size of files is an error of write(2), EFBIG, and one on processor time is left to the kernel.
   for (const int signal : {SIGPIPE, SIGINT, SIGHUP, SIGXFSZ, SIGXCPU}) std::signal(signal, SIG_IGN);
   const int kept = KeepOnly(std::max(ties.account, ties.connection));
-  const EndedProcess end = GuardChild(agent, [&made] { return made.slate_->lease_ms / 2; });
+  const EndedProcess end = GuardChild(
+      agent, [&made] { return made.slate_->lease_ms / 2; }, kDefaultLeaseMs,
+      [&made] { return made.slate_->goes_on.exchange(false); });
   // Orphans were children of the agent; after its exit they are children of this process.
   const KillReport report = KillDescendants({});
   if (made.slate_->size > 0) RemoveCgroup(std::string(made.slate_->cgroup, made.slate_->size));

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string>
 
+#include <sys/types.h>
+
 namespace muster {
 
 // The descriptors that the guard keeps besides stderr; -1: none. At most one of them is given.
@@ -32,6 +34,12 @@ class AgentGuard {
   // The time after which the head considers a silent agent lost: the guard kills an agent that is stopped (SIGSTOP) for
   // half of it. 0, the initial value: no limit.
   void KnowLease(std::uint64_t ms) const;
+  // The agent has reported a SIGTERM that its guard forwarded, and goes on: the guard does not wait for its end.
+  void NoteTermination() const;
+  // Whether there was a guard, which has exited. Not in a PID namespace.
+  bool IsGone() const;
+  // The agent is about to exit: its guard must run for that, also one that was stopped (SIGSTOP).
+  void Wake() const;
   // Where it sees whether a frame has been sent in part (Wire::MarkPartial); null without a guard.
   std::atomic<bool>* partial() const;
 
@@ -39,6 +47,7 @@ class AgentGuard {
   friend AgentGuard BeGuarded(int failed, const GuardTies& ties);
   struct Slate;
   Slate* slate_ = nullptr;
+  pid_t pid_ = 0;
 };
 
 // Forks the agent as a child of this process, and returns in it: with all descriptors except `ties`; it gets SIGTERM

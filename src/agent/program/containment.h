@@ -17,6 +17,9 @@ class Containment {
   // `state` must outlive this object.
   explicit Containment(AgentState& state) : state_(state) {}
 
+  void NoteTermination() const { guard_.NoteTermination(); }
+  bool GuardIsGone() const { return guard_.IsGone(); }
+  void WakeGuard() const { guard_.Wake(); }
   void BeGuardedBy(const AgentGuard& guard) { guard_ = guard; }
 
   // Creates the cgroup; appends the mechanisms to `ready`, whose `pid` is set. True if Enter() must be called.

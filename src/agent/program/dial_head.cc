@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <random>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <arpa/inet.h>
@@ -33,6 +35,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kStagger{250};         // before the next address is tried as well (RFC 8305, section 8)
 constexpr milliseconds kAddressTime{10'000};  // for one address, from its connection to the verdict
+constexpr milliseconds kMissingTime{4'000};   // without a dial file, before the agent says so
 constexpr milliseconds kFirstPause{200};      // half to one and a half of it, and twice as long each time, …
 constexpr milliseconds kLongestPause{4'000};  // … up to this
 
@@ -270,6 +273,8 @@ void Pause(milliseconds pause, Clock::time_point until) {
 
 tl::expected<DialedHead, std::string> DialHead(const std::string& path, milliseconds patience) {
   const auto until = Clock::now() + patience;
+  const auto missing_until = Clock::now() + std::min(kMissingTime, patience / 4);
+  bool missing_said = false;
   std::string why;
   for (milliseconds pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
     bool missing = false;
@@ -291,6 +296,10 @@ tl::expected<DialedHead, std::string> DialHead(const std::string& path, millisec
       if (round.refused()) return tl::unexpected<std::string>("as node " + *node + ": " + why);
     } else {
       why = file.error();
+      // The head, which waits for this agent, shows it.
+      if (Clock::now() >= missing_until && !std::exchange(missing_said, true)) {
+        std::fprintf(stderr, "muster-agent: %s: %s\n", OwnHostName().c_str(), why.c_str());
+      }
     }
     if (Clock::now() >= until) break;
     Pause(pause, until);

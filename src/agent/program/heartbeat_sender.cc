@@ -25,10 +25,21 @@ void HeartbeatSender::Send() {
   latest_.at = MonotonicNowNs();
   latest_.number = lease_->NextNumber(latest_.at);
   ends_.send(latest_);
+  next_at_ = latest_.at + HeartbeatMs(lease_ms_) * 1'000'000;
   next_.expires_after(std::chrono::milliseconds(HeartbeatMs(lease_ms_)));
   next_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) Send();
+    if (error) return;
+    NoticePause();
+    Send();
   });
+}
+
+bool HeartbeatSender::NoticePause() {
+  const std::uint64_t now = MonotonicNowNs();
+  if (!lease_ || now < next_at_ + PauseNs(lease_ms_)) return false;
+  next_at_ = now;
+  lease_->Resumed(now);
+  return true;
 }
 
 void HeartbeatSender::Answered(std::uint32_t number) {
@@ -44,6 +55,10 @@ void HeartbeatSender::AwaitEnd() {
   end_.async_wait([this](const boost::system::error_code& error) {
     if (error || !lease_) return;
     if (MonotonicNowNs() < lease_->EndsAt()) return AwaitEnd();
+    if (NoticePause()) {
+      Send();
+      return AwaitEnd();
+    }
     // After this process did not run, the answer may already have arrived: first process readable data.
     boost::asio::post(next_.get_executor(), [this] { EndUnlessAnswered(); });
   });

@@ -39,6 +39,8 @@ class HeartbeatSender {
                                                   boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
 
   void Send();
+  // Whether this process did not run for a while (wire/lease/lease.h): the lease has begun again.
+  bool NoticePause();
   void AwaitEnd();
   void EndUnlessAnswered();
 
@@ -48,6 +50,7 @@ class HeartbeatSender {
   std::uint64_t lease_ms_ = 0;
   std::optional<AgentLease> lease_;
   AgentHeartbeat latest_;
+  std::uint64_t next_at_ = 0;  // when the next heartbeat is to be sent
 };
 
 }  // namespace muster

@@ -54,6 +54,11 @@ Result<std::map<std::string, JobStatus>> EngineJobs::States(std::span<const std:
              known->second.state != JobState::kUnknown;
     });
   }
+  for (auto& [job, status] : states) {
+    const bool never = status.state == JobState::kQueued &&
+                       std::find(page_.never.begin(), page_.never.end(), status.reason) != page_.never.end();
+    if (never) status.reason += ", so that it cannot start as it was requested";
+  }
   return states;
 }
 
@@ -92,7 +97,8 @@ bool OverTest::Has(JobState state) {
 std::string StatusText(const JobStatus& status) {
   std::string text(JobStateName(status.state));
   std::replace(text.begin(), text.end(), '_', ' ');
-  if (!status.reason.empty()) text += ": " + Printable(status.reason);
+  // The reason of a cancelled job is still the one for which it was in the queue.
+  if (!status.reason.empty() && status.state != JobState::kCancelled) text += ": " + Printable(status.reason);
   const bool placed = status.state == JobState::kRunning || status.state == JobState::kEnding;
   if (placed && !status.hosts.empty()) text += " on " + Printable(status.hosts);
   return text;

@@ -12,7 +12,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <fcntl.h>
 
 #include "base/values/diagnostic_text.h"
 #include "base/values/printable_lines.h"
@@ -22,7 +21,6 @@
 #include "cli/jobs/job_wait.h"
 #include "run/console/watch.h"
 #include "run/control/control_connection.h"
-#include "run/directory/last_lines.h"
 #include "run/directory/run_directory.h"
 #include "run/journal/run_summary.h"
 
@@ -176,8 +174,8 @@ class Following {
   int NeverBegan(const JobStatus& status) {
     SettleEnd(job_, job_.first_dir, status);
     Say(job_.Text() + " ended before the run began: " + StatusText(status));
-    const UniqueFd folder(::open(job_.first_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    for (const std::string& line : LastLines(folder.get(), kJobOutput)) Say("  " + Printable(line));
+    for (const std::string& line : OutputBeforeRun(job_.first_dir))
+      Say(std::string(kJobOutput) + ": " + Printable(line));
     return status.state == JobState::kCancelled ? kExitCancelled : kExitMachine;
   }
 

@@ -13,6 +13,7 @@
 #include "base/values/shell_quote.h"
 #include "cli/options/engine_choice.h"
 #include "run/directory/directory_owner.h"
+#include "run/directory/last_lines.h"
 #include "run/directory/run_directory.h"
 #include "run/journal/run_summary.h"
 
@@ -128,6 +129,20 @@ std::string SettleEnd(const JobOfRun& job, const std::string& run_dir, const std
         run_dir, {std::string(JobStateName(status->state)), status->reason, status->hosts, status->exit_code}));
   }
   return end;
+}
+
+std::vector<std::string> OutputBeforeRun(const std::string& run_dir) {
+  std::error_code error;
+  if (std::filesystem::exists(run_dir + "/" + kJobOutput, error)) {
+    const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return LastLines(folder.get(), kJobOutput);
+  }
+  const auto end = ReadJobEnd(run_dir);
+  // A job that was cancelled in the queue has printed nothing either.
+  if (!end || error || end->state == JobStateName(JobState::kCancelled)) return {};
+  const std::string nodes = end->hosts.empty() ? "the node" : Printable(end->hosts);
+  return {"there is none: does " + nodes + " see " + Printable(run_dir) +
+          "? The engine opens it there before it starts muster"};
 }
 
 void SettleIfLost(const std::string& run_dir) {

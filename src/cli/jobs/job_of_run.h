@@ -39,6 +39,10 @@ bool IsQueued(const JobOfRun& job, const JobStatus& status);
 // not.
 std::string SettleEnd(const JobOfRun& job, const std::string& run_dir, const std::optional<JobStatus>& status);
 
+// What the job of a run printed before it began, or that it has printed nothing because its nodes do not see the
+// directory: for a job that is over; else empty.
+std::vector<std::string> OutputBeforeRun(const std::string& run_dir);
+
 // Settles the end of a run whose head is gone, so that its report can name the cause: asks the engine, if the job's
 // output does not say.
 void SettleIfLost(const std::string& run_dir);

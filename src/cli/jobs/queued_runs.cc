@@ -70,37 +70,51 @@ std::vector<std::string> MayBeQueued(const std::vector<std::string>& folders) {
   return found;
 }
 
-std::vector<QueuedRun> QueuedRuns(const std::vector<std::string>& run_dirs) {
+JobsOfRuns AskAboutJobs(const std::vector<std::string>& run_dirs) {
   struct Engine {
     std::optional<EngineJobs> jobs;
     std::vector<QueuedRun> runs;
+    std::vector<std::pair<std::string, std::string>> begun;  // directory and job
   };
   std::map<std::pair<std::string, std::string>, Engine> engines;
   for (const std::string& run_dir : run_dirs) {
     const auto job = FindJobOfRun(run_dir);
-    if (!job || !*job || !Waits(**job, run_dir)) continue;
+    if (!job || !*job) continue;
+    const bool waits = Waits(**job, run_dir);
+    if (!waits && ((*job)->id.empty() || !IsRunLive(run_dir))) continue;
     Engine& engine = engines[{(*job)->record.engine, (*job)->record.page}];
     if (!engine.jobs) engine.jobs = (*job)->jobs;
-    engine.runs.push_back(Described(**job, run_dir));
+    if (waits) {
+      engine.runs.push_back(Described(**job, run_dir));
+    } else {
+      engine.begun.emplace_back(run_dir, (*job)->id);
+    }
   }
-  std::vector<QueuedRun> queued;
+  JobsOfRuns found;
   for (auto& [page, engine] : engines) {
     std::vector<std::string> ids;
     for (const QueuedRun& run : engine.runs) {
       if (!run.job.empty()) ids.push_back(run.job);
     }
+    for (const auto& [run_dir, job] : engine.begun) ids.push_back(job);
     const auto states = engine.jobs->States(ids);
+    for (const auto& [run_dir, job] : engine.begun) {
+      const auto known = states ? states->find(job) : std::map<std::string, JobStatus>::const_iterator();
+      if (states && known != states->end() && known->second.state == JobState::kSuspended) {
+        found.suspended.insert(run_dir);
+      }
+    }
     for (QueuedRun& run : engine.runs) {
       SetState(run, states);
       const auto known = states ? states->find(run.job) : std::map<std::string, JobStatus>::const_iterator();
       if (!states || known == states->end() || !IsOver(known->second.state)) {
-        queued.push_back(std::move(run));
+        found.queued.push_back(std::move(run));
       } else if (const auto job = FindJobOfRun(run.run_dir); job && *job) {
         SettleEnd(**job, run.run_dir, known->second);  // asked about only once
       }
     }
   }
-  return queued;
+  return found;
 }
 
 std::optional<QueuedRun> NotBegun(const std::string& run_dir) {
@@ -122,6 +136,17 @@ std::optional<QueuedRun> NotBegun(const std::string& run_dir) {
 
 std::string QueueText(const QueuedRun& run) {
   return Printable(run.state) + (run.reason.empty() ? "" : ": " + Printable(run.reason));
+}
+
+std::string QueueSentence(const QueuedRun& run) {
+  const std::string job = Printable(run.engine) + " job " + (run.job.empty() ? "(unknown)" : Printable(run.job)) + " ";
+  for (const JobState state :
+       {JobState::kQueued, JobState::kRunning, JobState::kSuspended, JobState::kEnding, JobState::kUnknown}) {
+    if (run.state == JobStateName(state)) return job + "is " + QueueText(run);
+  }
+  // The reason of a cancelled job is still the one for which it was in the queue.
+  const bool reason = !run.reason.empty() && run.state != JobStateName(JobState::kCancelled);
+  return job + JobEndText(run.state, {}) + (reason ? ": " + Printable(run.reason) : "");
 }
 
 nlohmann::json QueuedJson(const QueuedRun& run) {

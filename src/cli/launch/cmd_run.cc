@@ -1,5 +1,6 @@
 // muster run: evaluates a recipe (or takes a plan) and runs it, on this machine or on named hosts. muster replay: the
 // same with the plan of an earlier run.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -168,7 +169,8 @@ Result<std::unique_ptr<Transport>> TransportFor(const RunOptions& options, RunRe
   const RecipeOptions& recipe = options.source.recipe;
   auto transport =
       TransportTo(recipe, hosts, {options.agent, *lease_ms, isolation, std::move(faults), request.environment});
-  request.engine = EngineJobOf(recipe, hosts);
+  request.engine = EngineJobOf(recipe, hosts, StopSeconds(request.plan));
+  if (request.engine) PrintDiagnostics(LauncherWarnings(request.plan, *request.engine));
   request.environment = EnvironmentForHosts(recipe, hosts, std::move(request.environment));
   return transport;
 }

@@ -27,6 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kTimeLimit = "time_limit";
+constexpr const char* kPreempted = "preempted";
+constexpr const char* kNodeFail = "node_fail";
 
 UniqueFd OpenRunFolder(const std::string& run_dir) {
   return UniqueFd(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -64,7 +66,7 @@ Result<void> SubmittedRun::SettleLast() {
   if (last.end.empty()) {
     // The engine had no time to write anything, and neither had the head.
     const auto summary = SummarizeRun(last.run_dir, false);
-    last.end = !summary || summary->outcome == "lost" ? "node_fail" : "requeued";
+    last.end = !summary || summary->outcome == "lost" ? kNodeFail : "requeued";
   }
   last.requeued = MayFollow(last.end, attempts_.size());
   if (auto written = WriteAttempts(job_.first_dir, attempts_); !written) return written;
@@ -149,20 +151,42 @@ void SubmittedRun::Record(const std::string& run_id, const std::string& run_dir)
   if (auto written = WriteAttempts(job_.first_dir, attempts_); !written) PrintDiagnostics(written.error());
 }
 
+// Why the allocation ends although the run has ended first.
+std::string SubmittedRun::EndOf(const RunOutcome& outcome) const {
+  if (outcome.outcome == "ok") return {};
+  if (outcome.job_end == JobState::kPreempted) return kPreempted;
+  if (announced_) return kTimeLimit;
+  if (outcome.outcome == "lost" && !outcome.unheard_host.empty()) return kNodeFail;
+  return {};
+}
+
 void SubmittedRun::Ended(const RunOutcome& outcome) {
-  if (!announced_ || outcome.outcome == "ok" || !MayFollow(kTimeLimit, attempts_.size())) return;
-  attempts_.back().requeued = true;
+  const std::string end = EndOf(outcome);
+  if (end.empty()) return;
+  const bool follows = MayFollow(end, attempts_.size());
+  // The engine may not agree that a node is lost: without another attempt there is only the report's cause.
+  if (!follows && end == kNodeFail) return;
+  JobAttempt& attempt = attempts_.back();
+  attempt.end = end;
+  attempt.requeued = follows;
+  if (end == kNodeFail) attempt.lost = outcome.unheard_host;
   if (auto written = WriteAttempts(job_.first_dir, attempts_); !written) return PrintDiagnostics(written.error());
   const UniqueFd folder = OpenRunFolder(outcome.run_dir);
   WriteReportFiles(folder.get(), outcome.run_dir);
-  std::fprintf(stderr, "muster: requeueing %s: its time limit is near\n", PrintableLines(job_.Text()).c_str());
+  if (!follows) return;
+  const std::string why = end == kPreempted   ? "it is being preempted"
+                          : end == kTimeLimit ? "its time limit is near"
+                                              : "it lost the node " + Printable(outcome.unheard_host);
+  std::fprintf(stderr, "muster: requeueing %s: %s\n", PrintableLines(job_.Text()).c_str(), PrintableLines(why).c_str());
   const std::array jobs = {job_.id};
-  if (auto requeued = job_.jobs.Requeue(jobs); !requeued) {
-    attempts_.back().requeued = false;
-    static_cast<void>(WriteAttempts(job_.first_dir, attempts_));
-    WriteReportFiles(folder.get(), outcome.run_dir);
-    PrintDiagnostics(requeued.error());
-  }
+  auto requeued = job_.jobs.Requeue(jobs);
+  if (requeued) return;
+  // The engine may have been faster: it requeues by itself after a preemption, and when it finds a node lost.
+  if (const auto status = StateOf(job_); status && status->state == JobState::kQueued) return;
+  attempt.requeued = false;
+  static_cast<void>(WriteAttempts(job_.first_dir, attempts_));
+  WriteReportFiles(folder.get(), outcome.run_dir);
+  PrintDiagnostics(requeued.error());
 }
 
 }  // namespace muster

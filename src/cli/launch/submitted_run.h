@@ -26,13 +26,15 @@ class SubmittedRun {
   Result<void> Fill(const RecipeOptions& options, RunRequest& request);
   // Sets the request's directory and what records this attempt. This object must outlive the run.
   void Prepare(RunRequest& request);
-  // After the run: requeues the job if its allocation was about to end.
+  // After the run: requeues the job if its allocation ends (its time limit, a preemption with a grace time), or has
+  // lost a node, which the engine may notice later or not at all.
   void Ended(const RunOutcome& outcome);
 
  private:
   SubmittedRun(JobOfRun job, std::vector<JobAttempt> attempts) : job_(std::move(job)), attempts_(std::move(attempts)) {}
 
   Result<void> SettleLast();
+  std::string EndOf(const RunOutcome& outcome) const;
   bool MayFollow(const std::string& end, std::size_t attempts) const;
   void Record(const std::string& run_id, const std::string& run_dir);
 

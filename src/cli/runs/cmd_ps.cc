@@ -72,7 +72,17 @@ Result<Listed> List(const PsOptions& options) {
     if (!folder) return Fail(folder.error());
     of_runs.push_back(*std::move(folder));
   }
-  return Listed{*std::move(runs), *std::move(sweeps), QueuedRuns(MayBeQueued(of_runs))};
+  JobsOfRuns jobs = AskAboutJobs(MayBeQueued(of_runs));
+  std::set<std::filesystem::path> suspended;
+  for (const std::string& run_dir : jobs.suspended) {
+    std::error_code error;
+    suspended.insert(std::filesystem::weakly_canonical(run_dir, error));
+  }
+  for (RunSummary& run : runs->runs) {
+    std::error_code error;
+    if (suspended.contains(std::filesystem::weakly_canonical(run.run_dir, error))) run.phase = "suspended";
+  }
+  return Listed{*std::move(runs), *std::move(sweeps), std::move(jobs.queued)};
 }
 
 std::vector<std::string> Row(const std::string& name, const RunSummary& run, const std::string& metrics) {

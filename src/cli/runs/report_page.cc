@@ -56,7 +56,7 @@ int WriteReportPage(const std::vector<std::string>& words, const std::string& fi
   if (file != "-") std::printf("%s\n", Printable(file).c_str());
   bool readable = true;
   for (const NamedRunOrSweep& each : folders) {
-    const auto report = each.is_sweep ? Result<Report>(Fail({})) : MakeReport(each.folder);
+    const auto report = each.is_sweep ? Result<Report>(Fail(Diagnostics())) : MakeReport(each.folder);
     if (report && !PrintUnreadableLogs(*report)) readable = false;
   }
   return readable ? kExitOk : kExitUnreadable;

@@ -65,6 +65,21 @@ std::optional<std::int64_t> NumberIn(const Value::Map& table, const std::string&
 
 }  // namespace
 
+std::string JobEndText(const std::string& end, const std::string& host) {
+  if (end == "time_limit") return "reached its time limit";
+  if (end == "preempted") return "was preempted";
+  if (end == "cancelled") return "was cancelled";
+  if (end == "requeued") return "was requeued";
+  if (end == "out_of_memory") return "ran out of memory";
+  if (end == "node_fail" || end == "node_failed") {
+    return host.empty() ? "lost a node" : "lost its node " + Printable(host);
+  }
+  if (end == "vanished") return "is not known to the engine any more";
+  std::string words = Printable(end);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return "ended: " + words;
+}
+
 Result<void> WriteJobRecord(int folder, const JobRecord& record) {
   const Value::Map table = {{"format", Value(1)},
                             {"engine", Value(record.engine)},
@@ -125,7 +140,8 @@ Result<void> WriteAttempts(const std::string& first_dir, const std::vector<JobAt
                                  {"host", Value(attempt.host)},
                                  {"output_from", Value(static_cast<std::int64_t>(attempt.output_from))},
                                  {"end", Value(attempt.end)},
-                                 {"requeued", Value(attempt.requeued)}});
+                                 {"requeued", Value(attempt.requeued)},
+                                 {"lost", Value(attempt.lost)}});
   }
   return WriteTable(first_dir, kAttemptsFile, {{"attempts", Value(std::move(list))}});
 }
@@ -140,10 +156,11 @@ std::vector<JobAttempt> ReadAttempts(const std::string& first_dir) {
     const Value::Map* fields = each.AsMap();
     if (fields == nullptr) continue;
     const auto requeued = fields->find("requeued");
-    attempts.push_back(
-        {TextIn(*fields, "run"), TextIn(*fields, "run_dir"), TextIn(*fields, "host"),
-         static_cast<std::uint64_t>(NumberIn(*fields, "output_from").value_or(0)), TextIn(*fields, "end"),
-         requeued != fields->end() && requeued->second.AsBool() != nullptr && *requeued->second.AsBool()});
+    attempts.push_back({TextIn(*fields, "run"), TextIn(*fields, "run_dir"), TextIn(*fields, "host"),
+                        static_cast<std::uint64_t>(NumberIn(*fields, "output_from").value_or(0)),
+                        TextIn(*fields, "end"),
+                        requeued != fields->end() && requeued->second.AsBool() != nullptr && *requeued->second.AsBool(),
+                        TextIn(*fields, "lost")});
   }
   return attempts;
 }

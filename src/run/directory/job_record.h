@@ -43,6 +43,7 @@ struct JobAttempt {
   std::string end;        // why its allocation ended: "time_limit", "preempted", "node_fail", …; empty: it did not
                           // end before the run, or it is unknown
   bool requeued = false;  // another attempt follows
+  std::string lost;       // the host that was lost, of "node_fail"; empty: that of the head, or unknown
 
   bool operator==(const JobAttempt&) const = default;
 };
@@ -56,6 +57,10 @@ struct JobEnd {
 
   bool operator==(const JobEnd&) const = default;
 };
+
+// What is said of a job that ended so, by JobAttempt::end or JobEnd::state: "was cancelled", "lost its node n3" (`host`
+// may be empty).
+std::string JobEndText(const std::string& end, const std::string& host);
 
 Result<void> WriteJobRecord(int folder, const JobRecord& record);
 // Nothing: the run was not submitted, or the file is invalid.

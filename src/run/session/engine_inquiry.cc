@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include "engine/ending_cause.h"
 #include "run/session/live_run.h"
@@ -34,9 +35,16 @@ void EngineInquiry::AskAboutStop() {
   Ask(QuestionsAboutStop(job.page, job.id), {});
 }
 
+void EngineInquiry::AskAboutNotice() {
+  if (!run_.request.engine) return;
+  const EngineJob& job = *run_.request.engine;
+  Ask(QuestionsAboutNotice(job.page, job.id), {});
+}
+
 void EngineInquiry::Hear(const std::string& words) {
   if (!run_.request.engine) return;
-  job_end_ = StateOfWords(run_.request.engine->page, words);
+  // A preemption that the engine has reported ends like a cancellation, for those words.
+  if (!job_end_) job_end_ = StateOfWords(run_.request.engine->page, words);
   Note(PhraseOfWords(run_.request.engine->page, run_.request.engine->id, words), {});
   if (phrases_.empty()) Publish(ending_, {});
 }
@@ -75,10 +83,14 @@ void EngineInquiry::Ask(std::vector<EngineQuestion> questions, const std::string
 
 void EngineInquiry::OnAnswer(Asked& asked) {
   const CommandOutput output = asked.command->Take(std::chrono::milliseconds(0));
-  const std::string phrase = asked.question.phrase({output.out, output.err, output.exit_code});
+  const JobAnswer answer{output.out, output.err, output.exit_code};
+  const std::string phrase = asked.question.phrase(answer);
   const std::string host = asked.host;
+  const auto state = asked.question.state ? asked.question.state(answer) : std::nullopt;
+  if (state && *state != JobState::kEnding && !job_end_) job_end_ = state;
   asked_.remove_if([&asked](const Asked& one) { return &one == &asked; });
   Note(phrase, host);
+  if (!phrase.empty() && host.empty() && job_ends_) run_.Later(std::exchange(job_ends_, nullptr));
   EndIfAnswered();
 }
 
@@ -95,6 +107,12 @@ void EngineInquiry::Publish(const std::string& phrase, const std::string& host) 
   if (phrase.empty()) return;
   phrases_.push_back(phrase);
   run_.journal.Record(EngineAnswered{host, phrase});
+  run_.console.Warn(phrase);
+}
+
+void EngineInquiry::Paused(const std::string& phrase) {
+  if (std::exchange(paused_, phrase) == phrase || phrase.empty()) return;
+  run_.journal.Record(EngineAnswered{{}, phrase});
   run_.console.Warn(phrase);
 }
 
@@ -117,6 +135,10 @@ void EngineInquiry::EndIfAnswered() {
 }
 
 std::string EngineInquiry::Explained(std::string why) const {
+  // The notice was one of a preemption.
+  if (job_end_ == JobState::kPreempted && why == run_.request.notice) {
+    why = fmt::format("asked to stop by {}", run_.request.engine->page.name);
+  }
   for (const std::string& phrase : phrases_) why += "; " + phrase;
   return why;
 }

@@ -38,11 +38,18 @@ class EngineInquiry {
   // These do nothing outside of an allocation.
   void AskAboutHost(std::uint32_t host);
   void AskAboutStop();
+  // Whether a notice of the job's end is one of another cause than its time limit.
+  void AskAboutNotice();
+  // Called once the engine has said that the job ends, by an answer to AskAboutStop().
+  void WhenJobEnds(std::function<void()> ends) { job_ends_ = std::move(ends); }
+  // The engine has paused the job: shown and recorded, once for all hosts. Empty: not any more.
+  void Paused(const std::string& phrase);
+  bool paused() const { return !paused_.empty(); }
   // What the commands that started the agents wrote, for which the end of the run should wait that long: untrusted
   // bytes. They write the cause of a cancellation a moment after the agents have received its signal.
   void Hear(const std::string& words);
   std::chrono::milliseconds WaitForWords() const;
-  // The end of the job, as these said; nothing if they did not.
+  // The end of the job, as these or the answers said; nothing if they did not.
   const std::optional<JobState>& job_end() const { return job_end_; }
 
   // Whether answers are still missing; then `end` is called from the loop when they have arrived.
@@ -76,6 +83,8 @@ class EngineInquiry {
   bool ever_asked_ = false;
   std::optional<JobState> job_end_;
   std::function<void()> end_;
+  std::function<void()> job_ends_;
+  std::string paused_;  // what was shown last
 };
 
 }  // namespace muster

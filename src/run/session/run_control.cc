@@ -57,6 +57,8 @@ void RunControl::AwaitSignal() {
       Announced();
     } else if (signal == SIGXCPU && stops_asked_ > 0) {
       // Beyond its limit on processor time the kernel repeats the signal each second: that is no second request.
+    } else if (signal == SIGTERM && std::exchange(own_signal_follows_, false)) {
+      // The same end, for which the run stops already.
     } else {
       RequestStop(stops_asked_ + 1, signal);
     }
@@ -64,11 +66,30 @@ void RunControl::AwaitSignal() {
   });
 }
 
-// Repeated, it changes nothing: the run stops already.
+// Repeated, it changes nothing: the run stops already. Where a site says so, Slurm sends the signal for a preemption as
+// well (PreemptParameters=send_user_signal): the engine is asked.
 void RunControl::Announced() {
   if (run_.ended || std::exchange(announced_, true)) return;
   if (run_.request.on_announced) run_.request.on_announced();
+  engine_.AskAboutNotice();
   if (stops_asked_ == 0) RequestStop(1, SIGTERM, false, run_.request.notice);
+}
+
+void RunControl::AgentSignalled(std::uint32_t host) {
+  signalled_.insert(host);
+  if (run_.ended || stops_asked_ > 0) return;
+  const auto stop = [this] {
+    if (run_.ended || stops_asked_ > 0) return;
+    stopped_for_agents_ = own_signal_follows_ = true;
+    RequestStop(1, SIGTERM);
+  };
+  for (std::uint32_t each = 0; each < links_.size(); ++each) {
+    if (links_.over(each) || signalled_.contains(each)) continue;
+    // One agent alone: somebody ends it, or its node; or those of the others are on their way.
+    engine_.WhenJobEnds(stop);
+    return engine_.AskAboutStop();
+  }
+  stop();
 }
 
 // --- the control socket ----------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include <boost/asio/signal_set.hpp>
@@ -42,6 +43,11 @@ class RunControl {
   bool Stop(bool now, bool dump);
   // The user requested the end again, by keys.
   void StopByKeys();
+  // The engine has sent SIGTERM to the agent of this machine, which goes on. Once all agents have had it, or the engine
+  // says that the job ends, the run stops as by SIGTERM.
+  void AgentSignalled(std::uint32_t host);
+  // Whether the run was stopped because of that.
+  bool stopped_for_agents() const { return stopped_for_agents_; }
 
  private:
   void AwaitSignal();
@@ -59,6 +65,9 @@ class RunControl {
   const DeviceQueue& devices_;
   const Processes processes_;
   boost::asio::signal_set signals_;
+  std::set<std::uint32_t> signalled_;  // machines whose agent has had SIGTERM
+  bool stopped_for_agents_ = false;
+  bool own_signal_follows_ = false;                     // of that end this process has had none yet
   bool announced_ = false;                              // by RunRequest::notice_signal
   std::optional<boost::asio::steady_timer> listening_;  // while the socket is not created yet
   std::unique_ptr<ControlServer> control_;

@@ -165,8 +165,12 @@ struct RunOutcome {
   // muster's exit code: 0 ok, 1 a process failed, 3 caused by the machine, 128+n ended by signal n.
   int exit_code = 0;
   std::string why;  // one sentence; empty if the run succeeded
-  // How the engine's job ended, as the commands that started the agents said; nothing if they did not.
+  // How the engine's job ended, as the engine or the commands that started the agents said; nothing if they did not.
   std::optional<JobState> job_end = {};
+  // The run was stopped because the engine has signalled its agents.
+  bool stopped_by_engine = false;
+  // The host that was lost without a word: it may have lost its power or its network. Empty: there was none.
+  std::string unheard_host = {};
 };
 
 // Runs the plan to its end. Fails, without having started a process of the plan, if the plan or the request cannot be

@@ -208,6 +208,9 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
                    OnRefused(host, std::move(m));
                  },
                  [&](AgentLost& m) { OnLost(host, std::move(m)); },
+                 [&](AgentSignalled&) { control_.AgentSignalled(host); },
+                 [&](HostUnheard&) { outcome_.unheard_host = run_.NameOf(host); },
+                 [&](HostPaused& m) { engine_.Paused(m.phrase); },
                  [&](HostCleared& m) {
                    links_.SetEnding(host, true);
                    OnEmpty(host, m.empty);
@@ -272,7 +275,7 @@ void Session::OnReady(std::uint32_t host, const AgentReady& ready) {
 void Session::OnRefused(std::uint32_t host, AgentUnreachable why) {
   links_.SetOver(host);
   if (run_.preparing()) return failed_.Refused(host, std::move(why));
-  run_.console.Lost(run_.NameOf(host), why.why);
+  if (!why.abandoned) run_.console.Lost(run_.NameOf(host), why.why);
   HandleEvent(AgentLost{host, why.why, 0});
 }
 
@@ -424,6 +427,7 @@ void Session::End() {
   place_timer_.cancel();
   if (!run_.request.terse) CheckPlace();
   terminal_.Part();
+  if (const auto written = checkpoints_.WrittenUnseen()) run_.journal.Record(CheckpointSeen{*written, {}});
   checkpoints_.StopWatching();
   timers_.Clear();
   run_.clock->ClearAlarm();
@@ -451,6 +455,7 @@ void Session::End() {
     outcome_.why += (outcome_.why.empty() ? "" : "; ") + displaced_;
   }
   outcome_.job_end = engine_.job_end();
+  outcome_.stopped_by_engine = control_.stopped_for_agents();
   run_.console.Finish(EndText(ended), ended.cause == Cause::kNone, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->links_.WhenEnded([it = self.get()] { it->on_ended_(it->outcome_); });
   });

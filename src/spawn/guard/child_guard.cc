@@ -16,6 +16,9 @@
 namespace muster {
 namespace {
 
+// A deadline that is noticed this late shows that the guard was stopped.
+constexpr std::uint64_t kLateNs = 2'000'000'000;
+
 std::uint64_t After(std::uint64_t ms) { return MonotonicNowNs() + ms * 1'000'000; }
 
 // Returns the signal, or 0 at the deadline.
@@ -30,7 +33,8 @@ int NextSignal(const sigset_t& watched, std::optional<std::uint64_t> until) {
 
 }  // namespace
 
-EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_stopped_ms, std::uint64_t patience_ms) {
+EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_stopped_ms, std::uint64_t patience_ms,
+                        const std::function<bool()>& goes_on) {
   sigset_t watched;
   sigemptyset(&watched);
   sigaddset(&watched, SIGCHLD);
@@ -44,6 +48,7 @@ EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_
   sigaddset(&watched, kGuardDeathSignal);
   bool forwarded = false;  // SIGTERM was forwarded
   std::optional<std::uint64_t> kill_at;
+  std::uint64_t allowed_ms = 0;  // from which kill_at follows
   for (;;) {
     if (const auto ended = Reap(ChildRef{child, -1})) return *ended;
     siginfo_t change = {};
@@ -51,12 +56,21 @@ EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_
            change.si_pid != 0) {
       const std::uint64_t most_ms = change.si_code == CLD_STOPPED ? most_stopped_ms() : 0;
       if (!forwarded) kill_at = most_ms > 0 ? std::optional(After(most_ms)) : std::nullopt;
+      if (!forwarded) allowed_ms = most_ms;
       change = {};
     }
     const int signal = NextSignal(watched, kill_at);
     if (signal == SIGTERM || (signal == kGuardDeathSignal && ::getppid() != parent)) {
       ::kill(child, SIGTERM);
-      if (!std::exchange(forwarded, true)) kill_at = std::min(kill_at.value_or(UINT64_MAX), After(patience_ms));
+      if (!std::exchange(forwarded, true)) {
+        kill_at = std::min(kill_at.value_or(UINT64_MAX), After(patience_ms));
+        allowed_ms = patience_ms;
+      }
+    } else if (signal == 0 && MonotonicNowNs() > *kill_at + kLateNs) {
+      kill_at = After(allowed_ms);  // both were stopped
+    } else if (signal == 0 && forwarded && goes_on && goes_on()) {
+      forwarded = false;
+      kill_at.reset();
     } else if (signal == 0) {
       ::kill(child, SIGKILL);
       kill_at.reset();

@@ -20,11 +20,12 @@ namespace muster {
 inline constexpr int kGuardDeathSignal = SIGCONT;
 
 // Waits for the exit of a child and reaps it. Forwards SIGTERM, takes the end of its own parent (kGuardDeathSignal) for
-// one, and kills a child that has not exited `patience_ms`
-// later. Also kills a child that has been stopped (SIGSTOP) for `most_stopped_ms`, a function called at that moment; 0:
-// no limit. Must be called in a single-threaded process that has SIGCHLD and SIGTERM blocked.
+// one, and kills a child that has not exited `patience_ms` later, unless `goes_on`, called then, says that it has
+// decided to go on. Also kills a child that has been stopped (SIGSTOP) for `most_stopped_ms`, a function called at that
+// moment; 0: no limit. Time in which the guard itself did not run does not count: it was stopped together with the
+// child. Must be called in a single-threaded process that has SIGCHLD and SIGTERM blocked.
 EndedProcess GuardChild(pid_t child, const std::function<std::uint64_t()>& most_stopped_ms,
-                        std::uint64_t patience_ms = kDefaultLeaseMs);
+                        std::uint64_t patience_ms = kDefaultLeaseMs, const std::function<bool()>& goes_on = {});
 
 // Exits in the same way: with that exit code, or by that signal, without a core dump of its own.
 [[noreturn]] void EndAs(const EndedProcess& ended);

@@ -147,13 +147,13 @@ std::optional<TrialClass> ClassOfJobEnd(std::optional<JobState> end) {
 }
 
 Verdict Of(const FailureFacts& facts, const ClassPatterns& patterns) {
-  const bool failed = facts.cause != Cause::kNone && facts.cause != Cause::kStopped;
+  const bool failed = facts.cause != Cause::kNone && (facts.cause != Cause::kStopped || facts.stopped_by_engine);
   if (const auto of_job = ClassOfJobEnd(facts.job_end); failed && of_job) return {*of_job, false, {}};
   switch (facts.cause) {
     case Cause::kNone:
       return {TrialClass::kOk, false, {}};
     case Cause::kStopped:
-      return {TrialClass::kStopped, false, {}};
+      return {facts.stopped_by_engine ? TrialClass::kPreempted : TrialClass::kStopped, false, {}};
     case Cause::kTimeLimit:
       return {TrialClass::kTimeout, false, {}};
     case Cause::kLost:
@@ -188,6 +188,7 @@ FailureFacts ReadFailureFacts(const Plan& plan, const RunOutcome& outcome) {
   FailureFacts facts;
   facts.why = outcome.why;
   facts.job_end = outcome.job_end;
+  facts.stopped_by_engine = outcome.stopped_by_engine;
   const CheckedJournal journal(plan, ReadJournal(outcome.run_dir + "/journal.jsonl"));
   using Key = std::pair<ProcessId, std::uint32_t>;
   std::optional<Key> first;

@@ -35,6 +35,7 @@ struct FailureFacts {
   std::optional<Origin> origin = {};
   std::optional<std::uint32_t> lost = {};  // the machine whose agent was lost, or never connected
   std::optional<JobState> job_end = {};    // as in RunOutcome
+  bool stopped_by_engine = false;          // the same
 };
 
 struct TrialEnding {

@@ -11,8 +11,8 @@ constexpr bool kIsOneOf = (std::is_same_v<Message, Listed> || ...);
 
 // Messages that the channel creates itself; the caller decides what an end means.
 template <class Message>
-constexpr bool kOfChannel =
-    kIsOneOf<Message, AgentEmpty, AgentLost, AgentUnreachable, ClockCompared, HostCleared, StrayMessage>;
+constexpr bool kOfChannel = kIsOneOf<Message, AgentEmpty, AgentLost, AgentUnreachable, ClockCompared, HostCleared,
+                                     HostUnheard, HostPaused, StrayMessage>;
 
 // Messages that may come before the greeting.
 template <class Message>

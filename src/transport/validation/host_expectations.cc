@@ -1,6 +1,7 @@
 #include "transport/validation/host_expectations.h"
 
 #include <algorithm>
+#include <csignal>
 #include <functional>
 #include <string>
 #include <utility>
@@ -39,6 +40,10 @@ MessageVerdict HostExpectations::On(const AgentReady& message) {
 
 MessageVerdict HostExpectations::On(const AgentFailed&) {
   return MessageVerdict::If(!std::exchange(failed_, true), "a second refusal");
+}
+
+MessageVerdict HostExpectations::On(const AgentSignalled& message) {
+  return MessageVerdict::If(message.signal == SIGTERM && !std::exchange(signalled_, true), "a signal to itself");
 }
 
 MessageVerdict HostExpectations::On(const ResourcesAllocated& message) {

@@ -27,6 +27,7 @@ class HostExpectations {
 
   MessageVerdict On(const AgentReady& message);
   MessageVerdict On(const AgentFailed& message);
+  MessageVerdict On(const AgentSignalled& message);
   MessageVerdict On(const ResourcesAllocated& message);
   MessageVerdict On(const DevicesAwaited& message);
   MessageVerdict On(const HostActivated& message);
@@ -40,6 +41,7 @@ class HostExpectations {
   bool greeted_ = false;  // AgentReady is expected
   bool ready_ = false;
   bool failed_ = false;
+  bool signalled_ = false;
   bool allocates_ = false;  // ResourcesAllocated is expected
   bool awaits_ = false;     // DevicesAwaited is allowed
   bool activates_ = false;

@@ -1,5 +1,7 @@
 #include "wire/lease/agent_lease.h"
 
+#include <algorithm>
+
 namespace muster {
 
 std::uint32_t AgentLease::NextNumber(std::uint64_t now_ns) {
@@ -9,9 +11,11 @@ std::uint32_t AgentLease::NextNumber(std::uint64_t now_ns) {
 
 void AgentLease::Answered(std::uint32_t heartbeat) {
   while (!unanswered_.empty() && unanswered_.front().first <= heartbeat && heartbeat <= last_) {
-    renewed_at_ = unanswered_.front().second;
+    renewed_at_ = std::max(renewed_at_, unanswered_.front().second);
     unanswered_.pop_front();
   }
 }
+
+void AgentLease::Resumed(std::uint64_t now_ns) { renewed_at_ = std::max(renewed_at_, now_ns); }
 
 }  // namespace muster

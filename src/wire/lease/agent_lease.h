@@ -15,6 +15,8 @@ class AgentLease {
   std::uint32_t NextNumber(std::uint64_t now_ns);
   // The head has received the heartbeat of that number. Unknown numbers, and older ones than the last, are ignored.
   void Answered(std::uint32_t heartbeat);
+  // The agent did not run until now (PauseNs): the lease begins again.
+  void Resumed(std::uint64_t now_ns);
   // The time by which all processes on this host must have been killed.
   std::uint64_t EndsAt() const { return renewed_at_ + lease_ns_ / 4 * 3; }
 

@@ -38,6 +38,11 @@ void Fields(A& archive, AgentReady& m) {
 }
 
 template <class A>
+void Fields(A& archive, AgentSignalled& m) {
+  archive(m.signal);
+}
+
+template <class A>
 void Fields(A& archive, AgentFailed& m) {
   archive(Phrase{m.why, protocol_bounds::kPhrase});
 }

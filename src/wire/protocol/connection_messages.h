@@ -70,6 +70,12 @@ struct AgentHeartbeat {
   MonotonicNs answered_at = 0;  // when that answer arrived
 };
 
+// The engine that started the agent sent it this signal: the notice of an end, which the head decides about. An agent
+// that an engine started, and whose head answers, goes on (docs/supervision.md).
+struct AgentSignalled {
+  std::int32_t signal = 0;
+};
+
 // The agent exits because of an error (invalid command, other protocol version).
 struct AgentFailed {
   std::string why;

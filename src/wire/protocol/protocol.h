@@ -1,4 +1,4 @@
-// The agent protocol: the messages that head and agent exchange over one pair of descriptors. Version 12.
+// The agent protocol: the messages that head and agent exchange over one pair of descriptors. Version 13.
 //
 // Messages and frames only, no sockets: a frame is a 4-byte little-endian length (at most kMaxFrame) followed by an
 // archive (wire/archive/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to head). An agent first
@@ -39,7 +39,7 @@ using AgentMessage =
                  ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened,
                  PtyClosed, PtyBytes, PtyTaken, ResourcesAllocated, HostActivated, AgentHeartbeat, FileBytes, Inspected,
                  PathsOpen, PathsProbed, CodeMissing, CodeReceived, CodeReady, FilesSent, FromAgent, AgentExited,
-                 DevicesAwaited, UsageSampled>;
+                 DevicesAwaited, UsageSampled, AgentSignalled>;
 
 std::string EncodeFrame(const AgentCommand& command);
 std::string EncodeFrame(const AgentMessage& message);

@@ -1,0 +1,114 @@
+// Tests submitted runs in a real Slurm that are given notice, paused, or lose a node beside the head's: they write
+// their checkpoint, wait, or continue in another attempt, and the report names the cause.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slurm/submitted_run.h"
+
+namespace muster::testing {
+namespace {
+
+// Two workers; rank 0 writes step_1 at its start and step_2 on SIGUSR1. A run that is resumed says from where, and
+// ends.
+std::string SavesOnRequest(const std::string& slurm, int hosts = 2) {
+  return "local muster = require 'muster'\nreturn muster.recipe { name = 'job', doc = 'a job', framework = 'none', " +
+         slurm + "\n  cluster = { hosts = " + std::to_string(hosts) +
+         ", devices_per_host = 1 },\n"
+         "  checkpoint = { dir = 'checkpoints', latest = 'step_*.pt', signal = 'USR1', wait = '60s' },\n"
+         "  plan = function(p, job)\n    job:workers { count = 2, devices = 0, stop = { grace = '2s' }, command =\n"
+         "      job.resume and { 'echo', 'from', job.resume.checkpoint } or\n"
+         "      { 'sh', '-c', 'save() { [ $MUSTER_RANK != 0 ] || { mkdir -p $D; echo $1 > $D/s; mv $D/s $D/step_$1.pt; "
+         "}; };"
+         " trap \"save 2\" USR1; trap \"\" TERM; D=$0; save 1; echo runs;"
+         " while :; do sleep 1000 & wait; done', job.checkpoint.dir } }\n"
+         "  end }\n";
+}
+
+// How a partition with a grace time ends the jobs that an urgent one preempts.
+class PreemptedWithGrace : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Slurm, PreemptedWithGrace, ::testing::Values("REQUEUE", "CANCEL"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST_P(PreemptedWithGrace, ARunWritesItsCheckpointAndContinuesFromIt) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed testbed(
+      2, {"--partition", "main Default=YES PriorityTier=1 GraceTime=30 PreemptMode=" + std::string(GetParam()),
+          "--partition", "urgent PriorityTier=10 PreemptMode=OFF"});
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
+  SubmittedRun run(testbed, SavesOnRequest("slurm = { requeue = { on = { 'preempted' }, max = 1 } },"), {});
+  ASSERT_TRUE(run.Await("first_output", 2)) << run.Said();
+  testbed.Ask({"sbatch", "--partition=urgent", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=true"});
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  const json first = run.ReportNow(1);
+  EXPECT_EQ(first["outcome"], "stopped") << first;
+  EXPECT_EQ(first["why"], "ended by SIGTERM; slurm job 1 was preempted");
+  EXPECT_TRUE(first["no_checkpoint"].is_null()) << first["no_checkpoint"];
+  EXPECT_EQ(first["receipt"]["left"], 0);
+  const json second = run.ReportNow(2);
+  EXPECT_EQ(second["outcome"], "ok") << second;
+  EXPECT_EQ(second["job"]["attempts"][0]["end"], "preempted") << second["job"];
+  EXPECT_EQ(ContentOf(run.DirectoryOf(2) + "/logs/worker.0.0.log"),
+            "from " + run.run_dir() + "/checkpoints/step_2.pt\n");
+  before.ExpectNothingLeft(run);
+}
+
+TEST(Continues, ARunThatLosesANodeBesideItsHeads) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed testbed(3, {"--slurm", "SlurmdTimeout=5"});
+  ASSERT_TRUE(testbed.Up());
+  SubmittedRun run(testbed, SavesOnRequest("slurm = { requeue = { on = { 'node_fail' }, max = 1 } },"),
+                   {"--host-lease", "2s"});
+  ASSERT_TRUE(run.Await("first_output", 2)) << run.Said();
+  ASSERT_TRUE(testbed.PowerOff("n2"));
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  const json second = run.ReportNow(2);
+  EXPECT_EQ(second["outcome"], "ok") << second;
+  EXPECT_EQ(second["job"]["attempts"][0]["end"], "node_fail") << second["job"];
+  EXPECT_EQ(ContentOf(run.DirectoryOf(2) + "/logs/worker.0.0.log"),
+            "from " + run.run_dir() + "/checkpoints/step_1.pt\n");
+  EXPECT_NE(run.Muster({"report", run.DirectoryOf(1)}).out.find("slurm job 1; it lost its node n2"), std::string::npos)
+      << run.Muster({"report", run.DirectoryOf(1)}).out;
+}
+
+// The head of an interactive allocation goes on while the agents are stopped.
+TEST(Continues, ARunWhoseAllocationIsSuspended) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
+  SlurmRun run(testbed, Salloc({"--nodes=2"}), UntilFile(testbed, 2), {"--host-lease", "3s"});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+  EXPECT_EQ(testbed.Ask({"scontrol", "suspend", run.Job()}), "");
+  ASSERT_TRUE(run.Await("engine_answered", 1)) << run.Said();
+  EXPECT_EQ(run.Journal("engine_answered")[0]["what"], "slurm job 1 is suspended");
+  EXPECT_EQ(testbed.Ask({"scontrol", "resume", run.Job()}), "");
+  LetEnd(testbed);
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  EXPECT_TRUE(run.Journal("agent_lost").empty());
+  before.ExpectNothingLeft(run);
+}
+
+TEST(Continues, ASubmittedRunThatIsSuspendedIsShownAsThat) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
+  SubmittedRun run(testbed, UntilFile(testbed, 2), {});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Said();
+  EXPECT_EQ(testbed.Ask({"scontrol", "suspend", "1"}), "");
+  ASSERT_TRUE(testbed.AwaitJob("1", "SUSPENDED"));
+  const json listed = json::parse(run.Muster({"ps", "--json", run.run_dir()}).out, nullptr, false);
+  EXPECT_EQ(listed["runs"][0]["phase"], "suspended") << listed;
+  EXPECT_EQ(testbed.Ask({"scontrol", "resume", "1"}), "");
+  LetEnd(testbed);
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  before.ExpectNothingLeft(run);
+}
+
+}  // namespace
+}  // namespace muster::testing
