@@ -205,7 +205,9 @@ TEST(Together, ComparesShardsWithTheDevicesOfAStage) {
   };
   EXPECT_TRUE(checked(4).empty());
   EXPECT_TRUE(checked(2).empty());
-  EXPECT_EQ(Only(checked(8)).kind, "range");
+  const Diagnostic above = Only(checked(8));
+  EXPECT_EQ(above.kind, "range");
+  EXPECT_EQ(above.severity, Severity::kWarning) << "only the documents object";
   const Diagnostic uneven = Only(checked(3));
   EXPECT_EQ(uneven.severity, Severity::kWarning);
   EXPECT_EQ(uneven.kind, "no_effect");

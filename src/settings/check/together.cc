@@ -204,7 +204,7 @@ class Together {
     if (*shards <= stage && stage % *shards == 0) return;
     Diagnostic diagnostic =
         *shards > stage
-            ? Error("range", setting->source.place, shown + " is above the " + whole, DivisorHint(stage, *shards))
+            ? Warning("range", setting->source.place, shown + " is above the " + whole, DivisorHint(stage, *shards))
             : Warning("no_effect", setting->source.place,
                       shown + " does not divide the " + whole + ", and will not take effect",
                       DivisorHint(stage, *shards));
