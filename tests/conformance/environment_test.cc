@@ -64,10 +64,10 @@ TEST_F(EnvironmentHere, IsThatOfThePlanBehindAWrap) {
 }
 
 TEST_F(EnvironmentHere, IsThatOfThePlanInATrial) {
-  const CommandResult sweep = Muster({"sweep", "-q", "r.lua", "--grid", "n=1", "--run-dir", "sweep"});
+  const CommandResult sweep = Muster({"sweep", "-q", "r.lua", "--grid", "n=1"});
   ASSERT_EQ(sweep.exit_code, 0) << sweep.err;
-  ExpectAsPlanned(Planned(), LogBelow("sweep"));
-  EXPECT_EQ(EnvironmentIn(LogBelow("sweep")).count("MUSTER_TRIAL"), 1U);
+  ExpectAsPlanned(Planned(), LogBelow("sweeps"));
+  EXPECT_EQ(EnvironmentIn(LogBelow("sweeps")).count("MUSTER_TRIAL"), 1U);
 }
 
 }  // namespace
