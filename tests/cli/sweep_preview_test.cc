@@ -1,4 +1,6 @@
 // Tests muster sweep --preview as text and JSON, and mistakes that are refused before any trial is evaluated.
+#include <filesystem>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -91,6 +93,28 @@ TEST(SweepCommand, NamesTheConditionThatRejectsEveryPoint) {
                 "rejects\n"),
             std::string::npos)
       << result.err;
+}
+
+TEST(RefusedSweep, NamesTheFormOfAnAxis) {
+  for (const char* word : {"sizes:=[1,2],[3]", "sizes@=file"}) {
+    const OneRecipe recipe(kOneWorker, "params = { sizes = muster.list { { 1 } } },");
+    const CommandResult result = Muster({"sweep", recipe.path(), "--preview", "--grid", word});
+    EXPECT_EQ(result.exit_code, 2) << word;
+    EXPECT_NE(result.err.find("NAME=VALUES"), std::string::npos) << result.err;
+    EXPECT_EQ(result.err.find("did you mean"), std::string::npos) << result.err;
+  }
+}
+
+TEST(RefusedSweep, LeavesNoDirectory) {
+  const OneRecipe recipe(kOneWorker, "params = { lr = muster.float { 0.1 } },");
+  for (const std::vector<std::string>& refused : std::vector<std::vector<std::string>>{
+           {"--metric", "loss=loss: (\\S+", "--minimize", "loss"}, {"--max-time", "30"}}) {
+    std::vector<std::string> words = {"sweep", recipe.path(), "--grid", "lr=0.1,0.2"};
+    words.insert(words.end(), refused.begin(), refused.end());
+    const CommandResult result = Muster(words, {"MUSTER_HOME=" + (recipe / "home")});
+    EXPECT_EQ(result.exit_code, 2) << refused[0] << result.err;
+    EXPECT_FALSE(std::filesystem::exists(recipe / "home")) << refused[0];
+  }
 }
 
 }  // namespace

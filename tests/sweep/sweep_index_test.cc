@@ -8,12 +8,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/system/clock.h"
 #include "run/scratch_folder.h"
+#include "sweep/index/database.h"
 #include "sweep/index/sweep_view.h"
 #include "sweep/made_sweep.h"
 
@@ -260,6 +262,37 @@ TEST(SweepIndex, SurvivesItsHeadBeingKilled) {
   }
   head.Open();
   EXPECT_EQ(AllOf(head.path()), all);
+}
+
+// Its rollback journal remains, and readers cannot apply it.
+TEST(SweepIndex, IsNotCalledDamagedAfterItsHeadWasKilledWhileWriting) {
+  Head head;
+  head.Open();
+  for (const SweepEntry& entry : MadeSweep(5, 40)) head.Write(entry);
+  head.Commit(true);
+  head.Die();
+  const std::string before = AllOf(head.path());
+  const pid_t killed = ::fork();
+  if (killed == 0) {
+    auto database = Database::Open(head.index(), Database::Mode::kWrite);
+    if (!database || !database->Run("PRAGMA synchronous = OFF; PRAGMA cache_size = 1; BEGIN IMMEDIATE; "
+                                    "CREATE TABLE large (x); "
+                                    "INSERT INTO large WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                                    "LIMIT 2000) SELECT zeroblob(500) FROM n")) {
+      ::_exit(1);
+    }
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(killed, &status, 0), killed);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  struct stat left {};
+  ASSERT_EQ(::stat((head.index() + "-journal").c_str(), &left), 0);
+  EXPECT_EQ(LoadSweepProgress(head.path()).damage, "");
+  const auto view = SweepView::Open(head.path());
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view->damage(), "");
+  EXPECT_EQ(AllOf(head.path()), before);
 }
 
 TEST(SweepView, ReportsWhyThereIsNone) {

@@ -32,6 +32,12 @@ Result<std::pair<std::string, std::string>> SplitWord(const std::string& option,
 Result<Space> AxisOfWord(const std::string& option, const std::string& word) {
   auto split = SplitWord(option, word, "learning_rate=1e-4,3e-4");
   if (!split) return Fail(split.error());
+  if (const std::string& name = split->first; name.ends_with(':') || name.ends_with('@')) {
+    const std::string plain = name.substr(0, name.size() - 1);
+    return Fail(UsageError(option + " " + Quoted(word) + ": an axis has one form, NAME=VALUES",
+                           "values are separated by commas, lists and maps are JSON: " + option + " " +
+                               ShellQuoted(plain + "=" + (split->second.empty() ? "1,2" : split->second))));
+  }
   Space space;
   space.kind = Space::Kind::kAxis;
   space.axis.name = std::move(split->first);
