@@ -197,9 +197,9 @@ local muster = {}
 ---@class muster.ContractRole
 ---@field min? integer
 ---@field max? integer
----"never": the role serves, and has `linger` seconds after all other roles have ended.
+---"never": the role serves, and has the time `linger` ("35s") after all other roles have ended.
 ---@field done? "all"|"any"|"never"
----@field linger? integer
+---@field linger? string
 ---If the recipe describes no such role, one is added that runs the command of the role that plays this.
 ---@field add? string
 ---Command for roles that have none of their own.

@@ -7,7 +7,7 @@
 --            MindSpore's context, example is a few lines of a recipe
 --   roles    by role ("scheduler", "server", "worker", …): { min, max, done, linger, add, command,
 --            ports, devices, doc }
---            done = "never": the role serves, and has `linger` seconds after all other roles have ended
+--            done = "never": the role serves, and has the time `linger` ("35s") after all other roles have ended
 --            add = "worker": if the recipe describes no such role, one is added that runs `command`, or the worker's
 --            command, devices: defaults of the role; ports: names of ports that each of its processes gets
 --   worlds   "many": workers may be in several worlds, each with its own ranks and rendezvous endpoint
@@ -51,7 +51,7 @@ local KEYS = {
   options = "table", ports = "table", context = "boolean", names_devices = "boolean", arrange = "function", check = "function", launcher = "function", slots = "function",
   prepare = "function", defaults = "function", common = "function", env = "function",
 }
-local ROLE_KEYS = { min = "number", max = "number", done = "string", linger = "number", add = "string", command = "table",
+local ROLE_KEYS = { min = "number", max = "number", done = "string", linger = "duration", add = "string", command = "table",
                     ports = "table", devices = "number", doc = "string" }
 local OPTION_KINDS = { count = true, text = true, list = true, table = true, file = true }
 
@@ -74,6 +74,10 @@ local function check_form(contract, complain)
       local kind, value = known[key], table[key]
       if not kind then
         complain(("%s has no field %s"):format(what, shown(key)), host.suggest(host.tostring(key), host.keys(known)))
+      elseif kind == "duration" then
+        if not host.duration_ms(value) then
+          complain(("%s: %s must be a duration such as \"35s\", got %s"):format(what, key, shown(value)), host.duration_hint(value))
+        end
       elseif type(value) ~= kind and not (key == "clear" and type(value) == "function") then
         complain(("%s: %s must be a %s, got %s"):format(what, key, kind, shown(value)))
       end

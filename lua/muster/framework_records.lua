@@ -32,7 +32,7 @@ for i, name in ipairs(environment.part "names") do
   for _, plays in ipairs(sorted_keys(contract.roles)) do
     local role = contract.roles[plays]
     record.roles[#record.roles + 1] = { name = plays, doc = role.doc or "", min = role.min or 0, max = role.max or 0,
-                                        added = role.add ~= nil, serves = role.done == "never", linger = role.linger or 0 }
+                                        added = role.add ~= nil, serves = role.done == "never", linger = tonumber((role.linger or "0s"):match "^(%d+)s$") }
   end
   for _, option in ipairs(sorted_keys(contract.options)) do
     local given = contract.options[option]

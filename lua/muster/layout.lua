@@ -66,7 +66,7 @@ local function settle_roles(job, contract, recipe)
     elseif rule.max and count > rule.max then
       host.report("error", "roles", role.place, ("framework %s takes at most %d %s, role %s has %d"):format(contract.name, rule.max, role.plays, role.name, count))
     end
-    role.linger_ms = (rule.linger or 0) * 1000
+    role.linger_ms = host.duration_ms(rule.linger or "0s")
     role.python, role.python_surely = python_use(role, contract, recipe)
     role.devices_left_open = role.devices == nil
     if role.devices == nil then

@@ -4,7 +4,7 @@ local muster = require "muster"
 local actors = muster.contract {
   name    = "actors",
   doc     = "Actors that send what they see to a learner.",
-  roles   = { learner = { min = 1, max = 1 }, actor = { min = 1, done = "never", linger = 10 } },
+  roles   = { learner = { min = 1, max = 1 }, actor = { min = 1, done = "never", linger = "10s" } },
   meeting = { role = "learner", port = "learner" },
   clear   = { "ACTORS_*" },
   common  = function(role, job)

@@ -22,7 +22,7 @@ Lines Problems(const std::string& fields, const std::string& body = "", const st
 TEST(OwnContract, SetsTheVariablesOfItsProcesses) {
   const Evaluated evaluated = Evaluate({WithContract(
       "doc = 'Mine.', roles = { worker = { min = 1 }, keeper = { max = 1, add = 'worker', command = { 'keep' }, done = "
-      "'never', linger = 3 } },"
+      "'never', linger = '3s' } },"
       "meeting = { role = 'keeper', port = 'keeper' }, clear = { 'MINE_*' }, options = { colour = { 'red', 'green' } },"
       "prepare = function(job) return { list = job.file('list.txt', 'of ' .. job.worlds.worker.size) } end,"
       "defaults = function(role, job) return { HINT = 1 } end,"
@@ -84,6 +84,8 @@ TEST(OwnContract, ReportsMistakesInItsForm) {
       {"roles = {}, colour = 1", "recipe.lua:2 error contract: a contract has no field \"colour\""},
       {"", "recipe.lua:2 error contract: a contract needs roles"},
       {"roles = { worker = 3 }", "recipe.lua:2 error contract: role \"worker\" of a contract must be a table, got 3"},
+      {"roles = { server = { done = 'never', linger = 5 } }",
+       "recipe.lua:2 error contract: role server of a contract: linger must be a duration such as \"35s\", got 5"},
       {"roles = { worker = { most = 3 } }",
        "recipe.lua:2 error contract: role worker of a contract has no field \"most\""},
       {"roles = { worker = { min = -1 } }",

@@ -22,8 +22,8 @@ return contract {
   },
   example = 'framework = "byteps"',
   roles = {
-    scheduler = { min = 1, max = 1, add = "worker", command = SERVER, done = "never", linger = 35, doc = "runs `import byteps.server`" },
-    server = { min = 1, command = SERVER, done = "never", linger = 35, doc = "runs `import byteps.server` unless it has a command" },
+    scheduler = { min = 1, max = 1, add = "worker", command = SERVER, done = "never", linger = "35s", doc = "runs `import byteps.server`" },
+    server = { min = 1, command = SERVER, done = "never", linger = "35s", doc = "runs `import byteps.server` unless it has a command" },
     worker = { min = 1, doc = "trains" },
   },
   ends = "when all workers have exited; scheduler and servers then exit or are stopped",

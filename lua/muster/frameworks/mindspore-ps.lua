@@ -58,8 +58,8 @@ return contract {
   },
   example = 'framework = "mindspore-ps"\nframework = { "mindspore-ps", form = "minimal" }',
   roles = {
-    scheduler = { min = 1, max = 1, add = "worker", done = "never", linger = 35, doc = "forms the cluster" },
-    server = { min = 1, done = "never", linger = 35, doc = "holds the weights" },
+    scheduler = { min = 1, max = 1, add = "worker", done = "never", linger = "35s", doc = "forms the cluster" },
+    server = { min = 1, done = "never", linger = "35s", doc = "holds the weights" },
     worker = { min = 1, doc = "trains" },
   },
   ends = "when all workers have exited; scheduler and servers then exit by themselves",

@@ -50,7 +50,7 @@ return contract {
   },
   example = 'framework = "mindspore"',
   roles = {
-    scheduler = { min = 1, max = 1, add = "worker", done = "never", linger = 35, doc = "forms the cluster" },
+    scheduler = { min = 1, max = 1, add = "worker", done = "never", linger = "35s", doc = "forms the cluster" },
     worker = { min = 1, doc = "trains" },
   },
   ends = "when all workers have exited; the scheduler then exits by itself",

@@ -21,8 +21,8 @@ return contract {
   },
   example = 'framework = "ps-lite"',
   roles = {
-    scheduler = { min = 1, max = 1, add = "worker", done = "never", linger = 35, doc = "assigns ranks; runs the workers' command" },
-    server = { min = 1, done = "never", linger = 35, doc = "holds the values" },
+    scheduler = { min = 1, max = 1, add = "worker", done = "never", linger = "35s", doc = "assigns ranks; runs the workers' command" },
+    server = { min = 1, done = "never", linger = "35s", doc = "holds the values" },
     worker = { min = 1, doc = "trains" },
   },
   ends = "when all workers have exited; scheduler and servers exit after a barrier with them",

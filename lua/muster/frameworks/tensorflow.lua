@@ -15,8 +15,8 @@ return contract {
   roles = {
     chief = { max = 1, ports = { "grpc" }, doc = "task 0 of `chief`" },
     worker = { ports = { "grpc" }, doc = "a worker" },
-    server = { ports = { "grpc" }, done = "never", linger = 5, doc = "a parameter server, `ps`" },
-    evaluator = { max = 1, done = "never", linger = 5, doc = "reads checkpoints; not part of the cluster" },
+    server = { ports = { "grpc" }, done = "never", linger = "5s", doc = "a parameter server, `ps`" },
+    evaluator = { max = 1, done = "never", linger = "5s", doc = "reads checkpoints; not part of the cluster" },
   },
   ends = "when chief and workers have exited (`workers`), or when the chief has (`coordinator`); parameter servers and evaluator are then stopped",
   options = {
