@@ -304,12 +304,12 @@ TEST_F(TestCommand, TakesSeveralFoldersAndFiles) {
   EXPECT_EQ(worse.exit_code, 1) << Said(worse);
   EXPECT_EQ(Muster({"test", other, folder_ / "nowhere"}).exit_code, 2)
       << "a word that is no folder is a case of the last one";
-  const auto json = nlohmann::json::parse(Muster({"test", other, folder_ / "train.lua", "--json"}).out);
-  EXPECT_EQ(json["ok"], false);
-  ASSERT_EQ(json["folders"].size(), 2U);
-  EXPECT_EQ(json["folders"][0]["folder"], other);
-  EXPECT_EQ(json["folders"][0]["ok"], true);
-  EXPECT_EQ(json["folders"][1]["cases"].size(), 2U);
+  const auto two = nlohmann::json::parse(Muster({"test", other, folder_ / "train.lua", "--json"}).out);
+  EXPECT_EQ(two["ok"], false);
+  ASSERT_EQ(two["folders"].size(), 2U);
+  EXPECT_EQ(two["folders"][0]["folder"], other);
+  EXPECT_EQ(two["folders"][0]["ok"], true);
+  EXPECT_EQ(two["folders"][1]["cases"].size(), 2U);
   const auto one = nlohmann::json::parse(Muster({"test", other, "--json"}).out);
   EXPECT_FALSE(one.contains("folders")) << "one folder keeps the form that it had";
 }

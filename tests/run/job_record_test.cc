@@ -46,8 +46,9 @@ TEST_F(JobFiles, AreReadAsTheyWereWritten) {
   EXPECT_EQ(ReadJobId(folder()), "");
   ASSERT_TRUE(WriteJobId(fd(), "12.pbs"));
   EXPECT_EQ(ReadJobId(folder()), "12.pbs");
-  const std::vector<JobAttempt> attempts = {{"a", "/runs/a", "n1", 0, "time_limit", true},
-                                            {"b", "/runs/b", "n2", 1234, "", false}};
+  const std::vector<JobAttempt> attempts = {{"a", "/runs/a", "n1", 0, "time_limit", true, ""},
+                                            {"b", "/runs/b", "n2", 1234, "", false, ""},
+                                            {"c", "/runs/c", "n1", 99, "node_fail", true, "n2"}};
   ASSERT_TRUE(WriteAttempts(folder(), attempts));
   EXPECT_EQ(ReadAttempts(folder()), attempts);
   const JobEnd end = {"node_failed", "NodeDown", "n[1-2]", 137};
