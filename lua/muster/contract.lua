@@ -30,7 +30,8 @@
 --   check(job)           reports what the framework cannot do
 --   slots(option)        "error", "none" or nil for a warning, if workers without devices exceed the slots of named hosts
 --   launcher(role, job)  words of a program that starts the role's processes itself: the plan then starts that one
---                        program, with the role's command after the words
+--                        program, with the role's command after the words; and whether processes on other hosts
+--                        get the variables of that program
 --   prepare(job)         after placement: its result is job.prepared
 --   defaults(role, job)  variables of a role, if it does not inherit them; the recipe may override them
 --   common(role, job)    variables that all processes of a role share

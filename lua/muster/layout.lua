@@ -225,9 +225,10 @@ end
 -- Index style (the default): a process sees every device that the job holds on its host, and picks one by its number
 -- among them. "own": it sees only its own devices. Returns the value of the variable or nil, the number of its first
 -- device among the visible, and how many are visible. The plan's device numbers are mapped to actual devices at the start.
--- The variable is set even if these are all devices of the plan's host: the real host may have more, of other jobs.
+-- The variable is set even if these are all devices of the plan's host: the real host may have more, of other jobs. It is not
+-- set for a launcher that would pass it to ranks on other hosts.
 local function visibility(role, placed, held, contract)
-  if #placed.devices == 0 or contract.names_devices then return nil, nil, nil end
+  if #placed.devices == 0 or contract.names_devices or role.passes_variables then return nil, nil, nil end
   local visible, first = held[placed.host].list, held[placed.host].position[placed.devices[1]]
   if role.visible == "own" then visible, first = placed.devices, 0 end
   return host.hole("devices", placed.host, table.concat(visible, ",")), first, #visible
@@ -270,10 +271,12 @@ end
 local function put_launchers(job, ask, asked)
   for _, role in ipairs(job.roles) do
     local first = role.placed[1]
-    role.launcher = role.plays ~= "other" and first and ask.launcher(role, asked) or nil
+    local passes = nil
+    if role.plays ~= "other" and first then role.launcher, passes = ask.launcher(role, asked) end
     if role.launcher then
       local devices = {}
       for _, placed in ipairs(role.placed) do
+        role.passes_variables = role.passes_variables or passes and placed.host ~= first.host
         for _, device in ipairs(placed.host == first.host and placed.devices or {}) do devices[#devices + 1] = device end
       end
       role.placed = { { host = first.host, world_size = 0, local_rank = 0, local_size = 1, devices = devices } }

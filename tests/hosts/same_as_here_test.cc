@@ -3,6 +3,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -158,6 +159,38 @@ TEST(OtherHosts, DoNotGetWhatDescribesTheHostOfTheCaller) {
     EXPECT_EQ(LogOf(run, "worker." + std::to_string(rank)), "0,1 none none yes\n");
   }
   EXPECT_EQ(LogOf(run, "watch.0") + LogOf(run, "watch.1"), "none\nnone\n");
+}
+
+// Each host grants other devices, as a scheduler does.
+TEST(OtherHosts, ShowProcessesTheirOwnDevicesOfEveryKind) {
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  for (const auto& [kind, variable] :
+       {std::pair("cuda", "CUDA_VISIBLE_DEVICES"), std::pair("ascend", "ASCEND_RT_VISIBLE_DEVICES"),
+        std::pair("hip", "HIP_VISIBLE_DEVICES")}) {
+    const std::map<std::string, std::string> granted = {{"n1", "2,3"}, {"n2", "4,7"}};
+    for (const auto& [host, devices] : granted) {
+      const std::string line = std::string("echo export ") + variable + "=" + devices + " > /root/.bashrc";
+      ASSERT_EQ(RunCommand({.argv = testbed.On(host, {"sh", "-c", line})}).exit_code, 0);
+    }
+    const std::string folder = testbed.own_folder() + "/" + kind;
+    HostsRun run(testbed,
+                 "local muster = require 'muster'\nreturn muster.recipe { name = 'job', cluster = { device_kind = '" +
+                     std::string(kind) +
+                     "' },\n  plan = function(p, job)\n    job:workers { per_host = 2, cwd = '/', command = "
+                     "muster.shell 'echo $" +
+                     variable + " $MUSTER_DEVICES' }\n  end }\n",
+                 {"--host", "n1:2,n2:2"}, folder);
+    ASSERT_EQ(run.Result().exit_code, 0) << run.Result().err;
+    const json bound = json::parse(ContentOf(folder + "/binding.json"), nullptr, false);
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      const std::string& devices = granted.at(rank < 2 ? "n1" : "n2");
+      const std::string own = devices.substr(rank % 2 * 2, 1);
+      EXPECT_EQ(LogOf(run, "worker." + std::to_string(rank)), devices + " " + own + "\n") << kind;
+      EXPECT_EQ(bound["hosts"][rank / 2]["devices"][rank % 2], own) << bound;
+    }
+  }
 }
 
 TEST(OtherHosts, GiveProcessesTheEnvironmentOfThePlan) {

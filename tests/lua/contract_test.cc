@@ -254,7 +254,8 @@ TEST(MindSpore, SetsTheVariablesOfItsOwnLauncherForSixteenWorkers) {
              "framework = 'mindspore', mindspore = '2.7', cluster = { hosts = 2, devices_per_host = 8 },");
   ASSERT_EQ(plan.processes.size(), 17U);
   Binding binding;
-  binding.hosts = {{"a", "192.0.2.11"}, {"b", "192.0.2.12"}};
+  binding.hosts = {{"a", "192.0.2.11", {"0", "1", "2", "3", "4", "5", "6", "7"}},
+                   {"b", "192.0.2.12", {"8", "9", "10", "11", "12", "13", "14", "15"}}};
   binding.ports = {{"scheduler", 20300}};
   const Env all{{"MS_WORKER_NUM", "16"},
                 {"MS_SCHED_HOST", "192.0.2.11"},
@@ -279,6 +280,7 @@ TEST(MindSpore, SetsTheVariablesOfItsOwnLauncherForSixteenWorkers) {
                               {"MS_NODE_ID", std::to_string(r)},
                               {"RANK_ID", std::to_string(r)},
                               {"DEVICE_ID", std::to_string(r % 8)},
+                              {"ASCEND_RT_VISIBLE_DEVICES", r < 8 ? "0,1,2,3,4,5,6,7" : "8,9,10,11,12,13,14,15"},
                               {"MS_NODE_RANK", std::to_string(r / 8)},
                               {"LOCAL_RANK", std::to_string(r % 8)},
                               {"LOCAL_RANK_SIZE", "8"}}));

@@ -1,6 +1,8 @@
 // Tests the contracts of frameworks other than MindSpore: values of all variables with the placeholders filled,
 // inherited variables that reach processes, and properties common to all contracts.
+#include <algorithm>
 #include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -203,6 +205,24 @@ TEST(Mpi, LeavesTheRanksToItsLauncher) {
           .front()
           .substr(0, 75),
       "recipe.lua:4 error roles: roles worker and more share a world, and one mpir");
+}
+
+TEST(Mpi, PassesNoDevicesOfTheFirstHostToRanksOnOthers) {
+  const std::string body = "job:workers { count = 2, devices = 1, command = { 'x' } }";
+  const auto plan_on = [&](const std::string& start, int hosts) {
+    return PlanOf(body, "framework = { 'mpi', start = '" + start + "' }, cluster = { hosts = " + std::to_string(hosts) +
+                            ", devices_per_host = " + std::to_string(2 / hosts) + ", device_kind = 'cuda' },");
+  };
+  const auto sets = [](const Plan& plan) { return EnvOf(plan, "worker.0").count("CUDA_VISIBLE_DEVICES") == 1; };
+  const auto removes = [](const Plan& plan) {
+    const auto& unset = plan.roles[0].unset;
+    return std::find(unset.begin(), unset.end(), "CUDA_VISIBLE_DEVICES") != unset.end();
+  };
+  EXPECT_TRUE(sets(plan_on("srun", 1)));
+  EXPECT_FALSE(sets(plan_on("srun", 2))) << "srun passes its environment to all nodes";
+  EXPECT_TRUE(removes(plan_on("srun", 2)));
+  EXPECT_TRUE(sets(plan_on("mpirun", 1)));
+  EXPECT_TRUE(sets(plan_on("mpirun", 2))) << "mpirun passes only what -x names";
 }
 
 TEST(Restarts, OfSingleProcessesAreRefusedIfTheFrameworkCannotReadmitThem) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -41,8 +42,24 @@ TEST(HostVariables, AreNotTakenFromTheCaller) {
             (std::vector<std::string>{"CUDA_DEVICE_ORDER=PCI_BUS_ID", "PATH=/bin", "SLURM_JOB_ID=7"}));
 }
 
+TEST(HostVariables, AreSettingsWithNumbersOfCoresOrDevices) {
+  EXPECT_EQ(
+      WithoutHostVariables({"OMP_PLACES={0},{1}", "OMP_PLACES=cores", "OMP_PLACES=cores(4)", "OMP_PLACES",
+                            "KMP_AFFINITY=granularity=fine,compact,1,0", "KMP_AFFINITY=explicit,proclist=[0,1]",
+                            "ONEAPI_DEVICE_SELECTOR=level_zero:gpu", "ONEAPI_DEVICE_SELECTOR=level_zero:0,1"}),
+      (std::vector<std::string>{"OMP_PLACES=cores", "OMP_PLACES=cores(4)", "OMP_PLACES",
+                                "KMP_AFFINITY=granularity=fine,compact,1,0", "ONEAPI_DEVICE_SELECTOR=level_zero:gpu"}));
+}
+
+TEST(HostVariables, AreNotPassedOnByCommandsThatStartAgents) {
+  EXPECT_EQ(HostVariablesOfCaller({"CUDA_VISIBLE_DEVICES=1", "HOME=/home/me", "HOSTNAME=login", "OMP_PLACES={0}",
+                                   "PATH=/bin", "SLURM_JOB_ID=7", "SLURM_JOB_GPUS=1", "TMPDIR=/local/7"}),
+            (std::vector<std::string>{"CUDA_VISIBLE_DEVICES", "HOSTNAME", "OMP_PLACES", "SLURM_JOB_GPUS"}));
+}
+
 TEST(HostVariables, AreLimitedByTheSite) {
-  EXPECT_EQ(HostVariablesAtSite({}).size(), HostVariableNames().size());
+  for (const std::string_view name : HostVariableNames()) EXPECT_TRUE(Contains(HostVariablesAtSite({}), name)) << name;
+  EXPECT_TRUE(Contains(HostVariablesAtSite({}), "OMP_PLACES"));
   SiteEnvironment site;
   site.set = {{"TMPDIR", "/scratch"}};
   site.unset = {"SSH_*"};

@@ -189,6 +189,44 @@ TEST_F(DevicesOfNodes, AreSeenByASubmittedRun) {
   ExpectThoseOfItsHost(run);
 }
 
+TEST_F(DevicesOfNodes, AreSeenByARunOfAPrintedScript) {
+  SKIP_WITHOUT_SLURM();
+  ASSERT_TRUE(Up());
+  const RecipeFile recipe = RecipeIn(testbed_, kAllDevices);
+  const std::string script = testbed_.folder() + "/printed.sh";
+  std::ofstream(script) << SubmittedRun::MusterOn(testbed_, {"plan", recipe.path, "--on", "slurm", "--slurm", "nodes=2",
+                                                             "--slurm", "gres=gpu:2", "--slurm", "exclusive=false"})
+                               .out;
+  // As a user's shell on a workstation with devices of its own.
+  const CommandResult batch =
+      RunCommand({.argv = testbed_.Login({"sbatch", "--wait", "--chdir=" + testbed_.folder(), script}),
+                  .env = {"PATH=/usr/bin:/bin", "HOME=/root", "XDG_STATE_HOME=" + testbed_.folder(),
+                          "MUSTER_HOME=" + testbed_.folder() + "/printed", "CUDA_VISIBLE_DEVICES=1"}});
+  ASSERT_EQ(batch.exit_code, 0) << batch.err << ContentOf(script);
+  const std::string run = testbed_.folder() + "/printed/runs/job/latest";
+  const json bound = json::parse(ContentOf(run + "/binding.json"), nullptr, false);
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::string host = rank < 2 ? "n1 2,3 " : "n2 0,1 ";
+    EXPECT_EQ(ContentOf(run + "/logs/worker." + std::to_string(rank) + ".0.log"),
+              host + std::to_string(rank % 2 + (rank < 2 ? 2 : 0)) + "\n")
+        << bound;
+  }
+}
+
+TEST(SlurmDevices, OfTheCallerAreNotThoseOfNodesWithoutAny) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  RecipeFile recipe =
+      RecipeIn(testbed, Recipe(2,
+                               "    job:workers { count = 2, devices = 0, cwd = '/', command = muster.shell 'echo "
+                               "${CUDA_VISIBLE_DEVICES-none} ${OMP_PLACES-none} ${SSH_CONNECTION-none} $KEPT' }"));
+  recipe.env = {"CUDA_VISIBLE_DEVICES=1", "OMP_PLACES={0}", "SSH_CONNECTION=192.0.2.1 1 192.0.2.2 22", "KEPT=yes"};
+  SlurmRun run(testbed, Salloc({"--nodes=2"}), recipe);
+  ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+  for (const char* worker : {"worker.0", "worker.1"}) EXPECT_EQ(run.Log(worker), "none none none yes\n");
+}
+
 TEST_F(DevicesOfNodes, AreTheSameForAnExclusiveJobThatAsksForFewer) {
   SKIP_WITHOUT_SLURM();
   ASSERT_TRUE(testbed_.Up());

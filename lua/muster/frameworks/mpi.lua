@@ -3,6 +3,10 @@
 local NOT_OURS = { "OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "OMPI_COMMAND", "OMPI_ARGV", "OMPI_APP_CTX_NUM_PROCS",
                    "OMPI_NUM_APP_CTX", "OMPI_FIRST_RANKS", "OMPI_FILE_LOCATION", "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "PMIX_*",
                    "PMI_*" }
+-- srun passes its environment to all nodes, and slurmd sets these for the devices that it grants on each: gres.conf(5).
+-- Those of the first node are not true on the others.
+local OF_EACH_NODE = { "ASCEND_RT_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "HIP_VISIBLE_DEVICES",
+                       "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK" }
 
 -- "addr0:8,addr1:8": the hosts of the ranks, in the order of ranks, and the number of these hosts. Named hosts have all of
 -- their slots there, so that mpirun places the ranks itself, with the mapping of its args.
@@ -32,6 +36,7 @@ return contract {
   source = "Open MPI 4.1, mpirun(1); Slurm, MPI guide",
   notes = {
     "A real MPI rank must be started by MPI's own launcher. With `start = \"mpirun\"` or `\"srun\"` the plan has one process for all workers, the launcher, and the ranks are its children. muster supervises the launcher: the job ends when it exits, a stop is sent to it, and on this machine no process remains. Logs, readiness, restarts, `each` and limits apply to the launcher, not to a rank; the first failed rank is printed in the launcher's last lines; the launcher, not muster, connects to the other hosts and stops the ranks there.",
+    "Ranks see devices as their launcher gives them: `srun` those that Slurm grants on each node, `mpirun` those of the job on the first host, and on other hosts those of a login there.",
     "`start = \"variables\"` starts the workers as ordinary processes with the variables from which programs read rank and size. A program that calls `MPI_Init` then has a world of size 1.",
     "As root Open MPI requires `OMPI_ALLOW_RUN_AS_ROOT=1` and `OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1`; these and `OMPI_MCA_*` other than the launcher's own are inherited.",
   },
@@ -46,7 +51,8 @@ return contract {
   },
   clear = function(option)
     local clear = { unpack(NOT_OURS) }
-    if option.start ~= "srun" then clear[#clear + 1] = "SLURM_*" end  -- mpirun would use the Slurm allocation
+    -- mpirun would use the Slurm allocation.
+    for _, name in ipairs(option.start == "srun" and OF_EACH_NODE or { "SLURM_*" }) do clear[#clear + 1] = name end
     return clear
   end,
   variables = {
@@ -92,7 +98,7 @@ return contract {
       words = { "srun", "--mpi=" .. job.option.pmi, "--ntasks=" .. #role.placed, "--nodes=" .. hosts }
     end
     for _, word in ipairs(job.option.args or {}) do words[#words + 1] = word end
-    return words
+    return words, job.option.start == "srun"
   end,
   env = function(process, job)
     if job.option.start ~= "variables" then return nil end

@@ -7,6 +7,7 @@
 
 #include "engine/ending_cause.h"
 #include "engine/engine_calls.h"
+#include "plan/environment/host_variables.h"
 
 namespace muster {
 namespace {
@@ -56,6 +57,7 @@ Result<DialSettings> DialSettingsFor(EngineChoice engine, const std::string& age
     return Fail(std::move(call.error()));
   }
   std::vector<std::string> removals = Removals(environment, engine.page.clear);
+  for (std::string& name : HostVariablesOfCaller(environment)) removals.push_back(std::move(name));
   const auto shared = std::make_shared<const EngineChoice>(std::move(engine));
   if (auto question = QuestionAboutPause(shared->page, shared->allocation->job)) {
     settings.paused = PauseQuestion{{question->call.words, Removals(environment, question->call.clear)},
