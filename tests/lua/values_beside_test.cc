@@ -81,8 +81,9 @@ TEST(EmptyLists, StayListsInARecipe) {
 
 TEST(Files, WriteFloatsAsFloats) {
   const std::string params =
-      "params = { lr = muster.float { 1 }, n = muster.int { 2 }, o = { decay = muster.float { 3 }, n = muster.int { 4 "
-      "} },\n"
+      "params = { lr = muster.float { 1 }, steps = muster.int { 2 }, o = { decay = muster.float { 3 }, steps = "
+      "muster.int { "
+      "4 } },\n"
       "betas = muster.list { {} }, size = muster.float { 1 }, m = { size = muster.int { 1 } } },";
   EXPECT_EQ(Written("yaml = p", params),
             "betas: []\nlr: 1.0\nm:\n  size: 1\no:\n  decay: 3.0\n  steps: 4\nsize: 1.0\nsteps: 2\n");

@@ -475,7 +475,7 @@ std::vector<TestOptions> FoldersOf(const TestOptions& given) {
         continue;
       }
       current = word;
-      folder(word);
+      folder(word).names.clear();
     } else if (word.ends_with(".lua")) {
       const fs::path path(word);
       const std::string parent = path.has_parent_path() ? path.parent_path().string() : ".";
