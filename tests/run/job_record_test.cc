@@ -78,8 +78,8 @@ TEST_F(JobFiles, ThatAreNotMustersAreNone) {
 TEST_F(JobFiles, ReportTheChainOfAttempts) {
   ASSERT_TRUE(WriteJobRecord(fd(), kRecord));
   ASSERT_TRUE(WriteJobId(fd(), "12"));
-  ASSERT_TRUE(WriteAttempts(
-      folder(), {{"x", "/runs/x", "n1", 0, "node_fail", true}, {kRecord.run, folder(), "n2", 5, "time_limit", false}}));
+  ASSERT_TRUE(WriteAttempts(folder(), {{"x", "/runs/x", "n1", 0, "node_fail", true, ""},
+                                       {kRecord.run, folder(), "n2", 5, "time_limit", false, ""}}));
   const auto report = MakeJobReport(folder());
   ASSERT_TRUE(report);
   EXPECT_EQ(report->attempt, 2U);
