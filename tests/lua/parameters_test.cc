@@ -29,7 +29,7 @@ TEST(Parameters, AreParsedAccordingToTheirTypes) {
                    Text("p", ""), Text("l", "[5,6,7]"), Text("m", "{\"a\":9}"), Text("y", "3.5GB"), Text("d", "2h")}),
       "7\t0.001\ttrue\ta,b=c\tsgd\t\t3\t6\t9\t3500000000\t7200");
   EXPECT_EQ(PrintedWith({Json("i", Value(8.0)), Json("f", Value(2)), Json("b", Value(true)), Json("s", Value("x")),
-                         Json("y", Value(5)), Json("d", Value(0.25))}),
+                         Json("y", Value(5)), Json("d", Value("250ms"))}),
             "8\t2\ttrue\tx\tadam\ttrain.py\t2\t2\t1\t5\t0.25");
 }
 

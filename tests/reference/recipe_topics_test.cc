@@ -112,7 +112,7 @@ TEST(RecipeTopics, AreFoundByTheNamesOfFields) {
 
 TEST(RecipeTopics, ShowTypeDefaultSentenceAndExample) {
   const std::string text = PageText(PageOf(RecipeTopics(Fields()), "readiness"), {});
-  EXPECT_NE(text.find("timeout  duration: seconds or \"1h30m\"; default: \"5m\"\n"
+  EXPECT_NE(text.find("timeout  duration: \"90s\", \"1h30m\"; default: \"5m\"\n"
                       "           Time from the start; a process that is not ready by then has failed.\n"
                       "           timeout = \"30s\"\n"),
             std::string::npos)

@@ -231,11 +231,13 @@ TEST_F(ReportTest, IsAvailableAsJson) {
     "last_lines": [],
     "alike": false,
     "hint": null,
-    "error": null
+    "error": null,
+    "evidence": []
    }
   ],
   "unordered": [],
   "doubts": [],
+  "signs": [],
   "timeline": [
    {
     "from": 0.0,

@@ -325,6 +325,7 @@ class SignSearch {
     std::string named;
     for (std::size_t at = text.find("rank"); at != std::string::npos; at = text.find("rank", at + 4)) {
       std::size_t digit = at + 4;
+      if (digit < text.size() && text[digit] == 's') return {};  // "ranks 1 and 2": none in particular
       while (digit < text.size() && digit < at + 7 &&
              std::string_view(" :=#[").find(text[digit]) != std::string::npos) {
         ++digit;
@@ -335,7 +336,7 @@ class SignSearch {
       const std::string number = text.substr(digit, end - digit);
       const auto own = plan_.processes[origin.first].rank;
       if (own && number == std::to_string(*own)) continue;
-      if (!named.empty() && named != number) return {};  // several: none in particular
+      if (!named.empty() && named != number) return {};
       named = number;
     }
     return named;
