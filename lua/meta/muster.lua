@@ -237,6 +237,8 @@ local muster = {}
 ---@field context? boolean
 ---Reports what the framework cannot do, by job.report(message, hint).
 ---@field check? fun(job: table)
+---What workers without devices are that exceed the slots of named hosts: "error", "none", or nil for a warning.
+---@field slots? fun(option: table): "error"|"none"|nil
 ---After placement; its result is job.prepared.
 ---@field prepare? fun(job: table): any
 ---Variables of a role that the recipe may override.

@@ -155,7 +155,8 @@ class Reader {
         continue;
       }
       // Without the launcher's name the words begin with its options or the program.
-      for (std::size_t later = at_ + 1; later < words_.size() && !words_[at_].starts_with('-'); ++later) {
+      const bool may_start_one = !words_[at_].starts_with('-') && !words_[at_].ends_with(".py");
+      for (std::size_t later = at_ + 1; may_start_one && later < words_.size(); ++later) {
         for (std::size_t i = 0; i < kLauncherCount; ++i) {
           const LauncherFacts& facts = FactsOf(static_cast<KnownLauncher>(i));
           if (WordsOfItsName(facts, words_, later) == 0) continue;
@@ -183,8 +184,10 @@ class Reader {
     };
     if (name == "nohup" || name == "setsid" || name == "disown") {
       omitted(EndOfOptions(""), "kept processes alive after the terminal was closed; `muster run --detach` does");
-    } else if (name == "exec" || name == "command" || name == "time") {
-      omitted(EndOfOptions("-o -f -a"), "starts or times the launcher; `muster report` has the run's times");
+    } else if (name == "exec" || name == "command") {
+      omitted(EndOfOptions("-a"), "is a word of the shell");
+    } else if (name == "time") {
+      omitted(EndOfOptions("-o -f"), "measured the launcher's time; `muster report` has the run's");
     } else if (name == "env") {
       return TakeEnv();
     } else if (name == "timeout") {
@@ -614,7 +617,6 @@ class Reader {
         if (call_.total && call_.per_host) {
           // As many hosts as that needs, the last one perhaps with fewer.
           call_.hosts = (*call_.total + *call_.per_host - 1) / *call_.per_host;
-          if (*call_.total == call_.hosts * *call_.per_host && !named_) call_.total.reset();
         }
         if (!call_.total && !call_.per_host) {
           LeaveOut("no number of processes",

@@ -91,6 +91,20 @@ std::optional<int> SizeOf(const ScriptLaunch& launch) {
   return std::nullopt;
 }
 
+// The launcher of the words, which may stand behind others: `numactl -N 0 torchrun …`. Its importer reads those.
+std::optional<KnownLauncher> LauncherOf(const std::vector<std::string>& words) {
+  if (const auto first = LauncherOfWords(words)) return first;
+  static const std::set<std::string_view> front = {"numactl", "srun", "timeout", "nice", "stdbuf", "ionice", "setsid"};
+  if (words.empty() || !front.contains(FileName(words[0]))) return std::nullopt;
+  constexpr std::size_t kMaxFront = 16;
+  for (std::size_t i = 1; i < std::min(words.size(), kMaxFront); ++i) {
+    if (words[i].ends_with(".py")) break;
+    if (const auto launcher = LauncherOfWords({words.begin() + static_cast<std::ptrdiff_t>(i), words.end()}))
+      return launcher;
+  }
+  return std::nullopt;
+}
+
 // The program, with its script if it is an interpreter's.
 std::string ProgramOf(const ScriptLaunch& launch) {
   if (launch.words.empty()) return {};
@@ -137,7 +151,7 @@ Result<Machine> MachineOf(ScriptOutcome outcome, const std::string& file) {
   const auto& launches = machine.outcome.launches;
   std::vector<const ScriptLaunch*> job, launchers;
   for (const ScriptLaunch& launch : launches) {
-    if (LauncherOfWords(launch.words)) launchers.push_back(&launch);
+    if (LauncherOf(launch.words)) launchers.push_back(&launch);
     if (launch.background) job.push_back(&launch);
   }
   if (launches.empty()) {
@@ -676,7 +690,7 @@ class Translation {
   // mpirun, msrun, torchrun: their own translation, with the folder and the variables of the script.
   Result<LauncherCall> TakeLauncher() {
     const ScriptLaunch& launch = *machines_[0].launcher;
-    const auto launcher = LauncherOfWords(launch.words);
+    const auto launcher = LauncherOf(launch.words);
     std::vector<std::string> words;
     for (const auto& [name, value] : launch.env) {
       // What the launcher itself gives its processes; the script's value never reaches them.

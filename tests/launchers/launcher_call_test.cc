@@ -163,6 +163,8 @@ TEST(LauncherCall, AcceptsPairsOfHydra) {
   EXPECT_EQ(Variable(call, "B"), "2");
   EXPECT_EQ(call.unset, (Words{"C", "D"}));
   EXPECT_EQ(call.cwd, "/w");
+  EXPECT_EQ(call.hosts, 2) << "2 on each host, until there are 4";
+  EXPECT_EQ(call.per_host, 2);
   EXPECT_EQ(call.total, 4);
 }
 
@@ -223,6 +225,13 @@ TEST(LauncherCall, RefusesProgramsInFrontThatItDoesNotKnow) {
   EXPECT_NE(Refusal("torchrun", "env -i torchrun a.py").find("no counterpart"), std::string::npos);
   EXPECT_NE(Refusal("mpirun", "nohup torchrun a.py").find("a command line of torchrun"), std::string::npos);
   EXPECT_EQ(Call("torchrun", "numactl -N 0 torchrun a.py").wrap, (Words{"numactl", "-N", "0"}));
+}
+
+TEST(LauncherCall, TakesVariablesOfTorchrunForOptionsBeforeItsOwn) {
+  EXPECT_EQ(Call("torchrun", "PET_NPROC_PER_NODE=4 PET_NNODES=2 torchrun a.py").per_host, 4);
+  EXPECT_EQ(Call("torchrun", "PET_NPROC_PER_NODE=4 PET_NNODES=2 torchrun a.py").hosts, 2);
+  EXPECT_EQ(Call("torchrun", "PET_NPROC_PER_NODE=4 torchrun --nproc_per_node 8 a.py").per_host, 8);
+  EXPECT_EQ(Variable(Call("mpirun", "PET_NNODES=2 mpirun -n 1 ./a"), "PET_NNODES"), "2");
 }
 
 // Prevents: the next option becomes a value, and its value the program.

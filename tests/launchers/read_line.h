@@ -50,11 +50,13 @@ inline Result<LauncherCall> ReadDocumentedLine(const std::string& line) {
 
 // Returns the number of processes in the plan of its recipe, on a host with an unknown number of devices.
 inline int ProcessesOfPlan(const LauncherCall& call) {
-  if (call.framework == "mpi") return 1;
+  // One on each host changes files before the start.
+  const int files = call.files.empty() ? 0 : call.hosts;
+  if (call.framework == "mpi") return 1 + files;
   const int workers = call.total ? *call.total : call.hosts * call.per_host.value_or(1);
   const bool scheduler =
       call.framework == "mindspore" || call.framework == "mindspore-ps" || call.framework == "ps-lite";
-  return workers + call.servers + (scheduler ? 1 : 0);
+  return workers + call.servers + (scheduler ? 1 : 0) + files;
 }
 
 }  // namespace muster::testing
