@@ -1633,6 +1633,7 @@ local context = {}
 ---- releases: 1.6.2
 ---- status: taken without being documented
 ---- type: a whole number
+---- range: 1 to 65535
 ---- default: not documented
 ---- setting: for the whole job, not inside `each`
 ---@field fl_server_port? integer

@@ -26,9 +26,9 @@ TEST(ContextCalls, OfOneProcessAffectOnlyIt) {
   const Plan plan = PlanOf(
       "context.set_context { device_target = 'Ascend' } job:workers { count = 3, command = { 'x' }, each = "
       "function(process)"
-      " if process.rank == 1 then process:context { device_id = 2 } end end }",
+      " if process.rank == 1 then process:context { device_id = 1 } end end }",
       k16 + "cluster = { devices_per_host = 4 },");
-  EXPECT_EQ(EffectiveContext(plan, ProcessNamed(plan, "worker.1")).at("set_context.device_id"), Value(2));
+  EXPECT_EQ(EffectiveContext(plan, ProcessNamed(plan, "worker.1")).at("set_context.device_id"), Value(1));
   EXPECT_EQ(EffectiveContext(plan, ProcessNamed(plan, "worker.0")).count("set_context.device_id"), 0U);
 }
 

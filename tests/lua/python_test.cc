@@ -23,7 +23,9 @@ std::string PathOf(const std::string& role, const std::string& fields, const std
 TEST(PythonPath, AppliesTheContextInPythonProcessesOfMindSpore) {
   for (const char* framework : {"mindspore", "mindspore-ps"}) {
     const std::string fields = "framework = '" + std::string(framework) + "', mindspore = '1.6',";
-    const std::string servers = framework == std::string("mindspore-ps") ? "job:servers { command = { 'x' } } " : "";
+    const std::string servers = framework == std::string("mindspore-ps")
+                                    ? "context.set_ps_context { enable_ps = true } job:servers { command = { 'x' } } "
+                                    : "";
     for (const char* command : {"{ 'python3', 'train.py' }", "{ '/usr/bin/python3.11' }", "{ './train.py' }"}) {
       EXPECT_EQ(PathOf(std::string("command = ") + command, fields, servers), kApplied) << command;
     }
