@@ -156,6 +156,21 @@ class DevicesOfNodes : public ::testing::Test {
                                             "--cpus-per-task=1", "--output=/dev/null", "--wrap=sleep 1000"});
     return testbed_.AwaitJob(other, "RUNNING");
   }
+  // Submits the script that muster prints, from a shell that has a device of its own; returns the run's directory.
+  std::string RunPrinted(const Words& options) const {
+    const std::string recipe = RecipeIn(testbed_, kAllDevices).path;
+    const std::string script = testbed_.folder() + "/printed.sh";
+    Words plan = {"plan", recipe, "--on", "slurm", "--slurm", "nodes=2", "--slurm", "gres=gpu:2"};
+    plan.insert(plan.end(), options.begin(), options.end());
+    std::ofstream(script) << SubmittedRun::MusterOn(testbed_, plan).out;
+    const std::string said = testbed_.folder() + "/printed.out";
+    const CommandResult batch = RunCommand(
+        {.argv = testbed_.Login({"sbatch", "--wait", "--output=" + said, "--chdir=" + testbed_.folder(), script}),
+         .env = {"PATH=/usr/bin:/bin", "HOME=/root", "XDG_STATE_HOME=" + testbed_.folder(),
+                 "MUSTER_HOME=" + testbed_.folder() + "/printed", "CUDA_VISIBLE_DEVICES=1"}});
+    EXPECT_EQ(batch.exit_code, 0) << batch.err << ContentOf(said) << ContentOf(script);
+    return testbed_.folder() + "/printed/runs/job/latest";
+  }
   static void ExpectThoseOfItsHost(SlurmRun& run) {
     ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
     const json bound = json::parse(ContentOf(run.run_dir() + "/binding.json"), nullptr, false);
@@ -192,24 +207,12 @@ TEST_F(DevicesOfNodes, AreSeenByASubmittedRun) {
 TEST_F(DevicesOfNodes, AreSeenByARunOfAPrintedScript) {
   SKIP_WITHOUT_SLURM();
   ASSERT_TRUE(Up());
-  const RecipeFile recipe = RecipeIn(testbed_, kAllDevices);
-  const std::string script = testbed_.folder() + "/printed.sh";
-  std::ofstream(script) << SubmittedRun::MusterOn(testbed_, {"plan", recipe.path, "--on", "slurm", "--slurm", "nodes=2",
-                                                             "--slurm", "gres=gpu:2", "--slurm", "exclusive=false"})
-                               .out;
-  // As a user's shell on a workstation with devices of its own.
-  const CommandResult batch =
-      RunCommand({.argv = testbed_.Login({"sbatch", "--wait", "--chdir=" + testbed_.folder(), script}),
-                  .env = {"PATH=/usr/bin:/bin", "HOME=/root", "XDG_STATE_HOME=" + testbed_.folder(),
-                          "MUSTER_HOME=" + testbed_.folder() + "/printed", "CUDA_VISIBLE_DEVICES=1"}});
-  ASSERT_EQ(batch.exit_code, 0) << batch.err << ContentOf(script);
-  const std::string run = testbed_.folder() + "/printed/runs/job/latest";
-  const json bound = json::parse(ContentOf(run + "/binding.json"), nullptr, false);
+  const std::string run = RunPrinted({"--slurm", "exclusive=false"});
   for (int rank = 0; rank < 4; ++rank) {
     const std::string host = rank < 2 ? "n1 2,3 " : "n2 0,1 ";
     EXPECT_EQ(ContentOf(run + "/logs/worker." + std::to_string(rank) + ".0.log"),
               host + std::to_string(rank % 2 + (rank < 2 ? 2 : 0)) + "\n")
-        << bound;
+        << ContentOf(run + "/binding.json");
   }
 }
 
@@ -230,21 +233,14 @@ TEST(SlurmDevices, OfTheCallerAreNotThoseOfNodesWithoutAny) {
 TEST_F(DevicesOfNodes, AreTheSameForAnExclusiveJobThatAsksForFewer) {
   SKIP_WITHOUT_SLURM();
   ASSERT_TRUE(testbed_.Up());
-  const Words asked = {"--on", "slurm", "--slurm", "nodes=2", "--slurm", "gres=gpu:2"};
-  const std::string script = testbed_.folder() + "/printed.sh";
-  RecipeIn(testbed_, kAllDevices);
-  Words plan = {"plan", testbed_.folder() + "/r.lua"};
-  plan.insert(plan.end(), asked.begin(), asked.end());
-  std::ofstream(script) << SubmittedRun::MusterOn(testbed_, plan).out;
-  const CommandResult printed =
-      RunCommand({.argv = testbed_.Login({"sbatch", "--wait", "--chdir=" + testbed_.folder(), script}),
-                  .env = {"PATH=/usr/bin:/bin"}});
-  EXPECT_EQ(printed.exit_code, 0) << printed.err << ContentOf(script);
+  const std::string printed = RunPrinted({});
   SlurmRun run(testbed_, Salloc({"--nodes=2", "--gres=gpu:2", "--exclusive"}), kAllDevices);
   ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
   for (int rank = 0; rank < 4; ++rank) {
-    EXPECT_EQ(run.Log("worker." + std::to_string(rank)),
-              "n" + std::to_string(rank / 2 + 1) + " 0,1 " + std::to_string(rank % 2) + "\n");
+    const std::string log = "/logs/worker." + std::to_string(rank) + ".0.log";
+    const std::string seen = "n" + std::to_string(rank / 2 + 1) + " 0,1 " + std::to_string(rank % 2) + "\n";
+    EXPECT_EQ(ContentOf(run.run_dir() + log), seen);
+    EXPECT_EQ(ContentOf(printed + log), seen) << "of the printed script";
   }
 }
 
