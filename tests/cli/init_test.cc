@@ -117,7 +117,7 @@ TEST(Init, RefusesUnknownCommandLines) {
       {"torchrun", {}, "torchrun: there is no program\nhint: give the whole command line"},
       {"torchrun", {"torchrun", "--nnodes", "2"}, "torchrun: there is no program"},
       {"torchrun", {"torchrun", "--nodes", "2", "a.py"}, "unknown option \"--nodes\"\nhint: did you mean"},
-      {"msrun", {"--worker_num", "10", "--local_worker_num", "4", "a.py"}, "--worker_num 10 is not a multiple of"},
+      {"msrun", {"--worker_num", "ten", "a.py"}, "--worker_num \"ten\": expected a whole number of at least 1"},
       {"mpirun", {"mpirun", "-np", "four", "./a"}, "-np \"four\": expected a whole number of at least 1"},
       {"shell", {"bash", "no/such.sh"}, "shell: the script cannot be read"},
   };

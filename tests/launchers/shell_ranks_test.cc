@@ -106,6 +106,19 @@ TEST(ShellRanks, ListEveryCommandThatIsLeftOut) {
   EXPECT_EQ(all.find("redirections"), std::string::npos);
 }
 
+// Prevents: a launcher behind other words becomes a launcher in each process.
+TEST(ShellRanks, ContainLaunchersBehindOtherWords) {
+  const auto call = Script("export A=1; cd sub; numactl -N 0 torchrun --nproc_per_node 2 train.py &");
+  ASSERT_TRUE(call.has_value()) << call.error().front().message;
+  EXPECT_EQ(call->framework, "torch");
+  EXPECT_EQ(call->per_host, 2);
+  EXPECT_EQ(call->cwd, "sub");
+  EXPECT_EQ(call->wrap, (std::vector<std::string>{"numactl", "-N", "0"}));
+  EXPECT_EQ(VariableWord(*call, "A")->text, "1");
+  EXPECT_EQ(Refusal({"bash", "-c", "./start torchrun --nproc_per_node 2 train.py &"}),
+            "torchrun is called by \"./start\"");
+}
+
 // Prevents: a `wait` within a background group separates the processes after it from those before.
 TEST(ShellRanks, WaitOnlyForProcessesOfTheirShell) {
   const auto call = Script("for i in 0 1; do { RANK_ID=$i python t.py & wait; } & done; wait");
