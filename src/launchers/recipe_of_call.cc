@@ -192,7 +192,7 @@ std::string Head(const LauncherCall& call, const std::string& shown, const std::
 
 std::string NameOfProgram(const LauncherCall& call) {
   std::size_t at = 0;
-  if (call.command[0].text.starts_with("python")) {
+  if (std::filesystem::path(call.command[0].text).filename().string().starts_with("python")) {
     for (at = 1; at + 1 < call.command.size() && call.command[at].text.starts_with('-');) ++at;
   }
   const std::string& program = call.command[std::min(at, call.command.size() - 1)].text;

@@ -31,6 +31,7 @@ TEST(RecipeOfCall, IsNamedAfterTheScript) {
   EXPECT_EQ(name("torchrun -m pkg.train"), "pkg-train");
   EXPECT_EQ(name("mpirun -n 2 python -u x.py"), "x");
   EXPECT_EQ(name("mpirun -n 2 ./solve"), "solve");
+  EXPECT_EQ(name("/opt/conda/bin/torchrun train.py"), "train");
 }
 
 // Prevents: a line break within a word ends the comment, and the rest becomes Lua.

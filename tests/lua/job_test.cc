@@ -215,7 +215,6 @@ TEST(Roles, OptionsAreCheckedOneByOne) {
       {"[1] = 'x'", "unknown_key"},
       {"as = 'worker'", "unknown_key"},
       {"visible = 'all'", "enum"},
-      {"count = 1, per_host = 1", "conflict"},
   };
   for (const auto& [option, kind] : cases) {
     const Evaluated evaluated = Evaluate({Recipe(std::string("job:workers { command = { 'x' }, ") + option + " }")});
