@@ -262,7 +262,7 @@ TEST(Detach, ReportsAProcessThatCannotBeStarted) {
   folder.WriteRecipe("job:workers { count = 2, command = { \"no-such-program\" } }");
   const CommandResult result = folder.Muster({"run", "recipe.lua", "--detach", "--run-dir", folder.RunDir()});
   EXPECT_NE(result.exit_code, 0);
-  EXPECT_NE(result.err.find("failed at its start"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("the run did not begin"), std::string::npos) << result.err;
   EXPECT_NE(result.err.find("no-such-program"), std::string::npos) << result.err;
   folder.AwaitNothingLeft();
 }

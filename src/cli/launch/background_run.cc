@@ -83,8 +83,8 @@ int HeadInBackground(RunRequest request, Transport& transport, BackgroundLine& l
     line.Begun(outcome->run_id, outcome->run_dir, {});
     return outcome->exit_code;
   }
-  line.Failed(outcome->exit_code, {MachineError("run", "the run failed at its start: " + outcome->why,
-                                                "its account is in " + outcome->run_dir)});
+  line.Failed(outcome->exit_code,
+              {MachineError("run", "the run did not begin: " + outcome->why, "its account is in " + outcome->run_dir)});
   return outcome->exit_code;
 }
 

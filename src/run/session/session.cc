@@ -1,7 +1,6 @@
 #include "run/session/session.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -10,7 +9,9 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <sys/inotify.h>
 
+#include "base/system/file_changes.h"
 #include "base/system/known_secrets.h"
 #include "base/system/open_below.h"
 #include "base/system/self_count.h"
@@ -54,7 +55,7 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
                  return ProcessStatuses{(now - run_.began_at) / 1'000'000,
                                         process_table_.Statuses(run_.plan, supervisor_, names, now)};
                }),
-      place_timer_(io) {
+      place_(io) {
   setups_.reserve(links_.size());
   for (std::uint32_t host = 0; host < links_.size(); ++host) {
     setups_.emplace_back(run_, links_, code_, bound_, devices_, host);
@@ -158,13 +159,28 @@ void Session::ReportBegun() {
 // --- the place of the run directory ----------------------------------------------------------------
 
 void Session::WatchPlace() {
-  constexpr std::chrono::seconds kEvery(1);
-  place_timer_.expires_after(kEvery);
-  place_timer_.async_wait([this, weak = weak_from_this()](const boost::system::error_code& error) {
-    const auto self = weak.lock();
-    if (error || !self || run_.ended) return;
-    if (CheckPlace()) WatchPlace();
-  });
+  const int watch = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (watch < 0) return;  // the end is checked in any case
+  place_.assign(watch);
+  // The removal of a directory that is open changes its attributes. A folder above it may be renamed.
+  constexpr std::uint32_t kSelf = IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR;
+  const std::string self = FileBelow{run_.directory->folder(), {}}.ThroughDescriptor();
+  ::inotify_add_watch(watch, self.c_str(), kSelf | IN_ATTRIB);
+  for (std::filesystem::path above = std::filesystem::path(binding_.run_dir).parent_path(); above.has_relative_path();
+       above = above.parent_path()) {
+    ::inotify_add_watch(watch, above.c_str(), kSelf);
+  }
+  AwaitPlace();
+}
+
+void Session::AwaitPlace() {
+  place_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                    [this, weak = weak_from_this()](const boost::system::error_code& error) {
+                      const auto self = weak.lock();
+                      if (error || !self || run_.ended) return;
+                      ReadFileChanges(place_.native_handle(), [](const FileChange&) {});
+                      if (CheckPlace()) AwaitPlace();
+                    });
 }
 
 bool Session::CheckPlace() {
@@ -424,7 +440,8 @@ void Session::OnAlarm() {
 
 void Session::End() {
   if (git_.DelaysEnd([this] { End(); }) || engine_.DelaysEnd([this] { End(); })) return;
-  place_timer_.cancel();
+  boost::system::error_code ignored;
+  place_.close(ignored);
   if (!run_.request.terse) CheckPlace();
   terminal_.Part();
   if (const auto written = checkpoints_.WrittenUnseen()) run_.journal.Record(CheckpointSeen{*written, {}});

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 
 #include "base/system/unique_fd.h"
 #include "muster/binding.h"
@@ -65,8 +65,9 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
 
   // Reports that every ordered start has succeeded, once.
   void ReportBegun();
-  // Checks from time to time whether the path still leads to the run directory.
+  // Watches whether the path still leads to the run directory.
   void WatchPlace();
+  void AwaitPlace();
   // Whether it does; otherwise it is reported once.
   bool CheckPlace();
 
@@ -122,8 +123,8 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   RunControl control_;
   std::set<std::uint32_t> strays_shown_;  // host indices
   bool begun_reported_ = false;
-  boost::asio::steady_timer place_timer_;
-  std::string displaced_;  // what was lost with the run directory; empty while it is in its place
+  boost::asio::posix::stream_descriptor place_;  // inotify(7)
+  std::string displaced_;                        // what was lost with the run directory; empty while it is in its place
   RunOutcome outcome_;
 };
 
