@@ -76,7 +76,7 @@ TEST(ShippedCode, IsWhereARelativeProgramIsLookedFor) {
   for (const char* program : {"./say.sh", "lib/../say.sh"}) {
     WriteRecipe(folder, 1,
                 "    job:workers { per_host = 1, devices = 0, command = { '" + std::string(program) + "' } }");
-    const CalledRun run(testbed, folder, program + 2, {"--host", "n1", "--ship-code", "."});
+    const CalledRun run(testbed, folder, program[0] == '.' ? "here" : "below", {"--host", "n1", "--ship-code", "."});
     EXPECT_EQ(run.result.exit_code, 0) << run.result.err;
     EXPECT_EQ(run.Log("worker.0"), "said on n1\n");
   }

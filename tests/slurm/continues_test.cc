@@ -71,7 +71,8 @@ TEST(Continues, ARunThatLosesANodeBesideItsHeads) {
   EXPECT_EQ(second["job"]["attempts"][0]["end"], "node_fail") << second["job"];
   EXPECT_EQ(ContentOf(run.DirectoryOf(2) + "/logs/worker.0.0.log"),
             "from " + run.run_dir() + "/checkpoints/step_1.pt\n");
-  EXPECT_NE(run.Muster({"report", run.DirectoryOf(1)}).out.find("slurm job 1; it lost its node n2"), std::string::npos)
+  EXPECT_NE(run.Muster({"report", run.DirectoryOf(1)}).out.find("slurm job 1, attempt 1 of 2; it lost its node n2"),
+            std::string::npos)
       << run.Muster({"report", run.DirectoryOf(1)}).out;
 }
 

@@ -43,9 +43,11 @@ void EngineInquiry::AskAboutNotice() {
 
 void EngineInquiry::Hear(const std::string& words) {
   if (!run_.request.engine) return;
-  // A preemption that the engine has reported ends like a cancellation, for those words.
-  if (!job_end_) job_end_ = StateOfWords(run_.request.engine->page, words);
-  Note(PhraseOfWords(run_.request.engine->page, run_.request.engine->id, words), {});
+  // For these words a preemption that the engine has reported is a cancellation.
+  if (!job_end_) {
+    job_end_ = StateOfWords(run_.request.engine->page, words);
+    Note(PhraseOfWords(run_.request.engine->page, run_.request.engine->id, words), {});
+  }
   if (phrases_.empty()) Publish(ending_, {});
 }
 

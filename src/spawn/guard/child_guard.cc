@@ -17,7 +17,7 @@ namespace muster {
 namespace {
 
 // A deadline that is noticed this late shows that the guard was stopped.
-constexpr std::uint64_t kLateNs = 2'000'000'000;
+constexpr std::uint64_t kLateNs = 500'000'000;
 
 std::uint64_t After(std::uint64_t ms) { return MonotonicNowNs() + ms * 1'000'000; }
 
