@@ -51,7 +51,7 @@ TEST_F(CheckMany, PrintsATableOfAFolder) {
 }
 
 TEST_F(CheckMany, EndsWithTheWorstCodeAndShowsErrorsAtTheirLines) {
-  Put("sub/bad.lua", Recipe("bad", "", "job:workers { count = 0, command = { 'x' } }"));
+  Put("sub/bad.lua", Recipe("bad", "", "local nothing nothing.at_all = 1"));
   const CommandResult result = Muster({"check", At("a.lua"), At("sub/bad.lua"), At("sub/b.lua")});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_NE(result.err.find(At("sub/bad.lua") + ":4: error: "), std::string::npos) << result.err;
@@ -85,6 +85,15 @@ TEST_F(CheckMany, HasOneEntryForEachFileInJson) {
   const auto one = nlohmann::json::parse(Muster({"check", At("a.lua"), "--json"}).out);
   EXPECT_TRUE(one.contains("diagnostics"));
   EXPECT_FALSE(one.contains("recipes"));
+}
+
+// A run directory has Lua files below it, and is a RUN all the same.
+TEST_F(CheckMany, TakesARunDirectoryForARun) {
+  const std::string run = folder_ / "run";
+  ASSERT_EQ(Muster({"run", "-q", At("sub/b.lua"), "--run-dir", run}).exit_code, 0);
+  const CommandResult result = Muster({"check", run});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find(": ok, 2 processes on 1 host"), std::string::npos) << result.out;
 }
 
 TEST_F(CheckMany, GivesTheSameParametersToAll) {

@@ -14,6 +14,7 @@
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
+#include "cli/lookup/run_argument.h"
 #include "cli/options/named_hosts.h"
 #include "cli/plan/check_programs.h"
 #include "cli/plan/check_releases.h"
@@ -40,10 +41,14 @@ struct CheckedRecipe {
   int code = kExitOk;
 };
 
-bool NamesRecipes(const std::string& word) {
-  if (word.find('=') != std::string::npos) return false;
+// A run directory, or a folder that has the name of a run, is a RUN.
+bool IsFolderOfRecipes(const std::string& word) {
   std::error_code error;
-  return fs::is_directory(word, error) || word.ends_with(".lua");
+  return fs::is_directory(word, error) && !FindRun(word, DirectoryUse::kRead);
+}
+
+bool NamesRecipes(const std::string& word) {
+  return word.find('=') == std::string::npos && (word.ends_with(".lua") || IsFolderOfRecipes(word));
 }
 
 std::string Counted(const Diagnostics& problems) {
@@ -193,8 +198,7 @@ std::vector<std::string> TakeManyRecipes(RecipeOptions& options) {
   for (const std::string& word : options.overrides) {
     if (NamesRecipes(word)) names.push_back(word);
   }
-  std::error_code error;
-  if (names.size() == 1 && !fs::is_directory(options.recipe, error)) return {};
+  if (names.size() == 1 && !IsFolderOfRecipes(options.recipe)) return {};
   std::erase_if(options.overrides, NamesRecipes);
   return names;
 }
