@@ -162,7 +162,7 @@ TEST_F(PodFaults, AProcessHasTheEnvironmentOfThePlan) {
   PodRun run(cluster, kLayersBody, {"--site", folder / "site.lua"}, fields);
   EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
   const CommandResult planned =
-      run.Muster({"plan", "r.lua", "--on", "kubernetes", "--site", folder / "site.lua", "--env", "worker:1", "--json"});
+      run.Muster({"plan", "r.lua", "--site", folder / "site.lua", "--env", "worker:1", "--json"});
   ExpectAsPlanned(planned.out, run.Log("worker.1"));
   ExpectInherited(run.Log("worker.1"), false);
   run.ExpectNothingLeft();
