@@ -253,36 +253,6 @@ TEST_F(DialTransportTest, AnAgentWhoseGuardIsKilledEndsAtOnceAllTheSame) {
   ExpectNothingLeft();
 }
 
-TEST_F(DialTransportTest, AHostThatIsPausedIsNotLost) {
-  settings_.paused = PauseQuestion{{{"/bin/echo", "the job is suspended"}, {}}, [](const CommandOutput& output) {
-                                     return output.exit_code == 0 ? output.out.substr(0, 20) : std::string();
-                                   }};
-  Make([](const AgentsToStart& agents) { return Shell(agents, kStartAll); }, 1'000);
-  Connect("n1");
-  const auto* ready = Await<AgentReady>(0);
-  ASSERT_TRUE(ready);
-  // As the engine stops all processes of a step, guards first.
-  const pid_t guard = ParentOf(ready->pid);
-  for (const pid_t pid : {guard, ready->pid}) ASSERT_EQ(::kill(pid, SIGSTOP), 0);
-  // For longer than the load of a machine explains (PauseNs): the engine is asked once for each lease.
-  const auto paused = [&] {
-    return std::count_if(hosts_[0]->messages.begin(), hosts_[0]->messages.end(), [](const ChannelMessage& message) {
-      const auto* one = std::get_if<HostPaused>(&message);
-      return one != nullptr && one->phrase == "the job is suspended";
-    });
-  };
-  ASSERT_TRUE(Until([&] { return paused() >= 3; }));
-  for (const pid_t pid : {ready->pid, guard}) ASSERT_EQ(::kill(pid, SIGCONT), 0);
-  EXPECT_TRUE(Until([&] {
-    const auto* last = std::get_if<HostPaused>(&hosts_[0]->messages.back());
-    return last != nullptr && last->phrase.empty();
-  }));
-  FinishAll();
-  EXPECT_FALSE(First<AgentLost>(0));
-  hosts_.clear();
-  ExpectNothingLeft();
-}
-
 TEST_F(DialTransportTest, RefusesAHostThatIsConnectedAlready) {
   MakeShell(kStartAll);
   Connect("n1");
