@@ -93,7 +93,7 @@ TEST(PackOfARunThatPrintsItsSecret, ContainsItsValueNowhere) {
   const std::string run_dir = folder / "run";
   const std::vector<std::string> secrets = {"HUB=s3cr3t\"value99", "PIN=817263"};
   const CommandResult run = Muster({"run", recipe.path(), "--quiet", "--run-dir", run_dir}, secrets);
-  EXPECT_EQ(run.exit_code, 7) << run.err;
+  EXPECT_EQ(run.exit_code, 1) << run.err;
   EXPECT_NE(run.err.find("(hidden)"), std::string::npos) << run.err;
   const auto grep = [](const std::string& in) { return Call({"grep", "-rlE", "value99|817263", in}).out; };
   const std::string log = Text(run_dir + "/logs/worker.0.0.log");
@@ -106,7 +106,7 @@ TEST(PackOfARunThatPrintsItsSecret, ContainsItsValueNowhere) {
   const CommandResult report = Muster({"report", run_dir}, secrets);
   EXPECT_EQ(report.out.find("value99"), std::string::npos) << report.out;
   const std::string page = folder / "page.html";
-  const CommandResult written = Muster({"page", run_dir, "-o", page}, secrets);
+  const CommandResult written = Muster({"report", run_dir, "--html", page}, secrets);
   ASSERT_EQ(written.exit_code, 0) << written.err;
   EXPECT_EQ(grep(page), "");
 
@@ -125,7 +125,7 @@ TEST(PackOfARunThatPrintsItsSecret, ContainsItsValueNowhere) {
 
   // Nobody can mask what is not known: that is said.
   const CommandResult unknown = Muster({"pack", run_dir, "-o", archive}, {secrets[1]});
-  EXPECT_NE(unknown.err.find("the value of the secret 'token' is not available here"), std::string::npos)
+  EXPECT_NE(unknown.err.find("the value of the secret \"token\" is not available here"), std::string::npos)
       << unknown.err;
 }
 

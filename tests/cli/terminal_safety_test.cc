@@ -43,7 +43,6 @@ TEST(TerminalSafety, OfEveryCommandHoldsForHostileNames) {
       {"plan", recipe, value},
       {"plan", recipe, value, "--full"},
       {"plan", recipe, value, "--summary"},
-      {"plan", recipe, value, "--json"},
       {"plan", recipe, value, "--env", "worker.0"},
       {"plan", recipe, value, "--shell", "worker.0"},
       {"plan", recipe, value, "--on", "slurm"},

@@ -27,6 +27,8 @@ ConnectionPlaces::Admission ConnectionPlaces::Admit(const Peer& peer, Clock::tim
   const auto largest = std::max_element(counts.begin(), counts.end(),
                                         [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
   if (largest == counts.end()) return {};
+  // Another user takes no place of anybody else's.
+  if (other && largest->first.kind != Peer::Kind::kOtherUser) return {};
   const bool others_give_way = largest->first.kind == Peer::Kind::kOtherUser && !other;
   if (others_give_way || (largest->first != peer && largest->second > CountOf(peer) + 1)) {
     return Replace(OldestOf(largest->first), peer, now);
