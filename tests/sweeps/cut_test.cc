@@ -48,7 +48,7 @@ TEST(Sweep, StartsIfItsHeadDiedBeforeCreatingTheJournal) {
   fs::remove_all(sweep.sweep() + "/t");
   fs::remove(sweep.sweep() + "/index.sqlite");
   fs::remove(sweep.journal());
-  const CommandResult resumed = sweep.Muster({"resume", "-q"});
+  const CommandResult resumed = sweep.Muster({"resume", sweep.sweep(), "-q"});
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(sweep.Wrong(3), "");
 }
