@@ -20,8 +20,8 @@ from muster import crc, display  # noqa: E402
 ROUNDS = 400  # each changes five files or every answer
 
 # In place of a value of a file or an answer.
-ODD = [None, True, 0, -1, 1 << 70, 1.5, 1e308, float("nan"), float("inf"), "", "x", "\ud800", "a\0b", "9" * 5_000,
-       [], [[]], {}, {"a": {}}, [None], [1, "2"]]
+ODD = [None, True, 0, -1, 1 << 70, 1.5, 1e308, float("nan"), float("inf"), "", "x", "\ud800", "a\0b",
+       "9" * 5_000, [], [[]], {}, {"a": {}}, [None], [1, "2"]]
 
 
 def lines(values):
@@ -90,8 +90,8 @@ RECORDS = [{"event": "sweep_began", "name": "lr"},
            {"event": "attempt_ended", "trial": 0, "losses": [[1, 0.5], [2, None]]}, {"event": "run_ended"}]
 RUN = {"run": "aa11", "name": "digits", "outcome": "ok", "seconds": 1.5, "exit_code": 0, "why": "",
        "started_at": "2026-11-20T12:00:00Z", "columns": {"lr": 0.1}}
-TRIAL = {"trial": 0, "id": "00ff", "state": "done", "attempt": 1, "value": 0.5, "loss": 0.5, "point": {"lr": 0.1},
-         "metrics": {"loss": 0.5}, "seconds": 3}
+TRIAL = {"trial": 0, "id": "00ff", "state": "done", "attempt": 1, "value": 0.5, "loss": 0.5,
+         "point": {"lr": 0.1}, "metrics": {"loss": 0.5}, "seconds": 3}
 
 
 class Damaged(unittest.TestCase):
@@ -123,8 +123,10 @@ class Damaged(unittest.TestCase):
             file.write(data)
 
     def write_all(self, change=lambda value: value, dice=None):
-        texts = {"plan.json": json.dumps(change(PLAN)).encode(), "sweep.json": json.dumps(change(SWEEP)).encode(),
-                 "metrics/worker.0.0.jsonl": lines(map(change, METRICS)), "usage.jsonl": lines(map(change, USAGE)),
+        texts = {"plan.json": json.dumps(change(PLAN)).encode(),
+                 "sweep.json": json.dumps(change(SWEEP)).encode(),
+                 "metrics/worker.0.0.jsonl": lines(map(change, METRICS)),
+                 "usage.jsonl": lines(map(change, USAGE)),
                  "journal.jsonl": journal([one if isinstance(one, dict) else {"event": one}
                                            for one in map(change, RECORDS)])}
         for name, text in texts.items():
@@ -140,7 +142,8 @@ class Damaged(unittest.TestCase):
 
         return {
             "plan": lambda: run().plan, "journal": lambda: list(run().journal()),
-            "metrics": lambda: run().metrics()._repr_html_(), "everyone": lambda: run().metrics(everyone=True),
+            "metrics": lambda: run().metrics()._repr_html_(),
+            "everyone": lambda: run().metrics(everyone=True),
             "resources": lambda: run().resources()._repr_html_(), "html": lambda: run()._repr_html_(),
             "facts": lambda: (run().id, run().name, run().columns, run().outcome, run().report),
             "runs": lambda: muster.runs(self.folder).table()._repr_html_(),
