@@ -31,9 +31,18 @@ TEST(KnownSecrets, AreHiddenLineByLine) {
 
 TEST(KnownSecrets, AreHiddenWhereATextBeginsWithinThem) {
   HideFromNowOn("quince-123456");
-  EXPECT_EQ(WithoutSecrets("123456 and", true), "(hidden) and");
-  EXPECT_EQ(WithoutSecrets("56 and", true), "56 and");
+  EXPECT_EQ(WithoutSecrets("123456 and", {.begin = true}), "(hidden) and");
+  EXPECT_EQ(WithoutSecrets("56 and", {.begin = true}), "56 and");
   EXPECT_EQ(WithoutSecrets("123456 and"), "123456 and");
+}
+
+TEST(KnownSecrets, AreHiddenWhereATextEndsWithinThem) {
+  HideFromNowOn("rowan-987654");
+  EXPECT_EQ(WithoutSecrets("and rowan-98", {.end = true}), "and (hidden)");
+  EXPECT_EQ(WithoutSecrets("and row", {.end = true}), "and row");
+  EXPECT_EQ(WithoutSecrets("and rowan-98"), "and rowan-98");
+  EXPECT_EQ(WithoutSecrets("rowan-987654", {.end = true}), "(hidden)");
+  EXPECT_EQ(WithoutSecrets("7654 rowan", {.begin = true, .end = true}), "(hidden) (hidden)");
 }
 
 TEST(KnownSecrets, OfWhichOneIsPartOfAnotherAreHiddenWhole) {

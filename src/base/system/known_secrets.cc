@@ -33,6 +33,14 @@ std::size_t RestAtBeginning(std::string_view text, std::string_view form) {
   return 0;
 }
 
+// How many bytes at the end of the text are the beginning of the form; 0 for fewer than the shortest.
+std::size_t BeginningAtEnd(std::string_view text, std::string_view form) {
+  for (std::size_t size = std::min(text.size(), form.size() - 1); size >= kShortestHidden; --size) {
+    if (text.substr(text.size() - size) == form.substr(0, size)) return size;
+  }
+  return 0;
+}
+
 }  // namespace
 
 void HideFromNowOn(std::string_view secret) {
@@ -53,15 +61,20 @@ void HideFromNowOn(std::string_view secret) {
                    [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
 }
 
-std::string WithoutSecrets(std::string_view text, bool cut) {
+std::string WithoutSecrets(std::string_view text, TextCut cut) {
   SecretForms& known = AllSecrets();
   const std::lock_guard lock(known.mutex);
-  std::string shown(text);
-  if (cut) {
-    std::size_t rest = 0;
-    for (const std::string& form : known.forms) rest = std::max(rest, RestAtBeginning(text, form));
-    if (rest > 0) shown.replace(0, rest, kHiddenValue);
+  std::size_t rest = 0;
+  std::size_t beginning = 0;
+  for (const std::string& form : known.forms) {
+    if (cut.begin) rest = std::max(rest, RestAtBeginning(text, form));
+    if (cut.end) beginning = std::max(beginning, BeginningAtEnd(text, form));
   }
+  std::string shown(text);
+  if (beginning > 0 && rest + beginning <= text.size()) {
+    shown.replace(text.size() - beginning, beginning, kHiddenValue);
+  }
+  if (rest > 0) shown.replace(0, rest, kHiddenValue);
   for (const std::string& form : known.forms) {
     std::size_t at = shown.find(form);
     if (at == shown.npos) continue;

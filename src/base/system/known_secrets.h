@@ -20,9 +20,14 @@ inline constexpr std::size_t kShortestHidden = 4;
 // From now on texts are shown without the value, as it is and as JSON and muster's escapes write it.
 void HideFromNowOn(std::string_view secret);
 
-// The text with kHiddenValue in place of each known value. `cut`: the text begins in the middle of another one, and the
-// rest of a value at its beginning is hidden, too.
-std::string WithoutSecrets(std::string_view text, bool cut = false);
+// Whether a text begins or ends in the middle of another one.
+struct TextCut {
+  bool begin = false;
+  bool end = false;
+};
+
+// The text with kHiddenValue in place of each known value, and of the part of one at a place where the text was cut.
+std::string WithoutSecrets(std::string_view text, TextCut cut = {});
 
 // Overwrites each known value with asterisks, so that positions in the text stay valid. Returns how many there were.
 std::size_t OverwriteSecrets(std::string& text);

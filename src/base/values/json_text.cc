@@ -1,14 +1,50 @@
 #include "base/values/json_text.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/values/deceptive.h"
+#include "base/values/utf8.h"
+
 namespace muster {
 namespace {
+
+// Of a valid UTF-8 sequence of at most three bytes.
+unsigned CodePoint(std::string_view sequence) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(sequence[i])); };
+  if (sequence.size() == 1) return byte(0);
+  if (sequence.size() == 2) return (byte(0) & 0x1f) << 6 | (byte(1) & 0x3f);
+  return (byte(0) & 0x0f) << 12 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f);
+}
+
+// Commands print JSON on terminals, which obey more characters than those that JSON has escaped. Outside of strings it
+// has none of them.
+std::string WithoutDeceptive(std::string json) {
+  const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x7f; };
+  const auto first = std::find_if_not(json.begin(), json.end(), ascii);
+  if (first == json.end()) return json;
+
+  std::string escaped(json.begin(), first);
+  std::string_view rest = std::string_view(json).substr(escaped.size());
+  while (!rest.empty()) {
+    const std::string_view sequence = rest.substr(0, std::max<std::size_t>(Utf8Length(rest), 1));
+    rest.remove_prefix(sequence.size());
+    // Line ends between members are no part of a string.
+    if (ascii(sequence[0]) || !IsDeceptive(sequence)) {
+      escaped += sequence;
+      continue;
+    }
+    fmt::format_to(std::back_inserter(escaped), "\\u{:04x}", CodePoint(sequence));
+  }
+  return escaped;
+}
 
 // Writes text directly, without building a second tree with the JSON library: writing the files of a run is most of the
 // head's computation.
@@ -66,11 +102,11 @@ void AppendJsonString(std::string_view string, std::string& text) {
 }
 
 std::string SerializedJson(const nlohmann::json& json, int indent) {
-  return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+  return WithoutDeceptive(json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::string SerializedJson(const nlohmann::ordered_json& json, int indent) {
-  return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return WithoutDeceptive(json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace muster

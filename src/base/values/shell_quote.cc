@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/values/deceptive.h"
 #include "base/values/printable_lines.h"
 #include "base/values/utf8.h"
 
@@ -25,9 +26,32 @@ void AppendEscapedByte(std::string& out, unsigned char byte) {
   out += kHex[byte & 15];
 }
 
-// Whether the valid UTF-8 sequence is a control character or one that can reorder or hide what a
-// terminal shows: C1, zero-width and bidirectional marks, byte order marks, line and paragraph separators.
-bool Deceives(std::string_view sequence) {
+template <class Special>
+std::string Escaped(std::string_view text, Special special) {
+  std::string out;
+  out.reserve(text.size() + 2);
+  while (!text.empty()) {
+    const std::size_t length = Utf8Length(text);
+    if (length == 0) {
+      AppendEscapedByte(out, static_cast<unsigned char>(text.front()));
+      text.remove_prefix(1);
+      continue;
+    }
+    const std::string_view sequence = text.substr(0, length);
+    text.remove_prefix(length);
+    if (length == 1 && special(out, sequence[0])) continue;
+    if (IsDeceptive(sequence)) {
+      for (const char c : sequence) AppendEscapedByte(out, static_cast<unsigned char>(c));
+    } else {
+      out += sequence;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+bool IsDeceptive(std::string_view sequence) {
   if (sequence.size() == 1) {
     const auto byte = static_cast<unsigned char>(sequence[0]);
     return byte < 0x20 || byte == 0x7f;
@@ -43,31 +67,6 @@ bool Deceives(std::string_view sequence) {
   }
   return false;
 }
-
-template <class Special>
-std::string Escaped(std::string_view text, Special special) {
-  std::string out;
-  out.reserve(text.size() + 2);
-  while (!text.empty()) {
-    const std::size_t length = Utf8Length(text);
-    if (length == 0) {
-      AppendEscapedByte(out, static_cast<unsigned char>(text.front()));
-      text.remove_prefix(1);
-      continue;
-    }
-    const std::string_view sequence = text.substr(0, length);
-    text.remove_prefix(length);
-    if (length == 1 && special(out, sequence[0])) continue;
-    if (Deceives(sequence)) {
-      for (const char c : sequence) AppendEscapedByte(out, static_cast<unsigned char>(c));
-    } else {
-      out += sequence;
-    }
-  }
-  return out;
-}
-
-}  // namespace
 
 namespace {
 
@@ -90,7 +89,7 @@ std::string InQuotes(std::string_view word) {
     word.remove_prefix(length);
     if (sequence == "'") {
       out += "'\\''";
-    } else if (sequence != "\n" && sequence != "\t" && (Utf8Length(sequence) == 0 || Deceives(sequence))) {
+    } else if (sequence != "\n" && sequence != "\t" && (Utf8Length(sequence) == 0 || IsDeceptive(sequence))) {
       out += "'" + AsPrinted(sequence) + "'";
     } else {
       out += sequence;

@@ -50,7 +50,8 @@ std::vector<std::string> LastLinesBefore(int at, const std::string& path, std::u
   if (!log) return {};
   std::uint64_t offset = 0;
   const std::string read = log->ReadBefore(end, window, offset);
-  const std::string bytes = WithoutSecrets(read, offset > 0);
+  const bool to_the_end = end == std::numeric_limits<std::uint64_t>::max();
+  const std::string bytes = WithoutSecrets(read, {.begin = offset > 0, .end = !to_the_end});
   std::string_view text = bytes;
   if (text.ends_with('\n')) text.remove_suffix(1);
   std::vector<std::string> lines;
