@@ -1,5 +1,7 @@
 #include "lua/evaluated.h"
 
+#include <stdexcept>
+
 #include <gtest/gtest.h>
 
 #include "plan/check/plan_check.h"
@@ -96,10 +98,7 @@ std::vector<std::string> ProblemsOf(const std::string& body, const std::string& 
 Plan PlanOf(const std::string& body, const std::string& fields) {
   const Evaluated evaluated = Evaluate({Recipe(body, fields)});
   EXPECT_EQ(evaluated.problems(), Lines{});
-  if (!evaluated.answer.plan) {
-    ADD_FAILURE() << "no plan";
-    return {};
-  }
+  if (!evaluated.answer.plan) throw std::runtime_error("there is no plan");
   EXPECT_EQ(ValidatePlan(*evaluated.answer.plan), Diagnostics{});
   return *evaluated.answer.plan;
 }
@@ -115,9 +114,8 @@ const Process& ProcessNamed(const Plan& plan, const std::string& name) {
   for (const Process& process : plan.processes) {
     if (ProcessName(plan, process) == name) return process;
   }
-  ADD_FAILURE() << "there is no " << name;
-  static const Process none;
-  return none;
+  // A process that the plan has not would refer to roles that it has not either.
+  throw std::runtime_error("there is no " + name);
 }
 
 std::vector<std::string> CommandOf(const Plan& plan, const std::string& name) {
