@@ -22,7 +22,8 @@ local context = {}
 ---- releases: 2.3.0-rc2 and later
 ---- status: taken without being documented; see also `aoe_config`
 ---- type: text
----- default: not documented
+---- default: `"2"`
+---- together: another name of `aoe_config.job_type`
 ---@field aoe_job_type? string
 ---Tune operators while training, or keep the graph for tuning it later.
 ---
@@ -59,6 +60,7 @@ local context = {}
 ---  - 2.3.0-rc2 to 2.3.1: as its default, whatever was set
 ---  - 2.4.0 and later: not at all: reading it is an error
 ---- devices: 1.6.2 to 1.9.0: documented for Ascend; skipped elsewhere than on Ascend
+---- together: 1.6.2 to 1.9.0: sets the same as `tune_mode`, the later call wins (MindSpore keeps one value under both names)
 ---- behaviour: 1.6.2 to 1.9.0: documented as RL, GA and RL,GA; can be set but not read
 ---@field auto_tune_mode? any
 ---Which backend runs graphs.
@@ -74,7 +76,7 @@ local context = {}
 ---- releases: 2.3.0-rc2 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field bias_add_comm_swap? boolean
 ---Check that gradients have shape and type of what they are gradients of.
 ---
@@ -99,14 +101,14 @@ local context = {}
 ---- releases: 2.3.0-rc2 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: a whole number
----- default: not documented
+---- default: `0`
 ---@field compute_communicate_fusion_level? integer
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
 ---- releases: 2.4.0 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: a whole number
----- default: not documented
+---- default: `0`
 ---@field dataset_broadcast_opt_level? integer
 ---How much the compilation remembers for error messages.
 ---
@@ -135,8 +137,9 @@ local context = {}
 ---- default: `0`
 ---- devices: 1.0.1: documented for Ascend
 ---- together:
----  - 0.3.1 to 1.0.1: must be a device that the process sees (API page of 0.3; MindSpore finds no such device); should be a device of the host (API page of 0.3)
----  - 1.6.2 and later: must be a device that the process sees (API page of 1.6; MindSpore finds no such device); should be a device of the host (API page of 1.6)
+---  - 0.3.1 to 1.0.1: must be a device that the process sees (API page of 0.3; MindSpore finds no such device); should be a device of the host (API page of 0.3); should be the process's own device, if each has one (programming guide of 1.0)
+---  - 1.6.2 to 1.9.0: must be a device that the process sees (API page of 1.6; MindSpore finds no such device); should be a device of the host (API page of 1.6); should be the process's own device, if each has one (programming guide of 1.0)
+---  - 2.3.0-rc2 and later: must be a device that the process sees (API page of 1.6; MindSpore finds no such device); should be a device of the host (API page of 1.6); should be the process's own device, if each has one (programming guide of 1.0; MindSpore replaces it by the local rank when a cluster is formed)
 ---- setting:
 ---  - 1.6.2 to 1.9.0: a script may set it once
 ---  - 2.3.0-rc2 and later: a script may not change it after it was read
@@ -167,7 +170,7 @@ local context = {}
 ---- releases: 2.4.0 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field enable_allreduce_slice_to_reducescatter? boolean
 ---Once let networks compute in half precision.
 ---
@@ -184,7 +187,7 @@ local context = {}
 ---- releases: 2.3.0-rc2 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field enable_begin_end_inline_opt? boolean
 ---Keep compiled graphs for the next start.
 ---
@@ -199,7 +202,7 @@ local context = {}
 ---- releases: 2.3.0-rc2 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field enable_concat_eliminate_opt? boolean
 ---Whether the backend follows the mode: "vm" in PYNATIVE_MODE, "ge" in GRAPH_MODE.
 ---
@@ -226,21 +229,21 @@ local context = {}
 ---- releases: 2.3.0-rc2 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field enable_flash_attention_load_balance? boolean
 ---Fuse casts with the additions after them.
 ---
 ---- releases: 2.3.1 and later
 ---- status: taken without being documented
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field enable_fused_cast_add_opt? boolean
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
 ---- releases: 2.3.0-rc2 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field enable_grad_comm_opt? boolean
 ---Fuse operators of the graph into larger kernels.
 ---
@@ -260,35 +263,37 @@ local context = {}
 ---- releases: 2.5.0 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field enable_interleave_parallel_branch? boolean
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
 ---- releases: 2.4.0 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field enable_interleave_split_concat_branch? boolean
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
 ---- releases: 2.4.0 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default:
+---  - 2.4.0: whatever MindSpore's memory holds
+---  - 2.5.0 and later: `false`
 ---@field enable_offloading_packed_experts? boolean
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
 ---- releases: 2.3.0-rc2 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field enable_opt_shard_comm_opt? boolean
 ---Cut graphs so that their parts run side by side.
 ---
 ---- releases: 1.6.2 and later
 ---- status: taken without being documented
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field enable_parallel_split? boolean
 ---Once switched the profiler on.
 ---
@@ -325,7 +330,7 @@ local context = {}
 ---- releases: 2.3.0-rc2 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field enable_task_opt? boolean
 ---JSON file with settings of the running data recorder and of memory reuse.
 ---
@@ -389,14 +394,14 @@ local context = {}
 ---- releases: 2.3.0-rc2 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field interleaved_layernorm_comm? boolean
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
 ---- releases: 2.3.0-rc2 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field interleaved_matmul_comm? boolean
 ---How graphs are compiled, where a network does not say it itself.
 ---
@@ -423,7 +428,7 @@ local context = {}
 ---- releases: 2.3.0-rc2 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field matmul_grad_comm_overlap? boolean
 ---How deeply functions of a network may call each other.
 ---
@@ -521,7 +526,7 @@ local context = {}
 ---- releases: 2.6.0 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: text
----- default: not documented
+---- default: `""`
 ---@field pp_1f1b_overlap? string
 ---Compile the network and do not run it.
 ---
@@ -569,7 +574,7 @@ local context = {}
 ---- releases: 2.3.1 and later
 ---- status: taken without being documented; see also `ascend_config.parallel_speed_up_json_path`
 ---- type: true or false
----- default: not documented
+---- default: `false`
 ---@field recompute_allgather_overlap_fagrad? boolean
 ---The key of that name in the file of parallel_speed_up_json_path.
 ---
@@ -578,7 +583,9 @@ local context = {}
 ---- type:
 ---  - 2.3.0-rc2 to 2.6.0: true or false
 ---  - 2.7.0: text
----- default: not documented
+---- default:
+---  - 2.3.0-rc2 to 2.6.0: `false`
+---  - 2.7.0: `""`
 ---@field recompute_comm_overlap? boolean|string
 ---Keep class names of networks in the names of scopes.
 ---
@@ -661,7 +668,8 @@ local context = {}
 ---- releases: 1.6.2 to 1.9.0
 ---- status: taken without being documented; see also `auto_tune_mode`
 ---- type: text
----- default: not documented
+---- default: `"NO_TUNE"`
+---- together: sets the same as `auto_tune_mode`, the later call wins (MindSpore keeps one value under both names)
 ---@field tune_mode? string
 ---Limit of device memory for variables.
 ---
@@ -697,6 +705,7 @@ local context = {}
 ---- type: text
 ---- values: `"1"`, `"2"`
 ---- default: `"2"`
+---- together: another name of `aoe_job_type`
 ---@field job_type? "1"|"2"
 
 ---Options that only Ascend devices understand.
@@ -941,6 +950,7 @@ local context = {}
 ---  - 1.0.1: 1 to 4294967295
 ---  - 1.6.2 and later: 0 to 4294967295; strictly ascending; not empty
 ---- default: `{}`
+---- together: must be set after `device_target`, if that is changed (MindSpore keeps one list for Ascend and one for other targets)
 ---- setting: for the whole job, not inside `each`
 ---@field all_reduce_fusion_config? integer[]
 ---Whether AutoParallel wraps the network; used by AutoParallel.
@@ -988,7 +998,9 @@ local context = {}
 ---- default:
 ---  - 1.6.2 to 1.9.0: `{allreduce = {config = 64, mode = "auto"}}`
 ---  - 2.3.0-rc2 and later: `{allgather = {mode = "auto"}, allreduce = {mode = "auto"}, openstate = true, reducescatter = {mode = "auto"}}`
----- reads: 1.9.0: only `allreduce`, with defaults
+---- reads:
+---  - 1.6.2 to 1.9.0: only `allreduce`, with defaults
+---  - 2.3.0-rc2 and later: all sub-keys, with defaults
 ---- together: sub-keys of earlier calls stay in force
 ---- setting: for the whole job, not inside `each`
 ---- behaviour: 1.9.0: reads back allreduce only
@@ -1012,7 +1024,9 @@ local context = {}
 ---- values: `"data_parallel"`, `"full_batch"`
 ---- default: `"data_parallel"`
 ---- modes: 2.3.0-rc2 and later: in `PYNATIVE_MODE` only `"data_parallel"` and `"full_batch"` (descriptions of 2.3; MindSpore refuses it)
----- together: sets the same as `full_batch`, the later call wins (API page of 1.6; MindSpore keeps one value under both names); `data_parallel` there is `false`; `full_batch` there is `true`
+---- together:
+---  - 1.6.2 to 2.5.0: lists of cuts should divide the devices of a stage, each in one dimension, and most on the input with most dimensions (documentation of 2.3.1, dataset slicing); sets the same as `full_batch`, the later call wins (API page of 1.6; MindSpore keeps one value under both names); `data_parallel` there is `false`; `full_batch` there is `true`
+---  - 2.6.0 and later: lists of cuts should divide the devices of a stage, each in one dimension, and most on the input with most dimensions (documentation of 2.3.1, dataset slicing); layouts should arrange the devices of a stage (description of Layout of 2.6); sets the same as `full_batch`, the later call wins (API page of 1.6; MindSpore keeps one value under both names); `data_parallel` there is `false`; `full_batch` there is `true`
 ---- setting: for the whole job, not inside `each`
 ---- behaviour: 2.6.0 and later: a tuple of layouts is taken in PYNATIVE_MODE, too
 ---@field dataset_strategy? "data_parallel"|"full_batch"|integer[][]|muster.SetAutoParallelContext.dataset_strategy[]
@@ -1170,6 +1184,7 @@ local context = {}
 ---- type: a whole number
 ---- range: without effect up to 1
 ---- default: `-1`
+---- together: should divide the devices of a stage (descriptions of 2.3; MindSpore lets a size that does not divide them have no effect)
 ---- setting: for the whole job, not inside `each`
 ---@field optimizer_weight_shard_size? integer
 ---How data and network are spread over the devices.
@@ -1276,7 +1291,7 @@ local context = {}
 ---- releases: 2.3.0-rc2 and later
 ---- type: a table of sub-keys
 ---- default: `{load_file = "", only_trainable_params = true, save_file = ""}`
----- reads: only `load_file`, `save_file` and `only_trainable_params`, with defaults
+---- reads: all sub-keys, with defaults
 ---- together: sub-keys of earlier calls stay in force
 ---@field strategy_ckpt_config? muster.SetAutoParallelContext.strategy_ckpt_config
 ---File to read the sharding strategy from.
@@ -1332,7 +1347,9 @@ local context = {}
 ---- releases: 1.6.2 and later
 ---- type: a value
 ---- values: `muster.null` for none
----- together: with `mode = "auto"` beside it; must be there
+---- default: `64`
+---- reads: 1.6.2 to 1.9.0: as its default, whatever was set
+---- together: with `mode = "auto"` beside it; left out, it is passed on as null
 ---@field config? any
 
 ---Fusion of allgather operators.
@@ -1349,7 +1366,9 @@ local context = {}
 ---- releases: 1.9.0 and later
 ---- type: a value
 ---- values: `muster.null` for none
----- together: with `mode = "auto"` beside it; must be there
+---- default: `64`
+---- reads: 1.9.0: as its default, whatever was set
+---- together: with `mode = "auto"` beside it; left out, it is passed on as null
 ---@field config? any
 
 ---Fusion of reducescatter operators.
@@ -1366,7 +1385,9 @@ local context = {}
 ---- releases: 1.9.0 and later
 ---- type: a value
 ---- values: `muster.null` for none
----- together: with `mode = "auto"` beside it; must be there
+---- default: `64`
+---- reads: 1.9.0: as its default, whatever was set
+---- together: with `mode = "auto"` beside it; left out, it is passed on as null
 ---@field config? any
 
 ---How a batch is cut for the devices: by word, by one list of cuts per input, or by one layout per input.
@@ -1423,6 +1444,7 @@ local context = {}
 ---  - 2.3.0-rc2 to 2.5.0: at least 1; without effect up to 1
 ---  - 2.6.0 and later: at least 1; also `-1`; without effect up to 1
 ---- default: `-1`
+---- together: should divide the devices of a stage (descriptions of 2.3; MindSpore lets a size that does not divide them have no effect)
 ---@field optimizer_weight_shard_size? integer
 ---What is cut among devices: weights and states (1), gradients as well (2), parameters as well (3).
 ---

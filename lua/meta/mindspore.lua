@@ -344,6 +344,7 @@ function mindspore.device_context.gpu.op_tuning.conv_dgrad_algo(mode) end
 ---- type: text
 ---- values: `"normal"`, `"performance"`, `"implicit_gemm"`, `"precomp_gemm"`, `"gemm"`, `"direct"`, `"fft"`, `"fft_tiling"`, `"winograd"`, `"winograd_nonfused"`
 ---- together: must be there
+---- behaviour: documents write implicit_precomp_gemm, which MindSpore refuses: it takes precomp_gemm
 ---@field mode "normal"|"performance"|"implicit_gemm"|"precomp_gemm"|"gemm"|"direct"|"fft"|"fft_tiling"|"winograd"|"winograd_nonfused"
 
 ---Choose the algorithm of convolutions.
@@ -408,7 +409,7 @@ function mindspore.device_context.gpu.op_tuning.conv_wgrad_algo(mode) end
 ---- type: text or a list of lists of whole numbers or a list of layouts
 ---- values: `"data_parallel"`, `"full_batch"`
 ---- default: `"data_parallel"`
----- together: overrides `set_auto_parallel_context.dataset_strategy`
+---- together: overrides `set_auto_parallel_context.dataset_strategy`; lists of cuts should divide the devices of a stage, each in one dimension, and most on the input with most dimensions (documentation of 2.3.1, dataset slicing); layouts should arrange the devices of a stage (description of Layout of 2.6)
 ---- setting: for the whole job, not inside `each`
 ---@field dataset_strategy? "data_parallel"|"full_batch"|integer[][]|muster.Parallel.dataset_strategy[]
 ---File to read the sharding strategy of parameters from.
@@ -542,7 +543,7 @@ function mindspore.device_context.gpu.op_tuning.conv_wgrad_algo(mode) end
 ---- type: a whole number
 ---- range: at least 1; also `-1`
 ---- default: `-1`
----- together: overrides `set_auto_parallel_context.parallel_optimizer_config`
+---- together: overrides `set_auto_parallel_context.parallel_optimizer_config`; should divide the devices of a stage (descriptions of 2.3; MindSpore lets a size that does not divide them have no effect)
 ---- behaviour: MindSpore takes true for 1, muster does not
 ---@field shard_size? integer
 ---Parameters below this many KB are not cut.
@@ -662,7 +663,8 @@ function mindspore.device_context.gpu.op_tuning.conv_wgrad_algo(mode) end
 ---- releases: 2.6.0 and later
 ---- type: a value
 ---- values: `muster.null` for none
----- together: with `mode = "auto"` beside it; must be there
+---- default: `64`
+---- together: with `mode = "auto"` beside it; left out, it is passed on as null
 ---@field config? any
 
 ---Fusion of allgather operators.
@@ -679,7 +681,8 @@ function mindspore.device_context.gpu.op_tuning.conv_wgrad_algo(mode) end
 ---- releases: 2.6.0 and later
 ---- type: a value
 ---- values: `muster.null` for none
----- together: with `mode = "auto"` beside it; must be there
+---- default: `64`
+---- together: with `mode = "auto"` beside it; left out, it is passed on as null
 ---@field config? any
 
 ---Fusion of reducescatter operators.
@@ -696,7 +699,8 @@ function mindspore.device_context.gpu.op_tuning.conv_wgrad_algo(mode) end
 ---- releases: 2.6.0 and later
 ---- type: a value
 ---- values: `muster.null` for none
----- together: with `mode = "auto"` beside it; must be there
+---- default: `64`
+---- together: with `mode = "auto"` beside it; left out, it is passed on as null
 ---@field config? any
 
 ---Give the network that the script wraps with muster_context.parallel the settings of AutoParallel.

@@ -158,7 +158,10 @@ std::string Reading(const Attribute& attribute) {
       break;
   }
   for (const auto& [stored, read] : attribute.read_values) said.Add(true, Code(stored) + " reads " + CodeOf(read));
-  said.Add(!attribute.read_keys.empty(), "only " + Codes(attribute.read_keys) + ", with defaults");
+  const bool whole = std::all_of(attribute.keys.begin(), attribute.keys.end(),
+                                 [&](const Attribute& key) { return Contains(attribute.read_keys, key.name); });
+  said.Add(!attribute.read_keys.empty(),
+           whole ? "all sub-keys, with defaults" : "only " + Codes(attribute.read_keys) + ", with defaults");
   said.Add(attribute.own_name, "also by the name of the sub-key alone");
   said.Add(!attribute.tells_if_set.empty(),
            "can only be read: says whether " + Code(attribute.tells_if_set) + " was set");
@@ -198,13 +201,21 @@ constexpr std::pair<const char*, const char*> kRulesOfTheJob[] = {
     {"rank", "should be the rank of the process"},
     {"visible", "must be a device that the process sees"},
     {"host", "should be a device of the host"},
+    {"device", "should be the process's own device, if each has one"},
+    {"shards", "should divide the devices of a stage"},
+    {"cuts",
+     "lists of cuts should divide the devices of a stage, each in one dimension, and most on the input with most "
+     "dimensions"},
+    {"layouts", "layouts should arrange the devices of a stage"},
+    {"target", "must be set after `device_target`, if that is changed"},
 };
 
 std::string Together(const Attribute& attribute) {
   Sentences said;
   for (const auto& [sibling, value] : attribute.when)
     said.Add(true, "with " + Code(sibling + " = " + ToText(value)) + " beside it");
-  said.Add(attribute.required, "must be there");
+  said.Add(attribute.required && !attribute.null, "must be there");
+  said.Add(attribute.required && attribute.null, "left out, it is passed on as null");
   said.Add(attribute.always, "its default is passed on where it is left out");
   said.Add(!attribute.passed_as.empty(), "passed on as " + Code(attribute.passed_as));
   said.Add(!attribute.replaces.empty(), "overrides " + Code(attribute.replaces));

@@ -276,6 +276,100 @@ TEST(Context, SharesOneValueUnderTwoNames) {
   EXPECT_FALSE(context.Settled().contains("set_auto_parallel_context.full_batch"));
 }
 
+// As MindSpore 1.6 to 2.7 do: only words are one value under two names.
+TEST(Context, KeepsCutsByNumberApartFromFullBatch) {
+  const Value cuts(Value::List{Value(Value::List{1, 8})});
+  for (const char* release : {"1.6.2", "2.3.1", "2.7.0"}) {
+    for (const bool on : {true, false}) {
+      Context context(RealSchema(), *ParseRelease(release));
+      ASSERT_FALSE(HasErrors(context.Apply(kSet, {{"mode", 0}}, At(1))));
+      ASSERT_FALSE(HasErrors(context.Apply(kAuto, {{"dataset_strategy", cuts}}, At(2))));
+      EXPECT_EQ(context.Apply(kAuto, {{"full_batch", on}}, At(3)).size(), on ? 2U : 1U) << "a conflict, and deprecated";
+      EXPECT_EQ(context.Get(kAuto, "dataset_strategy", At(4))->value, cuts);
+      EXPECT_EQ(context.Get(kAuto, "full_batch", At(4))->value, Value(on));
+      EXPECT_EQ(context.Settled().count("set_auto_parallel_context.full_batch"), 1U);
+      EXPECT_EQ(context.Settled().count("set_auto_parallel_context.dataset_strategy"), 1U);
+      ASSERT_FALSE(HasErrors(context.Apply(kAuto, {{"dataset_strategy", "data_parallel"}}, At(5))));
+      EXPECT_EQ(context.Get(kAuto, "full_batch", At(6))->value, Value(false)) << "words set both";
+      EXPECT_EQ(context.Settled().count("set_auto_parallel_context.full_batch"), 0U);
+    }
+    Context before(RealSchema(), *ParseRelease(release));
+    ASSERT_FALSE(HasErrors(before.Apply(kSet, {{"mode", 0}}, At(1))));
+    ASSERT_FALSE(HasErrors(before.Apply(kAuto, {{"full_batch", true}}, At(2))));
+    ASSERT_FALSE(HasErrors(before.Apply(kAuto, {{"dataset_strategy", cuts}}, At(3))));
+    EXPECT_EQ(before.Get(kAuto, "full_batch", At(4))->value, Value(true)) << "cuts do not clear it";
+    EXPECT_EQ(before.Get(kAuto, "dataset_strategy", At(4))->value, cuts);
+  }
+}
+
+TEST(Context, DropsAFusionListThatWasSetForAnotherTarget) {
+  const Value list(Value::List{8, 160});
+  Context context = Fresh();
+  ASSERT_TRUE(context.Apply(kSet, {{"device_target", "GPU"}}, At(2)).empty());
+  ASSERT_TRUE(context.Apply(kAuto, {{"all_reduce_fusion_config", list}}, At(3)).empty());
+  EXPECT_TRUE(context.Apply(kSet, {{"device_target", "CPU"}}, At(4)).empty()) << "one list for all but Ascend";
+  EXPECT_EQ(context.Get(kAuto, "all_reduce_fusion_config", At(5))->value, list);
+  const Diagnostic warning = Only(context.Apply(kSet, {{"device_target", "Ascend"}}, At(6)));
+  EXPECT_EQ(warning.kind, "wrong_device");
+  EXPECT_EQ(warning.notes.front().place, At(3));
+  EXPECT_EQ(context.Get(kAuto, "all_reduce_fusion_config", At(7))->value, Value(Value::List{}));
+  EXPECT_FALSE(context.Settled().contains("set_auto_parallel_context.all_reduce_fusion_config"));
+  ASSERT_TRUE(context.Apply(kAuto, {{"all_reduce_fusion_config", list}}, At(8)).empty());
+  EXPECT_TRUE(context.Apply(kSet, {{"device_target", "GPU"}}, {"extension.lua", 3}).empty()) << "it only overrides";
+  EXPECT_TRUE(context.Settled().contains("set_auto_parallel_context.all_reduce_fusion_config"));
+}
+
+TEST(Context, SaysThatADefaultIsNotKnownHere) {
+  Context context = Fresh();
+  const auto reading = context.Get(kSet, "device_target", At(2));
+  ASSERT_TRUE(reading);
+  const Diagnostic warning = Only(reading->warnings);
+  EXPECT_EQ(warning.kind, "not_readable");
+  EXPECT_EQ(warning.message,
+            "device_target is read as nil, for it is not set and muster does not know its default in MindSpore 1.6.2: "
+            "the device of the installed package");
+  EXPECT_EQ(warning.hint, "set device_target before it is read");
+  ASSERT_TRUE(context.Apply(kSet, {{"device_target", "CPU"}}, At(3)).empty());
+  EXPECT_TRUE(context.Get(kSet, "device_target", At(4))->warnings.empty());
+}
+
+TEST(Context, NamesTheGetterWhereSomethingIsRead) {
+  Context context(RealSchema(), *ParseRelease("2.3.1"));
+  const auto refused = [&](const char* api, const char* name) { return Only(context.Get(api, name, At(2)).error()); };
+  EXPECT_EQ(refused(kSet, "modes").message, "get_context has no attribute \"modes\" in MindSpore 2.3.1");
+  EXPECT_EQ(refused(kSet, "device_num").hint, "device_num belongs to get_auto_parallel_context");
+  EXPECT_EQ(refused(kAuto, "load_file").message, "load_file can not be read on its own in MindSpore 2.3.1");
+  EXPECT_EQ(refused(kAuto, "load_file").hint, "read strategy_ckpt_config, whose sub-key it is");
+  EXPECT_EQ(Only(context.Get("set_contxt", "mode", At(2)).error()).message, "muster.context has no get_contxt");
+  EXPECT_EQ(Only(context.Get("set_contxt", "mode", At(2)).error()).hint, "did you mean \"get_context\"?");
+}
+
+TEST(Context, TranslatesAWordOfTheDocumentsThatMindSporeRefuses) {
+  Context context(RealSchema(), *ParseRelease("2.3.1"));
+  const Diagnostic refused =
+      Only(context.Apply(kSet, {{"gpu_config", Value::Map{{"conv_fprop_algo", "implicit_precomp_gemm"}}}}, At(2)));
+  EXPECT_EQ(refused.kind, "enum");
+  EXPECT_EQ(refused.hint, "documents write implicit_precomp_gemm, which MindSpore refuses: it takes precomp_gemm");
+  Context later(RealSchema(), *ParseRelease("2.6.0"));
+  const Diagnostics called =
+      later.Apply("device_context.gpu.op_tuning.conv_fprop_algo", {{"mode", "implicit_precomp_gemm"}}, At(2));
+  ASSERT_EQ(called.size(), 1U);
+  EXPECT_EQ(called.front().hint, refused.hint) << Shown(called);
+}
+
+TEST(Context, WarnsOfGraphKernelsOnProcessors) {
+  for (const char* release : {"1.6.2", "1.9.0", "2.3.1", "2.4.0"}) {
+    for (const auto& [name, value] :
+         Value::Map{{"enable_graph_kernel", true}, {"graph_kernel_flags", "--opt_level=2"}}) {
+      Context context(RealSchema(), *ParseRelease(release));
+      const Diagnostic warning = Only(context.Apply(kSet, {{"device_target", "CPU"}, {name, value}}, At(2)));
+      EXPECT_EQ(warning.kind, "wrong_device") << release;
+      EXPECT_NE(warning.message.find("documented for Ascend and GPU only"), std::string::npos) << warning.message;
+      EXPECT_TRUE(context.Settled().contains("set_context." + name)) << "MindSpore takes it";
+    }
+  }
+}
+
 TEST(Context, RefusesTwoNamesOfOneValueThatContradictEachOther) {
   Context context = Fresh();
   EXPECT_EQ(Only(context.Apply(kAuto, {{"dataset_strategy", "full_batch"}, {"full_batch", false}}, At(2))).kind,

@@ -91,6 +91,7 @@ Diagnostics Said(const RuleCase& test, const Release& release) {
   for (std::uint32_t rank = 0; rank < facts.workers; ++rank) {
     ProcessFacts process{"worker." + std::to_string(rank), nullptr, rank, rank, {}};
     if (test.facts.contains("visible")) process.visible_devices = test.facts.at("visible");
+    if (test.facts.contains("own_device")) process.device = rank;
     if (test.facts.contains("host_devices")) process.host_devices = test.facts.at("host_devices");
     facts.processes.push_back(process);
   }
@@ -189,7 +190,16 @@ const std::vector<std::string> kFields = {"modes",         "modes_documented", "
                                           "carried_modes", "shares",           "flags",   "needs_pynative", "needs",
                                           "fits",          "reset_first"};
 // Rules that are code, by the name of their source.
-const std::vector<std::string> kCounted = {"workers", "rank", "visible", "host"};
+const std::vector<std::string> kCounted = {"workers", "rank", "visible", "host",  "device",
+                                           "shards",  "cuts", "layouts", "target"};
+
+void AddCounted(const std::string& name, const Attribute& attribute, const Release& release,
+                std::map<std::string, Known>& rules) {
+  for (const std::string& field : kCounted) {
+    const auto source = attribute.sources.find(field);
+    if (source != attribute.sources.end()) rules[name + "/" + field].sources[release] = source->second;
+  }
+}
 
 void AddFields(const std::string& name, const Attribute& attribute, const Release& release,
                std::map<std::string, Known>& rules) {
@@ -199,10 +209,7 @@ void AddFields(const std::string& name, const Attribute& attribute, const Releas
     EXPECT_NE(source, attribute.sources.end()) << name << "/" << field << " names no source " << ReleaseText(release);
     if (source != attribute.sources.end()) rules[name + "/" + field].sources[release] = source->second;
   }
-  for (const std::string& field : kCounted) {
-    const auto source = attribute.sources.find(field);
-    if (source != attribute.sources.end()) rules[name + "/" + field].sources[release] = source->second;
-  }
+  AddCounted(name, attribute, release, rules);
   for (const auto& [field, unused] : attribute.sources) {
     const bool counted = std::find(kCounted.begin(), kCounted.end(), field) != kCounted.end();
     EXPECT_TRUE(counted || HasField(attribute, field)) << name << " has a source for " << field << ", but no such rule";
@@ -226,15 +233,31 @@ std::map<std::string, Known> AllRules() {
         }
       }
     }
+    // Of functions with parameters those that count; their other rules have tests of their own.
+    for (const auto& [function, unused] : RealSchema().calls()) {
+      for (const std::string& name : RealSchema().Names(function, release)) {
+        const Attribute& parameter = *RealSchema().Find(function, name, release);
+        AddCounted(name, parameter, release, rules);
+        for (const Attribute& key : parameter.keys) {
+          if (key.ExistsIn(release)) AddCounted(name + "." + key.name, key, release, rules);
+        }
+      }
+    }
   }
   return rules;
 }
 
 // The documents that describe releases.
-constexpr const char* kTitles[] = {
-    "API page of 0.3",     "programming guide of 1.0",          "API page of 1.6",
-    "descriptions of 1.9", "page of set_context of 2.3.0-rc2",  "page of set_context of 2.3.1",
-    "descriptions of 2.3", "description of AutoParallel of 2.6"};
+constexpr const char* kTitles[] = {"API page of 0.3",
+                                   "programming guide of 1.0",
+                                   "API page of 1.6",
+                                   "descriptions of 1.9",
+                                   "page of set_context of 2.3.0-rc2",
+                                   "page of set_context of 2.3.1",
+                                   "descriptions of 2.3",
+                                   "description of AutoParallel of 2.6",
+                                   "documentation of 2.3.1",
+                                   "description of Layout of 2.6"};
 
 TEST(Rules, NameTheDocumentOrTheBehaviourTheyComeFrom) {
   const std::map<std::string, Known> rules = AllRules();

@@ -17,6 +17,10 @@ local layout = {
     doc = "What cuts each dimension of the input: an axis, a list of axes, or \"None\"; each axis at most once." },
   { "rank_list", kind = "list_int", min = 0, max = 4294967295, doc = "Ranks in the order of the matrix; left out, from 0 on." },
 }
+local shards = { document = "descriptions of 2.3", behaviour = "lets a size that does not divide them have no effect" }
+local cuts = { document = "documentation of 2.3.1, dataset slicing" }
+local by_word, words_only = { "data_parallel", "full_batch" }, { document = "descriptions of 2.3", behaviour = "refuses it" }
+local layouts = { document = "description of Layout of 2.6" }
 local searches = { "recursive_programming", "dynamic_programming", "sharding_propagation" }
 
 return {
@@ -94,12 +98,12 @@ return {
     group = "auto_parallel", since = "2.3.0-rc2", doc = "Whether full_batch was set." },
   { "dataset_strategy", kind = "enum|tuple", choices = { "data_parallel", "full_batch" }, default = "data_parallel", since = "1.6",
     shares = "full_batch", shared_values = { full_batch = true, data_parallel = false }, per_process = false, group = "auto_parallel",
-    sources = { shares = one_value }, doc = "How a batch is cut for the devices: by word, or as one list of cuts per input.",
+    sources = { shares = one_value, cuts = cuts }, doc = "How a batch is cut for the devices: by word, or as one list of cuts per input.",
     changed = {
-      ["2.3.0-rc2"] = {
-        pynative = { "data_parallel", "full_batch" },
-        sources = { shares = one_value, pynative = { document = "descriptions of 2.3", behaviour = "refuses it" } } },
-      ["2.6"] = { kind = "enum|tuple|layouts", keys = layout, rule = "a tuple of layouts is taken in PYNATIVE_MODE, too",
+      ["2.3.0-rc2"] = { pynative = by_word, sources = { shares = one_value, cuts = cuts, pynative = words_only } },
+      ["2.6"] = { kind = "enum|tuple|layouts", keys = layout, pynative = by_word,
+                  sources = { shares = one_value, cuts = cuts, layouts = layouts, pynative = words_only },
+                  rule = "a tuple of layouts is taken in PYNATIVE_MODE, too",
                   doc = "How a batch is cut for the devices: by word, by one list of cuts per input, or by one layout per input." },
     } },
   { "enable_parallel_optimizer", kind = "bool", default = false, per_process = false, group = "common", area = "distributed",
@@ -111,9 +115,10 @@ return {
     rule = "MindSpore's own message shows these words in capitals, which it refuses", doc = "Which groups of devices communicate at once." },
   { "all_reduce_fusion_config", kind = "list_int", min = 1, max = 4294967295, default = {}, per_process = false, group = "common", since = "1.0",
     doc = "Indices of parameters at which gradient sums are cut into groups.",
+    sources = { target = { behaviour = "keeps one list for Ascend and one for other targets" } },
     changed = { ["1.6"] = { min = 0, max = 4294967295, ascending = true, not_empty = true } } },
   { "optimizer_weight_shard_size", kind = "int", default = -1, no_effect_up_to = 1, per_process = false, undocumented = true,
-    group = "common", since = "1.6", doc = "Devices that share one copy of the optimizer's weights.",
+    group = "common", since = "1.6", sources = { shards = shards }, doc = "Devices that share one copy of the optimizer's weights.",
     changed = { ["2.3.0-rc2"] = { successor = "parallel_optimizer_config" } } },
   { "optimizer_weight_shard_aggregated_save", kind = "bool", default = false, per_process = false, undocumented = true,
     group = "common", since = "1.6", doc = "Gather those weights before they are saved." },

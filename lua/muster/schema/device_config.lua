@@ -22,7 +22,7 @@ return {
   { "aoe_config", kind = "dict", default = {}, reads = "never", devices = { "Ascend" }, since = "2.3.0-rc2", group = "execution",
     rule = "documented for Ascend, taken everywhere", doc = "Options of the tuning that aoe_tune_mode switches on.",
     keys = {
-      { "job_type", kind = "enum", choices = { "1", "2" }, default = "2", doc = "Tune whole subgraphs (\"1\") or single operators (\"2\").",
+      { "job_type", kind = "enum", choices = { "1", "2" }, default = "2", same_as = "aoe_job_type", doc = "Tune whole subgraphs (\"1\") or single operators (\"2\").",
         changed = moved("op_tuning.aoe_job_type") },
     },
     changed = { ["2.3.0"] = { reads = "as_stored" },

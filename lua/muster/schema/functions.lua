@@ -97,11 +97,14 @@ of_ascend("op_tuning.aoe_job_type", "Choose what is tuned.", {
 
 local gpu = { repeats = "free" }
 local function of_gpu(name, doc, parameter) add("device_context.gpu." .. name, doc, { parameter }, gpu) end
-local function algorithm(words) return { "mode", kind = "enum", choices = words, required = true, doc = "The algorithm." } end
+local function algorithm(words, rule)
+  return { "mode", kind = "enum", choices = words, required = true, rule = rule, doc = "The algorithm." }
+end
 of_gpu("op_precision.matmul_allow_tf32", "Let matrix products use TF32 cores.", switch("value", "Whether they may."))
 of_gpu("op_precision.conv_allow_tf32", "Let convolutions use TF32 cores.", switch("value", "Whether they may."))
-of_gpu("op_tuning.conv_fprop_algo", "Choose the algorithm of convolutions.", algorithm {
-  "normal", "performance", "implicit_gemm", "precomp_gemm", "gemm", "direct", "fft", "fft_tiling", "winograd", "winograd_nonfused" })
+of_gpu("op_tuning.conv_fprop_algo", "Choose the algorithm of convolutions.", algorithm({
+  "normal", "performance", "implicit_gemm", "precomp_gemm", "gemm", "direct", "fft", "fft_tiling", "winograd", "winograd_nonfused" },
+  "documents write implicit_precomp_gemm, which MindSpore refuses: it takes precomp_gemm"))
 of_gpu("op_tuning.conv_dgrad_algo", "Choose the algorithm of the gradients of a convolution's input.", algorithm {
   "normal", "performance", "algo_0", "algo_1", "fft", "fft_tiling", "winograd", "winograd_nonfused" })
 of_gpu("op_tuning.conv_wgrad_algo", "Choose the algorithm of the gradients of a convolution's weights.", algorithm {

@@ -28,6 +28,7 @@ return {
       { "hsdp", kind = "dict", replaces = old .. "enable_parallel_optimizer", per_process = false,
         doc = "Cut the optimizer's weights and states among devices; {} takes the defaults.", keys = {
           { "shard_size", kind = "int", min = 1, also = { -1 }, default = -1, replaces = old .. "parallel_optimizer_config",
+            sources = { shards = { document = "descriptions of 2.3", behaviour = "lets a size that does not divide them have no effect" } },
             rule = "MindSpore takes true for 1, muster does not", doc = "Devices that share one copy of the weights; -1: all." },
           { "threshold", kind = "int", min = 0, default = 64, rule = "MindSpore takes true for 1, muster does not",
             doc = "Parameters below this many KB are not cut." },
@@ -46,6 +47,7 @@ return {
       } },
       { "dataset_strategy", kind = "enum|tuple|layouts", choices = { "data_parallel", "full_batch" }, default = "data_parallel",
         keys_of = old .. "dataset_strategy", replaces = old .. "dataset_strategy", per_process = false,
+        sources = { cuts = { document = "documentation of 2.3.1, dataset slicing" }, layouts = { document = "description of Layout of 2.6" } },
         doc = "How a batch is cut for the devices: by word, by one list of cuts per input, or by one layout per input." },
       file("load_param_strategy_file", "File to read the sharding strategy of parameters from.", "strategy_ckpt_load_file"),
       file("save_param_strategy_file", "File to write the sharding strategy of parameters to.", "strategy_ckpt_save_file"),

@@ -2,7 +2,8 @@
 local function fusion(name, modes, since)
   local keys = {
     { "mode", kind = "enum", choices = modes, required = true, doc = "By a fixed size, by a given size, or by parameter index." },
-    { "config", kind = "any", null = true, when = { mode = "auto" }, required = true, doc = "Ignored; 64 MB are fused." },
+    { "config", kind = "any", null = true, when = { mode = "auto" }, required = true, default = 64, reads = "default",
+      doc = "Ignored; 64 MB are fused.", changed = { ["2.3.0-rc2"] = { reads = "as_stored" } } },
     { "config", kind = "int", min = 0, when = { mode = "size" }, required = true,
       rule = "documented as above 0; 0 is taken and fuses nothing", doc = "MB that are fused; 0 fuses nothing." },
   }
@@ -28,6 +29,7 @@ return {
         changed = { ["2.3.0-rc2"] = { default = false } } },
       { "parallel_optimizer_threshold", kind = "int", min = 0, default = 64, since = "1.9", doc = "Parameters below this many KB are not cut." },
       { "optimizer_weight_shard_size", kind = "int", min = 1, no_effect_up_to = 1, default = -1, since = "2.3.0-rc2",
+        sources = { shards = { document = "descriptions of 2.3", behaviour = "lets a size that does not divide them have no effect" } },
         doc = "Devices that share one copy of the optimizer's weights.",
         changed = { ["2.6"] = { also = { -1 }, doc = "Devices that share one copy of the optimizer's weights; -1: all." } } },
       { "optimizer_level", kind = "enum", choices = { "level1", "level2", "level3" }, default_text = "not documented", since = "2.6", undocumented = true,
@@ -35,6 +37,7 @@ return {
     },
     changed = { ["1.9"] = { not_empty = false } } },
   { "comm_fusion", kind = "dict", default = { allreduce = { mode = "auto", config = 64 } }, adds_up = true, per_process = false,
+    read_keys = { "allreduce" },
     group = "auto_parallel", since = "1.6", doc = "How communication operators are fused into larger ones.",
     keys = {
       fusion("allreduce", { "auto", "size", "index" }),
@@ -43,8 +46,8 @@ return {
       { "openstate", kind = "bool", default = true, since = "2.3.0-rc2", doc = "false switches fusion off, whatever stands beside it." },
     },
     changed = {
-      ["1.9"] = { read_keys = { "allreduce" }, rule = "reads back allreduce only" },
-      ["2.3.0-rc2"] = { read_keys = {}, rule = "",
+      ["1.9"] = { rule = "reads back allreduce only" },
+      ["2.3.0-rc2"] = { read_keys = { "openstate", "allreduce", "allgather", "reducescatter" }, rule = "",
         default = { openstate = true, allreduce = { mode = "auto" }, allgather = { mode = "auto" }, reducescatter = { mode = "auto" } } },
     } },
   { "pipeline_config", kind = "dict", reads = "never", per_process = false, group = "auto_parallel", since = "2.3.0-rc2",

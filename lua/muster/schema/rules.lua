@@ -89,6 +89,11 @@ local rules = {
              [optimizer] = true },
     says = "{parallel_optimizer_config.optimizer_weight_shard_size} is above {device_num}",
     source = { document = "descriptions of 2.3", behaviour = "fails when a graph is compiled" } },
+  { "optimizer_shards_by_attribute", kind = "range", refused = true, about = parallel .. "optimizer_weight_shard_size",
+    since = "2.3.0-rc2",
+    when = { [parallel .. "optimizer_weight_shard_size"] = { above_value_of = parallel .. "device_num" }, [optimizer] = true },
+    says = "{optimizer_weight_shard_size} is above {device_num}",
+    source = { document = "descriptions of 2.3", behaviour = "fails when a graph is compiled" } },
 
   { "optimizer_level_with_shard", kind = "conflict", refused = true, about = parallel .. "parallel_optimizer_config", since = "2.6",
     when = { [parallel .. "parallel_optimizer_config.gradient_accumulation_shard"] = { set = true },

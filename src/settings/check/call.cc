@@ -110,10 +110,8 @@ void Call::Settle(const Attribute& attribute, Value stored) {
     }
   }
   setting.value = std::move(stored);
-  if (!attribute.shares.empty()) {
-    WarnIfReplaced(attribute, setting.value);
-    settings_.erase(KeyOf(api_, attribute.shares));
-  }
+  if (!attribute.shares.empty()) ReplaceShared(attribute, setting.value);
+  if (attribute.name == "device_target") DropForAnotherTarget(setting.value);
   settings_[KeyOf(api_, attribute.name)] = std::move(setting);
   done_.push_back(attribute.name);
 }
@@ -184,20 +182,47 @@ void Call::WarnIfSetBefore(const Attribute& attribute, const Value& value,
 }
 
 // A later call wins, under either of the two names. If only one of them can express the value, MindSpore keeps both.
-void Call::WarnIfReplaced(const Attribute& attribute, const Value& value) {
+void Call::ReplaceShared(const Attribute& attribute, const Value& value) {
   const auto other = settings_.find(KeyOf(api_, attribute.shares));
   const Attribute* shared = context_.schema().Find(api_, attribute.shares, context_.release());
-  if (other == settings_.end() || shared == nullptr || IsDone(attribute.shares)) return;
+  if (other == settings_.end() || shared == nullptr) return;
+  if (Translated(attribute, value) && Translated(*shared, other->second.value)) {
+    settings_.erase(other);
+    return;
+  }
   const Place& place = other->second.source.place;
-  if (place.file != place_.file || place == place_) return;
-  if (Translated(attribute, value) && Translated(*shared, other->second.value)) return;
-  if (value == Value(false) || other->second.value == Value(false)) return;  // a switch that is off replaces no list
+  if (IsDone(attribute.shares) || place.file != place_.file || place == place_) return;
+  if (value == Value(false) || other->second.value == Value(false)) return;  // a switch that is off contradicts no list
   Warn("conflict",
-       attribute.name + " = " + ShownValue(attribute, value) + " replaces " + attribute.shares + " = " +
-           ToText(other->second.value) + ": both name one value",
+       attribute.name + " = " + ShownValue(attribute, value) + " is set beside " + attribute.shares + " = " +
+           ToText(other->second.value) + ": both say one thing, and " + Version() + " keeps both",
        "give only one of the two");
   Because(attribute.shares, &other->second);
   Cite(problems_.back(), attribute, "shares");
+}
+
+// MindSpore keeps some values under a name that depends on whether the target is Ascend, and does not see them later
+// under another one. An extension of a recipe only overrides the target.
+void Call::DropForAnotherTarget(const Value& target) {
+  const Setting* before = Seen(kSetContext, "device_target");
+  const Value ascend("Ascend");
+  if (before == nullptr || before->source.place.file != place_.file || (before->value == ascend) == (target == ascend))
+    return;
+  for (const std::string& api : context_.schema().Functions()) {
+    for (const std::string& name : context_.schema().Names(api, context_.release())) {
+      const Attribute* attribute = context_.schema().Find(api, name, context_.release());
+      const auto kept = settings_.find(KeyOf(api, name));
+      if (kept == settings_.end() || !attribute->sources.contains("target")) continue;
+      Warn("wrong_device",
+           name + " = " + ToText(kept->second.value) + " was set for device_target = " + ToText(before->value) + ": " +
+               Version() + " does not use it on " + ToText(target) + ", so it is not passed on",
+           "set it after device_target");
+      Because(name, &kept->second);
+      Because("device_target", before);
+      Cite(problems_.back(), *attribute, "target");
+      settings_.erase(kept);
+    }
+  }
 }
 
 const Setting* Call::Seen(std::string_view api, std::string_view name) const {
@@ -237,7 +262,7 @@ bool Call::SkippedHere(const Attribute& attribute) {
     Because("device_target", target);
     return true;
   }
-  if (attribute.enforced.empty() && !attribute.devices.empty() && !Contains(attribute.devices, *device)) {
+  if (!attribute.devices.empty() && !Contains(attribute.devices, *device)) {
     Warn("wrong_device", attribute.name + " is documented for " + WordList(attribute.devices) + " only: on " + *device +
                              " it is passed on and has no documented effect");
     Because("device_target", target);

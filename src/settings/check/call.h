@@ -34,7 +34,6 @@ class Call {
   void Because(const std::string& name, const Setting* setting);
   void WarnAboutStatus(const Attribute& attribute, const Value& given);
   void WarnIfSetBefore(const Attribute& attribute, const Value& value, const std::map<std::string, Place>& was_read);
-  void WarnIfReplaced(const Attribute& attribute, const Value& value);
 
   const Setting* Seen(std::string_view api, std::string_view name) const;
   Value EffectiveValue(std::string_view api, std::string_view name) const;
@@ -48,6 +47,8 @@ class Call {
   bool FitsSharedName(const Attribute& attribute, const Value& value);
   bool ReplacesSameValue(const Attribute& attribute, const Value& value);
   void Settle(const Attribute& attribute, Value stored);
+  void ReplaceShared(const Attribute& attribute, const Value& value);
+  void DropForAnotherTarget(const Value& target);
 
   std::string_view api_;
   const Place& place_;

@@ -226,6 +226,7 @@ class Check {
           hint = "write " + Quoted(words.back()) + ": case matters";
         }
       }
+      if (hint.empty() && attribute_.rule.starts_with("documents write " + *text + ",")) hint = attribute_.rule;
       if (hint.empty() && Nearest(*text, words)) hint = DidYouMean(*text, words);
     }
     if (hint.empty() && !attribute_.successor.empty()) hint = "use " + attribute_.successor + " instead";

@@ -14,8 +14,6 @@
 namespace muster {
 namespace {
 
-std::string GetterName(std::string_view api) { return "g" + std::string(api.substr(1)); }
-
 std::string ResetterName(std::string_view api) { return "reset" + std::string(api.substr(3)); }
 
 // The fixed order of a call (device_target decides what is skipped, mode what parallel_mode may be).

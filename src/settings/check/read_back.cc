@@ -1,5 +1,7 @@
 #include "settings/check/read_back.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "settings/check/check_value.h"
@@ -16,23 +18,42 @@ Value NumberValue(double number) {
   return static_cast<double>(whole) == number ? Value(whole) : Value(number);
 }
 
+// A table of sub-keys as read: those that read as their default, whatever was set, have it.
+Value WithConstants(const Attribute& attribute, const Value& stored, const Release& release) {
+  if (stored.AsMap() == nullptr) return stored;
+  Value::Map table = *stored.AsMap();
+  for (const Attribute& key : attribute.keys) {
+    const auto given = table.find(key.name);
+    const bool holds = std::all_of(key.when.begin(), key.when.end(), [&](const auto& sibling) {
+      const auto found = table.find(sibling.first);
+      return found != table.end() && found->second == sibling.second;
+    });
+    if (given != table.end() && holds && key.ExistsIn(release) && key.reads == ReadBack::kDefault)
+      given->second = key.default_value;
+  }
+  return Value(std::move(table));
+}
+
 // The table as read: these sub-keys, each with its set or default value.
-Value WithDefaults(const Attribute& attribute, const Value& stored) {
+Value WithDefaults(const Attribute& attribute, const Value& stored, const Release& release) {
   Value::Map table;
   for (const Value* source : {&stored, &attribute.default_value}) {
     if (source->AsMap() == nullptr) continue;
     for (const auto& [name, value] : *source->AsMap()) {
-      if (Contains(attribute.read_keys, name)) table.emplace(name, value);
+      if (!Contains(attribute.read_keys, name)) continue;
+      const auto key = std::find_if(attribute.keys.begin(), attribute.keys.end(),
+                                    [&](const Attribute& each) { return each.name == name; });
+      table.emplace(name, key == attribute.keys.end() ? value : WithConstants(*key, value, release));
     }
   }
   return Value(std::move(table));
 }
 
-Value AsRead(const Attribute& attribute, const Value& stored) {
+Value AsRead(const Attribute& attribute, const Value& stored, const Release& release) {
   if (stored.IsNull()) return stored;
   if (const auto found = attribute.read_values.find(ValueKey(stored)); found != attribute.read_values.end())
     return found->second;
-  if (!attribute.read_keys.empty()) return WithDefaults(attribute, stored);
+  if (!attribute.read_keys.empty()) return WithDefaults(attribute, stored, release);
   const std::string* text = stored.AsString();
   const auto gigabytes = text == nullptr ? std::nullopt : Gigabytes(*text);
   switch (attribute.reads) {
@@ -69,13 +90,12 @@ class Reader {
       if (const auto own = context_.schema().FindOwnName(api_, name, context_.release())) return SubKey(*own);
     }
     if (attribute == nullptr || attribute->documented_only) {
-      return Fail(UnknownKey(context_.schema(), context_.release(), api_, std::string(name), place_));
+      return Fail(UnknownKey(context_.schema(), context_.release(), api_, std::string(name), place_, GetterName(api_)));
     }
     if (attribute->reads == ReadBack::kNever) {
-      return Fail(
-          Error("not_readable", place_,
-                attribute->name + " can be set but not read with g" + std::string(api_.substr(1)) + " in " + Version(),
-                attribute->successor.empty() ? "" : "read " + attribute->successor));
+      return Fail(Error("not_readable", place_,
+                        attribute->name + " can be set but not read with " + GetterName(api_) + " in " + Version(),
+                        attribute->successor.empty() ? "" : "read " + attribute->successor));
     }
     Reading reading;
     Warn(*attribute, reading);
@@ -84,11 +104,16 @@ class Reader {
       return reading;
     }
     FromDefault(*attribute, reading);
+    WarnIfNotKnown(*attribute, reading);
     if (!attribute->tells_if_set.empty()) reading.value = Value(IsSet(attribute->tells_if_set));
     return reading;
   }
 
  private:
+  Value Shown(const Attribute& attribute, const Value& stored) const {
+    return AsRead(attribute, stored, context_.release());
+  }
+
   std::string Version() const { return "MindSpore " + ReleaseText(context_.release()); }
 
   void Warn(const Attribute& attribute, Reading& reading) const {
@@ -103,13 +128,23 @@ class Reader {
     }
   }
 
+  // Recipes compare what they read: nil is none of the values that a script would find.
+  void WarnIfNotKnown(const Attribute& attribute, Reading& reading) const {
+    if (!reading.value.IsNull() || attribute.default_text.empty() || attribute.reads == ReadBack::kDefault) return;
+    reading.warnings.push_back(
+        Warning("not_readable", place_,
+                attribute.name + " is read as nil, for it is not set and muster does not know its default in " +
+                    Version() + ": " + attribute.default_text,
+                "set " + attribute.name + " before it is read"));
+  }
+
   bool FromSetting(const Attribute& attribute, Reading& reading) const {
     const Setting* setting = context_.Find(api_, attribute.name);
     if (setting == nullptr) return false;
     const bool sum = setting->given.IsNull() || !attribute.read_keys.empty();
     Value value = sum ? setting->value : setting->given;
     if (!attribute.read_keys.empty() && value.AsMap() != nullptr) value = WithSameValues(attribute, std::move(value));
-    reading.value = AsRead(attribute, value);
+    reading.value = Shown(attribute, value);
     reading.source = setting->source;
     return true;
   }
@@ -147,7 +182,7 @@ class Reader {
       if (other == nullptr || record == nullptr) return false;
       const auto translated = Translated(*record, other->value);
       if (!translated) return false;
-      return Take(reading, AsRead(attribute, *translated), *other, attribute.shares);
+      return Take(reading, Shown(attribute, *translated), *other, attribute.shares);
     }
     if (const std::size_t dot = attribute.same_as.find('.'); dot != std::string::npos) {
       const Setting* table = context_.Find(api_, attribute.same_as.substr(0, dot));
@@ -155,12 +190,12 @@ class Reader {
       if (map == nullptr) return false;
       const auto found = map->find(attribute.same_as.substr(dot + 1));
       if (found == map->end()) return false;
-      return Take(reading, AsRead(attribute, found->second), *table, attribute.same_as);
+      return Take(reading, Shown(attribute, found->second), *table, attribute.same_as);
     }
     for (const Attribute& key : attribute.keys) {
       const Setting* other = key.same_as.empty() ? nullptr : context_.Find(api_, key.same_as);
       if (other == nullptr) continue;
-      return Take(reading, AsRead(attribute, WithSameValues(attribute, Value(Value::Map{}))), *other, key.same_as);
+      return Take(reading, Shown(attribute, WithSameValues(attribute, Value(Value::Map{}))), *other, key.same_as);
     }
     return false;
   }
@@ -176,7 +211,7 @@ class Reader {
     const auto on_device = device_ == nullptr ? attribute.default_on.end() : attribute.default_on.find(*device_);
     const bool unknown_device = device_ == nullptr && !attribute.default_on.empty();
     const Value& value = on_device != attribute.default_on.end() ? on_device->second : attribute.default_value;
-    if (!unknown_device) reading.value = AsRead(attribute, value);
+    if (!unknown_device) reading.value = Shown(attribute, value);
     const bool constant = attribute.default_text.empty() || (!attribute.default_on.empty() && !unknown_device);
     reading.source.text = constant ? "default of " + Version() : attribute.default_text;
     if (was_reset_ != nullptr && !attribute.kept_on_reset) {
@@ -192,7 +227,7 @@ class Reader {
     const Value::Map* map = table == nullptr ? nullptr : table->value.AsMap();
     const auto found = map == nullptr ? Value::Map::const_iterator() : map->find(own.key->name);
     if (map != nullptr && found != map->end()) {
-      Take(reading, AsRead(*own.key, found->second), *table, own.table->name + "." + own.key->name);
+      Take(reading, Shown(*own.key, found->second), *table, own.table->name + "." + own.key->name);
     } else {
       FromDefault(*own.key, reading);
     }

@@ -66,9 +66,11 @@ class Together {
     DevicesAreVisible();
     DevicesAreOfTheHost();
     DevicesAreTheirOwn();
+    ShardsFillAStage(kSetAutoParallel, "optimizer_weight_shard_size", "");
     ShardsFillAStage(kSetAutoParallel, "parallel_optimizer_config", "optimizer_weight_shard_size");
     ShardsFillAStage(kParallel, "hsdp", "shard_size");
-    CutsFitAStage();
+    CutsFitAStage(kSetAutoParallel);
+    CutsFitAStage(kParallel);
     return std::move(problems_);
   }
 
@@ -177,7 +179,7 @@ class Together {
                           (*devices == 1 ? " device" : " devices") + ", and a stage has " + std::to_string(stage),
                       "the product of device_matrix is the number of devices of a stage"));
       BecauseDeviceNum(diagnostic);
-      diagnostic.notes.push_back(RuleNote({"description of Layout of 2.6", ""}));
+      CiteRule(diagnostic, function, name, "layouts");
       return;
     }
   }
@@ -189,71 +191,93 @@ class Together {
     return known ? device_num_ / stages : 0;
   }
 
-  // The optimizer's weights are cut within a stage. More than device_num are refused by a rule of the schema.
+  // The optimizer's weights are cut within a stage. More than device_num are refused by rules of the schema. `key` is
+  // empty if the attribute itself is the number.
   void ShardsFillAStage(std::string_view api, const std::string& name, const std::string& key) {
     const Setting* setting = Unsettled(api, name) ? nullptr : job_.Find(api, name);
-    const Value::Map* table = setting == nullptr ? nullptr : setting->value.AsMap();
-    if (table == nullptr) return;
-    const auto given = table->find(key);
-    const std::int64_t* shards = given == table->end() ? nullptr : given->second.AsInt();
+    const Attribute* record = setting == nullptr ? nullptr : job_.schema().Find(api, name, job_.release());
+    const Value* given = setting == nullptr ? nullptr : &setting->value;
+    if (record != nullptr && !key.empty()) {
+      const auto of_key = std::find_if(record->keys.begin(), record->keys.end(), [&](const Attribute& each) {
+        return each.name == key && each.ExistsIn(job_.release());
+      });
+      record = of_key == record->keys.end() ? nullptr : &*of_key;
+      const Value::Map* table = given->AsMap();
+      const auto inside = table == nullptr ? Value::Map::const_iterator() : table->find(key);
+      given = table == nullptr || inside == table->end() ? nullptr : &inside->second;
+    }
+    const std::int64_t* shards = given == nullptr ? nullptr : given->AsInt();
     const std::int64_t stage = StageDevices();
-    if (shards == nullptr || *shards < 1 || stage == 0 || *shards > device_num_) return;
+    if (record == nullptr || shards == nullptr || *shards < 1 || stage == 0 || *shards > device_num_) return;
     if (api == kSetAutoParallel && EffectiveValue(api, "enable_parallel_optimizer") != Value(true)) return;
-    const std::string shown = name + "." + key + " = " + std::to_string(*shards);
-    const std::string whole = std::to_string(stage) + " devices of a stage";
     if (*shards <= stage && stage % *shards == 0) return;
+    const std::string shown = name + (key.empty() ? "" : "." + key) + " = " + std::to_string(*shards);
+    const std::string whole = std::to_string(stage) + " devices of a stage";
     Diagnostic diagnostic =
         *shards > stage
             ? Warning("range", setting->source.place, shown + " is above the " + whole, DivisorHint(stage, *shards))
             : Warning("no_effect", setting->source.place,
                       shown + " does not divide the " + whole + ", and will not take effect",
                       DivisorHint(stage, *shards));
-    Because(diagnostic, kSetAutoParallel, "pipeline_stages");
-    BecauseDeviceNum(diagnostic);
-    diagnostic.notes.push_back(RuleNote({"descriptions of 2.3: (0, device_num/stage] with pipeline parallel", ""}));
+    BecauseStages(diagnostic);
+    Cite(diagnostic, *record, "shards");
     Add(std::move(diagnostic));
   }
 
+  // What is wrong with the cuts of one input; empty if nothing is. Sets the number of pieces.
+  static std::string WrongCuts(const Value::List& cuts, const std::string& input, std::int64_t stage,
+                               std::int64_t& pieces) {
+    pieces = 1;
+    std::size_t dimensions = 0;
+    for (const Value& each : cuts) {
+      const std::int64_t* count = each.AsInt();
+      if (count == nullptr) return "";
+      if (*count < 1)
+        return "has " + std::to_string(*count) + " as a cut of " + input + ", which is no number of pieces";
+      if (*count > 1) ++dimensions;
+      pieces = *count > stage ? stage + 1 : std::min(pieces * *count, stage + 1);
+    }
+    if (pieces > stage || stage % pieces != 0)
+      return "cuts " + input + " into pieces that do not fit the " + std::to_string(stage) + " devices of a stage";
+    if (dimensions > 1) return "cuts " + input + " in " + std::to_string(dimensions) + " dimensions";
+    return "";
+  }
+
   // dataset_strategy as one list of cuts per input: their product is the number of pieces of the input.
-  void CutsFitAStage() {
-    const Setting* setting =
-        Unsettled(kSetAutoParallel, "dataset_strategy") ? nullptr : job_.Find(kSetAutoParallel, "dataset_strategy");
+  void CutsFitAStage(std::string_view api) {
+    const Setting* setting = Unsettled(api, "dataset_strategy") ? nullptr : job_.Find(api, "dataset_strategy");
     const Value::List* inputs = setting == nullptr ? nullptr : setting->value.AsList();
     const std::int64_t stage = StageDevices();
     if (inputs == nullptr || IsListOfLayouts(setting->value) || stage == 0) return;
     std::string why = inputs->empty() ? "names no input" : "";
-    for (std::size_t input = 0; input < inputs->size() && why.empty(); ++input) {
-      const Value::List* cuts = (*inputs)[input].AsList();
+    std::pair<std::size_t, std::int64_t> largest;           // dimensions and pieces of the input with most of them
+    std::pair<std::int64_t, std::string> finest = {0, ""};  // pieces and name of the input that is cut most
+    for (std::size_t number = 0; number < inputs->size() && why.empty(); ++number) {
+      const Value::List* cuts = (*inputs)[number].AsList();
       if (cuts == nullptr) return;
+      const std::string input = "input " + std::to_string(number + 1);
       std::int64_t pieces = 1;
-      std::size_t cut = 0;
-      for (const Value& each : *cuts) {
-        const std::int64_t* count = each.AsInt();
-        if (count == nullptr) return;
-        const std::string which = " of input " + std::to_string(input + 1);
-        if (*count < 1) {
-          why = "has " + std::to_string(*count) + " as a cut" + which + ", which is no number of pieces";
-        } else if (*count > 1) {
-          ++cut;
-          pieces = *count > stage ? stage + 1 : std::min(pieces * *count, stage + 1);
-        }
-        if (!why.empty()) break;
-      }
-      if (!why.empty()) break;
-      const std::string which = "input " + std::to_string(input + 1);
-      if (pieces > stage || stage % pieces != 0) {
-        why = "cuts " + which + " into pieces that do not fit the " + std::to_string(stage) + " devices of a stage";
-      } else if (cut > 1) {
-        why = "cuts " + which + " in " + std::to_string(cut) + " dimensions";
-      }
+      why = WrongCuts(*cuts, input, stage, pieces);
+      largest = std::max(largest, {cuts->size(), pieces});
+      if (pieces > finest.first) finest = {pieces, input};
+    }
+    if (why.empty() && finest.first > largest.second) {
+      why = "cuts " + finest.second + " into " + std::to_string(finest.first) +
+            " pieces, more than the input with most dimensions";
     }
     if (why.empty()) return;
-    Diagnostic& diagnostic =
-        Add(Warning("conflict", setting->source.place, "dataset_strategy = " + ToText(setting->value) + " " + why,
-                    "the cuts of an input divide the devices of a stage, in one dimension"));
-    Because(diagnostic, kSetAutoParallel, "pipeline_stages");
+    Diagnostic& diagnostic = Add(Warning(
+        "conflict", setting->source.place, "dataset_strategy = " + ToText(setting->value) + " " + why,
+        "the cuts of an input divide the devices of a stage, in one dimension; most are on that with most dimensions"));
+    BecauseStages(diagnostic);
+    CiteRule(diagnostic, api, "dataset_strategy", "cuts");
+  }
+
+  // Adds the reasons for the number of devices of a stage.
+  void BecauseStages(Diagnostic& diagnostic) const {
+    const bool called = job_.Find(kParallel, "pipeline") != nullptr;
+    Because(diagnostic, called ? kParallel : kSetAutoParallel, called ? "pipeline" : "pipeline_stages");
     BecauseDeviceNum(diagnostic);
-    diagnostic.notes.push_back(RuleNote({"documentation of 2.3.1, dataset slicing", ""}));
   }
 
   void FitsParallelMode(const Attribute& attribute, const Setting& setting) {
@@ -438,9 +462,7 @@ class Together {
                 facts_.devices_by_id ? "leave device_id out: the rank table has the device of each rank"
                                      : "set it to process.local_rank inside each, or leave it out");
       if (!taken) diagnostic.severity = Severity::kWarning;
-      diagnostic.notes.push_back(
-          RuleNote({"programming guide of 1.0: device_id keeps processes from using the same device",
-                    taken ? "" : "init() of a later release replaces it by the local rank (collective_manager.cc)"}));
+      CiteRule(diagnostic, kSetContext, "device_id", "device");
       Add(std::move(diagnostic));
     }
   }

@@ -2,6 +2,8 @@
 
 namespace muster {
 
+std::string GetterName(std::string_view api) { return "g" + std::string(api.substr(1)); }
+
 std::string KeyOf(std::string_view api, std::string_view name) {
   std::string key;
   key.reserve(api.size() + 1 + name.size());

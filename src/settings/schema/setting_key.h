@@ -23,6 +23,9 @@ constexpr std::string_view NewerFunction(std::string_view api, std::string_view 
   return api == kSetContext && (name == "device_target" || name == "device_id") ? "set_device" : "";
 }
 
+// The function that reads what the function `api` sets: "get_context".
+std::string GetterName(std::string_view api);
+
 // "set_context.mode"
 std::string KeyOf(std::string_view api, std::string_view name);
 // Whether `key` is KeyOf(api, name).

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/values/suggest.h"
+#include "settings/schema/setting_key.h"
 
 namespace muster {
 namespace {
@@ -55,8 +56,10 @@ std::string OtherName(const Schema& schema, const Release& release, std::string_
 }  // namespace
 
 Diagnostic UnknownKey(const Schema& schema, const Release& release, std::string_view api, const std::string& name,
-                      const Place& place) {
-  const std::string function(api);
+                      const Place& place, std::string_view called) {
+  const bool reads = !called.empty();
+  const std::string function(reads ? called : api);
+  const auto shown = [&](const std::string& other) { return reads ? GetterName(other) : other; };
   const std::string version = "MindSpore " + ReleaseText(release);
   if (const Attribute* named = schema.Find(api, name, release); named != nullptr && named->documented_only) {
     return Error("unknown_key", place,
@@ -65,15 +68,16 @@ Diagnostic UnknownKey(const Schema& schema, const Release& release, std::string_
   }
   if (const std::string own = OwnNameOf(schema, release, api, name); !own.empty()) {
     return Error("unknown_key", place, function + " has no attribute \"" + name + "\" in " + version,
-                 "write " + own + " = …, which is passed on as " + name);
+                 reads ? "read " + own : "write " + own + " = …, which is passed on as " + name);
   }
   if (const auto other = schema.OtherFunctionWith(api, name, release)) {
     return Error("unknown_key", place, function + " has no attribute \"" + name + "\" in " + version,
-                 name + " belongs to " + *other);
+                 name + " belongs to " + shown(*other));
   }
   if (const std::string dict = DictWith(schema, release, api, name); !dict.empty()) {
-    return Error("use_nested_dict", place, name + " can not be given on its own in " + version,
-                 "write " + dict + " = { " + name + " = … }");
+    return Error("use_nested_dict", place,
+                 name + (reads ? " can not be read" : " can not be given") + " on its own in " + version,
+                 reads ? "read " + dict + ", whose sub-key it is" : "write " + dict + " = { " + name + " = … }");
   }
   if (const Attribute* elsewhere = schema.FindInAnyRelease(api, name, release)) {
     const bool later = release < elsewhere->since;
@@ -94,7 +98,7 @@ Diagnostic UnknownKey(const Schema& schema, const Release& release, std::string_
   if (!Nearest(name, names)) {
     for (const std::string& other : schema.Functions()) {
       const auto nearest = Nearest(name, schema.Names(other, release));
-      if (nearest && hint.empty()) hint = "did you mean \"" + *nearest + "\" of " + other + "?";
+      if (nearest && hint.empty()) hint = "did you mean \"" + *nearest + "\" of " + shown(other) + "?";
     }
   }
   if (hint.empty()) hint = DidYouMean(name, names);
@@ -104,8 +108,12 @@ Diagnostic UnknownKey(const Schema& schema, const Release& release, std::string_
 std::optional<Diagnostic> UnknownFunction(const Schema& schema, const Release& release, std::string_view api,
                                           std::string_view called, const Place& place) {
   if (!schema.Knows(api)) {
+    std::vector<std::string> functions = schema.Functions();
+    if (called.starts_with("get_")) {
+      for (std::string& function : functions) function = GetterName(function);
+    }
     return Error("unknown_function", place, "muster.context has no " + std::string(called),
-                 DidYouMean(called, schema.Functions()));
+                 DidYouMean(called, functions));
   }
   if (schema.Knows(api, release)) return std::nullopt;
   const auto first = schema.FirstRelease(api);
