@@ -21,7 +21,13 @@ enum class NondeterminismCause : std::uint8_t {
   kClock,  // plans differ within an interpreter, or only between early and late ones
 };
 
-// `late` is the result of another interpreter, a second or more after the first of `plans`, which must not be empty.
-NondeterminismCause JudgeRepeats(std::span<const RepeatedPlan> plans, const std::string& late);
+// Results of a second or more after the first of the repeated plans.
+struct LatePlans {
+  std::string first;  // of the interpreter that made the first of them
+  std::string other;  // of one that was started late
+};
+
+// `plans` must not be empty.
+NondeterminismCause JudgeRepeats(std::span<const RepeatedPlan> plans, const LatePlans& late);
 
 }  // namespace muster
