@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <string>
 
-#include "base/system/clock.h"
 #include "base/system/host_name.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
@@ -25,7 +25,7 @@
 #include "lua/state/host_function.h"
 #include "lua/state/own_chunk.h"
 #include "lua/state/stack.h"
-#include "plan/check/table_hosts.h"
+#include "plan/check/named_machines.h"
 #include "plan/plan/fold.h"
 #include "plan/text/plan_text.h"
 #include "wire/archive/archive.h"
@@ -61,8 +61,9 @@ struct Evaluation {
   std::vector<Override> unknown = {};  // overrides that name no parameter
 };
 
-// Time limit for the plans of several points, so that the caller gets the first ones soon.
-constexpr std::uint64_t kPointsTimeNs = 50'000'000;
+// Processor time for the plans of several points after the first one, so that the caller gets these soon. Not the time
+// of a clock: on a busy machine as many are returned at once as on a quiet one.
+constexpr std::clock_t kPointsTime = CLOCKS_PER_SEC / 20;
 
 // Reports overrides and pins of values that are neither parameters nor derived by the recipe. Called after the recipe
 // has derived its values, even if it failed.
@@ -311,7 +312,7 @@ int Answer(lua_State* lua) {
   CheckJob(host, resolved.cluster);
   std::vector<KnownHost> known;
   for (const PlanHost& each : host.plan.hosts) known.push_back({each.name, IsAddress(each.name) ? each.name : ""});
-  host.Report(CheckTableHosts(host.plan, known, place));
+  host.Report(CheckNamedMachines(host.plan, known, place));
   ReportWrittenPaths(host);
   ReportSiteVariables(host);
   JudgePlan(lua, host, evaluation.modules.rules);
@@ -351,7 +352,7 @@ void Engine::Prepare(bool schema_too) {
 
 EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
   if (request.points.empty()) return EvaluateOnce(request);
-  const std::uint64_t until = MonotonicNowNs() + kPointsTimeNs;
+  std::clock_t first_at = 0;
   EvaluationRequest one = request;
   one.points.clear();
   EvaluationAnswer answer;
@@ -362,7 +363,8 @@ EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
     if (!made.plan && answer.plan_ids.empty()) return made;
     if (!made.plan) break;  // the next request begins with this point
     answer.plan_ids.push_back(PlanId(*made.plan));
-    if (MonotonicNowNs() >= until) break;
+    if (answer.plan_ids.size() == 1) first_at = std::clock();
+    if (std::clock() - first_at >= kPointsTime) break;
   }
   return answer;
 }
