@@ -13,6 +13,7 @@
 #include "base/system/unique_fd.h"
 #include "base/system/write_all.h"
 #include "base/values/fingerprint.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -48,12 +49,19 @@ int ExportEvents(const ExportOptions& options) {
   return kExitOk;
 }
 
+// A line of the table for a terminal; programs get it as it is.
+std::string LineOnTerminal(std::string_view line) {
+  const bool csv = line.ends_with("\r\n");
+  return PrintableLines(csv ? line.substr(0, line.size() - 2) : line) + (csv ? "\r\n" : "");
+}
+
 // Writes the table to an open file; `problem`: the error message if that fails.
 Result<void> Write(const OpenedSweep& sweep, const TableChoice& choice, int file, const std::string& problem) {
+  const bool on_terminal = ::isatty(file) == 1;
   std::string buffer;
   int error = 0;
   auto read = WriteTable(sweep, choice, [&](std::string_view bytes) {
-    buffer += bytes;
+    buffer += on_terminal ? LineOnTerminal(bytes) : std::string(bytes);
     if (buffer.size() < kAtOnce) return true;
     error = WriteAll(file, buffer);
     buffer.clear();
