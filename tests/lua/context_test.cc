@@ -139,10 +139,10 @@ TEST(Parallel, IsSettledInThePlanWithItsMode) {
   const Plan plan =
       PlanOf(kParallel +
                  "{ pipeline = { stages = 2, interleave = true }, hsdp = {}, enable_gradients_mean = true, "
-                 "dataset_strategy = { { 1, 8 } } } job:workers { count = 8, command = { 'x' } }",
+                 "dataset_strategy = { { 1, 4 } } } job:workers { count = 8, command = { 'x' } }",
              k26);
   EXPECT_EQ(plan.roles[0].context,
-            (ContextValues{{"parallel.dataset_strategy", Value(Value::List{Value::List{1, 8}})},
+            (ContextValues{{"parallel.dataset_strategy", Value(Value::List{Value::List{1, 4}})},
                            {"parallel.enable_gradients_mean", Value(true)},
                            {"parallel.hsdp", Value(Value::Map{})},
                            {"parallel.mode", Value("semi_auto")},

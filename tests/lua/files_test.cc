@@ -93,6 +93,16 @@ TEST(ShippedFiles, ThatCannotBeShippedAreReported) {
   EXPECT_EQ(WithFiles(files, "muster.file 'most' job:workers { count = 1, command = { 'x' } }").problems(), Lines{});
 }
 
+TEST(ShippedFiles, FromElsewhereAreToBeCopied) {
+  for (const char* name : {"/user/config/jobstart_hccl.json", "../jobstart_hccl.json"}) {
+    const Evaluated evaluated =
+        WithFiles({}, std::string("muster.file '") + name + "'\njob:workers { count = 1, command = { 'x' } }");
+    ASSERT_EQ(evaluated.answer.diagnostics.size(), 1U) << name;
+    EXPECT_EQ(evaluated.answer.diagnostics[0].hint,
+              "the plan contains the file: copy it beside the recipe and name it \"jobstart_hccl.json\"");
+  }
+}
+
 TEST(ShippedFiles, ReportAllMistakesAtOnce) {
   EXPECT_EQ(WithFiles({}, "muster.file 'a'\nmuster.file 'b'\njob:workers { count = 1, command = { 'x' } }").problems(),
             (Lines{"recipe.lua:4 error file: muster.file: a cannot be shipped: there is none",

@@ -49,6 +49,23 @@ TEST(Torch, SetsTheVariablesOfItsOwnLauncher) {
             EffectiveEnv(plan, plan.processes[3]).at("TORCHELASTIC_ERROR_FILE"));
 }
 
+TEST(Torch, ComparesTheMasterWithTheNamedHosts) {
+  const auto problems_on = [](const std::string& hosts) {
+    return ProblemsOf(
+        "job:workers { count = 2, command = { 'x' }, env = { MASTER_ADDR = '192.0.2.12', override = true } }",
+        "framework = 'torch', cluster = { host_list = { " + hosts + " } },");
+  };
+  EXPECT_EQ(problems_on("'192.0.2.12:1', '192.0.2.11:1'"), Lines{});
+  EXPECT_EQ(
+      problems_on("'192.0.2.11:1', '192.0.2.12:1'"),
+      Lines{"recipe.lua:2 error hosts: MASTER_ADDR = 192.0.2.12 of worker.0 is host 1 of the run, and worker.0 is "
+            "on host 0 (192.0.2.11)"});
+  EXPECT_EQ(
+      problems_on("'192.0.2.1:1', '192.0.2.2:1'"),
+      Lines{"recipe.lua:2 warning hosts: MASTER_ADDR = 192.0.2.12 of worker.0 is no host of the run, and worker.0 "
+            "is on host 0 (192.0.2.1)"});
+}
+
 TEST(Torch, LeavesMereSuggestionsToTheRecipe) {
   const std::string fields = "framework = 'torch',";
   EXPECT_FALSE(

@@ -102,6 +102,13 @@ TEST(Starts, OfServersOnAscendBeforeTwoZeroHaveOneWorkerOrARankTable) {
                              "override = true } }",
                        fields),
             Lines{});
+  const std::string one = "job:workers { count = 1, devices = 1, command = { 'x' } } ";
+  const Lines two_roles =
+      ProblemsOf(set + one + "job:role 'chief' { as = 'worker', count = 1, devices = 1, command = { 'x' } }", fields);
+  ASSERT_EQ(two_roles.size(), 2U) << "roles of one worker each";
+  EXPECT_NE(two_roles[1].find("error contract_start: role chief: several workers on Ascend"), std::string::npos)
+      << two_roles[1];
+  EXPECT_EQ(ProblemsOf(set + one + "job:role 'other' { count = 2, command = { 'x' } }", fields), Lines{});
 }
 
 TEST(Starts, HaveParameterServerModeOnlyWhereThereAreServers) {
@@ -119,6 +126,12 @@ TEST(Starts, HaveParameterServerModeOnlyWhereThereAreServers) {
   EXPECT_EQ(kinds("mindspore-ps", "", kServers), "warning ps_mode");
   EXPECT_EQ(kinds("mindspore", "true", ""), "warning ps_mode");
   EXPECT_EQ(kinds("mindspore", "false", ""), "");
+  EXPECT_EQ(kinds("none", "true", ""), "warning ps_mode");
+  EXPECT_EQ(kinds("mpi", "true", ""), "warning ps_mode");
+  EXPECT_EQ(kinds("none", "true", kServers), "");
+  EXPECT_EQ(kinds("none", "true", "job:env { MS_ROLE = 'MS_WORKER' } "), "") << "the recipe starts them itself";
+  EXPECT_EQ(kinds("none", "false", ""), "");
+  EXPECT_EQ(kinds("none", "", ""), "");
 }
 
 // msrun exports the number of the host from 2.7 on.

@@ -36,15 +36,16 @@ end
 -- Up to 1.9 init() on Ascend reads ranks and devices from a rank table, which this contract does not write.
 local function check_ranks_on_ascend(job)
   if not job.before "2.0" or job.in_force("set_context", "device_target") ~= "Ascend" then return end
+  if starts.workers(job) < 2 then return end
+  local without = {}
   for _, role in ipairs(job.roles) do
-    local set = false
-    for _, name in ipairs(job.variable_names(role)) do set = set or name == "RANK_TABLE_FILE" end
-    if role.plays == "worker" and (role.count or (role.per_host or 0) * job.cluster.hosts) > 1 and not set then
-      -- What `each` sets is not known yet.
-      host.report(role.each and "warning" or "error", "contract_start", role.place,
-                  ("role %s: several workers on Ascend need a rank table in MindSpore %s: init() up to 1.9 requires RANK_TABLE_FILE"):format(role.name, job.release),
-                  'one worker, mindspore = "2.0" or later, or env = { RANK_TABLE_FILE = muster.file "hccl.json", override = true } with RANK_ID and DEVICE_ID in each')
-    end
+    if role.plays == "worker" and not starts.sets(job, role, "RANK_TABLE_FILE") then without[#without + 1] = role end
+  end
+  for _, role in ipairs(without) do
+    -- What `each` sets is not known yet.
+    host.report(role.each and "warning" or "error", "contract_start", role.place,
+                ("role %s: several workers on Ascend need a rank table in MindSpore %s: init() up to 1.9 requires RANK_TABLE_FILE"):format(role.name, job.release),
+                'one worker, mindspore = "2.0" or later, or env = { RANK_TABLE_FILE = muster.file "hccl.json", override = true } with RANK_ID and DEVICE_ID in each')
   end
 end
 

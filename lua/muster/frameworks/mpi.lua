@@ -1,5 +1,7 @@
 -- MPI: a rank needs a running PMIx server, which only MPI's own launcher provides, so muster starts that launcher
 -- instead of the ranks. For programs that only read the variables, muster can set those instead.
+local starts = part "starts"
+
 local NOT_OURS = { "OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "OMPI_COMMAND", "OMPI_ARGV", "OMPI_APP_CTX_NUM_PROCS",
                    "OMPI_NUM_APP_CTX", "OMPI_FIRST_RANKS", "OMPI_FILE_LOCATION", "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "PMIX_*",
                    "PMI_*" }
@@ -64,6 +66,7 @@ return contract {
     { "OMPI_COMM_WORLD_NODE_RANK", "worker", "rank on its host" },
   },
   check = function(job)
+    starts.check_mode(job, "mpi")
     if job.option.start == "variables" then return end
     local first = {}
     for _, role in ipairs(job.roles) do

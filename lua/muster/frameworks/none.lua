@@ -1,4 +1,6 @@
 -- No framework: any roles, and no variables except muster's own.
+local starts = part "starts"
+
 return contract {
   name = "none",
   doc = "Any programs: roles of every kind, and no variables except MUSTER_*.",
@@ -8,4 +10,8 @@ return contract {
   worlds = "many",
   clear = {},
   variables = {},
+  check = function(job)
+    -- A process alone forms no cluster, whatever its mode.
+    if starts.workers(job) > 1 then starts.check_mode(job, "none") end
+  end,
 }

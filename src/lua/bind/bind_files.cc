@@ -94,7 +94,13 @@ int Ship(lua_State* lua) {
     return 1;
   }
   const Reply reply = (*host.ask)({Question::Kind::kFile, path.empty() ? name : mark + path});
-  if (!reply.given) return refuse("cannot be shipped: " + reply.text);
+  if (!reply.given) {
+    const bool outside = name.starts_with('/') || name.starts_with("../");
+    return refuse("cannot be shipped: " + reply.text,
+                  outside ? "the plan contains the file: copy it beside the recipe and name it \"" +
+                                name.substr(name.rfind('/') + 1) + "\""
+                          : "");
+  }
   if (path.empty()) {
     return refuse("cannot be shipped under its own name",
                   "name it relative to the recipe's folder, with letters, digits, '_', '-' and '.'");

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include <strings.h>
 
 #include "base/system/host_name.h"
 #include "base/values/shell_quote.h"
@@ -60,9 +61,11 @@ std::map<std::uint32_t, std::string> ServersByRank(const nlohmann::json& table) 
   return servers;
 }
 
-bool Is(const KnownHost& host, const std::string& id) { return id == host.address || id == host.name; }
-
 }  // namespace
+
+bool IsHost(const KnownHost& host, const std::string& text) {
+  return text == host.address || (!host.name.empty() && ::strcasecmp(text.c_str(), host.name.c_str()) == 0);
+}
 
 std::vector<std::string> HostsOfRankTable(const Plan& plan) {
   const std::string* text = TableOf(plan);
@@ -92,12 +95,12 @@ Diagnostics CheckTableHosts(const Plan& plan, const std::vector<KnownHost>& know
   for (std::size_t host = 0; host < std::min(wanted.size(), known.size()); ++host) {
     const std::string& id = wanted[host];
     const bool compared = !id.empty() && (!known[host].name.empty() || !known[host].address.empty());
-    const auto named = std::find_if(known.begin(), known.end(), [&](const KnownHost& one) { return Is(one, id); });
+    const auto named = std::find_if(known.begin(), known.end(), [&](const KnownHost& one) { return IsHost(one, id); });
     const KnownHost& right = compared && named != known.end() ? *named : known[host];
     const std::string label = right.name.empty() ? right.address : right.name;
     const std::uint32_t devices = plan.hosts[host].devices;
     order.push_back(devices == 0 ? label : fmt::format("{}:{}", label, devices));
-    if (!compared || Is(known[host], id)) continue;
+    if (!compared || IsHost(known[host], id)) continue;
     if (named != known.end()) {
       if (!exchanged) exchanged = host;
     } else if (!unknown && IsAddress(id) && IsAddress(known[host].address)) {

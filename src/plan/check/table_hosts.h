@@ -19,6 +19,8 @@ struct KnownHost {
   std::string name;
   std::string address;
 };
+// Whether the text is the host's name, in letters of either case, or its address.
+bool IsHost(const KnownHost& host, const std::string& text);
 
 // Kind "rank_table". An error if the table gives a host's ranks to another host of the run, with the order that fits.
 // A warning if it names an address that is none of the run's: a host may have several. `place` is that of the

@@ -1,22 +1,18 @@
 #include "run/session/run_binding.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
 #include <map>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include "base/values/diagnostic_text.h"
 #include "base/values/json_text.h"
-#include "plan/check/table_hosts.h"
+#include "plan/check/named_machines.h"
 #include "plan/environment/host_variables.h"
 #include "plan/environment/site_environment.h"
+#include "run/directory/kept_folder.h"
 #include "run/directory/live_heads.h"
-#include "run/directory/open_way.h"
 #include "run/directory/private_files.h"
 #include "run/session/agent_links.h"
 #include "run/session/files_elsewhere.h"
@@ -84,19 +80,15 @@ void RunBinding::SetCheckpoint(const std::string& path) {
 }
 
 RunBinding::~RunBinding() {
-  std::error_code ignored;
-  if (kept_) std::filesystem::remove_all(binding_.files_dir, ignored);
+  if (kept_) RemoveKeptFolder(binding_.run_id);
 }
 
 void RunBinding::KeepFilesFromOthers() {
-  const std::string heads = OwnLiveHeadsFolder();
-  if (run_.elsewhere || !OpenWayTo(binding_.run_dir)) return;
-  if (::mkdir(heads.c_str(), 0700) != 0 && errno != EEXIST) return;
-  const UniqueFd folder = OpenPrivate(heads);
-  const std::string name = "files-" + binding_.run_id;
-  if (!folder || OpenWayTo(heads) || ::mkdirat(folder.get(), name.c_str(), 0700) != 0) return;
-  kept_ = OpenPrivate(heads + "/" + name);
-  if (kept_) binding_.files_dir = heads + "/" + name;
+  if (run_.elsewhere) return;
+  const std::string folder = MakeKeptFolder(binding_.run_dir, binding_.run_id);
+  if (folder.empty()) return;
+  kept_ = OpenPrivate(folder);
+  if (kept_) binding_.files_dir = folder;
 }
 
 Result<void> RunBinding::Bind(std::vector<HostBinding> hosts) {
@@ -104,7 +96,7 @@ Result<void> RunBinding::Bind(std::vector<HostBinding> hosts) {
   binding_.hosts = std::move(hosts);
   std::vector<KnownHost> known;
   for (const HostBinding& host : binding_.hosts) known.push_back({host.name, host.address});
-  const Diagnostics found = CheckTableHosts(run_.plan, known);
+  const Diagnostics found = CheckNamedMachines(run_.plan, known, {}, surroundings_.environment);
   if (HasErrors(found)) return Fail(found);
   for (const Diagnostic& warning : found) run_.console.Warn(warning.message + ": " + warning.hint);
   run_.journal.Record(PlanBound{binding_.run_dir, binding_.hosts, binding_.ports, CoreTexts(run_.plan, binding_)});

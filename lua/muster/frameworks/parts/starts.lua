@@ -48,14 +48,40 @@ end
 
 local starts = {}
 
+-- Whether the recipe sets the variable for the whole role.
+function starts.sets(job, role, variable)
+  for _, name in ipairs(job.variable_names(role)) do
+    if name == variable then return true end
+  end
+  return false
+end
+
+-- The number of workers that the roles ask for.
+function starts.workers(job)
+  local workers = 0
+  for _, role in ipairs(job.roles) do
+    if role.plays == "worker" then
+      workers = workers + (role.count or (role.per_host or 0) * (role.on_hosts and #role.on_hosts or job.cluster.hosts))
+    end
+  end
+  return workers
+end
+
+-- Reports parameter-server mode where no process is a server: neither by its role nor by variables of the recipe's own.
+function starts.check_mode(job, contract)
+  if job.setting("set_ps_context", "enable_ps") ~= true then return end
+  for _, role in ipairs(job.roles) do
+    if role.plays == "server" or role.each or starts.sets(job, role, "MS_ROLE") then return end
+  end
+  host.report("warning", "ps_mode", job.place, ("enable_ps = true, and framework %s starts no servers"):format(contract),
+              'framework = "mindspore-ps" starts them, or leave enable_ps out')
+end
+
 -- Reports a contract that cannot start the recipe's release on its device target. If the recipe determines neither
 -- target nor kind of devices, reports a contract that can start it on no target.
 function starts.check(job, contract)
   if not job.release then return end
-  if contract ~= "mindspore-ps" and job.setting("set_ps_context", "enable_ps") == true then
-    host.report("warning", "ps_mode", job.place, ("enable_ps = true, and framework %s starts no servers"):format(contract),
-                'framework = "mindspore-ps" starts them, or leave enable_ps out')
-  end
+  if contract ~= "mindspore-ps" then starts.check_mode(job, contract) end
   local target = job.in_force("set_context", "device_target") or TARGET_OF_KIND[job.device_kind or ""]
   local possible = false
   for _, row in ipairs(STARTS[contract]) do possible = possible or works(job, contract, row[1]) end
