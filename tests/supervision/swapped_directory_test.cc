@@ -1,5 +1,7 @@
 // Tests replacing a live run's directory by another one or a link: head and agent continue in the one they opened.
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -52,7 +54,10 @@ TEST_P(SwappedDirectory, ReceivesNothingOfTheRun) {
 }
 
 // A user who can rename a folder above the run directory can exchange it while a process runs.
-TEST(SwappedWay, DoesNotChangeTheFilesThatProcessesExecute) {
+// `GetParam`: nor can the user's runtime directory be trusted.
+class SwappedWay : public ::testing::TestWithParam<bool> {};
+
+TEST_P(SwappedWay, DoesNotChangeTheFilesThatProcessesExecute) {
   StartedMuster muster(R"(
     local step = job:file { "step.sh", text = "echo of the run\n" }
     job:workers { count = 1, command = { "sh", "-c", "echo ready; read line < " .. folder .. "/fifo; sh \"$1\"", "sh",
@@ -60,7 +65,10 @@ TEST(SwappedWay, DoesNotChangeTheFilesThatProcessesExecute) {
   ASSERT_EQ(::mkfifo((muster / "fifo").c_str(), 0600), 0);
   const std::string way = fs::path(muster.run_dir()).parent_path();
   ASSERT_EQ(::chmod(way.c_str(), 0777), 0);
-  muster.Start();
+  ASSERT_EQ(::mkdir((muster / "runtime").c_str(), 0700), 0);
+  std::vector<std::string> before;
+  if (GetParam()) before = {"/usr/bin/env", "XDG_RUNTIME_DIR=" + (muster / "runtime")};
+  muster.Start({}, before);
   UniqueFd fifo(::open((muster / "fifo").c_str(), O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(fifo);
   const std::string moved = muster.run_dir() + ".moved";
@@ -72,11 +80,32 @@ TEST(SwappedWay, DoesNotChangeTheFilesThatProcessesExecute) {
   EXPECT_EQ(ContentOf(moved + "/logs/worker.0.0.log"), "ready\nof the run\n") << muster.Output();
   EXPECT_NE(muster.Output().find("every user can replace folders in"), std::string::npos) << muster.Output();
   EXPECT_NE(muster.Output().find("hint: chmod +t "), std::string::npos) << muster.Output();
-  const std::string kept = LiveHeadsFolder({});
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(kept, none)) {
-    EXPECT_FALSE(entry.path().filename().string().starts_with("files-")) << entry.path();
-  }
+  const std::string id = RecordsOf(moved + "/journal.jsonl", "run_began").at(0)["run"];
+  EXPECT_FALSE(fs::exists(LiveHeadsFolder({}) + "/files-" + id));
+  EXPECT_FALSE(fs::exists("/tmp/muster-files-" + id));
+}
+
+INSTANTIATE_TEST_SUITE_P(In, SwappedWay, ::testing::Bool(), [](const auto& temporary) {
+  return std::string(temporary.param ? "TheFolderForTemporaryFiles" : "TheRuntimeDirectory");
+});
+
+TEST(KeptFolder, OfAKilledHeadIsRemovedByClean) {
+  StartedMuster muster(R"(
+    local step = job:file { "step.sh", text = "echo $0 > " .. folder .. "/fifo; exec sleep 1000" }
+    job:workers { count = 1, command = { "sh", step } })");
+  ASSERT_EQ(::mkfifo((muster / "fifo").c_str(), 0600), 0);
+  ASSERT_EQ(::chmod(fs::path(muster.run_dir()).parent_path().c_str(), 0777), 0);
+  muster.Start();
+  std::string step = ContentOf(muster / "fifo");  // once the process runs
+  step.erase(std::min(step.find('\n'), step.size()));
+  const fs::path kept = fs::path(step).parent_path().parent_path();
+  ASSERT_NE(kept, muster.run_dir());
+  ASSERT_EQ(::kill(muster.head(), SIGKILL), 0);
+  muster.End();
+  EXPECT_TRUE(fs::exists(kept)) << kept;
+  const CommandResult cleaned = muster.Muster({"clean", muster.run_dir()});
+  EXPECT_EQ(cleaned.exit_code, 0) << cleaned.out << cleaned.err;
+  EXPECT_FALSE(fs::exists(kept)) << kept;
 }
 
 INSTANTIATE_TEST_SUITE_P(By, SwappedDirectory, ::testing::Bool(),

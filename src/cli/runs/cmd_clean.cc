@@ -23,6 +23,7 @@
 #include "cli/lookup/run_argument.h"
 #include "cli/runs/run_commands.h"
 #include "run/directory/directory_owner.h"
+#include "run/directory/kept_folder.h"
 #include "run/directory/run_directory.h"
 #include "run/journal/run_trace.h"
 #include "spawn/leftovers/leftovers.h"
@@ -88,6 +89,7 @@ Cleaned Clean(const Folder& folder, std::chrono::milliseconds grace, bool dry_ru
     cleaned.end.found = cleaned.end.left = FindLeftovers(marks);
   } else {
     cleaned.end = EndLeftovers(marks, grace);
+    RemoveKeptFolder(trace->run_id);
   }
   return cleaned;
 }
