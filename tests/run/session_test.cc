@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "engine/ending_cause.h"
 #include "plan/plan/fold.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
@@ -521,6 +522,25 @@ TEST_F(SessionTest, GoesOnWhenOneOfSeveralAgentsReportsASignal) {
     for (const ProcessId process : alive) agent.SayExited(process, 0);
   });
   EXPECT_EQ(outcome.outcome, "ok");
+}
+
+// The signal of an engine may reach the processes before their agent, which may exit before it has had it.
+TEST_F(SessionTest, AsksTheEngineIfAProcessWasEndedBySigterm) {
+  EngineJob job{{}, "12"};
+  job.page.name = "slurm";
+  job.page.preempted = EnginePreemptQuery{{"/bin/echo", "JobId=12 PreemptTime=2026-11-27"}, " PreemptTime=", {"None"}};
+  for (const int signal : {SIGTERM, SIGSEGV}) {
+    RunRequest request = Request(SamplePlan({{"worker", 1}}));
+    request.engine = std::make_shared<const EngineJob>(job);
+    request.runs_folder = scratch / std::to_string(signal);
+    const RunOutcome outcome = Run(request, [signal](ScriptedAgent& agent, const AgentCommand& command) {
+      agent.Obey(command);
+      if (const auto* start = std::get_if<StartProcess>(&command)) agent.SayExited(start->process, signal, true);
+    });
+    EXPECT_EQ(outcome.outcome, "failed");
+    EXPECT_EQ(outcome.job_end == JobState::kPreempted, signal == SIGTERM);
+    EXPECT_EQ(outcome.why.find("slurm job 12 was preempted") != std::string::npos, signal == SIGTERM) << outcome.why;
+  }
 }
 
 TEST_F(SessionTest, RefusesAnAgentOfAnotherVersion) {

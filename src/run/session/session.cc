@@ -1,6 +1,7 @@
 #include "run/session/session.h"
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -19,6 +20,8 @@
 #include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
 #include "run/directory/open_way.h"
+#include "run/journal/ending_text.h"
+#include "run/report/failure_analysis.h"
 #include "run/report/report.h"
 #include "run/report/report_files.h"
 #include "run/session/run_opening.h"
@@ -377,7 +380,11 @@ void Session::Perform(const Action& action) {
       [&](const StartOrdered& a) { orders_.Start(a); },
       [&](const StopOrdered& a) { orders_.Stop(a); },
       [&](const DumpOrdered& a) { orders_.Dump(a); },
-      [&](const FirstFailure& a) { run_.console.Failed(a); },
+      [&](const FirstFailure& a) {
+        run_.console.Failed(a);
+        // An engine that ends the job signals the processes as well, perhaps before their agent.
+        if (process_table_.SignalOf(a.process, a.attempt) == SIGTERM) engine_.AskAboutStop();
+      },
       [&](const FailureTraced& a) {
         run_.console.Failed({a.process, a.attempt});
       },
@@ -448,6 +455,7 @@ void Session::End() {
   checkpoints_.StopWatching();
   timers_.Clear();
   run_.clock->ClearAlarm();
+  CorrectOrigin();
   RunEnded ended = supervisor_.Ended(run_.request.pass_exit_code);
   if (ended.cause != Cause::kNone) {
     // Of a command that is about to end, all words are awaited.
@@ -476,6 +484,23 @@ void Session::End() {
   run_.console.Finish(EndText(ended), ended.cause == Cause::kNone, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->links_.WhenEnded([it = self.get()] { it->on_ended_(it->outcome_); });
   });
+}
+
+// The first process to end is not the first that failed if another one needed long for its exit.
+void Session::CorrectOrigin() {
+  if (supervisor_.cause() != Cause::kFailed || !supervisor_.first_failure() || run_.request.terse) return;
+  run_.journal.Write();
+  const Result<RecordedRun> so_far =
+      ReadRun(binding_.run_dir, std::shared_ptr<const Plan>(request_, &request_->plan));
+  if (!so_far) return;  // the report says why
+  const auto proven = FindProvenOrigin(run_.plan, so_far->journal, *supervisor_.first_failure(),
+                                       ClocksOf(run_.plan, so_far->journal), so_far->folder.get());
+  if (!proven) return;
+  const ProcessExited& exit = proven->exit;
+  const std::string name = ProcessName(run_.plan, run_.plan.processes[exit.process]);
+  run_.journal.Record(EndEvidence{exit.process, exit.attempt, "error_file", proven->evidence, exit.at});
+  run_.journal.Record(supervisor_.Correct(exit, fmt::format("{} {}", name, EndingText(run_.plan, exit))));
+  run_.console.Warn(fmt::format("{} failed first: {}", name, proven->evidence));
 }
 
 std::string Session::EndText(const RunEnded& ended) {

@@ -52,6 +52,12 @@ void RunProcessTable::Saw(const Event& event, MonotonicNs now) {
              event);
 }
 
+int RunProcessTable::SignalOf(ProcessId process, std::uint32_t attempt) const {
+  if (process >= entries_.size()) return 0;
+  const Entry& entry = entries_[process];
+  return entry.attempt == attempt && entry.ended != 0 && entry.signalled ? entry.code : 0;
+}
+
 std::vector<ProcessStatus> RunProcessTable::Statuses(const Plan& plan, const Supervisor& supervisor,
                                                      const std::vector<std::string>& hosts, MonotonicNs now) const {
   std::vector<ProcessStatus> statuses;

@@ -24,6 +24,9 @@ class RunProcessTable {
   // The next attempt of the process will be on that machine (run/supervise/host_slots.h).
   void Ordered(ProcessId process, std::uint32_t machine) { entries_[process].machine = machine; }
 
+  // The signal that ended that attempt; 0: it has not ended, or by itself, or is not the latest.
+  int SignalOf(ProcessId process, std::uint32_t attempt) const;
+
   // In the plan's order; `hosts` are the host names of the machines.
   std::vector<ProcessStatus> Statuses(const Plan& plan, const Supervisor& supervisor,
                                       const std::vector<std::string>& hosts, MonotonicNs now) const;

@@ -193,7 +193,7 @@ TrialScheduler::AttemptEnd LiveTrial::End(const RunOutcome& outcome, const Trial
   } else if (outcome.outcome != "ok" && !interrupted_.empty()) {
     end.interrupted = true;
     end.why = interrupted_;
-  } else if (outcome.outcome == "stopped") {
+  } else if (outcome.outcome == "stopped" && (!outcome.stopped_by_engine || !stopped_early_.empty())) {
     end.trial_class = TrialClass::kStopped;
     end.why = stopped_early_.empty() ? "another command stopped it" : stopped_early_;
   } else if (outcome.outcome != "ok") {
