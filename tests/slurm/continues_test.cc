@@ -1,6 +1,7 @@
 // Tests submitted runs in a real Slurm that are given notice, paused, or lose a node beside the head's: they write
 // their checkpoint, wait, or continue in another attempt, and the report names the cause.
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,30 @@ TEST(Continues, ARunThatLosesANodeBesideItsHeads) {
   EXPECT_NE(run.Muster({"report", run.DirectoryOf(1)}).out.find("slurm job 1, attempt 1 of 2; it lost its node n2"),
             std::string::npos)
       << run.Muster({"report", run.DirectoryOf(1)}).out;
+}
+
+// scontrol returns before slurmctld has requeued the job: a head that ended then would end the job with its exit code.
+TEST(Continues, ARunWhoseRequeueTakesALittleTime) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const NodesBefore before(testbed, 2);
+  const std::string programs = testbed.folder() + "/bin";
+  std::filesystem::create_directory(programs);
+  std::ofstream(programs + "/scontrol") << "#!/bin/sh\n[ \"$1\" = requeue ] || exec /usr/bin/scontrol \"$@\"\n"
+                                           "(sleep 2; exec /usr/bin/scontrol \"$@\") > /dev/null 2>&1 &\n";
+  std::filesystem::permissions(programs + "/scontrol", std::filesystem::perms::owner_all);
+  SubmittedRun run(testbed, SavesOnRequest("slurm = { requeue = { on = { 'time_limit' }, max = 1 } },"), {},
+                   {"env", "PATH=" + programs + ":/usr/bin:/bin"});
+  ASSERT_TRUE(run.Await("first_output", 2)) << run.Said();
+  EXPECT_EQ(testbed.Ask({"scancel", "--batch", "--signal=USR1", "1"}), "");
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  const json second = run.ReportNow(2);
+  EXPECT_EQ(second["outcome"], "ok") << second;
+  EXPECT_EQ(second["job"]["attempts"][0]["end"], "time_limit") << second["job"];
+  EXPECT_EQ(ContentOf(run.DirectoryOf(2) + "/logs/worker.0.0.log"),
+            "from " + run.run_dir() + "/checkpoints/step_2.pt\n");
+  before.ExpectNothingLeft(run);
 }
 
 // The head of an interactive allocation goes on while the agents are stopped.

@@ -11,10 +11,11 @@ namespace muster::testing {
 // muster run … --on slurm on the login machine, which follows the run.
 class SubmittedRun : public SlurmRun {
  public:
-  SubmittedRun(const SlurmTestbed& testbed, const RecipeFile& recipe, const Words& options)
-      : SlurmRun(testbed, {}, recipe, OnSlurm(options)), testbed_(testbed) {}
-  SubmittedRun(const SlurmTestbed& testbed, const std::string& recipe, const Words& options)
-      : SubmittedRun(testbed, RecipeIn(testbed, recipe), options) {}
+  // `by` are words in front of muster's, such as those of env.
+  SubmittedRun(const SlurmTestbed& testbed, const RecipeFile& recipe, const Words& options, const Words& by = {})
+      : SlurmRun(testbed, by, recipe, OnSlurm(options)), testbed_(testbed) {}
+  SubmittedRun(const SlurmTestbed& testbed, const std::string& recipe, const Words& options, const Words& by = {})
+      : SubmittedRun(testbed, RecipeIn(testbed, recipe), options, by) {}
 
   // Of an attempt after the first, which has number 1.
   std::string DirectoryOf(int attempt) const {

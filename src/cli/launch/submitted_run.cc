@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -9,6 +10,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 
 #include "base/system/host_name.h"
 #include "base/values/printable_lines.h"
@@ -30,9 +32,14 @@ constexpr const char* kTimeLimit = "time_limit";
 constexpr const char* kPreempted = "preempted";
 constexpr const char* kNodeFail = "node_fail";
 
+constexpr std::chrono::milliseconds kRequeuedWithin = std::chrono::seconds(30);
+
 UniqueFd OpenRunFolder(const std::string& run_dir) {
   return UniqueFd(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
+
+// The engine ends this process by SIGTERM when it requeues the job. An exit before that would be the end of the job.
+void AwaitRequeue() { ::poll(nullptr, 0, static_cast<int>(kRequeuedWithin.count())); }
 
 }  // namespace
 
@@ -180,7 +187,7 @@ void SubmittedRun::Ended(const RunOutcome& outcome) {
   std::fprintf(stderr, "muster: requeueing %s: %s\n", PrintableLines(job_.Text()).c_str(), PrintableLines(why).c_str());
   const std::array jobs = {job_.id};
   auto requeued = job_.jobs.Requeue(jobs);
-  if (requeued) return;
+  if (requeued) return AwaitRequeue();
   // The engine may have been faster: it requeues by itself after a preemption, and when it finds a node lost.
   if (const auto status = StateOf(job_); status && status->state == JobState::kQueued) return;
   attempt.requeued = false;
