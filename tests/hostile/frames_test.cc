@@ -11,6 +11,7 @@
 #include <random>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <boost/asio/post.hpp>
@@ -116,7 +117,10 @@ AgentMessage AnyMessage(Random& random) {
       FilesSent{},
       FromAgent{number(), text()},
       AgentExited{number(), text(), number()},
-      UsageSampled{{{number(), number(), big(), big(), big(), big()}, {number(), number(), 0, 0, 0, {}}}}};
+      UsageSampled{{{number(), number(), big(), big(), big(), big()}, {number(), number(), 0, 0, 0, {}}}},
+      DevicesAwaited{number(), number(), text()},
+      AgentSignalled{number() == 0 ? SIGTERM : signed_number()}};
+  EXPECT_EQ(all.size(), std::variant_size_v<AgentMessage>) << "each kind once";
   return all[Below(random, all.size())];
 }
 

@@ -1,5 +1,6 @@
 #include "transport/validation/agent_message_validator.h"
 
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -101,6 +102,13 @@ TEST_F(AgentMessageValidatorTest, AcceptsSignalsThatWereOrdered) {
   EXPECT_EQ(Of(SignalSent{3, 0, 9, 0, 1}), "stray: process 3 attempt 0: a signal");
   given.Gave(Finish{});
   EXPECT_EQ(Of(SignalSent{3, 0, 9, 0, 1}), "");
+}
+
+TEST_F(AgentMessageValidatorTest, AcceptsASigtermOfTheAgentItselfOnce) {
+  const std::string stray = "stray: a signal to itself, which was not requested";
+  EXPECT_EQ(Of(AgentSignalled{SIGKILL}), stray) << "which it would not survive";
+  EXPECT_EQ(Of(AgentSignalled{SIGTERM}), "");
+  EXPECT_EQ(Of(AgentSignalled{SIGTERM}), stray);
 }
 
 TEST_F(AgentMessageValidatorTest, AcceptsPortsThatItHolds) {
