@@ -226,24 +226,26 @@ void DialServer::OnEnd(const std::shared_ptr<Batch>& batch) {
 void DialServer::OnTime(const std::shared_ptr<Batch>& batch) {
   const auto keep = shared_from_this();
   const StartCommand& command = *batch->command;
-  if (command.over()) return Fail(batch.get(), command.EndPhrase(), {});
+  std::string hint;
+  // An agent has said so.
+  if (command.Words().find(path_ + ": No such file or directory") != std::string::npos) {
+    hint = "is " + settings_.folder + " on a disk that the node sees? XDG_STATE_HOME=/shared/folder moves it";
+  }
+  if (command.over()) return Fail(batch.get(), command.EndPhrase(), hint);
   std::string addresses;
   for (const DialAddress& address : file_.addresses) {
     addresses += (addresses.empty() ? "" : ", ") + DialAddressText(address);
   }
-  const std::string words = command.LastWords();
-  const std::string time = DurationText(std::chrono::duration<double>(settings_.connect_time).count());
-  std::string hint =
-      words.empty() ? "can the node reach this machine at one of " + addresses + "?" : command.EndPhrase();
-  // An agent has said so.
-  if (command.Words().find(path_ + ": No such file or directory") != std::string::npos) {
-    hint = "is " + settings_.folder + " on a disk that the node sees? XDG_STATE_HOME=/shared/folder moves it; " +
-           command.EndPhrase();
+  if (!command.LastWords().empty()) {
+    hint += (hint.empty() ? "" : "; ") + command.EndPhrase();
+  } else if (hint.empty()) {
+    hint = "can the node reach this machine at one of " + addresses + "?";
   }
   const DialCounts& counts = listener_->counts();
   if (const std::uint32_t refused = counts.unproven + counts.slow + counts.unknown + counts.twice; refused > 0) {
     hint += "; " + std::to_string(refused) + " connections were refused";
   }
+  const std::string time = DurationText(std::chrono::duration<double>(settings_.connect_time).count());
   Fail(batch.get(), "its agent has not connected within " + time, hint);
 }
 

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/processes/log_files.h"
@@ -66,6 +67,20 @@ TEST_F(Held, MustBelongToTheAgentsUser) {
   fs::permissions(folder_ / "run", fs::perms(0755));
   const testing::AsUser ana(60'001, 60'000);
   EXPECT_NE(Open(RunFolder::Owner::kAnyIfRoot).find("it belongs to uid 60002"), std::string::npos);
+}
+
+// root@host, in the folder of a user whose head could not read the logs otherwise.
+TEST_F(Held, FilesInItBelongToItsOwnerIfTheAgentIsOfRoot) {
+  if (!testing::CanBecomeOthers()) GTEST_SKIP() << "only root becomes somebody else";
+  constexpr uid_t kBen = 60'002;
+  for (const char* folder : {"run", "run/logs"}) ASSERT_EQ(::chown((folder_ / folder).c_str(), kBen, kBen), 0);
+  ASSERT_EQ(Open(RunFolder::Owner::kAnyIfRoot), "");
+  ASSERT_TRUE(CreateLogFile(held_.At(folder_ / "run/logs/a.log")));
+  struct stat status {};
+  ASSERT_EQ(::stat((folder_ / "run/logs/a.log").c_str(), &status), 0);
+  EXPECT_EQ(status.st_uid, kBen);
+  EXPECT_EQ(status.st_gid, kBen);
+  EXPECT_EQ(status.st_mode & 07777U, 0600U);
 }
 
 }  // namespace

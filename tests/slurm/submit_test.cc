@@ -177,6 +177,22 @@ TEST(FromOutside, ARunningRunIsShownAndStoppedThroughSlurm) {
   before.ExpectNothingLeft(run);
 }
 
+// Slurm opens the job's output there, and says no more than that it could not launch the job.
+TEST(FromOutside, ARunFolderThatTheNodeDoesNotSeeIsNamed) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  const std::string recipe =
+      RecipeIn(testbed, Recipe(2, "    job:workers { count = 2, devices = 0, cwd = '/', command = { 'true' } }")).path;
+  const std::string folder = testbed.own_folder() + "/run";
+  const CommandResult run = SubmittedRun::MusterOn(testbed, {"run", recipe, "--on", "slurm", "--run-dir", folder});
+  EXPECT_EQ(run.exit_code, 3) << run.out;
+  const std::string why = "there is none: does n[1-2] see " + folder + "? The engine opens it there";
+  EXPECT_NE(run.err.find("muster: job.out: " + why), std::string::npos) << run.err;
+  const CommandResult report = SubmittedRun::MusterOn(testbed, {"report", folder});
+  EXPECT_NE(report.out.find("  job.out   " + why), std::string::npos) << report.out << report.err;
+}
+
 // --- the command that follows ---------------------------------------------------------------------------
 
 // The program on the login machine: the only process with that environment outside of the nodes' PID namespaces.

@@ -169,6 +169,27 @@ TEST_F(TwoUsers, ExecuteOwnRunsByNameAndOthersOnlyByPath) {
   EXPECT_FALSE(fs::exists(bens + "/tags.json"));
 }
 
+// Such as those of an agent of root.
+TEST_F(TwoUsers, AreToldOfLogsThatTheyCannotRead) {
+  const std::string run = Run(kAna, {"run", folder_ / "recipe.lua", "word=anas"});
+  const std::string log = run + "/logs/worker.0.0.log";
+  ASSERT_EQ(::chown(log.c_str(), 0, 0), 0);
+  const std::string cannot = "cannot be read: Permission denied";
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"logs", run}, {"logs", run, "--grep", "anas"}, {"logs", run, "--merge"}, {"logs", run, "--follow"}}) {
+    const CommandResult shown = Muster(kAna, words);
+    EXPECT_EQ(shown.exit_code, 1) << words.back() << shown.out;
+    EXPECT_TRUE(Has(shown.err, log) && Has(shown.err, cannot)) << words.back() << shown.err;
+  }
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"report", run}, {"report", "--json", run}, {"report", run, "--html", "-"}}) {
+    const CommandResult shown = Muster(kAna, words);
+    EXPECT_EQ(shown.exit_code, 1) << words.back() << shown.out;
+    EXPECT_TRUE(Has(shown.err, log) && Has(shown.err, "Permission denied")) << words.back() << shown.err;
+  }
+  EXPECT_EQ(Muster(0, {"logs", run}).exit_code, 0) << "the same files, for root";
+}
+
 TEST_F(TwoUsers, KillNoProcessNamedByAForeignJournal) {
   ASSERT_FALSE(Run(kAna, {"run", folder_ / "recipe.lua"}).empty());
   const Spawned anas = Waiting(kAna);

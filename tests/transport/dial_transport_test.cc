@@ -319,6 +319,20 @@ TEST_F(DialTransportTest, WaitsForAgentsNoLongerThanItsLimit) {
   ExpectNothingLeft();  // the command does not end by itself
 }
 
+// As on a node with a home folder of its own.
+TEST_F(DialTransportTest, AsksWhetherTheNodeSeesTheDialFileIfTheAgentDoesNot) {
+  settings_.exit_time = {};
+  MakeShell(R"(rm "$FILE"; "$AGENT" --dial "$FILE" 2> "$FILE.words" & agent=$!
+               until grep -q 'No such file' "$FILE.words"; do sleep 0.1; done
+               cat "$FILE.words" >&2; rm "$FILE.words"; kill $agent; exit 1)");
+  Connect("n1");
+  const auto* why = Await<AgentUnreachable>(0);
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->why.find(".dial: No such file or directory"), std::string::npos) << why->why;
+  EXPECT_EQ(why->hint, "is " + DialFolder() + " on a disk that the node sees? XDG_STATE_HOME=/shared/folder moves it");
+  ExpectNothingLeft();
+}
+
 TEST_F(DialTransportTest, GoesOnWithThoseWhoCameAfterTheCommandHasEnded) {
   ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0600), 0);
   settings_.exit_time = {};

@@ -299,7 +299,8 @@ Result<int> ShowLogsOfRun(LogsOptions& options, const std::string& run_dir) {
     view->keeps = keeps;  // merged output is filtered from here on
     auto request = RequestOf(options, *std::move(view), *spans);
     if (!request) return Fail(request.error());
-    return FollowRun(*std::move(request), STDOUT_FILENO, OptionsOf(options, std::move(keeps)));
+    const auto followed = FollowRun(*std::move(request), STDOUT_FILENO, OptionsOf(options, std::move(keeps)));
+    return followed && *followed == kExitOk && !unreadable.empty() ? kExitUnreadable : followed;
   }
   if (options.merge) {
     ShowMerged(*view, *spans, nullptr);
@@ -316,17 +317,17 @@ struct TrialLogs {
   std::string run_dir;
 };
 
-// Logs of the running trials; for a sweep that is over, of all trials' last attempts.
+// Logs of the running trials; for a sweep that is over, those of the attempts that trials keep.
 Result<std::vector<TrialLogs>> LogsOf(const std::string& folder, const std::string& word) {
   const auto sweep = OpenSweepAt(folder);
   if (!sweep) return Fail(sweep.error());
   std::vector<TrialLogs> logs;
   auto read = sweep->view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
-    if (sweep->live && !row.ended.empty()) return true;
+    if (sweep->live && row.trial_standing.latest_ended) return true;
     RunningTrial trial;
     trial.trial = row.trial;
-    trial.attempt = row.attempt;
-    logs.push_back({word + ":" + trial.Word(), folder + "/" + TrialFolder(row.id, row.attempt)});
+    trial.attempt = sweep->live ? row.latest : row.attempt;
+    logs.push_back({word + ":" + trial.Word(), folder + "/" + TrialFolder(row.id, trial.attempt)});
     return true;
   });
   if (!read) return Fail(std::move(read.error()));
