@@ -1519,6 +1519,7 @@ local context = {}
 ---- releases: 1.6.2
 ---- status: taken without being documented
 ---- type: a whole number
+---- range: at least 1
 ---- default: not documented
 ---- setting: for the whole job, not inside `each`
 ---@field cipher_time_window? integer
@@ -1527,6 +1528,7 @@ local context = {}
 ---- releases: 1.6.2
 ---- status: taken without being documented
 ---- type: a whole number
+---- range: at least 1
 ---- default: not documented
 ---- setting: for the whole job, not inside `each`
 ---@field client_batch_size? integer
@@ -1535,6 +1537,7 @@ local context = {}
 ---- releases: 1.6.2
 ---- status: taken without being documented
 ---- type: a whole number
+---- range: at least 1
 ---- default: not documented
 ---- setting: for the whole job, not inside `each`
 ---@field client_epoch_num? integer
@@ -1543,6 +1546,7 @@ local context = {}
 ---- releases: 1.6.2
 ---- status: taken without being documented
 ---- type: a number
+---- range: above 0
 ---- default: not documented
 ---- setting: for the whole job, not inside `each`
 ---@field client_learning_rate? number
@@ -1639,6 +1643,7 @@ local context = {}
 ---- releases: 1.6.2
 ---- status: taken without being documented
 ---- type: a whole number
+---- range: at least 1
 ---- default: not documented
 ---- setting: for the whole job, not inside `each`
 ---@field fl_iteration_num? integer
@@ -1700,6 +1705,7 @@ local context = {}
 ---- releases: 1.6.2
 ---- status: taken without being documented
 ---- type: a whole number
+---- range: at least 1
 ---- default: not documented
 ---- setting: for the whole job, not inside `each`
 ---@field reconstruct_secrets_threshold? integer
@@ -1839,6 +1845,7 @@ local context = {}
 ---- releases: 1.6.2
 ---- status: taken without being documented
 ---- type: a whole number
+---- range: at least 1
 ---- default: not documented
 ---- setting: for the whole job, not inside `each`
 ---@field start_fl_job_threshold? integer
@@ -1847,6 +1854,7 @@ local context = {}
 ---- releases: 1.6.2
 ---- status: taken without being documented
 ---- type: a whole number
+---- range: at least 1
 ---- default: not documented
 ---- setting: for the whole job, not inside `each`
 ---@field start_fl_job_time_window? integer
@@ -1855,6 +1863,7 @@ local context = {}
 ---- releases: 1.6.2
 ---- status: taken without being documented
 ---- type: a number
+---- range: above 0
 ---- default: not documented
 ---- setting: for the whole job, not inside `each`
 ---@field update_model_ratio? number
@@ -1863,6 +1872,7 @@ local context = {}
 ---- releases: 1.6.2
 ---- status: taken without being documented
 ---- type: a whole number
+---- range: at least 1
 ---- default: not documented
 ---- setting: for the whole job, not inside `each`
 ---@field update_model_time_window? integer

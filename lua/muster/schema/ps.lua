@@ -40,21 +40,20 @@ local records = {
 }
 
 -- Federated learning, in 1.6 and no longer in 1.9: attributes of the same function without an entry in its documents.
-local function federated(kind, names)
+local function federated(kind, names, min, max, above)
   for i = 1, #names do
-    records[#records + 1] = { names[i], kind = kind, since = "1.6", ["until"] = "1.6", undocumented = true, per_process = false, group = "ps",
-                              default_text = "not documented", doc = "Of federated learning." }
+    records[#records + 1] = { names[i], kind = kind, min = min, max = max, above = above, since = "1.6", ["until"] = "1.6", undocumented = true,
+                              per_process = false, group = "ps", default_text = "not documented", doc = "Of federated learning." }
   end
 end
 federated("bool", { "enable_fl", "enable_fl_client", "pki_verify" })
-records[#records + 1] = { "fl_server_port", kind = "int", min = 1, max = 65535, since = "1.6", ["until"] = "1.6", undocumented = true,
-                          per_process = false, group = "ps", default_text = "not documented", doc = "Of federated learning." }
-federated("int", { "start_fl_job_threshold", "start_fl_job_time_window", "update_model_time_window",
-                   "cipher_time_window", "reconstruct_secrets_threshold", "fl_iteration_num", "client_epoch_num",
-                   "client_batch_size", "worker_step_num_per_iteration", "replay_attack_time_diff", "sign_dim_out",
-                   "global_iteration_time_window" })
-federated("float", { "update_model_ratio", "share_secrets_ratio", "client_learning_rate", "dp_eps", "dp_delta", "dp_norm_clip",
-                     "sign_k", "sign_eps", "sign_thr_ratio", "sign_global_lr" })
+-- MindSpore checks these (_ps_context.py, _check_value).
+federated("int", { "fl_server_port" }, 1, 65535)
+federated("int", { "start_fl_job_threshold", "start_fl_job_time_window", "update_model_time_window", "cipher_time_window",
+                   "reconstruct_secrets_threshold", "fl_iteration_num", "client_epoch_num", "client_batch_size" }, 1)
+federated("int", { "worker_step_num_per_iteration", "replay_attack_time_diff", "sign_dim_out", "global_iteration_time_window" })
+federated("float", { "update_model_ratio", "client_learning_rate" }, nil, nil, 0)
+federated("float", { "share_secrets_ratio", "dp_eps", "dp_delta", "dp_norm_clip", "sign_k", "sign_eps", "sign_thr_ratio", "sign_global_lr" })
 federated("string", { "fl_name", "root_first_ca_path", "root_second_ca_path", "equip_crl_path", "encrypt_type",
                       "http_url_prefix", "checkpoint_dir" })
 return records
