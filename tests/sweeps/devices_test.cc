@@ -194,9 +194,13 @@ TEST(SweepDevices, AreUsedEvenlyIfShared) {
 TEST(SweepDevices, AreDividedBetweenSweepsAndRuns) {
   const int trials = kLong ? 200 : 24;
   const int runs = kLong ? 200 : 8;  // of each of the three
-  DeviceCase machine(4, kParams,
-                     "job:workers { count = 1, command = { probe, 'hold', here .. '/held', 'record', here .. "
-                     "'/records', 'began', 'record', here .. '/records', 'ended', 'exit', '0' } }");
+  // However fast or slow they are, all four devices are used: the first processes wait for one another.
+  DeviceCase machine(
+      4, kParams,
+      "local words = { probe, 'hold', here .. '/held' }\n"
+      "for device = 0, 3 do words[#words + 1] = 'await' words[#words + 1] = here .. '/held/' .. device end\n"
+      "job:workers { count = 1, command = { words, 'record', here .. '/records', 'began', 'record', here .. "
+      "'/records', 'ended', 'exit', '0' } }");
   std::vector<StartedProgram> sweeps;
   for (const char* name : {"one", "two"}) {
     machine.SetHome(machine / name);
