@@ -29,21 +29,30 @@ std::string SavesOnRequest(const std::string& slurm, int hosts = 2) {
 }
 
 // How a partition with a grace time ends the jobs that an urgent one preempts.
-class PreemptedWithGrace : public ::testing::TestWithParam<const char*> {};
+struct Grace {
+  const char* name;
+  const char* mode;
+  int nodes;  // of the run; on one of them the head, which Slurm does not signal
+};
+class PreemptedWithGrace : public ::testing::TestWithParam<Grace> {};
 
-INSTANTIATE_TEST_SUITE_P(Slurm, PreemptedWithGrace, ::testing::Values("REQUEUE", "CANCEL"),
-                         [](const auto& one) { return std::string(one.param); });
+INSTANTIATE_TEST_SUITE_P(Slurm, PreemptedWithGrace,
+                         ::testing::Values(Grace{"REQUEUE", "REQUEUE", 2}, Grace{"CANCEL", "CANCEL", 2},
+                                           Grace{"OneNode", "REQUEUE", 1}),
+                         [](const auto& one) { return std::string(one.param.name); });
 
 TEST_P(PreemptedWithGrace, ARunWritesItsCheckpointAndContinuesFromIt) {
   SKIP_WITHOUT_SLURM();
+  const int nodes = GetParam().nodes;
   SlurmTestbed testbed(
-      2, {"--partition", "main Default=YES PriorityTier=1 GraceTime=30 PreemptMode=" + std::string(GetParam()),
-          "--partition", "urgent PriorityTier=10 PreemptMode=OFF"});
+      nodes, {"--partition", "main Default=YES PriorityTier=1 GraceTime=30 PreemptMode=" + std::string(GetParam().mode),
+              "--partition", "urgent PriorityTier=10 PreemptMode=OFF"});
   ASSERT_TRUE(testbed.Up());
-  const NodesBefore before(testbed, 2);
-  SubmittedRun run(testbed, SavesOnRequest("slurm = { requeue = { on = { 'preempted' }, max = 1 } },"), {});
+  const NodesBefore before(testbed, nodes);
+  SubmittedRun run(testbed, SavesOnRequest("slurm = { requeue = { on = { 'preempted' }, max = 1 } },", nodes), {});
   ASSERT_TRUE(run.Await("first_output", 2)) << run.Said();
-  testbed.Ask({"sbatch", "--partition=urgent", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=true"});
+  testbed.Ask({"sbatch", "--partition=urgent", "--nodes=" + std::to_string(nodes), "--exclusive", "--output=/dev/null",
+               "--wrap=true"});
   EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
   const json first = run.ReportNow(1);
   EXPECT_EQ(first["outcome"], "stopped") << first;

@@ -161,7 +161,7 @@ Result<std::unique_ptr<Transport>> TransportFor(const RunOptions& options, RunRe
                                                 std::vector<std::string> faults) {
   std::vector<SiteHost> hosts = request.hosts;
   hosts.insert(hosts.end(), request.spares.begin(), request.spares.end());
-  if (IsHereAlone(hosts)) {
+  if (RunsHere(options.source.recipe, hosts)) {
     if (auto here = CheckRunsHere(options, request); !here) return Fail(here.error());
   }
   const Result<std::uint64_t> lease_ms = LeaseMs(options.lease);
@@ -359,8 +359,9 @@ int RunRecipe(RunOptions& options) {
   request.code_folder = FolderOfRecipe(options.source.recipe.recipe, request.cwd);
   auto transport = TransportFor(options, request, *isolation, *std::move(faults));
   if (!transport) return Refuse(transport.error(), json);
-  const auto applied = IsHereAlone(request.hosts) ? RefuseElsewhereOptions(options.elsewhere)
-                                                  : ApplyElsewhereOptions(options.elsewhere, request);
+  const auto applied = RunsHere(options.source.recipe, request.hosts)
+                           ? RefuseElsewhereOptions(options.elsewhere)
+                           : ApplyElsewhereOptions(options.elsewhere, request);
   if (!applied) return Refuse(applied.error(), json);
   if (options.source.recipe.pods) request.on_bad_hosts = nullptr;  // the next run has other pods
   if (options.rehearse) return Rehearse(*options.rehearse, std::move(request), **transport);

@@ -31,6 +31,11 @@ std::vector<std::string> AgentWords(const Without& without, const AgentSettings&
   return words;
 }
 
+bool IsIn(const Allocation& allocation, const SiteHost& host) {
+  return std::any_of(allocation.hosts.begin(), allocation.hosts.end(),
+                     [&](const AllocatedHost& one) { return one.name == host.name; });
+}
+
 }  // namespace
 
 void AddAgentOption(CLI::App& app, std::string& agent) {
@@ -42,15 +47,19 @@ bool IsHereAlone(const std::vector<SiteHost>& hosts) {
   return hosts.empty() || (hosts.size() == 1 && IsThisMachine(hosts.front().name));
 }
 
+bool RunsHere(const RecipeOptions& options, const std::vector<SiteHost>& hosts) {
+  if (!IsHereAlone(hosts)) return false;
+  if (hosts.empty() || (options.engine.on.empty() && options.engine.page.empty())) return true;
+  const auto engine = EngineForHosts(options);
+  return !engine || !*engine || !(*engine)->page.preempted || !IsIn(*(*engine)->allocation, hosts.front());
+}
+
 Result<std::optional<EngineChoice>> EngineOf(const RecipeOptions& options, const std::vector<SiteHost>& hosts) {
-  if (IsHereAlone(hosts)) return std::nullopt;
+  if (RunsHere(options, hosts)) return std::nullopt;
   auto engine = EngineForHosts(options);
   if (!engine || !*engine) return engine;
-  const std::vector<AllocatedHost>& allocated = (*engine)->allocation->hosts;
   for (const SiteHost& host : hosts) {
-    const bool there = std::any_of(allocated.begin(), allocated.end(),
-                                   [&](const AllocatedHost& one) { return one.name == host.name; });
-    if (there) continue;
+    if (IsIn(*(*engine)->allocation, host)) continue;
     // A recipe names its own hosts, and nobody asked for the allocation.
     if (options.engine.on.empty() && options.engine.page.empty()) return std::nullopt;
     return Fail(Error("hosts", {}, host.name + " is not in the allocation of " + AllocationText(**engine),
@@ -61,7 +70,7 @@ Result<std::optional<EngineChoice>> EngineOf(const RecipeOptions& options, const
 
 std::shared_ptr<const EngineJob> EngineJobOf(const RecipeOptions& options, const std::vector<SiteHost>& hosts,
                                              std::uint32_t stop_seconds) {
-  auto engine = IsHereAlone(hosts) ? EngineForHosts(options) : EngineOf(options, hosts);
+  auto engine = RunsHere(options, hosts) ? EngineForHosts(options) : EngineOf(options, hosts);
   if (!engine || !*engine || !(*engine)->allocation) return nullptr;
   if (auto& notice = (*engine)->page.notice) notice->seconds = std::max(notice->seconds, stop_seconds);
   return std::make_shared<EngineJob>(EngineJob{std::move((*engine)->page), std::move((*engine)->allocation->job)});
@@ -123,7 +132,7 @@ Result<std::unique_ptr<Transport>> TransportToPods(const RecipeOptions& options,
 Result<std::unique_ptr<Transport>> TransportTo(const RecipeOptions& options, const std::vector<SiteHost>& hosts,
                                                AgentSettings agents) {
   if (options.pods) return TransportToPods(options, std::move(agents));
-  if (IsHereAlone(hosts)) {
+  if (RunsHere(options, hosts)) {
     return std::make_unique<LocalTransport>(std::string(), options.without, std::move(agents.faults), agents.isolation,
                                             agents.lease_ms);
   }

@@ -28,8 +28,12 @@ void AddAgentOption(CLI::App& app, std::string& agent);
 // Whether no host is named, or this machine alone. With several hosts this machine is reached through ssh too.
 bool IsHereAlone(const std::vector<SiteHost>& hosts);
 
-// The engine in whose allocation all these hosts are; nothing for other hosts, and for this machine alone. Kind
-// "usage":
+// Whether a run on these hosts gets a local agent: this machine alone. Where an engine that was named (as in the
+// scripts of submitted runs) says by a signal to what it started itself that a job is being preempted, it starts that
+// agent, too.
+bool RunsHere(const RecipeOptions& options, const std::vector<SiteHost>& hosts);
+
+// The engine in whose allocation all these hosts are; nothing for other hosts, and if the run is here. Kind "usage":
 // --on names the engine, and a host is not in the allocation; else those of EngineForHosts.
 Result<std::optional<EngineChoice>> EngineOf(const RecipeOptions& options, const std::vector<SiteHost>& hosts);
 
