@@ -86,8 +86,9 @@ TEST_F(Pack, IncludesEverythingButSecretsOnRequest) {
 TEST(PackOfARunThatPrintsItsSecret, ContainsItsValueNowhere) {
   const OneRecipe recipe(
       "job:workers { count = 2, devices = 0, env = { TOKEN = p.token, PIN = p.pin }, command = muster.shell [["
-      "echo token is $TOKEN and $PIN; echo '{\"message\": \"no '$TOKEN'\", \"user\": \"'$TOKEN'\"}' > "
-      "\"$MUSTER_ERROR_FILE\"; head -c 1048570 /dev/zero | tr '\\0' x; echo $TOKEN; exit 7]] }",
+      "echo token is $TOKEN and $PIN; echo '{\"message\": \"no '$PIN'\", \"user '$PIN'\": \"'$PIN'\"}' > "
+      "\"$MUSTER_ERROR_FILE\"; echo '{\"note\": \"of '$PIN'\", \"loss of '$PIN'\": 0.5}' >> \"$MUSTER_METRICS\"; head "
+      "-c 1048570 /dev/zero | tr '\\0' x; echo $TOKEN; exit 7]] }",
       "params = { token = muster.secret { from_env = \"HUB\" }, pin = muster.secret { from_env = \"PIN\" } },");
   const TempDir folder;
   const std::string run_dir = folder / "run";
@@ -105,6 +106,8 @@ TEST(PackOfARunThatPrintsItsSecret, ContainsItsValueNowhere) {
   EXPECT_EQ(run.err.find("817263"), std::string::npos) << run.err;
   const CommandResult report = Muster({"report", run_dir}, secrets);
   EXPECT_EQ(report.out.find("value99"), std::string::npos) << report.out;
+  EXPECT_EQ(report.out.find("817263"), std::string::npos) << report.out;
+  EXPECT_NE(report.out.find("note \"of (hidden)\""), std::string::npos) << report.out;
   const std::string page = folder / "page.html";
   const CommandResult written = Muster({"report", run_dir, "--html", page}, secrets);
   ASSERT_EQ(written.exit_code, 0) << written.err;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/system/known_secrets.h"
 #include "base/values/json_text.h"
 #include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
@@ -67,7 +68,7 @@ void PrintFile(const std::string& folder, const DumpReport& dump) {
   std::printf("\n");
   for (std::size_t begin = 0; begin < text->size();) {
     const std::size_t end = std::min(text->find('\n', begin), text->size());
-    std::printf("%s\n", Printable(text->substr(begin, end - begin)).c_str());
+    std::printf("%s\n", Printable(WithoutSecrets(text->substr(begin, end - begin))).c_str());
     begin = end + 1;
   }
 }

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/system/known_secrets.h"
 #include "run/directory/metrics_line.h"
 #include "run/directory/private_files.h"
 #include "run/directory/regular_file.h"
@@ -117,7 +118,7 @@ void Append(MetricHistory& history, std::string_view name, double number) {
   auto found = history.columns.find(name);
   if (found == history.columns.end()) {
     if (history.columns.size() >= kMostMetricNames) return;
-    found = history.columns.emplace(std::string(name), MetricColumn{}).first;
+    found = history.columns.try_emplace(WithoutSecrets(name)).first;
   }
   found->second.reports.push_back(history.reports);
   found->second.values.push_back(number);

@@ -1,5 +1,6 @@
 #include "run/directory/metrics_line.h"
 
+#include "base/system/known_secrets.h"
 #include "base/values/utf8.h"
 #include "settings/values/value_json.h"
 
@@ -52,7 +53,9 @@ std::optional<MetricValues> MetricsLine(std::string_view line) {
   if (!value || value->AsMap() == nullptr) return std::nullopt;
   MetricValues reported;
   for (const auto& [name, one] : *value->AsMap()) {
-    if (IsReported(name, one) && reported.size() < kMostMetricNames) reported.emplace(name, one);
+    if (!IsReported(name, one) || reported.size() == kMostMetricNames) continue;
+    const std::string* const text = one.AsString();
+    reported.emplace(WithoutSecrets(name), text != nullptr ? Value(WithoutSecrets(*text)) : one);
   }
   return reported;
 }
