@@ -233,15 +233,23 @@ TEST(SlurmDevices, OfTheCallerAreNotThoseOfNodesWithoutAny) {
 TEST_F(DevicesOfNodes, AreTheSameForAnExclusiveJobThatAsksForFewer) {
   SKIP_WITHOUT_SLURM();
   ASSERT_TRUE(testbed_.Up());
-  const std::string printed = RunPrinted({});
-  SlurmRun run(testbed_, Salloc({"--nodes=2", "--gres=gpu:2", "--exclusive"}), kAllDevices);
-  ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
-  for (int rank = 0; rank < 4; ++rank) {
-    const std::string log = "/logs/worker." + std::to_string(rank) + ".0.log";
-    const std::string seen = "n" + std::to_string(rank / 2 + 1) + " 0,1 " + std::to_string(rank % 2) + "\n";
-    EXPECT_EQ(ContentOf(run.run_dir() + log), seen);
-    EXPECT_EQ(ContentOf(printed + log), seen) << "of the printed script";
+  const auto expect_two_of_each = [](const std::string& run, const char* how) {
+    for (int rank = 0; rank < 4; ++rank) {
+      EXPECT_EQ(ContentOf(run + "/logs/worker." + std::to_string(rank) + ".0.log"),
+                "n" + std::to_string(rank / 2 + 1) + " 0,1 " + std::to_string(rank % 2) + "\n")
+          << how;
+    }
+  };
+  expect_two_of_each(RunPrinted({}), "printed script");
+  {
+    SlurmRun run(testbed_, Salloc({"--nodes=2", "--gres=gpu:2", "--exclusive"}), kAllDevices);
+    ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+    expect_two_of_each(run.run_dir(), "salloc");
+    std::filesystem::remove_all(run.run_dir());
   }
+  SlurmRun run(testbed_, {}, kAllDevices, {"--on", "slurm", "--slurm", "nodes=2", "--slurm", "gres=gpu:2"});
+  ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+  expect_two_of_each(run.run_dir(), "submitted");
 }
 
 TEST(SlurmEnvironment, IsThatOfThePlan) {
