@@ -94,7 +94,7 @@
         }
         if (!(lowX <= highX)) [lowX, highX] = logX ? [1, 10] : [0, 1];
         if (!(lowY <= highY)) [lowY, highY] = logY ? [1, 10] : [0, 1];
-        if (lowX === highX) highX = lowX + (logX ? lowX : 1);
+        if (lowX === highX) [lowX, highX] = logX ? [lowX / 2, lowX * 2] : [lowX - 0.5, highX + 0.5];
         if (lowY === highY) [lowY, highY] = logY ? [lowY / 2, highY * 2] : [lowY - 0.5, highY + 0.5];
         x = (logX ? d3.scaleLog() : d3.scaleLinear()).domain([lowX, highX]);
         y = (logY ? d3.scaleLog() : d3.scaleLinear()).domain([lowY, highY]);
@@ -112,8 +112,11 @@
         y.range([inner.bottom, inner.top]);
         return inner;
       };
+      const DOT = 3; // the radius of the dot that stands for a curve of one point
       const trace = (context, { x: xs, y: ys }) => {
         let down = false;
+        let drawn = 0;
+        let last = [];
         context.beginPath();
         for (let i = 0; i < xs.length; i++) {
           const value = ys[i];
@@ -126,8 +129,15 @@
           if (down) context.lineTo(px, py);
           else context.moveTo(px, py);
           down = true;
+          drawn += 1;
+          last = [px, py];
         }
         context.stroke();
+        if (drawn !== 1) return;
+        context.fillStyle = context.strokeStyle;
+        context.beginPath();
+        context.arc(...last, DOT, 0, 2 * Math.PI);
+        context.fill();
       };
       const clip = (context, inner) => {
         context.save();

@@ -87,10 +87,47 @@ const muster = (globalThis.muster = {});
       this.keys = data.keys || [];
       this.rowOf = new Map(this.keys.map((key, row) => [key, row]));
       this.columns = (data.columns || []).map((json) => new Column(json));
+      this.splitObjectives();
       this.byName = new Map(this.columns.map((column) => [column.name, column]));
       this.attempts = data.attempts || [];
       this.metrics = [...((data.curves || {}).metrics || [])];
       this.base64 = base64;
+    }
+
+    // Results of sweeps with different objectives have no common scale: each objective becomes a column of its own.
+    splitObjectives() {
+      const place = this.columns.findIndex((column) => column.name === "value");
+      const scales = [...new Set(this.sources.map((_, source) => this.scaleOf(source)))].filter(Boolean);
+      if (place < 0 || scales.length < 2) return;
+      const { values, ...about } = this.columns[place];
+      const own = scales.map((scale) => {
+        const label = this.sources[this.sources.findIndex((_, source) => this.scaleOf(source) === scale)].objective.metric;
+        return new Column({ name: scale, label, role: "metric", scale: about.scale, values: values.map((value, row) => (this.scaleOf(this.sourceOf(row)) === scale ? value : null)) });
+      });
+      this.columns.splice(place, 1, ...own);
+    }
+    // What the results of a source are, "smallest loss"; empty without an objective.
+    scaleOf(source) {
+      const { objective } = this.sources[source];
+      return objective ? `${objective.maximize ? "largest" : "smallest"} ${objective.metric}` : "";
+    }
+    // The rankings of the page: for each objective its column and its sources.
+    rankings() {
+      const rankings = new Map();
+      this.sources.forEach((_, source) => {
+        const scale = this.scaleOf(source);
+        const column = this.byName.get("value") || this.byName.get(scale);
+        if (!column) return;
+        if (!rankings.has(scale)) rankings.set(scale, { scale, column, maximize: scale.startsWith("largest "), sources: new Set() });
+        rankings.get(scale).sources.add(source);
+      });
+      return [...rankings.values()];
+    }
+    // The rows with a result, the best first: of trials that succeeded, since those of stopped ones are of other steps.
+    ranked({ column, maximize, sources }) {
+      const state = this.column("state");
+      const rows = d3.range(this.count).filter((row) => Number.isFinite(column.numbers[row]) && sources.has(this.sourceOf(row)) && (!state || state.text(row) === "ok"));
+      return rows.sort((a, b) => (maximize ? column.numbers[b] - column.numbers[a] : column.numbers[a] - column.numbers[b]) || a - b);
     }
 
     // By metric. Decoded when they are drawn first.
@@ -125,10 +162,13 @@ const muster = (globalThis.muster = {});
       if (!this.curves.has(metric)) this.curves.set(metric, []);
       return this.curves.get(metric);
     }
-    source(row) {
-      return this.sources[Number(this.keys[row].split(":")[0])];
+    sourceOf(row) {
+      return Number(this.keys[row].split(":")[0]);
     }
-    // The value of the objective, or undefined without one.
+    source(row) {
+      return this.sources[this.sourceOf(row)];
+    }
+    // The value of the objective; undefined without one, and if sources have different ones.
     get objective() {
       return this.byName.get("value");
     }

@@ -190,29 +190,35 @@
   };
   muster.failuresBy = failuresBy;
 
+  // The lines of a list that are shown, and what is said about the others.
+  const MOST = 24;
+  const more = (count, one, many = `${one}s`) => (count > MOST ? el("p", { class: "hint" }, `and ${muster.count(count - MOST)} more ${count - MOST === 1 ? one : many}`) : "");
+
   muster.view({
     id: "failures",
     title: "Failures",
     kinds: ["sweep", "compare"],
-    when: (model) => model.sources.some((source) => source.kind === "sweep" && source.counts.failed > 0),
+    when: (model) => model.sources.some((source) => source.kind === "sweep" && (source.counts.failed > 0 || (source.reasons || []).length || (source.quarantined || []).length)),
     build(section, { model, state }) {
       const box = el("div", {});
       section.append(box);
       const fill = () => {
         const { groups, over, failed } = failuresBy(model, state.rows);
         const all = over ? failed / over : 0;
-        const lines = groups.filter((one) => one.failed / one.over > all * 1.1).slice(0, 12);
+        const lines = groups.filter((one) => one.failed / one.over > all * 1.1);
         const causes = model.sources.flatMap((source) => source.causes || []);
         box.replaceChildren(
           el("p", {}, `${muster.count(failed)} of ${muster.count(over)} ended trials failed (${(100 * all).toFixed(0)} %).`),
-          causes.length ? el("ul", { class: "causes" }, causes.slice(0, 6).map((cause) => el("li", {}, muster.chip(cause.class), ` ${muster.plural(cause.trials, "trial")}, first trial ${cause.first}: `, el("span", { class: "mono" }, cause.why)))) : "",
+          causes.length ? el("ul", { class: "causes" }, causes.slice(0, MOST).map((cause) => el("li", {}, muster.chip(cause.class), ` ${muster.plural(cause.trials, "trial")}, first trial ${cause.first}: `, el("span", { class: "mono" }, cause.why)))) : "",
+          more(causes.length, "cause"),
           lines.length ? el("table", { class: "bars", "aria-label": "failures by host and value" },
             el("thead", {}, el("tr", {}, ["host or parameter", "value", "failed", ""].map((text) => el("th", { scope: "col" }, text)))),
-            el("tbody", {}, lines.map((one) => {
+            el("tbody", {}, lines.slice(0, MOST).map((one) => {
               const bar = el("div", { class: "measure bad" });
               bar.style.width = `${(100 * one.failed) / one.over}%`;
               return el("tr", {}, el("td", {}, one.name), el("td", {}, one.value), el("td", {}, bar), el("td", { class: "number" }, `${one.failed} of ${one.over}`));
             }))) : "",
+          more(lines.length, "host or value", "hosts or values"),
           ...model.sources.flatMap((source) => source.quarantined || []).map((one) => el("p", { class: "why" }, `${one.host} was quarantined: ${one.why}`)),
           ...model.sources.filter((source) => (source.reasons || []).length).map((source) => el("details", {}, el("summary", {}, `${muster.count(source.counts.impossible)} impossible points`), el("ul", {}, source.reasons.map((reason) => el("li", {}, `${muster.count(reason.count)}: ${reason.text} `, el("span", { class: "soft" }, reason.place)))))),
         );
@@ -229,16 +235,17 @@
     },
   });
 
+  const MOST_STOPS = 400;
   muster.view({
     id: "rungs",
     title: "Early stopping",
     kinds: ["sweep", "compare"],
-    when: (model) => model.sources.some((source) => (source.rungs || []).length || (source.stops || []).length),
+    when: (model) => model.sources.some((source) => (source.rungs || []).length) || (model.column("state") && model.column("state").values.includes("stopped")),
     build(section, page) {
       const fill = () => {
         const { model } = page;
         const blocks = model.sources.filter((source) => (source.rungs || []).length).map((source) => {
-          const most = d3.max(source.rungs, (rung) => rung.reports) || 1;
+          const most = d3.max(source.rungs, (rung) => rung.trials) || 1;
           return el("div", {},
             model.sources.length > 1 ? el("h3", {}, source.label) : null,
             el("table", { class: "bars", "aria-label": "rungs" },
@@ -247,15 +254,15 @@
                 const stopped = el("span", { class: "part stopped" });
                 const went = el("span", { class: "part went" });
                 stopped.style.width = `${(100 * rung.stopped) / most}%`;
-                went.style.width = `${(100 * (rung.reports - rung.stopped)) / most}%`;
-                return el("tr", {}, el("td", { class: "number" }, rung.rung + 1), el("td", { class: "number" }, muster.number(rung.resource)), el("td", { class: "number" }, rung.reports), el("td", {}, el("div", { class: "stack" }, went, stopped)), el("td", { class: "number" }, rung.stopped), el("td", { class: "number" }, muster.number(rung.best)));
+                went.style.width = `${(100 * (rung.trials - rung.stopped)) / most}%`;
+                return el("tr", {}, el("td", { class: "number" }, rung.rung + 1), el("td", { class: "number" }, muster.number(rung.resource)), el("td", { class: "number" }, rung.trials), el("td", {}, el("div", { class: "stack" }, went, stopped)), el("td", { class: "number" }, rung.stopped), el("td", { class: "number" }, muster.number(rung.best)));
               }))));
         });
         const state = model.column("state");
         const why = model.column("why");
         const stopped = d3.range(model.count).filter((row) => state.text(row) === "stopped");
         const list = stopped.length ? el("details", {}, el("summary", {}, `${muster.plural(stopped.length, "trial")} stopped early, and when`),
-          el("ul", { class: "dense" }, stopped.slice(0, 400).map((row) => el("li", {}, `${muster.rowName(model, row)}${why && why.text(row) ? `: ${why.text(row)}` : ""}`)))) : "";
+          el("ul", { class: "dense" }, stopped.slice(0, MOST_STOPS).map((row) => el("li", {}, `${muster.rowName(model, row)}${why && why.text(row) ? `: ${why.text(row)}` : ""}`))), stopped.length > MOST_STOPS ? el("p", { class: "hint" }, `and ${muster.count(stopped.length - MOST_STOPS)} more`) : "") : "";
         section.replaceChildren(section.firstChild, ...blocks, list);
       };
       fill();

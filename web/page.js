@@ -36,7 +36,7 @@
         const dot = el("i", { class: "dot" });
         dot.style.background = colour;
         return el("span", {}, dot, muster.shortened(text, 18));
-      }));
+      }), state.legend.more ? el("span", {}, `and ${state.legend.more} more`) : "");
       if (ramp) {
         const strip = el("i", { class: "ramp" });
         strip.style.background = `linear-gradient(90deg, ${d3.range(11).map((i) => ramp(i / 10)).join(", ")})`;

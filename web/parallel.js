@@ -3,7 +3,8 @@
 "use strict";
 
 (() => {
-  const MARGIN = { top: 44, bottom: 18, left: 60, right: 60 };
+  const MARGIN = { top: 44, bottom: 36, left: 60, right: 60 };
+  const NONE = 12; // from the bottom: the place of rows without a value on an axis
   const MOST_PATHS = 250;
   const FRAME = 8; // ms for drawing lines while a brush moves
 
@@ -40,7 +41,7 @@
         scales = axes.map((axis) => axis.axis([plot.height - MARGIN.bottom, MARGIN.top]));
         points = axes.map((axis, i) => Float32Array.from(axis.numbers, (number) => {
           const y = Number.isFinite(number) ? scales[i](number) : NaN;
-          return Number.isFinite(y) ? y : NaN;
+          return Number.isFinite(y) ? y : plot.height - NONE;
         }));
         while (controls.length > axes.length) controls.pop().remove();
         axes.forEach((axis, i) => {
@@ -54,19 +55,8 @@
       };
 
       const path = (context, row) => {
-        let down = false;
         context.beginPath();
-        for (let i = 0; i < axes.length; i++) {
-          const y = points[i][row];
-          if (Number.isNaN(y)) {
-            down = false;
-          } else if (down) {
-            context.lineTo(places[i], y);
-          } else {
-            context.moveTo(places[i], y);
-            down = true;
-          }
-        }
+        for (let i = 0; i < axes.length; i++) context[i === 0 ? "moveTo" : "lineTo"](places[i], points[i][row]);
         context.stroke();
       };
 
@@ -74,9 +64,7 @@
       const trace = (row, segment) => {
         const { scale } = plot;
         for (let i = 0; i + 1 < axes.length; i++) {
-          const y0 = points[i][row];
-          const y1 = points[i + 1][row];
-          if (y0 === y0 && y1 === y1) segment(places[i] * scale, y0 * scale, places[i + 1] * scale, y1 * scale);
+          segment(places[i] * scale, points[i][row] * scale, places[i + 1] * scale, points[i + 1][row] * scale);
         }
       };
       const lines = (context, colours) => new muster.PixelLines(context, model.count, colours, trace);
@@ -141,7 +129,8 @@
           context.textBaseline = "middle";
           context.textAlign = i + 1 === axes.length ? "left" : "right";
           const side = i + 1 === axes.length ? 7 : -7;
-          for (const [y, text] of muster.ticksOf(scales[i], axis, 32)) {
+          const none = axis.given < model.count ? [[plot.height - NONE, "none"]] : [];
+          for (const [y, text] of [...muster.ticksOf(scales[i], axis, 32), ...none]) {
             if (!text) continue;
             context.beginPath();
             context.moveTo(x - 3, y);
@@ -233,7 +222,8 @@
             let [top, bottom] = pixelsOf(i);
             top = Math.max(range[0], Math.min(range[1], top + step));
             if (!event.shiftKey) bottom = Math.max(range[0], Math.min(range[1], bottom + step));
-            state.setBrush(axis.name, rangeOf(i, Math.min(top, bottom), bottom));
+            const moved = rangeOf(i, Math.min(top, bottom), bottom);
+            state.setBrush(axis.name, event.shiftKey ? { ...moved, low: brush.low } : moved);
           }
         } else {
           return;

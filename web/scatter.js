@@ -120,7 +120,7 @@
     }
     const scale = column.axis([0, 8]);
     const ends = d3.range(9).map((i) => scale.invert(i));
-    const texts = ends.map((end) => muster.number(Number(end.toPrecision(2))));
+    const texts = ends.map((end, i) => muster.number(i % 8 === 0 ? end : Number(end.toPrecision(2)))); // those of the axis are exact
     return {
       names: d3.range(8).map((i) => `${texts[i]}…${texts[i + 1]}`),
       ends: texts,

@@ -129,13 +129,15 @@
         column.numbers.forEach((number, row) => {
           if (Number.isFinite(number)) colours[row] = ramp(d3.bisectLeft(sorted, number) / last);
         });
-        if (sorted.length) this.legend = { column, entries: [], ramp, low: sorted[0], middle: sorted[last >> 1], high: sorted[sorted.length - 1] };
+        if (sorted.length) this.legend = { column, entries: [], ramp, low: sorted[0], middle: d3.quantileSorted(sorted, 0.5), high: sorted[sorted.length - 1] };
       } else if (column) {
         const colourOf = (i, text) => muster.stateColour(text) || CATEGORIES[i % CATEGORIES.length];
         column.numbers.forEach((code, row) => {
           if (code >= 0) colours[row] = colourOf(code, column.choices[code]);
         });
-        this.legend.entries = column.choices.slice(0, 12).map((text, i) => [text, colourOf(i, text)]);
+        const shown = 12;
+        this.legend.entries = column.choices.slice(0, shown).map((text, i) => [text, colourOf(i, text)]);
+        this.legend.more = Math.max(0, column.choices.length - shown);
       }
       this.colours = colours.map((colour) => d3.color(colour).hex());
       // As pixels of an ImageData, in the byte order of every machine that runs browsers.

@@ -52,18 +52,17 @@
     ]);
   };
 
-  const bestTable = (page) => {
+  const MOST_BEST = 8;
+  const bestTable = (page, ranking) => {
     const { model, state } = page;
-    if (!model.objective) return null;
-    const { numbers } = model.objective;
-    const ended = d3.range(model.count).filter((row) => Number.isFinite(numbers[row]));
-    ended.sort((a, b) => (model.maximize ? numbers[b] - numbers[a] : numbers[a] - numbers[b]) || a - b);
-    if (ended.length === 0) return null;
+    const ranked = model.ranked(ranking);
+    if (ranked.length === 0) return null;
     const params = model.columns.filter((column) => column.role === "param" && column.varies).slice(0, 8);
-    const columns = [model.sources.length > 1 ? model.column("source") : null, model.column("trial"), model.objective, ...params].filter(Boolean);
-    const table = el("table", { class: "plain", "aria-label": "best trials" },
+    const columns = [ranking.sources.size > 1 ? model.column("source") : null, model.column("trial"), ranking.column, ...params].filter(Boolean);
+    const name = model.rankings().length > 1 ? `Best trials, ${ranking.scale}` : "Best trials";
+    const table = el("table", { class: "plain", "aria-label": name.toLowerCase() },
       el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", class: column.numeric ? "number" : null }, column.label)))),
-      el("tbody", {}, ended.slice(0, 8).map((row) => {
+      el("tbody", {}, ranked.slice(0, MOST_BEST).map((row) => {
         const line = el("tr", { "data-row": row, tabindex: "0" }, columns.map((column) => el("td", { class: column.numeric ? "number" : null }, muster.number(column.values[row]))));
         for (const event of ["pointerenter", "focus"]) line.addEventListener(event, () => state.light(row));
         for (const event of ["pointerleave", "blur"]) line.addEventListener(event, () => state.light(-1));
@@ -74,7 +73,8 @@
     state.on("lit", () => {
       for (const line of table.querySelectorAll("[data-row]")) line.classList.toggle("lit", Number(line.dataset.row) === state.lit);
     });
-    return el("div", { class: "scrolls" }, el("h3", {}, "Best trials"), table);
+    const more = ranked.length - MOST_BEST;
+    return el("div", { class: "scrolls" }, el("h3", {}, name), table, more > 0 ? el("p", { class: "hint" }, `and ${muster.count(more)} more`) : null);
   };
 
   const distinction = (source, several) => {
@@ -100,7 +100,7 @@
           source.kind === "sweep" ? classBar(source) : null));
         section.replaceChildren(
           el("div", { class: several ? "cards" : "" }, cards),
-          el("div", { class: "pair" }, bestTable(page), ...model.sources.map((source) => distinction(source, several))),
+          el("div", { class: "pair" }, ...model.rankings().map((ranking) => bestTable(page, ranking)), ...model.sources.map((source) => distinction(source, several))),
         );
       };
       fill();

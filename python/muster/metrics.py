@@ -14,12 +14,15 @@ _LONGEST_TEXT = 200
 _MOST_NAMES = 200
 _MOST_BYTES = 256 << 20  # of the files that are read for one run
 MOST_ROWS = 2_000_000
+# What counts progress: the first of them that was reported.
+_STEPS = ("step", "global_step", "iteration", "iter", "epoch")
 
 
 def rows(path, role=None, everyone=False, most=MOST_ROWS, head=()):
     """The reports of a run directory in the order of processes, attempts and lines, each a dictionary
-    that begins with `head`, role, index and attempt. Of each role the process counts that the report
-    names: its first that reported anything; with `everyone` all of them."""
+    that begins with `head`, role, index and attempt; the last is called restart if `head` has an attempt.
+    Of each role the process counts that the report names: its first that reported anything; with
+    `everyone` all of them."""
     found = []
     with Folder(path) as folder:
         total = 0
@@ -38,8 +41,32 @@ def rows(path, role=None, everyone=False, most=MOST_ROWS, head=()):
                     done[of_role] = index
                     if len(found) == most:
                         raise Error("%s: more than %d reports; raise `most` to read them" % (path, most))
-                    found.append(_row(dict(head, role=of_role, index=index, attempt=attempt), values))
+                    own = {"role": of_role, "index": index,
+                           "restart" if "attempt" in head else "attempt": attempt}
+                    found.append(_row(dict(head, **own), values))
     return found
+
+
+def continued(reports, more, resource=""):
+    """The reports of a trial together with those of an attempt that continued it from a checkpoint: the
+    earlier ones of each role up to where it went on."""
+    begins = {}
+    for row in more:
+        step = next((name for name in (resource,) + _STEPS if name and _is_number(row.get(name))), None)
+        if step and row["role"] not in begins:
+            begins[row["role"]] = step, row[step]
+    kept, ended = [], set()
+    for row in reports:
+        step, begin = begins.get(row["role"], (None, None))
+        if step and _is_number(row.get(step)) and row[step] >= begin:
+            ended.add(row["role"])
+        if row["role"] not in ended:
+            kept.append(row)
+    return kept + more
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _files(folder):

@@ -67,16 +67,15 @@ class Sweep:
         return _flat(parts(ask(["best", self.path, "--json", "-n", str(n)]), "trials"))
 
     def trial(self, word):
-        """The Run of a trial, its last attempt: by number, a prefix of its id, "best", or "12.1" for its
-        first attempt."""
-        attempts = parts(ask(["show", "%s:%s" % (self.path, word), "--json"]), "attempts")
-        if not attempts:
-            raise Error("%s:%s has not begun" % (self.path, word))
-        return Run(part(attempts[-1], "run_dir", str))
+        """The Run of a trial, of the attempt that it keeps, or of its latest one while it is not over: by
+        number, a prefix of its id, "best", or "12.1" for its first attempt."""
+        return Run(part(ask(["show", "%s:%s" % (self.path, word), "--json"]), "run_dir", str))
 
     def history(self, trials=None, role=None, most=metrics.MOST_ROWS):
-        """What trials reported: a Table with trial, role, index, attempt and the reported values.
-        `trials`: numbers, or rows of trials() or best(); all by default. A trial whose values were read
+        """What trials reported: a Table with trial, role, index, attempt, restart and the reported values.
+        `attempt` is that of the trial, from 1, and `restart` that of the process, from 0. An attempt that
+        continued from a checkpoint has the reports of those before it, each up to where the next one went
+        on. `trials`: numbers, or rows of trials() or best(); all by default. A trial whose values were read
         from its log has a row for each loss that early stopping recorded, else one with its last values."""
         chosen = trials
         if trials is not None:
@@ -84,13 +83,16 @@ class Sweep:
         losses = None
         found = Table()
         for row in parts(ask(["ls", self.path, "--json"], nothing_is=(1,)), "trials"):
-            trial, run_dir, last = part(row, "trial", int), row.get("run_dir"), part(row, "metrics", dict)
+            trial, last = part(row, "trial", int), part(row, "metrics", dict)
             if chosen is not None and trial not in chosen:
                 continue
-            head = {"trial": trial}
+            head = {"trial": trial, "role": None, "index": None, "attempt": part(row, "attempt", int)}
             reports = []
-            if isinstance(run_dir, str) and "\0" not in run_dir and os.path.isdir(run_dir):
-                reports = metrics.rows(run_dir, role, most=most - len(found), head=head)
+            for run_dir in row.get("run_dirs") or [row.get("run_dir")]:
+                if isinstance(run_dir, str) and "\0" not in run_dir and os.path.isdir(run_dir):
+                    of_attempt = dict(head, attempt=_attempt_of(run_dir, head["attempt"]))
+                    more = metrics.rows(run_dir, role, most=most - len(found) - len(reports), head=of_attempt)
+                    reports = metrics.continued(reports, more, self._resource)
             if not reports and role is None and last:
                 losses = self._losses() if losses is None else losses
                 reports = losses.get(trial) or [last]
@@ -116,6 +118,14 @@ class Sweep:
         """Stops the sweep, or one of its trials, as `muster stop` does."""
         word = self.path if trial is None else "%s:%s" % (self.path, trial)
         call(["stop", word] + options(now=now, wait=wait))
+
+    @property
+    def _resource(self):
+        """The metric that early stopping reads progress from; empty without one."""
+        description = self.description.get("description")
+        rule = description.get("early_stop") if isinstance(description, dict) else None
+        resource = rule.get("resource") if isinstance(rule, dict) else None
+        return resource if isinstance(resource, str) else ""
 
     def _losses(self):
         """trial → {"step", objective} for each loss of its last attempt that recorded some."""
@@ -154,6 +164,12 @@ class Sweep:
         shown = [name for name in rows.columns
                  if name not in ("id", "loss", "started", "ended", "blamed", "run", "plan", "run_dir")]
         return text + display.table(shown, rows)
+
+
+def _attempt_of(run_dir, latest):
+    """The number of the attempt, from 1, that a run directory "…/ID.ATTEMPT" belongs to."""
+    number = run_dir.rpartition(".")[2]
+    return int(number) + 1 if number.isdigit() and len(number) < 10 else latest
 
 
 def _is_loss(one):

@@ -26,7 +26,7 @@ std::vector<std::string> AllTrialClassNames(bool failures_only) {
 }
 
 double ObjectiveValue(const std::optional<Objective>& objective, double loss) {
-  return objective && objective->maximize ? -loss : loss;
+  return objective && objective->maximize ? 0 - loss : loss;  // not -0
 }
 
 Diagnostics CheckSweep(const SweepDescription& sweep) {

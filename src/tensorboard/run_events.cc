@@ -22,28 +22,27 @@ bool IsStep(double number) { return number == std::floor(number) && std::abs(num
 
 // A metrics file, as far as it was read first: an active run appends to it.
 struct ReadFile {
+  std::string run_dir;
   MetricsFileName name;
   std::uint64_t bytes = 0;
   double first = 0;            // the number of its first report, from 1
   std::optional<double> from;  // the first value of the step
 };
 
-// One process of the run: its files, and what has to be known before the first of its scalars is written.
+// The process of a role that counts: its files, and what has to be known before the first of its scalars is written.
 class ProcessEvents {
  public:
-  ProcessEvents(const RunForTensorboard& run, std::string role, std::uint32_t index)
-      : run_(run), role_(std::move(role)), index_(index) {}
+  ProcessEvents(const RunForTensorboard& run, std::string role) : run_(&run), role_(std::move(role)) {}
 
   const std::string& role() const { return role_; }
-  std::uint32_t index() const { return index_; }
   bool empty() const { return files_.empty(); }
 
-  // Reads the next attempt: which metrics there are, and which of them are steps.
-  void Read(const MetricsFileName& name) {
+  // Reads the next attempt: which metrics there are, and which of them are steps. Returns whether it reported anything.
+  bool Read(const std::string& run_dir, const MetricsFileName& name) {
     bool any = false;
     const double first = reports_ + 1;
     std::map<std::string, double> begins;
-    const auto bytes = ReadMetricParts(run_.run_dir, name, kWholeFile, [&](const MetricHistory& part) {
+    const auto bytes = ReadMetricParts(run_dir, name, kWholeFile, [&](const MetricHistory& part) {
       any = true;
       reports_ += part.reports;
       for (const auto& [metric, column] : part.columns) {
@@ -55,9 +54,10 @@ class ProcessEvents {
       }
       return true;
     });
-    if (!bytes || !any) return;
-    files_.push_back({name, *bytes, first, {}});
+    if (!bytes || !any) return false;
+    files_.push_back({run_dir, name, *bytes, first, {}});
     begins_.push_back(std::move(begins));
+    return true;
   }
 
   // Once all are read.
@@ -76,7 +76,7 @@ class ProcessEvents {
     double step = std::numeric_limits<double>::quiet_NaN();
     bool more = true;
     for (const ReadFile& file : files_) {
-      ReadMetricParts(run_.run_dir, file.name, file.bytes, [&](const MetricHistory& part) {
+      ReadMetricParts(file.run_dir, file.name, file.bytes, [&](const MetricHistory& part) {
         more = WritePart(part, before, step, prefix, put, scalars);
         before += part.reports;
         return more;
@@ -104,7 +104,7 @@ class ProcessEvents {
         const double at = steps[column.reports[i]];
         const double number = before + column.reports[i] + 1;
         if (std::isnan(at) || IsReplaced(number, at)) continue;
-        const double wall = run_.began + (run_.ended - run_.began) * number / reports_;
+        const double wall = run_->began + (run_->ended - run_->began) * number / reports_;
         if (!put(ScalarRecord(wall, static_cast<std::int64_t>(at), prefix + name,
                               static_cast<float>(column.values[i])))) {
           return false;
@@ -140,9 +140,8 @@ class ProcessEvents {
                        [&](const ReadFile& file) { return file.from && number < file.first && step >= *file.from; });
   }
 
-  const RunForTensorboard& run_;
+  const RunForTensorboard* run_;
   std::string role_;
-  std::uint32_t index_;
   std::vector<ReadFile> files_;
   std::vector<std::map<std::string, double>> begins_;  // by file: the first value of each metric
   std::map<std::string, bool> names_;                  // of metrics; whether each value is a step
@@ -150,18 +149,20 @@ class ProcessEvents {
   double reports_ = 0;
 };
 
-// Of each role the first process that reported anything.
+// Of each role and directory the first process that reported anything.
 std::vector<ProcessEvents> ReadProcesses(const RunForTensorboard& run) {
   std::vector<ProcessEvents> processes;
-  for (const MetricsFileName& file : MetricsFiles(run.run_dir)) {
-    const bool same_role = !processes.empty() && processes.back().role() == file.role;
-    if (!same_role || (processes.back().empty() && processes.back().index() != file.index)) {
-      if (!processes.empty() && processes.back().empty()) processes.pop_back();
-      processes.emplace_back(run, file.role, file.index);
+  for (const std::string& run_dir : run.run_dirs) {
+    std::map<std::string, std::uint32_t> counts;  // role → index
+    for (const MetricsFileName& file : MetricsFiles(run_dir)) {
+      if (const auto known = counts.find(file.role); known != counts.end() && known->second != file.index) continue;
+      auto process = std::find_if(processes.begin(), processes.end(),
+                                  [&](const ProcessEvents& one) { return one.role() == file.role; });
+      if (process == processes.end()) process = processes.emplace(processes.end(), run, file.role);
+      if (process->Read(run_dir, file)) counts.emplace(file.role, file.index);
     }
-    if (processes.back().index() == file.index) processes.back().Read(file);
   }
-  if (!processes.empty() && processes.back().empty()) processes.pop_back();
+  std::erase_if(processes, [](const ProcessEvents& process) { return process.empty(); });
   for (ProcessEvents& process : processes) process.ChooseStep();
   return processes;
 }

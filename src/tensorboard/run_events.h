@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "muster/value.h"
 #include "tensorboard/event_record.h"
@@ -13,7 +14,7 @@
 namespace muster {
 
 struct RunForTensorboard {
-  std::string run_dir;
+  std::vector<std::string> run_dirs;  // of the attempts that belong together, in order; each continues the one before
   Value::Map parameters;
   double began = 0;  // seconds since 1970
   double ended = 0;  // of an active run: now
@@ -27,9 +28,9 @@ struct WrittenEvents {
 
 // Passes the records of a file to `put`, which returns false to stop. Of each role the process counts that reports
 // name; its metrics are tags, of several roles `role/metric`. The step is that of StepMetric, or the number of the
-// report if there is none, or if it is no whole number. What was reported before a restart is left out from the step on
-// at which the process continued. Reports carry no time, so wall times are spread evenly over the run. Each file is
-// read twice, in parts: memory does not grow with its length.
+// report if there is none, or if it is no whole number. What was reported before a restart, or in an earlier directory,
+// is left out from the step on at which the process continued. Reports carry no time, so wall times are spread evenly
+// over the run. Each file is read twice, in parts: memory does not grow with its length.
 WrittenEvents WriteRunEvents(const RunForTensorboard& run, const std::function<bool(std::string_view)>& put);
 
 }  // namespace muster

@@ -83,8 +83,27 @@ TEST(Distinctions, NameTheRangeOrChoiceOfTheBest) {
   }
   const auto found = Distinctions({rate, seed, optimizer}, {{}, {}, {"adam", "sgd"}}, losses);
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0], (Distinction{"rate", "0.001 to 0.00794", "1e-05 to 0.891"}));
-  EXPECT_EQ(found[1], (Distinction{"optimizer", "adam in 10 of 10", "50 %"}));
+  EXPECT_EQ(found[0], (Distinction{"rate", "0.001 to 0.01", "1e-05 to 0.891"}));
+  EXPECT_EQ(BestTrials(losses).size(), 11U) << "the eleventh is as good as the tenth";
+  EXPECT_EQ(found[1], (Distinction{"optimizer", "adam in 11 of 11", "50 %"}));
+}
+
+TEST(Distinctions, AreNoneBetweenEqualResults) {
+  ImportanceAxis rate{.name = "rate", .low = 0, .high = 20};
+  std::vector<double> losses;
+  for (int i = 0; i < 20; ++i) {
+    rate.values.push_back(i);
+    losses.push_back(i % 2 == 0 ? 0.1 + 0.2 : 0.3);  // as sums in another order
+  }
+  EXPECT_EQ(Distinctions({rate}, {{}}, losses), std::vector<Distinction>{});
+  EXPECT_EQ(GridMeans({rate}, losses), std::nullopt);
+  EXPECT_FALSE(Vary(losses));
+  losses.back() = 0.2999;
+  EXPECT_TRUE(Vary(losses));
+  losses.assign(20, 1);
+  losses[3] = losses[4] = losses[5] = 0;
+  EXPECT_EQ(Distinctions({rate}, {{}}, losses), (std::vector<Distinction>{{"rate", "3 to 5", "0 to 19"}}))
+      << "three trials are the best ones";
 }
 
 }  // namespace

@@ -76,7 +76,9 @@ local script = [[
   for step in 1 2 3 4 5; do echo "{\"step\": $step, \"loss\": $((10 - step)).$1, \"</script>\": $step}"; done >> "$MUSTER_METRICS"
   if [ "$1" != 13 ]; then exec sleep 600; fi
   while [ "$(cat "${MUSTER_METRICS%/*}"/*.jsonl | wc -l)" -lt 320 ]; do sleep 0.1; done
-  until [ -s "$MUSTER_RUN_DIR/usage.jsonl" ]; do sleep 0.1; done
+  samples() { cat "$MUSTER_RUN_DIR/usage.jsonl" 2> /dev/null | wc -l; }
+  before=$(samples)  # of fewer processes
+  until [ "$(samples)" -gt $((before + 1)) ]; do sleep 0.1; done
   echo 'Traceback (most recent call last):'
   echo '  File "train.py", line 3, in <module>'
   echo 'RuntimeError: shapes do not fit <b>at all</b>'

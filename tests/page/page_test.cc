@@ -63,7 +63,9 @@ TEST(Page, ComparesSweepsBySpaceAndBudget) {
   EXPECT_EQ(page->keys.size(), 22U);
   EXPECT_EQ(page->keys.back(), "1:11");
   EXPECT_EQ(Column(*page, "source").choices.size(), 2U);
-  EXPECT_FALSE(TruthField(page->differences.at(0), "differ"));
+  EXPECT_EQ(TextField(page->differences.at(0), "name"), "trials") << "what differs comes first";
+  EXPECT_TRUE(TruthField(page->differences.at(0), "differ"));
+  EXPECT_FALSE(TruthField(page->differences.at(1), "differ"));
 }
 
 TEST(Page, LimitsThePointsOfAllCurves) {

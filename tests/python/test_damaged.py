@@ -102,7 +102,7 @@ class Damaged(unittest.TestCase):
         run = dict(RUN, run_dir=self.folder)
         trial = dict(TRIAL, run_dir=self.folder)
         show = {"sweep_dir": self.folder, "state": "complete", "trials": 1, "over": 1,
-                "best": {"trial": 0, "value": 0.5}, "attempts": [{"run_dir": self.folder}]}
+                "best": {"trial": 0, "value": 0.5}, "run_dir": self.folder, "attempts": []}
         self.answers = {"ls": {"runs": [run], "trials": [trial], "sweeps": [{"sweep_dir": self.folder}]},
                         "ps": {"runs": [run], "sweeps": [{"sweep_dir": self.folder}]}, "show": show,
                         "best": {"trials": [trial]},

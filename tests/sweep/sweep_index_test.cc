@@ -71,8 +71,8 @@ std::string AllOf(const std::string& sweep_dir) {
   if (!view) return {};
   std::string text;
   const auto add = [&](const AttemptRow& row) {
-    text += std::to_string(row.trial) + "." + std::to_string(row.attempt) + (row.last ? " last" : "") +
-            (row.over ? " over " : " ") + row.id + " " + PointText(row.point) + " " + row.run_id + " " +
+    text += std::to_string(row.trial) + "." + std::to_string(row.attempt) +
+            (row.trial_standing.over ? " over " : " ") + row.id + " " + PointText(row.point) + " " + row.run_id + " " +
             row.hosts.front() + " " + (row.ended.empty() ? "running" : std::string(TrialClassName(row.trial_class))) +
             (row.interrupted ? " interrupted" : "") + (row.again ? " again " : " ") + row.blamed + row.why + " " +
             (row.loss ? NumberText(*row.loss) : "-") + " " + PointText(row.metrics) + " " + std::to_string(row.ms) +
@@ -87,7 +87,7 @@ std::string AllOf(const std::string& sweep_dir) {
   const auto rungs = view->Rungs().value();
   const auto hosts = view->Quarantined().value();
   for (const auto& reason : reasons) text += reason.text + reason.place + std::to_string(reason.count) + "\n";
-  for (const auto& rung : rungs) text += std::to_string(rung.reports) + "/" + std::to_string(rung.stopped) + "\n";
+  for (const auto& rung : rungs) text += std::to_string(rung.trials) + "/" + std::to_string(rung.stopped) + "\n";
   for (const auto& host : hosts) text += host.host + host.why + "\n";
   return text;
 }

@@ -17,7 +17,7 @@ using Lines = std::vector<std::string>;
 class RunEvents : public ::testing::Test {
  protected:
   RunEvents() {
-    run_.run_dir = folder_.path();
+    run_.run_dirs = {folder_.path()};
     run_.began = 1000;
     run_.ended = 2000;
     run_.status = SessionStatus::kSuccess;

@@ -99,6 +99,8 @@ Value EvaluationRecord(const EvaluationOptions& options) {
   for (const SiteHost& host : options.site.hosts) {
     Value::Map record{{"name", host.name}, {"address", host.address}};
     if (host.devices) record["devices"] = Value(std::int64_t{*host.devices});
+    if (host.slots) record["slots"] = Value(std::int64_t{*host.slots});
+    if (host.room) record["room"] = Value(std::int64_t{*host.room});
     hosts.emplace_back(std::move(record));
   }
   Value::List given;
@@ -237,7 +239,13 @@ Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir) {
     SiteHost host;
     host.name = TextField(one, "name");
     host.address = TextField(one, "address");
-    if (FieldOf(one, "devices") != nullptr) host.devices = static_cast<std::uint32_t>(NumberField(one, "devices"));
+    const auto number = [&one](const char* field) -> std::optional<std::uint32_t> {
+      if (FieldOf(one, field) == nullptr) return std::nullopt;
+      return static_cast<std::uint32_t>(NumberField(one, field));
+    };
+    host.devices = number("devices");
+    host.slots = number("slots");
+    host.room = number("room");
     options.site.hosts.push_back(std::move(host));
   }
   options.site.host_memory_bytes = static_cast<std::uint64_t>(NumberField(*record, "host_memory_bytes"));

@@ -50,7 +50,7 @@ struct Failures {
 Result<Failures> FailuresOf(const OpenedSweep& sweep) {
   Failures failures;
   auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
-    if (!row.over) return true;
+    if (!row.trial_standing.over) return true;
     const bool failed = IsFailure(row.trial_class);
     for (const std::string& host : row.hosts) failures.Add("host", host, failed);
     for (const auto& [name, value] : row.point) {
@@ -77,7 +77,7 @@ Result<std::vector<FailureCause>> CausesOf(const OpenedSweep& sweep) {
   std::vector<FailureCause> causes;
   std::map<std::pair<TrialClass, std::string>, std::size_t> places;
   auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
-    if (!row.over || !IsFailure(row.trial_class)) return true;
+    if (!row.trial_standing.over || !IsFailure(row.trial_class)) return true;
     std::string key = row.why;
     std::erase_if(key, [](unsigned char c) { return std::isdigit(c) != 0; });
     const auto [place, is_new] = places.try_emplace({row.trial_class, std::move(key)}, causes.size());
@@ -123,11 +123,6 @@ Result<SweepTotals> TotalsOf(const OpenedSweep& sweep) {
   return totals;
 }
 
-std::uint64_t RunningOf(const SweepProgress& account) {
-  return static_cast<std::uint64_t>(
-      std::count_if(account.open().begin(), account.open().end(), [](const auto& one) { return one.second.running; }));
-}
-
 void PrintField(const std::string& what, const std::string& text) {
   std::printf("%-12s %s\n", what.c_str(), PrintableLines(text).c_str());
 }
@@ -171,12 +166,9 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
   PrintField("state", state);
   PrintField("started", TimeText(totals.began) + (sweep.live ? "" : ", last record " + TimeText(totals.last)));
   if (!sweep.view.stopped().empty()) PrintField("journal", "its end is broken: " + sweep.view.stopped());
-  PrintField("trials",
-             fmt::format("{}: {} over, {} impossible, {} running, {} to come", account.trials(), account.over().size(),
-                         account.impossible().size(), sweep.live ? RunningOf(account) : 0,
-                         account.trials() - std::min<std::uint64_t>(
-                                                account.trials(), account.over().size() + account.impossible().size() +
-                                                                      (sweep.live ? RunningOf(account) : 0))));
+  const TrialCounts counts = CountsOf(account, sweep.live);
+  PrintField("trials", fmt::format("{}: {} over, {} impossible, {} running, {} to come", account.trials(), counts.over,
+                                   counts.impossible, counts.running, counts.waiting));
   std::string ends;
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
     const std::uint64_t count = account.count(static_cast<TrialClass>(i));
@@ -201,9 +193,9 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
   }
   if (!totals.rungs.empty()) {
     std::puts("\nrungs");
-    std::vector<std::vector<std::string>> rows = {{"  RUNG", "AT", "REPORTS", "STOPPED", "BEST"}};
+    std::vector<std::vector<std::string>> rows = {{"  RUNG", "AT", "TRIALS", "STOPPED", "BEST"}};
     for (const SweepView::Rung& rung : totals.rungs) {
-      rows.push_back({fmt::format("  {}", rung.rung + 1), NumberText(rung.resource), std::to_string(rung.reports),
+      rows.push_back({fmt::format("  {}", rung.rung + 1), NumberText(rung.resource), std::to_string(rung.trials),
                       std::to_string(rung.stopped),
                       rung.best ? NumberText(ObjectiveValue(sweep.file.objective, *rung.best)) : ""});
     }
@@ -233,7 +225,7 @@ nlohmann::json SweepJson(const OpenedSweep& sweep, const SweepTotals& totals) {
                          {"trials", account.trials()},
                          {"over", account.over().size()},
                          {"impossible", account.impossible().size()},
-                         {"running", sweep.live ? RunningOf(account) : 0},
+                         {"running", CountsOf(account, sweep.live).running},
                          {"attempts", account.attempts()},
                          {"seconds", static_cast<double>(account.trial_ms()) / 1000},
                          {"best", BestJson(sweep)},
@@ -251,7 +243,7 @@ nlohmann::json SweepJson(const OpenedSweep& sweep, const SweepTotals& totals) {
     json["rungs"].push_back(
         {{"rung", rung.rung + 1},
          {"resource", rung.resource},
-         {"reports", rung.reports},
+         {"trials", rung.trials},
          {"stopped", rung.stopped},
          {"best", ToJson(rung.best ? Value(ObjectiveValue(sweep.file.objective, *rung.best)) : Value())}});
   }

@@ -82,17 +82,6 @@ Result<OpenedSweep> OpenSweep(const std::string& sweep) {
   return OpenSweepAt(*dir);
 }
 
-std::string TrialFacts::State() const {
-  if (row_.over) return std::string(TrialClassName(row_.trial_class));
-  if (row_.ended.empty()) return sweep_->live ? "running" : "lost";
-  return row_.interrupted ? "interrupted" : "again";
-}
-
-std::string TrialFacts::AttemptState() const {
-  if (row_.ended.empty()) return State();
-  return row_.interrupted ? "interrupted" : std::string(TrialClassName(row_.trial_class));
-}
-
 std::string TrialFacts::FromText() const {
   std::string path = row_.resumed.checkpoint;
   if (path.empty()) return path;
@@ -107,6 +96,8 @@ const Value::Map& TrialFacts::Tags() const {
 }
 
 std::string TrialFacts::RunDir() const { return sweep_->dir + "/" + TrialFolder(row_.id, row_.attempt); }
+
+std::vector<std::string> TrialFacts::RunDirs() const { return row_.RunDirs(sweep_->dir); }
 
 const std::vector<std::string>& TrialFacts::LineNames() {
   static const std::vector<std::string> names = {"trial",   "id",    "state", "attempt", "value",  "loss",
@@ -180,8 +171,10 @@ nlohmann::json TrialFacts::Json(const std::string& state) const {
                          {"run", row_.run_id},
                          {"plan", row_.plan},
                          {"run_dir", text(RunDir())},
+                         {"run_dirs", nlohmann::json::array()},
                          {"tags", ToJson(TagList(Tags()))},
                          {"note", ToJson(OfLine("note"))}};
+  for (const std::string& dir : RunDirs()) json["run_dirs"].push_back(text(dir));
   if (!row_.resumed.checkpoint.empty()) {
     json["resumed"] = {{"attempt", row_.resumed.attempt + 1}, {"checkpoint", text(row_.resumed.checkpoint)}};
   }

@@ -44,14 +44,13 @@ class TrialFacts {
   TrialFacts(const OpenedSweep& sweep, AttemptRow row) : sweep_(&sweep), row_(std::move(row)) {}
 
   const AttemptRow& row() const { return row_; }
-  // The trial's outcome (its class), "running", "again" (it failed and is retried), "interrupted", or "lost": it was
-  // running when the head was killed.
-  std::string State() const;
-  // The outcome of this attempt, whatever became of the trial: its class, "running", "interrupted" or "lost".
-  std::string AttemptState() const;
+  std::string State() const { return row_.trial_standing.State(sweep_->live); }
+  std::string AttemptState() const { return row_.AttemptState(sweep_->live); }
   // "checkpoints/step_30 of attempt 1": what it resumes from, below the run directory of that attempt; empty: nothing.
   std::string FromText() const;
   std::string RunDir() const;
+  // Of the attempts that this one continues, and then RunDir().
+  std::vector<std::string> RunDirs() const;
 
   // A property of the trial's summary (trial, id, state, attempt, value, loss, started, ended, took, hosts, blamed,
   // why, run, plan, dir, tags, note), else a swept value, a tag of the run (true for a word) or a metric, in this

@@ -77,11 +77,11 @@ Result<std::vector<Picked>> Pick(const OpenedSweep& sweep, const ListChoice& cho
   return picked;
 }
 
-// The last attempt of a trial that has begun.
-Result<TrialFacts> LastAttempt(const OpenedSweep& sweep, TrialNumber trial) {
-  auto attempts = sweep.view.AttemptsOf(trial);
-  if (!attempts) return Fail(std::move(attempts.error()));
-  if (!attempts->empty()) return TrialFacts(sweep, std::move(attempts->back()));
+// The attempt that a trial keeps, which has begun.
+Result<TrialFacts> KeptAttempt(const OpenedSweep& sweep, TrialNumber trial) {
+  auto kept = sweep.view.KeptOf(trial);
+  if (!kept) return Fail(std::move(kept.error()));
+  if (*kept) return TrialFacts(sweep, **std::move(kept));
   return Fail(MachineError("sweep", fmt::format("the rows of trial {} are missing", trial)));
 }
 
@@ -100,7 +100,7 @@ Result<void> PrintTrialsJson(const OpenedSweep& sweep, const ListChoice& choice,
               SerializedJson(dir).c_str());
   const char* comma = "\n";
   for (const Picked& one : picked) {
-    const auto trial = LastAttempt(sweep, one.trial);
+    const auto trial = KeptAttempt(sweep, one.trial);
     if (!trial) return Fail(trial.error());
     nlohmann::json json = trial->Json(trial->State());
     for (const std::string& column : choice.columns) json["columns"][column] = ToJson(trial->Of(column));
@@ -152,7 +152,7 @@ Result<std::size_t> ListTrials(const std::string& sweep_dir, const ListChoice& c
   }
   std::vector<std::vector<std::string>> rows = {heads};
   for (const Picked& one : *picked) {
-    const auto trial = LastAttempt(*sweep, one.trial);
+    const auto trial = KeptAttempt(*sweep, one.trial);
     if (!trial) return Fail(trial.error());
     std::vector<std::string>& row = rows.emplace_back();
     for (const std::string& column : columns) row.push_back(CellText(column, trial->Of(column)));

@@ -1,7 +1,6 @@
 // muster show: the state of a sweep, or the history of one of its trials.
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,6 +25,7 @@
 #include "cli/sweeps/trial_curve.h"
 #include "run/directory/run_note.h"
 #include "sweep/index/trial_choice.h"
+#include "sweep/trial/trial_history.h"
 
 namespace muster {
 namespace {
@@ -41,11 +41,13 @@ void PrintField(const std::string& what, const std::string& text) {
   std::printf("%-12s %s\n", what.c_str(), PrintableLines(text).c_str());
 }
 
-void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempts,
+void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempts, const AttemptRow& kept,
                 const std::vector<std::string>& decisions, TrialNumber trial) {
   const TrialFacts last(sweep, attempts.back());
   PrintField("trial", fmt::format("{} of {}  {}", trial, Printable(sweep.file.name), last.row().id));
-  PrintField("state", last.State());
+  PrintField("state", last.State() + (kept.attempt == last.row().latest
+                                          ? std::string()
+                                          : fmt::format(", the result is that of attempt {}", kept.attempt + 1)));
   for (const auto& [name, value] : last.row().point) {
     PrintField("  " + Printable(name), Printable(value.AsString() != nullptr ? *value.AsString() : ToText(value)));
   }
@@ -62,7 +64,7 @@ void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempt
       PrintField("  " + Printable(sweep.ValueName()), NumberText(ObjectiveValue(sweep.file.objective, *row.loss)));
     }
     for (const auto& [name, value] : row.metrics) {
-      if (!sweep.file.objective || name != sweep.file.objective->metric) {
+      if (!row.loss || !sweep.file.objective || name != sweep.file.objective->metric) {
         PrintField("  " + Printable(name), Printable(value.AsString() != nullptr ? *value.AsString() : ToText(value)));
       }
     }
@@ -78,9 +80,11 @@ void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempt
   for (const std::string& decision : decisions) std::printf("  %s\n", PrintableLines(decision).c_str());
 }
 
-// The curve of the newest attempt that has reported; of the objective, unless another metric is wanted.
-Result<void> PrintCurve(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempts, const ShowOptions& options) {
-  CurveChoice choice{options.curve, sweep.file.resource, !options.curve.empty(), sweep.file.metrics};
+// The curve of the attempt that the trial keeps, or of the newest one that has reported; of the objective, unless
+// another metric is wanted.
+Result<void> PrintCurve(const OpenedSweep& sweep, std::vector<AttemptRow> attempts, const AttemptRow& kept,
+                        const ShowOptions& options) {
+  CurveChoice choice{options.curve, sweep.file.resource};
   if (choice.metric.empty() && sweep.file.objective) choice.metric = sweep.file.objective->metric;
   if (choice.metric.empty()) return {};
   constexpr std::size_t kWidest = 100;
@@ -88,11 +92,14 @@ Result<void> PrintCurve(const OpenedSweep& sweep, const std::vector<AttemptRow>&
   shape.columns = std::min(OutputColumns(80), kWidest);
   shape.log_y = options.log;
   shape.glyphs = OutputGlyphs();
-  for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
-    const bool last = std::next(attempt) == attempts.rend();
-    choice.must_exist = last && !options.curve.empty();
-    choice.over = !attempt->ended.empty();
-    const auto lines = CurveLines(TrialFacts(sweep, *attempt).RunDir(), choice, shape);
+  std::reverse(attempts.begin(), attempts.end());
+  std::stable_partition(attempts.begin(), attempts.end(),
+                        [&](const AttemptRow& attempt) { return attempt.attempt == kept.attempt; });
+  for (const AttemptRow& attempt : attempts) {
+    choice.must_exist = &attempt == &attempts.front() && !options.curve.empty();
+    const auto lines = CurveLines(
+        ReadTrialHistory(attempt.RunDirs(sweep.dir), sweep.file.metrics, sweep.file.resource, !attempt.ended.empty()),
+        choice, shape);
     if (!lines) return Fail(lines.error());
     if (lines->empty()) continue;
     std::puts("");
@@ -107,7 +114,9 @@ Result<void> ShowTrial(const OpenedSweep& sweep, const std::string& word, const 
   if (!chosen) return Fail(chosen.error());
   auto of_trial = sweep.view.AttemptsOf(chosen->trial);
   const auto decisions = sweep.view.DecisionsOn(chosen->trial);
+  const auto kept = sweep.view.KeptOf(chosen->trial);
   if (!of_trial || !decisions) return Fail(of_trial ? decisions.error() : of_trial.error());
+  if (!kept) return Fail(kept.error());
   std::vector<AttemptRow>& attempts = *of_trial;
   if (attempts.empty()) {  // the reason, as for a run of it
     return Fail(RunDirectoryOf(sweep.view, sweep.dir, *chosen).error());
@@ -117,12 +126,15 @@ Result<void> ShowTrial(const OpenedSweep& sweep, const std::string& word, const 
     if (attempts.empty()) return Fail(RunDirectoryOf(sweep.view, sweep.dir, *chosen).error());
   }
   if (!options.json) {
-    PrintTrial(sweep, attempts, *decisions, chosen->trial);
-    return PrintCurve(sweep, attempts, options);
+    PrintTrial(sweep, attempts, **kept, *decisions, chosen->trial);
+    return PrintCurve(sweep, attempts, **kept, options);
   }
+  const auto run_dir = RunDirectoryOf(sweep.view, sweep.dir, *chosen);
+  if (!run_dir) return Fail(run_dir.error());
   nlohmann::json object = {{"format", 1},
                            {"sweep", sweep.file.sweep_id},
                            {"trial", chosen->trial},
+                           {"run_dir", Readable(*run_dir)},
                            {"attempts", nlohmann::json::array()},
                            {"decisions", *decisions}};
   for (const AttemptRow& row : attempts) {

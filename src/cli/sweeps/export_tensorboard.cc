@@ -105,7 +105,7 @@ Result<TensorboardExport> ExportRun(const std::string& run_dir, const std::strin
   if (!summary) return Fail(summary.error());
   RunFacts facts(*std::move(summary));
   RunForTensorboard run;
-  run.run_dir = run_dir;
+  run.run_dirs = {run_dir};
   run.parameters = facts.Parameters();
   run.began = SecondsOf(facts.summary().started_at);
   run.status = StatusOfRun(facts.summary().outcome);
@@ -125,7 +125,7 @@ Result<TensorboardExport> ExportSweep(const std::string& sweep_dir, const std::s
   const auto read = sweep->view.ForEachTrial(SweepView::Order::kNumber, [&](AttemptRow row) {
     const TrialFacts trial(*sweep, std::move(row));
     RunForTensorboard run;
-    run.run_dir = trial.RunDir();
+    run.run_dirs = trial.RunDirs();
     run.parameters = trial.row().point;
     run.began = SecondsOf(trial.row().began);
     run.ended = trial.row().ended.empty() ? InSeconds(WallNowNs()) : SecondsOf(trial.row().ended);

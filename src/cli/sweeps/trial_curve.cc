@@ -8,18 +8,12 @@
 
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
-#include "run/directory/metric_history.h"
-#include "sweep/trial/trial_log.h"
 
 namespace muster {
 
-Result<std::vector<std::string>> CurveLines(const std::string& run_dir, const CurveChoice& choice,
+Result<std::vector<std::string>> CurveLines(const std::vector<ProcessHistory>& histories, const CurveChoice& choice,
                                             const PlotShape& shape) {
   std::set<std::string> known;
-  std::vector<ProcessHistory> histories = ReadRoleHistories(run_dir);
-  if (auto in_log = ReadLogHistory(choice.in_logs, choice.resource, run_dir, choice.over)) {
-    histories.push_back(*std::move(in_log));
-  }
   for (const ProcessHistory& process : histories) {
     for (const auto& [name, unused] : process.history.columns) known.insert(name);
     if (!process.history.columns.contains(choice.metric)) continue;

@@ -43,7 +43,7 @@ Result<void> AddComparedRun(const std::string& run_dir, PageContent& page) {
       if (column.values[row].IsNull()) column.values[row] = CellValue(value);
     }
   }
-  CurveReader(page, kMostCurvePoints, "", "").ReadRoles(row, run_dir);
+  CurveReader(page, kMostCurvePoints, "", "").AddRoles(row, ReadRoleHistories(run_dir));
   page.live = page.live || report->outcome == "running";
   page.sources.emplace_back(Value::Map{{"kind", Value("run")},
                                        {"name", TextValue(report->name)},

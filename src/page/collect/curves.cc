@@ -82,10 +82,8 @@ std::uint32_t CurveReader::MetricOf(const std::string& name) {
                                     page_->metrics.begin());
 }
 
-void CurveReader::ReadRoles(std::size_t row, const std::string& run_dir, const std::optional<ProcessHistory>& more) {
+void CurveReader::AddRoles(std::size_t row, std::vector<ProcessHistory> histories) {
   std::set<std::string> known;
-  std::vector<ProcessHistory> histories = ReadRoleHistories(run_dir);
-  if (more) histories.push_back(*more);
   for (ProcessHistory& process : histories) {
     std::vector<std::string> names;
     for (const auto& [name, column] : process.history.columns) names.push_back(name);

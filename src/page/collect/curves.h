@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "muster/value.h"
 #include "page/collect/page_content.h"
@@ -26,9 +26,9 @@ class CurveReader {
   // empty.
   CurveReader(PageContent& page, std::size_t points, std::string resource, const std::string& objective);
 
-  // Those of the roles of a run, and then `more`, as the curves of that row. If several have a metric, the first one
+  // Those of the processes that count in reports, as the curves of that row. If several have a metric, the first one
   // counts.
-  void ReadRoles(std::size_t row, const std::string& run_dir, const std::optional<ProcessHistory>& more = {});
+  void AddRoles(std::size_t row, std::vector<ProcessHistory> histories);
   void Add(std::size_t row, const ProcessHistory& process);
 
  private:

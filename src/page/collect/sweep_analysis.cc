@@ -82,7 +82,7 @@ void AddParameter(const PageColumn& column, const std::vector<std::size_t>& rows
 }
 
 Value ImportanceOf(const Sample& sample) {
-  if (sample.losses.size() < kLeastTrials || sample.axes.empty()) return {};
+  if (sample.losses.size() < kLeastTrials || sample.axes.empty() || !Vary(sample.losses)) return {};
   const auto effects = GridMeans(sample.axes, sample.losses);
   std::vector<double> shares = effects ? effects->shares : PedAnova(sample.axes, sample.losses);
   double sum = 0;
@@ -111,7 +111,7 @@ Value DistinctionOf(const Sample& sample) {
         Value::Map{{"name", TextValue(one.name)}, {"best", TextValue(one.best)}, {"all", TextValue(one.all)}});
   }
   if (list.empty()) return {};
-  const std::size_t top = std::max<std::size_t>(TopTrials(sample.losses.size(), kTopShare), 2);
+  const std::size_t top = BestTrials(sample.losses).size();
   return Value(Value::Map{
       {"top", CountValue(top)}, {"of", CountValue(sample.losses.size())}, {"parameters", Value(std::move(list))}});
 }
@@ -188,11 +188,14 @@ void AddAnalysis(const PageContent& page, std::size_t first, const std::map<std:
   source["importance"] = Value();
   source["distinction"] = Value();
   const PageColumn* value = Find(page, "value");
-  if (value == nullptr) return;
+  const PageColumn* state = Find(page, "state");
+  if (value == nullptr || state == nullptr) return;
   Sample sample;
   std::vector<std::size_t> rows;
   for (std::size_t row = first; row < page.keys.size(); ++row) {
     const Value& result = value->values[row];
+    // The results of stopped trials are those of other steps, and a running one has none yet.
+    if (state->values[row] != Value(std::string(TrialClassName(TrialClass::kOk)))) continue;
     if (!result.IsNumber() || !std::isfinite(result.Number())) continue;
     rows.push_back(row);
     sample.losses.push_back(maximize ? -result.Number() : result.Number());

@@ -22,7 +22,7 @@
 #include "settings/values/value_json.h"
 #include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_directory.h"
-#include "sweep/trial/trial_log.h"
+#include "sweep/trial/trial_history.h"
 
 namespace muster {
 namespace {
@@ -51,12 +51,6 @@ Value DescriptionOf(const std::string& sweep_dir) {
 double SecondsSince(std::uint64_t began_ns, const std::string& utc) {
   const auto at = ParseUtc(utc);
   return at ? SecondsBetween(began_ns, *at) : 0;
-}
-
-std::string StateOf(const AttemptRow& row, bool live) {
-  if (row.over) return std::string(TrialClassName(row.trial_class));
-  if (row.ended.empty()) return live ? "running" : "lost";
-  return row.interrupted ? "interrupted" : "again";
 }
 
 std::string Joined(const std::vector<std::string>& texts) {
@@ -94,7 +88,7 @@ void AddTrialRow(const OpenSweep& sweep, const AttemptRow& row, PageContent& pag
   const auto& objective = sweep.file.objective;
   const std::string metric = objective && !objective->metric.empty() ? objective->metric : "loss";
   Put(page, "value", "fact", row.loss ? Value(ObjectiveValue(objective, *row.loss)) : Value(), metric);
-  fact("state", Value(StateOf(row, sweep.live)));
+  fact("state", Value(row.trial_standing.State(sweep.live)));
   fact("took", row.ended.empty() ? Value() : Value(static_cast<double>(row.ms) / 1000));
   ColumnOf(page, "took", "fact").seconds = true;
   text("hosts", Joined(row.hosts));
@@ -112,37 +106,29 @@ void AddTrialRow(const OpenSweep& sweep, const AttemptRow& row, PageContent& pag
   text("run", row.run_id);
 }
 
-Value AttemptValue(const OpenSweep& sweep, const AttemptRow& row, std::size_t page_row,
-                   const std::string& trial_state) {
+Value AttemptValue(const OpenSweep& sweep, const AttemptRow& row, std::size_t page_row) {
   Value::List devices;
   for (const std::string& device : DevicesOf(sweep.dir + "/" + TrialFolder(row.id, row.attempt))) {
     devices.push_back(TextValue(device));
   }
   const double from = SecondsSince(sweep.began_ns, row.began);
-  const std::string state = row.ended.empty() ? trial_state
-                            : row.interrupted ? "interrupted"
-                                              : std::string(TrialClassName(row.trial_class));
   return Value(Value::Map{{"row", CountValue(page_row)},
                           {"attempt", CountValue(row.attempt)},
                           {"from", Value(from)},
                           {"to", row.ended.empty() ? Value() : Value(from + static_cast<double>(row.ms) / 1000)},
-                          {"class", Value(state)},
+                          {"class", Value(row.AttemptState(sweep.live))},
                           {"host", TextValue(Joined(row.hosts))},
                           {"devices", Value(std::move(devices))}});
 }
 
-Value CountsOf(const OpenSweep& sweep) {
-  const SweepProgress& progress = sweep.view.account();
-  std::uint64_t running = 0;
-  for (const auto& [trial, open] : progress.open()) running += sweep.live && open.running ? 1 : 0;
-  const std::uint64_t possible = progress.judged_to() - std::min(progress.judged_to(), progress.impossible().size());
-  const std::uint64_t settled = progress.over().size() + running;
-  return Value(Value::Map{{"possible", CountValue(possible)},
-                          {"over", CountValue(progress.over().size())},
-                          {"failed", CountValue(progress.failed())},
-                          {"running", CountValue(running)},
-                          {"waiting", CountValue(possible - std::min(possible, settled))},
-                          {"impossible", CountValue(progress.impossible().size())}});
+Value CountsValue(const OpenSweep& sweep) {
+  const TrialCounts counts = CountsOf(sweep.view.account(), sweep.live);
+  return Value(Value::Map{{"possible", CountValue(counts.possible)},
+                          {"over", CountValue(counts.over)},
+                          {"failed", CountValue(counts.failed)},
+                          {"running", CountValue(counts.running)},
+                          {"waiting", CountValue(counts.waiting)},
+                          {"impossible", CountValue(counts.impossible)}});
 }
 
 Result<void> AddTotals(const OpenSweep& sweep, Value::Map& source) {
@@ -157,7 +143,7 @@ Result<void> AddTotals(const OpenSweep& sweep, Value::Map& source) {
     list.emplace_back(
         Value::Map{{"rung", CountValue(rung.rung)},
                    {"resource", Value(rung.resource)},
-                   {"reports", CountValue(rung.reports)},
+                   {"trials", CountValue(rung.trials)},
                    {"stopped", CountValue(rung.stopped)},
                    {"best", rung.best ? Value(ObjectiveValue(sweep.file.objective, *rung.best)) : Value()}});
   }
@@ -210,7 +196,7 @@ Result<Value::Map> SourceOf(const OpenSweep& sweep) {
                     {"trial_seconds", Value(static_cast<double>(progress.trial_ms()) / 1000)},
                     {"objective", std::move(objective)},
                     {"resource", TextValue(ResourceOf(sweep.description))},
-                    {"counts", CountsOf(sweep)},
+                    {"counts", CountsValue(sweep)},
                     {"classes", Value(std::move(classes))},
                     {"best", std::move(best)}};
 }
@@ -220,6 +206,8 @@ void AddDifferences(const OpenSweep& sweep, PageContent& page) {
   const auto add = [&](const std::string& name, const Value* value) {
     if (value != nullptr) AddDifference(page, sweep.source, name, CellValue(*value));
   };
+  const Value trials(CountValue(sweep.view.account().trials()));
+  add("trials", &trials);
   for (const char* name : {"objective", "sampler", "early_stop", "retry", "budget", "where"}) {
     add(name, FieldOf(sweep.description, name));
   }
@@ -253,17 +241,15 @@ Result<void> AddSweep(const std::string& sweep_dir, PageContent& page) {
   auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
     AddTrialRow(sweep, row, page);
     row_of[row.trial] = page.keys.size() - 1;
-    const std::string run_dir = sweep.dir + "/" + TrialFolder(row.id, row.attempt);
-    const bool over = !live || !row.ended.empty();
-    curves.ReadRoles(page.keys.size() - 1, run_dir,
-                     ReadLogHistory(sweep.file.metrics, sweep.file.resource, run_dir, over));
+    curves.AddRoles(page.keys.size() - 1, ReadTrialHistory(row.RunDirs(sweep.dir), sweep.file.metrics,
+                                                           sweep.file.resource, !live || !row.ended.empty()));
     return true;
   });
   if (!read) return read;
   read = sweep.view.ForEachAttempt([&](const AttemptRow& row) {
     const auto found = row_of.find(row.trial);
     if (found == row_of.end()) return true;
-    page.attempts.push_back(AttemptValue(sweep, row, found->second, live ? "running" : "lost"));
+    page.attempts.push_back(AttemptValue(sweep, row, found->second));
     return true;
   });
   if (!read) return read;

@@ -44,15 +44,23 @@ std::optional<Distinction> OfChoices(const ImportanceAxis& axis, const std::vect
 
 }  // namespace
 
+std::vector<std::size_t> BestTrials(const std::vector<double>& losses, double gamma) {
+  std::vector<std::size_t> order(losses.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (losses.size() < kLeastTrials) return order;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return losses[a] < losses[b]; });
+  std::size_t best = std::max<std::size_t>(TopTrials(losses.size(), gamma), 2);
+  while (best < order.size() && !Differ(losses[order[best]], losses[order[best - 1]])) ++best;
+  order.resize(best);
+  return order;
+}
+
 std::vector<Distinction> Distinctions(const std::vector<ImportanceAxis>& axes,
                                       const std::vector<std::vector<std::string>>& texts,
                                       const std::vector<double>& losses, double gamma) {
   std::vector<Distinction> found;
-  if (losses.size() < kLeastTrials) return found;
-  std::vector<std::size_t> order(losses.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return losses[a] < losses[b]; });
-  order.resize(std::max<std::size_t>(TopTrials(losses.size(), gamma), 2));
+  const std::vector<std::size_t> order = BestTrials(losses, gamma);
+  if (2 * order.size() > losses.size()) return found;
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const ImportanceAxis& axis = axes[k];
     std::vector<double> best;

@@ -17,9 +17,13 @@ struct Distinction {
   bool operator==(const Distinction&) const = default;
 };
 
+// The rows of the best trials, the best first: the share `gamma`, at least two, and those as good as the last of them.
+// All if there are fewer than kLeastTrials.
+std::vector<std::size_t> BestTrials(const std::vector<double>& losses, double gamma = kTopShare);
+
 // Of the parameters in which the best trials differ clearly from all: their numbers are within less than half of the
 // range, or a choice is at least half more frequent among them and has more than half of them. `texts`: by axis, the
-// texts of its choices.
+// texts of its choices. Empty if the best trials are more than half of all.
 std::vector<Distinction> Distinctions(const std::vector<ImportanceAxis>& axes,
                                       const std::vector<std::vector<std::string>>& texts,
                                       const std::vector<double>& losses, double gamma = kTopShare);

@@ -140,6 +140,14 @@ double Divergence(const ImportanceAxis& axis, const std::vector<double>& losses,
 
 }  // namespace
 
+bool Differ(double a, double b) { return std::abs(a - b) > kEqual * std::max(std::abs(a), std::abs(b)); }
+
+bool Vary(const std::vector<double>& losses) {
+  if (losses.empty()) return false;
+  const auto [low, high] = std::minmax_element(losses.begin(), losses.end());
+  return Differ(*low, *high);
+}
+
 std::size_t TopTrials(std::size_t trials, double gamma) {
   const double share = std::ceil(gamma * static_cast<double>(trials) - 1e-9);
   return std::clamp<std::size_t>(static_cast<std::size_t>(std::max(share, 1.0)), 1, std::max<std::size_t>(trials, 1));
@@ -183,8 +191,10 @@ std::optional<GridEffects> GridMeans(const std::vector<ImportanceAxis>& axes, co
     }
   }
   double total = 0;
-  for (const auto& [cell, sum] : cells) total += std::pow(sum.first / static_cast<double>(repeats) - mean, 2);
-  if (total <= 0) return std::nullopt;
+  std::vector<double> means;
+  for (const auto& [cell, sum] : cells) means.push_back(sum.first / static_cast<double>(repeats));
+  if (!Vary(means)) return std::nullopt;
+  for (const double own : means) total += std::pow(own - mean, 2);
   GridEffects effects;
   effects.interaction = 1;
   for (const auto& of_axis : values) {

@@ -28,6 +28,12 @@ struct ImportanceAxis {
 inline constexpr double kTopShare = 0.1;  // gamma
 inline constexpr std::size_t kLeastTrials = 5;
 
+// Whether results differ: by more than kEqual times the larger one. Sums of equal numbers in another order differ by
+// less.
+inline constexpr double kEqual = 1e-9;
+bool Differ(double a, double b);
+bool Vary(const std::vector<double>& losses);
+
 // The number of best trials: the share `gamma` of `trials`, rounded up.
 std::size_t TopTrials(std::size_t trials, double gamma);
 
@@ -43,8 +49,8 @@ struct GridEffects {
   bool operator==(const GridEffects&) const = default;
 };
 
-// If every combination of the axes' values occurs, and all equally often. Nothing otherwise, and if all losses are
-// equal. Repeated trials of a combination count with their mean.
+// If every combination of the axes' values occurs, and all equally often. Nothing otherwise, and if the means do
+// not vary. Repeated trials of a combination count with their mean.
 std::optional<GridEffects> GridMeans(const std::vector<ImportanceAxis>& axes, const std::vector<double>& losses);
 
 }  // namespace muster

@@ -124,19 +124,6 @@ void Append(MetricHistory& history, std::string_view name, double number) {
   found->second.values.push_back(number);
 }
 
-// `more` happened after `history`.
-void Join(MetricHistory& history, const MetricHistory& more) {
-  for (const auto& [name, column] : more.columns) {
-    if (!history.columns.contains(name) && history.columns.size() >= kMostMetricNames) continue;
-    MetricColumn& into = history.columns[name];
-    for (const std::uint32_t report : column.reports) into.reports.push_back(history.reports + report);
-    into.values.insert(into.values.end(), column.values.begin(), column.values.end());
-  }
-  history.reports += more.reports;
-  history.bad_lines += more.bad_lines;
-  history.skipped_bytes += more.skipped_bytes;
-}
-
 std::string FileName(const MetricsFileName& file) {
   return fmt::format("{}.{}.{}.jsonl", file.role, file.index, file.attempt);
 }
@@ -151,7 +138,7 @@ std::vector<ProcessHistory> ReadHistories(const std::string& run_dir, bool first
     if (!read || (read->empty() && read->bad_lines == 0)) continue;
     if (!same) histories.push_back({file.role, file.index, {}, {}});
     histories.back().attempt_starts.push_back(histories.back().history.reports);
-    Join(histories.back().history, *read);
+    histories.back().history.Join(*read);
   }
   return histories;
 }
@@ -186,6 +173,29 @@ void MetricHistory::Add(const MetricValues& report) {
     if (value.IsNumber() || value.IsNull()) Append(*this, name, value.IsNull() ? kNotFinite : value.Number());
   }
   ++reports;
+}
+
+void MetricHistory::Join(const MetricHistory& more) {
+  for (const auto& [name, column] : more.columns) {
+    if (!columns.contains(name) && columns.size() >= kMostMetricNames) continue;
+    MetricColumn& into = columns[name];
+    for (const std::uint32_t report : column.reports) into.reports.push_back(reports + report);
+    into.values.insert(into.values.end(), column.values.begin(), column.values.end());
+  }
+  reports += more.reports;
+  bad_lines += more.bad_lines;
+  skipped_bytes += more.skipped_bytes;
+}
+
+void MetricHistory::KeepFirst(std::uint32_t count) {
+  if (count >= reports) return;
+  for (auto& [name, column] : columns) {
+    const auto end = std::lower_bound(column.reports.begin(), column.reports.end(), count);
+    column.values.resize(static_cast<std::size_t>(end - column.reports.begin()));
+    column.reports.erase(end, column.reports.end());
+  }
+  std::erase_if(columns, [](const auto& column) { return column.second.reports.empty(); });
+  reports = count;
 }
 
 MetricSeries SeriesOf(const MetricHistory& history, std::string_view y, std::string_view x) {

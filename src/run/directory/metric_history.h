@@ -40,6 +40,10 @@ struct MetricHistory {
   std::size_t Take(std::string_view text);
   // Appends a report.
   void Add(const MetricValues& report);
+  // Appends the reports of `more`, which happened later.
+  void Join(const MetricHistory& more);
+  // Removes all reports but the first `count`.
+  void KeepFirst(std::uint32_t count);
   bool empty() const { return reports == 0; }
 };
 

@@ -20,6 +20,7 @@
 #include "serve/live/path_watch.h"
 #include "settings/values/value_json.h"
 #include "sweep/record/sweep_journal.h"
+#include "sweep/record/trial_result.h"
 #include "sweep/trial/metrics_watch.h"
 #include "sweep/trial/trial_log.h"
 
@@ -37,21 +38,30 @@ nlohmann::json OrNull(const std::string& text) {
 
 }  // namespace
 
-struct FollowedSweep::Trial {
-  std::uint32_t attempt = 0;
-  std::string id;
+struct FollowedSweep::Attempt {
+  std::uint32_t number = 0;
   std::string run_id;
-  Point point;
   std::vector<std::string> hosts;
   std::string began;
-  std::optional<AttemptEnded> ended;  // the attempt
-  std::uint64_t version = 1;          // of the patch that had its last change
+  std::optional<AttemptEnded> ended;
+
+  AttemptOutcome Outcome() const { return ended ? OutcomeOf(*ended) : AttemptOutcome{}; }
+};
+
+struct FollowedSweep::Trial {
+  Attempt latest;
+  std::optional<Attempt> kept;  // of the earlier ones (sweep/record/trial_result.h)
+  std::string id;
+  Point point;
+  std::uint64_t version = 1;  // of the patch that had its last change
   LiveCurves curves;
   std::unique_ptr<TrialMetrics> metrics;  // while it runs
   int awaited = 0;                        // its folder, until that exists
   int tags_watch = 0;                     // its folder
   std::optional<Value::Map> tags;         // if they have changed since; a null is a tag that was removed
-  bool running() const { return !ended; }
+  bool running() const { return !latest.ended; }
+  // The attempt that the trial keeps.
+  const Attempt& shown() const { return kept && !IsKeptInstead(latest.Outcome(), kept->Outcome()) ? *kept : latest; }
 };
 
 FollowedSweep::FollowedSweep(boost::asio::io_context& io, std::string dir, PathWatch& paths, MetricsWatch& metrics)
@@ -117,7 +127,7 @@ void FollowedSweep::Read() {
 // The tags of a trial, which may change at any time, also after its end.
 void FollowedSweep::FollowTags(TrialNumber number, Trial& trial) {
   if (trial.tags_watch != 0 || tags_watches_ >= kMostTagWatches) return;
-  trial.tags_watch = paths_.Add(dir_ + "/" + TrialFolder(trial.id, trial.attempt), IN_MOVED_TO | IN_CLOSE_WRITE,
+  trial.tags_watch = paths_.Add(dir_ + "/" + TrialFolder(trial.id, trial.latest.number), IN_MOVED_TO | IN_CLOSE_WRITE,
                                 [this, number](std::string_view name, std::uint32_t) {
                                   if (name == "tags.json" || name.empty()) ReadTagsOf(number);
                                 });
@@ -133,7 +143,7 @@ void FollowedSweep::ForgetTags(Trial& trial) {
 
 void FollowedSweep::ReadTagsOf(TrialNumber number) {
   Trial& trial = trials_.at(number);
-  Value::Map tags = TagValues(TagsOfRun(dir_ + "/" + TrialFolder(trial.id, trial.attempt)));
+  Value::Map tags = TagValues(TagsOfRun(dir_ + "/" + TrialFolder(trial.id, trial.latest.number)));
   if (trial.tags) {
     for (const auto& [name, old] : *trial.tags) tags.emplace(name, Value());
   }
@@ -150,21 +160,18 @@ void FollowedSweep::Take(const SweepRecord& record) {
     ForgetTags(trial);
     if (began->resumed.checkpoint.empty()) trial.curves = LiveCurves(file_.resource);
     trial.metrics.reset();
-    trial.attempt = began->attempt;
+    if (trial.latest.ended) trial.kept = trial.shown();
+    trial.latest = {began->attempt, began->run_id, began->hosts, record.wall, {}};
     trial.id = began->id;
-    trial.run_id = began->run_id;
     trial.point = began->point;
-    trial.hosts = began->hosts;
-    trial.began = record.wall;
-    trial.ended.reset();
     Changed(began->trial);
   } else if (const auto* ended = std::get_if<AttemptEnded>(&record.entry)) {
     const auto trial = trials_.find(ended->trial);
-    if (trial != trials_.end() && trial->second.attempt == ended->attempt) {
+    if (trial != trials_.end() && trial->second.latest.number == ended->attempt) {
       if (trial->second.metrics) trial->second.metrics->Finish();
       trial->second.metrics.reset();
       if (trial->second.awaited != 0) paths_.Remove(std::exchange(trial->second.awaited, 0));
-      trial->second.ended = *ended;
+      trial->second.latest.ended = *ended;
       FollowTags(ended->trial, trial->second);
       Changed(ended->trial);
     }
@@ -175,7 +182,7 @@ void FollowedSweep::Take(const SweepRecord& record) {
 
 // Its folders are created after the entry of its beginning was written, that of its logs as the last one.
 void FollowedSweep::Follow(TrialNumber number, Trial& of) {
-  const std::string run_dir = dir_ + "/" + TrialFolder(of.id, of.attempt);
+  const std::string run_dir = dir_ + "/" + TrialFolder(of.id, of.latest.number);
   const int awaited = paths_.AwaitFolder(run_dir + (patterns_ ? "/logs" : "/metrics"), [this, number, run_dir] {
     Trial& trial = trials_.at(number);
     trial.awaited = 0;
@@ -211,21 +218,14 @@ void FollowedSweep::FlushSoon() {
 std::optional<std::string> FollowedSweep::RunDirOf(TrialNumber trial) const {
   const auto found = trials_.find(trial);
   if (found == trials_.end()) return std::nullopt;
-  return dir_ + "/" + TrialFolder(found->second.id, found->second.attempt);
+  return dir_ + "/" + TrialFolder(found->second.id, found->second.latest.number);
 }
 
 nlohmann::json FollowedSweep::State() const {
-  const std::uint64_t possible = progress_.trials() - std::min(progress_.trials(), progress_.impossible().size());
-  const auto running = static_cast<std::uint64_t>(
-      std::count_if(trials_.begin(), trials_.end(), [](const auto& one) { return one.second.running(); }));
-  const std::uint64_t settled = progress_.over().size() + (live_ ? running : 0);
-  nlohmann::json counts = {{"trials", progress_.trials()},
-                           {"possible", possible},
-                           {"over", progress_.over().size()},
-                           {"failed", progress_.failed()},
-                           {"running", live_ ? running : 0},
-                           {"waiting", possible - std::min(possible, settled)},
-                           {"impossible", progress_.impossible().size()}};
+  const TrialCounts of = CountsOf(progress_, live_);
+  nlohmann::json counts = {{"trials", progress_.trials()}, {"possible", of.possible}, {"over", of.over},
+                           {"failed", of.failed},          {"running", of.running},   {"waiting", of.waiting},
+                           {"impossible", of.impossible}};
   nlohmann::json classes = nlohmann::json::object();
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
     const std::uint64_t count = progress_.count(static_cast<TrialClass>(i));
@@ -249,31 +249,39 @@ nlohmann::json FollowedSweep::State() const {
   return state;
 }
 
+std::string FollowedSweep::StateOf(TrialNumber number, const Trial& trial) const {
+  const auto& kept = trial.shown().ended;
+  return TrialStanding{progress_.over().Has(number), !trial.running(), trial.latest.Outcome().interrupted,
+                       kept ? kept->trial_class : TrialClass::kOk}
+      .State(live_);
+}
+
 // The columns of the page of a sweep (page/collect/sweep_page.cc).
 nlohmann::json FollowedSweep::RowOf(TrialNumber number, const Trial& trial) const {
   const std::string objective = file_.objective && !file_.objective->metric.empty() ? file_.objective->metric : "loss";
-  nlohmann::json values = {{"trial", number},     {"id", trial.id},         {"attempt", trial.attempt + 1},
-                           {"run", trial.run_id}, {"started", trial.began}, {"value", nullptr},
+  const Attempt& shown = trial.shown();
+  nlohmann::json values = {{"trial", number},     {"id", trial.id},         {"attempt", shown.number + 1},
+                           {"run", shown.run_id}, {"started", shown.began}, {"value", nullptr},
                            {"took", nullptr},     {"why", nullptr},         {"blamed", nullptr}};
   const auto metric = [&](const std::string& name, nlohmann::json value) {
     values[name == objective ? "value" : Readable(OwnName(names_, name, "metric"))] = std::move(value);
   };
-  if (trial.running()) {
-    values["state"] = live_ ? "running" : "lost";
+  if (!shown.ended) {
     for (const auto& [name, curve] : trial.curves.curves()) {
       if (!curve.y.empty()) metric(name, curve.y.back());
     }
   } else {
-    const AttemptEnded& ended = *trial.ended;
+    const AttemptEnded& ended = *shown.ended;
     for (const auto& [name, value] : ended.metrics) metric(name, ToJson(CellValue(value)));
-    values["state"] = ended.interrupted ? "interrupted" : ended.again ? "again" : TrialClassName(ended.trial_class);
-    values["value"] = ended.loss ? nlohmann::json(ObjectiveValue(file_.objective, *ended.loss)) : nlohmann::json();
+    const std::optional<double> result = ResultOf(OutcomeOf(ended));
+    values["value"] = result ? nlohmann::json(ObjectiveValue(file_.objective, *result)) : nlohmann::json();
     values["took"] = static_cast<double>(ended.ms) / 1000;
     values["why"] = OrNull(ended.why);
     values["blamed"] = OrNull(ended.blamed);
   }
+  values["state"] = StateOf(number, trial);
   std::string hosts;
-  for (const std::string& host : trial.hosts) hosts += (hosts.empty() ? "" : ",") + host;
+  for (const std::string& host : shown.hosts) hosts += (hosts.empty() ? "" : ",") + host;
   values["hosts"] = OrNull(hosts);
   if (trial.tags) {
     Value::Map set = *trial.tags;

@@ -61,6 +61,7 @@ class FollowedSweep {
   void AddStream(const std::shared_ptr<EventStream>& stream, std::uint64_t version);
 
  private:
+  struct Attempt;
   struct Trial;
 
   void Read();
@@ -73,6 +74,7 @@ class FollowedSweep {
   void FlushSoon();
   void Flush();
   void Forget();
+  std::string StateOf(TrialNumber number, const Trial& trial) const;
   nlohmann::json RowOf(TrialNumber number, const Trial& trial) const;
 
   boost::asio::io_context& io_;

@@ -23,7 +23,7 @@ namespace muster {
 namespace {
 
 // Must change with the tables, and with the archive of SweepProgress.
-constexpr std::int64_t kFormat = 5;
+constexpr std::int64_t kFormat = 6;
 constexpr std::size_t kKnownBytes = 4096;         // of the journal's beginning, and before the position
 constexpr std::uint64_t kMostSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
 // An index is about as large as its journal.

@@ -14,6 +14,7 @@
 #include "sweep/index/index_file.h"
 #include "sweep/index/statement.h"
 #include "sweep/index/sweep_rows.h"
+#include "sweep/record/sweep_directory.h"
 
 namespace muster {
 
@@ -24,9 +25,13 @@ struct SweepView::Rows {
 
 namespace {
 
+AttemptOutcome OutcomeOf(const AttemptRow& attempt) {
+  return {!attempt.ended.empty(), attempt.interrupted, attempt.trial_class, attempt.loss};
+}
+
 constexpr std::uint64_t kLongestValue = 64U << 20;  // of values in a line of the journal
 constexpr char kColumns[] =
-    "trial, attempt, last, over, id, point, plan, run, hosts, began, ended, class, interrupted, again, blamed, why, "
+    "trial, attempt, over, id, point, plan, run, hosts, began, ended, class, interrupted, again, blamed, why, "
     "loss, metrics, ms, resumed, checkpoint, job";
 constexpr const char* kOwnTables[] = {"reasons", "rungs", "medians", "heads", "departures", "quarantined"};
 
@@ -44,30 +49,52 @@ AttemptRow RowOf(const Statement& row) {
   AttemptRow attempt;
   attempt.trial = static_cast<TrialNumber>(row.Integer(0));
   attempt.attempt = static_cast<std::uint32_t>(row.Integer(1));
-  attempt.last = row.Integer(2) != 0;
-  attempt.over = row.Integer(3) != 0;
-  attempt.id = row.Text(4);
-  attempt.point = MapFrom(row.Text(5));
-  attempt.plan = row.Text(6);
-  attempt.run_id = row.Text(7);
-  const Value hosts = FromJson(row.Text(8));
+  attempt.trial_standing.over = row.Integer(2) != 0;
+  attempt.id = row.Text(3);
+  attempt.point = MapFrom(row.Text(4));
+  attempt.plan = row.Text(5);
+  attempt.run_id = row.Text(6);
+  const Value hosts = FromJson(row.Text(7));
   if (const Value::List* list = hosts.AsList()) {
     for (const Value& host : *list) attempt.hosts.push_back(host.AsString() == nullptr ? "" : *host.AsString());
   }
-  attempt.resumed = {static_cast<std::uint32_t>(row.Integer(19)), std::string(row.Text(20))};
-  attempt.job = row.Text(21);
-  attempt.began = row.Text(9);
-  if (row.IsNull(10)) return attempt;
-  attempt.ended = row.Text(10);
-  attempt.trial_class = ParseTrialClass(row.Text(11)).value_or(TrialClass::kCrash);
-  attempt.interrupted = row.Integer(12) != 0;
-  attempt.again = row.Integer(13) != 0;
-  attempt.blamed = row.Text(14);
-  attempt.why = row.Text(15);
-  if (!row.IsNull(16)) attempt.loss = row.Number(16);
-  attempt.metrics = MapFrom(row.Text(17));
-  attempt.ms = static_cast<std::uint64_t>(row.Integer(18));
+  attempt.resumed = {static_cast<std::uint32_t>(row.Integer(18)), std::string(row.Text(19))};
+  attempt.job = row.Text(20);
+  attempt.began = row.Text(8);
+  if (row.IsNull(9)) return attempt;
+  attempt.ended = row.Text(9);
+  attempt.trial_class = ParseTrialClass(row.Text(10)).value_or(TrialClass::kCrash);
+  attempt.interrupted = row.Integer(11) != 0;
+  attempt.again = row.Integer(12) != 0;
+  attempt.blamed = row.Text(13);
+  attempt.why = row.Text(14);
+  if (!row.IsNull(15)) attempt.loss = row.Number(15);
+  attempt.loss = ResultOf(OutcomeOf(attempt));
+  attempt.metrics = MapFrom(row.Text(16));
+  attempt.ms = static_cast<std::uint64_t>(row.Integer(17));
   return attempt;
+}
+
+// Completes what the attempts of a trial, in their order, say of each other; the place of the one that is kept.
+std::size_t Together(std::vector<AttemptRow>& attempts) {
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < attempts.size(); ++i) {
+    if (IsKeptInstead(OutcomeOf(attempts[i]), OutcomeOf(attempts[kept]))) kept = i;
+  }
+  const AttemptRow latest = attempts.back();
+  for (std::size_t i = 0; i < attempts.size(); ++i) {
+    AttemptRow& attempt = attempts[i];
+    attempt.trial_standing = {latest.trial_standing.over, !latest.ended.empty(), latest.interrupted,
+                              attempts[kept].trial_class};
+    attempt.latest = latest.attempt;
+    if (attempt.resumed.checkpoint.empty()) continue;
+    const auto before = std::find_if(attempts.begin(), attempts.begin() + static_cast<std::ptrdiff_t>(i),
+                                     [&](const AttemptRow& one) { return one.attempt == attempt.resumed.attempt; });
+    if (before == attempts.begin() + static_cast<std::ptrdiff_t>(i)) continue;
+    attempt.continued = before->continued;
+    attempt.continued.push_back(before->attempt);
+  }
+  return kept;
 }
 
 // The text without numbers and quoted parts, in which the reasons of different points differ.
@@ -219,32 +246,80 @@ Result<std::string> TextOf(Statement statement) {
 
 }  // namespace
 
+std::string AttemptRow::AttemptState(bool live) const {
+  if (ended.empty()) return live ? "running" : "lost";
+  return interrupted ? "interrupted" : std::string(TrialClassName(trial_class));
+}
+
+std::vector<std::string> AttemptRow::RunDirs(const std::string& sweep_dir) const {
+  std::vector<std::string> dirs;
+  for (const std::uint32_t earlier : continued) dirs.push_back(sweep_dir + "/" + TrialFolder(id, earlier));
+  dirs.push_back(sweep_dir + "/" + TrialFolder(id, attempt));
+  return dirs;
+}
+
+Result<void> SweepView::ForEachGroup(const std::function<bool(std::vector<AttemptRow>, std::size_t kept)>& take) const {
+  std::vector<AttemptRow> attempts;
+  bool more = true;
+  const auto pass = [&] {
+    if (attempts.empty()) return true;
+    const std::size_t kept = Together(attempts);
+    return take(std::exchange(attempts, {}), kept);
+  };
+  auto read =
+      Reported(rows_->database
+                   .Prepare(fmt::format("SELECT {} FROM trials_and_attempts ORDER BY trial, attempt", kColumns).c_str())
+                   .ForEach([&](const Statement& row) {
+                     AttemptRow attempt = RowOf(row);
+                     if (!attempts.empty() && attempts.back().trial != attempt.trial) more = pass();
+                     attempts.push_back(std::move(attempt));
+                     return more;
+                   }));
+  if (read && more) pass();
+  return read;
+}
+
 Result<void> SweepView::ForEachTrial(Order order, const std::function<bool(AttemptRow)>& take) const {
-  const char* const rest = order == Order::kNumber
-                               ? "WHERE last ORDER BY trial"
-                               : "WHERE class = 'ok' AND NOT interrupted AND loss IS NOT NULL ORDER "
-                                 "BY loss, ended, trial";
-  std::set<TrialNumber> taken;  // a trial that succeeded several times has its best attempt listed
-  return Reported(rows_->database.Prepare(fmt::format("SELECT {} FROM trials_and_attempts {}", kColumns, rest).c_str())
-                      .ForEach([&](const Statement& row) {
-                        AttemptRow attempt = RowOf(row);
-                        if (order == Order::kLoss && !taken.insert(attempt.trial).second) return true;
-                        return take(std::move(attempt));
-                      }));
+  if (order == Order::kNumber) {
+    return ForEachGroup(
+        [&](std::vector<AttemptRow> attempts, std::size_t kept) { return take(std::move(attempts[kept])); });
+  }
+  std::set<TrialNumber> taken;
+  Result<void> kept_read;
+  auto read = Reported(rows_->database
+                           .Prepare("SELECT trial FROM trials_and_attempts WHERE class = 'ok' AND NOT interrupted AND "
+                                    "loss IS NOT NULL ORDER BY loss, ended, trial")
+                           .ForEach([&](const Statement& row) {
+                             const auto trial = static_cast<TrialNumber>(row.Integer(0));
+                             if (!taken.insert(trial).second) return true;
+                             auto kept = KeptOf(trial);
+                             if (!kept) kept_read = Fail(std::move(kept.error()));
+                             return kept && *kept && take(**std::move(kept));
+                           }));
+  return kept_read ? read : kept_read;
 }
 
 Result<void> SweepView::ForEachAttempt(const std::function<bool(AttemptRow)>& take) const {
-  return Reported(
-      rows_->database
-          .Prepare(fmt::format("SELECT {} FROM trials_and_attempts ORDER BY trial, attempt", kColumns).c_str())
-          .ForEach([&](const Statement& row) { return take(RowOf(row)); }));
+  return ForEachGroup([&](std::vector<AttemptRow> attempts, std::size_t) {
+    return std::all_of(attempts.begin(), attempts.end(), [&](AttemptRow& attempt) { return take(std::move(attempt)); });
+  });
 }
 
 Result<std::vector<AttemptRow>> SweepView::AttemptsOf(TrialNumber trial) const {
   Statement rows = rows_->database.Prepare(
       fmt::format("SELECT {} FROM trials_and_attempts WHERE trial = ?1 ORDER BY attempt", kColumns).c_str());
   rows.Bind(1, trial);
-  return ListOf<AttemptRow>(std::move(rows), RowOf);
+  auto attempts = ListOf<AttemptRow>(std::move(rows), RowOf);
+  if (attempts && !attempts->empty()) Together(*attempts);
+  return attempts;
+}
+
+Result<std::optional<AttemptRow>> SweepView::KeptOf(TrialNumber trial) const {
+  auto attempts = AttemptsOf(trial);
+  if (!attempts) return Fail(std::move(attempts.error()));
+  if (attempts->empty()) return std::nullopt;
+  const std::size_t kept = Together(*attempts);
+  return std::move((*attempts)[kept]);
 }
 
 Result<std::vector<TrialNumber>> SweepView::TrialsOfId(std::string_view prefix, std::size_t most) const {
@@ -299,12 +374,13 @@ Result<std::optional<SweepView::Reason>> SweepView::ReasonOf(TrialNumber trial) 
 Result<std::vector<SweepView::Rung>> SweepView::Rungs() const {
   return ListOf<Rung>(
       rows_->database.Prepare(
-          "SELECT rung, min(resource), count(*), sum(stop), min(loss) FROM all_rungs GROUP BY rung ORDER BY rung"),
+          "SELECT rung, min(resource), count(DISTINCT trial), count(DISTINCT CASE WHEN stop THEN trial END), min(loss) "
+          "FROM all_rungs GROUP BY rung ORDER BY rung"),
       [](const Statement& row) {
         Rung rung;
         rung.rung = static_cast<std::size_t>(row.Integer(0));
         rung.resource = row.Number(1);
-        rung.reports = static_cast<std::uint64_t>(row.Integer(2));
+        rung.trials = static_cast<std::uint64_t>(row.Integer(2));
         rung.stopped = static_cast<std::uint64_t>(row.Integer(3));
         if (!row.IsNull(4)) rung.best = row.Number(4);
         return rung;

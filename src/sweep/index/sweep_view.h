@@ -19,14 +19,19 @@
 #include "muster/value.h"
 #include "sweep/index/sweep_index.h"
 #include "sweep/record/sweep_progress.h"
+#include "sweep/record/trial_result.h"
 
 namespace muster {
 
+// An attempt, and the state of its trial.
 struct AttemptRow {
   TrialNumber trial = 0;
   std::uint32_t attempt = 0;
-  bool last = false;  // the last one of its trial
-  bool over = false;  // and none will follow
+  TrialStanding trial_standing;
+  std::uint32_t latest = 0;  // the latest attempt of the trial
+  // The attempts that this one continues, each from a checkpoint of an earlier one; ascending.
+  std::vector<std::uint32_t> continued;
+
   std::string id;
   Point point;
   std::string plan;
@@ -42,9 +47,14 @@ struct AttemptRow {
   bool again = false;
   std::string blamed;
   std::string why;
-  std::optional<double> loss;
+  std::optional<double> loss;  // ResultOf
   std::map<std::string, Value> metrics;
   std::uint64_t ms = 0;
+
+  // The outcome of this attempt, whatever became of the trial: its class, "running", "interrupted" or "lost".
+  std::string AttemptState(bool live) const;
+  // The run directories of `continued`, and then its own.
+  std::vector<std::string> RunDirs(const std::string& sweep_dir) const;
 };
 
 class SweepView {
@@ -59,14 +69,15 @@ class SweepView {
   const std::string& stopped() const { return loaded_.stopped; }  // LoadedSweep
   const std::string& damage() const { return loaded_.damage; }
 
-  // kNumber: the last attempts of all trials that have begun. kLoss: for each trial that has succeeded with a loss, its
-  // best attempt, whatever happened to later ones; the best first. Until `take` returns false. Each row is read when it
-  // is passed.
+  // The attempts that trials keep (sweep/record/trial_result.h), until `take` returns false; each row is read when it
+  // is passed. kNumber: of all trials that have begun. kLoss: of those that have succeeded with a loss, the best first.
   enum class Order : std::uint8_t { kNumber, kLoss };
   [[nodiscard]] Result<void> ForEachTrial(Order order, const std::function<bool(AttemptRow)>& take) const;
   // All attempts, by trial and attempt.
   [[nodiscard]] Result<void> ForEachAttempt(const std::function<bool(AttemptRow)>& take) const;
   Result<std::vector<AttemptRow>> AttemptsOf(TrialNumber trial) const;
+  // The attempt that the trial keeps; nothing if none has begun.
+  Result<std::optional<AttemptRow>> KeptOf(TrialNumber trial) const;
   // Numbers of trials that have begun, by a prefix of their ids; at most `most`.
   Result<std::vector<TrialNumber>> TrialsOfId(std::string_view prefix, std::size_t most) const;
 
@@ -82,8 +93,8 @@ class SweepView {
   struct Rung {
     std::size_t rung = 0;
     double resource = 0;
-    std::uint64_t reports = 0;
-    std::uint64_t stopped = 0;
+    std::uint64_t trials = 0;    // that have reached it
+    std::uint64_t stopped = 0;   // that it has stopped
     std::optional<double> best;  // loss
   };
   Result<std::vector<Rung>> Rungs() const;
@@ -108,6 +119,9 @@ class SweepView {
  private:
   struct Rows;
   SweepView(LoadedSweep loaded, std::unique_ptr<Rows> rows);
+  // The attempts of each trial, and the place of the one that it keeps.
+  [[nodiscard]] Result<void> ForEachGroup(
+      const std::function<bool(std::vector<AttemptRow>, std::size_t kept)>& take) const;
   LoadedSweep loaded_;
   std::unique_ptr<Rows> rows_;
 };

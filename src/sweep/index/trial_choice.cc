@@ -66,11 +66,13 @@ Result<ChosenTrial> ChooseTrial(const SweepView& view, std::string_view word) {
 
 Result<std::string> RunDirectoryOf(const SweepView& view, const std::string& sweep_dir, const ChosenTrial& chosen) {
   const Result<std::vector<AttemptRow>> attempts = view.AttemptsOf(chosen.trial);
+  const Result<std::optional<AttemptRow>> kept = view.KeptOf(chosen.trial);
   if (!attempts) return Fail(attempts.error());
+  if (!kept) return Fail(kept.error());
   for (const AttemptRow& attempt : *attempts) {
-    if (chosen.attempt ? attempt.attempt == *chosen.attempt : attempt.last) {
-      return sweep_dir + "/" + TrialFolder(attempt.id, attempt.attempt);
-    }
+    const std::uint32_t meant =
+        chosen.attempt.value_or(attempt.trial_standing.over ? (*kept)->attempt : attempt.latest);
+    if (attempt.attempt == meant) return sweep_dir + "/" + TrialFolder(attempt.id, attempt.attempt);
   }
   if (!attempts->empty()) {
     return None(fmt::format("trial {} has no attempt {}", chosen.trial, chosen.attempt.value_or(0) + 1),

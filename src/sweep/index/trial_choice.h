@@ -17,7 +17,8 @@ std::optional<std::pair<std::string, std::string>> SweepAndTrial(std::string_vie
 
 struct ChosenTrial {
   TrialNumber trial = 0;
-  std::optional<std::uint32_t> attempt;  // omitted: the last one
+  // Omitted: the one that the trial keeps (sweep/record/trial_result.h), and its latest one as long as it is not over.
+  std::optional<std::uint32_t> attempt;
 };
 
 // "best", a number, or a prefix of an id (at least 4 characters, of a trial that has begun), with ".N" for an attempt.

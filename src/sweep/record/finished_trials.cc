@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "sweep/record/trial_result.h"
+
 namespace muster {
 
 void FinishedTrials::Add(const AttemptEnded& entry, OpenTrial trial) {
@@ -10,17 +12,17 @@ void FinishedTrials::Add(const AttemptEnded& entry, OpenTrial trial) {
     best_ = {entry.trial, entry.attempt, *entry.loss, std::move(trial.id), std::move(trial.point)};
   }
   if (well && !entry.losses.empty()) losses_[entry.trial] = entry.losses;
-  ends_.Set(entry.trial, {entry.trial_class, trial.attempts});
-  ++counts_[static_cast<std::size_t>(entry.trial_class)];
+  const TrialClass kept = trial.kept ? KeptClass(entry.trial_class, *trial.kept) : entry.trial_class;
+  ends_.Set(entry.trial, {kept, trial.attempts});
+  ++counts_[static_cast<std::size_t>(kept)];
   numbers_.Add(entry.trial);
 }
 
-void FinishedTrials::Remove(TrialRange range,
-                            const std::function<void(TrialNumber, std::uint32_t attempts)>& reopened) {
+void FinishedTrials::Remove(TrialRange range, const std::function<void(TrialNumber, TrialEnds::End)>& reopened) {
   ends_.Remove(range, [&](TrialNumber trial, TrialEnds::End end) {
     --counts_[static_cast<std::size_t>(end.trial_class)];
     numbers_.Remove(trial);
-    reopened(trial, end.attempts);
+    reopened(trial, end);
   });
 }
 

@@ -32,8 +32,8 @@ class FinishedTrials {
  public:
   // Adds `trial`, whose last attempt ended with `entry`.
   void Add(const AttemptEnded& entry, OpenTrial trial);
-  // Removes the finished trials of the range; calls `reopened` for each, ascending, with its number of attempts.
-  void Remove(TrialRange range, const std::function<void(TrialNumber, std::uint32_t attempts)>& reopened);
+  // Removes the finished trials of the range; calls `reopened` for each, ascending.
+  void Remove(TrialRange range, const std::function<void(TrialNumber, TrialEnds::End)>& reopened);
 
   const TrialSet& numbers() const { return numbers_; }
   const TrialEnds& ends() const { return ends_; }

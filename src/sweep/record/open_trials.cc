@@ -92,9 +92,10 @@ std::optional<OpenTrial> OpenTrials::Ended(const AttemptEnded& entry) {
   return std::nullopt;
 }
 
-void OpenTrials::Reopened(TrialNumber trial, std::uint32_t attempts) {
+void OpenTrials::Reopened(TrialNumber trial, std::uint32_t attempts, TrialClass kept) {
   OpenTrial& open = open_[trial];
   open.attempts = open.first = attempts;
+  open.kept = kept;
 }
 
 }  // namespace muster

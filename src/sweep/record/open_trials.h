@@ -32,6 +32,8 @@ struct OpenTrial {
   std::uint32_t first = 0;
   ResumedFrom resumed;      // of the last attempt
   std::uint64_t rungs = 0;  // that these attempts have reached
+  // If it was finished before: the class of the attempt that it keeps (sweep/record/trial_result.h).
+  std::optional<TrialClass> kept;
 
   bool operator==(const OpenTrial&) const = default;
 };
@@ -51,8 +53,8 @@ class OpenTrials {
   // Returns the trial if this was its last attempt; it is no longer open then. An entry that does not end the running
   // attempt is ignored.
   std::optional<OpenTrial> Ended(const AttemptEnded& entry);
-  // A finished trial is retried; `attempts` of it have begun before.
-  void Reopened(TrialNumber trial, std::uint32_t attempts);
+  // A finished trial is retried; `attempts` of it have begun before, and one of class `kept` is its result.
+  void Reopened(TrialNumber trial, std::uint32_t attempts, TrialClass kept);
 
   const std::map<TrialNumber, OpenTrial>& trials() const { return open_; }
   std::uint64_t sampled() const { return sampled_; }    // number of trials of the sampler; 0 before the first head

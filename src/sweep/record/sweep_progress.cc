@@ -29,8 +29,8 @@ void SweepProgress::Take(const SweepEntry& entry) {
                         [this](const HostQuarantined& e) { quarantined_.insert(e.host); },
                         [this](const TrialsReopened& e) {
                           for (const TrialRange& range : e.trials) {
-                            finished_.Remove(range, [this](TrialNumber trial, std::uint32_t attempts) {
-                              open_.Reopened(trial, attempts);
+                            finished_.Remove(range, [this](TrialNumber trial, TrialEnds::End end) {
+                              open_.Reopened(trial, end.attempts, end.trial_class);
                             });
                           }
                         },
@@ -42,6 +42,17 @@ void SweepProgress::Take(const SweepEntry& entry) {
                         },
                         [this](const SweepEnded& e) { ended_ = e; }},
              entry);
+}
+
+TrialCounts CountsOf(const SweepProgress& account, bool live) {
+  TrialCounts counts;
+  counts.over = account.over().size();
+  counts.failed = account.failed();
+  counts.impossible = account.impossible().size();
+  for (const auto& [trial, open] : account.open()) counts.running += live && open.running ? 1 : 0;
+  counts.possible = account.trials() - std::min<std::uint64_t>(account.trials(), counts.impossible);
+  counts.waiting = counts.possible - std::min(counts.possible, counts.over + counts.running);
+  return counts;
 }
 
 std::optional<std::uint64_t> MostTrials(const SweepProgress& account, const BudgetChoice& budget) {

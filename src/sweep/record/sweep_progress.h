@@ -84,6 +84,17 @@ class SweepProgress {
   std::optional<SweepEnded> ended_;
 };
 
+// Numbers of trials.
+struct TrialCounts {
+  std::uint64_t possible = 0;  // those of the sampler, without those found impossible so far
+  std::uint64_t over = 0;
+  std::uint64_t failed = 0;   // of these
+  std::uint64_t running = 0;  // none if no head is running
+  std::uint64_t waiting = 0;  // possible, neither over nor running
+  std::uint64_t impossible = 0;
+};
+TrialCounts CountsOf(const SweepProgress& account, bool live);
+
 // How many trials may be started in all, by the description or a user's later change; nothing: there is no limit.
 std::optional<std::uint64_t> MostTrials(const SweepProgress& account, const BudgetChoice& budget);
 

@@ -52,6 +52,13 @@ template <class A>
 void Fields(A& archive, OpenTrial& trial) {
   archive(trial.attempts, trial.counted, trial.free, trial.id, trial.plan, trial.point, trial.running, trial.run_id,
           trial.hosts, trial.first, trial.resumed, trial.rungs);
+  std::uint64_t kept = trial.kept ? std::uint64_t{1} + static_cast<std::uint64_t>(*trial.kept) : 0;
+  archive(kept);
+  if constexpr (A::kReading) {
+    if (kept > kTrialClassNames.size()) return archive.Fail();
+    trial.kept.reset();
+    if (kept > 0) trial.kept = static_cast<TrialClass>(kept - 1);
+  }
 }
 
 template <class A>

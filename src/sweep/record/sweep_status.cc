@@ -54,8 +54,8 @@ std::optional<double> Forecast(const SweepStatus& status) {
 
 std::vector<std::string> StatusRows(const SweepStatus& status, std::size_t columns, std::size_t most) {
   const SweepProgress& account = *status.account;
-  std::string state = fmt::format("{} of {} trials over: {}", account.over().size(),
-                                  account.trials() - account.impossible().size(), Counts(account));
+  std::string state =
+      fmt::format("{} of {} trials over: {}", account.over().size(), CountsOf(account, true).possible, Counts(account));
   if (const auto impossible = account.impossible().size()) state += fmt::format("; {} impossible", impossible);
   std::string now = fmt::format("{} running", status.running);
   if (status.devices > 0) now += fmt::format(" on {} of {} devices", status.devices_in_use, status.devices);
@@ -113,8 +113,8 @@ std::string EntryLine(const SweepDescription& sweep, const SweepProgress& accoun
 std::string SummaryText(const SweepStatus& status, const std::string& why) {
   const SweepProgress& account = *status.account;
   std::string text = fmt::format("{}: {}\n", Printable(account.name()), Printable(why));
-  text += fmt::format("  {} of {} trials over: {}\n", account.over().size(),
-                      account.trials() - account.impossible().size(), Counts(account));
+  text += fmt::format("  {} of {} trials over: {}\n", account.over().size(), CountsOf(account, true).possible,
+                      Counts(account));
   if (const auto impossible = account.impossible().size()) {
     text += fmt::format("  {} point{} impossible\n", impossible, impossible == 1 ? "" : "s");
   }

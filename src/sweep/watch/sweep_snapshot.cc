@@ -1,6 +1,5 @@
 #include "sweep/watch/sweep_snapshot.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -100,12 +99,13 @@ Result<SweepSnapshot> ReadSweepSnapshot(const std::string& dir) {
   const auto from = ParseUtc(*began);
   const auto to = look.live ? std::optional(WallNowNs()) : ParseUtc(*last);
   if (from && to) look.seconds = SecondsBetween(*from, *to);
-  look.over = account.over().size();
-  look.failed = account.failed();
+  const TrialCounts counts = CountsOf(account, look.live);
+  look.over = counts.over;
+  look.failed = counts.failed;
+  look.possible = counts.possible;
+  look.waiting = counts.waiting;
   look.best = account.best();
   if (look.live) look.running = RunningTrials(account, dir);
-  look.possible = account.trials() - std::min<std::uint64_t>(account.trials(), account.impossible().size());
-  look.waiting = look.possible - std::min<std::uint64_t>(look.possible, look.over + look.running.size());
   for (const RunningTrial& trial : look.running) {
     if (!trial.run.waits.empty()) look.waits = trial.run.waits;
   }
