@@ -16,6 +16,10 @@ struct SiteHost {
   std::string name;
   std::string address;  // IP literal, may be empty until a transport has resolved it
   std::optional<std::uint32_t> devices;
+  // Of an engine's allocation: for how many processes it was asked there, …
+  std::optional<std::uint32_t> slots = std::nullopt;
+  // … or for how many there is room, if it was asked for hosts only.
+  std::optional<std::uint32_t> room = std::nullopt;
 
   bool operator==(const SiteHost&) const = default;
 };

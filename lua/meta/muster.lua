@@ -76,6 +76,7 @@ local muster = {}
 ---Options of Slurm.
 ---@class muster.Slurm
 ---@field nodes? integer nodes of the allocation; those beyond the job's are spares
+---@field tasks_per_node? integer tasks of each node; 1 unless given
 ---@field partition? string
 ---@field account? string
 ---@field qos? string
@@ -83,6 +84,9 @@ local muster = {}
 ---@field gres? string of each node: "gpu:8"
 ---@field constraint? string
 ---@field exclusive? boolean whole nodes; true unless given
+---@field requeue? { on: ("time_limit"|"preempted"|"node_fail")[], max?: integer }
+---@field notice? string how long before the time limit the run is stopped: "10m"
+---@field each_trial? boolean an allocation for each trial of a sweep
 ---@field extra? string[] further options of sbatch: { "--mem=0" }
 
 ---Options of Kubernetes.

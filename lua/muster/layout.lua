@@ -401,7 +401,7 @@ end
 
 -- Judges a point of a sweep: describes the job and evaluates the sweep's conditions.
 local function judge_point(recipe, values, variants, cluster, args, where, texts)
-  cluster.slots_of = nil
+  cluster.slots_of, cluster.room_of = nil, nil
   local job, p = describe(recipe, values, variants, cluster, args)
   if where or #texts > 0 then sweeps.judge(where, texts, p, job) end
 end
@@ -446,8 +446,8 @@ local function want_processes(job, recipe)
 end
 
 local function make_plan(recipe, values, variants, cluster, args)
-  local slots = cluster.slots_of
-  cluster.slots_of = nil  -- recipes see devices_of
+  local slots, room = cluster.slots_of, cluster.room_of
+  cluster.slots_of, cluster.room_of = nil, nil  -- recipes see devices_of
   local job, p, contract, checkpoint = describe(recipe, values, variants, cluster, args)
   if host.depth() ~= "plan" then return end
 
@@ -467,7 +467,7 @@ local function make_plan(recipe, values, variants, cluster, args)
   ask.check(asked)
   host.stop_if_errors()
   job.slots, asked.slots_of = slots, slots
-  host.place_roles(job.roles, { slots_of = slots })
+  host.place_roles(job.roles, { slots_of = slots, room_of = room })
   host.stop_if_errors()
   check_slots(job, contract, asked)
   host.stop_if_errors()

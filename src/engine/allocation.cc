@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <set>
 
 #include "base/system/host_name.h"
+#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "engine/command_template.h"
 #include "plan/hosts/host_list.h"
@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostShown = 200;
 constexpr std::uint32_t kMostDevicesPerHost = 4'096;
+constexpr std::uint32_t kMostTasksPerHost = 1'000'000;
 
 std::string Shown(std::string_view text) {
   const std::string_view begin = text.substr(0, kMostShown);
@@ -59,29 +60,39 @@ class EngineHostList {
  public:
   explicit EngineHostList(const EnginePage& page) : page_(page) {}
 
-  Result<void> Add(std::string_view name) {
+  Result<void> Add(std::string_view name, std::uint32_t tasks = 1) {
     // A user name before an '@' is for ssh.
     if (!IsHostOrAddress(name))
       return Fail(Unreadable(page_, "its list of hosts has an entry that is no host name", name));
     if (hosts_.size() >= kMaxNamedHosts) {
       return Fail(MachineError("engine", page_.name + ": its list has more than 65536 hosts"));
     }
-    if (seen_.insert(std::string(name)).second) hosts_.push_back({std::string(name), position_, {}});
+    const auto [host, added] = seen_.emplace(name, hosts_.size());
+    if (added) hosts_.push_back({std::string(name), position_, {}, 0});
     ++position_;
+    std::uint32_t& sum = *hosts_[host->second].tasks;
+    sum = std::min(sum + tasks, kMostTasksPerHost);
     return {};
   }
 
   Result<std::vector<AllocatedHost>> Taken(std::string_view text) {
     if (hosts_.empty()) return Fail(Unreadable(page_, "its list of hosts is empty", text));
+    if (std::none_of(hosts_.begin(), hosts_.end(), [](const AllocatedHost& host) { return host.tasks > 1U; })) {
+      for (AllocatedHost& host : hosts_) host.tasks.reset();
+    }
     return std::move(hosts_);
   }
 
  private:
   const EnginePage& page_;
   std::vector<AllocatedHost> hosts_;
-  std::set<std::string> seen_;
+  std::map<std::string, std::size_t, std::less<>> seen_;
   std::uint32_t position_ = 0;
 };
+
+std::uint32_t TasksIn(std::string_view text) {
+  return std::min(ParseNumber<std::uint32_t>(text).value_or(1), kMostTasksPerHost);
+}
 
 // "4,8(IDX:0,2-3)" behind "KIND:" or "KIND:TYPE:"; nothing if the kind is another.
 std::uint64_t CountOf(std::string_view gres, const std::vector<std::string>& kinds) {
@@ -134,14 +145,14 @@ bool IsInside(const EnginePage& page, const AllocationSources& sources) {
 Result<std::vector<AllocatedHost>> ReadEngineHosts(const EnginePage& page, std::string_view text) {
   EngineHostList list(page);
   Result<void> added;
-  const auto add = [&](std::string_view name) {
-    if (added) added = list.Add(name);
+  const auto add = [&](std::string_view name, std::uint32_t tasks = 1) {
+    if (added) added = list.Add(name, tasks);
   };
   switch (page.hosts.form) {
     case HostListForm::kCompressed: {
       const auto hosts = ParseHostList(Trimmed(text), page.name);
       if (!hosts) return Fail(Unreadable(page, "its list of hosts cannot be read", Trimmed(text)));
-      for (const SiteHost& host : *hosts) add(host.name);
+      for (const SiteHost& host : *hosts) add(host.name, 0);
       break;
     }
     case HostListForm::kLines:
@@ -151,15 +162,22 @@ Result<std::vector<AllocatedHost>> ReadEngineHosts(const EnginePage& page, std::
       });
       break;
     case HostListForm::kWords:
-      ForParts(text, " \t\r\n", add);
+      ForParts(text, " \t\r\n", [&](std::string_view name) { add(name); });
+      break;
+    case HostListForm::kCounts:
+      ForParts(text, "\n", [&](std::string_view line) {
+        std::vector<std::string_view> words;
+        ForParts(line, " \t\r", [&](std::string_view word) { words.push_back(word); });
+        if (!words.empty()) add(words.front(), TasksIn(words.size() > 1 ? words[1] : std::string_view()));
+      });
       break;
     case HostListForm::kPairs: {
-      bool is_name = true;
+      std::string_view name;
       ForParts(text, " \t\r\n", [&](std::string_view word) {
-        if (is_name) add(word);
-        is_name = !is_name;
+        if (!name.empty()) add(name, TasksIn(word));
+        name = name.empty() ? word : std::string_view();
       });
-      if (!is_name) return Fail(Unreadable(page, "its list of hosts is names and counts", text));
+      if (!name.empty()) return Fail(Unreadable(page, "its list of hosts is names and counts", text));
       break;
     }
   }
@@ -199,6 +217,26 @@ Result<void> AddDevices(const EnginePage& page, std::string_view output, const E
   return {};
 }
 
+void AddTasks(std::string_view numbers, bool asked, std::vector<AllocatedHost>& hosts) {
+  std::vector<std::uint32_t> of_hosts;
+  bool sound = true;
+  ForParts(Trimmed(numbers), ",", [&](std::string_view part) {
+    const std::size_t times = std::min(part.find("(x"), part.size());
+    const auto number = ParseNumber<std::uint32_t>(part.substr(0, times));
+    std::optional<std::uint32_t> repeated = 1;
+    if (times < part.size()) {
+      sound = sound && part.ends_with(')');
+      repeated = ParseNumber<std::uint32_t>(part.substr(times + 2, part.size() - times - 3));
+    }
+    sound = sound && number && repeated && *number <= kMostTasksPerHost && *repeated <= hosts.size();
+    if (sound) of_hosts.insert(of_hosts.end(), *repeated, *number);
+    sound = sound && of_hosts.size() <= hosts.size();
+  });
+  const bool more = std::any_of(of_hosts.begin(), of_hosts.end(), [](std::uint32_t one) { return one > 1; });
+  if (!sound || of_hosts.size() != hosts.size() || !more) return;
+  for (std::size_t i = 0; i < hosts.size(); ++i) (asked ? hosts[i].tasks : hosts[i].room) = of_hosts[i];
+}
+
 Result<Allocation> ReadAllocation(const EnginePage& page, const AllocationSources& sources) {
   Allocation allocation;
   TemplateValues values;
@@ -227,6 +265,11 @@ Result<Allocation> ReadAllocation(const EnginePage& page, const AllocationSource
   auto hosts = expand(*text);
   if (!hosts) return Fail(std::move(hosts.error()));
   allocation.hosts = *std::move(hosts);
+  if (page.tasks) {
+    const auto numbers = sources.variable(page.tasks->variable);
+    const auto asked = sources.variable(page.tasks->asked);
+    if (numbers) AddTasks(*numbers, asked && !asked->empty(), allocation.hosts);
+  }
   if (page.devices) {
     const auto output = sources.output(FilledCommand(page.devices->command, values));
     if (!output) return Fail(output.error());
@@ -238,7 +281,7 @@ Result<Allocation> ReadAllocation(const EnginePage& page, const AllocationSource
 std::vector<SiteHost> HostsOf(const Allocation& allocation) {
   std::vector<SiteHost> hosts;
   for (const AllocatedHost& host : allocation.hosts) {
-    hosts.push_back({host.name, IsAddress(host.name) ? host.name : std::string(), host.devices});
+    hosts.push_back({host.name, IsAddress(host.name) ? host.name : std::string(), host.devices, host.tasks, host.room});
   }
   return hosts;
 }

@@ -18,6 +18,9 @@ struct AllocatedHost {
   std::string name;
   std::uint32_t position = 0;            // its first one in the engine's own list, which may name a host several times
   std::optional<std::uint32_t> devices;  // that the allocation has there; none: the engine does not say
+  // The tasks there that its user asked for; none: only one on each host, as for a launcher.
+  std::optional<std::uint32_t> tasks = std::nullopt;
+  std::optional<std::uint32_t> room = std::nullopt;  // for tasks, if no number of them was asked for
 
   bool operator==(const AllocatedHost&) const = default;
 };
@@ -55,6 +58,10 @@ using ExpandHosts = std::function<Result<std::vector<AllocatedHost>>(std::string
 // Without any device in it the numbers stay unknown. Fails with what `expand` fails with.
 Result<void> AddDevices(const EnginePage& page, std::string_view output, const ExpandHosts& expand,
                         std::vector<AllocatedHost>& hosts);
+
+// Adds the tasks or the room that `numbers` (EngineTasks::variable) names. Nothing if they are not those of these
+// hosts, as in a step of an allocation.
+void AddTasks(std::string_view numbers, bool asked, std::vector<AllocatedHost>& hosts);
 
 // As hosts of a site (muster/site.h).
 std::vector<SiteHost> HostsOf(const Allocation& allocation);

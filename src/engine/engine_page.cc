@@ -18,11 +18,11 @@ constexpr std::array<std::string_view, 14> kStateNames = {
 using Names = std::vector<std::string>;
 
 const Names kManifestFields = {"name", "doc", "source", "tried", "form", "options"};
-const Names kPageFields = {"form",   "name",    "doc",       "source",    "tried",       "inside",     "job",
-                           "hosts",  "devices", "node_name", "start",     "clear",       "own",        "options",
-                           "notice", "script",  "submit",    "cancel",    "signal",      "queries",    "query_clear",
-                           "states", "reasons", "exits",     "exit",      "signal_base", "host_query", "time_left",
-                           "aborts", "requeue", "allocate",  "preempted", "never"};
+const Names kPageFields = {"form",        "name",   "doc",     "source",    "tried",     "inside",      "job",
+                           "tasks",       "hosts",  "devices", "node_name", "start",     "clear",       "own",
+                           "options",     "notice", "script",  "submit",    "cancel",    "signal",      "queries",
+                           "query_clear", "states", "reasons", "exits",     "exit",      "signal_base", "host_query",
+                           "time_left",   "aborts", "requeue", "allocate",  "preempted", "never"};
 const Names kJobPlaceholders = {"job", "jobs", "each_job"};
 
 const std::vector<std::pair<std::string, JobState>>& StateWords() {
@@ -116,9 +116,14 @@ class EnginePageReading {
                                  {{"compressed", HostListForm::kCompressed},
                                   {"lines", HostListForm::kLines},
                                   {"words", HostListForm::kWords},
+                                  {"counts", HostListForm::kCounts},
                                   {"pairs", HostListForm::kPairs}},
                                  page_.hosts.form);
       reader_.Command(*hosts, "expand", {"list", "job"}, {"list"}, page_.hosts.expand);
+    }
+    if (const auto tasks = Subtable(page, "tasks", {"variable", "asked"}, false)) {
+      reader_.Text(*tasks, "variable", page_.tasks.emplace().variable, true);
+      reader_.Text(*tasks, "asked", page_.tasks->asked, true);
     }
     if (const auto devices = Subtable(page, "devices", {"command", "form", "kinds"}, false)) {
       EngineDevices& out = page_.devices.emplace();
@@ -143,7 +148,7 @@ class EnginePageReading {
 
   void ReadOption(const Value& value, const std::string& path) {
     const auto table =
-        reader_.AsTable(value, path, {"name", "type", "doc", "line", "into", "form", "devices", "default"});
+        reader_.AsTable(value, path, {"name", "type", "doc", "line", "into", "form", "devices", "tasks", "default"});
     if (!table) return;
     EngineOption option;
     reader_.Text(*table, "name", option.name, true);
@@ -172,6 +177,7 @@ class EnginePageReading {
       reader_.Text(*table, "into", option.into);
     }
     reader_.Flag(*table, "devices", option.devices);
+    reader_.Flag(*table, "tasks", option.tasks);
     if (const Value* given = table->Find("default")) option.default_value = *given;
     reader_.CheckPlaceholders(path, option.line, {"value"});
     if (!IsName(option.name)) {

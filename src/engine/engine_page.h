@@ -47,6 +47,7 @@ enum class HostListForm : std::uint8_t {
   kCompressed,  // n[01-04,7],login
   kLines,       // the first word of each line
   kWords,       // names, with blanks between them
+  kCounts,      // NAME COUNT …, one a line
   kPairs,       // NAME COUNT NAME COUNT
 };
 
@@ -55,6 +56,13 @@ struct EngineHosts {
   HostListForm form = HostListForm::kLines;
   std::vector<std::string>
       expand;  // prints a compressed {list} that muster cannot expand, one name a line; may be empty
+};
+
+// How many tasks the allocation has on each host, where its list of hosts does not say: a variable with numbers in the
+// order of the hosts, "4(x2),1".
+struct EngineTasks {
+  std::string variable;
+  std::string asked;  // a variable that is set if its user asked for tasks; else the numbers are those of processors
 };
 
 // A command that gets an allocation of its own for the words behind it, and gives it back when they end, or on SIGTERM.
@@ -92,6 +100,7 @@ struct EngineOption {
   std::string line;                                // of the batch script, with {value}; a flag's without
   std::string into;      // a placeholder of script.always that `line` becomes part of; empty: a line of its own
   bool devices = false;  // it says how many devices a node has: N or KIND:N
+  bool tasks = false;    // it says how many tasks a node has
   // Of a page with manifests: where the value goes, {"pod", "priorityClassName"} (engine/manifest.h). Empty: what
   // manifests do with the option is known by its name.
   std::vector<std::string> path;
@@ -173,6 +182,7 @@ struct EnginePage {
   std::string inside;  // a variable that is set inside an allocation
   EngineText job;      // its id
   EngineHosts hosts;
+  std::optional<EngineTasks> tasks;
   std::optional<EngineDevices> devices;
   std::string node_name;  // a variable of started processes: the engine's name of their host; empty: the host's own
   std::vector<std::string> start;  // one command that starts one agent on each host

@@ -303,6 +303,27 @@ std::optional<std::uint32_t> DevicesOf(const EnginePage& page, const EngineSetti
   return std::nullopt;
 }
 
+std::optional<std::uint32_t> TasksOf(const EnginePage& page, const EngineSettings& settings) {
+  const auto option =
+      std::find_if(page.options.begin(), page.options.end(), [](const EngineOption& one) { return one.tasks; });
+  if (option == page.options.end()) return std::nullopt;
+  std::optional<std::uint32_t> tasks;
+  if (const auto setting = settings.find(option->name); setting != settings.end())
+    tasks = static_cast<std::uint32_t>(*setting->second.value.AsInt());
+  // Directives of the user's come last in the script, and replace it.
+  const std::string begin = option->line.substr(0, option->line.find("{value}"));
+  for (const auto& [name, setting] : settings) {
+    const Value::List* words = option->into.empty() ? setting.value.AsList() : nullptr;
+    for (std::size_t i = 0; words != nullptr && i < words->size(); ++i) {
+      const std::string* word = (*words)[i].AsString();
+      if (word == nullptr || !word->starts_with(begin)) continue;
+      if (const auto number = ParseNumber<std::uint32_t>(std::string_view(*word).substr(begin.size()))) tasks = number;
+    }
+  }
+  if (tasks && *tasks <= 1) tasks.reset();
+  return tasks;
+}
+
 const EngineSetting* EachTrialOf(const EnginePage& page, const EngineSettings& settings) {
   for (const EngineOption& option : page.options) {
     const auto setting = option.type == EngineOptionType::kEachTrial ? settings.find(option.name) : settings.end();

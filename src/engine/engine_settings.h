@@ -46,6 +46,10 @@ std::optional<std::uint32_t> NodesOf(const EngineSettings& settings);
 // The number of devices of each node that the user asks for: of "gpu:a100:8" 8. Nothing if they do not say.
 std::optional<std::uint32_t> DevicesOf(const EnginePage& page, const EngineSettings& settings);
 
+// The number of tasks of each node that the user asks for, by the option or by its words in a list of further options.
+// Nothing: one, as for a launcher.
+std::optional<std::uint32_t> TasksOf(const EnginePage& page, const EngineSettings& settings);
+
 // The setting that asks for an allocation for each trial of a sweep; null if there is none, or if it says no.
 const EngineSetting* EachTrialOf(const EnginePage& page, const EngineSettings& settings);
 

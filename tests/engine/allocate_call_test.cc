@@ -21,7 +21,7 @@ TEST(AllocateCall, HasTheOptionsAsWords) {
   const EnginePage page = OwnPage("slurm");
   const EngineSettings settings = Settings(page, {"time=90m", "each_trial=yes", "nodes=9", "extra=--mem=0 -C 'a b'"});
   EXPECT_EQ(AllocateWords(page, settings, "lr sweep", 2),
-            (Words{"salloc", "--job-name=lr_sweep", "--ntasks-per-node=1", "--no-kill", "--nodes=2", "--time=01:30:00",
+            (Words{"salloc", "--job-name=lr_sweep", "--no-kill", "--nodes=2", "--ntasks-per-node=1", "--time=01:30:00",
                    "--exclusive", "--mem=0", "-C", "a b", "cat", "/proc/self/environ", "-"}));
 }
 

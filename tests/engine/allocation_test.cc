@@ -105,7 +105,37 @@ TEST(Allocation, OfPbsCountsItsNodesByLinesAndNamesEachOnce) {
   const auto allocation = ReadAllocation(OwnPage("pbs"), world.Sources());
   ASSERT_TRUE(allocation) << allocation.error().front().message;
   ASSERT_EQ(allocation->hosts.size(), 2U);
-  EXPECT_EQ(allocation->hosts[1], (AllocatedHost{"n2", 2, {}}));
+  EXPECT_EQ(allocation->hosts[1], (AllocatedHost{"n2", 2, {}, 2}));
+}
+
+// "n1=4 n2=2", or with '~' for room.
+std::string Tasks(const Allocation& allocation) {
+  std::string text;
+  for (const SiteHost& host : HostsOf(allocation)) {
+    text += (text.empty() ? "" : " ") + host.name;
+    if (host.slots) text += "=" + std::to_string(*host.slots);
+    if (host.room) text += "~" + std::to_string(*host.room);
+  }
+  return text;
+}
+
+TEST(Allocation, OfSlurmHasTheTasksThatItsUserAskedFor) {
+  const auto tasks = [](const char* numbers, const char* asked) {
+    World world;
+    world.variables = {{"SLURM_JOB_ID", "10"}, {"SLURM_JOB_NODELIST", "n[1-3]"}, {"SLURM_TASKS_PER_NODE", numbers}};
+    if (*asked != 0) world.variables["SLURM_NTASKS"] = asked;
+    world.outputs = {{"scontrol show job --details --oneliner 10", "JobId=10 Nodes=n[1-3] GRES="}};
+    const auto allocation = ReadAllocation(OwnPage("slurm"), world.Sources());
+    return allocation ? Tasks(*allocation) : allocation.error().front().message;
+  };
+  EXPECT_EQ(tasks("4(x2),1", "9"), "n1=4 n2=4 n3=1") << "salloc -n 9";
+  EXPECT_EQ(tasks("4(x2),1", ""), "n1~4 n2~4 n3~1") << "salloc -N 3 --exclusive: processors";
+  EXPECT_EQ(tasks("1(x3)", "3"), "n1 n2 n3") << "one for a launcher, as muster's own jobs have it";
+  for (const char* of_no_hosts : {"6", "4(x2)", "4(x4)", "4(x4000000000)", "4(x2),", "4,x,1", "4(x2),1,", "-1(x3)",
+                                  "4(x3", "", "99999999999(x3)"}) {
+    const std::string seen = tasks(of_no_hosts, "9");
+    EXPECT_TRUE(seen == "n1 n2 n3" || seen == "n1=4 n2=4 n3=1") << of_no_hosts << ": " << seen;
+  }
 }
 
 TEST(Allocation, OfLsfReadsNamesAndCounts) {
@@ -114,6 +144,7 @@ TEST(Allocation, OfLsfReadsNamesAndCounts) {
   const auto allocation = ReadAllocation(OwnPage("lsf"), world.Sources());
   ASSERT_TRUE(allocation) << allocation.error().front().message;
   EXPECT_EQ(Names(*allocation), "hostA,hostB");
+  EXPECT_EQ(Tasks(*allocation), "hostA=1 hostB=16");
   world.variables["LSB_MCPU_HOSTS"] = "hostA 1 hostB";
   EXPECT_FALSE(ReadAllocation(OwnPage("lsf"), world.Sources()));
 }
@@ -135,6 +166,9 @@ TEST(Allocation, OfGridEngineIsItsHostFile) {
   const auto allocation = ReadAllocation(OwnPage("gridengine"), world.Sources());
   ASSERT_TRUE(allocation) << allocation.error().front().message;
   EXPECT_EQ(Names(*allocation), "n1.site,n2.site");
+  EXPECT_EQ(Tasks(*allocation), "n1.site n2.site");
+  world.files = {{"/tmp/pe", "n1.site 4 all.q@n1.site UNDEFINED\nn2.site 2 all.q@n2.site UNDEFINED\n"}};
+  EXPECT_EQ(Tasks(*ReadAllocation(OwnPage("gridengine"), world.Sources())), "n1.site=4 n2.site=2");
 }
 
 TEST(Allocation, MissingVariablesAndStrangeListsAreTheMachinesFault) {

@@ -83,6 +83,42 @@ TEST(InAnAllocation, APlanHasItsHostsWithTheirDevices) {
   EXPECT_EQ(PlannedHosts(slurm, {"--host", "c:3"}), "c/3") << "who names hosts means these";
 }
 
+// "4 4 1": the workers of each host.
+std::string WorkersOfHosts(const StandIn& slurm, std::vector<std::string> words,
+                           const std::vector<std::string>& variables) {
+  words.insert(words.begin(), {"plan", "--json"});
+  const CommandResult result = slurm.Call(words, variables);
+  if (result.exit_code != 0) return result.err;
+  const auto plan = nlohmann::json::parse(result.out);
+  std::vector<int> workers(plan["hosts"].size());
+  for (const auto& process : plan["processes"]) {
+    for (std::size_t host = 0; host < workers.size(); ++host)
+      workers[host] += plan["hosts"][host]["label"] == process["host"] ? 1 : 0;
+  }
+  std::string text;
+  for (const int number : workers) text += (text.empty() ? "" : " ") + std::to_string(number);
+  return text;
+}
+
+TEST(InAnAllocation, WorkersFillTheTasksOfItsNodes) {
+  const StandIn slurm("a,b,c");
+  using Words = std::vector<std::string>;
+  const Words room = {"SLURM_TASKS_PER_NODE=4(x2),1"};
+  const Words tasks = {"SLURM_TASKS_PER_NODE=4(x2),1", "SLURM_NTASKS=9"};
+  const Words nine = {"@torch", "workers=9", "--", "true"};
+  const Words five = {"@torch", "workers=5", "--", "true"};
+  EXPECT_EQ(WorkersOfHosts(slurm, nine, room), "4 4 1") << "processors";
+  EXPECT_EQ(WorkersOfHosts(slurm, five, room), "2 2 1") << "nobody asked for tasks";
+  EXPECT_EQ(WorkersOfHosts(slurm, nine, tasks), "4 4 1");
+  EXPECT_EQ(WorkersOfHosts(slurm, five, tasks), "4 1 0");
+  EXPECT_EQ(WorkersOfHosts(slurm, {"@mpi", "workers=9", "start=variables", "--", "true"}, tasks), "4 4 1");
+  EXPECT_EQ(WorkersOfHosts(slurm, {"@torch", "workers=5", "--on", "slurm", "--host", "c,a", "--", "true"}, tasks),
+            "1 4");
+  EXPECT_EQ(WorkersOfHosts(slurm, {"@torch", "workers=5", "--on", "slurm", "--host", "c:3,a:2", "--", "true"}, tasks),
+            "3 2")
+      << "the command line's numbers";
+}
+
 TEST(InAnAllocation, HostsOutsideOfItAreRefused) {
   const StandIn slurm("a[1-2]");
   EXPECT_NE(PlannedHosts(slurm, {"--on", "slurm", "--host", "c"}).find("c is not in the allocation of slurm job 7"),

@@ -96,5 +96,16 @@ TEST(EngineSettings, DevicesFollowFromTheirOption) {
   EXPECT_EQ(NodesOf(*Given("slurm", {"nodes=2"})), 2U);
 }
 
+TEST(EngineSettings, TasksFollowFromTheirOptionAndFromFurtherDirectives) {
+  const EnginePage page = OwnPage("slurm");
+  EXPECT_EQ(TasksOf(page, *Given("slurm", {"tasks_per_node=4"})), 4U);
+  EXPECT_EQ(TasksOf(page, *Given("slurm", {"tasks_per_node=1"})), std::nullopt) << "as for a launcher";
+  EXPECT_EQ(TasksOf(page, *Given("slurm", {"nodes=2"})), std::nullopt);
+  EXPECT_EQ(TasksOf(page, *Given("slurm", {"tasks_per_node=4", "extra=--ntasks-per-node=2"})), 2U)
+      << "sbatch takes the last one";
+  EXPECT_EQ(TasksOf(OwnPage("pbs"), *Given("pbs", {"mpiprocs=3"})), 3U);
+  EXPECT_EQ(TasksOf(OwnPage("lsf"), *Given("lsf", {"nodes=3"})), std::nullopt);
+}
+
 }  // namespace
 }  // namespace muster

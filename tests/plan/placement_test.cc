@@ -96,6 +96,24 @@ TEST(Placement, FillsSlotsInOrder) {
   EXPECT_EQ(Shown(PlaceProcesses({dealt}, Hosts({8, 8}), {8, 8})), "0 0 1 1");
 }
 
+TEST(Placement, DealsNoMoreThanThereIsRoomFor) {
+  const auto placed = [](std::uint64_t count, std::initializer_list<std::uint32_t> room) {
+    return Shown(PlaceProcesses({LayoutOf("worker", count, 0, "w")}, Hosts(room), {}, room));
+  };
+  EXPECT_EQ(placed(9, {4, 4, 1}), "0 0 0 0 1 1 1 1 2");
+  EXPECT_EQ(placed(7, {4, 4, 1}), "0 0 0 1 1 1 2");
+  EXPECT_EQ(placed(2, {64, 32}), "0 1") << "nobody asked to fill the first one";
+  EXPECT_EQ(placed(5, {64, 64}), "0 0 0 1 1");
+  EXPECT_EQ(placed(8, {4, 1, 1}), "0 0 0 0 0 1 1 2") << "what exceeds it is dealt";
+  EXPECT_EQ(placed(1'000'000, {1'000'000, 1}).size(), 2'000'000U - 1);
+  EXPECT_EQ(Shown(PlaceProcesses({LayoutOf("worker", 2), LayoutOf("worker", 3)}, Hosts({3, 3}), {}, {3, 3})),
+            "0 1 0 0 1")
+      << "two roles";
+  RoleLayout dealt = LayoutOf("worker", 4);
+  dealt.spread = Spread::kDeal;
+  EXPECT_EQ(Shown(PlaceProcesses({dealt}, Hosts({3, 1}), {}, {3, 1})), "0 0 1 1") << "as asked";
+}
+
 TEST(Placement, TakesPerHostForTheLargestNumberBesideACount) {
   RoleLayout role = LayoutOf("worker", 5);
   role.per_host = 2;

@@ -252,6 +252,69 @@ TEST_F(DevicesOfNodes, AreTheSameForAnExclusiveJobThatAsksForFewer) {
   expect_two_of_each(run.run_dir(), "submitted");
 }
 
+// "4 2": the workers of n1 and n2.
+std::string WorkersOfNodes(const std::string& run) {
+  int workers[2] = {0, 0};
+  for (int worker = 0; worker < 6; ++worker)
+    ++workers[ContentOf(run + "/logs/worker." + std::to_string(worker) + ".0.log") == "n2\n" ? 1 : 0];
+  return std::to_string(workers[0]) + " " + std::to_string(workers[1]);
+}
+
+class TasksOfNodes : public ::testing::Test {
+ protected:
+  static void ExpectFourAndTwo(SlurmRun& run) {
+    ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+    EXPECT_EQ(WorkersOfNodes(run.run_dir()), "4 2");
+  }
+
+  SlurmTestbed testbed_{2, {"--node", "n1 CPUs=4", "--node", "n2 CPUs=4"}};
+  std::string recipe_ = Recipe(2, "    job:workers { count = 6, devices = 0, cwd = '/', command = { 'hostname' } }");
+};
+
+TEST_F(TasksOfNodes, AreFilledInSalloc) {
+  SKIP_WITHOUT_SLURM();
+  ASSERT_TRUE(testbed_.Up());
+  SlurmRun run(testbed_, Salloc({"--nodes=2", "--ntasks=6"}), recipe_);
+  ExpectFourAndTwo(run);
+}
+
+TEST_F(TasksOfNodes, AreFilledInABatchScriptOfTheUsers) {
+  SKIP_WITHOUT_SLURM();
+  ASSERT_TRUE(testbed_.Up());
+  SlurmRun run(testbed_, Sbatch(testbed_, {"--nodes=2", "--ntasks=6"}), recipe_);
+  ExpectFourAndTwo(run);
+}
+
+TEST_F(TasksOfNodes, AreFilledByASubmittedRun) {
+  SKIP_WITHOUT_SLURM();
+  ASSERT_TRUE(testbed_.Up());
+  SubmittedRun run(testbed_, recipe_, {"--slurm", "tasks_per_node=4"});
+  ExpectFourAndTwo(run);
+}
+
+TEST_F(TasksOfNodes, AreFilledByARunOfAPrintedScript) {
+  SKIP_WITHOUT_SLURM();
+  ASSERT_TRUE(testbed_.Up());
+  const std::string script = testbed_.folder() + "/printed.sh";
+  std::ofstream(script) << SubmittedRun::MusterOn(testbed_, {"plan", RecipeIn(testbed_, recipe_).path, "--on", "slurm",
+                                                             "--slurm", "tasks_per_node=4"})
+                               .out;
+  const CommandResult batch = RunCommand(
+      {.argv = testbed_.Login({"sbatch", "--wait", "--output=/dev/null", "--chdir=" + testbed_.folder(), script}),
+       .env = {"PATH=/usr/bin:/bin", "HOME=/root", "XDG_STATE_HOME=" + testbed_.folder(),
+               "MUSTER_HOME=" + testbed_.folder() + "/printed"}});
+  EXPECT_EQ(batch.exit_code, 0) << batch.err << ContentOf(script);
+  EXPECT_EQ(WorkersOfNodes(testbed_.folder() + "/printed/runs/job/latest"), "4 2") << ContentOf(script);
+}
+
+TEST_F(TasksOfNodes, AreNoneInAnAllocationOfWholeNodes) {
+  SKIP_WITHOUT_SLURM();
+  ASSERT_TRUE(testbed_.Up());
+  SlurmRun run(testbed_, Salloc({"--nodes=2", "--exclusive"}), recipe_);
+  ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+  EXPECT_EQ(WorkersOfNodes(run.run_dir()), "3 3") << "nobody asked for tasks";
+}
+
 TEST(SlurmEnvironment, IsThatOfThePlan) {
   SKIP_WITHOUT_SLURM();
   SlurmTestbed testbed(2);

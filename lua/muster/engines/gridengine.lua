@@ -9,7 +9,7 @@ return {
   inside = "PE_HOSTFILE",
   job = { variable = "JOB_ID" },
   -- "host slots queue processors"
-  hosts = { file = "PE_HOSTFILE", form = "lines" },
+  hosts = { file = "PE_HOSTFILE", form = "counts" },
 
   start = { "sh", "-c", 'agent=$1 file=$2 options=$3; shift 3; for host do qrsh -inherit -nostdin "$host" "$agent" --dial "$file" $options & done; wait',
             "muster", "{agent}", "{dial_file}", "{options}", "{each_host}" },

@@ -21,6 +21,7 @@ return {
     { name = "project", type = "text", line = "-P {value}", doc = "project" },
     { name = "time", type = "duration", form = "hh:mm:ss", line = "-l walltime={value}", doc = "time limit: 12h, 1d12h or 12:00:00" },
     { name = "ncpus", type = "count", into = "select", line = ":ncpus={value}", doc = "processors of each chunk" },
+    { name = "mpiprocs", type = "count", into = "select", line = ":mpiprocs={value}", tasks = true, doc = "tasks of each chunk: workers without devices fill the nodes in order" },
     { name = "ngpus", type = "count", into = "select", line = ":ngpus={value}", devices = true, doc = "GPUs of each chunk" },
     { name = "mem", type = "text", into = "select", line = ":mem={value}", doc = "memory of each chunk: 256gb" },
     { name = "select", type = "text", into = "select", line = ":{value}", doc = "further resources of each chunk: arch=linux" },

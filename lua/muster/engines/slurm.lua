@@ -8,6 +8,8 @@ return {
   inside = "SLURM_JOB_ID",
   job = { variable = "SLURM_JOB_ID" },
   hosts = { variable = "SLURM_JOB_NODELIST", form = "compressed", expand = { "scontrol", "show", "hostnames", "{list}" } },
+  -- Without --ntasks and --ntasks-per-node these are processors.
+  tasks = { variable = "SLURM_TASKS_PER_NODE", asked = "SLURM_NTASKS" },
   -- SLURM_JOB_GPUS is only known in a batch script, and only for its own node.
   devices = { command = { "scontrol", "show", "job", "--details", "--oneliner", "{job}" }, form = "gres", kinds = { "gpu", "npu" } },
   node_name = "SLURMD_NODENAME",
@@ -27,11 +29,12 @@ return {
           "SLURM_LAUNCH_NODE_IPADDR", "SLURM_SRUN_COMM_*", "SLURM_TOPOLOGY_ADDR*", "SLURMD_NODENAME", "SLURM_CPU_BIND*" },
 
   -- Holds an allocation while the command behind it runs, and gives it back on SIGTERM, also if it is still queued.
-  allocate = { command = { "salloc", "--job-name={name}", "--ntasks-per-node=1", "--no-kill", "{each_option}" },
+  allocate = { command = { "salloc", "--job-name={name}", "--no-kill", "{each_option}" },
                after = "job allocation " },
 
   options = {
     { name = "nodes", type = "count", line = "--nodes={value}", doc = "nodes of the allocation; those beyond the job's are spares" },
+    { name = "tasks_per_node", type = "count", default = 1, tasks = true, line = "--ntasks-per-node={value}", doc = "tasks of each node: workers without devices fill the nodes in order" },
     { name = "partition", type = "text", line = "--partition={value}", doc = "partition" },
     { name = "account", type = "text", line = "--account={value}", doc = "account that is charged" },
     { name = "qos", type = "text", line = "--qos={value}", doc = "quality of service" },
@@ -49,7 +52,7 @@ return {
   notice = { signal = "USR1", seconds = 120, given = "--signal" },
   script = {
     directive = "#SBATCH ",
-    always = { "--job-name={name}", "--ntasks-per-node=1", "--no-kill", "--open-mode=append",
+    always = { "--job-name={name}", "--no-kill", "--open-mode=append",
                "--signal=B:{notice_signal}@{notice_seconds}" },
     output = { '--output="{output}"' },
   },

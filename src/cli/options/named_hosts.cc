@@ -21,7 +21,8 @@ Result<std::vector<SiteHost>> SiteHosts() {
   return HostsOfSite(site->facts);
 }
 
-// The hosts of the allocation, or those of them that the command line names, with the allocation's numbers of devices.
+// The hosts of the allocation, or those of them that the command line names, which have the allocation's numbers of
+// devices and tasks if the command line gives none.
 Result<std::vector<SiteHost>> AllocatedHosts(const EngineChoice& engine, std::optional<std::vector<SiteHost>> named) {
   std::vector<SiteHost> all = HostsOf(*engine.allocation);
   if (!named) return all;
@@ -33,8 +34,11 @@ Result<std::vector<SiteHost>> AllocatedHosts(const EngineChoice& engine, std::op
       return Fail(Error("hosts", {}, host.name + " is not in the allocation of " + AllocationText(engine),
                         "its hosts are " + HostListText(all)));
     }
-    host.name = found->name;
-    if (!host.devices) host.devices = found->devices;
+    if (host.devices) {
+      host.name = found->name;
+    } else {
+      host = *found;
+    }
   }
   return *std::move(named);
 }

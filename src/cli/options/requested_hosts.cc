@@ -12,11 +12,13 @@
 namespace muster {
 namespace {
 
-// Hosts as the engine may name them.
-std::vector<SiteHost> Numbered(const std::string& prefix, std::uint32_t first, std::uint32_t count,
-                               std::optional<std::uint32_t> devices) {
+// Hosts as the engine may name them, each like `host`.
+std::vector<SiteHost> Numbered(const std::string& prefix, std::uint32_t first, std::uint32_t count, SiteHost host) {
   std::vector<SiteHost> hosts;
-  for (std::uint32_t i = first; i < first + count; ++i) hosts.push_back({prefix + std::to_string(i), {}, devices});
+  for (std::uint32_t i = first; i < first + count; ++i) {
+    host.name = prefix + std::to_string(i);
+    hosts.push_back(host);
+  }
   return hosts;
 }
 
@@ -49,7 +51,8 @@ Result<EngineSettings> RequestHosts(RecipeOptions& options, const EnginePage& pa
   auto settings = SettingsFor(page, engine, needs->of_recipe);
   if (!settings) return settings;
   const auto nodes = NodesOf(*settings);
-  options.requested_hosts = Numbered(prefix, first, nodes.value_or(needs->hosts + spares), DevicesOf(page, *settings));
+  options.requested_hosts = Numbered(prefix, first, nodes.value_or(needs->hosts + spares),
+                                     {{}, {}, DevicesOf(page, *settings), TasksOf(page, *settings)});
   options.requested_by = nodes ? name + ".nodes from " + settings->at("nodes").source : name + ", as the recipe asks";
   if (options.requested_hosts.size() <= spares) {
     return Fail(Error("hosts", {}, fmt::format("--spares {}, and {}.nodes is {}", spares, name, *nodes),

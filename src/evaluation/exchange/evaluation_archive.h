@@ -18,7 +18,7 @@ void Fields(A& archive, Override& override) {
 
 template <class A>
 void Fields(A& archive, SiteHost& host) {
-  archive(host.name, host.address, host.devices);
+  archive(host.name, host.address, host.devices, host.slots, host.room);
 }
 
 template <class A>

@@ -9,6 +9,18 @@
 namespace muster {
 namespace {
 
+// That number of each host; empty if one has none, or none has more than 0.
+std::vector<std::uint32_t> NumbersOf(const std::vector<SiteHost>& hosts,
+                                     std::optional<std::uint32_t> SiteHost::*number) {
+  std::vector<std::uint32_t> numbers;
+  for (const SiteHost& host : hosts) {
+    if (!(host.*number)) return {};
+    numbers.push_back(*(host.*number));
+  }
+  if (std::all_of(numbers.begin(), numbers.end(), [](std::uint32_t one) { return one == 0; })) numbers.clear();
+  return numbers;
+}
+
 class ClusterResolver {
  public:
   ClusterResolver(const Value& cluster, const std::map<std::string, Place>& places, const Place& recipe_place,
@@ -71,9 +83,9 @@ class ClusterResolver {
     // A site file sets the devices of a host; the number that the job uses may come from elsewhere.
     const std::string each_origin = numbers_.back().origin;
     const bool taken = by_site && each_origin != "default" && each_origin != of_site("devices");
-    facts.slots_given = every_device_named && !taken &&
-                        std::any_of(facts.named.begin(), facts.named.end(),
-                                    [](const SiteHost& host) { return host.devices.value_or(0) > 0; });
+    facts.slots = NumbersOf(facts.named, &SiteHost::slots);
+    if (facts.slots.empty() && !taken) facts.slots = NumbersOf(facts.named, &SiteHost::devices);
+    if (facts.slots.empty()) facts.room = NumbersOf(facts.named, &SiteHost::room);
     facts.numbers = std::move(numbers_);
     facts.devices.assign(count, static_cast<std::uint32_t>(each));
     for (std::size_t i = 0; i < facts.named.size(); ++i) {

@@ -14,8 +14,11 @@ namespace muster {
 struct ClusterFacts {
   std::vector<SiteHost> named;               // the hosts by name, if they are named
   std::vector<std::uint32_t> devices = {1};  // of each host
-  // Whether every host was named with a number of its own, which then also counts slots of processes without devices.
-  bool slots_given = false;
+  // Of each host, for processes without devices; empty if not every host has one: the tasks that an engine was asked
+  // for, else the numbers with which the hosts were named.
+  std::vector<std::uint32_t> slots;
+  // Without slots: for how many such processes the hosts of an allocation have room; or empty.
+  std::vector<std::uint32_t> room;
   // The sources, for notes: "hosts 1 (default) × devices_per_host 8 (recipes/ps.lua:5)".
   std::string text;
   std::vector<ClusterNumber> numbers;  // hosts and devices_per_host

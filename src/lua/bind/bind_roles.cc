@@ -72,12 +72,14 @@ int PlaceRoles(lua_State* lua) {
     }
     layouts.push_back(std::move(layout));
   }
-  std::vector<std::uint32_t> slots;
-  if (const Field list(lua, 2, "slots_of"); list.is_table()) {
-    for (int h = 1; h <= static_cast<int>(lua_objlen(lua, list.index())); ++h)
-      slots.push_back(static_cast<std::uint32_t>(Field(lua, list.index(), h).number()));
-  }
-  auto placed = PlaceProcesses(layouts, host.plan.hosts, slots);
+  const auto numbers = [lua](const char* field) {
+    std::vector<std::uint32_t> of_hosts;
+    const Field list(lua, 2, field);
+    for (int h = 1; list.is_table() && h <= static_cast<int>(lua_objlen(lua, list.index())); ++h)
+      of_hosts.push_back(static_cast<std::uint32_t>(Field(lua, list.index(), h).number()));
+    return of_hosts;
+  };
+  auto placed = PlaceProcesses(layouts, host.plan.hosts, numbers("slots_of"), numbers("room_of"));
   if (!placed) {
     host.Report(placed.error());
     return 0;

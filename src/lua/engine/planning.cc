@@ -177,10 +177,14 @@ void CallLayout(lua_State* lua, Host& host, const OwnModules& modules, const cha
   cluster["hosts"] = Value(resolved.cluster.hosts());
   cluster["devices_per_host"] = Value(resolved.cluster.least_devices());
   cluster["devices"] = Value(resolved.cluster.all_devices());
-  Value::List devices_of;
-  for (const std::uint32_t devices : resolved.cluster.devices) devices_of.emplace_back(std::int64_t{devices});
-  if (resolved.cluster.slots_given) cluster["slots_of"] = Value(devices_of);
-  cluster["devices_of"] = Value(std::move(devices_of));
+  const auto numbers = [](const std::vector<std::uint32_t>& of_hosts) {
+    Value::List list;
+    for (const std::uint32_t number : of_hosts) list.emplace_back(std::int64_t{number});
+    return Value(std::move(list));
+  };
+  cluster["devices_of"] = numbers(resolved.cluster.devices);
+  if (!resolved.cluster.slots.empty()) cluster["slots_of"] = numbers(resolved.cluster.slots);
+  if (!resolved.cluster.room.empty()) cluster["room_of"] = numbers(resolved.cluster.room);
   cluster["host_memory"] = Value(static_cast<std::int64_t>(host.request->site.host_memory_bytes));
   PushValue(lua, Value(std::move(cluster)));
   Value::List args;

@@ -89,9 +89,48 @@ std::uint64_t Fill(std::uint64_t count, const std::vector<std::uint64_t>& most, 
   return count;
 }
 
-// `free_slots`: of every host; empty if they are not counted for this role.
+// Dealt, but a host gets at most its number in `most`. Returns how many processes are left.
+std::uint64_t DealUpTo(std::uint64_t count, const std::vector<std::uint64_t>& most,
+                       std::vector<std::uint64_t>& per_host) {
+  per_host.assign(most.size(), 0);
+  while (count > 0) {
+    std::vector<std::size_t> open;
+    std::uint64_t least = count;
+    for (std::size_t i = 0; i < most.size(); ++i) {
+      if (per_host[i] == most[i]) continue;
+      open.push_back(i);
+      least = std::min(least, most[i] - per_host[i]);
+    }
+    if (open.empty()) break;
+    const std::uint64_t each = std::min<std::uint64_t>(least, count / open.size());
+    if (each == 0) open.resize(std::min<std::size_t>(open.size(), count));
+    for (const std::size_t i : open) per_host[i] += std::max<std::uint64_t>(each, 1);
+    count -= open.size() * std::max<std::uint64_t>(each, 1);
+  }
+  return count;
+}
+
+// How many processes without devices a host can still take; empty: unknown, or not counted for the role.
+struct FreeOfHosts {
+  std::vector<std::uint32_t> slots;
+  std::vector<std::uint32_t> room;
+
+  void Take(std::uint32_t host, std::uint64_t processes) {
+    for (std::vector<std::uint32_t>* free : {&slots, &room}) {
+      if (!free->empty())
+        (*free)[host] -= static_cast<std::uint32_t>(std::min<std::uint64_t>(processes, (*free)[host]));
+    }
+  }
+};
+
+std::vector<std::uint64_t> OfSeats(const Seats& seats, const std::vector<std::uint32_t>& of_hosts) {
+  std::vector<std::uint64_t> numbers;
+  for (const std::uint32_t host : seats.hosts) numbers.push_back(of_hosts[host]);
+  return numbers;
+}
+
 Result<Seats> SeatsOf(const RoleLayout& role, const std::vector<PlanHost>& hosts, const NextDevice& next,
-                      const std::vector<std::uint32_t>& free_slots) {
+                      const FreeOfHosts& free) {
   if (!role.count && !role.per_host) {
     return Fail(Error("placement", role.place, role.name + " has neither count nor per_host", "give one of the two"));
   }
@@ -116,10 +155,11 @@ Result<Seats> SeatsOf(const RoleLayout& role, const std::vector<PlanHost>& hosts
     Fill(count, std::vector<std::uint64_t>(seats->hosts.size(), *role.per_host), seats->per_host);
   } else if (role.per_host) {
     seats->per_host.assign(seats->hosts.size(), each);
-  } else if (!free_slots.empty() && role.spread != Spread::kDeal) {
-    std::vector<std::uint64_t> most;
-    for (const std::uint32_t host : seats->hosts) most.push_back(free_slots[host]);
-    const auto beyond = Dealt(Fill(count, most, seats->per_host), seats->hosts.size());
+  } else if (!free.slots.empty() && role.spread != Spread::kDeal) {
+    const auto beyond = Dealt(Fill(count, OfSeats(*seats, free.slots), seats->per_host), seats->hosts.size());
+    for (std::size_t i = 0; i < beyond.size(); ++i) seats->per_host[i] += beyond[i];
+  } else if (!free.room.empty() && role.spread == Spread::kDefault) {
+    const auto beyond = Dealt(DealUpTo(count, OfSeats(*seats, free.room), seats->per_host), seats->hosts.size());
     for (std::size_t i = 0; i < beyond.size(); ++i) seats->per_host[i] += beyond[i];
   } else if (!pack) {
     seats->per_host = Dealt(count, seats->hosts.size());
@@ -149,13 +189,15 @@ struct Company {
 }  // namespace
 
 Result<std::vector<Placed>> PlaceProcesses(const std::vector<RoleLayout>& roles, const std::vector<PlanHost>& hosts,
-                                           const std::vector<std::uint32_t>& slots) {
+                                           const std::vector<std::uint32_t>& slots,
+                                           const std::vector<std::uint32_t>& room) {
   NextDevice next(hosts.size(), 0);
   // A number of a host counts devices if a role takes devices.
   const bool devices_taken =
       std::any_of(roles.begin(), roles.end(), [](const RoleLayout& role) { return role.devices > 0; });
-  std::vector<std::uint32_t> free_slots =
-      devices_taken || slots.size() != hosts.size() ? std::vector<std::uint32_t>() : slots;
+  FreeOfHosts free;
+  if (!devices_taken && slots.size() == hosts.size()) free.slots = slots;
+  if (!devices_taken && room.size() == hosts.size()) free.room = room;
   std::vector<Placed> placed;
   Diagnostics problems;
   std::uint64_t devices = 0;
@@ -167,7 +209,7 @@ Result<std::vector<Placed>> PlaceProcesses(const std::vector<RoleLayout>& roles,
   for (std::size_t r = 0; r < roles.size(); ++r) {
     const RoleLayout& role = roles[r];
     const bool by_slots = role.plays == "worker";
-    auto seats = SeatsOf(role, hosts, next, by_slots ? free_slots : std::vector<std::uint32_t>());
+    auto seats = SeatsOf(role, hosts, next, by_slots ? free : FreeOfHosts());
     if (!seats) {
       problems.insert(problems.end(), seats.error().begin(), seats.error().end());
       continue;
@@ -187,8 +229,7 @@ Result<std::vector<Placed>> PlaceProcesses(const std::vector<RoleLayout>& roles,
     std::uint32_t index = 0;
     for (std::size_t i = 0; i < seats->hosts.size(); ++i) {
       const std::uint32_t host = seats->hosts[i];
-      if (by_slots && !free_slots.empty())
-        free_slots[host] -= static_cast<std::uint32_t>(std::min<std::uint64_t>(seats->per_host[i], free_slots[host]));
+      if (by_slots) free.Take(host, seats->per_host[i]);
       for (std::uint64_t n = 0; n < seats->per_host[i]; ++n) {
         Placed process;
         process.role = static_cast<std::uint32_t>(r);

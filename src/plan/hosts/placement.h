@@ -8,6 +8,7 @@
 // - Workers without devices fill hosts that have slots, in order, up to the number of slots; hosts have slots if all of
 //   them were given a number and no role takes devices. What exceeds the slots is dealt over the same hosts in equal
 //   blocks: the caller decides whether that is an error.
+// - Without slots workers are dealt as below, but hosts get no more than they have room for while others have some.
 // - Other processes without devices are dealt over all their hosts in contiguous blocks of equal size; the remainder
 // goes to
 //   the first hosts, one each. Packed, they all run on the first of their hosts: nothing limits them.
@@ -60,8 +61,9 @@ struct Placed {
 
 // By role, then index. Kinds: "devices" (not enough, with the numbers), "placement" (no host, unknown host,
 // neither count nor per_host, more processes than per_host allows), "range" (more than kMaxProcesses or kMaxDevices).
-// Time and memory grow with processes and devices. `slots`: of each host, or empty.
+// Time and memory grow with processes and devices. `slots`, `room`: of each host, or empty.
 Result<std::vector<Placed>> PlaceProcesses(const std::vector<RoleLayout>& roles, const std::vector<PlanHost>& hosts,
-                                           const std::vector<std::uint32_t>& slots = {});
+                                           const std::vector<std::uint32_t>& slots = {},
+                                           const std::vector<std::uint32_t>& room = {});
 
 }  // namespace muster

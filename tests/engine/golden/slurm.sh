@@ -1,11 +1,11 @@
 #!/bin/sh
 #SBATCH --job-name=gpt_175b
-#SBATCH --ntasks-per-node=1
 #SBATCH --no-kill
 #SBATCH --open-mode=append
 #SBATCH --signal=B:USR1@120
 #SBATCH --no-requeue
 #SBATCH --nodes=18
+#SBATCH --ntasks-per-node=1
 #SBATCH --partition=gpu
 #SBATCH --account=physics
 #SBATCH --qos=high
