@@ -41,6 +41,49 @@ TEST(Preflight, StartsNothingIfAHostLacksAProgramAndRemembersTheHost) {
   EXPECT_FALSE(next.Said("n1 failed")) << next.result.err;
 }
 
+// Names have no address before the start.
+TEST(Preflight, ComparesTheMachinesThatAContractNames) {
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  std::ifstream file(testbed.folder() + "/testbed.json");
+  const std::string second = json::parse(file)["hosts"][1]["address"];
+  WriteRecipe(testbed.own_folder(), 2,
+              "    job:workers { per_host = 1, devices = 0, cwd = '/', command = { 'true' }, env = { MASTER_ADDR = '" +
+                  second + "' },\n      each = function(process) process.env.RANK = process.rank end }");
+  const CalledRun wrong(testbed, testbed.own_folder(), "wrong", {"--host", "n1,n2"});
+  EXPECT_NE(wrong.result.exit_code, 0);
+  EXPECT_TRUE(
+      wrong.Said("MASTER_ADDR = " + second + " of worker.0 is host 1 of the run, and worker.0 is on host 0 (n1)"))
+      << wrong.result.err;
+  EXPECT_TRUE(wrong.Journal("start_ordered").empty());
+  const CalledRun right(testbed, testbed.own_folder(), "right", {"--host", "n2,n1"});
+  EXPECT_EQ(right.result.exit_code, 0) << right.result.err;
+}
+
+TEST(Preflight, ComparesTheServersOfARankTable) {
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  std::ifstream file(testbed.folder() + "/testbed.json");
+  const json hosts = json::parse(file)["hosts"];
+  const std::string first = hosts[0]["address"];
+  const std::string second = hosts[1]["address"];
+  std::ofstream(testbed.own_folder() + "/recipe.lua")
+      << "local muster = require 'muster'\nreturn muster.recipe { name = 'job', framework = { 'mindspore-ranktable',\n"
+         "  servers = { { id = '"
+      << first << "', devices = { '198.51.100.1' } }, { id = '" << second
+      << "', devices = { '198.51.100.2' } } } },\n  cluster = { hosts = 2, devices_per_host = 1 }, plan = function(p, "
+         "job) job:workers { command = { 'true' }, cwd = '/' } end }\n";
+  const CalledRun wrong(testbed, testbed.own_folder(), "wrong", {"--host", "n2,n1"});
+  EXPECT_NE(wrong.result.exit_code, 0);
+  EXPECT_TRUE(wrong.Said("and the rank table has " + first + " for its ranks")) << wrong.result.err;
+  EXPECT_TRUE(wrong.Said("--host n1:1,n2:1")) << wrong.result.err;
+  EXPECT_TRUE(wrong.Journal("start_ordered").empty());
+  const CalledRun right(testbed, testbed.own_folder(), "right", {"--host", "n1,n2"});
+  EXPECT_EQ(right.result.exit_code, 0) << right.result.err;
+}
+
 TEST(Preflight, CanBeDisabled) {
   SKIP_WITHOUT_TESTBED();
   HostsTestbed testbed(2);
