@@ -2,11 +2,13 @@
 #include "agent/processes/exit_inspector.h"
 
 #include <csignal>
+#include <fstream>
 
 #include <gtest/gtest.h>
 
 #include "agent/processes/core_place.h"
 #include "agent/processes/memory_kills.h"
+#include "support/temp_dir.h"
 
 namespace muster {
 namespace {
@@ -68,6 +70,30 @@ TEST(ExitInspector, ReportsNothingForAProcessThatMusterKilled) {
   witness.Signalled({1, 0, SIGKILL, 0, 2});
   EXPECT_TRUE(witness.Ended(exited).empty()) << "muster killed it";
   EXPECT_TRUE(witness.Ended(exited).empty()) << "it is forgotten";
+}
+
+TEST(ExitInspector, FindsTheLogOfASanitizer) {
+  const testing::TempDir folder;
+  const std::string path = folder / "asan.7";
+  MemoryKills memory;
+  ExitInspector witness(memory);
+  ProcessExited exited;
+  exited.process = 1;
+  exited.code = 1;
+  const auto said = [&](const std::string& text) {
+    std::ofstream(path) << text;
+    witness.Started({1, 0, 7, 7, 1}, "/", "/dev/null", {path, folder / "absent.7"});
+    const std::vector<EndEvidence> evidence = witness.Ended(exited);
+    return evidence.empty() ? std::string() : evidence.front().kind + ": " + evidence.front().detail;
+  };
+  EXPECT_EQ(said("==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x10\n    #0 0x1 in f a.cc:3\n"
+                 "SUMMARY: AddressSanitizer: heap-use-after-free a.cc:3 in f\n"),
+            "sanitizer: AddressSanitizer: heap-use-after-free a.cc:3 in f, in " + path);
+  EXPECT_EQ(said("a.cc:3:5: runtime error: signed integer overflow\n"),
+            "sanitizer: a.cc:3:5: runtime error: signed integer overflow, in " + path);
+  EXPECT_EQ(said("nothing of interest\n"), "");
+  exited.code = 0;
+  EXPECT_EQ(said("==7==ERROR: LeakSanitizer: detected memory leaks\n"), "") << "it succeeded";
 }
 
 }  // namespace

@@ -250,6 +250,101 @@ TEST_F(FailureAnalysisTest, DoubtsAnOriginIfAnErrorFileOfAStoppedProcessIsOlder)
   EXPECT_NE(details.find("the peer is gone"), std::string::npos) << details;
 }
 
+// Error files of three workers, with their times relative to the end of worker.0, which ended first.
+TEST_F(FailureAnalysisTest, ProvesAnOriginByAnErrorFileThatIsOlderThanAllOfTheFirstToEnd) {
+  const Plan plan = SamplePlan({{"worker", 3}});
+  const std::uint64_t wall = 1'800'000'000'000'000'000;
+  struct File {
+    const char* message;
+    double at_ms;
+  };
+  const auto proven = [&](ProcessExited first, std::optional<File> own, File other, int code = 1) {
+    journal.records.clear();
+    first.at = At(0);
+    Say(first, 0.05);
+    Exit(1, code, 2'000);
+    journal.records.front().wall = UtcText(wall + kMs / 20);
+    std::filesystem::remove(scratch / "errors/worker.0.0.json");
+    const auto write = [&](const char* name, const File& file) {
+      ErrorFile(name, std::string(R"({"message": ")") + file.message + "\"}");
+      const auto ns = static_cast<std::uint64_t>(static_cast<double>(wall) + file.at_ms * 1e6);
+      const timespec at = {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+      const timespec times[] = {at, at};
+      ASSERT_EQ(::utimensat(AT_FDCWD, (scratch / ("errors/" + std::string(name) + ".0.json")).c_str(), times, 0), 0);
+    };
+    if (own) write("worker.0", *own);
+    write("worker.1", other);
+    const CheckedJournal checked(plan, journal);
+    const auto found = FindProvenOrigin(plan, checked, {0, 0}, ClocksOf(plan, checked), folder.get());
+    return found ? static_cast<int>(found->exit.process) : -1;
+  };
+  ProcessExited exit;
+  exit.code = 1;
+  ProcessExited crash = exit;
+  crash.signalled = true;
+  crash.code = SIGSEGV;
+  EXPECT_EQ(proven(exit, {}, {"loss is nan", -500}), 1);
+  EXPECT_EQ(proven(exit, {}, {"loss is nan", -5}), -1) << "times of files are those of the kernel's ticks";
+  EXPECT_EQ(proven(exit, {}, {"loss is nan", 50}), -1);
+  EXPECT_EQ(proven(exit, {}, {"connection closed by peer", -500}), -1) << "it may have lost the first one";
+  EXPECT_EQ(proven(exit, {}, {"loss is nan", -500}, 0), -1) << "it succeeded";
+  EXPECT_EQ(proven(crash, {}, {"loss is nan", -500}), -1) << "a crash is no reaction";
+  EXPECT_EQ(proven(exit, File{"shapes do not fit", -600}, {"loss is nan", -500}), -1) << "its own is older";
+  EXPECT_EQ(proven(exit, File{"shapes do not fit", -400}, {"loss is nan", -500}), 1);
+  EXPECT_EQ(proven(exit, File{"connection reset by rank 1", -6}, {"loss is nan", -5}), 1) << "it only lost a peer";
+}
+
+TEST_F(FailureAnalysisTest, FindsWhatProcessesLeftInTheRunDirectory) {
+  const Plan plan = SamplePlan({{"worker", 4}});
+  std::filesystem::create_directories(scratch / "rank_2/om");
+  std::filesystem::create_directories(scratch / "recipe");
+  PutFile(scratch / "asan.4711",
+          "==4711==ERROR: AddressSanitizer: heap-use-after-free on address 0x10\n"
+          "SUMMARY: AddressSanitizer: heap-use-after-free a.cc:3 in f\n");
+  PutFile(scratch / "recipe/asan.4711", "==4711==ERROR: AddressSanitizer: of the recipe\n");
+  PutFile(scratch / "core.4712", std::string("\x7f"
+                                             "ELF\2\1\1\0\0\0\0\0\0\0\0\0\4\0",
+                                             18) +
+                                     std::string(2'000, '\0'));
+  PutFile(scratch / "program", std::string("\x7f"
+                                           "ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0",
+                                           18));
+  PutFile(scratch / "nccl_trace_rank_3", std::string("\x80\4\x95", 3));
+  PutFile(scratch / "rank_2/om/analyze_fail.ir", "subgraph @1\n");
+  PutFile(scratch / "stacks.txt",
+          "Timeout (0:00:30)!\nThread 0x1 (most recent call first):\n  File \"a.py\", line 1 in f\n");
+  PutFile(scratch / "logs/train.txt",
+          "Traceback (most recent call last):\n  File \"t.py\", line 3, in f\n    x()\nKeyError: 1\n");
+  PutFile(scratch / "logs/worker.0.0.log",
+          "Traceback (most recent call last):\n  File \"t.py\", line 3, in f\nKeyError: 2\n");
+  PutFile(scratch / "notes.txt", "epoch 1\n");
+  std::filesystem::create_symlink("/etc/passwd", scratch / "asan.1");
+  std::string text;
+  for (const EvidenceFile& file : FindEvidenceFiles(folder.get(), plan, {{4711, 1}, {4712, 0}})) {
+    text += file.path + (file.process ? " of " + std::to_string(*file.process) : "") + ": " + file.what + "\n";
+  }
+  EXPECT_EQ(text,
+            "asan.4711 of 1: AddressSanitizer: heap-use-after-free a.cc:3 in f\n"
+            "core.4712 of 0: a core dump of 2 KiB\n"
+            "logs/train.txt: KeyError: 1\n"
+            "nccl_trace_rank_3 of 3: a dump of the collective calls (torchfrtrace reads it)\n"
+            "rank_2/om/analyze_fail.ir of 2: MindSpore could not compile a graph\n"
+            "stacks.txt: Timeout (0:00:30)!\n");
+}
+
+TEST_F(FailureAnalysisTest, DoubtsAnOriginIfASanitizersLogIsOlder) {
+  const Plan plan = SamplePlan({{"worker", 2}});
+  Exit(0, 1, 0);
+  Exit(1, 1, 2'000);
+  const std::uint64_t wall = 1'800'000'000'000'000'000;
+  journal.records.front().wall = UtcText(wall + kMs / 20);
+  const CheckedJournal checked(plan, journal);
+  const std::vector<EvidenceFile> files = {{"asan.7", "AddressSanitizer: x", ProcessId{1}, wall - 100 * kMs}};
+  const FailureAnalysis account = AnalyseFailure(plan, checked, {0, 0}, ClocksOf(plan, checked), folder.get(), files);
+  ASSERT_EQ(account.signs.size(), 1U);
+  EXPECT_EQ(account.signs[0].what, "asan.7 is older: AddressSanitizer: x");
+}
+
 TEST_F(FailureAnalysisTest, DoubtsAnOriginWhoseMessageNamesAnotherRank) {
   const Plan plan = SamplePlan({{"worker", 3}});
   for (const auto& [message, named] : {std::pair("connection closed by peer rank 2", "worker.2"),
@@ -345,21 +440,32 @@ TEST(ErrorNote, IsBoundedAndTyped) {
   }
 }
 
-TEST(PythonHint, IsTheLastLineOfATraceback) {
-  EXPECT_EQ(PythonHint({"Traceback (most recent call last):", "  File \"a.py\", line 1, in f", "    x()", "    ^^^",
-                        "torch.OutOfMemoryError: no memory"}),
+TEST(FailureHint, IsTheLastLineOfATraceback) {
+  EXPECT_EQ(FailureHint({"Traceback (most recent call last):", "  File \"a.py\", line 1, in f", "    x()", "    ^^^",
+                         "torch.OutOfMemoryError: no memory"}),
             "torch.OutOfMemoryError: no memory");
-  EXPECT_EQ(PythonHint({"[rank3]:   File \"a.py\", line 1, in f", "[rank3]:     x()", "[rank3]: KeyError: 'a'", "bye"}),
-            "KeyError: 'a'");
-  EXPECT_EQ(PythonHint({"Fatal Python error: Segmentation fault", "", "Current thread 0x1 (most recent call first):",
-                        "  File \"a.py\", line 1 in f", "Extension modules: numpy (total: 1)"}),
+  EXPECT_EQ(
+      FailureHint({"[rank3]:   File \"a.py\", line 1, in f", "[rank3]:     x()", "[rank3]: KeyError: 'a'", "bye"}),
+      "KeyError: 'a'");
+  EXPECT_EQ(FailureHint({"Fatal Python error: Segmentation fault", "", "Current thread 0x1 (most recent call first):",
+                         "  File \"a.py\", line 1 in f", "Extension modules: numpy (total: 1)"}),
             "Fatal Python error: Segmentation fault");
-  EXPECT_EQ(PythonHint({"step: 1", "done"}), "") << "words with a colon are no exception";
-  EXPECT_EQ(PythonHint({"ValueError: printed by somebody"}), "") << "without frames it is only a line";
+  EXPECT_EQ(
+      FailureHint({"==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x1 at pc 0x2", "READ of size 4",
+                   "SUMMARY: AddressSanitizer: heap-use-after-free a.cc:3 in f", "Shadow bytes", "==7==ABORTING"}),
+      "AddressSanitizer: heap-use-after-free a.cc:3 in f");
+  EXPECT_EQ(FailureHint({"a.cc:3:5: runtime error: signed integer overflow: 1 + 2", "done"}),
+            "a.cc:3:5: runtime error: signed integer overflow: 1 + 2");
+  EXPECT_EQ(FailureHint({"a.cc:3:5: runtime error: shift",
+                         "Traceback (most recent call last):", "  File \"a.py\", line 1, in f", "KeyError: 'a'"}),
+            "KeyError: 'a'")
+      << "the program went on after the other";
+  EXPECT_EQ(FailureHint({"step: 1", "done"}), "") << "words with a colon are no exception";
+  EXPECT_EQ(FailureHint({"ValueError: printed by somebody"}), "") << "without frames it is only a line";
   std::vector<std::string> old = {"  File \"a.py\", line 1, in f", "    x()", "ValueError: was survived"};
   old.insert(old.end(), 30, "went on");
-  EXPECT_EQ(PythonHint(old), "");
-  EXPECT_EQ(PythonHint({}), "");
+  EXPECT_EQ(FailureHint(old), "");
+  EXPECT_EQ(FailureHint({}), "");
 }
 
 TEST(EventOrder, IsKnownIfIntervalsDoNotOverlap) {

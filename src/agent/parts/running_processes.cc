@@ -1,8 +1,11 @@
 #include "agent/parts/running_processes.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +15,7 @@
 #include "agent/processes/passed_text.h"
 #include "base/system/clock.h"
 #include "base/system/fault.h"
+#include "base/values/sanitizer_line.h"
 #include "base/values/shell_quote.h"
 #include "spawn/leftovers/final_commands.h"
 #include "wire/files/log_bytes.h"
@@ -143,6 +147,24 @@ tl::expected<void, SpawnError> RunningProcesses::CheckDescriptors(const StartPro
                              children_.size() + 1, have));
 }
 
+namespace {
+
+// The files that sanitizers in a process with these variables write.
+std::vector<std::string> SanitizerLogsOf(const std::function<std::string(const char*)>& variable,
+                                         const std::filesystem::path& cwd, pid_t pid) {
+  std::vector<std::string> logs;
+  for (const char* name : kSanitizerVariables) {
+    const std::string setting = variable(name);  // NAME=value
+    for (const std::string& path : SanitizerLogPaths(setting.substr(setting.find('=') + 1)))
+      logs.push_back(fmt::format("{}.{}", (cwd / path).string(), pid));
+  }
+  std::sort(logs.begin(), logs.end());
+  logs.erase(std::unique(logs.begin(), logs.end()), logs.end());
+  return logs;
+}
+
+}  // namespace
+
 void RunningProcesses::OnStarted(const StartProcess& command, const EnvironmentBlock& block, ProcessStarted started) {
   const Key key(command.process, command.attempt);
   const ProcessStarted inside = started;
@@ -150,7 +172,6 @@ void RunningProcesses::OnStarted(const StartProcess& command, const EnvironmentB
   if (state_.space) started.pid = state_.space->PidOf(own_pid);
   ++state_.started;
   state_.send(started);
-  witness_.Started(started, command.cwd, command.log_path);
   with_.ports.Started(started);
   with_.terminals.Began(key);
   const EnvironmentBlock own = ByName(command.env);
@@ -160,6 +181,7 @@ void RunningProcesses::OnStarted(const StartProcess& command, const EnvironmentB
     const auto shared = block.find(name);
     return shared == block.end() ? std::string() : shared->second;
   };
+  witness_.Started(started, command.cwd, command.log_path, SanitizerLogsOf(variable, command.cwd, own_pid));
   const FileBelow log = state_.run_folder.At(command.log_path);
   RunningProcess running{own_pid, command.log_path, log, {}, variable("PATH"), command.remove, false};
   running.mark = variable("MUSTER_PROCESS");

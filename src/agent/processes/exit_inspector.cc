@@ -1,9 +1,12 @@
 #include "agent/processes/exit_inspector.h"
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <fstream>
+#include <sstream>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <glob.h>
 #include <sys/stat.h>
@@ -13,6 +16,8 @@
 #include "agent/processes/full_disk.h"
 #include "base/system/clock.h"
 #include "base/system/host_name.h"
+#include "base/system/unique_fd.h"
+#include "base/values/sanitizer_line.h"
 
 namespace muster {
 namespace {
@@ -61,10 +66,34 @@ std::string CoreText(std::int32_t pid, std::int32_t signal, const std::string& c
   return fmt::format("a core dump was written; kernel.core_pattern is {}", pattern);
 }
 
+// "AddressSanitizer: heap-use-after-free a.cc:3 in main, in /tmp/asan.4711"; empty if there is no such file.
+std::string SanitizerText(const std::string& path) {
+  constexpr std::size_t kMostRead = 256U << 10;
+  constexpr std::size_t kMostShown = 500;
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  std::string bytes(kMostRead, '\0');
+  const ssize_t size = ::read(file.get(), bytes.data(), bytes.size());
+  bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  std::string found;
+  bool by_summary = false;
+  std::istringstream lines(bytes);
+  for (std::string line; !by_summary && std::getline(lines, line);) {
+    const SanitizerFinding finding = SanitizerFindingIn(line);
+    if (!finding || (!found.empty() && !finding.summary)) continue;
+    found = finding.text.substr(0, kMostShown);
+    by_summary = finding.summary;
+  }
+  return found.empty() ? found : fmt::format("{}, in {}", found, path);
+}
+
 }  // namespace
 
-void ExitInspector::Started(const ProcessStarted& event, const std::string& cwd, const std::string& log) {
-  running_.insert_or_assign({event.process, event.attempt}, Running{event.pid, event.at, cwd, log, false, false});
+void ExitInspector::Started(const ProcessStarted& event, const std::string& cwd, const std::string& log,
+                            std::vector<std::string> sanitizer_logs) {
+  running_.insert_or_assign({event.process, event.attempt},
+                            Running{event.pid, event.at, cwd, log, std::move(sanitizer_logs), false, false});
 }
 
 void ExitInspector::Signalled(const SignalSent& event) {
@@ -86,6 +115,10 @@ std::vector<EndEvidence> ExitInspector::Ended(const ProcessExited& event) {
   if (event.core_dumped) add("core", CoreText(running.pid, event.code, running.cwd));
   if (event.signalled && event.code == SIGKILL && !running.killed) {
     if (std::string detail = memory_.Of(running.pid, running.at); !detail.empty()) add("memory", std::move(detail));
+  }
+  for (const std::string& path : running.sanitizer_logs) {
+    if (!event.signalled && event.code == 0) break;
+    if (std::string detail = SanitizerText(path); !detail.empty()) add("sanitizer", std::move(detail));
   }
   if ((event.signalled || event.code != 0) && !running.stopped) {
     if (std::string detail = FullDiskText(running.log, running.cwd); !detail.empty()) add("disk", std::move(detail));

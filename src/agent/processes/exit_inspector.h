@@ -1,5 +1,5 @@
-// Evidence on the host for the cause of an exit besides the exit status: the path of a core dump, a kill by the kernel
-// for lack of memory, and a full disk.
+// Evidence on the host for the cause of an exit besides the exit status: the path of a core dump, the log of a
+// sanitizer, a kill by the kernel for lack of memory, and a full disk.
 //
 // Inspects the host only if the exit status gives a reason to.
 #pragma once
@@ -21,7 +21,9 @@ class ExitInspector {
   // `memory` must outlive this object.
   explicit ExitInspector(MemoryKills& memory) : memory_(memory) {}
 
-  void Started(const ProcessStarted& event, const std::string& cwd, const std::string& log);
+  // `sanitizer_logs`: the files that a sanitizer in the process would write.
+  void Started(const ProcessStarted& event, const std::string& cwd, const std::string& log,
+               std::vector<std::string> sanitizer_logs = {});
   // A signal that the agent sent.
   void Signalled(const SignalSent& event);
   // The evidence for this exit; usually empty. Forgets the attempt.
@@ -33,6 +35,7 @@ class ExitInspector {
     MonotonicNs at = 0;
     std::string cwd;
     std::string log;
+    std::vector<std::string> sanitizer_logs;
     bool killed = false;   // by the agent
     bool stopped = false;  // received any signal from the agent
   };

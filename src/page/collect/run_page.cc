@@ -78,8 +78,10 @@ void AddCurves(const std::string& run_dir, PageContent& page) {
   }
 }
 
-Value FailureValue(const FailureReport& failure) {
+Value FailureValue(const Report& report, const FailureReport& failure) {
   const FailureAnalysis& account = failure.account;
+  std::vector<std::string> evidence = account.evidence;
+  for (const EvidenceFile& file : report.files) evidence.push_back(FileText(report, file));
   Value::List others;
   for (const FailedGroup& other : account.others) {
     others.emplace_back(Value::Map{{"who", TextValue(MembersText({other.who}))},
@@ -105,7 +107,7 @@ Value FailureValue(const FailureReport& failure) {
                  {"hint", TextValue(account.hint)},
                  {"error", TextValue(account.error ? account.error->message : "")},
                  {"traceback", TextsValue(account.error ? account.error->traceback : std::vector<std::string>())},
-                 {"evidence", TextsValue(account.evidence)},
+                 {"evidence", TextsValue(evidence)},
                  {"doubts", TextsValue(doubts)},
                  {"log", TextValue(failure.log)},
                  {"lines", TextsValue(failure.last_lines)},
@@ -227,29 +229,30 @@ Result<void> AddRun(const std::string& run_dir, PageContent& page) {
   for (const ProcessReport& process : report->processes) {
     if (!process.host.empty()) hosts.insert(process.host);
   }
-  page.run = Value(Value::Map{{"outcome", TextValue(report->outcome)},
-                              {"exit_code", Value(std::int64_t{report->exit_code})},
-                              {"why", TextValue(report->why)},
-                              {"doc", TextValue(plan.doc)},
-                              {"began", TextValue(began)},
-                              {"seconds", Value(lanes.seconds)},
-                              {"hosts", TextsValue({hosts.begin(), hosts.end()})},
-                              {"checkpoint", TextValue(report->checkpoint)},
-                              {"git", TextValue(GitText(report->code))},
-                              {"tags", TextsValue(report->tags)},
-                              {"plan_id", TextValue(report->plan)},
-                              {"id", TextValue(report->run)},
-                              {"dir", TextValue(report->run_dir)},
-                              {"damage", TextValue(report->journal_damage)},
-                              {"restarts", RestartsValue(*report, records)},
-                              {"failure", report->first_failure ? FailureValue(*report->first_failure) : Value()},
-                              {"startup", StartupValue(report->startup)},
-                              {"lanes", Value(std::move(lanes.lanes))},
-                              {"phases", Value(std::move(lanes.phases))},
-                              {"marks", Value(std::move(lanes.marks))},
-                              {"usage", UsageValue(plan, recorded->folder.get())},
-                              {"plan", PlanValue(plan, recorded->folder.get(), report->run)},
-                              {"logs", LogsOf(plan, *report, recorded->folder.get())}});
+  page.run =
+      Value(Value::Map{{"outcome", TextValue(report->outcome)},
+                       {"exit_code", Value(std::int64_t{report->exit_code})},
+                       {"why", TextValue(report->why)},
+                       {"doc", TextValue(plan.doc)},
+                       {"began", TextValue(began)},
+                       {"seconds", Value(lanes.seconds)},
+                       {"hosts", TextsValue({hosts.begin(), hosts.end()})},
+                       {"checkpoint", TextValue(report->checkpoint)},
+                       {"git", TextValue(GitText(report->code))},
+                       {"tags", TextsValue(report->tags)},
+                       {"plan_id", TextValue(report->plan)},
+                       {"id", TextValue(report->run)},
+                       {"dir", TextValue(report->run_dir)},
+                       {"damage", TextValue(report->journal_damage)},
+                       {"restarts", RestartsValue(*report, records)},
+                       {"failure", report->first_failure ? FailureValue(*report, *report->first_failure) : Value()},
+                       {"startup", StartupValue(report->startup)},
+                       {"lanes", Value(std::move(lanes.lanes))},
+                       {"phases", Value(std::move(lanes.phases))},
+                       {"marks", Value(std::move(lanes.marks))},
+                       {"usage", UsageValue(plan, recorded->folder.get())},
+                       {"plan", PlanValue(plan, recorded->folder.get(), report->run)},
+                       {"logs", LogsOf(plan, *report, recorded->folder.get())}});
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/system/known_secrets.h"
+#include "base/values/sanitizer_line.h"
 #include "base/values/shell_quote.h"
 #include "wire/files/log_bytes.h"
 
@@ -74,7 +75,23 @@ std::vector<std::string> LastLinesBefore(int at, const std::string& path, std::u
   return lines;
 }
 
-std::string PythonHint(const std::vector<std::string>& lines) {
+namespace {
+
+// The report of a fault that ended the program, or, if `fatal` is false, of one after which it went on.
+std::string SanitizerHint(const std::vector<std::string>& lines, bool fatal) {
+  std::string hint;
+  for (const std::string& line : lines) {
+    const SanitizerFinding finding = SanitizerFindingIn(WithoutMark(line));
+    if (!finding || finding.fatal != fatal) continue;
+    if (hint.empty() || finding.summary) hint = finding.text;
+  }
+  return hint;
+}
+
+}  // namespace
+
+std::string FailureHint(const std::vector<std::string>& lines) {
+  if (std::string hint = SanitizerHint(lines, true); !hint.empty()) return hint;
   const std::size_t first = lines.size() > kLastLines ? lines.size() - kLastLines : 0;
   // If Python crashes in native code, faulthandler prints its message last.
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -90,7 +107,7 @@ std::string PythonHint(const std::vector<std::string>& lines) {
       if (!line.starts_with("  ")) break;
     }
   }
-  return {};
+  return SanitizerHint(lines, false);
 }
 
 }  // namespace muster

@@ -23,9 +23,10 @@ std::vector<std::string> LastLines(int at, const std::string& path, std::size_t 
 std::vector<std::string> LastLinesBefore(int at, const std::string& path, std::uint64_t end, std::size_t most,
                                          std::size_t window = kLastBytes);
 
-// The error line, if the lines end with what Python prints on a failure: the last line of a traceback ("RuntimeError:
-// shapes do not fit"), or the first line of faulthandler ("Fatal Python error: Segmentation fault"). A prefix like
-// "[rank3]: " is removed. Empty if there is none among the last kLastLines.
-std::string PythonHint(const std::vector<std::string>& lines);
+// The error line: what a sanitizer found ("AddressSanitizer: heap-use-after-free a.cc:3 in main"), or, if the lines end
+// with what Python prints on a failure, the last line of a traceback ("RuntimeError: shapes do not fit") or the first
+// line of faulthandler ("Fatal Python error: Segmentation fault"). A prefix like "[rank3]: " is removed. Empty if there
+// is none; a traceback must end among the last kLastLines.
+std::string FailureHint(const std::vector<std::string>& lines);
 
 }  // namespace muster

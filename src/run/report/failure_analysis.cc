@@ -7,6 +7,7 @@
 #include <csignal>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -217,6 +218,12 @@ Moment MomentOf(const Failed& failed, const AttemptHosts& hosts) {
 constexpr std::size_t kMostSearched = 256;              // stopped processes whose logs are searched
 constexpr std::uint64_t kLogMarginNs = 100'000'000;     // times of log lines are upper bounds, sampled by the agent
 constexpr std::uint64_t kHostMarginNs = 2'000'000'000;  // wall clocks of two hosts
+constexpr std::uint64_t kFileMarginNs = 20'000'000;     // files have the time of the kernel's last tick
+
+// SIGABRT, SIGPIPE and SIGTERM can be reactions to another failure, like an exit code (see RunCause::Trace).
+bool IsReaction(const ProcessExited& exit) {
+  return !exit.signalled || exit.code == SIGABRT || exit.code == SIGPIPE || exit.code == SIGTERM;
+}
 
 // What a process left behind about its own failure, in the head's wall clock.
 struct Sign {
@@ -239,8 +246,9 @@ std::optional<std::uint64_t> NoteTime(int run_dir, const Plan& plan, const Key& 
 // the writing of a core, can take longer than it takes its peers to notice and to exit.
 class SignSearch {
  public:
-  SignSearch(const Plan& plan, const FailureWalk& walk, const HostClocks& clocks, int run_dir)
-      : plan_(plan), walk_(walk), clocks_(clocks), run_dir_(run_dir) {
+  SignSearch(const Plan& plan, const FailureWalk& walk, const HostClocks& clocks, int run_dir,
+             std::span<const EvidenceFile> files)
+      : plan_(plan), walk_(walk), clocks_(clocks), run_dir_(run_dir), files_(files) {
     if (auto logs = OpenFolder(run_dir, "logs")) logs_ = *std::move(logs);
   }
 
@@ -253,6 +261,7 @@ class SignSearch {
       if (other.key.first == origin.key.first) continue;
       const Process& process = plan_.processes[other.key.first];
       std::optional<Sign> sign = first ? NoteBefore(other, *first, origin) : std::nullopt;
+      if (!sign && first) sign = FileBefore(other, *first, origin);
       if (!sign && first && (!other.asked || searched++ < kMostSearched)) sign = TracebackBefore(other, *first, origin);
       std::optional<double> before;
       if (sign) before = InSeconds(*first - sign->at_ns);
@@ -272,6 +281,30 @@ class SignSearch {
     return signs;
   }
 
+  // The one with the oldest error file that proves it.
+  std::optional<ProvenOrigin> Proven(const Failed& origin, const std::vector<Failed>& candidates) {
+    if (!IsReaction(origin.exit)) return std::nullopt;
+    // One that only states the loss of a peer had no failure of its own before it ended.
+    const bool lost_peer = IsOfPeer(StatementOf(origin.key));
+    const auto first = lost_peer ? EndOf(origin) : FirstSignOf(origin);
+    if (!first) return std::nullopt;
+    const std::uint64_t margin = lost_peer ? 0 : kFileMarginNs;
+    std::optional<ProvenOrigin> proven;
+    std::uint64_t oldest = *first;
+    for (const Failed& other : candidates) {
+      if (other.key.first == origin.key.first || (!other.exit.signalled && other.exit.code == 0)) continue;
+      const auto at = NoteTime(run_dir_, plan_, other.key);
+      if (!at || *at >= oldest || *at + margin + MarginOf(other, origin) >= *first) continue;
+      const auto note = ReadErrorNote(run_dir_, plan_, other.key.first, other.key.second);
+      if (!note || !note->unreadable.empty() || IsOfPeer(note->message)) continue;
+      oldest = *at;
+      proven = {other.exit, fmt::format("{}{} older than what {} left behind, which ended first", kErrorFileEvidence,
+                                        DurationText(InSeconds(*first - *at)),
+                                        ProcessName(plan_, plan_.processes[origin.key.first]))};
+    }
+    return proven;
+  }
+
  private:
   std::uint64_t MarginOf(const Failed& other, const Failed& origin) const {
     const AttemptHosts& hosts = walk_.hosts();
@@ -279,15 +312,32 @@ class SignSearch {
     return same ? 0 : kHostMarginNs;
   }
 
-  // The end of the origin, its error file or the last line of its log, whichever is the oldest.
-  std::optional<std::uint64_t> FirstSignOf(const Failed& origin) {
+  std::optional<std::uint64_t> EndOf(const Failed& origin) const {
     const auto at = OnHead(MomentOf(origin, walk_.hosts()), clocks_);
     if (!at || !walk_.wall_offset()) return std::nullopt;
-    auto first = static_cast<std::uint64_t>(static_cast<std::int64_t>(*at) + *walk_.wall_offset());
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(*at) + *walk_.wall_offset());
+  }
+
+  // What the process says about its failure; may be empty.
+  std::string StatementOf(const Key& key) const {
+    std::string text = FailureHint(LastLines(run_dir_, LogPath(plan_, key.first, key.second), 10 * kLastLines));
+    if (!text.empty()) return text;
+    const auto note = ReadErrorNote(run_dir_, plan_, key.first, key.second);
+    return note ? note->message : text;
+  }
+
+  // The end of the origin, its error file or the last line of its log, whichever is the oldest.
+  std::optional<std::uint64_t> FirstSignOf(const Failed& origin) {
+    const auto end = EndOf(origin);
+    if (!end) return std::nullopt;
+    std::uint64_t first = *end;
     if (const auto note = NoteTime(run_dir_, plan_, origin.key)) first = std::min(first, *note);
+    for (const EvidenceFile& file : files_) {
+      if (file.process == origin.key.first) first = std::min(first, file.at_ns);
+    }
     const std::string log = LogPath(plan_, origin.key.first, origin.key.second);
     // The time of its last words, if they state the failure: it may have been silent for long otherwise.
-    const bool stated = !PythonHint(LastLines(run_dir_, log, 10 * kLastLines)).empty();
+    const bool stated = !FailureHint(LastLines(run_dir_, log, 10 * kLastLines)).empty();
     if (auto times = stated ? TimesOf(log) : std::nullopt) first = std::min(first, times->End());
     return first;
   }
@@ -300,6 +350,14 @@ class SignSearch {
     return Sign{*at, "its error file is older: " + (note->message.empty() ? note->unreadable : note->message)};
   }
 
+  std::optional<Sign> FileBefore(const Failed& other, std::uint64_t first, const Failed& origin) const {
+    for (const EvidenceFile& file : files_) {
+      if (file.process != other.key.first || file.at_ns + MarginOf(other, origin) >= first) continue;
+      return Sign{file.at_ns, fmt::format("{} is older: {}", file.path, file.what)};
+    }
+    return std::nullopt;
+  }
+
   std::optional<Sign> TracebackBefore(const Failed& other, std::uint64_t first, const Failed& origin) {
     const std::string log = LogPath(plan_, other.key.first, other.key.second);
     auto times = TimesOf(log);
@@ -307,21 +365,27 @@ class SignSearch {
     if (!times || first < margin) return std::nullopt;
     const std::uint64_t end = times->OffsetAt(first - margin);
     if (end == 0) return std::nullopt;
-    const std::string hint = PythonHint(LastLinesBefore(run_dir_, log, end, 10 * kLastLines));
+    const std::string hint = FailureHint(LastLinesBefore(run_dir_, log, end, 10 * kLastLines));
     if (hint.empty()) return std::nullopt;
-    return Sign{std::min(times->TimeOf(end - 1), first - margin), "the traceback in its log is older: " + hint};
+    const bool by_sanitizer = hint.find("Sanitizer: ") != std::string::npos;
+    return Sign{
+        std::min(times->TimeOf(end - 1), first - margin),
+        (by_sanitizer ? "the report of a sanitizer in its log is older: " : "the traceback in its log is older: ") +
+            hint};
+  }
+
+  // Whether a message only says that a peer is gone, which follows another failure.
+  static bool IsOfPeer(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return std::any_of(kLostPeer.begin(), kLostPeer.end(),
+                       [&](std::string_view word) { return text.find(word) != std::string::npos; });
   }
 
   // "1" of "connection closed by peer rank 1": the rank that the origin's last message blames; empty if it names none.
   std::string NamedPeer(const Key& origin) const {
-    std::string text = PythonHint(LastLines(run_dir_, LogPath(plan_, origin.first, origin.second), 10 * kLastLines));
-    if (text.empty()) {
-      if (const auto note = ReadErrorNote(run_dir_, plan_, origin.first, origin.second)) text = note->message;
-    }
+    std::string text = StatementOf(origin);
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-    const bool of_peer = std::any_of(kLostPeer.begin(), kLostPeer.end(),
-                                     [&](std::string_view word) { return text.find(word) != std::string::npos; });
-    if (!of_peer) return {};
+    if (!IsOfPeer(text)) return {};
     std::string named;
     for (std::size_t at = text.find("rank"); at != std::string::npos; at = text.find("rank", at + 4)) {
       std::size_t digit = at + 4;
@@ -353,6 +417,7 @@ class SignSearch {
   const FailureWalk& walk_;
   const HostClocks& clocks_;
   int run_dir_;
+  std::span<const EvidenceFile> files_;
   UniqueFd logs_;
 };
 
@@ -387,7 +452,7 @@ std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& f
       same->group.alike = same->group.alike || same->group.lines != group.lines;
       same->processes.insert(process);
     } else if (drafts.size() < kMostKeptGroups) {
-      group.hint = PythonHint(group.lines);
+      group.hint = FailureHint(LastLines(run_dir, group.log, 10 * kLastLines));
       group.who.role = role;
       drafts.push_back({std::move(group), std::move(plain), std::move(message), {process}});
     }
@@ -398,11 +463,6 @@ std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& f
     groups.push_back(std::move(draft.group));
   }
   return groups;
-}
-
-// SIGABRT, SIGPIPE and SIGTERM can be reactions to another failure, like an exit code (see RunCause::Trace).
-bool IsReaction(const ProcessExited& exit) {
-  return !exit.signalled || exit.code == SIGABRT || exit.code == SIGPIPE || exit.code == SIGTERM;
 }
 
 // Measures the distance between `other` and the origin, and the distance at which their order would be certain.
@@ -476,40 +536,52 @@ HostClocks ClocksOf(const Plan& plan, const CheckedJournal& journal) {
   return clocks;
 }
 
+std::optional<ProvenOrigin> FindProvenOrigin(const Plan& plan, const CheckedJournal& journal,
+                                             const FirstFailure& origin, const HostClocks& clocks, int run_dir) {
+  const FailureWalk walk(plan, journal, clocks);
+  std::vector<Failed> ended = walk.failed();
+  ended.insert(ended.end(), walk.unfailed().begin(), walk.unfailed().end());
+  std::erase_if(ended, [&](const Failed& f) { return f.key.second < walk.attempts().at(f.key.first); });
+  const auto first = std::find_if(ended.begin(), ended.end(),
+                                  [&](const Failed& f) { return f.key == Key(origin.process, origin.attempt); });
+  if (first == ended.end()) return std::nullopt;
+  return SignSearch(plan, walk, clocks, run_dir, {}).Proven(*first, ended);
+}
+
 FailureAnalysis AnalyseFailure(const Plan& plan, const CheckedJournal& journal, const FirstFailure& origin,
-                               const HostClocks& clocks, int run_dir) {
+                               const HostClocks& clocks, int run_dir, std::span<const EvidenceFile> files) {
   const FailureWalk walk(plan, journal, clocks);
   const Key key(origin.process, origin.attempt);
   FailureAnalysis account;
   if (const auto found = walk.evidence().find(key); found != walk.evidence().end()) account.evidence = found->second;
-  account.hint = PythonHint(LastLines(run_dir, LogPath(plan, origin.process, origin.attempt), 10 * kLastLines));
+  account.hint = FailureHint(LastLines(run_dir, LogPath(plan, origin.process, origin.attempt), 10 * kLastLines));
   account.error = ReadErrorNote(run_dir, plan, origin.process, origin.attempt);
   // An attempt followed by another one was a restart, not a failure beside this one.
   std::vector<Failed> failed = walk.failed();
   std::erase_if(failed, [&](const Failed& f) { return f.key.second < walk.attempts().at(f.key.first); });
   std::vector<Failed> unfailed = walk.unfailed();
   std::erase_if(unfailed, [&](const Failed& f) { return f.key.second < walk.attempts().at(f.key.first); });
-  const auto first = std::find_if(failed.begin(), failed.end(), [&](const Failed& f) { return f.key == key; });
-  if (first != failed.end()) {
-    std::vector<Failed> candidates = failed;
-    candidates.insert(candidates.end(), unfailed.begin(), unfailed.end());
-    account.signs = SignSearch(plan, walk, clocks, run_dir).Of(*first, candidates);
+  std::vector<Failed> candidates = failed;
+  candidates.insert(candidates.end(), unfailed.begin(), unfailed.end());
+  // An origin that its error file proves may have been stopped while it exited.
+  const auto first = std::find_if(candidates.begin(), candidates.end(), [&](const Failed& f) { return f.key == key; });
+  if (first != candidates.end()) {
+    account.signs = SignSearch(plan, walk, clocks, run_dir, files).Of(*first, candidates);
   }
   std::vector<Failed> shown = failed;
   for (const Failed& other : unfailed) {
     const Members who = MembersOf(plan, {other.key.first}).front();
     const bool named = std::any_of(account.signs.begin(), account.signs.end(),
                                    [&](const EarlierSign& sign) { return sign.who == who; });
-    if (named || NoteTime(run_dir, plan, other.key)) shown.push_back(other);
+    if (other.key != key && (named || NoteTime(run_dir, plan, other.key))) shown.push_back(other);
   }
   account.others = GroupsOf(plan, shown, walk, origin.process, run_dir);
   account.doubts = DoubtsOf(plan, failed, key, clocks, walk.hosts());
   for (const UncertainOrder& doubt : account.doubts) {
     for (const Members& each : doubt.who) account.unordered.push_back(each);
   }
-  const auto ended = std::find_if(failed.begin(), failed.end(), [&](const Failed& f) { return f.key == key; });
-  if (ended != failed.end()) {
-    const Moment moment = MomentOf(*ended, walk.hosts());
+  if (first != candidates.end()) {
+    const Moment moment = MomentOf(*first, walk.hosts());
     account.at = OnHead(moment, clocks);
     if (account.at) account.at_error = InSeconds(clocks[moment.host]->error_ns);
   }

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "muster/plan.h"
@@ -15,6 +17,7 @@
 #include "run/journal/checked_journal.h"
 #include "run/journal/event_order.h"
 #include "run/journal/head_facts.h"
+#include "run/report/evidence_files.h"
 
 namespace muster {
 
@@ -40,7 +43,7 @@ struct FailedGroup {
   std::vector<std::string> lines;     // last lines of the first process, see LastLines
   bool alike = false;                 // whether the lines of the others differ only in numbers
   std::string log;                    // of the first, relative to the run directory
-  std::string hint;                   // see PythonHint
+  std::string hint;                   // see FailureHint
   std::optional<ErrorNote> error;     // of the first
   std::vector<std::string> evidence;  // about the first: core dump, lack of memory
 };
@@ -95,9 +98,21 @@ struct FailureAnalysis {
 inline constexpr double kTimelineBefore = 5;
 inline constexpr double kTimelineAfter = 10;
 
-// `run_dir` is a descriptor of the run directory.
+// `run_dir` is a descriptor of the run directory; `files` is what was found in it (evidence_files.h).
 FailureAnalysis AnalyseFailure(const Plan& plan, const CheckedJournal& journal, const FirstFailure& origin,
-                               const HostClocks& clocks, int run_dir);
+                               const HostClocks& clocks, int run_dir, std::span<const EvidenceFile> files = {});
+
+// A process that failed before the first one to end, as its error file proves: the file is older than everything that
+// the other left behind, and does not only say that a peer was lost.
+struct ProvenOrigin {
+  ProcessExited exit;
+  std::string evidence;  // "its error file is 1.9s older than what worker.0 left behind, which ended first"
+};
+inline constexpr std::string_view kErrorFileEvidence = "its error file is ";
+
+// `journal` has the ends of all processes. Empty if there is none; another one may be in doubt (EarlierSign).
+std::optional<ProvenOrigin> FindProvenOrigin(const Plan& plan, const CheckedJournal& journal,
+                                             const FirstFailure& origin, const HostClocks& clocks, int run_dir);
 
 // The clocks of a run's hosts, by machine (run/supervise/host_slots.h): always known for a run on the head's own host
 // alone.

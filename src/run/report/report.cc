@@ -94,6 +94,16 @@ class Reading {
     return found == cores_.end() ? std::string() : found->second;
   }
 
+  std::multimap<std::int32_t, ProcessId> Pids() const {
+    std::multimap<std::int32_t, ProcessId> pids;
+    for (ProcessId id = 0; id < tracks_.size(); ++id) {
+      for (const Track& attempt : tracks_[id]) {
+        if (attempt.start) pids.emplace(attempt.start->pid, id);
+      }
+    }
+    return pids;
+  }
+
   Receipt MakeReceipt() const {
     Receipt receipt;
     std::set<std::string> by(by_.begin(), by_.end());
@@ -306,6 +316,9 @@ FailureReport FailureOf(const Plan& plan, const Reading& reading, const FirstFai
   failure.last_lines = LastLines(folder, failure.log);
   if (track.no_start) failure.why = EndingText(*track.no_start);
   if (track.end) failure.why = EndingText(plan, *track.end);
+  const bool proven = std::any_of(track.evidence.begin(), track.evidence.end(),
+                                  [](const std::string& evidence) { return evidence.starts_with(kErrorFileEvidence); });
+  if (track.end && track.stopped && proven) failure.why = "left an error file, and then " + failure.why;
   if (track.Succeeded()) failure.why += " before it was ready";  // exit code 0 is a failure only before readiness
   if (track.limit) failure.why = EndingText(*track.limit);
   if (track.start && track.end) failure.after_seconds = SecondsBetween(track.start->at, track.end->at);
@@ -419,10 +432,11 @@ Result<Report> MakeReport(const std::string& run_dir, std::shared_ptr<const Plan
                                restart.processes.size(), wall, restart.why});
   }
   report.replacements = reading.replacements();
+  if (!live && report.outcome != "ok") report.files = FindEvidenceFiles(folder.get(), plan, reading.Pids());
   if (reading.first_failure()) {
     report.first_failure = FailureOf(plan, reading, *reading.first_failure(), folder.get());
     report.first_failure->account =
-        AnalyseFailure(plan, journal, *reading.first_failure(), ClocksOf(plan, journal), folder.get());
+        AnalyseFailure(plan, journal, *reading.first_failure(), ClocksOf(plan, journal), folder.get(), report.files);
     PutOnHead(*report.first_failure, reading.EndSeen(*reading.first_failure()));
   }
   report.dumps = ReadDumps(plan, journal, folder.get());

@@ -185,12 +185,17 @@ struct Report {
   std::vector<ContextReport> contexts;  // by role, then by the first index
   std::vector<DumpReport> dumps;        // in order
   std::vector<DroppedLog> dropped_logs;
+  // Of a run that did not succeed: what processes left in its directory besides logs and error files.
+  std::vector<EvidenceFile> files;
   std::vector<std::string> unreadable_logs;  // "logs/worker.0.0.log: Permission denied": of the last attempts
   Receipt receipt;
   Timings timings;
   Startup startup;
   std::string journal_damage;  // why the journal ends before its file does; empty if it is complete
 };
+
+// "asan.4711 (worker.1): AddressSanitizer: …"
+std::string FileText(const Report& report, const EvidenceFile& file);
 
 // Reads plan.json, journal.jsonl and the origin's log. Fails with kind "run" if the folder has no plan or no journal
 // with a first record; the report states what else is missing or damaged. A journal without its last record belongs to

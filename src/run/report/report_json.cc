@@ -316,6 +316,13 @@ std::string ReportJson(const Report& report, const std::string& run_dir) {
                  {"finish", Seconds(t.finish)},
                  {"total", Seconds(t.total)},
                  {"startup", StartupJson(report.startup)}}}};
+  for (const EvidenceFile& file : report.files) {
+    const ProcessReport* owner = file.process ? &report.processes[*file.process] : nullptr;
+    json["files"].push_back(
+        {{"path", file.path},
+         {"what", Plain(file.what)},
+         {"process", owner == nullptr ? Json(nullptr) : Json(owner->role + "." + std::to_string(owner->index))}});
+  }
   for (const std::string& log : report.unreadable_logs) json["unreadable_logs"].push_back(log);
   for (const DroppedLog& log : report.dropped_logs) {
     json["dropped_logs"].push_back(

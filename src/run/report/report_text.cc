@@ -208,6 +208,16 @@ std::string UnreadableLines(const Report& report) {
   return text;
 }
 
+std::string FileLines(const Report& report) {
+  constexpr std::size_t kShown = 6;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, report.files.size()); ++i)
+    text += fmt::format("  {:<10}{}\n", i == 0 ? "files" : "", Printable(FileText(report, report.files[i])));
+  if (report.files.size() > kShown)
+    text += fmt::format("  {:<10}{} more in report.json\n", "", report.files.size() - kShown);
+  return text;
+}
+
 // Problems of a run that succeeded: deviations from the recipe.
 std::string Aside(const Report& report) {
   std::vector<ContextReport> contexts;
@@ -222,6 +232,12 @@ std::string Aside(const Report& report) {
 
 }  // namespace
 
+std::string FileText(const Report& report, const EvidenceFile& file) {
+  const ProcessReport* owner = file.process ? &report.processes[*file.process] : nullptr;
+  return fmt::format("{}{}: {}", file.path,
+                     owner == nullptr ? "" : fmt::format(" ({})", NameOf(owner->role, owner->index)), file.what);
+}
+
 std::string ReportText(const Report& report, const ReportView& view) {
   std::string text = fmt::format("{}{} {}\n", report.rehearsal ? "rehearsal of " : "", Printable(report.name),
                                  Coloured(Printable(Headline(report)), report.outcome, view.colour));
@@ -233,6 +249,7 @@ std::string ReportText(const Report& report, const ReportView& view) {
     text += view.output_shown ? fmt::format("  {:<10}{}\n", "log", failure.log) : LastLinesText(failure);
     text += FailureDetails(failure.account, NameOf(failure.role, failure.index));
   }
+  text += FileLines(report);
   text += FailedActivationText(report.activations);
   text += DumpLines(report);
   text += ReplacementLines(report);

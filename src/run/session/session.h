@@ -93,6 +93,7 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   void SetAlarm();
   void OnAlarm();
   void End();
+  void CorrectOrigin();
   std::string EndText(const RunEnded& ended);
 
   const std::shared_ptr<const RunRequest> request_;

@@ -69,6 +69,13 @@ bool RunCause::Trace(const ProcessExited& exit, const Moment& moment, const std:
   return true;
 }
 
+void RunCause::Correct(const ProcessExited& exit, const std::string& why) {
+  first_failure_ = FirstFailure{exit.process, exit.attempt};
+  why_ = why;
+  // It may have been stopped while it exited, so that a signal says nothing about it.
+  passed_code_ = exit.signalled || exit.code == 0 ? 1 : exit.code;
+}
+
 bool RunCause::MayBeCause(const ProcessExited& exit, const ProcessStates& states) const {
   // Signals of crashes and of kills from outside; SIGABRT, SIGPIPE and SIGTERM can be reactions to a lost peer.
   constexpr std::int32_t kFromOutside[] = {SIGKILL, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGSYS};

@@ -42,6 +42,9 @@ class RunCause {
   // did.
   bool Trace(const ProcessExited& exit, const Moment& moment, const std::string& why, const ProcessStates& states);
 
+  // Makes this end the first failure, since evidence proves that it was.
+  void Correct(const ProcessExited& exit, const std::string& why);
+
   Cause cause() const { return cause_; }
   const std::optional<FirstFailure>& first_failure() const { return first_failure_; }
   // The journal's last record.

@@ -23,7 +23,7 @@
 // - A death by a signal that muster did not send, close to a first failure that was an exit code, becomes the first
 //   failure afterwards (FailureTraced): peers of a killed process can be seen to end before it. So does a failure
 //   without a stop on another host that was earlier than the first one by more than the clock errors, but was reported
-//   later.
+//   later, and at the end of the run one that an older error file proves (Correct).
 // - The work is done when every process of the kAll roles and one of each kAny role has exited with code 0. The
 //   remaining processes have the linger_ms of their role to exit, and are stopped if they do not. A failure while
 //   lingering still fails the job; if a process of a kNever role exits with code 0 before the work is done, that is
@@ -87,6 +87,11 @@ class Supervisor {
   std::uint32_t dumping() const { return dump_.under_way() ? dump_.number() : 0; }
   // Whether a requested stop waits for the dump.
   bool dump_delays_stop() const { return dump_.under_way() && dump_.waiting().stop.has_value(); }
+  // After the end of a job that failed: another origin, which evidence proves.
+  FailureTraced Correct(const ProcessExited& exit, const std::string& why) {
+    cause_.Correct(exit, why);
+    return {exit.process, exit.attempt};
+  }
   // The journal's last record: cause, exit code and one sentence. Meaningful once the phase is kDone.
   RunEnded Ended(bool pass_exit_code) const { return cause_.Ended(pass_exit_code); }
 

@@ -122,9 +122,9 @@ Verdict OfExit(const ProcessExited& exit, const FailureFacts::Origin& origin) {
   }
   // 2: programs that refuse their arguments; 126 and 127: shells that cannot start a program.
   if (!exit.signalled && (exit.code == 2 || exit.code == 126 || exit.code == 127)) {
-    return {TrialClass::kUserError, false, PythonHint(origin.last_lines)};
+    return {TrialClass::kUserError, false, FailureHint(origin.last_lines)};
   }
-  return {TrialClass::kCrash, false, PythonHint(origin.last_lines)};
+  return {TrialClass::kCrash, false, FailureHint(origin.last_lines)};
 }
 
 Verdict OfOrigin(const FailureFacts::Origin& origin, const ClassPatterns& patterns) {
