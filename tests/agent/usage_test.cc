@@ -3,6 +3,7 @@
 
 #include "agent/parts/usage_samples.h"
 #include "agent/usage/device_memory.h"
+#include "agent/usage/device_processes.h"
 #include "agent/usage/process_trees.h"
 
 namespace muster {
@@ -72,6 +73,68 @@ TEST(DeviceMemory, ReadsTheTableOfNpuSmi) {
 | 6       0                 | 4711          | python                   | 56000                   |
 )");
   EXPECT_EQ(memory, (DeviceMemory{{"0", 3162 * 1024}, {"1", 59351 * 1024}})) << "in the numbering of processes";
+}
+
+// "0: 7 python3, 8; 1: 9": pids and names by device.
+std::string Users(std::string_view kind, const std::vector<std::string>& outputs) {
+  std::string text;
+  for (const auto& [device, processes] : ParseDeviceProcesses(kind, outputs)) {
+    text += (text.empty() ? "" : "; ") + device + ":";
+    for (const DeviceProcess& process : processes)
+      text += (text.ends_with(':') ? " " : ", ") + std::to_string(process.pid) +
+              (process.name.empty() ? "" : " " + process.name);
+  }
+  return text;
+}
+
+TEST(DeviceProcesses, AreThoseThatNvidiaSmiPrints) {
+  ASSERT_EQ(DeviceProcessCommands("cuda").size(), 2U);
+  EXPECT_EQ(Users("cuda",
+                  {"0, GPU-aa\n1, GPU-bb\n",
+                   "GPU-bb, 4711, /usr/bin/python3\r\nGPU-bb, 12, a, b\nGPU-cc, 9\nGPU-aa, [N/A], x\nGPU-aa, -1, x\n"}),
+            "1: 4711 python3, 12 a; GPU-bb: 4711 python3, 12 a; GPU-cc: 9");
+  EXPECT_EQ(Users("cuda", {"Failed to initialize NVML: x\n", "No devices were found\n"}), "");
+  EXPECT_EQ(Users("cuda", {"0, GPU-aa\n"}), "") << "one answer is missing";
+}
+
+TEST(DeviceProcesses, AreThoseOfTheSecondTableOfNpuSmi) {
+  EXPECT_EQ(Users("ascend", {R"(
++------------------------------------------------------------------------------------------------+
+| NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|
+| Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)        |
++===========================+===============+====================================================+
+| 2     Ascend910           | OK            | 165.4       36                0    / 0             |
+| 0     4                   | 0000:9D:00.0  | 0           0    / 0          3123 / 65536         |
++------------------------------------------------------------------------------------------------+
+| 2     Ascend910           | OK            | -           35                0    / 0             |
+| 1     5                   | 0000:9F:00.0  | 0           0    / 0          2876 / 65536         |
++===========================+===============+====================================================+
+| NPU     Chip              | Process id    | Process name             | Process memory(MB)      |
++===========================+===============+====================================================+
+| 2       1                 | 632268        | python3.1                | 197                     |
+| 2       7                 | 632269        | python3.1                | 197                     |
++===========================+===============+====================================================+
+| No running processes found in NPU 3                                                            |
+)"}),
+            "1: 632268 python3.1");
+}
+
+TEST(DeviceProcesses, AreThoseThatRocmSmiPrints) {
+  EXPECT_EQ(
+      Users("hip", {"===== GPUs Indexed by PID =====\nPID 71 is using 2 DRM device(s):\n0 3 \nPID 72 is using 0 DRM "
+                    "device(s)\n\n=====\n"}),
+      "0: 71; 3: 71");
+}
+
+TEST(DeviceProcesses, AreNoneInOtherTexts) {
+  for (const std::string& text :
+       {std::string(100'000, '|'), std::string(100'000, ','), std::string(100'000, '\n'),
+        std::string("| 1 1 | 99999999999999 | x | 1 |\n"), std::string("PID 4 is using\nx")}) {
+    EXPECT_EQ(Users("ascend", {text}), "");
+    EXPECT_EQ(Users("hip", {text}), "");
+    EXPECT_EQ(Users("cuda", {text, text}), "");
+    EXPECT_EQ(Users("other", {text}), "");
+  }
 }
 
 TEST(DeviceMemory, TakesNothingFromOtherTexts) {

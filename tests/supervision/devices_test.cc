@@ -1,5 +1,6 @@
 // Tests devices and cores of real processes: which ones they get, which runs may share them, and for how long.
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "agent/devices/host_cores.h"
@@ -21,6 +22,7 @@ class DeviceHost {
     std::filesystem::create_directory(folder_ / "held");
   }
 
+  void SearchFirst(const std::string& folder) { env_.front() = "PATH=" + folder + ":/usr/bin:/bin"; }
   void Recipe(const std::string& name, const std::string& body, const std::string& fields) const {
     std::ofstream(folder_ / (name + ".lua"))
         << "local muster = require \"muster\"\nlocal probe = \"" << MUSTER_TESTS_DIR << "/probe\"\nlocal folder = \""
@@ -123,6 +125,74 @@ TEST(Devices, AssignedAreVisibleToTheProcesses) {
   EXPECT_EQ(host.Report("run")["processes"][1]["devices"], json({"6"}));
   EXPECT_EQ(host.Binding("run")["hosts"][0]["devices"], json({"4", "6"}));
   EXPECT_NE(result.err.find("  devices   worker.0 4; worker.1 6\n"), std::string::npos) << result.err;
+}
+
+// A tool of the vendor that names init as the user of these devices as long as the file "used" is there.
+class VendorsTool {
+ public:
+  VendorsTool(DeviceHost& host, const std::string& devices) : used_(host / "used"), bin_(host / "bin") {
+    host.SearchFirst(bin_);
+    std::filesystem::create_directory(bin_);
+    std::ofstream(used_) << devices;
+    std::ofstream(bin_ + "/nvidia-smi")
+        << "#!/bin/sh\ncase $1 in --query-gpu=index,uuid) for i in 0 1 2 3; do echo $i, GPU-$i; done;;\n"
+           "--query-compute-apps=*) [ -e "
+        << used_ << " ] && for i in $(cat " << used_
+        << "); do echo GPU-$i, 1, /sbin/theirs; done; true;;\n*) exit 1;; esac\n";
+    std::filesystem::permissions(bin_ + "/nvidia-smi", std::filesystem::perms::owner_all);
+  }
+  void EndUse() const { std::filesystem::remove(used_); }
+
+ private:
+  std::string used_;
+  std::string bin_;
+};
+
+TEST(FreeDevices, AreNotThoseThatTheVendorsToolNamesAsUsed) {
+  DeviceHost host(4);
+  const VendorsTool tool(host, "0 2");
+  host.Recipe("job", kShow, kCuda);
+  const CommandResult result = host.Run("job", "run", {"--devices", "free"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(host.Variable("run", "worker.0", "CUDA_VISIBLE_DEVICES"), "1,3");
+  EXPECT_NE(result.err.find("skipped, because in use: device 0 by pid 1 ("), std::string::npos) << result.err;
+  host.Recipe("large", "job:workers { count = 1, devices = 3, command = { probe, 'env' } }", kCuda);
+  const CommandResult large = host.Run("large", "large", {"--devices", "free"});
+  EXPECT_EQ(large.exit_code, 3);
+  EXPECT_NE(large.err.find("3 devices are required and not free: device 0 by pid 1 ("), std::string::npos) << large.err;
+  const CommandResult listed = host.Run("job", "listed", {"--devices", "0,2"});
+  EXPECT_EQ(listed.exit_code, 0) << "a list is the user's own choice: " << listed.err;
+}
+
+TEST(FreeDevices, AreWaitedForWhileOthersUseThem) {
+  DeviceHost host(2);
+  const VendorsTool tool(host, "0 1");
+  host.Recipe("job", kShow, kCuda);
+  CommandResult result;
+  std::thread run([&] { result = host.Run("job", "run", {"--devices", "free", "--wait"}); });
+  const auto end = std::chrono::steady_clock::now() + kDeadline;
+  const auto waits = [&] {
+    const std::string journal = StartedMuster::Content(host / "run/journal.jsonl");
+    return journal.find("in use: device 0 by pid 1 (") != std::string::npos;
+  };
+  while (!waits() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_TRUE(waits());
+  tool.EndUse();
+  run.join();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(host.Variable("run", "worker.0", "CUDA_VISIBLE_DEVICES"), "0,1");
+}
+
+TEST(FreeDevices, DoNotDependOnAToolThatFailsOrHangs) {
+  for (const char* body : {"exit 9", "exec sleep 1000", "yes '0, GPU-0'"}) {
+    DeviceHost host(2);
+    const VendorsTool tool(host, "0 1");
+    std::ofstream(host / "bin/nvidia-smi") << "#!/bin/sh\n" << body << "\n";
+    host.Recipe("job", kShow, kCuda);
+    const CommandResult result = host.Run("job", "run", {"--devices", "free"});
+    EXPECT_EQ(result.exit_code, 0) << body << ": " << result.err;
+    EXPECT_EQ(host.Variable("run", "worker.0", "CUDA_VISIBLE_DEVICES"), "0,1");
+  }
 }
 
 TEST(Devices, OfTheCallerAreNumberedLikeTheCallers) {

@@ -245,6 +245,10 @@ std::string ShortageText(const DeviceRequest& wish, const std::map<std::string, 
 
 }  // namespace
 
+bool DeviceLeases::IsLeased(const std::string& device) {
+  return OpenFolder() && IsLocked(open_folder_.get(), FileOf(device));
+}
+
 void DeviceLeases::LeaveTicket(const Wish& wish, std::uint64_t arrival) {
   const int folder = open_folder_.get();
   constexpr int kMostTickets = 1 << 16;

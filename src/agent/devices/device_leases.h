@@ -47,6 +47,8 @@ class DeviceLeases {
   tl::expected<Taken, Shortage> TakeInTurn(const Wish& wish, std::uint32_t patience_ms = 5'000);
   // Stops waiting. Keeps held devices.
   void Withdraw();
+  // Whether a job holds the device, this one or another.
+  bool IsLeased(const std::string& device);
 
   void GiveUp();
   // Number of descriptors that it has open.

@@ -38,6 +38,19 @@ std::string NameOf(const fs::path& process) {
 
 }  // namespace
 
+std::optional<std::string> DeviceUserText(std::int32_t pid, std::int32_t self, const std::string& name) {
+  if (pid == self) return std::nullopt;
+  const fs::path process = fmt::format("/proc/{}", pid);
+  std::string known = NameOf(process);
+  if (known.empty()) known = name;
+  constexpr std::size_t kKept = 15;  // bytes of a name in /proc
+  if (std::find(kNotComputing.begin(), kNotComputing.end(), known.substr(0, kKept)) != kNotComputing.end())
+    return std::nullopt;
+  struct stat status {};
+  const bool there = ::stat(process.c_str(), &status) == 0;
+  return fmt::format("pid {} ({}) of uid {}", pid, Printable(known), there ? std::to_string(status.st_uid) : "unknown");
+}
+
 std::map<std::uint32_t, std::string> DeviceUsers(std::string_view kind, std::int32_t self, const std::string& root) {
   std::map<std::uint32_t, std::string> users;
   const std::string_view prefix = NodePrefix(kind);
@@ -47,7 +60,7 @@ std::map<std::uint32_t, std::string> DeviceUsers(std::string_view kind, std::int
   for (fs::directory_iterator it("/proc", error), end; !error && it != end; it.increment(error)) {
     const auto pid = ParseNumber<std::int32_t>(it->path().filename().string());
     if (!pid || *pid == self) continue;
-    std::optional<std::string> name;
+    std::optional<std::optional<std::string>> text;
     std::error_code unreadable;  // of another user, or gone
     for (fs::directory_iterator fd(it->path() / "fd", unreadable), last; !unreadable && fd != last;
          fd.increment(unreadable)) {
@@ -56,12 +69,9 @@ std::map<std::uint32_t, std::string> DeviceUsers(std::string_view kind, std::int
       if (ignored || !target.starts_with(node)) continue;
       const auto number = ParseNumber<std::uint32_t>(std::string_view(target).substr(node.size()));
       if (!number || users.contains(*number)) continue;
-      if (!name) name = NameOf(it->path());
-      if (std::find(kNotComputing.begin(), kNotComputing.end(), *name) != kNotComputing.end()) break;
-      struct stat status {};
-      const bool known = ::stat(it->path().c_str(), &status) == 0;
-      users.emplace(*number, fmt::format("pid {} ({}) of uid {}", *pid, Printable(*name),
-                                         known ? std::to_string(status.st_uid) : "unknown"));
+      if (!text) text = DeviceUserText(*pid, self);
+      if (!*text) break;
+      users.emplace(*number, **text);
     }
   }
   return users;

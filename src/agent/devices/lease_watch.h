@@ -25,6 +25,7 @@ class LeaseWatch {
   // Calls `look` from the loop, first after a short pause, until Stop(), which it may call.
   void Start(const std::string& folder, std::function<void()> look);
   void Stop();
+  bool started() const { return look_ != nullptr; }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -12,10 +12,8 @@
 #include <unistd.h>
 
 #include "agent/devices/core_shares.h"
-#include "agent/devices/device_users.h"
 #include "agent/devices/host_cores.h"
 #include "base/values/number_list.h"
-#include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 
@@ -78,7 +76,7 @@ tl::expected<std::vector<std::size_t>, std::string> Candidates(const AllocateRes
 }  // namespace
 
 ResourceAllocation::ResourceAllocation(boost::asio::io_context& io, Calls calls)
-    : calls_(std::move(calls)), watch_(io), patience_(io.get_executor()) {}
+    : calls_(std::move(calls)), watch_(io), patience_(io.get_executor()), again_(io.get_executor()) {}
 
 void ResourceAllocation::Refuse(std::string why) {
   GiveUp();
@@ -96,15 +94,10 @@ void ResourceAllocation::Give(const AllocateResources& asked) {
   sight_ = FindVisibleDevices(asked_.kind, least, OwnVariable);
   auto candidates = Candidates(asked_, sight_);
   if (!candidates) return Refuse(std::move(candidates.error()));
-  candidates_ = *std::move(candidates);
-  const std::string in_use = LeaveOutUsed();
+  possible_ = *std::move(candidates);
+  candidates_ = possible_;
   wish_.devices = {
       {}, asked_.devices.size(), asked_.shared || asked_.per_device > 1, asked_.per_device > 1 ? asked_.per_device : 0};
-  if (candidates_.size() < asked_.devices.size() && !in_use.empty()) {
-    return Refuse(fmt::format("{} {} required and not free: {}; name devices with --devices to take them anyway",
-                              asked_.devices.size(), asked_.devices.size() == 1 ? "device is" : "devices are", in_use));
-  }
-  if (!in_use.empty()) given_.notes.push_back(fmt::format("devices: skipped, because in use: {}", in_use));
   for (const std::size_t position : candidates_) wish_.devices.candidates.push_back(sight_.devices[position].lease);
   wish_.whose = Holder(asked_.whose);
   wish_.party = asked_.party;
@@ -117,26 +110,65 @@ void ResourceAllocation::Give(const AllocateResources& asked) {
     patience_.async_wait([this](const boost::system::error_code& error) {
       if (error) return;
       patient_ = false;
-      if (awaiting_) Take();
+      if (!awaiting_) return;
+      looked_at_ = {};
+      TryAgain();
     });
   }
+  TryAgain();
+}
+
+void ResourceAllocation::TryAgain() {
+  constexpr std::chrono::seconds kKnown{5};
+  if (looking_) return;
+  if (LooksAtUsers() && std::chrono::steady_clock::now() - looked_at_ >= kKnown) return LookAtUsers();
   Take();
 }
 
-// Jobs that share devices expect other processes there, and a list of devices is the user's own choice.
-std::string ResourceAllocation::LeaveOutUsed() {
-  if (!asked_.any || !asked_.given.empty() || asked_.shared || asked_.per_device > 1) return {};
-  const auto users = DeviceUsers(asked_.kind, ::getpid());
-  if (users.empty()) return {};
+void ResourceAllocation::LookAtUsers() {
+  looking_ = true;
+  calls_.ask_users(asked_.kind, [this, serving = std::weak_ptr<bool>(serving_)](const DeviceUserTexts& users) {
+    if (serving.expired()) return;
+    looking_ = false;
+    OnUsers(users);
+  });
+}
+
+void ResourceAllocation::OnUsers(const DeviceUserTexts& users) {
+  looked_at_ = std::chrono::steady_clock::now();
   std::vector<std::string> skipped;
-  std::erase_if(candidates_, [&](std::size_t position) {
-    const auto number = ParseNumber<std::uint32_t>(sight_.devices[position].lease);
-    const auto used = number ? users.find(*number) : users.end();
-    if (used == users.end()) return false;
-    skipped.push_back(fmt::format("device {} by {}", sight_.devices[position].name, used->second));
+  std::vector<std::size_t> candidates = possible_;
+  std::erase_if(candidates, [&](std::size_t position) {
+    const HostDevice& device = sight_.devices[position];
+    auto used = users.find(device.lease);
+    if (used == users.end()) used = users.find(device.name);
+    // The processes of another job of muster's: its lease says when it is over.
+    if (used == users.end() || leases_->IsLeased(device.lease)) return false;
+    skipped.push_back(fmt::format("device {} by {}", device.name, used->second));
     return true;
   });
-  return fmt::format("{}", fmt::join(skipped, ", "));
+  in_use_ = fmt::format("{}", fmt::join(skipped, ", "));
+  if (candidates != candidates_) {
+    leases_->Withdraw();  // it waits in line for the other ones
+    candidates_ = std::move(candidates);
+    wish_.devices.candidates.clear();
+    for (const std::size_t position : candidates_) wish_.devices.candidates.push_back(sight_.devices[position].lease);
+  }
+  if (candidates_.size() >= asked_.devices.size()) return Take();
+  const std::string why = fmt::format("{} {} required and not free: {}", asked_.devices.size(),
+                                      asked_.devices.size() == 1 ? "device is" : "devices are", in_use_);
+  if (!patient_) return Refuse(why + "; name devices with --devices to take them anyway");
+  watch_.Stop();
+  Await("in use: " + in_use_);
+  again_.expires_after(std::chrono::seconds(2));
+  again_.async_wait([this](const boost::system::error_code& error) {
+    if (!error && !looking_) LookAtUsers();
+  });
+}
+
+void ResourceAllocation::Await(std::string why) {
+  if (std::exchange(awaiting_, true)) return;
+  calls_.awaited({0, static_cast<std::uint32_t>(asked_.devices.size()), std::move(why)});
 }
 
 void ResourceAllocation::Take() {
@@ -151,14 +183,15 @@ void ResourceAllocation::Take() {
                     awaiting_ ? fmt::format(" after {}", DurationText(static_cast<double>(asked_.wait_ms) / 1000)) : "",
                     taken.error().why));
   }
-  if (std::exchange(awaiting_, true)) return;
-  calls_.awaited({0, static_cast<std::uint32_t>(count), taken.error().why});
-  watch_.Start(leases_->folder(), [this] { Take(); });
+  Await(taken.error().why);
+  if (!watch_.started()) watch_.Start(leases_->folder(), [this] { TryAgain(); });
 }
 
 void ResourceAllocation::GiveDevices(const DeviceLeases::Taken& taken) {
   watch_.Stop();
   patience_.cancel();
+  again_.cancel();
+  if (!in_use_.empty()) given_.notes.push_back(fmt::format("devices: skipped, because in use: {}", in_use_));
   node_of_device_.resize(std::size_t{asked_.devices.back()} + 1);
   for (std::size_t i = 0; i < taken.size(); ++i) {
     const HostDevice& device = sight_.devices[candidates_[taken[i]]];
@@ -185,6 +218,8 @@ void ResourceAllocation::GiveCores() {
 void ResourceAllocation::StopWaiting() {
   watch_.Stop();
   patience_.cancel();
+  again_.cancel();
+  serving_.reset();
   if (leases_) leases_->Withdraw();
 }
 

@@ -24,7 +24,10 @@ HostPreparation::HostPreparation(AgentState& state)
                    .idle = [this] { state_.emptied(); }}),
       paths_(state.io),
       code_(state.io, CodeCacheFolder(), state.send),
-      allotment_(state.io, {.given = [this](const ResourcesAllocated& given) { state_.send(given); },
+      device_users_(state),
+      allotment_(state.io, {.ask_users = [this](const std::string& kind,
+                                                DeviceInquiry::Done done) { device_users_.Ask(kind, std::move(done)); },
+                            .given = [this](const ResourcesAllocated& given) { state_.send(given); },
                             .awaited =
                                 [this](DevicesAwaited awaited) {
                                   awaited.host = state_.host;
@@ -93,11 +96,13 @@ void HostPreparation::Finish() {
   paths_.Close();
   code_.End();
   allotment_.StopWaiting();
+  device_users_.Kill();
 }
 
 void HostPreparation::Abandon() {
   activation_.Abandon();
   inspection_.Abandon();
+  device_users_.Abandon();
 }
 
 }  // namespace muster

@@ -13,6 +13,7 @@
 #include "agent/host/path_probe.h"
 #include "agent/parts/agent_part.h"
 #include "agent/parts/agent_state.h"
+#include "agent/parts/device_inquiry.h"
 
 namespace muster {
 
@@ -34,9 +35,13 @@ class HostPreparation : public AgentPart {
   // Releases the devices; called when the last process has been reaped.
   void GiveUpDevices() { allotment_.GiveUp(); }
 
-  bool Owns(pid_t pid) const override { return activation_.Owns(pid) || inspection_.Owns(pid); }
-  bool ChildEnded(pid_t pid) override { return activation_.Ended(pid) || inspection_.Ended(pid); }
-  bool empty() const override { return activation_.empty() && inspection_.empty(); }
+  bool Owns(pid_t pid) const override {
+    return activation_.Owns(pid) || inspection_.Owns(pid) || device_users_.Owns(pid);
+  }
+  bool ChildEnded(pid_t pid) override {
+    return activation_.Ended(pid) || inspection_.Ended(pid) || device_users_.Ended(pid);
+  }
+  bool empty() const override { return activation_.empty() && inspection_.empty() && device_users_.empty(); }
   std::size_t descriptors() const override { return allotment_.held(); }
   void Finish() override;
   void Abandon() override;
@@ -47,6 +52,7 @@ class HostPreparation : public AgentPart {
   HostInspection inspection_;
   PathProbe paths_;
   CodeCache code_;
+  DeviceInquiry device_users_;
   ResourceAllocation allotment_;
   bool allotted_ = false;
 };
