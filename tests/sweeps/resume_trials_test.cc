@@ -102,6 +102,7 @@ TEST_F(ResumedTrial, ContinuesAfterItsHeadWasKilled) {
   EXPECT_EQ(Log("1.2"), "from 4\nstep 5\nstep 6\n");
   EXPECT_EQ(sweep_.Of(1, "attempt_ended").front()["class"], "preempted");
   EXPECT_TRUE(sweep_.Of(1, "attempt_ended").front()["interrupted"]);
+  EXPECT_GT(sweep_.Of(1, "attempt_ended").front()["ms"], 0) << "until its last report";
   EXPECT_EQ(sweep_.Of(1, "attempt_ended").back()["class"], "ok");
 }
 

@@ -12,9 +12,9 @@
 
 namespace muster {
 
-// Its end with its reports, if its run succeeded; nothing if it has to be retried.
-std::optional<TrialScheduler::AttemptEnd> RecoverAttemptEnd(TrialSetting& setting, const std::string& id,
-                                                            std::uint32_t attempt);
+// Its end with its reports, if its run succeeded. Else it is interrupted and has to be retried; its time is until the
+// last sign of it: an entry, a report or a line of a log.
+TrialScheduler::AttemptEnd RecoverAttemptEnd(TrialSetting& setting, const std::string& id, std::uint32_t attempt);
 
 // Calls `report` for each report of the attempts that `began` continues, in order; `plan` is that of `began`.
 void ReplayEarlierReports(TrialSetting& setting, const SweepProgress& account, const AttemptBegan& began,

@@ -47,8 +47,8 @@ void TrialScheduler::ResumeFrom(const SweepBegan& began,
     if (!end) {
       end.emplace();
       end->interrupted = true;
-      end->why = "its head was lost";
     }
+    if (end->interrupted && end->why.empty()) end->why = "its head was lost";
     Ended(trial, *std::move(end));
   }
   planning_.Resume();
