@@ -53,6 +53,10 @@ TEST(DefaultChanges, CountValuesThatReadAlikeAsTheSame) {
   EXPECT_FALSE(Mentions(Changes("1.6.2", "2.3.1", {}), "save_graphs")) << "false and 0";
 }
 
+TEST(DefaultChanges, LeaveOutWhatNoDocumentNames) {
+  EXPECT_FALSE(Mentions(Changes("2.6.0", "2.7.0", {}), "recompute_comm_overlap")) << "false became \"\"";
+}
+
 TEST(DefaultChanges, LookIntoTablesThatTheRecipeSets) {
   const std::string name = "set_auto_parallel_context.parallel_optimizer_config";
   const Value::Map other_key = {{name, Value(Value::Map{{"parallel_optimizer_threshold", Value(1)}})}};
