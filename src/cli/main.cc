@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/system/processor_limit.h"
 #include "base/system/standard_descriptors.h"
 #include "base/system/without.h"
 #include "base/values/printable_lines.h"
@@ -203,6 +204,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (!muster::FillStandardDescriptors()) return muster::kExitMachine;
+  muster::LowerProcessorLimit();
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of write(2): it is reported
   const int code = muster::Main(argc, argv);
   // A failed write, such as on a full disk, must not look like success.

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/system/processor_limit.h"
 #include "spawn/command/find_program.h"
 #include "spawn/guard/child_guard.h"
 #include "transport/local_channel.h"
@@ -73,7 +74,7 @@ Result<std::unique_ptr<UncheckedChannel>> LocalTransport::Open(boost::asio::io_c
   spec.stderr_fd = STDERR_FILENO;
   spec.passed = {{theirs.get(), kAgentFd}};
   if (guarded) spec.passed.push_back({guard.get(), kGuardFd});
-  spec.limits = {{RLIMIT_NOFILE, descriptors_}};
+  spec.limits = {{RLIMIT_NOFILE, descriptors_}, {RLIMIT_CPU, CallersProcessorLimit()}};
   spec.grouping = Grouping::kOwnSession;
   spec.parent_death_signal = kGuardDeathSignal;
   auto agent = BoostLauncher(*launcher_)(io.get_executor(), spec);

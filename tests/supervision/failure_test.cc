@@ -13,8 +13,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/system/processor_limit.h"
 #include "base/values/signal_name.h"
 #include "supervision/job.h"
+#include "support/as_user.h"
 
 namespace muster::testing {
 namespace {
@@ -199,37 +201,131 @@ TEST(Startup, NamesTheSlowestOfEachRole) {
 
 // Rank 1 fails, leaves its error file and closes its connection; its handlers at exit take longer than it takes rank 0
 // to notice and to exit.
-TEST(FirstFailure, IsDoubtedIfTheErrorFileOfASlowVictimIsOlder) {
+TEST(FirstFailure, IsThatOfAnOlderErrorFileIfTheFirstToEndHasOnlyLostAPeer) {
   const Job job(R"(
     local pipe = here .. "/pipe"
     job:workers { count = 2, stop = { grace = "10s" }, each = function(process)
       process.command = process.index == 0
-        and muster.shell("mkfifo " .. pipe .. "; read line < " .. pipe .. "; echo lost a peer; exit 1")
+        and muster.shell("mkfifo " .. pipe .. "; read line < " .. pipe ..
+                         "; echo '{\"message\": \"connection closed by peer\"}' > $MUSTER_ERROR_FILE; exit 5")
         or muster.shell("until [ -p " .. pipe .. " ]; do :; done; exec 3> " .. pipe ..
                         "; echo '{\"message\": \"loss is nan\"}' > $MUSTER_ERROR_FILE; exec 3>&-; exec " .. probe .. " wait")
     end })");
   ASSERT_EQ(job.result.exit_code, 1) << job.result.err;
-  EXPECT_EQ(job.report["first_failure"]["index"], 0);
-  ASSERT_EQ(job.report["first_failure"]["signs"].size(), 1U) << job.report["first_failure"];
-  const json& sign = job.report["first_failure"]["signs"][0];
-  EXPECT_EQ(sign["who"]["indices"], json({1})) << sign;
-  EXPECT_EQ(sign["what"], "its error file is older: loss is nan");
-  const std::string text = ContentOf(job.RunDir() + "/report.txt");
-  EXPECT_NE(text.find("worker.1 may have failed first"), std::string::npos) << text;
+  const json& failure = job.report["first_failure"];
+  EXPECT_EQ(failure["index"], 1) << failure;
+  EXPECT_EQ(failure["error"]["message"], "loss is nan");
+  EXPECT_EQ(failure["why"], "left an error file, and then was killed by SIGTERM");
+  ASSERT_EQ(failure["evidence"].size(), 1U);
+  const std::string evidence = failure["evidence"][0];
+  EXPECT_TRUE(evidence.starts_with("its error file is ")) << evidence;
+  EXPECT_TRUE(evidence.ends_with(" older than what worker.0 left behind, which ended first")) << evidence;
+  EXPECT_EQ(job.report["processes"][0]["verdict"], "victim");
+  EXPECT_EQ(failure["signs"], json::array()) << "nothing is doubted";
+  EXPECT_NE(job.result.err.find("worker.1 failed first"), std::string::npos) << job.result.err;
 }
 
-// Hard limits of the caller, in the units of sh(1), that are below what muster asks for.
+// A sanitizer may write into a file of its own, below the run directory or beside the program.
+TEST(FirstFailure, IsReportedWithTheLogsOfSanitizers) {
+  const Job job(R"lua(
+    local log = [[echo "==$$==ERROR: AddressSanitizer: heap-use-after-free on address 0x10" > ]]
+    local summary = [[echo "SUMMARY: AddressSanitizer: heap-use-after-free a.cc:3 in step" >> ]]
+    job:workers { count = 2, stop = { grace = "1s" }, each = function(process)
+      if process.index == 0 then
+        process.env.ASAN_OPTIONS = "halt_on_error=1:log_path=" .. here .. "/asan"
+        process.command = muster.shell("until ls $MUSTER_RUN_DIR/ubsan.* > /dev/null 2>&1; do sleep 0.01; done; " ..
+                                       log .. here .. "/asan.$$; " .. summary .. here .. "/asan.$$; exit 1")
+      else
+        process.command = muster.shell(log .. "$MUSTER_RUN_DIR/ubsan.$$; exec " .. probe .. " wait")
+      end
+    end })lua");
+  ASSERT_EQ(job.result.exit_code, 1) << job.result.err;
+  const json& evidence = job.report["first_failure"]["evidence"];
+  ASSERT_EQ(evidence.size(), 1U) << evidence;
+  EXPECT_EQ(evidence[0].get<std::string>().find("AddressSanitizer: heap-use-after-free a.cc:3 in step, in /"), 0U)
+      << evidence;
+  ASSERT_EQ(job.report["files"].size(), 1U) << job.report["files"];
+  EXPECT_EQ(job.report["files"][0]["process"], "worker.1");
+  EXPECT_EQ(job.report["files"][0]["what"], "AddressSanitizer: heap-use-after-free on address 0x10");
+  EXPECT_NE(job.Text().find("files     ubsan."), std::string::npos) << job.Text();
+}
+
+// Hard limits of the caller, in the units of bash, that are below what muster asks for.
 TEST(InheritedLimits, AreTakenAsTheyAre) {
-  for (const char* limit : {"-v 2000000", "-n 128", "-t 600", "-c 0", "-s 8000", "-l 64"}) {
+  for (const char* limit : {"-v 2000000", "-n 128", "-t 600", "-c 0", "-s 8000", "-l 64", "-f 100000", "-u 4000"}) {
     RunFolder folder;
-    folder.WriteRecipe("job:workers { count = 2, command = { \"true\" } }");
-    for (const Words& words : {Words{"plan", "recipe.lua"}, Words{"run", "recipe.lua", "--run-dir", folder.RunDir()}}) {
-      Words call = {"/bin/sh", "-c", std::string("ulimit ") + limit + " && exec \"$0\" \"$@\"", MusterProgram()};
-      call.insert(call.end(), words.begin(), words.end());
-      const CommandResult result = RunCommand({call, {"PATH=/usr/bin:/bin"}, folder.Folder()});
-      EXPECT_EQ(result.exit_code, 0) << limit << ' ' << words[0] << ": " << result.err;
+    folder.WriteRecipe("job:workers { count = 2, command = { \"true\" } }", "params = { n = muster.int { 1 } },");
+    const std::string run = "run recipe.lua --run-dir " + folder.RunDir();
+    const std::string sweep = "sweep recipe.lua --grid n=1,2";
+    for (const std::string& words : {std::string("plan recipe.lua"), run, sweep, std::string("serve < <(true)")}) {
+      const CommandResult result =
+          RunCommand({{"/bin/bash", "-c", std::string("ulimit ") + limit + " && exec \"$0\" " + words, MusterProgram()},
+                      {"PATH=/usr/bin:/bin"},
+                      folder.Folder()});
+      EXPECT_EQ(result.exit_code, 0) << limit << ' ' << words << ": " << result.err;
     }
   }
+}
+
+// The kernel counts the processes of a user, and does not limit root.
+TEST(InheritedLimits, OnTheNumberOfProcessesAreTakenAsTheyAre) {
+  constexpr uid_t kUser = 54'321;  // nobody else's
+  if (!CanBecomeOthers()) GTEST_SKIP() << "only root can become another user";
+  RunFolder folder;
+  folder.WriteRecipe("job:workers { count = p.n, command = { \"sleep\", p.n > 2 and \"1000\" or \"0\" } }",
+                     "params = { n = muster.int { 2 } },");
+  std::filesystem::permissions(folder.Folder(), std::filesystem::perms::all);
+  std::filesystem::permissions(folder.Folder() + "/recipe.lua", std::filesystem::perms::all);
+  // The build may be in a folder that others cannot enter.
+  const std::filesystem::path built = std::filesystem::path(MusterProgram()).parent_path();
+  for (const char* program : {"muster", "muster-agent", "muster-evaluator"})
+    std::filesystem::copy_file(built / program, folder.Folder() + "/" + program);
+  const auto call = [&](const std::string& words) {
+    const std::string user = std::to_string(kUser);
+    return RunCommand(
+        {{"/usr/bin/setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups", "/bin/bash", "-c",
+          "ulimit -u 60 && exec ./muster " + words},
+         {"PATH=/usr/bin:/bin", "HOME=" + folder.Folder(), "MUSTER_LEASES=" + folder.Folder() + "/leases"},
+         folder.Folder()});
+  };
+  for (const char* words :
+       {"plan recipe.lua", "run recipe.lua --run-dir run", "sweep recipe.lua --grid n=1,2", "serve < <(true)"}) {
+    const CommandResult result = call(words);
+    EXPECT_EQ(result.exit_code, 0) << words << ": " << result.err;
+  }
+  const CommandResult beyond = call("run recipe.lua n=100 --run-dir beyond");
+  EXPECT_EQ(beyond.exit_code, 3) << beyond.err;
+  EXPECT_NE(beyond.err.find("RLIMIT_NPROC is 60"), std::string::npos) << beyond.err;
+  EXPECT_TRUE(std::filesystem::exists(folder.Folder() + "/beyond/report.json"));
+}
+
+// The kernel kills at the hard limit without a word, and `ulimit -t` sets both.
+TEST(InheritedLimits, OnProcessorTimeEndInAReport) {
+  RunFolder folder;
+  folder.WriteRecipe(R"(
+    job:role "limit" { command = muster.shell "ulimit -t > limit.txt", cwd = here, ready = { done = true } }
+    -- Lines take the head's time, and that of many short programs.
+    job:workers { count = 1, after = "limit", stop = { grace = "1s" },
+                  command = muster.shell "while sleep 0.01; do head -c 50000 /dev/zero | tr '\\0' '\\n'; done" })");
+  const CommandResult result = RunCommand(
+      {{"/bin/bash", "-c", "ulimit -t 3 && exec \"$0\" run recipe.lua --run-dir run > out.txt", MusterProgram()},
+       {"PATH=/usr/bin:/bin"},
+       folder.Folder()});
+  const json report = json::parse(ContentOf(folder.Folder() + "/run/report.json"), nullptr, false);
+  ASSERT_TRUE(report.is_object()) << result.exit_code << result.err;
+  EXPECT_EQ(report["outcome"], "stopped") << report["why"];
+  EXPECT_EQ(report["why"], "ended by SIGXCPU");
+  EXPECT_EQ(report["receipt"]["left"], 0);
+  EXPECT_EQ(ContentOf(folder.Folder() + "/limit.txt"), "3\n") << "processes have the caller's limit";
+}
+
+TEST(InheritedLimits, OfProcessorTimeLeaveAMargin) {
+  EXPECT_EQ(ProcessorMargin({3, 3}), 1U);
+  EXPECT_EQ(ProcessorMargin({30, 30}), 3U);
+  EXPECT_EQ(ProcessorMargin({3'600, 3'600}), 5U);
+  EXPECT_EQ(ProcessorMargin({1, 1}), 0U);
+  EXPECT_EQ(ProcessorMargin({3, 30}), 0U);
+  EXPECT_EQ(ProcessorMargin({RLIM_INFINITY, RLIM_INFINITY}), 0U);
 }
 
 TEST(InheritedLimits, OnTheSizeOfFilesEndInAMessage) {
