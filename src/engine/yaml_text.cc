@@ -7,8 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include <fmt/format.h>
-
+#include "base/values/json_text.h"
 #include "base/values/overloaded.h"
 
 namespace muster {
@@ -29,22 +28,12 @@ bool IsPlain(std::string_view text) {
   return plain && std::find(kWords.begin(), kWords.end(), small) == kWords.end();
 }
 
-// The escapes of JSON are also YAML's.
+// A text of JSON is one of YAML, too.
 std::string Scalar(std::string_view text) {
   if (IsPlain(text)) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (byte < 0x20 || byte == 0x7f) {
-      quoted += fmt::format("\\u{:04x}", byte);
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
+  std::string quoted;
+  AppendJsonString(text, quoted);
+  return quoted;
 }
 
 bool IsBlock(const Value& value) {

@@ -66,6 +66,8 @@ TEST_F(TerminalSafety, OfEveryCommandHoldsForHostileNames) {
       {"plan", recipe, value, "--shell"},
       {"plan", recipe, value, "--on", "slurm"},
       {"plan", recipe, value, "--on", "slurm", "--slurm", std::string("time=") + kHostile},
+      {"plan", recipe, value, "--on", "pbs"},
+      {"plan", recipe, value, "--on", "kubernetes", "--kubernetes", "image=x"},
       {"plan", recipe, "--on", kHostile},
       {"params", recipe, value},
       {"params", recipe, value, "--json"},
@@ -134,6 +136,20 @@ TEST_F(TerminalSafety, OfExportedTablesHoldsOnATerminal) {
   std::erase(shown, '\r');
   EXPECT_EQ(PrintableLines(shown), shown);
   EXPECT_NE(shown.find("x\\xc2\\x9bz\\x7f"), std::string::npos) << shown;
+}
+
+TEST_F(TerminalSafety, OfARewrittenRecipeHoldsOnATerminal) {
+  std::ofstream(folder_ + "/m.lua")
+      << "local muster = require \"muster\"\nreturn muster.recipe { name = \"t\", framework "
+         "= \"mindspore\", mindspore = \"2.3\", plan = function(p, job)\njob:workers { "
+         "count = 1, command = { \"true\" } } end } -- \x1b[2J\xc2\x9b\n";
+  const std::vector<std::string> words = {"check", "m.lua", "--mindspore", "2.6", "--rewrite"};
+  const CommandResult piped = Muster(words);
+  EXPECT_NE(piped.out.find("\x1b[2J\xc2\x9b"), std::string::npos) << piped.out << piped.err;
+  OnTerminal shown({MusterProgram(), words[0], words[1], words[2], words[3], words[4]}, folder_);
+  EXPECT_EQ(shown.End(), 0) << shown.written;
+  EXPECT_NE(shown.written.find("\\x1b[2J\\xc2\\x9b"), std::string::npos) << shown.written;
+  EXPECT_EQ(shown.written.find("\x1b[2J"), std::string::npos) << shown.written;
 }
 
 }  // namespace

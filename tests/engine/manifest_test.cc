@@ -104,11 +104,12 @@ TEST(Manifest, EveryGoldenIsValidByThePublishedApi) {
 }
 
 TEST(Manifest, IsWhatYamlReadersTakeForTheSameValues) {
-  EXPECT_EQ(
-      YamlText(Value(Value::Map{{"a", Value::List{1, "1", "yes", "é", Value::Map{{"x", true}}, Value::List{}}},
-                                {"b", Value::Map{}},
-                                {"c: d", "line\nend\t\"\\"}})),
-      "a:\n- 1\n- \"1\"\n- \"yes\"\n- \"é\"\n- x: true\n- []\nb: {}\n\"c: d\": \"line\\u000aend\\u0009\\\"\\\\\"\n");
+  EXPECT_EQ(YamlText(Value(Value::Map{{"a", Value::List{1, "1", "yes", "é", Value::Map{{"x", true}}, Value::List{}}},
+                                      {"b", Value::Map{}},
+                                      {"c: d", "line\nend\t\"\\"}})),
+            "a:\n- 1\n- \"1\"\n- \"yes\"\n- \"é\"\n- x: true\n- []\nb: {}\n\"c: d\": \"line\\nend\\t\\\"\\\\\"\n");
+  EXPECT_EQ(YamlText(Value(Value::List{"a\xc2\x9b\x7f\xe2\x80\xae"})), "- \"a\\u009b\\u007f\\u202e\"\n")
+      << "no byte that a terminal obeys";
 }
 
 TEST(Manifest, NamesObjectsAsClustersTakeThem) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "base/values/json_text.h"
 #include "base/values/line_diff.h"
@@ -212,8 +213,11 @@ int ReportRewrite(const RecipeOptions& options, const Result<Evaluation>& as_it_
     std::fputs(RewriteJson(*rewritten, options.recipe, choice.output).c_str(), stdout);
     return kExitOk;
   }
-  if (choice.output == RewriteOutput::kText)
-    std::fwrite(rewritten->made.text.data(), 1, rewritten->made.text.size(), stdout);
+  if (choice.output == RewriteOutput::kText) {
+    const bool on_terminal = ::isatty(STDOUT_FILENO) == 1;
+    const std::string text = on_terminal ? PrintableLines(rewritten->made.text) : rewritten->made.text;
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
   if (choice.output == RewriteOutput::kDiff)
     std::fputs(PrintableLines(DiffText(options.recipe, *rewritten)).c_str(), stdout);
   std::fflush(stdout);
