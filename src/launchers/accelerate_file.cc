@@ -76,11 +76,8 @@ Result<Words> WordsOfAccelerateFile(std::string_view text, const std::string& fi
       settings.erase(found);
     }
   }
-  // Without distribution Accelerate starts one process, whatever the file says about their number.
-  if (kind == "NO") {
-    settings.erase("num_processes");
-    words.emplace_back("--num_processes", "1");
-  }
+  // Without distribution Accelerate starts one process, whatever the file says about their number: that comes second.
+  if (kind == "NO") words.emplace_back("--num_processes", "1");
   AddWords(settings, words);
   return words;
 }

@@ -5,6 +5,9 @@
 #include <numeric>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "plan/hosts/host_list.h"
@@ -12,7 +15,7 @@
 namespace muster {
 namespace {
 
-bool IsHere(const std::string& name) { return name == "localhost" || name == "127.0.0.1"; }
+bool IsHere(const std::string& name) { return name == "localhost" || name == "127.0.0.1" || name == "::1"; }
 
 // Calls `take` for each part between separators, until it fails.
 template <class Take>
@@ -99,6 +102,12 @@ Result<NamedHosts> HostsOfSlots(std::string_view text) {
   // `muster run --devices` applies to all hosts.
   const bool alike =
       std::all_of(devices.begin(), devices.end(), [&](const std::string& one) { return one == devices.front(); });
+  if (!alike) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      named.own_devices += fmt::format("{}{} {}", i == 0 ? "" : ", ", hosts[i].name,
+                                       devices[i].empty() ? std::string_view("all") : std::string_view(devices[i]));
+    }
+  }
   if (!alike || devices.front().empty()) return named;
   for (SiteHost& host : hosts) host.devices.reset();
   named.options = named.options.empty() ? std::string() : "--host " + ShellQuoted(HostListText(hosts)) + " ";
@@ -165,7 +174,13 @@ Result<NamedHosts> FilteredHosts(const NamedHosts& file, std::string_view includ
   if (!named.options.empty()) named.options = "--host " + ShellQuoted(HostListText(hosts));
   const bool alike =
       std::all_of(chosen.begin(), chosen.end(), [&](const std::vector<int>& one) { return one == chosen.front(); });
-  if (alike && chosen.front().back() != static_cast<int>(chosen.front().size()) - 1) {
+  const auto from_zero = [](const std::vector<int>& one) { return one.back() == static_cast<int>(one.size()) - 1; };
+  if (!alike && !std::all_of(chosen.begin(), chosen.end(), from_zero)) {
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      named.own_devices += fmt::format("{}{} {}", i == 0 ? "" : ", ", hosts[i].name, fmt::join(chosen[i], ","));
+    }
+  }
+  if (alike && !from_zero(chosen.front())) {
     for (SiteHost& host : hosts) host.devices.reset();
     named.options = named.options.empty() ? std::string() : "--host " + ShellQuoted(HostListText(hosts)) + " ";
     named.options += "--devices ";

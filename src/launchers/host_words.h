@@ -18,6 +18,8 @@ struct NamedHosts {
   std::optional<int> each;  // if all hosts have the same number
   std::string options;      // for `muster run`: "--host a:4,b:4"; empty for this host alone
   std::vector<SiteHost> list;
+  // The numbers of the devices, "n1 2-7, n2 0-7", where `options` cannot say them: --devices is the same for all hosts.
+  std::string own_devices;
 };
 
 // "a:4,b:4"; a host without a number gets one slot for each occurrence. Errors are those of ParseHostList.

@@ -543,8 +543,14 @@ class Reader {
     if (!options) return Fail(options.error());
     config_read_ = true;
     const LauncherCall said = call_;
+    std::map<std::string, std::string> counts;
     for (const auto& [name, value] : *options) {
       const LauncherOption* option = FindOption(*facts_, name);
+      if (const auto [first, is_new] = counts.emplace(name, value); !is_new) {
+        if (first->second != value)
+          LeaveOut(fmt::format("{}: {} {}", path, name.substr(2), value), "did not count: distributed_type is NO");
+        continue;
+      }
       if (option == nullptr) {
         LeaveOut(path + ": " + name.substr(2), "is not known to `muster init`");
         continue;
@@ -636,6 +642,7 @@ class Reader {
       if (!include_.empty()) {
         if (auto taken = TakeHosts(include_shown_, HostsOfSlots(include_)); !taken) return taken;
       }
+      if (named_) LeaveOutOwnDevices(include_shown_);
       if (!exclude_.empty())
         LeaveOut(exclude_shown_,
                  "excluded devices of hosts; list those that are used: `muster run --host NAME --devices 0,1`");
@@ -650,7 +657,16 @@ class Reader {
       if (!shown->empty())
         LeaveOut(*shown, "chose among the hosts and devices of the file; --host here has those that are left");
     }
+    LeaveOutOwnDevices(include_.empty() ? exclude_shown_ : include_shown_);
     return {};
+  }
+
+  // `muster run` takes the first devices of each host, or the same ones of all.
+  void LeaveOutOwnDevices(const std::string& shown) {
+    if (named_->own_devices.empty()) return;
+    LeaveOut(shown, fmt::format("chose other devices on each host ({}), and `muster run --devices` is for all hosts: "
+                                "set the variable for visible devices on each host, or use the same ones",
+                                named_->own_devices));
   }
 
   // Hosts on the command line determine the numbers that it does not set.

@@ -694,12 +694,14 @@ class Translation {
     std::vector<std::string> words;
     for (const auto& [name, value] : launch.env) {
       // What the launcher itself gives its processes; the script's value never reaches them.
-      const bool own = std::any_of(FrameworksByHand().begin(), FrameworksByHand().end(), [&](const ByHand& one) {
-        const std::string_view framework = FactsOf(*launcher).framework;
-        return one.framework == framework &&
-               (std::find(one.set_by_contract.begin(), one.set_by_contract.end(), name) != one.set_by_contract.end() ||
-                std::find(one.numbers.begin(), one.numbers.end(), name) != one.numbers.end());
-      });
+      const bool own =
+          std::any_of(FrameworksByHand().begin(), FrameworksByHand().end(), [&, &name = name](const ByHand& one) {
+            const std::string_view framework = FactsOf(*launcher).framework;
+            return one.framework == framework &&
+                   (std::find(one.set_by_contract.begin(), one.set_by_contract.end(), name) !=
+                        one.set_by_contract.end() ||
+                    std::find(one.numbers.begin(), one.numbers.end(), name) != one.numbers.end());
+          });
       if (!own) words.push_back(name + "=" + value);
     }
     words.insert(words.end(), launch.words.begin(), launch.words.end());

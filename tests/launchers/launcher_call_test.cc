@@ -253,6 +253,14 @@ TEST(LauncherCall, RefusesWhatDeepspeedsFiltersRefuse) {
   EXPECT_NE(refused("--num_nodes 4").find("the host file has 3"), std::string::npos);
 }
 
+TEST(LauncherCall, KnowsThisMachineByItsIpv6Address) {
+  for (const char* here : {"localhost:2", "127.0.0.1:2", "[::1]:2"}) {
+    const auto call = ReadDocumentedLine(std::string("horovodrun -np 2 -H ") + here + " python a.py");
+    ASSERT_TRUE(call) << here << call.error().front().message;
+    for (const auto& [option, what] : call->left_out) EXPECT_EQ(what.find("--host"), std::string::npos) << here << what;
+  }
+}
+
 // Prevents: a recipe that starts mpirun under torchrun, because mpirun was taken for torchrun's program.
 TEST(LauncherCall, RefusesTheLineOfAnotherLauncher) {
   EXPECT_EQ(Refusal("torchrun", "A=1 mpirun -np 4 ./a"),

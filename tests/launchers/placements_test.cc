@@ -1,5 +1,6 @@
 // Compares how launchers and muster distribute processes over hosts: the lines of placements.txt, and Open MPI itself.
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <sstream>
 
@@ -11,6 +12,7 @@
 #include "support/command.h"
 #include "support/file_content.h"
 #include "support/golden.h"
+#include "support/temp_dir.h"
 
 namespace muster::testing {
 namespace {
@@ -97,6 +99,33 @@ TEST(Placements, OfMpirunAreThoseOfOpenMpi) {
       if (last == "node:" && before == "for") node = word;
       if (last == "use:" && word != "0") map += (map.empty() ? "" : ", ") + node + " " + word;
     }
+    EXPECT_EQ(PlacementOfPlan(line.substr(2)), map) << line << "\n" << result.err;
+  }
+}
+
+// MPICH starts a proxy for each host with the launcher's command. This one stays here and tells the processes the host.
+TEST(Placements, OfHydraAreThoseOfMpich) {
+  if (!std::filesystem::exists("/usr/bin/mpiexec.hydra")) GTEST_SKIP() << "mpiexec.hydra of MPICH is missing";
+  const TempDir folder;
+  const std::string launcher = folder / "launcher";
+  std::ofstream(launcher) << "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\n"
+                             "export ON_HOST=\"$1\"\nshift\nexec sh -c \"$*\"\n";
+  std::filesystem::permissions(launcher, std::filesystem::perms::owner_all);
+  for (const std::string& line : PlacementLines()) {
+    if (!line.starts_with("$ mpiexec.hydra ")) continue;
+    auto words = *ShellWords(line.substr(2));
+    words.front() = "/usr/bin/mpiexec.hydra";
+    words.pop_back();
+    words.insert(words.begin() + 1, {"-launcher", "ssh", "-launcher-exec", launcher});
+    words.insert(words.end(), {"sh", "-c", "echo $ON_HOST"});
+    Command command{words};
+    command.cwd = std::string(MUSTER_SOURCE_DIR) + "/tests/launchers/files";
+    const CommandResult result = RunCommand(command);
+    std::map<std::string, int> processes;
+    std::istringstream output(result.out);
+    for (std::string host; output >> host;) ++processes[host];
+    std::string map;
+    for (const auto& [host, number] : processes) map += (map.empty() ? "" : ", ") + host + " " + std::to_string(number);
     EXPECT_EQ(PlacementOfPlan(line.substr(2)), map) << line << "\n" << result.err;
   }
 }
