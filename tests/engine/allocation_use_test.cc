@@ -326,6 +326,31 @@ TEST_F(SubmittedToPbs, NothingIsLeftOfARefusedSubmission) {
   EXPECT_EQ(Call({"report"}).exit_code, 2);
 }
 
+TEST_F(SubmittedToPbs, NothingIsLeftOfARefusedSweep) {
+  std::ofstream(folder_ / "recipe.lua")
+      << "local muster = require \"muster\"\nreturn muster.recipe { name = \"t\", params = { n = muster.int { 1 } },\n"
+         "  plan = function(p, job) job:workers { count = 1, command = { \"true\" } } end }\n";
+  const auto sweep = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"sweep", folder_ / "recipe.lua", "--grid", "n=1,2"};
+    words.insert(words.end(), more.begin(), more.end());
+    return Call(words);
+  };
+  std::ofstream(folder_ / "refuse") << "qsub: Unknown queue";
+  const CommandResult queue = sweep({"--on", "pbs", "--engine-option", "queue=gpu"});
+  EXPECT_EQ(queue.exit_code, 3) << queue.err;
+  EXPECT_NE(queue.err.find("qsub: Unknown queue"), std::string::npos) << queue.err;
+  const CommandResult directive = sweep({"--on", "pbs", "--engine-option", "extra=-v A=\x1b[2J"});
+  EXPECT_NE(directive.exit_code, 0) << directive.err;
+  const CommandResult hosts = sweep({"--on", "pbs", "--host", "a"});
+  EXPECT_EQ(hosts.exit_code, 2) << hosts.err;
+  const std::filesystem::path sweeps = folder_ / "sweeps";
+  std::vector<std::string> left;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(sweeps, none))
+    if (entry.path().filename() == "sweep.json" || entry.is_symlink()) left.push_back(entry.path());
+  EXPECT_EQ(left, std::vector<std::string>()) << "stillborn sweeps";
+}
+
 TEST(PagesOfUsers, AreUsedAsTheProgramsOwn) {
   const StandIn slurm("unused");
   std::ofstream(slurm / "mine.lua") << R"(return {

@@ -52,15 +52,17 @@ std::string Absolute(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path, error).lexically_normal().string();
 }
 
+// The script of the job that runs in that directory.
+Result<void> CompleteCall(const RunSubmission& submission, const Plan& plan, const std::string& run_dir,
+                          BatchCall& call) {
+  call.job.output = run_dir + "/" + kJobOutput;
+  return CompleteBatchCall(call, plan, "run", submission.words, {"--detach", "-d"}, {"--submitted", run_dir});
+}
+
 // Writes everything that defines the run, and job.sh.
 Result<void> FillDirectory(const RunSubmission& submission, const RunRequest& request, const Submitted& made,
                            const std::map<std::string, std::string>& secrets, int folder, BatchCall& call) {
-  call.job.output = made.run_dir + "/" + kJobOutput;
-  if (auto done = CompleteBatchCall(call, request.plan, "run", submission.words, {"--detach", "-d"},
-                                    {"--submitted", made.run_dir});
-      !done) {
-    return done;
-  }
+  if (auto done = CompleteCall(submission, request.plan, made.run_dir, call); !done) return done;
   const auto inherited = RecordedVariables(request.environment, HiddenValues(request.plan, secrets));
   const std::string text = PlanText(request.plan);
   if (auto written = WriteRunFiles(
@@ -96,6 +98,10 @@ Result<Submitted> PrepareDirectory(const RunSubmission& submission, BatchCall& c
   const auto secrets = ResolveSecrets(request.plan, request.environment);
   if (!secrets) return Fail(secrets.error());
   for (const auto& [name, value] : *secrets) HideFromNowOn(value);
+  // What a script cannot hold is refused before anything is made.
+  BatchCall tried = call;
+  const std::string run_dir = submission.run_dir.empty() ? *runs_folder + "/new" : submission.run_dir;
+  if (auto done = CompleteCall(submission, request.plan, Absolute(run_dir), tried); !done) return Fail(done.error());
   Submitted made{RandomHex(kRunIdBytes), {}};
   const auto directory =
       submission.run_dir.empty()

@@ -105,7 +105,6 @@ Result<DescribedSweep> DescribeStored(const std::string& folder, const SweepOpti
 }
 
 struct Start {
-  const RunDirectory& directory;
   SweepFile file;
   DescribedSweep described;
   bool accepted = false;
@@ -118,75 +117,96 @@ struct Start {
 };
 
 // How many devices each host has for trials, if it does not say so itself.
-Result<std::uint32_t> DevicesOfHosts(const Start& start, const SweepRequest& request) {
-  const Site& site = request.evaluation.site;
+Result<std::uint32_t> DevicesOfHosts(const Start& start, const EvaluationOptions& evaluation,
+                                     const std::vector<SiteHost>& hosts) {
+  const Site& site = evaluation.site;
   std::uint32_t devices = site.devices_per_host.value_or(site.host_devices);
   if (devices == 0) devices = start.described.devices_per_host;
   if (start.each_trial != nullptr) {
     return DevicesOf(start.each_trial->call.page, start.each_trial->call.settings).value_or(devices);
   }
-  const DeviceUse& use = request.evaluation.devices;
+  const DeviceUse& use = evaluation.devices;
   if (!use.given.empty()) return static_cast<std::uint32_t>(use.given.size());
-  if (!request.hosts.empty()) return devices;
+  if (!hosts.empty()) return devices;
   // The current state: a resumed sweep may see other devices than at its beginning.
   const auto own = OwnDevices(start.first_plan.device_use.kind);
   if (!own) return Fail(own.error());
   return *own > 0 ? std::min(devices, *own) : devices;
 }
 
+// What a sweep needs of this machine and of its hosts.
+struct Surroundings {
+  RunRequest run;  // its environment and access
+  std::vector<SiteHost> hosts;
+  std::uint32_t devices = 0;
+  std::unique_ptr<EngineAllocator> allocator;
+  std::unique_ptr<Transport> transport;
+};
+
+// Everything that can be refused without the sweep's directory: called before a new one is made.
+Result<Surroundings> Prepare(Start& start, const EvaluationOptions& evaluation, const SweepStartOptions& options,
+                             const RecipeOptions& recipe) {
+  Surroundings made;
+  auto surroundings = SetCallerEnvironment(made.run);
+  if (!surroundings) return Fail(surroundings.error());
+  for (const auto& [name, secret] : start.first_plan.secrets) BlankVariable(secret.from_env);
+  const auto site = GetSite();
+  if (!site) return Fail(site.error());
+  made.run.for_group = site->facts.access == SiteAccess::kGroup;
+  made.hosts = std::move(start.hosts);
+  const auto devices = DevicesOfHosts(start, evaluation, made.hosts);
+  if (!devices) return Fail(devices.error());
+  made.devices = *devices;
+  if (!evaluation.devices.given.empty()) {
+    for (SiteHost& host : made.hosts) host.devices = made.devices;
+  }
+  AgentSettings agents;
+  agents.program = options.agent;
+  agents.environment = made.run.environment;
+  if (start.each_trial != nullptr) {
+    const BatchCall& call = start.each_trial->call;
+    made.allocator =
+        std::make_unique<EngineAllocator>(call.page, call.settings, start.file.name, recipe.without, agents);
+  }
+  auto transport = TransportTo(recipe, made.hosts, std::move(agents));
+  if (!transport) return Fail(transport.error());
+  made.transport = *std::move(transport);
+  made.run.environment = EnvironmentForHosts(recipe, made.hosts, std::move(made.run.environment));
+  return made;
+}
+
 // Runs the sweep from its directory to its end.
-Result<SweepOutcome> Carry(Start start, const SweepStartOptions& options, const RecipeOptions& recipe) {
+Result<SweepOutcome> Carry(Start start, const RunDirectory& directory, Surroundings made,
+                           const SweepStartOptions& options, const RecipeOptions& recipe) {
   SweepRequest request;
   request.description = std::move(start.described.sweep);
-  request.folder = start.directory.path();
-  request.folder_fd = start.directory.folder();
+  request.folder = directory.path();
+  request.folder_fd = directory.folder();
   request.began.sweep_id = start.file.sweep_id;
   request.began.name = start.file.name;
   request.began.muster = MUSTER_VERSION;
-  auto hash = RecipeHashOf(start.directory.path());
+  auto hash = RecipeHashOf(directory.path());
   if (!hash) return Fail(hash.error());
   request.began.recipe = *std::move(hash);
   request.began.accepted = start.accepted;
   request.reopen = std::move(start.reopen);
   request.steering = start.steering;
-  auto stored = EvaluationOfRun(start.directory.path());
+  auto stored = EvaluationOfRun(directory.path());
   if (!stored) return Fail(stored.error());
   request.evaluation = *std::move(stored);
   request.evaluation.without = recipe.without;
   request.evaluation_record = EvaluationRecord;
   request.has_context = !start.first_plan.mindspore.empty();
-  auto surroundings = SetCallerEnvironment(request.run);
-  if (!surroundings) return Fail(surroundings.error());
-  for (const auto& [name, secret] : start.first_plan.secrets) BlankVariable(secret.from_env);
-  const auto site = GetSite();
-  if (!site) return Fail(site.error());
-  request.run.for_group = site->facts.access == SiteAccess::kGroup;
-  request.hosts = std::move(start.hosts);
-  const auto devices = DevicesOfHosts(start, request);
-  if (!devices) return Fail(devices.error());
-  request.devices = *devices;
-  if (!request.evaluation.devices.given.empty()) {
-    for (SiteHost& host : request.hosts) host.devices = request.devices;
-  }
+  request.run = std::move(made.run);
+  request.hosts = std::move(made.hosts);
+  request.devices = made.devices;
+  request.allocator = made.allocator.get();
   request.quiet = options.quiet;
   const char* terminal = std::getenv("TERM");
   request.progress = !options.no_progress && terminal != nullptr && std::string_view(terminal) != "dumb";
   request.err = STDERR_FILENO;
-
-  AgentSettings agents;
-  agents.program = options.agent;
-  agents.environment = request.run.environment;
-  std::optional<EngineAllocator> allocator;
-  if (start.each_trial != nullptr) {
-    const BatchCall& call = start.each_trial->call;
-    allocator.emplace(call.page, call.settings, request.began.name, recipe.without, agents);
-    request.allocator = &*allocator;
-  }
-  auto transport = TransportTo(recipe, request.hosts, std::move(agents));
-  if (!transport) return Fail(transport.error());
-  request.run.environment = EnvironmentForHosts(recipe, request.hosts, std::move(request.run.environment));
   request.on_begun = std::move(start.on_begun);
-  return RunSweep(request, **transport);
+  return RunSweep(request, *made.transport);
 }
 
 // A new sweep that was refused before it began leaves no directory that could be taken for one.
@@ -196,10 +216,10 @@ void DiscardIfNotBegun(const RunDirectory& directory) {
   DiscardDirectory(directory.path(), kSweepDirectories);
 }
 
-int Run(Start start, const SweepStartOptions& options, const RecipeOptions& recipe) {
+int Run(Start start, const RunDirectory& directory, Surroundings made, const SweepStartOptions& options,
+        const RecipeOptions& recipe) {
   const std::string id = start.file.sweep_id;
-  const RunDirectory& directory = start.directory;
-  const auto outcome = Carry(std::move(start), options, recipe);
+  const auto outcome = Carry(std::move(start), directory, std::move(made), options, recipe);
   if (!outcome) {
     DiscardIfNotBegun(directory);
     return Refuse(outcome.error());
@@ -217,10 +237,35 @@ int Run(Start start, const SweepStartOptions& options, const RecipeOptions& reci
 
 // Redirects the head's output to head.log in the sweep's directory.
 Result<void> KeepWords(const RunDirectory& directory) {
-  const auto words = CreateFile(directory.folder(), "head.log", O_APPEND);
+  const auto words = OpenOrCreateFile(directory.folder(), "head.log");  // it may be that of an earlier head
   if (!words) return Fail(words.error());
-  if (::dup2(words->get(), STDERR_FILENO) < 0) return Fail(SystemError("file", "head.log", errno));
-  return {};
+  if (::fcntl(words->get(), F_SETFL, O_APPEND) == 0 && ::dup2(words->get(), STDERR_FILENO) >= 0) return {};
+  return Fail(SystemError("file", "head.log", errno));
+}
+
+int FailInBackground(BackgroundLine& line, const Diagnostics& problems) {
+  line.Failed(ExitCodeFor(problems), problems);
+  return Refuse(problems);
+}
+
+// In the new process. The caller hears of the first trial that begins, or why none does.
+int CarryInBackground(Start start, const RunDirectory& directory, Surroundings made, const SweepStartOptions& options,
+                      const RecipeOptions& recipe, BackgroundLine& line) {
+  if (auto kept = KeepWords(directory); !kept) return FailInBackground(line, kept.error());
+  const std::string id = start.file.sweep_id;
+  const auto begun = [&] { line.Begun(id, directory.path(), {}); };
+  start.on_begun = begun;
+  const auto outcome = Carry(std::move(start), directory, std::move(made), options, recipe);
+  if (!outcome) {
+    DiscardIfNotBegun(directory);
+    return FailInBackground(line, outcome.error());
+  }
+  if (outcome->exit_code != 0) {  // the first message to the caller: no trial has begun
+    line.Failed(outcome->exit_code, {MachineError("sweep", "the sweep did not begin: " + outcome->why,
+                                                  "its account is in " + directory.path())});
+  }
+  begun();
+  return outcome->exit_code;
 }
 
 }  // namespace
@@ -296,38 +341,20 @@ Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& d
   return directory;
 }
 
-Start StartOf(SweepCall& call, NewSweep made, const RunDirectory& directory, const Plan& first_plan,
-              std::function<void()> on_begun = {}) {
+Start StartOf(SweepCall& call, const NewSweep& made, const Plan& first_plan) {
   const RequestedSweep* each_trial = call.requested ? &*call.requested : nullptr;
   auto hosts = each_trial != nullptr ? std::vector<SiteHost>() : HostsToReach(std::move(call.described.hosts));
-  return {directory, std::move(made.file), std::move(call.described),
-          false,     std::move(hosts),     first_plan,
-          {},        std::move(on_begun),  {},
-          each_trial};
+  return {made.file, call.described, false, std::move(hosts), first_plan, {}, {}, {}, each_trial};
 }
 
 int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, BackgroundLine& line) {
-  const auto fail = [&line](const Diagnostics& problems) {
-    line.Failed(ExitCodeFor(problems), problems);
-    return Refuse(problems);
-  };
+  Start start = StartOf(call, made, first.plan);
+  auto surroundings = Prepare(start, call.described.evaluation, call.start, call.options.recipe);
+  if (!surroundings) return FailInBackground(line, surroundings.error());
   const auto directory = MakeDirectory(made, call.described, first);
-  if (!directory) return fail(directory.error());
-  if (auto kept = KeepWords(*directory); !kept) return fail(kept.error());
-  const std::string id = made.file.sweep_id;
-  const auto begun = [&] { line.Begun(id, directory->path(), {}); };
-  const auto outcome =
-      Carry(StartOf(call, std::move(made), *directory, first.plan, begun), call.start, call.options.recipe);
-  if (!outcome) {
-    DiscardIfNotBegun(*directory);
-    return fail(outcome.error());
-  }
-  if (outcome->exit_code != 0) {  // the first message to the caller: no trial has begun
-    line.Failed(outcome->exit_code, {MachineError("sweep", "the sweep did not begin: " + outcome->why,
-                                                  "its account is in " + directory->path())});
-  }
-  begun();
-  return outcome->exit_code;
+  if (!directory) return FailInBackground(line, directory.error());
+  return CarryInBackground(std::move(start), *directory, *std::move(surroundings), call.start, call.options.recipe,
+                           line);
 }
 
 }  // namespace
@@ -342,9 +369,10 @@ int RunSweep(SweepCall call) {
   auto made = DescribeNew(call);
   if (!made) return Refuse(made.error());
   if (call.requested && !call.requested->each_trial) {
+    if (auto sound = CheckSubmission(*call.requested, made->sweeps_folder); !sound) return Refuse(sound.error());
     auto directory = MakeDirectory(*made, call.described, *first);
     if (!directory) return Refuse(directory.error());
-    return SubmitSweep(*std::move(call.requested), made->file, *std::move(directory), call.start);
+    return SubmitSweep(*std::move(call.requested), made->file, *std::move(directory), true, call.start);
   }
   std::error_code ignored;
   if (const auto way = OpenWayTo(std::filesystem::weakly_canonical(made->sweeps_folder, ignored) / "trials")) {
@@ -355,6 +383,9 @@ int RunSweep(SweepCall call) {
     return InBackground("sweep",
                         [&](BackgroundLine& line) { return RunNewInBackground(call, *std::move(made), *first, line); });
   }
+  Start start = StartOf(call, *made, first->plan);
+  auto surroundings = Prepare(start, call.described.evaluation, call.start, call.options.recipe);
+  if (!surroundings) return Refuse(surroundings.error());
   auto directory = MakeDirectory(*made, call.described, *first);
   if (!directory) return Refuse(directory.error());
   const SweepFile& file = made->file;
@@ -363,7 +394,7 @@ int RunSweep(SweepCall call) {
                  Printable(file.name).c_str(), static_cast<unsigned long long>(file.trials),
                  Printable(directory->path()).c_str());
   }
-  return Run(StartOf(call, *std::move(made), *directory, first->plan), call.start, call.options.recipe);
+  return Run(std::move(start), *directory, *std::move(surroundings), call.start, call.options.recipe);
 }
 
 namespace {
@@ -423,10 +454,10 @@ int ContinueSweep(const SweepContinuation& continuation) {
     if (!requested) return Refuse(requested.error());
     each_trial = *std::move(requested);
   }
-  Evaluator evaluator;
-  auto described = changes->empty() ? DescribeStored(folder, options, evaluator) : DescribeSweep(options, evaluator);
+  auto evaluator = std::make_unique<Evaluator>();
+  auto described = changes->empty() ? DescribeStored(folder, options, *evaluator) : DescribeSweep(options, *evaluator);
   if (!described) return Refuse(described.error());
-  auto first = FirstOf(*described, evaluator);
+  auto first = FirstOf(*described, *evaluator);
   if (!first) return Refuse(first.error());
   // A sweep keeps the names that it began with: its points are identified by them. Recipes still know them (`was`).
   std::map<std::string, std::string> kept_names;
@@ -437,11 +468,6 @@ int ContinueSweep(const SweepContinuation& continuation) {
   }
   if (!kept_names.empty()) RenameInSpace(described->sweep.space, kept_names);
   if (auto same = CheckSameSweep(folder, described->sweep); !same) return Refuse(same.error());
-  if (!changes->empty()) {
-    auto replaced = ReplaceRecipe(directory->folder(), InputsValue(first->inputs),
-                                  EvaluationRecord(described->evaluation), first->sources);
-    if (!replaced) return Refuse(replaced.error());
-  }
   std::vector<SiteHost> hosts;
   if (each_trial) {
     const auto& budget = described->sweep.budget;
@@ -454,8 +480,8 @@ int ContinueSweep(const SweepContinuation& continuation) {
     if (!named) return Refuse(named.error());
     hosts = *std::move(named);
   }
-  return Run({*directory,
-              *std::move(file),
+  const EvaluationOptions evaluation = described->evaluation;
+  Start go = {*std::move(file),
               *std::move(described),
               continuation.accept,
               HostsToReach(std::move(hosts)),
@@ -463,8 +489,29 @@ int ContinueSweep(const SweepContinuation& continuation) {
               continuation.reopen,
               {},
               continuation.steering,
-              each_trial ? &*each_trial : nullptr},
-             start, recipe);
+              each_trial ? &*each_trial : nullptr};
+  // Only when the continuation is not refused any more.
+  const auto replace_recipe = [&](const RunDirectory& held) -> Result<void> {
+    if (changes->empty()) return {};
+    return ReplaceRecipe(held.folder(), InputsValue(first->inputs), EvaluationRecord(evaluation), first->sources);
+  };
+  if (start.detach) {
+    evaluator.reset();  // its process is a child of this process only
+    const std::string held = directory->path();
+    { const RunDirectory released = *std::move(directory); }  // the new process takes the lock
+    return InBackground("sweep", [&](BackgroundLine& line) {
+      const auto again = HoldSweepDirectory(held);
+      if (!again) return FailInBackground(line, again.error());
+      auto surroundings = Prepare(go, evaluation, start, recipe);
+      if (!surroundings) return FailInBackground(line, surroundings.error());
+      if (auto replaced = replace_recipe(*again); !replaced) return FailInBackground(line, replaced.error());
+      return CarryInBackground(std::move(go), *again, *std::move(surroundings), start, recipe, line);
+    });
+  }
+  auto surroundings = Prepare(go, evaluation, start, recipe);
+  if (!surroundings) return Refuse(surroundings.error());
+  if (auto replaced = replace_recipe(*directory); !replaced) return Refuse(replaced.error());
+  return Run(std::move(go), *directory, *std::move(surroundings), start, recipe);
 }
 
 }  // namespace muster

@@ -40,19 +40,25 @@ std::string Absolute(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path, error).lexically_normal().string();
 }
 
+// The script of the job that continues the sweep in that directory.
+Result<void> CompleteCall(RequestedSweep& requested, const std::string& folder, std::vector<std::string> words) {
+  BatchCall& call = requested.call;
+  call.job.output = folder + "/" + kJobOutput;
+  call.job.notice = "TERM";  // a stop of the sweep, whatever announces it
+  const std::string page = Absolute(requested.page);
+  words.insert(words.begin(), folder);
+  if (!page.empty()) words.insert(words.end(), {"--engine", page});
+  return CompleteBatchCall(call, requested.plan, "resume", words, {});
+}
+
 // job.sh and job.json. The lock is held until they are written.
 Result<void> WriteJob(RequestedSweep& requested, const SweepFile& file, const RunDirectory& directory,
                       std::vector<std::string> words) {
-  BatchCall& call = requested.call;
-  call.job.output = directory.path() + "/" + kJobOutput;
-  call.job.notice = "TERM";  // a stop of the sweep, whatever announces it
-  const std::string page = Absolute(requested.page);
-  words.insert(words.begin(), directory.path());
-  if (!page.empty()) words.insert(words.end(), {"--engine", page});
-  if (auto done = CompleteBatchCall(call, requested.plan, "resume", words, {}); !done) return done;
+  if (auto done = CompleteCall(requested, directory.path(), std::move(words)); !done) return done;
+  const BatchCall& call = requested.call;
   JobRecord record;
   record.engine = call.page.name;
-  record.page = page;
+  record.page = Absolute(requested.page);
   record.run = file.sweep_id;
   record.name = file.name;
   record.submitted_at = UtcText(WallNowNs());
@@ -168,15 +174,24 @@ SweepOptions WithEngineOf(const SweepContinuation& continuation, SweepOptions op
   return options;
 }
 
-int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory directory, const SweepStartOptions& start,
-                const std::vector<std::string>& words) {
+Result<void> CheckSubmission(const RequestedSweep& requested, const std::string& sweeps_folder) {
+  RequestedSweep tried = requested;
+  return CompleteCall(tried, Absolute(sweeps_folder) + "/new", {});
+}
+
+int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory directory, bool is_new,
+                const SweepStartOptions& start, const std::vector<std::string>& words) {
   const std::string folder = directory.path();
-  if (auto written = WriteJob(requested, file, directory, words); !written) return Refuse(written.error());
+  const auto refuse = [&](const Diagnostics& problems) {
+    if (is_new) DiscardDirectory(folder, kSweepDirectories);
+    return Refuse(problems);
+  };
+  if (auto written = WriteJob(requested, file, directory, words); !written) return refuse(written.error());
   const std::uintmax_t before = JournalSize(folder);
   const UniqueFd opened(::open(PrintableLines(folder).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   { const RunDirectory released = std::move(directory); }  // the head of the job takes the lock
   const auto id = EngineJobs(requested.call.page).Submit(folder + "/" + kJobScript, requested.call.script);
-  if (!id) return Refuse(id.error());
+  if (!id) return refuse(id.error());
   if (auto written = WriteJobId(opened.get(), *id); !written) PrintDiagnostics(written.error());
   const auto job = FindJobOfRun(folder);
   if (!job) return Refuse(job.error());
@@ -221,17 +236,12 @@ int SubmitContinuation(const SweepContinuation& continuation) {
   auto requested = RequestHostsFor(options);
   if (!requested) return Refuse(requested.error());
   if (requested->each_trial) {
-    if (here.start.detach) {
-      return Refuse(
-          {Error("usage", {}, "--detach is given, and the sweep continues here: its trials are jobs of their own",
-                 "nohup muster resume SWEEP &")});
-    }
     { const RunDirectory released = *std::move(directory); }
     return ContinueSweep(here);
   }
   std::vector<std::string> further;
   if (continuation.accept) further.emplace_back("--accept");
-  return SubmitSweep(*std::move(requested), *file, *std::move(directory), continuation.start, further);
+  return SubmitSweep(*std::move(requested), *file, *std::move(directory), false, continuation.start, further);
 }
 
 }  // namespace muster

@@ -33,10 +33,14 @@ Result<void> CheckEachTrial(const RequestedSweep& requested, const SweepDescript
 // engine with the new ones on top.
 SweepOptions WithEngineOf(const SweepContinuation& continuation, SweepOptions options);
 
+// Refuses what SubmitSweep would refuse of a sweep whose directory is to be made in that folder.
+Result<void> CheckSubmission(const RequestedSweep& requested, const std::string& sweeps_folder);
+
 // Submits `muster resume` of the directory, with further words, releases its lock, and follows the sweep unless
-// `start.detach`. Returns the exit code.
-int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory directory, const SweepStartOptions& start,
-                const std::vector<std::string>& words = {});
+// `start.detach`. `is_new`: the directory was made for this, and is removed if nothing is submitted. Returns the exit
+// code.
+int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory directory, bool is_new,
+                const SweepStartOptions& start, const std::vector<std::string>& words = {});
 
 // Submits a job that continues an existing sweep, or continues one here whose trials have allocations of their own.
 // Returns the exit code.
