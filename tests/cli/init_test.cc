@@ -110,6 +110,30 @@ struct Refused {
   const char* says;
 };
 
+// Prevents: options that torchrun would have read from the caller's environment are lost.
+TEST(Init, TakesTheOptionsThatTorchrunReadsFromExportedVariables) {
+  const TempDir folder;
+  const auto recipe = [&](const std::string& name, const char* launcher, const std::vector<std::string>& line) {
+    std::vector<std::string> words = {MusterProgram(), "init", folder / name, "--from", launcher, "--"};
+    words.insert(words.end(), line.begin(), line.end());
+    const CommandResult made =
+        RunCommand({words, {"PATH=/usr/bin:/bin", "PET_NPROC_PER_NODE=4", "PET_NNODES=3"}, folder.path()});
+    EXPECT_EQ(made.exit_code, 0) << made.err;
+    return ContentOf(folder / (name + "/train.lua"));
+  };
+  const auto processes = [&](const std::string& name) {
+    const CommandResult planned = Muster({"plan", "--json", folder / (name + "/train.lua")});
+    return nlohmann::json::parse(planned.out)["processes"].size();
+  };
+  const std::string exported = recipe("exported", "torchrun", {"torchrun", "train.py"});
+  EXPECT_NE(exported.find("PET_NNODES=3 PET_NPROC_PER_NODE=4 torchrun train.py"), std::string::npos) << exported;
+  EXPECT_EQ(processes("exported"), 12U);
+  recipe("line", "torchrun", {"PET_NNODES=1", "torchrun", "--nproc_per_node", "2", "train.py"});
+  EXPECT_EQ(processes("line"), 2U) << "the line counts";
+  recipe("other", "msrun", {"msrun", "--worker_num", "2", "train.py"});
+  EXPECT_EQ(processes("other"), 3U) << "other launchers read no such variables";
+}
+
 TEST(Init, RefusesUnknownCommandLines) {
   const TempDir folder;
   const Refused cases[] = {

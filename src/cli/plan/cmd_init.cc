@@ -1,4 +1,5 @@
 // muster init: writes a first recipe, and files for editors and git.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -6,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fcntl.h>
@@ -76,6 +78,31 @@ tl::expected<std::string, std::string> ReadNamedFile(const std::string& path) {
   return ReadSmallFile(path, kMost);
 }
 
+// The words behind the exported variables from which torchrun reads options, PET_NNODES=2 and the like: the recipe
+// shows them as a part of the line. Those of the line come later, and so count.
+std::vector<std::string> WithVariablesOfTorchrun(KnownLauncher launcher, std::vector<std::string> words) {
+  if (launcher != KnownLauncher::kTorchrun && launcher != KnownLauncher::kTorchLaunch) return words;
+  std::vector<std::string> exported;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (text.starts_with("PET_") && text.find('=') != std::string_view::npos) exported.emplace_back(text);
+  }
+  std::sort(exported.begin(), exported.end());
+  words.insert(words.begin(), exported.begin(), exported.end());
+  return words;
+}
+
+// As a shell takes it: variables in front of the command are not quoted as a whole.
+std::string LineText(const std::vector<std::string>& words) {
+  const auto command = std::find_if_not(words.begin(), words.end(), IsAssignment);
+  std::string text;
+  for (auto word = words.begin(); word != command; ++word) {
+    const std::size_t value = word->find('=') + 1;
+    text += word->substr(0, value) + (value < word->size() ? ShellQuoted(word->substr(value)) : "") + " ";
+  }
+  return text + ShellQuoted(std::vector<std::string>(command, words.end()));
+}
+
 Result<LauncherCall> CallOfScript(const InitOptions& options) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::current_path(error);
@@ -107,7 +134,7 @@ Result<NewFile> RecipeOf(const InitOptions& options) {
       const auto guess = LauncherOfWords(options.words);
       const std::string launcher(guess ? FactsOf(*guess).name : "LAUNCHER");
       return Fail(Error("usage", {}, "`--from LAUNCHER` is required before `--`",
-                        "muster init --from " + launcher + " -- " + ShellQuoted(options.words)));
+                        "muster init --from " + launcher + " -- " + LineText(options.words)));
     }
     return NewFile{"recipe.lua", FirstRecipe("recipe.lua")};
   }
@@ -115,10 +142,11 @@ Result<NewFile> RecipeOf(const InitOptions& options) {
   const auto launcher = LauncherByName(options.from);
   if (!launcher && !shell)
     return Fail(Error("usage", {}, "--from " + Quoted(options.from) + ": unknown launcher", LauncherNames(kShell)));
-  auto call = shell ? CallOfScript(options) : ReadLauncherCall(*launcher, options.words, ReadNamedFile);
+  const std::vector<std::string> words = shell ? options.words : WithVariablesOfTorchrun(*launcher, options.words);
+  auto call = shell ? CallOfScript(options) : ReadLauncherCall(*launcher, words, ReadNamedFile);
   if (!call) return Fail(call.error());
   const std::string file = NameOfProgram(*call) + ".lua";
-  return NewFile{file, RecipeOfCall(*call, ShellQuoted(options.words), file)};
+  return NewFile{file, RecipeOfCall(*call, LineText(words), file)};
 }
 
 Result<void> WriteAll(const InitOptions& options) {
