@@ -11,8 +11,8 @@
 #include "base/values/sha256.h"
 
 // The C library's record of the CPU. The compiler's own (__builtin_cpu_supports) is made at every start of a program by
-// about 10 CPUID instructions, which take a virtual machine 0.1 ms.
-#if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
+// about 10 CPUID instructions, which take a virtual machine 0.1 ms. Its header has _Bool, which clang 14 does not know.
+#if defined(__x86_64__) && !defined(__clang__) && __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 #ifdef CPU_FEATURE_ACTIVE
 #define MUSTER_HAS_CRC32C 1
