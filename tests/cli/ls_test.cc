@@ -151,7 +151,7 @@ TEST_F(ListedRuns, CanBeTaggedLater) {
   EXPECT_EQ(Call({"tag", "t", "slow-", "ticket-"}).out, "");
   const CommandResult gone = Call({"tag", "t", "slow-"});
   EXPECT_EQ(gone.exit_code, 2);
-  EXPECT_NE(gone.err.find("the run has no tag \"slow\""), std::string::npos) << gone.err;
+  EXPECT_NE(gone.err.find("there is no tag \"slow\" to remove"), std::string::npos) << gone.err;
   EXPECT_EQ(Call({"tag", "t", "no tag"}).exit_code, 2);
   EXPECT_EQ(Call({"run", "@torch", "--tag", "=x"}).exit_code, 2);
 }

@@ -98,6 +98,33 @@ TEST(Sweeps, AreListedAfterRunsAndAlone) {
   EXPECT_EQ(folder.Checked().exit_code, 0) << folder.Checked().out;
 }
 
+TEST(Sweeps, HaveTagsAndANoteOfTheirOwn) {
+  const SweepFolder folder(MadeFile(), Six());
+  EXPECT_EQ(json::parse(folder.Muster({"show", "made", "--json"}).out)["tags"], json::array());
+  EXPECT_EQ(folder.Muster({"ls", "--sweeps"}).out.find("TAGS"), std::string::npos);
+  EXPECT_EQ(folder.Muster({"tag", "made", "baseline", "ticket=42", "bad"}).out, "bad\nbaseline\nticket=42\n");
+  EXPECT_EQ(folder.Muster({"tag", "5e11ab1e0001", "bad-", "ticket=43"}).out, "baseline\nticket=43\n");
+  EXPECT_EQ(folder.Muster({"tag", "made"}).out, "baseline\nticket=43\n");
+  EXPECT_EQ(folder.Muster({"note", "made", "the first one"}).out, "the first one\n");
+  const CommandResult gone = folder.Muster({"tag", "made", "bad-"});
+  EXPECT_EQ(gone.exit_code, 2);
+  EXPECT_NE(gone.err.find("there is no tag \"bad\" to remove"), std::string::npos) << gone.err;
+
+  const json shown = json::parse(folder.Muster({"show", "made", "--json"}).out);
+  EXPECT_EQ(shown["tags"], (json{"baseline", "ticket=43"}));
+  EXPECT_EQ(shown["note"], "the first one");
+  EXPECT_NE(folder.Muster({"show", "made"}).out.find("\ntags         baseline,ticket=43\nnote         the first one\n"),
+            std::string::npos)
+      << folder.Muster({"show", "made"}).out;
+  const json listed = json::parse(folder.Muster({"ls", "--sweeps", "--json"}).out)["sweeps"][0];
+  EXPECT_EQ(listed["tags"], (json{"baseline", "ticket=43"}));
+  EXPECT_EQ(listed["note"], "the first one");
+  const std::string table = folder.Muster({"ls", "--sweeps"}).out;
+  EXPECT_NE(table.find("TAGS"), std::string::npos) << table;
+  EXPECT_NE(table.find("baseline,ticket=43  the first one"), std::string::npos) << table;
+  EXPECT_EQ(folder.Muster({"ls", "made", "--where", "baseline"}).exit_code, 2) << "they are no tags of its trials";
+}
+
 TEST(Sweeps, ShowTheirTrialsChosenAndSorted) {
   const SweepFolder folder(MadeFile(), Six());
   EXPECT_EQ(Column(folder.Muster({"ls", "made"}), 0), (Words{"TRIAL", "0", "2", "3", "4", "5"}));

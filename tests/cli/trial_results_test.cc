@@ -100,6 +100,36 @@ TEST(TrialResults, AreThoseOfTheKeptAttempt) {
   ExpectRecomputed(folder);
 }
 
+TEST(TrialResults, AreRankedAmongThoseForWhichAConditionHolds) {
+  std::vector<SweepEntry> entries = Begin(6);  // adam: 0, 2 and 4
+  for (TrialNumber trial = 0; trial < 6; ++trial) {
+    const bool failed = trial == 4;
+    entries.emplace_back(AttemptBegins(trial, 0));
+    entries.emplace_back(AttemptEnds(trial, 0, failed ? TrialClass::kCrash : TrialClass::kOk,
+                                     failed ? std::nullopt : std::optional(1.0 / static_cast<double>(trial + 1))));
+  }
+  const SweepFolder folder(FileOf(false), entries);
+  const auto best = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"best", "made", "--json", "-n", "9"});
+    std::vector<int> numbers;
+    const json found = json::parse(folder.Muster(words).out);
+    for (const json& trial : found["trials"]) numbers.push_back(trial["trial"]);
+    return numbers;
+  };
+  EXPECT_EQ(best({}), (std::vector{5, 3, 2, 1, 0}));
+  EXPECT_EQ(best({"--where", "optimizer == adam"}), (std::vector{2, 0}));
+  EXPECT_EQ(best({"--where", "optimizer == adam and lr > 0.4", "--where", "loss <= 1"}), (std::vector{0}));
+  const CommandResult first = folder.Muster({"best", "made", "--where", "optimizer == adam"});
+  EXPECT_NE(first.out.find("0.333333"), std::string::npos) << first.out;
+  const CommandResult none = folder.Muster({"best", "made", "--where", "trial == 4"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_NE(none.err.find("the condition holds for no trial that has succeeded with a value"), std::string::npos)
+      << none.err;
+  EXPECT_NE(folder.Muster({"best", "made", "--where", "optimiser == adam"}).err.find("did you mean"),
+            std::string::npos);
+  EXPECT_NE(folder.Muster({"best", "made", "--where", "lr > abc"}).err.find("cannot be compared"), std::string::npos);
+}
+
 TEST(TrialResults, CountTrialsAtTheRungs) {
   std::vector<SweepEntry> entries = Begin(3);
   const auto add = [&](auto entry) { entries.emplace_back(std::move(entry)); };

@@ -85,6 +85,8 @@ TEST_F(FolderIndexTest, FollowsNotesAndForgetsWhatIsRemoved) {
   const std::string dir = index_->Find(true, "aaaa")->path;
   std::ofstream(dir + "/note.txt") << "look\n";
   Await([this] { return json::parse(index_->Json())[0]["note"] == "look"; });
+  std::ofstream(dir + "/tags.json") << R"({"format": 1, "tags": ["good"]})";
+  Await([this] { return json::parse(index_->Json())[0]["tags"] == json{"good"}; });
   std::filesystem::rename(dir, home_ / "elsewhere");
   Await([this] { return index_->Find(true, "aaaa") == nullptr; });
   EXPECT_TRUE(Ids().empty());

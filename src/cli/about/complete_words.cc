@@ -230,7 +230,7 @@ class Completer {
 
   // Whether its RUN may be a sweep (cli/lookup/run_or_sweep.h).
   static bool TakesSweeps(const std::string& command) {
-    static const std::set<std::string> commands = {"top", "watch", "logs", "report", "dump", "stop"};
+    static const std::set<std::string> commands = {"top", "watch", "logs", "report", "dump", "stop", "note", "tag"};
     return commands.contains(command);
   }
 

@@ -33,6 +33,15 @@ std::vector<std::string> ListChoice::Names() const {
   return names;
 }
 
+void AddWhereOption(CLI::App& app, std::vector<std::string>& where, const std::string& rows) {
+  app.add_option("--where", where,
+                 "only " + rows +
+                     " that match: NAME OP VALUE, joined by and. NAME is a column; OP is == != < <= > >= "
+                     "or ~ (a regular expression); NAME alone: it has that tag or value, as 'tag == NAME'")
+      ->type_name("CONDITION")
+      ->allow_extra_args(false);
+}
+
 Result<ListChoice> ReadListChoice(const std::vector<std::string>& where, const std::string& columns,
                                   const std::string& sort) {
   ListChoice choice;

@@ -27,6 +27,9 @@ struct ListChoice {
   std::vector<std::string> Names() const;
 };
 
+// Adds --where. `rows`: "runs".
+void AddWhereOption(CLI::App& app, std::vector<std::string>& where, const std::string& rows);
+
 Result<ListChoice> ReadListChoice(const std::vector<std::string>& where, const std::string& columns,
                                   const std::string& sort);
 

@@ -21,6 +21,7 @@
 #include "cli/lookup/trial_facts.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_note.h"
+#include "run/directory/run_tags.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
@@ -157,6 +158,9 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
   const SweepProgress& account = sweep.view.account();
   PrintField("sweep", fmt::format("{}  {}", Printable(account.name()), Printable(account.sweep_id())));
   if (!sweep.file.doc.empty()) PrintField("", Printable(sweep.file.doc));
+  if (const std::string tags = TagsText(TagValues(TagsOfRun(sweep.dir))); !tags.empty()) {
+    PrintField("tags", Printable(tags));
+  }
   if (const std::string note = NoteOfRun(sweep.dir); !note.empty()) PrintField("note", NoteText(note, 13));
   PrintField("directory", Printable(sweep.dir));
   std::string state = sweep.State();
@@ -220,6 +224,7 @@ nlohmann::json SweepJson(const OpenedSweep& sweep, const SweepTotals& totals) {
                          {"sweep_dir", Readable(sweep.dir)},
                          {"state", sweep.State()},
                          {"why", account.ended() ? Readable(account.ended()->why) : ""},
+                         {"tags", TagsOfRun(sweep.dir)},
                          {"note", nullptr},
                          {"started_at", totals.began},
                          {"trials", account.trials()},

@@ -202,11 +202,7 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
       "folders of runs, or run directories; default: $MUSTER_HOME/runs or ./runs. A SWEEP: its trials; several: "
       "compare "
       "them");
-  app.add_option("--where", options->where,
-                 "only runs that match: NAME OP VALUE, joined by and. NAME is a column; OP is == != < <= > >= "
-                 "or ~ (a regular expression); NAME alone: it has that tag or value, as 'tag == NAME'")
-      ->type_name("CONDITION")
-      ->allow_extra_args(false);
+  AddWhereOption(app, options->where, "runs");
   app.add_option("--columns", options->columns,
                  "columns to show: name, id, started, took, outcome, exit, why, plan, dir, tags, note; parameters, "
                  "derived values, tags and metrics by their names")

@@ -1,4 +1,4 @@
-// muster tag and muster note: change the tags and the note of a run after its start.
+// muster tag and muster note: change the tags and the note of a run, a sweep or a trial after its start.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -12,7 +12,6 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
-#include "cli/lookup/run_argument.h"
 #include "cli/lookup/run_or_sweep.h"
 #include "cli/runs/run_commands.h"
 #include "run/directory/run_note.h"
@@ -22,14 +21,15 @@ namespace muster {
 namespace {
 
 struct TagOptions {
-  std::vector<std::string> words;  // RUN, and changes
+  std::vector<std::string> words;  // RUN or SWEEP, and changes
 };
 
 int RunTag(const TagOptions& options) {
   const std::vector<std::string> changes(options.words.begin() + 1, options.words.end());
-  const auto run_dir = FindRun(options.words.front(), changes.empty() ? DirectoryUse::kRead : DirectoryUse::kWrite);
-  if (!run_dir) return Refuse(run_dir.error());
-  const UniqueFd folder(::open(run_dir->c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const auto target = FindRunOrSweep(options.words.front(),
+                                     changes.empty() ? DirectoryUse::kRead : DirectoryUse::kWrite, Prefer::kNewest);
+  if (!target) return Refuse(target.error());
+  const UniqueFd folder(::open(target->folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   auto tags = ChangedTags(ReadTags(folder.get()), changes);
   if (!tags) return Refuse(tags.error());
   if (!changes.empty()) {
@@ -77,8 +77,10 @@ std::function<int()> SetupNote(CLI::App& app, const Invocation&) {
 
 std::function<int()> SetupTag(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<TagOptions>();
-  app.add_option("RUN", options->words,
-                 "a RUN or SWEEP:12, then changes: TAG or NAME=VALUE adds, NAME- removes; prints the resulting tags")
+  app.add_option(
+         "RUN", options->words,
+         "a RUN, a SWEEP or SWEEP:12, then changes: TAG or NAME=VALUE adds, NAME- removes; prints the resulting "
+         "tags")
       ->type_name("RUN [TAG …]")
       ->required();
   return [options] { return RunTag(*options); };

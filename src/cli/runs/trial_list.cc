@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,7 +13,10 @@
 #include "base/values/units.h"
 #include "cli/lookup/run_argument.h"
 #include "cli/lookup/run_list.h"
+#include "cli/lookup/trial_conditions.h"
 #include "cli/lookup/trial_facts.h"
+#include "run/directory/run_note.h"
+#include "run/directory/run_tags.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
@@ -25,52 +27,22 @@ struct Picked {
   TrialNumber trial = 0;
 };
 
-// What the pass over all trials found about a condition.
-struct Asked {
-  bool can_be = false;
-  Value example;
-};
-
 // The selected trials, in order. Only the sort keys of each are kept in memory.
 Result<std::vector<Picked>> Pick(const OpenedSweep& sweep, const ListChoice& choice,
                                  std::optional<std::uint64_t> limit) {
   const std::vector<std::string> wanted = choice.Names();
-  std::set<std::string> known;
-  std::vector<Asked> asked(choice.conditions.size());
+  TrialConditions conditions(choice.conditions, wanted);
   std::vector<Picked> picked;
-  bool any = false;
   auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](AttemptRow row) {
-    any = true;
     const TrialFacts trial(sweep, std::move(row));
-    if (!wanted.empty()) trial.AddNames(known);
-    bool holds = true;
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      const RunCondition& condition = choice.conditions[i];
-      const Value value = trial.Of(condition.name);
-      if (!value.IsNull() && !asked[i].can_be) {
-        asked[i].can_be = CanBeAsked(condition, value);
-        asked[i].example = value;
-      }
-      holds = holds && Holds(condition, [&](const std::string& name) { return trial.Of(name); });
-    }
-    if (!holds) return true;
+    if (!conditions.HoldFor(trial)) return true;
     Picked& one = picked.emplace_back();
     one.trial = trial.row().trial;
     for (const SortKey& key : choice.keys) one.keys.push_back(trial.Of(key.name));
     return !wanted.empty() || !limit || picked.size() < *limit;
   });
   if (!read) return Fail(std::move(read.error()));
-  for (const std::string& name : wanted) {
-    const bool prefixed = name.starts_with("param.") || name.starts_with("metric.");
-    if (any && !known.contains(prefixed ? name.substr(name.find('.') + 1) : name)) {
-      return Fail(NoSuchColumn("trial", name, known));
-    }
-  }
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    if (!asked[i].can_be && !asked[i].example.IsNull()) {
-      return Fail(CannotBeCompared(choice.conditions[i], asked[i].example));
-    }
-  }
+  if (auto sound = conditions.Check(); !sound) return Fail(sound.error());
   std::stable_sort(picked.begin(), picked.end(),
                    [&](const Picked& a, const Picked& b) { return KeysComeBefore(choice.keys, a.keys, b.keys); });
   if (limit && picked.size() > *limit) picked.resize(*limit);
@@ -168,7 +140,7 @@ Result<Diagnostics> ListSweeps(bool json, bool even_if_none) {
   std::vector<FoundRun> found = RunsBelow(*folder, kSweepDirectories);
   std::reverse(found.begin(), found.end());
   std::vector<std::vector<std::string>> rows = {
-      {"NAME", "SWEEP", "STARTED", "STATE", "TRIALS", "IMPOSSIBLE", "OVER", "FAILED", "BEST"}};
+      {"NAME", "SWEEP", "STARTED", "STATE", "TRIALS", "IMPOSSIBLE", "OVER", "FAILED", "BEST", "TAGS", "NOTE"}};
   nlohmann::json list = nlohmann::json::array();
   Diagnostics unreadable;
   for (const FoundRun& one : found) {
@@ -182,10 +154,13 @@ Result<Diagnostics> ListSweeps(bool json, bool even_if_none) {
     const SweepProgress& account = sweep->view.account();
     const std::optional<double> best =
         account.best() ? std::optional(ObjectiveValue(sweep->file.objective, account.best()->loss)) : std::nullopt;
+    const std::vector<std::string> tags = TagsOfRun(sweep->dir);
+    const std::string note = NoteOfRun(sweep->dir);
     rows.push_back({Printable(account.name()), Printable(account.sweep_id()), TimeText(*began), sweep->State(),
                     std::to_string(account.trials()), std::to_string(account.impossible().size()),
                     std::to_string(account.over().size()), std::to_string(account.failed()),
-                    best ? Printable(sweep->ValueName()) + " " + NumberText(*best) : ""});
+                    best ? Printable(sweep->ValueName()) + " " + NumberText(*best) : "",
+                    Printable(TagsText(TagValues(tags))), Printable(note)});
     list.push_back({{"sweep", account.sweep_id()},
                     {"name", Readable(account.name())},
                     {"sweep_dir", Readable(sweep->dir)},
@@ -195,7 +170,13 @@ Result<Diagnostics> ListSweeps(bool json, bool even_if_none) {
                     {"over", account.over().size()},
                     {"impossible", account.impossible().size()},
                     {"failed", account.failed()},
-                    {"best", ToJson(best ? Value(*best) : Value())}});
+                    {"best", ToJson(best ? Value(*best) : Value())},
+                    {"tags", tags},
+                    {"note", note.empty() ? nlohmann::json() : nlohmann::json(note)}});
+  }
+  if (rows.size() > 1) {
+    LeaveOutIfEmpty(1, rows);  // TAGS
+    LeaveOutIfEmpty(0, rows);  // NOTE
   }
   if (json) {
     const nlohmann::json object = {{"format", 1}, {"sweeps", std::move(list)}};

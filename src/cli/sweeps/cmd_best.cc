@@ -16,6 +16,7 @@
 #include "cli/lookup/list_choice.h"
 #include "cli/lookup/run_argument.h"
 #include "cli/lookup/run_list.h"
+#include "cli/lookup/trial_conditions.h"
 #include "cli/lookup/trial_facts.h"
 #include "cli/sweeps/sweep_commands.h"
 
@@ -25,6 +26,7 @@ namespace {
 struct BestOptions {
   std::string sweep;
   std::uint64_t most = 1;
+  std::vector<std::string> where;
   bool json = false;
 };
 
@@ -45,20 +47,46 @@ void Print(const OpenedSweep& sweep, const std::vector<TrialFacts>& trials) {
   PrintTable(rows);
 }
 
+// The best trials for which the conditions hold. All trials are looked at: a name that only failed ones have is one.
+Result<std::vector<TrialFacts>> BestOf(const OpenedSweep& sweep, const ListChoice& choice, std::uint64_t most) {
+  TrialConditions conditions(choice.conditions, choice.Names());
+  if (!choice.conditions.empty()) {
+    auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](AttemptRow row) {
+      conditions.HoldFor(TrialFacts(sweep, std::move(row)));
+      return true;
+    });
+    if (!read) return Fail(std::move(read.error()));
+    if (auto sound = conditions.Check(); !sound) return Fail(sound.error());
+  }
+  std::vector<TrialFacts> trials;
+  auto read = sweep.view.ForEachTrial(SweepView::Order::kLoss, [&](AttemptRow row) {
+    TrialFacts trial(sweep, std::move(row));
+    if (conditions.HoldFor(trial)) trials.push_back(std::move(trial));
+    return trials.size() < most;
+  });
+  if (!read) return Fail(std::move(read.error()));
+  return trials;
+}
+
 int RunBest(const BestOptions& options) {
+  const auto choice = ReadListChoice(options.where, {}, {});
+  if (!choice) return Refuse(choice.error(), options.json);
   const auto sweep = OpenSweep(options.sweep);
   if (!sweep) return Refuse(sweep.error(), options.json);
-  std::vector<TrialFacts> trials;
-  const auto read = sweep->view.ForEachTrial(SweepView::Order::kLoss, [&](AttemptRow row) {
-    if (trials.size() < options.most) trials.emplace_back(*sweep, std::move(row));
-    return trials.size() < options.most;
-  });
-  if (!read) return Refuse(read.error(), options.json);
+  const auto best = BestOf(*sweep, *choice, options.most);
+  if (!best) return Refuse(best.error(), options.json);
+  const std::vector<TrialFacts>& trials = *best;
   if (trials.empty()) {
-    return Refuse({Error("trial", {}, "no trial has succeeded with a value of the objective",
-                         sweep->live ? "the sweep is still running: muster show " + ShellQuoted(sweep->file.name)
-                                     : "reason: muster show " + ShellQuoted(sweep->file.name))},
-                  options.json);
+    const std::string name = ShellQuoted(sweep->file.name);
+    if (!options.where.empty() && sweep->view.account().best()) {
+      return Refuse({Error("trial", {}, "the condition holds for no trial that has succeeded with a value",
+                           "all trials for which it holds: muster ls " + name + " --where …")},
+                    options.json);
+    }
+    return Refuse(
+        {Error("trial", {}, "no trial has succeeded with a value of the objective",
+               sweep->live ? "the sweep is still running: muster show " + name : "reason: muster show " + name)},
+        options.json);
   }
   if (!options.json) {
     Print(*sweep, trials);
@@ -85,6 +113,7 @@ std::function<int()> SetupBest(CLI::App& app, const Invocation&) {
       ->check([](const std::string& text) {
         return ParseNumber<std::uint64_t>(text).value_or(0) > 0 ? "" : Quoted(text) + " is not a number from 1 on";
       });
+  AddWhereOption(app, options->where, "trials");
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] { return RunBest(*options); };
 }

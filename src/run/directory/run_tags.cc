@@ -50,12 +50,12 @@ Result<std::vector<std::string>> ChangedTags(std::vector<std::string> tags, cons
     if (auto sound = CheckTag(tag); !sound) return Fail(sound.error());
     const auto removed = std::erase_if(tags, [&](const std::string& other) { return TagName(other) == TagName(tag); });
     if (taken && removed == 0) {
-      return Fail(Error("tag", {}, fmt::format("the run has no tag {}", Quoted(tag))));
+      return Fail(Error("tag", {}, fmt::format("there is no tag {} to remove", Quoted(tag))));
     }
     if (!taken) tags.push_back(tag);
   }
   if (tags.size() > kMostTags) {
-    return Fail(Error("tag", {}, fmt::format("a run has at most {} tags, these are {}", kMostTags, tags.size())));
+    return Fail(Error("tag", {}, fmt::format("at most {} tags, these are {}", kMostTags, tags.size())));
   }
   std::sort(tags.begin(), tags.end());
   return tags;

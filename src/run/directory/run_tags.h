@@ -1,5 +1,5 @@
-// Tags: words, and names with values, by which users find their runs. They are in tags.json of the run directory, where
-// they can be changed; the tags given at the start are in the journal, too.
+// Tags: words, and names with values, by which users find their runs and sweeps. They are in tags.json of the run or
+// sweep directory, where they can be changed; the tags given at the start of a run are in its journal, too.
 #pragma once
 
 #include <string>

@@ -276,7 +276,7 @@ void FolderIndex::ReadSweep(Known& known) {
                          {"failed", progress.failed()},
                          {"running", live ? running : 0},
                          {"best", nullptr},
-                         {"tags", nlohmann::json::array()},
+                         {"tags", TagsOfRun(entry.path)},
                          {"note", TextOrNothing(NoteOfRun(entry.path))}};
   if (const auto& best = progress.best()) {
     json["best"] = {{"trial", best->trial},

@@ -184,8 +184,6 @@ void ServedSite::Impl::Change(const SitePath& site, const FolderIndex::Entry& en
     Result<void> written;
     if (request.what == What::kNote) {
       written = WriteNote(folder.get(), *request.note);
-    } else if (of_sweep) {
-      return reply(RefusedAnswer(400, "a sweep has no tags: its trials have"));
     } else {
       auto tags = ChangedTags(ReadTags(folder.get()), {*request.tag});
       written = tags ? WriteTags(folder.get(), *tags) : Fail(std::move(tags.error()));
