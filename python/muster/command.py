@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import warnings
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 
 class Error(Exception):
@@ -15,14 +16,14 @@ class Error(Exception):
     `command` its words.
     """
 
-    def __init__(self, text, exit_code=None, command=()):
+    def __init__(self, text: str, exit_code: Optional[int] = None, command: Sequence[Any] = ()) -> None:
         super().__init__(text)
         self.text = text
         self.exit_code = exit_code
         self.command = list(command)
 
 
-def program():
+def program() -> str:
     """The path of the muster program: $MUSTER, else the one on PATH, else the one that this package came
     with."""
     given = os.environ.get("MUSTER")
@@ -40,14 +41,14 @@ def program():
     return found
 
 
-def call(words):
+def call(words: List[str]) -> bytes:
     """What the program prints; its warnings become warnings."""
     output, messages = _called(words, ())
     _warn(messages)
     return output
 
 
-def ask(words, nothing_is=()):
+def ask(words: List[str], nothing_is: Sequence[int] = ()) -> Dict[str, Any]:
     """The JSON that the program prints. `nothing_is`: exit codes besides 0 after which it is valid all
     the same: a list is empty, or something in it cannot be read."""
     found, messages = answer(words, nothing_is)
@@ -56,7 +57,7 @@ def ask(words, nothing_is=()):
     return found
 
 
-def answer(words, nothing_is=()):
+def answer(words: List[str], nothing_is: Sequence[int] = ()) -> Tuple[Dict[str, Any], str]:
     """The JSON that the program prints, and its messages."""
     output, messages = _called(words, nothing_is)
     try:
@@ -68,7 +69,7 @@ def answer(words, nothing_is=()):
     return found, messages
 
 
-def part(found, name, kind):
+def part(found: Any, name: str, kind: Any) -> Any:
     """The member of something that was read, of this type or one of these; Error if there is none."""
     value = found.get(name) if isinstance(found, dict) else None
     valid = isinstance(value, kind) and not (kind is int and isinstance(value, bool))
@@ -85,7 +86,7 @@ def _names_something(text):
         return False
 
 
-def parts(found, name):
+def parts(found: Any, name: str) -> List[Dict[str, Any]]:
     """The same for a list of dictionaries."""
     rows = part(found, name, list)
     if not all(isinstance(row, dict) for row in rows):
@@ -112,7 +113,7 @@ def _failed(command, exit_code, messages):
     return Error(messages, exit_code, command)
 
 
-def stream(words):
+def stream(words: List[str]) -> Iterator[Dict[str, Any]]:
     """The JSON lines that the program prints while it runs; the program ends with the generator."""
     command = [program()] + [_word(word) for word in words]
     with tempfile.TemporaryFile() as messages:

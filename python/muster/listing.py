@@ -1,6 +1,7 @@
 """Lists of runs and of sweeps."""
 
 import os
+from typing import TYPE_CHECKING, List, Optional, Sequence, Union
 
 from . import display
 from .command import Error, ask, part, parts
@@ -9,10 +10,14 @@ from .one_sweep import Sweep
 from .table import Table
 
 
-class Runs(list):
+if TYPE_CHECKING:
+    import pandas
+
+
+class Runs(List[Run]):
     """Runs, newest first; `table()` has a row for each."""
 
-    def table(self):
+    def table(self) -> Table:
         """A Table: run, name, outcome, started_at, seconds, exit_code, why, run_dir, and the columns
         asked for."""
         names = "run", "name", "outcome", "started_at", "seconds", "exit_code", "why"
@@ -25,18 +30,19 @@ class Runs(list):
             rows.append(row)
         return rows
 
-    def frame(self):
+    def frame(self) -> "pandas.DataFrame":
         """table() as a pandas.DataFrame."""
         return self.table().frame()
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return self.table()._repr_html_()
 
 
-class Sweeps(list):
+class Sweeps(List[Sweep]):
     """Sweeps, newest first; `table()` has a row for each."""
 
-    def table(self):
+    def table(self) -> Table:
+        """A Table: sweep, name, state, trials, over, best_trial, best_value, sweep_dir."""
         rows = Table()
         for sweep in self:
             report = sweep.report
@@ -48,15 +54,17 @@ class Sweeps(list):
                 "sweep_dir": sweep.path})
         return rows
 
-    def frame(self):
+    def frame(self) -> "pandas.DataFrame":
         """table() as a pandas.DataFrame."""
         return self.table().frame()
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return self.table()._repr_html_()
 
 
-def runs(folder=None, where=None, sort=None, limit=None, columns=None):
+def runs(folder: Union[str, "os.PathLike[str]", None] = None, where: Optional[str] = None,
+         sort: Optional[str] = None, limit: Optional[int] = None,
+         columns: Union[str, Sequence[str], None] = None) -> Runs:
     """The runs below a folder, newest first; by default those of `muster ls`: below $MUSTER_HOME or ./runs.
 
     `where`, `sort` and `limit` as for `muster ls`: runs("runs", where="outcome == ok and lr > 0.1",
@@ -70,14 +78,14 @@ def runs(folder=None, where=None, sort=None, limit=None, columns=None):
     return Runs(Run._listed(row) for row in rows)
 
 
-def sweeps(folder=None):
+def sweeps(folder: Union[str, "os.PathLike[str]", None] = None) -> Sweeps:
     """The sweeps below a folder, newest first; by default below $MUSTER_HOME or ./sweeps."""
     words = ["ls", "--sweeps", "--json"] if folder is None else ["ps", "--all", "--json"] + _existing(folder)
     rows = parts(ask(words, nothing_is=(1,)), "sweeps")
     return Sweeps(Sweep(part(row, "sweep_dir", str)) for row in rows)
 
 
-def _existing(folder):
+def _existing(folder: Union[str, "os.PathLike[str]", None]) -> List[str]:
     if folder is None:
         return []
     if not os.path.isdir(folder):

@@ -1,15 +1,16 @@
 """One sweep, by its folder."""
 
 import os
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Union
 
 from . import display, journal, metrics
 from .command import Error, ask, call, part, parts, stream
 from .folder import Folder
-from .one_run import Run, await_end, options, points
+from .one_run import Labelled, Run, await_end, options, points
 from .table import Table
 
 
-class Sweep:
+class Sweep(Labelled):
     """A sweep. `Sweep("digits~1")`: named as on the command line (docs/sweeps.md), or by the path of its
     folder.
 
@@ -17,7 +18,7 @@ class Sweep:
     sweep.json.
     """
 
-    def __init__(self, word=""):
+    def __init__(self, word: Union[str, "os.PathLike[str]"] = "") -> None:
         path = os.fspath(word)
         is_path = os.path.isdir(path)
         self.path = os.path.abspath(path) if is_path else part(
@@ -26,15 +27,18 @@ class Sweep:
             self.description = folder.dictionary("sweep.json")
 
     @property
-    def id(self):
+    def id(self) -> str:
+        """The id of the sweep."""
         return part(self.description, "sweep", str)
 
     @property
-    def name(self):
+    def name(self) -> str:
+        """The name of the sweep."""
         return part(self.description, "name", str)
 
     @property
-    def objective(self):
+    def objective(self) -> Optional[Dict[str, Any]]:
+        """{"metric": "loss", "maximize": False}, or None."""
         objective = self.description.get("objective")
         if objective is not None:
             part(objective, "metric", str)
@@ -42,16 +46,17 @@ class Sweep:
         return objective
 
     @property
-    def report(self):
+    def report(self) -> Dict[str, Any]:
         """How it stands, as `muster show --json`: state, counts, best, reasons, rungs, failures; read now."""
         return ask(["show", self.path, "--json"])
 
     @property
-    def state(self):
+    def state(self) -> str:
         """"running", "complete", "left" (stopped) or "lost" (its head was killed), read now."""
         return part(self.report, "state", str)
 
-    def trials(self, where=None, sort=None, limit=None):
+    def trials(self, where: Optional[str] = None, sort: Optional[str] = None,
+               limit: Optional[int] = None) -> Table:
         """A Table with a row for each trial that has begun. `where`, `sort` and `limit` as for `muster ls
         SWEEP`.
 
@@ -62,16 +67,19 @@ class Sweep:
         words = ["ls", self.path, "--json"] + options(where=where, sort=sort, limit=limit)
         return _flat(parts(ask(words, nothing_is=(1,)), "trials"))
 
-    def best(self, n=1):
-        """The n best trials that came to their end, as rows of `trials()`; muster.Error if there are none."""
-        return _flat(parts(ask(["best", self.path, "--json", "-n", str(n)]), "trials"))
+    def best(self, n: int = 1, where: Optional[str] = None) -> Table:
+        """The n best trials that succeeded, as rows of `trials()`, with `where` of those for which the
+        condition holds; muster.Error if there are none."""
+        words = ["best", self.path, "--json", "-n", str(n)]
+        return _flat(parts(ask(words + options(where=where)), "trials"))
 
-    def trial(self, word):
+    def trial(self, word: Union[int, str]) -> Run:
         """The Run of a trial, of the attempt that it keeps, or of its latest one while it is not over: by
         number, a prefix of its id, "best", or "12.1" for its first attempt."""
         return Run(part(ask(["show", "%s:%s" % (self.path, word), "--json"]), "run_dir", str))
 
-    def history(self, trials=None, role=None, most=metrics.MOST_ROWS):
+    def history(self, trials: Optional[Iterable[Union[int, Dict[str, Any]]]] = None,
+                role: Optional[str] = None, most: int = metrics.MOST_ROWS) -> Table:
         """What trials reported: a Table with trial, role, index, attempt, restart and the reported values.
         `attempt` is that of the trial, from 1, and `restart` that of the process, from 0. An attempt that
         continued from a checkpoint has the reports of those before it, each up to where the next one went
@@ -79,7 +87,7 @@ class Sweep:
         from its log has a row for each loss that early stopping recorded, else one with its last values."""
         chosen = trials
         if trials is not None:
-            chosen = {one["trial"] if isinstance(one, dict) else one for one in trials}
+            chosen = set(_numbers(trials))
         losses = None
         found = Table()
         for row in parts(ask(["ls", self.path, "--json"], nothing_is=(1,)), "trials"):
@@ -87,7 +95,7 @@ class Sweep:
             if chosen is not None and trial not in chosen:
                 continue
             head = {"trial": trial, "role": None, "index": None, "attempt": part(row, "attempt", int)}
-            reports = []
+            reports: List[Dict[str, Any]] = []
             for run_dir in row.get("run_dirs") or [row.get("run_dir")]:
                 if isinstance(run_dir, str) and "\0" not in run_dir and os.path.isdir(run_dir):
                     of_attempt = dict(head, attempt=_attempt_of(run_dir, head["attempt"]))
@@ -100,34 +108,58 @@ class Sweep:
             found.extend(reports)
         return found
 
-    def journal(self):
+    def journal(self) -> Iterator[Dict[str, Any]]:
         """The records of the sweep's journal that are written and valid, one by one."""
         return journal.records(self.path)
 
-    def follow(self):
+    def follow(self) -> Iterator[Dict[str, Any]]:
         """The records of the journal from the first one on, each as soon as it is written, until the
         sweep ends."""
         return stream(["watch", self.path, "--json"])
 
-    def wait(self, timeout=None):
+    def wait(self, timeout: Optional[float] = None) -> str:
         """Waits until no head runs the sweep, and returns its state. TimeoutError after `timeout` seconds."""
         await_end(self.path, timeout)
         return self.state
 
-    def stop(self, trial=None, now=False, wait=False):
+    def stop(self, trial: Union[int, str, None] = None, now: bool = False, wait: bool = False) -> None:
         """Stops the sweep, or one of its trials, as `muster stop` does."""
         word = self.path if trial is None else "%s:%s" % (self.path, trial)
         call(["stop", word] + options(now=now, wait=wait))
 
+    def resume(self, *words: str, accept: bool = False, slots: Optional[int] = None,
+               add_trials: Optional[int] = None) -> None:
+        """Continues the sweep in the background, as `muster resume --detach` does; returns once a trial has
+        begun, or if none is left. `words` are further words of the command line: resume("--host",
+        "n[01-04]"). muster.Error if it runs already, or if its recipe has changed, unless `accept` is set.
+        """
+        given = options(accept=accept, slots=slots, add_trials=add_trials)
+        call(["resume", self.path, "--detach"] + given + list(words))
+
+    def retry(self, *words: str, classes: Union[str, Sequence[str], None] = None,
+              trials: Optional[Iterable[Union[int, Dict[str, Any]]]] = None, accept: bool = False) -> None:
+        """Repeats its failed trials in the background, as `muster retry --detach` does: all, those of
+        `classes` (["oom_device", "crash"]), or `trials`, numbers or rows of trials(), whatever their
+        outcome. `words` as for resume()."""
+        named = [classes] if isinstance(classes, str) else classes
+        numbers = None if trials is None else [str(one) for one in _numbers(trials)]
+        given = options(accept=accept, **{"class": _joined(named), "trial": _joined(numbers)})
+        call(["retry", self.path, "--detach"] + given + list(words))
+
+    def steer(self, slots: Optional[int] = None, add_trials: Optional[int] = None) -> Dict[str, Any]:
+        """Changes the number of slots or trials of the sweep while it runs, as `muster steer --json` does;
+        returns the limits that hold now."""
+        return ask(["steer", self.path, "--json"] + options(slots=slots, add_trials=add_trials))
+
     @property
-    def _resource(self):
+    def _resource(self) -> str:
         """The metric that early stopping reads progress from; empty without one."""
         description = self.description.get("description")
         rule = description.get("early_stop") if isinstance(description, dict) else None
         resource = rule.get("resource") if isinstance(rule, dict) else None
         return resource if isinstance(resource, str) else ""
 
-    def _losses(self):
+    def _losses(self) -> Dict[int, List[Dict[str, Any]]]:
         """trial → {"step", objective} for each loss of its last attempt that recorded some."""
         found = {}
         if self.objective:
@@ -140,23 +172,23 @@ class Sweep:
                         for one in losses if _is_loss(one)]
         return found
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "<muster.Sweep %s>" % self.path
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Sweep) and other.path == self.path
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.path)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return display.page(self.path) or display.frame(self._summary_html(), 520)
 
-    def _summary_html(self):
+    def _summary_html(self) -> str:
         rows = self.trials(sort=("loss" if self.objective else None))
         text = display.heading("%s: %s" % (self.name, self.state))
         if self.objective:
-            best = {part(row, "trial", int): [] for row in rows[:8]}
+            best: Dict[int, List[Dict[str, Any]]] = {part(row, "trial", int): [] for row in rows[:8]}
             for row in self.history(best):
                 best[row["trial"]].append(row)
             text += display.curves([("trial %d" % trial, points(of_trial, self.objective["metric"]))
@@ -166,19 +198,28 @@ class Sweep:
         return text + display.table(shown, rows)
 
 
-def _attempt_of(run_dir, latest):
+def _numbers(trials: Iterable[Union[int, Dict[str, Any]]]) -> List[int]:
+    """Numbers of trials that are given by numbers or as rows."""
+    return [one["trial"] if isinstance(one, dict) else one for one in trials]
+
+
+def _joined(words: Optional[Iterable[str]]) -> Optional[str]:
+    return None if words is None else ",".join(words)
+
+
+def _attempt_of(run_dir: str, latest: int) -> int:
     """The number of the attempt, from 1, that a run directory "…/ID.ATTEMPT" belongs to."""
     number = run_dir.rpartition(".")[2]
     return int(number) + 1 if number.isdigit() and len(number) < 10 else latest
 
 
-def _is_loss(one):
+def _is_loss(one: Any) -> bool:
     """[step, loss], the loss a number or None."""
     return (isinstance(one, list) and len(one) == 2 and all(
         value is None or isinstance(value, (int, float)) and not isinstance(value, bool) for value in one))
 
 
-def _flat(trials):
+def _flat(trials: List[Dict[str, Any]]) -> Table:
     """Rows of `muster ls SWEEP --json` with point and metrics as columns."""
     line = ["trial", "id", "state", "attempt"]
     rest = ["value", "loss", "seconds", "started", "ended", "hosts", "blamed", "why", "tags", "run", "plan",

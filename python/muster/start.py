@@ -1,13 +1,14 @@
 """Starts runs and sweeps in the background."""
 
 import os
+from typing import Any, List, Sequence
 
 from .command import Error, call
-from .one_run import Run, overrides
+from .one_run import Run, overrides, plain
 from .one_sweep import Sweep
 
 
-def run(recipe, *words, **parameters):
+def run(recipe: str, *words: str, **parameters: Any) -> Run:
     """Starts a run as `muster run --detach` does and returns it once its first processes have been ordered
     to start.
 
@@ -18,15 +19,18 @@ def run(recipe, *words, **parameters):
     return Run(_begun(["run", recipe, "--detach"], overrides(parameters), words))
 
 
-def sweep(recipe, *words, **parameters):
+def sweep(recipe: str, *words: str, **parameters: Any) -> Sweep:
     """Starts a sweep as `muster sweep --detach` does and returns it once its first trial has begun.
 
-    A parameter that is a list is an axis (--grid), any other one is fixed: sweep("train.lua",
-    "--minimize", "loss", lr=[0.1, 0.3], workers=2). Conditions, samplers and budgets are `words`; so are
-    lists as fixed values ("sizes:=[1,2]"), and the axes of a sweep file are its own.
+    A parameter that is a list or an array of numpy is an axis (--grid), any other one is fixed:
+    sweep("train.lua", "--minimize", "loss", lr=numpy.logspace(-3, -1, 3), width=[8, 16], workers=2).
+    Conditions, samplers and budgets are `words`; so are lists as fixed values ("sizes:=[1,2]"), and the
+    axes of a sweep file are its own.
     """
-    axes, fixed = [], {}
+    axes: List[str] = []
+    fixed = {}
     for name, value in parameters.items():
+        value = plain(value)
         if isinstance(value, (list, tuple, range)):
             axes += ["--grid", "%s=%s" % (name, ",".join(_on_axis(name, one) for one in value))]
         else:
@@ -34,7 +38,8 @@ def sweep(recipe, *words, **parameters):
     return Sweep(_begun(["sweep", recipe, "--detach"], axes + overrides(fixed), words))
 
 
-def _on_axis(name, value):
+def _on_axis(name: str, value: Any) -> str:
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     text = str(value)
@@ -44,7 +49,7 @@ def _on_axis(name, value):
     return text
 
 
-def _begun(words, settings, more):
+def _begun(words: List[str], settings: List[str], more: Sequence[str]) -> str:
     """The folder that a command with --detach prints."""
     output = call(words + settings + list(more)).decode("utf-8", "replace")
     _, _, path = output.rstrip("\n").partition(" ")

@@ -15,7 +15,7 @@ functions; their code is imported when they are called. Outside a run, all of th
 __all__ = ["apply", "parallel", "report", "settings"]
 
 
-def apply():
+def apply() -> bool:
     """Imports mindspore and applies the recipe's settings to it, at most once per process.
 
     True if the settings are in force in this process; False outside a run, and where another process has them
@@ -42,7 +42,7 @@ def parallel(network):
     return api.parallel(network)
 
 
-def settings(secrets=False):
+def settings(secrets: bool = False) -> "dict[str, object]":
     """The settled context, {"set_context": {"mode": 0, …}, …}, with what was set only; {} outside a run.
 
     A new dictionary each time. Passwords are "(secret)" unless `secrets` is true. Raises ValueError or
@@ -53,7 +53,7 @@ def settings(secrets=False):
     return api.settings(secrets)
 
 
-def report(**values):
+def report(**values: object) -> bool:
     """Appends `values` to $MUSTER_METRICS as one line of JSON; any process of a run may call it, at any time.
 
     Takes text, numbers, booleans, None, lists and dictionaries of these, and tensors of one element. JSON has

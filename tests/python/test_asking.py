@@ -1,5 +1,6 @@
 """How the package muster calls the program, with a program of the test's in its place."""
 
+import inspect
 import json
 import os
 import shutil
@@ -139,9 +140,16 @@ class Starting(ProgramTest):
             with self.assertRaises(ValueError):
                 muster.sweep("r.lua", x=[value])
 
-    def test_numbers_of_numpy_are_numbers(self):
+    def test_numbers_and_arrays_of_numpy_are_numbers_and_lists(self):
         number = type("int64", (), {"item": lambda self: 7})()
-        self.assertEqual(overrides({"n": number}), ["n:=7"])
+        array = type("ndarray", (), {"tolist": lambda self: [0.001, 0.01]})()
+        self.assertEqual(overrides({"n": number, "lr": array, "both": [number, array]}),
+                         ["n:=7", "lr:=[0.001, 0.01]", "both:=[7, [0.001, 0.01]]"])
+        flag = type("bool_", (), {"tolist": lambda self: True})()
+        muster.sweep("r.lua", lr=array, on=[flag], n=[number], seed=number)
+        self.assertEqual(self.calls(), [repr([
+            "sweep", "r.lua", "--detach", "--grid", "lr=0.001,0.01", "--grid", "on=true", "--grid", "n=7",
+            "seed:=7"])])
         with self.assertRaises(TypeError):
             overrides({"n": object()})
 
@@ -153,6 +161,84 @@ class Starting(ProgramTest):
     def test_null_bytes_are_refused(self):
         with self.assertRaises(ValueError):
             muster.run("r.lua", x="a\0b")
+
+
+class Changing(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        with open(os.path.join(self.folder, "sweep.json"), "w") as file:
+            json.dump({"sweep": "abc", "name": "s"}, file)
+        self.answers("good\nticket=42\n")
+        self.sweep = muster.Sweep(self.folder)
+
+    def expect(self, *words):
+        self.assertEqual(self.calls()[-1], repr([words[0], self.folder] + list(words[1:])))
+
+    def test_runs_and_sweeps_have_tags_and_notes(self):
+        for one in (self.sweep, muster.Run(self.folder)):
+            self.assertEqual(one.tag("good", "ticket=42", "bad-"), ["good", "ticket=42"])
+            self.expect("tag", "good", "ticket=42", "bad-")
+            self.assertEqual(one.tag(), ["good", "ticket=42"])
+            self.expect("tag")
+            self.assertEqual(one.note("--two\nlines"), "good\nticket=42")
+            self.expect("note", "--", "--two\nlines")
+            one.note()
+            self.expect("note")
+            one.note("")
+            self.expect("note", "--remove")
+
+    def test_a_sweep_is_continued_in_the_background(self):
+        self.assertIsNone(self.sweep.resume())
+        self.expect("resume", "--detach")
+        self.sweep.resume("--host", "n[01-04]", accept=True, slots=4, add_trials=20)
+        self.expect("resume", "--detach", "--accept", "--slots", "4", "--add-trials", "20", "--host",
+                    "n[01-04]")
+        self.answers("", "muster: error: it runs already\n", code=75)
+        with self.assertRaises(muster.Error) as caught:
+            self.sweep.resume()
+        self.assertEqual(caught.exception.exit_code, 75)
+
+    def test_trials_are_retried_by_class_number_or_row(self):
+        self.sweep.retry()
+        self.expect("retry", "--detach")
+        self.sweep.retry(classes=["oom_device", "crash"])
+        self.expect("retry", "--detach", "--class", "oom_device,crash")
+        self.sweep.retry("-q", classes="crash", trials=[3, {"trial": 5, "lr": 0.1}])
+        self.expect("retry", "--detach", "--class", "crash", "--trial", "3,5", "-q")
+
+    def test_limits_are_steered(self):
+        self.answers('{"slots": 4, "trials": 60}')
+        self.assertEqual(self.sweep.steer(slots=4, add_trials=20), {"slots": 4, "trials": 60})
+        self.expect("steer", "--json", "--slots", "4", "--add-trials", "20")
+
+    def test_the_best_are_those_for_which_a_condition_holds(self):
+        self.answers('{"trials": []}')
+        self.sweep.best(3, where="lr > 0.1")
+        self.expect("best", "--json", "-n", "3", "--where", "lr > 0.1")
+
+
+class Annotations(unittest.TestCase):
+    """Editors and type checkers know what is public."""
+
+    def test_public_functions_have_annotations(self):
+        found = [muster.run, muster.sweep, muster.runs, muster.sweeps, muster.program]
+        for kind in (muster.Run, muster.Sweep, muster.Table):
+            for name in dir(kind):
+                one = getattr(kind, name)
+                one = one.fget if isinstance(one, property) else one
+                if not name.startswith("_") and getattr(one, "__module__", "").startswith("muster."):
+                    found.append(one)
+        self.assertGreater(len(found), 40)
+        for function in found:
+            names = set(inspect.signature(function).parameters) - {"self", "cls"} | {"return"}
+            self.assertLessEqual(names, set(function.__annotations__), function)
+            self.assertTrue(function.__doc__, function)
+
+    def test_the_packages_say_that_they_are_typed(self):
+        for package in ("muster", "muster_context"):
+            self.assertTrue(os.path.exists(os.path.join(launching.PYTHON, package, "py.typed")))
+        with open(os.path.join(launching.PYTHON, "pyproject.toml")) as file:
+            self.assertIn('muster = ["py.typed"]', file.read())
 
 
 class Showing(ProgramTest):

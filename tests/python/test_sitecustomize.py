@@ -145,7 +145,7 @@ class Sources(launching.LaunchTest):
         launched = {"muster_context", "sitecustomize", "_json", "_thread", "atexit", "fcntl", "importlib",
                     "json", "math", "os", "re", "sys", "threading", "time", "weakref"}
         anywhere = launched | {"html", "pandas", "shutil", "signal", "stat", "subprocess", "tempfile",
-                               "torch", "warnings"}  # pandas and torch are imported where a call needs them
+                               "torch", "typing", "warnings"}  # pandas and torch where a call needs them
         frameworks = {"keras", "lightning", "pytorch_lightning", "tensorflow", "transformers"}
         for path in self.sources():
             allowed = anywhere if os.sep + "muster" + os.sep in path else launched

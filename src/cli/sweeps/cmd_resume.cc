@@ -24,6 +24,8 @@ void AddContinuationOptions(CLI::App& app, SweepContinuation& options) {
   AddSteeringOptions(app, options.steering);
   AddHostOptions(app, options.hosts);
   AddSweepStartOptions(app, options.start);
+  app.add_flag("--detach,-d", options.start.detach,
+               "return once a trial has begun, or a job is submitted; the sweep continues in the background");
 }
 
 int Resume(const SweepContinuation& options) {
@@ -31,10 +33,6 @@ int Resume(const SweepContinuation& options) {
   const auto asks = AsksForAllocation(options.hosts.engine);
   if (!asks) return Refuse(asks.error());
   if (*asks) return SubmitContinuation(options);
-  if (options.start.detach) {
-    return Refuse(
-        {Error("usage", {}, "--detach is given, and no job is submitted", "outside of an allocation: --on slurm")});
-  }
   return ContinueSweep(options);
 }
 
@@ -88,7 +86,6 @@ std::function<int()> SetupResume(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<SweepContinuation>();
   AddContinuationOptions(app, *options);
   AddEngineSettings(app, options->hosts.engine);
-  app.add_flag("--detach,-d", options->start.detach, "with --on ENGINE: return once the job is submitted");
   return [options] { return Resume(*options); };
 }
 

@@ -194,6 +194,16 @@ class OneSweep(WithMuster):
         self.assertEqual(muster.sweeps(), [sweep])
         self.assertEqual(muster.sweeps("sweeps").table()[0]["best_value"], 0.25 / 3)
         self.assertEqual(muster.Sweep("job"), sweep)
+        self.assertEqual(sweep.best(2, where="lr > 0.3").column("trial"), [1])
+        self.assertEqual((sweep.tag("good", "owner=ann"), sweep.tag("good-")),
+                         (["good", "owner=ann"], ["owner=ann"]))
+        self.assertEqual((sweep.note("-- a note"), sweep.note()), ("-- a note", "-- a note"))
+        self.assertEqual((sweep.report["tags"], sweep.report["note"]), (["owner=ann"], "-- a note"))
+        self.assertEqual((sweep.note(""), sweep.trial(0).note("of a trial")), ("", "of a trial"))
+        sweep.retry(trials=sweep.best())
+        self.assertEqual(sweep.wait(), "complete")
+        began = [record for record in sweep.journal() if record["event"] == "attempt_began"]
+        self.assertEqual([record["trial"] for record in began], [0, 1, 0])
 
     def test_values_that_were_read_from_logs_are_in_the_history(self):
         words = ["recipe.lua", "--maximize", "loss", "--metric", r"loss=loss (\S+)",
@@ -201,8 +211,9 @@ class OneSweep(WithMuster):
         sweep = muster.sweep(*words, pattern=True, lr=[0.25, 0.5])
         sweep.wait()
         self.assertEqual(sweep.best()[0]["lr"], 0.5)
-        self.assertEqual(sweep.history(), [{"trial": 0, "step": 5, "loss": 0.25},
-                                           {"trial": 1, "step": 5, "loss": 0.5}])
+        self.assertEqual(sweep.history(), [
+            {"trial": trial, "role": None, "index": None, "attempt": 1, "step": 5, "loss": loss}
+            for trial, loss in ((0, 0.25), (1, 0.5))])
         judged = muster.sweep(*words, "--median", "step:1", pattern=True, lr=[0.25, 0.5])
         judged.wait()
         self.assertEqual(judged.history(), sweep.history())
@@ -217,6 +228,14 @@ class OneSweep(WithMuster):
                 break
         sweep.stop(trial=1, wait=True)
         self.assertEqual(sweep.trials(where="trial == 1")[0]["state"], "stopped")
+        sweep.stop(wait=True)
+        self.assertEqual(sweep.state, "left")
+        sweep.resume(slots=1)
+        self.assertEqual(sweep.state, "running")
+        with self.assertRaises(muster.Error) as caught:
+            sweep.resume()
+        self.assertEqual(caught.exception.exit_code, 75)
+        self.assertEqual(sweep.steer(slots=2)["slots"], 2)
         sweep.stop(wait=True)
         self.assertEqual(sweep.state, "left")
         with self.assertRaises(muster.Error):
