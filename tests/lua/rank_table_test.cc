@@ -122,10 +122,33 @@ TEST(RankTable, IsRefusedIfItContradictsItselfOrThePlan) {
                                                            "on 192.0.2.10 after 192.0.2.11"});
 }
 
+// As the page of the contract says.
+TEST(RankTable, IsMadeOfTheGroupedFormOfModelArts) {
+  Request request{
+      Recipe("job:workers { command = { 'x' }, count = 2 }",
+             "cluster = { hosts = 1, devices_per_host = 2 }, framework = (function()\n"
+             "local servers = {}\n"
+             "for _, instance in ipairs(muster.read_json('jobstart_hccl.json').group_list[1].instance_list) do\n"
+             "  local devices = {}\n"
+             "  for number, device in ipairs(instance.devices) do devices[number] = device.device_ip end\n"
+             "  servers[#servers + 1] = { id = instance.server_id, devices = devices }\n"
+             "end return { 'mindspore-ranktable', servers = servers } end)(),")};
+  request.outside.files["jobstart_hccl.json"] =
+      R"({"group_list": [{"instance_list": [{"server_id": "192.0.2.11", "devices": [
+          {"device_id": "0", "device_ip": "198.51.100.1"}, {"device_id": "1", "device_ip": "198.51.100.2"}]}]}]})";
+  const Evaluated evaluated = Evaluate(request);
+  ASSERT_EQ(evaluated.problems(), Lines{});
+  const json table = json::parse(evaluated.plan().files.at("files/rank_table.json").content.marked);
+  EXPECT_EQ(table["server_list"][0]["device"][1]["device_ip"], "198.51.100.2");
+}
+
 TEST(RankTable, NamesWhatIsMissingAndIsNotPrintedWhole) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"board_id": "0x0000", "chip_info": "910", "group_list": [{"device_num": "8"}]})",
        "it has no version: this is the grouped form of MindSpore 0.x (board_id, group_list)"},
+      {R"({"status": "completed", "group_list": [{"group_name": "job", "instance_list": [
+           {"server_id": "192.0.2.11", "devices": [{"device_id": "0", "device_ip": "198.51.100.1"}]}]}]})",
+       "it has no version: this is the grouped form that ModelArts writes; give servers instead"},
       {R"({"server_list": [{"server_id": "192.0.2.11"}]})", "and is missing"},
       {R"({"version": {"server_id": "192.0.2.11"}})", "version must be \"1.0\", \"1.1\" or \"1.2\", got a table"},
       {R"([{"server_id": "192.0.2.11"}])", "and is missing"},

@@ -41,6 +41,10 @@ local function read(given, complain)
   if type(given) ~= "table" then
     refuse("a rank table is an object with version and server_list, got %s", type(given))
     return nil
+  elseif given.version == nil and type(given.group_list) == "table" and type(given.group_list[1]) == "table" and given.group_list[1].instance_list then
+    refuse("it has no version: this is the grouped form that ModelArts writes; give servers instead, one for each entry of instance_list: "
+      .. "id is its server_id, devices the device_ip of its devices")
+    return nil
   elseif given.version == nil and (given.group_list ~= nil or given.board_id ~= nil) then
     refuse("it has no version: this is the grouped form of MindSpore 0.x (board_id, group_list), for MINDSPORE_HCCL_CONFIG_PATH; "
       .. 'write it as version "1.0" with server_list, as hccl_tools.py from 0.5 on does, or give servers')
