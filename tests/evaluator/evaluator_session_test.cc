@@ -98,6 +98,19 @@ TEST_F(EvaluatorSession, AppliesTheMemoryLimitToEachPlanSeparately) {
   for (std::int64_t n = 1; n <= 50; ++n) ASSERT_TRUE(evaluator.Evaluate(With(options, n))) << n;
 }
 
+#ifndef MUSTER_SANITIZED  // sanitizers reserve terabytes of address space
+// The interpreter has one text, and the plan forty copies of it.
+TEST_F(EvaluatorSession, SaysThatThePlansValuesTakeTooMuchMemory) {
+  EvaluationOptions options = Recipe(
+      "local text, all = ('x'):rep(2e7), {} for i = 1, 40 do all['V' .. i] = text end job:env(all)\n"
+      "job:workers { count = 1, command = { 'x' } }");
+  options.limits.memory_bytes = std::uint64_t{700} << 20;
+  const auto refused = EvaluateRecipe(With(options, 1));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().front().message, "the plan's values take more memory than an evaluation may use");
+}
+#endif
+
 TEST_F(EvaluatorSession, ReadsAFileOnce) {
   const EvaluationOptions options =
       Recipe("job:workers { count = 1, command = { muster.read_json('facts.json').word } }");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <exception>
+#include <new>
 #include <string>
 
 #include <lua.hpp>
@@ -13,6 +14,8 @@ template <int (*Function)(lua_State*)>
 int Guarded(lua_State* lua) {
   try {
     return Function(lua);
+  } catch (const std::bad_alloc&) {
+    lua_pushliteral(lua, "the plan's values take more memory than an evaluation may use");
   } catch (const std::exception& exception) {
     lua_pushstring(lua, exception.what());
   }
