@@ -109,6 +109,23 @@
     },
   });
 
+  // Everything that a sweep was described by.
+  muster.view({
+    id: "setup",
+    title: "Set-up",
+    kinds: ["sweep", "compare"],
+    wide: true,
+    when: (model) => model.sources.some((source) => (source.setup || []).length > 0),
+    build(section, page) {
+      const { model } = page;
+      const described = model.sources.filter((source) => (source.setup || []).length > 0);
+      section.append(...described.map((source) => el("div", {},
+        model.sources.length > 1 ? el("h3", {}, source.label) : null,
+        facts(source.setup.map(({ name, value }) => [name, el("span", { class: name === "command" ? "mono" : null }, value)])))));
+      return { plots: [] };
+    },
+  });
+
   // Several runs or sweeps: what differs, first.
   muster.view({
     id: "differences",

@@ -10,13 +10,16 @@ from open_page import OpenPage, run_tests  # noqa: E402
 
 class SweepPage(OpenPage):
     def test_has_every_part(self):
-        self.assertEqual(self.sections(), ["summary", "curves", "parallel", "importance", "scatter", "heatmap",
-                                           "failures", "devices", "table"])
+        self.assertEqual(self.sections(), ["summary", "setup", "curves", "parallel", "importance", "scatter",
+                                           "heatmap", "failures", "devices", "table"])
         self.browser.settle()
         for section in ("curves", "parallel", "scatter", "heatmap", "devices"):
             self.assertTrue(self.is_painted(section), section)
         self.assertEqual(self.shown(), 1000)
         self.assertIn("smallest loss", self.browser.text("#summary"))
+        self.assertIn("muster sweep sweep layout.lua", self.browser.text("#setup"))
+        self.assertIn("asha, resource=step", self.browser.text("#setup"))
+        self.assertIn("1e-05 to 0.1, logarithmic", self.browser.text("#setup"))
         self.assertIn("learning_rate", self.browser.text("#summary ul"))
         self.assertEqual(self.browser.js("return document.querySelector('#importance th').innerText"), "learning_rate")
         self.assertIn("gamma 0.1", self.browser.text("#importance"))
@@ -411,5 +414,33 @@ class ComparePage(OpenPage):
         self.shoot("light")
 
 
+class ObjectivesPage(OpenPage):
+    """Two sweeps, the smallest loss and the largest accuracy, of trials with one report each; some have failed."""
+
+    def test_ranks_each_objective_by_itself(self):
+        titles = self.browser.js("return [...document.querySelectorAll('#summary h3')].map((one) => one.innerText)")
+        self.assertIn("Best trials, smallest loss", titles)
+        self.assertIn("Best trials, largest accuracy", titles)
+        columns = self.browser.js("return muster.page.model.columns.map((column) => column.name)")
+        self.assertNotIn("value", columns)
+        for table, better in (("smallest loss", "<="), ("largest accuracy", ">=")):
+            numbers = self.browser.js(f"""
+                const table = document.querySelector('table[aria-label="best trials, {table}"]');
+                const rows = [...table.querySelectorAll('tbody tr')].map((line) => Number(line.dataset.row));
+                const {{ column }} = muster.page.model.rankings().find((one) => one.scale === "{table}");
+                return rows.map((row) => [muster.page.model.column("state").text(row), column.numbers[row]])""")
+            self.assertEqual({state for state, _ in numbers}, {"ok"})
+            values = [value for _, value in numbers]
+            self.assertEqual(values, sorted(values, reverse=better == ">="))
+            self.assertEqual(len(values), 8)
+        self.assertIn("and", self.browser.text("#summary .hint"))
+
+    def test_draws_a_dot_for_a_single_report(self):
+        self.browser.settle()
+        self.assertTrue(self.is_painted("curves"))
+        self.assertTrue(self.is_painted("parallel"))
+        self.shoot("light")
+
+
 if __name__ == "__main__":
-    run_tests({"sweep": SweepPage, "run": RunPage, "usage": UsagePage, "compare": ComparePage})
+    run_tests({"objectives": ObjectivesPage, "sweep": SweepPage, "run": RunPage, "usage": UsagePage, "compare": ComparePage})

@@ -151,6 +151,15 @@ return muster.recipe {
   Check("compare", {folder_ / "run1", folder_ / "run2"});
 }
 
+TEST_F(PageInBrowser, RanksSweepsWithDifferentObjectivesApart) {
+  for (const auto& [name, objective] :
+       {std::pair("loss", Objective{"loss"}), std::pair("accuracy", Objective{"accuracy", true, {}})}) {
+    std::filesystem::create_directory(folder_ / name);
+    testing::WriteSweep(folder_ / name, {.trials = 40, .points = 1, .objective = objective});
+  }
+  Check("objectives", {folder_ / "loss", folder_ / "accuracy"});
+}
+
 // Five trials, whose losses decide what ASHA does with them. Those that it stops wait for that.
 TEST_F(PageInBrowser, ShowsWhatASweepStoppedEarly) {
   std::ofstream(folder_ / "trial.lua") << R"lua(

@@ -23,6 +23,7 @@ struct WrittenSweep {
   std::uint64_t points = 100;  // reports of each trial
   double best_rate = 1e-3;     // learning rate with the smallest loss
   bool ended = true;           // else the last trial is still running, without a head
+  Objective objective = {"loss"};
 };
 
 inline Value SweepSpace() {
@@ -48,7 +49,7 @@ inline void WriteSweep(const std::string& folder, const WrittenSweep& made) {
   file.sweep_id = "0123456789ab";
   file.name = "layout";
   file.doc = "Learning rate & layout <of a small GPT>";
-  file.objective = Objective{"loss"};
+  file.objective = made.objective;
   file.names = {"dropout", "learning_rate", "optimizer", "width"};
   file.trials = made.trials;
   file.words = {"sweep", "layout.lua"};
@@ -105,7 +106,7 @@ inline void WriteSweep(const std::string& folder, const WrittenSweep& made) {
     ended.trial = trial;
     ended.trial_class = !failed ? TrialClass::kOk : host == "node3" ? TrialClass::kOomDevice : TrialClass::kDiverged;
     if (failed) ended.why = host == "node3" ? "<b>out of memory</b> on device 0" : "the objective is not finite";
-    if (!failed) ended.loss = loss;
+    if (!failed) ended.loss = made.objective.maximize ? -loss : loss;
     ended.metrics = {{"loss", Value(loss)}, {"step", Value(static_cast<std::int64_t>(points))}};
     ended.ms = failed ? 4'000 : 10'000;
     write(ended, from + static_cast<double>(ended.ms) / 1000);

@@ -196,16 +196,6 @@ Value RestartsValue(const Report& report, const std::vector<JournalRecord>& reco
   return Value(std::move(restarts));
 }
 
-std::string GitText(const CodeReport& code) {
-  if (!code.seen) return {};
-  const CodeSeen& seen = *code.seen;
-  std::string text = seen.commit.empty() ? "no commit" : seen.commit.substr(0, 12);
-  if (!seen.branch.empty()) text += " on " + seen.branch;
-  if (seen.changed + seen.untracked > 0)
-    text += fmt::format(", {} changed or untracked", seen.changed + seen.untracked);
-  return text;
-}
-
 }  // namespace
 
 Result<void> AddRun(const std::string& run_dir, PageContent& page) {

@@ -16,6 +16,7 @@
 #include "page/collect/row_tags.h"
 #include "page/collect/space_axes.h"
 #include "page/collect/sweep_analysis.h"
+#include "page/collect/sweep_setup.h"
 #include "run/directory/private_files.h"
 #include "run/journal/journal.h"
 #include "settings/values/value_field.h"
@@ -236,11 +237,13 @@ Result<void> AddSweep(const std::string& sweep_dir, PageContent& page) {
 
   const std::size_t first = page.keys.size();
   std::map<TrialNumber, std::size_t> row_of;
+  std::string trial_dir;  // of the first trial
   const std::string metric = sweep.file.objective ? sweep.file.objective->metric : "";
   CurveReader curves(page, CurvePoints(sweep.view.account().begun()), ResourceOf(sweep.description), metric);
   auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
     AddTrialRow(sweep, row, page);
     row_of[row.trial] = page.keys.size() - 1;
+    if (trial_dir.empty()) trial_dir = row.RunDirs(sweep.dir).back();
     curves.AddRoles(page.keys.size() - 1, ReadTrialHistory(row.RunDirs(sweep.dir), sweep.file.metrics,
                                                            sweep.file.resource, !live || !row.ended.empty()));
     return true;
@@ -260,6 +263,7 @@ Result<void> AddSweep(const std::string& sweep_dir, PageContent& page) {
   const bool maximize = sweep.file.objective && sweep.file.objective->maximize;
   AddAnalysis(page, first, axes, maximize, *source);
   AddDifferences(sweep, page);
+  (*source)["setup"] = SetupOf(sweep.dir, sweep.file, sweep.description, trial_dir);
   page.now = std::max(page.now, source->at("seconds").Number());
   page.sources.emplace_back(*std::move(source));
   return {};

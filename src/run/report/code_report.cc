@@ -22,6 +22,16 @@ CodeReport MakeCodeReport(const CheckedJournal& journal) {
   return code;
 }
 
+std::string GitText(const CodeReport& code) {
+  if (!code.seen) return {};
+  const CodeSeen& seen = *code.seen;
+  std::string text = seen.commit.empty() ? "no commit" : seen.commit.substr(0, 12);
+  if (!seen.branch.empty()) text += " on " + seen.branch;
+  if (seen.changed + seen.untracked > 0)
+    text += fmt::format(", {} changed or untracked", seen.changed + seen.untracked);
+  return text;
+}
+
 std::string CodeText(const CodeReport& code) {
   std::string text;
   if (code.seen) {

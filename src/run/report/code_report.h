@@ -18,6 +18,9 @@ struct CodeReport {
 
 CodeReport MakeCodeReport(const CheckedJournal& journal);
 
+// "0123456789ab on main, 3 changed or untracked"; empty if the state in git is not known.
+std::string GitText(const CodeReport& code);
+
 // Lines of report.txt, each ending with a newline; empty if nothing is known.
 std::string CodeText(const CodeReport& code);
 
