@@ -40,8 +40,11 @@ local function read_only(table, what, touched)
     __index = function(_, key)
       local value = table[key]
       if value == nil then
-        host.stop("unknown_key", host.here(), ("there is no %s in %s"):format(host.tostring(key), what),
-                  host.suggest(host.tostring(key), host.keys(table)))
+        local name = host.tostring(key)
+        host.stop("unknown_key", host.here(), ("there is no %s in %s"):format(name, what),
+                  what == "math" and name:find("^random") and
+                    "the plan must be the same everywhere: pass numbers of chance as parameters" or
+                  host.suggest(name, host.keys(table)))
       end
       if touched and not fine[key] then fine[key] = touched(key) end
       if type(value) == "table" and not host.raw_metatable(value) then return { unpack(value) } end
@@ -129,7 +132,7 @@ local function folder(place) return folders[host.file_of(place)] or "" end
 -- Runs a text as a file of a recipe in that folder.
 local function run(text, file, of_folder)
   local chunk, problem = host.load(text, "@" .. file, env)
-  if not chunk then host.stop_at("syntax", problem) end
+  if not chunk then host.stop_at_syntax(problem, text) end
   folders[file] = of_folder
   return host.run_file(chunk, text, file)
 end
@@ -168,7 +171,7 @@ env._G = env
 
 -- Parts of Lua that recipes do not have, and what to use instead: a plan must be the same on every machine.
 local INSTEAD = {
-  os = 'for a variable of the caller declare a parameter: params = { data = muster.string { "data", from_env = "DATA" } }, and use p.data',
+  os = 'the plan must be the same everywhere: what differs is a parameter: params = { data = muster.string { "data", from_env = "DATA" } }',
   io = "files beside the recipe are read by muster.read_json and muster.read_yaml, and given to processes by muster.file and muster.here",
   dofile = 'muster.load "FILE" takes another recipe, require "MODULE" a module beside this one',
   loadfile = 'muster.load "FILE" takes another recipe, require "MODULE" a module beside this one',
@@ -179,14 +182,36 @@ for _, name in ipairs { "load", "loadstring", "setfenv", "getfenv", "debug", "ji
   INSTEAD[name] = INSTEAD[name] or "a recipe is evaluated in a sandbox: docs/recipes.md lists what is there"
 end
 
+-- Words of other languages, and what is written here.
+local MEANT = {
+  True = "true", False = "false", None = "nil", null = "nil", NULL = "nil", nullptr = "nil", undefined = "nil",
+  len = "#LIST is the length of a list or a text", str = "tostring(VALUE)", int = "math.floor(NUMBER), or tonumber(TEXT)",
+  float = "tonumber(TEXT)", range = "for i = 1, COUNT do … end", enumerate = "for i, x in ipairs(LIST) do … end",
+  f = '("%d of %s"):format(NUMBER, TEXT)', echo = "print(…)", max = "math.max", min = "math.min", abs = "math.abs",
+  round = "math.floor(NUMBER + 0.5)", sum = "a loop: for _, x in ipairs(LIST) do total = total + x end",
+  dict = "{ NAME = VALUE }", list = "{ VALUE, … }", any = "a loop with if", all = "a loop with if",
+}
+-- Quotes of word processors are letters to Lua.
+local function typographic(name)
+  for _, quote in ipairs { "“", "”", "„", "‘", "’", "«", "»" } do
+    if name:find(quote, 1, true) then return true end
+  end
+end
+
+-- What to write instead of an undefined name.
+local function instead_of(name)
+  if typographic(name) then return 'texts stand between straight quotes: "…"' end
+  if MEANT[name] then return "write: " .. MEANT[name] end
+  return host.nearest(name, host.keys(env)) or ("a parameter is p.%s; other names have to be local"):format(name)
+end
+
 -- Reports undefined and undeclared global names where they are used.
 setmetatable(env, {
   __index = function(_, key)
     if INSTEAD[key] then
       host.stop("undefined", host.here(), ("%s is not available in a recipe"):format(key), INSTEAD[key])
     end
-    host.stop("undefined", host.here(), ("%s is not defined"):format(host.tostring(key)),
-              host.nearest(host.tostring(key), host.keys(env)) or ("a parameter is p.%s; other names have to be local"):format(host.tostring(key)))
+    host.stop("undefined", host.here(), ("%s is not defined"):format(host.tostring(key)), instead_of(host.tostring(key)))
   end,
   __newindex = function(_, key)
     host.stop("global", host.here(), ("%s is assigned but not local"):format(host.tostring(key)),

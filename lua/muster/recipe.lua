@@ -23,7 +23,8 @@ local function read(given, place, base)
     if value == nil and why then
       if not base then host.report("error", "missing", place, ("the recipe has no %s"):format(key), why) end
     elseif value ~= nil and type(value) ~= kind then
-      host.report("error", "type", place, ("%s must be a %s, got %s"):format(key, kind, shown(value)))
+      host.report("error", "type", place, ("%s must be a %s, got %s"):format(key, kind, shown(value)),
+                  kind == "string" and type(value) == "number" and ('%s = "%s"'):format(key, host.tostring(value)) or nil)
       recipe[key] = nil
     elseif kind == "string" and value ~= nil and not host.is_text(value) then
       host.report("error", "text", place, ("%s is not valid UTF-8 without NUL: %s"):format(key, shown(value)))

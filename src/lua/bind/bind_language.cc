@@ -10,6 +10,7 @@
 #include "base/values/utf8.h"
 #include "lua/bind/bind.h"
 #include "lua/host/host.h"
+#include "lua/host/lua_mistakes.h"
 #include "lua/state/embedded_source.h"
 #include "lua/state/host_function.h"
 #include "lua/state/stack.h"
@@ -64,10 +65,13 @@ int StopWith(lua_State* lua) {
   Stop(lua);
 }
 
-// stop_at(kind, "file:line: message"): a message that contains its own place, as those of the parser.
-int StopAt(lua_State* lua) {
+// stop_at_syntax("file:line: message", text): a message of the parser, which contains its own place, and the file's
+// text.
+int StopAtSyntax(lua_State* lua) {
   Host& host = Host::Of(lua);
-  host.Report(LocatedError(ArgumentText(lua, 1), ArgumentText(lua, 2), host.PlaceOf(host.Here(lua)), host.files));
+  Diagnostic problem = LocatedError("syntax", ArgumentText(lua, 1), host.PlaceOf(host.Here(lua)), host.files);
+  TranslateSyntaxError(problem, ArgumentText(lua, 2));
+  host.Report(std::move(problem));
   Stop(lua);
 }
 
@@ -386,7 +390,7 @@ constexpr HostFunction kLanguageFunctions[] = {
     {"here", Guarded<Here>},
     {"report", Guarded<Report>},
     {"stop", Guarded<StopWith>},
-    {"stop_at", Guarded<StopAt>},
+    {"stop_at_syntax", Guarded<StopAtSyntax>},
     {"stop_if_errors", Guarded<StopIfErrors>},
     {"tostring", Guarded<ToExactString>},
     {"text", Guarded<ExactText>},

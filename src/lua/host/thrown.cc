@@ -7,6 +7,7 @@
 
 #include "base/values/suggest.h"
 #include "lua/host/host.h"
+#include "lua/host/lua_mistakes.h"
 #include "lua/state/host_function.h"
 #include "lua/state/stack.h"
 
@@ -72,10 +73,7 @@ int OnError(lua_State* lua) {
   }
   const bool limit = host.state->out_of_instructions();
   Diagnostic diagnostic = LocatedError(limit ? "limit" : "lua", message, host.PlaceOf(host.Here(lua)), host.files);
-  // As in job:role "x" { … }: ports and addresses are texts.
-  if (diagnostic.message == "attempt to call a string value") {
-    diagnostic.hint = "options of job:port and job:address are a second argument: job:port(\"NAME\", { … })";
-  }
+  diagnostic.hint = HintOfRuntimeError(diagnostic.message);
   if (diagnostic.hint.empty()) diagnostic.hint = HintOfMissingField(host, diagnostic.message);
   AddCallers(lua, diagnostic);
   if (!host.current_process.empty()) diagnostic.notes.push_back({"in each of " + host.current_process, {}});
