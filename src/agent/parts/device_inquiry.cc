@@ -66,8 +66,8 @@ void DeviceInquiry::OnExited(const ToolProcesses::Exit& exit) {
 void DeviceInquiry::Answer() {
   DeviceUserTexts users;
   for (auto& [number, text] : DeviceUsers(kind_, ::getpid())) users.emplace(std::to_string(number), std::move(text));
-  const DeviceProcesses told = complete_ ? ParseDeviceProcesses(kind_, outputs_) : DeviceProcesses();
-  for (const auto& [device, processes] : told) {
+  const DeviceProcesses reported = complete_ ? ParseDeviceProcesses(kind_, outputs_) : DeviceProcesses();
+  for (const auto& [device, processes] : reported) {
     for (const DeviceProcess& process : processes) {
       if (users.contains(device)) break;
       if (auto text = DeviceUserText(process.pid, ::getpid(), process.name)) users.emplace(device, *std::move(text));
