@@ -1,4 +1,6 @@
 // Tests that a trial has one result, whichever command shows it.
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -6,6 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "muster/value.h"
+#include "support/file_content.h"
 #include "support/sweep_folder.h"
 #include "sweep/made_sweep.h"
 
@@ -196,6 +200,46 @@ TEST(TrialResults, HaveTheWholeCurveOfATrialThatContinued) {
                   folder.path()});
   EXPECT_EQ(rows.out, "[(1, 1), (1, 2), (1, 3), (1, 4), (2, 5), (2, 6), (2, 7), (2, 8)]\n") << rows.err;
   ASSERT_EQ(folder.Muster({"export", "made", "--tensorboard", folder / "tb"}).exit_code, 0);
+  const CommandResult csv = folder.Muster({"export", "made", "--curves", "--csv"});
+  EXPECT_EQ(csv.out.substr(0, csv.out.find('\n') + 1),
+            "trial,id,role,index,report,param.lr,param.optimizer,param.workers,metric.epoch,metric.loss\r\n");
+  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 9) << csv.out;
+  EXPECT_NE(csv.out.find("\r\n0," + id + ",worker,0,5,0.5,adam,1,5,0.2\r\n"), std::string::npos) << csv.out;
+}
+
+TEST(TrialResults, AreExportedWithTheirCurves) {
+  std::vector<SweepEntry> entries = Begin(3);
+  for (TrialNumber trial = 0; trial < 3; ++trial) {
+    entries.emplace_back(AttemptBegins(trial, 0));
+    entries.emplace_back(AttemptEnds(trial, 0, TrialClass::kOk, 0.25));
+  }
+  const SweepFolder folder(FileOf(false), entries);
+  const auto reports = [&](TrialNumber trial, const std::string& name, const std::string& lines) {
+    const std::string metrics = folder.path() + "/" + TrialFolder(PointId(MadePoint(trial)), 0) + "/metrics";
+    std::filesystem::create_directories(metrics);
+    std::ofstream(metrics + "/" + name) << lines;
+  };
+  reports(0, "worker.0.0.jsonl", "{\"step\": 1, \"loss\": 0.1234567890123}\n{\"acc\": 1}\n{\"note\": \"text\"}\n");
+  reports(0, "worker.1.0.jsonl", "{\"step\": 9}\n");  // of a role the first process
+  reports(0, "server.0.0.jsonl", "{\"step\": 2}\n");
+  reports(2, "worker.0.0.jsonl", "{\"step\": 1, \"loss\": null}\n");
+  const std::string head = "trial,id,role,index,report,param.lr,param.optimizer,param.workers,metric.acc,metric.loss,";
+  const std::string first = "0," + PointId(MadePoint(0)) + ",", last = "2," + PointId(MadePoint(2)) + ",";
+  const std::string csv = head + "metric.step\r\n" +                                //
+                          first + "server,0,1,0.5,adam,1,,,2\r\n" +                 //
+                          first + "worker,0,1,0.5,adam,1,,0.1234567890123,1\r\n" +  //
+                          first + "worker,0,2,0.5,adam,1,1,,\r\n" +                 //
+                          last + "worker,0,1," + NumberText(0.5 / 3) + ",adam,3,,nan,1\r\n";
+  EXPECT_EQ(folder.Muster({"export", "made", "--curves", "--csv"}).out, csv);
+  ASSERT_EQ(folder.Muster({"export", "made", "--curves", "--csv", "curves.csv"}).exit_code, 0);
+  EXPECT_EQ(ContentOf(folder / "curves.csv"), csv);
+  const std::string lines = folder.Muster({"export", "made", "--curves", "--jsonl"}).out;
+  const json row = json::parse(lines.substr(lines.rfind('{')));
+  EXPECT_EQ(row["trial"], 2);
+  EXPECT_TRUE(row["metric.loss"].is_null()) << "not finite";
+  EXPECT_EQ(row["metric.step"], 1);
+  EXPECT_EQ(folder.Muster({"export", "made", "--curves"}).exit_code, 2);
+  EXPECT_EQ(folder.Muster({"export", "made", "--curves", "--csv", "--attempts"}).exit_code, 2);
 }
 
 }  // namespace

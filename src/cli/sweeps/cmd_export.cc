@@ -1,6 +1,7 @@
 // muster export: writes the trials of a sweep, or the metrics of a run, for other programs.
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -19,6 +20,7 @@
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/lookup/run_argument.h"
+#include "cli/sweeps/curve_table.h"
 #include "cli/sweeps/export_tensorboard.h"
 #include "cli/sweeps/sweep_commands.h"
 #include "cli/sweeps/trial_table.h"
@@ -36,6 +38,7 @@ struct ExportOptions {
   bool json_lines = false;
   bool sqlite = false;
   bool attempts = false;
+  bool curves = false;
   std::string tensorboard;
   bool overwrite = false;
 };
@@ -55,12 +58,15 @@ std::string LineOnTerminal(std::string_view line) {
   return PrintableLines(csv ? line.substr(0, line.size() - 2) : line) + (csv ? "\r\n" : "");
 }
 
-// Writes the table to an open file; `problem`: the error message if that fails.
-Result<void> Write(const OpenedSweep& sweep, const TableChoice& choice, int file, const std::string& problem) {
+// Passes the lines of a table to `put`, until that returns false.
+using Lines = std::function<Result<void>(const std::function<bool(std::string_view bytes)>& put)>;
+
+// Writes a table to an open file; `problem`: the error message if that fails.
+Result<void> Write(const Lines& lines, int file, const std::string& problem) {
   const bool on_terminal = ::isatty(file) == 1;
   std::string buffer;
   int error = 0;
-  auto read = WriteTable(sweep, choice, [&](std::string_view bytes) {
+  auto read = lines([&](std::string_view bytes) {
     buffer += on_terminal ? LineOnTerminal(bytes) : std::string(bytes);
     if (buffer.size() < kAtOnce) return true;
     error = WriteAll(file, buffer);
@@ -73,22 +79,12 @@ Result<void> Write(const OpenedSweep& sweep, const TableChoice& choice, int file
   return Fail(SystemError("file", problem, error));
 }
 
-int RunExport(const ExportOptions& options) {
-  if (!options.tensorboard.empty()) return ExportEvents(options);
-  if (options.csv + options.json_lines + options.sqlite != 1) {
-    return Refuse({Error("usage", {}, "exactly one format is required", "--csv, --jsonl, --sqlite or --tensorboard")});
-  }
-  const bool to_terminal = options.file.empty() || options.file == "-";
-  if (options.sqlite && to_terminal) {
-    return Refuse({Error("usage", {}, "a database needs a file", "muster export SWEEP --sqlite trials.sqlite")});
-  }
-  const auto sweep = OpenSweep(options.sweep);
-  if (!sweep) return Refuse(sweep.error());
-  TableChoice choice;
-  choice.form = options.csv ? TableChoice::Form::kCsv : TableChoice::Form::kJsonLines;
-  choice.attempts = options.attempts;
-  if (to_terminal) {
-    const auto written = Write(*sweep, choice, STDOUT_FILENO, "the output cannot be written");
+bool ToTerminal(const ExportOptions& options) { return options.file.empty() || options.file == "-"; }
+
+// Writes the lines, or a database of the sweep, to the file or to the standard output.
+int WriteOut(const ExportOptions& options, const Lines& lines, const OpenedSweep* sweep = nullptr) {
+  if (ToTerminal(options)) {
+    const auto written = Write(lines, STDOUT_FILENO, "the output cannot be written");
     return written ? kExitOk : Refuse(written.error());
   }
   namespace fs = std::filesystem;
@@ -101,7 +97,7 @@ int RunExport(const ExportOptions& options) {
       return Refuse({Error("file", {}, Quoted(options.file) + " cannot be a database: it is not a file")});
     const UniqueFd file(::open(options.file.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
     if (!file) return failed(errno);
-    const auto written = Write(*sweep, choice, file.get(), problem);
+    const auto written = Write(lines, file.get(), problem);
     return written ? kExitOk : Refuse(written.error());
   }
   // Written beside it first and renamed, so that an incomplete file replaces nothing.
@@ -116,11 +112,31 @@ int RunExport(const ExportOptions& options) {
   if (options.sqlite) {
     const auto written = WriteDatabase(*sweep, options.attempts, draft);
     if (!written) return leave(written.error());
-  } else if (const auto written = Write(*sweep, choice, file.get(), problem); !written) {
+  } else if (const auto written = Write(lines, file.get(), problem); !written) {
     return leave(written.error());
   }
   if (::rename(draft.c_str(), place.c_str()) != 0) return leave({SystemError("file", problem, errno)});
   return kExitOk;
+}
+
+int RunExport(const ExportOptions& options) {
+  if (!options.tensorboard.empty()) return ExportEvents(options);
+  if (options.csv + options.json_lines + options.sqlite != 1) {
+    return Refuse({Error("usage", {}, "exactly one format is required", "--csv, --jsonl, --sqlite or --tensorboard")});
+  }
+  if (options.sqlite && ToTerminal(options)) {
+    return Refuse({Error("usage", {}, "a database needs a file", "muster export SWEEP --sqlite trials.sqlite")});
+  }
+  TableChoice choice;
+  choice.form = options.csv ? TableChoice::Form::kCsv : TableChoice::Form::kJsonLines;
+  choice.attempts = options.attempts;
+  if (options.curves) {
+    return WriteOut(options, [&](const auto& put) { return WriteCurves(options.sweep, choice.form, put); });
+  }
+  const auto sweep = OpenSweep(options.sweep);
+  if (!sweep) return Refuse(sweep.error());
+  return WriteOut(
+      options, [&](const auto& put) { return WriteTable(*sweep, choice, put); }, &*sweep);
 }
 
 }  // namespace
@@ -129,7 +145,8 @@ std::function<int()> SetupExport(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<ExportOptions>();
   AddSweepArgument(app, options->sweep);
   app.get_option("SWEEP")->description(
-      "path, name, name~1 (the one before) or id prefix; default: the newest. With --tensorboard also a RUN");
+      "path, name, name~1 (the one before) or id prefix; default: the newest. With --curves and --tensorboard also a "
+      "RUN");
   CLI::Option* file =
       app.add_option("FILE", options->file, "output file, overwritten if it exists; default or -: standard output");
   CLI::Option* csv =
@@ -141,11 +158,15 @@ std::function<int()> SetupExport(CLI::App& app, const Invocation&) {
   csv->excludes(lines);
   CLI::Option* attempts =
       app.add_flag("--attempts", options->attempts, "all attempts of each trial, not only its last one");
+  CLI::Option* curves =
+      app.add_flag("--curves", options->curves, "a row for each report instead: the curves of all trials, or of a RUN")
+          ->excludes(sqlite)
+          ->excludes(attempts);
   CLI::Option* tensorboard =
       app.add_option("--tensorboard", options->tensorboard,
                      "event files of all trials, or of a RUN, with metrics and parameters, in a new folder below DIR")
           ->type_name("DIR");
-  for (CLI::Option* other : {file, csv, lines, sqlite, attempts}) tensorboard->excludes(other);
+  for (CLI::Option* other : {file, csv, lines, sqlite, attempts, curves}) tensorboard->excludes(other);
   app.add_flag("--overwrite", options->overwrite, "replace event files that were exported to DIR before")
       ->needs(tensorboard);
   return [options] { return RunExport(*options); };

@@ -1,5 +1,6 @@
 #include "cli/sweeps/trial_table.h"
 
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -89,32 +90,41 @@ std::string CsvText(const Value& value) {
   return JsonText(value);
 }
 
+std::string TableRows::Head() const {
+  if (form != TableChoice::Form::kCsv) return {};
+  std::string line;
+  for (const std::string& head : heads) line += (line.empty() ? "" : ",") + CsvField(head);
+  return line + "\r\n";
+}
+
+std::string TableRows::Row(const std::vector<Value>& cells) const {
+  if (form == TableChoice::Form::kCsv) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + CsvField(CsvText(cells[i]));
+    return line + "\r\n";
+  }
+  nlohmann::ordered_json json;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const double* number = cells[i].AsDouble();
+    const bool known = number == nullptr || std::isfinite(*number);  // JSON has no others
+    json[Readable(heads[i])] = nlohmann::ordered_json::parse(known ? JsonText(cells[i]) : "null");
+  }
+  return SerializedJson(json) + "\n";
+}
+
 Result<void> WriteTable(const OpenedSweep& sweep, const TableChoice& choice,
                         const std::function<bool(std::string_view bytes)>& put) {
   const auto known = ColumnsOf(sweep, choice.attempts);
   if (!known) return Fail(known.error());
   const std::vector<Column>& columns = *known;
-  if (choice.form == TableChoice::Form::kCsv) {
-    std::string line;
-    for (const Column& column : columns) line += (line.empty() ? "" : ",") + CsvField(column.head);
-    if (!put(line + "\r\n")) return {};
-  }
+  TableRows rows{choice.form, {}};
+  for (const Column& column : columns) rows.heads.push_back(column.head);
+  if (const std::string head = rows.Head(); !head.empty() && !put(head)) return {};
   return ForEach(sweep, choice.attempts, [&](const TrialFacts& trial) {
-    if (choice.form == TableChoice::Form::kCsv) {
-      std::string line;
-      bool first = true;
-      for (const Column& column : columns) {
-        if (!std::exchange(first, false)) line += ',';
-        line += CsvField(CsvText(CellOf(trial, column.name, choice.attempts)));
-      }
-      return put(line + "\r\n");
-    }
-    nlohmann::ordered_json json;
-    for (const Column& column : columns) {
-      json[Readable(column.head)] =
-          nlohmann::ordered_json::parse(JsonText(CellOf(trial, column.name, choice.attempts)));
-    }
-    return put(SerializedJson(json) + "\n");
+    std::vector<Value> cells;
+    cells.reserve(columns.size());
+    for (const Column& column : columns) cells.push_back(CellOf(trial, column.name, choice.attempts));
+    return put(rows.Row(cells));
   });
 }
 

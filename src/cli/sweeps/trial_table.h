@@ -27,6 +27,17 @@ struct TableChoice {
   bool attempts = false;  // all attempts, not only the last of each trial
 };
 
+// The lines of a table in a form that is one of texts.
+struct TableRows {
+  TableChoice::Form form;
+  std::vector<std::string> heads;
+
+  // The first line; empty for JSON lines.
+  std::string Head() const;
+  // `cells`: as many as there are heads.
+  std::string Row(const std::vector<Value>& cells) const;
+};
+
 // Passes rows to `put` one by one, which returns false to stop.
 [[nodiscard]] Result<void> WriteTable(const OpenedSweep& sweep, const TableChoice& choice,
                                       const std::function<bool(std::string_view bytes)>& put);
