@@ -13,6 +13,7 @@
 #include "containers/own_podman.h"
 #include "context/python_job.h"
 #include "supervision/started_muster.h"
+#include "sweeps/sweep_case.h"
 
 namespace muster::testing {
 namespace {
@@ -115,6 +116,26 @@ TEST_F(ContainerRun, SeesItsMounts) {
       0);
   EXPECT_NE(Log("main.0.0").find("recipe.lua\n"), std::string::npos);
   EXPECT_NE(Log("main.0.0").find("refused\n"), std::string::npos);
+}
+
+// It sees the run directory only, which a link would leave.
+TEST_F(ContainerRun, OfATrialHasHardLinksOfThePackagesOfItsSweep) {
+  SweepCase sweep(kParams, "");
+  sweep.WriteRecipe(kParams,
+                    "job:role 'main' { command = { 'sh', '-c', 'cat ${PYTHONPATH%%:*}/muster_context/__init__.py # "
+                    "python' } }",
+                    kContainer);
+  sweep.CallBy({"/usr/bin/env", OwnPodman::Get().Path(), "HOME=/root"});
+  const CommandResult result = sweep.Sweep({"--grid", "x=1,2", "--slots", "1"});
+  ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_EQ(sweep.Muster({"logs", "job:1"}).out, ContentOf(MUSTER_SOURCE_DIR "/python/muster_context/__init__.py"));
+  std::size_t same = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(sweep.sweep())) {
+    EXPECT_FALSE(entry.is_symlink() && entry.path().filename() == "python");
+    const bool package = entry.path().parent_path().filename() == "muster_context";
+    if (package && entry.path().filename() == "__init__.py") same += entry.hard_link_count() == 3 ? 1 : 0;
+  }
+  EXPECT_EQ(same, 3U) << "one file in the sweep's copy and both trials";
 }
 
 TEST_F(ContainerRun, ReportsAMissingImage) {

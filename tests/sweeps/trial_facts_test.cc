@@ -50,6 +50,59 @@ TEST(Trial, CanImportMusterContextUnderEveryFramework) {
   }
 }
 
+TEST(Trial, SharesTheCopyOfThePythonPackagesWithTheOthers) {
+  const SweepCase sweep("x = muster.int { 1 }",
+                        "job:workers { count = 1, command = { 'python3', '-B', '-c', 'import muster_context; "
+                        "muster_context.report(loss=0.5); print(muster_context.__file__)' } }");
+  const auto packages_in = [](const std::string& folder) {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      if (entry.path().filename() == "__init__.py" && entry.path().parent_path().filename() == "muster_context")
+        found.push_back(entry.path().parent_path().parent_path());
+    }
+    return found;
+  };
+  ASSERT_EQ(sweep.Sweep({"--grid", "x=1..10", "--minimize", "loss"}).exit_code, 0);
+  const std::vector<std::string> copies = packages_in(sweep.sweep());
+  ASSERT_EQ(copies.size(), 1U) << "ten trials have one copy";
+  EXPECT_EQ(std::filesystem::path(copies[0]).parent_path(), sweep.sweep() + "/python");
+  for (std::uint64_t trial = 0; trial < 10; ++trial) {
+    const std::string run_dir =
+        json::parse(sweep.Muster({"show", "job:" + std::to_string(trial), "--json"}).out)["run_dir"];
+    ASSERT_TRUE(std::filesystem::is_symlink(run_dir + "/python")) << run_dir;
+    EXPECT_TRUE(std::filesystem::read_symlink(run_dir + "/python").is_relative());
+    EXPECT_TRUE(std::filesystem::equivalent(run_dir + "/python", copies[0]));
+    EXPECT_EQ(sweep.Muster({"logs", run_dir}).out, run_dir + "/python/muster_context/__init__.py\n");
+  }
+  // Those of a later head are the same; a copy of another version of muster stays for the trials that have it.
+  std::filesystem::create_directory(sweep.sweep() + "/python/0000000000000000");
+  ASSERT_EQ(sweep.Muster({"retry", "--trial", "3"}).exit_code, 0);
+  EXPECT_EQ(packages_in(sweep.sweep()), copies);
+  std::ofstream(copies[0] + "/muster_context/__init__.py").close();  // emptied, as after a power failure
+  ASSERT_EQ(sweep.Muster({"retry", "--trial", "3"}).exit_code, 0);
+  EXPECT_EQ(packages_in(sweep.sweep()), copies);
+  EXPECT_EQ(sweep.Wrong(10), "");
+  const CommandResult packed = sweep.Muster({"pack", "job:3", "-o", sweep / "packed.tar"});
+  EXPECT_EQ(packed.exit_code, 0) << packed.err;
+  EXPECT_EQ(packed.err.find("python"), std::string::npos) << packed.err;
+
+  // A run that is not a trial keeps its own, also that of a trial's plan.
+  ASSERT_EQ(sweep.Muster({"replay", "job:3", "-q"}).exit_code, 0);
+  ASSERT_EQ(sweep.Muster({"run", "-q", "recipe.lua"}).exit_code, 0);
+  EXPECT_EQ(packages_in(sweep.home() + "/runs").size(), 2U);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(sweep.home() + "/runs")) {
+    EXPECT_TRUE(entry.path().filename() != "python" || !entry.is_symlink()) << entry.path();
+  }
+}
+
+TEST(Trial, IsARunWhoseCurvesAreExported) {
+  const SweepCase sweep("x = muster.int { 1 }", "job:workers { count = 1, command = " +
+                                                    Reports("\\\\\"step\\\\\": 3, \\\\\"loss\\\\\": 0.5") + " }");
+  ASSERT_EQ(sweep.Sweep({"--grid", "x=7,8", "--minimize", "loss"}).exit_code, 0);
+  EXPECT_EQ(sweep.Muster({"export", "job:1", "--curves", "--csv"}).out,
+            "role,index,report,param.x,metric.loss,metric.step\r\nworker,0,1,8,0.5,3\r\n");
+}
+
 TEST(Trial, ThatNeverReportsTheObjectiveHasNoResult) {
   const SweepCase sweep("x = muster.int { 1 }",
                         "job:workers { count = 1, command = " + Reports("\\\\\"lss\\\\\": 0.5") + " }");

@@ -101,6 +101,7 @@ Result<PackChoice> Choose(const std::string& run_dir, std::int64_t most, bool al
     std::error_code ignored;
     const fs::file_type type = it->symlink_status(ignored).type();
     if (type == fs::file_type::directory || IsOfTheMoment(path)) continue;
+    if (type == fs::file_type::symlink && path == "python") continue;  // of a trial: to the sweep's copy
     const bool is_file = type == fs::file_type::regular || type == fs::file_type::symlink;
     const auto size = type == fs::file_type::regular ? static_cast<std::int64_t>(it->file_size(ignored)) : 0;
     if (secrets.contains(path)) {

@@ -10,6 +10,7 @@
 #include "base/values/json_text.h"
 #include "plan/check/named_machines.h"
 #include "plan/environment/host_variables.h"
+#include "plan/environment/python_path.h"
 #include "plan/environment/site_environment.h"
 #include "run/directory/kept_folder.h"
 #include "run/directory/live_heads.h"
@@ -17,6 +18,7 @@
 #include "run/session/agent_links.h"
 #include "run/session/files_elsewhere.h"
 #include "run/session/live_run.h"
+#include "run/start/python_copy.h"
 
 namespace muster {
 namespace {
@@ -91,6 +93,28 @@ void RunBinding::KeepFilesFromOthers() {
   if (kept_) binding_.files_dir = folder;
 }
 
+Result<void> RunBinding::WriteToDirectory(const std::map<std::string, std::string>& files) {
+  const int folder = run_.directory->folder();
+  std::string copy;  // of the Python packages, which trials share
+  if (!run_.request.shared_python.empty() && WantsPython(run_.plan)) {
+    Result<std::string> shared = SharedPython(run_.request.shared_python);
+    if (!shared) return Fail(std::move(shared.error()));
+    copy = *std::move(shared);
+  }
+  // A container has only the run directory: the copy's files are hard-linked there.
+  const bool contained = std::any_of(run_.plan.roles.begin(), run_.plan.roles.end(),
+                                     [](const Role& role) { return !role.container.image.marked.empty(); });
+  const bool linked = !copy.empty() && !contained && LinkPython(folder, run_.request.run_dir, copy);
+  const std::string python = std::string(kPythonFolder) + "/";
+  for (const auto& [path, bytes] : files) {
+    if (!copy.empty() && path.starts_with(python)) {
+      if (linked || LinkFile(folder, path, copy + "/" + path.substr(python.size()))) continue;
+    }
+    if (Result<void> written = WriteNewFile(folder, path, bytes); !written) return written;
+  }
+  return {};
+}
+
 Result<void> RunBinding::Bind(std::vector<HostBinding> hosts) {
   KeepFilesFromOthers();
   binding_.hosts = std::move(hosts);
@@ -108,9 +132,7 @@ Result<void> RunBinding::Bind(std::vector<HostBinding> hosts) {
     if (Result<void> written = WriteNewFile(kept_.get(), path, bytes); !written) return written;
   }
   files->emplace(kBindingFile, BindingFile());
-  for (const auto& [path, bytes] : *files) {
-    if (Result<void> written = WriteNewFile(run_.directory->folder(), path, bytes); !written) return written;
-  }
+  if (Result<void> written = WriteToDirectory(*files); !written) return written;
   files_.Send(*files);
   return DefineEnvironments();
 }

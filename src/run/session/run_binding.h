@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ class RunBinding {
   // If another user could replace the run directory, the files for processes of this machine are also in a folder in
   // which nobody can (Binding::files_dir).
   void KeepFilesFromOthers();
+  // Writes the files to the run directory; the Python packages of a trial are those of the sweep's copy.
+  Result<void> WriteToDirectory(const std::map<std::string, std::string>& files);
   std::string BindingFile() const;
   Result<void> DefineEnvironments();
 

@@ -105,6 +105,9 @@ struct RunRequest {
   bool terse = false;
   // A folder, absolute, with the same files as `sources`: on the same file system they are hard-linked, not copied.
   std::string linked_sources = {};
+  // A folder of the sweep, absolute, for the copy of muster's Python packages that its trials share; empty: the run has
+  // its own.
+  std::string shared_python = {};
 
   // The run directory: `run_dir` itself if not empty (--run-dir), else `runs_folder`/<name>/<time>-<id> (see RunsFolder
   // in run/directory/run_directory.h).

@@ -55,6 +55,7 @@ RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Tri
   run.inputs = InputsValue(evaluation.inputs);
   run.sources = std::move(evaluation.sources);
   run.linked_sources = sweep.folder + "/recipe";
+  run.shared_python = sweep.folder + "/python";
   run.lockdown = std::move(evaluation.lockdown);
   run.evaluate_ns = evaluation.evaluate_ns;
   run.run_id = began.run_id;
