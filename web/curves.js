@@ -19,6 +19,7 @@
       let lines = []; // {row, x, y, px, py, bad}
       let x = null;
       let y = null;
+      let whole = true; // all steps
 
       const controls = muster.el("div", { class: "controls" });
       const list = muster.el("div", {});
@@ -63,6 +64,7 @@
         let highX = -Infinity;
         lowY = Infinity;
         highY = -Infinity;
+        whole = true;
         let bad = 0;
         let total = 0;
         let kept = 0;
@@ -76,6 +78,7 @@
             const value = values[i];
             const at = curve.x[i];
             if (!Number.isFinite(value) || (logY && value <= 0) || (logX && at <= 0)) continue;
+            whole = whole && Number.isInteger(at);
             if (at < lowX) lowX = at;
             if (at > highX) highX = at;
             if (value < lowY) lowY = value;
@@ -168,7 +171,7 @@
       function draw(context, layer) {
         const inner = place();
         if (layer === "main") {
-          muster.drawAxes(context, inner, x, y, { xName: stepName(), yName: metric });
+          muster.drawAxes(context, inner, x, y, { xName: stepName(), yName: metric, xWhole: whole });
           clip(context, inner);
           context.lineJoin = "round";
           context.lineWidth = lines.length > 200 ? 0.7 : 1.3;

@@ -83,15 +83,18 @@
   muster.tickText = (scale) => {
     if (scale.base) {
       return (value) => {
-        const exponent = Math.log10(value);
-        return Math.abs(exponent - Math.round(exponent)) < 1e-9 || scale.domain()[1] / scale.domain()[0] < 20 ? muster.number(value) : "";
+        // Powers of ten; over less than two decades 2 and 5 as well, and over less than 1.3 all.
+        const decades = Math.log10(scale.domain()[1] / scale.domain()[0]);
+        const digit = value / Math.pow(10, Math.floor(Math.log10(value) + 1e-9));
+        const near = (number) => Math.abs(digit - number) < 1e-6;
+        return near(1) || decades < 1.3 || (decades < 2 && (near(2) || near(5))) ? muster.number(value) : "";
       };
     }
     return scale.tickFormat ? (value) => muster.number(value) : (value) => String(value);
   };
 
-  // Ticks with texts, not closer than `gap` pixels.
-  muster.ticksOf = (scale, column, gap) => {
+  // Ticks with texts, not closer than `gap` pixels. `whole`: only whole numbers have one.
+  muster.ticksOf = (scale, column, gap, whole = false) => {
     if (column && !column.numeric) {
       const step = Math.max(1, Math.ceil(gap / Math.max(1, scale.step())));
       return column.choices.map((text, i) => [scale(i), text]).filter((_, i) => i % step === 0);
@@ -106,16 +109,22 @@
       }
       return shown;
     }
-    const whole = column && column.values.every((value) => value === null || Number.isInteger(value));
+    whole = whole || (column && column.values && column.values.every((value) => value === null || Number.isInteger(value)));
     const values = scale.ticks(Math.max(2, Math.floor(Math.abs(to - from) / gap)));
     return values.filter((value) => !whole || Number.isInteger(value)).map((value) => [scale(value), text(value)]);
   };
 
-  const shortened = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+  // Shortened in the middle: names and paths differ at their ends.
+  const shortened = (text, most) => {
+    if (text.length <= most) return text;
+    const end = Math.floor((most - 1) / 2);
+    return `${text.slice(0, most - 1 - end)}…${text.slice(text.length - end)}`;
+  };
   muster.shortened = shortened;
 
+  const RIGHT = 14; // pixels beside a plot
   // The frame, ticks and names of a plot with two axes. `inner`: {left, top, right, bottom} in pixels.
-  muster.drawAxes = (context, inner, x, y, { xColumn, yColumn, xName, yName }) => {
+  muster.drawAxes = (context, inner, x, y, { xColumn, yColumn, xName, yName, xWhole }) => {
     const theme = muster.theme();
     const { left, top, right, bottom } = inner;
     context.lineWidth = 1;
@@ -135,7 +144,7 @@
     context.textBaseline = "top";
     context.textAlign = "center";
     let end = -Infinity;
-    for (const [at, text] of muster.ticksOf(x, xColumn, 70)) {
+    for (const [at, text] of muster.ticksOf(x, xColumn, 70, xWhole)) {
       context.strokeStyle = theme.line;
       context.beginPath();
       context.moveTo(Math.round(at) + 0.5, bottom);
@@ -143,9 +152,10 @@
       context.stroke();
       context.fillStyle = theme.soft;
       const half = context.measureText(shortened(text, 14)).width / 2;
-      if (text && at - half > end) {
-        context.fillText(shortened(text, 14), at, bottom + 6);
-        end = at + half + 6;
+      const inside = Math.min(at, right + RIGHT - half); // the last one would be cut off
+      if (text && inside - half > end) {
+        context.fillText(shortened(text, 14), inside, bottom + 6);
+        end = inside + half + 6;
       }
     }
     context.strokeStyle = theme.soft;

@@ -146,12 +146,14 @@
       let value = "value";
       let how = "best";
       let cells = [];
+      // Of the trials of a cell, such as repetitions with other seeds.
+      const deviation = (cell) => muster.number(Number(Math.sqrt(cell.squares / (cell.n - 1)).toPrecision(2)));
       const controls = muster.el("div", { class: "controls" });
       controls.append(
         muster.select("x", choices(model), across, (name) => { across = name; plot.redraw(); }),
         muster.select("y", choices(model), up, (name) => { up = name; plot.redraw(); }),
         muster.select("value", model.plottable().filter((c) => c.numeric).map((c) => [c.name, c.label]), value, (name) => { value = name; plot.redraw(); }),
-        muster.select("of a cell", [["best", "best"], ["mean", "mean"], ["count", "number of trials"]], how, (name) => { how = name; plot.redraw(); }),
+        muster.select("of a cell", [["best", "best"], ["mean", "mean"], ["deviation", "mean ± deviation"], ["count", "number of trials"]], how, (name) => { how = name; plot.redraw(); }),
       );
       section.append(controls);
       const plot = new muster.Plot(section, {
@@ -173,13 +175,15 @@
           const number = column.number(row);
           if (!(i >= 0) || !(j >= 0) || !Number.isFinite(number)) continue;
           const key = i * 1000 + j;
-          if (!sums.has(key)) sums.set(key, { i, j, n: 0, sum: 0, best: number, row });
+          if (!sums.has(key)) sums.set(key, { i, j, n: 0, mean: 0, squares: 0, best: number, row });
           const cell = sums.get(key);
           cell.n++;
-          cell.sum += number;
+          const off = number - cell.mean; // Welford's sums
+          cell.mean += off / cell.n;
+          cell.squares += off * (number - cell.mean);
           if (maximize ? number > cell.best : number < cell.best) Object.assign(cell, { best: number, row });
         }
-        const shownOf = (cell) => (how === "count" ? cell.n : how === "mean" ? cell.sum / cell.n : cell.best);
+        const shownOf = (cell) => (how === "count" ? cell.n : how === "best" ? cell.best : cell.mean);
         cells = [...sums.values()];
         const sorted = cells.map(shownOf).sort(d3.ascending);
         const width = (inner.right - inner.left) / Math.max(1, xs.names.length);
@@ -201,17 +205,19 @@
           context.fillRect(cell.x + 1, cell.y + 1, width - 2, height - 2);
           const { r, g, b } = d3.rgb(colour);
           context.fillStyle = r * 0.3 + g * 0.59 + b * 0.11 > 130 ? "#111" : "#fff";
-          const text = muster.number(Number(shown.toPrecision(3)));
+          const text = muster.number(Number(shown.toPrecision(3))) + (how === "deviation" && cell.n > 1 ? ` ± ${deviation(cell)}` : "");
           if (height > 13 && context.measureText(text).width < width - 6) context.fillText(text, cell.x + width / 2, cell.y + height / 2);
         }
         context.fillStyle = theme.soft;
         // Intervals have texts at their ends, choices in their middle.
         context.textAlign = "right";
-        (ys.ends || ys.names).forEach((name, j) => context.fillText(muster.shortened(name, 11), inner.left - 6, inner.bottom - (j + (ys.ends ? 0 : 0.5)) * height));
+        const every = (room, least) => (_, i) => i % Math.max(1, Math.ceil(least / room)) === 0;
+        const [yNames, xNames] = [ys.ends || ys.names, xs.ends || xs.names];
+        yNames.forEach((name, j) => every(height, 13)(name, j) && context.fillText(muster.shortened(name, 11), inner.left - 6, inner.bottom - (j + (ys.ends ? 0 : 0.5)) * height));
         context.textAlign = "center";
         context.textBaseline = "top";
-        const most = Math.max(3, Math.floor(width / 6.6));
-        (xs.ends || xs.names).forEach((name, i) => context.fillText(xs.ends ? name : muster.shortened(name, most), inner.left + (i + (xs.ends ? 0 : 0.5)) * width, inner.bottom + 6));
+        const most = Math.max(3, Math.floor(Math.max(width, 26) / 6.6));
+        xNames.forEach((name, i) => every(width, 26)(name, i) && context.fillText(xs.ends ? name : muster.shortened(name, most), inner.left + (i + (xs.ends ? 0 : 0.5)) * width, inner.bottom + 6));
         context.fillStyle = theme.ink;
         context.fillText(model.column(across).label, (inner.left + inner.right) / 2, inner.bottom + 24);
         context.save();
@@ -227,7 +233,7 @@
         const cell = cellAt(plot.pointer(event));
         state.light(cell ? cell.row : -1);
         if (!cell) return muster.hideTip();
-        muster.showTip(event, [muster.plural(cell.n, "trial"), `best ${muster.number(cell.best)} (${muster.rowName(model, cell.row)})`, `mean ${muster.number(cell.sum / cell.n)}`]);
+        muster.showTip(event, [muster.plural(cell.n, "trial"), `best ${muster.number(cell.best)} (${muster.rowName(model, cell.row)})`, `mean ${muster.number(cell.mean)}${cell.n > 1 ? ` ± ${deviation(cell)}` : ""}`]);
       });
       plot.box.addEventListener("pointerleave", () => {
         state.light(-1);

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Opens a page of muster report --html in Chromium and checks its parts: check_page.py KIND PAGE SCREENSHOTS."""
 
+import math
 import os
+import statistics
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -29,6 +31,25 @@ class SweepPage(OpenPage):
         self.browser.emulate(prefers_color_scheme="dark")
         self.shoot("dark")
         self.browser.emulate()
+
+    def test_has_the_deviation_of_the_trials_of_a_cell(self):
+        self.browser.js("document.querySelector('#heatmap .plot').scrollIntoView({block: 'center'})")
+        self.browser.settle()
+        count, mean, deviation, row = self.browser.js("""
+            const plot = document.querySelector('#heatmap .plot');
+            const box = plot.getBoundingClientRect();
+            plot.dispatchEvent(new PointerEvent('pointermove', {clientX: box.x + box.width / 2, clientY: box.y + 60}));
+            const lines = [...document.querySelectorAll('.tip div')].map((line) => line.innerText);
+            const [, mean, deviation] = /^mean (\\S+) ± (\\S+)$/.exec(lines[2]);
+            return [parseInt(lines[0]), Number(mean), Number(deviation), muster.page.state.lit]""")
+        columns = {name: self.browser.js(f"return [...muster.page.model.column('{name}').values]")
+                   for name in ("learning_rate", "optimizer", "value")}
+        low, high = (10 ** (-5 + (4 * (int((math.log10(columns["learning_rate"][row]) + 5) * 2) + end)) / 8) for end in (0, 1))
+        cell = [value for rate, optimizer, value in zip(*columns.values())
+                if value is not None and optimizer == columns["optimizer"][row] and low <= rate < high]
+        self.assertEqual(count, len(cell))
+        self.assertAlmostEqual(mean, statistics.fmean(cell), places=4)
+        self.assertAlmostEqual(deviation, statistics.stdev(cell), places=2)
 
     def test_keeps_the_extremes_of_curves(self):
         spikes = self.browser.js("""
