@@ -15,7 +15,7 @@
 #include "base/values/fingerprint.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
-#include "base/values/utf8.h"
+#include "base/values/text_encoding.h"
 #include "lua/own_data/own_data.h"
 
 namespace muster {
@@ -61,6 +61,64 @@ UniqueFd OpenNamed(const std::string& file, RecipeFiles::Link link) {
 
 std::string OpenError(int error) {
   return error == EXDEV ? "it is not below the recipe's folder" : std::strerror(error);
+}
+
+// The recipes and folders that the user may have meant.
+Diagnostic NoSuchRecipe(const std::string& recipe_file) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path path = recipe_file;
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, error)) {
+    return Error("recipe", {recipe_file, 0}, "there is no folder " + Quoted(folder.string()),
+                 "the current folder is " + fs::current_path(error).string());
+  }
+  if (fs::is_symlink(path, error)) {
+    return Error(
+        "recipe", {recipe_file, 0},
+        "the recipe is a link to " + Quoted(fs::read_symlink(path, error).string()) + ", which does not exist");
+  }
+  std::vector<std::string> files;
+  constexpr std::size_t kMost = 2'000;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end && files.size() < kMost;
+       it.increment(error)) {
+    if (it->path().extension() == ".lua") files.push_back((path.parent_path() / it->path().filename()).string());
+  }
+  std::sort(files.begin(), files.end());
+  std::string hint = DidYouMean(recipe_file, files);
+  if (!hint.ends_with('?')) hint += (hint.empty() ? "" : "; ") + std::string("muster ls --recipes lists recipes");
+  const std::string where = fs::weakly_canonical(folder, error).string();
+  return Error("recipe", {recipe_file, 0}, "there is no such file in " + Quoted(where), std::move(hint));
+}
+
+Diagnostic NotUtf8(const std::string& recipe_file, const EncodingProblem& problem) {
+  if (problem.encoding.empty()) return Error("recipe", {recipe_file, 0}, problem.what + ", not a Lua text");
+  return Error("recipe", {recipe_file, static_cast<std::uint32_t>(problem.line)},
+               problem.what + "; recipes are UTF-8 texts", EncodingHint(problem, recipe_file));
+}
+
+// The message and hint for a file of another language, by its name or its first line.
+std::optional<std::pair<std::string, std::string>> OtherLanguage(const std::string& file, std::string_view text) {
+  const std::string ending = std::filesystem::path(file).extension();
+  const std::string_view first = text.substr(0, text.find('\n'));
+  const bool is_script = first.starts_with("#!");
+  const auto names = [&](std::string_view program) {
+    return is_script && first.find(program) != std::string_view::npos;
+  };
+  if (ending == ".py" || names("python")) {
+    return std::pair("this is a Python program, not a recipe",
+                     "muster run @torch -- python3 " + ShellQuoted(file) + "; muster init writes a first recipe");
+  }
+  if (ending == ".sh" || ending == ".slurm" || ending == ".sbatch" || names("/bash") || names("/sh")) {
+    return std::pair("this is a shell script, not a recipe", "muster init --from shell -- bash " + ShellQuoted(file));
+  }
+  for (const std::string_view data : {".json", ".yaml", ".yml", ".toml", ".ini", ".cfg"}) {
+    if (ending != data) continue;
+    return std::pair(
+        "this is a file of data, not a recipe",
+        "recipes read such files by muster.read_json and muster.read_yaml; muster init writes a first recipe");
+  }
+  return std::nullopt;
 }
 
 tl::expected<void, std::string> ExistsAt(int folder, const std::string& name) {
@@ -179,6 +237,7 @@ Result<RecipeFiles> RecipeFiles::OpenRecipe(const std::string& recipe_file, Link
         "the recipe is a link that leads out of its folder",
         "name the file itself: " + ShellQuoted(std::filesystem::weakly_canonical(recipe_file, unknown).string()));
   }
+  if (!file && errno == ENOENT) return Fail(NoSuchRecipe(recipe_file));
   if (!file) return refuse(std::string("the recipe cannot be opened: ") + std::strerror(errno));
   auto text = ReadRegular(file.get(), [](std::uint64_t) { return true; });
   if (!text) {
@@ -186,8 +245,8 @@ Result<RecipeFiles> RecipeFiles::OpenRecipe(const std::string& recipe_file, Link
                   text.error() == "it is a directory" ? "name a file, such as " + recipe_file + "/recipe.lua" : "");
   }
   if (text->starts_with("\033")) return refuse("the recipe is compiled Lua; recipes are text");
-  if (text->find('\0') != std::string::npos || !IsUtf8(*text))
-    return refuse("the recipe is a binary file, not a Lua text");
+  if (auto problem = FindEncodingProblem(*text)) return Fail(NotUtf8(recipe_file, *problem));
+  if (const auto other = OtherLanguage(recipe_file, *text)) return refuse(other->first, other->second);
 
   std::error_code error;
   const std::filesystem::path path = std::filesystem::absolute(recipe_file, error);

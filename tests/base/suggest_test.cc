@@ -17,6 +17,11 @@ TEST(Nearest, FindsTypos) {
   EXPECT_EQ(Nearest("l", kWords), "lr");
 }
 
+TEST(Nearest, FindsOtherCaseAndDashes) {
+  EXPECT_EQ(Nearest("LR", kWords), "lr");
+  EXPECT_EQ(Nearest("Device-Num", kWords), "device_num");
+}
+
 TEST(Nearest, AllowsAThirdOfTheWordAndAtMostThree) {
   const std::vector<std::string> one = {"abcdefghijkl"};
   EXPECT_EQ(Nearest("abcdefghixyz", one), "abcdefghijkl");  // 3 of 12

@@ -173,16 +173,16 @@ TEST(NoRecipes, AreRefusedWithOneLine) {
   fs::create_symlink("nowhere.lua", folder / "dangling.lua");
   const std::string large(17U << 20, '-');
   const std::pair<std::string, std::string> cases[] = {
-      {folder / "missing.lua", "No such file"},
-      {"", "No such file"},
+      {folder / "missing.lua", "there is no such file in"},
+      {"", "there is no such file in"},
       {folder.path(), "it is a directory"},
       {file("binary.lua", std::string("return \0 1", 10)), "binary file"},
       {file("elf.lua",
             "\x7f"
             "ELF\x02\x01\x01"),
        ""},
-      {file("latin1.lua", "-- caf\xe9\nreturn 1"), "binary file"},
-      {file("utf16.lua", std::string("\xff\xfer\0e\0", 6)), "binary file"},
+      {file("latin1.lua", "-- caf\xe9\nreturn 1"), "is not UTF-8"},
+      {file("utf16.lua", std::string("\xff\xfer\0e\0", 6)), "it is UTF-16"},
       {file("bytecode.lua", "\x1bLJ\x02\x02"), "compiled Lua"},
       {file("puc.luac", "\x1bLua\x51"), "compiled Lua"},
       {file("large.lua", large), "larger than 16 MiB"},
@@ -191,7 +191,7 @@ TEST(NoRecipes, AreRefusedWithOneLine) {
       {"/dev/null", "not a regular file"},
       {"/proc/self/mem", ""},
       {folder / "loop.lua", "symbolic links"},
-      {folder / "dangling.lua", "No such file"},
+      {folder / "dangling.lua", "a link to \"nowhere.lua\", which does not exist"},
       {folder / "binary.lua/inside.lua", "Not a directory"},
       {std::string(5000, 'x'), "too long"},
   };

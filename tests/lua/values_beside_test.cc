@@ -37,6 +37,10 @@ TEST(FilesBeside, WithInvalidValuesAreReportedAtTheirLines) {
   EXPECT_EQ(problems("muster.read_yaml 'f'", "a: 1\na: 2\n"), Lines{"f:2 error yaml: the key \"a\" appears twice"});
   EXPECT_EQ(problems("muster.read_yaml 'f'", "a: 1\nb: no\n"),
             Lines{"f:2 warning yaml_1_1: no is \"no\" here, and false to programs that read YAML 1.1"});
+  EXPECT_EQ(problems("muster.read_yaml 'f'", "a: 1\nb: caf\xe9\n"),
+            Lines{"f:2 error yaml: byte \\xe9 is not UTF-8; files of values are read as UTF-8"});
+  EXPECT_EQ(problems("muster.read_json 'f'", std::string("\xff\xfe{\0}\0", 6)),
+            Lines{"f:1 error json: it is UTF-16; files of values are read as UTF-8"});
   EXPECT_EQ(problems("muster.read_yaml 'g'", ""),
             Lines{"recipe.lua:4 error missing_path: muster.read_yaml: g is not beside the recipe: there is none"});
   EXPECT_EQ(problems("muster.read_json()", "").size(), 1U);

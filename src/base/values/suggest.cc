@@ -25,11 +25,22 @@ std::size_t Distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+// Whether the words differ only in case and in '-' for '_'.
+bool SameButForm(std::string_view a, std::string_view b) {
+  const auto plain = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '-' ? '_' : c;
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return plain(x) == plain(y); });
+}
+
 }  // namespace
 
 std::optional<std::string> Nearest(std::string_view word, std::span<const std::string> candidates) {
   constexpr std::size_t kLongestWord = 100;  // longer words are not typos; bounds the cost of hostile input
   if (word.size() > kLongestWord) return std::nullopt;
+  for (const std::string& candidate : candidates) {
+    if (candidate != word && SameButForm(candidate, word)) return candidate;
+  }
   const std::size_t limit = std::clamp<std::size_t>(word.size() / 3, 1, 3);
   std::optional<std::string> nearest;
   std::size_t nearest_distance = limit + 1;

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/text_encoding.h"
 #include "base/values/utf8.h"
 #include "lua/bind/bind.h"
 #include "lua/host/host.h"
@@ -147,6 +148,18 @@ void KeepKeys(const Value& value, std::vector<std::string>& keys) {
   }
 }
 
+// Reports and stops if the content of a file that is read as values is not UTF-8.
+void WantUtf8(lua_State* lua, Host& host, const char* kind, const Place& asked) {
+  const std::string file = ArgumentText(lua, 2);
+  const auto problem = FindEncodingProblem(ArgumentText(lua, 1));
+  if (!problem) return;
+  Diagnostic diagnostic = Error(kind, {file, static_cast<std::uint32_t>(std::max<std::size_t>(problem->line, 1))},
+                                problem->what + "; files of values are read as UTF-8", EncodingHint(*problem, file));
+  diagnostic.notes.push_back({"read here", asked});
+  host.Report(std::move(diagnostic));
+  Stop(lua);
+}
+
 // value_of_json(text, file, place) -> the value; `place` is the place of the call
 int ValueOfJson(lua_State* lua) {
   Host& host = Host::Of(lua);
@@ -157,6 +170,7 @@ int ValueOfJson(lua_State* lua) {
     host.Report(std::move(problem));
     Stop(lua);
   };
+  WantUtf8(lua, host, "json", asked);
   const auto json = ValueFromJsonFile(ArgumentText(lua, 1));
   if (!json) {
     refuse(json.error().line, json.error().message);
@@ -173,6 +187,7 @@ int ValueOfJson(lua_State* lua) {
 int ValueOfYaml(lua_State* lua) {
   Host& host = Host::Of(lua);
   const Place asked = host.PlaceOf(static_cast<int>(lua_tointeger(lua, 3)));
+  WantUtf8(lua, host, "yaml", asked);
   const std::string file = ArgumentText(lua, 2);
   const auto yaml = ValueFromYamlText(ArgumentText(lua, 1));
   if (!yaml) {
