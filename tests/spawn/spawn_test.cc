@@ -245,12 +245,18 @@ TEST(SpawnFailure, NamesEveryStage) {
   EXPECT_EQ(SpawnStageName(SpawnStage::kExec), "exec");
 }
 
-TEST(SpawnFailure, ReportsAMissingProgramWithTheSearchedPath) {
+// Prevents: PATH, which has hundreds of bytes, is printed on each level of a report.
+TEST(SpawnFailure, ReportsAMissingProgramAndASimilarOneOnThePath) {
+  const TempDir folder;
+  WriteFile(folder / "no-such-tools", "", 0700);
   SpawnSpec spec = Command({"no-such-tool"});
   spec.env = {"PATH=/one:/two"};
   spec.search_dirs = {"/three"};
-  EXPECT_EQ(ErrorOf(spec),
-            (SpawnError{SpawnStage::kExec, ENOENT, "\"no-such-tool\" is not on PATH (/one:/two), nor in /three"}));
+  EXPECT_EQ(ErrorOf(spec), (SpawnError{SpawnStage::kExec, ENOENT, "\"no-such-tool\" is not on PATH"}));
+  const std::string path = "PATH=/one:" + folder.path();
+  spec.env = {path.c_str()};
+  EXPECT_EQ(ErrorOf(spec), (SpawnError{SpawnStage::kExec, ENOENT,
+                                       "\"no-such-tool\" is not on PATH (did you mean \"no-such-tools\"?)"}));
   EXPECT_EQ(ErrorOf(Command({"/no/such/tool"})), (SpawnError{SpawnStage::kExec, ENOENT, "\"/no/such/tool\""}));
 }
 

@@ -5,13 +5,16 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/system/unique_fd.h"
 #include "base/values/shell_quote.h"
+#include "base/values/suggest.h"
 
 namespace muster {
 namespace {
@@ -65,6 +68,32 @@ std::optional<std::string> Interpreter(const std::string& path) {
   return line.substr(begin, end - begin);
 }
 
+// The program in the folders of `path` that the user may have meant. All processes of a role miss the same one, so the
+// last answer is kept.
+std::optional<std::string> SimilarProgram(const std::string& name, std::string_view path) {
+  struct Answer {
+    std::string name;
+    std::string path;
+    std::optional<std::string> similar;
+  };
+  thread_local Answer last;
+  if (last.name == name && last.path == path) return last.similar;
+  constexpr std::size_t kMost = 20'000;
+  std::vector<std::string> programs;
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    std::error_code error;
+    for (std::filesystem::directory_iterator it(path.substr(begin, end - begin), error), none;
+         !error && it != none && programs.size() < kMost; it.increment(error)) {
+      programs.push_back(it->path().filename());
+    }
+    begin = end + 1;
+  }
+  std::sort(programs.begin(), programs.end());
+  last = {name, std::string(path), Nearest(name, programs)};
+  return last.similar;
+}
+
 }  // namespace
 
 tl::expected<std::string, SpawnError> FindProgram(const SpawnSpec& spec) {
@@ -102,10 +131,8 @@ tl::expected<std::string, SpawnError> FindProgram(const SpawnSpec& spec) {
   }
 
   if (best.error == ENOENT) {
-    best.detail = fmt::format("{} is not on PATH ({})", Quoted(name), path);
-    for (std::size_t i = 0; i < spec.search_dirs.size(); ++i) {
-      best.detail += (i == 0 ? ", nor in " : ", ") + spec.search_dirs[i];
-    }
+    best.detail = Quoted(name) + " is not on PATH";
+    if (const auto similar = SimilarProgram(name, path)) best.detail += " (did you mean " + Quoted(*similar) + "?)";
   }
   return tl::unexpected<SpawnError>(std::move(best));
 }
@@ -136,8 +163,12 @@ std::string ExecFailure(const SpawnSpec& spec, const std::string& path, int erro
         environment += size;
         longest = std::max(longest, size);
       }
-      return fmt::format("{} bytes of arguments and {} bytes of environment in {} strings, the longest of {} bytes",
-                         arguments, environment, spec.argv.size() + spec.env.size(), longest);
+      // MAX_ARG_STRLEN of Linux: 32 pages.
+      const std::size_t most = 32U * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+      return fmt::format(
+          "{} bytes of arguments and {} bytes of environment in {} strings, the longest of {} bytes{}", arguments,
+          environment, spec.argv.size() + spec.env.size(), longest,
+          longest > most ? fmt::format(" (at most {}: write long texts to a file, job:file)", most) : "");
     }
     default:
       return Quoted(path);
