@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
@@ -77,13 +78,19 @@ class Explainer {
       ExplainValue();
     }
     explanation_.plans = made_;
+    if (machine_failed_) return Fail(*std::move(machine_failed_));
     return std::move(explanation_);
   }
 
  private:
   Result<Evaluation> Plan(const std::vector<Override>& more, const std::string& process = {}) {
     ++made_;
-    return plan_again_(more, process, depth_);
+    auto plan = plan_again_(more, process, depth_);
+    // It would look like a value that the recipe refuses.
+    const auto of_machine = [](const Diagnostic& problem) { return problem.blame == Blame::kMachine; };
+    if (!plan && !machine_failed_ && std::any_of(plan.error().begin(), plan.error().end(), of_machine))
+      machine_failed_ = plan.error();
+    return plan;
   }
 
   Result<void> FindSubject() {
@@ -358,6 +365,7 @@ class Explainer {
   Explanation explanation_;
   EvaluationDepth depth_ = EvaluationDepth::kPlan;
   std::size_t made_ = 0;
+  std::optional<Diagnostics> machine_failed_;  // what no value of a parameter is to blame for
 };
 
 }  // namespace

@@ -159,6 +159,18 @@ TEST(Explain, SuggestsTheNearestNameForAnUnknownOne) {
   EXPECT_EQ(explanation.error().front().hint, "did you mean \"SHARE\"?");
 }
 
+TEST(Explain, FailsIfTheMachineFailsBetweenItsPlans) {
+  int plans = 0;
+  const auto plan_again = [&](const std::vector<Override>& more, const std::string&,
+                              EvaluationDepth) -> Result<Evaluation> {
+    if (++plans == 3) return Fail(MachineError("evaluator", "the evaluator ended without an answer"));
+    return Plan(more);
+  };
+  const auto explanation = Explain({"per", {}}, nullptr, plan_again);
+  ASSERT_FALSE(explanation) << "a parameter would be listed as one whose values are refused";
+  EXPECT_EQ(explanation.error().front().kind, "evaluator");
+}
+
 TEST(Explain, ListsTheMeaningsOfAnAmbiguousName) {
   const auto plan_again = [](const std::vector<Override>& more, const std::string&, EvaluationDepth) {
     auto evaluation = Plan(more);
