@@ -42,7 +42,8 @@ class Sweeps(List[Sweep]):
     """Sweeps, newest first; `table()` has a row for each."""
 
     def table(self) -> Table:
-        """A Table: sweep, name, state, trials, over, best_trial, best_value, sweep_dir."""
+        """A Table: sweep, name, state, trials, over, best_trial, best_value, tags, note,
+        sweep_dir."""
         rows = Table()
         for sweep in self:
             report = sweep.report
@@ -50,7 +51,7 @@ class Sweeps(List[Sweep]):
             rows.append({
                 "sweep": sweep.id, "name": sweep.name, "state": report.get("state"),
                 "trials": report.get("trials"), "over": report.get("over"), "best_trial": best.get("trial"),
-                "best_value": best.get("value"),
+                "best_value": best.get("value"), "tags": report.get("tags"), "note": report.get("note"),
                 "sweep_dir": sweep.path})
         return rows
 

@@ -49,7 +49,7 @@ constexpr Command kCommands[] = {
     {"replay", "run the plan of an earlier run again", "muster replay data-parallel~1", false, SetupReplay},
     {"sweep", "run a recipe over many values of its parameters and layouts",
      "muster sweep recipes/pipeline.lua --grid pipeline_stages=1,2,4 --preview", true, SetupSweep},
-    {"resume", "resume a sweep", "muster resume gpt-lr-layout --host n[01-04]", false, SetupResume},
+    {"resume", "resume a sweep", "muster resume gpt-lr-layout --host n[01-04] --detach", false, SetupResume},
     {"steer", "change the number of slots or trials of a running sweep",
      "muster steer gpt-lr-layout --slots 4 --add-trials 20", false, SetupSteer},
     {"retry", "retry failed trials of a sweep", "muster retry gpt-lr-layout --class oom_device,crash", false,

@@ -212,6 +212,46 @@ TEST_F(VisibleSweep, ContinuesInTheBackgroundAndIsFoundFromAnyFolder) {
   EXPECT_EQ(sweep_.Wrong(4), "");
 }
 
+TEST_F(VisibleSweep, IsResumedAndRetriedInTheBackground) {
+  const CommandResult begun =
+      sweep_.Sweep({"--grid", "x=1..3", "--slots", "1", "--detach", "--tag", "owner=ann", "--tag", "first"});
+  ASSERT_EQ(begun.exit_code, 0) << begun.err;
+  EXPECT_EQ(sweep_.Muster({"tag", "job"}).out, "first\nowner=ann\n");
+  ASSERT_TRUE(AwaitFile(sweep_ / "began.2"));
+  EXPECT_EQ(sweep_.Muster({"resume", "--detach"}).exit_code, 75) << "it is running";
+  ASSERT_EQ(sweep_.Muster({"stop", sweep_.sweep(), "--wait"}).exit_code, 0);
+  const auto count = [&](const char* event) { return sweep_.Records(event).size(); };
+  EXPECT_EQ(count("sweep_ended"), 1U);
+
+  std::filesystem::remove(sweep_ / "began.2");
+  const CommandResult resumed = sweep_.Muster({"resume", "--detach"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(resumed.out, begun.out) << "id and folder";
+  ASSERT_TRUE(AwaitFile(sweep_ / "began.2"));
+  for (const char* trial : {"go.2", "go.3"}) sweep_.Write(trial, "");
+  EXPECT_EQ(sweep_.Muster({"watch", sweep_.sweep()}).exit_code, 0);
+  EXPECT_TRUE(sweep_.NothingLeft());
+  EXPECT_EQ(sweep_.Wrong(3), "");
+  EXPECT_EQ(sweep_.Of(0, "attempt_began").size(), 1U) << "it had ended";
+  EXPECT_EQ(sweep_.Of(1, "attempt_began").size(), 2U);
+
+  const CommandResult retried = sweep_.Muster({"retry", "--trial", "0", "--detach"});
+  ASSERT_EQ(retried.exit_code, 0) << retried.err;
+  EXPECT_EQ(retried.out, begun.out);
+  EXPECT_EQ(sweep_.Muster({"watch", sweep_.sweep()}).exit_code, 0);
+  EXPECT_TRUE(sweep_.NothingLeft());
+  EXPECT_EQ(sweep_.Of(0, "attempt_began").size(), 2U);
+
+  const CommandResult nothing = sweep_.Muster({"resume", "--detach"});
+  EXPECT_EQ(nothing.exit_code, 0) << "all trials are over: " << nothing.err;
+  EXPECT_EQ(nothing.out, begun.out);
+  EXPECT_TRUE(sweep_.NothingLeft());
+  sweep_.WriteRecipe(kParams, "job:workers { count = 1, command = { 'true' } }");
+  const CommandResult changed = sweep_.Muster({"resume", "--detach"});
+  EXPECT_EQ(changed.exit_code, 2);
+  EXPECT_TRUE(Says(changed.err, "muster resume --accept")) << changed.err;
+}
+
 TEST_F(VisibleSweep, ReportsWhyItCannotStartInTheBackground) {
   sweep_.WriteRecipe(kParams, "job:workers { count = 1, command = { probe, 'exit', '0' } }");
   sweep_.Write("home", "");  // no folder can be created there

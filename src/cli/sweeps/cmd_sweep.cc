@@ -63,6 +63,9 @@ void AddOptions(CLI::App& app, SweepCommandLine& options, const Invocation& invo
       app.add_flag("--preview", options.preview,
                    "print the points of the sweep, impossible ones with reasons, and its cost; run nothing");
   app.add_flag("--json", options.json, "print JSON for programs")->needs(preview);
+  app.add_option("--tag", options.start.tags, "a word, or NAME=VALUE, by which muster ls --sweeps shows the sweep")
+      ->type_name("TAG")
+      ->allow_extra_args(false);
   app.add_flag("--detach,-d", options.start.detach,
                "return once a trial has begun; the sweep continues in the background")
       ->excludes(preview);

@@ -35,6 +35,7 @@
 #include "cli/sweeps/sweep_changes.h"
 #include "run/directory/open_way.h"
 #include "run/directory/run_files.h"
+#include "run/directory/run_tags.h"
 #include "sweep/head/sweep_head.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/scheduler/host_pool.h"
@@ -290,6 +291,7 @@ namespace {
 // A new sweep before its directory exists.
 struct NewSweep {
   SweepFile file;
+  std::vector<std::string> tags;
   std::string sweeps_folder;
   bool for_group = false;
 };
@@ -297,6 +299,12 @@ struct NewSweep {
 Result<NewSweep> DescribeNew(const SweepCall& call) {
   const SweepDescription& sweep = call.described.sweep;
   NewSweep made;
+  for (const std::string& tag : call.start.tags) {
+    if (auto sound = CheckTag(tag); !sound) return Fail(sound.error());
+  }
+  auto tags = ChangedTags({}, call.start.tags);
+  if (!tags) return Fail(tags.error());
+  made.tags = *std::move(tags);
   std::error_code error;
   SweepFile& file = made.file;
   file.sweep_id = RandomHex(kSweepIdBytes);
@@ -333,6 +341,7 @@ Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& d
   // sweep.json is written last: without it the directory is not a sweep.
   auto written = WriteRecipe(directory->folder(), InputsValue(first.inputs), EvaluationRecord(described.evaluation), {},
                              first.sources);
+  if (written) written = WriteTags(directory->folder(), made.tags);
   if (written) {
     written =
         WriteNewFile(directory->folder(), "sweep.json", SweepFileText(file, SweepDescriptionValue(described.sweep)));

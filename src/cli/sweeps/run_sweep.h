@@ -24,6 +24,7 @@ struct SweepStartOptions {
   bool quiet = false;
   bool no_progress = false;
   bool detach = false;
+  std::vector<std::string> tags;  // of a new sweep
   std::string agent;
   std::vector<std::string> words;  // arguments of the call, for resuming it
 };
