@@ -11,11 +11,12 @@
     wide: true,
     when: (model) => model.metrics.length > 0,
     build(section, { model, state }) {
-      let metric = model.firstMetric;
-      let logX = false;
-      let logY = false;
-      let smoothing = 0;
-      let cut = false;
+      const { address } = muster;
+      let metric = model.metrics.includes(address.get("metric")) ? address.get("metric") : model.firstMetric;
+      let logX = address.get("logx") === "1";
+      let logY = address.get("logy") === "1";
+      let smoothing = Math.min(0.99, Math.max(0, Number(address.get("smoothing")) || 0));
+      let cut = address.get("outliers") === "ignored";
       let lines = []; // {row, x, y, px, py, bad}
       let x = null;
       let y = null;
@@ -26,23 +27,25 @@
       const fill = () => {
         list.replaceChildren(muster.select("metric", model.metrics.map((name) => [name, name]), metric, (name) => {
           metric = name;
+          address.set("metric", name);
           collect();
         }));
       };
       fill();
-      const slider = muster.el("input", { type: "range", min: "0", max: "0.99", step: "0.01", value: "0", "aria-label": "smoothing" });
-      const shown = muster.el("output", {}, "0");
+      const slider = muster.el("input", { type: "range", min: "0", max: "0.99", step: "0.01", value: String(smoothing), "aria-label": "smoothing" });
+      const shown = muster.el("output", {}, String(smoothing));
       slider.addEventListener("input", () => {
         smoothing = Number(slider.value);
         shown.textContent = slider.value;
+        address.set("smoothing", smoothing ? slider.value : "");
         collect();
       });
       controls.append(
         list,
         muster.el("label", { class: "field" }, muster.el("span", {}, "smoothing"), slider, shown),
-        muster.check("log x", logX, (on) => { logX = on; collect(); }),
-        muster.check("log y", logY, (on) => { logY = on; collect(); }),
-        muster.check("ignore outliers", cut, (on) => { cut = on; collect(); }),
+        muster.check("log x", logX, (on) => { logX = on; address.set("logx", on ? "1" : ""); collect(); }),
+        muster.check("log y", logY, (on) => { logY = on; address.set("logy", on ? "1" : ""); collect(); }),
+        muster.check("ignore outliers", cut, (on) => { cut = on; address.set("outliers", on ? "ignored" : ""); collect(); }),
       );
       section.append(controls);
       const plot = new muster.Plot(section, {

@@ -43,6 +43,7 @@
         legend.replaceChildren(el("span", {}, muster.number(low), strip, muster.number(middle), " median, ", muster.number(high)));
       }
     };
+    input.value = state.where;
     input.addEventListener("input", () => state.setWhere(input.value));
     state.on("rows", show);
     state.on("data", () => {
@@ -54,8 +55,7 @@
     showColours();
     const clear = el("button", { type: "button", id: "clear", onclick: () => {
       input.value = "";
-      state.where = "";
-      state.applyWhere();
+      state.setWhere("");
       state.clearBrushes();
     } }, "Clear");
     return el("div", { class: "filter", role: "search" }, el("label", { class: "field grow" }, el("span", {}, "filter"), input), clear, count, brushes, problem, colours, legend);
@@ -63,12 +63,12 @@
 
   const headline = (data) => {
     const only = data.kind === "run" ? data.run : data.sources.length === 1 ? data.sources[0] : null;
-    const state = only ? only.outcome || only.state : null;
+    const state = only ? muster.stateOf(only) : null;
     return el("header", {},
       el("h1", {}, data.title, state ? " " : "", state ? muster.chip(state) : ""),
       only && only.doc ? el("p", { class: "doc" }, only.doc) : "",
       only && only.command ? el("p", { class: "mono soft command" }, only.command) : "",
-      data.live ? el("p", { class: "soft", id: "live", role: "status" }, "live") : "");
+      data.live ? el("p", { class: "soft", id: "live", role: "status" }, "running when this page was made") : "");
   };
 
   muster.render = (data, base64) => {

@@ -11,15 +11,18 @@
     constructor(model) {
       this.model = model;
       this.listeners = new Map();
-      this.brushes = new Map(); // column name -> {low, high}, places on its axis
-      this.where = "";
+      this.brushes = this.rangesOfAddress(); // column name -> {low, high}, places on its axis
+      this.where = muster.address.get("where");
       this.conditions = [];
       this.problem = "";
       this.lit = -1;
       this.pinned = false;
       this.sort = null;
-      this.passes = new Uint8Array(model.count).fill(1);
-      this.colourBy = this.firstColour();
+      const row = model.rowOf.get(muster.address.get("row"));
+      if (row !== undefined) [this.lit, this.pinned] = [row, true];
+      const colour = muster.address.get("colour");
+      this.colourBy = model.column(colour) ? colour : this.firstColour();
+      this.applyWhere();
       this.filter();
       this.paint();
     }
@@ -37,6 +40,21 @@
       if (model.kind === "compare" && model.column("source")) return "source";
       if (model.objective && model.objective.given) return "value";
       return model.column("state") ? "state" : (model.columns[0] || {}).name;
+    }
+
+    rangesOfAddress() {
+      const ranges = new Map();
+      try {
+        for (const [name, low, high] of JSON.parse(muster.address.get("ranges") || "[]")) {
+          if (this.model.column(name) && Number.isFinite(low) && Number.isFinite(high)) ranges.set(name, { low, high });
+        }
+      } catch {
+        // an address that was shortened
+      }
+      return ranges;
+    }
+    rangesToAddress() {
+      muster.address.set("ranges", this.brushes.size ? JSON.stringify([...this.brushes].map(([name, { low, high }]) => [name, low, high])) : "");
     }
 
     // --- which rows are visible
@@ -73,6 +91,7 @@
 
     setWhere(text) {
       this.where = text;
+      muster.address.set("where", text);
       this.applyWhere();
       this.filter();
       this.emit("rows", {});
@@ -81,11 +100,13 @@
     setBrush(name, range, moving = false) {
       if (range) this.brushes.set(name, range);
       else this.brushes.delete(name);
+      this.rangesToAddress();
       this.filter();
       this.emit("rows", { moving });
     }
     clearBrushes() {
       this.brushes.clear();
+      this.rangesToAddress();
       this.filter();
       this.emit("rows", {});
     }
@@ -100,6 +121,7 @@
     pin(row) {
       this.pinned = row >= 0 && !(this.pinned && row === this.lit);
       this.lit = row;
+      muster.address.set("row", this.pinned ? this.model.keys[row] : "");
       this.emit("lit");
     }
 
@@ -107,6 +129,7 @@
 
     setColour(name) {
       this.colourBy = name;
+      muster.address.set("colour", name);
       this.paint();
       this.emit("colour");
     }

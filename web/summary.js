@@ -9,11 +9,18 @@
 
   const chip = (state) => {
     const mark = el("span", { class: "chip" }, String(state).replaceAll("_", " "));
-    const known = { complete: "ok", left: "stopped", lost: "crash" };
+    const known = { complete: "ok", left: "stopped", lost: "crash", "all failed": "crash" };
     mark.style.setProperty("--chip", muster.stateColour(known[state] || state) || "#7a8594");
     return mark;
   };
   muster.chip = chip;
+
+  // The outcome of a run; the state of a sweep, and "all failed" if it is complete without a result.
+  muster.stateOf = (source) => {
+    const { counts } = source;
+    const failed = source.state === "complete" && counts && counts.over > 0 && counts.failed === counts.over;
+    return failed ? "all failed" : source.outcome || source.state;
+  };
 
   // How many trials ended how, as one bar.
   const classBar = (source) => {
@@ -94,7 +101,7 @@
         const { model } = page;
         const several = model.sources.length > 1;
         const cards = model.sources.map((source) => el("div", { class: several ? "card" : "" },
-          several ? el("h3", {}, source.label, " ", chip(source.state)) : null,
+          several ? el("h3", {}, source.label, " ", chip(muster.stateOf(source))) : null,
           source.why ? el("p", { class: "why" }, source.why) : null,
           source.kind === "sweep" ? sweepFacts(source) : facts([["started", muster.time(source.began)], ["duration", muster.duration(source.seconds)], ["id", source.id]]),
           source.kind === "sweep" ? classBar(source) : null));

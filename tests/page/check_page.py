@@ -5,6 +5,7 @@ import math
 import os
 import statistics
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from open_page import OpenPage, run_tests  # noqa: E402
@@ -31,6 +32,37 @@ class SweepPage(OpenPage):
         self.browser.emulate(prefers_color_scheme="dark")
         self.shoot("dark")
         self.browser.emulate()
+
+    def test_keeps_what_was_chosen_in_its_address(self):
+        self.browser.focus("#where")
+        self.browser.keys(*"optimizer == adam")
+        self.browser.js("""
+            const { state } = muster.page;
+            state.setColour("optimizer");
+            state.setBrush("dropout", {low: 0.1, high: 0.2});
+            state.pin(state.rows[3]);
+            document.querySelector("#curves input[type=checkbox]").click();
+            const slider = document.querySelector("#curves input[type=range]");
+            slider.value = "0.5";
+            slider.dispatchEvent(new Event("input"));""")
+        rows = self.browser.js("return muster.page.state.rows")
+        lit = self.browser.js("return muster.page.state.lit")
+        self.assertGreater(len(rows), 3)
+        for _ in range(100):
+            address = self.browser.js("return location.href")
+            if all(f"{name}=" in address for name in ("where", "colour", "ranges", "row", "logx", "smoothing")):
+                break
+            time.sleep(0.05)
+        self.browser.call("/url", url="about:blank")
+        self.browser.open(address.replace("file://", "", 1))
+        self.assertEqual(self.browser.js("return muster.page.state.rows"), rows)
+        self.assertEqual(self.browser.js("return [muster.page.state.colourBy, muster.page.state.lit]"), ["optimizer", lit])
+        self.assertEqual(self.browser.js("return document.querySelector('#where').value"), "optimizer == adam")
+        self.browser.settle()
+        self.assertTrue(self.browser.js("return document.querySelector('#curves input[type=checkbox]').checked"))
+        self.assertEqual(self.browser.js("return document.querySelector('#curves input[type=range]').value"), "0.5")
+        self.browser.js("document.querySelector('#clear').click()")
+        self.assertEqual(self.shown(), 1000)
 
     def test_has_the_deviation_of_the_trials_of_a_cell(self):
         self.browser.js("document.querySelector('#heatmap .plot').scrollIntoView({block: 'center'})")
