@@ -170,7 +170,7 @@ TEST_F(TwoUsers, ExecuteOwnRunsByNameAndOthersOnlyByPath) {
 }
 
 // Such as those of an agent of root.
-TEST_F(TwoUsers, AreToldOfLogsThatTheyCannotRead) {
+TEST_F(TwoUsers, GetErrorsForLogsThatTheyCannotRead) {
   const std::string run = Run(kAna, {"run", folder_ / "recipe.lua", "word=anas"});
   const std::string log = run + "/logs/worker.0.0.log";
   ASSERT_EQ(::chown(log.c_str(), 0, 0), 0);
