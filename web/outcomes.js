@@ -52,9 +52,17 @@
           if (!byName.has(name)) byName.set(name, { name, bars: [], until: -Infinity });
           return byName.get(name);
         };
-        const attempts = [...model.attempts].sort((a, b) => a.from - b.from);
+        // Times are those of each sweep since it began; together they are since the first one began.
+        const began = model.sources.map((source) => Date.parse(source.began) / 1000);
+        const first = d3.min(began.filter(Number.isFinite));
+        const after = (row) => (Number.isFinite(began[model.sourceOf(row)]) ? began[model.sourceOf(row)] - first : 0);
+        const attempts = model.attempts.map((attempt) => {
+          const offset = after(attempt.row);
+          return { ...attempt, from: attempt.from + offset, to: (attempt.to === null ? model.data.now : attempt.to) + offset };
+        });
+        attempts.sort((a, b) => a.from - b.from);
         for (const attempt of attempts) {
-          const to = attempt.to === null ? model.data.now : attempt.to;
+          const { to } = attempt;
           const names = attempt.devices && attempt.devices.length ? attempt.devices : [];
           if (names.length === 0) {
             const host = attempt.host || "this machine";
@@ -64,7 +72,7 @@
           }
           for (const name of names) {
             const one = lane(name);
-            one.bars.push({ ...attempt, to });
+            one.bars.push(attempt);
             one.until = Math.max(one.until, to);
           }
         }

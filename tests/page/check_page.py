@@ -488,6 +488,11 @@ class ObjectivesPage(OpenPage):
             self.assertEqual(len(values), 8)
         self.assertIn("and", self.browser.text("#summary .hint"))
 
+    def test_puts_the_devices_of_both_on_one_clock(self):
+        foot = self.browser.text("#devices .hint")
+        self.assertTrue(foot.startswith("5 lanes, "), foot)  # five hosts, used by one sweep an hour after the other
+        self.assertIn("of 1 h 1 min", foot)
+
     def test_draws_a_dot_for_a_single_report(self):
         self.browser.settle()
         self.assertTrue(self.is_painted("curves"))

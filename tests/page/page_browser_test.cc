@@ -152,10 +152,10 @@ return muster.recipe {
 }
 
 TEST_F(PageInBrowser, RanksSweepsWithDifferentObjectivesApart) {
-  for (const auto& [name, objective] :
-       {std::pair("loss", Objective{"loss"}), std::pair("accuracy", Objective{"accuracy", true, {}})}) {
+  for (const auto& [name, objective, after] :
+       {std::tuple("loss", Objective{"loss"}, 0U), std::tuple("accuracy", Objective{"accuracy", true, {}}, 3600U)}) {
     std::filesystem::create_directory(folder_ / name);
-    testing::WriteSweep(folder_ / name, {.trials = 40, .points = 1, .objective = objective});
+    testing::WriteSweep(folder_ / name, {.trials = 40, .points = 1, .objective = objective, .after = after});
   }
   Check("objectives", {folder_ / "loss", folder_ / "accuracy"});
 }

@@ -24,6 +24,7 @@ struct WrittenSweep {
   double best_rate = 1e-3;     // learning rate with the smallest loss
   bool ended = true;           // else the last trial is still running, without a head
   Objective objective = {"loss"};
+  std::uint64_t after = 0;  // seconds by which it began later than others
 };
 
 inline Value SweepSpace() {
@@ -59,7 +60,7 @@ inline void WriteSweep(const std::string& folder, const WrittenSweep& made) {
   const UniqueFd at(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   auto writer = SweepJournalWriter::Create(at.get());
   const auto write = [&](SweepEntry entry, double seconds) {
-    writer->Append(std::move(entry), kBegan + static_cast<std::uint64_t>(seconds * 1e9));
+    writer->Append(std::move(entry), kBegan + made.after * 1'000'000'000 + static_cast<std::uint64_t>(seconds * 1e9));
   };
   SweepBegan sweep_began;
   sweep_began.sweep_id = file.sweep_id;

@@ -141,6 +141,8 @@ const serve = (globalThis.serve = {});
     const kill = serve.twice("Kill", "Kill: sure?", () => serve.act("stop", { now: true }, () => "killing"), { id: "kill" });
     const note = form("note-form", () => serve.act("note", { text: valueOf("note") }, () => "the note is stored"),
       field("note", "note ", "text", { size: "40", maxlength: "16000" }), serve.el("button", { type: "submit" }, "Store"));
+    const tag = form("tag-form", () => serve.act("tag", { tag: valueOf("tag") }, () => "the tag is stored"),
+      field("tag", "tag ", "text", { size: "12" }), serve.el("button", { type: "submit" }, "Store"));
     const parts = [stop, kill];
     if (kind === "sweep") {
       parts.push(
@@ -150,10 +152,8 @@ const serve = (globalThis.serve = {});
           field("add", "further trials ", "number", { min: "1" }), serve.el("button", { type: "submit" }, "Add")));
     } else {
       parts.push(
-        serve.el("button", { type: "button", id: "dump", onclick: () => serve.act("dump", {}, (answer) => `dump ${answer.dump} is taken: muster dump`) }, "Dump stacks"),
-        form("tag-form", () => serve.act("tag", { tag: valueOf("tag") }, () => "the tag is stored"),
-          field("tag", "tag ", "text", { size: "12" }), serve.el("button", { type: "submit" }, "Store")));
+        serve.el("button", { type: "button", id: "dump", onclick: () => serve.act("dump", {}, (answer) => `dump ${answer.dump} is taken: muster dump`) }, "Dump stacks"));
     }
-    return serve.el("section", { class: "controls", "aria-label": "steering" }, ...parts, note, serve.el("p", { id: "said", role: "status" }));
+    return serve.el("section", { class: "controls", "aria-label": "steering" }, ...parts, tag, note, serve.el("p", { id: "said", role: "status" }));
   };
 })();
