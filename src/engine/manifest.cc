@@ -21,6 +21,11 @@ using List = Value::List;
 constexpr std::uint32_t kStartSeconds = 600;
 // A pod on a node that the cluster has lost is deleted after this, instead of after five minutes.
 constexpr int kLostNodeSeconds = 30;
+
+// How long a pod that is deleted may take to end: by default, and besides the stop of its processes.
+constexpr const char* kGraceField = "terminationGracePeriodSeconds";
+constexpr std::int64_t kGraceSeconds = 30;
+constexpr std::int64_t kStopMarginSeconds = 10;
 // For objects of Jobs whose head could not delete them.
 constexpr int kKeepSeconds = 600;
 // The name is part of names of pods, which are host names: NAME-host-0-12345-abcde has 63 characters at most.
@@ -291,6 +296,10 @@ class ManifestWriting {
                    {"volumes", Value(std::move(volumes))}});
     if (as != "jobset") Merge(spec, Value(Map{{"subdomain", name_}}));
     if (as == "pods") Merge(spec, Deadline());
+    const std::int64_t grace = std::int64_t{job_.stop_seconds} + kStopMarginSeconds;
+    if (grace > kGraceSeconds && !TableOf("pod").contains(kGraceField)) {
+      Merge(spec, Value(Map{{kGraceField, Value(grace)}}));
+    }
     Merge(spec, Placed("pod"));
     Merge(spec, Value(TableOf("pod")));
     return spec;

@@ -23,6 +23,7 @@ struct ManifestJob {
   std::uint32_t pods = 1;
   std::string folder;                  // working folder of the containers
   std::string agent = "muster-agent";  // in the image: a path, or a name on its PATH
+  std::uint32_t stop_seconds = 0;      // most that a stop with a checkpoint takes
 };
 
 struct Manifest {

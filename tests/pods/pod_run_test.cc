@@ -202,6 +202,27 @@ TEST_F(PodFaults, APodThatEndsIsALostHostWithTheReasonOfTheCluster) {
   }
 }
 
+// The grace period of the deletion is that of the checkpoint, and not the 30 s of Kubernetes (2 s of the stand-in).
+TEST_F(PodFaults, AJobThatIsDeletedWritesItsCheckpointFirst) {
+  const StandInCluster cluster;
+  PodRun run(cluster,
+             "job:workers { per_host = 1, stop = { grace = '2s' }, command = { 'sh', '-c', 'trap \"sleep 3; [ "
+             "$MUSTER_RANK != 0 ] || echo 1 > $0/step_1.pt\" USR1; trap \"exit 0\" TERM; mkdir -p $0; echo runs; "
+             "while :; do sleep 1000 & wait; done', job.checkpoint.dir } }",
+             {}, "  checkpoint = { dir = 'checkpoints', latest = 'step_*.pt', signal = 'USR1', wait = '60s' },\n");
+  ASSERT_TRUE(run.Await("first_output", 2)) << run.Said();
+  const std::string id = run.Journal("run_began").at(0)["run"];
+  EXPECT_EQ(cluster.List()["pods"][0]["spec"]["terminationGracePeriodSeconds"], 72) << cluster.List();
+  EXPECT_EQ(cluster.Call({"delete", "job,pod,service", "--selector=muster.run=" + id}).exit_code, 0);
+  EXPECT_EQ(run.Result().exit_code, 143) << run.Said();
+  const auto report = run.Report();
+  EXPECT_EQ(report["outcome"], "stopped") << run.Said();
+  EXPECT_EQ(report["why"], "the pods of the job are being deleted");
+  EXPECT_TRUE(report["no_checkpoint"].is_null()) << report["no_checkpoint"];
+  EXPECT_TRUE(Has(run.Said(), "step_1.pt")) << run.Said();
+  run.ExpectNothingLeft();
+}
+
 TEST_F(PodFaults, ASpareReplacesAPodThatEnds) {
   const StandInCluster cluster;
   PodRun run(cluster,

@@ -318,10 +318,8 @@ int Main(int argc, char** argv) {
   AgentProcess process(descriptors, program, options->without);
   Agent agent(io, std::move(*wire), process, std::move(space));
   agent.BeGuardedBy(guard);
-  if (!options->dial.empty()) {
-    agent.SetAddress(head.address);
-    agent.ReportTermination();
-  }
+  if (!options->dial.empty()) agent.SetAddress(head.address);
+  if (!options->dial.empty() || options->held) agent.ReportTermination();
   const int code = refusal.empty() ? agent.Run() : agent.Refuse(refusal);
   if (tie) SayLastWord(tie.get(), {.code = code}, 0, partial);
   return code;

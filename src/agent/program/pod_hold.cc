@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <poll.h>
@@ -67,6 +68,10 @@ class Agents {
     }
   }
 
+  void Signal(int signal) const {
+    for (const UniqueFd& fd : fds_) ::syscall(SYS_pidfd_send_signal, fd.get(), signal, nullptr, 0);
+  }
+
   bool seen() const { return seen_; }
   const std::vector<UniqueFd>& fds() const { return fds_; }
   void Drop(std::size_t at) { fds_.erase(fds_.begin() + static_cast<std::ptrdiff_t>(at)); }
@@ -92,6 +97,7 @@ int HoldPod(std::chrono::seconds wait) {
   }
   Agents agents;
   agents.AddRunning();
+  bool deleted = false;  // the agents know
   const std::uint64_t deadline = MonotonicNowNs() + static_cast<std::uint64_t>(std::chrono::nanoseconds(wait).count());
   for (;;) {
     std::vector<pollfd> polled = {{arrived.get(), POLLIN, 0}};
@@ -115,6 +121,10 @@ int HoldPod(std::chrono::seconds wait) {
     signalfd_siginfo info;
     while (::read(arrived.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
       const int signal = static_cast<int>(info.ssi_signo);
+      if (signal == SIGTERM && !agents.fds().empty() && !std::exchange(deleted, true)) {
+        agents.Signal(SIGTERM);
+        continue;
+      }
       if (signal == SIGTERM || signal == SIGINT) return 0;
       if (signal == SIGCHLD) {
         while (::waitpid(-1, nullptr, WNOHANG) > 0) {

@@ -6,9 +6,10 @@
 
 namespace muster {
 
-// Waits for an agent, at most so long, and then until no agent is left; reaps orphans meanwhile. Returns on SIGTERM
-// too. Returns the exit code: 0 if there was an agent, or on SIGTERM; else 1, with a message on stderr. All other
-// processes of the container's PID namespace end with this one.
+// Waits for an agent, at most so long, and then until no agent is left; reaps orphans meanwhile. SIGTERM, with which
+// the deletion of the pod begins, is passed on to the agents, which end within the pod's grace period; without an
+// agent, and the second time, it returns. Returns the exit code: 0 if there was an agent, or on SIGTERM; else 1, with a
+// message on stderr. All other processes of the container's PID namespace end with this one.
 int HoldPod(std::chrono::seconds wait);
 
 // Called by an agent, before it has children: process 1 of its PID namespace, which must be in HoldPod(), awaits the

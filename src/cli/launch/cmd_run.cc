@@ -322,6 +322,7 @@ int RunRecipe(RunOptions& options) {
   request.hosts = HostsInPlan(request.plan);
   options.source.recipe.job = request.plan.name;
   request.hosts_have_environment = options.source.recipe.pods.has_value();
+  if (auto& pods = options.source.recipe.pods) pods->stop_seconds = StopSeconds(request.plan);
   auto spares = SpareHosts(options.source.recipe, request.plan);
   if (!spares) return Refuse(spares.error(), json);
   request.spares = *std::move(spares);

@@ -83,7 +83,7 @@ Result<void> RequestPods(RecipeOptions& options, const std::string& as) {
     return Fail(Error("usage", {}, "--spares: a Job ends all of its pods when one of them fails",
                       "--as pods makes pods that do not depend on each other"));
   }
-  options.pods = {page, *std::move(settings)};
+  options.pods = {page, *std::move(settings), 0};
   return {};
 }
 
@@ -97,6 +97,7 @@ Result<Manifest> ManifestOf(const PodRequest& request, const std::string& name, 
   job.folder = std::filesystem::current_path(error);
   if (error) return Fail(SystemError("cwd", "cannot determine the current folder", error.value()));
   if (!agent.empty()) job.agent = agent;
+  job.stop_seconds = request.stop_seconds;
   return MakeManifest(request.page, request.settings, job);
 }
 

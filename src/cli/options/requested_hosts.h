@@ -31,6 +31,7 @@ Result<EngineSettings> RequestHosts(RecipeOptions& options, const EnginePage& pa
 struct PodRequest {
   EnginePage page;
   EngineSettings settings;
+  std::uint32_t stop_seconds = 0;  // ManifestJob::stop_seconds
 };
 
 // Whether the options name an engine that is asked with manifests. Kinds of ChosenEngine.

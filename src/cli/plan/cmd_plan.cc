@@ -174,8 +174,10 @@ int PrintManifest(PlanOptions options) {
   if (!evaluation) return Refuse(evaluation.error());
   PrintDiagnostics(evaluation->warnings);
   const auto pods = static_cast<std::uint32_t>(evaluation->plan.hosts.size() + options.recipe.spares);
-  const auto manifest = ManifestOf(*options.recipe.pods, evaluation->plan.name,
-                                   PlanId(evaluation->plan).substr(0, kShownId), pods, options.agent);
+  PodRequest request = *options.recipe.pods;
+  request.stop_seconds = StopSeconds(evaluation->plan);
+  const auto manifest =
+      ManifestOf(request, evaluation->plan.name, PlanId(evaluation->plan).substr(0, kShownId), pods, options.agent);
   if (!manifest) return Refuse(manifest.error());
   std::fputs(manifest->text.c_str(), stdout);
   return kExitOk;

@@ -80,8 +80,10 @@ void RunControl::AgentSignalled(std::uint32_t host) {
   if (run_.ended || stops_asked_ > 0) return;
   const auto stop = [this] {
     if (run_.ended || stops_asked_ > 0) return;
-    stopped_for_agents_ = own_signal_follows_ = true;
-    RequestStop(1, SIGTERM);
+    stopped_for_agents_ = true;
+    own_signal_follows_ = run_.request.engine != nullptr;
+    // In pods there is no engine to be asked.
+    RequestStop(1, SIGTERM, false, run_.request.hosts_have_environment ? "the pods of the job are being deleted" : "");
   };
   for (std::uint32_t each = 0; each < links_.size(); ++each) {
     if (links_.over(each) || signalled_.contains(each)) continue;
