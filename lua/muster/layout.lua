@@ -401,13 +401,13 @@ end
 
 -- Judges a point of a sweep: describes the job and evaluates the sweep's conditions.
 local function judge_point(recipe, values, variants, cluster, args, where, texts)
-  cluster.slots_of, cluster.room_of = nil, nil
+  cluster.slots_of, cluster.room_of, cluster.slots_are_tasks = nil, nil, nil
   local job, p = describe(recipe, values, variants, cluster, args)
   if where or #texts > 0 then sweeps.judge(where, texts, p, job) end
 end
 
 -- Workers that take no devices and exceed the slots of named hosts: MPI's launchers refuse, others start them.
-local function check_slots(job, contract, asked)
+local function check_slots(job, contract, asked, are_tasks)
   local slots, total, used, last = job.slots, 0, {}, nil
   if not slots then return end
   for _, role in ipairs(job.roles) do
@@ -425,11 +425,14 @@ local function check_slots(job, contract, asked)
   if not exceeded then return end
   local severity = contract.slots and contract.slots(asked.option) or "warning"
   if severity == "none" then return end
+  local hosts = (are_tasks and "in an allocation of %d tasks" or "on hosts with %d slots"):format(total)
+  local more = are_tasks and "ask for more tasks (salloc -n, tasks_per_node)" or "name more slots (--host NAME:N)"
+  local counts = are_tasks and "workers fill the tasks that the allocation was asked for" or "the N of --host NAME:N counts slots"
   host.report(severity, "placement", last.place,
-              workers > total and ("%d workers on hosts with %d slots"):format(workers, total)
-                or ("%d workers on hosts with %d slots, and one host has more than its slots"):format(workers, total),
-              severity == "error" and 'name more slots (--host NAME:N), lower the count, or args = { "--oversubscribe" }'
-                or "the N of --host NAME:N counts slots; devices = 0 in the role says that its processes need none")
+              workers > total and ("%d workers %s"):format(workers, hosts)
+                or ("%d workers %s, and one host has more than its %s"):format(workers, hosts, are_tasks and "tasks" or "slots"),
+              severity == "error" and more .. ', lower the count, or args = { "--oversubscribe" }'
+                or counts .. "; devices = 0 in the role says that its processes need none")
 end
 
 -- Refuses a plan without processes: it would succeed at once without having done anything.
@@ -446,8 +449,8 @@ local function want_processes(job, recipe)
 end
 
 local function make_plan(recipe, values, variants, cluster, args)
-  local slots, room = cluster.slots_of, cluster.room_of
-  cluster.slots_of, cluster.room_of = nil, nil  -- recipes see devices_of
+  local slots, room, are_tasks = cluster.slots_of, cluster.room_of, cluster.slots_are_tasks
+  cluster.slots_of, cluster.room_of, cluster.slots_are_tasks = nil, nil, nil  -- recipes see devices_of
   local job, p, contract, checkpoint = describe(recipe, values, variants, cluster, args)
   if host.depth() ~= "plan" then return end
 
@@ -469,7 +472,7 @@ local function make_plan(recipe, values, variants, cluster, args)
   job.slots, asked.slots_of = slots, slots
   host.place_roles(job.roles, { slots_of = slots, room_of = room })
   host.stop_if_errors()
-  check_slots(job, contract, asked)
+  check_slots(job, contract, asked, are_tasks)
   host.stop_if_errors()
   want_processes(job, recipe)
   host.stop_if_errors()

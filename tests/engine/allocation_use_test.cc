@@ -117,6 +117,10 @@ TEST(InAnAllocation, WorkersFillTheTasksOfItsNodes) {
   EXPECT_EQ(WorkersOfHosts(slurm, {"@torch", "workers=5", "--on", "slurm", "--host", "c:3,a:2", "--", "true"}, tasks),
             "3 2")
       << "the command line's numbers";
+  const CommandResult beyond = slurm.Call({"plan", "@mpi", "workers=10", "--", "true"}, tasks);
+  EXPECT_EQ(beyond.exit_code, 2);
+  EXPECT_NE(beyond.err.find("10 workers in an allocation of 9 tasks"), std::string::npos) << beyond.err;
+  EXPECT_NE(beyond.err.find("salloc -n"), std::string::npos) << beyond.err;
 }
 
 TEST(InAnAllocation, HostsOutsideOfItAreRefused) {

@@ -84,6 +84,7 @@ class ClusterResolver {
     const std::string each_origin = numbers_.back().origin;
     const bool taken = by_site && each_origin != "default" && each_origin != of_site("devices");
     facts.slots = NumbersOf(facts.named, &SiteHost::slots);
+    facts.slots_are_tasks = !facts.slots.empty();
     if (facts.slots.empty() && !taken) facts.slots = NumbersOf(facts.named, &SiteHost::devices);
     if (facts.slots.empty()) facts.room = NumbersOf(facts.named, &SiteHost::room);
     facts.numbers = std::move(numbers_);

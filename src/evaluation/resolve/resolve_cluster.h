@@ -17,6 +17,7 @@ struct ClusterFacts {
   // Of each host, for processes without devices; empty if not every host has one: the tasks that an engine was asked
   // for, else the numbers with which the hosts were named.
   std::vector<std::uint32_t> slots;
+  bool slots_are_tasks = false;  // the former
   // Without slots: for how many such processes the hosts of an allocation have room; or empty.
   std::vector<std::uint32_t> room;
   // The sources, for notes: "hosts 1 (default) × devices_per_host 8 (recipes/ps.lua:5)".

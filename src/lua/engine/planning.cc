@@ -184,6 +184,7 @@ void CallLayout(lua_State* lua, Host& host, const OwnModules& modules, const cha
   };
   cluster["devices_of"] = numbers(resolved.cluster.devices);
   if (!resolved.cluster.slots.empty()) cluster["slots_of"] = numbers(resolved.cluster.slots);
+  if (resolved.cluster.slots_are_tasks) cluster["slots_are_tasks"] = Value(true);
   if (!resolved.cluster.room.empty()) cluster["room_of"] = numbers(resolved.cluster.room);
   cluster["host_memory"] = Value(static_cast<std::int64_t>(host.request->site.host_memory_bytes));
   PushValue(lua, Value(std::move(cluster)));
