@@ -170,6 +170,11 @@ def browse(command, folder, browser, told, start_sweep, pipes):
     browser.click("#note-form button")
     browser.wait("document.getElementById('more').textContent.endsWith('note: seen <b>in</b> a browser')")
     check(browser.script("return document.querySelectorAll('#page b').length") == 0, "a note became an element")
+    browser.type("#tag", "baseline")
+    browser.click("#tag-form button")
+    browser.wait("document.getElementById('said').textContent === 'the tag is stored'")
+    stored = [path.read_text() for path in folder.rglob("tags.json")]
+    check(any('"baseline"' in text for text in stored), f"the sweep has no such tag: {stored}")
     browser.type("#trial", "1")
     browser.click("#stop-trial")
     check(browser.script("return document.getElementById('stop-trial').textContent") == "sure?", "it did not ask")
