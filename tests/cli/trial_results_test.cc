@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -238,6 +240,20 @@ TEST(TrialResults, AreExportedWithTheirCurves) {
   EXPECT_EQ(row["trial"], 2);
   EXPECT_TRUE(row["metric.loss"].is_null()) << "not finite";
   EXPECT_EQ(row["metric.step"], 1);
+  const auto trials = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"export", "made", "--jsonl"});
+    const CommandResult result = folder.Muster(words);
+    std::istringstream rows(result.out);
+    std::set<int> numbers;
+    for (std::string line; std::getline(rows, line);) numbers.insert(json::parse(line)["trial"].get<int>());
+    return result.exit_code == 0 ? numbers : std::set<int>{-1};
+  };
+  EXPECT_EQ(trials({}), (std::set{0, 1, 2}));
+  EXPECT_EQ(trials({"--where", "lr < 0.2"}), std::set{2});
+  EXPECT_EQ(trials({"--where", "lr < 0.2", "--attempts"}), std::set{2});
+  EXPECT_EQ(trials({"--where", "workers == 1", "--curves"}), std::set{0});
+  EXPECT_EQ(trials({"--where", "lr < 0"}), std::set<int>{});
+  EXPECT_EQ(trials({"--where", "nosuch < 0"}), std::set{-1});
   EXPECT_EQ(folder.Muster({"export", "made", "--curves"}).exit_code, 2);
   EXPECT_EQ(folder.Muster({"export", "made", "--curves", "--csv", "--attempts"}).exit_code, 2);
 }

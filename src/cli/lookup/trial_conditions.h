@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/lookup/run_conditions.h"
@@ -15,9 +16,11 @@ namespace muster {
 
 class TrialConditions {
  public:
-  // `names`: all that the command uses, those of the conditions included.
-  TrialConditions(std::vector<RunCondition> conditions, std::vector<std::string> names)
-      : conditions_(std::move(conditions)), names_(std::move(names)), asked_(conditions_.size()) {}
+  // `names`: what else the command uses of each trial.
+  explicit TrialConditions(std::vector<RunCondition> conditions, std::vector<std::string> names = {})
+      : conditions_(std::move(conditions)), names_(std::move(names)), asked_(conditions_.size()) {
+    for (const RunCondition& condition : conditions_) names_.push_back(condition.name);
+  }
 
   // Whether all conditions hold for the trial, which Check() then knows.
   bool HoldFor(const TrialFacts& trial);

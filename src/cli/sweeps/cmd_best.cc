@@ -49,7 +49,7 @@ void Print(const OpenedSweep& sweep, const std::vector<TrialFacts>& trials) {
 
 // The best trials for which the conditions hold. All trials are looked at: a name that only failed ones have is one.
 Result<std::vector<TrialFacts>> BestOf(const OpenedSweep& sweep, const ListChoice& choice, std::uint64_t most) {
-  TrialConditions conditions(choice.conditions, choice.Names());
+  TrialConditions conditions(choice.conditions);
   if (!choice.conditions.empty()) {
     auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](AttemptRow row) {
       conditions.HoldFor(TrialFacts(sweep, std::move(row)));

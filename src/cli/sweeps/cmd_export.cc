@@ -19,6 +19,7 @@
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
+#include "cli/lookup/list_choice.h"
 #include "cli/lookup/run_argument.h"
 #include "cli/sweeps/curve_table.h"
 #include "cli/sweeps/export_tensorboard.h"
@@ -39,6 +40,7 @@ struct ExportOptions {
   bool sqlite = false;
   bool attempts = false;
   bool curves = false;
+  std::vector<std::string> where;
   std::string tensorboard;
   bool overwrite = false;
 };
@@ -82,7 +84,8 @@ Result<void> Write(const Lines& lines, int file, const std::string& problem) {
 bool ToTerminal(const ExportOptions& options) { return options.file.empty() || options.file == "-"; }
 
 // Writes the lines, or a database of the sweep, to the file or to the standard output.
-int WriteOut(const ExportOptions& options, const Lines& lines, const OpenedSweep* sweep = nullptr) {
+int WriteOut(const ExportOptions& options, const TableChoice& choice, const Lines& lines,
+             const OpenedSweep* sweep = nullptr) {
   if (ToTerminal(options)) {
     const auto written = Write(lines, STDOUT_FILENO, "the output cannot be written");
     return written ? kExitOk : Refuse(written.error());
@@ -110,7 +113,7 @@ int WriteOut(const ExportOptions& options, const Lines& lines, const OpenedSweep
   const UniqueFd file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file) return failed(errno);
   if (options.sqlite) {
-    const auto written = WriteDatabase(*sweep, options.attempts, draft);
+    const auto written = WriteDatabase(*sweep, choice, draft);
     if (!written) return leave(written.error());
   } else if (const auto written = Write(lines, file.get(), problem); !written) {
     return leave(written.error());
@@ -127,16 +130,19 @@ int RunExport(const ExportOptions& options) {
   if (options.sqlite && ToTerminal(options)) {
     return Refuse({Error("usage", {}, "a database needs a file", "muster export SWEEP --sqlite trials.sqlite")});
   }
+  const auto where = ReadListChoice(options.where, {}, {});
+  if (!where) return Refuse(where.error());
   TableChoice choice;
+  choice.where = where->conditions;
   choice.form = options.csv ? TableChoice::Form::kCsv : TableChoice::Form::kJsonLines;
   choice.attempts = options.attempts;
   if (options.curves) {
-    return WriteOut(options, [&](const auto& put) { return WriteCurves(options.sweep, choice.form, put); });
+    return WriteOut(options, choice, [&](const auto& put) { return WriteCurves(options.sweep, choice, put); });
   }
   const auto sweep = OpenSweep(options.sweep);
   if (!sweep) return Refuse(sweep.error());
   return WriteOut(
-      options, [&](const auto& put) { return WriteTable(*sweep, choice, put); }, &*sweep);
+      options, choice, [&](const auto& put) { return WriteTable(*sweep, choice, put); }, &*sweep);
 }
 
 }  // namespace
@@ -162,11 +168,13 @@ std::function<int()> SetupExport(CLI::App& app, const Invocation&) {
       app.add_flag("--curves", options->curves, "a row for each report instead: the curves of all trials, or of a RUN")
           ->excludes(sqlite)
           ->excludes(attempts);
+  AddWhereOption(app, options->where, "trials");
   CLI::Option* tensorboard =
       app.add_option("--tensorboard", options->tensorboard,
                      "event files of all trials, or of a RUN, with metrics and parameters, in a new folder below DIR")
           ->type_name("DIR");
   for (CLI::Option* other : {file, csv, lines, sqlite, attempts, curves}) tensorboard->excludes(other);
+  tensorboard->excludes("--where");
   app.add_flag("--overwrite", options->overwrite, "replace event files that were exported to DIR before")
       ->needs(tensorboard);
   return [options] { return RunExport(*options); };

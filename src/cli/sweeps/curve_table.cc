@@ -24,8 +24,7 @@ struct Curves {
 using TakeCurves = std::function<bool(const Curves&)>;
 using ForEachCurves = std::function<Result<void>(const TakeCurves&)>;
 
-Curves CurvesOfTrial(const OpenedSweep& sweep, AttemptRow row) {
-  const TrialFacts trial(sweep, std::move(row));
+Curves CurvesOfTrial(const OpenedSweep& sweep, const TrialFacts& trial) {
   return {{trial.Of("trial"), trial.Of("id")},
           trial.row().point,
           ReadTrialHistory(trial.RunDirs(), sweep.file.metrics, sweep.file.resource, !trial.row().ended.empty())};
@@ -112,11 +111,14 @@ Result<void> WriteEach(const ForEachCurves& for_each, CurveColumns columns, std:
 
 }  // namespace
 
-Result<void> WriteCurves(const std::string& run_or_sweep, TableChoice::Form form,
+Result<void> WriteCurves(const std::string& run_or_sweep, const TableChoice& choice,
                          const std::function<bool(std::string_view bytes)>& put) {
   const auto found = FindRunOrSweep(run_or_sweep, DirectoryUse::kRead, Prefer::kNewest);
   if (!found) return Fail(found.error());
   if (!found->is_sweep) {
+    if (!choice.where.empty()) {
+      return Fail(Error("usage", {}, "--where chooses trials of a sweep, and this is a run", "muster export SWEEP"));
+    }
     auto summary = SummarizeRun(found->folder, false);
     if (!summary) return Fail(summary.error());
     RunFacts facts(*std::move(summary));
@@ -125,15 +127,15 @@ Result<void> WriteCurves(const std::string& run_or_sweep, TableChoice::Form form
       take(curves);
       return {};
     };
-    return WriteEach(one, {}, {}, form, put);
+    return WriteEach(one, {}, {}, choice.form, put);
   }
   const auto sweep = OpenSweepAt(found->folder);
   if (!sweep) return Fail(sweep.error());
   const ForEachCurves trials = [&](const TakeCurves& take) {
-    return sweep->view.ForEachTrial(SweepView::Order::kNumber,
-                                    [&](AttemptRow row) { return take(CurvesOfTrial(*sweep, std::move(row))); });
+    return ForEachRow(*sweep, choice, [&](const TrialFacts& trial) { return take(CurvesOfTrial(*sweep, trial)); });
   };
-  return WriteEach(trials, {{sweep->file.names.begin(), sweep->file.names.end()}, {}}, {"trial", "id"}, form, put);
+  return WriteEach(trials, {{sweep->file.names.begin(), sweep->file.names.end()}, {}}, {"trial", "id"}, choice.form,
+                   put);
 }
 
 }  // namespace muster

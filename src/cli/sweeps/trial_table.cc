@@ -9,6 +9,7 @@
 
 #include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
+#include "cli/lookup/trial_conditions.h"
 #include "settings/values/value_json.h"
 #include "sweep/index/database.h"
 #include "sweep/index/statement.h"
@@ -16,21 +17,15 @@
 namespace muster {
 namespace {
 
-[[nodiscard]] Result<void> ForEach(const OpenedSweep& sweep, bool attempts,
-                                   const std::function<bool(const TrialFacts&)>& take) {
-  const auto one = [&](AttemptRow row) { return take(TrialFacts(sweep, std::move(row))); };
-  return attempts ? sweep.view.ForEachAttempt(one) : sweep.view.ForEachTrial(SweepView::Order::kNumber, one);
-}
-
 struct Column {
   std::string head;
   std::string name;  // of TrialFacts::Of
 };
 
-Result<std::vector<Column>> ColumnsOf(const OpenedSweep& sweep, bool attempts) {
+Result<std::vector<Column>> ColumnsOf(const OpenedSweep& sweep, const TableChoice& choice) {
   std::set<std::string> params(sweep.file.names.begin(), sweep.file.names.end());
   std::set<std::string> metrics;
-  auto read = ForEach(sweep, attempts, [&](const TrialFacts& trial) {
+  auto read = ForEachRow(sweep, choice, [&](const TrialFacts& trial) {
     for (const auto& [name, unused] : trial.row().point) params.insert(name);
     for (const auto& [name, unused] : trial.row().metrics) metrics.insert(name);
     return true;
@@ -73,6 +68,20 @@ void Bind(Statement& statement, int parameter, const Value& value) {
 
 }  // namespace
 
+Result<void> ForEachRow(const OpenedSweep& sweep, const TableChoice& choice,
+                        const std::function<bool(const TrialFacts&)>& take) {
+  TrialConditions where(choice.where);
+  bool all = true;
+  const auto one = [&](AttemptRow row) {
+    const TrialFacts trial(sweep, std::move(row));
+    return all = !where.HoldFor(trial) || take(trial);
+  };
+  auto read =
+      choice.attempts ? sweep.view.ForEachAttempt(one) : sweep.view.ForEachTrial(SweepView::Order::kNumber, one);
+  if (!read || !all) return read;
+  return where.Check();
+}
+
 std::string CsvField(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string field = "\"";
@@ -114,13 +123,13 @@ std::string TableRows::Row(const std::vector<Value>& cells) const {
 
 Result<void> WriteTable(const OpenedSweep& sweep, const TableChoice& choice,
                         const std::function<bool(std::string_view bytes)>& put) {
-  const auto known = ColumnsOf(sweep, choice.attempts);
+  const auto known = ColumnsOf(sweep, choice);
   if (!known) return Fail(known.error());
   const std::vector<Column>& columns = *known;
   TableRows rows{choice.form, {}};
   for (const Column& column : columns) rows.heads.push_back(column.head);
   if (const std::string head = rows.Head(); !head.empty() && !put(head)) return {};
-  return ForEach(sweep, choice.attempts, [&](const TrialFacts& trial) {
+  return ForEachRow(sweep, choice, [&](const TrialFacts& trial) {
     std::vector<Value> cells;
     cells.reserve(columns.size());
     for (const Column& column : columns) cells.push_back(CellOf(trial, column.name, choice.attempts));
@@ -128,7 +137,7 @@ Result<void> WriteTable(const OpenedSweep& sweep, const TableChoice& choice,
   });
 }
 
-Result<void> WriteDatabase(const OpenedSweep& sweep, bool attempts, const std::string& path) {
+Result<void> WriteDatabase(const OpenedSweep& sweep, const TableChoice& choice, const std::string& path) {
   auto database = Database::Open(path, Database::Mode::kWrite);
   if (!database) return Fail(database.error());
   const auto refuse = [&] {
@@ -137,7 +146,7 @@ Result<void> WriteDatabase(const OpenedSweep& sweep, bool attempts, const std::s
   // Column names must be unique, ignoring case in SQLite.
   std::vector<Column> columns;
   std::set<std::string> taken;
-  auto known = ColumnsOf(sweep, attempts);
+  auto known = ColumnsOf(sweep, choice);
   if (!known) return Fail(std::move(known.error()));
   for (Column& column : *known) {
     std::string low = column.head;
@@ -161,9 +170,9 @@ Result<void> WriteDatabase(const OpenedSweep& sweep, bool attempts, const std::s
   {
     Statement insert = database->Prepare(("INSERT INTO trials VALUES (" + marks + ")").c_str());
     bool written = true;
-    auto read = ForEach(sweep, attempts, [&](const TrialFacts& trial) {
+    auto read = ForEachRow(sweep, choice, [&](const TrialFacts& trial) {
       int parameter = 0;
-      for (const Column& column : columns) Bind(insert, ++parameter, CellOf(trial, column.name, attempts));
+      for (const Column& column : columns) Bind(insert, ++parameter, CellOf(trial, column.name, choice.attempts));
       return written = insert.Run();
     });
     const auto reasons = sweep.view.Reasons();

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/lookup/run_conditions.h"
 #include "cli/lookup/trial_facts.h"
 #include "muster/result.h"
 #include "muster/value.h"
@@ -24,8 +25,14 @@ std::string CsvText(const Value& value);
 struct TableChoice {
   enum class Form : std::uint8_t { kCsv, kJsonLines, kSqlite };
   Form form = Form::kCsv;
-  bool attempts = false;  // all attempts, not only the last of each trial
+  bool attempts = false;                 // all attempts, not only the one that each trial keeps
+  std::vector<RunCondition> where = {};  // only rows for which these hold
 };
+
+// Passes the rows of the table until `take` returns false. Fails, after all of them, if the conditions make no sense
+// for any.
+[[nodiscard]] Result<void> ForEachRow(const OpenedSweep& sweep, const TableChoice& choice,
+                                      const std::function<bool(const TrialFacts&)>& take);
 
 // The lines of a table in a form that is one of texts.
 struct TableRows {
@@ -43,6 +50,6 @@ struct TableRows {
                                       const std::function<bool(std::string_view bytes)>& put);
 
 // Creates a database at `path`, which must not exist: the table "trials" with these columns, and "impossible".
-Result<void> WriteDatabase(const OpenedSweep& sweep, bool attempts, const std::string& path);
+Result<void> WriteDatabase(const OpenedSweep& sweep, const TableChoice& choice, const std::string& path);
 
 }  // namespace muster
