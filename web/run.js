@@ -26,6 +26,7 @@
           ["tags", run.tags.join(", ")],
           ["plan", run.plan_id.slice(0, 16)],
           ["id", run.id],
+          ["trial of", run.sweep_dir],
         ];
         section.replaceChildren(
           run.why ? el("p", { class: "why" }, run.why) : "",

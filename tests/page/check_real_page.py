@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens the page of a real run or sweep in Chromium: check_real_page.py KIND PAGE SCREENSHOTS.
 
-kinds: "early" is a sweep of five trials that ASHA judged, "restarted" a run in which a process failed and was restarted.
+kinds: "early" is a sweep of five trials that ASHA judged, "trial" one of them, "restarted" a run in which a process failed and was restarted.
 """
 
 import os
@@ -9,6 +9,15 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from open_page import OpenPage, run_tests  # noqa: E402
+
+
+class TrialPage(OpenPage):
+    """One trial of that sweep."""
+
+    def test_is_named_as_the_trial_of_its_sweep(self):
+        self.assertEqual(self.browser.text("h1").split()[0], "early:2")
+        self.assertIn("/sweeps/early/", self.browser.text("#outcome"))
+        self.assertEqual(self.browser.js("return muster.page.model.firstMetric"), "loss")
 
 
 class EarlyStopping(OpenPage):
@@ -93,4 +102,4 @@ class Restarted(OpenPage):
 
 
 if __name__ == "__main__":
-    run_tests({"early": EarlyStopping, "restarted": Restarted})
+    run_tests({"early": EarlyStopping, "trial": TrialPage, "restarted": Restarted})

@@ -193,6 +193,7 @@ return muster.sweep {
   ASSERT_EQ(Muster({"tag", "early:2", "keep", "owner=ann"}).exit_code, 0);
   ASSERT_EQ(Muster({"tag", "early:4", "owner=ann"}).exit_code, 0);
   Check("early", {"early"}, "check_real_page.py");
+  Check("trial", {"early:2"}, "check_real_page.py");
 }
 
 TEST_F(PageInBrowser, ShowsARestart) {

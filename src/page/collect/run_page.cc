@@ -17,6 +17,7 @@
 #include "run/directory/log_path.h"
 #include "run/journal/checked_journal.h"
 #include "run/report/report.h"
+#include "sweep/index/trial_choice.h"
 
 namespace muster {
 namespace {
@@ -64,14 +65,17 @@ void AddProcesses(const Report& report, PageContent& page) {
   ColumnOf(page, "devices", "fact").list = true;
 }
 
-void AddCurves(const std::string& run_dir, PageContent& page) {
+// `first`: the metric that is shown first, if it was reported.
+void AddCurves(const std::string& run_dir, const std::string& first, PageContent& page) {
   auto processes = ReadMetricHistories(run_dir, kMostCurveProcesses);
   std::set<std::string> metrics;
   for (const ProcessHistory& process : processes) {
     for (const auto& [name, unused] : process.history.columns) metrics.insert(name);
   }
   CurveReader reader(page, CurvePoints(processes.size() * std::max<std::size_t>(metrics.size(), 1)), "",
-                     metrics.contains("loss") ? "loss" : "");
+                     metrics.contains(first)    ? first
+                     : metrics.contains("loss") ? "loss"
+                                                : "");
   for (const ProcessHistory& process : processes) {
     const auto key = std::find(page.keys.begin(), page.keys.end(), KeyOf(process.role, process.index));
     if (key != page.keys.end()) reader.Add(static_cast<std::size_t>(key - page.keys.begin()), process);
@@ -206,12 +210,13 @@ Result<void> AddRun(const std::string& run_dir, PageContent& page) {
   const Plan& plan = *recorded->plan;
   const std::vector<JournalRecord>& records = recorded->journal.records();
   AddProcesses(*report, page);
-  AddCurves(run_dir, page);
+  const std::optional<TrialOfRun> trial = FindTrialOfRun(run_dir);
+  AddCurves(run_dir, trial ? trial->objective : "", page);
   RunLanes lanes = LanesOf(plan, recorded->journal, *report);
   const std::string began = records.empty() ? "" : records.front().wall;
   page.live = report->outcome == "running";
   page.sources.emplace_back(Value::Map{{"kind", Value("run")},
-                                       {"name", TextValue(report->name)},
+                                       {"name", TextValue(trial ? trial->name : report->name)},
                                        {"id", TextValue(report->run)},
                                        {"dir", TextValue(report->run_dir)},
                                        {"state", TextValue(report->outcome)}});
@@ -224,6 +229,7 @@ Result<void> AddRun(const std::string& run_dir, PageContent& page) {
                        {"exit_code", Value(std::int64_t{report->exit_code})},
                        {"why", TextValue(report->why)},
                        {"doc", TextValue(plan.doc)},
+                       {"sweep_dir", trial ? TextValue(trial->sweep_dir) : Value()},
                        {"began", TextValue(began)},
                        {"seconds", Value(lanes.seconds)},
                        {"hosts", TextsValue({hosts.begin(), hosts.end()})},

@@ -1,5 +1,8 @@
 #include "sweep/index/trial_choice.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include <fmt/format.h>
 
 #include "base/values/parse_number.h"
@@ -85,6 +88,29 @@ Result<std::string> RunDirectoryOf(const SweepView& view, const std::string& swe
                 ((*reason)->place.empty() ? "" : (*reason)->place + ": ") + (*reason)->text);
   }
   return None(fmt::format("trial {} has not begun", chosen.trial), "see muster show SWEEP");
+}
+
+std::optional<TrialOfRun> FindTrialOfRun(const std::string& run_dir) {
+  std::error_code error;
+  const std::filesystem::path canonical = std::filesystem::canonical(run_dir, error);
+  if (error) return std::nullopt;
+  const std::string path = canonical;
+  const std::string folder = canonical.filename();
+  const std::size_t dot = folder.rfind('.');
+  const auto attempt = ParseNumber<std::uint32_t>(dot == std::string::npos ? "" : folder.substr(dot + 1));
+  if (!attempt || dot < kShortestPrefix) return std::nullopt;
+  const std::string below = "/" + TrialFolder(folder.substr(0, dot), *attempt);
+  if (!path.ends_with(below)) return std::nullopt;
+  const std::string sweep_dir = path.substr(0, path.size() - below.size());
+  const auto file = ReadSweepFile(sweep_dir);
+  if (!file) return std::nullopt;
+  const auto view = SweepView::Open(sweep_dir);
+  if (!view) return std::nullopt;
+  const auto trials = view->TrialsOfId(folder.substr(0, dot), 1);
+  if (!trials || trials->empty()) return std::nullopt;
+  return TrialOfRun{fmt::format("{}:{}{}", file->name, trials->front(),
+                                *attempt == 0 ? std::string() : fmt::format(".{}", *attempt + 1)),
+                    sweep_dir, file->objective ? file->objective->metric : ""};
 }
 
 }  // namespace muster

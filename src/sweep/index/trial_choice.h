@@ -28,4 +28,13 @@ Result<ChosenTrial> ChooseTrial(const SweepView& view, std::string_view word);
 // The run directory of that attempt. Kind "trial" if the trial has none, with the reason.
 Result<std::string> RunDirectoryOf(const SweepView& view, const std::string& sweep_dir, const ChosenTrial& chosen);
 
+// The attempt of a trial that a run directory belongs to.
+struct TrialOfRun {
+  std::string name;  // "lr:12", or "lr:12.2" for its second attempt
+  std::string sweep_dir;
+  std::string objective;  // the metric; may be empty
+};
+// Nothing if the directory is not that of a trial in its sweep's directory.
+std::optional<TrialOfRun> FindTrialOfRun(const std::string& run_dir);
+
 }  // namespace muster
