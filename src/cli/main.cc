@@ -13,6 +13,7 @@
 #include "base/system/processor_limit.h"
 #include "base/system/standard_descriptors.h"
 #include "base/system/without.h"
+#include "base/values/columns.h"
 #include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
@@ -20,6 +21,8 @@
 #include "cli/command/command.h"
 #include "cli/command/command_options.h"
 #include "cli/command/exit_code.h"
+#include "cli/command/output_terminal.h"
+#include "cli/command/word_problems.h"
 #include "cli/commands.h"
 #include "cli/launch/launch_commands.h"
 #include "cli/lookup/current_site.h"
@@ -123,11 +126,30 @@ int Usage(const std::string& message, const std::string& hint) {
   return kExitRecipe;
 }
 
-int UnknownCommand(const char* word) {
+// `rest`: the words behind it.
+int UnknownCommand(const std::string& word, const std::vector<std::string>& rest) {
   std::vector<std::string> names;
   for (const Command& command : kCommands) names.emplace_back(command.name);
-  const std::string instead = InsteadOfCommand(word);
-  return Usage("there is no command " + Quoted(word), instead.empty() ? DidYouMean(word, names) : instead);
+  std::string hint = CommandInWrongPlace(word, rest, names);
+  if (hint.empty()) hint = InsteadOfCommand(word);
+  return Usage("there is no command " + Quoted(word), hint.empty() ? DidYouMean(word, names) : hint);
+}
+
+// "--slurm is an option of muster plan and muster run"; empty if no command has it.
+std::string CommandsWithOption(const std::string& name) {
+  std::vector<std::string> with;
+  for (const Command& command : kCommands) {
+    CLI::App app;
+    const CommandOptions options = AddCommandOptions(app, command, {});
+    if (app.get_option_no_throw(name) != nullptr) with.push_back(std::string("muster ") + command.name);
+  }
+  constexpr std::size_t kMost = 4;
+  if (with.empty() || with.size() > kMost) return {};
+  std::string list;
+  for (std::size_t i = 0; i < with.size(); ++i) {
+    list += (i == 0 ? "" : i + 1 == with.size() ? " and " : ", ") + with[i];
+  }
+  return name + " is an option of " + list;
 }
 
 // "did you mean --run-dir?" for the first unknown option; or the syntax of parameters, if the command takes parameters
@@ -141,12 +163,21 @@ std::string OptionHint(const CLI::App& app, const std::vector<std::string>& word
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string name = words[i].substr(0, words[i].find('='));
     if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (const std::string others = CommandsWithOption(name); !others.empty()) return others;
     if (!takes_parameters || Nearest(name, known)) return DidYouMean(name, known);
     const std::string as_parameter =
         AsParameter(words[i], {words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end()});
     return as_parameter.empty() ? DidYouMean(name, known) : as_parameter;
   }
   return {};
+}
+
+// Descriptions continue below their own column.
+std::string FittedHelp(const std::string& help) {
+  constexpr std::size_t kDescriptions = 30;
+  constexpr std::size_t kLeastTerminal = 50;
+  const std::size_t terminal = OutputColumns(0);
+  return terminal < kLeastTerminal ? help : WrappedLines(help, terminal, kDescriptions);
 }
 
 int RunCommand(const Command& command, std::vector<std::string> words) {
@@ -162,15 +193,17 @@ int RunCommand(const Command& command, std::vector<std::string> words) {
   CLI::App app(command.summary, std::string("muster ") + command.name);
   app.footer(std::string("example: ") + command.example);
   const CommandOptions options = AddCommandOptions(app, command, invocation);
+  if (const auto problem = FindWordProblem(app, words)) return Usage(problem->message, problem->hint);
   try {
     std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes words in reverse order
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
+    std::fputs(FittedHelp(app.help()).c_str(), stdout);
     return kExitOk;
   } catch (const CLI::ParseError& error) {
+    if (const auto refusal = ExplainRefusal(app, error, command.example)) return Usage(refusal->message, refusal->hint);
     const std::string hint = OptionHint(app, words);
-    return Usage(error.what(), hint.empty() ? std::string("see muster ") + command.name + " --help" : hint);
+    return Usage(RefusalText(error), hint.empty() ? std::string("see muster ") + command.name + " --help" : hint);
   }
   if (options.site != nullptr && options.site->count() > 0) ChooseSite(*options.file);
   return options.run();
@@ -184,6 +217,7 @@ int Main(int argc, char** argv) {
   const std::string first = argv[1];
   if (first == "--help" || first == "-h" || first == "help") {
     if (const Command* command = argc > 2 ? Find(argv[2]) : nullptr) return RunCommand(*command, {"--help"});
+    if (argc > 2) return UnknownCommand(argv[2], {});
     std::fputs(Overview().c_str(), stdout);
     return kExitOk;
   }
@@ -197,7 +231,7 @@ int Main(int argc, char** argv) {
                  "muster docs mechanisms lists them");
   }
   const Command* command = Find(argv[1]);
-  if (command == nullptr) return UnknownCommand(argv[1]);
+  if (command == nullptr) return UnknownCommand(first, {argv + 2, argv + argc});
   return RunCommand(*command, std::vector<std::string>(argv + 2, argv + argc));
 }
 

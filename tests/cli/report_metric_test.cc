@@ -52,7 +52,7 @@ TEST_F(ReportMetric, ReportsMistakes) {
       {{"=1"}, file_, 2, "NAME=VALUE"},
       {{"a=1", "a=2"}, file_, 2, "given twice"},
       {{"a=1"}, "/nowhere/at/all", 3, "No such file or directory"},
-      {{}, file_, 2, "required"},
+      {{}, file_, 2, "missing argument NAME=VALUE"},
   };
   for (const auto& test : cases) {
     const CommandResult result = Report(test.words, test.variable);

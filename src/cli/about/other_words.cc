@@ -62,6 +62,40 @@ std::string InsteadOfCommand(std::string_view word) {
   return {};
 }
 
+std::string RunOfProgram(const std::vector<std::string>& words) {
+  if (words.empty()) return {};
+  std::string line;
+  for (const std::string& word : words) line += " " + ShellQuoted(word);
+  const std::string& first = words.front();
+  if (first.ends_with(".py")) return "muster run @torch -- python3" + line;
+  if (first == "python" || first == "python3") return "muster run @torch --" + line;
+  for (const std::string_view launcher : {"torchrun", "msrun", "mpirun", "deepspeed"}) {
+    if (first == launcher) return "muster init --from " + first + " --" + line;
+  }
+  return {};
+}
+
+std::string CommandInWrongPlace(const std::string& word, const std::vector<std::string>& rest,
+                                const std::vector<std::string>& commands) {
+  const bool is_option = word.starts_with('-');
+  const bool is_recipe = word.ends_with(".lua") || word.starts_with('@');
+  const auto command = std::find_first_of(rest.begin(), rest.end(), commands.begin(), commands.end());
+  if (!is_option && !is_recipe) {
+    std::vector<std::string> words = {word};
+    words.insert(words.end(), rest.begin(), rest.end());
+    const std::string run = RunOfProgram(words);
+    return run.empty() ? run : "a program is run by: " + run;
+  }
+  if (command == rest.end()) {
+    return is_option ? "the command comes first: muster COMMAND " + word : "muster run " + ShellQuoted(word);
+  }
+  std::string line = "muster " + *command + " " + ShellQuoted(word);
+  for (auto each = rest.begin(); each != rest.end(); ++each) {
+    if (each != command) line += " " + ShellQuoted(*each);
+  }
+  return "the command comes first: " + line;
+}
+
 std::string AsParameter(std::string_view option, const std::vector<std::string>& rest) {
   if (!option.starts_with("--")) return {};
   const std::size_t equals = option.find('=');

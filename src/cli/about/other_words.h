@@ -12,6 +12,16 @@ namespace muster {
 // program has that word.
 std::string InsteadOfCommand(std::string_view word);
 
+// For a first word that is an option, a recipe or a program: the same words in their order, "the command comes first:
+// muster run -q train.lua". `rest`: the words behind it; `commands`: the names of all commands. Empty if it is none of
+// these.
+std::string CommandInWrongPlace(const std::string& word, const std::vector<std::string>& rest,
+                                const std::vector<std::string>& commands);
+
+// How a program is run without a recipe of its own: "muster run @torch -- python3 train.py". Empty if the words do not
+// begin with a program of Python or another launcher.
+std::string RunOfProgram(const std::vector<std::string>& words);
+
 // For an unknown option of a command that takes parameters: "a parameter is written without dashes: workers=3". `rest`:
 // the following words, the first of which may be its value. Empty if it does not look like a parameter.
 std::string AsParameter(std::string_view option, const std::vector<std::string>& rest);

@@ -113,9 +113,7 @@ Result<void> FillPlan(const PlanSource& options, RunRequest& request) {
     }
     return NameHosts(options.recipe, request.plan);
   }
-  if (options.recipe.recipe.empty()) {
-    return Fail(Error("usage", {}, "no recipe is given", "muster run recipes/hello.lua"));
-  }
+  if (options.recipe.recipe.empty()) return Fail(NoRecipe(options.recipe));
   auto evaluated = EvaluateForRun(options.recipe);
   if (!evaluated) return Fail(evaluated.error());
   auto& [made_by, evaluation] = *evaluated;

@@ -11,6 +11,7 @@
 #include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
+#include "cli/command/output_terminal.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/command/small_file.h"
 #include "cli/command/wait_line.h"
@@ -170,6 +171,11 @@ void PrintRecipes(const std::vector<ListedRecipe>& recipes) {
       rows.push_back({Printable(each.recipe), "", "",
                       "broken: " + Printable(where.empty() ? "" : where + ": ") + FirstLine(problem.message)});
     }
+  }
+  // A narrow terminal has no room for names: descriptions say more.
+  constexpr std::size_t kWide = 110;
+  if (OutputColumns(kWide) < kWide) {
+    for (std::vector<std::string>& row : rows) row.erase(row.begin() + 1);
   }
   PrintTable(rows);
 }

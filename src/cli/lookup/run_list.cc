@@ -9,10 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
+#include "base/values/columns.h"
 #include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
 #include "base/values/utf8.h"
 #include "cli/command/exit_code.h"
+#include "cli/command/output_terminal.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/lookup/run_argument.h"
 #include "run/directory/run_directory.h"
@@ -23,10 +25,27 @@ namespace {
 // For a path, which may contain any byte.
 std::string JsonSafe(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
 
-// The width on a terminal, approximately: names of runs have no combining characters.
-std::size_t Width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+constexpr std::size_t kBlanks = 2;     // between columns
+constexpr std::size_t kLeastCut = 20;  // ids, times and states, which are copied, are shorter
+constexpr std::size_t kLeastLast = 8;
+
+// Narrows columns until a row fits: the last one, which holds descriptions and notes, then the widest, then the last
+// one again. The first one names what the row is about, and stays. `terminal` 0: unchanged.
+void FitTerminal(std::vector<std::size_t>& widths, std::size_t terminal) {
+  if (terminal == 0 || widths.size() < 2) return;
+  std::size_t row = kBlanks * (widths.size() - 1);
+  for (const std::size_t width : widths) row += width;
+  const auto narrow = [&](std::size_t& width, std::size_t least) {
+    const std::size_t by = std::min(row - std::min(row, terminal), width - std::min(width, least));
+    width -= by;
+    row -= by;
+  };
+  narrow(widths.back(), kLeastCut);
+  for (auto widest = widths.begin(); row > terminal; narrow(*widest, std::max(*widest - 1, kLeastCut))) {
+    widest = std::max_element(widths.begin() + 1, widths.end() - 1);
+    if (widest == widths.end() - 1 || *widest <= kLeastCut) break;
+  }
+  narrow(widths.back(), kLeastLast);
 }
 
 }  // namespace
@@ -90,13 +109,14 @@ void PrintTable(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const std::vector<std::string>& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Columns(row[i]));
   }
+  FitTerminal(widths, OutputColumns(0));
   for (const std::vector<std::string>& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i];
-      if (i + 1 < row.size()) line.append(widths[i] - Width(row[i]) + 2, ' ');
+      line += InColumns(row[i], widths[i]);
+      if (i + 1 < row.size()) line.append(kBlanks, ' ');
     }
     std::printf("%s\n", line.substr(0, line.find_last_not_of(' ') + 1).c_str());
   }

@@ -197,6 +197,13 @@ std::optional<Diagnostics> ForeignRunMeant(const std::string& word) {
   return found ? std::nullopt : std::optional(std::move(found.error()));
 }
 
+std::optional<Diagnostics> TrialMissed(const std::string& word) {
+  std::error_code error;
+  if (word.find(':') == std::string::npos || word.ends_with(".lua") || fs::exists(word, error)) return std::nullopt;
+  auto found = FindRun(word, DirectoryUse::kExecute);
+  return found ? std::nullopt : std::optional(std::move(found.error()));
+}
+
 Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir) {
   const auto text = ReadSmallFile(run_dir + "/inputs.json");
   if (!text) return Unusable(run_dir, text.error());

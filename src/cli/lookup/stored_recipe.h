@@ -24,6 +24,9 @@ std::optional<std::string> RunMeant(const std::string& word, DirectoryUse use = 
 // For a word that names a run of another user: the owner, and how to name it (ResolveRun).
 std::optional<Diagnostics> ForeignRunMeant(const std::string& word);
 
+// Why a word such as SWEEP:99 names no trial, if it is no file.
+std::optional<Diagnostics> TrialMissed(const std::string& word);
+
 // The options to repeat the evaluation with the stored sources. muster.here returns the original folder. Kind "run" if
 // the directory has no sources or evaluation options, as for a run of a plan file.
 Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir);

@@ -1,6 +1,7 @@
 #include "cli/options/recipe_options.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -47,6 +48,35 @@ Result<Override> EnvironmentOverride(const std::vector<std::string>& words) {
   override.value = Value(std::move(variables));
   override.origin = ParameterOrigin::kCommandLine;
   return override;
+}
+
+// "lr 0.5", "lr = 0.5" and "lr:0.5" for lr=0.5, and a program's own words before --.
+std::optional<Diagnostic> WordsApart(const RecipeOptions& options, std::size_t at) {
+  const std::vector<std::string>& words = options.overrides;
+  const std::string& word = words[at];
+  if (word.find('=') != std::string::npos) return std::nullopt;
+  const auto problem = [&](std::string hint) {
+    return Error("override", {}, "cannot read the override " + Quoted(word) + ": there is no '='", std::move(hint));
+  };
+  if (options.recipe.starts_with("python") || options.recipe.ends_with(".py")) {
+    std::string line = options.recipe.ends_with(".py") ? " python3" : "";
+    line += " " + ShellQuoted(options.recipe);
+    for (const std::string& each : words) line += " " + ShellQuoted(each);
+    return problem("a program without a recipe is run by: muster run @torch --" + line);
+  }
+  const auto is_name = [](std::string_view text) {
+    return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0 &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
+               std::string_view::npos;
+  };
+  if (const std::size_t colon = word.find(':'); colon != std::string::npos && is_name(word.substr(0, colon))) {
+    return problem("write " + ShellQuoted(word.substr(0, colon) + "=" + word.substr(colon + 1)));
+  }
+  const std::size_t value = at + 1 < words.size() && words[at + 1] == "=" ? at + 2 : at + 1;
+  if (is_name(word) && !word.ends_with(".py") && value < words.size() && words[value].find('=') == std::string::npos) {
+    return problem("write " + ShellQuoted(word + "=" + words[value]));
+  }
+  return std::nullopt;
 }
 
 Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) {
@@ -118,7 +148,7 @@ void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation&
       ->type_name("NAME")
       ->allow_extra_args(false);
   AddHostOptions(app, options);
-  app.add_option("--devices", options.devices, "devices of this host to use: 4-7, or free for unallocated ones")
+  app.add_option("--devices", options.devices, "devices of this host to use: 4-7, or free for unused ones")
       ->type_name("LIST|free");
   app.add_flag("--share-devices", options.share_devices, "share devices with other runs that have this option");
   auto* resume = app.add_option("--resume", options.resume, "continue from the newest checkpoint of this run");
@@ -163,7 +193,13 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
       if (!line.empty()) add(line, ParameterOrigin::kMusterSet);
     }
   }
-  for (const std::string& word : options.overrides) add(word, ParameterOrigin::kCommandLine);
+  for (std::size_t i = 0; i < options.overrides.size(); ++i) {
+    if (auto apart = WordsApart(options, i)) {
+      problems.push_back(std::move(*apart));
+      break;  // the words behind it belong to it
+    }
+    add(options.overrides[i], ParameterOrigin::kCommandLine);
+  }
   if (!options.env.empty()) {
     auto override = EnvironmentOverride(options.env);
     if (!override) return Fail(override.error());
@@ -263,10 +299,17 @@ Result<std::uint32_t> OwnDevices(std::string_view kind) {
   return UsableDevices({std::string(kind), CountDevices(kind).count});
 }
 
-Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
-  if (options.recipe.empty()) {
-    return Fail(Error("usage", {}, "no recipe is given", "for example: recipes/hello.lua, @torch, or a RUN"));
+Diagnostic NoRecipe(const RecipeOptions& options) {
+  std::string hint = "for example: recipes/hello.lua, @torch, or a RUN";
+  if (!options.args.empty()) {
+    hint = "a program without a recipe is run by: muster run @torch --";
+    for (const std::string& word : options.args) hint += " " + ShellQuoted(word);
   }
+  return Error("usage", {}, "no recipe is given", std::move(hint));
+}
+
+Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
+  if (options.recipe.empty()) return Fail(NoRecipe(options));
   auto overrides = ParseOverrides(options);
   if (!overrides) return Fail(overrides.error());
   auto pins = ParsePins(options);
@@ -300,6 +343,7 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
     if (!options.args.empty()) evaluation.args = options.args;
   } else {
     if (auto foreign = ForeignRunMeant(options.recipe)) return Fail(*std::move(foreign));
+    if (auto missing = TrialMissed(options.recipe)) return Fail(*std::move(missing));
     auto file = RecipeFileOf(options.recipe, site->facts);
     if (!file) return Fail(file.error());
     evaluation.recipe_file = *std::move(file);
@@ -374,6 +418,18 @@ Result<EvaluatedRequest> EvaluateAs(const RecipeOptions& options, EvaluationOpti
   }
   auto made = evaluator.Evaluate(evaluation, true);
   if (!made) return Fail(made.error());
+  for (const std::string& word : options.args) {
+    const std::string name = word.substr(0, word.find('='));
+    if (name.size() == word.size() ||
+        std::none_of(made->parameters.begin(), made->parameters.end(),
+                     [&](const ParameterState& each) { return each.parameter.name == name; })) {
+      continue;
+    }
+    made->warnings.push_back(Warning(
+        "override", {},
+        Quoted(word) + " stands behind -- and is a word of the program; " + name + " is a parameter of the recipe",
+        "write the parameters of the recipe before --"));
+  }
   if (resumption) {
     if (auto used = CheckUsesCheckpoint(made->plan); !used) return Fail(used.error());
     made->inputs.push_back({"checkpoint", resumption->checkpoint, {}});

@@ -74,6 +74,9 @@ Result<std::uint32_t> OwnDevices(std::string_view kind);
 // with these options on top. Prints nothing.
 Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options);
 
+// The error for a call that names no recipe; its hint has the words after --, if there are any.
+Diagnostic NoRecipe(const RecipeOptions& options);
+
 // A plan, and the request for it.
 struct EvaluatedRequest {
   EvaluationOptions request;

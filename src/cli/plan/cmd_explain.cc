@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "base/system/clock.h"
+#include "base/values/columns.h"
 #include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
+#include "cli/command/output_terminal.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/command/wait_line.h"
 #include "cli/options/plan_argument.h"
@@ -74,8 +76,9 @@ int RunExplain(ExplainOptions& options) {
   waiting.Clear();
   if (!explanation) return Refuse(explanation.error(), options.json);
   PrintDiagnostics(warnings);
-  std::fputs(PrintableLines(options.json ? ExplanationJson(*explanation) : ExplanationText(*explanation)).c_str(),
-             stdout);
+  constexpr std::size_t kIndent = 6;
+  const std::string text = PrintableLines(options.json ? ExplanationJson(*explanation) : ExplanationText(*explanation));
+  std::fputs((options.json ? text : WrappedLines(text, OutputColumns(0), kIndent)).c_str(), stdout);
   return kExitOk;
 }
 
@@ -87,8 +90,7 @@ std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation) {
   app.add_option("OVERRIDES", options->words,
                  "parameters, and the NAME to explain: parameter, derived value, attribute, variable, or word of a "
                  "command (command:--layers)")
-      ->type_name("[name=value …] NAME")
-      ->required();
+      ->type_name("[name=value …] NAME");
   app.add_option("--role", options->question.processes.role, "only processes of this role")->type_name("ROLE");
   app.add_option("--rank", options->question.processes.rank,
                  "only processes of this rank; in roles without ranks, of this number")

@@ -130,6 +130,12 @@ nlohmann::json Json(const Cleaned& cleaned, bool dry_run) {
           {"removed", cleaned.removed && !dry_run}};
 }
 
+// Whether there is nothing to print but that nothing is left.
+bool IsQuiet(const Cleaned& cleaned) {
+  return cleaned.head == 0 && !cleaned.live && !cleaned.removed && cleaned.end.found.empty() &&
+         cleaned.end.left.empty() && cleaned.unreadable.empty();
+}
+
 void PrintCleaned(const Cleaned& cleaned, const CleanOptions& options) {
   const std::string where = Printable(cleaned.run_dir);
   if (cleaned.head != 0) {
@@ -224,6 +230,7 @@ int RunClean(const CleanOptions& options) {
 
   nlohmann::json runs = nlohmann::json::array();
   int exit_code = kExitOk;
+  std::size_t quiet = 0;  // runs of which nothing is left
   for (const Folder& folder : folders) {
     Cleaned cleaned =
         Clean(folder, std::chrono::milliseconds(static_cast<std::int64_t>(*grace * 1000)), options.dry_run);
@@ -239,10 +246,13 @@ int RunClean(const CleanOptions& options) {
     cleaned.removed = removable;
     if (options.json) {
       runs.push_back(Json(cleaned, options.dry_run));
+    } else if (folders.size() > 1 && IsQuiet(cleaned)) {
+      ++quiet;
     } else {
       PrintCleaned(cleaned, options);
     }
   }
+  if (quiet > 0) std::printf("%zu %s: nothing is left\n", quiet, quiet == 1 ? "run" : "runs");
   for (const std::string& sweep : chosen->unbegun_sweeps) {
     const auto removed = options.dry_run ? Result<void>() : RemoveUnbegun(sweep);
     if (!removed) {

@@ -73,6 +73,10 @@ Diagnostic ParameterNames::Unknown(const Override& override, std::span<const std
       hint = "did you mean \"" + known[static_cast<std::size_t>(index)] + "\"?";
     }
   }
+  if (override.name == "env" && override.origin == ParameterOrigin::kCommandLine && !Nearest("env", known)) {
+    hint =
+        "variables of processes are given in the recipe: job:env { NAME = VALUE }; --env is for recipes with a map env";
+  }
   return Error("unknown_parameter", override.place, "the recipe has no parameter \"" + override.name + "\"" + origin,
                std::move(hint));
 }

@@ -40,7 +40,7 @@ class Summary {
     Example();
     if (facts_.warnings > 0)
       Line("warnings", Counted(facts_.warnings, "warning is", "warnings are") + " printed above");
-    Line("", "full plan: --full; variables of one process: --env ROLE:RANK; for programs: --json");
+    Line("", "full plan: --full; one process: --env ROLE:RANK; programs: --json");
     return std::move(text_);
   }
 
