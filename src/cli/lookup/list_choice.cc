@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/values/shell_quote.h"
+#include "base/values/shown_number.h"
 #include "base/values/suggest.h"
 #include "base/values/units.h"
 #include "cli/lookup/run_list.h"
@@ -93,7 +94,7 @@ std::vector<std::string> HeadOf(const std::vector<std::string>& columns) {
 std::string CellText(const std::string& column, const Value& value) {
   if (value.IsNull()) return {};
   if (column == "took" && value.IsNumber()) return DurationText(value.Number());
-  if (value.AsString() == nullptr) return Printable(ToText(value));
+  if (value.AsString() == nullptr) return Printable(ShownValue(value));
   const bool time = column == "started" || column == "ended";
   return time && !value.AsString()->empty() ? TimeText(*value.AsString()) : Printable(*value.AsString());
 }

@@ -15,6 +15,7 @@
 #include "base/values/json_text.h"
 #include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
+#include "base/values/shown_number.h"
 #include "base/values/units.h"
 #include "cli/lookup/list_choice.h"
 #include "cli/lookup/run_list.h"
@@ -183,7 +184,7 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
                                      DurationText(static_cast<double>(account.trial_ms()) / 1000)));
   if (const auto& best = account.best()) {
     PrintField("best", fmt::format("{} {}  trial {}  {}", Printable(sweep.ValueName()),
-                                   NumberText(ObjectiveValue(sweep.file.objective, best->loss)), best->trial,
+                                   ShownNumber(ObjectiveValue(sweep.file.objective, best->loss)), best->trial,
                                    Printable(PointText(best->point))));
   }
   if (const auto& reasons = totals.reasons; !reasons.empty()) {
@@ -199,9 +200,9 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
     std::puts("\nrungs");
     std::vector<std::vector<std::string>> rows = {{"  RUNG", "AT", "TRIALS", "STOPPED", "BEST"}};
     for (const SweepView::Rung& rung : totals.rungs) {
-      rows.push_back({fmt::format("  {}", rung.rung + 1), NumberText(rung.resource), std::to_string(rung.trials),
+      rows.push_back({fmt::format("  {}", rung.rung + 1), ShownNumber(rung.resource), std::to_string(rung.trials),
                       std::to_string(rung.stopped),
-                      rung.best ? NumberText(ObjectiveValue(sweep.file.objective, *rung.best)) : ""});
+                      rung.best ? ShownNumber(ObjectiveValue(sweep.file.objective, *rung.best)) : ""});
     }
     PrintTable(rows);
   }

@@ -11,6 +11,7 @@
 
 #include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
+#include "base/values/shown_number.h"
 #include "base/values/units.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/list_choice.h"
@@ -167,7 +168,7 @@ void PrintSides(const std::vector<Compared>& sweeps) {
   row("best", [&](const Compared& one) {
     return best(one, [&](const BestTrial& trial) {
       return fmt::format("{} {} (trial {})", Printable(one.sweep.ValueName()),
-                         NumberText(ObjectiveValue(one.sweep.file.objective, trial.loss)), trial.trial);
+                         ShownNumber(ObjectiveValue(one.sweep.file.objective, trial.loss)), trial.trial);
     });
   });
   for (const std::string& name : names) {

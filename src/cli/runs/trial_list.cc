@@ -10,6 +10,7 @@
 
 #include "base/values/json_text.h"
 #include "base/values/shell_quote.h"
+#include "base/values/shown_number.h"
 #include "base/values/units.h"
 #include "cli/lookup/run_argument.h"
 #include "cli/lookup/run_list.h"
@@ -159,7 +160,7 @@ Result<Diagnostics> ListSweeps(bool json, bool even_if_none) {
     rows.push_back({Printable(account.name()), Printable(account.sweep_id()), TimeText(*began), sweep->State(),
                     std::to_string(account.trials()), std::to_string(account.impossible().size()),
                     std::to_string(account.over().size()), std::to_string(account.failed()),
-                    best ? Printable(sweep->ValueName()) + " " + NumberText(*best) : "",
+                    best ? Printable(sweep->ValueName()) + " " + ShownNumber(*best) : "",
                     Printable(TagsText(TagValues(tags))), Printable(note)});
     list.push_back({{"sweep", account.sweep_id()},
                     {"name", Readable(account.name())},

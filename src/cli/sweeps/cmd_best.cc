@@ -10,6 +10,7 @@
 #include "base/values/json_text.h"
 #include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
+#include "base/values/shown_number.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
@@ -36,11 +37,11 @@ void Print(const OpenedSweep& sweep, const std::vector<TrialFacts>& trials) {
   rows.front().emplace_back("TOOK");
   for (const TrialFacts& trial : trials) {
     std::vector<std::string>& row = rows.emplace_back();
-    for (const char* name : {"trial", "id", "value"}) row.push_back(Printable(ToText(trial.Of(name))));
+    for (const char* name : {"trial", "id", "value"}) row.push_back(Printable(ShownValue(trial.Of(name))));
     row[1] = trial.row().id;
     for (const std::string& name : sweep.file.names) {
       const Value value = trial.Of("param." + name);
-      row.push_back(value.IsNull() ? "" : Printable(value.AsString() != nullptr ? *value.AsString() : ToText(value)));
+      row.push_back(value.IsNull() ? "" : Printable(ShownValue(value)));
     }
     row.push_back(CellText("took", trial.Of("took")));
   }

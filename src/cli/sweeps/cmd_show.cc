@@ -12,6 +12,7 @@
 #include "base/values/json_text.h"
 #include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
+#include "base/values/shown_number.h"
 #include "base/values/units.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
@@ -61,11 +62,11 @@ void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempt
     if (!row.job.empty()) PrintField("  job", Printable(row.job));
     if (!row.hosts.empty()) PrintField("  hosts", Printable(*attempt.Of("hosts").AsString()));
     if (row.loss) {
-      PrintField("  " + Printable(sweep.ValueName()), NumberText(ObjectiveValue(sweep.file.objective, *row.loss)));
+      PrintField("  " + Printable(sweep.ValueName()), ShownNumber(ObjectiveValue(sweep.file.objective, *row.loss)));
     }
     for (const auto& [name, value] : row.metrics) {
       if (!row.loss || !sweep.file.objective || name != sweep.file.objective->metric) {
-        PrintField("  " + Printable(name), Printable(value.AsString() != nullptr ? *value.AsString() : ToText(value)));
+        PrintField("  " + Printable(name), Printable(ShownValue(value)));
       }
     }
     if (!row.why.empty()) PrintField("  why", Printable(row.why));
