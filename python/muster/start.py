@@ -43,7 +43,10 @@ def _on_axis(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     text = str(value)
-    if "," in text or ".." in text or not text:
+    if ".." in text:
+        raise ValueError("%s: the range %r is a word of the command line: muster.sweep(recipe, \"--grid\", "
+                         "\"%s=%s\")" % (name, value, name, text))
+    if "," in text or not text:
         raise ValueError("%s: %r cannot be a value of an axis here; describe the sweep in a file"
                          % (name, value))
     return text

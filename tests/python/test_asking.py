@@ -136,9 +136,11 @@ class Starting(ProgramTest):
         self.assertEqual(self.calls(), [repr([
             "sweep", "r.lua", "--detach", "--grid", "lr=0.1,1e-05", "--grid", "n=0,1", "--grid",
             "on=true,false", "workers:=2", "--minimize", "loss"])])
-        for value in ("a,b", "", "1..8"):
-            with self.assertRaises(ValueError):
+        for value in ("a,b", ""):
+            with self.assertRaisesRegex(ValueError, "describe the sweep in a file"):
                 muster.sweep("r.lua", x=[value])
+        with self.assertRaisesRegex(ValueError, '"--grid", "x=1..8"'):
+            muster.sweep("r.lua", x=["1..8"])
 
     def test_numbers_and_arrays_of_numpy_are_numbers_and_lists(self):
         number = type("int64", (), {"item": lambda self: 7})()
