@@ -198,7 +198,7 @@ int RunCommand(const Command& command, std::vector<std::string> words) {
     std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes words in reverse order
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    std::fputs(FittedHelp(app.help()).c_str(), stdout);
+    std::fputs(PrintableLines(FittedHelp(app.help())).c_str(), stdout);
     return kExitOk;
   } catch (const CLI::ParseError& error) {
     if (const auto refusal = ExplainRefusal(app, error, command.example)) return Usage(refusal->message, refusal->hint);

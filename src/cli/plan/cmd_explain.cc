@@ -77,8 +77,9 @@ int RunExplain(ExplainOptions& options) {
   if (!explanation) return Refuse(explanation.error(), options.json);
   PrintDiagnostics(warnings);
   constexpr std::size_t kIndent = 6;
-  const std::string text = PrintableLines(options.json ? ExplanationJson(*explanation) : ExplanationText(*explanation));
-  std::fputs((options.json ? text : WrappedLines(text, OutputColumns(0), kIndent)).c_str(), stdout);
+  const std::string text = options.json ? ExplanationJson(*explanation)
+                                        : WrappedLines(ExplanationText(*explanation), OutputColumns(0), kIndent);
+  std::fputs(PrintableLines(text).c_str(), stdout);
   return kExitOk;
 }
 
