@@ -31,6 +31,13 @@ function env.xpcall(f, handler, ...)
   end, ...)
 end
 
+-- Members that users of other languages expect, and their names here.
+local MEMBERS = {
+  muster = { text = "string", str = "string", number = "float", double = "float", integer = "int", boolean = "bool",
+             array = "list", tuple = "list", dict = "map", table = "map", time = "duration", yaml = "read_yaml",
+             json = "read_json", env = "string { from_env = \"NAME\" }" },
+}
+
 -- Libraries are copies that cannot be changed, so one module cannot affect another; a plain list in a library
 -- is copied for each reader. `touched` is called with the name of each member that is read, until it returns
 -- true.
@@ -44,6 +51,7 @@ local function read_only(table, what, touched)
         host.stop("unknown_key", host.here(), ("there is no %s in %s"):format(name, what),
                   what == "math" and name:find("^random") and
                     "the plan must be the same everywhere: pass numbers of chance as parameters" or
+                  MEMBERS[what] and MEMBERS[what][name] and ("write: %s.%s"):format(what, MEMBERS[what][name]) or
                   host.suggest(name, host.keys(table)))
       end
       if touched and not fine[key] then fine[key] = touched(key) end

@@ -147,6 +147,20 @@ TEST(Messages, OfCleaningCountTheRunsOfWhichNothingIsLeft) {
   EXPECT_EQ(Muster({"clean"}, variables).out, "2 runs: nothing is left\n");
 }
 
+// Prevents: a misspelt program, and a word that is too long, are found by the first run.
+TEST(Messages, OfCheckNameProgramsThatCannotBeStarted) {
+  const OneRecipe misspelt("job:workers { count = 2, command = { 'sleeep' } }");
+  const std::string said = Muster({"check", misspelt.path()}).err;
+  EXPECT_NE(said.find("role worker: the program \"sleeep\" is not on PATH (did you mean \"sleep\"?) on this machine"),
+            std::string::npos)
+      << said;
+  const OneRecipe long_word("job:workers { count = 2, command = { 'sh', ('x'):rep(300000) } }");
+  const CommandResult result = Muster({"check", long_word.path()});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.err.find("role worker: a word of its command has 300000 bytes"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("hint: write long texts to a file: job:file"), std::string::npos) << result.err;
+}
+
 class FilesThatAreNoRecipes : public ::testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& content) const {

@@ -134,6 +134,8 @@ TEST(LuaMistakes, InNamesOfOtherLanguagesAreNamed) {
       {"for x in range(3) do end", 2, "range is not defined", "write: for i = 1, COUNT do … end"},
       {"local x = f'{a}'", 2, "f is not defined", "write: (\"%d of %s\"):format(NUMBER, TEXT)"},
       {"local x = “echo”", 2, "“echo” is not defined", "texts stand between straight quotes: \"…\""},
+      {"local x = muster.text { 'a' }", 2, "there is no text in muster", "write: muster.string"},
+      {"local x = muster.boolean { true }", 2, "there is no boolean in muster", "write: muster.bool"},
       {"local x = math.random(3)", 2, "there is no random in math",
        "the plan must be the same everywhere: pass numbers of chance as parameters"},
   };

@@ -1,6 +1,7 @@
 #include "cli/plan/check_programs.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -30,6 +31,26 @@ std::string RolesWith(const Plan& plan, const std::string& program) {
   return text;
 }
 
+// One warning for each role with a word that is longer than the kernel takes.
+Diagnostics TooLongWords(const Plan& plan) {
+  Diagnostics warnings;
+  std::vector<bool> reported(plan.roles.size());
+  for (const Process& process : plan.processes) {
+    if (reported[process.role]) continue;
+    for (const Text& word : EffectiveCommand(plan, process)) {
+      if (word.marked.size() < LongestWord()) continue;
+      reported[process.role] = true;
+      warnings.push_back(Warning("program", {},
+                                 fmt::format("role {}: a word of its command has {} bytes, and this machine starts no "
+                                             "program with one of more than {}",
+                                             plan.roles[process.role].name, word.marked.size(), LongestWord() - 1),
+                                 "write long texts to a file: job:file"));
+      break;
+    }
+  }
+  return warnings;
+}
+
 }  // namespace
 
 Diagnostics MissingPrograms(const Plan& plan) {
@@ -49,16 +70,19 @@ Diagnostics MissingPrograms(const Plan& plan) {
     spec.env = {path.c_str()};
     // Beside muster, as in a run.
     spec.search_dirs = {std::filesystem::path(BesideOwnProgram("muster")).parent_path().string()};
-    if (FindProgram(spec)) continue;
+    const auto found = FindProgram(spec);
+    if (found) continue;
     const bool named = sought.name.find('/') != std::string::npos;
+    const std::string why =
+        named && found.error().error == ENOENT ? Quoted(sought.name) + " is not there" : found.error().detail;
     missing.push_back(Warning(
-        "program", {},
-        fmt::format("{}: the program {} {} on this machine", RolesWith(plan, sought.name), Quoted(sought.name),
-                    named ? "is not there" : "is not on PATH"),
+        "program", {}, fmt::format("{}: the program {} on this machine", RolesWith(plan, sought.name), why),
         named
             ? "a relative path is taken from the folder that muster is called from"
             : "install it, give its path, or have PATH set with job:activate; for other hosts: muster doctor --host"));
   }
+  const Diagnostics long_words = TooLongWords(plan);
+  missing.insert(missing.end(), long_words.begin(), long_words.end());
   return missing;
 }
 

@@ -5,8 +5,8 @@
 
 namespace muster {
 
-// A warning of kind "program" for each program that a run on this machine would not find, with its roles. Nothing if
-// the plan has named or several hosts: doctor and runs check those.
+// A warning of kind "program" for each program that a run on this machine would not find or could not start because of
+// a word that is too long, with its roles. Nothing if the plan has named or several hosts: doctor and runs check those.
 Diagnostics MissingPrograms(const Plan& plan);
 
 }  // namespace muster

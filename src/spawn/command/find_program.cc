@@ -137,6 +137,8 @@ tl::expected<std::string, SpawnError> FindProgram(const SpawnSpec& spec) {
   return tl::unexpected<SpawnError>(std::move(best));
 }
 
+std::size_t LongestWord() { return 32U * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
+
 std::string ExecFailure(const SpawnSpec& spec, const std::string& path, int error) {
   const std::string seen = !spec.cwd.empty() && path.front() != '/' ? Join(spec.cwd, path) : path;
   switch (error) {
@@ -163,8 +165,7 @@ std::string ExecFailure(const SpawnSpec& spec, const std::string& path, int erro
         environment += size;
         longest = std::max(longest, size);
       }
-      // MAX_ARG_STRLEN of Linux: 32 pages.
-      const std::size_t most = 32U * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+      const std::size_t most = LongestWord();
       return fmt::format(
           "{} bytes of arguments and {} bytes of environment in {} strings, the longest of {} bytes{}", arguments,
           environment, spec.argv.size() + spec.env.size(), longest,

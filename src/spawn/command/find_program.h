@@ -2,6 +2,7 @@
 // nothing.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,9 @@ namespace muster {
 // confstr's default is used), then `spec.search_dirs`. If only files are found that cannot be executed, the error is
 // EACCES or, for a folder, EISDIR, rather than ENOENT.
 tl::expected<std::string, SpawnError> FindProgram(const SpawnSpec& spec);
+
+// The bytes of a word of a command or environment, with the NUL at its end, that Linux takes (MAX_ARG_STRLEN: 32 pages).
+std::size_t LongestWord();
 
 // Why execve(2) of an existing `path` failed with `error`, as a phrase.
 std::string ExecFailure(const SpawnSpec& spec, const std::string& path, int error);
