@@ -161,6 +161,15 @@ TEST(Messages, OfCheckNameProgramsThatCannotBeStarted) {
   EXPECT_NE(result.err.find("hint: write long texts to a file: job:file"), std::string::npos) << result.err;
 }
 
+// Prevents: "python3 -m pdb python3 train.py", which fails with "python3 does not exist".
+TEST(Messages, OfPythonModulesBeforeACommandOfPythonTakeItsPlace) {
+  const OneRecipe recipe("job:workers { count = 2, command = { '/usr/bin/python3', 'train.py', '--lr' } }");
+  const std::string plan = Muster({"plan", "--full", recipe.path(), "--wrap", "worker:1=python3 -m pdb"}).out;
+  EXPECT_NE(plan.find("\"python3\" \"-m\" \"pdb\" \"train.py\" \"--lr\""), std::string::npos) << plan;
+  const std::string other = Muster({"plan", "--full", recipe.path(), "--wrap", "worker=gdb --args"}).out;
+  EXPECT_NE(other.find("\"gdb\" \"--args\" \"/usr/bin/python3\" \"train.py\" \"--lr\""), std::string::npos) << other;
+}
+
 class FilesThatAreNoRecipes : public ::testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& content) const {

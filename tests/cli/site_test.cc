@@ -419,6 +419,10 @@ TEST_F(WithLibrary, NoFileOutsideOfItIsRead) {
 }
 
 TEST_F(WithLibrary, LsListsRecipesWithTheirDescriptions) {
+  Write("work/search.lua",
+        "local muster = require 'muster'\nreturn muster.sweep { recipe = muster.load 'recipe.lua', space = muster.grid "
+        "{ n = "
+        "{ 1, 2 } } }\n");
   const auto json = nlohmann::json::parse(Muster({"ls", "--recipes", "--json"}).out);
   std::map<std::string, nlohmann::json> by_name;
   std::vector<std::string> names;
@@ -427,7 +431,7 @@ TEST_F(WithLibrary, LsListsRecipesWithTheirDescriptions) {
     by_name[recipe["recipe"]] = recipe;
   }
   EXPECT_EQ(names, (std::vector<std::string>{"@mindspore", "@mpi", "@ps-lite", "@torch", "mine.lua", "recipe.lua",
-                                             "@acme/broken", "@acme/gpt"}))
+                                             "search.lua", "@acme/broken", "@acme/gpt"}))
       << "modules are none";
   EXPECT_EQ(by_name["@acme/gpt"]["doc"], "a model");
   EXPECT_EQ(by_name["@acme/gpt"]["parameters"], 2);

@@ -29,7 +29,8 @@ constexpr std::uintmax_t kLargest = 1U << 20;
 
 // Whether the text ends like a recipe, judged without running it: it extends or returns one.
 bool LooksLikeRecipe(const std::string& text) {
-  return text.find(".recipe") != std::string::npos || text.find(":extend") != std::string::npos;
+  return text.find(".recipe") != std::string::npos || text.find(".sweep") != std::string::npos ||
+         text.find(":extend") != std::string::npos;
 }
 
 // Whether the folder is a run directory, which contains copies of recipes.

@@ -13,6 +13,15 @@ tl::unexpected<Diagnostics> Refused(std::string message, std::string hint) {
   return Fail(Error("wrap", {}, std::move(message), std::move(hint)));
 }
 
+bool IsPython(std::string_view program) { return program.substr(program.rfind('/') + 1).starts_with("python"); }
+
+// Whether the words run a module of Python that takes a script, as in "python3 -m pdb": the command's own interpreter
+// would be taken for the script.
+bool TakesScript(const std::vector<std::string>& words, const std::vector<Text>& command) {
+  return words.size() > 2 && IsPython(words.front()) && words[words.size() - 2] == "-m" && command.size() > 1 &&
+         IsPython(command[0].marked) && !command[1].marked.starts_with('-');
+}
+
 }  // namespace
 
 Result<Wrapping> ParseWrapping(std::string_view text) {
@@ -59,11 +68,11 @@ Result<void> Wrap(Plan& plan, const Wrapping& wrapping) {
   const std::vector<Text> before = plan.roles[role].shell ? std::vector<Text>{"/bin/sh", "-c"} : std::vector<Text>{};
   for (Process* process : members) {
     std::vector<Text> command = before;
-    if (!wrapping.index || process->index == *wrapping.index) {
-      command.insert(command.begin(), wrapping.words.begin(), wrapping.words.end());
-    }
+    const bool wrapped = !wrapping.index || process->index == *wrapping.index;
+    if (wrapped) command.insert(command.begin(), wrapping.words.begin(), wrapping.words.end());
     const std::vector<Text>& own = EffectiveCommand(plan, *process);
-    command.insert(command.end(), own.begin(), own.end());
+    const bool is_script = wrapped && before.empty() && TakesScript(wrapping.words, own);
+    command.insert(command.end(), own.begin() + (is_script ? 1 : 0), own.end());
     process->command = std::move(command);
   }
   plan.roles[role].shell = false;

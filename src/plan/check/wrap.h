@@ -23,7 +23,8 @@ struct Wrapping {
 // Parses "worker:3=gdb --args" or "worker=nsys profile": the words are split by ShellWords. Kind "wrap".
 Result<Wrapping> ParseWrapping(std::string_view text);
 
-// Puts the words before the selected commands of a plan in canonical form; already wrapped commands are wrapped once
+// Puts the words before the selected commands of a plan in canonical form; "python3 -m pdb" takes the place of a
+// command's own Python, since such modules take a script. Already wrapped commands are wrapped once
 // more. Kind "wrap" if there is no such role or process, else the errors of ValidatePlan for the words.
 Result<void> Wrap(Plan& plan, const Wrapping& wrapping);
 
