@@ -94,11 +94,11 @@ TEST(EnginePage, OneOfAUserNeedsFewFields) {
 }
 
 TEST(EnginePage, ProblemsHaveTheLineOfTheirFieldOrOfTheTableAroundIt) {
-  EXPECT_EQ(
-      Problems(PageWith("hosts", Value(Value::Map{{"variable", Value("A")}, {"form", Value("linse")}})),
-               {{"hosts", 7}}),
-      Words{"mine.lua:7 enum: hosts.form is one of \"compressed\", \"lines\", \"words\", \"counts\", \"pairs\", got \"linse\" "
-            "[did you mean \"lines\"?]"});
+  EXPECT_EQ(Problems(PageWith("hosts", Value(Value::Map{{"variable", Value("A")}, {"form", Value("linse")}})),
+                     {{"hosts", 7}}),
+            Words{"mine.lua:7 enum: hosts.form is one of \"compressed\", \"lines\", \"words\", \"counts\", \"pairs\", "
+                  "got \"linse\" "
+                  "[did you mean \"lines\"?]"});
   EXPECT_EQ(Problems(PageWith("Start", Value(1)), {{"Start", 3}}),
             Words{"mine.lua:3 unknown_key: an engine's page has no field Start [did you mean \"start\"?]"});
 }

@@ -71,9 +71,9 @@ std::string AllOf(const std::string& sweep_dir) {
   if (!view) return {};
   std::string text;
   const auto add = [&](const AttemptRow& row) {
-    text += std::to_string(row.trial) + "." + std::to_string(row.attempt) +
-            (row.trial_standing.over ? " over " : " ") + row.id + " " + PointText(row.point) + " " + row.run_id + " " +
-            row.hosts.front() + " " + (row.ended.empty() ? "running" : std::string(TrialClassName(row.trial_class))) +
+    text += std::to_string(row.trial) + "." + std::to_string(row.attempt) + (row.trial_standing.over ? " over " : " ") +
+            row.id + " " + PointText(row.point) + " " + row.run_id + " " + row.hosts.front() + " " +
+            (row.ended.empty() ? "running" : std::string(TrialClassName(row.trial_class))) +
             (row.interrupted ? " interrupted" : "") + (row.again ? " again " : " ") + row.blamed + row.why + " " +
             (row.loss ? NumberText(*row.loss) : "-") + " " + PointText(row.metrics) + " " + std::to_string(row.ms) +
             "\n";

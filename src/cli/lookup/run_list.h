@@ -31,8 +31,8 @@ Result<RunList> ListRuns(const std::vector<std::string>& folders, bool live_only
 // "2026-11-20 12:06:16Z"
 std::string TimeText(const std::string& utc);
 
-// Prints columns in their natural width, the last one unpadded; on a terminal the widest are cut, "…", until a row fits.
-// The first row is the head.
+// Prints columns in their natural width, the last one unpadded; on a terminal the widest are cut, "…", until a row
+// fits. The first row is the head.
 void PrintTable(const std::vector<std::vector<std::string>>& rows);
 
 // Prints the errors, and returns the command's exit code.

@@ -222,7 +222,8 @@ std::function<int()> SetupServe(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<ServeOptions>();
   app.add_option("RUN", options->words,
                  "runs, sweeps, or folders with runs and sweeps; default: those below $MUSTER_HOME or here");
-  app.add_option("--port", options->port, "port of 127.0.0.1 to listen on, up to 65535; default: any free one")->type_name("PORT");
+  app.add_option("--port", options->port, "port of 127.0.0.1 to listen on, up to 65535; default: any free one")
+      ->type_name("PORT");
   app.add_flag("--json", options->json, "print address, port and pid as one line of JSON for programs");
   return [options] { return RunServe(*options); };
 }

@@ -11,9 +11,9 @@
 namespace muster {
 
 struct CurveChoice {
-  std::string metric = {};     // empty: the objective
-  std::string resource = {};   // the metric that counts progress, if it is known
-  bool must_exist = false;     // a metric that was not reported is an error
+  std::string metric = {};    // empty: the objective
+  std::string resource = {};  // the metric that counts progress, if it is known
+  bool must_exist = false;    // a metric that was not reported is an error
 };
 
 // A heading, and a plot of the first process that has the metric; empty if none has. Kind "metrics": the metric was not

@@ -282,9 +282,21 @@ int Keys(lua_State* lua) {
   return 1;
 }
 
-// suggest(word, known) -> "did you mean …", else "known: …", or nil if nothing is known
+// Blanks that are letters to Lua, as web pages and word processors have them: U+00A0, U+200B and U+FEFF.
+bool HasOtherBlank(std::string_view word) {
+  for (const std::string_view blank : {"\xc2\xa0", "\xe2\x80\x8b", "\xef\xbb\xbf"}) {
+    if (word.find(blank) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// suggest(word, known) -> what is wrong with the word itself, "did you mean …", else "known: …", or nil if nothing is
+// known
 int Suggest(lua_State* lua) {
-  const std::string text = DidYouMean(ArgumentText(lua, 1), TextList(lua, 2));
+  const std::string word = ArgumentText(lua, 1);
+  const std::string text = HasOtherBlank(word)
+                               ? "it holds a blank that is none to Lua, such as a no-break space: type it again"
+                               : DidYouMean(word, TextList(lua, 2));
   if (text.empty()) return 0;
   PushText(lua, text);
   return 1;

@@ -490,8 +490,7 @@ void Session::End() {
 void Session::CorrectOrigin() {
   if (supervisor_.cause() != Cause::kFailed || !supervisor_.first_failure() || run_.request.terse) return;
   run_.journal.Write();
-  const Result<RecordedRun> so_far =
-      ReadRun(binding_.run_dir, std::shared_ptr<const Plan>(request_, &request_->plan));
+  const Result<RecordedRun> so_far = ReadRun(binding_.run_dir, std::shared_ptr<const Plan>(request_, &request_->plan));
   if (!so_far) return;  // the report says why
   const auto proven = FindProvenOrigin(run_.plan, so_far->journal, *supervisor_.first_failure(),
                                        ClocksOf(run_.plan, so_far->journal), so_far->folder.get());

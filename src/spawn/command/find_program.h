@@ -18,7 +18,8 @@ namespace muster {
 // EACCES or, for a folder, EISDIR, rather than ENOENT.
 tl::expected<std::string, SpawnError> FindProgram(const SpawnSpec& spec);
 
-// The bytes of a word of a command or environment, with the NUL at its end, that Linux takes (MAX_ARG_STRLEN: 32 pages).
+// The bytes of a word of a command or environment, with the NUL at its end, that Linux takes (MAX_ARG_STRLEN: 32
+// pages).
 std::size_t LongestWord();
 
 // Why execve(2) of an existing `path` failed with `error`, as a phrase.
