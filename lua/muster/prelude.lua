@@ -208,6 +208,8 @@ end
 
 -- What to write instead of an undefined name.
 local function instead_of(name)
+  local blank = host.suggest(name, {})
+  if blank then return blank end
   if typographic(name) then return 'texts stand between straight quotes: "…"' end
   if MEANT[name] then return "write: " .. MEANT[name] end
   return host.nearest(name, host.keys(env)) or ("a parameter is p.%s; other names have to be local"):format(name)
@@ -223,7 +225,7 @@ setmetatable(env, {
   end,
   __newindex = function(_, key)
     host.stop("global", host.here(), ("%s is assigned but not local"):format(host.tostring(key)),
-              ("write: local %s = …"):format(host.tostring(key)))
+              host.suggest(host.tostring(key), {}) or ("write: local %s = …"):format(host.tostring(key)))
   end,
   __metatable = false,
 })
