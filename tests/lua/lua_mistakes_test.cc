@@ -152,6 +152,8 @@ TEST(LuaMistakes, ThatAreNoneOfTheseKeepTheParsersMessage) {
   ExpectFirst({"local x = = 1", 2, "unexpected symbol near '='", ""});
   ExpectFirst({"local = 1", 2, "'<name>' expected near '='", ""});
   ExpectFirst({"local x = '# !='\nlocal y = = 1", 3, "unexpected symbol near '='", ""});
+  const std::string large = "i += 1 --" + std::string(300'000, 'x');
+  ExpectFirst({large.c_str(), 2, "'=' expected near '+'", ""});
 }
 
 }  // namespace

@@ -374,7 +374,8 @@ constexpr std::array kRuntimeMistakes = {
 }  // namespace
 
 void TranslateSyntaxError(Diagnostic& diagnostic, std::string_view text) {
-  if (diagnostic.place.line == 0) return;
+  constexpr std::size_t kMostText = 256U << 10;  // nobody writes more; the tokens of a file take thirty times its size
+  if (diagnostic.place.line == 0 || text.size() > kMostText) return;
   const std::string message = diagnostic.message;
   StoppedParser(message, text, diagnostic.place.line).Translate(diagnostic);
 }
