@@ -104,6 +104,7 @@ TEST(Placements, OfMpirunAreThoseOfOpenMpi) {
 }
 
 // MPICH starts a proxy for each host with the launcher's command. This one stays here and tells the processes the host.
+// They wait for each other: mpiexec fails if a proxy ends before all others have connected.
 TEST(Placements, OfHydraAreThoseOfMpich) {
   if (!std::filesystem::exists("/usr/bin/mpiexec.hydra")) GTEST_SKIP() << "mpiexec.hydra of MPICH is missing";
   const TempDir folder;
@@ -111,22 +112,36 @@ TEST(Placements, OfHydraAreThoseOfMpich) {
   std::ofstream(launcher) << "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\n"
                              "export ON_HOST=\"$1\"\nshift\nexec sh -c \"$*\"\n";
   std::filesystem::permissions(launcher, std::filesystem::perms::owner_all);
+  int lines = 0;
   for (const std::string& line : PlacementLines()) {
     if (!line.starts_with("$ mpiexec.hydra ")) continue;
     auto words = *ShellWords(line.substr(2));
     words.front() = "/usr/bin/mpiexec.hydra";
     words.pop_back();
     words.insert(words.begin() + 1, {"-launcher", "ssh", "-launcher-exec", launcher});
-    words.insert(words.end(), {"sh", "-c", "echo $ON_HOST"});
+    const std::string expected = PlacementOfPlan(line.substr(2));
+    int all = 0;  // processes
+    std::istringstream parts(expected);
+    for (std::string host; parts >> host;) {
+      int here = 0;
+      parts >> here;
+      parts.ignore();
+      all += here;
+    }
+    const std::string started = folder / std::to_string(++lines);
+    words.insert(words.end(), {"sh", "-c",
+                               "echo $ON_HOST >> $0\n"
+                               "for i in $(seq 600); do [ $(wc -l < $0) -lt $1 ] || exit 0; sleep 0.05; done",
+                               started, std::to_string(all)});
     Command command{words};
     command.cwd = std::string(MUSTER_SOURCE_DIR) + "/tests/launchers/files";
     const CommandResult result = RunCommand(command);
     std::map<std::string, int> processes;
-    std::istringstream output(result.out);
+    std::ifstream output(started);
     for (std::string host; output >> host;) ++processes[host];
     std::string map;
     for (const auto& [host, number] : processes) map += (map.empty() ? "" : ", ") + host + " " + std::to_string(number);
-    EXPECT_EQ(PlacementOfPlan(line.substr(2)), map) << line << "\n" << result.err;
+    EXPECT_EQ(expected, map) << line << "\n" << result.err;
   }
 }
 

@@ -39,8 +39,8 @@ TEST(PlanSummary, HasRolesHostsValuesAndOneProcess) {
                 "  command   ps_digits --epochs 20\n"
                 "  variables MS_SCHED_PORT=${muster:port:scheduler}  MS_WORKER_NUM=4  RANK_ID=0\n"
                 "  context   device_target=\"CPU\"  enable_ps=true\n"
-                "warnings    1 warning is printed above\n            full plan: --full; variables of one process: "
-                "--env ROLE:RANK; for programs: --json\n");
+                "warnings    1 warning is printed above\n            full plan: --full; one process: --env ROLE:RANK; "
+                "programs: --json\n");
 }
 
 // Prevents: a plan of thousands of processes, or one with long values, scrolls off the screen.
