@@ -13,10 +13,10 @@ from open_page import OpenPage, run_tests  # noqa: E402
 
 class SweepPage(OpenPage):
     def test_has_every_part(self):
-        self.assertEqual(self.sections(), ["summary", "setup", "curves", "parallel", "importance", "scatter",
-                                           "heatmap", "failures", "devices", "table"])
+        self.assertEqual(self.sections(), ["summary", "setup", "curves", "history", "parallel", "importance",
+                                           "scatter", "heatmap", "failures", "devices", "table"])
         self.browser.settle()
-        for section in ("curves", "parallel", "scatter", "heatmap", "devices"):
+        for section in ("curves", "history", "parallel", "scatter", "heatmap", "devices"):
             self.assertTrue(self.is_painted(section), section)
         self.assertEqual(self.shown(), 1000)
         self.assertIn("smallest loss", self.browser.text("#summary"))
@@ -32,6 +32,27 @@ class SweepPage(OpenPage):
         self.browser.emulate(prefers_color_scheme="dark")
         self.shoot("dark")
         self.browser.emulate()
+
+    def test_has_the_best_so_far_and_the_distribution_of_results(self):
+        steps, shares, trials, values, states = self.browser.js("""
+            const { model } = muster.page;
+            const [ranking] = model.rankings();
+            const number = (row) => model.column("trial").values[row];
+            const points = model.ranked(ranking).map((row) => [number(row), ranking.column.numbers[row]]);
+            points.sort((a, b) => a[0] - b[0]);
+            return [muster.bestSoFar(points, false), muster.distribution(points.map((point) => point[1]), false),
+                    model.column("trial").values, model.column("value").values, model.column("state").values]""")
+        ended = [(trial, value) for trial, value, state in zip(trials, values, states) if state == "ok"]
+        best = []
+        for trial, value in sorted(ended):
+            if not best or value < best[-1][1]:
+                best.append([trial, value])
+        self.assertEqual(steps, best)
+        self.assertGreater(len(best), 3)
+        for value, share in shares[:5] + shares[-5:]:
+            self.assertAlmostEqual(share, sum(own <= value for _, own in ended) / len(ended))
+        self.assertEqual(shares[-1][1], 1)
+        self.assertEqual(self.browser.js("return muster.distribution([1, 2, 2, 4], true)"), [[4, 0.25], [2, 0.75], [1, 1]])
 
     def test_keeps_what_was_chosen_in_its_address(self):
         self.browser.focus("#where")
