@@ -47,10 +47,8 @@ class Following {
       const auto code = WatchRun(run_dir, following_.console, following_.json,
                                  [&](boost::asio::io_context& io, std::function<void()> give_up,
                                      std::function<void(const std::string&)> warn) {
-                                   Attend(io, run_dir, std::move(give_up), std::move(warn));
+                                   return Attend(io, std::move(give_up), std::move(warn));
                                  });
-      signals_.reset();
-      timer_.reset();
       warn_ = nullptr;
       if (!code) return Refuse(code.error());
       last_code_ = *code;
@@ -85,33 +83,42 @@ class Following {
   }
 
   // Signals and timers during the watch of an attempt.
-  void Attend(boost::asio::io_context& io, const std::string& run_dir, std::function<void()> give_up,
-              std::function<void(const std::string&)> warn) {
+  struct Attendance {
+    explicit Attendance(boost::asio::io_context& io) : signals(io), timer(io) {}
+    boost::asio::signal_set signals;
+    boost::asio::steady_timer timer;
+    std::function<void()> give_up;
+  };
+
+  std::shared_ptr<void> Attend(boost::asio::io_context& io, std::function<void()> give_up,
+                               std::function<void(const std::string&)> warn) {
     warn_ = std::move(warn);
+    auto attendance = std::make_shared<Attendance>(io);
+    attendance->give_up = std::move(give_up);
     if (following_.interrupt_stops) {
-      signals_ = std::make_unique<boost::asio::signal_set>(io, SIGINT);
-      AwaitSignal();
+      attendance->signals.add(SIGINT);
+      AwaitSignal(*attendance);
     }
-    timer_ = std::make_unique<boost::asio::steady_timer>(io);
-    AwaitCheck(std::make_shared<std::function<void()>>(std::move(give_up)), run_dir);
+    AwaitCheck(*attendance);
+    return attendance;
   }
 
-  void AwaitSignal() {
-    signals_->async_wait([this](const boost::system::error_code& error, int) {
+  void AwaitSignal(Attendance& attendance) {
+    attendance.signals.async_wait([this, &attendance](const boost::system::error_code& error, int) {
       if (error) return;
       Interrupted();
-      AwaitSignal();
+      AwaitSignal(attendance);
     });
   }
 
   // The lock of a head whose host lost its power may stay on some file systems.
-  void AwaitCheck(std::shared_ptr<std::function<void()>> give_up, const std::string& run_dir) {
-    timer_->expires_after(kCheck);
-    timer_->async_wait([this, give_up, run_dir](const boost::system::error_code& error) {
+  void AwaitCheck(Attendance& attendance) {
+    attendance.timer.expires_after(kCheck);
+    attendance.timer.async_wait([this, &attendance](const boost::system::error_code& error) {
       if (error) return;
       const auto status = StateOf(job_);
-      if (status && (IsOver(status->state) || status->state == JobState::kQueued)) return (*give_up)();
-      AwaitCheck(give_up, run_dir);
+      if (status && (IsOver(status->state) || status->state == JobState::kQueued)) return attendance.give_up();
+      AwaitCheck(attendance);
     });
   }
 
@@ -181,8 +188,6 @@ class Following {
 
   const JobOfRun job_;
   const JobFollowing& following_;
-  std::unique_ptr<boost::asio::signal_set> signals_;
-  std::unique_ptr<boost::asio::steady_timer> timer_;
   std::function<void(const std::string&)> warn_;
   int interrupts_ = 0;
   int last_code_ = 0;

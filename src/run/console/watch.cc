@@ -58,8 +58,9 @@ void Show(Console& console, const JournalRecord& record, const std::string& run_
 int ShowLines(const std::string& run_dir, int out, const WatchBegun& begun) {
   boost::asio::io_context io;
   JournalFeed feed(io, run_dir);
+  std::shared_ptr<void> of_caller;
   if (begun)
-    begun(
+    of_caller = begun(
         io, [&feed] { feed.GiveUp(); }, [](const std::string&) {});
   Output lines(io, out);
   int code = kLost;
@@ -90,8 +91,9 @@ Result<int> WatchRun(const std::string& run_dir, const ConsoleOptions& options, 
   JournalFeed feed(io, run_dir);
   PlanFit fit(*plan);
   WatchedProgress progress(*plan);
+  std::shared_ptr<void> of_caller;
   if (begun)
-    begun(
+    of_caller = begun(
         io, [&feed] { feed.GiveUp(); }, [&console](const std::string& text) { console.Warn(text); });
   const UniqueFd logs(options.output ? ::open((run_dir + "/logs").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
   if (logs) console.Follow(logs.get(), run_dir + "/logs", IsHeldElsewhere(run_dir));

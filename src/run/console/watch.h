@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include <boost/asio/io_context.hpp>
@@ -11,10 +12,11 @@
 
 namespace muster {
 
-// Called once, before the first record, with the loop of the watch: for signals and timers of the caller. `give_up`,
-// called from that loop, ends the watch of a run whose head is known to be gone; `warn` shows a line.
-using WatchBegun = std::function<void(boost::asio::io_context& io, std::function<void()> give_up,
-                                      std::function<void(const std::string&)> warn)>;
+// Called once, before the first record, with the loop of the watch: for signals and timers of the caller, which belong
+// to what it returns: the watch destroys that before the loop. `give_up`, called from that loop, ends the watch of a
+// run whose head is known to be gone; `warn` shows a line.
+using WatchBegun = std::function<std::shared_ptr<void>(boost::asio::io_context& io, std::function<void()> give_up,
+                                                       std::function<void(const std::string&)> warn)>;
 
 // Shows the run from its beginning to its end, then its report, and returns its exit code: 3 if its head was killed.
 // With `json` shows the journal's lines instead. Fails with kind "run" if the folder has no plan.
