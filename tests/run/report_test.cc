@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,11 +19,14 @@
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
 #include "run/directory/run_directory.h"
+#include "run/directory/usage_history.h"
 #include "run/journal/journal.h"
+#include "run/journal/run_summary.h"
 #include "run/milliseconds.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 #include "settings/values/value_json.h"
+#include "wire/files/time_index.h"
 
 namespace muster {
 namespace {
@@ -484,6 +488,60 @@ TEST_F(ReportTest, ShowsARunAsLostIfItsHeadWasKilled) {
   EXPECT_EQ(report.receipt.left, 1U);
   EXPECT_NE(ReportText(report).find("2 started, 1 exited, 1 not accounted for\n"), std::string::npos);
   EXPECT_EQ(report.journal_damage, "");
+}
+
+// Prevents: the time of a run whose head was killed ends with the last event, although its processes went on.
+TEST_F(ReportTest, MeasuresARunWhoseHeadWasKilledUntilItsLastSign) {
+  PutPlan(SamplePlan({{"worker", 1}}));
+  SayBegun(1);
+  std::filesystem::create_directory(folder() + "/metrics");
+  const auto changed = [&](const std::string& name, std::uint64_t at_ms) {
+    const std::uint64_t ns = kWall + at_ms * kMs;
+    const timespec time = {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+    const timespec times[] = {time, time};
+    EXPECT_EQ(::utimensat(AT_FDCWD, (folder() + name).c_str(), times, 0), 0) << name;
+  };
+  changed("/journal.jsonl", 6);
+  EXPECT_NEAR(Made().timings.total, 0.006, 1e-9);
+  for (const auto& [name, at_ms] : std::vector<std::pair<std::string, std::uint64_t>>{
+           {"/logs/worker.0.0.log", 1'000}, {"/metrics/worker.0.0.jsonl", 4'506}, {"/usage.jsonl", 2'000}}) {
+    PutFile(folder() + name, "{}\n");
+    changed(name, at_ms);
+  }
+  EXPECT_NEAR(Made().timings.total, 4.506, 1e-9);
+  EXPECT_NEAR(Made().timings.run, 4.5, 1e-9);
+  const auto summary = SummarizeRun(folder(), false);
+  ASSERT_TRUE(summary);
+  EXPECT_NEAR(summary->seconds, 4.506, 1e-9);
+  Say(7, RunEnded{Cause::kStopped, 130, "asked to stop"});
+  EXPECT_NEAR(Made().timings.total, 0.007, 1e-9) << "it has an end";
+}
+
+// Prevents: ps shows processes as running of which nobody knows.
+TEST_F(ReportTest, CountsNoProcessOfALostRunAsRunning) {
+  PutPlan(SamplePlan({{"worker", 3}}));
+  SayBegun(3);
+  Say(50, ExitedAt(0, 0, false, 1'050 * kMs));
+  const auto summary = SummarizeRun(folder(), true);
+  ASSERT_TRUE(summary);
+  EXPECT_EQ(summary->outcome, "lost");
+  EXPECT_EQ(summary->running, 0U);
+  EXPECT_EQ(summary->ended, 1U);
+}
+
+// The times of the files are those of the copy.
+TEST_F(ReportTest, MeasuresACopyOfARunWhoseHeadWasKilledByWhatIsInItsFiles) {
+  PutPlan(SamplePlan({{"worker", 1}}));
+  SayBegun(1);
+  PutFile(folder() + "/logs/worker.0.0.log", "step 1\n");
+  EXPECT_NEAR(Made().timings.total, 0.006, 1e-9);
+  PutFile(folder() + "/usage.jsonl", UsageLine(5'000, {}) + UsageLine(10'000, {}) + "{\"at_ms\":1");
+  EXPECT_NEAR(Made().timings.total, 10, 1e-9) << "the last line is not whole";
+  std::string index(kTimeIndexHead);
+  AppendLogTime(index, {kWall, 0});
+  AppendLogTime(index, {kWall + 12'000 * kMs, 7});
+  PutFile(folder() + "/logs/worker.0.0.idx", index);
+  EXPECT_NEAR(Made().timings.total, 12, 1e-9);
 }
 
 // After a signal of an engine the outcome is "stopped", whether or not the agents could report their end.

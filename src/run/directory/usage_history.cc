@@ -1,6 +1,7 @@
 #include "run/directory/usage_history.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include <fcntl.h>
@@ -19,6 +20,7 @@ constexpr std::size_t kMostOfProcess = 240;
 constexpr std::size_t kLeastOfProcess = 24;
 constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 53;  // beyond it JSON is not exact
 constexpr std::size_t kLongestLine = 4U << 20;
+constexpr std::string_view kLineBegin = "{\"at_ms\":";
 constexpr std::size_t kNumbers = 5;  // of a process in a line; the sixth may be null
 
 std::uint64_t Limited(std::uint64_t number) { return std::min(number, kMostNumber); }
@@ -38,7 +40,7 @@ std::string EntryText(ProcessId process, const UsagePoint& point) {
 }
 
 std::string Line(std::uint64_t at_ms, const std::string& entries) {
-  return fmt::format("{{\"at_ms\":{},\"usage\":[{}]}}\n", at_ms, entries);
+  return fmt::format("{}{},\"usage\":[{}]}}\n", kLineBegin, at_ms, entries);
 }
 
 std::optional<std::uint64_t> NumberIn(const Value& value) {
@@ -193,6 +195,17 @@ UsageHistory ReadUsage(int run_folder, std::size_t processes) {
   UsageHistory history(processes);
   if (const auto text = ReadFileAt(run_folder, kUsageFile, kMostUsageFile, O_NOFOLLOW)) history.Take(*text);
   return history;
+}
+
+std::uint64_t LastSampleMs(int run_folder) {
+  const Result<FileTail> tail = ReadTail(run_folder, kUsageFile, kLongestLine, O_NOFOLLOW);
+  std::string_view text = tail ? std::string_view(tail->bytes) : std::string_view();
+  text = text.substr(0, text.rfind('\n') + 1);  // the last line may be cut
+  const std::size_t at = text.rfind(kLineBegin);
+  std::uint64_t ms = 0;
+  if (at != std::string_view::npos)
+    std::from_chars(text.data() + at + kLineBegin.size(), text.data() + text.size(), ms);
+  return Limited(ms);
 }
 
 }  // namespace muster

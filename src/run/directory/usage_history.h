@@ -82,5 +82,7 @@ std::optional<UsageSummary> SummaryOf(const std::vector<UsagePoint>& points);
 
 // Of a run directory; empty if it has no samples.
 UsageHistory ReadUsage(int run_folder, std::size_t processes);
+// The time of its last sample, in milliseconds since the beginning of the run; 0 if it has none.
+std::uint64_t LastSampleMs(int run_folder);
 
 }  // namespace muster

@@ -15,6 +15,7 @@
 #include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
 #include "run/journal/journal.h"
+#include "run/journal/last_sign.h"
 
 namespace muster {
 namespace {
@@ -107,6 +108,7 @@ Result<RunSummary> SummarizeRun(const std::string& run_dir, bool counted) {
     summary.outcome = "running";
   } else {
     summary.outcome = OutcomeName(Cause::kLost);
+    summary.seconds = InSeconds(NsUntilLastSign(folder.get(), *first, last ? *last : *first));
     summary.exit_code = 3;
     summary.why = "muster itself exited before the run ended";
     summary.running = 0;  // nobody knows more of these than that they were running

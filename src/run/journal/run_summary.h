@@ -18,7 +18,7 @@ struct RunSummary {
   std::string run_dir;
   std::int32_t pid = 0;    // the head's, on its host
   std::string started_at;  // UTC
-  double seconds = 0;      // from the first record to the last
+  double seconds = 0;      // from the first record to the last; of a lost head to the last sign of the run
   // "running" while a muster process holds the directory, else as in report.json.
   std::string outcome;
   std::int32_t exit_code = 0;  // muster's exit code; 3 for a lost head, 0 while the run is active

@@ -26,6 +26,7 @@
 #include "run/journal/attempt_hosts.h"
 #include "run/journal/checked_journal.h"
 #include "run/journal/ending_text.h"
+#include "run/journal/last_sign.h"
 #include "run/report/assigned_rank.h"
 #include "run/report/context_report.h"
 #include "wire/files/log_bytes.h"
@@ -57,7 +58,6 @@ class Reading {
   Reading(const Plan& plan, const CheckedJournal& journal)
       : plan_(plan), hosts_(plan, journal), tracks_(plan.processes.size(), std::vector<Track>(1)) {
     for (const JournalRecord& record : journal.records()) Take(record);
-    if (!journal.records().empty()) last_ = journal.records().back().at;
   }
 
   const std::optional<RunBegan>& began() const { return began_; }
@@ -134,17 +134,18 @@ class Reading {
     return receipt;
   }
 
-  Timings MakeTimings() const {
+  // `last`: when the run ended, or gave its last sign.
+  Timings MakeTimings(MonotonicNs last) const {
     Timings timings;
     if (!began_) return timings;
     timings.plan = InSeconds(began_->plan_ns);
-    timings.total = SecondsBetween(began_at_, last_);
+    timings.total = SecondsBetween(began_at_, last);
     // A phase lasts until the beginning of the next phase that the run reached.
     const auto lasted = [&](Phase phase) {
       const auto from = phases_.find(phase);
       if (from == phases_.end()) return 0.0;
       const auto next = std::next(from);
-      return SecondsBetween(from->second, next == phases_.end() ? last_ : next->second);
+      return SecondsBetween(from->second, next == phases_.end() ? last : next->second);
     };
     timings.connect = lasted(Phase::kPreparing);
     timings.spawn = lasted(Phase::kStarting);
@@ -243,7 +244,6 @@ class Reading {
   std::vector<std::string> by_;
   std::map<Phase, MonotonicNs> phases_;
   MonotonicNs began_at_ = 0;
-  MonotonicNs last_ = 0;
 };
 
 AttemptReport AttemptOf(const Track& track, std::string host) {
@@ -449,7 +449,10 @@ Result<Report> MakeReport(const std::string& run_dir, std::shared_ptr<const Plan
   }
   report.dropped_logs = ReadDroppedLogs(plan, journal, folder.get());
   report.receipt = reading.MakeReceipt();
-  report.timings = reading.MakeTimings();
+  const JournalRecord& first = journal.records().front();
+  const JournalRecord& last = journal.records().back();
+  const bool lost = !reading.ended() && !live;
+  report.timings = reading.MakeTimings(lost ? first.at + NsUntilLastSign(folder.get(), first, last) : last.at);
   report.startup = MakeStartup(plan, journal, ClocksOf(plan, journal));
   return report;
 }

@@ -1,46 +1,13 @@
 #include "sweep/head/interrupted_attempt.h"
 
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
-#include <sys/stat.h>
-
-#include "base/system/clock.h"
 #include "run/journal/run_summary.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/scheduler/trial_progress.h"
 
 namespace muster {
-
-namespace {
-
-// From the beginning of the run to the newest of its files.
-std::uint64_t MsUntilLastSign(const std::string& run_dir, const std::string& started_at) {
-  const auto began = ParseUtc(started_at);
-  if (!began) return 0;
-  std::uint64_t last = *began;
-  const auto see = [&](const std::filesystem::path& path) {
-    struct stat status {};
-    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_mtim.tv_sec < 0) return;
-    constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
-    last = std::max(last, static_cast<std::uint64_t>(status.st_mtim.tv_sec) * kNsPerSecond +
-                              static_cast<std::uint64_t>(status.st_mtim.tv_nsec));
-  };
-  see(run_dir + "/journal.jsonl");
-  for (const char* folder : {"/metrics", "/logs"}) {
-    std::error_code error;
-    for (std::filesystem::directory_iterator it(run_dir + folder, error), end; !error && it != end;
-         it.increment(error)) {
-      see(it->path());
-    }
-  }
-  return std::min(last, WallNowNs()) > *began ? (std::min(last, WallNowNs()) - *began) / 1'000'000 : 0;
-}
-
-}  // namespace
 
 TrialScheduler::AttemptEnd RecoverAttemptEnd(TrialSetting& setting, const std::string& id, std::uint32_t attempt) {
   const SweepDescription& sweep = setting.request.description;
@@ -49,7 +16,7 @@ TrialScheduler::AttemptEnd RecoverAttemptEnd(TrialSetting& setting, const std::s
   TrialScheduler::AttemptEnd lost;
   lost.interrupted = true;
   if (!run) return lost;
-  lost.ms = MsUntilLastSign(run_dir, run->started_at);
+  lost.ms = static_cast<std::uint64_t>(run->seconds * 1000);
   if (run->outcome != "ok") return lost;
   // Metrics from a log or a result file need the plan, which only an evaluation gives: retry the attempt instead.
   if (!sweep.metrics.patterns.empty() || !sweep.metrics.result_file.empty()) return lost;
