@@ -31,6 +31,15 @@ TEST(BadHosts, AreReportedUntilTheirFailuresExpire) {
                                       "n5 failed 2 times in the last days; last 30 h ago: no answer"}));
 }
 
+// Times are whole seconds.
+TEST(BadHosts, HaveTheFailureThatWasRecordedLastAsTheLastOne) {
+  const std::vector<HostFailure> failures = {{kNow - kHour, "n1", "first"},
+                                             {kNow - kHour, "n1", "second"},
+                                             {kNow - 2 * kHour, "n1", "of a run that began earlier"}};
+  EXPECT_EQ(BadHostLines(failures, {"n1"}, kNow),
+            (std::vector<std::string>{"n1 failed 3 times in the last day; last 1 h ago: second"}));
+}
+
 TEST(BadHosts, AreStoredInAPrivateFileOfTheUser) {
   const TempDir folder;
   const std::string file = BadHostsFile({"HOME=/nowhere", "XDG_STATE_HOME=" + folder.path()});

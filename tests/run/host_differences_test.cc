@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "muster/plan.h"
+#include "run/hosts/host_question.h"
 #include "run/hosts/inspection_report.h"
 
 namespace muster {
@@ -111,6 +112,47 @@ TEST(HostFaults, IncludeFullDisks) {
   EXPECT_EQ(FaultTexts(hosts), (Texts{"disk: /tmp is full: less than 100 MiB are free: n1",
                                       "disk: /tmp is full: less than 1000 inodes are free: n2",
                                       "disk: /tmp cannot be used: Permission denied: n4"}));
+}
+
+// A folder that does not exist is examined by the one above it.
+TEST(HostFaults, NameAFolderThatIsMissing) {
+  auto hosts = Hosts(3);
+  hosts[0].facts.disks.push_back({"/dev/shm", "/dev", "devtmpfs", 0, 0, 0, 0, "Permission denied"});
+  hosts[1].facts.disks[0] = {"/tmp", "/", "ext4", 1ULL << 40, 1ULL << 39, 0, 0, "Permission denied"};
+  hosts[2].facts.disks.push_back({"/dev/shm", "/dev/shm", "tmpfs", 1ULL << 30, 1ULL << 30, 0, 0, "Permission denied"});
+  const auto faults = CompareHosts(hosts, {}, "1.0").faults;
+  EXPECT_EQ(FaultTexts(hosts), (Texts{"disk: /dev/shm does not exist: n1", "disk: /tmp does not exist: n2",
+                                      "disk: /dev/shm cannot be used: Permission denied: n3"}));
+  ASSERT_EQ(faults.size(), 3U);
+  EXPECT_EQ(faults[0].hint, "mount -t tmpfs tmpfs /dev/shm; in a container: --shm-size");
+  EXPECT_EQ(faults[0].breaks, "data loaders and collectives that share memory fail, often with SIGBUS");
+  EXPECT_EQ(faults[1].hint, "mkdir -m 1777 /tmp");
+  EXPECT_EQ(faults[2].hint, "let this user write there: ls -ld /dev/shm");
+}
+
+// Doctor looks where --ship-code writes; a run ships to that folder only if it is asked to, and finds out then.
+TEST(HostQuestions, IncludeTheFolderOfShippedCodeIfDoctorAsks) {
+  const auto folder = [](std::vector<std::string> environment, bool trials) {
+    HostQuestion wanted;
+    wanted.environment = std::move(environment);
+    wanted.cwd = "/home/ann";
+    wanted.trials = trials;
+    std::string found;
+    for (const auto& [what, path] : QuestionFor(Plan(), {}, wanted).places) {
+      if (what == "folder of shipped code") found = path;
+    }
+    return found;
+  };
+  EXPECT_EQ(folder({"HOME=/home/ann"}, true), "/home/ann/.cache/muster/code");
+  EXPECT_EQ(folder({"HOME=/home/ann", "XDG_CACHE_HOME=/scratch/ann"}, true), "/scratch/ann/muster/code");
+  EXPECT_EQ(folder({}, true), "");
+  EXPECT_EQ(folder({"HOME=/home/ann"}, false), "");
+  auto hosts = Hosts(2);
+  hosts[1].facts.disks.push_back({"folder of shipped code", "/home/ann", "nfs", 0, 0, 0, 0, "Read-only file system"});
+  const auto faults = CompareHosts(hosts, {}, "1.0").faults;
+  ASSERT_EQ(faults.size(), 1U);
+  EXPECT_EQ(faults[0].text, "the folder of shipped code (/home/ann) cannot be used: Read-only file system");
+  EXPECT_EQ(faults[0].breaks, "--ship-code fails");
 }
 
 TEST(HostFaults, IncludeAgentsOfAnotherVersion) {

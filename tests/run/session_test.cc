@@ -496,6 +496,28 @@ TEST_F(SessionTest, StopsTheOthersIfOneHostCannotBeReached) {
   EXPECT_EQ(MakeReport(outcome->run_dir)->why, "1 of 2 hosts: no route to n2: n2");
 }
 
+// Prevents: beside the cause each other host is reported as lost, because its connection was not wanted any more.
+TEST_F(SessionTest, DoesNotReportAHostWhoseConnectionAttemptItAbandoned) {
+  RunRequest request = Request(SamplePlan({{"worker", 6}}, 3));
+  request.hosts = {{"n1", "192.0.2.11", {}}, {"n2", "192.0.2.12", {}}, {"n3", "192.0.2.13", {}}};
+  std::vector<std::pair<std::string, std::string>> bad;
+  request.on_bad_hosts = [&](const auto& hosts) { bad = hosts; };
+  const RunOutcome outcome = Run(request, [](ScriptedAgent& agent, const AgentCommand& command) {
+    if (agent.host == 0) {
+      agent.Obey(command);
+      if (std::holds_alternative<Hello>(command)) agent.Say(AgentLost{0, "the agent was killed", 0});
+    } else if (std::holds_alternative<Finish>(command)) {
+      agent.Say(AgentUnreachable{"the connection attempt was abandoned", {}, true});
+    }
+  });
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(MakeReport(outcome.run_dir)->why, "the agent of host0 was lost: the agent was killed");
+  const std::string said = TextOf(err);
+  EXPECT_NE(said.find("the agent was killed"), std::string::npos) << said;
+  EXPECT_EQ(said.find("abandoned"), std::string::npos) << said;
+  EXPECT_EQ(bad.size(), 1U) << "the others have not failed";
+}
+
 // SIGTERM of an engine to all agents is a notice: the run stops as if this process had got it.
 TEST_F(SessionTest, StopsWhenTheAgentsOfAllHostsReportTheSignalOfTheEngine) {
   RunRequest request = Request(SamplePlan({{"worker", 4}}, 2));
