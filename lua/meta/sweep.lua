@@ -132,8 +132,9 @@ function muster.product(entries) end
 ---@return muster.Space
 function muster.zip(entries) end
 
----The points of the first space, then those of the second, …
----@param spaces table[]
+---The points of the first space, then those of the second, … Draws (random and Sobol) choose each space equally often, whatever
+---the number of its points, or by `weights`: `muster.union { { … }, { … }, weights = { 3, 1 } }`.
+---@param spaces table
 ---@return muster.Space
 function muster.union(spaces) end
 

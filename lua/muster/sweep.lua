@@ -103,6 +103,22 @@ function api.when(condition, space)
   return muster.seal("a space", { kind = "when", condition = copy(condition), space = space, place = place })
 end
 
+-- The weights of the spaces of a union, a list of numbers; nil if none are given.
+local function weights_of(union)
+  local given = rawget(union.entries, "weights")
+  if given == nil then return nil end
+  local sound = type(given) == "table" and not muster.kind_of(given) and next(given) ~= nil
+  local weights = {}
+  for position, key in ipairs(sound and host.sorted_keys(given) or {}) do
+    weights[position] = rawget(given, key)
+    sound = sound and key == position and type(weights[position]) == "number" and weights[position] == weights[position]
+  end
+  if sound then return weights end
+  host.report("error", "type", union.place, ("union: weights must be a list of numbers, one for each space, got %s"):format(shown(given)),
+              "muster.union { { … }, { … }, weights = { 3, 1 } }")
+  return nil
+end
+
 -- A sealed space, or a plain table, which is a product, in the form of the engine.
 local function space_of(declared, value, place, depth)
   if depth > MOST_NESTED then host.stop("space", place, ("spaces are nested deeper than %d"):format(MOST_NESTED)) end
@@ -114,6 +130,8 @@ local function space_of(declared, value, place, depth)
     end
     space = { kind = "product", entries = value, place = place }
   end
+  local weights
+  if space.kind == "union" then weights = weights_of(space) end
   if space.kind == "when" then
     local condition = {}
     for _, name in ipairs(host.sorted_keys(space.condition)) do
@@ -159,7 +177,7 @@ local function space_of(declared, value, place, depth)
   end
   local keys = host.sorted_keys(space.entries)
   for _, key in ipairs(keys) do
-    if type(key) == "string" then
+    if type(key) == "string" and not (space.kind == "union" and key == "weights") then
       if space.kind == "union" then
         host.report("error", "space", space.place, ("union: %s is not a space"):format(key),
                     ("muster.union { { %s = … }, { %s = … } }"):format(key, key))
@@ -171,7 +189,7 @@ local function space_of(declared, value, place, depth)
   for _, key in ipairs(keys) do
     if type(key) ~= "string" then parts[#parts + 1] = space_of(declared, rawget(space.entries, key), space.place, depth + 1) end
   end
-  return { kind = space.kind, parts = parts, place = space.place }
+  return { kind = space.kind, parts = parts, weights = weights, place = space.place }
 end
 
 -- Other fields of a sweep ---------------------------------------------------------------------------------------------

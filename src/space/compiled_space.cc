@@ -11,6 +11,7 @@ namespace muster {
 namespace {
 
 constexpr std::uint64_t kMostPoints = std::uint64_t{1} << 53U;
+constexpr double kMostWeight = 1e9;
 
 Diagnostic SpaceError(const Place& place, std::string message, std::string hint = {}) {
   return Error("space", place, std::move(message), std::move(hint));
@@ -206,13 +207,37 @@ class Compiler {
       Report(space, "union has no parts", "union { { hosts = 2 }, { hosts = 4 } }");
       return nullptr;
     }
+    if (!AreWeights(space)) return nullptr;
     std::vector<double> sizes;
     auto parts = CompileParts(AllOf(space), sizes);
     if (!parts) return nullptr;
     double size = 0;
     for (const double each : sizes) size += each;
     if (!KeepSize(space, size)) return nullptr;
-    return UnionNodeOf(*std::move(parts));
+    return UnionNodeOf(*std::move(parts), space.weights);
+  }
+
+  // One positive number for each part, or none at all.
+  bool AreWeights(const Space& space) {
+    if (space.weights.empty()) return true;
+    constexpr const char* kExample = "weights = { 3, 1 }";
+    if (space.weights.size() != space.parts.size()) {
+      Report(space,
+             "union: there are " + std::to_string(space.weights.size()) + " weights for " +
+                 std::to_string(space.parts.size()) + " spaces",
+             std::string("one weight for each space: ") + kExample);
+      return false;
+    }
+    for (const double weight : space.weights) {
+      if (weight > 0 && weight <= kMostWeight && weight >= 1 / kMostWeight) continue;
+      const bool extreme = weight > 0;
+      Report(space,
+             std::string("union: a weight must be a number ") + (extreme ? "from 1e-9 to 1e9" : "above 0") + ", got " +
+                 NumberText(weight),
+             std::string("a share of the draws: ") + kExample + "; leave out a space that is not to be drawn");
+      return false;
+    }
+    return true;
   }
 
   std::vector<double> approximate_;
@@ -249,6 +274,7 @@ std::optional<std::uint64_t> CompiledSpace::size() const {
 }
 std::uint64_t CompiledSpace::discrete_size() const { return root_->size(); }
 const std::vector<std::string>& CompiledSpace::dimensions() const { return dimensions_; }
+bool CompiledSpace::draws_evenly() const { return root_->DrawsEvenly(); }
 const std::vector<std::string>& CompiledSpace::names() const { return names_; }
 const std::vector<Axis>& CompiledSpace::continuous() const { return continuous_; }
 

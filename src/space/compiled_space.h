@@ -23,7 +23,8 @@ using Coordinate = std::function<double(const std::string& dimension)>;
 class CompiledSpace {
  public:
   // Kind "space": an axis that CheckAxis refuses, a name twice in one product or zip, parts of a zip that differ in
-  // size or are uncountable, a condition on a name that is no axis of the product, an empty union, over 2^53 points.
+  // size or are uncountable, a condition on a name that is no axis of the product, an empty union, weights that are not
+  // one positive number for each part, over 2^53 points.
   static Result<CompiledSpace> Of(const Space& space);
   CompiledSpace(CompiledSpace&&) noexcept;
   CompiledSpace& operator=(CompiledSpace&&) noexcept;
@@ -40,9 +41,12 @@ class CompiledSpace {
   Point DiscreteAt(std::uint64_t index) const;
 
   // The dimensions to choose for a point, in the order of the description; names of axes, "a+b" of a zip, "a|b" of a
-  // union. The parts of a union are weighted by their numbers of discrete points.
+  // union, which chooses a part by its weight.
   const std::vector<std::string>& dimensions() const;
   Point From(const Coordinate& coordinate) const;
+  // Whether From() gives all discrete points equally often: not if parts of a union or cases of a condition have other
+  // shares of the draws than of the points.
+  bool draws_evenly() const;
 
   // All names that a point can have, sorted.
   const std::vector<std::string>& names() const;

@@ -29,6 +29,10 @@ Sampler::Sampler(const CompiledSpace& space, const SamplerChoice& choice, std::u
   if (choice.kind == SamplerChoice::Kind::kSobol && !space.dimensions().empty()) {
     sobol_.emplace(space.dimensions().size(), choice.scramble ? std::optional(choice.seed) : std::nullopt);
   }
+  // Where all points are drawn equally often anyway, a permutation needs no memory.
+  if (choice.kind == SamplerChoice::Kind::kRandom && choice.weighted && space.size() && !space.draws_evenly()) {
+    distinct_.emplace(space, choice.seed);
+  }
 }
 
 Result<Sampler> Sampler::Of(const CompiledSpace& space, const SamplerChoice& choice) {
@@ -75,6 +79,7 @@ void Sampler::Extend(std::uint64_t size) {
 Point Sampler::At(std::uint64_t trial) {
   const std::uint64_t number = trial * choice_.shards + choice_.shard;
   if (choice_.kind == SamplerChoice::Kind::kGrid) return space_->At(number);
+  if (distinct_) return distinct_->At(number);
   if (choice_.kind == SamplerChoice::Kind::kRandom) {
     if (const auto size = space_->size()) return space_->At(Shuffled(number, *size, choice_.seed));
     return space_->From([&](const std::string& dimension) { return Draw(choice_.seed, number, dimension); });

@@ -9,6 +9,7 @@
 
 #include "muster/result.h"
 #include "space/compiled_space.h"
+#include "space/distinct_draws.h"
 #include "space/sobol_points.h"
 
 namespace muster {
@@ -16,7 +17,7 @@ namespace muster {
 struct SamplerChoice {
   enum class Kind : std::uint8_t {
     kGrid,    // every point, in the space's order
-    kRandom,  // drawn (space/draw.h); without replacement if the space is countable
+    kRandom,  // drawn (space/draw.h); without repetition if the space is countable (space/distinct_draws.h)
     kSobol,   // low-discrepancy sequence (space/sobol_points.h)
   };
   Kind kind = Kind::kGrid;
@@ -27,6 +28,9 @@ struct SamplerChoice {
   std::uint64_t shard = 0;
   std::uint64_t shards = 1;
   Place place = {};
+  // Random points of a countable space are drawn by the weights of their choices. False: all points equally often, as
+  // in sweeps that began before unions had weights.
+  bool weighted = true;
 
   bool operator==(const SamplerChoice&) const = default;
 };
@@ -58,6 +62,7 @@ class Sampler {
   std::uint64_t size_;
   std::uint64_t limit_;
   std::optional<SobolPoints> sobol_;
+  std::optional<DistinctDraws> distinct_;
 };
 
 }  // namespace muster

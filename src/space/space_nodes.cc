@@ -1,6 +1,7 @@
 #include "space/space_nodes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -43,6 +44,7 @@ class AxisNode : public Node {
   void ListContinuous(std::vector<Axis>& axes) const override {
     if (!count_) axes.push_back(axis_);
   }
+  bool DrawsEvenly() const override { return true; }
 
  private:
   Axis axis_;
@@ -59,6 +61,7 @@ class FixedNode : public Node {
   void AddFrom(const Coordinate&, Point& point) const override { Add(point); }
   void ListDimensions(std::vector<std::string>&) const override {}
   void ListContinuous(std::vector<Axis>&) const override {}
+  bool DrawsEvenly() const override { return true; }
 
  private:
   void Add(Point& point) const {
@@ -77,6 +80,9 @@ class NodeOfParts : public Node {
   }
   void ListContinuous(std::vector<Axis>& axes) const override {
     for (const auto& part : parts) part->ListContinuous(axes);
+  }
+  bool DrawsEvenly() const override {
+    return std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part->DrawsEvenly(); });
   }
 
   Parts parts;
@@ -157,6 +163,15 @@ class ProductNode : public NodeOfParts {
     NodeOfParts::ListContinuous(axes);
     for (const ConditionalPart& each : conditionals_) each.part->ListContinuous(axes);
   }
+  // The cases are drawn equally often, whatever the number of their points.
+  bool DrawsEvenly() const override {
+    if (!NodeOfParts::DrawsEvenly()) return false;
+    for (std::size_t i = 1; i < ends_.size(); ++i) {
+      if (ends_[i] - ends_[i - 1] != ends_.front()) return false;
+    }
+    return std::all_of(conditionals_.begin(), conditionals_.end(),
+                       [](const ConditionalPart& each) { return each.part->DrawsEvenly(); });
+  }
 
  private:
   std::vector<const Node*> Active(const Point& decided) const {
@@ -192,8 +207,17 @@ class ZipNode : public NodeOfParts {
 
 class UnionNode : public NodeOfParts {
  public:
-  explicit UnionNode(Parts given) : NodeOfParts(std::move(given)), dimension_(Joined(names, '|')) {
+  UnionNode(Parts given, const std::vector<double>& weights)
+      : NodeOfParts(std::move(given)), dimension_(Joined(names, '|')) {
     for (const auto& part : parts) ends_.push_back((ends_.empty() ? 0 : ends_.back()) + part->size());
+    if (weights.empty()) return;
+    for (const double weight : weights) {
+      weight_ends_.push_back((weight_ends_.empty() ? 0 : weight_ends_.back()) + weight);
+    }
+    // The choice of a part is independent of all choices within it.
+    std::vector<std::string> within;
+    NodeOfParts::ListDimensions(within);
+    while (std::find(within.begin(), within.end(), dimension_) != within.end()) dimension_ += '|';
   }
   std::uint64_t size() const override { return ends_.back(); }
   void AddAt(std::uint64_t index, Point& point) const override {
@@ -201,20 +225,37 @@ class UnionNode : public NodeOfParts {
     parts[part]->AddAt(part == 0 ? index : index - ends_[part - 1], point);
   }
   void AddFrom(const Coordinate& coordinate, Point& point) const override {
-    const auto index = static_cast<std::uint64_t>(coordinate(dimension_) * static_cast<double>(size()));
-    parts[PartOf(std::min(index, size() - 1))]->AddFrom(coordinate, point);
+    parts[DrawnPart(coordinate(dimension_))]->AddFrom(coordinate, point);
   }
   void ListDimensions(std::vector<std::string>& dimensions) const override {
     dimensions.push_back(dimension_);
     NodeOfParts::ListDimensions(dimensions);
+  }
+  bool DrawsEvenly() const override {
+    if (!NodeOfParts::DrawsEvenly()) return false;
+    for (std::size_t i = 0; i < weight_ends_.size(); ++i) {
+      const double share = (weight_ends_[i] - (i == 0 ? 0 : weight_ends_[i - 1])) / weight_ends_.back();
+      const double of_points = static_cast<double>(parts[i]->size()) / static_cast<double>(size());
+      if (std::abs(share - of_points) > 1e-9) return false;
+    }
+    return true;
   }
 
  private:
   std::size_t PartOf(std::uint64_t index) const {
     return static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin());
   }
+  std::size_t DrawnPart(double u) const {
+    if (weight_ends_.empty()) {
+      return PartOf(std::min(static_cast<std::uint64_t>(u * static_cast<double>(size())), size() - 1));
+    }
+    const auto found = std::upper_bound(weight_ends_.begin(), weight_ends_.end(), u * weight_ends_.back());
+    return std::min(static_cast<std::size_t>(found - weight_ends_.begin()), parts.size() - 1);
+  }
+
   std::string dimension_;
   std::vector<std::uint64_t> ends_;
+  std::vector<double> weight_ends_;  // the sums of the weights up to each part; empty: by the numbers of points
 };
 
 }  // namespace
@@ -230,12 +271,26 @@ std::unique_ptr<SpaceNode> ProductNodeOf(SpaceParts parts, std::vector<Condition
 
 std::unique_ptr<SpaceNode> ZipNodeOf(SpaceParts parts) { return std::make_unique<ZipNode>(std::move(parts)); }
 
-std::unique_ptr<SpaceNode> UnionNodeOf(SpaceParts parts) { return std::make_unique<UnionNode>(std::move(parts)); }
+std::unique_ptr<SpaceNode> UnionNodeOf(SpaceParts parts, const std::vector<double>& weights) {
+  return std::make_unique<UnionNode>(std::move(parts), weights);
+}
 
 bool IsCountable(const Node& node) {
   std::vector<Axis> continuous;
   node.ListContinuous(continuous);
   return continuous.empty();
+}
+
+void WeighEvenly(Space& space) {
+  if (space.kind == Space::Kind::kUnion && space.weights.empty()) space.weights.assign(space.parts.size(), 1);
+  for (Space& part : space.parts) WeighEvenly(part);
+}
+
+void ForgetEvenWeights(Space& space) {
+  const bool even = std::all_of(space.weights.begin(), space.weights.end(),
+                                [&](double weight) { return weight == space.weights.front(); });
+  if (even) space.weights.clear();
+  for (Space& part : space.parts) ForgetEvenWeights(part);
 }
 
 void RenameInSpace(Space& space, const std::map<std::string, std::string>& names) {

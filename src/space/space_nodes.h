@@ -22,6 +22,8 @@ class CompiledSpace::Node {
   virtual void AddFrom(const Coordinate& coordinate, Point& point) const = 0;
   virtual void ListDimensions(std::vector<std::string>& dimensions) const = 0;
   virtual void ListContinuous(std::vector<Axis>& axes) const = 0;
+  // Whether AddFrom draws its countable points equally often.
+  virtual bool DrawsEvenly() const = 0;
 
   std::set<std::string> names;
 };
@@ -41,8 +43,8 @@ std::unique_ptr<SpaceNode> FixedNodeOf(const Point& fixed);
 std::unique_ptr<SpaceNode> ProductNodeOf(SpaceParts parts, std::vector<ConditionalPart> conditionals);
 // At least one part; all countable and of one size.
 std::unique_ptr<SpaceNode> ZipNodeOf(SpaceParts parts);
-// At least one part.
-std::unique_ptr<SpaceNode> UnionNodeOf(SpaceParts parts);
+// At least one part. `weights` as in Space.
+std::unique_ptr<SpaceNode> UnionNodeOf(SpaceParts parts, const std::vector<double>& weights);
 
 // Whether all its axes are countable.
 bool IsCountable(const SpaceNode& node);

@@ -18,13 +18,14 @@ void Fields(A& archive, Axis& axis) {
 template <class A>
 void Fields(A& archive, Space& space) {
   InRange(archive, space.kind, Space::Kind::kWhen);
-  archive(space.axis, space.fixed, space.parts, space.condition, space.place);
+  archive(space.axis, space.fixed, space.parts, space.weights, space.condition, space.place);
 }
 
 template <class A>
 void Fields(A& archive, SamplerChoice& sampler) {
   InRange(archive, sampler.kind, SamplerChoice::Kind::kSobol);
-  archive(sampler.trials, sampler.seed, sampler.scramble, sampler.shard, sampler.shards, sampler.place);
+  archive(sampler.trials, sampler.seed, sampler.scramble, sampler.shard, sampler.shards, sampler.place,
+          sampler.weighted);
 }
 
 template <class A>

@@ -57,6 +57,24 @@ TEST(SweepFile, SpacesAreTablesWithTheirStructure) {
             (Lines{"optimizer=adam, optimizer.beta=0.5", "optimizer=adam, optimizer.beta=0.75", "optimizer=sgd"}));
 }
 
+TEST(SweepFile, WeighsTheSpacesOfUnions) {
+  const auto weights = [](const std::string& space) { return DescriptionOf("space = " + space).space.weights; };
+  using Weights = std::vector<double>;
+  EXPECT_EQ(weights("muster.union { { layers = { 1, 2 } }, { cluster = { hosts = 3 } } }"), (Weights{1, 1}));
+  EXPECT_EQ(weights("muster.union { { layers = { 1, 2 } }, { cluster = { hosts = 3 } }, weights = { 3, 0.5 } }"),
+            (Weights{3, 0.5}));
+  const SweepDescription nested = DescriptionOf(
+      "space = { lr = 1, muster.union { { layers = 1 }, muster.union { { layers = 2 }, { layers = 4 } }, "
+      "weights = { 1, 2 } } }");
+  EXPECT_EQ(nested.space.parts.at(1).weights, (Weights{1, 2}));
+  EXPECT_EQ(nested.space.parts.at(1).parts.at(1).weights, (Weights{1, 1}));
+  EXPECT_EQ(ProblemsOfSweep("space = muster.union { { layers = 1 }, { layers = 2 }, weights = 3 }"),
+            Lines{"recipe.lua:8 error type: union: weights must be a list of numbers, one for each space, got 3"});
+  EXPECT_EQ(
+      ProblemsOfSweep("space = muster.union { { layers = 1 }, { layers = 2 }, weights = { 1, \"2\" } }"),
+      Lines{"recipe.lua:8 error type: union: weights must be a list of numbers, one for each space, got {1, \"2\"}"});
+}
+
 TEST(SweepFile, ValuesHaveTheTypesOfTheirParameters) {
   EXPECT_EQ(PointsOf("{ memory = { \"1GiB\", \"2KiB\" } }"), (Lines{"memory=1073741824", "memory=2048"}));
   EXPECT_EQ(PointsOf("{ memory = muster.range(\"1KiB\", \"2KiB\", 512) }"),

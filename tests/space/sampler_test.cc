@@ -1,5 +1,7 @@
 #include "space/sampler.h"
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -55,6 +57,128 @@ TEST(Sampler, DrawsNoCountedPointTwice) {
   random.seed = 8;
   random.trials = 20;
   EXPECT_NE(PointsOf(kCounted, random), points);
+}
+
+Space FixedPoint(Point point) {
+  Space space;
+  space.kind = Space::Kind::kFixed;
+  space.fixed = std::move(point);
+  return space;
+}
+Space ProductOf(std::vector<Space> parts) {
+  Space space;
+  space.parts = std::move(parts);
+  return space;
+}
+Space UnionOf(std::vector<Space> parts, std::vector<double> weights = {}) {
+  Space space;
+  space.kind = Space::Kind::kUnion;
+  space.parts = std::move(parts);
+  space.weights = std::move(weights);
+  return space;
+}
+Space RangeOf(const std::string& name, double high) {
+  return AxisSpace({name, Axis::Kind::kRange, {}, 0, high, 1, true});
+}
+// A branch with a continuous parameter, and one with a list.
+Space Optimizers(std::vector<double> weights) {
+  return UnionOf(
+      {ProductOf({FixedPoint({{"optimizer", "sgd"}}), AxisSpace({"momentum", Axis::Kind::kUniform, {}, 0, 0.99})}),
+       ProductOf({FixedPoint({{"optimizer", "adam"}}), AxisSpace({"beta2", Axis::Kind::kChoice, {0.9, 0.99, 0.999}})})},
+      std::move(weights));
+}
+int CountWith(const std::vector<std::string>& points, const std::string& part) {
+  return static_cast<int>(
+      std::count_if(points.begin(), points.end(), [&](const auto& point) { return point.find(part) != point.npos; }));
+}
+
+// Of 150 even draws 75 ± 6.1 are of either branch: for 40 seeds, each within four and their mean within three standard
+// deviations. By the number of points 37.5 would be.
+TEST(Sampler, DrawsTheBranchesOfAUnionEvenlyWhateverTheirPoints) {
+  constexpr int kSeeds = 40;
+  int all = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const auto points = PointsOf(Optimizers({1, 1}), {Kind::kRandom, 150, seed});
+    const int sgd = CountWith(points, "sgd");
+    EXPECT_NEAR(sgd, 75, 4 * 6.124) << "seed " << seed;
+    all += sgd;
+    EXPECT_EQ(points, PointsOf(Optimizers({1, 1}), {Kind::kRandom, 150, seed}));
+  }
+  EXPECT_NEAR(static_cast<double>(all) / kSeeds, 75, 3 * 6.124 / std::sqrt(kSeeds));
+  EXPECT_EQ(CountWith(PointsOf(Optimizers({1, 1}), {Kind::kSobol, 128, 7}), "sgd"), 64);
+  EXPECT_EQ(CountWith(PointsOf(Optimizers({3, 1}), {Kind::kSobol, 128, 7}), "sgd"), 96);
+  EXPECT_NEAR(CountWith(PointsOf(Optimizers({3, 1}), {Kind::kRandom, 4000, 7}), "sgd"), 3000, 4 * 27.4);
+}
+
+TEST(Sampler, DrawsNestedUnionsIndependently) {
+  const Space space = UnionOf(
+      {AxisSpace({"x", Axis::Kind::kUniform, {}, 0, 1}),
+       UnionOf({AxisSpace({"x", Axis::Kind::kUniform, {}, 1, 2}), AxisSpace({"x", Axis::Kind::kUniform, {}, 2, 3})},
+               {1, 1})},
+      {1, 1});
+  const auto compiled = CompiledSpace::Of(space);
+  for (const Kind kind : {Kind::kRandom, Kind::kSobol}) {
+    auto sampler = Sampler::Of(*compiled, {kind, 4096, 3});
+    std::map<int, int> quarters;  // of each whole number
+    for (std::uint64_t i = 0; i < 4096; ++i) ++quarters[static_cast<int>(*sampler->At(i).at("x").AsDouble() * 4)];
+    for (int quarter = 0; quarter < 12; ++quarter) {
+      const double expected = quarter < 4 ? 512 : 256;
+      EXPECT_NEAR(quarters[quarter], expected, 5 * std::sqrt(expected)) << quarter;
+    }
+  }
+}
+
+TEST(Sampler, DrawsCountedPointsOfUnevenBranchesOnceAndByWeight) {
+  const Space space = UnionOf({RangeOf("a", 9), RangeOf("b", 999)}, {1, 1});
+  const auto few = PointsOf(space, {Kind::kRandom, 16, 3});
+  EXPECT_GE(CountWith(few, "a="), 4) << "of 16 even draws; by points there would be none";
+  const auto all = PointsOf(space, {Kind::kRandom, 5000, 3});
+  EXPECT_EQ(all.size(), 1010U) << "there are no more";
+  EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), 1010U) << "each once";
+  const Space heavy = UnionOf({RangeOf("a", 9), RangeOf("b", 999)}, {1e6, 1});
+  const auto first = PointsOf(heavy, {Kind::kRandom, 300, 3});
+  EXPECT_EQ(CountWith({first.begin(), first.begin() + 10}, "a="), 10);
+  EXPECT_EQ(std::set<std::string>(first.begin(), first.end()).size(), 300U);
+  // A point of both branches exists once; the numbers of trials stay those of the space.
+  EXPECT_EQ(PointsOf(UnionOf({RangeOf("a", 1), RangeOf("a", 3)}, {1, 1}), {Kind::kRandom, 6, 3}).size(), 6U);
+}
+
+TEST(Sampler, DrawsConditionalCasesEvenly) {
+  Space when;
+  when.kind = Space::Kind::kWhen;
+  when.condition = {{"optimizer", {"adam"}}};
+  when.parts = {RangeOf("beta", 99)};
+  const Space space =
+      ProductOf({AxisSpace({"optimizer", Axis::Kind::kChoice, {"adam", "sgd", "lamb"}}), when, RangeOf("n", 99)});
+  const auto points = PointsOf(space, {Kind::kRandom, 150, 5});
+  EXPECT_NEAR(CountWith(points, "adam"), 50, 4 * 5.8);
+  EXPECT_EQ(std::set<std::string>(points.begin(), points.end()).size(), 150U);
+}
+
+// A sweep that began before unions had weights continues with the points that it would have had.
+TEST(Sampler, KeepsTheDrawsOfSweepsWithoutWeights) {
+  using Lines = std::vector<std::string>;
+  const auto first = [](const Space& space, Kind kind) {
+    SamplerChoice choice{kind, 150, 7};
+    choice.weighted = false;
+    Lines points = PointsOf(space, choice);
+    points.resize(6);
+    return points;
+  };
+  EXPECT_EQ(
+      first(Optimizers({}), Kind::kRandom),
+      (Lines{"beta2=0.999, optimizer=adam", "momentum=0.575054, optimizer=sgd", "beta2=0.99, optimizer=adam",
+             "momentum=0.269775, optimizer=sgd", "momentum=0.920524, optimizer=sgd", "beta2=0.9, optimizer=adam"}));
+  EXPECT_EQ(first(Optimizers({}), Kind::kSobol),
+            (Lines{"momentum=0.803795, optimizer=sgd", "beta2=0.99, optimizer=adam", "beta2=0.9, optimizer=adam",
+                   "beta2=0.999, optimizer=adam", "beta2=0.99, optimizer=adam", "beta2=0.9, optimizer=adam"}));
+  const Space counted = UnionOf({AxisSpace({"a", Axis::Kind::kChoice, {1, 2}}), RangeOf("b", 9)});
+  EXPECT_EQ(first(counted, Kind::kRandom), (Lines{"b=5", "a=2", "b=7", "a=1", "b=4", "b=1"}));
+  EXPECT_EQ(first(counted, Kind::kSobol), (Lines{"b=0", "b=6", "b=3", "b=9", "b=5", "b=1"}));
+  const auto x = [](double low, double high) { return AxisSpace({"x", Axis::Kind::kUniform, {}, low, high}); };
+  const Space nested = UnionOf({x(0, 1), UnionOf({x(1, 2), x(2, 3)})});
+  EXPECT_EQ(first(nested, Kind::kRandom),
+            (Lines{"x=0.326145", "x=2.98171", "x=1.48704", "x=1.4279", "x=0.0298629", "x=2.50437"}));
 }
 
 TEST(Sampler, AssignsEachTrialToOneShard) {

@@ -145,7 +145,67 @@ TEST(Space, DrawsEachAxisIndependentlyOfTheOthers) {
   }
 }
 
+// How often each key of the first name of the points occurs, over evenly spread coordinates of the choice `dimension`.
+std::map<std::string, int> SharesOver(const CompiledSpace& space, const std::string& dimension, int steps) {
+  std::map<std::string, int> shares;
+  for (int i = 0; i < steps; ++i) {
+    const Point point =
+        space.From([&](const std::string& asked) { return asked == dimension ? (i + 0.5) / steps : 0; });
+    ++shares[point.begin()->first];
+  }
+  return shares;
+}
+
+TEST(Space, DrawsPartsOfAUnionByTheirWeights) {
+  using Shares = std::map<std::string, int>;
+  Space space = Union({Choice("a", {1}), Choice("b", {1, 2, 3}), LogUniform("c", 1, 2)});
+  EXPECT_EQ(SharesOver(Compiled(space), "a|b|c", 100), (Shares{{"a", 20}, {"b", 60}, {"c", 20}})) << "by points";
+  WeighEvenly(space);
+  EXPECT_EQ(SharesOver(Compiled(space), "a|b|c", 99), (Shares{{"a", 33}, {"b", 33}, {"c", 33}}));
+  space.weights = {3, 1, 0.5};
+  EXPECT_EQ(SharesOver(Compiled(space), "a|b|c", 90), (Shares{{"a", 60}, {"b", 20}, {"c", 10}}));
+}
+
+TEST(Space, WeighsUnionsEvenlyUnlessTheyHaveWeights) {
+  Space space = Product({Union({Choice("a", {1}), Union({Choice("b", {1}), Choice("c", {2}), Choice("d", {2})})})});
+  space.parts.at(0).parts.at(1).weights = {1, 2, 3};
+  WeighEvenly(space);
+  EXPECT_EQ(space.parts.at(0).weights, (std::vector<double>{1, 1}));
+  EXPECT_EQ(space.parts.at(0).parts.at(1).weights, (std::vector<double>{1, 2, 3}));
+  ForgetEvenWeights(space);
+  EXPECT_EQ(space.parts.at(0).weights, std::vector<double>{});
+  EXPECT_EQ(space.parts.at(0).parts.at(1).weights, (std::vector<double>{1, 2, 3}));
+}
+
+// The choice of a part has its own coordinate, even if a part has the same names, or only one.
+TEST(Space, ChoosesPartsOfAUnionIndependentlyOfTheirValues) {
+  Space space = Union({LogUniform("x", 1, 2), Union({LogUniform("x", 2, 4), LogUniform("x", 4, 8)})});
+  WeighEvenly(space);
+  const auto compiled = Compiled(space);
+  EXPECT_EQ(compiled.dimensions(), (Lines{"x||", "x", "x|"}));
+  const auto x = [&](double outer, double inner, double value) {
+    return *compiled
+                .From([&](const std::string& dimension) {
+                  return dimension == "x||" ? outer : dimension == "x|" ? inner : value;
+                })
+                .at("x")
+                .AsDouble();
+  };
+  EXPECT_NEAR(x(0.1, 0.9, 0.999999), 2, 1e-4);
+  EXPECT_NEAR(x(0.9, 0.1, 0), 2, 1e-9);
+  EXPECT_NEAR(x(0.9, 0.9, 0), 4, 1e-9);
+}
+
 TEST(Space, RefusesMistakesAndNamesThem) {
+  const auto weighted = [](std::vector<double> weights) {
+    Space space = Union({Choice("a", {1}), Choice("a", {2})});
+    space.weights = std::move(weights);
+    return space;
+  };
+  EXPECT_EQ(ProblemOf(weighted({1, 2, 3})), "union: there are 3 weights for 2 spaces");
+  EXPECT_EQ(ProblemOf(weighted({1, 0})), "union: a weight must be a number above 0, got 0");
+  EXPECT_EQ(ProblemOf(weighted({1, -2})), "union: a weight must be a number above 0, got -2");
+  EXPECT_EQ(ProblemOf(weighted({1, 1e300})), "union: a weight must be a number from 1e-9 to 1e9, got 1e+300");
   EXPECT_EQ(ProblemOf(Product({Choice("a", {1}), Choice("a", {2})})), "a is given twice");
   EXPECT_EQ(ProblemOf(Zip({Choice("a", {1, 2}), Choice("b", {1, 2, 3})})), "zip: a has 2 values, and b has 3");
   EXPECT_EQ(ProblemOf(Zip({Choice("a", {1, 2}), LogUniform("lr", 1, 2)})), "zip: lr has no values to count");

@@ -466,6 +466,7 @@ int ContinueSweep(const SweepContinuation& continuation) {
   auto evaluator = std::make_unique<Evaluator>();
   auto described = changes->empty() ? DescribeStored(folder, options, *evaluator) : DescribeSweep(options, *evaluator);
   if (!described) return Refuse(described.error());
+  if (auto kept = KeepDraws(folder, described->sweep); !kept) return Refuse(kept.error());
   auto first = FirstOf(*described, *evaluator);
   if (!first) return Refuse(first.error());
   // A sweep keeps the names that it began with: its points are identified by them. Recipes still know them (`was`).

@@ -109,6 +109,16 @@ Result<std::string> RecipeHashOf(const std::string& sweep_dir) {
   return hash.Hex().substr(0, kDigits);
 }
 
+Result<void> KeepDraws(const std::string& sweep_dir, SweepDescription& sweep) {
+  const auto file = ReadJson(sweep_dir + "/sweep.json");
+  if (!file) return Fail(file.error());
+  const Value* description = FieldOf(*file, "description");
+  if (description == nullptr || FieldOf(*description, "branches") != nullptr) return {};
+  sweep.sampler.weighted = false;
+  ForgetEvenWeights(sweep.space);
+  return {};
+}
+
 Result<void> CheckSameSweep(const std::string& sweep_dir, const SweepDescription& sweep) {
   const auto file = ReadJson(sweep_dir + "/sweep.json");
   if (!file) return Fail(file.error());

@@ -16,6 +16,9 @@ Result<std::string> ChangesOfSweep(const std::string& sweep_dir);
 // A hash of all stored inputs of the trials: for SweepBegan::recipe.
 Result<std::string> RecipeHashOf(const std::string& sweep_dir);
 
+// Gives a sweep that began before unions had weights the draws that it began with.
+Result<void> KeepDraws(const std::string& sweep_dir, SweepDescription& sweep);
+
 // Trials are identified by number: a different point with the same number would be taken for a finished one. Kind
 // "points_changed" if the current description has other points than at the beginning, "rules_changed" if it has another
 // objective or rule.

@@ -347,6 +347,7 @@ Value SpaceValue(const Space& space) {
     }
     default:
       map["parts"] = parts();
+      if (!space.weights.empty()) map["weights"] = Value(Value::List(space.weights.begin(), space.weights.end()));
   }
   return Value(std::move(map));
 }
@@ -425,6 +426,7 @@ Value SweepDescriptionValue(const SweepDescription& sweep) {
                     {"retry", RetryValue(sweep.retry)},
                     {"budget", BudgetValue(sweep.budget)},
                     {"has_where", Value(sweep.has_where)}};
+  if (sweep.sampler.weighted) map["branches"] = Value(kWeightedBranches);
   if (sweep.objective) {
     map["objective"] = Value(Value::Map{{"metric", Value(sweep.objective->metric)},
                                         {"direction", Value(sweep.objective->maximize ? "maximize" : "minimize")}});

@@ -68,6 +68,9 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
 // Refuses --spares, which a sweep cannot use. Kind "usage".
 Result<void> CheckNoSpares(const RecipeOptions& options);
 
+// The member "branches" of descriptions; sweeps that began before unions had weights have none.
+inline constexpr std::string_view kWeightedBranches = "weighted";
+
 // For sweep.json and --json.
 Value SweepDescriptionValue(const SweepDescription& sweep);
 

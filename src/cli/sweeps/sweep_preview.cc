@@ -154,6 +154,7 @@ Result<SweepPreview> PreviewSweep(const DescribedSweep& described, Evaluator& ev
   const bool all_needed = preview.trials <= kMostWhole && preview.why_trials.find("almost every") == std::string::npos;
   if (!all_needed && grid) {
     drawn.sampler.kind = SamplerChoice::Kind::kRandom;
+    drawn.sampler.weighted = false;  // of the points of a grid, each counts once
     drawn.sampler.trials = kSample;
   }
   const std::uint64_t most = all_needed ? preview.trials : std::min(kSample, preview.trials);

@@ -151,6 +151,7 @@ Space SpaceOf(const Value& value, Host& host) {
     }
   } else {
     space.kind = kind == "zip" ? Space::Kind::kZip : kind == "union" ? Space::Kind::kUnion : Space::Kind::kProduct;
+    for (const Value& weight : ListOf(part.Field("weights"))) space.weights.push_back(weight.Number());
   }
   for (const Value& each : ListOf(part.Field("parts"))) space.parts.push_back(SpaceOf(each, host));
   return space;
@@ -255,6 +256,7 @@ SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared
   if (const Value* space = whole.Field("space")) sweep.space = SpaceOf(*space, host);
   Diagnostics problems;
   SettleSpace(sweep.space, false, declared, names, problems);
+  WeighEvenly(sweep.space);
   host.Report(problems);
   sweep.sampler.place = whole.place();
   if (const Part part(whole.Field("sampler"), "sampler", host); part.given()) ReadSampler(part, sweep.sampler);

@@ -46,6 +46,23 @@ std::string AxisText(const SpaceAxis& axis) {
   return text;
 }
 
+// Of unions whose weights differ: "3, 1".
+void ListWeights(const Value& space, std::size_t depth, std::vector<std::string>& texts) {
+  constexpr std::size_t kDeepestUnion = 32;
+  const Value* weights = FieldOf(space, "weights");
+  if (weights != nullptr && weights->AsList() != nullptr && !weights->AsList()->empty()) {
+    const Value::List& list = *weights->AsList();
+    std::string text;
+    for (const Value& weight : list) text += (text.empty() ? "" : ", ") + PlainText(weight);
+    if (std::any_of(list.begin(), list.end(), [&](const Value& weight) { return weight != list.front(); })) {
+      texts.push_back(std::move(text));
+    }
+  }
+  const Value* parts = FieldOf(space, "parts");
+  if (depth == kDeepestUnion || parts == nullptr || parts->AsList() == nullptr) return;
+  for (const Value& part : *parts->AsList()) ListWeights(part, depth + 1, texts);
+}
+
 }  // namespace
 
 Value SetupOf(const std::string& dir, const SweepFile& file, const Value& description, const std::string& trial_dir) {
@@ -63,6 +80,9 @@ Value SetupOf(const std::string& dir, const SweepFile& file, const Value& descri
   }
   const Value* space = FieldOf(description, "space");
   for (const auto& [name, axis] : SpaceAxes(space == nullptr ? Value() : *space)) add("space: " + name, AxisText(axis));
+  std::vector<std::string> weights;
+  if (space != nullptr) ListWeights(*space, 0, weights);
+  for (const std::string& text : weights) add("weights of a union", text);
   for (const auto& [member, name] :
        {std::pair("sampler", "sampler"), std::pair("where", "conditions"), std::pair("early_stop", "early stopping"),
         std::pair("retry", "retries"), std::pair("budget", "budget")}) {
