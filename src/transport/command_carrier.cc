@@ -51,7 +51,7 @@ void CommandCarrier::KnowRun(const std::string& run) { commands_->KnowRun(run); 
 
 void CommandCarrier::Connect(const std::vector<std::string>& argv) {
   if (const std::string error = StartCommandOf(argv); !error.empty()) return agent_.Unreachable(error, {});
-  patience_.expires_after(kGreetingPatience);
+  patience_.expires_after(commands_->GreetingPatience());
   patience_.async_wait(agent_.Later(*this, [](CommandCarrier& self, const boost::system::error_code& error) {
     if (error) return;
     self.agent_.why() = kNoResponse;
@@ -155,6 +155,11 @@ void CommandCarrier::Conclude() {
   // The other side may not have noticed yet, and continue until its lease expires.
   if (agent_.link().broken_off) {
     why += "; the connection was closed, and no heartbeat came";
+    return;
+  }
+  // An agent that failed has said so; how its connection ended follows from that. Nobody attests that nothing is left.
+  if (!agent_.link().failure.empty()) {
+    why = "the agent failed: " + agent_.link().failure + "; no heartbeat came";
     return;
   }
   why = "the connection broke (" + *own + "), and no heartbeat came";

@@ -28,9 +28,6 @@ class CommandCarrier final : public AgentCarrier {
   // not waited for: something that the login left behind may hold the stream open.
   static constexpr std::chrono::seconds kCommandPatience{10};
   static constexpr std::chrono::milliseconds kPatienceAfterFinal{500};
-  // An agent that has not sent its greeting this long after the command began is given up: a login may hang on a dead
-  // disk.
-  static constexpr std::chrono::seconds kGreetingPatience{30};
   // How long the HostCommands may take to say more about an end.
   static constexpr std::chrono::seconds kReasonPatience{3};
   // How long a destroyed channel waits for the other side to notice before the command is killed.

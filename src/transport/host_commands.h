@@ -2,6 +2,7 @@
 // starts, and what its end means. CommandCarrier is the connection itself.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -48,6 +49,8 @@ class HostCommands {
   virtual CommandFailure FailureOf(std::uint32_t host, const EndedProcess& end, const std::string& words) = 0;
   // A phrase if the command itself has failed; nothing if it ended as the agent did.
   virtual std::optional<std::string> OwnFailure(const EndedProcess& end, const std::string& words) const = 0;
+  // An agent that has not sent its first message this long after the command began is given up.
+  virtual std::chrono::seconds GreetingPatience() const { return std::chrono::seconds(30); }
   // What may keep an agent from sending its first message, and what to do; the same for all hosts. May be empty.
   virtual std::string SilenceHint() const { return {}; }
   // Whether `gone` may soon say more about such an end of the agent.

@@ -31,6 +31,7 @@ void RemoteAgent::Begin(std::unique_ptr<AgentCarrier> carrier) {
 void RemoteAgent::Use(std::shared_ptr<Wire> wire) {
   link_.state = State::kConnecting;
   link_.why.clear();
+  link_.failure.clear();
   link_.wire_ended = false;
   wire_ = std::move(wire);
   wire_->Start(Later(*this, [](RemoteAgent& self, const std::string& payload) { self.OnFrame(payload); }),
@@ -64,7 +65,7 @@ void RemoteAgent::OnFrame(const std::string& payload) {
     if (carrier_->OnEmpty()) Deliver(HostCleared{std::move(*last)});
     return;
   }
-  if (const auto* failed = std::get_if<AgentFailed>(&*message)) link_.why = failed->why;
+  if (const auto* failed = std::get_if<AgentFailed>(&*message)) link_.why = link_.failure = failed->why;
   std::visit(Overloaded{[](AgentHeartbeat&) {}, [this](auto& held) { Deliver(std::move(held)); }}, *message);
 }
 

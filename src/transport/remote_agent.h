@@ -40,6 +40,7 @@ class RemoteAgent : public std::enable_shared_from_this<RemoteAgent> {
     bool wire_ended = false;
     bool broken_off = false;          // by BreakOff()
     std::optional<AgentEmpty> empty;  // what the agent has attested
+    std::string failure;              // AgentFailed::why: the agent's own last words
     // Why the agent is to be lost: its own message, or what was wrong with its connection. Extended by the lease's end.
     std::string why;
   };

@@ -19,6 +19,7 @@ struct SshSettings {
   std::string agent;            // path of muster-agent on the hosts, …
   bool agent_given = false;     // … set by the user; else the PATH is searched too
   std::uint32_t connect_seconds = 10;
+  std::uint32_t greeting_seconds = 30;        // for the first message of the agent: a login may hang on a dead disk
   std::vector<std::string> agent_words = {};  // further arguments of the agent
 };
 

@@ -16,7 +16,8 @@ namespace muster {
 class SshTransport::Commands final : public HostCommands {
  public:
   Commands(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, const SshSettings& settings)
-      : gate_(std::make_shared<SshGate>(io, std::move(launcher), settings)) {}
+      : gate_(std::make_shared<SshGate>(io, std::move(launcher), settings)),
+        greeting_patience_(settings.greeting_seconds) {}
 
   void Know(std::uint32_t host, std::vector<std::string> argv) { argv_[host] = std::move(argv); }
 
@@ -39,6 +40,8 @@ class SshTransport::Commands final : public HostCommands {
     return {std::move(failure.phrase), std::move(failure.hint), again};
   }
 
+  std::chrono::seconds GreetingPatience() const override { return greeting_patience_; }
+
   std::string SilenceHint() const override {
     return "a start-up file of the login that waits, reads its input or starts another shell keeps an agent from "
            "starting; `ssh HOST true` shows whether the login ends";
@@ -52,6 +55,7 @@ class SshTransport::Commands final : public HostCommands {
 
  private:
   const std::shared_ptr<SshGate> gate_;
+  const std::chrono::seconds greeting_patience_;
   std::map<std::uint32_t, std::vector<std::string>> argv_;  // by host
 };
 

@@ -1,6 +1,7 @@
 // Tests agents over a real ssh: connecting, reasons of failure, and broken connections.
 #include "transport/ssh_transport.h"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -9,6 +10,7 @@
 
 #include "hosts/hosts_testbed.h"
 #include "support/await.h"
+#include "support/file_content.h"
 #include "support/processes.h"
 
 namespace muster::testing {
@@ -265,6 +267,26 @@ TEST(SshTransport, KillsProcessesOfAKilledAgent) {
       << lost->why;
   EXPECT_TRUE(ProcessesWith(token).empty());
   EXPECT_TRUE(group.empty() || !std::filesystem::exists(group)) << "its cgroup, too: " << group;
+}
+
+// Prevents: the loss is that of the connection, or a SIGTERM that the kernel sent because the guard was killed.
+TEST(SshTransport, SaysThatTheGuardOfAnAgentWasKilled) {
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
+  Agents agents(testbed, {"n1"}, 2'000);
+  ASSERT_TRUE(agents.Await<AgentReady>(0));
+  const std::string token = agents.StartSleeper(0);
+  // Above the processes of the agent, by their numbers on this machine.
+  pid_t guard = ProcessesWith(token).front();
+  while (guard > 1 && ContentOf("/proc/" + std::to_string(guard) + "/comm") != "muster-guard\n")
+    guard = ParentOf(guard);
+  ASSERT_GT(guard, 1);
+  ASSERT_EQ(::kill(guard, SIGKILL), 0);
+  const auto* lost = agents.Await<AgentLost>(0);
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->why, "the agent failed: its guard was killed; no heartbeat came for 2 s");
+  EXPECT_TRUE(ProcessesWith(token).empty());
 }
 
 TEST(SshTransport, KillsAllProcessesWhenTheConnectionIsClosed) {
