@@ -33,20 +33,22 @@ struct Grace {
   const char* name;
   const char* mode;
   int nodes;  // of the run; on one of them the head, which Slurm does not signal
+  int seconds;
 };
 class PreemptedWithGrace : public ::testing::TestWithParam<Grace> {};
 
 INSTANTIATE_TEST_SUITE_P(Slurm, PreemptedWithGrace,
-                         ::testing::Values(Grace{"REQUEUE", "REQUEUE", 2}, Grace{"CANCEL", "CANCEL", 2},
-                                           Grace{"OneNode", "REQUEUE", 1}),
+                         ::testing::Values(Grace{"REQUEUE", "REQUEUE", 2, 5}, Grace{"CANCEL", "CANCEL", 2, 20},
+                                           Grace{"OneNode", "REQUEUE", 1, 5}),
                          [](const auto& one) { return std::string(one.param.name); });
 
 TEST_P(PreemptedWithGrace, ARunWritesItsCheckpointAndContinuesFromIt) {
   SKIP_WITHOUT_SLURM();
   const int nodes = GetParam().nodes;
-  SlurmTestbed testbed(
-      nodes, {"--partition", "main Default=YES PriorityTier=1 GraceTime=30 PreemptMode=" + std::string(GetParam().mode),
-              "--partition", "urgent PriorityTier=10 PreemptMode=OFF"});
+  SlurmTestbed testbed(nodes, {"--partition",
+                               "main Default=YES PriorityTier=1 GraceTime=" + std::to_string(GetParam().seconds) +
+                                   " PreemptMode=" + GetParam().mode,
+                               "--partition", "urgent PriorityTier=10 PreemptMode=OFF"});
   ASSERT_TRUE(testbed.Up());
   const NodesBefore before(testbed, nodes);
   SubmittedRun run(testbed, SavesOnRequest("slurm = { requeue = { on = { 'preempted' }, max = 1 } },", nodes), {});
