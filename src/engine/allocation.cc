@@ -23,8 +23,7 @@ std::string Shown(std::string_view text) {
 }
 
 Diagnostic Unreadable(const EnginePage& page, const std::string& what, std::string_view text) {
-  return MachineError("engine", page.name + ": " + what + ", got " + Shown(text),
-                      "--on local runs on this machine, --host names hosts");
+  return MachineError("engine", page.name + ": " + what + ", got " + Shown(text));
 }
 
 std::string_view Trimmed(std::string_view text) {
@@ -51,7 +50,7 @@ Result<std::string> TextFrom(const EnginePage& page, const EngineText& from, con
   const auto value = sources.variable(name);
   if (!value || value->empty()) {
     return Fail(MachineError("engine", page.name + ": " + page.inside + " is set, and " + name + " is not",
-                             "the environment is only a part of the allocation's; --on local runs on this machine"));
+                             "the environment is only a part of the allocation's"));
   }
   return from.variable.empty() ? sources.file(*value) : Result<std::string>(*value);
 }
@@ -237,7 +236,9 @@ void AddTasks(std::string_view numbers, bool asked, std::vector<AllocatedHost>& 
   for (std::size_t i = 0; i < hosts.size(); ++i) (asked ? hosts[i].tasks : hosts[i].room) = of_hosts[i];
 }
 
-Result<Allocation> ReadAllocation(const EnginePage& page, const AllocationSources& sources) {
+namespace {
+
+Result<Allocation> AllocationFrom(const EnginePage& page, const AllocationSources& sources) {
   Allocation allocation;
   TemplateValues values;
   auto job = TextFrom(page, page.job, values, sources);
@@ -274,6 +275,17 @@ Result<Allocation> ReadAllocation(const EnginePage& page, const AllocationSource
     const auto output = sources.output(FilledCommand(page.devices->command, values));
     if (!output) return Fail(output.error());
     if (auto added = AddDevices(page, *output, expand, allocation.hosts); !added) return Fail(std::move(added.error()));
+  }
+  return allocation;
+}
+
+}  // namespace
+
+Result<Allocation> ReadAllocation(const EnginePage& page, const AllocationSources& sources) {
+  auto allocation = AllocationFrom(page, sources);
+  if (allocation || sources.otherwise.empty()) return allocation;
+  for (Diagnostic& problem : allocation.error()) {
+    problem.hint += (problem.hint.empty() ? "" : "; ") + sources.otherwise;
   }
   return allocation;
 }

@@ -37,6 +37,7 @@ struct AllocationSources {
   std::function<std::optional<std::string>(const std::string& name)> variable;
   std::function<Result<std::string>(const std::string& path)> file;                    // its content
   std::function<Result<std::string>(const std::vector<std::string>& command)> output;  // of a command
+  std::string otherwise = {};  // what the user can do without an allocation, as a hint; empty: this one is asked for
 };
 
 // Whether the page's variable says that this is inside an allocation.

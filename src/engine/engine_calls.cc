@@ -51,6 +51,15 @@ std::vector<std::string> WithoutVariables(std::vector<std::string> environment, 
   return environment;
 }
 
+std::optional<std::chrono::milliseconds> TryAgainAfter(const EnginePage& page, std::string_view error,
+                                                       std::chrono::milliseconds tried_for) {
+  constexpr std::chrono::milliseconds kPause{2'000};
+  const bool away = std::any_of(page.away.begin(), page.away.end(),
+                                [&](const std::string& words) { return error.find(words) != std::string_view::npos; });
+  if (!away || tried_for + kPause > kAwayTime) return std::nullopt;
+  return kPause;
+}
+
 Result<EngineCall> StartCall(const EnginePage& page, const Allocation& allocation, std::span<const std::string> hosts,
                              const StartedAgent& agent) {
   if (!agent.options.empty() && !IsAbout(page.start, "{options}") && !IsAbout(page.start, "{each_option}")) {

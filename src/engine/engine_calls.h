@@ -2,6 +2,8 @@
 // signalling.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +26,12 @@ struct EngineCall {
 
 // "NAME=value" without those that `clear` names.
 std::vector<std::string> WithoutVariables(std::vector<std::string> environment, std::span<const std::string> clear);
+
+// When to try a command again that failed with this error, if it has been tried for that long: the controller may be
+// restarting. Nothing: it will not help, or it was tried for long enough (kAwayTime).
+inline constexpr std::chrono::seconds kAwayTime{60};
+std::optional<std::chrono::milliseconds> TryAgainAfter(const EnginePage& page, std::string_view error,
+                                                       std::chrono::milliseconds tried_for);
 
 // What one start command starts on each of its hosts.
 struct StartedAgent {

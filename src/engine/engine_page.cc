@@ -22,7 +22,7 @@ const Names kPageFields = {"form",        "name",   "doc",     "source",    "tri
                            "tasks",       "hosts",  "devices", "node_name", "start",     "clear",       "own",
                            "options",     "notice", "script",  "submit",    "cancel",    "signal",      "queries",
                            "query_clear", "states", "reasons", "exits",     "exit",      "signal_base", "host_query",
-                           "time_left",   "aborts", "requeue", "allocate",  "preempted", "never"};
+                           "time_left",   "aborts", "requeue", "allocate",  "preempted", "never",       "away"};
 const Names kJobPlaceholders = {"job", "jobs", "each_job"};
 
 const std::vector<std::pair<std::string, JobState>>& StateWords() {
@@ -339,6 +339,7 @@ class EnginePageReading {
       for (const Value& query : *queries->AsList()) ReadQuery(query);
     }
     reader_.Texts(page, "query_clear", page_.query_clear);
+    reader_.Texts(page, "away", page_.away);
     reader_.Texts(page, "never", page_.never);
     ReadStates(page, "states", page_.states);
     ReadStates(page, "reasons", page_.reasons);

@@ -200,6 +200,7 @@ struct EnginePage {
   std::vector<EngineQuery> queries;      // from the gentlest on
   std::optional<EngineRequeue> requeue;  // none: the engine cannot
   std::vector<std::string> query_clear;  // NAME, PREFIX*: not in the environment of any question
+  std::vector<std::string> away;         // in the errors of commands whose controller does not answer: it may restart
   std::vector<std::string> never;        // reasons of queued jobs that cannot start as they were requested
   // For reports of runs that a host or the engine ended:
   std::optional<EngineHostQuery> host_query;

@@ -135,6 +135,9 @@ JobStatus StatusOf(const EnginePage& page, const Record& record) {
   } else if (status.word.empty() && !exit.empty()) {
     status.state = JobState::kEnded;  // accounting has only jobs that ended
   }
+  const bool never = status.state == JobState::kQueued &&
+                     std::find(page.never.begin(), page.never.end(), status.reason) != page.never.end();
+  if (never) status.reason += ", so that it cannot start as it was requested";
   if (!IsFinal(status.state)) return status;
   status.exit_code = ExitCodeIn(page, exit);
   if (status.state != JobState::kEnded && status.state != JobState::kFailed) return status;

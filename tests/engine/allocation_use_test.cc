@@ -197,7 +197,71 @@ TEST(InAnAllocation, AnEngineThatDoesNotAnswerIsTheMachinesFault) {
   std::filesystem::remove(slurm / "scontrol");
   const CommandResult result = slurm.Call({"run", slurm.recipe(), "--run-dir", slurm / "run"});
   EXPECT_EQ(result.exit_code, 3);
-  EXPECT_NE(result.err.find("Unable to contact slurm controller"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("Invalid job id specified"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("--on local runs on this machine"), std::string::npos) << result.err;
+  // A batch script says where, and is not meant to run anywhere else.
+  const CommandResult batch = slurm.Call({"run", slurm.recipe(), "--run-dir", slurm / "run", "--on", "slurm"});
+  EXPECT_EQ(batch.exit_code, 3);
+  EXPECT_NE(batch.err.find("Invalid job id specified"), std::string::npos) << batch.err;
+  EXPECT_EQ(batch.err.find("--on local"), std::string::npos) << batch.err;
+}
+
+// Prevents: a job whose first second falls into a restart of slurmctld ends at once.
+TEST(InAnAllocation, AControllerThatRestartsIsAskedAgain) {
+  const StandIn slurm("a,b", "Nodes=a,b GRES=gpu:2(IDX:0-1)");
+  std::ofstream(slurm / "away") << "1\n2\n";
+  const CommandResult result = slurm.Call({"plan", slurm.recipe(), "--json", "--on", "slurm"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(
+      result.err,
+      "muster: slurm does not answer: scontrol: slurm_load_jobs error: Unable to contact slurm controller (connect "
+      "failure); asking again for up to 60 s\n");
+}
+
+// mpirun gets no variables of Slurm (docs/decisions), so that it reaches the other hosts by ssh; plain mpirun does not.
+TEST(InAnAllocation, MpirunTakesSshAndAWarningSaysSo) {
+  const StandIn slurm("a,b");
+  const std::string warning = "mpirun reaches the other hosts of slurm job 7 by ssh";
+  const auto said = [&](const std::vector<std::string>& words, const std::vector<std::string>& variables = {}) {
+    std::vector<std::string> call = {"run", "@mpi", "workers=2", "--run-dir",
+                                     slurm / ("run" + std::to_string(words.size()))};
+    call.insert(call.end(), words.begin(), words.end());
+    call.insert(call.end(), {"--", "/bin/true"});
+    return slurm.Call(call, variables).err;
+  };
+  const std::string by_mpirun = said({});
+  EXPECT_NE(by_mpirun.find(warning), std::string::npos) << by_mpirun;
+  EXPECT_NE(by_mpirun.find("muster run @mpi start=srun"), std::string::npos) << by_mpirun;
+  const std::string by_srun = said({"start=srun"});
+  EXPECT_EQ(by_srun.find(warning), std::string::npos) << by_srun;
+  const std::string on_one = said({"--host", "a", "--on", "slurm"});
+  EXPECT_EQ(on_one.find(warning), std::string::npos) << "there is no other host: " << on_one;
+}
+
+// Words of people for the states of a job: of a run that no head has begun.
+TEST(JobsOfRuns, ThatNeverBeganHaveTheirEndInASentence) {
+  const StandIn slurm("a");
+  const auto report = [&](const std::string& end) {
+    const std::string run = slurm / "waits";
+    std::filesystem::create_directories(run);
+    std::ofstream(run + "/plan.json") << "{}";
+    std::ofstream(run + "/job.json") << R"({"format": 1, "engine": "slurm", "run": "3f9a1c2b4d5e", "name": "train"})";
+    std::ofstream(run + "/job_id") << "74\n";
+    std::ofstream(run + "/job.out") << "";
+    std::ofstream(run + "/job_end.json") << "{\"format\": 1, " << end << "}";
+    const CommandResult result = slurm.Call({"report", run});
+    return result.out.substr(0, result.out.find('\n')) + result.err;
+  };
+  const std::string begin = "train has not begun: slurm job 74 ";
+  EXPECT_EQ(report(R"("state": "failed", "reason": "JobLaunchFailure")"), begin + "ended: failed: JobLaunchFailure");
+  EXPECT_EQ(report(R"("state": "vanished", "reason": "")"), begin + "is not known to the engine any more");
+  EXPECT_EQ(report(R"("state": "cancelled", "reason": "Nodes required for job are DOWN")"), begin + "was cancelled")
+      << "the reason is that of the queue";
+  EXPECT_EQ(report(R"("state": "time_limit", "reason": "TimeLimit")"), begin + "reached its time limit: TimeLimit");
+  EXPECT_EQ(report(R"("state": "node_failed", "reason": "")"), begin + "lost a node");
+  EXPECT_EQ(report(R"("state": "out_of_memory", "reason": "OutOfMemory")"), begin + "ran out of memory: OutOfMemory");
+  EXPECT_EQ(report(R"("state": "queued", "reason": "Resources")"), begin + "is queued: Resources");
+  EXPECT_EQ(report(R"("state": "suspended", "reason": "")"), begin + "is suspended");
 }
 
 TEST(InAnAllocation, SettingsForAnAllocationAreRefused) {

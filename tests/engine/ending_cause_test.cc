@@ -33,6 +33,14 @@ TEST(EndingCause, AsksSlurmAboutALostHostAndItsJob) {
   EXPECT_EQ(questions[1].call.words.front(), "squeue");
   EXPECT_EQ(Phrases(questions, {"down*|Not responding\n", "12|NODE_FAIL|NodeDown|n[1-4]\n"}),
             (Words{"slurm reports n3 as down* (Not responding)", "slurm job 12 lost a node"}));
+  // The star behind a state is the news.
+  for (const char* state : {"allocated*|none\n", "mixed*|none\n", "idle*\n"}) {
+    EXPECT_EQ(Phrases(questions, {state, "12|RUNNING|None|n[1-4]\n"}),
+              (Words{"slurm reports that n3 does not respond", ""}))
+        << state;
+  }
+  EXPECT_EQ(Phrases(questions, {"allocated*|Not responding\n", ""}),
+            (Words{"slurm reports that n3 does not respond (Not responding)", ""}));
   EXPECT_EQ(Phrases(questions, {"drained|none\n", "12|RUNNING|None|n[1-4]\n"}),
             (Words{"slurm reports n3 as drained", ""}));
 }

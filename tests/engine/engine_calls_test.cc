@@ -1,6 +1,9 @@
 // Tests the commands that an engine's page comes to: one golden file for each engine.
 #include "engine/engine_calls.h"
 
+#include <chrono>
+#include <optional>
+
 #include <gtest/gtest.h>
 
 #include "base/values/shell_quote.h"
@@ -83,6 +86,21 @@ TEST(EngineCalls, NothingIsRequestedAboutNoJob) {
   const EnginePage page = OwnPage("slurm");
   EXPECT_TRUE(QueryCalls(page, page.queries.front(), {}).empty());
   EXPECT_TRUE(CancelCalls(page, {}).empty());
+}
+
+TEST(EngineCalls, AreMadeAgainWhileAControllerRestarts) {
+  using std::chrono::milliseconds;
+  const EnginePage slurm = OwnPage("slurm");
+  for (const char* away : {"scontrol: error: Unable to contact slurm controller (connect failure)\n",
+                           "slurm_load_jobs error: Socket timed out on send/recv operation\n",
+                           "Zero Bytes were transmitted or received"}) {
+    EXPECT_EQ(TryAgainAfter(slurm, away, milliseconds(0)), milliseconds(2'000)) << away;
+    EXPECT_EQ(TryAgainAfter(slurm, away, milliseconds(58'000)), milliseconds(2'000)) << away;
+    EXPECT_EQ(TryAgainAfter(slurm, away, milliseconds(58'001)), std::nullopt) << away;
+  }
+  EXPECT_EQ(TryAgainAfter(slurm, "slurm_load_jobs error: Invalid job id specified", milliseconds(0)), std::nullopt);
+  EXPECT_EQ(TryAgainAfter(slurm, "", milliseconds(0)), std::nullopt);
+  EXPECT_EQ(TryAgainAfter(OwnPage("pbs"), "Unable to contact slurm controller", milliseconds(0)), std::nullopt);
 }
 
 }  // namespace

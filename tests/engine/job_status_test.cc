@@ -51,6 +51,24 @@ TEST(JobStates, OfSlurmsControllerAndAccounting) {
             "8 node_failed NODE_FAIL 0 on en1\n");
 }
 
+TEST(JobStates, ThatNeverEndAreSaidToBeSuch) {
+  const std::string never = ", so that it cannot start as it was requested";
+  for (const char* reason : {"PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints",
+                             "QOSMaxWallDurationPerJobLimit", "AssocMaxWallDurationPerJobLimit"}) {
+    const std::string queue = std::string("2|PENDING|") + reason + "|\n";
+    EXPECT_EQ(Reported("slurm", 0, {"2"}, {queue, "", 0}), "2 queued PENDING (" + (reason + never) + ")\n");
+    const std::string job = std::string("JobId=2 JobState=PENDING Reason=") + reason + " Dependency=(null)\n";
+    EXPECT_EQ(Reported("slurm", 1, {"2"}, {job, "", 0}), "2 queued PENDING (" + (reason + never) + ")\n");
+  }
+  for (const char* reason : {"Resources", "Priority", "QOSMaxJobsPerUserLimit", "ReqNodeNotAvail", "BeginTime"}) {
+    const std::string queue = std::string("2|PENDING|") + reason + "|\n";
+    EXPECT_EQ(Reported("slurm", 0, {"2"}, {queue, "", 0}), std::string("2 queued PENDING (") + reason + ")\n");
+  }
+  EXPECT_EQ(Reported("slurm", 0, {"2"}, {"2|CANCELLED|PartitionTimeLimit|\n", "", 0}),
+            "2 cancelled CANCELLED (PartitionTimeLimit)\n")
+      << "it has ended";
+}
+
 TEST(JobStates, OneThatSlurmHasForgottenIsVanishedAndAnOutageIsNoAnswer) {
   EXPECT_EQ(Reported("slurm", 0, {"77"}, {"", "slurm_load_jobs error: Invalid job id specified\n", 1}),
             "77 vanished \n");

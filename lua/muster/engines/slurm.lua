@@ -86,6 +86,8 @@ return {
              { text = "CANCELLED AT", state = "cancelled" }, { text = "Job has been cancelled", state = "cancelled" } },
   -- Formats of the user's own that would change these answers.
   query_clear = { "SQUEUE_*", "SACCT_*", "SINFO_*", "SCONTROL_*", "SLURM_TIME_FORMAT", "SLURM_BITSTR_LEN" },
+  -- What its commands print while slurmctld restarts.
+  away = { "Unable to contact slurm controller", "Socket timed out on send/recv operation", "Zero Bytes were transmitted or received" },
   -- squeue(1), "JOB REASON CODES": limits that the job exceeds by itself.
   never = { "PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints", "QOSMaxWallDurationPerJobLimit", "AssocMaxWallDurationPerJobLimit" },
   states = {

@@ -54,11 +54,6 @@ Result<std::map<std::string, JobStatus>> EngineJobs::States(std::span<const std:
              known->second.state != JobState::kUnknown;
     });
   }
-  for (auto& [job, status] : states) {
-    const bool never = status.state == JobState::kQueued &&
-                       std::find(page_.never.begin(), page_.never.end(), status.reason) != page_.never.end();
-    if (never) status.reason += ", so that it cannot start as it was requested";
-  }
   return states;
 }
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <utility>
 
+#include <poll.h>
 #include <unistd.h>
 
 #include "base/values/shell_quote.h"
@@ -28,14 +30,27 @@ std::optional<std::string> OwnVariable(const std::string& name) {
 }
 
 Result<std::string> OutputOf(const EnginePage& page, const std::vector<std::string>& command) {
+  const auto begin = std::chrono::steady_clock::now();
   CommandOutput output = RunEngineCommand(command, page.query_clear);
+  for (bool said = false; output.exit_code != 0; said = true) {
+    const auto tried_for =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+    const auto pause = TryAgainAfter(page, output.err, tried_for);
+    if (!pause) break;
+    if (!said) {
+      std::fprintf(stderr, "muster: %s does not answer: %s: %s; asking again for up to %lld s\n", page.name.c_str(),
+                   command.front().c_str(), Printable(output.err.substr(0, output.err.find('\n'))).c_str(),
+                   static_cast<long long>(kAwayTime.count()));
+    }
+    ::poll(nullptr, 0, static_cast<int>(pause->count()));
+    output = RunEngineCommand(command, page.query_clear);
+  }
   if (output.exit_code == 0) return std::move(output.out);
   const std::string words = ShellQuoted(std::span(command));
   const std::string why = !output.started ? "it cannot be started"
                           : output.late   ? "it took longer than 30 s"
                                           : Printable(output.err.substr(0, output.err.find('\n')));
-  return Fail(MachineError("engine", page.name + ": " + words + ": " + (why.empty() ? "it failed" : why),
-                           "--on local runs on this machine, --host names hosts"));
+  return Fail(MachineError("engine", page.name + ": " + words + ": " + (why.empty() ? "it failed" : why)));
 }
 
 Result<std::string> ContentOf(const std::string& path) {
@@ -111,9 +126,13 @@ Result<std::optional<EngineChoice>> Choose(const EngineOptions& options) {
   if (!*page) return std::nullopt;
   EngineChoice choice{**std::move(page), std::nullopt};
   if (choice.page.manifest) return choice;  // it is used from outside only
-  const AllocationSources sources = {OwnVariable, ContentOf, [&choice](const std::vector<std::string>& command) {
-                                       return OutputOf(choice.page, command);
-                                     }};
+  AllocationSources sources = {OwnVariable, ContentOf, [&choice](const std::vector<std::string>& command) {
+                                 return OutputOf(choice.page, command);
+                               }};
+  // Who says where, as a batch script does, does not mean this machine.
+  if (options.on.empty() && options.page.empty()) {
+    sources.otherwise = "--on local runs on this machine, --host names hosts";
+  }
   if (!IsInside(choice.page, sources)) return choice;
   auto allocation = ReadAllocation(choice.page, sources);
   if (!allocation) return Fail(allocation.error());
