@@ -2,12 +2,16 @@
 # matches one of the PATTERNS (relative to ROOT) into TARGET as text, under its path relative to ROOT. The generated
 # source defines muster::NAME() as declared in HEADER, a span of EmbeddedFile (src/base/values/embedded_file.h). THROUGH
 # program: a target that is called as "program ROOT OUTPUT FILE…" and writes the bytes to embed instead of the files,
-# under the same names below OUTPUT. INTO name: it writes one file of that name instead.
+# under the same names below OUTPUT. INTO name: it writes one file of that name instead. EXCLUDE regex: of paths relative to
+# ROOT that are left out.
 
 function(muster_embed target)
-  cmake_parse_arguments(E "" "FUNCTION;HEADER;ROOT;THROUGH;INTO" "PATTERNS" ${ARGN})
+  cmake_parse_arguments(E "" "FUNCTION;HEADER;ROOT;THROUGH;INTO;EXCLUDE" "PATTERNS" ${ARGN})
   list(TRANSFORM E_PATTERNS PREPEND ${E_ROOT}/)
   file(GLOB_RECURSE files RELATIVE ${E_ROOT} CONFIGURE_DEPENDS ${E_PATTERNS})
+  if(E_EXCLUDE)
+    list(FILTER files EXCLUDE REGEX ${E_EXCLUDE})
+  endif()
   list(SORT files)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${E_FUNCTION}.cc)
   set(depends)

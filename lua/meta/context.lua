@@ -1,5 +1,5 @@
 ---@meta muster.context
--- The context API of MindSpore for editors (docs/editors.md). Printed by `muster docs --stub` from the schema, and not
+-- The context API of MindSpore for editors (`muster docs editors`). Printed by `muster docs --stub` from the schema, and not
 -- edited by hand: every attribute of every release, each with what muster checks.
 
 ---@class muster.ContextModule

@@ -1,5 +1,5 @@
 ---@meta muster.mindspore
--- The functions of MindSpore 2.5 and later for editors (docs/editors.md), beside all of muster.context. Printed by
+-- The functions of MindSpore 2.5 and later for editors (`muster docs editors`), beside all of muster.context. Printed by
 -- `muster docs --stub mindspore` from the schema, and not edited by hand.
 
 ---@class muster.MindSporeModule : muster.ContextModule

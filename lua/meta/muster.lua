@@ -1,7 +1,7 @@
 ---@meta muster
--- The recipe API for editors (docs/editors.md): the module "muster" with its recipes, contracts and parameters. The
--- types of plan functions and of `each` are in job.lua, sweeps in sweep.lua, the context API in context.lua, which is
--- generated. The other files are written by hand; a test compares their names with muster's API.
+-- The recipe API for editors (`muster docs editors`): the module "muster" with its recipes, contracts and parameters. The
+-- types of plan functions and of `each` are in job.lua, sweeps in sweep.lua, the context API in context.lua and options of
+-- engines in engines.lua, which are generated. The other files are written by hand; a test compares their names with muster's API.
 
 ---@class muster
 local muster = {}
@@ -37,10 +37,10 @@ local muster = {}
 ---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
 ---Options of engines for `--on NAME`.
 ---@field slurm? muster.Slurm
----@field pbs? table<string, any>
----@field lsf? table<string, any>
----@field flux? table<string, any>
----@field gridengine? table<string, any>
+---@field pbs? muster.Pbs
+---@field lsf? muster.Lsf
+---@field flux? muster.Flux
+---@field gridengine? muster.GridEngine
 ---@field kubernetes? muster.Kubernetes
 ---Describes the processes of the job and starts none. `p` has the parameters' values.
 ---@field plan fun(p: table<string, any>, job: muster.Job)
@@ -66,53 +66,12 @@ local muster = {}
 ---@field container? muster.Container
 ---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
 ---@field slurm? muster.Slurm
----@field pbs? table<string, any>
----@field lsf? table<string, any>
----@field flux? table<string, any>
----@field gridengine? table<string, any>
+---@field pbs? muster.Pbs
+---@field lsf? muster.Lsf
+---@field flux? muster.Flux
+---@field gridengine? muster.GridEngine
 ---@field kubernetes? muster.Kubernetes
 ---@field plan? fun(p: table<string, any>, job: muster.Job, base: fun(p: table<string, any>, job: muster.Job))
-
----Options of Slurm.
----@class muster.Slurm
----@field nodes? integer nodes of the allocation; those beyond the job's are spares
----@field tasks_per_node? integer tasks of each node; 1 unless given
----@field partition? string
----@field account? string
----@field qos? string
----@field time? string "12h", "1d12h" or "1-12:00:00"
----@field gres? string of each node: "gpu:8"
----@field constraint? string
----@field exclusive? boolean whole nodes; true unless given
----@field requeue? { on: ("time_limit"|"preempted"|"node_fail")[], max?: integer }
----@field notice? string how long before the time limit the run is stopped: "10m"
----@field each_trial? boolean an allocation for each trial of a sweep
----@field extra? string[] further options of sbatch: { "--mem=0" }
-
----Options of Kubernetes.
----@class muster.Kubernetes
----@field as? "job"|"jobset"|"pods" the objects; "job" unless given
----@field nodes? integer pods; those beyond the job's hosts are spares
----@field namespace? string
----@field context? string of kubectl's configuration
----@field image? string with muster-agent and the job's programs
----@field devices? string of each pod: "nvidia.com/gpu:8"
----@field cpu? string|integer of each pod
----@field memory? string of each pod: "64Gi"
----@field shm? string most that /dev/shm holds: "16Gi"
----@field secrets? string[] Secrets as files: { "NAME:/folder" }
----@field claims? string[] PersistentVolumeClaims: { "NAME:/folder:ro" }
----@field time? string time limit of the pods: "12h"
----@field start_within? string how long pods may take to start: "10m"
----@field queue? string local queue of Kueue
----@field priority? string priority class
----@field service_account? string
----@field pull_policy? "Always"|"IfNotPresent"|"Never"
----@field labels? table<string, string>
----@field annotations? table<string, string>
----@field pod? table<string, any> further fields of the pods' spec
----@field container? table<string, any> further fields of the container
----@field job? table<string, any> further fields of the spec of the Job or JobSet
 
 ---Where the job's processes write checkpoints.
 ---@class muster.Checkpoints
@@ -213,7 +172,7 @@ local muster = {}
 ---@field devices? integer
 ---@field doc? string
 
----What a framework requires in the environment of its processes (docs/environment.md).
+---What a framework requires in the environment of its processes (`muster docs environment`).
 ---@class muster.Contract
 ---@field name string
 ---@field doc? string
@@ -262,7 +221,7 @@ function muster.contract(contract) end
 ---@return muster.RecipeValue
 function muster.recipe(recipe) end
 
----Facts about machines in a site file, never parameters (docs/site.md). Paths are relative to the file.
+---Facts about machines in a site file, never parameters (`muster docs site`). Paths are relative to the file.
 ---@class muster.Site
 ---@field hosts? string|string[] the hosts that there are: "n[01-16]:8"
 ---@field hostfile? string a file that names them instead
@@ -275,10 +234,10 @@ function muster.recipe(recipe) end
 ---@field libraries? table<string, string> folders of recipes by name: { acme = "libraries/acme" }
 ---@field rules? string a file that returns function(plan, check, warn)
 ---@field slurm? muster.Slurm options of engines for `--on NAME`
----@field pbs? table<string, any>
----@field lsf? table<string, any>
----@field flux? table<string, any>
----@field gridengine? table<string, any>
+---@field pbs? muster.Pbs
+---@field lsf? muster.Lsf
+---@field flux? muster.Flux
+---@field gridengine? muster.GridEngine
 ---@field kubernetes? muster.Kubernetes
 
 ---Applied in this order.

@@ -1,10 +1,10 @@
 ---@meta _
--- The types of sweep files, for editors: further functions of the module "muster" (docs/sweeps.md).
+-- The types of sweep files, for editors: further functions of the module "muster" (`muster docs sweeps`).
 
 ---@class muster
 local muster = {}
 
----What a sweep file returns (docs/sweeps.md).
+---What a sweep file returns (`muster docs sweeps`).
 ---@class muster.Sweep
 ---Name of the sweep's folders; the recipe's name unless given.
 ---@field name? string
@@ -76,6 +76,7 @@ local muster = {}
 ---@field warmup? number
 ---@field min_finished? integer
 
+---What a sweep file returns.
 ---@param sweep muster.Sweep
 ---@return any
 function muster.sweep(sweep) end
@@ -117,6 +118,7 @@ function muster.log_uniform(low, high) end
 ---@return muster.Axis
 function muster.int_uniform(low, high) end
 
+---Whole numbers from low to high, on a logarithmic scale.
 ---@param low number|string
 ---@param high number|string
 ---@return muster.Axis
@@ -149,6 +151,7 @@ function muster.when(condition, space) end
 ---@return muster.Sampler
 function muster.grid(options) end
 
+---Points chosen at random; the seed makes them repeatable: `muster.random { seed = 1, trials = 20 }`.
 ---@param options { seed?: integer, trials?: integer }
 ---@return muster.Sampler
 function muster.random(options) end
@@ -158,10 +161,12 @@ function muster.random(options) end
 ---@return muster.Sampler
 function muster.sobol(options) end
 
+---The trial with the least value of the metric is the best: `muster.minimize "loss"`.
 ---@param metric string
 ---@return muster.Objective
 function muster.minimize(metric) end
 
+---The trial with the greatest value of the metric is the best: `muster.maximize "accuracy"`.
 ---@param metric string
 ---@return muster.Objective
 function muster.maximize(metric) end

@@ -187,7 +187,7 @@ local INSTEAD = {
   module = "a module returns a table: local m = {} … return m",
 }
 for _, name in ipairs { "load", "loadstring", "setfenv", "getfenv", "debug", "jit", "ffi", "collectgarbage", "gcinfo", "newproxy", "bit" } do
-  INSTEAD[name] = INSTEAD[name] or "a recipe is evaluated in a sandbox: docs/recipes.md lists what is there"
+  INSTEAD[name] = INSTEAD[name] or "a recipe is evaluated in a sandbox: muster docs recipes lists what is there"
 end
 
 -- Words of other languages, and what is written here.

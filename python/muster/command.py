@@ -12,7 +12,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 class Error(Exception):
     """A problem that muster reported, or found while it read a folder.
 
-    `exit_code` is the program's (docs/commands.md; None if no program was involved), `text` its messages and
+    `exit_code` is the program's (`muster docs commands`; None if no program was involved), `text` its messages and
     `command` its words.
     """
 

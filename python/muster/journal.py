@@ -1,4 +1,4 @@
-"""Reads journals of runs and sweeps (docs/journal.md)."""
+"""Reads journals of runs and sweeps (`muster docs journal`)."""
 
 import json
 

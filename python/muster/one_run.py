@@ -33,7 +33,7 @@ class Labelled:
 
 class Run(Labelled):
     """A run, or a trial of a sweep. `Run("digits~1")`: named as on the command line
-    (docs/run_directory.md), or by the path of its folder.
+    (`muster docs run_directory`), or by the path of its folder.
 
     `path` is its folder; `id` and `name` are those of its summary.
     """
@@ -86,7 +86,7 @@ class Run(Labelled):
 
     @property
     def report(self) -> Dict[str, Any]:
-        """The report, as in report.json (docs/run_directory.md); also of a run that has not ended."""
+        """The report, as in report.json (`muster docs run_directory`); also of a run that has not ended."""
         return ask(["report", self.path, "--json"])
 
     @property
@@ -96,7 +96,7 @@ class Run(Labelled):
             return folder.dictionary("plan.json")
 
     def journal(self) -> Iterator[Dict[str, Any]]:
-        """The records of the journal that are written and valid, one by one (docs/journal.md)."""
+        """The records of the journal that are written and valid, one by one (`muster docs journal`)."""
         return journal.records(self.path)
 
     def metrics(self, role: Optional[str] = None, everyone: bool = False,

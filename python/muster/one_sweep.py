@@ -11,8 +11,8 @@ from .table import Table
 
 
 class Sweep(Labelled):
-    """A sweep. `Sweep("digits~1")`: named as on the command line (docs/sweeps.md), or by the path of its
-    folder.
+    """A sweep. `Sweep("digits~1")`: named as on the command line (`muster docs sweeps`), or by the path of
+    its folder.
 
     `path` is its folder; `id`, `name` and `objective` ({"metric", "maximize"} or None) are those of
     sweep.json.
@@ -60,9 +60,10 @@ class Sweep(Labelled):
         """A Table with a row for each trial that has begun. `where`, `sort` and `limit` as for `muster ls
         SWEEP`.
 
-        Columns: trial, id, state, attempt, the swept parameters, value, loss, seconds, started, ended,
-        hosts, blamed, why, tags, run, plan, run_dir, and the metrics; param.NAME or metric.NAME where
-        the name is taken.
+        Columns: trial, id, state, attempt, the swept parameters, value (of the objective), objective.loss
+        (the same with the sign by which smaller is better), seconds, started, ended, hosts, blamed, why,
+        tags, run, plan, run_dir, and the metrics. A name of muster's own, of this table or another one of
+        trials, is param.NAME or metric.NAME, and so is that of a metric that a parameter has as well.
         """
         words = ["ls", self.path, "--json"] + options(where=where, sort=sort, limit=limit)
         return _flat(parts(ask(words, nothing_is=(1,)), "trials"))
@@ -104,7 +105,7 @@ class Sweep(Labelled):
             if not reports and role is None and last:
                 losses = self._losses() if losses is None else losses
                 reports = losses.get(trial) or [last]
-                reports = [dict(head, **values) for values in reports]
+                reports = [metrics.row_of(dict(head), values) for values in reports]
             found.extend(reports)
         return found
 
@@ -157,7 +158,7 @@ class Sweep(Labelled):
         description = self.description.get("description")
         rule = description.get("early_stop") if isinstance(description, dict) else None
         resource = rule.get("resource") if isinstance(rule, dict) else None
-        return resource if isinstance(resource, str) else ""
+        return metrics.trial_column(resource) if isinstance(resource, str) else ""
 
     def _losses(self) -> Dict[int, List[Dict[str, Any]]]:
         """trial → {"step", objective} for each loss of its last attempt that recorded some."""
@@ -185,16 +186,17 @@ class Sweep(Labelled):
         return display.page(self.path) or display.frame(self._summary_html(), 520)
 
     def _summary_html(self) -> str:
-        rows = self.trials(sort=("loss" if self.objective else None))
+        rows = self.trials(sort=("objective.loss" if self.objective else None))
         text = display.heading("%s: %s" % (self.name, self.state))
         if self.objective:
             best: Dict[int, List[Dict[str, Any]]] = {part(row, "trial", int): [] for row in rows[:8]}
             for row in self.history(best):
                 best[row["trial"]].append(row)
-            text += display.curves([("trial %d" % trial, points(of_trial, self.objective["metric"]))
+            column = metrics.trial_column(self.objective["metric"])
+            text += display.curves([("trial %d" % trial, points(of_trial, column))
                                     for trial, of_trial in best.items()], self.objective["metric"])
-        shown = [name for name in rows.columns
-                 if name not in ("id", "loss", "started", "ended", "blamed", "run", "plan", "run_dir")]
+        left_out = "id", "objective.loss", "started", "ended", "blamed", "run", "plan", "run_dir"
+        shown = [name for name in rows.columns if name not in left_out]
         return text + display.table(shown, rows)
 
 
@@ -222,9 +224,9 @@ def _is_loss(one: Any) -> bool:
 def _flat(trials: List[Dict[str, Any]]) -> Table:
     """Rows of `muster ls SWEEP --json` with point and metrics as columns."""
     line = ["trial", "id", "state", "attempt"]
-    rest = ["value", "loss", "seconds", "started", "ended", "hosts", "blamed", "why", "tags", "run", "plan",
-            "run_dir"]
-    taken = set(line + rest)
+    rest = ["value", "objective.loss", "seconds", "started", "ended", "hosts", "blamed", "why", "tags", "run",
+            "plan", "run_dir"]
+    taken = set(metrics.TRIAL_COLUMNS)
     for trial in trials:
         part(trial, "point", dict), part(trial, "metrics", dict)
     names = {name for trial in trials for name in trial["point"]}

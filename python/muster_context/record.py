@@ -2,7 +2,7 @@
 
 Defines the fields of the file and replaces it atomically; `applying` and `at_start` supply the values.
 Written at the start of every launched Python, so json is imported only where the values need it.
-docs/python.md describes the fields.
+`muster docs python` describes the fields.
 """
 
 import os

@@ -9,6 +9,7 @@
 
 #include "cli/about/man_page.h"
 #include "cli/about/own_reference.h"
+#include "cli/about/pager.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/output_terminal.h"
@@ -17,6 +18,7 @@
 #include "reference/call_stub.h"
 #include "reference/context_reference.h"
 #include "reference/context_stub.h"
+#include "reference/engine_topics.h"
 
 namespace muster {
 namespace {
@@ -41,15 +43,25 @@ TerminalStyle StyleOfOutput() {
   return style;
 }
 
+// A guide is Markdown already.
+std::string MarkdownOf(const Page& page) {
+  const Value* written = page.data.AsMap() == nullptr              ? nullptr
+                         : page.data.AsMap()->contains("markdown") ? &page.data.AsMap()->at("markdown")
+                                                                   : nullptr;
+  return written != nullptr && written->AsString() != nullptr ? *written->AsString() : PageMarkdown(page, 1);
+}
+
 void Print(const std::vector<Page>& pages, const DocsOptions& options) {
   if (options.json) {
     std::fputs(PagesJson(pages).c_str(), stdout);
     return;
   }
+  std::string text;
   for (const Page& page : pages) {
-    if (&page != &pages.front()) std::puts("");
-    std::fputs((options.markdown ? PageMarkdown(page, 1) : PageText(page, StyleOfOutput())).c_str(), stdout);
+    if (&page != &pages.front()) text += "\n";
+    text += options.markdown ? MarkdownOf(page) : PageText(page, StyleOfOutput());
   }
+  options.markdown ? static_cast<void>(std::fputs(text.c_str(), stdout)) : PrintPaged(text);
 }
 
 int RunDocs(const DocsOptions& options) {
@@ -61,8 +73,9 @@ int RunDocs(const DocsOptions& options) {
   if (!loaded) return Refuse(loaded.error(), options.json);
   OwnReference& reference = **loaded;
   if (!options.stub.empty()) {
-    const std::string stub =
-        options.stub == "mindspore" ? CallStub(reference.schema) : ContextStub(reference.schema, reference.outline);
+    const std::string stub = options.stub == "mindspore" ? CallStub(reference.schema)
+                             : options.stub == "engines" ? EngineStub(reference.engines)
+                                                         : ContextStub(reference.schema, reference.outline);
     std::fputs(stub.c_str(), stdout);
     return kExitOk;
   }
@@ -99,20 +112,19 @@ int RunDocs(const DocsOptions& options) {
 
 std::function<int()> SetupDocs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<DocsOptions>();
-  auto* topic =
-      app.add_option("TOPIC", options->topic, "a field or table of recipes, attribute, sub-key, group, framework, …");
+  auto* topic = app.add_option("TOPIC", options->topic,
+                               "a guide, field, function, attribute, framework or engine; without one: the list");
   auto* group = app.add_option("--group", options->group, "the attributes of a group or area of the documents")
                     ->type_name("GROUP")
                     ->excludes(topic);
   app.add_option("--mindspore", options->mindspore, "only what holds for that release")->type_name("RELEASE");
   auto* json = app.add_flag("--json", options->json, "print JSON for programs");
-  auto* markdown =
-      app.add_flag("--markdown", options->markdown, "print Markdown; without a topic all of docs/attributes.md");
-  app.add_option("--stub", options->stub, "print the definitions of muster.context, or mindspore, for editors")
+  auto* markdown = app.add_flag("--markdown", options->markdown, "print Markdown; without a topic all attributes");
+  app.add_option("--stub", options->stub, "print the definitions of context, mindspore or engines for editors")
       ->type_name("MODULE")
       ->expected(0, 1)
       ->default_str("context")
-      ->check(CLI::IsMember({"context", "mindspore"}))
+      ->check(CLI::IsMember({"context", "engines", "mindspore"}))
       ->excludes(topic)
       ->excludes(group)
       ->excludes(json)

@@ -315,7 +315,7 @@ class Reader {
       return Wrong("unknown option " + Quoted(name),
                    guess.starts_with("did")
                        ? guess
-                       : "omit it, and add its effect to the recipe: docs/coming-from.md lists the known ones");
+                       : "omit it, and add its effect to the recipe: muster docs coming-from lists the known ones");
     }
     if (equals != std::string::npos) values.push_back(word.substr(equals + 1));
     const bool pair_in_one =

@@ -529,12 +529,12 @@ void ShellMachine::Launch(const NodePtr& node, const std::vector<std::string>& r
     return;
   }
   if (piped_)
-    trouble("`" + Shown(raw) + "` reads what another program prints", "write the role by hand: docs/recipes.md");
+    trouble("`" + Shown(raw) + "` reads what another program prints", "write the role by hand: muster docs recipes");
   for (const ShellRedirection& one : node->redirections) {
     const bool from_file = one.op == "<" && one.target != "/dev/null";
     if (from_file || one.op == "<<" || one.op == "<<<" || one.op == "<>" || (one.op == "<&"))
       trouble("`" + Shown(raw) + "` reads its input from " + (from_file ? Quoted(one.target) : "the script"),
-              "write the role by hand, with a command that opens the file: docs/recipes.md");
+              "write the role by hand, with a command that opens the file: muster docs recipes");
   }
   if (!node->redirections.empty())
     LeaveOut("redirections", "chose files for output; every process has its own log (`muster logs`)");

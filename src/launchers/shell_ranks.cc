@@ -126,7 +126,7 @@ tl::unexpected<Diagnostics> WrongAt(const std::string& file, std::uint32_t line,
   return Fail(Error("usage", Place{file, line}, what, hint));
 }
 
-constexpr const char* kByHand = "write a role for each of them by hand: docs/recipes.md";
+constexpr const char* kByHand = "write a role for each of them by hand: muster docs recipes";
 
 // The processes of the job on one machine.
 struct Machine {
@@ -180,7 +180,7 @@ Result<Machine> MachineOf(ScriptOutcome outcome, const std::string& file) {
       return WrongAt(
           file, launches[1].line,
           fmt::format("it runs several programs one after the other, the first in line {}", launches[0].line),
-          "write a recipe for each of them, or roles with `after`: docs/recipes.md");
+          "write a recipe for each of them, or roles with `after`: muster docs recipes");
     }
     job = {&launches[0]};
   }

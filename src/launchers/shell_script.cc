@@ -175,7 +175,7 @@ ShellFlow ShellMachine::ExecuteInBackground(const NodePtr& node) {
     launch.background = true;
     if (++started > 1) {
       launch.trouble = "several programs run one after the other in the background";
-      launch.hint = "write a role with `after` for the second: docs/recipes.md";
+      launch.hint = "write a role with `after` for the second: muster docs recipes";
     }
   }
   running_ = running_ || outcome_.launches.size() > first;

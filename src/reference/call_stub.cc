@@ -51,7 +51,7 @@ std::string CallStub(const Schema& schema) {
   const std::vector<Release> releases = DescribedReleases(schema);
   std::string text =
       "---@meta muster.mindspore\n"
-      "-- The functions of MindSpore 2.5 and later for editors (docs/editors.md), beside all of muster.context. "
+      "-- The functions of MindSpore 2.5 and later for editors (`muster docs editors`), beside all of muster.context. "
       "Printed "
       "by\n"
       "-- `muster docs --stub mindspore` from the schema, and not edited by hand.\n\n"

@@ -97,7 +97,8 @@ std::string ContextStub(const Schema& schema, const Outline& outline) {
   const std::vector<Release> all = DescribedReleases(schema);
   std::string text =
       "---@meta muster.context\n"
-      "-- The context API of MindSpore for editors (docs/editors.md). Printed by `muster docs --stub` from the schema, "
+      "-- The context API of MindSpore for editors (`muster docs editors`). Printed by `muster docs --stub` from the "
+      "schema, "
       "and not\n"
       "-- edited by hand: every attribute of every release, each with what muster checks.\n\n"
       "---@class muster.ContextModule\nlocal context = {}\n\n";

@@ -47,7 +47,18 @@ struct Example {
   bool operator==(const Example&) const = default;
 };
 
-using Block = std::variant<Heading, Paragraph, FactList, Table, Example>;
+struct Item {
+  std::size_t level = 0;  // of items within items
+  std::string mark;       // "-", "1."
+  std::string text;
+  bool operator==(const Item&) const = default;
+};
+struct Items {
+  std::vector<Item> items;
+  bool operator==(const Items&) const = default;
+};
+
+using Block = std::variant<Heading, Paragraph, FactList, Table, Example, Items>;
 
 struct Page {
   std::string title;

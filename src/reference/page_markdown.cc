@@ -46,6 +46,12 @@ struct Writer {
     for (const auto& row : table.rows) text += Row(row);
     text += "\n";
   }
+  void operator()(const Items& list) const {
+    for (const Item& item : list.items) {
+      text += std::string(2 * item.level, ' ') + item.mark + " " + Escaped(item.text, false) + "\n";
+    }
+    text += "\n";
+  }
   void operator()(const Example& example) const {
     text += "```" + example.language + "\n";
     for (const std::string& line : example.lines) text += line + "\n";

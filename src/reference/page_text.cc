@@ -23,17 +23,39 @@ std::size_t WidthOf(std::string_view text) {
   return width;
 }
 
+// The parts of text in backticks, broken at blanks, each in backticks.
+void AddParts(const std::string& code, std::vector<std::string>& words) {
+  std::string part;
+  for (const char c : code) {
+    if (c == ' ') {
+      words.push_back(part + "`");
+      part = "`";
+    } else {
+      part += c;
+    }
+  }
+  words.push_back(part);
+}
+
 // Breaks at blanks into lines of at most `width` columns, a longer word on a line of its own. Text in backticks is not
 // broken if it fits on a line.
 std::vector<std::string> Broken(const std::string& text, std::size_t width) {
-  std::vector<std::string> words(1);
+  std::vector<std::string> whole(1);
   bool code = false;
   for (const char c : text) {
     if (c == '`') code = !code;
     if (c == ' ' && !code) {
-      words.emplace_back();
+      whole.emplace_back();
     } else {
-      words.back() += c;
+      whole.back() += c;
+    }
+  }
+  std::vector<std::string> words;
+  for (std::string& word : whole) {
+    if (WidthOf(word) > width && word.starts_with('`')) {
+      AddParts(word, words);
+    } else {
+      words.push_back(std::move(word));
     }
   }
   std::vector<std::string> lines(1);
@@ -49,18 +71,34 @@ class TextWriter {
  public:
   TextWriter(const TerminalStyle& style, std::string& text) : style_(style), text_(text) {}
 
-  void operator()(const Heading& heading) { text_ += "\n" + Bold(heading.text) + "\n"; }
+  void operator()(const Heading& heading) {
+    text_ += "\n";
+    std::string indent;
+    for (const std::string& line : Broken(heading.text, style_.width - 4)) {
+      text_ += indent + Bold(line) + "\n";
+      indent = "    ";
+    }
+  }
   void operator()(const Paragraph& paragraph) {
     for (const std::string& line : Broken(paragraph.text, style_.width - 2)) text_ += "  " + Shown(line) + "\n";
   }
   void operator()(const FactList& list) {
+    // Labels that would leave too little for the text stand on lines of their own.
+    const std::size_t most = style_.width > kNarrowest + kAroundLabel ? style_.width - kNarrowest - kAroundLabel : 1;
     std::size_t label_width = 0;
-    for (const Fact& fact : list.facts) label_width = std::max(label_width, WidthOf(fact.label));
+    for (const Fact& fact : list.facts) {
+      if (WidthOf(fact.label) <= most) label_width = std::max(label_width, WidthOf(fact.label));
+    }
+    if (label_width == 0) label_width = 4;
     for (const Fact& fact : list.facts) {
       std::string label = fact.label;
+      if (WidthOf(label) > label_width) {
+        text_ += "  " + Bold(label) + "\n";
+        label.clear();
+      }
       for (const std::string& line : fact.lines) {
         std::string rest;  // continuation lines are indented further
-        for (const std::string& part : Broken(line, Left(label_width + 4 + 2))) {
+        for (const std::string& part : Broken(line, Left(label_width + kAroundLabel))) {
           text_ += "  " + Bold(label) + std::string(label_width - WidthOf(label) + 2, ' ') + rest + Shown(part) + "\n";
           label.clear();
           rest = "  ";
@@ -68,30 +106,27 @@ class TextWriter {
       }
     }
   }
-  // The last column gets the remaining width.
+  // The last column gets the remaining width. If that is too little, all columns are narrower; if their words do not
+  // fit then either, each row is a list.
   void operator()(const Table& table) {
     if (table.columns.empty()) return;
-    std::vector<std::size_t> widths;
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      widths.push_back(WidthOf(table.columns[i]));
-      for (const auto& row : table.rows) widths[i] = std::max(widths[i], WidthOf(row[i]));
+    std::vector<std::size_t> widths = NaturalWidths(table);
+    if (TakenBy(widths) - widths.back() + std::min(widths.back(), kNarrowest) > style_.width &&
+        !Narrow(table, widths)) {
+      return Records(table);
     }
-    std::size_t before = 2;
-    for (std::size_t i = 0; i + 1 < widths.size(); ++i) before += widths[i] + 2;
-    const auto add = [&](const std::vector<std::string>& row, bool bold) {
-      std::string line = "  ";
-      for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-        line += (bold ? Bold(row[i]) : Shown(row[i])) + std::string(widths[i] - WidthOf(row[i]) + 2, ' ');
+    widths.back() = std::max(style_.width - (TakenBy(widths) - widths.back()), std::size_t{1});
+    Row(table.columns, widths, true);
+    for (const auto& row : table.rows) Row(row, widths, false);
+  }
+  void operator()(const Items& list) {
+    for (const Item& item : list.items) {
+      std::string begin = std::string(2 + 2 * item.level, ' ') + item.mark + " ";
+      for (const std::string& part : Broken(item.text, Left(begin.size()))) {
+        text_ += begin + Shown(part) + "\n";
+        begin.assign(begin.size(), ' ');
       }
-      for (const std::string& part : Broken(row.back(), Left(before))) {
-        line += bold ? Bold(part) : Shown(part);
-        line.erase(line.find_last_not_of(' ') + 1);
-        text_ += line + "\n";
-        line = std::string(before, ' ');
-      }
-    };
-    add(table.columns, true);
-    for (const auto& row : table.rows) add(row, false);
+    }
   }
   void operator()(const Example& example) {
     for (const std::string& line : example.lines) text_ += "    " + Printable(line) + "\n";
@@ -103,6 +138,75 @@ class TextWriter {
 
  private:
   static constexpr std::size_t kNarrowest = 24;
+  static constexpr std::size_t kAroundLabel = 6;  // two blanks before it, two behind it, and a further indent
+
+  // With two blanks before each column.
+  static std::size_t TakenBy(const std::vector<std::size_t>& widths) {
+    std::size_t taken = 0;
+    for (const std::size_t width : widths) taken += width + 2;
+    return taken;
+  }
+
+  static std::vector<std::size_t> NaturalWidths(const Table& table) {
+    std::vector<std::size_t> widths;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      widths.push_back(WidthOf(table.columns[i]));
+      for (const auto& row : table.rows) widths[i] = std::max(widths[i], WidthOf(row[i]));
+    }
+    return widths;
+  }
+
+  // Takes columns from the widest until the table fits; false if words do not fit into the columns then.
+  bool Narrow(const Table& table, std::vector<std::size_t>& widths) const {
+    std::vector<std::size_t> least(widths.size());
+    const auto need = [&](const std::vector<std::string>& row) {
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        for (const std::string& word : Broken(row[i], 1)) least[i] = std::max(least[i], WidthOf(word));
+      }
+    };
+    need(table.columns);
+    for (const auto& row : table.rows) need(row);
+    if (TakenBy(least) > style_.width) return false;
+    while (TakenBy(widths) > style_.width) {
+      std::size_t widest = 0;
+      for (std::size_t i = 1; i < widths.size(); ++i) {
+        if (widths[i] - least[i] > widths[widest] - least[widest]) widest = i;
+      }
+      --widths[widest];
+    }
+    return true;
+  }
+
+  void Row(const std::vector<std::string>& row, const std::vector<std::size_t>& widths, bool bold) {
+    std::vector<std::vector<std::string>> cells;
+    std::size_t height = 1;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      cells.push_back(Broken(row[i], widths[i]));
+      height = std::max(height, cells.back().size());
+    }
+    for (std::size_t at = 0; at < height; ++at) {
+      std::string line;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::string part = at < cells[i].size() ? cells[i][at] : std::string();
+        const std::size_t used = WidthOf(part);
+        line += "  " + (bold ? Bold(part) : Shown(part)) + std::string(widths[i] > used ? widths[i] - used : 0, ' ');
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      text_ += line + "\n";
+    }
+  }
+
+  // Each row as its first cell, and below it the others by the names of their columns.
+  void Records(const Table& table) {
+    for (const auto& row : table.rows) {
+      for (const std::string& part : Broken(row.front(), Left(2))) text_ += "  " + Bold(part) + "\n";
+      for (std::size_t i = 1; i < row.size(); ++i) {
+        if (row[i].empty()) continue;
+        std::string label = table.columns[i] + (table.columns[i].empty() ? "" : ": ");
+        for (const std::string& part : Broken(label + row[i], Left(6))) text_ += "      " + Shown(part) + "\n";
+      }
+    }
+  }
 
   std::size_t Left(std::size_t taken) const {
     return style_.width > taken + kNarrowest ? style_.width - taken : kNarrowest;

@@ -12,6 +12,11 @@ std::vector<const Topic*> TopicsNamed(const Topics& topics, std::string_view nam
   for (const Topic& topic : topics) {
     if (topic.name == name && (found.empty() || found.front()->kind == topic.kind)) found.push_back(&topic);
   }
+  // The guide of a name that the reference has, too, comes after it.
+  for (const Topic& topic : topics) {
+    const bool more = topic.kind.starts_with(kGuides) && !found.empty() && found.front()->kind != topic.kind;
+    if (topic.name == name && more) found.push_back(&topic);
+  }
   if (!found.empty()) return found;
   for (const Topic& topic : topics) {
     if (std::find(topic.other_names.begin(), topic.other_names.end(), name) != topic.other_names.end())
@@ -36,11 +41,17 @@ Diagnostic UnknownTopic(const Topics& topics, std::string_view name, const std::
 Page OverviewPage(const Topics& topics) {
   Page page;
   page.title = "muster docs TOPIC";
-  page.blocks.push_back(Paragraph{"Any attribute, sub-key (`ascend_config.precision_mode`), or one of these:"});
+  page.blocks.push_back(
+      Paragraph{"One of these, or any attribute, sub-key (`ascend_config.precision_mode`), field of a recipe, sweep or "
+                "site (`role.count`, `sweep.budget`), function (`muster.flags`) or option of an engine "
+                "(`slurm.partition`). A guide is printed behind the reference of the same name."});
   Value::List listed;
   std::vector<std::string> kinds;
-  for (const Topic& topic : topics) {
-    if (topic.listed && std::find(kinds.begin(), kinds.end(), topic.kind) == kinds.end()) kinds.push_back(topic.kind);
+  for (const bool guides : {true, false}) {
+    for (const Topic& topic : topics) {
+      const bool wanted = topic.listed && topic.kind.starts_with(kGuides) == guides;
+      if (wanted && std::find(kinds.begin(), kinds.end(), topic.kind) == kinds.end()) kinds.push_back(topic.kind);
+    }
   }
   for (const std::string& kind : kinds) {
     Table table{{kind, "what it is about"}, {}};

@@ -22,8 +22,10 @@ struct Topic {
 };
 using Topics = std::vector<Topic>;
 
-// The topics of that name; if several kinds share it, those of the kind that comes first in the list. If there are
-// none, those with that alias.
+constexpr std::string_view kGuides = "guides: ";  // begins the kind of a guide
+
+// The topics of that name; if several kinds share it, those of the kind that comes first in the list, and the guide. If
+// there are none, those with that alias.
 std::vector<const Topic*> TopicsNamed(const Topics& topics, std::string_view name);
 
 // No topic has that name: kind "unknown_topic", with the nearest names. `what` describes what was looked for.

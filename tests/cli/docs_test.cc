@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/muster_command.h"
+#include "support/on_terminal.h"
+#include "support/places.h"
 
 namespace muster::testing {
 namespace {
@@ -78,6 +80,31 @@ TEST(Docs, AreMarkdownAndDefinitionsForEditors) {
   EXPECT_TRUE(Muster({"docs", "--markdown"}).out.starts_with("# Attributes of the context API\n"));
   EXPECT_TRUE(Muster({"docs", "--stub"}).out.starts_with("---@meta muster.context\n"));
   EXPECT_EQ(Muster({"docs", "mode", "--stub"}).exit_code, 2);
+}
+
+TEST(Docs, HaveTheGuides) {
+  const CommandResult guide = Muster({"docs", "sweeps"});
+  EXPECT_EQ(guide.exit_code, 0);
+  EXPECT_TRUE(guide.out.starts_with("Sweeps\n")) << guide.out;
+  EXPECT_TRUE(Muster({"docs", "sweeps", "--markdown"}).out.starts_with("# Sweeps\n"));
+  EXPECT_EQ(json::parse(Muster({"docs", "docs/sweeps.md", "--json"}).out)["topics"][0]["kind"], "guide");
+  const std::string list = Muster({"docs"}).out;
+  for (const char* part : {"guides: how-to guides", "  sweeps  ", "  muster.flags  ", "  slurm  ", "  site  "})
+    EXPECT_NE(list.find(part), std::string::npos) << part;
+  EXPECT_EQ(Muster({"docs", "sweepz"}).err,
+            "muster: error: there is no topic \"sweepz\"\nhint: did you mean \"sweep\"?\n");
+}
+
+// On a terminal through the pager, which gets the text in the terminal's width; a short topic is printed without it.
+TEST(Docs, AreShownByThePagerOfATerminal) {
+  const auto shown = [&](const char* topic) {
+    OnTerminal terminal({"/usr/bin/env", "MUSTER_PAGER=sed s/^/paged:/", MusterProgram(), "docs", topic},
+                        MUSTER_SOURCE_DIR, 24, 80);
+    EXPECT_EQ(terminal.End(), 0);
+    return terminal.written;
+  };
+  EXPECT_NE(shown("sweeps").find("paged:"), std::string::npos);
+  EXPECT_EQ(shown("muster.size").find("paged:"), std::string::npos);
 }
 
 TEST(Docs, OfADevelopersFilesAreReadBelowTheirFolder) {

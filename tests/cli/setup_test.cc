@@ -89,5 +89,24 @@ TEST(Quickstart, BuildsWhatIsInstalled) {
   EXPECT_GE(installed, 8);  // four programs, a manual page, three completions
 }
 
+// Prevents: messages name pages that an installed muster does not have.
+TEST(Install, CopiesTheGuidesAndTheirPictures) {
+  const TempDir prefix;
+  Command install;
+  install.argv = {"cmake", "-DCMAKE_INSTALL_PREFIX=" + prefix.path(), "-P",
+                  (std::filesystem::path(MUSTER_BIN_DIR).parent_path() / "src/reference/cmake_install.cmake").string()};
+  install.env = {"PATH=/usr/bin:/bin"};
+  const CommandResult result = RunCommand(install);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(MUSTER_SOURCE_DIR) / "docs")) {
+    if (entry.is_directory()) continue;
+    EXPECT_TRUE(
+        std::filesystem::exists(std::filesystem::path(prefix.path()) / "share/doc/muster" / entry.path().filename()))
+        << entry.path();
+  }
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(prefix.path()) / "share/doc/muster/decisions"));
+  EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(prefix.path()) / "share/muster/meta/engines.lua"));
+}
+
 }  // namespace
 }  // namespace muster::testing

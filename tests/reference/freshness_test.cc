@@ -9,6 +9,7 @@
 #include "reference/call_stub.h"
 #include "reference/context_reference.h"
 #include "reference/context_stub.h"
+#include "reference/engine_topics.h"
 #include "reference/framework_topics.h"
 #include "reference/own_reference.h"
 #include "support/golden.h"
@@ -45,6 +46,12 @@ TEST(Freshness, TheEditorsDefinitionsMatchTheSchema) {
   muster::testing::ExpectGolden(CallStub(OwnSchemaForTests()), "lua/meta/mindspore.lua");
 }
 
+TEST(Freshness, TheEditorsDefinitionsMatchTheEngines) {
+  std::vector<Value> engines;
+  for (const std::string& name : OwnEngineNames()) engines.push_back(OwnEngine(name).value());
+  muster::testing::ExpectGolden(EngineStub(engines), "lua/meta/engines.lua");
+}
+
 TEST(Stubs, DescribeFunctionsByPositionAndByName) {
   const std::string stub = CallStub(OwnSchemaForTests());
   for (const char* line : {"function mindspore.set_device(device_target, device_id) end",
@@ -77,7 +84,7 @@ TEST(Stubs, DescribeReadTypesNotWrittenOnes) {
 
 TEST(Stubs, AreValidLua) {
   const std::unique_ptr<lua_State, decltype(&lua_close)> lua(luaL_newstate(), &lua_close);
-  for (const char* file : {"context", "job", "mindspore", "muster", "sweep"}) {
+  for (const char* file : {"context", "engines", "job", "mindspore", "muster", "sweep"}) {
     const std::string path = std::string(MUSTER_SOURCE_DIR) + "/lua/meta/" + file + ".lua";
     EXPECT_EQ(luaL_loadfile(lua.get(), path.c_str()), 0) << lua_tostring(lua.get(), -1);
   }

@@ -11,6 +11,8 @@
 #include <lua.hpp>
 
 #include "lua/own_data/own_data.h"
+#include "reference/definition_topics.h"
+#include "reference/definitions.h"
 #include "reference/record.h"
 #include "settings/parameters/parameter.h"
 #include "support/places.h"
@@ -177,6 +179,30 @@ TEST(Stubs, NameEverythingInRecipes) {
     ASSERT_TRUE(written.contains(name)) << name;
     EXPECT_FALSE(names.empty()) << name;
     EXPECT_EQ(written.at(name), names) << "lua/meta: " << name;
+  }
+}
+
+// The functions and values of the module: what it exports, what editors complete, what `muster docs` describes.
+TEST(Stubs, DescribeEveryFunctionOfTheModule) {
+  const Definitions definitions = ReadDefinitions(EmbeddedDefinitions());
+  const Topics topics = DefinitionTopics(definitions);
+  NameSet described;
+  for (const DefinedFunction& function : definitions.functions) {
+    described.insert(function.name.substr(std::string("muster.").size()));
+    EXPECT_FALSE(function.doc.empty()) << function.name;
+    EXPECT_EQ(TopicsNamed(topics, function.name).size(), 1U) << function.name;
+  }
+  EXPECT_EQ(described, NamesOffered().at("muster"));
+  // Every class and field is read as NamesInStubs reads it.
+  for (const auto& [name, names] : NamesInStubs({"muster.lua", "sweep.lua"})) {
+    NameSet read;
+    if (const DefinedClass* fields = definitions.Class(name)) {
+      for (const DefinedField& field : fields->fields) {
+        read.insert(field.name == "[1]" ? "1" : field.name);
+        EXPECT_FALSE(field.type.empty()) << name << "." << field.name;
+      }
+      EXPECT_EQ(read, names) << name;
+    }
   }
 }
 

@@ -185,7 +185,10 @@ muster run @torch workers=8 \-\- python3 train.py \-\-lr 0.1
 .SH SEE ALSO
 .BR ssh (1)
 .PP
-Documentation: docs/README.md of muster's sources lists all pages; start with docs/recipe\-guide.md.
+Guides and reference:
+.B muster docs
+lists them; start with
+.BR "muster docs recipe\-guide" .
 )";
 
 // Escapes a paragraph: nothing in it is a request or an escape sequence, and everything is ASCII.

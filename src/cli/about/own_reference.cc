@@ -1,7 +1,10 @@
 #include "cli/about/own_reference.h"
 
 #include "lua/own_data/own_data.h"
+#include "reference/definition_topics.h"
+#include "reference/engine_topics.h"
 #include "reference/framework_topics.h"
+#include "reference/guide_topics.h"
 #include "reference/own_topics.h"
 #include "reference/recipe_topics.h"
 
@@ -30,7 +33,16 @@ Result<std::unique_ptr<OwnReference>> OwnReference::Load(const std::string& mind
   auto fields = OwnRecipeFields();
   if (!fields) return Fail(fields.error());
   for (Topic& topic : RecipeTopics(*fields)) reference->topics.push_back(std::move(topic));
+  for (Topic& topic : DefinitionTopics(ReadDefinitions(EmbeddedDefinitions())))
+    reference->topics.push_back(std::move(topic));
+  for (const std::string& name : OwnEngineNames()) {
+    auto engine = OwnEngine(name);
+    if (!engine) return Fail(engine.error());
+    reference->engines.push_back(*std::move(engine));
+  }
+  for (Topic& topic : EngineTopics(reference->engines)) reference->topics.push_back(std::move(topic));
   for (Topic& topic : OwnTopics()) reference->topics.push_back(std::move(topic));
+  for (Topic& topic : GuideTopics()) reference->topics.push_back(std::move(topic));
   return reference;
 }
 

@@ -1,9 +1,10 @@
-// The content of muster docs: the schema of the context API, contracts, mechanisms.
+// The content of muster docs: the schema of the context API, contracts, fields, functions, engines, guides.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "muster/mindspore/schema.h"
 #include "muster/result.h"
@@ -18,6 +19,7 @@ struct OwnReference {
   Schema schema;
   Outline outline;
   Value frameworks;
+  std::vector<Value> engines;      // their pages
   std::optional<Release> release;  // nothing: all of them
   Topics topics;
 

@@ -68,7 +68,7 @@ std::string FirstSite(std::span<const InspectedHost> hosts, bool here) {
   std::string text =
       "-- Facts about the machines of this site, as muster doctor --write-site found them. Parameters are the "
       "recipes'.\n"
-      "-- docs/site.md lists the fields. Nearer files win: this one if it lies above the folder that muster "
+      "-- muster docs site lists the fields. Nearer files win: this one if it lies above the folder that muster "
       "is\n"
       "-- called in, then ~/.config/muster/site.lua, then /etc/muster/site.lua.\n"
       "local muster = require \"muster\"\n\nreturn muster.site {\n"

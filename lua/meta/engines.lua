@@ -1,0 +1,94 @@
+---@meta _
+-- The options of engines for editors (`muster docs editors`), in recipes and site files. Printed by `muster docs --stub
+-- engines` from the engines' pages, and not edited by hand.
+
+---Options of the engine flux: `muster docs flux`.
+---@class muster.Flux
+---@field nodes? integer nodes of the allocation; those beyond the job's are spares
+---@field queue? string|integer queue
+---@field bank? string|integer bank that is charged
+---@field time? string time limit: 12h or 1d12h
+---@field gpus? integer GPUs of each node
+---@field requires? string|integer properties that the nodes must have
+---@field exclusive? boolean whole nodes; with no, the nodes are shared
+---@field extra? string[] further options of flux batch, as they are: --setattr=system.x=1
+
+---Options of the engine gridengine: `muster docs gridengine`.
+---@class muster.GridEngine
+---@field nodes? integer slots of the parallel environment, one on each host; those beyond the job's are spares
+---@field pe? string|integer parallel environment with allocation_rule 1
+---@field queue? string|integer queue
+---@field account? string|integer account that is charged
+---@field project? string|integer project
+---@field time? string time limit: 12h or 1d12h
+---@field gpu? integer GPUs of each host, where the site counts them as gpu
+---@field exclusive? boolean whole hosts, where the site has this resource
+---@field extra? string[] further options of qsub, as they are: -l mem_free=256G
+
+---Options of the engine kubernetes: `muster docs kubernetes`.
+---@class muster.Kubernetes
+---@field as? string|integer the objects: job (an Indexed Job), jobset or pods
+---@field nodes? integer pods, one for each host of the job; those beyond are spares
+---@field namespace? string|integer namespace; unless given, that of kubectl's context
+---@field context? string|integer context of kubectl's configuration
+---@field image? string|integer image with muster-agent and the programs of the job
+---@field devices? string|integer devices of each pod: nvidia.com/gpu:8
+---@field cpu? string|integer processors of each pod, requested and limit: 16
+---@field memory? string|integer memory of each pod, requested and limit: 64Gi
+---@field shm? string|integer most that /dev/shm holds: 16Gi; it is part of the memory
+---@field secrets? string[] Secrets as files: NAME:/folder
+---@field claims? string[] PersistentVolumeClaims: NAME:/folder or NAME:/folder:ro
+---@field time? string time limit of the pods: 12h
+---@field start_within? string how long pods may take to start, and wait for muster: 10m
+---@field queue? string|integer local queue of Kueue
+---@field priority? string|integer priority class
+---@field service_account? string|integer service account
+---@field pull_policy? string|integer when the image is pulled: IfNotPresent
+---@field labels? table<string, any> further labels of all objects
+---@field annotations? table<string, any> annotations of all objects
+---@field pod? table<string, any> further fields of the pods' spec: tolerations, nodeSelector, …
+---@field container? table<string, any> further fields of the container: securityContext, volumeMounts, …
+---@field job? table<string, any> further fields of the spec of the Job or JobSet: suspend, …
+
+---Options of the engine lsf: `muster docs lsf`.
+---@class muster.Lsf
+---@field nodes? integer hosts of the allocation; those beyond the job's are spares
+---@field queue? string|integer queue
+---@field account? string|integer project that is charged
+---@field group? string|integer user group
+---@field time? string time limit: 12h, 1d12h or 12:00
+---@field gpu? string|integer GPUs of each host: num=8:mode=shared
+---@field resources? string|integer resource requirement: select[mem>256GB]
+---@field exclusive? boolean whole hosts; with no, the hosts are shared
+---@field extra? string[] further options of bsub, as they are: -app train
+
+---Options of the engine pbs: `muster docs pbs`.
+---@class muster.Pbs
+---@field nodes? integer chunks of the allocation, each on a node of its own; those beyond the job's are spares
+---@field queue? string|integer queue
+---@field account? string|integer account that is charged
+---@field project? string|integer project
+---@field time? string time limit: 12h, 1d12h or 12:00:00
+---@field ncpus? integer processors of each chunk
+---@field mpiprocs? integer tasks of each chunk: workers without devices fill the nodes in order
+---@field ngpus? integer GPUs of each chunk
+---@field mem? string|integer memory of each chunk: 256gb
+---@field select? string|integer further resources of each chunk: arch=linux
+---@field exclusive? boolean whole nodes; with no, the nodes are shared
+---@field extra? string[] further options of qsub, as they are: -W group_list=physics
+
+---Options of the engine slurm: `muster docs slurm`.
+---@class muster.Slurm
+---@field nodes? integer nodes of the allocation; those beyond the job's are spares
+---@field tasks_per_node? integer tasks of each node: workers without devices fill the nodes in order
+---@field partition? string|integer partition
+---@field account? string|integer account that is charged
+---@field qos? string|integer quality of service
+---@field time? string time limit: 12h, 1d12h or 1-12:00:00
+---@field gres? string|integer generic resources of each node: gpu:8
+---@field constraint? string|integer features that the nodes must have
+---@field exclusive? boolean whole nodes; with no, the nodes are shared
+---@field requeue? string|{ on: ("time_limit"|"preempted"|"node_fail")[], max?: integer } requeue after these ends, at most so often: time_limit,preempted,node_fail:3
+---@field notice? string how long before the time limit the run is stopped: 10m; default: what its checkpoint and its stop take
+---@field each_trial? boolean an allocation for each trial of a sweep, instead of one for all
+---@field extra? string[] further options of sbatch, as they are: --mem=0
