@@ -95,6 +95,8 @@ Result<std::string> BatchScript(const EnginePage& page, const EngineSettings& se
   const std::vector<std::string> own_lines = SettingLines(page, settings, job.nodes, values.texts);
   std::string script = "#!/bin/sh\n";
   for (const std::string& line : page.script.always) script += page.script.directive + Filled(line, values) + "\n";
+  const bool warned = page.warning && job.notice.empty();
+  if (warned) script += page.script.directive + page.warning->line + "\n";
   if (page.requeue) {
     const RequeueRule rule = RequeueOf(page, settings);
     const auto add = [&](const std::string& line) {
@@ -121,8 +123,13 @@ Result<std::string> BatchScript(const EnginePage& page, const EngineSettings& se
   }
   script += "\n";
   if (!job.note.empty()) script += "# " + Printable(job.note) + "\n";
-  // The signal may come before the command is ready to handle it.
-  if (!notice.empty() && notice != "TERM") script += "trap '' " + notice + "\n";
+  // The signals may come before the command is ready to handle it.
+  std::string early = notice == "TERM" ? std::string() : notice;
+  if (warned) {
+    early += (early.empty() ? "" : " ") + page.warning->signal;
+    for (const std::string& signal : page.warning->ignored) early += " " + signal;
+  }
+  if (!early.empty()) script += "trap '' " + early + "\n";
   // Exit code 3: the machine's fault, as muster has it.
   script += "cd " + ShellQuoted(job.folder) + " || exit 3\n";
   script += "exec " + ShellQuoted(job.command) + "\n";

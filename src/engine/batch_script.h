@@ -20,7 +20,8 @@ struct BatchJob {
   std::vector<std::string> command;  // muster and its words
   std::string note;                  // a comment line; may be empty
   std::string output = {};           // the file for what it prints; empty: as the engine does by default
-  std::string notice = {};           // the signal that announces the end, instead of the page's; empty: that one
+  std::string notice = {};           // the signal that announces the end, instead of the page's, and without its
+                                     // warning; empty: those
   std::uint32_t stop_seconds = 0;    // how long the end of the job may take, with its checkpoint; 0: unknown
 };
 

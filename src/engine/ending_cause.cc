@@ -32,10 +32,6 @@ std::string_view FirstLine(const JobAnswer& answer) {
 
 }  // namespace
 
-std::string EndingPhrase(const EnginePage& page, const std::string& job) {
-  return fmt::format("{} is ending job {}", page.name, job);
-}
-
 namespace {
 
 std::string JobPhrase(const EnginePage& page, const std::string& job, JobState state) {
@@ -57,6 +53,15 @@ std::string JobPhrase(const EnginePage& page, const std::string& job, JobState s
       return {};
   }
 }
+
+}  // namespace
+
+std::string EndingPhrase(const EnginePage& page, const std::string& job) {
+  if (page.ending != JobState::kEnding) return JobPhrase(page, job, page.ending);
+  return fmt::format("{} is ending job {}", page.name, job);
+}
+
+namespace {
 
 void AskForState(const EnginePage& page, const std::string& job, std::vector<EngineQuestion>& questions) {
   if (page.queries.empty()) return;

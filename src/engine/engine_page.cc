@@ -22,7 +22,8 @@ const Names kPageFields = {"form",        "name",   "doc",     "source",    "tri
                            "tasks",       "hosts",  "devices", "node_name", "start",     "clear",       "own",
                            "options",     "notice", "script",  "submit",    "cancel",    "signal",      "queries",
                            "query_clear", "states", "reasons", "exits",     "exit",      "signal_base", "host_query",
-                           "time_left",   "aborts", "requeue", "allocate",  "preempted", "never",       "away"};
+                           "time_left",   "aborts", "requeue", "allocate",  "preempted", "never",       "away",
+                           "warning",     "ending"};
 const Names kJobPlaceholders = {"job", "jobs", "each_job"};
 
 const std::vector<std::pair<std::string, JobState>>& StateWords() {
@@ -238,6 +239,12 @@ class EnginePageReading {
       reader_.Text(*table, "given", notice.given);
       placeholders.insert(placeholders.end(), {"notice_signal", "notice_seconds", "notice_minutes"});
     }
+    if (const auto table = Subtable(page, "warning", {"line", "signal", "ignored"}, false)) {
+      EngineWarning& warning = page_.warning.emplace();
+      reader_.Text(*table, "line", warning.line, true);
+      reader_.Text(*table, "signal", warning.signal, true);
+      reader_.Texts(*table, "ignored", warning.ignored);
+    }
     for (const EngineOption& option : page_.options) {
       if (!option.into.empty()) placeholders.push_back(option.into);
     }
@@ -341,6 +348,7 @@ class EnginePageReading {
     reader_.Texts(page, "query_clear", page_.query_clear);
     reader_.Texts(page, "away", page_.away);
     reader_.Texts(page, "never", page_.never);
+    if (page.Find("ending") != nullptr) reader_.Word<JobState>(page, "ending", StateWords(), page_.ending);
     ReadStates(page, "states", page_.states);
     ReadStates(page, "reasons", page_.reasons);
     ReadStates(page, "exits", page_.exits);

@@ -115,6 +115,13 @@ struct EngineNotice {
   std::string given;  // what a directive of the user that sets it begins with: "--signal"; empty: none is known
 };
 
+// The signal that every process of a job gets a while before its engine kills it, for whatever reason.
+struct EngineWarning {
+  std::string line;                  // of the script: the engine is to send it
+  std::string signal;                // the head stops the run
+  std::vector<std::string> ignored;  // other signals that come with that line
+};
+
 struct EngineScript {
   std::string directive;            // "#SBATCH "
   std::vector<std::string> always;  // lines that every script has
@@ -193,6 +200,7 @@ struct EnginePage {
 
   std::vector<EngineOption> options;
   std::optional<EngineNotice> notice;
+  std::optional<EngineWarning> warning;
   EngineScript script;
   EngineSubmit submit;
   std::vector<std::string> cancel;
@@ -208,6 +216,7 @@ struct EnginePage {
   std::vector<std::string> time_left;                    // prints the time that is left of a {job}: [[D-]HH:]MM:SS
   std::vector<std::pair<std::string, JobState>> aborts;  // texts of the start command, and what they mean; in order
 
+  JobState ending = JobState::kEnding;      // what ends a job in that state, if nothing else is known; kEnding: unknown
   std::map<std::string, JobState> states;   // by the engine's word
   std::map<std::string, JobState> reasons;  // of jobs that failed: by the first word of the reason
   std::map<std::string, JobState> exits;    // of jobs that failed: by the exit code as it is printed

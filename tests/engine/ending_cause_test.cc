@@ -128,6 +128,20 @@ TEST(EndingCause, RecognisesWhatSrunPrintsWhenAStepIsEnded) {
   EXPECT_EQ(phrase(""), "");
 }
 
+// Its states say that a job is deleted, and its time limit deletes it as qdel does.
+TEST(EndingCause, OfAJobThatGridEngineDeletesIsItsTimeLimitOrACancellation) {
+  const EnginePage page = testing::OwnPage("gridengine");
+  const auto stop = QuestionsAboutStop(page, "3");
+  ASSERT_EQ(stop.size(), 2U);
+  const std::string deleted = "      3 0.55500 train  ann  dr  11/28/2026 01:30:02 main.q@n1  3\n";
+  EXPECT_EQ(stop[0].phrase({deleted, "", 0}), "gridengine job 3 was cancelled");
+  EXPECT_EQ(stop[0].phrase({deleted, "", 0}), EndingPhrase(page, "3")) << "if nothing better is found";
+  EXPECT_EQ(stop[0].state({deleted, "", 0}), JobState::kEnding);
+  EXPECT_EQ(stop[1].phrase({"0:00:00\n", "", 0}), "gridengine job 3 reaches its time limit in 0.0 ms");
+  EXPECT_EQ(stop[1].phrase({"1:00:00\n", "", 0}), "");
+  EXPECT_EQ(stop[1].phrase({"", "", 0}), "") << "it has no limit";
+}
+
 TEST(EndingCause, AnEngineWithoutTheseQuestionsIsAskedForItsJobAlone) {
   const EnginePage page = testing::OwnPage("lsf");
   EXPECT_EQ(QuestionsAboutHost(page, "7", "h1").size(), 1U);

@@ -1,5 +1,6 @@
 // Tests runs in jobs of a real Grid Engine of simulated hosts, which tests/gridengine/testbed starts on this machine.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -52,6 +53,19 @@ RecipeFile Orphans(const GridEngineTestbed& testbed, const std::string& end) {
                          "  plan = function(p, job)\n    job:workers { per_host = 2, devices = 0, cwd = '/', command = "
                          "muster.shell\n      'setsid sleep 1000 > /dev/null 2>&1 & hostname; "
                       << end << "' }\n  end }\n";
+  return {path};
+}
+
+// A process on each host; rank 0 writes a checkpoint on SIGUSR1.
+RecipeFile Saves(const GridEngineTestbed& testbed) {
+  const std::string path = testbed.folder() + "/saves.lua";
+  std::ofstream(path)
+      << "local muster = require 'muster'\nreturn muster.recipe { name = 'job', framework = 'none',\n"
+         "  checkpoint = { dir = 'checkpoints', latest = 'step_*.pt', signal = 'USR1', wait = '60s' },\n"
+         "  plan = function(p, job)\n    job:workers { per_host = 1, devices = 0, stop = { grace = '2s' },"
+         " command =\n      { 'sh', '-c', 'trap \"[ $MUSTER_RANK != 0 ] || { mkdir -p $0; echo > $0/s; "
+         "mv $0/s $0/step_1.pt; }\" USR1; trap \"\" TERM; echo runs; while :; do sleep 1000 & wait; done', "
+         "job.checkpoint.dir } }\n  end }\n";
   return {path};
 }
 
@@ -110,6 +124,39 @@ TEST(GridEngine, QdelLeavesNothing) {
   run.Result();  // qsub -sync does not report that a job was deleted
   for (const json& ended : run.Journal("run_ended")) EXPECT_NE(ended["exit_code"], 0) << ended;
   before.ExpectNothingLeft(run);
+}
+
+// In a script of muster's the head is warned; what is looked for is the line that the others have not.
+TEST(GridEngine, QdelOfAJobWithAWarningIsTheCauseAndLeavesACheckpoint) {
+  SKIP_WITHOUT_GRID_ENGINE();
+  GridEngineTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  const HostsBefore before(testbed, kHosts);
+  Words qsub = Qsub(testbed);
+  qsub.insert(qsub.begin() + 1, "-notify");
+  HostsRun run(testbed, testbed.folder(), qsub, Saves(testbed), {});
+  ASSERT_TRUE(run.Await("first_output", 3)) << ContentOf(testbed.folder() + "/job.out") << testbed.Ask({"qstat"});
+  testbed.Ask({"qdel", "muster"});
+  run.Result();
+  const json report = run.Report();
+  EXPECT_EQ(report["outcome"], "stopped") << report;
+  EXPECT_EQ(report["why"], "asked to stop by gridengine; gridengine job 1 was cancelled");
+  EXPECT_TRUE(report["no_checkpoint"].is_null()) << report["no_checkpoint"];
+  EXPECT_EQ(report["receipt"]["left"], 0);
+  EXPECT_EQ(report["receipt"]["attested"], true) << report["receipt"];
+  before.ExpectNothingLeft(run);
+
+  // Its time limit deletes a job as well.
+  qsub.insert(qsub.begin() + 1, {"-l", "h_rt=8"});
+  const std::string folder = testbed.folder() + "/limited";
+  std::filesystem::create_directory(folder);
+  HostsRun limited(testbed, folder, qsub, Saves(testbed), {});
+  limited.Result();
+  EXPECT_TRUE(limited.Report()["why"].get<std::string>().starts_with(
+      "asked to stop by gridengine; gridengine job 2 reaches its time limit in "))
+      << limited.Report()["why"];
+  EXPECT_TRUE(limited.Report()["no_checkpoint"].is_null()) << limited.Report()["no_checkpoint"];
+  before.ExpectNothingLeft(limited);
 }
 
 }  // namespace

@@ -11,7 +11,10 @@ return {
   -- "host slots queue processors"
   hosts = { file = "PE_HOSTFILE", form = "counts" },
 
-  start = { "sh", "-c", 'agent=$1 file=$2 options=$3; shift 3; for host do qrsh -inherit -nostdin "$host" "$agent" --dial "$file" $options & done; wait',
+  -- The signals of -notify reach all processes of the job, on all hosts, and are meant for the head alone. qrsh joins its words for
+  -- the login shell there, which may be any.
+  start = { "sh", "-c", [[agent=$1 file=$2 options=$3; shift 3; trap "" USR1 USR2; for host do qrsh -inherit -nostdin "$host" exec /bin/sh -c ]]
+                .. [["'trap \"\" USR1 USR2; exec \"\$0\" \"\$@\"'" "$agent" --dial "$file" $options & done; wait]],
             "muster", "{agent}", "{dial_file}", "{options}", "{each_host}" },
 
   options = {
@@ -25,6 +28,8 @@ return {
     { name = "exclusive", type = "flag", default = false, line = "-l exclusive=true", doc = "whole hosts, where the site has this resource" },
     { name = "extra", type = "list", line = "{value}", doc = "further options of qsub, as they are: -l mem_free=256G" },
   },
+  -- USR2 comes before the SIGKILL of qdel and of limits, the `notify` time of the queue earlier; USR1 before SIGSTOP.
+  warning = { line = "-notify", signal = "USR2", ignored = { "USR1" } },
   script = {
     directive = "#$ ",
     always = { "-N {name}", "-S /bin/sh", "-V", "-r n", "-j y", "-pe {pe} {nodes}" },
@@ -38,6 +43,12 @@ return {
     { command = { "qacct", "-j", "{job}" }, form = "stanzas", separator = " ", columns = { job = "jobnumber", exit = "exit_status", reason = "failed" },
       absent = { "not found" } },
   },
+  -- A job that is being ended is one that is registered for deletion, by qdel or because of its time limit.
+  ending = "cancelled",
+  time_left = { "sh", "-c", [[limit=$(qstat -j "$1" | sed -n 's/^hard resource_list:.*h_rt=\([0-9]*\).*/\1/p'); ]]
+    .. [[begin=$(qstat | sed -n "s|^ *$1 .* \([0-9]*/[0-9]*/[0-9]* [0-9:]*\) .*|\1|p" | tail -n 1); ]]
+    .. [[[ -n "$limit" ] && [ -n "$begin" ] || exit 0; left=$((limit + $(date -d "$begin" +%s) - $(date +%s))); ]]
+    .. [=[[ $left -ge 0 ] || left=0; printf '%d:%02d:%02d\n' $((left / 3600)) $((left % 3600 / 60)) $((left % 60))]=], "sh", "{job}" },
   states = {
     qw = "queued", hqw = "queued", hRwq = "queued", Rq = "queued", Eqw = "failed", t = "running", r = "running", Rr = "running",
     s = "suspended", S = "suspended", T = "suspended", ts = "suspended", dr = "ending", dt = "ending", ds = "ending",

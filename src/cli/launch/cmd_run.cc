@@ -275,6 +275,13 @@ Result<std::unique_ptr<SubmittedRun>> SubmittedAttempt(RunOptions& options) {
 Result<void> TakeNotice(const RecipeOptions& options, RunRequest& request) {
   const auto engine = EngineForHosts(options);
   if (!engine) return Fail(engine.error());
+  if (*engine && (*engine)->page.warning) {
+    const EngineWarning& warning = *(*engine)->page.warning;
+    request.warning_signal = SignalNumber("SIG" + warning.signal).value_or(0);
+    for (const std::string& signal : warning.ignored) {
+      if (const auto number = SignalNumber("SIG" + signal)) request.ignored_signals.push_back(*number);
+    }
+  }
   if (!*engine || !(*engine)->page.notice || (*engine)->page.notice->signal == "TERM") return {};
   const auto signal = SignalNumber("SIG" + (*engine)->page.notice->signal);
   if (!signal) return {};

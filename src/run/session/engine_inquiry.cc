@@ -48,7 +48,10 @@ void EngineInquiry::Hear(const std::string& words) {
     job_end_ = StateOfWords(run_.request.engine->page, words);
     Note(PhraseOfWords(run_.request.engine->page, run_.request.engine->id, words), {});
   }
-  if (phrases_.empty()) Publish(ending_, {});
+  if (!phrases_.empty() || ending_.empty()) return;
+  const JobState ending = run_.request.engine->page.ending;
+  if (!job_end_ && ending != JobState::kEnding) job_end_ = ending;
+  Publish(ending_, {});
 }
 
 std::chrono::milliseconds EngineInquiry::WaitForWords() const {

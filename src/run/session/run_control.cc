@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/values/diagnostic_text.h"
+#include "engine/ending_cause.h"
 #include "run/control/control_server.h"
 #include "run/loop/signal_state.h"
 #include "run/session/agent_links.h"
@@ -46,7 +47,10 @@ void RunControl::CatchSignals() {
   }
   // A batch script ignores it until here.
   boost::system::error_code ignored;
-  if (run_.request.notice_signal != 0) signals_.add(run_.request.notice_signal, ignored);
+  for (const int signal : {run_.request.notice_signal, run_.request.warning_signal}) {
+    if (signal != 0) signals_.add(signal, ignored);
+  }
+  for (const int signal : run_.request.ignored_signals) std::signal(signal, SIG_IGN);
   AwaitSignal();
 }
 
@@ -55,6 +59,8 @@ void RunControl::AwaitSignal() {
     if (error) return;
     if (signal == run_.request.notice_signal && signal != SIGTERM) {
       Announced();
+    } else if (signal == run_.request.warning_signal) {
+      Warned();
     } else if (signal == SIGXCPU && stops_asked_ > 0) {
       // Beyond its limit on processor time the kernel repeats the signal each second: that is no second request.
     } else if (signal == SIGTERM && std::exchange(own_signal_follows_, false)) {
@@ -73,6 +79,13 @@ void RunControl::Announced() {
   if (run_.request.on_announced) run_.request.on_announced();
   engine_.AskAboutNotice();
   if (stops_asked_ == 0) RequestStop(1, SIGTERM, false, run_.request.notice);
+}
+
+// The engine knows why.
+void RunControl::Warned() {
+  if (run_.ended || stops_asked_ > 0 || run_.request.engine == nullptr) return;
+  engine_.AskAboutStop();
+  RequestStop(1, SIGTERM, false, fmt::format("asked to stop by {}", run_.request.engine->page.name));
 }
 
 void RunControl::AgentSignalled(std::uint32_t host) {

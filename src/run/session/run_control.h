@@ -55,6 +55,7 @@ class RunControl {
   // An end was requested: `times` as in StopRequested, `signal` 0 for a request by a command.
   void RequestStop(std::uint32_t times, int signal, bool dump = false, const std::string& why = {});
   void Announced();
+  void Warned();  // by RunRequest::warning_signal
   tl::expected<std::uint32_t, std::string> Dump();
   RunStatus Status() const;
 

@@ -143,6 +143,10 @@ struct RunRequest {
   int notice_signal = 0;
   std::string notice;
   std::function<void()> on_announced = {};
+  // The signal by which an engine warns every process of its job before it kills them (EngineWarning), and others that
+  // have no meaning for this process; 0: there is none.
+  int warning_signal = 0;
+  std::vector<int> ignored_signals = {};
 
   // Called from the loop once, when every process whose start was ordered has started; not called if that never
   // happens, such as after a start that failed.
