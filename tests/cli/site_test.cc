@@ -526,8 +526,17 @@ TEST_F(AtSite, ThePageAboutSiteFilesIsCorrect) {
   const CommandResult plan = Muster({"plan", "recipe.lua", "hosts=8"});
   EXPECT_EQ(plan.exit_code, 0) << plan.err;
   EXPECT_TRUE(Has(plan.out, "named host7 n08\n")) << plan.out;
-  const CommandResult many = Muster({"plan", "recipe.lua"});
-  EXPECT_TRUE(Has(many.err, "policy.lua:3: error: at most 64 devices for one job, echo takes 128")) << many.err;
+  // Prevents: the devices of the hosts are counted, whatever the job takes of them.
+  const CommandResult few = Muster({"plan", "recipe.lua"});
+  EXPECT_EQ(few.exit_code, 0) << "16 hosts with 128 devices, of which it takes none\n" << few.err;
+  Write("work/many.lua", R"(local muster = require "muster"
+return muster.recipe { name = "many", params = { workers = muster.int { 64 } }, plan = function(p, job)
+  job:workers { count = p.workers, devices = 1, command = { "true" } } end }
+)");
+  EXPECT_EQ(Muster({"plan", "many.lua"}).exit_code, 0);
+  const CommandResult many = Muster({"plan", "many.lua", "workers=72"});
+  EXPECT_EQ(many.exit_code, 2);
+  EXPECT_TRUE(Has(many.err, "policy.lua:8: error: at most 64 devices for one job, many takes 72")) << many.err;
 }
 
 TEST_F(AtSite, PlansWithHostsGetNoPartOfAHostList) {
