@@ -38,8 +38,9 @@ Result<std::string> OutputOf(const EnginePage& page, const std::vector<std::stri
     const auto pause = TryAgainAfter(page, output.err, tried_for);
     if (!pause) break;
     if (!said) {
-      std::fprintf(stderr, "muster: %s does not answer: %s: %s; asking again for up to %lld s\n", page.name.c_str(),
-                   command.front().c_str(), Printable(output.err.substr(0, output.err.find('\n'))).c_str(),
+      const std::string line =
+          page.name + " does not answer: " + command.front() + ": " + output.err.substr(0, output.err.find('\n'));
+      std::fprintf(stderr, "muster: %s; asking again for up to %lld s\n", Printable(line).c_str(),
                    static_cast<long long>(kAwayTime.count()));
     }
     ::poll(nullptr, 0, static_cast<int>(pause->count()));
@@ -187,7 +188,7 @@ Result<EnginePage> EnginePageOf(const std::string& name, const std::string& file
 void AddEngineOptions(CLI::App& app, EngineOptions& options) {
   app.add_option("--on", options.on, "where: local, ssh, or slurm and other engines (default: the allocation)")
       ->type_name("NAME");
-  app.add_option("--engine", options.page, "page of an engine of your own (muster docs engines)")->type_name("FILE");
+  app.add_option("--engine", options.page, "page of an engine of your own (docs/engines.md)")->type_name("FILE");
 }
 
 void AddEngineSettings(CLI::App& app, EngineOptions& options) {
