@@ -14,6 +14,11 @@ _LONGEST_TEXT = 200
 _MOST_NAMES = 200
 _MOST_BYTES = 256 << 20  # of the files that are read for one run
 MOST_ROWS = 2_000_000
+# Columns of trials in all views (src/sweep/record/trial_columns.h): no metric has one of these names there.
+TRIAL_COLUMNS = (
+    "trial", "id", "state", "attempt", "value", "objective.loss", "started", "ended", "took", "hosts",
+    "blamed", "why", "run", "plan", "dir", "tags", "note", "tag", "source", "kind", "seconds", "run_dir",
+    "role", "index", "report", "restart")
 # What counts progress: the first of them that was reported.
 _STEPS = ("step", "global_step", "iteration", "iter", "epoch")
 
@@ -43,7 +48,7 @@ def rows(path, role=None, everyone=False, most=MOST_ROWS, head=()):
                         raise Error("%s: more than %d reports; raise `most` to read them" % (path, most))
                     own = {"role": of_role, "index": index,
                            "restart" if "attempt" in head else "attempt": attempt}
-                    found.append(_row(dict(head, **own), values))
+                    found.append(row_of(dict(head, **own), values))
     return found
 
 
@@ -78,9 +83,16 @@ def _files(folder):
     return sorted(found)
 
 
-def _row(head, values):
+def trial_column(metric):
+    """The name that a metric has in tables of trials."""
+    return "metric." + metric if metric in TRIAL_COLUMNS else metric
+
+
+def row_of(head, values):
+    """`head` with the reported values; of a trial, or where `head` has it, a name is metric.NAME."""
+    taken = TRIAL_COLUMNS if "trial" in head else tuple(head)
     for name, value in values.items():
-        head[name if name not in head else "metric." + name] = value
+        head[name if name not in taken else "metric." + name] = value
     return head
 
 

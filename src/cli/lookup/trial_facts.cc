@@ -12,6 +12,7 @@
 #include "run/directory/run_tags.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
+#include "sweep/record/trial_columns.h"
 
 namespace muster {
 namespace {
@@ -100,9 +101,8 @@ std::string TrialFacts::RunDir() const { return sweep_->dir + "/" + TrialFolder(
 std::vector<std::string> TrialFacts::RunDirs() const { return row_.RunDirs(sweep_->dir); }
 
 const std::vector<std::string>& TrialFacts::LineNames() {
-  static const std::vector<std::string> names = {"trial",   "id",    "state", "attempt", "value",  "loss",
-                                                 "started", "ended", "took",  "hosts",   "blamed", "why",
-                                                 "run",     "plan",  "dir",   "tags",    "note"};
+  static const std::vector<std::string> names(kTrialColumns.begin(),
+                                              std::find(kTrialColumns.begin(), kTrialColumns.end(), "tag"));
   return names;
 }
 
@@ -113,7 +113,7 @@ Value TrialFacts::OfLine(const std::string& name) const {
   if (name == "state") return Value(State());
   if (name == "attempt") return Value(std::int64_t{row_.attempt} + 1);
   if (name == "value") return row_.loss ? Value(ObjectiveValue(sweep_->file.objective, *row_.loss)) : Value();
-  if (name == "loss") return row_.loss ? Value(*row_.loss) : Value();
+  if (name == kSignedObjective) return row_.loss ? Value(*row_.loss) : Value();
   if (name == "started") return Value(row_.began);
   if (name == "ended") return TextOrNull(row_.ended);
   if (name == "took") return over ? Value(static_cast<double>(row_.ms) / 1000) : Value();
@@ -134,9 +134,7 @@ Value TrialFacts::Of(const std::string& name) const {
   if (name.starts_with("metric.")) return found(FieldOf(row_.metrics, name.substr(7)));
   if (name.starts_with("tag.")) return found(FieldOf(Tags(), name.substr(4)));
   const std::vector<std::string>& line = LineNames();
-  // The sweep's loss is computed from one of its metrics.
-  const bool own = std::find(line.begin(), line.end(), name) != line.end();
-  if (own && !(name == "loss" && sweep_->file.objective && row_.metrics.contains("loss"))) return OfLine(name);
+  if (std::find(line.begin(), line.end(), name) != line.end()) return OfLine(name);
   if (const Value* value = FieldOf(row_.point, name)) return *value;
   if (name == "tag") return TagList(Tags());
   if (const Value* value = FieldOf(Tags(), name)) return *value;
@@ -160,7 +158,7 @@ nlohmann::json TrialFacts::Json(const std::string& state) const {
                          {"resumed", nullptr},
                          {"point", ToJson(Value(row_.point))},
                          {"value", ToJson(OfLine("value"))},
-                         {"loss", ToJson(OfLine("loss"))},
+                         {std::string(kSignedObjective), ToJson(OfLine(std::string(kSignedObjective)))},
                          {"metrics", ToJson(Value(row_.metrics))},
                          {"started", row_.began},
                          {"ended", ToJson(OfLine("ended"))},

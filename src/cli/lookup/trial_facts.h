@@ -52,10 +52,9 @@ class TrialFacts {
   // Of the attempts that this one continues, and then RunDir().
   std::vector<std::string> RunDirs() const;
 
-  // A property of the trial's summary (trial, id, state, attempt, value, loss, started, ended, took, hosts, blamed,
-  // why, run, plan, dir, tags, note), else a swept value, a tag of the run (true for a word) or a metric, in this
-  // order; param.NAME, tag.NAME and metric.NAME select one of these, and `tag` is a list of all tags. Null if it has
-  // none.
+  // A property of the trial's summary (LineNames), else a swept value, a tag of the run (true for a word) or a metric,
+  // in this order; param.NAME, tag.NAME and metric.NAME select one of these, and `tag` is a list of all tags. Null if
+  // it has none.
   Value Of(const std::string& name) const;
   void AddNames(std::set<std::string>& names) const;
   // The names of the summary, in the order of exports.

@@ -41,8 +41,6 @@ Result<std::vector<Column>> ColumnsOf(const OpenedSweep& sweep, const TableChoic
 // `attempts`: the rows are attempts, not trials.
 Value CellOf(const TrialFacts& trial, const std::string& name, bool attempts) {
   if (attempts && name == "state") return Value(trial.AttemptState());
-  // The sweep's own loss takes precedence over a metric of that name.
-  if (name == "loss") return trial.row().loss ? Value(*trial.row().loss) : Value();
   return trial.Of(name);
 }
 

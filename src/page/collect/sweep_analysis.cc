@@ -12,6 +12,7 @@
 #include "page/compute/importance.h"
 #include "settings/values/value_field.h"
 #include "space/sweep_description.h"
+#include "sweep/record/trial_columns.h"
 
 namespace muster {
 namespace {
@@ -152,13 +153,9 @@ Value CausesOf(const PageContent& page, std::size_t first) {
 }  // namespace
 
 std::string OwnName(const PageContent& page, const std::string& name, const std::string& role) {
-  static const std::set<std::string> facts = {"trial",   "value",   "state",  "took",   "hosts",
-                                              "tags",    "why",     "blamed", "id",     "run",
-                                              "started", "attempt", "loss",   "source", "kind"};
   const PageColumn* known = Find(page, name);
   const bool taken = known != nullptr && known->role != role;
-  const bool fact = facts.contains(name) && !(name == "loss" && role == "metric");
-  return fact || taken ? role + "." + name : name;
+  return taken || IsTrialColumn(name) ? role + "." + name : name;
 }
 
 void ScaleColumns(const std::map<std::string, SpaceAxis>& axes, PageContent& page) {

@@ -181,7 +181,7 @@ class OneSweep(WithMuster):
         self.assertEqual(sweep.objective, {"metric": "loss", "maximize": False})
         trials = sweep.trials(sort="-lr")
         self.assertEqual((trials.column("trial"), trials.column("lr")), ([1, 0], [0.5, 0.25]))
-        self.assertEqual(trials[0]["metric.loss"], trials[0]["value"])
+        self.assertEqual((trials[0]["loss"], trials[0]["objective.loss"]), (trials[0]["value"],) * 2)
         self.assertEqual(sweep.trials(where="lr > 0.3").column("trial"), [1])
         self.assertEqual(sweep.best()[0]["lr"], 0.25)
         self.assertEqual([(row["trial"], row["step"], row["loss"]) for row in sweep.history()],
@@ -204,6 +204,26 @@ class OneSweep(WithMuster):
         self.assertEqual(sweep.wait(), "complete")
         began = [record for record in sweep.journal() if record["event"] == "attempt_began"]
         self.assertEqual([record["trial"] for record in began], [0, 1, 0])
+
+    def test_metrics_with_names_of_musters_columns_stay_apart(self):
+        with open("metrics.lua", "w") as file:
+            file.write('''local muster = require "muster"
+return muster.recipe { name = "metrics", params = { x = muster.int { 0 } }, plan = function(p, job)
+  job:workers { count = 1, command = { "muster", "report-metric", "val_acc=0." .. p.x, "loss=0.2",
+    "value=7", "state=8", "trial=9" } } end }
+''')
+        sweep = muster.sweep("metrics.lua", "--maximize", "val_acc", x=[25, 75])
+        self.assertEqual(sweep.wait(), "complete")
+        rows = sweep.trials(sort="objective.loss")
+        self.assertEqual([row["trial"] for row in rows], [1, 0])
+        for row in rows:
+            self.assertEqual((row["value"], row["objective.loss"]), (row["val_acc"], -row["val_acc"]))
+            self.assertEqual((row["loss"], row["state"]), (0.2, "ok"))
+            self.assertEqual([row["metric." + name] for name in ("value", "state", "trial")], [7, 8, 9])
+        self.assertEqual(sweep.trials(where="metric.value == 7 and loss < 0.3").column("loss"), [0.2, 0.2])
+        self.assertEqual([(row["trial"], row["loss"], row["metric.value"], row["metric.state"],
+                           row["metric.trial"], "value" in row) for row in sweep.history()],
+                         [(trial, 0.2, 7, 8, 9, False) for trial in (0, 1)])
 
     def test_values_that_were_read_from_logs_are_in_the_history(self):
         words = ["recipe.lua", "--maximize", "loss", "--metric", r"loss=loss (\S+)",
