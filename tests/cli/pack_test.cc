@@ -2,12 +2,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
 #include "cli/muster_command.h"
+#include "wire/files/run_layout.h"
 
 namespace muster::testing {
 namespace {
@@ -80,6 +82,63 @@ TEST_F(Pack, IncludesEverythingButSecretsOnRequest) {
   EXPECT_EQ(names.find("files/token"), std::string::npos) << names;
   ASSERT_EQ(Muster({"pack", RunDir(), "--most", "10B", "-o", archive}).exit_code, 0);
   EXPECT_EQ(Call({"tar", "-tf", archive}).out.find("plan.json"), std::string::npos);
+}
+
+// A run with every file that a run directory can have: those of other hosts and of a submitted job are written here.
+TEST(PackOfARunWithEveryFile, ContainsEachThatIsNotOfTheMoment) {
+  const OneRecipe recipe(
+      "job:file { \"data.json\", json = { a = 1 } }\n"
+      "job:workers { count = 1, devices = 0, command = { \"python3\", \"-c\", [[import os, time, pathlib\n"
+      "run = pathlib.Path(os.environ['MUSTER_RUN_DIR'])\n"
+      "open(os.environ['MUSTER_METRICS'], 'a').write('{\"step\": 1, \"loss\": 0.5}\\n')\n"
+      "open(os.environ['MUSTER_ERROR_FILE'], 'w').write('{\"message\": \"none\"}')\n"
+      "(run / 'checkpoints').mkdir(); (run / 'checkpoints' / 'step_1').write_text('x')\n"
+      "while not (run / 'usage.jsonl').exists() or not list((run / 'dumps').glob('*/*.txt')): time.sleep(0.05)\n"
+      "]] } }",
+      "mindspore = \"2.3\",");
+  const TempDir folder;
+  const std::string run_dir = folder / "run";
+  const CommandResult run =
+      Muster({"run", recipe.path(), "--detach", "--tag", "kept", "--run-dir", run_dir}, {"MUSTER_USAGE_SECONDS=0.1"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  ASSERT_EQ(Muster({"note", run_dir, "a", "note"}).exit_code, 0);
+  ASSERT_EQ(Muster({"dump", run_dir}).exit_code, 0);
+  ASSERT_EQ(Muster({"watch", run_dir}).exit_code, 0);
+  const std::map<std::string, std::string> written = {
+      {"job.json",
+       R"({"format": 1, "engine": "slurm", "run": "x", "name": "t", "submitted_at": "2026-11-20T12:00:00Z"})"},
+      {"job_id", "7\n"},
+      {"job.sh", "#!/bin/sh\n"},
+      {"job.out", "what the engine printed\n"},
+      {"attempts.json",
+       R"({"attempts": [{"end": "", "host": "a", "output_from": 0, "run": "x", "run_dir": "/nowhere"}], "format": 1})"},
+      {"job_end.json", R"({"exit_code": 0, "format": 1, "hosts": "a", "reason": "", "state": "completed"})"},
+      {"probe", "x"},
+      {"notifications.jsonl", "{}\n"}};
+  for (const auto& [name, text] : written) {
+    std::ofstream(run_dir + "/" + name) << text;
+    fs::permissions(run_dir + "/" + name, fs::perms::owner_read | fs::perms::owner_write);
+  }
+
+  const std::string archive = folder / "run.tar";
+  const CommandResult packed = Muster({"pack", run_dir, "-o", archive});
+  ASSERT_EQ(packed.exit_code, 0) << packed.err;
+  const TempDir there;
+  ASSERT_EQ(Call({"tar", "-C", there.path(), "-xf", archive}).exit_code, 0);
+  const std::string opened = there / "run";
+  for (const RunEntry& entry : RunEntries()) {
+    if (entry.packing != Packing::kNever) {
+      EXPECT_TRUE(fs::exists(run_dir + "/" + entry.name)) << "the run has no " << entry.name;
+    }
+    EXPECT_EQ(fs::exists(opened + "/" + entry.name), entry.packing == Packing::kPacked) << entry.name;
+  }
+  const auto report = [](const std::string& of) { return nlohmann::json::parse(Muster({"report", of, "--json"}).out); };
+  nlohmann::json here = report(run_dir);
+  nlohmann::json elsewhere = report(opened);
+  EXPECT_EQ(elsewhere["job"]["id"], "7");
+  EXPECT_GE(elsewhere["processes"][0]["usage"]["samples"], 1);
+  for (nlohmann::json* const each : {&here, &elsewhere}) each->erase("run_dir");
+  EXPECT_EQ(elsewhere, here);
 }
 
 // Programs print what they like.

@@ -10,6 +10,7 @@
 
 #include "base/system/unique_fd.h"
 #include "support/temp_dir.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -79,17 +80,18 @@ TEST(UsageHistory, TakesOnlyValidPointsFromAFile) {
   const testing::TempDir folder;
   const UniqueFd fd(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   EXPECT_TRUE(ReadUsage(fd.get(), 9).processes().empty()) << "a run without samples";
-  std::ofstream(folder / kUsageFile) << "\n{}\n[]\n\"\n{\"at_ms\":-1,\"usage\":[]}\n{\"at_ms\":1,\"usage\":7}\n"
-                                     << "{\"at_ms\":1e300,\"usage\":[[0,0,1,1,1,null]]}\n"
-                                     << "{\"at_ms\":1,\"usage\":[[9,0,1,1,1,null],[0,0,1,1,1],[0,0,1,1,1,\"\"],[0,-1,1,"
-                                        "1,1,null],[4294967296,0,1,1,1,1]]}\n"
-                                     << "{\"at_ms\":1,\"usage\":[[0,0,99999999999999999999,1,1,null],[0,0,1,0.5,1,null]"
-                                        ",[[],{},null,1,1,null],7,null]}\n"
-                                     << std::string(1U << 20, '[') << "\n"
-                                     << "{\"at_ms\":7,\"usage\":[[8,0,1,2,3,null]]}\n"
-                                     << "{\"at_ms\":6,\"usage\":[[8,0,1,2,3,null]]}\n"
-                                     << "{\"at_ms\":9007199254740992,\"usage\":[[7,0,1,2,3,null]]}\n"
-                                     << "{\"at_ms\":8,\"usage\":[[8,0,1,2,3";
+  std::ofstream(folder / kUsageEntry.name)
+      << "\n{}\n[]\n\"\n{\"at_ms\":-1,\"usage\":[]}\n{\"at_ms\":1,\"usage\":7}\n"
+      << "{\"at_ms\":1e300,\"usage\":[[0,0,1,1,1,null]]}\n"
+      << "{\"at_ms\":1,\"usage\":[[9,0,1,1,1,null],[0,0,1,1,1],[0,0,1,1,1,\"\"],[0,-1,1,"
+         "1,1,null],[4294967296,0,1,1,1,1]]}\n"
+      << "{\"at_ms\":1,\"usage\":[[0,0,99999999999999999999,1,1,null],[0,0,1,0.5,1,null]"
+         ",[[],{},null,1,1,null],7,null]}\n"
+      << std::string(1U << 20, '[') << "\n"
+      << "{\"at_ms\":7,\"usage\":[[8,0,1,2,3,null]]}\n"
+      << "{\"at_ms\":6,\"usage\":[[8,0,1,2,3,null]]}\n"
+      << "{\"at_ms\":9007199254740992,\"usage\":[[7,0,1,2,3,null]]}\n"
+      << "{\"at_ms\":8,\"usage\":[[8,0,1,2,3";
   const UsageHistory read = ReadUsage(fd.get(), 9);
   EXPECT_EQ(read.processes(), (std::map<ProcessId, std::vector<UsagePoint>>{
                                   {7, {{9'007'199'254'740'992, 0, 1, 2, 3, {}}}}, {8, {{7, 0, 1, 2, 3, {}}}}}));
@@ -98,7 +100,7 @@ TEST(UsageHistory, TakesOnlyValidPointsFromAFile) {
 TEST(UsageHistory, FollowsNoLink) {
   const testing::TempDir folder;
   std::ofstream(folder / "elsewhere") << "{\"at_ms\":7,\"usage\":[[0,0,1,2,3,null]]}\n";
-  std::filesystem::create_symlink("elsewhere", folder / kUsageFile);
+  std::filesystem::create_symlink("elsewhere", folder / kUsageEntry.name);
   const UniqueFd fd(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   EXPECT_TRUE(ReadUsage(fd.get(), 1).processes().empty());
 }

@@ -1,7 +1,6 @@
 #include "agent/host/host_folder.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -16,16 +15,12 @@
 
 #include "base/system/file_changes.h"
 #include "base/values/shell_quote.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Folders whose files are sent while they grow.
-constexpr std::array<std::string_view, 2> kGrowing = {"logs/", "metrics/"};
-// Folders that are sent to the head; other files that a process writes below the run directory stay on the host.
-constexpr std::array<std::string_view, 5> kBrought = {"logs", "errors", "context", "dumps", "metrics"};
 
 std::string Refused(const std::string& path, int error) { return Quoted(path) + ": " + std::strerror(error); }
 
@@ -59,7 +54,7 @@ std::string HostFolder::Open(const std::string& path, const std::string& run_id)
   if (!fs::path(path).is_absolute()) return "not an absolute path of a run directory: " + Quoted(path);
   if (RunFolder there; there.Open(path, RunFolder::Owner::kAnyIfRoot).empty()) {
     std::uint64_t size = 0;
-    const UniqueFd probe = OpenForReading(there.directory(), "probe", size);
+    const UniqueFd probe = OpenForReading(there.directory(), kProbeEntry.name, size);
     if (probe && size == run_id.size() && Read(probe.get(), 0, run_id.size()) == run_id) {
       run_folder_ = std::move(there);
       return {};
@@ -70,13 +65,16 @@ std::string HostFolder::Open(const std::string& path, const std::string& run_id)
     return "the run directory cannot be created: " + why;
   }
   made_ = true;
-  for (const std::string_view folder : kBrought) ::mkdirat(directory(), std::string(folder).c_str(), 0700);
+  for (const RunEntry& entry : RunEntries()) {
+    if (entry.from_hosts) ::mkdirat(directory(), entry.name, 0700);
+  }
 
   UniqueFd watch(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  for (const std::string_view folder : kGrowing) {
-    const std::string watched = FileBelow{directory(), std::string(folder)}.ThroughDescriptor();
+  for (const RunEntry& entry : RunEntries()) {
+    if (!entry.grows) continue;
+    const std::string watched = FileBelow{directory(), entry.name}.ThroughDescriptor();
     const int number = watch ? ::inotify_add_watch(watch.get(), watched.c_str(), IN_MODIFY) : -1;
-    if (number >= 0) watched_.emplace(number, folder);
+    if (number >= 0) watched_.emplace(number, std::string(entry.name) + "/");
   }
   if (!watched_.empty()) {
     boost::system::error_code ignored;
@@ -243,11 +241,11 @@ void HostFolder::SendAll(std::function<void()> done) {
   boost::system::error_code closed;
   watch_.close(closed);
   batch_.cancel();
-  for (const std::string_view folder : kBrought) {
+  for (const RunEntry& entry : RunEntries()) {
+    if (!entry.from_hosts) continue;
     std::error_code error;
     const std::string top = FileBelow{directory(), {}}.ThroughDescriptor() + '/';
-    for (fs::recursive_directory_iterator it(top + std::string(folder), error), end; !error && it != end;
-         it.increment(error)) {
+    for (fs::recursive_directory_iterator it(top + entry.name, error), end; !error && it != end; it.increment(error)) {
       std::error_code unknown;
       if (it->is_symlink(unknown) || !it->is_regular_file(unknown)) continue;
       const std::string file = it->path().string().substr(top.size());

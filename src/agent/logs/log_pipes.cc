@@ -9,6 +9,7 @@
 
 #include "agent/processes/log_files.h"
 #include "wire/files/log_bytes.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -20,7 +21,7 @@ constexpr int kPipeBytes = 1 << 20;
 // the bytes that arrive during the copy: a sixth of the limit. So it is never longer than eleven twelfths and a block.
 constexpr std::uint64_t kCopiedPerByte = 4;
 
-FileBelow NextOf(const FileBelow& log) { return {log.directory, log.path + ".next"}; }
+FileBelow NextOf(const FileBelow& log) { return {log.directory, log.path + std::string(kNextLogEnding)}; }
 
 // Returns the number of written bytes; less than all if the disk is full.
 std::size_t WriteAll(int file, const char* bytes, std::size_t size) {

@@ -23,6 +23,7 @@
 #include "run/control/control_connection.h"
 #include "run/directory/run_directory.h"
 #include "run/journal/run_summary.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -182,7 +183,7 @@ class Following {
     SettleEnd(job_, job_.first_dir, status);
     Say(job_.Text() + " ended before the run began: " + StatusText(status));
     for (const std::string& line : OutputBeforeRun(job_.first_dir))
-      Say(std::string(kJobOutput) + ": " + Printable(line));
+      Say(std::string(kJobOutputEntry.name) + ": " + Printable(line));
     return status.state == JobState::kCancelled ? kExitCancelled : kExitMachine;
   }
 

@@ -16,6 +16,7 @@
 #include "run/directory/last_lines.h"
 #include "run/directory/run_directory.h"
 #include "run/journal/run_summary.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -35,7 +36,7 @@ std::string OutputOfAttempt(const JobOfRun& job, const std::string& run_dir) {
     found = attempt.run_dir == run_dir;
     if (found) from = attempt.output_from;
   }
-  const UniqueFd file(::open((job.first_dir + "/" + kJobOutput).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const UniqueFd file(::open((job.first_dir + "/" + kJobOutputEntry.name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   const off_t size = file ? ::lseek(file.get(), 0, SEEK_END) : 0;
   if (size <= 0) return {};
   to = std::min(to, static_cast<std::uint64_t>(size));
@@ -133,9 +134,9 @@ std::string SettleEnd(const JobOfRun& job, const std::string& run_dir, const std
 
 std::vector<std::string> OutputBeforeRun(const std::string& run_dir) {
   std::error_code error;
-  if (std::filesystem::exists(run_dir + "/" + kJobOutput, error)) {
+  if (std::filesystem::exists(run_dir + "/" + kJobOutputEntry.name, error)) {
     const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    return LastLines(folder.get(), kJobOutput);
+    return LastLines(folder.get(), kJobOutputEntry.name);
   }
   const auto end = ReadJobEnd(run_dir);
   // A job that was cancelled in the queue has printed nothing either.

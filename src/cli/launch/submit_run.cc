@@ -36,6 +36,7 @@
 #include "run/session/run_request.h"
 #include "run/start/start_specs.h"
 
+#include "wire/files/run_layout.h"
 namespace muster {
 namespace {
 
@@ -55,7 +56,7 @@ std::string Absolute(const std::string& path) {
 // The script of the job that runs in that directory.
 Result<void> CompleteCall(const RunSubmission& submission, const Plan& plan, const std::string& run_dir,
                           BatchCall& call) {
-  call.job.output = run_dir + "/" + kJobOutput;
+  call.job.output = run_dir + "/" + kJobOutputEntry.name;
   return CompleteBatchCall(call, plan, "run", submission.words, {"--detach", "-d"}, {"--submitted", run_dir});
 }
 
@@ -85,7 +86,7 @@ Result<void> FillDirectory(const RunSubmission& submission, const RunRequest& re
   record.resumed = request.resumed;
   record.checkpoint = request.checkpoint;
   if (auto written = WriteJobRecord(folder, record); !written) return written;
-  return WriteNewFile(folder, kJobScript, call.script);
+  return WriteNewFile(folder, kJobScriptEntry.name, call.script);
 }
 
 // The run directory, ready for the head. Its lock is released: the head takes it.
@@ -157,7 +158,7 @@ int SubmitRun(RunSubmission submission) {
   const auto made = PrepareDirectory(submission, *call, request);
   if (!made) return Refuse(made.error());
   const EngineJobs jobs(call->page);
-  const auto id = jobs.Submit(made->run_dir + "/" + kJobScript, call->script);
+  const auto id = jobs.Submit(made->run_dir + "/" + kJobScriptEntry.name, call->script);
   if (!id) {
     DiscardDirectory(made->run_dir);
     return Refuse(id.error());

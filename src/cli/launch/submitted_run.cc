@@ -22,6 +22,7 @@
 #include "run/directory/run_tags.h"
 #include "run/journal/run_summary.h"
 #include "run/report/report_files.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -144,7 +145,7 @@ void SubmittedRun::Record(const std::string& run_id, const std::string& run_dir)
   attempt.run = run_id;
   attempt.run_dir = run_dir;
   attempt.host = OwnHostName();
-  const auto printed = fs::file_size(job_.first_dir + "/" + kJobOutput, error);
+  const auto printed = fs::file_size(job_.first_dir + "/" + kJobOutputEntry.name, error);
   attempt.output_from = error ? 0 : printed;
   if (!is_first()) {
     JobRecord record = job_.record;

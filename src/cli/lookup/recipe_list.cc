@@ -18,6 +18,7 @@
 #include "cli/lookup/current_site.h"
 #include "cli/lookup/run_list.h"
 #include "lua/own_data/own_data.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -36,7 +37,7 @@ bool LooksLikeRecipe(const std::string& text) {
 // Whether the folder is a run directory, which contains copies of recipes.
 bool IsRun(const fs::path& folder) {
   std::error_code ignored;
-  return fs::exists(folder / "journal.jsonl", ignored);
+  return fs::exists(folder / kJournalEntry.name, ignored);
 }
 
 // Files below the folder, relative to it, sorted by path; skips hidden ones and runs.

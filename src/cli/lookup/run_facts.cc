@@ -9,6 +9,7 @@
 #include "run/directory/run_tags.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -51,7 +52,7 @@ const Values& RunFacts::Line() {
 
 const Values& RunFacts::Planned(bool derived) {
   if (!params_) {
-    const auto text = ReadSmallFile(summary_.run_dir + "/plan.json", kMaxPlanJsonBytes);
+    const auto text = ReadSmallFile(summary_.run_dir + "/" + kPlanEntry.name, kPlanEntry.most);
     params_ = text ? PlanMember(*text, "params") : Values();
     derived_ = text ? PlanMember(*text, "derived") : Values();
   }
@@ -67,7 +68,7 @@ const Values& RunFacts::Tags() {
 const Values& RunFacts::Metrics() {
   if (metrics_) return *metrics_;
   metrics_.emplace();
-  const auto text = ReadSmallFile(summary_.run_dir + "/report.json");
+  const auto text = ReadSmallFile(summary_.run_dir + "/" + kReportEntry.name, kReportEntry.most);
   const auto report = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
   if (!report || report->AsMap() == nullptr) return *metrics_;
   const Value* roles = FieldOf(*report->AsMap(), "metrics");

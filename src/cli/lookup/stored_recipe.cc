@@ -18,6 +18,7 @@
 #include "run/journal/run_summary.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -144,7 +145,7 @@ namespace {
 // The first file of the recipe whose present content differs from the stored one; empty if there is none. A file that
 // is gone is no other recipe.
 std::string ChangedSource(const std::string& run_dir, const std::string& word) {
-  const auto text = ReadSmallFile(run_dir + "/inputs.json");
+  const auto text = ReadSmallFile(run_dir + "/" + kInputsEntry.name, kInputsEntry.most);
   const auto inputs = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
   const Value* record = inputs ? FieldOf(*inputs, "evaluation") : nullptr;
   const auto sources = record == nullptr ? Result<std::map<std::string, std::string>>() : SourcesOfRun(run_dir);
@@ -205,7 +206,7 @@ std::optional<Diagnostics> TrialMissed(const std::string& word) {
 }
 
 Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir) {
-  const auto text = ReadSmallFile(run_dir + "/inputs.json");
+  const auto text = ReadSmallFile(run_dir + "/" + kInputsEntry.name, kInputsEntry.most);
   if (!text) return Unusable(run_dir, text.error());
   const auto inputs = ValueFromJsonText(*text);
   if (!inputs) return Unusable(run_dir, "inputs.json: " + inputs.error());
@@ -276,7 +277,7 @@ Result<std::string> IdOfRun(const std::string& run_dir) {
 }
 
 Result<StoredPlan> PlanOfRun(const std::string& run_dir) {
-  auto text = ReadSmallFile(run_dir + "/plan.json", kMaxPlanJsonBytes);
+  auto text = ReadSmallFile(run_dir + "/" + kPlanEntry.name, kPlanEntry.most);
   if (!text) return Fail(Error("run", {}, std::move(text.error()), "a run directory holds plan.json"));
   auto plan = PlanFromJson(*text);
   if (!plan) return Fail(plan.error());
@@ -286,7 +287,7 @@ Result<StoredPlan> PlanOfRun(const std::string& run_dir) {
   if (!sources) return Fail(sources.error());
   stored.sources = *std::move(sources);
   // Losing these only costs the new run its record of origin.
-  const auto inputs_text = ReadSmallFile(run_dir + "/inputs.json");
+  const auto inputs_text = ReadSmallFile(run_dir + "/" + kInputsEntry.name, kInputsEntry.most);
   const auto inputs = inputs_text ? ValueFromJsonText(*inputs_text) : tl::unexpected(std::string());
   if (!inputs) return stored;
   if (const Value* list = FieldOf(*inputs, "inputs"); list != nullptr && list->AsList() != nullptr)
@@ -297,7 +298,7 @@ Result<StoredPlan> PlanOfRun(const std::string& run_dir) {
 
 Result<std::map<std::string, std::string>> SourcesOfRun(const std::string& run_dir) {
   std::map<std::string, std::string> sources;
-  const fs::path folder = fs::path(run_dir) / "recipe";
+  const fs::path folder = fs::path(run_dir) / kRecipeEntry.name;
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     std::error_code ignored;

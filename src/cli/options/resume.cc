@@ -16,6 +16,7 @@
 #include "run/directory/checkpoints.h"
 #include "run/directory/run_directory.h"
 #include "settings/values/value_json.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -63,7 +64,7 @@ Result<Resumption> FindResumption(const RecipeOptions& options) {
     if (fs::exists(resumption.checkpoint, error)) return resumption;
     return Fail(Error("resume", {}, fmt::format("--checkpoint {}: there is no such file", Quoted(options.checkpoint))));
   }
-  const auto text = ReadSmallFile(*run_dir + "/plan.json", kMaxPlanJsonBytes);
+  const auto text = ReadSmallFile(*run_dir + "/" + kPlanEntry.name, kPlanEntry.most);
   if (!text) return Cannot(resumption.run, text.error(), "a run directory holds plan.json");
   const auto plan = PlanFromJson(*text);
   if (!plan) return Fail(plan.error());
@@ -91,7 +92,7 @@ Result<Resumption> FindResumption(const RecipeOptions& options) {
 }
 
 Result<std::optional<Resumption>> ResumptionOfRun(const std::string& run_dir) {
-  const auto text = ReadSmallFile(run_dir + "/binding.json");
+  const auto text = ReadSmallFile(run_dir + "/" + kBindingEntry.name, kBindingEntry.most);
   if (!text) return std::optional<Resumption>();
   const auto binding = ValueFromJsonText(*text);
   if (!binding || binding->AsMap() == nullptr) return std::optional<Resumption>();

@@ -9,6 +9,7 @@
 
 #include "base/values/shell_quote.h"
 #include "cli/command/small_file.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -48,7 +49,7 @@ std::vector<std::string> LuaFilesBelow(const std::string& folder) {
   const fs::path base = fs::path(folder).lexically_normal();
   const auto enter = [&base](const fs::path& below) {
     std::error_code error;
-    const bool is_run = fs::exists(below / "journal.jsonl", error) && fs::exists(below / "plan.json", error);
+    const bool is_run = fs::exists(below / kJournalEntry.name, error) && fs::exists(below / kPlanEntry.name, error);
     return !is_run && below.lexically_relative(base) != kGoldenFolder && !below.filename().string().starts_with('.');
   };
   std::vector<std::string> names;

@@ -18,6 +18,7 @@
 #include "plan/text/shell_line.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -30,7 +31,7 @@ Result<Binding> BindingOfRun(const std::string& run_dir) {
     return Fail(Error("run", {}, fmt::format("the run {} has no binding: {}", Quoted(run_dir), why),
                       "a run that came to its start has one"));
   };
-  const auto text = ReadSmallFile(run_dir + "/binding.json");
+  const auto text = ReadSmallFile(run_dir + "/" + kBindingEntry.name, kBindingEntry.most);
   if (!text) return fail(text.error());
   const auto json = ValueFromJsonText(*text);
   if (!json) return fail(json.error());

@@ -34,6 +34,7 @@
 #include "plan/text/plan_json.h"
 #include "run/directory/hidden_values.h"
 #include "run/directory/run_directory.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -49,19 +50,10 @@ struct PackOptions {
   bool all = false;
 };
 
-// Whether the file is muster's, by the first part of its path (docs/run_directory.md).
-bool IsMusters(const std::string& path) {
-  constexpr std::array<std::string_view, 19> kOwn = {
-      "plan.json", "plan.txt",   "binding.json", "inputs.json", "journal.jsonl", "report.json", "tags.json",
-      "note.txt",  "report.txt", "head.log",     "recipe",      "context",       "files",       "logs",
-      "errors",    "dumps",      "metrics",      "python",      "probe"};
-  const std::string first = path.substr(0, path.find('/'));
-  return std::find(kOwn.begin(), kOwn.end(), first) != kOwn.end();
-}
-
-// Files that are only meaningful on the host of the run: locks and sockets.
-bool IsOfTheMoment(const std::string& path) {
-  return path == "lock" || path == "control" || path.ends_with(".log.next");
+Packing PackingOf(const std::string& path) {
+  const RunEntry* const entry = RunEntryOf(path);
+  if (IsNextLog(path)) return Packing::kNever;
+  return entry == nullptr ? Packing::kWithAll : entry->packing;
 }
 
 // Files with a secret as their content.
@@ -87,7 +79,7 @@ struct PackChoice {
 };
 
 Result<PackChoice> Choose(const std::string& run_dir, std::int64_t most, bool all) {
-  const auto text = ReadSmallFile(run_dir + "/plan.json", kMaxPlanJsonBytes);
+  const auto text = ReadSmallFile(run_dir + "/" + kPlanEntry.name, kPlanEntry.most);
   if (!text) return Fail(Error("run", {}, text.error(), "a run directory holds plan.json"));
   const auto plan = PlanFromJson(*text);
   if (!plan) return Fail(plan.error());
@@ -100,13 +92,14 @@ Result<PackChoice> Choose(const std::string& run_dir, std::int64_t most, bool al
     const std::string path = it->path().lexically_relative(run_dir);
     std::error_code ignored;
     const fs::file_type type = it->symlink_status(ignored).type();
-    if (type == fs::file_type::directory || IsOfTheMoment(path)) continue;
-    if (type == fs::file_type::symlink && path == "python") continue;  // of a trial: to the sweep's copy
+    const Packing packing = PackingOf(path);
+    if (type == fs::file_type::directory || packing == Packing::kNever) continue;
+    if (type == fs::file_type::symlink && path == kPythonEntry.name) continue;  // of a trial: to the sweep's copy
     const bool is_file = type == fs::file_type::regular || type == fs::file_type::symlink;
     const auto size = type == fs::file_type::regular ? static_cast<std::int64_t>(it->file_size(ignored)) : 0;
     if (secrets.contains(path)) {
       choice.left.push_back(path + ": it holds a secret");
-    } else if (!all && !IsMusters(path)) {
+    } else if (!all && packing == Packing::kWithAll) {
       foreign.insert(path.substr(0, path.find('/')));
     } else if (!is_file) {
       choice.left.push_back(path + ": " + KindOf(type));
@@ -125,11 +118,8 @@ Result<PackChoice> Choose(const std::string& run_dir, std::int64_t most, bool al
 
 // Files with what programs wrote, or what is quoted of it; not those that a reader compares with a hash.
 bool QuotesOutput(const std::string& path) {
-  constexpr std::array<std::string_view, 5> kFolders = {"logs/", "errors/", "dumps/", "metrics/", "probe/"};
-  constexpr std::array<std::string_view, 4> kFiles = {"report.json", "report.txt", "head.log", "job.out"};
-  return std::find(kFiles.begin(), kFiles.end(), path) != kFiles.end() ||
-         std::any_of(kFolders.begin(), kFolders.end(),
-                     [&](std::string_view folder) { return path.starts_with(folder); });
+  const RunEntry* const entry = RunEntryOf(path);
+  return entry != nullptr && entry->quotes_output;
 }
 
 // Copies of files in which known secrets are overwritten, below a temporary folder that is removed at the end.

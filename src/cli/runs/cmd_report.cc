@@ -24,6 +24,7 @@
 #include "cli/runs/run_commands.h"
 #include "run/report/rehearsal.h"
 #include "run/report/report.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -52,7 +53,7 @@ int ReportNotBegun(const QueuedRun& run, bool json) {
   std::printf("%s has not begun: %s\n", Printable(run.name).c_str(), PrintableLines(QueueSentence(run)).c_str());
   std::printf("  %-10s%s\n", "run", Printable(run.run_dir).c_str());
   for (const std::string& line : OutputBeforeRun(run.run_dir)) {
-    std::printf("  %-10s%s\n", "job.out", Printable(line).c_str());
+    std::printf("  %-10s%s\n", kJobOutputEntry.name, Printable(line).c_str());
   }
   return kExitOk;
 }

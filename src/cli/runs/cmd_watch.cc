@@ -12,6 +12,7 @@
 #include "cli/lookup/run_or_sweep.h"
 #include "cli/runs/run_commands.h"
 #include "run/console/watch.h"
+#include "run/directory/run_directory.h"
 #include "sweep/watch/watch_sweep.h"
 
 namespace muster {
@@ -50,8 +51,10 @@ int RunWatch(const WatchOptions& options) {
   if (const auto code = WatchSubmitted(*work, console, options.json)) return *code;
   const Result<int> code = work->is_sweep ? WatchSweep(work->folder, {.json = options.json, .progress = HasRows()})
                                           : WatchRun(work->folder, console, options.json);
-  if (code) return *code;
-  return Refuse(code.error());
+  if (!code) return Refuse(code.error());
+  // The head holds the directory until it has written the report: a command after this one finds a run that has ended.
+  if (!IsHeldElsewhere(work->folder)) AwaitRunOver(work->folder);
+  return *code;
 }
 
 }  // namespace

@@ -41,6 +41,7 @@
 #include "sweep/scheduler/host_pool.h"
 #include "transport/transport.h"
 
+#include "wire/files/run_layout.h"
 namespace muster {
 
 Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& evaluator) {
@@ -238,10 +239,10 @@ int Run(Start start, const RunDirectory& directory, Surroundings made, const Swe
 
 // Redirects the head's output to head.log in the sweep's directory.
 Result<void> KeepWords(const RunDirectory& directory) {
-  const auto words = OpenOrCreateFile(directory.folder(), "head.log");  // it may be that of an earlier head
+  const auto words = OpenOrCreateFile(directory.folder(), kHeadLogEntry.name);  // it may be that of an earlier head
   if (!words) return Fail(words.error());
   if (::fcntl(words->get(), F_SETFL, O_APPEND) == 0 && ::dup2(words->get(), STDERR_FILENO) >= 0) return {};
-  return Fail(SystemError("file", "head.log", errno));
+  return Fail(SystemError("file", kHeadLogEntry.name, errno));
 }
 
 int FailInBackground(BackgroundLine& line, const Diagnostics& problems) {

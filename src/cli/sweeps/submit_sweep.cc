@@ -23,6 +23,7 @@
 #include "run/directory/job_record.h"
 #include "run/directory/private_files.h"
 #include "sweep/watch/watch_sweep.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -43,7 +44,7 @@ std::string Absolute(const std::string& path) {
 // The script of the job that continues the sweep in that directory.
 Result<void> CompleteCall(RequestedSweep& requested, const std::string& folder, std::vector<std::string> words) {
   BatchCall& call = requested.call;
-  call.job.output = folder + "/" + kJobOutput;
+  call.job.output = folder + "/" + kJobOutputEntry.name;
   call.job.notice = "TERM";  // a stop of the sweep, whatever announces it
   const std::string page = Absolute(requested.page);
   words.insert(words.begin(), folder);
@@ -63,9 +64,9 @@ Result<void> WriteJob(RequestedSweep& requested, const SweepFile& file, const Ru
   record.name = file.name;
   record.submitted_at = UtcText(WallNowNs());
   if (auto written = WriteJobRecord(directory.folder(), record); !written) return written;
-  ::unlinkat(directory.folder(), "job_id", 0);  // of an earlier job
-  ::unlinkat(directory.folder(), "job_end.json", 0);
-  return ReplaceFile(directory.folder(), kJobScript, call.script);
+  ::unlinkat(directory.folder(), kJobIdEntry.name, 0);  // of an earlier job
+  ::unlinkat(directory.folder(), kJobEndEntry.name, 0);
+  return ReplaceFile(directory.folder(), kJobScriptEntry.name, call.script);
 }
 
 int Follow(const JobOfRun& job, const std::string& folder, std::uintmax_t journal_before,
@@ -83,7 +84,7 @@ int Follow(const JobOfRun& job, const std::string& folder, std::uintmax_t journa
   if (waited.end == WaitEnd::kOver) {
     std::fprintf(stderr, "muster: %s ended before the sweep began: %s; its output is in %s\n",
                  PrintableLines(job.Text()).c_str(), PrintableLines(StatusText(waited.status)).c_str(),
-                 Printable(folder + "/" + kJobOutput).c_str());
+                 Printable(folder + "/" + kJobOutputEntry.name).c_str());
     return waited.status.state == JobState::kCancelled ? kExitCancelled : kExitMachine;
   }
   const char* terminal = std::getenv("TERM");
@@ -190,7 +191,7 @@ int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory di
   const std::uintmax_t before = JournalSize(folder);
   const UniqueFd opened(::open(PrintableLines(folder).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   { const RunDirectory released = std::move(directory); }  // the head of the job takes the lock
-  const auto id = EngineJobs(requested.call.page).Submit(folder + "/" + kJobScript, requested.call.script);
+  const auto id = EngineJobs(requested.call.page).Submit(folder + "/" + kJobScriptEntry.name, requested.call.script);
   if (!id) return refuse(id.error());
   if (auto written = WriteJobId(opened.get(), *id); !written) PrintDiagnostics(written.error());
   const auto job = FindJobOfRun(folder);

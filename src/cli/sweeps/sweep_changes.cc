@@ -16,6 +16,8 @@
 #include "run/directory/private_files.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
+#include "sweep/record/sweep_directory.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -44,15 +46,17 @@ fs::path OriginalOf(const std::string& path, const EvaluationOptions& options) {
   return fs::path(library->second.beside) / path.substr(slash + 1);
 }
 
-Result<Value> ReadJson(const std::string& file) {
-  const auto text = ReadSmallFile(file);
+Result<Value> ReadJson(const std::string& file, std::size_t most) {
+  const auto text = ReadSmallFile(file, most);
   if (!text) return Fail(Error("sweep", {}, text.error()));
   auto json = ValueFromJsonText(*text);
   if (!json) return Fail(Error("sweep", {file, 0}, json.error()));
   return *std::move(json);
 }
 
-Result<Value> InputsOf(const std::string& sweep_dir) { return ReadJson(sweep_dir + "/inputs.json"); }
+Result<Value> InputsOf(const std::string& sweep_dir) {
+  return ReadJson(sweep_dir + "/" + kInputsEntry.name, kInputsEntry.most);
+}
 
 // How to get as many points as before: more trials of a sampler begin with the same ones.
 std::string PointsText(const Value& description) {
@@ -99,7 +103,7 @@ Result<std::string> ChangesOfSweep(const std::string& sweep_dir) {
 
 Result<std::string> RecipeHashOf(const std::string& sweep_dir) {
   constexpr std::size_t kDigits = 16;
-  const auto inputs = ReadSmallFile(sweep_dir + "/inputs.json");
+  const auto inputs = ReadSmallFile(sweep_dir + "/" + kInputsEntry.name, kInputsEntry.most);
   if (!inputs) return Fail(Error("sweep", {}, inputs.error()));
   const auto sources = SourcesOfRun(sweep_dir);
   if (!sources) return Fail(sources.error());
@@ -110,7 +114,7 @@ Result<std::string> RecipeHashOf(const std::string& sweep_dir) {
 }
 
 Result<void> KeepDraws(const std::string& sweep_dir, SweepDescription& sweep) {
-  const auto file = ReadJson(sweep_dir + "/sweep.json");
+  const auto file = ReadJson(sweep_dir + "/" + kSweepDirectories.marker, kInputsEntry.most);
   if (!file) return Fail(file.error());
   const Value* description = FieldOf(*file, "description");
   if (description == nullptr || FieldOf(*description, "branches") != nullptr) return {};
@@ -120,7 +124,7 @@ Result<void> KeepDraws(const std::string& sweep_dir, SweepDescription& sweep) {
 }
 
 Result<void> CheckSameSweep(const std::string& sweep_dir, const SweepDescription& sweep) {
-  const auto file = ReadJson(sweep_dir + "/sweep.json");
+  const auto file = ReadJson(sweep_dir + "/" + kSweepDirectories.marker, kInputsEntry.most);
   if (!file) return Fail(file.error());
   const auto now = ValueFromJsonText(JsonText(SweepDescriptionValue(sweep)));
   const Value* before = FieldOf(*file, "description");

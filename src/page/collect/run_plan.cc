@@ -14,17 +14,17 @@
 #include "run/directory/private_files.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostInputs = std::size_t{64} << 20;
 constexpr std::size_t kMostProcesses = 512;  // whose different values are listed
 
 // Names of the parameters that the command line set, from inputs.json.
 std::set<std::string> OverridesOf(int folder) {
   std::set<std::string> names;
-  const auto text = ReadFileAt(folder, "inputs.json", kMostInputs);
+  const auto text = ReadFileAt(folder, kInputsEntry.name, kInputsEntry.most);
   const auto json = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
   const Value* evaluation = json ? FieldOf(*json, "evaluation") : nullptr;
   if (evaluation == nullptr) return names;

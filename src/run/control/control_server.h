@@ -21,6 +21,7 @@
 #include "muster/result.h"
 #include "run/control/control_protocol.h"
 #include "run/directory/private_files.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 
@@ -30,7 +31,7 @@ bool MayControl(int client, uid_t owner);
 
 class ControlServer {
  public:
-  static constexpr char kName[] = "control";
+  static constexpr const char* kName = kControlEntry.name;
   static constexpr std::size_t kMaxClients = 64;
   static constexpr std::size_t kMaxUnread = 8U << 20;  // bytes that may be pending for a watcher
 

@@ -14,36 +14,30 @@
 #include "muster/value.h"
 #include "run/directory/private_files.h"
 #include "settings/values/value_json.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
-
-constexpr const char* kRecordFile = "job.json";
-constexpr const char* kIdFile = "job_id";
-constexpr const char* kAttemptsFile = "attempts.json";
-constexpr const char* kEndFile = "job_end.json";
-constexpr std::size_t kLongestJobFile = 1U << 20;
-constexpr std::size_t kLongestId = 257;
 
 UniqueFd Folder(const std::string& run_dir) {
   return UniqueFd(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-std::optional<Value::Map> ReadTable(const std::string& run_dir, const char* file) {
+std::optional<Value::Map> ReadTable(const std::string& run_dir, const RunEntry& file) {
   const UniqueFd folder = Folder(run_dir);
   if (!folder) return std::nullopt;
-  const Result<std::string> text = ReadFileAt(folder.get(), file, kLongestJobFile, O_NOFOLLOW);
+  const Result<std::string> text = ReadFileAt(folder.get(), file.name, file.most, O_NOFOLLOW);
   if (!text) return std::nullopt;
   const auto value = ValueFromJsonText(*text);
   if (!value || value->AsMap() == nullptr) return std::nullopt;
   return *value->AsMap();
 }
 
-Result<void> WriteTable(const std::string& run_dir, const char* file, Value::Map table) {
+Result<void> WriteTable(const std::string& run_dir, const RunEntry& file, Value::Map table) {
   const UniqueFd folder = Folder(run_dir);
   if (!folder) return Fail(SystemError("run", "cannot open " + Quoted(run_dir), errno));
   table["format"] = Value(1);
-  return ReplaceFile(folder.get(), file, JsonText(Value(std::move(table))) + "\n");
+  return ReplaceFile(folder.get(), file.name, JsonText(Value(std::move(table))) + "\n");
 }
 
 // It becomes a word of the engine's commands, and must not be an option of them.
@@ -93,11 +87,11 @@ Result<void> WriteJobRecord(int folder, const JobRecord& record) {
                             {"parent", Value(record.parent)},
                             {"resumed", Value(record.resumed)},
                             {"checkpoint", Value(record.checkpoint)}};
-  return ReplaceFile(folder, kRecordFile, JsonText(Value(table)) + "\n");
+  return ReplaceFile(folder, kJobEntry.name, JsonText(Value(table)) + "\n");
 }
 
 std::optional<JobRecord> ReadJobRecord(const std::string& run_dir) {
-  const auto table = ReadTable(run_dir, kRecordFile);
+  const auto table = ReadTable(run_dir, kJobEntry);
   if (!table) return std::nullopt;
   JobRecord record;
   for (auto [name, text] :
@@ -117,12 +111,12 @@ std::optional<JobRecord> ReadJobRecord(const std::string& run_dir) {
   return record;
 }
 
-Result<void> WriteJobId(int folder, const std::string& id) { return ReplaceFile(folder, kIdFile, id + "\n"); }
+Result<void> WriteJobId(int folder, const std::string& id) { return ReplaceFile(folder, kJobIdEntry.name, id + "\n"); }
 
 std::string ReadJobId(const std::string& run_dir) {
   const UniqueFd folder = Folder(FirstAttemptOf(run_dir));
   if (!folder) return {};
-  const Result<std::string> text = ReadFileAt(folder.get(), kIdFile, kLongestId, O_NOFOLLOW);
+  const Result<std::string> text = ReadFileAt(folder.get(), kJobIdEntry.name, kJobIdEntry.most, O_NOFOLLOW);
   const std::string id = text ? text->substr(0, text->find('\n')) : std::string();
   return IsJobId(id) ? id : std::string();
 }
@@ -143,12 +137,12 @@ Result<void> WriteAttempts(const std::string& first_dir, const std::vector<JobAt
                                  {"requeued", Value(attempt.requeued)},
                                  {"lost", Value(attempt.lost)}});
   }
-  return WriteTable(first_dir, kAttemptsFile, {{"attempts", Value(std::move(list))}});
+  return WriteTable(first_dir, kAttemptsEntry, {{"attempts", Value(std::move(list))}});
 }
 
 std::vector<JobAttempt> ReadAttempts(const std::string& first_dir) {
   std::vector<JobAttempt> attempts;
-  const auto table = ReadTable(first_dir, kAttemptsFile);
+  const auto table = ReadTable(first_dir, kAttemptsEntry);
   if (!table) return attempts;
   const auto list = table->find("attempts");
   if (list == table->end() || list->second.AsList() == nullptr) return attempts;
@@ -166,7 +160,7 @@ std::vector<JobAttempt> ReadAttempts(const std::string& first_dir) {
 }
 
 Result<void> WriteJobEnd(const std::string& run_dir, const JobEnd& end) {
-  return WriteTable(run_dir, kEndFile,
+  return WriteTable(run_dir, kJobEndEntry,
                     {{"state", Value(end.state)},
                      {"reason", Value(end.reason)},
                      {"hosts", Value(end.hosts)},
@@ -174,7 +168,7 @@ Result<void> WriteJobEnd(const std::string& run_dir, const JobEnd& end) {
 }
 
 std::optional<JobEnd> ReadJobEnd(const std::string& run_dir) {
-  const auto table = ReadTable(run_dir, kEndFile);
+  const auto table = ReadTable(run_dir, kJobEndEntry);
   if (!table) return std::nullopt;
   JobEnd end{TextIn(*table, "state"), TextIn(*table, "reason"), TextIn(*table, "hosts"), std::nullopt};
   if (const auto code = NumberIn(*table, "exit_code")) end.exit_code = static_cast<int>(*code);

@@ -14,9 +14,6 @@
 
 namespace muster {
 
-inline constexpr const char* kJobScript = "job.sh";
-inline constexpr const char* kJobOutput = "job.out";
-
 // job.json, written when the run is submitted.
 struct JobRecord {
   std::string engine;  // name of its page

@@ -20,11 +20,11 @@
 #include "base/system/write_all.h"
 #include "base/values/shell_quote.h"
 #include "run/directory/private_files.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
 
-constexpr char kLockName[] = "lock";
 constexpr std::size_t kMaxName = 64;
 
 tl::unexpected<Diagnostics> CannotUse(std::string_view what, const std::string& path, int error) {
@@ -74,7 +74,7 @@ bool TakeLock(int lock) {
 bool HoldsSomething(const std::string& path) {
   std::error_code error;
   for (std::filesystem::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().filename() != kLockName) return true;
+    if (it->path().filename() != kLockEntry.name) return true;
   }
   return bool{error};
 }
@@ -91,8 +91,8 @@ Result<RunDirectory> RunDirectory::Lock(UniqueFd folder, const std::string& show
                                                     Quoted(shown), UserName(status.st_uid), kind.noun)));
   }
 
-  made.lock_ = UniqueFd(
-      ::openat(made.folder_.get(), kLockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+  made.lock_ = UniqueFd(::openat(made.folder_.get(), kLockEntry.name,
+                                 O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
   if (!made.lock_ || ::fstat(made.lock_.get(), &status) != 0) return CannotUse("cannot lock", shown, errno);
   if (!S_ISREG(status.st_mode)) return CannotUse("cannot lock", shown, EINVAL);
   if (!TakeLock(made.lock_.get())) {
@@ -146,9 +146,11 @@ Result<RunDirectory> RunDirectory::Hold(UniqueFd folder, const std::string& show
   }
   if (auto reported = made.WriteHolder(shown); !reported) return Fail(reported.error());
   // Files for processes may contain secrets: only the owner can read these two folders and what is created in them.
-  for (const char* const name : {"context", "files"}) {
-    const bool kept = !for_group || (::mkdirat(made.folder_.get(), name, 0700) == 0 &&
-                                     ::fchmodat(made.folder_.get(), name, 0700, 0) == 0);
+  for (const RunEntry& entry : RunEntries()) {
+    const char* const name = entry.name;
+    const bool kept =
+        !for_group || !entry.of_owner ||
+        (::mkdirat(made.folder_.get(), name, 0700) == 0 && ::fchmodat(made.folder_.get(), name, 0700, 0) == 0);
     if (!kept) return CannotUse("cannot make", shown + "/" + name, errno);
   }
   return locked;
@@ -289,7 +291,7 @@ UniqueFd OpenLock(const std::string& run_dir) {
   // muster process that is just starting there.
   struct stat status {};
   if (::stat((run_dir + "/journal.jsonl").c_str(), &status) != 0) return {};
-  return UniqueFd(::open((run_dir + "/" + kLockName).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  return UniqueFd(::open((run_dir + "/" + kLockEntry.name).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 }
 
 }  // namespace

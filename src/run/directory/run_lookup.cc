@@ -13,6 +13,7 @@
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "run/directory/run_directory.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -25,7 +26,7 @@ bool IsOne(const fs::path& folder, const DirectoryKind& kind, struct stat& marke
 
 bool HasBegun(const fs::path& folder) {
   struct stat status {};
-  for (const char* const file : {"journal.jsonl", "job.json"}) {
+  for (const char* const file : {kJournalEntry.name, kJobEntry.name}) {
     if (::stat((folder / file).c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) return true;
   }
   return false;

@@ -11,11 +11,10 @@
 #include "base/values/shell_quote.h"
 #include "base/values/utf8.h"
 #include "run/directory/private_files.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
-
-constexpr const char* kNoteFile = "note.txt";
 
 std::string WithoutLineEnds(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
@@ -40,13 +39,13 @@ Result<void> CheckNote(const std::string& text) {
 Result<void> WriteNote(int folder, const std::string& text) {
   if (auto sound = CheckNote(text); !sound) return sound;
   const std::string kept = WithoutLineEnds(text);
-  if (!kept.empty()) return ReplaceFile(folder, kNoteFile, kept + "\n");
-  if (::unlinkat(folder, kNoteFile, 0) == 0 || errno == ENOENT) return {};
+  if (!kept.empty()) return ReplaceFile(folder, kNoteEntry.name, kept + "\n");
+  if (::unlinkat(folder, kNoteEntry.name, 0) == 0 || errno == ENOENT) return {};
   return Fail(SystemError("note", "the note cannot be removed", errno));
 }
 
 std::string ReadNote(int folder) {
-  const Result<std::string> text = ReadFileAt(folder, kNoteFile, kLongestNote + 1, O_NOFOLLOW);
+  const Result<std::string> text = ReadFileAt(folder, kNoteEntry.name, kNoteEntry.most, O_NOFOLLOW);
   return text && CheckNote(*text) ? WithoutLineEnds(*text) : std::string();
 }
 

@@ -5,10 +5,11 @@
 #include <string>
 
 #include "muster/result.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 
-inline constexpr std::size_t kLongestNote = 16U << 10;
+inline constexpr std::size_t kLongestNote = kNoteEntry.most - 1;  // and the end of its line
 
 // UTF-8 without control characters except line ends and tabs, at most kLongestNote bytes. Kind "note".
 Result<void> CheckNote(const std::string& text);

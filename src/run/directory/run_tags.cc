@@ -14,13 +14,12 @@
 #include "muster/value.h"
 #include "run/directory/private_files.h"
 #include "settings/values/value_json.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
 
-constexpr const char* kFile = "tags.json";
 constexpr std::size_t kLongestTag = 200;
-constexpr std::size_t kLongestFile = 64U << 10;
 
 bool IsName(std::string_view name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -63,15 +62,15 @@ Result<std::vector<std::string>> ChangedTags(std::vector<std::string> tags, cons
 
 Result<void> WriteTags(int folder, const std::vector<std::string>& tags) {
   struct stat facts {};
-  if (tags.empty() && ::fstatat(folder, kFile, &facts, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  if (tags.empty() && ::fstatat(folder, kTagsEntry.name, &facts, AT_SYMLINK_NOFOLLOW) != 0) return {};
   return ReplaceFile(
-      folder, kFile,
+      folder, kTagsEntry.name,
       JsonText(Value(Value::Map{{"format", 1}, {"tags", Value::List(tags.begin(), tags.end())}})) + "\n");
 }
 
 std::vector<std::string> ReadTags(int folder) {
   std::vector<std::string> tags;
-  const Result<std::string> text = ReadFileAt(folder, kFile, kLongestFile, O_NOFOLLOW);
+  const Result<std::string> text = ReadFileAt(folder, kTagsEntry.name, kTagsEntry.most, O_NOFOLLOW);
   if (!text) return tags;
   const auto value = ValueFromJsonText(*text);
   if (!value || value->AsMap() == nullptr) return tags;

@@ -11,6 +11,7 @@
 #include "run/directory/private_files.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -193,12 +194,12 @@ std::optional<UsageSummary> SummaryOf(const std::vector<UsagePoint>& points) {
 
 UsageHistory ReadUsage(int run_folder, std::size_t processes) {
   UsageHistory history(processes);
-  if (const auto text = ReadFileAt(run_folder, kUsageFile, kMostUsageFile, O_NOFOLLOW)) history.Take(*text);
+  if (const auto text = ReadFileAt(run_folder, kUsageEntry.name, kUsageEntry.most, O_NOFOLLOW)) history.Take(*text);
   return history;
 }
 
 std::uint64_t LastSampleMs(int run_folder) {
-  const Result<FileTail> tail = ReadTail(run_folder, kUsageFile, kLongestLine, O_NOFOLLOW);
+  const Result<FileTail> tail = ReadTail(run_folder, kUsageEntry.name, kLongestLine, O_NOFOLLOW);
   std::string_view text = tail ? std::string_view(tail->bytes) : std::string_view();
   text = text.substr(0, text.rfind('\n') + 1);  // the last line may be cut
   const std::size_t at = text.rfind(kLineBegin);

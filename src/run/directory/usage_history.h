@@ -17,9 +17,6 @@
 
 namespace muster {
 
-inline constexpr const char* kUsageFile = "usage.jsonl";
-inline constexpr std::size_t kMostUsageFile = std::size_t{64} << 20;
-
 struct UsagePoint {
   std::uint64_t at_ms = 0;  // since the beginning of the run
   std::uint32_t attempt = 0;

@@ -6,11 +6,12 @@
 
 #include "base/system/clock.h"
 #include "run/directory/private_files.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 
 Result<JournalWriter> JournalWriter::Create(int folder, std::uint64_t room) {
-  Result<UniqueFd> file = CreateFile(folder, "journal.jsonl");
+  Result<UniqueFd> file = CreateFile(folder, kJournalEntry.name);
   if (!file) return Fail(std::move(file.error()));
   JournalWriter writer(JournalFile(std::move(*file), 0, room));
   const int error = writer.file_.ReserveSpace();

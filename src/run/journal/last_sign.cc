@@ -13,6 +13,7 @@
 #include "base/system/unique_fd.h"
 #include "run/directory/log_time_reader.h"
 #include "run/directory/usage_history.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -44,8 +45,8 @@ void EachName(int run_folder, const char* name, const Take& take) {
 }
 
 std::uint64_t LastChangeNs(int run_folder) {
-  std::uint64_t last = ChangedNs(run_folder, kUsageFile);
-  for (const char* const name : {"logs", "metrics"}) {
+  std::uint64_t last = ChangedNs(run_folder, kUsageEntry.name);
+  for (const char* const name : {kLogsEntry.name, kMetricsEntry.name}) {
     EachName(run_folder, name,
              [&last](int folder, const char* file) { last = std::max(last, ChangedNs(folder, file)); });
   }
@@ -54,7 +55,7 @@ std::uint64_t LastChangeNs(int run_folder) {
 
 std::uint64_t LastTimeOfLogsNs(int run_folder) {
   std::uint64_t last = 0;
-  EachName(run_folder, "logs", [&last](int folder, std::string_view file) {
+  EachName(run_folder, kLogsEntry.name, [&last](int folder, std::string_view file) {
     if (!file.ends_with(kLogEnd)) return;
     if (auto times = LogTimeReader::Open(folder, std::string(file))) last = std::max(last, times->End());
   });
@@ -68,7 +69,7 @@ MonotonicNs NsUntilLastSign(int run_folder, const JournalRecord& first, const Jo
   const auto began = ParseUtc(first.wall);
   const auto ended = ParseUtc(last.wall);
   if (!began || !ended) return recorded;
-  const bool copied = ChangedNs(run_folder, "journal.jsonl") > *ended + kCopiedAfterNs;
+  const bool copied = ChangedNs(run_folder, kJournalEntry.name) > *ended + kCopiedAfterNs;
   const std::uint64_t seen = std::min(copied ? LastTimeOfLogsNs(run_folder) : LastChangeNs(run_folder), WallNowNs());
   MonotonicNs until = std::max(recorded, seen > *began ? seen - *began : 0);
   if (copied) until = std::max(until, LastSampleMs(run_folder) * kNsPerMs);

@@ -16,6 +16,7 @@
 #include "run/directory/run_directory.h"
 #include "run/journal/journal.h"
 #include "run/journal/last_sign.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -23,7 +24,7 @@ namespace {
 constexpr std::size_t kEnd = 64U << 10;  // the first and last records are far smaller
 
 std::optional<JournalRecord> FirstRecord(int folder) {
-  const UniqueFd file(::openat(folder, "journal.jsonl", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const UniqueFd file(::openat(folder, kJournalEntry.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   std::array<char, kEnd> bytes;
   const ssize_t got = ::pread(file.get(), bytes.data(), bytes.size(), 0);
   const std::string_view text(bytes.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -32,7 +33,7 @@ std::optional<JournalRecord> FirstRecord(int folder) {
 
 // Empty unless the journal ends with a complete record.
 std::optional<JournalRecord> LastRecord(int folder) {
-  const Result<FileTail> tail = ReadTail(folder, "journal.jsonl", kEnd);
+  const Result<FileTail> tail = ReadTail(folder, kJournalEntry.name, kEnd);
   if (!tail || !tail->bytes.ends_with('\n')) return std::nullopt;
   std::string_view text(tail->bytes);
   text.remove_suffix(1);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/system/unique_fd.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 
@@ -17,7 +18,7 @@ inline constexpr std::size_t kLongestJournalLine = 64U << 20;
 
 // Opens the journal at `path`, relative to the folder (a descriptor, or AT_FDCWD). Invalid, with errno, if it cannot be
 // opened or is not a regular file; links are refused.
-UniqueFd OpenJournal(int folder, const std::string& path = "journal.jsonl");
+UniqueFd OpenJournal(int folder, const std::string& path = kJournalEntry.name);
 
 // How far a journal was read, and where to continue.
 struct JournalPosition {

@@ -1,7 +1,6 @@
 #include "run/report/evidence_files.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <iterator>
 #include <string_view>
@@ -21,6 +20,7 @@
 #include "base/values/shell_quote.h"
 #include "run/directory/last_lines.h"
 #include "run/directory/private_files.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -31,20 +31,15 @@ constexpr std::size_t kMostEvidenceFiles = 200;
 constexpr std::size_t kMostEvidenceBytes = 64U << 10;
 constexpr std::size_t kMostStatedBytes = 300;
 
-// Folders with muster's own files, which the report reads in their own way.
-constexpr std::array<std::string_view, 6> kOwnEvidenceFolders = {"recipe",  "context", "files",
-                                                                 "metrics", "dumps",   "python"};
-
+// Muster's own files, which the report reads in their own way. Processes may put theirs beside logs and error notes, and
+// below checkpoints.
 bool IsOwnFile(const std::string& path) {
-  if (path.find('/') == std::string::npos) {
-    constexpr std::array<std::string_view, 8> kFiles = {"plan.json",  "plan.txt", "inputs.json", "journal.jsonl",
-                                                        "report.txt", "job.out",  "head.log",    "report.json"};
-    return std::find(kFiles.begin(), kFiles.end(), path) != kFiles.end() ||
-           std::find(kOwnEvidenceFolders.begin(), kOwnEvidenceFolders.end(), path) != kOwnEvidenceFolders.end();
-  }
-  const bool of_logs =
-      path.starts_with("logs/") && (path.ends_with(".log") || path.ends_with(".idx") || path.ends_with(".log.next"));
-  return of_logs || (path.starts_with("errors/") && path.ends_with(".json"));
+  const RunEntry* const entry = RunEntryOf(path);
+  if (entry == nullptr || entry->packing == Packing::kWithAll) return false;
+  const std::string_view name = entry->name;
+  if (name == kErrorsEntry.name) return path.ends_with(".json");
+  if (name == kLogsEntry.name) return path.ends_with(".log") || path.ends_with(".idx") || IsNextLog(path);
+  return true;
 }
 
 // The number at the end of "asan.4711", before an ending without digits.

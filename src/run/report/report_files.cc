@@ -5,6 +5,7 @@
 #include "base/system/open_below.h"
 #include "muster/result.h"
 #include "run/directory/private_files.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 
@@ -15,7 +16,7 @@ ReportFiles WriteReportFiles(int folder, const std::string& run_dir, std::shared
   if (!report) return account;
   report->run_dir = run_dir;
   for (const auto& [name, bytes] :
-       {std::pair{"report.json", ReportJson(*report)}, std::pair{"report.txt", ReportText(*report)}}) {
+       {std::pair{kReportEntry.name, ReportJson(*report)}, std::pair{kReportTextEntry.name, ReportText(*report)}}) {
     if (const Result<void> written = ReplaceFile(folder, name, bytes); !written) {
       account.problems.insert(account.problems.end(), written.error().begin(), written.error().end());
     }

@@ -10,22 +10,22 @@
 #include "run/session/agent_links.h"
 #include "run/session/live_run.h"
 #include "run/start/host_files.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
 
-constexpr const char* kProbe = "probe";
 constexpr std::size_t kPart = 1U << 20;
 
 }  // namespace
 
 Result<void> FilesElsewhere::WriteProbe() {
   if (!run_.elsewhere) return {};
-  return WriteNewFile(run_.directory->folder(), kProbe, run_.binding.run_id);
+  return WriteNewFile(run_.directory->folder(), kProbeEntry.name, run_.binding.run_id);
 }
 
 void FilesElsewhere::RemoveProbe() {
-  if (run_.elsewhere) ::unlinkat(run_.directory->folder(), kProbe, 0);
+  if (run_.elsewhere) ::unlinkat(run_.directory->folder(), kProbeEntry.name, 0);
 }
 
 void FilesElsewhere::Send(const std::map<std::string, std::string>& files) {

@@ -19,11 +19,11 @@
 #include "run/session/files_elsewhere.h"
 #include "run/session/live_run.h"
 #include "run/start/python_copy.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
 
-constexpr const char* kBindingFile = "binding.json";
 
 // What processes inherit from the caller, and what from their own host.
 CallerEnvironment SurroundingsOf(const LiveRun& run) {
@@ -77,7 +77,7 @@ void RunBinding::SetCores(const AllocateResources& asked, const ResourcesAllocat
 void RunBinding::SetCheckpoint(const std::string& path) {
   binding_.checkpoint = path;
   run_.journal.Record(CheckpointSeen{path, {}});
-  const Result<void> written = ReplaceFile(run_.directory->folder(), kBindingFile, BindingFile());
+  const Result<void> written = ReplaceFile(run_.directory->folder(), kBindingEntry.name, BindingFile());
   if (!written) run_.console.Warn(Sentence(written.error()));
 }
 
@@ -131,7 +131,7 @@ Result<void> RunBinding::Bind(std::vector<HostBinding> hosts) {
     if (!kept_) break;
     if (Result<void> written = WriteNewFile(kept_.get(), path, bytes); !written) return written;
   }
-  files->emplace(kBindingFile, BindingFile());
+  files->emplace(kBindingEntry.name, BindingFile());
   if (Result<void> written = WriteToDirectory(*files); !written) return written;
   files_.Send(*files);
   return DefineEnvironments();
@@ -142,7 +142,7 @@ Result<void> RunBinding::Rebind(const Binding& before) {
   Result<std::map<std::string, std::string>> files = GeneratedFiles(run_.plan, binding_);
   if (!made) return Fail(made.error());
   if (!files) return Fail(files.error());
-  files->emplace(kBindingFile, BindingFile());
+  files->emplace(kBindingEntry.name, BindingFile());
   for (auto file = files->begin(); file != files->end();) {
     const auto old = made->find(file->first);
     if (old != made->end() && old->second == file->second) {
@@ -152,7 +152,7 @@ Result<void> RunBinding::Rebind(const Binding& before) {
     if (Result<void> written = ReplaceFile(run_.directory->folder(), file->first, file->second); !written) {
       return written;
     }
-    if (kept_ && file->first != kBindingFile) {
+    if (kept_ && file->first != kBindingEntry.name) {
       if (Result<void> written = ReplaceFile(kept_.get(), file->first, file->second); !written) return written;
     }
     ++file;

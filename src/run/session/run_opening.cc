@@ -22,6 +22,7 @@
 #include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
 #include "run/session/live_run.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -58,9 +59,9 @@ Result<void> OpenRunDirectory(LiveRun& run, Binding& binding) {
 
 Result<void> KeepWords(const LiveRun& run) {
   if (!run.request.keep_words) return {};
-  const Result<UniqueFd> words = CreateFile(run.directory->folder(), "head.log", O_APPEND);
+  const Result<UniqueFd> words = CreateFile(run.directory->folder(), kHeadLogEntry.name, O_APPEND);
   if (!words) return Fail(words.error());
-  if (::dup2(words->get(), run.request.console.err) < 0) return Fail(SystemError("file", "head.log", errno));
+  if (::dup2(words->get(), run.request.console.err) < 0) return Fail(SystemError("file", kHeadLogEntry.name, errno));
   return {};
 }
 

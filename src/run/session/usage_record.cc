@@ -15,6 +15,7 @@
 #include "base/system/write_all.h"
 #include "run/directory/private_files.h"
 #include "run/session/live_run.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -53,7 +54,7 @@ void UsageRecord::Keep(const UsageSampled& sample) {
     failed_ = !Rewrite();
   } else if (const int error = Write(line); error != 0) {
     failed_ = true;
-    run_.console.Warn(fmt::format("resource usage is no longer recorded: cannot write {}: {}", kUsageFile,
+    run_.console.Warn(fmt::format("resource usage is no longer recorded: cannot write {}: {}", kUsageEntry.name,
                                   std::system_category().message(error)));
   }
 }
@@ -61,7 +62,7 @@ void UsageRecord::Keep(const UsageSampled& sample) {
 int UsageRecord::Write(const std::string& line) {
   const int folder = run_.directory->folder();
   if (!file_) {
-    auto created = CreateFile(folder, kUsageFile, O_APPEND);
+    auto created = CreateFile(folder, kUsageEntry.name, O_APPEND);
     if (!created) return EIO;
     file_ = std::move(*created);
   }
@@ -72,10 +73,10 @@ int UsageRecord::Write(const std::string& line) {
 bool UsageRecord::Rewrite() {
   const int folder = run_.directory->folder();
   const std::string lines = history_->Lines();
-  const auto replaced = ReplaceFile(folder, kUsageFile, lines);
-  if (replaced) file_ = UniqueFd(::openat(folder, kUsageFile, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
+  const auto replaced = ReplaceFile(folder, kUsageEntry.name, lines);
+  if (replaced) file_ = UniqueFd(::openat(folder, kUsageEntry.name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
   if (!replaced || !file_) {
-    run_.console.Warn("resource usage is no longer recorded: usage.jsonl cannot be rewritten");
+    run_.console.Warn(fmt::format("resource usage is no longer recorded: {} cannot be rewritten", kUsageEntry.name));
     return false;
   }
   rewritten_ = lines.size();

@@ -24,6 +24,7 @@
 #include "sweep/index/sweep_index.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_journal.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -41,7 +42,8 @@ constexpr std::uint32_t kFolderChanges = IN_CREATE | IN_MOVED_TO | IN_DELETE | I
 constexpr std::uint32_t kEntryChanges = IN_CREATE | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE;
 
 bool Matters(std::string_view name) {
-  return name.empty() || name == "journal.jsonl" || name == "tags.json" || name == "note.txt" || name == "sweep.json";
+  const RunEntry* const entry = RunEntryOf(name);
+  return name.empty() || name == kSweepDirectories.marker || (entry != nullptr && entry->watched);
 }
 
 nlohmann::json TextOrNothing(const std::string& text) {

@@ -15,11 +15,11 @@
 #include "base/values/shell_quote.h"
 #include "page/collect/make_page.h"
 #include "run/directory/run_directory.h"
-#include "run/directory/usage_history.h"
 #include "serve/live/path_watch.h"
 #include "settings/values/value_json.h"
 #include "spawn/start/forked_function.h"
 #include "sweep/trial/metrics_watch.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -79,9 +79,8 @@ FollowedRun::~FollowedRun() {
 void FollowedRun::Start() {
   watch_ = paths_.Add(dir_, IN_MODIFY | IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO,
                       [this](std::string_view name, std::uint32_t) {
-                        const bool matters = name.empty() || name == "journal.jsonl" || name == "tags.json" ||
-                                             name == "note.txt" || name == "report.json" || name == kUsageFile;
-                        if (matters) ReadSoon();
+                        const RunEntry* const entry = RunEntryOf(name);
+                        if (name.empty() || (entry != nullptr && entry->watched)) ReadSoon();
                       });
   Read();
   awaited_ = paths_.AwaitFolder(dir_ + "/metrics", [this] {

@@ -23,6 +23,7 @@
 #include "sweep/record/trial_result.h"
 #include "sweep/trial/metrics_watch.h"
 #include "sweep/trial/trial_log.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -87,12 +88,12 @@ Result<void> FollowedSweep::Start() {
   if (!folder_) return Fail(SystemError("sweep", "cannot open " + Quoted(dir_), errno));
   watch_ = paths_.Add(dir_, IN_MODIFY | IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO,
                       [this](std::string_view name, std::uint32_t) {
-                        if (name == "note.txt") {
+                        if (name == kNoteEntry.name) {
                           note_ = NoteOfRun(dir_);
                           state_changed_ = true;
                           return FlushSoon();
                         }
-                        if (name.empty() || name == "journal.jsonl" || name == "lock") Read();
+                        if (name.empty() || name == kJournalEntry.name || name == kLockEntry.name) Read();
                       });
   Read();
   changed_.clear();  // a page is made after this
@@ -129,7 +130,7 @@ void FollowedSweep::FollowTags(TrialNumber number, Trial& trial) {
   if (trial.tags_watch != 0 || tags_watches_ >= kMostTagWatches) return;
   trial.tags_watch = paths_.Add(dir_ + "/" + TrialFolder(trial.id, trial.latest.number), IN_MOVED_TO | IN_CLOSE_WRITE,
                                 [this, number](std::string_view name, std::uint32_t) {
-                                  if (name == "tags.json" || name.empty()) ReadTagsOf(number);
+                                  if (name == kTagsEntry.name || name.empty()) ReadTagsOf(number);
                                 });
   if (trial.tags_watch != 0) ++tags_watches_;
 }

@@ -46,6 +46,7 @@
 #include "sweep/scheduler/sweep_steering.h"
 #include "sweep/scheduler/trial_scheduler.h"
 
+#include "wire/files/run_layout.h"
 namespace muster {
 namespace {
 
@@ -190,6 +191,7 @@ bool SweepHead::Write(const SweepEntry& entry) {
 }
 
 void SweepHead::Show(const SweepEntry& entry) {
+  notices_.Saw(entry);
   const auto* ended = std::get_if<AttemptEnded>(&entry);
   const bool failed = ended == nullptr || (IsFailure(ended->trial_class) && !ended->interrupted);
   if (!request_.quiet || failed) {
@@ -472,7 +474,7 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   if (!inputs) return Fail(inputs.error());
   SweepIndex index = SweepIndex::Open(request.folder);
   LoadedSweep loaded = index.CatchUp();
-  auto journal = EntryExists(request.folder_fd, "journal.jsonl")
+  auto journal = EntryExists(request.folder_fd, kJournalEntry.name)
                      ? SweepJournalWriter::Continue(request.folder_fd, loaded.position)
                      : SweepJournalWriter::Create(request.folder_fd);
   if (!journal) return Fail(journal.error());

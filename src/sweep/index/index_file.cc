@@ -18,6 +18,7 @@
 #include "base/values/sha256.h"
 #include "sweep/index/sweep_rows.h"
 #include "sweep/record/sweep_progress_archive.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -74,7 +75,7 @@ JournalPosition PositionOf(const Statement& row, int column) {
 
 // The bytes that identify a journal: its first ones, and the last ones before `end`. Empty if it is too short.
 std::string KnownBy(int folder, std::uint64_t end) {
-  const UniqueFd journal(::openat(folder, "journal.jsonl", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const UniqueFd journal(::openat(folder, kJournalEntry.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!journal) return {};
   const std::uint64_t size = std::min<std::uint64_t>(end, kKnownBytes);
   Sha256 hash;
@@ -159,7 +160,7 @@ Result<std::uint64_t> IndexBytes(int folder) {
   if (!S_ISREG(index.st_mode)) return Damaged("it is not a regular file");
   const auto bytes = static_cast<std::uint64_t>(index.st_size);
   struct stat journal {};
-  if (bytes == 0 || ::fstatat(folder, "journal.jsonl", &journal, AT_SYMLINK_NOFOLLOW) != 0) return 0;
+  if (bytes == 0 || ::fstatat(folder, kJournalEntry.name, &journal, AT_SYMLINK_NOFOLLOW) != 0) return 0;
   const auto most = kLeastBytes + kBytesPerByte * static_cast<std::uint64_t>(std::max<off_t>(journal.st_size, 0));
   if (bytes <= most) return bytes;
   return Damaged(fmt::format("its {} bytes are more than the index of such a journal has", bytes));

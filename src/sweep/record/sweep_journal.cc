@@ -12,11 +12,12 @@
 #include "base/system/clock.h"
 #include "run/directory/private_files.h"
 #include "run/lines/record_lines.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
 
-constexpr char kName[] = "journal.jsonl";
+constexpr const char* kName = kJournalEntry.name;
 // For the last entries of all running trials, and of the sweep, when the disk is full.
 constexpr std::uint64_t kReservedBytes = 256U << 10;
 
