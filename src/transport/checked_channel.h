@@ -1,6 +1,6 @@
 // A channel that delivers only those messages of an agent that match the commands sent through it.
 //
-// It applies the check of messages/agent_message_validator.h: a stray is dropped and reported; too many of them, or an
+// It applies the check of transport/validation/agent_message_validator.h: a stray is dropped and reported; too many of them, or an
 // invalid answer, close the connection.
 #pragma once
 

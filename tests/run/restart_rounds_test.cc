@@ -83,7 +83,7 @@ TEST_F(RestartRoundsTest, AreLimitedByTheRolesBudget) {
   EXPECT_TRUE(restarts_.Take(0, 0, why));
   EXPECT_EQ(why, "worker.0 exited");
   EXPECT_FALSE(restarts_.Take(0, 0, why));
-  EXPECT_EQ(why, "worker.0 exited; the 1 restarts that role worker has are used up");
+  EXPECT_EQ(why, "worker.0 exited; the only restart of role worker is used up");
 }
 
 }  // namespace

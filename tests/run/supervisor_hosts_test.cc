@@ -116,7 +116,7 @@ TEST(LostHost, UsesOneRestartOfEachRoleThatRanThere) {
             (Lines{"restart 1 of process for 1 3 in 1000", "restart 1 of process for 5 in 1000", "replace 1 by 2"}));
   job(Replaced(1, 2)), job(DelayOver(0)), job(DelayOver(1));
   EXPECT_EQ(job(Lost(2)).front(), "-> stopping");
-  EXPECT_NE(job.supervisor.Ended(false).why.find("the 1 restarts that role worker has are used up"), std::string::npos);
+  EXPECT_NE(job.supervisor.Ended(false).why.find("the only restart of role worker is used up"), std::string::npos);
 }
 
 TEST(LostHost, MayBeASpareThatReplacedAnotherHost) {

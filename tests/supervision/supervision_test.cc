@@ -83,7 +83,7 @@ TEST(Restart, EndsWhenItsBudgetIsUsedUp) {
   EXPECT_EQ(job.report["first_failure"]["index"], 1);
   EXPECT_EQ(job.report["first_failure"]["exit_code"], 9);
   EXPECT_EQ(job.report["first_failure"]["last_lines"], json({"no luck"}));
-  EXPECT_EQ(job.report["why"], "worker.1 exited with code 9; the 2 restarts that role worker has are used up");
+  EXPECT_EQ(job.report["why"], "worker.1 exited with code 9; all 2 restarts of role worker are used up");
   EXPECT_EQ(job.report["processes"][0]["verdict"], "victim");
   EXPECT_EQ(job.report["processes"][1]["attempts"].size(), 3U);
 }

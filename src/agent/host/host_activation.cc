@@ -39,13 +39,13 @@ constexpr std::string_view kWhole = "whole";
 constexpr const char* kScript = R"bash(
 muster_activation_steps=("$@")
 set --
-muster_activation_tell() { builtin printf '%s\0' "$1" >&198 || builtin exit 1; }
+muster_activation_tell() { builtin printf '%s\0' "$1" >&"$muster_activation_output" || builtin exit 1; }
 muster_activation_variables() {
   local IFS=$'\n' muster_activation_name
   for muster_activation_name in $(builtin compgen -e); do
     case $muster_activation_name in muster_activation_*) continue ;; esac
     [[ -z ${!muster_activation_name+x} ]] ||
-      builtin printf '%s=%s\0' "$muster_activation_name" "${!muster_activation_name}" >&198 || builtin exit 1
+      builtin printf '%s=%s\0' "$muster_activation_name" "${!muster_activation_name}" >&"$muster_activation_output" || builtin exit 1
   done
 }
 muster_activation_variables
@@ -99,7 +99,8 @@ muster_activation_tell whole
 
 // No profile, no $BASH_ENV and no exported functions are read (-p).
 std::vector<std::string> CommandLine(const std::string& shell, const std::vector<ActivationStep>& steps) {
-  std::vector<std::string> line = {shell, "--noprofile", "--norc", "-p", "-c", kScript, "muster-activation"};
+  const std::string script = fmt::format("muster_activation_output={}\n{}", kOutputDescriptor, kScript);
+  std::vector<std::string> line = {shell, "--noprofile", "--norc", "-p", "-c", script, "muster-activation"};
   for (const ActivationStep& step : steps) {
     line.emplace_back(ActivationKindName(step.kind));
     line.push_back(step.what);

@@ -95,7 +95,7 @@ void Fields(V& v, Role& role) {
   v("ending", WithNames(role.ending, kEndingNames)), v("linger_ms", role.linger_ms), v("stop", role.stop);
   v("after", As<NameOfRole>(role.after));
   v("ready", As<NullIfNone>(role.ready)), v("restart", As<NullIfNone>(role.restart));
-  v("limits", role.limits), v("cores", As<MayBeMissing>(role.cores));
+  v("limits", role.limits), v("cores", MayBeMissing(role.cores));
   v("container", As<UnlessNone>(role.container));
   v("shell", role.shell), v("unset", role.unset);
   v(role.command, role.cwd, role.env, role.context);
@@ -144,15 +144,15 @@ void Fields(V& v, SiteEnvironment& environment) {
 template <class V>
 void Fields(V& v, Plan& plan) {
   v("name", plan.name), v("doc", plan.doc), v("framework", plan.framework), v("mindspore", plan.mindspore);
-  v("accept_release", As<MayBeMissing>(plan.accept_release));
+  v("accept_release", MayBeMissing(plan.accept_release));
   v("time_limit_ms", plan.time_limit_ms), v("start_limit_ms", plan.start_limit_ms);
   v("silent_limit_ms", plan.silent_limit_ms);
-  v("hosts", As<OnePerLine>(plan.hosts)), v("device_use", As<MayBeMissing>(plan.device_use));
+  v("hosts", As<OnePerLine>(plan.hosts)), v("device_use", MayBeMissing(plan.device_use));
   v("roles", As<OnePerLine>(plan.roles)), v("processes", As<OnePerLine>(plan.processes));
   v("ports", plan.ports), v("files", plan.files), v("secrets", plan.secrets);
   v("checkpoints", As<UnlessNone>(plan.checkpoints));
   v("site_environment", As<UnlessNone>(plan.site_environment));
-  v("activation", As<MayBeMissing>(plan.activation));
+  v("activation", MayBeMissing(plan.activation));
   v("params", plan.params), v("derived", plan.derived);
   v("profiles", As<UnlessNone>(plan.profiles)), v("pinned", As<UnlessNone>(plan.pinned));
 }

@@ -26,6 +26,10 @@ template <class T>
 bool IsWritten(const FieldAs<UnlessNone, T>& field) {
   return !IsNone(field.value);
 }
+template <class Field>
+bool IsWritten(const LaterField<Field>& later) {
+  return IsWritten(later.field);
+}
 template <class T, class Other>
 bool IsWritten(const Accompanying<T, Other>& field) {
   return !IsNone(field.other);
@@ -106,6 +110,10 @@ class PlanJson {
   template <class T, std::size_t N>
   void Append(const Bounded<T, N>& field) {
     Append(field.value);
+  }
+  template <class Field>
+  void Append(const LaterField<Field>& later) {
+    Append(later.field);
   }
   template <class T, class Other>
   void Append(const Accompanying<T, Other>& field) {

@@ -57,6 +57,10 @@ class LineReader {
     field.value = T{};
     if (Member(name)) Get(field.value);
   }
+  template <class Field>
+  [[gnu::always_inline]] void operator()(std::string_view name, LaterField<Field> later) {
+    if (Member(name)) Get(Plain(later.field));
+  }
   void operator()(std::string_view name, FieldAs<UnlessTrue, bool> field) {
     field.value = true;
     if (Member(name)) Get(field.value);

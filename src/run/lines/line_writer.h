@@ -39,6 +39,10 @@ class LineWriter {
   void operator()(std::string_view name, FieldAs<UnlessNone, T> field) {
     if (!IsNone(field.value)) (*this)(name, field.value);
   }
+  template <class Field>
+  void operator()(std::string_view name, LaterField<Field> later) {
+    (*this)(name, later.field);
+  }
   void operator()(std::string_view name, FieldAs<UnlessTrue, bool> field) {
     if (!field.value) (*this)(name, field.value);
   }

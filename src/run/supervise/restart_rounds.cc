@@ -17,7 +17,9 @@ std::optional<RestartBudget::Grant> RestartRounds::Take(std::uint32_t role, Mono
   const RestartPolicy& policy = plan_.roles[role].restart;
   const std::optional<RestartBudget::Grant> grant = budgets_[role].Take(policy, now);
   if (!grant) {
-    why += fmt::format("; the {} restarts that role {} has are used up", policy.max, plan_.roles[role].name);
+    why += fmt::format("; {} of role {} {} used up",
+                       policy.max == 1 ? "the only restart" : fmt::format("all {} restarts", policy.max),
+                       plan_.roles[role].name, policy.max == 1 ? "is" : "are");
   }
   return grant;
 }

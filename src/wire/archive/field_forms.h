@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "wire/archive/archive.h"
 
@@ -32,9 +33,19 @@ FieldAs<Form, T> As(T& value) {
   return {value};
 }
 
-struct MayBeMissing {};  // always written; may be missing in texts from before the field existed
-struct UnlessNone {};    // omitted if empty (IsNone)
-struct NullIfNone {};    // null if empty (IsNone)
+struct UnlessNone {};  // omitted if empty (IsNone)
+struct NullIfNone {};  // null if empty (IsNone)
+
+// A field that a stored format got after files of it existed: always written; a text without it leaves the value as a
+// new object has it. Around any field, with its bound: MayBeMissing(AtMost(e.path, kWords)).
+template <class Field>
+struct LaterField {
+  Field field;  // a reference, or a form
+};
+template <class Field>
+LaterField<Field> MayBeMissing(Field&& field) {
+  return {std::forward<Field>(field)};
+}
 
 // Written, and required when reading, only if the other field is not empty.
 template <class T, class Other>
@@ -59,6 +70,10 @@ void Fields(A& archive, NamedMember<E>& field) {
 template <class A, class Form, class T>
 void Fields(A& archive, FieldAs<Form, T>& field) {
   archive(field.value);
+}
+template <class A, class Field>
+void Fields(A& archive, LaterField<Field>& later) {
+  archive(later.field);
 }
 template <class A, class T, class Other>
 void Fields(A& archive, Accompanying<T, Other>& field) {

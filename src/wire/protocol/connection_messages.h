@@ -10,8 +10,15 @@
 
 namespace muster {
 
-inline constexpr std::uint32_t kProtocolVersion = 13;
-inline constexpr std::string_view kMagic = "muster-agent/13\n";  // ends with kProtocolVersion
+#define MUSTER_PROTOCOL_VERSION 13
+#define MUSTER_TEXT_OF(number) #number
+#define MUSTER_PROTOCOL_MAGIC(number) "muster-agent/" MUSTER_TEXT_OF(number) "\n"
+
+inline constexpr std::uint32_t kProtocolVersion = MUSTER_PROTOCOL_VERSION;
+inline constexpr std::string_view kMagic = MUSTER_PROTOCOL_MAGIC(MUSTER_PROTOCOL_VERSION);
+
+#undef MUSTER_PROTOCOL_MAGIC
+#undef MUSTER_TEXT_OF
 
 // First command: everything that the agent must know before it can start processes.
 struct Hello {
