@@ -311,6 +311,20 @@ struct SecretSource {
   bool operator==(const SecretSource&) const = default;
 };
 
+// Who is notified of events of the run, or of the sweep whose trials have this plan. Exactly one of `command` and `webhook`
+// is given. A text that is a secret names one of `secrets`.
+struct Notification {
+  std::vector<Text> command;               // program and arguments; without secrets
+  Text webhook;                            // URL, http or https; may be a secret
+  std::map<std::string, std::string> env;  // variables of the command; texts, each of which may be a secret
+  // Secrets of its own, by name. One that is missing only prevents the notification.
+  std::map<std::string, SecretSource> secrets;
+  std::vector<std::string> on;  // names of events (muster/notification.h); others are ignored
+  std::string source;           // "recipe", "site file" or "command line"
+
+  bool operator==(const Notification&) const = default;
+};
+
 struct Plan {
   std::string name;
   std::string framework;  // the contract's name
@@ -331,6 +345,9 @@ struct Plan {
   std::uint64_t time_limit_ms = 0;    // from the first start to the end of the work
   std::uint64_t start_limit_ms = 0;   // … until every process is ready
   std::uint64_t silent_limit_ms = 0;  // maximum time without output of any process of the job
+
+  // Not part of the plan's id.
+  std::vector<Notification> notifications;
 
   // For display; not part of the plan's id.
   std::string doc;

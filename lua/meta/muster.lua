@@ -35,6 +35,8 @@ local muster = {}
 ---@field container? muster.Container
 ---Where the job writes checkpoints, and the signal that requests one.
 ---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
+---Commands and webhooks that are notified of events.
+---@field notify? muster.Notify|muster.Notify[]|false|fun(p: table<string, any>): muster.Notify|muster.Notify[]|false
 ---Options of engines for `--on NAME`.
 ---@field slurm? muster.Slurm
 ---@field pbs? muster.Pbs
@@ -65,6 +67,8 @@ local muster = {}
 ---@field logs? muster.Logs
 ---@field container? muster.Container
 ---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
+---Commands and webhooks that are notified of events.
+---@field notify? muster.Notify|muster.Notify[]|false|fun(p: table<string, any>): muster.Notify|muster.Notify[]|false
 ---@field slurm? muster.Slurm
 ---@field pbs? muster.Pbs
 ---@field lsf? muster.Lsf
@@ -87,6 +91,18 @@ local muster = {}
 ---@field wait? string|number
 ---Roles whose processes get the signal; the workers unless given.
 ---@field roles? string|string[]
+
+---Who is notified of events of a run or sweep: either `command` or `webhook`.
+---@class muster.Notify
+---Run once per event, with one JSON object on stdin.
+---@field command? any
+---Address to which curl posts the JSON object.
+---@field webhook? string|muster.Parameter|{ from_env?: string, from_file?: string }
+---Variables of the command; values may be secrets.
+---@field env? table<string, string|number|muster.Parameter|{ from_env?: string, from_file?: string }>
+---Events that are notified; "ended" unless given.
+---@field on? muster.NotifyEvent|muster.NotifyEvent[]
+---@alias muster.NotifyEvent "started"|"first_result"|"restarted"|"best"|"trial_failed"|"failed"|"ended"
 
 ---The value that a recipe file returns; it can be extended.
 ---@class muster.RecipeValue
@@ -233,6 +249,7 @@ function muster.recipe(recipe) end
 ---@field access? "user"|"group" who may read run directories
 ---@field libraries? table<string, string> folders of recipes by name: { acme = "libraries/acme" }
 ---@field rules? string a file that returns function(plan, check, warn)
+---@field notify? muster.Notify|muster.Notify[] who is notified of events of every run and sweep
 ---@field slurm? muster.Slurm options of engines for `--on NAME`
 ---@field pbs? muster.Pbs
 ---@field lsf? muster.Lsf

@@ -1,6 +1,6 @@
 -- From a described job to its processes: adds the contract's roles, places the roles, calls `each` for every process,
 -- gets the contract's variables and passes everything to the engine.
-local host, prelude, muster, fields, policies, jobs, contracts, rendezvous, parameters, recipes, checkpoints, sweeps, addresses, containers = ...
+local host, prelude, muster, fields, policies, jobs, contracts, rendezvous, parameters, recipes, checkpoints, sweeps, addresses, containers, notify = ...
 
 local function shown(value) return host.show(value) end
 
@@ -462,6 +462,7 @@ local function make_plan(recipe, values, variants, cluster, args)
   policies.settle_after(job.roles)
   policies.settle_logs(job.roles, recipe.logs, recipe.place)
   containers.settle(job.roles, recipe.container, recipe.place, job.device_kind)
+  notify.settle(recipe, p)
   local asked = contract_job(job, contract, option, recipe)
   local ask = contracts.asked(contract, asked)
   ask.arrange(asked)

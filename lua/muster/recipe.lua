@@ -16,7 +16,7 @@ local methods = {}
 -- Checks the table of a recipe or an extension and returns a copy. All fields of an extension are optional.
 local function read(given, place, base)
   muster.check_keys(given, RECIPE_KEYS, base and "an extension" or "a recipe", place)
-  local recipe = { place = place }
+  local recipe = { place = place, notify_place = place }
   for _, key in ipairs(RECIPE_KEYS) do recipe[key] = given[key] end
   local function want(key, kind, why)
     local value = recipe[key]
@@ -65,6 +65,7 @@ local function read(given, place, base)
   want("logs", "table")
   want("container", "table")
   if type(recipe.checkpoint) ~= "function" then want("checkpoint", "table") end
+  if type(recipe.notify) ~= "function" and recipe.notify ~= false then want("notify", "table") end
   if type(recipe.name) == "string" and not (recipe.name:match("^[%w][%w_.-]*$") and #recipe.name <= 100) then
     host.report("error", "format", place, "name must consist of letters, digits, '_', '-' and '.', got " .. shown(recipe.name))
   end
@@ -129,6 +130,7 @@ local function inherit(recipe, base)
   elseif recipe.checkpoint == nil then
     recipe.checkpoint = base.checkpoint
   end
+  if recipe.notify == nil then recipe.notify, recipe.notify_place = base.notify, base.notify_place end
   local own = recipe.cluster or {}
   local merged, places = {}, {}
   for name, value in pairs(base.cluster or {}) do

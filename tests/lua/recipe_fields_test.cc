@@ -55,6 +55,9 @@ CallerEnvironment Around(const std::string& section, const std::string& name) {
     return option("ready = { " + std::string(name == "every"     ? "command = { 'x' }, @ }"
                                              : name == "timeout" ? "done = true, @ }"
                                                                  : "@ }"));
+  if (section == "notify.on" || (section == "notify" && (name == "on" || name == "env")))
+    return field("notify = { command = { 'x' }, @ }");
+  if (section == "notify") return field("notify = { @ }");
   if (section == "restart") return option("restart = { max = 1, @ }");
   if (section == "role.limits") return option("limits = { @ }");
   if (section == "container" && name == "image") return option("container = { @ }");
@@ -125,6 +128,10 @@ TEST(RecipeFields, AreUsedInRecipes) {
     } else if (of == "cluster" || of == "limits" || of == "logs" || of == "container" || of == "checkpoint" ||
                of == "parameters") {
       text = WithBody("job:workers { command = { 'x' } }", example);
+    } else if (of == "notify") {
+      text = WithBody("job:workers { command = { 'x' } }", example);
+    } else if (of == "notify.on") {
+      text = WithBody("job:workers { command = { 'x' } }", "notify = { command = { 'x' }, " + example + " }");
     } else if (of == "job") {
       text = WithBody("", example);
     } else if (of == "ready" || of == "restart" || of == "role.limits" || of == "stop") {

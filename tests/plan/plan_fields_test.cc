@@ -48,11 +48,11 @@ void ExpectDescribed(T& value, Members&... members) {
 TEST(PlanFields, DescribesEveryMember) {
   Plan plan;
   auto& [name, framework, mindspore, accept_release, hosts, device_use, roles, processes, ports, files, secrets,
-         checkpoints, site_environment, activation, time_limit, start_limit, silent_limit, doc, profiles, params,
-         derived, pinned] = plan;
+         checkpoints, site_environment, activation, time_limit, start_limit, silent_limit, notifications, doc, profiles,
+         params, derived, pinned] = plan;
   ExpectDescribed(plan, name, framework, mindspore, accept_release, hosts, device_use, roles, processes, ports, files,
-                  secrets, checkpoints, site_environment, activation, time_limit, start_limit, silent_limit, doc,
-                  profiles, params, derived, pinned);
+                  secrets, checkpoints, site_environment, activation, time_limit, start_limit, silent_limit,
+                  notifications, doc, profiles, params, derived, pinned);
 }
 
 TEST(PlanFields, DescribesEveryMemberOfARole) {

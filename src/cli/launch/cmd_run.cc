@@ -41,6 +41,7 @@
 #include "cli/options/host_transport.h"
 #include "cli/options/log_limit_option.h"
 #include "cli/options/named_hosts.h"
+#include "cli/options/notify_option.h"
 #include "cli/options/recipe_options.h"
 #include "cli/options/resume.h"
 #include "cli/options/wait_option.h"
@@ -69,6 +70,7 @@ struct RunOptions {
   bool detach = false;
   std::vector<std::string> wraps;
   std::string log_max;
+  std::vector<std::string> notify;
   std::vector<std::string> tags;
   std::string isolate;
   std::string wait;
@@ -254,6 +256,7 @@ int Submit(const RunOptions& options) {
                     .run_dir = options.run_dir,
                     .wraps = options.wraps,
                     .log_max = options.log_max,
+                    .notify = options.notify,
                     .tags = options.tags,
                     .detach = options.detach,
                     .console = ConsoleFor(options)});
@@ -318,10 +321,13 @@ int RunRecipe(RunOptions& options) {
   if (!faults) return Refuse(faults.error(), json);
   const std::uint64_t began = MonotonicNowNs();
   RunRequest request;
+  const auto notify = ParseNotify(options.notify);
+  if (!notify) return Refuse(notify.error(), json);
   auto filled = *attempt ? (*attempt)->Fill(options.source.recipe, request) : FillPlan(options.source, request);
   if (!*attempt || !(*attempt)->is_first()) {  // else the submitted plan has them
     if (filled) filled = ApplyWraps(request.plan, options.wraps);
     if (filled) filled = ApplyLogLimit(request.plan, options.log_max);
+    if (filled) filled = ApplyNotify(request.plan, *notify);
   }
   if (filled) filled = TakeNotice(options.source.recipe, request);
   if (!filled) return Refuse(filled.error(), json);
@@ -335,6 +341,7 @@ int RunRecipe(RunOptions& options) {
   request.spares = *std::move(spares);
   if (auto surrounded = SetCallerEnvironment(request); !surrounded) return Refuse(surrounded.error(), json);
   for (const auto& [name, secret] : request.plan.secrets) BlankVariable(secret.from_env);
+  BlankNotifySecrets(request.plan.notifications);
   request.run_dir = options.run_dir;
   for (const std::string& tag : options.tags) {
     if (auto sound = CheckTag(tag); !sound) return Refuse(sound.error(), json);
@@ -391,6 +398,7 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<RunOptions>& options) 
   AddWaitOption(app, options->wait);
   AddWrapOption(app, options->wraps);
   AddLogLimitOption(app, options->log_max);
+  AddNotifyOption(app, options->notify);
   app.add_option("--tag", options->tags, "a word, or NAME=VALUE, by which muster ls finds the run")
       ->type_name("TAG")
       ->allow_extra_args(false);

@@ -24,6 +24,7 @@
 #include "cli/lookup/run_argument.h"
 #include "cli/options/caller_environment.h"
 #include "cli/options/log_limit_option.h"
+#include "cli/options/notify_option.h"
 #include "cli/options/wrap_option.h"
 #include "plan/text/plan_text.h"
 #include "run/directory/environment_record.h"
@@ -135,9 +136,12 @@ Result<BatchCall> FillRequest(RunSubmission& submission, RunRequest& request) {
   if (!call) return call;
   PlanSource source = submission.source;
   source.recipe = call->asking;
+  const auto notify = ParseNotify(submission.notify);
+  if (!notify) return Fail(notify.error());
   auto filled = FillPlan(source, request);
   if (filled) filled = ApplyWraps(request.plan, submission.wraps);
   if (filled) filled = ApplyLogLimit(request.plan, submission.log_max);
+  if (filled) filled = ApplyNotify(request.plan, *notify);
   if (filled) filled = SetCallerEnvironment(request);
   if (!filled) return Fail(filled.error());
   for (const std::string& tag : submission.tags) {

@@ -18,6 +18,7 @@ struct RunSubmission {
   std::string run_dir;             // --run-dir
   std::vector<std::string> wraps;
   std::string log_max;
+  std::vector<std::string> notify;
   std::vector<std::string> tags;
   bool detach = false;
   ConsoleOptions console;

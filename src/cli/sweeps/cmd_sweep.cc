@@ -98,7 +98,7 @@ Result<SweepArguments> ParseSweepArguments(std::vector<std::string> words) {
     return Fail(Error("sweep", {}, std::string("the sweep's own call cannot be read: ") + error.what()));
   }
   if (given->count() > 0) ChooseSite(site);
-  return SweepArguments{options.sweep, options.start.agent};
+  return SweepArguments{options.sweep, options.start.agent, options.start.notify};
 }
 
 }  // namespace muster

@@ -30,6 +30,7 @@
 #include "cli/options/caller_environment.h"
 #include "cli/options/host_transport.h"
 #include "cli/options/named_hosts.h"
+#include "cli/options/notify_option.h"
 #include "cli/sweeps/engine_allocator.h"
 #include "cli/sweeps/submit_sweep.h"
 #include "cli/sweeps/sweep_changes.h"
@@ -116,6 +117,7 @@ struct Start {
   std::function<void()> on_begun = {};
   SteeringRequest steering = {};
   const RequestedSweep* each_trial = nullptr;  // each trial gets an allocation of its own: `hosts` are none
+  NotifyChoice notify = {};
 };
 
 // How many devices each host has for trials, if it does not say so itself.
@@ -143,6 +145,7 @@ struct Surroundings {
   std::uint32_t devices = 0;
   std::unique_ptr<EngineAllocator> allocator;
   std::unique_ptr<Transport> transport;
+  std::vector<Notification> notifications;
 };
 
 // Everything that can be refused without the sweep's directory: called before a new one is made.
@@ -152,6 +155,11 @@ Result<Surroundings> Prepare(Start& start, const EvaluationOptions& evaluation, 
   auto surroundings = SetCallerEnvironment(made.run);
   if (!surroundings) return Fail(surroundings.error());
   for (const auto& [name, secret] : start.first_plan.secrets) BlankVariable(secret.from_env);
+  Plan notify;
+  notify.notifications = start.first_plan.notifications;
+  if (auto applied = ApplyNotify(notify, start.notify); !applied) return Fail(applied.error());
+  BlankNotifySecrets(notify.notifications);
+  made.notifications = std::move(notify.notifications);
   const auto site = GetSite();
   if (!site) return Fail(site.error());
   made.run.for_group = site->facts.access == SiteAccess::kGroup;
@@ -207,6 +215,7 @@ Result<SweepOutcome> Carry(Start start, const RunDirectory& directory, Surroundi
   const char* terminal = std::getenv("TERM");
   request.progress = !options.no_progress && terminal != nullptr && std::string_view(terminal) != "dumb";
   request.err = STDERR_FILENO;
+  request.notifications = std::move(made.notifications);
   request.on_begun = std::move(start.on_begun);
   return RunSweep(request, *made.transport);
 }
@@ -276,6 +285,7 @@ void AddSweepStartOptions(CLI::App& app, SweepStartOptions& options) {
   app.add_flag("--quiet,-q", options.quiet, "show only failures");
   app.add_flag("--no-progress", options.no_progress, "no progress rows on a terminal");
   AddAgentOption(app, options.agent);
+  AddNotifyOption(app, options.notify);
 }
 
 void AddSteeringOptions(CLI::App& app, SteeringRequest& steering) {
@@ -354,7 +364,7 @@ Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& d
 Start StartOf(SweepCall& call, const NewSweep& made, const Plan& first_plan) {
   const RequestedSweep* each_trial = call.requested ? &*call.requested : nullptr;
   auto hosts = each_trial != nullptr ? std::vector<SiteHost>() : HostsToReach(std::move(call.described.hosts));
-  return {made.file, call.described, false, std::move(hosts), first_plan, {}, {}, {}, each_trial};
+  return {made.file, call.described, false, std::move(hosts), first_plan, {}, {}, {}, each_trial, call.notify};
 }
 
 int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, BackgroundLine& line) {
@@ -370,6 +380,9 @@ int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, 
 }  // namespace
 
 int RunSweep(SweepCall call) {
+  auto notify = ParseNotify(call.start.notify);
+  if (!notify) return Refuse(notify.error());
+  call.notify = *std::move(notify);
   if (call.requested && call.requested->each_trial) {
     const SweepDescription& sweep = call.described.sweep;
     if (auto sound = CheckEachTrial(*call.requested, sweep, sweep.budget.slots); !sound) return Refuse(sound.error());
@@ -432,6 +445,8 @@ int ContinueSweep(const SweepContinuation& continuation) {
   const std::string& folder = directory->path();
   auto file = ReadSweepFile(folder);
   if (!file) return Refuse(file.error());
+  const auto notify = ParseNotify(continuation.start.notify);
+  if (!notify) return Refuse(notify.error());
   // Relative names are resolved there, and programs start there.
   std::error_code error;
   std::filesystem::current_path(file->cwd, error);
@@ -443,6 +458,8 @@ int ContinueSweep(const SweepContinuation& continuation) {
   }
   auto words = ParseSweepArguments(file->words);
   if (!words) return Refuse(words.error());
+  const auto notify_before = ParseNotify(words->notify);
+  if (!notify_before) return Refuse(notify_before.error());
   const SweepOptions& options = words->sweep;
   // Where the sweep began may not be where it is continued.
   RecipeOptions recipe = options.recipe;
@@ -500,7 +517,8 @@ int ContinueSweep(const SweepContinuation& continuation) {
               continuation.reopen,
               {},
               continuation.steering,
-              each_trial ? &*each_trial : nullptr};
+              each_trial ? &*each_trial : nullptr,
+              notify->empty() ? *notify_before : *notify};
   // Only when the continuation is not refused any more.
   const auto replace_recipe = [&](const RunDirectory& held) -> Result<void> {
     if (changes->empty()) return {};

@@ -10,6 +10,7 @@
 #include <CLI/App.hpp>
 
 #include "cli/options/batch_call.h"
+#include "cli/options/notify_option.h"
 #include "cli/sweeps/sweep_options.h"
 #include "evaluator/evaluator.h"
 #include "muster/plan.h"
@@ -26,7 +27,8 @@ struct SweepStartOptions {
   bool detach = false;
   std::vector<std::string> tags;  // of a new sweep
   std::string agent;
-  std::vector<std::string> words;  // arguments of the call, for resuming it
+  std::vector<std::string> notify;  // --notify
+  std::vector<std::string> words;   // arguments of the call, for resuming it
 };
 
 void AddSweepStartOptions(CLI::App& app, SweepStartOptions& options);
@@ -47,6 +49,7 @@ struct SweepCall {
   std::unique_ptr<Evaluator> evaluator;  // that described the sweep
   const SweepStartOptions& start;
   std::optional<RequestedSweep> requested = std::nullopt;
+  NotifyChoice notify = {};  // of `start`
 };
 
 // The evaluation of the first possible trial, with everything that it read.

@@ -218,6 +218,8 @@ int SubmitContinuation(const SweepContinuation& continuation) {
   SweepContinuation here = continuation;  // valid in the sweep's folder, too
   here.sweep = directory->path();
   here.hosts.engine.page = Absolute(here.hosts.engine.page);
+  const auto notify = ParseNotify(continuation.start.notify);
+  if (!notify) return Refuse(notify.error());
   std::error_code error;
   std::filesystem::current_path(file->cwd, error);  // recipe and job script refer to it
   if (error) {
@@ -242,6 +244,8 @@ int SubmitContinuation(const SweepContinuation& continuation) {
   }
   std::vector<std::string> further;
   if (continuation.accept) further.emplace_back("--accept");
+  const std::vector<std::string> words_of_notify = NotifyWords(*notify);
+  further.insert(further.end(), words_of_notify.begin(), words_of_notify.end());
   return SubmitSweep(*std::move(requested), *file, *std::move(directory), false, continuation.start, further);
 }
 

@@ -46,7 +46,8 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
 // The parsed arguments of a call of muster sweep.
 struct SweepArguments {
   SweepOptions sweep;
-  std::string agent;  // --agent
+  std::string agent;                // --agent
+  std::vector<std::string> notify;  // --notify
 };
 // Parses the arguments; applies --site (cli/lookup/current_site.h).
 Result<SweepArguments> ParseSweepArguments(std::vector<std::string> words);

@@ -1,5 +1,5 @@
-// Host functions for the other parts of a plan: ports, activation, checkpoints and derived values. Files are in
-// bind_files.cc.
+// Host functions for the other parts of a plan: ports, activation, checkpoints, notifications and derived values. Files
+// are in bind_files.cc.
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -11,6 +11,7 @@
 #include "lua/host/host.h"
 #include "lua/state/host_function.h"
 #include "lua/state/stack.h"
+#include "plan/environment/notifications.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
@@ -47,6 +48,28 @@ int PlaceCheckpoints(lua_State* lua) {
   place.latest = TextField(lua, 1, "latest");
   place.file = TextField(lua, 1, "file");
   place.complete = TextField(lua, 1, "complete");
+  return 0;
+}
+
+// notify(list), as notify.lua checked it
+int TakeNotifications(lua_State* lua) {
+  Value value;
+  std::string why;
+  if (!ToValue(lua, 1, value, why)) return luaL_error(lua, "%s", why.c_str());
+  auto notifications = NotificationsFrom(value);
+  if (!notifications) return luaL_error(lua, "%s", notifications.error().c_str());
+  Plan& plan = Host::Of(lua).plan;
+  plan.notifications = *std::move(notifications);
+  // Those of the recipe's secrets that it names, so that one that is missing does not matter to the processes.
+  for (Notification& notification : plan.notifications) {
+    for (const auto& [name, source] : plan.secrets) {
+      const std::string hole = PlaceholderText({Placeholder::Kind::kSecret, name, 0});
+      const bool named =
+          notification.webhook.marked == hole || std::any_of(notification.env.begin(), notification.env.end(),
+                                                             [&](const auto& each) { return each.second == hole; });
+      if (named) notification.secrets.emplace(name, source);
+    }
+  }
   return 0;
 }
 
@@ -110,8 +133,13 @@ int Depth(lua_State* lua) {
 }
 
 constexpr HostFunction kPlanFunctions[] = {
-    {"port", Guarded<AddPort>},    {"activate", Guarded<AddActivation>}, {"checkpoints", Guarded<PlaceCheckpoints>},
-    {"resumed", Guarded<Resumed>}, {"derive", Guarded<Derive>},          {"depth", Guarded<Depth>},
+    {"port", Guarded<AddPort>},
+    {"activate", Guarded<AddActivation>},
+    {"checkpoints", Guarded<PlaceCheckpoints>},
+    {"resumed", Guarded<Resumed>},
+    {"derive", Guarded<Derive>},
+    {"depth", Guarded<Depth>},
+    {"notify", Guarded<TakeNotifications>},
 };
 
 }  // namespace

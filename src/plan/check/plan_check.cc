@@ -23,6 +23,7 @@ constexpr std::uint64_t kMaxLimitMs = std::uint64_t{1} << 40;  // 34 years; in n
 constexpr std::uint32_t kMaxCore = 65'536;
 constexpr std::size_t kMaxEndings = 1'000;     // maximum of exit codes and signals that a restart policy names
 constexpr std::size_t kMaxActivation = 1'000;  // steps
+constexpr std::size_t kMaxNotifications = 64;  // of recipe, site files and command line
 constexpr int kMaxValueDepth = 32;             // leaves room for the nesting that a plan's JSON adds around a value
 
 bool IsFilePath(std::string_view path) {
@@ -67,6 +68,7 @@ class Validation {
     Names();
     HostsPortsFilesAndSecrets();
     Checkpoints();
+    Notifications();
     SiteVariables();
     Activation();
     Roles();
@@ -199,6 +201,44 @@ class Validation {
     for (const auto& [path, file] : plan_.files) {
       if (!IsFilePath(path)) Wrong("a file has an invalid path: " + Shown(path));
       Marked(file.content, "file " + Shown(path), Secrets::kWhole);
+    }
+  }
+
+  // A text of a notification: plain, or as a whole a secret of its own.
+  void Sent(const Notification& notification, const std::string& text, const std::string& what) {
+    if (text.find(kPlaceholderOpen) == std::string::npos) return Plain(text, what);
+    Plain(text, what);
+    const auto pieces = Pieces(Text(text));
+    if (!pieces) return Wrong(what + ": " + pieces.error());
+    const std::optional<Placeholder>& hole = pieces->front().hole;
+    if (pieces->size() != 1 || !hole || hole->kind != Placeholder::Kind::kSecret)
+      return Wrong(what + " holds a value that is known only at the start");
+    if (!notification.secrets.contains(hole->name)) Wrong(what + " names no secret of its own: " + hole->name);
+  }
+
+  void Notifications() {
+    if (plan_.notifications.size() > kMaxNotifications) Wrong("it has too many notifications");
+    for (const Notification& notification : plan_.notifications) {
+      const std::string what = "a notification";
+      if (notification.command.empty() == notification.webhook.marked.empty())
+        Wrong(what + " needs either a command or a webhook");
+      for (const Text& word : notification.command) {
+        Plain(word.marked, "the command of " + what);
+        if (word.marked.find(kPlaceholderOpen) != std::string::npos)
+          Wrong("the command of " + what + " holds a value that is known only at the start");
+      }
+      Sent(notification, notification.webhook.marked, "the webhook of " + what);
+      for (const auto& [name, text] : notification.env) {
+        if (!IsVariableName(name)) Wrong(what + " sets an invalid variable: " + Shown(name));
+        Sent(notification, text, "the variable " + Shown(name) + " of " + what);
+      }
+      for (const auto& [name, secret] : notification.secrets) {
+        Plain(secret.from_file, "the source of a secret of " + what);
+        if (!(IsVariableName(secret.from_env) ? secret.from_file.empty() : !secret.from_file.empty()))
+          Wrong("secret " + Shown(name) + " of " + what + " has no source, or two");
+      }
+      for (const std::string& event : notification.on) Plain(event, "an event of " + what);
+      Plain(notification.source, "the source of " + what);
     }
   }
 

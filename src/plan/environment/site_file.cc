@@ -8,6 +8,7 @@
 #include "base/values/units.h"
 #include "base/values/utf8.h"
 #include "plan/environment/environment.h"
+#include "plan/environment/notifications.h"
 #include "plan/hosts/host_list.h"
 
 namespace muster {
@@ -21,8 +22,8 @@ constexpr std::array<std::string_view, 6> kEngines = {"flux", "gridengine", "kub
 
 const std::vector<std::string>& Fields() {
   static const std::vector<std::string> kFields = [] {
-    std::vector<std::string> fields = {"hosts",       "hostfile", "devices", "memory",    "transport",
-                                       "environment", "run_root", "access",  "libraries", "rules"};
+    std::vector<std::string> fields = {"hosts",    "hostfile", "devices",   "memory", "transport", "environment",
+                                       "run_root", "access",   "libraries", "rules",  "notify"};
     fields.insert(fields.end(), kEngines.begin(), kEngines.end());
     return fields;
   }();
@@ -124,6 +125,7 @@ class Reader {
     if (name == "memory") return Memory(value);
     if (name == "environment") return Environment(value);
     if (name == "libraries") return Libraries(value);
+    if (name == "notify") return Notify(value);
     if (std::find(kEngines.begin(), kEngines.end(), name) != kEngines.end()) return Engine(name, value);
     if (name == "transport") {
       return Word<SiteTransport>(name, value, {{{"local", SiteTransport::kLocal}, {"ssh", SiteTransport::kSsh}}},
@@ -278,6 +280,13 @@ class Reader {
     }
   }
 
+  void Notify(const Value& value) {
+    auto notifications = NotificationsFrom(value);
+    if (!notifications) return Wrong("type", "notify", notifications.error());
+    facts_.notifications = *std::move(notifications);
+    RecordSource("notify");
+  }
+
   // Checked against the engine's page where it is used.
   void Engine(const std::string& engine, const Value& value) {
     if (value.AsList() != nullptr && value.AsList()->empty()) return;
@@ -345,6 +354,8 @@ SiteFacts MergedSiteFacts(std::span<const SiteFacts> nearest_first) {
     take("run_root", merged.run_root, facts.run_root);
     take("access", merged.access, facts.access);
     take("rules", merged.rules, facts.rules);
+    merged.notifications.insert(merged.notifications.end(), facts.notifications.begin(), facts.notifications.end());
+    if (!merged.sources.contains("notify")) take_source("notify");
     take("environment.unset", merged.environment.unset, facts.environment.unset);
     take("environment.pass", merged.environment.pass, facts.environment.pass);
     for (const auto& [name, value] : facts.environment.set) {

@@ -46,6 +46,7 @@ struct SiteFacts {
   SiteAccess access = SiteAccess::kUnsaid;
   std::map<std::string, std::string> libraries;  // folders by name, without '@'
   std::string rules;
+  std::vector<Notification> notifications;
   // Options of engines by engine and name, not checked yet.
   std::map<std::string, std::map<std::string, Value>> engines;
   // By field ("hosts", "environment.set.NAME", "libraries.acme", "slurm.time"): its place, and "muster.site.lua:4
@@ -60,7 +61,7 @@ Result<SiteFacts> ReadSiteFacts(const SiteFile& file, const Value& table,
                                 const std::map<std::string, std::uint32_t>& lines);
 
 // Takes each field from the first file that defines it; `environment.set`, `libraries` and options of engines are
-// merged name by name.
+// merged name by name; notifications of all files are added up.
 SiteFacts MergedSiteFacts(std::span<const SiteFacts> nearest_first);
 
 }  // namespace muster

@@ -132,6 +132,13 @@ void Fields(V& v, SecretSource& secret) {
 }
 
 template <class V>
+void Fields(V& v, Notification& notification) {
+  v("command", As<UnlessNone>(notification.command)), v("webhook", As<UnlessNone>(notification.webhook));
+  v("env", As<UnlessNone>(notification.env)), v("secrets", As<UnlessNone>(notification.secrets));
+  v("on", notification.on), v("source", notification.source);
+}
+
+template <class V>
 void Fields(V& v, CheckpointPlace& place) {
   v("dir", place.dir), v("latest", place.latest), v("file", place.file), v("complete", place.complete);
 }
@@ -155,6 +162,7 @@ void Fields(V& v, Plan& plan) {
   v("activation", MayBeMissing(plan.activation));
   v("params", plan.params), v("derived", plan.derived);
   v("profiles", As<UnlessNone>(plan.profiles)), v("pinned", As<UnlessNone>(plan.pinned));
+  v("notifications", As<UnlessNone>(plan.notifications));
 }
 
 }  // namespace muster

@@ -170,6 +170,7 @@ class Summary {
     add(plan_.files.size(), "file", "files");
     add(plan_.secrets.size(), "secret", "secrets");
     add(plan_.activation.size(), "activation step", "activation steps");
+    add(plan_.notifications.size(), "notification", "notifications");
     if (!plan_.checkpoints.dir.marked.empty()) parts.push_back("checkpoints in " + plan_.checkpoints.dir.marked);
     if (!plan_.pinned.empty()) parts.push_back(Counted(plan_.pinned.size(), "pinned value", "pinned values"));
     Items("also", parts, 1);

@@ -33,7 +33,12 @@ HiddenValues::HiddenValues(const Plan& plan, const std::map<std::string, std::st
 }
 
 std::string HiddenValues::Shown(std::string_view name, const std::string& value) const {
-  const bool hidden = SoundsSecret(name) ||
+  const bool notifies =
+      std::any_of(plan_.notifications.begin(), plan_.notifications.end(), [&](const Notification& notification) {
+        return std::any_of(notification.secrets.begin(), notification.secrets.end(),
+                           [&](const auto& secret) { return secret.second.from_env == name; });
+      });
+  const bool hidden = SoundsSecret(name) || notifies ||
                       std::any_of(plan_.secrets.begin(), plan_.secrets.end(),
                                   [&](const auto& secret) { return secret.second.from_env == name; }) ||
                       std::any_of(secrets_.begin(), secrets_.end(),

@@ -30,6 +30,7 @@ void LiveJournal::Record(JournalEntry entry) {
       if (!alive.expired()) Write();
     });
   }
+  if (saw_) saw_(entry);
   writer_->Append(std::move(entry), wall, at);
 }
 

@@ -33,6 +33,8 @@ class LiveJournal {
   void Write();
   // Called after the last record: writes, and syncs to disk if `sync`.
   void Close(bool sync);
+  // Called with each record, before the commands that follow from it.
+  void Observe(std::function<void(const JournalEntry&)> saw) { saw_ = std::move(saw); }
   // Sends each written line to the clients of this server, which must outlive all records.
   void PublishTo(ControlServer& clients) { clients_ = &clients; }
 
@@ -46,6 +48,7 @@ class LiveJournal {
   Console& console_;
   std::optional<JournalWriter> writer_;
   ControlServer* clients_ = nullptr;
+  std::function<void(const JournalEntry&)> saw_;
   bool write_due_ = false;
   std::string to_publish_;  // lines for the clients, sent after they are written
   bool warned_ = false;

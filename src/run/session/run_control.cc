@@ -17,6 +17,7 @@
 #include "run/session/engine_inquiry.h"
 #include "run/session/git_question.h"
 #include "run/session/live_run.h"
+#include "run/session/run_notices.h"
 #include "run/supervise/run_status.h"
 
 namespace muster {
@@ -27,12 +28,13 @@ constexpr std::chrono::seconds kUnasked{1};
 
 }  // namespace
 
-RunControl::RunControl(LiveRun& run, AgentLinks& links, GitQuestion& git, EngineInquiry& engine,
+RunControl::RunControl(LiveRun& run, AgentLinks& links, GitQuestion& git, EngineInquiry& engine, RunNotices& notices,
                        const DeviceQueue& devices, Processes processes)
     : run_(run),
       links_(links),
       git_(git),
       engine_(engine),
+      notices_(notices),
       devices_(devices),
       processes_(std::move(processes)),
       signals_(run.io) {}
@@ -151,8 +153,12 @@ void RunControl::RequestStop(std::uint32_t times, int signal, bool dump, const s
     stops_asked_ = times;
     return engine_.AskAboutStop();
   }
-  if (run_.ended) {  // the run is over and only waits for a slow reader, or for agents to exit
+  if (run_.ended) {  // the run is over and only waits for a slow reader, for agents to exit, or for notifications
     links_.LetEnd();
+    // An engine may end its job by SIGTERM to all processes; those who wait for the notification want to know that.
+    const bool may_be_engine = signal == SIGTERM && stops_asked_ == 0;
+    stops_asked_ = times;
+    if (!may_be_engine) notices_.GiveUp();
     return run_.console.Abandon();
   }
   stops_asked_ = times;

@@ -21,6 +21,7 @@ class ControlServer;
 class DeviceQueue;
 class EngineInquiry;
 class GitQuestion;
+class RunNotices;
 struct LiveRun;
 
 class RunControl {
@@ -28,8 +29,8 @@ class RunControl {
   using Processes = std::function<ProcessStatuses()>;
 
   // `processes` returns the state of all processes for requests.
-  RunControl(LiveRun& run, AgentLinks& links, GitQuestion& git, EngineInquiry& engine, const DeviceQueue& devices,
-             Processes processes);
+  RunControl(LiveRun& run, AgentLinks& links, GitQuestion& git, EngineInquiry& engine, RunNotices& notices,
+             const DeviceQueue& devices, Processes processes);
   ~RunControl();
 
   // According to RunRequest::catch_signals.
@@ -63,6 +64,7 @@ class RunControl {
   AgentLinks& links_;
   GitQuestion& git_;
   EngineInquiry& engine_;
+  RunNotices& notices_;
   const DeviceQueue& devices_;
   const Processes processes_;
   boost::asio::signal_set signals_;

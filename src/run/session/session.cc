@@ -50,7 +50,8 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
       orders_(run_, links_, terminal_, process_table_, bound_.surroundings()),
       git_(run_),
       engine_(run_),
-      control_(run_, links_, git_, engine_, devices_,
+      notices_(run_),
+      control_(run_, links_, git_, engine_, notices_, devices_,
                [this] {
                  std::vector<std::string> names;
                  for (const HostSetup& setup : setups_) names.push_back(setup.host_name());
@@ -97,6 +98,8 @@ Result<void> Session::Open() {
   if (!logs) return Fail(std::move(logs.error()));
   logs_ = std::move(*logs);
   if (Result<void> written = files_.WriteProbe(); !written) return written;
+  notices_.Begin();
+  run_.journal.Observe([this](const JournalEntry& entry) { notices_.Saw(entry); });
   if (Result<void> opened = OpenJournal(run_); !opened) return opened;
 
   const std::string& run_dir = binding_.run_dir;
@@ -482,7 +485,13 @@ void Session::End() {
   outcome_.job_end = engine_.job_end();
   outcome_.stopped_by_engine = control_.stopped_for_agents();
   run_.console.Finish(EndText(ended), ended.cause == Cause::kNone, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->links_.WhenEnded([it = self.get()] { it->on_ended_(it->outcome_); });
+    const auto self = weak.lock();
+    if (!self) return;
+    self->links_.WhenEnded([it = self.get()] {
+      it->notices_.Finish([later = it->weak_from_this()] {
+        if (const auto over = later.lock()) over->on_ended_(over->outcome_);
+      });
+    });
   });
 }
 

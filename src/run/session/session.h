@@ -31,6 +31,7 @@
 #include "run/session/run_binding.h"
 #include "run/session/run_checkpoints.h"
 #include "run/session/run_control.h"
+#include "run/session/run_notices.h"
 #include "run/session/run_request.h"
 #include "run/session/usage_record.h"
 #include "run/supervise/run_process_table.h"
@@ -121,6 +122,7 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   ProcessOrders orders_;
   GitQuestion git_;
   EngineInquiry engine_;
+  RunNotices notices_;
   RunControl control_;
   std::set<std::uint32_t> strays_shown_;  // host indices
   bool begun_reported_ = false;

@@ -49,6 +49,13 @@ class WatchedChild : public std::enable_shared_from_this<WatchedChild> {
     return end;
   }
 
+  // Does not wait any more for a child that was killed and does not end (it hangs in the kernel).
+  void Leave() {
+    process_.Detach();
+    boost::system::error_code ignored;
+    signals_.cancel(ignored);
+  }
+
  private:
   boost::asio::io_context& io_;
   LaunchedProcess process_;

@@ -28,6 +28,7 @@ RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Tri
   Evaluation& evaluation = planned.evaluation;
   RunRequest run = sweep.run;
   run.plan = std::move(evaluation.plan);
+  run.plan.notifications.clear();  // the sweep notifies, its trials do not
   if (place.hosts.empty()) {
     if (!planned.resumed) run.plan_id = began.plan;  // otherwise that is the id of the plan without job.resume
   } else {

@@ -35,6 +35,7 @@
 #include "sweep/head/sweep_ending.h"
 #include "sweep/head/sweep_hosts.h"
 #include "sweep/head/sweep_inputs.h"
+#include "sweep/head/sweep_notices.h"
 #include "sweep/head/trial_allocations.h"
 #include "sweep/head/trial_disk_space.h"
 #include "sweep/head/trial_planner.h"
@@ -65,6 +66,9 @@ class SweepHead {
                 [this](const SweepEntry& entry) { return Write(entry); }),
         err_(io_, request.err),
         rows_(io_, err_, request.progress && !request.quiet && err_.is_terminal()),
+        notices_(io_, request, course_.account(),
+                 {.running = [this] { return course_.running().size() - course_.running().waiting(); },
+                  .warn = [this](const std::string& text) { PrintLine(text); }}),
         signals_(io_),
         keeping_(io_),
         time_is_up_(io_),
@@ -150,6 +154,7 @@ class SweepHead {
   TrialScheduler course_;
   Output err_;
   ProgressDisplay rows_;
+  SweepNotices notices_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer keeping_;
   boost::asio::steady_timer time_is_up_;
@@ -186,12 +191,12 @@ bool SweepHead::Write(const SweepEntry& entry) {
   }
   kept_ = false;
   index_.Take({journal_.position().seq, UtcText(wall), entry});
+  notices_.Saw(entry);
   Show(entry);
   return true;
 }
 
 void SweepHead::Show(const SweepEntry& entry) {
-  notices_.Saw(entry);
   const auto* ended = std::get_if<AttemptEnded>(&entry);
   const bool failed = ended == nullptr || (IsFailure(ended->trial_class) && !ended->interrupted);
   if (!request_.quiet || failed) {
@@ -336,6 +341,7 @@ void SweepHead::ReleaseWaiting() {
 
 void SweepHead::OnReport(TrialNumber trial, const MetricReport& report) {
   const StopRules::Outcome outcome = course_.running().Reported(trial, report);
+  notices_.Reported(trial, report);
   const auto live = live_.find(trial);
   if (outcome.stop && live != live_.end()) live->second->StopEarly(outcome.why);
   rows_.Changed();
@@ -357,12 +363,14 @@ void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
   TrialScheduler::AttemptEnd end = live.mapped()->End(outcome, course_.running().progress(trial));
   if (IsFailure(end.trial_class) && !DiskHasSpace()) end.interrupted = true;  // not caused by the trial
   course_.Ended(trial, std::move(end));
+  notices_.TrialEnded();
   if (allocations_) allocations_->Release(trial, std::move(live.mapped()));
   if (course_.running().waiting() == 0) holders_.clear();
   Advance();
 }
 
 void SweepHead::Stop(const std::string& why, int exit_code, bool now) {
+  if (ending_) return notices_.GiveUp();  // all that the end waits for
   if (why_.empty()) {
     why_ = why;
     exit_code_ = exit_code;
@@ -449,11 +457,13 @@ void SweepHead::End() {
   if (!request_.quiet || outcome_.exit_code != 0) Show(SummaryText(Status(), outcome_.why));
   control_.reset();
   FinishHosts([this] {
-    boost::system::error_code ignored;
-    signals_.clear(ignored);
-    if (err_.empty()) return io_.stop();
-    err_.OnProgress([this] {
-      if (err_.empty()) io_.stop();
+    notices_.Finish([this] {
+      boost::system::error_code ignored;
+      signals_.clear(ignored);
+      if (err_.empty()) return io_.stop();
+      err_.OnProgress([this] {
+        if (err_.empty()) io_.stop();
+      });
     });
   });
 }

@@ -56,6 +56,8 @@ struct SweepRequest {
   // sweep.
   TrialAllocator* allocator = nullptr;
 
+  std::vector<Notification> notifications = {};  // of events of the sweep
+
   // Called whenever a trial has begun, or an engine has accepted the request for its hosts.
   std::function<void()> on_begun = {};
 
