@@ -30,19 +30,26 @@
 
   // With a comma between thousands. The browser's own function takes long at its first call: it loads its languages.
   muster.count = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+  // Of a long list the first ones, and how many more there are.
+  muster.listed = (texts, most) => texts.slice(0, most).join(", ") + (texts.length > most ? ` and ${muster.count(texts.length - most)} more` : "");
   muster.plural = (count, word) => `${muster.count(count)} ${word}${count === 1 ? "" : "s"}`;
 
   // The debiased exponential moving average of TensorBoard (line_chart_v2/data_transformer.ts): values that are not
-  // finite and constant series are unchanged.
-  muster.smooth = (y, weight) => {
+  // finite and constant series are unchanged. The values that were left out before one count as so many of their mean.
+  muster.smooth = (y, weight, { leftOut = null, mean = null } = {}) => {
     if (weight <= 0 || y.length === 0 || y.every((value) => value === y[0])) return y;
     let last = 0;
     let count = 0;
-    return Float32Array.from(y, (value) => {
+    const add = (value, times) => {
+      const kept = Math.pow(weight, times);
+      last = last * kept + (1 - kept) * value;
+      count += times;
+    };
+    return Float32Array.from(y, (value, i) => {
       if (!Number.isFinite(value)) return value;
-      last = last * weight + (1 - weight) * value;
-      count++;
-      return weight === 1 ? last : last / (1 - Math.pow(weight, count));
+      if (leftOut && leftOut[i]) add(mean[i], leftOut[i]);
+      add(value, 1);
+      return last / (1 - Math.pow(weight, count));
     });
   };
 

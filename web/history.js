@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const MARGIN = { top: 10, right: 16, bottom: 42, left: 66 };
+  const MARGIN = { top: 10, right: 16, bottom: 42, left: 76 };
   const RADIUS = 2.6;
   const innerOf = (plot) => ({ left: MARGIN.left, top: MARGIN.top, right: plot.width - MARGIN.right, bottom: plot.height - MARGIN.bottom });
 
@@ -29,18 +29,22 @@
     wide: true,
     when: (model) => model.rankings().some((ranking) => model.ranked(ranking).length > 1),
     build(section, { model, state }) {
-      const { address, el } = muster;
-      let log = address.get("logvalue") === "1";
+      const { el } = muster;
       const plots = [];
       const redraw = () => plots.forEach((plot) => plot.redraw());
-      section.append(el("div", { class: "controls" }, muster.check("log value", log, (on) => {
-        log = on;
-        address.set("logvalue", on ? "1" : "");
-        redraw();
-      })));
+      const controls = el("div", { class: "controls" });
+      const foot = el("p", { class: "hint" });
+      const tables = el("div", { class: "pair" });
+      const fill = () => {
+        controls.replaceChildren(muster.meanOver({ model, state }), ...model.rankings().map(({ column }) => muster.logCheck(state, column)));
+        foot.textContent = model.rankings().map((ranking) => muster.notAbove(ranking.column, model.ranked(ranking).filter((row) => state.visible[row]))).filter(Boolean).join("; ");
+        tables.replaceChildren(...model.rankings().map((ranking) => muster.groupTable({ model, state }, ranking)));
+      };
+      section.append(controls);
       const number = (row) => Number(model.column("trial").values[row]);
-      const shownOf = (ranking) => model.ranked(ranking).filter((row) => state.visible[row] && (!log || ranking.column.numbers[row] > 0));
+      const shownOf = (ranking) => model.ranked(ranking).filter((row) => state.visible[row] && (!ranking.column.logarithmic || ranking.column.numbers[row] > 0));
       const scaleOf = (ranking, rows, range) => {
+        const log = ranking.column.logarithmic;
         let [low, high] = d3.extent(rows, (row) => ranking.column.numbers[row]);
         if (!(low <= high)) [low, high] = log ? [1, 10] : [0, 1];
         if (low === high) [low, high] = log ? [low / 2, high * 2] : [low - 0.5, high + 0.5];
@@ -145,14 +149,22 @@
         plots.push(history, shares);
       }
 
+      section.append(foot, tables);
+      const all = () => {
+        fill();
+        redraw();
+      };
+      fill();
       let later = 0;
       state.on("rows", ({ moving }) => {
         clearTimeout(later);
-        if (moving) later = setTimeout(redraw, 250);
-        else redraw();
+        if (moving) later = setTimeout(all, 250);
+        else all();
       });
       state.on("lit", () => plots.forEach((plot) => plot.redraw("lit")));
-      for (const event of ["data", "theme", "colour"]) state.on(event, redraw);
+      for (const event of ["data", "scale"]) state.on(event, all);
+      state.on("mean", fill);
+      for (const event of ["theme", "colour"]) state.on(event, redraw);
       return { plots };
     },
   });

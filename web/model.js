@@ -5,14 +5,57 @@
 const muster = (globalThis.muster = {});
 
 (() => {
-  const floatsOf = (base64) => {
+  const bytesOf = (base64) => {
     const text = atob(base64.trim());
     const bytes = new Uint8Array(text.length);
     for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-    return new Float32Array(bytes.buffer, 0, bytes.length >> 2);
+    return bytes;
+  };
+
+  // The points of a series. `leftOut` and `mean`: of the points that were left out before each; null if none was.
+  const pointsOf = (bytes, [, , offset, length, total, even]) => {
+    let at = offset;
+    const floats = () => {
+      at += 4 * length;
+      return new Float32Array(bytes.buffer.slice(at - 4 * length, at));
+    };
+    const y = floats();
+    const x = even ? new Float32Array(length) : floats();
+    const thinned = total > length;
+    const leftOut = thinned ? new Uint32Array(length) : null;
+    const mean = thinned ? new Float32Array(length) : null;
+    for (let i = 0; thinned && i < length; i++) {
+      let shift = 0;
+      do {
+        leftOut[i] += (bytes[at] & 0x7f) * 2 ** shift;
+        shift += 7;
+      } while (bytes[at++] & 0x80);
+    }
+    const upper = new DataView(new ArrayBuffer(4));
+    for (let i = 0; thinned && i < length; i++) {
+      if (!leftOut[i]) continue;
+      upper.setUint32(0, ((bytes[at] << 8) | (bytes[at + 1] << 16) | (bytes[at + 2] << 24)) >>> 0);
+      at += 3;
+      mean[i] = y[i] + (upper.getFloat32(0) || 0);
+    }
+    for (let i = 0, place = 0; even && i < length; i++) {
+      if (i) place += 1 + (thinned ? leftOut[i] : 0);
+      x[i] = even[0] + even[1] * place;
+    }
+    return { x, y, leftOut, mean, total };
   };
 
   const asText = (value) => (value === null || value === undefined ? "" : String(value));
+
+  const LONG = 12; // characters
+  const reversed = (text) => [...text].reverse().join("");
+  // How many characters at their beginning all texts have in common.
+  const commonStart = (texts) => {
+    const [first, ...others] = texts;
+    let same = 0;
+    while (same < first.length && others.every((text) => text[same] === first[same])) same++;
+    return same;
+  };
 
   // What a name says about a column that a patch begins.
   const newColumn = (name) => {
@@ -44,16 +87,28 @@ const muster = (globalThis.muster = {});
         this.numbers = Float64Array.from(this.values, (value) =>
           value === null || value === undefined ? NaN : this.codes.get(asText(value)));
       }
+      const long = (this.numeric ? [] : this.choices).filter((text) => text.length > LONG);
+      this.common = long.length > 1 ? [commonStart(long), commonStart(long.map(reversed))] : [0, 0];
       const finite = this.numbers.filter((number) => Number.isFinite(number));
       const different = new Set(finite);
       this.few = this.numeric && this.role === "param" && different.size <= 8 ? [...different].sort(d3.ascending) : null;
       this.low = d3.min(finite);
       this.high = d3.max(finite);
+      this.leastPositive = d3.min(finite.filter((number) => number > 0));
       this.varies = new Set(this.values.map(asText)).size > 1;
     }
 
     number(row) {
       return this.numbers[row];
+    }
+    // A text of it in at most so many characters: the part in which long ones differ, such as paths.
+    short(text, most) {
+      const [start, end] = this.common;
+      const differs = text.length - start - end;
+      if (text.length <= LONG || text.length <= most || differs <= 0 || differs + 2 > most || start + end === 0) return muster.shortened(text, most);
+      const room = most - 2;
+      const from = Math.max(0, Math.min(text.length - room, start - ((room - differs) >> 1)));
+      return `${from > 0 ? "…" : ""}${text.slice(from, from + room)}${from + room < text.length ? "…" : ""}`;
     }
     text(row) {
       return asText(this.values[row]);
@@ -62,20 +117,28 @@ const muster = (globalThis.muster = {});
     get plottable() {
       return this.given > 0 && (this.numeric || this.choices.length <= 24);
     }
+    // Whether its axis is logarithmic: values that are not above 0 have no place on it.
+    get logarithmic() {
+      return this.numeric && this.scale === "log" && this.leastPositive > 0;
+    }
+    // How many of the rows have a value without a place on the axis.
+    notAboveZero(rows) {
+      return this.logarithmic ? d3.sum(rows, (row) => this.numbers[row] <= 0) : 0;
+    }
     // The ends of an axis: those of the sweep's space, wider if there are values outside of it.
     extent() {
       let [low, high] = this.domain || [this.low, this.high];
       if (this.low < low) low = this.low;
       if (this.high > high) high = this.high;
+      if (this.logarithmic && low <= 0) low = this.domain && this.domain[0] > 0 ? Math.min(this.domain[0], this.leastPositive) : this.leastPositive;
       if (!Number.isFinite(low) || !Number.isFinite(high)) return [0, 1];
-      if (low === high) return low === 0 ? [-1, 1] : this.scale === "log" ? [low / 2, low * 2] : [low - Math.abs(low) / 2, low + Math.abs(low) / 2];
+      if (low === high) return low === 0 ? [-1, 1] : this.logarithmic ? [low / 2, low * 2] : [low - Math.abs(low) / 2, low + Math.abs(low) / 2];
       return [low, high];
     }
     axis(range) {
       if (!this.numeric) return d3.scalePoint().domain(this.choices.map((_, i) => i)).range(range).padding(0.5);
       const [low, high] = this.extent();
-      const log = this.scale === "log" && low > 0;
-      return (log ? d3.scaleLog() : d3.scaleLinear()).domain([low, high]).range(range);
+      return (this.logarithmic ? d3.scaleLog() : d3.scaleLinear()).domain([low, high]).range(range);
     }
   }
 
@@ -137,17 +200,13 @@ const muster = (globalThis.muster = {});
     }
     decode() {
       this.decoded = new Map();
-      const floats = this.base64 ? floatsOf(this.base64) : new Float32Array(0);
+      const bytes = bytesOf(this.base64 || "");
       this.base64 = "";
-      const { metrics = [], series = [], bad = {} } = this.data.curves || {};
-      series.forEach(([row, metric, offset, length, total, starts], i) => {
-        this.curvesOf(metrics[metric])[row] = {
-          x: floats.subarray(offset, offset + length),
-          y: floats.subarray(offset + length, offset + 2 * length),
-          total,
-          bad: bad[i] || [],
-          starts: starts || [],
-        };
+      const { metrics = [], series = [], bad = {}, bad_points: badPoints = {} } = this.data.curves || {};
+      series.forEach((one, i) => {
+        const [row, metric, , , , , starts] = one;
+        const marks = bad[i] || [];
+        this.curvesOf(metrics[metric])[row] = { ...pointsOf(bytes, one), bad: marks, badTotal: badPoints[i] || marks.length, starts: starts || [] };
       });
     }
 
@@ -224,12 +283,17 @@ const muster = (globalThis.muster = {});
         if (row === undefined) continue;
         if (!this.metrics.includes(points.metric)) this.metrics.push(points.metric);
         const curves = this.curvesOf(points.metric);
-        const old = points.replace || !curves[row] ? { x: [], y: [], total: 0, bad: [], starts: [] } : curves[row];
+        const old = points.replace || !curves[row] ? { x: [], y: [], leftOut: null, mean: null, total: 0, bad: [], badTotal: 0, starts: [] } : curves[row];
+        const { x, y, left_out: leftOut, mean, bad = [] } = points;
+        const thinned = old.leftOut || leftOut;
         curves[row] = {
-          x: Float32Array.of(...old.x, ...points.x),
-          y: Float32Array.of(...old.y, ...points.y),
-          total: points.total || old.total + points.x.length,
-          bad: [...old.bad, ...(points.bad || [])],
+          x: Float32Array.of(...old.x, ...x),
+          y: Float32Array.of(...old.y, ...y),
+          leftOut: thinned ? Uint32Array.of(...(old.leftOut || old.x.map(() => 0)), ...(leftOut || x.map(() => 0))) : null,
+          mean: thinned ? Float32Array.of(...(old.mean || old.x.map(() => 0)), ...(mean || x.map(() => 0))) : null,
+          total: points.total || old.total + x.length,
+          bad: [...old.bad, ...bad],
+          badTotal: old.badTotal + bad.length,
           starts: old.starts,
         };
       }

@@ -40,8 +40,9 @@
       let lanes = [];
       let places = [];
       let x = null;
+      let walked = null; // the bar that the keys have reached
       const foot = el("p", { class: "hint" });
-      const scroller = el("div", { class: "lanes", tabindex: "0", role: "group", "aria-label": "devices over time" });
+      const scroller = el("div", { class: "lanes", tabindex: "0", role: "group", "aria-label": "devices over time: arrows move through the attempts, Enter keeps a trial lit" });
       section.append(scroller, foot);
       const plot = new muster.Plot(scroller, { height: 100, layers: ["main", "lit"], label: "Devices over time", draw, describe: () => foot.textContent });
 
@@ -152,6 +153,22 @@
         muster.hideTip();
       });
       plot.box.addEventListener("click", (event) => state.pin((at(plot.pointer(event)) || { bar: { row: -1 } }).bar.row));
+      // The arrows walk through the attempts by lane and time.
+      scroller.addEventListener("keydown", (event) => {
+        const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+        if (step && places.length) {
+          const last = places.findIndex(({ bar }) => bar === walked && bar.row === state.lit);
+          const next = last < 0 ? (step > 0 ? 0 : places.length - 1) : Math.max(0, Math.min(places.length - 1, last + step));
+          walked = places[next].bar;
+          state.pinned = false;
+          state.light(walked.row);
+        } else if (event.key === "Enter") {
+          state.pin(state.lit);
+        } else {
+          return;
+        }
+        event.preventDefault();
+      });
       let later = 0;
       state.on("rows", ({ moving }) => {
         clearTimeout(later);
@@ -228,7 +245,7 @@
             }))) : "",
           more(lines.length, "host or value", "hosts or values"),
           ...model.sources.flatMap((source) => source.quarantined || []).map((one) => el("p", { class: "why" }, `${one.host} was quarantined: ${one.why}`)),
-          ...model.sources.filter((source) => (source.reasons || []).length).map((source) => el("details", {}, el("summary", {}, `${muster.count(source.counts.impossible)} impossible points`), el("ul", {}, source.reasons.map((reason) => el("li", {}, `${muster.count(reason.count)}: ${reason.text} `, el("span", { class: "soft" }, reason.place)))))),
+          ...model.sources.filter((source) => (source.reasons || []).length).map((source) => el("details", { open: failed === 0 }, el("summary", {}, `${muster.plural(source.counts.impossible, "impossible point")}`), el("ul", {}, source.reasons.map((reason) => el("li", {}, `${muster.count(reason.count)}: ${reason.text} `, el("span", { class: "soft" }, reason.place)))))),
         );
       };
       let later = 0;
@@ -243,22 +260,26 @@
     },
   });
 
+  // How the sweep stops trials early, in words; nothing if it does not.
+  const ruleOf = (source) => ((source.setup || []).find((one) => one.name === "early stopping") || {}).value;
   const MOST_STOPS = 400;
   muster.view({
     id: "rungs",
     title: "Early stopping",
     kinds: ["sweep", "compare"],
-    when: (model) => model.sources.some((source) => (source.rungs || []).length) || (model.column("state") && model.column("state").values.includes("stopped")),
+    when: (model) => model.sources.some((source) => (source.rungs || []).length || ruleOf(source)) || (model.column("state") && model.column("state").values.includes("stopped")),
     build(section, page) {
       const fill = () => {
         const { model } = page;
-        const blocks = model.sources.filter((source) => (source.rungs || []).length).map((source) => {
-          const most = d3.max(source.rungs, (rung) => rung.trials) || 1;
+        const blocks = model.sources.filter((source) => (source.rungs || []).length || ruleOf(source)).map((source) => {
+          const rungs = source.rungs || [];
+          const most = d3.max(rungs, (rung) => rung.trials) || 1;
           return el("div", {},
             model.sources.length > 1 ? el("h3", {}, source.label) : null,
-            el("table", { class: "bars", "aria-label": "rungs" },
+            ruleOf(source) ? el("p", { class: "soft" }, ruleOf(source)) : null,
+            !rungs.length ? null : el("table", { class: "bars", "aria-label": "rungs" },
               el("thead", {}, el("tr", {}, ["rung", source.resource, "reached", "", "stopped there", `best ${source.objective ? source.objective.metric : "loss"}`].map((text) => el("th", { scope: "col" }, text)))),
-              el("tbody", {}, source.rungs.map((rung) => {
+              el("tbody", {}, rungs.map((rung) => {
                 const stopped = el("span", { class: "part stopped" });
                 const went = el("span", { class: "part went" });
                 stopped.style.width = `${(100 * rung.stopped) / most}%`;
@@ -268,9 +289,9 @@
         });
         const state = model.column("state");
         const why = model.column("why");
-        const stopped = d3.range(model.count).filter((row) => state.text(row) === "stopped");
+        const stopped = d3.range(model.count).filter((row) => state && state.text(row) === "stopped");
         const list = stopped.length ? el("details", {}, el("summary", {}, `${muster.plural(stopped.length, "trial")} stopped early, and when`),
-          el("ul", { class: "dense" }, stopped.slice(0, MOST_STOPS).map((row) => el("li", {}, `${muster.rowName(model, row)}${why && why.text(row) ? `: ${why.text(row)}` : ""}`))), stopped.length > MOST_STOPS ? el("p", { class: "hint" }, `and ${muster.count(stopped.length - MOST_STOPS)} more`) : "") : "";
+          el("ul", { class: "dense" }, stopped.slice(0, MOST_STOPS).map((row) => el("li", {}, `${muster.rowName(model, row)}${why && why.text(row) ? `: ${why.text(row)}` : ""}`))), stopped.length > MOST_STOPS ? el("p", { class: "hint" }, `and ${muster.count(stopped.length - MOST_STOPS)} more`) : "") : el("p", {}, "No trial was stopped early.");
         section.replaceChildren(section.firstChild, ...blocks, list);
       };
       fill();

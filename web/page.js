@@ -35,7 +35,7 @@
       legend.replaceChildren(...entries.map(([text, colour]) => {
         const dot = el("i", { class: "dot" });
         dot.style.background = colour;
-        return el("span", {}, dot, muster.shortened(text, 18));
+        return el("span", {}, dot, state.legend.column.short(text, 24));
       }), state.legend.more ? el("span", {}, `and ${state.legend.more} more`) : "");
       if (ramp) {
         const strip = el("i", { class: "ramp" });
@@ -112,7 +112,22 @@
       page.root.insertBefore(section, next || null);
       page.views.set(view.id, view.build(section, page) || { plots: [] });
     }
+    if (built) fillRows();
     return built > 0;
+  };
+
+  // Sections of half the width come in pairs: the last one of an odd number of them fills its row.
+  const fillRows = () => {
+    let half = [];
+    const end = () => {
+      half.forEach((section, i) => section.classList.toggle("fill", i + 1 === half.length && i % 2 === 0));
+      half = [];
+    };
+    for (const section of page.root.children) {
+      if (section.classList.contains("wide")) end();
+      else half.push(section);
+    }
+    end();
   };
 
   muster.update = (patch) => {

@@ -6,6 +6,9 @@
   const MARGIN = { top: 44, bottom: 36, left: 60, right: 60 };
   const NONE = 12; // from the bottom: the place of rows without a value on an axis
   const MOST_PATHS = 250;
+  const END = 44; // pixels beside the first and the last axis for their titles
+  const LINE = 13; // pixels between two texts
+  const MOST_AXES = 12;
   const FRAME = 8; // ms for drawing lines while a brush moves
 
   muster.view({
@@ -21,6 +24,11 @@
       let points = [];
       let moving = false;
       let bundle = null; // the lines of this size of the plot, in the colours of now
+      const logs = muster.el("div", { class: "controls" });
+      section.append(logs);
+      const fill = () => logs.replaceChildren(...model.axes().filter((axis) => axis.role !== "param").map((axis) => muster.logCheck(state, axis)));
+      fill();
+      const missing = muster.el("p", { class: "hint" });
       const note = muster.el("p", { class: "hint" }, "Drag along an axis to select a range. By keyboard: focus an axis, Enter starts a range, arrows move it, Shift and arrows resize it, Delete removes it.");
       const plot = new muster.Plot(section, {
         height: 360,
@@ -30,12 +38,13 @@
         describe: () => `Parallel coordinates of ${axes.length} columns, ${state.rows.length} of ${model.count} rows selected`,
       });
       plot.box.setAttribute("role", "group");
-      section.append(note);
+      section.append(missing, note);
       const controls = [];
 
       const layout = () => {
-        axes = model.axes();
-        if (axes.length > 12) axes = [...axes.slice(0, 11), axes[axes.length - 1]];
+        const all = model.axes();
+        axes = all.length > MOST_AXES ? [...all.slice(0, MOST_AXES - 1), all[all.length - 1]] : all;
+        tellMissing();
         const inner = plot.width - MARGIN.left - MARGIN.right;
         places = axes.map((_, i) => MARGIN.left + (inner * i) / Math.max(1, axes.length - 1));
         scales = axes.map((axis) => axis.axis([plot.height - MARGIN.bottom, MARGIN.top]));
@@ -52,6 +61,12 @@
           element.style.top = `${MARGIN.top - 8}px`;
         });
         showBrushes();
+      };
+
+      const tellMissing = () => {
+        const others = model.columns.filter((column) => column.role === "param" && column.varies && !axes.includes(column));
+        missing.textContent = [...axes.map((axis) => muster.notAbove(axis, state.rows)),
+          others.length ? `and ${muster.plural(others.length, "more parameter")} without an axis: ${muster.listed(others.map((column) => column.label), 8)}` : ""].filter(Boolean).join("; ");
       };
 
       const path = (context, row) => {
@@ -129,14 +144,18 @@
           context.textBaseline = "middle";
           context.textAlign = i + 1 === axes.length ? "left" : "right";
           const side = i + 1 === axes.length ? 7 : -7;
-          const none = axis.given < model.count ? [[plot.height - NONE, "none"]] : [];
-          for (const [y, text] of [...muster.ticksOf(scales[i], axis, 32), ...none]) {
-            if (!text) continue;
+          const below = axis.logarithmic && axis.low <= 0;
+          const none = axis.given < model.count || below ? [[plot.height - NONE, below ? "≤ 0" : "none"]] : [];
+          let last = Infinity;
+          for (const [y, text] of [...none, ...muster.ticksOf(scales[i], axis, 32)]) {
+            if (!text || Math.abs(y - last) < LINE) continue;
+            last = y;
             context.beginPath();
             context.moveTo(x - 3, y);
             context.lineTo(x + 3, y);
             context.stroke();
-            const short = muster.shortened(text, 9);
+            const room = i === 0 || i + 1 === axes.length ? END + 8 : Math.max(END + 8, Math.min(140, (places[1] - places[0]) / 2));
+            const short = axis.numeric ? text : muster.fitted(context, text, room, axis);
             const width = context.measureText(short).width;
             context.fillStyle = theme.panel;
             context.globalAlpha = 0.75;
@@ -148,8 +167,11 @@
           context.fillStyle = theme.ink;
           context.textAlign = i === 0 ? "left" : i + 1 === axes.length ? "right" : "center";
           context.font = axis.name === "value" ? "bold 12px system-ui, sans-serif" : "12px system-ui, sans-serif";
-          const most = Math.max(6, Math.floor((plot.width / axes.length) / 7.5));
-          context.fillText(muster.shortened(axis.label, most), i === 0 ? x - 40 : i + 1 === axes.length ? x + 40 : x, i % 2 && axes.length > 8 ? 12 : 26);
+          // As wide as the distance of two titles in a row; the first and the last one begin at the margin.
+          const spacing = (places[1] - places[0]) * (axes.length > 8 ? 2 : 1);
+          const end = i === 0 || i + 1 === axes.length;
+          const title = muster.fitted(context, axis.label, Math.max(40, end ? END + spacing / 2 - 6 : spacing - 12));
+          context.fillText(title, i === 0 ? x - END : i + 1 === axes.length ? x + END : x, i % 2 && axes.length > 8 ? 12 : 26);
           context.font = "12px system-ui, sans-serif";
         });
       };
@@ -293,10 +315,15 @@
       state.on("rows", (detail) => {
         moving = Boolean(detail.moving);
         showBrushes();
+        if (!moving) tellMissing();
         plot.redraw("lines");
       });
       state.on("lit", () => plot.redraw("lit"));
       state.on("colour", () => plot.redraw("lines", "lit"));
+      state.on("scale", () => {
+        fill();
+        plot.redraw();
+      });
       for (const event of ["data", "theme"]) state.on(event, () => plot.redraw());
       return { plots: [plot] };
     },

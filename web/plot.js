@@ -6,6 +6,8 @@
   muster.views = [];
   muster.view = (view) => muster.views.push(view);
 
+  const LEAST_TICKS = 3; // texts at a logarithmic axis
+
   muster.theme = () => {
     const style = getComputedStyle(document.documentElement);
     const of = (name) => style.getPropertyValue(name).trim();
@@ -80,14 +82,21 @@
     }
   };
 
+  // The first digits of the numbers that a logarithmic axis has texts at: powers of ten, and 2 and 5, or all, if there
+  // were less than three texts.
+  const digitsOf = (scale) => {
+    const [low, high] = d3.extent(scale.domain());
+    const within = (digits) => d3.sum(d3.range(Math.floor(Math.log10(low)), Math.ceil(Math.log10(high)) + 1), (power) =>
+      d3.sum(digits, (digit) => digit * 10 ** power >= low * (1 - 1e-9) && digit * 10 ** power <= high * (1 + 1e-9)));
+    return [[1], [1, 2, 5], d3.range(1, 10)].find((digits) => within(digits) >= LEAST_TICKS) || [];
+  };
+
   muster.tickText = (scale) => {
     if (scale.base) {
+      const digits = digitsOf(scale);
       return (value) => {
-        // Powers of ten; over less than two decades 2 and 5 as well, and over less than 1.3 all.
-        const decades = Math.log10(scale.domain()[1] / scale.domain()[0]);
         const digit = value / Math.pow(10, Math.floor(Math.log10(value) + 1e-9));
-        const near = (number) => Math.abs(digit - number) < 1e-6;
-        return near(1) || decades < 1.3 || (decades < 2 && (near(2) || near(5))) ? muster.number(value) : "";
+        return digits.some((one) => Math.abs(digit - one) < 1e-6) ? muster.number(value) : "";
       };
     }
     return scale.tickFormat ? (value) => muster.number(value) : (value) => String(value);
@@ -110,8 +119,21 @@
       return shown;
     }
     whole = whole || (column && column.values && column.values.every((value) => value === null || Number.isInteger(value)));
-    const values = scale.ticks(Math.max(2, Math.floor(Math.abs(to - from) / gap)));
+    const most = Math.max(2, Math.floor(Math.abs(to - from) / gap));
+    // Less than three numbers with one digit: numbers as on a linear axis.
+    if (scale.base && digitsOf(scale).length === 0) {
+      return d3.ticks(...d3.extent(scale.domain()), Math.max(LEAST_TICKS, most)).map((value) => [scale(value), muster.number(value)]);
+    }
+    const values = scale.ticks(scale.base ? Math.max(most, 10) : most);
     return values.filter((value) => !whole || Number.isInteger(value)).map((value) => [scale(value), text(value)]);
+  };
+
+  // The control for a logarithmic axis of a column of numbers.
+  muster.logCheck = (state, column) => (column.numeric && column.leastPositive > 0 ? muster.check(`log ${shortened(column.label, 24)}`, column.logarithmic, (on) => state.setLog(column.name, on)) : "");
+  // What is said about the rows that have no place on a logarithmic axis.
+  muster.notAbove = (column, rows) => {
+    const count = column.notAboveZero(rows);
+    return count ? `and ${muster.count(count)} with a ${column.label} that is not above 0` : "";
   };
 
   // Shortened in the middle: names and paths differ at their ends.
@@ -121,8 +143,21 @@
     return `${text.slice(0, most - 1 - end)}…${text.slice(text.length - end)}`;
   };
   muster.shortened = shortened;
+  // Shortened to so many pixels; `column`: whose text it is.
+  muster.fitted = (context, text, width, column = null) => {
+    const short = column && !column.numeric ? (whole, most) => column.short(whole, most) : shortened;
+    if (context.measureText(text).width <= width) return text;
+    let [low, high] = [1, text.length];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (context.measureText(short(text, middle)).width <= width) low = middle;
+      else high = middle - 1;
+    }
+    return short(text, low);
+  };
 
   const RIGHT = 14; // pixels beside a plot
+  const LINE = 13; // pixels between two texts
   // The frame, ticks and names of a plot with two axes. `inner`: {left, top, right, bottom} in pixels.
   muster.drawAxes = (context, inner, x, y, { xColumn, yColumn, xName, yName, xWhole }) => {
     const theme = muster.theme();
@@ -130,6 +165,7 @@
     context.lineWidth = 1;
     context.textBaseline = "middle";
     context.textAlign = "right";
+    let last = Infinity;
     for (const [at, text] of muster.ticksOf(y, yColumn, 34)) {
       context.strokeStyle = theme.line;
       context.globalAlpha = text ? 1 : 0.45;
@@ -139,7 +175,9 @@
       context.stroke();
       context.globalAlpha = 1;
       context.fillStyle = theme.soft;
-      if (text) context.fillText(shortened(text, 10), left - 6, at);
+      if (!text || Math.abs(at - last) < LINE) continue;
+      context.fillText(yColumn && !yColumn.numeric ? muster.fitted(context, text, left - 28, yColumn) : text, left - 6, at);
+      last = at;
     }
     context.textBaseline = "top";
     context.textAlign = "center";
@@ -151,23 +189,24 @@
       context.lineTo(Math.round(at) + 0.5, bottom + 4);
       context.stroke();
       context.fillStyle = theme.soft;
-      const half = context.measureText(shortened(text, 14)).width / 2;
+      const short = xColumn && !xColumn.numeric ? muster.fitted(context, text, 100, xColumn) : text;
+      const half = context.measureText(short).width / 2;
       const inside = Math.min(at, right + RIGHT - half); // the last one would be cut off
       if (text && inside - half > end) {
-        context.fillText(shortened(text, 14), inside, bottom + 6);
+        context.fillText(short, inside, bottom + 6);
         end = inside + half + 6;
       }
     }
     context.strokeStyle = theme.soft;
     context.strokeRect(left + 0.5, top + 0.5, right - left, bottom - top);
     context.fillStyle = theme.ink;
-    if (xName) context.fillText(xName, (left + right) / 2, bottom + 22);
+    if (xName) context.fillText(muster.fitted(context, xName, right - left), (left + right) / 2, bottom + 22);
     if (yName) {
       context.save();
       context.translate(11, (top + bottom) / 2);
       context.rotate(-Math.PI / 2);
       context.textBaseline = "middle";
-      context.fillText(yName, 0, 0);
+      context.fillText(muster.fitted(context, yName, bottom - top), 0, 0);
       context.restore();
     }
   };
@@ -189,6 +228,7 @@
     if (tip) tip.style.display = "none";
   };
 
+  const MOST_LINES = 12; // of the box
   // "trial 12", and what distinguishes it.
   muster.rowName = (model, row) => {
     const source = model.sources.length > 1 && model.source(row) ? `${model.source(row).label}: ` : "";
@@ -197,7 +237,8 @@
   };
   muster.rowLines = (model, row) => {
     const columns = [...model.columns.filter((c) => c.role === "param" && c.varies), model.objective, model.column("state")];
-    const lines = columns.filter(Boolean).slice(0, 12).map((column) => `${column.label} ${muster.number(column.values[row]) || "–"}`);
-    return [muster.rowName(model, row) || model.source(row).label, ...lines];
+    const lines = columns.filter(Boolean).map((column) => `${shortened(column.label, 40)} ${shortened(muster.number(column.values[row]) || "–", 40)}`);
+    const more = lines.length - MOST_LINES;
+    return [muster.rowName(model, row) || model.source(row).label, ...lines.slice(0, MOST_LINES), ...(more > 0 ? [`and ${more} more`] : [])];
   };
 })();

@@ -4,7 +4,14 @@
 
 (() => {
   const { el } = muster;
+  const MOST_VALUES = 200; // of processes, where one is explained
   const lines = (texts) => el("pre", { class: "log", tabindex: "0" }, texts.join("\n"));
+
+  // Where a reader finds the sweep of a trial: its page on the same server, else its folder.
+  const sweepAddress = (folder) => {
+    const page = /^http/.test(location.protocol) ? /^(.*\/sweep\/[^/]+)\/trial\//.exec(location.pathname) : null;
+    return page ? page[1] : `file://${encodeURI(folder)}`;
+  };
 
   muster.view({
     id: "outcome",
@@ -26,7 +33,7 @@
           ["tags", run.tags.join(", ")],
           ["plan", run.plan_id.slice(0, 16)],
           ["id", run.id],
-          ["trial of", run.sweep_dir],
+          ["trial of", run.sweep_dir ? el("a", { href: sweepAddress(run.sweep_dir) }, run.sweep_dir) : ""],
         ];
         section.replaceChildren(
           run.why ? el("p", { class: "why" }, run.why) : "",
@@ -118,7 +125,8 @@
         entry.source || entry.values ? el("button", { type: "button", class: "link mono", "aria-label": `explain ${name}`, onclick: () => explain(name, entry) }, entry.text) : el("span", { class: "mono" }, entry.text)));
       const explain = (name, entry) => {
         const source = entry.source ? `${name} = ${entry.text}: ${entry.source}` : `${name} = ${entry.text}`;
-        answer.replaceChildren(el("span", {}, source), ...(entry.values || []).slice(0, 200).map(([who, text]) => el("div", { class: "mono" }, `${who}: ${text}`)));
+        answer.replaceChildren(el("span", {}, source), ...(entry.values || []).slice(0, MOST_VALUES).map(([who, text]) => el("div", { class: "mono" }, `${who}: ${text}`)),
+          (entry.values || []).length > MOST_VALUES ? el("div", {}, `and ${muster.count(entry.values.length - MOST_VALUES)} more`) : "");
       };
       section.append(answer);
       if (parameters.length) {

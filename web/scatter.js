@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const MARGIN = { top: 10, right: 16, bottom: 42, left: 66 };
+  const MARGIN = { top: 10, right: 16, bottom: 42, left: 76 };
   const innerOf = (plot) => ({ left: MARGIN.left, top: MARGIN.top, right: plot.width - MARGIN.right, bottom: plot.height - MARGIN.bottom });
   const choices = (model) => model.plottable().map((column) => [column.name, column.label]);
 
@@ -13,14 +13,24 @@
     when: (model) => model.count > 2 && model.axes().length > 1,
     build(section, { model, state }) {
       const axes = model.axes();
-      let across = axes[0].name;
-      let up = axes[axes.length - 1].name;
+      const kept = (name, first) => (model.column(muster.address.get(name)) || first).name;
+      let across = kept("x", axes[0]);
+      let up = kept("y", axes[axes.length - 1]);
       let places = [];
       const controls = muster.el("div", { class: "controls" });
+      const foot = muster.el("p", { class: "hint" });
+      const choose = (axis, name) => {
+        if (axis === "x") across = name;
+        else up = name;
+        muster.address.set(axis, name);
+        fill();
+        plot.redraw();
+      };
       const fill = () => controls.replaceChildren(
-        muster.select("x", choices(model), across, (name) => { across = name; plot.redraw(); }),
-        muster.select("y", choices(model), up, (name) => { up = name; plot.redraw(); }),
+        muster.select("x", choices(model), across, (name) => choose("x", name)),
+        muster.select("y", choices(model), up, (name) => choose("y", name)),
         muster.select("colour", choices(model), state.colourBy, (name) => state.setColour(name)),
+        ...[...new Set([across, up])].map((name) => muster.logCheck(state, model.column(name))),
       );
       fill();
       section.append(controls);
@@ -31,6 +41,13 @@
         draw,
         describe: () => `${model.column(up).label} over ${model.column(across).label}, ${muster.plural(state.rows.length, "point")}`,
       });
+
+      section.append(foot);
+      const tellMissing = (xColumn, yColumn) => {
+        const without = d3.sum(state.rows, (row) => Number.isNaN(xColumn.number(row)) || Number.isNaN(yColumn.number(row)));
+        foot.textContent = [muster.plural(places.length, "point"), without ? `${muster.count(without)} without a value` : "",
+          ...[...new Set([xColumn, yColumn])].map((column) => muster.notAbove(column, state.rows))].filter(Boolean).join("; ");
+      };
 
       function draw(context, layer) {
         const inner = innerOf(plot);
@@ -58,6 +75,7 @@
             context.fill();
           }
           context.globalAlpha = 1;
+          tellMissing(xColumn, yColumn);
         } else if (state.lit >= 0) {
           const [px, py] = at(state.lit);
           if (!Number.isFinite(px) || !Number.isFinite(py)) return;
@@ -103,6 +121,10 @@
         fill();
         plot.redraw();
       });
+      state.on("scale", () => {
+        fill();
+        plot.redraw();
+      });
       for (const event of ["data", "theme"]) state.on(event, () => plot.redraw());
       return { plots: [plot] };
     },
@@ -141,19 +163,21 @@
       const params = model.axes().filter((column) => column.role === "param");
       const important = ((model.sources[0] || {}).importance || {}).parameters || [];
       const order = important.map((one) => one.name).filter((name) => params.some((column) => column.name === name));
-      let across = order[0] || params[0].name;
-      let up = order[1] || params.find((column) => column.name !== across).name;
-      let value = "value";
-      let how = "best";
+      const { address } = muster;
+      const kept = (name, first) => (model.column(address.get(name)) ? address.get(name) : first);
+      let across = kept("cellx", order[0] || params[0].name);
+      let up = kept("celly", order[1] || params.find((column) => column.name !== across).name);
+      let value = kept("cellvalue", "value");
+      let how = ["mean", "deviation", "count"].includes(address.get("cell")) ? address.get("cell") : "best";
       let cells = [];
       // Of the trials of a cell, such as repetitions with other seeds.
       const deviation = (cell) => muster.number(Number(Math.sqrt(cell.squares / (cell.n - 1)).toPrecision(2)));
       const controls = muster.el("div", { class: "controls" });
       controls.append(
-        muster.select("x", choices(model), across, (name) => { across = name; plot.redraw(); }),
-        muster.select("y", choices(model), up, (name) => { up = name; plot.redraw(); }),
-        muster.select("value", model.plottable().filter((c) => c.numeric).map((c) => [c.name, c.label]), value, (name) => { value = name; plot.redraw(); }),
-        muster.select("of a cell", [["best", "best"], ["mean", "mean"], ["deviation", "mean ± deviation"], ["count", "number of trials"]], how, (name) => { how = name; plot.redraw(); }),
+        muster.select("x", choices(model), across, (name) => { across = name; address.set("cellx", name); plot.redraw(); }),
+        muster.select("y", choices(model), up, (name) => { up = name; address.set("celly", name); plot.redraw(); }),
+        muster.select("value", model.plottable().filter((c) => c.numeric).map((c) => [c.name, c.label]), value, (name) => { value = name; address.set("cellvalue", name); plot.redraw(); }),
+        muster.select("of a cell", [["best", "best"], ["mean", "mean"], ["deviation", "mean ± deviation"], ["count", "number of trials"]], how, (name) => { how = name; address.set("cell", name); plot.redraw(); }),
       );
       section.append(controls);
       const plot = new muster.Plot(section, {
@@ -213,18 +237,26 @@
         context.textAlign = "right";
         const every = (room, least) => (_, i) => i % Math.max(1, Math.ceil(least / room)) === 0;
         const [yNames, xNames] = [ys.ends || ys.names, xs.ends || xs.names];
-        yNames.forEach((name, j) => every(height, 13)(name, j) && context.fillText(muster.shortened(name, 11), inner.left - 6, inner.bottom - (j + (ys.ends ? 0 : 0.5)) * height));
+        yNames.forEach((name, j) => every(height, 13)(name, j) && context.fillText(muster.fitted(context, name, inner.left - 28, ys.ends ? null : model.column(up)), inner.left - 6, inner.bottom - (j + (ys.ends ? 0 : 0.5)) * height));
         context.textAlign = "center";
         context.textBaseline = "top";
-        const most = Math.max(3, Math.floor(Math.max(width, 26) / 6.6));
-        xNames.forEach((name, i) => every(width, 26)(name, i) && context.fillText(xs.ends ? name : muster.shortened(name, most), inner.left + (i + (xs.ends ? 0 : 0.5)) * width, inner.bottom + 6));
+        // As many names as have room beside one another, shortened where not even a few have.
+        const widest = d3.max(xNames, (name) => context.measureText(name).width) || 0;
+        const room = Math.max(width, Math.min(widest + 8, xs.ends ? Infinity : 64));
+        xNames.forEach((name, i) => {
+          if (!every(width, room)(name, i)) return;
+          const short = xs.ends ? name : muster.fitted(context, name, Math.ceil(room / width) * width - 8, model.column(across));
+          const half = context.measureText(short).width / 2;
+          const at = inner.left + (i + (xs.ends ? 0 : 0.5)) * width;
+          context.fillText(short, Math.max(half, Math.min(plot.width - half - 1, at)), inner.bottom + 6);
+        });
         context.fillStyle = theme.ink;
-        context.fillText(model.column(across).label, (inner.left + inner.right) / 2, inner.bottom + 24);
+        context.fillText(muster.fitted(context, model.column(across).label, inner.right - inner.left), (inner.left + inner.right) / 2, inner.bottom + 24);
         context.save();
         context.translate(11, (inner.top + inner.bottom) / 2);
         context.rotate(-Math.PI / 2);
         context.textBaseline = "middle";
-        context.fillText(model.column(up).label, 0, 0);
+        context.fillText(muster.fitted(context, model.column(up).label, inner.bottom - inner.top), 0, 0);
         context.restore();
       }
 
@@ -246,7 +278,7 @@
         if (moving) later = setTimeout(() => plot.redraw(), 250);
         else plot.redraw();
       });
-      for (const event of ["data", "theme"]) state.on(event, () => plot.redraw());
+      for (const event of ["data", "theme", "scale"]) state.on(event, () => plot.redraw());
       return { plots: [plot] };
     },
   });

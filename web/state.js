@@ -1,5 +1,6 @@
-// What is selected: the filter, the brushes, the row that is lit in all panels, the colour. Views listen to its events:
-// "rows" (other rows are visible), "lit", "colour", "data" (new data), "theme".
+// What is selected: the filter, the brushes, the row that is lit in all panels, the colour, the parameter to average
+// over, logarithmic axes. Views listen to its events: "rows" (other rows are visible), "lit", "colour", "mean", "scale",
+// "data" (new data), "theme".
 "use strict";
 
 (() => {
@@ -20,6 +21,10 @@
       this.sort = null;
       const row = model.rowOf.get(muster.address.get("row"));
       if (row !== undefined) [this.lit, this.pinned] = [row, true];
+      this.logs = this.logsOfAddress(); // column name -> whether its axis is logarithmic, where that was chosen
+      for (const [name, on] of this.logs) model.column(name).scale = on ? "log" : "linear";
+      const mean = muster.address.get("mean");
+      this.meanOver = (model.column(mean) || {}).role === "param" ? mean : ""; // the parameter; empty: each row by itself
       const colour = muster.address.get("colour");
       this.colourBy = model.column(colour) ? colour : this.firstColour();
       this.applyWhere();
@@ -55,6 +60,30 @@
     }
     rangesToAddress() {
       muster.address.set("ranges", this.brushes.size ? JSON.stringify([...this.brushes].map(([name, { low, high }]) => [name, low, high])) : "");
+    }
+
+    logsOfAddress() {
+      const logs = new Map();
+      try {
+        for (const [name, on] of JSON.parse(muster.address.get("log") || "[]")) {
+          if (this.model.column(name)) logs.set(name, Boolean(on));
+        }
+      } catch {
+        // an address that was shortened
+      }
+      return logs;
+    }
+    setLog(name, on) {
+      this.logs.set(name, on);
+      this.model.column(name).scale = on ? "log" : "linear";
+      muster.address.set("log", JSON.stringify([...this.logs].map(([column, log]) => [column, log ? 1 : 0])));
+      this.emit("scale");
+    }
+
+    setMeanOver(name) {
+      this.meanOver = name;
+      muster.address.set("mean", name);
+      this.emit("mean");
     }
 
     // --- which rows are visible

@@ -54,34 +54,41 @@
       ["impossible", source.counts && source.counts.impossible ? muster.count(source.counts.impossible) : ""],
       ["started", muster.time(source.began)],
       ["duration", muster.duration(source.seconds)],
-      ["of all trials", muster.duration(source.trial_seconds)],
+      ["sum over ended trials", source.trial_seconds ? muster.duration(source.trial_seconds) : ""],
       ["id", source.id],
     ]);
   };
 
   const MOST_BEST = 8;
+  const MOST_PARAMETERS = 8;
+  const TEXT = 32; // characters of a cell
   const bestTable = (page, ranking) => {
     const { model, state } = page;
-    const ranked = model.ranked(ranking);
-    if (ranked.length === 0) return null;
-    const params = model.columns.filter((column) => column.role === "param" && column.varies).slice(0, 8);
+    const all = model.ranked(ranking);
+    if (all.length === 0) return null;
+    const ranked = all.filter((row) => state.visible[row]);
+    const varying = model.columns.filter((column) => column.role === "param" && column.varies);
+    const params = varying.slice(0, MOST_PARAMETERS);
     const columns = [ranking.sources.size > 1 ? model.column("source") : null, model.column("trial"), ranking.column, ...params].filter(Boolean);
     const name = model.rankings().length > 1 ? `Best trials, ${ranking.scale}` : "Best trials";
+    const cell = (tag, text, column, attributes = {}) => el(tag, { class: column.numeric ? "number" : null, title: text.length > TEXT ? text : null, ...attributes }, tag === "td" && !column.numeric ? column.short(text, TEXT) : muster.shortened(text, TEXT));
     const table = el("table", { class: "plain", "aria-label": name.toLowerCase() },
-      el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", class: column.numeric ? "number" : null }, column.label)))),
+      el("thead", {}, el("tr", {}, columns.map((column) => cell("th", column.label, column, { scope: "col" })))),
       el("tbody", {}, ranked.slice(0, MOST_BEST).map((row) => {
-        const line = el("tr", { "data-row": row, tabindex: "0" }, columns.map((column) => el("td", { class: column.numeric ? "number" : null }, muster.number(column.values[row]))));
+        const line = el("tr", { "data-row": row, tabindex: "0", class: row === state.lit ? "lit" : null }, columns.map((column) => cell("td", column.numeric ? muster.number(column.values[row]) : column.text(row), column)));
         for (const event of ["pointerenter", "focus"]) line.addEventListener(event, () => state.light(row));
         for (const event of ["pointerleave", "blur"]) line.addEventListener(event, () => state.light(-1));
         line.addEventListener("click", () => state.pin(row));
         line.addEventListener("keydown", (event) => event.key === "Enter" && state.pin(row));
         return line;
       })));
-    state.on("lit", () => {
-      for (const line of table.querySelectorAll("[data-row]")) line.classList.toggle("lit", Number(line.dataset.row) === state.lit);
-    });
     const more = ranked.length - MOST_BEST;
-    return el("div", { class: "scrolls" }, el("h3", {}, name), table, more > 0 ? el("p", { class: "hint" }, `and ${muster.count(more)} more`) : null);
+    const hint = [
+      more > 0 ? `and ${muster.count(more)} more` : "",
+      ranked.length < all.length ? `${ranked.length ? "of" : "none of"} the trials that the filter and the ranges select` : "",
+      varying.length > params.length ? `and ${muster.plural(varying.length - params.length, "more parameter")}, in the table below` : "",
+    ].filter(Boolean).join("; ");
+    return el("div", { class: "scrolls" }, el("h3", {}, name), ranked.length ? table : null, hint ? el("p", { class: "hint" }, hint) : null);
   };
 
   const distinction = (source, several) => {
@@ -107,11 +114,21 @@
           source.kind === "sweep" ? classBar(source) : null));
         section.replaceChildren(
           el("div", { class: several ? "cards" : "" }, cards),
-          el("div", { class: "pair" }, ...model.rankings().map((ranking) => bestTable(page, ranking)), ...model.sources.map((source) => distinction(source, several))),
+          el("div", { class: "flow" }, ...model.rankings().map((ranking) => bestTable(page, ranking)), ...model.sources.map((source) => distinction(source, several))),
         );
       };
       fill();
-      page.state.on("data", fill);
+      const { state } = page;
+      let later = 0;
+      state.on("rows", ({ moving }) => {
+        clearTimeout(later);
+        if (moving) later = setTimeout(fill, 250);
+        else fill();
+      });
+      state.on("lit", () => {
+        for (const line of section.querySelectorAll("[data-row]")) line.classList.toggle("lit", Number(line.dataset.row) === state.lit);
+      });
+      state.on("data", fill);
       return { plots: [] };
     },
   });

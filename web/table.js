@@ -4,6 +4,7 @@
 
 (() => {
   const ROW = 28;
+  const TEXT = 42; // characters of a parameter
   const MOST_ON_PAPER = 200;
 
   // Numbers before texts, missing values last, whatever the direction.
@@ -32,6 +33,16 @@
     ];
   };
 
+  // The columns that the address names; nothing without any.
+  const chosen = (model, name) => {
+    try {
+      const columns = JSON.parse(muster.address.get(name) || "[]").map((one) => model.column(one)).filter(Boolean);
+      return columns.length ? columns : null;
+    } catch {
+      return null; // an address that was shortened
+    }
+  };
+
   muster.view({
     id: "table",
     title: "Table",
@@ -39,7 +50,7 @@
     wide: true,
     when: (model) => model.count > 0,
     build(section, { model, state }) {
-      let shown = shownAtFirst(model);
+      let shown = chosen(model, "columns") || shownAtFirst(model);
       let rows = [];
       let onPaper = false;
       const sort = { column: null, descending: false };
@@ -47,6 +58,8 @@
         sort.column = model.objective;
         sort.descending = model.maximize;
       }
+      const [by] = chosen(model, "sort") || [];
+      if (by) [sort.column, sort.descending] = [by, muster.address.get("descending") === "1"];
 
       const status = muster.el("span", { class: "count", role: "status" });
       const chooser = muster.el("details", { class: "chooser" }, muster.el("summary", {}, "columns"));
@@ -56,16 +69,22 @@
       const body = muster.el("tbody", {});
       const table = muster.el("table", { class: "rows", "aria-label": "rows" }, muster.el("thead", {}, head), body);
       const scroller = muster.el("div", { class: "scroller", tabindex: "0", role: "group", "aria-label": "table: arrows move the selected row, Enter keeps it" }, table);
-      section.append(scroller);
+      const rest = muster.el("p", { class: "hint" });
+      section.append(scroller, rest);
 
       const fillChooser = () => {
         const boxes = model.columns.map((column) =>
           muster.check(column.label === column.name ? column.name : `${column.label} (${column.name})`, shown.includes(column), (on) => {
             shown = on ? model.columns.filter((one) => one === column || shown.includes(one)) : shown.filter((one) => one !== column);
+            muster.address.set("columns", JSON.stringify(shown.map((one) => one.name)));
+            tell();
             fillHead();
             fillBody(true);
           }));
-        chooser.replaceChildren(muster.el("summary", {}, "columns"), muster.el("div", { class: "choices" }, boxes));
+        const summary = muster.el("summary", {});
+        const tell = () => { summary.textContent = `columns: ${muster.count(shown.length)} of ${muster.count(model.columns.length)}`; };
+        tell();
+        chooser.replaceChildren(summary, muster.el("div", { class: "choices" }, boxes));
       };
 
       const fillHead = () => {
@@ -80,6 +99,8 @@
       const sortBy = (column) => {
         sort.descending = sort.column === column && !sort.descending;
         sort.column = column;
+        muster.address.set("sort", JSON.stringify([column.name]));
+        muster.address.set("descending", sort.descending ? "1" : "");
         order();
         fillHead();
         fillBody(true);
@@ -111,8 +132,9 @@
         const lines = rows.slice(first, last).map((row, i) => {
           const cells = shown.map((column) => {
             const value = column.values[row];
-            const text = column.unit === "seconds" ? muster.duration(value) : muster.number(value);
-            const cell = muster.el("td", { class: column.numeric ? "number" : null, title: text.length > 30 ? text : null }, text);
+            const whole = column.unit === "seconds" ? muster.duration(value) : muster.number(value);
+            const text = column.role === "param" && !column.numeric ? column.short(whole, TEXT) : whole;
+            const cell = muster.el("td", { class: column.numeric ? "number" : null, title: whole.length > 30 ? whole : null }, text);
             if (column.name === "state" && muster.stateColour(text)) {
               const dot = muster.el("i", { class: "dot", "aria-hidden": "true" });
               dot.style.background = muster.stateColour(text);
@@ -124,6 +146,7 @@
           return line;
         });
         table.setAttribute("aria-rowcount", rows.length + 1);
+        rest.textContent = onPaper && rows.length > last ? `and ${muster.count(rows.length - last)} more` : "";
         const top = onPaper || first === 0 ? [] : [gap(first * ROW)];
         const bottom = onPaper || last === rows.length ? [] : [gap((rows.length - last) * ROW)];
         body.replaceChildren(...top, ...lines, ...bottom);

@@ -4,7 +4,7 @@
 
 (() => {
   const { el } = muster;
-  const MARGIN = { top: 10, right: 16, bottom: 28, left: 66 };
+  const MARGIN = { top: 10, right: 16, bottom: 28, left: 76 };
   const KINDS = [["cores", "CPU cores"], ["memory", "memory, MiB"], ["device", "device memory, MiB"]];
 
   muster.view({

@@ -14,7 +14,7 @@ from open_page import OpenPage, run_tests  # noqa: E402
 class SweepPage(OpenPage):
     def test_has_every_part(self):
         self.assertEqual(self.sections(), ["summary", "setup", "curves", "history", "parallel", "importance",
-                                           "scatter", "heatmap", "failures", "devices", "table"])
+                                           "scatter", "heatmap", "failures", "rungs", "devices", "table"])
         self.browser.settle()
         for section in ("curves", "history", "parallel", "scatter", "heatmap", "devices"):
             self.assertTrue(self.is_painted(section), section)

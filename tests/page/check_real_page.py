@@ -17,6 +17,7 @@ class TrialPage(OpenPage):
     def test_is_named_as_the_trial_of_its_sweep(self):
         self.assertEqual(self.browser.text("h1").split()[0], "early:2")
         self.assertIn("/sweeps/early/", self.browser.text("#outcome"))
+        self.assertRegex(self.browser.js("return document.querySelector('#outcome a').href"), r"^file:///.*/sweeps/early/")
         self.assertEqual(self.browser.js("return muster.page.model.firstMetric"), "loss")
 
 

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -69,7 +72,79 @@ TEST(DownSample, MarksValuesThatAreNotFinite) {
   const std::vector<double> x = {1, 2, 3, nan, 5};
   const std::vector<double> y = {1, nan, std::numeric_limits<double>::infinity(), 4, 5};
   const ThinCurve curve = Thinned(x, y, 100);
-  EXPECT_EQ(curve, (ThinCurve{{1, 5}, {1, 5}, {2, 3}, 2}));
+  EXPECT_EQ(curve, (ThinCurve{{1, 5}, {1, 5}, {0, 0}, {0, 0}, {2, 3}, 2, 2}));
+}
+
+TEST(DownSample, MarksValuesThatNoFloatHas) {
+  const ThinCurve curve = Thinned(std::vector<double>{1, 2, 3}, std::vector<double>{1, 1e300, 5}, 100);
+  EXPECT_EQ(curve, (ThinCurve{{1, 3}, {1, 5}, {0, 0}, {0, 0}, {2}, 1, 2}));
+}
+
+TEST(DownSample, CountsValuesThatAreNotFiniteBeyondThoseItLists) {
+  std::vector<double> x(250), y(250, std::numeric_limits<double>::quiet_NaN());
+  std::iota(x.begin(), x.end(), 0);
+  const ThinCurve curve = Thinned(x, y, 100);
+  EXPECT_EQ(curve.not_finite.size(), kMostMarks);
+  EXPECT_EQ(curve.not_finite_points, 250U);
+}
+
+// The sum of a curve's points, kept and left out.
+double SumOf(const ThinCurve& curve) {
+  double sum = 0;
+  for (std::size_t i = 0; i < curve.x.size(); ++i) sum += curve.y[i] + curve.left_out[i] * curve.mean[i];
+  return sum;
+}
+
+TEST(DownSample, KnowsTheNumberAndTheMeanOfWhatItLeavesOut) {
+  std::vector<double> x, y;
+  for (int i = 0; i < 10'000; ++i) {
+    x.push_back(i);
+    y.push_back(i % 7 + (i == 4'321 ? 1'000 : 0));
+  }
+  const double sum = std::accumulate(y.begin(), y.end(), 0.0);
+  const ThinCurve curve = Thinned(x, y, 300);
+  const ThinCurve thinner = Thinned(curve, 60);
+  for (const ThinCurve* one : {&curve, &thinner}) {
+    EXPECT_NEAR(SumOf(*one), sum, sum * 1e-9);
+    EXPECT_EQ(std::accumulate(one->left_out.begin(), one->left_out.end(), one->x.size()), 10'000U);
+    for (std::size_t i = 1; i < one->x.size(); ++i) {
+      ASSERT_EQ(one->x[i] - one->x[i - 1], static_cast<float>(one->left_out[i] + 1)) << i;
+    }
+  }
+  EXPECT_LE(thinner.x.size(), 60U);
+  EXPECT_EQ(Thinned(curve, 300), curve);
+}
+
+// The average over all points is back at the level of the curve soon after a spike, not at the next few points kept.
+TEST(DownSample, HasTheMovingAverageOfAllPoints) {
+  constexpr double kWeight = 0.89;
+  constexpr double kNoise = 0.05;
+  std::vector<double> x, y;
+  std::uint32_t random = 1;
+  for (int i = 1; i <= 100'000; ++i) {
+    double sum = -6;  // of uniform numbers: close to normal
+    for (int k = 0; k < 12; ++k) sum += (random = random * 1'664'525 + 1'013'904'223) / 4'294'967'296.0;
+    x.push_back(i);
+    y.push_back(5 / (1 + i / 2'000.0) + kNoise * sum + (i == 77'777 ? 40 : 0));
+  }
+  std::vector<double> exact;
+  double last = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    last = last * kWeight + (1 - kWeight) * y[i];
+    exact.push_back(last / (1 - std::pow(kWeight, static_cast<double>(i + 1))));
+  }
+  const ThinCurve curve = Thinned(x, y, 2'000);
+  last = 0;
+  double count = 0;
+  const auto add = [&](double value, double times) {
+    last = last * std::pow(kWeight, times) + (1 - std::pow(kWeight, times)) * value;
+    count += times;
+  };
+  for (std::size_t i = 0; i < curve.x.size(); ++i) {
+    add(curve.mean[i], curve.left_out[i]);
+    add(curve.y[i], 1);
+    EXPECT_NEAR(last / (1 - std::pow(kWeight, count)), exact[static_cast<std::size_t>(curve.x[i]) - 1], kNoise) << i;
+  }
 }
 
 TEST(DownSample, ServesBothKindsOfAxes) {

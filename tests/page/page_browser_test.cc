@@ -1,71 +1,31 @@
-// Tests the pages of muster report --html in a real browser: Debian's Chromium, headless, with an empty profile and
-// without a network (tests/page/check_page.py). Screenshots are kept in $MUSTER_SCREENSHOTS, if that is set.
-#include <cstdlib>
+// Tests the pages of muster report --html in a real browser (tests/page/check_page.py).
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <vector>
+#include <tuple>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
+#include "page/page_in_browser.h"
 #include "page/written_sweep.h"
-#include "support/command.h"
-#include "support/temp_dir.h"
 
 namespace muster {
 namespace {
 
-using testing::Command;
 using testing::CommandResult;
-using testing::TempDir;
-
-class PageInBrowser : public ::testing::Test {
- protected:
-  void SetUp() override {
-    for (const char* program : {"/usr/bin/chromedriver", "/usr/bin/chromium", "/usr/bin/python3"}) {
-      if (!std::filesystem::exists(program)) GTEST_SKIP() << program << " is missing (chromium, chromium-driver)";
-    }
-  }
-
-  CommandResult Muster(std::vector<std::string> words, std::vector<std::string> variables = {},
-                       const std::string& path = "/usr/bin:/bin") const {
-    words.insert(words.begin(), testing::MusterProgram());
-    variables.insert(variables.end(), {"PATH=" + path, "MUSTER_HOME=" + folder_ / "home",
-                                       "MUSTER_LEASES=" + folder_ / "leases", "MUSTER_HOST_DEVICES=2"});
-    return testing::RunCommand({.argv = std::move(words), .env = std::move(variables), .cwd = folder_.path()});
-  }
-
-  // Writes the page of these runs or sweeps and has its parts checked.
-  void Check(const std::string& kind, std::vector<std::string> words, const std::string& program = "check_page.py") {
-    const std::string page = folder_ / (kind + ".html");
-    words.insert(words.begin(), "report");
-    words.insert(words.end(), {"--html", page});
-    const CommandResult written = Muster(words);
-    ASSERT_EQ(written.exit_code, 0) << written.err;
-    EXPECT_EQ(written.out, page + "\n");
-    struct stat status {};
-    ASSERT_EQ(::stat(page.c_str(), &status), 0);
-    EXPECT_LT(status.st_size, 3'000'000);
-    EXPECT_EQ(status.st_mode & 0777, 0600U);
-    const char* kept = std::getenv("MUSTER_SCREENSHOTS");
-    const std::string screenshots = kept != nullptr ? kept : folder_.path();
-    std::filesystem::create_directories(screenshots);
-    const CommandResult checked = testing::RunCommand(
-        {.argv = {"/usr/bin/python3", "-B", MUSTER_SOURCE_DIR "/tests/page/" + program, kind, page, screenshots},
-         .env = {"PATH=/usr/bin:/bin", "TMPDIR=" + folder_.path()}});
-    EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
-  }
-
-  TempDir folder_;
-};
+using testing::PageInBrowser;
 
 TEST_F(PageInBrowser, ShowsASweepOfAThousandTrials) {
   const std::string sweep = folder_ / "layout";
   std::filesystem::create_directory(sweep);
   testing::WriteSweep(sweep, {.trials = 1'000, .points = 1'000});
   Check("sweep", {sweep});
+}
+
+TEST_F(PageInBrowser, HasWhatTheDocumentationOfSweepsListsRowByRow) {
+  std::filesystem::create_directory(folder_ / "layout");
+  testing::WriteSweep(folder_ / "layout", {.trials = 300, .points = 200});
+  Check("documented_sweep", {folder_ / "layout"}, "check_documented.py");
 }
 
 TEST_F(PageInBrowser, ShowsAFailedRunOfSixtyFourProcesses) {
@@ -100,6 +60,7 @@ return muster.recipe {
       Muster({"run", "fail.lua", "workers=64", "--run-dir", folder_ / "run"}, {"MUSTER_USAGE_SECONDS=0.2"});
   ASSERT_EQ(run.exit_code, 1) << run.err;
   Check("run", {folder_ / "run"});
+  Check("documented_run", {folder_ / "run"}, "check_documented.py");
 }
 
 TEST_F(PageInBrowser, ShowsTheUsageOfTwoProcesses) {

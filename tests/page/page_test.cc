@@ -78,6 +78,9 @@ TEST(Page, LimitsThePointsOfAllCurves) {
         curve.points.x.push_back(static_cast<float>(i));
         curve.points.y.push_back(i == 37 ? 9.0F : 0.0F);
       }
+      curve.points.left_out.resize(100);
+      curve.points.mean.resize(100);
+      curve.points.points = 100;
       page.curves.push_back(std::move(curve));
     }
   }
@@ -91,6 +94,7 @@ TEST(Page, LimitsThePointsOfAllCurves) {
   EXPECT_LE(points, kMostPagePoints);
   EXPECT_EQ(page.metrics.at(0), "m0");
   EXPECT_LT(page.metrics.size(), 10U);
+  EXPECT_EQ(page.metrics.size() + page.metrics_left_out, 10U);
 }
 
 TEST(Page, OmitsWhatADamagedDescriptionDoesNotSay) {
@@ -142,6 +146,26 @@ TEST(PageHtml, RefersToNothingOutside) {
   const std::string html = EmptyPage("t", "").html;
   for (const char* outside : {"src=\"", "href=\"", "@import", "url(", "import("})
     EXPECT_EQ(html.find(outside), html.npos) << outside;
+}
+
+// Per point 4 bytes of y, one of the number of points left out, and 3 of their mean: x follows from its step.
+TEST(PageData, HasEvenStepsWithoutX) {
+  PageContent page;
+  AddRow(page, "0:0");
+  page.metrics = {"loss"};
+  std::vector<double> x, y;
+  for (int i = 0; i < 3'000; ++i) {
+    x.push_back(10 + 5 * i);
+    y.push_back(i % 11);
+  }
+  page.curves.push_back({.row = 0, .metric = 0, .points = Thinned(x, y, 200)});
+  const std::size_t points = page.curves[0].points.x.size();
+  const PageData even = PageDataOf(page);
+  EXPECT_NE(even.json.find("[10.0,5.0]"), even.json.npos) << even.json;
+  EXPECT_LE(even.floats.size(), points * 8 * 4 / 3 + 4);
+  for (double& at : x) at *= at;
+  page.curves[0].points = Thinned(x, y, 200);
+  EXPECT_EQ(PageDataOf(page).json.find("[100.0,"), std::string::npos);
 }
 
 TEST(Base64, FollowsTheRfc) {

@@ -12,15 +12,6 @@
 namespace muster {
 namespace {
 
-void ThinFurther(ThinCurve& curve, std::size_t most) {
-  if (curve.x.size() <= most) return;
-  const std::vector<double> x(curve.x.begin(), curve.x.end());
-  const std::vector<double> y(curve.y.begin(), curve.y.end());
-  ThinCurve thin = Thinned(x, y, most);
-  curve.x = std::move(thin.x);
-  curve.y = std::move(thin.y);
-}
-
 std::size_t PointsOf(const std::vector<PageCurve>& curves, bool of_first) {
   std::size_t points = 0;
   for (const PageCurve& curve : curves) points += (curve.metric == 0) == of_first ? curve.points.x.size() : 0;
@@ -33,7 +24,7 @@ void Fit(std::vector<PageCurve>& curves, bool first, std::size_t room) {
       curves.begin(), curves.end(), [&](const PageCurve& curve) { return (curve.metric == 0) == first; }));
   if (count == 0 || PointsOf(curves, first) <= room) return;
   for (PageCurve& curve : curves) {
-    if ((curve.metric == 0) == first) ThinFurther(curve.points, std::max<std::size_t>(room / count, 8));
+    if ((curve.metric == 0) == first) curve.points = Thinned(curve.points, std::max<std::size_t>(room / count, 8));
   }
 }
 
@@ -54,6 +45,7 @@ void DropMetrics(PageContent& page, std::size_t most) {
   }
   std::erase_if(page.curves, [&](const PageCurve& curve) { return place[curve.metric] >= page.metrics.size(); });
   for (PageCurve& curve : page.curves) curve.metric = place[curve.metric];
+  page.metrics_left_out += page.metrics.size() - kept.size();
   page.metrics = std::move(kept);
 }
 

@@ -2,6 +2,7 @@
 // of sweeps, the runs that are compared, or the processes of one run.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,6 +47,7 @@ struct PageContent {
   Value::List differences = {};           // of several runs or sweeps: parameters, those that differ first
   std::string steps = {};                 // the metric of the curves' x; empty: the number of the report
   std::vector<std::string> metrics = {};  // the objective first
+  std::size_t metrics_left_out = 0;       // for which there was no room
   std::vector<PageCurve> curves = {};
   Value run = {};  // of one run, a map
 };

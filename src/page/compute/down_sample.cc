@@ -68,38 +68,93 @@ std::vector<std::size_t> MinMaxSample(std::span<const double> x, std::span<const
   return kept;
 }
 
-ThinCurve Thinned(std::span<const double> x, std::span<const double> y, std::size_t most) {
+namespace {
+
+std::vector<std::size_t> SampleForBothAxes(std::span<const double> x, std::span<const double> y, std::size_t most) {
   constexpr double kDecades = 30;  // ratio of x from which on a logarithmic axis shows something else
+  double least = std::numeric_limits<double>::infinity();
+  double greatest = 0;
+  for (const double one : x) {
+    if (one > 0) least = std::min(least, one);
+    greatest = std::max(greatest, one);
+  }
+  if (x.size() <= most || most < 8 || greatest <= least * kDecades) {
+    return MinMaxSample(x, y, most, Spacing::kLinear);
+  }
+  const auto even = MinMaxSample(x, y, most / 2, Spacing::kLinear);
+  const auto logarithmic = MinMaxSample(x, y, most / 2, Spacing::kLog);
+  std::vector<std::size_t> kept;
+  std::set_union(even.begin(), even.end(), logarithmic.begin(), logarithmic.end(), std::back_inserter(kept));
+  return kept;
+}
+
+// Points that were left out, one after the other.
+struct Gap {
+  std::uint32_t points = 0;
+  double mean = 0;
+
+  void Add(std::uint32_t more, double their_mean) {
+    if (more == 0) return;
+    points += more;
+    mean += (their_mean - mean) * (static_cast<double>(more) / points);
+  }
+};
+
+bool IsFloat(double number) { return std::isfinite(static_cast<float>(number)); }
+
+}  // namespace
+
+ThinCurve Thinned(std::span<const double> x, std::span<const double> y, std::size_t most) {
   ThinCurve curve;
   std::vector<double> finite_x;
   std::vector<double> finite_y;
-  double least = std::numeric_limits<double>::infinity();
-  double greatest = 0;
   for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
-    if (!std::isfinite(x[i])) continue;
-    if (!std::isfinite(y[i])) {
+    if (!IsFloat(x[i])) continue;
+    if (!IsFloat(y[i])) {
       if (curve.not_finite.size() < kMostMarks) curve.not_finite.push_back(x[i]);
+      ++curve.not_finite_points;
       continue;
     }
     finite_x.push_back(x[i]);
     finite_y.push_back(y[i]);
-    if (x[i] > 0) least = std::min(least, x[i]);
-    greatest = std::max(greatest, x[i]);
   }
   curve.points = finite_x.size();
-  std::vector<std::size_t> kept;
-  if (finite_x.size() > most && most >= 8 && greatest > least * kDecades) {
-    const auto even = MinMaxSample(finite_x, finite_y, most / 2, Spacing::kLinear);
-    const auto logarithmic = MinMaxSample(finite_x, finite_y, most / 2, Spacing::kLog);
-    std::set_union(even.begin(), even.end(), logarithmic.begin(), logarithmic.end(), std::back_inserter(kept));
-  } else {
-    kept = MinMaxSample(finite_x, finite_y, most, Spacing::kLinear);
-  }
-  for (const std::size_t i : kept) {
+  std::size_t next = 0;
+  for (const std::size_t i : SampleForBothAxes(finite_x, finite_y, most)) {
+    Gap gap;
+    for (; next < i; ++next) gap.Add(1, finite_y[next]);
+    next = i + 1;
     curve.x.push_back(static_cast<float>(finite_x[i]));
     curve.y.push_back(static_cast<float>(finite_y[i]));
+    curve.left_out.push_back(gap.points);
+    curve.mean.push_back(gap.mean);
   }
   return curve;
+}
+
+ThinCurve Thinned(const ThinCurve& curve, std::size_t most) {
+  if (curve.x.size() <= most) return curve;
+  const std::vector<double> x(curve.x.begin(), curve.x.end());
+  const std::vector<double> y(curve.y.begin(), curve.y.end());
+  ThinCurve thin;
+  thin.not_finite = curve.not_finite;
+  thin.not_finite_points = curve.not_finite_points;
+  thin.points = curve.points;
+  std::size_t next = 0;
+  for (const std::size_t i : SampleForBothAxes(x, y, most)) {
+    Gap gap;
+    for (; next < i; ++next) {
+      gap.Add(curve.left_out[next], curve.mean[next]);
+      gap.Add(1, y[next]);
+    }
+    gap.Add(curve.left_out[i], curve.mean[i]);
+    next = i + 1;
+    thin.x.push_back(curve.x[i]);
+    thin.y.push_back(curve.y[i]);
+    thin.left_out.push_back(gap.points);
+    thin.mean.push_back(gap.mean);
+  }
+  return thin;
 }
 
 }  // namespace muster

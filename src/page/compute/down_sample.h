@@ -22,8 +22,12 @@ std::vector<std::size_t> MinMaxSample(std::span<const double> x, std::span<const
 struct ThinCurve {
   std::vector<float> x;
   std::vector<float> y;
-  std::vector<double> not_finite;  // x of points whose y is not finite; at most kMostMarks, the first ones
-  std::uint64_t points = 0;        // of the whole curve, finite ones
+  // Of the points that were left out between a point and the one before it, so that averages are those of all points:
+  std::vector<std::uint32_t> left_out;  // how many
+  std::vector<double> mean;             // of their y; 0 without any
+  std::vector<double> not_finite;  // x of points whose y is not finite as a float; at most kMostMarks, the first ones
+  std::uint64_t not_finite_points = 0;  // all of them
+  std::uint64_t points = 0;             // of the whole curve, finite ones
 
   bool operator==(const ThinCurve&) const = default;
 };
@@ -32,5 +36,7 @@ inline constexpr std::size_t kMostMarks = 100;
 // A curve of about `most` points for linear and logarithmic axes alike: half of the intervals are of the one kind, half
 // of the other, unless all x are of a similar size. Points with an x that is not finite are omitted.
 ThinCurve Thinned(std::span<const double> x, std::span<const double> y, std::size_t most);
+// The same of a curve that has been thinned out already: fewer of its points.
+ThinCurve Thinned(const ThinCurve& curve, std::size_t most);
 
 }  // namespace muster

@@ -1,8 +1,10 @@
 #include "page/write/page_data.h"
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,41 @@ void Append(const std::vector<float>& numbers, std::string& bytes) {
   }
 }
 
+void AppendCount(std::uint32_t count, std::string& bytes) {
+  for (; count >= 0x80; count >>= 7) bytes += static_cast<char>((count & 0x7f) | 0x80);
+  bytes += static_cast<char>(count);
+}
+
+// Three bytes are enough for what is averaged: five digits of the distance to the next point.
+void AppendShort(double number, std::string& bytes) {
+  const auto single = static_cast<float>(number);
+  const auto bits = std::bit_cast<std::uint32_t>(std::isfinite(single) ? single : 0.0F) + 0x80;
+  for (int shift = 8; shift < 32; shift += 8) bytes += static_cast<char>((bits >> shift) & 0xff);
+}
+
+// {first, step} of x that are a constant step apart before points were left out; else nothing.
+std::optional<std::pair<double, double>> EvenSteps(const ThinCurve& curve) {
+  std::vector<double> before = {0};  // the number of points before each
+  for (std::size_t i = 1; i < curve.x.size(); ++i) before.push_back(before.back() + curve.left_out[i] + 1);
+  if (curve.x.empty()) return std::nullopt;
+  const double first = curve.x.front();
+  const double step = before.back() > 0 ? (curve.x.back() - first) / before.back() : 0;
+  for (std::size_t i = 0; i < curve.x.size(); ++i) {
+    if (static_cast<float>(first + step * before[i]) != curve.x[i]) return std::nullopt;
+  }
+  return std::pair(first, step);
+}
+
+void AppendPoints(const ThinCurve& curve, bool even, std::string& bytes) {
+  Append(curve.y, bytes);
+  if (!even) Append(curve.x, bytes);
+  if (curve.points == curve.x.size()) return;
+  for (const std::uint32_t count : curve.left_out) AppendCount(count, bytes);
+  for (std::size_t i = 0; i < curve.x.size(); ++i) {
+    if (curve.left_out[i] > 0) AppendShort(curve.mean[i] - curve.y[i], bytes);
+  }
+}
+
 nlohmann::json ColumnJson(const PageColumn& column) {
   nlohmann::json json = {{"name", Readable(column.name)},
                          {"label", Readable(column.label)},
@@ -37,18 +74,26 @@ nlohmann::json ColumnJson(const PageColumn& column) {
   return json;
 }
 
-nlohmann::json CurvesJson(const PageContent& page, std::string& floats) {
+nlohmann::json CurvesJson(const PageContent& page, std::string& bytes) {
   nlohmann::json json = {{"x", page.steps.empty() ? "report" : Readable(page.steps)},
                          {"metrics", page.metrics},
+                         {"metrics_left_out", page.metrics_left_out},
                          {"series", nlohmann::json::array()},
-                         {"bad", nlohmann::json::object()}};
+                         {"bad", nlohmann::json::object()},
+                         {"bad_points", nlohmann::json::object()}};
   for (const PageCurve& curve : page.curves) {
-    if (!curve.points.not_finite.empty()) json["bad"][std::to_string(json["series"].size())] = curve.points.not_finite;
-    nlohmann::json series = {curve.row, curve.metric, floats.size() / 4, curve.points.x.size(), curve.points.points};
+    const std::string series_number = std::to_string(json["series"].size());
+    const ThinCurve& points = curve.points;
+    if (!points.not_finite.empty()) json["bad"][series_number] = points.not_finite;
+    if (points.not_finite_points > points.not_finite.size()) {
+      json["bad_points"][series_number] = points.not_finite_points;
+    }
+    const auto even = EvenSteps(points);
+    nlohmann::json series = {curve.row, curve.metric, bytes.size(), points.x.size(), points.points};
+    series.push_back(even ? nlohmann::json({even->first, even->second}) : nlohmann::json(0));
     if (!curve.starts.empty()) series.push_back(curve.starts);
     json["series"].push_back(std::move(series));
-    Append(curve.points.x, floats);
-    Append(curve.points.y, floats);
+    AppendPoints(points, even.has_value(), bytes);
   }
   return json;
 }
@@ -61,7 +106,7 @@ std::string SafeInScript(std::string json) {
 }
 
 PageData PageDataOf(const PageContent& page) {
-  std::string floats;
+  std::string bytes;
   nlohmann::json json = {{"format", 1},
                          {"kind", page.kind},
                          {"title", Readable(page.title)},
@@ -73,11 +118,11 @@ PageData PageDataOf(const PageContent& page) {
                          {"keys", page.keys},
                          {"columns", nlohmann::json::array()},
                          {"attempts", ToJson(Value(page.attempts))},
-                         {"curves", CurvesJson(page, floats)},
+                         {"curves", CurvesJson(page, bytes)},
                          {"differences", ToJson(Value(page.differences))},
                          {"run", ToJson(page.run)}};
   for (const PageColumn& column : page.columns) json["columns"].push_back(ColumnJson(column));
-  return {SafeInScript(SerializedJson(json)), Base64(floats)};
+  return {SafeInScript(SerializedJson(json)), Base64(bytes)};
 }
 
 }  // namespace muster

@@ -18,9 +18,9 @@ namespace {
 // In the order in which they need one another.
 constexpr std::string_view kD3[] = {"internmap", "d3-array", "d3-collection",  "d3-color", "d3-interpolate",
                                     "d3-format", "d3-time",  "d3-time-format", "d3-scale", "d3-scale-chromatic"};
-constexpr std::string_view kScripts[] = {"model",       "address", "format",   "pattern", "where", "state",  "plot",
-                                         "pixel_lines", "summary", "run",      "lanes",   "usage", "curves", "parallel",
-                                         "scatter",     "history", "outcomes", "table",   "page"};
+constexpr std::string_view kScripts[] = {"model",       "address", "format",  "pattern",  "where", "state", "plot",
+                                         "pixel_lines", "groups",  "summary", "run",      "lanes", "usage", "curves",
+                                         "parallel",    "scatter", "history", "outcomes", "table", "page"};
 
 std::string_view TextOf(std::span<const EmbeddedFile> files, const std::string& path) {
   const auto found =
