@@ -303,6 +303,15 @@ struct CheckpointPlace {
   bool operator==(const CheckpointPlace&) const = default;
 };
 
+// Where metrics of the job are read, besides the reports at $MUSTER_METRICS.
+struct LogMetrics {
+  // By metric: an RE2 pattern, applied to each line of the log, whose single group is a number.
+  std::map<std::string, std::string> patterns = {};
+  std::string role = {};  // the log of this role's first process is read; empty: the role of rank 0, else the first one
+
+  bool operator==(const LogMetrics&) const = default;
+};
+
 // The source of a secret's value at start; the value is never part of a plan.
 struct SecretSource {
   std::string from_env;   // name of a variable of muster's own environment, or
@@ -347,6 +356,7 @@ struct Plan {
   std::uint64_t silent_limit_ms = 0;  // maximum time without output of any process of the job
 
   // Not part of the plan's id.
+  LogMetrics metrics;
   std::vector<Notification> notifications;
 
   // For display; not part of the plan's id.

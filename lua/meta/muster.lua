@@ -35,6 +35,8 @@ local muster = {}
 ---@field container? muster.Container
 ---Where the job writes checkpoints, and the signal that requests one.
 ---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
+---Metrics that are read from a log: RE2 patterns with one group by metric; `role` says whose log, `stdout` has further ones.
+---@field metrics? table<string, string|table<string, string>>
 ---Commands and webhooks that are notified of events.
 ---@field notify? muster.Notify|muster.Notify[]|false|fun(p: table<string, any>): muster.Notify|muster.Notify[]|false
 ---Options of engines for `--on NAME`.
@@ -67,6 +69,8 @@ local muster = {}
 ---@field logs? muster.Logs
 ---@field container? muster.Container
 ---@field checkpoint? muster.Checkpoints|fun(p: table<string, any>): muster.Checkpoints
+---Metrics that are read from a log: RE2 patterns with one group by metric; `role` says whose log, `stdout` has further ones.
+---@field metrics? table<string, string|table<string, string>>
 ---Commands and webhooks that are notified of events.
 ---@field notify? muster.Notify|muster.Notify[]|false|fun(p: table<string, any>): muster.Notify|muster.Notify[]|false
 ---@field slurm? muster.Slurm

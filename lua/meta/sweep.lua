@@ -25,6 +25,7 @@ local muster = {}
 ---@field retry? muster.SweepRetry
 ---@field budget? muster.SweepBudget
 
+---Every other field is a pattern too: `{ loss = [[loss: (\\S+)]] }`.
 ---@class muster.SweepMetrics
 ---By metric: an RE2 pattern with one group, matched against each line of the log.
 ---@field stdout? table<string, string>

@@ -13,6 +13,41 @@ local MOST_LOADED = 16  -- levels of nested muster.load
 
 local methods = {}
 
+-- Which metrics are read in a log: { val_acc = "val_acc=([0-9.]+)" }; `role` says whose log, `stdout` has patterns by any name.
+-- By path, for inherit. Regular expressions are checked outside.
+local METRICS_EXAMPLE = "metrics = { val_acc = [[val_acc=([0-9.]+)]] }"
+
+local function read_log_metrics(given, place)
+  local read = {}
+  local function pattern(name, text)
+    if type(name) ~= "string" or name == "" or not host.is_text(name) then
+      host.report("error", "type", place, ("metrics must be a table of patterns by metric, and has the key %s"):format(shown(name)), METRICS_EXAMPLE)
+    elseif type(text) ~= "string" or not text:find("(", 1, true) or not host.is_text(text) then
+      host.report("error", "type", place, ("metrics: the pattern of %s must be a text with one group, got %s"):format(name, shown(text)), METRICS_EXAMPLE)
+    else
+      read["stdout." .. name] = { name = name, text = text, place = place }
+    end
+  end
+  for _, name in ipairs(host.sorted_keys(given)) do
+    local value = rawget(given, name)
+    if name == "role" then
+      if type(value) == "string" and value ~= "" then
+        read.role = { name = "", text = value, place = place }
+      else
+        host.report("error", "type", place, ("metrics: role must be the name of a role, got %s"):format(shown(value)), 'role = "worker"')
+      end
+    elseif name == "stdout" and type(value) == "table" then
+      for _, metric in ipairs(host.sorted_keys(value)) do pattern(metric, rawget(value, metric)) end
+    elseif name == "result" then
+      host.report("error", "unknown_key", place, "metrics: result is a field of a sweep's metrics, not of a recipe's",
+                  "muster.sweep { metrics = { result = … } }; a metric of that name: stdout = { result = … }")
+    else
+      pattern(name, value)
+    end
+  end
+  return read
+end
+
 -- Checks the table of a recipe or an extension and returns a copy. All fields of an extension are optional.
 local function read(given, place, base)
   muster.check_keys(given, RECIPE_KEYS, base and "an extension" or "a recipe", place)
@@ -64,6 +99,8 @@ local function read(given, place, base)
   want("limits", "table")
   want("logs", "table")
   want("container", "table")
+  want("metrics", "table")
+  recipe.log_metrics = read_log_metrics(recipe.metrics or {}, place)
   if type(recipe.checkpoint) ~= "function" then want("checkpoint", "table") end
   if type(recipe.notify) ~= "function" and recipe.notify ~= false then want("notify", "table") end
   if type(recipe.name) == "string" and not (recipe.name:match("^[%w][%w_.-]*$") and #recipe.name <= 100) then
@@ -121,6 +158,7 @@ local function inherit(recipe, base)
   for path, setting in pairs(base.engine_settings) do
     recipe.engine_settings[path] = recipe.engine_settings[path] or setting
   end
+  for path, read in pairs(base.log_metrics) do recipe.log_metrics[path] = recipe.log_metrics[path] or read end
   if type(recipe.checkpoint) == "table" and type(base.checkpoint) == "table" then
     local merged = {}
     for _, source in ipairs { base.checkpoint, recipe.checkpoint } do
@@ -307,7 +345,9 @@ local function settle(recipe, asked)
   end
   local engine_settings = {}
   for _, path in ipairs(host.sorted_keys(recipe.engine_settings)) do engine_settings[#engine_settings + 1] = recipe.engine_settings[path] end
-  return { engine_settings = engine_settings, declared = recipe.scope.declared, values = values, profiles = recipe.profiles, cluster = recipe.cluster or {},
+  local log_metrics = {}
+  for _, path in ipairs(host.sorted_keys(recipe.log_metrics)) do log_metrics[#log_metrics + 1] = recipe.log_metrics[path] end
+  return { engine_settings = engine_settings, log_metrics = log_metrics, declared = recipe.scope.declared, values = values, profiles = recipe.profiles, cluster = recipe.cluster or {},
            cluster_places = recipe.cluster_places }
 end
 

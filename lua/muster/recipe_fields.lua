@@ -51,6 +51,8 @@ return muster.recipe {
         example = 'container = { image = "train:1" }' },
       { name = "checkpoint", type = "table or function of `p`", doc = "Where the job writes checkpoints (`muster docs checkpoint`).",
         example = 'checkpoint = { dir = "checkpoints", latest = "step_*.pt" }' },
+      { name = "metrics", type = "table of patterns", doc = "Metrics that are read from a log, by name, for runs and sweeps alike (`muster docs metrics`).",
+        example = 'metrics = { val_acc = [[val_acc=([0-9.]+)]] }' },
       { name = "notify", type = "table, list of tables, function of `p`, or `false`", doc = "Commands and webhooks that are notified of events of the run or sweep (`muster docs notify`); an extension's replaces the base's.",
         example = 'notify = { command = { "notify-send", "muster" }, on = { "failed", "ended" } }' },
       { name = "slurm", type = "table", engine = true, doc = "Options of Slurm for `--on slurm`: `partition`, `account`, `time`, … (`muster docs slurm`).",
@@ -117,6 +119,14 @@ return muster.recipe {
       { name = "wait", type = TIME, range = "up to a day", default = '"30s"', doc = "How long the stop waits for the requested checkpoint; needs `signal`.",
         example = 'wait = "2m"' },
       { name = "roles", type = "name or list of names", default = "the workers", doc = "Roles whose processes get `signal`.", example = 'roles = { "trainer" }' },
+    } },
+
+  { name = "metrics", title = "Metrics",
+    doc = "Fields of `metrics` in a recipe. Every other field is a metric: a regular expression (RE2) with one group, which is the value, applied to each line of a log; `--metric NAME=PATTERN` and a sweep's `metrics` replace those of the same name.",
+    example = 'metrics = { step = [[iteration (\\d+)]], val_loss = [[val_loss: (\\S+)]], role = "trainer" }',
+    fields = {
+      { name = "role", type = "name of a role", default = "that of rank 0", doc = "Role whose first process writes the log.", example = 'role = "trainer"' },
+      { name = "stdout", type = "table of patterns", doc = "Further metrics, such as those with the names of these fields.", example = 'stdout = { role = [[role=(\\d+)]] }' },
     } },
 
   { name = "notify", title = "Notify", other_names = { "notification", "notifications" },

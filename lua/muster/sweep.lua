@@ -228,6 +228,26 @@ for name, maximize in pairs { minimize = false, maximize = true } do
   end
 end
 
+-- The metrics of a sweep with patterns by name, as a recipe gives them, among those of `stdout`.
+local function with_patterns(metrics)
+  if type(metrics) ~= "table" or muster.kind_of(metrics) then return metrics end
+  local given, patterns = {}, {}
+  for _, name in ipairs(host.sorted_keys(metrics)) do
+    local value = rawget(metrics, name)
+    if type(name) == "string" and type(value) == "string" and name ~= "role" and name ~= "result" and name ~= "stdout" then
+      patterns[name] = value
+    else
+      given[name] = value
+    end
+  end
+  if next(patterns) == nil then return metrics end
+  if type(given.stdout) == "table" then
+    for _, name in ipairs(host.sorted_keys(given.stdout)) do patterns[name] = rawget(given.stdout, name) end
+  end
+  given.stdout = patterns
+  return given
+end
+
 -- The recipe of all trials: the sweep's, extended by `fixed`.
 local function recipe_of(given, place)
   local base = contents(given.recipe, "a recipe")
@@ -292,7 +312,7 @@ function api.sweep(given)
     end
   end
   for _, key in ipairs { "metrics", "retry", "budget" } do
-    if given[key] ~= nil then plain[key] = options_of(key, given[key], place) end
+    if given[key] ~= nil then plain[key] = options_of(key, key == "metrics" and with_patterns(given[key]) or given[key], place) end
   end
   if given.where ~= nil and type(given.where) ~= "function" then
     host.report("error", "type", place, "where must be a function, got " .. shown(given.where),

@@ -5,7 +5,7 @@ import math
 import os
 import re
 
-from .command import Error
+from .command import Error, call
 from .folder import Folder, lines
 
 _NAME = re.compile(r"(?P<role>[^/]+)\.(?P<index>\d{1,9})\.(?P<attempt>\d{1,9})\.jsonl\Z")
@@ -81,6 +81,22 @@ def _files(folder):
         if match:
             found.append((match["role"], int(match["index"]), int(match["attempt"]), name))
     return sorted(found)
+
+
+def log_rows(path, most=MOST_ROWS):
+    """What patterns find in the logs of a run or of the trials of a sweep, as the program reads it: pairs of
+    {"trial", "role", "index"} and the values. Of a trial the role is None; of a run it is that of the
+    process, or ROLE.log beside the reports of the process itself."""
+    found = []
+    for line in call(["export", path, "--curves", "--jsonl"]).splitlines():
+        row = json.loads(line.decode("utf-8"))
+        head = {name: row.get(name) for name in ("trial", "role", "index")}
+        values = {name[len("metric."):]: value for name, value in row.items()
+                  if name.startswith("metric.") and value is not None}
+        if len(found) == most:
+            raise Error("%s: more than %d reports; raise `most` to read them" % (path, most))
+        found.append((head, values))
+    return found
 
 
 def trial_column(metric):

@@ -103,8 +103,18 @@ class Run(Labelled):
                 most: int = metrics.MOST_ROWS) -> Table:
         """What its processes reported: a Table with role, index, attempt and the reported values, a row
         for each report. Of each role the first process that reported anything counts, with `everyone`
-        all."""
-        return Table(metrics.rows(self.path, role, everyone, most))
+        all. Metrics that its recipe reads from a log are those of the process that writes the log, with no
+        attempt; of the role ROLE.log if the process has reports of its own."""
+        rows = metrics.rows(self.path, role, everyone, most)
+        if not self.plan.get("metrics"):
+            return Table(rows)
+        reported = {row["role"] for row in rows} if role is None else {
+            row["role"] for row in metrics.rows(self.path, None, False, most)}
+        for head, values in metrics.log_rows(self.path, most):
+            if head["role"] not in reported and role in (None, head["role"]):
+                found = {"role": head["role"], "index": head["index"], "attempt": None}
+                rows.append(metrics.row_of(found, values))
+        return Table(rows)
 
     def resources(self) -> Table:
         """What its processes used over time: a Table with role, index, attempt, seconds (since the run

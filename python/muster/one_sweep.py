@@ -84,12 +84,18 @@ class Sweep(Labelled):
         """What trials reported: a Table with trial, role, index, attempt, restart and the reported values.
         `attempt` is that of the trial, from 1, and `restart` that of the process, from 0. An attempt that
         continued from a checkpoint has the reports of those before it, each up to where the next one went
-        on. `trials`: numbers, or rows of trials() or best(); all by default. A trial whose values were read
-        from its log has a row for each loss that early stopping recorded, else one with its last values."""
+        on. `trials`: numbers, or rows of trials() or best(); all by default. What patterns find in the log
+        of a trial are rows without role, index and restart; if the log is gone, the losses that early
+        stopping recorded, else the last values."""
         chosen = trials
         if trials is not None:
             chosen = set(_numbers(trials))
         losses = None
+        logs: Dict[int, List[Dict[str, Any]]] = {}
+        if role is None and self._reads_logs:
+            for of_log, values in metrics.log_rows(self.path, most):
+                if of_log["role"] is None:
+                    logs.setdefault(of_log["trial"], []).append(values)
         found = Table()
         for row in parts(ask(["ls", self.path, "--json"], nothing_is=(1,)), "trials"):
             trial, last = part(row, "trial", int), part(row, "metrics", dict)
@@ -102,6 +108,7 @@ class Sweep(Labelled):
                     of_attempt = dict(head, attempt=_attempt_of(run_dir, head["attempt"]))
                     more = metrics.rows(run_dir, role, most=most - len(found) - len(reports), head=of_attempt)
                     reports = metrics.continued(reports, more, self._resource)
+            reports += [metrics.row_of(dict(head), values) for values in logs.get(trial, [])]
             if not reports and role is None and last:
                 losses = self._losses() if losses is None else losses
                 reports = losses.get(trial) or [last]
@@ -151,6 +158,13 @@ class Sweep(Labelled):
         """Changes the number of slots or trials of the sweep while it runs, as `muster steer --json` does;
         returns the limits that hold now."""
         return ask(["steer", self.path, "--json"] + options(slots=slots, add_trials=add_trials))
+
+    @property
+    def _reads_logs(self) -> bool:
+        """Whether it reads metrics by patterns."""
+        description = self.description.get("description")
+        read = description.get("metrics") if isinstance(description, dict) else None
+        return isinstance(read, dict) and bool(read.get("stdout"))
 
     @property
     def _resource(self) -> str:

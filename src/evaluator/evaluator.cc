@@ -107,6 +107,12 @@ struct Asked {
   std::uint64_t began_ns = MonotonicNowNs();
 };
 
+// Adds those of `other` that `metrics` does not have.
+void AddMetrics(const LogMetrics& other, LogMetrics& metrics) {
+  metrics.patterns.insert(other.patterns.begin(), other.patterns.end());
+  if (metrics.role.empty()) metrics.role = other.role;
+}
+
 Result<Evaluation> EvaluationOf(const Asked& asked, const RecipeFiles& files, Result<EvaluationAnswer> answer) {
   const EvaluationOptions& options = asked.options;
   const std::uint64_t evaluate_ns = MonotonicNowNs() - asked.began_ns;
@@ -144,7 +150,19 @@ Result<Evaluation> EvaluationOf(const Asked& asked, const RecipeFiles& files, Re
     }
     evaluation.plan = *std::move(answer->plan);
   }
-  if (answer->sweep) evaluation.sweep = places.Checked(*std::move(answer->sweep));
+  evaluation.metrics = options.metrics;
+  AddMetrics(answer->metrics, evaluation.metrics);
+  evaluation.plan.metrics = evaluation.metrics;
+  if (options.check_metrics) {
+    const bool planned = !about_sweep && options.depth == EvaluationDepth::kPlan;
+    auto sound = options.check_metrics(evaluation.metrics, planned ? &evaluation.plan : nullptr,
+                                       places.Checked(std::move(answer->metrics_place)));
+    if (!sound) return Fail(std::move(sound.error()));
+  }
+  if (answer->sweep) {
+    evaluation.sweep = places.Checked(*std::move(answer->sweep));
+    AddMetrics(evaluation.metrics, evaluation.sweep->metrics);
+  }
   if (answer->judgement) evaluation.judgement = places.Checked(*std::move(answer->judgement));
   evaluation.plan_ids = std::move(answer->plan_ids);
   evaluation.engine_settings = std::move(answer->engine_settings);

@@ -39,6 +39,7 @@ struct EvaluationOptions {
   DeviceUse devices;
   std::string mindspore;
   std::string resumed;
+  LogMetrics metrics = {};  // in addition to the recipe's, of which they replace those of the same name
   EvaluationDepth depth = EvaluationDepth::kPlan;
   std::string explain;
   std::map<std::string, LibraryPlace> libraries;
@@ -54,6 +55,8 @@ struct EvaluationOptions {
   std::map<std::string, std::string> site_sources;
   EvaluationLimits limits;
   std::string locale = {};  // the evaluator's locale, as in setlocale(3); empty: "C"
+  // Why metrics cannot be read so; `plan` is null if none is made. Empty: not checked.
+  std::function<Result<void>(const LogMetrics& metrics, const Plan* plan, const Place& place)> check_metrics = {};
   // Returns variables of muster's environment; empty: getenv.
   std::function<std::optional<std::string>(const std::string& name)> variable = {};
   Without without = WithoutByEnvironment();
@@ -79,8 +82,9 @@ struct Evaluation {
   Diagnostics warnings;
   std::vector<std::string> lockdown;         // lockdown mechanisms in use, as the evaluator reports them
   std::vector<EngineField> engine_settings;  // their places are known
-  std::optional<SiteFileTable> site_file;    // if requested
-  std::optional<SweepDescription> sweep;     // if requested; its places are known, in the judgement too
+  LogMetrics metrics;                      // those of the recipe and of the options; also in the plan and in the sweep
+  std::optional<SiteFileTable> site_file;  // if requested
+  std::optional<SweepDescription> sweep;   // if requested; its places are known, in the judgement too
   std::optional<Judgement> judgement;
   std::vector<std::string> plan_ids;  // for EvaluationOptions::points, see EvaluationAnswer
   Site site;                          // as given

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "muster/plan.h"
 #include "muster/result.h"
 #include "space/sampler.h"
 #include "space/space.h"
@@ -67,10 +68,7 @@ struct EarlyStopChoice {
 };
 
 // Sources of metrics, besides the reports at $MUSTER_METRICS.
-struct MetricsChoice {
-  // By metric: an RE2 pattern, applied to each line of the log, whose single group is a number.
-  std::map<std::string, std::string> patterns = {};
-  std::string role = {};  // the log of this role's first process is read; empty: the role of rank 0, else the first one
+struct MetricsChoice : LogMetrics {
   // A file with one JSON object, read at the end; relative to the process's working folder, "{run_dir}" is replaced by
   // the run directory. Empty: none.
   std::string result_file = {};

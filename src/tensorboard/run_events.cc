@@ -167,6 +167,48 @@ std::vector<ProcessEvents> ReadProcesses(const RunForTensorboard& run) {
   return processes;
 }
 
+// What was found in a log. As of files, reports before a restart are replaced from the step on at which it continued.
+bool WriteLog(const RunForTensorboard& run, const std::string& prefix, const Put& put, std::uint64_t& scalars) {
+  const MetricHistory& history = run.log->history;
+  std::string step = StepMetric(history);
+  if (const auto found = history.columns.find(step); found != history.columns.end()) {
+    const auto& values = found->second.values;
+    if (!std::all_of(values.begin(), values.end(), [](double at) { return std::isnan(at) || IsStep(at); }))
+      step.clear();
+  }
+  // The step of each report: the last one that was found until then, or the number of the report.
+  std::vector<double> steps(history.reports, std::numeric_limits<double>::quiet_NaN());
+  if (step.empty()) {
+    for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = static_cast<double>(i) + 1;
+  } else {
+    const MetricColumn& column = history.columns.find(step)->second;
+    double last = steps.empty() ? 0 : steps.front();
+    for (std::size_t i = 0, next = 0; i < steps.size(); ++i) {
+      for (; next < column.reports.size() && column.reports[next] <= i; ++next) {
+        if (std::isfinite(column.values[next])) last = column.values[next];
+      }
+      steps[i] = last;
+    }
+  }
+  const auto is_replaced = [&](std::uint32_t report) {
+    return std::any_of(run.log->attempt_starts.begin(), run.log->attempt_starts.end(), [&](std::uint32_t start) {
+      return report < start && start < steps.size() && !step.empty() && steps[report] >= steps[start];
+    });
+  };
+  for (const auto& [name, column] : history.columns) {
+    if (name == step) continue;
+    for (std::size_t i = 0; i < column.reports.size(); ++i) {
+      const std::uint32_t report = column.reports[i];
+      if (std::isnan(steps[report]) || is_replaced(report)) continue;
+      const double wall = run.began + (run.ended - run.began) * (report + 1.0) / history.reports;
+      const auto value = static_cast<float>(column.values[i]);
+      if (!put(ScalarRecord(wall, static_cast<std::int64_t>(steps[report]), prefix + name, value))) return false;
+      ++scalars;
+    }
+  }
+  return true;
+}
+
 // The values at the end of a run.
 bool WriteResults(const RunForTensorboard& run, const Put& put, std::uint64_t& scalars) {
   const auto given = run.results.find("step");
@@ -190,6 +232,8 @@ WrittenEvents WriteRunEvents(const RunForTensorboard& run, const std::function<b
     const std::string prefix = processes.size() > 1 ? process.role() + "/" : "";
     if (!process.Write(prefix, put, written.scalars)) return written;
   }
+  const std::string of_log = written.scalars == 0 ? "" : "log/";  // beside the metrics of processes
+  if (run.log && !WriteLog(run, of_log, put, written.scalars)) return written;
   if (written.scalars == 0 && !WriteResults(run, put, written.scalars)) return written;
   if (run.status != SessionStatus::kRunning) put(SessionEndedRecord(run.ended, run.status));
   return written;

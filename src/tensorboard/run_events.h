@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "muster/value.h"
+#include "run/directory/metric_history.h"
 #include "tensorboard/event_record.h"
 
 namespace muster {
@@ -19,7 +21,8 @@ struct RunForTensorboard {
   double began = 0;  // seconds since 1970
   double ended = 0;  // of an active run: now
   SessionStatus status = SessionStatus::kUnknown;
-  std::map<std::string, Value> results;  // the scalars if no process reported numbers: values read from logs
+  std::optional<ProcessHistory> log = {};  // what patterns found in its log, or in those of `run_dirs`
+  std::map<std::string, Value> results;    // the scalars if there are no others
 };
 
 struct WrittenEvents {

@@ -41,7 +41,8 @@ CallerEnvironment Around(const std::string& section, const std::string& name) {
   const auto body = [&](const std::string& text) { return split(WithBody(text, "")); };
   if (section == "recipe") return field("@");
   if (section == "checkpoint") return field("checkpoint = { dir = 'd', latest = '*', signal = 'USR1', @ }");
-  if (section == "cluster" || section == "limits" || section == "logs") return field(section + " = { @ }");
+  if (section == "cluster" || section == "limits" || section == "logs" || section == "metrics")
+    return field(section + " = { @ }");
   if (section == "job" && name == "address")
     return body("job:servers { ports = 'rpc', command = { 'x' } } @ " + kRole + "}");
   if (section == "job") return body("@ " + std::string(name == "scheduler" ? "" : kRole + "}"));
@@ -125,6 +126,8 @@ TEST(RecipeFields, AreUsedInRecipes) {
     std::string text = "local muster = require 'muster' " + example;
     if (of == "options") {
       text = WithBody(kRole + "}", "params = { " + example + " }");
+    } else if (of == "metrics") {
+      text = WithBody(kRole + "}", example);
     } else if (of == "cluster" || of == "limits" || of == "logs" || of == "container" || of == "checkpoint" ||
                of == "parameters") {
       text = WithBody("job:workers { command = { 'x' } }", example);

@@ -27,6 +27,8 @@ struct Described {
     // A form of a field has it in a member of this name; a runtime has words under it.
     if constexpr (requires { field.value; } && !std::is_same_v<T, ContainerRuntime>) {
       Add(field.value);
+    } else if constexpr (requires { field.field; }) {
+      Add(field.field);
     } else {
       EXPECT_TRUE(fields.insert(&field).second) << "described twice";
     }
@@ -48,10 +50,10 @@ void ExpectDescribed(T& value, Members&... members) {
 TEST(PlanFields, DescribesEveryMember) {
   Plan plan;
   auto& [name, framework, mindspore, accept_release, hosts, device_use, roles, processes, ports, files, secrets,
-         checkpoints, site_environment, activation, time_limit, start_limit, silent_limit, notifications, doc, profiles,
-         params, derived, pinned] = plan;
+         checkpoints, site_environment, activation, time_limit, start_limit, silent_limit, metrics, notifications, doc,
+         profiles, params, derived, pinned] = plan;
   ExpectDescribed(plan, name, framework, mindspore, accept_release, hosts, device_use, roles, processes, ports, files,
-                  secrets, checkpoints, site_environment, activation, time_limit, start_limit, silent_limit,
+                  secrets, checkpoints, site_environment, activation, time_limit, start_limit, silent_limit, metrics,
                   notifications, doc, profiles, params, derived, pinned);
 }
 

@@ -1,5 +1,6 @@
 // Tests matches of patterns in a line, and invalid patterns that are refused.
-#include "sweep/trial/log_patterns.h"
+#include "run/metrics/log_patterns.h"
+#include "sweep/trial/class_patterns.h"
 
 #include <gtest/gtest.h>
 

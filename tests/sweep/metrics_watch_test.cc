@@ -10,7 +10,7 @@
 
 #include "muster/plan.h"
 #include "support/temp_dir.h"
-#include "sweep/trial/growing_lines.h"
+#include "run/metrics/growing_lines.h"
 
 namespace muster::testing {
 namespace {

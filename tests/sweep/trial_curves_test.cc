@@ -43,7 +43,7 @@ TEST_F(TrialCurvesTest, AreReadFromTheLogIfNoRoleReportsTheObjective) {
   const auto log = [&](int attempt, const std::string& text) {
     std::ofstream(folder_ / ("logs/worker.0." + std::to_string(attempt) + ".log"), std::ios::app) << text;
   };
-  TrialCurves curves("loss", "", {{{"loss", "loss: (\\S+)"}, {"step", "step (\\d+)"}}, "worker"});
+  TrialCurves curves("loss", "", {{{{"loss", "loss: (\\S+)"}, {"step", "step (\\d+)"}}, "worker"}});
   log(0, "step 5 loss: 4\n");
   EXPECT_FALSE(curves.Read(folder_.path()).value) << "whose log it is, is not known without a plan";
   std::ofstream(folder_ / "plan.json") << PlanToJson(ParameterServerPlan());

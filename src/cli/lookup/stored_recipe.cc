@@ -132,6 +132,8 @@ Value EvaluationRecord(const EvaluationOptions& options) {
       {"pins", records(options.pins)},
       {"args", Texts(options.args)},
       {"resumed", options.resumed},
+      {"metrics", Value::Map{{"patterns", Value::Map(options.metrics.patterns.begin(), options.metrics.patterns.end())},
+                             {"role", options.metrics.role}}},
       {"hosts", std::move(hosts)},
       {"host_memory_bytes", static_cast<std::int64_t>(options.site.host_memory_bytes)},
       {"host_devices", std::int64_t{options.site.host_devices}},
@@ -240,6 +242,9 @@ Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir) {
     if (name.AsString() != nullptr) options.profiles.push_back(*name.AsString());
   }
   options.resumed = TextField(*record, "resumed");
+  if (const Value* metrics = FieldOf(*record, "metrics")) {
+    options.metrics = {TextMap(*metrics, "patterns"), TextField(*metrics, "role")};
+  }
   for (const Value& word : ListField(*record, "args")) {
     if (word.AsString() != nullptr) options.args.push_back(*word.AsString());
   }

@@ -26,6 +26,7 @@
 #include "cli/options/named_hosts.h"
 #include "cli/options/resume.h"
 #include "plan/hosts/host_list.h"
+#include "run/metrics/log_history.h"
 #include "settings/values/parameter_bounds.h"
 #include "settings/values/value_json.h"
 
@@ -131,6 +132,9 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
   app.add_option("--env", options.env, "variable of all processes (recipes with a map `env`, as @torch)")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+  app.add_option("--metric", options.metrics, "read a metric from the log: a pattern with one group")
+      ->type_name("NAME=PATTERN")
+      ->allow_extra_args(false);
   AddPlanningOptions(app, options, invocation);
   if (recipe_required) return;
   CLI::Option* const resume = app.get_option("--resume");
@@ -213,6 +217,24 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
   }
   if (!problems.empty()) return Fail(std::move(problems));
   return overrides;
+}
+
+Result<std::map<std::string, std::string>> ParseMetrics(const RecipeOptions& options) {
+  constexpr const char* kExample = "--metric 'loss=loss: (\\S+)'";
+  std::map<std::string, std::string> patterns;
+  for (const std::string& word : options.metrics) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0 || !IsUtf8(word)) {
+      return Fail(Error("usage", {}, "--metric " + Quoted(word) + " is not NAME=PATTERN", kExample));
+    }
+    if (word.find('(', equals) == std::string::npos) {
+      return Fail(Error("usage", {}, "--metric " + Quoted(word) + ": the pattern has no group in which the number is",
+                        kExample));
+    }
+    patterns[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  if (auto sound = LogPatterns::Of(patterns, {}); !sound) return Fail(std::move(sound.error()));
+  return patterns;
 }
 
 Result<std::vector<Override>> ParsePins(const RecipeOptions& options) {
@@ -308,10 +330,24 @@ Diagnostic NoRecipe(const RecipeOptions& options) {
   return Error("usage", {}, "no recipe is given", std::move(hint));
 }
 
+namespace {
+
+// Before anything is made: the patterns, and whose log they are applied to.
+Result<void> CheckMetrics(const LogMetrics& metrics, const Plan* plan, const Place& place) {
+  if (auto patterns = LogPatterns::Of(metrics.patterns, place); !patterns) return Fail(std::move(patterns.error()));
+  if (plan == nullptr || metrics.patterns.empty()) return {};
+  if (auto process = LoggingProcess(*plan, metrics, place); !process) return Fail(std::move(process.error()));
+  return {};
+}
+
+}  // namespace
+
 Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   if (options.recipe.empty()) return Fail(NoRecipe(options));
   auto overrides = ParseOverrides(options);
   if (!overrides) return Fail(overrides.error());
+  auto metrics = ParseMetrics(options);
+  if (!metrics) return Fail(metrics.error());
   auto pins = ParsePins(options);
   if (!pins) return Fail(pins.error());
   auto devices = ParseDevices(options);
@@ -375,6 +411,8 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
     evaluation.pins.push_back(std::move(pin));
   }
   evaluation.profiles.insert(evaluation.profiles.end(), options.profiles.begin(), options.profiles.end());
+  for (auto& [name, pattern] : *metrics) evaluation.metrics.patterns[name] = std::move(pattern);
+  evaluation.check_metrics = CheckMetrics;
   evaluation.without = options.without;
   return evaluation;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ struct RecipeOptions {
   std::string recipe;
   std::vector<std::string> overrides;  // name=text, name:=json, name@=file
   std::vector<std::string> env;        // --env: NAME=VALUE, entries of the recipe's parameter env
+  std::vector<std::string> metrics;    // --metric: NAME=PATTERN
   std::vector<std::string> unset;
   std::vector<std::string> pins;  // name=text, name:=json
   std::vector<std::string> profiles;
@@ -46,8 +48,8 @@ struct RecipeOptions {
   Without without = WithoutByEnvironment();
 };
 
-// Adds RECIPE (or a RUN, for its stored sources), name=value …, --env and AddPlanningOptions. The options must live
-// as long as the app. Without `recipe_required`, RECIPE is optional if --resume is given: the caller calls
+// Adds RECIPE (or a RUN, for its stored sources), name=value …, --env, --metric and AddPlanningOptions. The options
+// must live as long as the app. Without `recipe_required`, RECIPE is optional if --resume is given: the caller calls
 // SettleResumed.
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required = true);
 
@@ -62,6 +64,9 @@ bool HasRecipeChanges(const RecipeOptions& options);
 
 // name=text is split at the first '='; the character before it selects the form of the value. Kind "override".
 Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options);
+
+// By name, the patterns of --metric. Kind "usage".
+Result<std::map<std::string, std::string>> ParseMetrics(const RecipeOptions& options);
 
 // The overrides of derived values. Kind "pin".
 Result<std::vector<Override>> ParsePins(const RecipeOptions& options);

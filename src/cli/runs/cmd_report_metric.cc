@@ -20,7 +20,7 @@
 #include "cli/command/print_diagnostics.h"
 #include "cli/runs/run_commands.h"
 #include "run/directory/metrics_line.h"
-#include "sweep/trial/log_patterns.h"
+#include "run/metrics/log_patterns.h"
 
 namespace muster {
 namespace {

@@ -10,6 +10,7 @@
 #include "cli/lookup/trial_facts.h"
 #include "run/directory/metric_history.h"
 #include "run/journal/run_summary.h"
+#include "run/metrics/log_history.h"
 #include "sweep/trial/trial_history.h"
 
 namespace muster {
@@ -121,8 +122,11 @@ Result<void> WriteCurves(const std::string& run_or_sweep, const TableChoice& cho
     }
     auto summary = SummarizeRun(found->folder, false);
     if (!summary) return Fail(summary.error());
+    const bool over = summary->outcome != "running";
     RunFacts facts(*std::move(summary));
-    const Curves curves{{}, facts.Parameters(), ReadRoleHistories(found->folder)};
+    Curves curves{{}, facts.Parameters(), ReadRoleHistories(found->folder)};
+    if (auto log = ReadOwnLogHistory(found->folder, over, curves.processes))
+      curves.processes.push_back(*std::move(log));
     const ForEachCurves one = [&](const TakeCurves& take) -> Result<void> {
       take(curves);
       return {};

@@ -20,6 +20,8 @@
 #include "cli/lookup/trial_facts.h"
 #include "run/directory/run_directory.h"
 #include "run/journal/run_summary.h"
+#include "run/metrics/log_history.h"
+#include "sweep/trial/trial_history.h"
 #include "tensorboard/run_events.h"
 
 namespace muster {
@@ -107,6 +109,7 @@ Result<TensorboardExport> ExportRun(const std::string& run_dir, const std::strin
   RunForTensorboard run;
   run.run_dirs = {run_dir};
   run.parameters = facts.Parameters();
+  run.log = ReadOwnLogHistory(run_dir, facts.summary().outcome != "running", {});
   run.began = SecondsOf(facts.summary().started_at);
   run.status = StatusOfRun(facts.summary().outcome);
   run.ended = run.status == SessionStatus::kRunning ? InSeconds(WallNowNs()) : run.began + facts.summary().seconds;
@@ -126,6 +129,13 @@ Result<TensorboardExport> ExportSweep(const std::string& sweep_dir, const std::s
     const TrialFacts trial(*sweep, std::move(row));
     RunForTensorboard run;
     run.run_dirs = trial.RunDirs();
+    const auto& metrics = sweep->file.metrics;
+    if (!metrics.patterns.empty()) {
+      const bool over = !trial.row().ended.empty();
+      for (ProcessHistory& one : ReadTrialHistory(run.run_dirs, metrics, sweep->file.resource, over)) {
+        if (one.role.empty() && !one.history.empty()) run.log = std::move(one);
+      }
+    }
     run.parameters = trial.row().point;
     run.began = SecondsOf(trial.row().began);
     run.ended = trial.row().ended.empty() ? InSeconds(WallNowNs()) : SecondsOf(trial.row().ended);

@@ -9,7 +9,8 @@
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "base/values/units.h"
-#include "sweep/trial/log_patterns.h"
+#include "run/metrics/log_patterns.h"
+#include "sweep/trial/class_patterns.h"
 
 namespace muster {
 namespace {
@@ -166,15 +167,9 @@ Result<void> ReadBudget(const SweepOptions& options, BudgetChoice& budget) {
 }
 
 Result<void> ReadMetrics(const SweepOptions& options, MetricsChoice& metrics) {
-  for (const std::string& word : options.metrics) {
-    auto split = SplitWord("--metric", word, "'loss=loss: (\\S+)'");
-    if (!split) return Fail(split.error());
-    if (split->second.find('(') == std::string::npos) {
-      return Fail(UsageError("--metric " + Quoted(word) + ": the pattern has no group in which the number is",
-                             "--metric 'loss=loss: (\\S+)'"));
-    }
-    metrics.patterns[split->first] = split->second;
-  }
+  auto patterns = ParseMetrics(options.recipe);
+  if (!patterns) return Fail(std::move(patterns.error()));
+  for (auto& [name, pattern] : *patterns) metrics.patterns[name] = std::move(pattern);
   return {};
 }
 
@@ -244,9 +239,6 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   app.add_option("--maximize", options.maximize, "the best trial has the largest value of this metric")
       ->type_name("METRIC")
       ->excludes(minimize);
-  app.add_option("--metric", options.metrics, "read a metric from the log: a pattern with one group")
-      ->type_name("NAME=PATTERN")
-      ->allow_extra_args(false);
   auto* asha = app.add_option("--asha", options.asha,
                               "stop trials early by ASHA: keep the best 1/ETA at MIN, MIN·ETA, … of this metric");
   asha->type_name("METRIC:MIN..MAX/ETA");
@@ -308,6 +300,7 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
   add(LogPatterns::Of(described.sweep.metrics.patterns, described.sweep.metrics.place));
   add(ClassPatterns::Of(described.sweep.retry.patterns, described.sweep.retry.place));
   if (!problems.empty()) return Fail(std::move(problems));
+  described.evaluation.metrics = described.sweep.metrics;  // the trials' runs, and runs of their recipe
   return described;
 }
 

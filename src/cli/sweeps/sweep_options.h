@@ -27,7 +27,6 @@ struct SweepOptions {
   std::string shard;  // I/N
   std::string minimize;
   std::string maximize;
-  std::vector<std::string> metrics;  // NAME=PATTERN
   std::string asha;                  // RESOURCE:MIN..MAX/ETA
   std::string median;                // RESOURCE[:WARMUP]
   std::string max_time;

@@ -210,6 +210,8 @@ struct EvaluationAnswer {
   Diagnostics diagnostics;
   std::vector<std::string> lockdown;         // lockdown mechanisms in use in the evaluator (evaluator/lockdown.h)
   std::vector<EngineField> engine_settings;  // of the recipe, by engine and name
+  LogMetrics metrics;                        // of the recipe
+  Place metrics_place;                       // where it gives them
   std::optional<SiteFileTable> site_file;    // if requested, for a page too, and there are no errors
   std::optional<SweepDescription> sweep;     // the same
   std::optional<Judgement> judgement;        // the same

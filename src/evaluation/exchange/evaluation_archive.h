@@ -120,7 +120,8 @@ template <class A>
 void Fields(A& archive, EvaluationAnswer& answer) {
   archive(answer.name, answer.doc, answer.parameters, answer.profiles, answer.hosts, answer.devices_per_host,
           answer.derived, answer.not_settable, answer.plan, answer.provenance, answer.origins, answer.diagnostics,
-          answer.lockdown, answer.engine_settings, answer.site_file, answer.sweep, answer.judgement, answer.plan_ids);
+          answer.lockdown, answer.engine_settings, answer.metrics, answer.metrics_place, answer.site_file, answer.sweep,
+          answer.judgement, answer.plan_ids);
 }
 
 template <class A>

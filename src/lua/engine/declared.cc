@@ -116,6 +116,21 @@ std::vector<EngineField> ReadEngineFields(lua_State* lua, Host& host, int settle
   return fields;
 }
 
+LogMetrics ReadLogMetrics(lua_State* lua, Host& host, int settled, Place& place) {
+  LogMetrics metrics;
+  ForEach(lua, settled, "log_metrics", [&](int each) {
+    place = PlaceField(lua, host, each);
+    const std::string name = RawStringField(lua, each, "name");
+    const std::string text = RawStringField(lua, each, "text");
+    if (name.empty()) {
+      metrics.role = text;
+    } else {
+      metrics.patterns[name] = text;
+    }
+  });
+  return metrics;
+}
+
 std::vector<ProfileFacts> ReadProfiles(lua_State* lua, Host& host, int settled) {
   std::map<std::string, Place> by_name;
   ForEachField(lua, settled, "profiles",

@@ -13,6 +13,8 @@ Declared ReadDeclared(lua_State* lua, Host& host, int settled, const Place& plac
 
 // The options of engines that the recipe sets, by engine and name.
 std::vector<EngineField> ReadEngineFields(lua_State* lua, Host& host, int settled);
+// Where the recipe's metrics are read, as recipe.lua checked it, and the place of that table.
+LogMetrics ReadLogMetrics(lua_State* lua, Host& host, int settled, Place& place);
 
 // The recipe's profiles, by name.
 std::vector<ProfileFacts> ReadProfiles(lua_State* lua, Host& host, int settled);

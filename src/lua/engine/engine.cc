@@ -288,6 +288,7 @@ int Answer(lua_State* lua) {
   const Declared declared = SettleRecipe(lua, host, evaluation.modules, recipe, place, [&](int settled) {
     evaluation.answer.profiles = ReadProfiles(lua, host, settled);
     evaluation.answer.engine_settings = ReadEngineFields(lua, host, settled);
+    evaluation.answer.metrics = ReadLogMetrics(lua, host, settled, evaluation.answer.metrics_place);
   });
   const ParameterNames names(declared.parameters);
   host.plan.profiles = request.profiles;

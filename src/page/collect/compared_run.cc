@@ -9,6 +9,7 @@
 #include "page/collect/row_tags.h"
 #include "page/collect/sweep_analysis.h"
 #include "run/journal/checked_journal.h"
+#include "run/metrics/log_history.h"
 #include "run/report/report.h"
 
 namespace muster {
@@ -43,7 +44,9 @@ Result<void> AddComparedRun(const std::string& run_dir, PageContent& page) {
       if (column.values[row].IsNull()) column.values[row] = CellValue(value);
     }
   }
-  CurveReader(page, kMostCurvePoints, "", "").AddRoles(row, ReadRoleHistories(run_dir));
+  auto roles = ReadRoleHistories(run_dir);
+  if (auto log = ReadOwnLogHistory(run_dir, report->outcome != "running", roles)) roles.push_back(*std::move(log));
+  CurveReader(page, kMostCurvePoints, "", "").AddRoles(row, roles);
   page.live = page.live || report->outcome == "running";
   page.sources.emplace_back(Value::Map{{"kind", Value("run")},
                                        {"name", TextValue(report->name)},

@@ -16,6 +16,7 @@
 #include "run/directory/last_lines.h"
 #include "run/directory/log_path.h"
 #include "run/journal/checked_journal.h"
+#include "run/metrics/log_history.h"
 #include "run/report/report.h"
 #include "sweep/index/trial_choice.h"
 
@@ -66,8 +67,9 @@ void AddProcesses(const Report& report, PageContent& page) {
 }
 
 // `first`: the metric that is shown first, if it was reported.
-void AddCurves(const std::string& run_dir, const std::string& first, PageContent& page) {
+void AddCurves(const std::string& run_dir, bool over, const std::string& first, PageContent& page) {
   auto processes = ReadMetricHistories(run_dir, kMostCurveProcesses);
+  if (auto log = ReadOwnLogHistory(run_dir, over, {})) processes.push_back(*std::move(log));
   std::set<std::string> metrics;
   for (const ProcessHistory& process : processes) {
     for (const auto& [name, unused] : process.history.columns) metrics.insert(name);
@@ -211,7 +213,7 @@ Result<void> AddRun(const std::string& run_dir, PageContent& page) {
   const std::vector<JournalRecord>& records = recorded->journal.records();
   AddProcesses(*report, page);
   const std::optional<TrialOfRun> trial = FindTrialOfRun(run_dir);
-  AddCurves(run_dir, trial ? trial->objective : "", page);
+  AddCurves(run_dir, report->outcome != "running", trial ? trial->objective : "", page);
   RunLanes lanes = LanesOf(plan, recorded->journal, *report);
   const std::string began = records.empty() ? "" : records.front().wall;
   page.live = report->outcome == "running";

@@ -132,6 +132,11 @@ void Fields(V& v, SecretSource& secret) {
 }
 
 template <class V>
+void Fields(V& v, LogMetrics& metrics) {
+  v("patterns", metrics.patterns), v("role", metrics.role);
+}
+
+template <class V>
 void Fields(V& v, Notification& notification) {
   v("command", As<UnlessNone>(notification.command)), v("webhook", As<UnlessNone>(notification.webhook));
   v("env", As<UnlessNone>(notification.env)), v("secrets", As<UnlessNone>(notification.secrets));
@@ -163,6 +168,7 @@ void Fields(V& v, Plan& plan) {
   v("params", plan.params), v("derived", plan.derived);
   v("profiles", As<UnlessNone>(plan.profiles)), v("pinned", As<UnlessNone>(plan.pinned));
   v("notifications", As<UnlessNone>(plan.notifications));
+  v("metrics", As<UnlessNone>(plan.metrics));
 }
 
 }  // namespace muster

@@ -56,6 +56,8 @@ constexpr std::string_view kNoun<PlanFile> = "file \"{}\"";
 template <>
 constexpr std::string_view kNoun<SecretSource> = "secret \"{}\"";
 template <>
+constexpr std::string_view kNoun<LogMetrics> = "the metrics";
+template <>
 constexpr std::string_view kNoun<Notification> = "notification {}";
 template <>
 constexpr std::string_view kNoun<CheckpointPlace> = "the checkpoint folder";

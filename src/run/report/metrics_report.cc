@@ -11,6 +11,7 @@
 #include "muster/plan.h"
 #include "run/directory/metrics_line.h"
 #include "run/directory/private_files.h"
+#include "run/metrics/log_history.h"
 
 namespace muster {
 
@@ -75,6 +76,37 @@ std::vector<RoleMetrics> ReadMetrics(const Plan& plan, int folder, const std::ve
     if (metrics.lines > 0) reported.push_back(std::move(metrics));
   }
   return reported;
+}
+
+void AddLogMetrics(const Plan& plan, const std::string& run_dir, bool over, std::vector<RoleMetrics>& metrics) {
+  if (plan.metrics.patterns.empty()) return;
+  const auto patterns = LogPatterns::Of(plan.metrics.patterns, {});
+  const auto logging = LoggingProcess(plan, plan.metrics);
+  if (!patterns || !logging) return;
+  const Process& process = plan.processes[*logging];
+  RoleMetrics found;
+  RunLog(*patterns, plan.metrics, StepPattern(plan.metrics), run_dir, ProcessName(plan, process))
+      .Read(over, [&](std::uint32_t, const MetricValues& report) {
+        ++found.lines;
+        for (const auto& [name, value] : report) {
+          if (value.IsNull()) {
+            found.last.erase(name);
+          } else if (found.last.size() < kMostMetricNames || found.last.contains(name)) {
+            found.last[name] = value;
+          }
+        }
+      });
+  if (found.lines == 0) return;
+  found.role = plan.roles[process.role].name;
+  found.index = process.index;
+  const auto same =
+      std::find_if(metrics.begin(), metrics.end(), [&](const RoleMetrics& one) { return one.role == found.role; });
+  if (same == metrics.end()) {
+    metrics.push_back(std::move(found));
+    return;
+  }
+  same->lines += found.lines;
+  same->last.insert(found.last.begin(), found.last.end());
 }
 
 }  // namespace muster

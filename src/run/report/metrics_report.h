@@ -37,4 +37,8 @@ void TakeMetrics(std::string_view text, RoleMetrics& metrics);
 // By role; roles without reports are omitted. `attempts`: the number of each process's last attempt.
 std::vector<RoleMetrics> ReadMetrics(const Plan& plan, int folder, const std::vector<std::uint32_t>& attempts);
 
+// Adds the last values that the plan's patterns find in the log of its process; a name that the role reported itself
+// stays. `over`: nothing is written to the log any more.
+void AddLogMetrics(const Plan& plan, const std::string& run_dir, bool over, std::vector<RoleMetrics>& metrics);
+
 }  // namespace muster

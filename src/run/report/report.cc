@@ -423,6 +423,7 @@ Result<Report> MakeReport(const std::string& run_dir, std::shared_ptr<const Plan
   std::vector<std::uint32_t> last_attempts;
   for (ProcessId id = 0; id < plan.processes.size(); ++id) last_attempts.push_back(reading.track(id).attempt);
   report.metrics = ReadMetrics(plan, folder.get(), last_attempts);
+  AddLogMetrics(plan, run_dir, !live, report.metrics);
   if (!report.rehearsal) report.contexts = ReadContextReports(folder.get(), plan, report.run, ends);
   report.code = MakeCodeReport(journal);
   report.activations = ReadActivations(plan, journal, folder.get());

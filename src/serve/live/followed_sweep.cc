@@ -17,12 +17,12 @@
 #include "run/directory/run_directory.h"
 #include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
+#include "run/metrics/log_history.h"
 #include "serve/live/path_watch.h"
 #include "settings/values/value_json.h"
 #include "sweep/record/sweep_journal.h"
 #include "sweep/record/trial_result.h"
 #include "sweep/trial/metrics_watch.h"
-#include "sweep/trial/trial_log.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

@@ -21,11 +21,11 @@
 #include "muster/result.h"
 #include "page/collect/page_content.h"
 #include "run/lines/journal_lines.h"
+#include "run/metrics/log_patterns.h"
 #include "serve/live/event_hub.h"
 #include "serve/live/live_curve.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_progress.h"
-#include "sweep/trial/log_patterns.h"
 
 namespace muster {
 

@@ -15,6 +15,7 @@
 #include "run/directory/private_files.h"
 #include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
+#include "run/metrics/log_history.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/trial/trial_class.h"
 
@@ -140,7 +141,7 @@ MetricsWatch::Trial WatchedTrial(const TrialSetting& setting, const Plan& plan, 
   MetricsWatch::Trial watched;
   watched.run_dir = std::move(run_dir);
   if (!setting.patterns.empty()) {
-    if (const auto logging = LoggingProcess(plan, sweep.metrics)) {
+    if (const auto logging = LoggingProcess(plan, sweep.metrics, sweep.metrics.place)) {
       watched.patterns = &setting.patterns;
       watched.log_of = ProcessName(plan, plan.processes[*logging]);
     }

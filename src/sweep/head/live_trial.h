@@ -9,12 +9,13 @@
 #include <boost/asio/io_context.hpp>
 
 #include "muster/result.h"
+#include "run/metrics/log_patterns.h"
 #include "run/session/run_in_progress.h"
 #include "sweep/head/sweep_head.h"
 #include "sweep/head/trial_place.h"
 #include "sweep/head/trial_planner.h"
 #include "sweep/scheduler/trial_scheduler.h"
-#include "sweep/trial/log_patterns.h"
+#include "sweep/trial/class_patterns.h"
 #include "sweep/trial/metrics_watch.h"
 
 namespace muster {

@@ -5,9 +5,10 @@
 
 #include "evaluator/evaluator.h"
 #include "muster/result.h"
+#include "run/metrics/log_patterns.h"
 #include "space/sampler.h"
 #include "sweep/head/sweep_head.h"
-#include "sweep/trial/log_patterns.h"
+#include "sweep/trial/class_patterns.h"
 
 namespace muster {
 

@@ -13,6 +13,7 @@
 #include "base/values/suggest.h"
 #include "muster/plan.h"
 #include "run/directory/private_files.h"
+#include "run/metrics/log_history.h"
 
 namespace muster {
 namespace {
@@ -44,32 +45,9 @@ MetricNumber NumberOf(const MetricValues& values, const std::string& metric) {
   return number;
 }
 
-Result<ProcessId> LoggingProcess(const Plan& plan, const MetricsChoice& choice) {
-  std::optional<ProcessId> of_rank_0;
-  std::vector<std::string> roles;
-  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
-    const Process& process = plan.processes[id];
-    const std::string& role = plan.roles[process.role].name;
-    if (process.index != 0) {
-      if (process.rank == 0U && !of_rank_0) of_rank_0 = id;
-      continue;
-    }
-    if (role == choice.role) return id;
-    if (process.rank == 0U && !of_rank_0) of_rank_0 = id;
-    roles.push_back(role);
-  }
-  if (!choice.role.empty() || roles.empty()) {
-    return Fail(Error("metrics", choice.place,
-                      fmt::format("metrics are to be read in the log of role {}, and the plan has no process of it",
-                                  Quoted(choice.role)),
-                      DidYouMean(choice.role, roles)));
-  }
-  return of_rank_0.value_or(0);
-}
-
 Result<MetricValues> ReadResultFile(const Plan& plan, const MetricsChoice& choice, const std::string& run_dir,
                                     const std::string& cwd) {
-  auto process = LoggingProcess(plan, choice);
+  auto process = LoggingProcess(plan, choice, choice.place);
   if (!process) return Fail(std::move(process.error()));
   const auto refuse = [&](const std::string& path, const std::string& why) {
     return Fail(Error("metrics", choice.place, fmt::format("the result file {}: {}", Quoted(path), why)));

@@ -24,9 +24,6 @@ struct MetricNumber {
 };
 MetricNumber NumberOf(const MetricValues& values, const std::string& metric);
 
-// The process whose log is read. Kind "metrics": the plan has no such role.
-Result<ProcessId> LoggingProcess(const Plan& plan, const MetricsChoice& choice);
-
 // Reads MetricsChoice::result_file once the trial has ended. `cwd`: the folder that muster was called from. Kind
 // "metrics": the file is missing, or is no JSON object.
 Result<MetricValues> ReadResultFile(const Plan& plan, const MetricsChoice& choice, const std::string& run_dir,

@@ -15,9 +15,9 @@
 #include "base/system/file_changes.h"
 #include "base/system/unique_fd.h"
 #include "base/values/parse_number.h"
-#include "sweep/trial/appended_file.h"
-#include "sweep/trial/growing_log.h"
-#include "sweep/trial/trial_log.h"
+#include "run/metrics/appended_file.h"
+#include "run/metrics/growing_log.h"
+#include "run/metrics/log_history.h"
 
 namespace muster {
 namespace {

@@ -14,7 +14,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "sweep/trial/log_patterns.h"
+#include "run/metrics/log_patterns.h"
 #include "sweep/trial/metric_values.h"
 
 namespace muster {

@@ -15,7 +15,7 @@
 #include "run/journal/head_facts.h"
 #include "run/session/run_request.h"
 #include "space/sweep_description.h"
-#include "sweep/trial/log_patterns.h"
+#include "sweep/trial/class_patterns.h"
 
 namespace muster {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "sweep/trial/trial_log.h"
+#include "run/metrics/log_history.h"
 
 namespace muster {
 namespace {

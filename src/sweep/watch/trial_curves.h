@@ -1,7 +1,7 @@
 // The curves of running trials: the objective as their processes report it, or as patterns find it in their logs, read
 // as the files grow. Keeps a bounded number of points for each trial.
 //
-// The files are written by programs and not trusted (run/directory/metric_history.h, sweep/trial/trial_log.h).
+// The files are written by programs and not trusted (run/directory/metric_history.h, run/metrics/log_history.h).
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "run/directory/metric_history.h"
+#include "run/metrics/log_history.h"
+#include "run/metrics/log_patterns.h"
 #include "space/sweep_description.h"
-#include "sweep/trial/log_patterns.h"
-#include "sweep/trial/trial_log.h"
 
 namespace muster {
 
@@ -55,7 +55,7 @@ class TrialCurves {
   };
   struct Run {
     std::map<std::string, Process> roles;
-    std::optional<TrialLog> log;
+    std::optional<RunLog> log;
     Process of_log;
   };
 

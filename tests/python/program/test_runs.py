@@ -237,6 +237,30 @@ return muster.recipe { name = "metrics", params = { x = muster.int { 0 } }, plan
         judged = muster.sweep(*words, "--median", "step:1", pattern=True, lr=[0.25, 0.5])
         judged.wait()
         self.assertEqual(judged.history(), sweep.history())
+        for trial in (0, 1):
+            shutil.rmtree(os.path.join(judged.trial(trial).path, "logs"))
+        self.assertEqual(judged.history(), sweep.history())
+
+    def test_metrics_of_the_recipe_are_those_of_runs_and_of_sweeps(self):
+        with open("logged.lua", "w") as file:
+            file.write('''local muster = require "muster"
+return muster.recipe { name = "logged", params = { x = muster.int { 1 } },
+  metrics = { epoch = [[epoch (\\d+)]], acc = [[acc=(\\S+)]] },
+  plan = function(p, job)
+  job:workers { count = 2, command = { "sh", "-c", "echo epoch 1 acc=0.5; echo epoch 2 acc=0." .. p.x } } end }
+''')
+        run = muster.run("logged.lua", x=7)
+        run.wait()
+        self.assertEqual(run.metrics(), [
+            {"role": "worker", "index": 0, "attempt": None, "epoch": epoch, "acc": acc}
+            for epoch, acc in ((1, 0.5), (2, 0.7))])
+        self.assertEqual(run.metrics(role="server"), [])
+        self.assertEqual(muster.runs(columns="acc")[0].columns, {"acc": 0.7})
+        sweep = muster.sweep("logged.lua", "--maximize", "acc", x=[7, 8])
+        self.assertEqual(sweep.wait(), "complete")
+        self.assertEqual([(row["trial"], row["epoch"], row["acc"]) for row in sweep.history()],
+                         [(0, 1, 0.5), (0, 2, 0.7), (1, 1, 0.5), (1, 2, 0.8)])
+        self.assertEqual(sweep.trial("best").metrics().column("acc"), [0.5, 0.8])
 
     def test_a_sweep_and_its_trials_are_stopped(self):
         sweep = muster.sweep("recipe.lua", "--slots", "2", "--minimize", "loss", lr=[0.25, 0.5, 1], wait=True)

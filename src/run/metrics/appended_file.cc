@@ -1,4 +1,4 @@
-#include "sweep/trial/appended_file.h"
+#include "run/metrics/appended_file.h"
 
 #include <algorithm>
 #include <string_view>

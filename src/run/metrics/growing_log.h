@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "sweep/trial/growing_lines.h"
+#include "run/metrics/growing_lines.h"
 #include "wire/files/log_bytes.h"
 
 namespace muster {

@@ -1,4 +1,4 @@
-#include "sweep/trial/growing_lines.h"
+#include "run/metrics/growing_lines.h"
 
 namespace muster {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/system/unique_fd.h"
-#include "sweep/trial/growing_lines.h"
+#include "run/metrics/growing_lines.h"
 
 namespace muster {
 

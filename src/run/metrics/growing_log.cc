@@ -1,4 +1,4 @@
-#include "sweep/trial/growing_log.h"
+#include "run/metrics/growing_log.h"
 
 #include <string_view>
 
