@@ -107,10 +107,11 @@ class ExamplePage(OpenPage):
     def shoot_small(self, name, width):
         """The whole page at half its size."""
         height = self.browser.js("return document.documentElement.scrollHeight")
-        shot = self.browser.cdp("Page.captureScreenshot", format="png", captureBeyondViewport=True,
-                                clip={"x": 0, "y": 0, "width": width, "height": height, "scale": 0.5})
+        self.browser.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=0.5, mobile=False)
+        self.browser.settle()  # plots are drawn again
         with open(os.path.join(SCREENSHOTS, f"{KIND}-{name}.png"), "wb") as file:
-            file.write(base64.b64decode(shot["data"]))
+            file.write(base64.b64decode(self.browser.call("/screenshot", "GET")))
+        self.width(width)
 
 
 class OnePage(ExamplePage):
