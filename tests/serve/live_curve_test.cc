@@ -50,5 +50,27 @@ TEST(LiveCurve, KeepsItsExtremesWhenItHasTooManyPoints) {
   EXPECT_TRUE(curve.replaced) << "pages have points that are gone";
 }
 
+TEST(LiveCurve, KnowsTheNumberAndTheMeanOfWhatItLeavesOut) {
+  LiveCurve curve;
+  double sum = 0;
+  constexpr std::size_t kPoints = 3 * LiveCurve::kMostPoints + 5;
+  for (std::size_t i = 0; i < kPoints; ++i) {
+    const double value = static_cast<double>(i % 17) + (i == 5'432 ? 1'000 : 0);
+    curve.Add(static_cast<double>(i), value);
+    sum += value;
+  }
+  double known = curve.waiting.points * curve.waiting.mean;
+  std::size_t points = curve.waiting.points;
+  for (std::size_t i = 0; i < curve.x.size(); ++i) {
+    known += curve.y[i] + curve.left_out[i] * curve.mean[i];
+    points += curve.left_out[i] + 1;
+    if (i > 0) {
+      ASSERT_EQ(curve.x[i] - curve.x[i - 1], curve.left_out[i] + 1) << i;
+    }
+  }
+  EXPECT_EQ(points, kPoints);
+  EXPECT_NEAR(known, sum, 1e-6);
+}
+
 }  // namespace
 }  // namespace muster

@@ -88,21 +88,15 @@ std::vector<std::size_t> SampleForBothAxes(std::span<const double> x, std::span<
   return kept;
 }
 
-// Points that were left out, one after the other.
-struct Gap {
-  std::uint32_t points = 0;
-  double mean = 0;
-
-  void Add(std::uint32_t more, double their_mean) {
-    if (more == 0) return;
-    points += more;
-    mean += (their_mean - mean) * (static_cast<double>(more) / points);
-  }
-};
-
 bool IsFloat(double number) { return std::isfinite(static_cast<float>(number)); }
 
 }  // namespace
+
+void LeftOut::Add(std::uint32_t more, double their_mean) {
+  if (more == 0) return;
+  points += more;
+  mean += (their_mean - mean) * (static_cast<double>(more) / points);
+}
 
 ThinCurve Thinned(std::span<const double> x, std::span<const double> y, std::size_t most) {
   ThinCurve curve;
@@ -121,7 +115,7 @@ ThinCurve Thinned(std::span<const double> x, std::span<const double> y, std::siz
   curve.points = finite_x.size();
   std::size_t next = 0;
   for (const std::size_t i : SampleForBothAxes(finite_x, finite_y, most)) {
-    Gap gap;
+    LeftOut gap;
     for (; next < i; ++next) gap.Add(1, finite_y[next]);
     next = i + 1;
     curve.x.push_back(static_cast<float>(finite_x[i]));
@@ -142,7 +136,7 @@ ThinCurve Thinned(const ThinCurve& curve, std::size_t most) {
   thin.points = curve.points;
   std::size_t next = 0;
   for (const std::size_t i : SampleForBothAxes(x, y, most)) {
-    Gap gap;
+    LeftOut gap;
     for (; next < i; ++next) {
       gap.Add(curve.left_out[next], curve.mean[next]);
       gap.Add(1, y[next]);

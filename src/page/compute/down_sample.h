@@ -19,6 +19,14 @@ enum class Spacing : std::uint8_t {
 std::vector<std::size_t> MinMaxSample(std::span<const double> x, std::span<const double> y, std::size_t most,
                                       Spacing spacing);
 
+// Points that were left out, one after the other: how many, and the mean of their y.
+struct LeftOut {
+  std::uint32_t points = 0;
+  double mean = 0;
+
+  void Add(std::uint32_t more, double their_mean);
+};
+
 struct ThinCurve {
   std::vector<float> x;
   std::vector<float> y;

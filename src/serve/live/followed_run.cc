@@ -53,9 +53,9 @@ std::string LinesOf(const std::string& dir) {
 // Points [from, to) of the curve of a metric of a process.
 nlohmann::json PointsOf(const std::string& process, const std::string& metric, const LiveCurve& curve, std::size_t from,
                         std::size_t to) {
-  const auto part = [&](const std::vector<double>& all) {
-    return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(from),
-                               all.begin() + static_cast<std::ptrdiff_t>(to));
+  const auto part = [&](const auto& all) {
+    return nlohmann::json(
+        std::vector(all.begin() + static_cast<std::ptrdiff_t>(from), all.begin() + static_cast<std::ptrdiff_t>(to)));
   };
   nlohmann::json json = {{"key", "0:" + Readable(process)},
                          {"metric", Readable(metric)},
@@ -63,6 +63,10 @@ nlohmann::json PointsOf(const std::string& process, const std::string& metric, c
                          {"y", part(curve.y)},
                          {"total", curve.total}};
   if (from == 0) json["replace"] = true;
+  if (curve.thinned()) {
+    json["left_out"] = part(curve.left_out);
+    json["mean"] = part(curve.mean);
+  }
   return json;
 }
 

@@ -300,12 +300,17 @@ namespace {
 nlohmann::json CurveJson(TrialNumber trial, const std::string& metric, const LiveCurve& curve, bool whole) {
   const auto from = static_cast<std::ptrdiff_t>(whole ? 0 : curve.sent);
   const auto to = static_cast<std::ptrdiff_t>(whole ? curve.sent : curve.x.size());
+  const auto part = [&](const auto& all) { return nlohmann::json(std::vector(all.begin() + from, all.begin() + to)); };
   nlohmann::json json = {{"key", "0:" + std::to_string(trial)},
                          {"metric", Readable(metric)},
-                         {"x", std::vector<double>(curve.x.begin() + from, curve.x.begin() + to)},
-                         {"y", std::vector<double>(curve.y.begin() + from, curve.y.begin() + to)},
+                         {"x", part(curve.x)},
+                         {"y", part(curve.y)},
                          {"total", curve.total}};
   if (whole) json["replace"] = true;
+  if (curve.thinned()) {
+    json["left_out"] = part(curve.left_out);
+    json["mean"] = part(curve.mean);
+  }
   return json;
 }
 

@@ -22,6 +22,9 @@ void LiveCurve::Add(double at, double value) {
   ++total;
   x.push_back(at);
   y.push_back(value);
+  left_out.push_back(waiting.points);
+  mean.push_back(waiting.mean);
+  waiting = {};
   if (x.size() <= kMostPoints) return;
   constexpr std::size_t kGroup = 4;
   std::size_t kept = 0;
@@ -32,13 +35,23 @@ void LiveCurve::Add(double at, double value) {
     if (high < low) std::swap(low, high);
     std::array<std::size_t, 2> chosen = {static_cast<std::size_t>(low - y.begin()),
                                          static_cast<std::size_t>(high - y.begin())};
-    for (std::size_t i = 0; i < (chosen[0] == chosen[1] ? 1U : 2U); ++i) {
-      x[kept] = x[chosen[i]];
-      y[kept++] = y[chosen[i]];
+    for (std::size_t i = from; i < std::min(from + kGroup, y.size()); ++i) {
+      waiting.Add(left_out[i], mean[i]);
+      if (i != chosen[0] && i != chosen[1]) {
+        waiting.Add(1, y[i]);
+        continue;
+      }
+      x[kept] = x[i];
+      y[kept] = y[i];
+      left_out[kept] = waiting.points;
+      mean[kept++] = waiting.mean;
+      waiting = {};
     }
   }
   x.resize(kept);
   y.resize(kept);
+  left_out.resize(kept);
+  mean.resize(kept);
   replaced = true;
 }
 

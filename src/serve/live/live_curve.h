@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "page/compute/down_sample.h"
 #include "run/directory/metrics_line.h"
 
 namespace muster {
@@ -19,11 +20,16 @@ struct LiveCurve {
 
   std::vector<double> x;
   std::vector<double> y;
+  // Of the points left out between a point and the one before it: how many, and their mean.
+  std::vector<std::uint32_t> left_out;
+  std::vector<double> mean;
+  LeftOut waiting;            // left out after the last point
   std::uint64_t total = 0;    // points reported, including those left out here
   std::size_t sent = 0;       // of x and y
   bool replaced = true;       // pages need all points, not only those after `sent`
   std::uint64_t version = 0;  // of the event that had the last points
 
+  bool thinned() const { return total > x.size(); }
   bool has_news() const { return replaced || sent < x.size(); }
   // With more than kMostPoints, of every four neighbours the lowest and the highest are kept.
   void Add(double at, double value);
