@@ -36,8 +36,8 @@
 #include "run/directory/run_tags.h"
 #include "run/session/run_request.h"
 #include "run/start/start_specs.h"
-
 #include "wire/files/run_layout.h"
+
 namespace muster {
 namespace {
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/site.h"
 #include "muster/value.h"

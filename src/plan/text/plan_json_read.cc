@@ -209,14 +209,14 @@ class ObjectReader {
   void Read(const char* key, FieldAs<UnlessNone, T>& field) {
     if (object_.Has(key)) Read(key, field.value);
   }
-  template <class T>
-  void Read(const char* key, FieldAs<NullIfNone, T>& field) {
-    if (object_.Get(key).IsNull()) return;
-    Read(key, field.value);
   template <class Field>
   void Read(const char* key, LaterField<Field>& later) {
     if (object_.Has(key)) Read(key, later.field);
   }
+  template <class T>
+  void Read(const char* key, FieldAs<NullIfNone, T>& field) {
+    if (object_.Get(key).IsNull()) return;
+    Read(key, field.value);
     if (IsNone(field.value)) field.value = {};  // same as null
   }
   void Read(const char* key, FieldAs<NameOfHost, std::uint32_t>& field) { field.value = Index(key, progress_.hosts); }
