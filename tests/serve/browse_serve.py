@@ -83,7 +83,7 @@ class Browser:
         self.call(self.element(css) + "/click")
 
     def type(self, css, text):
-        self.call(self.element(css) + "/clear")
+        self.script("document.querySelector(arguments[0]).select()", css)  # what is typed replaces it
         self.call(self.element(css) + "/value", text=text)
 
     def problems(self):
@@ -156,6 +156,8 @@ def browse(command, folder, browser, told, start_sweep, pipes):
         browser.wait(f"{curve}.x.length === a[1] && {curve}.y[a[1] - 1] === a[2]", "0:0", step, loss)
     browser.wait("document.querySelector('#curves [aria-label*=\"0.125 to 0.5\"]')")
 
+    sweep_page = browser.script("return location.href")
+
     # Slots, trials, a note, and the end of one trial.
     check(browser.script("return muster.page.model.rowOf.has('0:1')") is False, "a second trial runs in one slot")
     browser.type("#slots", "2")
@@ -163,12 +165,27 @@ def browse(command, folder, browser, told, start_sweep, pipes):
     browser.wait("document.getElementById('said').textContent === '2 trials at a time'")
     browser.wait(f"{cell} === 'running'", "0:1", "state")
     browser.wait("document.getElementById('more').textContent.startsWith('2 slots')")
+    # Numbers that cannot be are named as they were typed.
+    for text, got in (("0", "0"), ("2.5", "2.5"), ("", "null")):
+        browser.script("const input = document.getElementById('slots'); input.value = arguments[0];", text)
+        browser.click("#slots-form button")
+        browser.wait("document.getElementById('said').textContent === a[0]",
+                     f"refused: slots takes a whole number from 1 to 1000000, got {got}")
+    check(browser.script("return document.getElementById('resume').disabled"), "a running sweep can be resumed")
+    check(not browser.script("return document.getElementById('stop').disabled"), "a running sweep cannot be stopped")
     browser.type("#add", "200")
     browser.click("#add-form button")
     browser.wait("document.getElementById('said').textContent.startsWith('refused: no trial can be added')")
     browser.type("#note", "seen <b>in</b> a browser")
     browser.click("#note-form button")
     browser.wait("document.getElementById('more').textContent.endsWith('note: seen <b>in</b> a browser')")
+    # The fields show what holds, also when another command changes it.
+    command("note", "grown", "changed elsewhere")
+    browser.script("document.activeElement.blur()")
+    browser.wait("document.getElementById('note').value === 'changed elsewhere'")
+    browser.script("location.reload()")
+    browser.wait(f"{live} && document.getElementById('note').value === 'changed elsewhere'")
+    browser.wait("document.getElementById('slots').value === '2'")
     check(browser.script("return document.querySelectorAll('#page b').length") == 0, "a note became an element")
     browser.type("#tag", "baseline")
     browser.click("#tag-form button")
@@ -209,6 +226,30 @@ def browse(command, folder, browser, told, start_sweep, pipes):
     pipes.write(1, "end")
     browser.wait(f"{state} === 'ok'")
 
+    # What has ended cannot be steered; a sweep that was stopped can be resumed.
+    why = "document.getElementById('why-not').textContent"
+    disabled = "[...document.querySelectorAll(a[0])].every((one) => one.disabled)"
+    browser.wait(f"{disabled} && {why} === 'the run has ended'", "#stop, #kill, #dump")
+    browser.open(sweep_page)
+    browser.wait(f"{live} && {state} === 'running'")
+    browser.click("#stop")
+    browser.click("#stop")
+    browser.wait(f"{state} === 'left' || {state} === 'stopped'")
+    browser.wait(f"{disabled} && {why} === 'the sweep is not running; Resume continues it'",
+                 "#stop, #kill, #stop-trial, #slots, #slots-form button, #add, #add-form button")
+    answer = browser.script("return fetch(`${serve.base}/steer`, {method: 'POST', headers: {'Content-Type': 'application/json'},"
+                            "body: '{\"slots\": 3}'}).then((one) => one.json())")
+    check(answer["error"] == "the sweep is not running: muster resume continues it", f"steering it: {answer}")
+    browser.click("#resume")
+    check(browser.script("return document.getElementById('resume').textContent") == "Resume: sure?", "it did not ask")
+    browser.click("#resume")
+    browser.wait("document.getElementById('said').textContent === 'resumed'")
+    browser.wait(f"{state} === 'running' && !document.getElementById('stop').disabled && document.getElementById('why-not').hidden")
+    for x in range(2, 5):
+        pipes.write(x, "end")
+    browser.wait(f"{state} === 'complete' && {disabled}", "#stop, #kill, #resume, #add")
+    browser.screenshot(folder / "complete.png")
+
     # A run that has ended, in the list.
     command("run", "quick.lua", "-q")
     browser.open(address)
@@ -216,7 +257,8 @@ def browse(command, folder, browser, told, start_sweep, pipes):
     browser.wait(f"{live} && {row}.querySelector('.state').textContent === 'ok'")
     command("tag", "quick", "kept")
     browser.wait(f"{row}.innerText.includes('kept')")
-    problems = [problem for problem in browser.problems() if " 409 " not in problem]  # the refusal above
+    # Without the refusals above.
+    problems = [problem for problem in browser.problems() if " 409 " not in problem and " 400 " not in problem]
     check(problems == [], f"messages of the pages: {problems}")
 
     # Without the token, or from elsewhere, there is nothing.

@@ -66,15 +66,21 @@ TEST(PageRequest, RefusesEverythingElse) {
   } cases[] = {
       {"stop", "", "not a JSON object"},
       {"stop", "[]", "not a JSON object"},
-      {"stop", R"({"now": 1})", "unknown key \"now\", or a value of the wrong type"},
+      {"stop", R"({"now": 1})", "now takes true or false, got 1"},
       {"stop", R"({"slots": 1})", "unknown key \"slots\""},
       {"dump", R"({"now": true})", "unknown key \"now\""},
       {"tag", "{}", "missing member \"tag\""},
       {"note", "{}", "missing member \"text\""},
       {"steer", "{}", "missing member \"slots\""},
-      {"steer", R"({"slots": 0})", "wrong type"},
-      {"steer", R"({"slots": 1000001})", "wrong type"},
-      {"steer", R"({"add_trials": -5})", "wrong type"},
+      {"steer", R"({"slots": 0})", "slots takes a whole number from 1 to 1000000, got 0"},
+      {"steer", R"({"slots": 1000001})", "slots takes a whole number from 1 to 1000000, got 1000001"},
+      {"steer", R"({"slots": 2.5})", "slots takes a whole number from 1 to 1000000, got 2.5"},
+      {"steer", R"({"slots": null})", "slots takes a whole number from 1 to 1000000, got "},
+      {"steer", R"({"slots": "four"})", "slots takes a whole number from 1 to 1000000, got \"four\""},
+      {"steer", R"({"add_trials": -5})", "add_trials takes a whole number from 1 on, got -5"},
+      {"tag", R"({"tag": 7})", "tag takes a text, got 7"},
+      {"note", R"({"text": ["a"]})", "text takes a text, got "},
+      {"resume", R"({"slots": 1})", "unknown key \"slots\""},
   };
   for (const auto& test : cases) {
     std::string problem;

@@ -68,6 +68,8 @@
     if (chip && document.documentElement.dataset.state !== state) chip.replaceWith(muster.chip(state));
     document.documentElement.dataset.state = state;
     const more = document.getElementById("more");
+    serve.holds(data.kind === "run" ? {} : { slots: facts.slots, note: facts.note });
+    serve.enable(data.kind, state);
     more.textContent = [facts.slots ? `${facts.slots} slots` : "", facts.note ? `note: ${facts.note}` : ""].filter(Boolean).join(", ");
   };
 
@@ -100,6 +102,7 @@
     header.after(controls(page.kind));
     delete document.documentElement.dataset.state;
     tellState();
+    if (page.kind === "run") fetch(`${serve.base}/state`).then((answer) => answer.json()).then(serve.holds);
     document.documentElement.dataset.ready = "true";
     if (follow) follow(version);
     else follow = serve.follow(version, { update: gather });

@@ -127,10 +127,18 @@ const serve = (globalThis.serve = {});
   };
 
   const field = (id, label, type, attributes = {}) =>
-    serve.el("label", { class: "field" }, label, serve.el("input", { id, type, size: "6", ...attributes }));
+    serve.el("label", { class: "field" }, label, serve.el("input", {
+      id, type, size: "6", ...attributes,
+      oninput: (event) => { event.target.dataset.edited = "true"; },
+      onfocus: (event) => event.target.select(),
+      onblur: () => serve.holds({}),
+    }));
   const valueOf = (id) => document.getElementById(id).value;
+  // What was typed, as it is: the server says what is wrong with it.
+  const numberOf = (id) => (valueOf(id).trim() === "" ? null : Number.isFinite(Number(valueOf(id))) ? Number(valueOf(id)) : valueOf(id));
+  const stored = (id) => { delete document.getElementById(id).dataset.edited; };
   const form = (id, submit, ...children) =>
-    serve.el("form", { id, onsubmit: (event) => {
+    serve.el("form", { id, novalidate: true, onsubmit: (event) => {
       event.preventDefault();
       submit();
     } }, ...children);
@@ -139,21 +147,65 @@ const serve = (globalThis.serve = {});
   serve.controls = (kind) => {
     const stop = serve.twice("Stop", "Stop: sure?", () => serve.act("stop", {}, () => "stopping"), { id: "stop" });
     const kill = serve.twice("Kill", "Kill: sure?", () => serve.act("stop", { now: true }, () => "killing"), { id: "kill" });
-    const note = form("note-form", () => serve.act("note", { text: valueOf("note") }, () => "the note is stored"),
-      field("note", "note ", "text", { size: "40", maxlength: "16000" }), serve.el("button", { type: "submit" }, "Store"));
+    const note = form("note-form", () => serve.act("note", { text: valueOf("note") }, () => {
+      stored("note");
+      serve.holds({ note: valueOf("note") });
+      return "the note is stored";
+    }), field("note", "note ", "text", { size: "40", maxlength: "16000" }), serve.el("button", { type: "submit" }, "Store"));
     const tag = form("tag-form", () => serve.act("tag", { tag: valueOf("tag") }, () => "the tag is stored"),
       field("tag", "tag ", "text", { size: "12" }), serve.el("button", { type: "submit" }, "Store"));
     const parts = [stop, kill];
     if (kind === "sweep") {
-      parts.push(
-        form("slots-form", () => serve.act("steer", { slots: Number(valueOf("slots")) }, (answer) => `${answer.slots} trials at a time`),
-          field("slots", "slots ", "number", { min: "1" }), serve.el("button", { type: "submit" }, "Set")),
-        form("add-form", () => serve.act("steer", { add_trials: Number(valueOf("add")) }, (answer) => `${answer.trials} trials in all`),
+      const resume = serve.twice("Resume", "Resume: sure?", () => {
+        said().textContent = "resuming";
+        serve.act("resume", {}, (answer) => (answer.waits ? "resumed: it waits to begin" : "resumed"));
+      }, { id: "resume" });
+      parts.push(resume,
+        form("slots-form", () => serve.act("steer", { slots: numberOf("slots") }, (answer) => {
+          stored("slots");
+          return `${answer.slots} trials at a time`;
+        }), field("slots", "slots ", "number", { min: "1" }), serve.el("button", { type: "submit" }, "Set")),
+        form("add-form", () => serve.act("steer", { add_trials: numberOf("add") }, (answer) => `${answer.trials} trials in all`),
           field("add", "further trials ", "number", { min: "1" }), serve.el("button", { type: "submit" }, "Add")));
     } else {
       parts.push(
         serve.el("button", { type: "button", id: "dump", onclick: () => serve.act("dump", {}, (answer) => `dump ${answer.dump} is taken: muster dump`) }, "Dump stacks"));
     }
-    return serve.el("section", { class: "controls", "aria-label": "steering" }, ...parts, tag, note, serve.el("p", { id: "said", role: "status" }));
+    return serve.el("section", { class: "controls", "aria-label": "steering" }, ...parts, tag, note,
+      serve.el("p", { id: "why-not", class: "soft", hidden: true }), serve.el("p", { id: "said", role: "status" }));
+  };
+
+  // Shows in the fields what holds, except where something was typed, or is about to be.
+  const held = {};
+  serve.holds = (facts) => {
+    Object.assign(held, facts);
+    for (const id of ["slots", "note"]) {
+      const input = document.getElementById(id);
+      if (!input || !(id in held) || input.dataset.edited || document.activeElement === input) continue;
+      input.value = held[id] === null || held[id] === undefined ? "" : String(held[id]);
+    }
+  };
+
+  // Of what has ended nothing can be steered, and only a sweep that was not completed can be resumed. `state`: "running",
+  // or how it ended.
+  serve.enable = (kind, state) => {
+    const live = state === "running" || state === "preparing";
+    const why = live ? "" : kind !== "sweep" ? "the run has ended"
+      : state === "complete" ? "the sweep is complete; muster resume --add-trials continues it with more trials"
+        : "the sweep is not running; Resume continues it";
+    const set = (css, off, reason) => {
+      for (const button of document.querySelectorAll(css)) {
+        button.disabled = off;
+        button.style.opacity = off ? "0.5" : "";
+        if (off) button.title = reason;
+        else button.removeAttribute("title");
+      }
+    };
+    set("#stop, #kill, #dump, #stop-trial, #slots, #slots-form button, #add, #add-form button", !live, why);
+    set("#resume", live || state === "complete", live ? "the sweep is running" : why);
+    const line = document.getElementById("why-not");
+    if (!line) return;
+    line.hidden = live;
+    line.textContent = why;
   };
 })();

@@ -16,6 +16,7 @@
 #include "base/values/shell_quote.h"
 #include "page/write/page_html.h"
 #include "run/directory/directory_owner.h"
+#include "run/directory/run_directory.h"
 #include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
 #include "serve/http/http_request.h"
@@ -26,6 +27,7 @@
 #include "serve/site/collected_pages.h"
 #include "serve/site/head_call.h"
 #include "serve/site/refusal.h"
+#include "serve/site/resume_calls.h"
 #include "serve/site/serve_pages.h"
 #include "serve/site/site_path.h"
 #include "sweep/trial/metrics_watch.h"
@@ -57,7 +59,7 @@ std::uint64_t VersionSeen(const HttpRequest& request) {
 
 struct ServedSite::Impl {
   Impl(boost::asio::io_context& loop, ServedFolders folders)
-      : io(loop), paths(loop), metrics(loop), index(loop, paths, std::move(folders)), collected(loop) {}
+      : io(loop), paths(loop), metrics(loop), index(loop, paths, std::move(folders)), collected(loop), resumes(loop) {}
 
   HttpAnswer IndexAnswer(const HttpRequest& request, const std::string& what);
   void AnswerSweep(const HttpRequest& request, const std::string& what, const FolderIndex::Entry& entry,
@@ -76,6 +78,7 @@ struct ServedSite::Impl {
   std::map<std::string, std::unique_ptr<FollowedSweep>> sweeps;  // by directory
   std::map<std::string, std::unique_ptr<FollowedRun>> runs;
   CollectedPages collected;
+  ResumeCalls resumes;
 };
 
 FollowedSweep* ServedSite::Impl::SweepAt(const std::string& dir) {
@@ -142,6 +145,10 @@ void ServedSite::Impl::AnswerRun(const HttpRequest& request, const std::string& 
   if (run == nullptr) return reply(RefusedAnswer(503, "the run cannot be followed"));
   if (what.empty()) return reply(LivePage(title));
   if (what == "data") return collected.Collect(dir, false, run->version(), reply);
+  if (what == "state") {
+    const nlohmann::json state = {{"live", IsRunLive(dir)}, {"note", Readable(NoteOfRun(dir))}};
+    return reply(JsonAnswer(200, SerializedJson(state)));
+  }
   if (what != "events") return reply(Missing());
   reply({.stream = [this, dir, seen = VersionSeen(request)](const std::shared_ptr<EventStream>& stream) {
     if (FollowedRun* const one = RunAt(dir)) one->AddStream(stream, seen);
@@ -174,10 +181,16 @@ void ServedSite::Impl::Change(const SitePath& site, const FolderIndex::Entry& en
   const bool of_sweep = site.subject == Subject::kSweep;
   const std::string_view noun = of_sweep ? "sweep" : "run";
   const auto owner = OwnerOf(dir);
-  const bool files = request.what == What::kTag || request.what == What::kNote;
+  const bool resumes_it = request.what == What::kResume;
+  if (resumes_it && !of_sweep) return reply(RefusedAnswer(400, "only a sweep can be resumed"));
+  const bool files = request.what == What::kTag || request.what == What::kNote || resumes_it;
   if (!owner) return reply(Missing());
   if (auto allowed = CheckUse(dir, *owner, files ? DirectoryUse::kWrite : DirectoryUse::kControl, noun); !allowed) {
     return reply(RefusedAnswer(403, Sentence(allowed.error())));
+  }
+  if (resumes_it) {
+    if (IsRunLive(dir)) return reply(RefusedAnswer(409, "the sweep is running"));
+    return resumes.Begin(dir, reply);
   }
   if (files) {
     const UniqueFd folder(::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -191,6 +204,11 @@ void ServedSite::Impl::Change(const SitePath& site, const FolderIndex::Entry& en
     if (!written) return reply(RefusedAnswer(400, Sentence(written.error())));
     index.Refresh(site.subject != Subject::kRun, entry.id);
     return reply(JsonAnswer(200, R"({"ok": true})"));
+  }
+  if (!IsRunLive(entry.path)) {
+    return reply(RefusedAnswer(409, site.subject == Subject::kRun
+                                        ? "the run has ended"
+                                        : "the sweep is not running: muster resume continues it"));
   }
   ControlRequest control;
   if (request.what == What::kSteer) {

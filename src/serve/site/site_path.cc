@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kLongestId = 64;
 constexpr std::size_t kMostParts = 6;
 constexpr std::int64_t kMostPageSlots = 1'000'000;
+constexpr std::int64_t kMostPageTrials = std::int64_t{1} << 40U;
 constexpr std::size_t kMostBodyValues = 64U << 10;  // bytes
 
 bool IsId(std::string_view text) {
@@ -39,34 +40,71 @@ std::vector<std::string_view> PartsOf(std::string_view path) {
   return {};
 }
 
-constexpr std::array<std::pair<std::string_view, PageRequest::What>, 5> kRequests = {
+constexpr std::array<std::pair<std::string_view, PageRequest::What>, 6> kRequests = {
     {{"stop", PageRequest::What::kStop},
      {"dump", PageRequest::What::kDump},
      {"tag", PageRequest::What::kTag},
      {"note", PageRequest::What::kNote},
-     {"steer", PageRequest::What::kSteer}}};
+     {"steer", PageRequest::What::kSteer},
+     {"resume", PageRequest::What::kResume}}};
 
-// Reads one member; false if the request has no such member, or it is of another type.
-bool Take(PageRequest& request, const std::string& name, const Value& value) {
-  using What = PageRequest::What;
-  const std::int64_t* number = value.AsInt();
-  if (request.what == What::kStop && name == "now" && value.AsBool() != nullptr) {
-    request.now = *value.AsBool();
-  } else if (request.what == What::kStop && name == "dump" && value.AsBool() != nullptr) {
-    request.dump = *value.AsBool();
-  } else if (request.what == What::kTag && name == "tag" && value.AsString() != nullptr) {
-    request.tag = *value.AsString();
-  } else if (request.what == What::kNote && name == "text" && value.AsString() != nullptr) {
-    request.note = *value.AsString();
-  } else if (request.what == What::kSteer && name == "slots" && number != nullptr && *number > 0 &&
-             *number <= kMostPageSlots) {
-    request.slots = static_cast<std::uint32_t>(*number);
-  } else if (request.what == What::kSteer && name == "add_trials" && number != nullptr && *number > 0) {
-    request.add_trials = static_cast<std::uint64_t>(*number);
-  } else {
-    return false;
-  }
-  return true;
+// A member of a request: `take` stores its value, or returns false if the value is none of `takes`.
+struct Member {
+  PageRequest::What what;
+  std::string_view name;
+  std::string_view takes;
+  bool (*take)(PageRequest& request, const Value& value);
+};
+
+bool TakeTruth(const Value& value, bool& out) {
+  if (value.AsBool() != nullptr) out = *value.AsBool();
+  return value.AsBool() != nullptr;
+}
+
+bool TakeText(const Value& value, std::optional<std::string>& out) {
+  if (value.AsString() != nullptr) out = *value.AsString();
+  return value.AsString() != nullptr;
+}
+
+std::optional<std::int64_t> CountIn(const Value& value, std::int64_t most) {
+  const std::int64_t* const number = value.AsInt();
+  return number != nullptr && *number > 0 && *number <= most ? std::optional(*number) : std::nullopt;
+}
+
+bool TakeSlots(PageRequest& request, const Value& value) {
+  const auto slots = CountIn(value, kMostPageSlots);
+  if (slots) request.slots = static_cast<std::uint32_t>(*slots);
+  return slots.has_value();
+}
+
+bool TakeTrials(PageRequest& request, const Value& value) {
+  const auto trials = CountIn(value, kMostPageTrials);
+  if (trials) request.add_trials = static_cast<std::uint64_t>(*trials);
+  return trials.has_value();
+}
+
+constexpr std::array<Member, 6> kMembers = {{
+    {PageRequest::What::kStop, "now", "true or false",
+     [](PageRequest& request, const Value& value) { return TakeTruth(value, request.now); }},
+    {PageRequest::What::kStop, "dump", "true or false",
+     [](PageRequest& request, const Value& value) { return TakeTruth(value, request.dump); }},
+    {PageRequest::What::kTag, "tag", "a text",
+     [](PageRequest& request, const Value& value) { return TakeText(value, request.tag); }},
+    {PageRequest::What::kNote, "text", "a text",
+     [](PageRequest& request, const Value& value) { return TakeText(value, request.note); }},
+    {PageRequest::What::kSteer, "slots", "a whole number from 1 to 1000000", TakeSlots},
+    {PageRequest::What::kSteer, "add_trials", "a whole number from 1 on", TakeTrials},
+}};
+
+// Reads one member; returns what is wrong with it, or nothing.
+std::string Take(PageRequest& request, const std::string& name, const Value& value) {
+  const auto* const member = std::find_if(kMembers.begin(), kMembers.end(), [&](const Member& one) {
+    return one.what == request.what && one.name == name;
+  });
+  if (member == kMembers.end()) return "unknown key " + Quoted(name);
+  if (member->take(request, value)) return {};
+  constexpr std::size_t kMostShown = 100;
+  return name + " takes " + std::string(member->takes) + ", got " + Printable(ToText(value).substr(0, kMostShown));
 }
 
 }  // namespace
@@ -109,9 +147,8 @@ std::optional<PageRequest> ParsePageRequest(std::string_view what, std::string_v
     return std::nullopt;
   }
   for (const auto& [name, value] : *json->AsMap()) {
-    if (Take(request, name, value)) continue;
-    problem = "unknown key " + Quoted(name) + ", or a value of the wrong type";
-    return std::nullopt;
+    problem = Take(request, name, value);
+    if (!problem.empty()) return std::nullopt;
   }
   if (request.what == PageRequest::What::kTag && !request.tag) problem = "missing member \"tag\"";
   if (request.what == PageRequest::What::kNote && !request.note) problem = "missing member \"text\"";

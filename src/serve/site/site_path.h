@@ -25,7 +25,7 @@ std::optional<SitePath> ParseSitePath(std::string_view path);
 
 // A request of a page that changes something: the JSON object in its body, checked.
 struct PageRequest {
-  enum class What : std::uint8_t { kStop, kDump, kTag, kNote, kSteer };
+  enum class What : std::uint8_t { kStop, kDump, kTag, kNote, kSteer, kResume };
   What what = What::kStop;
   bool now = false;                         // kStop
   bool dump = false;                        // kStop: take a dump first
