@@ -221,5 +221,65 @@ TEST_F(Pack, ReportsWhyItFails) {
   EXPECT_EQ(Muster({"pack", folder_ / "nothing/there"}).exit_code, 2);
 }
 
+// The variables of a command whose temporary files are in a folder of their own.
+class PackThatIsNotUnpacked : public Pack {
+ protected:
+  PackThatIsNotUnpacked() {
+    fs::create_directory(tmp());
+    EXPECT_EQ(Muster({"pack", RunDir(), "-o", archive()}).exit_code, 0);
+  }
+  std::string archive() const { return folder_ / "run.tar.gz"; }
+  std::string tmp() const { return folder_ / "tmp"; }
+  // Of a command that leaves nothing in the folder of temporary files.
+  CommandResult Read(const std::vector<std::string>& words) const {
+    CommandResult result = Muster(words, {"TMPDIR=" + tmp()});
+    EXPECT_TRUE(fs::is_empty(tmp())) << words.front();
+    EXPECT_EQ(result.out.find(tmp()), std::string::npos) << result.out;
+    return result;
+  }
+};
+
+TEST_F(PackThatIsNotUnpacked, IsReadByTheSameCommands) {
+  const CommandResult report = Read({"report", archive()});
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_NE(report.out.find("run       " + archive()), std::string::npos) << report.out;
+  const auto of_archive = nlohmann::json::parse(Read({"report", archive(), "--json"}).out);
+  auto of_run = nlohmann::json::parse(Read({"report", RunDir(), "--json"}).out);
+  EXPECT_EQ(of_archive["run_dir"], archive());
+  of_run["run_dir"] = archive();
+  EXPECT_EQ(of_archive, of_run);
+  EXPECT_EQ(Read({"logs", archive()}).out, "said\n");
+  const CommandResult page = Read({"report", archive(), RunDir(), "--html", "-"});
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+  EXPECT_NE(page.out.find("page-data"), std::string::npos);
+  EXPECT_EQ(Read({"export", archive(), "--curves", "--csv"}).exit_code, 0);
+}
+
+TEST_F(PackThatIsNotUnpacked, IsOnlyRead) {
+  const CommandResult replayed = Read({"replay", archive()});
+  EXPECT_EQ(replayed.exit_code, 2);
+  EXPECT_NE(replayed.err.find("is an archive, which is only read"), std::string::npos) << replayed.err;
+  EXPECT_NE(replayed.err.find("tar -xf"), std::string::npos) << replayed.err;
+}
+
+TEST_F(PackThatIsNotUnpacked, IsRefusedIfItIsDamagedOrSomethingElse) {
+  const std::string whole = Text(archive());
+  const auto refusal = [&](const std::string& bytes) {
+    std::ofstream(folder_ / "bad.tar.gz", std::ios::binary) << bytes;
+    const CommandResult refused = Read({"report", folder_ / "bad.tar.gz"});
+    EXPECT_EQ(refused.exit_code, 2) << refused.err;
+    EXPECT_NE(refused.err.find("hint: "), std::string::npos) << refused.err;
+    return refused.err;
+  };
+  EXPECT_NE(refusal(whole.substr(0, whole.size() / 2)).find("it ends in the middle of a file"), std::string::npos);
+  EXPECT_NE(refusal("no archive").find("it ends in the middle of a file"), std::string::npos);
+  EXPECT_NE(refusal("").find("it is empty"), std::string::npos);
+  fs::create_directories(folder_ / "other/folder");
+  std::ofstream(folder_ / "other/folder/file") << "x";
+  ASSERT_EQ(Call({"tar", "-C", folder_ / "other", "-czf", folder_ / "other.tar.gz", "folder"}).exit_code, 0);
+  EXPECT_NE(refusal(Text(folder_ / "other.tar.gz")).find("holds no run: there is no plan.json in it"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace muster::testing

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -12,6 +13,8 @@
 #include "cli/command/print_diagnostics.h"
 #include "cli/lookup/current_site.h"
 #include "cli/lookup/trial_facts.h"
+#include "code/tar_call.h"
+#include "code/unpack_tar.h"
 #include "run/directory/run_directory.h"
 #include "sweep/index/trial_choice.h"
 #include "sweep/record/sweep_directory.h"
@@ -95,7 +98,54 @@ void WarnOfOwner(const std::string& run_dir) {
 
 }  // namespace
 
+namespace {
+
+// By the word of the command line; unpacked once, and removed at the end of this process.
+std::map<std::string, UnpackedArchive>& PackedRuns() {
+  static std::map<std::string, UnpackedArchive> runs;
+  return runs;
+}
+
+bool IsArchive(const std::string& word) {
+  std::error_code error;
+  return IsTarName(word) && std::filesystem::is_regular_file(word, error);
+}
+
+Result<std::string> FindPackedRun(const std::string& word, DirectoryUse use) {
+  if (use != DirectoryUse::kRead) {
+    return Fail(Error("archive", {}, fmt::format("{} is an archive, which is only read", Quoted(word)),
+                      "unpack it, and name the folder: tar -xf " + ShellQuoted(word)));
+  }
+  if (const auto known = PackedRuns().find(word); known != PackedRuns().end()) return known->second.folder();
+  const char* path = std::getenv("PATH");
+  auto unpacked = UnpackedArchive::Of(word, {std::string("PATH=") + (path == nullptr ? "/usr/bin:/bin" : path)});
+  if (!unpacked) return Fail(std::move(unpacked.error()));
+  const std::string folder = unpacked->folder();
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(folder + "/" + kRunDirectories.marker, error)) {
+    return Fail(
+        Error("archive", {},
+              fmt::format("the archive {} holds no run: there is no {} in it", Quoted(word), kRunDirectories.marker),
+              "muster pack RUN makes archives of runs"));
+  }
+  PackedRuns().emplace(word, *std::move(unpacked));
+  return folder;
+}
+
+}  // namespace
+
+std::string WithArchiveNames(std::string text) {
+  for (const auto& [word, archive] : PackedRuns()) {
+    const std::string folder = archive.folder();
+    for (std::size_t at = text.find(folder); at != text.npos; at = text.find(folder, at + word.size())) {
+      text.replace(at, folder.size(), word);
+    }
+  }
+  return text;
+}
+
 Result<std::string> FindRun(const std::string& run, DirectoryUse use) {
+  if (IsArchive(run)) return FindPackedRun(run, use);
   std::error_code error;
   const auto trial = std::filesystem::exists(run, error) ? std::nullopt : SweepAndTrial(run);
   Result<std::string> found = std::string();

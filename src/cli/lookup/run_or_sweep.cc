@@ -58,7 +58,7 @@ std::string WordForSweep(const std::string& sweep_dir, const std::string& name, 
 namespace {
 constexpr const char* kWhatRunMeans =
     "a run or sweep: path, name, name~1 (the one before) or id prefix; or a trial: SWEEP:12, "
-    "SWEEP:12.2 (its second attempt), SWEEP:best; default: the newest";
+    "SWEEP:12.2 (its second attempt), SWEEP:best; or an archive of muster pack; default: the newest";
 }  // namespace
 
 void AddRunOrSweepArgument(CLI::App& app, std::string& word) { app.add_option("RUN", word, kWhatRunMeans); }

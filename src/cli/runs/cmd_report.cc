@@ -17,6 +17,7 @@
 #include "cli/command/print_diagnostics.h"
 #include "cli/jobs/job_of_run.h"
 #include "cli/jobs/queued_runs.h"
+#include "cli/lookup/run_argument.h"
 #include "cli/lookup/run_or_sweep.h"
 #include "cli/lookup/sweep_summary.h"
 #include "cli/lookup/trial_facts.h"
@@ -74,11 +75,12 @@ int RunReport(const ReportOptions& options) {
   SettleIfLost(*folder);
   const auto report = MakeReport(*folder);
   if (!report) return Refuse(report.error());
-  std::fputs(
-      (options.json ? ReportJson(*report, std::filesystem::absolute(*folder).lexically_normal().string())
-                    : ReportText(*report, {.colour = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr}))
-          .c_str(),
-      stdout);
+  const ReportView view = {.colour = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr};
+  const std::string text = options.json
+                               ? ReportJson(*report, std::filesystem::absolute(*folder).lexically_normal().string())
+                               : ReportText(*report, view);
+  std::fputs((options.json ? WithArchiveNames(text) : FittedLines(WithArchiveNames(text), OutputColumns(0))).c_str(),
+             stdout);
   if (report->rehearsal && !options.json) {
     if (const auto rehearsal = ReadRehearsal(*folder))
       std::fputs(PrintableLines(RehearsalText(*rehearsal)).c_str(), stdout);

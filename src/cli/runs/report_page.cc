@@ -9,6 +9,7 @@
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
+#include "cli/lookup/run_argument.h"
 #include "cli/lookup/run_or_sweep.h"
 #include "page/collect/make_page.h"
 #include "page/write/page_html.h"
@@ -51,7 +52,7 @@ int WriteReportPage(const std::vector<std::string>& words, const std::string& fi
   }
   const auto page = MakePage(folders);
   if (!page) return Refuse(page.error());
-  const auto written = WritePage(PageHtml(*page), file);
+  const auto written = WritePage(WithArchiveNames(PageHtml(*page)), file);
   if (!written) return Refuse(written.error());
   if (file != "-") std::printf("%s\n", Printable(file).c_str());
   bool readable = true;
