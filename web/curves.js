@@ -140,6 +140,7 @@
           state.meanOver && lines.length > groups.length ? `${muster.plural(lines.length - groups.length, "curve")} without others` : "",
           kept < total ? `${muster.count(total)} points, shown by the smallest and largest of each interval: ${muster.count(kept)}` : muster.plural(total, "point"),
           bad ? `${muster.plural(bad, "value")} not finite, marked ×` : "",
+          (model.data.run || {}).without_curves ? `and ${muster.plural(model.data.run.without_curves, "more process").replace("processs", "processes")} with metrics that the page has no room for` : "",
           omitted ? `and ${muster.plural(omitted, "more metric")} that the page has no room for` : "",
         ].filter(Boolean).join("; ");
         // An empty frame would say nothing.

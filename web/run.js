@@ -126,7 +126,7 @@
       const explain = (name, entry) => {
         const source = entry.source ? `${name} = ${entry.text}: ${entry.source}` : `${name} = ${entry.text}`;
         answer.replaceChildren(el("span", {}, source), ...(entry.values || []).slice(0, MOST_VALUES).map(([who, text]) => el("div", { class: "mono" }, `${who}: ${text}`)),
-          (entry.values || []).length > MOST_VALUES ? el("div", {}, `and ${muster.count(entry.values.length - MOST_VALUES)} more`) : "");
+          entry.processes > MOST_VALUES ? el("div", {}, `and ${muster.count(entry.processes - MOST_VALUES)} more`) : "");
       };
       section.append(answer);
       if (parameters.length) {
@@ -154,11 +154,13 @@
       section.append(box);
       const fill = () => {
         const { logs } = model.data.run;
+        const others = model.data.run.lanes.filter((lane) => lane.spans.length).length - logs.length;
         const log = logs.find((one) => one.key === chosen) || logs[0];
         box.replaceChildren(
           el("div", { class: "controls" }, muster.select("last lines of", logs.map((one) => [one.key, one.process]), log.key, (key) => { chosen = key; fill(); })),
           el("p", { class: "hint" }, log.path),
-          lines(log.lines));
+          lines(log.lines),
+          others > 0 ? el("p", { class: "hint" }, `and logs of ${muster.count(others)} more in the folder of the run`) : "");
       };
       fill();
       state.on("lit", () => {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Opens the page of a real run or sweep in Chromium: check_real_page.py KIND PAGE SCREENSHOTS.
 
-kinds: "early" is a sweep of five trials that ASHA judged, "trial" one of them, "restarted" a run in which a process failed and was restarted.
+kinds: "early" is a sweep of five trials that ASHA judged, "trial" one of them, "restarted" a run in which a process failed and was restarted,
+"wide" one of 300 processes.
 """
 
 import os
@@ -68,6 +69,18 @@ class EarlyStopping(OpenPage):
         self.assert_prints("Early stopping", "stopped there", "Devices over time", *self.attempts()[0]["devices"])
 
 
+class WideRun(OpenPage):
+    """A run of 300 processes."""
+
+    def test_says_how_many_more_there_are(self):
+        self.assertIn("256 points; and 44 more processes with metrics", self.browser.text("#curves .hint"))
+        self.assertIn("and logs of 236 more in the folder of the run", self.browser.text("#logs"))
+        self.browser.js("document.querySelectorAll('#plan details').forEach((one) => { one.open = true; })")
+        self.browser.focus("#plan button[aria-label='explain PEER']")
+        self.browser.keys("Enter")
+        self.assertIn("and 100 more", self.browser.text("#plan .answer"))
+
+
 class Restarted(OpenPage):
     def lane(self, name):
         return self.browser.js(f"return muster.page.model.data.run.lanes.find((lane) => lane.name === '{name}')")
@@ -103,4 +116,4 @@ class Restarted(OpenPage):
 
 
 if __name__ == "__main__":
-    run_tests({"early": EarlyStopping, "trial": TrialPage, "restarted": Restarted})
+    run_tests({"early": EarlyStopping, "trial": TrialPage, "wide": WideRun, "restarted": Restarted})

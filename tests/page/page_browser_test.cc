@@ -182,5 +182,20 @@ return muster.recipe {
   Check("restarted", {folder_ / "run"}, "check_real_page.py");
 }
 
+TEST_F(PageInBrowser, CountsTheProcessesOfAWideRunThatItLeavesOut) {
+  std::ofstream(folder_ / "wide.lua") << R"lua(
+local muster = require "muster"
+return muster.recipe { name = "wide", plan = function(p, job)
+  job:workers { count = 300, each = function(process)
+    process.command = { "sh", "-c", [[echo "{\"step\": 1, \"loss\": $1}" >> "$MUSTER_METRICS"; echo done]], "sh", process.rank }
+    process.env.PEER = "peer-" .. process.rank * process.rank
+  end }
+end }
+)lua";
+  const CommandResult run = Muster({"run", "wide.lua", "--run-dir", folder_ / "run"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  Check("wide", {folder_ / "run"}, "check_real_page.py");
+}
+
 }  // namespace
 }  // namespace muster

@@ -66,8 +66,10 @@ void AddProcesses(const Report& report, PageContent& page) {
   ColumnOf(page, "devices", "fact").list = true;
 }
 
-// `first`: the metric that is shown first, if it was reported.
-void AddCurves(const std::string& run_dir, bool over, const std::string& first, PageContent& page) {
+// `first`: the metric that is shown first, if it was reported. Returns how many further processes have metrics.
+std::size_t AddCurves(const std::string& run_dir, bool over, const std::string& first, PageContent& page) {
+  std::set<std::pair<std::string, std::uint32_t>> reporting;
+  for (const MetricsFileName& file : MetricsFiles(run_dir)) reporting.emplace(file.role, file.index);
   auto processes = ReadMetricHistories(run_dir, kMostCurveProcesses);
   if (auto log = ReadOwnLogHistory(run_dir, over, {})) processes.push_back(*std::move(log));
   std::set<std::string> metrics;
@@ -82,6 +84,7 @@ void AddCurves(const std::string& run_dir, bool over, const std::string& first, 
     const auto key = std::find(page.keys.begin(), page.keys.end(), KeyOf(process.role, process.index));
     if (key != page.keys.end()) reader.Add(static_cast<std::size_t>(key - page.keys.begin()), process);
   }
+  return reporting.size() - std::min(reporting.size(), kMostCurveProcesses);
 }
 
 Value FailureValue(const Report& report, const FailureReport& failure) {
@@ -213,7 +216,8 @@ Result<void> AddRun(const std::string& run_dir, PageContent& page) {
   const std::vector<JournalRecord>& records = recorded->journal.records();
   AddProcesses(*report, page);
   const std::optional<TrialOfRun> trial = FindTrialOfRun(run_dir);
-  AddCurves(run_dir, report->outcome != "running", trial ? trial->objective : "", page);
+  const std::size_t without_curves =
+      AddCurves(run_dir, report->outcome != "running", trial ? trial->objective : "", page);
   RunLanes lanes = LanesOf(plan, recorded->journal, *report);
   const std::string began = records.empty() ? "" : records.front().wall;
   page.live = report->outcome == "running";
@@ -241,6 +245,7 @@ Result<void> AddRun(const std::string& run_dir, PageContent& page) {
                        {"plan_id", TextValue(report->plan)},
                        {"id", TextValue(report->run)},
                        {"dir", TextValue(report->run_dir)},
+                       {"without_curves", CountValue(without_curves)},
                        {"damage", TextValue(report->journal_damage)},
                        {"restarts", RestartsValue(*report, records)},
                        {"failure", report->first_failure ? FailureValue(*report, *report->first_failure) : Value()},

@@ -78,6 +78,7 @@ Value VariableValue(const Plan& plan, const std::vector<ProcessText>& texts, std
   return Value(Value::Map{{"name", TextValue(name)},
                           {"text", TextValue(shown)},
                           {"source", TextValue(source)},
+                          {"processes", Value(static_cast<std::int64_t>(common ? 0 : texts.size()))},
                           {"values", Value(std::move(values))}});
 }
 
