@@ -79,8 +79,7 @@ int RunReport(const ReportOptions& options) {
   const std::string text = options.json
                                ? ReportJson(*report, std::filesystem::absolute(*folder).lexically_normal().string())
                                : ReportText(*report, view);
-  std::fputs((options.json ? WithArchiveNames(text) : FittedLines(WithArchiveNames(text), OutputColumns(0))).c_str(),
-             stdout);
+  std::fputs(WithArchiveNames(text).c_str(), stdout);
   if (report->rehearsal && !options.json) {
     if (const auto rehearsal = ReadRehearsal(*folder))
       std::fputs(PrintableLines(RehearsalText(*rehearsal)).c_str(), stdout);
