@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "muster/plan.h"
-#include "support/temp_dir.h"
 #include "run/metrics/growing_lines.h"
+#include "run/metrics/log_history.h"
+#include "support/temp_dir.h"
 
 namespace muster::testing {
 namespace {
@@ -244,15 +245,15 @@ Plan TwoRoles() {
 
 TEST(MetricsLog, IsThatOfRank0OrOfTheNamedRole) {
   Plan plan = TwoRoles();
-  MetricsChoice choice;
+  LogMetrics choice;
   EXPECT_EQ(*LoggingProcess(plan, choice), 1U);
   choice.role = "server";
   EXPECT_EQ(*LoggingProcess(plan, choice), 0U);
   choice.role = "wroker";
-  choice.place = {"sweep.lua", 4};
-  const auto refused = LoggingProcess(plan, choice);
+  const Place place = {"sweep.lua", 4};
+  const auto refused = LoggingProcess(plan, choice, place);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().at(0).place, choice.place);
+  EXPECT_EQ(refused.error().at(0).place, place);
   EXPECT_NE(refused.error().at(0).hint.find("worker"), std::string::npos);
   choice.role = {};
   plan.processes[1].rank = plan.processes[2].rank = std::nullopt;
