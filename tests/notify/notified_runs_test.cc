@@ -167,6 +167,37 @@ TEST_F(Notified, ArgumentsThatCannotBeAreRefused) {
   EXPECT_FALSE(std::filesystem::exists(RunDir()));
 }
 
+// The examples of docs/notify.md, with programs that record how they are called.
+TEST_F(Notified, AsTheGuideShows) {
+  std::filesystem::create_directory(Folder() + "/bin");
+  for (const char* name : {"mail", "notify-send", "curl", "jq"}) {
+    const std::string path = Folder() + "/bin/" + name;
+    std::ofstream(path) << "#!/bin/sh\n{ echo \"" << name << " $*\"; tee -a /dev/stderr; } 2>> " << Folder()
+                        << "/called | tee -a " << Folder() << "/called\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+  std::ofstream(Folder() + "/hook") << "https://hooks.example/x\n";
+  const std::string guide = ContentOf(MUSTER_SOURCE_DIR "/docs/notify.md");
+  std::size_t tried = 0;
+  for (std::size_t at = guide.find("## Examples"); (at = guide.find("```lua\n", at)) != std::string::npos;) {
+    at += 7;
+    std::string text = guide.substr(at, guide.find("```", at) - at);
+    if (text.starts_with("return muster.site")) continue;
+    std::filesystem::remove(Folder() + "/called");
+    std::filesystem::remove_all(RunDir());
+    WriteRecipe(kFails, text + ", ");
+    Words words = RunWords({"-q"});
+    const CommandResult run =
+        RunCommand({words, {"PATH=" + Folder() + "/bin:/usr/bin:/bin", "HOME=" + Folder()}, Folder()});
+    EXPECT_EQ(run.exit_code, 1) << run.err;
+    const std::string called = ContentOf(Folder() + "/called");
+    EXPECT_TRUE(called.find("job failed after") != std::string::npos) << text << called << run.err;
+    EXPECT_EQ(run.err.find("notification"), std::string::npos) << run.err;
+    ++tried;
+  }
+  EXPECT_EQ(tried, 3U);
+}
+
 // --- commands that hang ------------------------------------------------------------------------------
 
 TEST(NotifiedHanging, DoNotKeepARunFromItsEnd) {

@@ -44,6 +44,23 @@ std::set<std::string> HostsOf(const json& report, const std::string& role) {
 
 // --- whole jobs -----------------------------------------------------------------------------------------
 
+TEST(FromOutside, ARunNotifiesOnceFromItsJob) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed testbed(1);
+  ASSERT_TRUE(testbed.Up());
+  const std::string sent = testbed.folder() + "/sent";
+  SubmittedRun run(testbed, Recipe(1, "    job:workers { count = 1, devices = 0, cwd = '/', command = { 'true' } }"),
+                   {"--notify", "started,ended=sh -c 'cat >> " + sent + "'"});
+  ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
+  std::vector<json> notices;
+  for (const std::string& line : LinesOf(sent)) notices.push_back(json::parse(line, nullptr, false));
+  ASSERT_EQ(notices.size(), 2U) << run.Said();
+  EXPECT_EQ(notices[0].value("event", ""), "started");
+  EXPECT_EQ(notices[1].value("event", ""), "ended");
+  EXPECT_EQ(notices[1].value("job", ""), "slurm job 1");
+  EXPECT_EQ(notices[1].value("host", ""), "n1");
+}
+
 TEST(FromOutside, ARunIsSubmittedAndFollowedToItsEnd) {
   SKIP_WITHOUT_SLURM();
   SlurmTestbed testbed(4);
