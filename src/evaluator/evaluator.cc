@@ -65,6 +65,7 @@ EvaluationRequest RequestOf(const EvaluationOptions& options, const RecipeFiles&
   request.profiles = options.profiles;
   request.pins = options.pins;
   request.args = options.args;
+  request.env = options.env;
   request.site = options.site;
   request.devices = options.devices;
   request.mindspore = options.mindspore;

@@ -35,6 +35,7 @@ struct EvaluationOptions {
   std::vector<std::string> profiles;  // these and the following: see EvaluationRequest
   std::vector<Override> pins;
   std::vector<std::string> args;
+  std::map<std::string, std::string> env = {};
   Site site;
   DeviceUse devices;
   std::string mindspore;

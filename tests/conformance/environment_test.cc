@@ -43,6 +43,7 @@ class EnvironmentHere : public ::testing::Test {
   CommandResult Muster(Words words) const {
     words.insert(words.begin(), MusterProgram());
     words.insert(words.end(), {"--site", folder_ / "site.lua"});
+    words = WithLayers(std::move(words));
     Words env = {"PATH=/usr/bin:/bin", "HOME=/root", "MUSTER_LEASES=" + (folder_ / "leases"), "MUSTER_HOST_DEVICES=2"};
     env.insert(env.end(), kLayersCaller.begin(), kLayersCaller.end());
     return RunCommand({.argv = words, .env = env, .cwd = folder_.path()});

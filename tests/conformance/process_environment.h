@@ -24,6 +24,12 @@ inline const char* const kLayersBody = R"(
 inline const char* const kLayersSite =
     "local muster = require 'muster'\nreturn muster.site { environment = {\n"
     "  set = { OF_SITE = 'site', OVER_SITE = 'site', REMOVED_BY_ROLE = 'site' }, unset = { 'REMOVED_BY_SITE' } } }\n";
+// Options of muster plan, run and their like.
+inline const std::vector<std::string> kLayersOptions = {"--env", "OF_COMMAND_LINE=a line", "--env", "TWICE=line"};
+inline std::vector<std::string> WithLayers(std::vector<std::string> words) {
+  words.insert(words.end(), kLayersOptions.begin(), kLayersOptions.end());
+  return words;
+}
 // What the caller has besides PATH and HOME.
 inline const std::vector<std::string> kLayersCaller = {
     "OF_CALLER=caller",  "OF_SITE=caller", "TWICE=caller",     "REMOVED_BY_SITE=1", "REMOVED_BY_JOB=1",
@@ -58,7 +64,7 @@ inline void ExpectAsPlanned(const std::string& planned, const std::string& log) 
       EXPECT_EQ(found->second.find("${muster:"), std::string::npos) << name << "=" << found->second;
     }
   }
-  for (const char* layer : {"site", "job:env", "role", "each", "contract", "muster"}) {
+  for (const char* layer : {"site", "job:env", "role", "each", "command line", "contract", "muster"}) {
     EXPECT_GT(layers[layer], 0) << layer;
   }
   for (const auto& removed : plan["removed"]) {

@@ -94,10 +94,11 @@ TEST_F(ContainerRun, HasTheEnvironmentOfThePlan) {
   std::ofstream(*muster_ / "site.lua") << kLayersSite;
   std::vector<std::string> before = {"/usr/bin/env", OwnPodman::Get().Path(), "HOME=/root"};
   before.insert(before.end(), kLayersCaller.begin(), kLayersCaller.end());
-  muster_->Start({"--site", "site.lua"}, before);
+  muster_->Start(WithLayers({"--site", "site.lua"}), before);
   ASSERT_EQ(End(), 0) << Output();
-  ExpectAsPlanned(muster_->Muster({"plan", "recipe.lua", "--site", "site.lua", "--env", "worker:1", "--json"}).out,
-                  Log("worker.1.0"));
+  ExpectAsPlanned(
+      muster_->Muster(WithLayers({"plan", "recipe.lua", "--site", "site.lua", "--env", "worker:1", "--json"})).out,
+      Log("worker.1.0"));
   ExpectInherited(Log("worker.1.0"), false);
 }
 

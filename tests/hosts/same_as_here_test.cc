@@ -204,10 +204,11 @@ TEST(OtherHosts, GiveProcessesTheEnvironmentOfThePlan) {
       << "local muster = require 'muster'\nreturn muster.recipe { name = 'job', framework = 'torch',\n"
          "  cluster = { device_kind = 'cuda' }, plan = function(p, job)\n"
       << kLayersBody << "\n  end }\n";
-  HostsRun run(testbed, RecipeFile{recipe, kLayersCaller}, {"--host", "n1:2", "--site", site});
+  HostsRun run(testbed, RecipeFile{recipe, kLayersCaller}, WithLayers({"--host", "n1:2", "--site", site}));
   ASSERT_EQ(run.Result().exit_code, 0) << run.Result().err;
   Command plan;
-  plan.argv = {MusterProgram(), "plan", recipe, "--host", "n1:2", "--site", site, "--env", "worker:1", "--json"};
+  plan.argv =
+      WithLayers({MusterProgram(), "plan", recipe, "--host", "n1:2", "--site", site, "--env", "worker:1", "--json"});
   ExpectAsPlanned(RunCommand(plan).out, LogOf(run, "worker.1"));
   ExpectInherited(LogOf(run, "worker.1"), true);
 }

@@ -159,10 +159,10 @@ TEST_F(PodFaults, AProcessHasTheEnvironmentOfThePlan) {
   const TempDir folder;
   std::ofstream(folder / "site.lua") << kLayersSite;
   const std::string fields = "  framework = 'torch',\n";
-  PodRun run(cluster, kLayersBody, {"--site", folder / "site.lua"}, fields);
+  PodRun run(cluster, kLayersBody, WithLayers({"--site", folder / "site.lua"}), fields);
   EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
   const CommandResult planned =
-      run.Muster({"plan", "r.lua", "--site", folder / "site.lua", "--env", "worker:1", "--json"});
+      run.Muster(WithLayers({"plan", "r.lua", "--site", folder / "site.lua", "--env", "worker:1", "--json"}));
   ExpectAsPlanned(planned.out, run.Log("worker.1"));
   ExpectInherited(run.Log("worker.1"), false);
   run.ExpectNothingLeft();

@@ -325,10 +325,10 @@ TEST(SlurmEnvironment, IsThatOfThePlan) {
                                                     "'job', framework = 'torch', plan = function(p, job)\n") +
                                             kLayersBody + "\n  end }\n");
   recipe.env = kLayersCaller;
-  SlurmRun run(testbed, Salloc({"--nodes=2"}), recipe, {"--site", site});
+  SlurmRun run(testbed, Salloc({"--nodes=2"}), recipe, WithLayers({"--site", site}));
   ASSERT_EQ(run.Result().exit_code, 0) << run.Said();
-  const CommandResult planned = RunCommand(
-      {.argv = {MusterProgram(), "plan", recipe.path, "hosts=2", "--site", site, "--env", "worker:1", "--json"}});
+  const CommandResult planned = RunCommand({.argv = WithLayers({MusterProgram(), "plan", recipe.path, "hosts=2",
+                                                                "--site", site, "--env", "worker:1", "--json"})});
   ExpectAsPlanned(planned.out, run.Log("worker.1"));
   ExpectInherited(run.Log("worker.1"), true);
 }

@@ -132,6 +132,7 @@ Value EvaluationRecord(const EvaluationOptions& options) {
       {"pins", records(options.pins)},
       {"args", Texts(options.args)},
       {"resumed", options.resumed},
+      {"env", Value::Map(options.env.begin(), options.env.end())},
       {"metrics", Value::Map{{"patterns", Value::Map(options.metrics.patterns.begin(), options.metrics.patterns.end())},
                              {"role", options.metrics.role}}},
       {"hosts", std::move(hosts)},
@@ -242,6 +243,7 @@ Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir) {
     if (name.AsString() != nullptr) options.profiles.push_back(*name.AsString());
   }
   options.resumed = TextField(*record, "resumed");
+  options.env = TextMap(*record, "env");
   if (const Value* metrics = FieldOf(*record, "metrics")) {
     options.metrics = {TextMap(*metrics, "patterns"), TextField(*metrics, "role")};
   }

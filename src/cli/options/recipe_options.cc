@@ -33,22 +33,17 @@
 namespace muster {
 namespace {
 
-// Combines --env into one value of the recipe's parameter.
-Result<Override> EnvironmentOverride(const std::vector<std::string>& words) {
-  Value::Map variables;
+// The variables of --env.
+Result<std::map<std::string, std::string>> ParseEnvironment(const std::vector<std::string>& words) {
+  std::map<std::string, std::string> variables;
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0 || !IsUtf8(word)) {
-      return Fail(Error("override", {}, "--env " + Quoted(word) + " is not NAME=VALUE", "--env DMLC_INTERFACE=ib0"));
+      return Fail(Error("override", {}, "--env " + Quoted(word) + " is not NAME=VALUE", "--env NCCL_DEBUG=INFO"));
     }
-    variables[word.substr(0, equals)] = Value(word.substr(equals + 1));
+    variables[word.substr(0, equals)] = word.substr(equals + 1);
   }
-  Override override;
-  override.kind = Override::Kind::kValue;
-  override.name = "env";
-  override.value = Value(std::move(variables));
-  override.origin = ParameterOrigin::kCommandLine;
-  return override;
+  return variables;
 }
 
 // "lr 0.5", "lr = 0.5" and "lr:0.5" for lr=0.5, and a program's own words before --.
@@ -129,12 +124,6 @@ void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& i
   app.add_option("OVERRIDES", options.overrides,
                  "parameters: name=text, name:=json, name@=file; also hosts=N, devices_per_host=N")
       ->type_name("name=value");
-  app.add_option("--env", options.env, "variable of all processes (recipes with a map `env`, as @torch)")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  app.add_option("--metric", options.metrics, "read a metric from the log: a pattern with one group")
-      ->type_name("NAME=PATTERN")
-      ->allow_extra_args(false);
   AddPlanningOptions(app, options, invocation);
   if (recipe_required) return;
   CLI::Option* const resume = app.get_option("--resume");
@@ -150,6 +139,12 @@ void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation&
       ->allow_extra_args(false);
   app.add_option("--unset", options.unset, "reset a parameter to the recipe's default")
       ->type_name("NAME")
+      ->allow_extra_args(false);
+  app.add_option("--env", options.env, "variable of all processes; may be given several times")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--metric", options.metrics, "read a metric from the log: a pattern with one group")
+      ->type_name("NAME=PATTERN")
       ->allow_extra_args(false);
   AddHostOptions(app, options);
   app.add_option("--devices", options.devices, "devices of this host to use: 4-7, or free for unused ones")
@@ -203,11 +198,6 @@ Result<std::vector<Override>> ParseOverrides(const RecipeOptions& options) {
       break;  // the words behind it belong to it
     }
     add(options.overrides[i], ParameterOrigin::kCommandLine);
-  }
-  if (!options.env.empty()) {
-    auto override = EnvironmentOverride(options.env);
-    if (!override) return Fail(override.error());
-    overrides.push_back(*std::move(override));
   }
   for (const std::string& name : options.unset) {
     Override override;
@@ -346,6 +336,8 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   if (options.recipe.empty()) return Fail(NoRecipe(options));
   auto overrides = ParseOverrides(options);
   if (!overrides) return Fail(overrides.error());
+  auto env = ParseEnvironment(options.env);
+  if (!env) return Fail(env.error());
   auto metrics = ParseMetrics(options);
   if (!metrics) return Fail(metrics.error());
   auto pins = ParsePins(options);
@@ -411,6 +403,7 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
     evaluation.pins.push_back(std::move(pin));
   }
   evaluation.profiles.insert(evaluation.profiles.end(), options.profiles.begin(), options.profiles.end());
+  for (auto& [name, value] : *env) evaluation.env[name] = std::move(value);
   for (auto& [name, pattern] : *metrics) evaluation.metrics.patterns[name] = std::move(pattern);
   evaluation.check_metrics = CheckMetrics;
   evaluation.without = options.without;

@@ -23,7 +23,7 @@ namespace muster {
 struct RecipeOptions {
   std::string recipe;
   std::vector<std::string> overrides;  // name=text, name:=json, name@=file
-  std::vector<std::string> env;        // --env: NAME=VALUE, entries of the recipe's parameter env
+  std::vector<std::string> env;        // --env: NAME=VALUE
   std::vector<std::string> metrics;    // --metric: NAME=PATTERN
   std::vector<std::string> unset;
   std::vector<std::string> pins;  // name=text, name:=json
@@ -48,12 +48,13 @@ struct RecipeOptions {
   Without without = WithoutByEnvironment();
 };
 
-// Adds RECIPE (or a RUN, for its stored sources), name=value …, --env, --metric and AddPlanningOptions. The options
-// must live as long as the app. Without `recipe_required`, RECIPE is optional if --resume is given: the caller calls
+// Adds RECIPE (or a RUN, for its stored sources), name=value … and AddPlanningOptions. The options must live
+// as long as the app. Without `recipe_required`, RECIPE is optional if --resume is given: the caller calls
 // SettleResumed.
 void AddRecipeOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation, bool recipe_required = true);
 
-// --profile, --unset, --pin, --devices, --share-devices and AddHostOptions: the caller adds RECIPE and name=value.
+// --env, --metric, --profile, --unset, --pin, --devices, --share-devices and AddHostOptions: the caller adds RECIPE and
+// name=value.
 void AddPlanningOptions(CLI::App& app, RecipeOptions& options, const Invocation& invocation);
 
 // --host, --hostfile, --exclude, --spares, --on and --engine only, for commands that have a plan already.

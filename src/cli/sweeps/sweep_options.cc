@@ -270,7 +270,9 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& eva
                            "muster resume SWEEP continues a sweep"));
   }
   if (auto checked = CheckNoSpares(options.recipe); !checked) return Fail(checked.error());
-  auto evaluation = PrepareEvaluation(options.recipe);
+  RecipeOptions recipe = options.recipe;
+  recipe.metrics.clear();  // read with the sweep's other options, so that all mistakes are reported at once
+  auto evaluation = PrepareEvaluation(recipe);
   if (!evaluation) return Fail(evaluation.error());
   // Named hosts are for all trials together; the recipe and the space determine how many each trial uses.
   std::vector<SiteHost> hosts = std::move(evaluation->site.hosts);

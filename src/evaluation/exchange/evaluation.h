@@ -78,6 +78,9 @@ struct EvaluationRequest {
   std::vector<std::string> profiles;  // of the recipe, in order of increasing precedence
   std::vector<Override> pins;         // derived values to override; kText or kValue
   std::vector<std::string> args;      // the words after --
+  // From the command line: the value of the recipe's parameter `env`, if it has one that is a map, else variables of
+  // all processes.
+  std::map<std::string, std::string> env = {};
   Site site;
   DeviceUse devices;      // from the command line, without the kind, which the recipe sets
   std::string mindspore;  // a release to check against instead of the recipe's own, if it has one; or empty

@@ -35,7 +35,7 @@ void Fields(A& archive, LibraryPlace& library) {
 template <class A>
 void Fields(A& archive, EvaluationRequest& request) {
   archive(request.recipe_file, request.recipe_text, request.recipe_dir, request.overrides, request.profiles,
-          request.pins, request.args, request.site, request.devices, request.mindspore, request.resumed);
+          request.pins, request.args, request.env, request.site, request.devices, request.mindspore, request.resumed);
   InRange(archive, request.depth, EvaluationDepth::kPlan);
   archive(request.explain, request.libraries, request.rules, request.site_file, request.engine_page,
           request.describe_sweep, request.words, request.judge, request.points, request.last);

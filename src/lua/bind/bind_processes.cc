@@ -191,6 +191,7 @@ int AddProcess(lua_State* lua) {
                                                  &host.job_env,
                                                  &shared.role,
                                                  &shared.each.layer(),
+                                                 &host.command_line_env,
                                                  &shared.contract_common,
                                                  &shared.contract.layer(),
                                                  &shared.muster_layer.layer()};

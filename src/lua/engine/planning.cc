@@ -108,6 +108,46 @@ Declared SettleRecipe(lua_State* lua, Host& host, const OwnModules& modules, int
   return declared;
 }
 
+namespace {
+
+// The recipe's parameter for --env, as of @torch: a map that is called env.
+bool TakesEnvironment(const Declared& declared, const ParameterNames& names) {
+  const std::string name = names.Find("env", false).name;
+  return std::any_of(declared.parameters.begin(), declared.parameters.end(), [&](const Parameter& parameter) {
+    return parameter.name == name && parameter.type == ParameterType::kMap;
+  });
+}
+
+// The text as a text of a plan, in which it stands for itself.
+Text Literally(std::string text) {
+  const std::string literal = PlaceholderText({Placeholder::Kind::kLiteral, {}, 0, {}});
+  for (std::size_t at = text.find(kPlaceholderOpen); at != text.npos;
+       at = text.find(kPlaceholderOpen, at + literal.size())) {
+    text.replace(at, kPlaceholderOpen.size(), literal);
+  }
+  return Text(std::move(text));
+}
+
+// The variables of --env: a value for that parameter in `overrides`, or a layer of the environment of all processes.
+void TakeEnvironment(Host& host, const Declared& declared, const ParameterNames& names,
+                     std::vector<Override>& overrides) {
+  const std::map<std::string, std::string>& given = host.request->env;
+  host.command_line_env = {Layer::kCommandLine, "--env", {}, false};
+  if (given.empty()) return;
+  if (!TakesEnvironment(declared, names)) {
+    for (const auto& [name, value] : given)
+      host.command_line_env.variables[name] = {Literally(value), {}, false, false};
+    return;
+  }
+  Override override;
+  override.kind = Override::Kind::kValue;
+  override.name = "env";
+  override.value = Value(Value::Map(given.begin(), given.end()));
+  overrides.push_back(std::move(override));
+}
+
+}  // namespace
+
 Resolved ResolveRequest(Host& host, const Declared& declared, const ParameterNames& names,
                         const std::vector<Override>& more) {
   const EvaluationRequest& request = *host.request;
@@ -116,6 +156,7 @@ Resolved ResolveRequest(Host& host, const Declared& declared, const ParameterNam
     return reply.given ? std::optional(reply.text) : std::nullopt;
   };
   std::vector<Override> overrides = WithFileContents(host, declared, names);
+  TakeEnvironment(host, declared, names, overrides);
   overrides.insert(overrides.end(), more.begin(), more.end());
   Diagnostics problems;
   Resolved resolved = ResolveParameters(declared, names, overrides, request.site, request.devices,

@@ -39,6 +39,7 @@ struct PlanDraft {
 
   std::vector<Mesh> meshes;
   EnvironmentLayer job_env;
+  EnvironmentLayer command_line_env;  // --env, unless the recipe takes it as a parameter
   Plan plan;
   // Last names of parameters that are floats, unless another parameter of that name is none: a whole number at such a
   // key of a file of the recipe is written as 1.0.

@@ -22,7 +22,7 @@ bool IsVariableKey(std::string_view key, bool unset) {
   return unset && (key == "*" || IsVariableName(key.substr(0, key.size() - 1)));
 }
 
-bool IsRecipes(Layer layer) { return layer == Layer::kJob || layer == Layer::kRole || layer == Layer::kEach; }
+bool IsUsers(Layer layer) { return layer >= Layer::kJob && layer <= Layer::kCommandLine; }
 
 std::string OwnerOf(const EnvironmentLayer& layer) {
   return layer.owner.empty() ? std::string(LayerName(layer.layer)) : layer.owner;
@@ -123,7 +123,7 @@ class Merge {
 
   void Decide(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
     if (with_sources_) sources_.insert_or_assign(key, VariableSource{layer.layer, variable.place});
-    if (variable.override && IsRecipes(layer.layer)) overrides_.insert(key);
+    if (variable.override && IsUsers(layer.layer)) overrides_.insert(key);
   }
 
   // Whether the recipe overrides this variable of the contract.
@@ -152,7 +152,7 @@ class Merge {
 
   // A recipe must use `override` to contradict the contract; muster's own variables cannot be overridden.
   bool Contradicts(const EnvironmentLayer& layer, const std::string& key, const LayerVariable& variable) {
-    if (!IsRecipes(layer.layer)) return false;
+    if (!IsUsers(layer.layer)) return false;
     for (const EnvironmentLayer* other : layers_) {
       if (other->layer < Layer::kContract) continue;
       const bool final = other->layer == Layer::kMuster;
@@ -160,10 +160,12 @@ class Merge {
       const auto* ruling = Ruling(*other, key, variable);
       if (ruling == nullptr) continue;
       const bool removes = !ruling->second.value.has_value();
-      Diagnostic diagnostic = Error("contract_variable", variable.place,
-                                    OwnerOf(layer) + ": " + key + " belongs to " + OwnerOf(*other) + ", which " +
-                                        (removes ? "removes it" : "sets it"),
-                                    final ? "leave it out" : "leave it out, or write override = true beside it");
+      Diagnostic diagnostic =
+          Error("contract_variable", variable.place,
+                OwnerOf(layer) + ": " + key + " belongs to " + OwnerOf(*other) + ", which " +
+                    (removes ? "removes it" : "sets it"),
+                final || layer.layer == Layer::kCommandLine ? "leave it out"
+                                                            : "leave it out, or write override = true beside it");
       if (!ruling->second.place.file.empty()) {
         diagnostic.notes.push_back(
             {OwnerOf(*other) + (removes ? " removes " : " sets ") + ruling->first, ruling->second.place});
@@ -280,8 +282,9 @@ std::vector<std::string> Joined(const std::map<std::string, std::string>& variab
 }  // namespace
 
 std::string_view LayerName(Layer layer) {
-  static constexpr std::array<std::string_view, 9> kNames = {
-      "inherited", "site", "activation", "muster's defaults", "job:env", "role", "each", "contract", "muster"};
+  static constexpr std::array<std::string_view, 10> kNames = {"inherited", "site",  "activation", "muster's defaults",
+                                                              "job:env",   "role",  "each",       "command line",
+                                                              "contract",  "muster"};
   return kNames.at(static_cast<std::size_t>(layer));
 }
 

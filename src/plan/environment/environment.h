@@ -18,8 +18,8 @@
 
 namespace muster {
 
-// From low to high precedence. The contract takes precedence over all layers of the recipe, and may only be
-// contradicted with `override`; muster's own variables cannot be contradicted.
+// From low to high precedence. The contract takes precedence over all layers of the recipe and of the command line, and
+// may only be contradicted with `override`; muster's own variables cannot be contradicted.
 enum class Layer : std::uint8_t {
   kInherited,
   kSite,
@@ -28,6 +28,7 @@ enum class Layer : std::uint8_t {
   kJob,
   kRole,
   kEach,
+  kCommandLine,  // --env
   kContract,
   kMuster,
 };
