@@ -74,8 +74,7 @@ Diagnostic ParameterNames::Unknown(const Override& override, std::span<const std
     }
   }
   if (override.name == "env" && override.origin == ParameterOrigin::kCommandLine && !Nearest("env", known)) {
-    hint =
-        "variables of processes are given in the recipe: job:env { NAME = VALUE }; --env is for recipes with a map env";
+    hint = "variables of all processes: --env NAME=VALUE, or job:env { NAME = VALUE } in the recipe";
   }
   return Error("unknown_parameter", override.place, "the recipe has no parameter \"" + override.name + "\"" + origin,
                std::move(hint));
