@@ -12,8 +12,8 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 class Error(Exception):
     """A problem that muster reported, or found while it read a folder.
 
-    `exit_code` is the program's (`muster docs commands`; None if no program was involved), `text` its messages and
-    `command` its words.
+    `exit_code` is the program's (`muster docs commands`; None if no program was involved), `text` its
+    messages and `command` its words.
     """
 
     def __init__(self, text: str, exit_code: Optional[int] = None, command: Sequence[Any] = ()) -> None:
