@@ -83,7 +83,8 @@ end
 -- Adds one variable to { [name] = { text = "…" | unset = true, override = bool, place } }.
 local function read_variable(name, value, override, place, what, into)
   if not is_variable_name(name) then
-    host.report("error", "variable", place, ("%s: %s is not a variable name"):format(what, shown(name)))
+    host.report("error", "variable", place, ("%s: %s is not a variable name"):format(what, shown(name)),
+                type(name) == "number" and "NAME = VALUE for each variable" or nil)
   elseif muster.contents(value, "muster.unset") then
     into[name] = { unset = true, override = override, place = place }
   else

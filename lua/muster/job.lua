@@ -39,7 +39,8 @@ local function read_role(job, name, plays, options, place)
 
   for _, key in ipairs { "count", "per_host" } do
     if options[key] ~= nil and not fields.is_whole(options[key], 0) then
-      host.report("error", "range", place, ("%s of role %s must be a whole number from 0 to 1000000, got %s"):format(key, name, shown(options[key])))
+      host.report("error", "range", place, ("%s of role %s must be a whole number from 0 to 1000000, got %s"):format(key, name, shown(options[key])),
+                  type(options[key]) == "string" and options[key]:match("^%d+$") and ("%s = %d"):format(key, tonumber(options[key])) or nil)
     else
       role[key] = options[key]
     end

@@ -101,7 +101,9 @@ local function settle_devices(job, recipe)
     host.use_devices(job.device_kind, (recipe.cluster or {}).share_devices)
     if asked and not job.device_kind then
       host.report("warning", "devices", recipe.place, "--devices is given, but the kind of the devices is unknown: processes get their devices in MUSTER_DEVICES only",
-                  'cluster = { device_kind = "cuda" }')
+                  host.file_of(recipe.place):sub(1, 1) == "@"
+                    and ('in a recipe of your own: return muster.load("%s"):extend { cluster = { device_kind = "cuda" } }'):format(host.file_of(recipe.place))
+                  or 'cluster = { device_kind = "cuda" }')
     end
   elseif asked then
     host.report("error", "devices", recipe.place, "--devices is given, and no role takes a device", "devices = 1 in a role gives every process of it one")

@@ -197,6 +197,10 @@ local MEANT = {
   float = "tonumber(TEXT)", range = "for i = 1, COUNT do … end", enumerate = "for i, x in ipairs(LIST) do … end",
   f = '("%d of %s"):format(NUMBER, TEXT)', echo = "print(…)", max = "math.max", min = "math.min", abs = "math.abs",
   round = "math.floor(NUMBER + 0.5)", sum = "a loop: for _, x in ipairs(LIST) do total = total + x end",
+  muster = 'local muster = require "muster"', Muster = 'local muster = require "muster"', context = 'local context = require "muster.context"',
+  mindspore = 'local mindspore = require "muster.mindspore"', try = "pcall(FUNCTION)", catch = "pcall(FUNCTION)", raise = 'error("…"), or job:check(CONDITION, "…")',
+  throw = 'error("…"), or job:check(CONDITION, "…")', sprintf = '("%d of %s"):format(NUMBER, TEXT)', append = "table.insert(LIST, VALUE)",
+  sorted = "table.sort(LIST)", zip = "a loop: for i = 1, #LIST do … end", inf = "math.huge", nan = "0 / 0", input = "a parameter, which the command line gives: p.NAME",
   dict = "{ NAME = VALUE }", list = "{ VALUE, … }", any = "a loop with if", all = "a loop with if",
 }
 -- Quotes of word processors are letters to Lua.

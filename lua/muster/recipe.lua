@@ -59,7 +59,7 @@ local function read(given, place, base)
       if not base then host.report("error", "missing", place, ("the recipe has no %s"):format(key), why) end
     elseif value ~= nil and type(value) ~= kind then
       host.report("error", "type", place, ("%s must be a %s, got %s"):format(key, kind, shown(value)),
-                  kind == "string" and type(value) == "number" and ('%s = "%s"'):format(key, host.tostring(value)) or nil)
+                  kind == "string" and type(value) == "number" and ('%s = "%s"'):format(key, host.tostring(value)) or why)
       recipe[key] = nil
     elseif kind == "string" and value ~= nil and not host.is_text(value) then
       host.report("error", "text", place, ("%s is not valid UTF-8 without NUL: %s"):format(key, shown(value)))
@@ -104,7 +104,8 @@ local function read(given, place, base)
   if type(recipe.checkpoint) ~= "function" then want("checkpoint", "table") end
   if type(recipe.notify) ~= "function" and recipe.notify ~= false then want("notify", "table") end
   if type(recipe.name) == "string" and not (recipe.name:match("^[%w][%w_.-]*$") and #recipe.name <= 100) then
-    host.report("error", "format", place, "name must consist of letters, digits, '_', '-' and '.', got " .. shown(recipe.name))
+    host.report("error", "format", place, "name must consist of letters, digits, '_', '-' and '.', got " .. shown(recipe.name),
+                'name = "my-job"')
   end
   local function copy(key)
     local source, copied = recipe[key], {}
@@ -224,8 +225,11 @@ local function sealed_recipe(recipe) return muster.seal("a recipe", recipe, meth
 
 function api.recipe(given)
   local place = host.here()
+  if type(given) == "table" and rawget(given, "plan") == nil and rawget(given, "name") == nil and type(given.recipe) == "function" then
+    host.stop("type", place, "muster.recipe is called with a colon", "write muster.recipe { … }")
+  end
   if type(given) ~= "table" then
-    host.stop("type", place, "muster.recipe expects a table, got " .. shown(given))
+    host.stop("type", place, "muster.recipe expects a table, got " .. shown(given), "muster.recipe { name = …, plan = … }")
   end
   local recipe = read(given, place)
   recipe.scope = parameters.read(recipe.params or {}, place)

@@ -52,7 +52,7 @@ class Sweep(Labelled):
 
     @property
     def state(self) -> str:
-        """"running", "complete", "left" (stopped) or "lost" (its head was killed), read now."""
+        """"running", "complete", "stopped" or "lost" (its head was killed), read now."""
         return part(self.report, "state", str)
 
     def trials(self, where: Optional[str] = None, sort: Optional[str] = None,

@@ -121,8 +121,8 @@ const Command* Find(const char* name) {
 }
 
 int Usage(const std::string& message, const std::string& hint) {
-  std::fprintf(stderr, "muster: error: %s\n", PrintableLines(message).c_str());
-  if (!hint.empty()) std::fprintf(stderr, "hint: %s\n", PrintableLines(hint).c_str());
+  const std::string text = "muster: error: " + message + "\n" + (hint.empty() ? "" : "hint: " + hint + "\n");
+  std::fputs(FittedLines(PrintableLines(text), ErrorColumns()).c_str(), stderr);
   return kExitRecipe;
 }
 
@@ -162,7 +162,17 @@ std::string OptionHint(const CLI::App& app, const std::vector<std::string>& word
   const bool takes_parameters = app.get_option_no_throw("OVERRIDES") != nullptr;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string name = words[i].substr(0, words[i].find('='));
+    const bool short_name = name.size() > 1 && name[0] == '-' && name[1] != '-' && takes_parameters &&
+                            app.get_option_no_throw(name.substr(0, 2)) == nullptr;
+    if (short_name) {
+      const std::string instead = InsteadOfOption(name);
+      return !instead.empty()
+                 ? instead
+                 : AsParameter("-" + words[i], {words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end()});
+    }
     if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string instead = takes_parameters ? InsteadOfOption(name) : std::string();
+    if (!instead.empty()) return instead;
     if (const std::string others = CommandsWithOption(name); !others.empty()) return others;
     if (!takes_parameters || Nearest(name, known)) return DidYouMean(name, known);
     const std::string as_parameter =

@@ -30,5 +30,31 @@ TEST(WrappedLines, NeverExceedTheColumns) {
   }
 }
 
+TEST(FittedLines, BreakAtBlanksAndContinueBelowTheValue) {
+  EXPECT_EQ(FittedLines("muster: error: a message that is longer than forty columns\nshort\n", 40),
+            "muster: error: a message that is longer\n  than forty columns\nshort\n");
+  EXPECT_EQ(FittedLines("  log       a value that is longer than the terminal is wide", 40),
+            "  log       a value that is longer than\n            the terminal is wide");
+  EXPECT_EQ(FittedLines("as wide as it is, since nobody knows how wide the terminal is", 0),
+            "as wide as it is, since nobody knows how wide the terminal is");
+}
+
+// Prevents: what is copied from the terminal is broken.
+TEST(FittedLines, KeepWordsCommandsAndSourceWhole) {
+  EXPECT_EQ(FittedLines("muster: in /a/folder/with/a/name/that/is/longer/than/the/terminal x", 40),
+            "muster: in\n  /a/folder/with/a/name/that/is/longer/than/the/terminal\n  x");
+  EXPECT_EQ(FittedLines("hint: a program is run by: muster run @torch -- python3 train.py --lr 1; or not", 40),
+            "hint: a program is run by:\n  muster run @torch -- python3 train.py --lr 1;\n  or not");
+  EXPECT_EQ(FittedLines("hint: the command `muster logs RUN` prints what the processes wrote", 40),
+            "hint: the command `muster logs RUN`\n  prints what the processes wrote");
+  const std::string source = "   12 |   plan = function(p, job) a(); b(); c(); d(); e() end\n";
+  EXPECT_EQ(FittedLines(source, 40), source);
+}
+
+TEST(FittedLines, CountNoColumnsForColours) {
+  EXPECT_EQ(FittedLines("\x1b[1;31mfailed\x1b[0m: of thirty-five columns in all", 40),
+            "\x1b[1;31mfailed\x1b[0m: of thirty-five columns in all");
+}
+
 }  // namespace
 }  // namespace muster

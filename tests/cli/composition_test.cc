@@ -82,7 +82,7 @@ TEST(ProfileOption, ChoosesValuesThatTheCommandLineOverrides) {
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_NE(unknown.err.find("did you mean \"small\"?"), std::string::npos) << unknown.err;
   const CommandResult params = Muster({"params", recipe.path(), "--profile", "small"});
-  EXPECT_NE(params.out.find("[profile small, " + recipe.path() + ":2]"), std::string::npos) << params.out;
+  EXPECT_NE(params.out.find("[profile small, " + recipe.path() + ":5]"), std::string::npos) << params.out;
   EXPECT_NE(params.out.find("profiles: small"), std::string::npos) << params.out;
 }
 

@@ -82,9 +82,6 @@ TEST(Messages, OfValuesInTheWrongPlaceNameTheOption) {
       {{"check", kHello, "--slurm", "time=3h"}, "there is no option --slurm", "--slurm is an option of muster "},
       {{"explain", kHello}, "missing argument NAME: what should be explained?", "muster explain "},
       {{"help", "runn"}, "there is no command \"runn\"", "did you mean \"run\"?"},
-      {{"run", kHello, "--env", "A=1"},
-       "no parameter \"env\"",
-       "variables of processes are given in the recipe: job:env"},
       {{"explain"}, "missing argument RECIPE", "for example: muster explain "},
   };
   for (const Mistake& mistake : mistakes) ExpectAnswer(mistake);
@@ -96,6 +93,82 @@ TEST(Messages, OfParametersShowTheirForm) {
       {{"plan", kHello, "greetings", "=", "3"}, "\"greetings\": there is no '='", "write greetings=3"},
       {{"plan", kHello, "greetings:3"}, "\"greetings:3\": there is no '='", "write greetings=3"},
       {{"plan", kHello, "GREETINGS=3"}, "no parameter \"GREETINGS\"", "did you mean \"greetings\"?"},
+  };
+  for (const Mistake& mistake : mistakes) ExpectAnswer(mistake);
+}
+
+// Prevents: a value that was meant is clear, and only refused.
+TEST(Messages, OfValuesShowTheMeantOne) {
+  const OneRecipe recipe(
+      "job:workers { count = p.n, command = { 'x', p.lr } }",
+      "params = { lr = muster.float { 0.1 }, n = muster.int { 1 }, mem = muster.bytes { \"1GiB\" }, "
+      "t = muster.duration { \"1h\" }, on = muster.bool { true }, "
+      "opt = muster.enum { \"adam\", one_of = { \"adam\", \"sgd\" } }, sizes = muster.list { { 1 } } },");
+  struct Meant {
+    const char* word;
+    const char* hint;
+  };
+  const Meant cases[] = {
+      {"lr=1,000", "write 1000"},
+      {"lr=50%", "write 0.5"},
+      {"lr=0,1", "write 0.1"},
+      {"lr=1e-3f", "write 1e-3"},
+      {"lr='0.5'", "write 0.5"},
+      {"lr=[0.1]", "write 0.1"},
+      {"lr==2", "write 2"},
+      {"lr=", "a value stands behind the '='"},
+      {"n=1e3", "write 1000"},
+      {"n=1_000", "write 1000"},
+      {"n=2.0", "write 2"},
+      {"mem=64G", "write 64GiB"},
+      {"mem=64gb", "write 64GB"},
+      {"mem=1.5 TiB", "write 1.5TiB"},
+      {"mem=512mib", "write 512MiB"},
+      {"t=1hour", "write 1h"},
+      {"t=12H", "write 12h"},
+      {"t=30 min", "write 30m"},
+      {"t=2days", "write 2d"},
+      {"t=1:30:00", "write 1h30m"},
+      {"t=90", "a time has its unit"},
+      {"on=True", "write true"},
+      {"on=1", "write true"},
+      {"on=off", "write false"},
+      {"opt=Adam", "did you mean \"adam\"?"},
+      {"opt=SGD", "did you mean \"sgd\"?"},
+      {"sizes=1,2", "write 'sizes:=[1,2]'"},
+      {"LR=1", "did you mean \"lr\"?"},
+      {"lr+=1", "did you mean \"lr\"?"},
+      {"lr:1", "write lr=1"},
+  };
+  for (const Meant& test : cases) ExpectAnswer({{"plan", recipe.path(), test.word}, "", test.hint});
+}
+
+// Prevents: options of other launchers are answered with the next option by its letters.
+TEST(Messages, OfOptionsOfOtherLaunchersNameWhatMusterHas) {
+  const Mistake mistakes[] = {
+      {{"run", kHello, "--timeout", "30"},
+       "there is no option --timeout",
+       "in the recipe: limits = { time = \"12h\" }"},
+      {{"run", kHello, "-np", "4"}, "there is no option -np", "the number of processes is the recipe's"},
+      {{"run", kHello, "-n", "4"}, "there is no option -n", "the number of processes is the recipe's"},
+      {{"run", kHello, "--nproc_per_node", "4"}, "--nproc_per_node", "the number of processes is the recipe's"},
+      {{"run", kHello, "--gpus", "4"}, "there is no option --gpus", "devices are the recipe's"},
+      {{"run", kHello, "--nnodes=2"}, "there is no option --nnodes", "hosts=4, or --host n[1-4]"},
+      {{"run", kHello, "--nodelist", "a"}, "there is no option --nodelist", "--host n[1-4], or --hostfile FILE"},
+      {{"run", kHello, "--dry-run"}, "there is no option --dry-run", "muster plan RECIPE"},
+      {{"run", kHello, "--background"}, "there is no option --background", "--detach"},
+      {{"run", kHello, "--partition", "gpu"}, "there is no option --partition", "options of Slurm"},
+      {{"run", kHello, "-lr", "1"},
+       "there is no option -lr",
+       "a parameter of the recipe is written without dashes: lr=1"},
+      {{"run", kHello, "--greetings", "3"},
+       "--greetings",
+       "a parameter of the recipe is written without dashes: greetings=3"},
+      {{"run", "run", kHello},
+       "recipes/hello.lua",
+       "one recipe is named, before its parameters: muster run recipes/hello.lua"},
+      {{"RUN", kHello}, "there is no command \"RUN\"", "did you mean \"run\"?"},
+      {{"docs", "Sweeps"}, "there is no topic \"Sweeps\"", "did you mean \"sweeps\"?"},
   };
   for (const Mistake& mistake : mistakes) ExpectAnswer(mistake);
 }

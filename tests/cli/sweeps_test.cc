@@ -368,6 +368,11 @@ TEST(Sweeps, CannotBeResumedWithOtherPoints) {
   const CommandResult other = call({"resume", "--accept"});
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_NE(other.err.find("the space or the sampler differs"), std::string::npos) << other.err;
+  // Prevents: the hint is the command that was just given.
+  EXPECT_NE(other.err.find("hint: its trials are numbers of points: restore the recipe as it was (its copy is in \""),
+            std::string::npos)
+      << other.err;
+  EXPECT_EQ(other.err.find("resume --accept"), std::string::npos) << other.err;
   write("{ 0.1, 0.2 --[[as it was]] }");
   EXPECT_EQ(call({"resume", "-q", "--accept"}).exit_code, 0);
 }

@@ -29,6 +29,14 @@ constexpr const char* kOwnEnd = "each function, if, for, while and do has its ow
 constexpr const char* kNotEqual = "\"not equal\" is written ~=";
 constexpr const char* kComments = "comments begin with --";
 constexpr const char* kUseLocal = "Lua declares names with local";
+constexpr const char* kJoined =
+    "texts are joined with .., and filled by (\"%d of %s\"):format(NUMBER, TEXT); tonumber(TEXT) makes a number of a "
+    "text";
+constexpr const char* kBlocks = "function f(x) … end, else … end";
+constexpr const char* kFunctions = "functions are written: function(x) return … end";
+constexpr const char* kNoTypes = "Lua declares names with local, without types";
+constexpr const char* kIsLua =
+    "a recipe ends with: return muster.recipe { … }; JSON is read by muster.read_json, YAML by muster.read_yaml";
 constexpr const char* kLoops = "for … do … end, while CONDITION do … end";
 
 // Prevents: the parser's message, in which what is missing is not named.
@@ -101,13 +109,76 @@ TEST(LuaMistakes, OfSyntaxAreTranslated) {
   for (const ForeignText& test : cases) ExpectFirst(test);
 }
 
+// Further habits of Python, C, JavaScript, shells, YAML and JSON.
+TEST(LuaMistakes, OfOtherSyntaxAreTranslated) {
+  const ForeignText cases[] = {
+      {"local f = function()\n  if a then f()\n  else if b then f()\n  end\nend", 6,
+       "an \"end\" is missing at the end of the file: the function of line 2 is not closed",
+       "\"else if\" opens a block of its own; the next condition of the same if is elseif"},
+      {"local x = `a`", 2, "\"`\" is not Lua",
+       "texts stand between quotes: \"…\", and texts of several lines between [[ and ]]"},
+      {"local x = [[ a", 2, "a text that begins with [[ is not closed", "close it with ]]"},
+      {"--[[ a comment", 2, "a comment that begins with --[[ is not closed", "close it with ]]"},
+      {"function f(x):\n  return x\nend", 2, "a block begins without \":\"", kBlocks},
+      {"if a then\n  f()\nelse:\n  g()\nend", 4, "a block begins without \":\"", kBlocks},
+      {"local x = f(\"a\"， 2)", 2, "\"，\" is not Lua", "type the sign of the keyboard: ,"},
+      {"local x = (\"a\", \"b\")", 2, "a list stands between \"{\" and \"}\"", "{ \"a\", \"b\" }"},
+      {"f(count = 1)", 2, "fields stand between \"{\" and \"}\"", "NAME { FIELD = VALUE, … }"},
+      {"if a <> 1 then f() end", 2, "\"<>\" is not Lua", kNotEqual},
+      {"local x = \"a {}\".format(3)", 2, "a text before a method stands in parentheses",
+       "(\"%d of %s\"):format(NUMBER, TEXT)"},
+      {"for i = 1..3 do f() end", 2, "\"1..3\" is no number",
+       "the numbers of a loop are written: for i = 1, 3 do … end; .. between blanks joins texts"},
+      {"local x = 1_000", 2, "\"1_000\" is no number", "digits stand side by side: 1000000, or 1e6"},
+      {"local x = 12h", 2, "\"12h\" is no number", "a number with a unit is a text: \"12h\", \"64GiB\""},
+      {"local x = 64GiB", 2, "\"64GiB\" is no number", "a number with a unit is a text: \"12h\", \"64GiB\""},
+      {"switch (a) {\n  case 1: f() }", 3, "\"case\" is not Lua", "Lua has no switch: if … then … elseif … then … end"},
+      {"local f = lambda x: x\nf(1)", 2, "\"lambda\" is not Lua", kFunctions},
+      {"local f = (x) => x", 2, "\"=>\" is not Lua", kFunctions},
+      {"local f = x -> x", 2, "\"->\" is not Lua",
+       "functions are written: function(x) return … end; fields and methods: x.field, x:method()"},
+      {"x := 1", 2, "\":=\" is not Lua", "values are assigned with =, and new names declared with local"},
+      {"local x = 1;;", 2, "there is one \";\" too many", ""},
+      {"int x = 1", 2, "\"int\" is not Lua", kNoTypes},
+      {"float x = 1", 2, "\"float\" is not Lua", kNoTypes},
+      {"if a is nil then f() end", 2, "\"is\" is not Lua", "\"equal\" is written ==, \"has no value\" == nil"},
+      {"if a then f() endif\nlocal x", 2, "\"endif\" is not Lua", kOwnEnd},
+      {"for i = 1, 2 do f() done\nlocal x", 2, "\"done\" is not Lua", kOwnEnd},
+      {"if (a) { f() }\nf()", 2, "a block begins with \"then\", not with \"{\"", "if CONDITION then … end"},
+      {"while (a) { f() }\nf()", 2, "a block begins with \"do\", not with \"{\"", kLoops},
+      {"local x = \"\"\"a text\"\"\"", 2, "\"\"\" is not Lua",
+       "texts of several lines are written [[ … ]], and comments begin with --"},
+      {"return muster.recipe {\n  plan = function() end\n  end }", 4,
+       "there is one \"end\" too many: no block is open here", kOwnEnd},
+      {"f(\"x\"\nf()", 3, "a \")\" is missing before \"f\": the \"(\" of line 2 is not closed", ""},
+  };
+  for (const ForeignText& test : cases) ExpectFirst(test);
+}
+
+// A file of another language under the name of a recipe.
+TEST(LuaMistakes, OfFilesThatAreNoLua) {
+  const ForeignText cases[] = {
+      {"{ \"name\": \"t\" }\n", 1, "the file begins with \"{\": it is no recipe", kIsLua},
+      {"[recipe]\nname = \"t\"\n", 1, "the file begins with \"[\": it is no recipe", kIsLua},
+      {"name: t\nplan:\n  workers: 4\n", 2, "a field is written NAME = VALUE, not NAME: VALUE",
+       "a recipe is Lua: return muster.recipe { … }; YAML is read by muster.read_yaml"},
+      {"import torch\n", 1, "\"import\" is not Lua", "modules are values: local NAME = require \"NAME\""},
+  };
+  for (const ForeignText& test : cases) {
+    const Evaluated evaluated = Evaluate({test.text});
+    ASSERT_FALSE(evaluated.answer.diagnostics.empty()) << test.text;
+    const Diagnostic& first = evaluated.answer.diagnostics.front();
+    EXPECT_EQ(first.message, test.message) << test.text;
+    EXPECT_EQ(first.hint, test.hint) << test.text;
+    EXPECT_EQ(first.place.line, test.line) << test.text;
+  }
+}
+
 // Prevents: a message that says what the interpreter could not do, and not what to write.
 TEST(LuaMistakes, OfTheRunningRecipeHaveAHint) {
   const ForeignText cases[] = {
-      {"local x = 'a' + 'b'", 2, "attempt to perform arithmetic on a string value",
-       "texts are joined with ..; tonumber(TEXT) makes a number of a text"},
-      {"local d = 'a'\nlocal x = d + 'b'", 3, "attempt to perform arithmetic on local 'd' (a string value)",
-       "texts are joined with ..; tonumber(TEXT) makes a number of a text"},
+      {"local x = 'a' + 'b'", 2, "attempt to perform arithmetic on a string value", kJoined},
+      {"local d = 'a'\nlocal x = d + 'b'", 3, "attempt to perform arithmetic on local 'd' (a string value)", kJoined},
       {"local t = {}\nlocal x = t.a + 1", 3, "attempt to perform arithmetic on field 'a' (a nil value)",
        "nil is the value of what was never set"},
       {"local x = 'a' .. nil", 2, "attempt to concatenate a nil value",
@@ -118,6 +189,22 @@ TEST(LuaMistakes, OfTheRunningRecipeHaveAHint) {
        "tonumber(TEXT) makes a number of a text; muster.int and muster.float declare parameters of numbers"},
       {"local t = { 1, 2 }\nfor x in t do end", 3, "attempt to call a table value",
        "a list is walked by: for _, x in ipairs(LIST) do … end"},
+      {"local x = {}\nx.append(3)", 3, "attempt to call field 'append' (a nil value)",
+       "table.insert(LIST, VALUE) appends a value"},
+      {"local x = {}\nx:insert(3)", 3, "attempt to call method 'insert' (a nil value)",
+       "table.insert(LIST, VALUE) appends a value"},
+      {"local x = { args = {} }\nx:args()", 3, "attempt to call method 'args' (a table value)",
+       "a table is a value, not a function: write it with a dot and without ()"},
+      {"return muster:recipe { name = 't' }", 2, "muster.recipe is called with a colon", "write muster.recipe { … }"},
+      {"return muster.recipe { name = 'my job', plan = function() end }", 2,
+       "name must consist of letters, digits, '_', '-' and '.', got \"my job\"", "name = \"my-job\""},
+      {"return muster.recipe { name = 't', plan = { workers = 4 } }", 2, "plan must be a function, got {workers = 4}",
+       "plan = function(p, job) … end"},
+      {"return muster.recipe { name = 't', params = { n = muster.int { 1,000 } }, plan = function() end }", 2,
+       "parameter n: its declaration has several values without a name",
+       "the first is the default; a list as default: { { 1, 2 } }; a choice: one_of = { … }; the digits of a number "
+       "stand "
+       "side by side: 1000"},
       {"for i in 3 do end", 2, "attempt to call a number value",
        "a number of turns is written: for i = 1, COUNT do … end"},
   };
@@ -128,6 +215,9 @@ TEST(LuaMistakes, OfTheRunningRecipeHaveAHint) {
 TEST(LuaMistakes, InNamesOfOtherLanguagesAreNamed) {
   const ForeignText cases[] = {
       {"local x = True", 2, "True is not defined", "write: true"},
+      {"local x = Muster.recipe", 2, "Muster is not defined", "write: local muster = require \"muster\""},
+      {"try { f() }", 2, "try is not defined", "write: pcall(FUNCTION)"},
+      {"raise('x')", 2, "raise is not defined", "write: error(\"…\"), or job:check(CONDITION, \"…\")"},
       {"local x = None", 2, "None is not defined", "write: nil"},
       {"local x = null", 2, "null is not defined", "write: nil"},
       {"local x = len('a')", 2, "len is not defined", "write: #LIST is the length of a list or a text"},

@@ -88,7 +88,9 @@ TEST(PlanSummary, CountsProcessesOverHosts) {
   for (Process& process : plan.processes) process.host = process.role == 2 ? process.index % 2 : 0;
   const std::string text = PlanSummaryText(plan, {});
   EXPECT_NE(text.find("worker     4 processes on 2 hosts, 2 each, ranks 0-3 of 4\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("hosts       2 × 4, 1 × 2 devices\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("hosts       3 (no devices are used)\n"), std::string::npos) << text;
+  plan.processes.back().devices = {0};
+  EXPECT_NE(PlanSummaryText(plan, {}).find("hosts       2 × 4, 1 × 2 devices\n"), std::string::npos);
 }
 
 }  // namespace

@@ -515,7 +515,31 @@ TEST_F(Shown, ShowsOneLinePerRoleOfManyProcesses) {
   EXPECT_EQ(ContentOf(out), "");
   EXPECT_EQ(ContentOf(err),
             "muster: server: 2 started\nmuster: worker: 7 started\nmuster: server: 2 succeeded\n"
-            "muster: worker: 7 ended, 1 of them failed\n");
+            "muster: worker: 6 succeeded, 1 failed\n");
+}
+
+// Prevents: processes that muster stopped are counted as failed.
+TEST_F(Shown, CountsStoppedProcessesApartFromFailedOnes) {
+  const Plan plan = SamplePlan({{"worker", 9}});
+  {
+    Console console(io, Options(), plan);
+    console.Stopping(1, false);
+    for (ProcessId process = 0; process < 9; ++process) console.Saw(Exited(process, process == 4 ? 0 : 143));
+    Finish(console, "", false);
+  }
+  EXPECT_NE(ContentOf(err).find("muster: worker: 1 succeeded, 8 stopped\n"), std::string::npos) << ContentOf(err);
+}
+
+TEST_F(Shown, CountsProcessesThatEndBecauseOfAFailureAsStopped) {
+  const Plan plan = SamplePlan({{"worker", 9}});
+  Console console(io, Options(), plan);
+  console.Saw(Exited(2, 1));
+  console.Failed({2, 0});
+  for (ProcessId process = 0; process < 9; ++process) {
+    if (process != 2) console.Saw(Exited(process, 143));
+  }
+  Finish(console, "", false);
+  EXPECT_NE(ContentOf(err).find("muster: worker: 1 failed, 8 stopped\n"), std::string::npos) << ContentOf(err);
 }
 
 TEST_F(Shown, ShowsTheRequestedOutputAmongManyProcesses) {

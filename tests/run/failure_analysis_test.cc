@@ -115,7 +115,7 @@ TEST_F(FailureAnalysisTest, FoldsLinesThatDifferOnlyInNumbers) {
   EXPECT_TRUE(account.others[0].alike);
   EXPECT_EQ(account.others[0].lines, Words{"[rank1]: lost 0x7f01ab after 11 s"});
   EXPECT_NE(
-      FailureDetails(account, "worker.0").find("worker.1-2, which exited with code 1 (they differ only in numbers"),
+      FailureDetails(account, "worker.0", {}).find("worker.1-2, which exited with code 1 (they differ only in numbers"),
       std::string::npos);
 }
 
@@ -130,7 +130,7 @@ TEST_F(FailureAnalysisTest, HasATimeLineAroundTheFirstFailure) {
   Exit(0, SIGTERM, 30, true);
   Exit(0, 0, 30'000);
   const FailureAnalysis account = Made(plan, 3);
-  EXPECT_EQ(FailureDetails(account, "worker.2"),
+  EXPECT_EQ(FailureDetails(account, "worker.2", {}),
             "  around the first failure, that of worker.2:\n"
             "    -1.2 s    worker.1 exited with code 0\n"
             "    0         worker.2 was killed by SIGKILL\n"
@@ -146,9 +146,10 @@ TEST_F(FailureAnalysisTest, FoldsAThousandStoppedProcessesIntoAFewLines) {
   for (ProcessId worker = 1; worker < 1'000; ++worker) Exit(worker, SIGTERM, 20 + worker * 0.02, true);
   const FailureAnalysis account = Made(plan, 0);
   EXPECT_EQ(account.timeline.size(), 3U);
-  EXPECT_NE(FailureDetails(account, "worker.0").find("+1.0 ms   worker.1-999 were sent SIGTERM, the last at +11 ms\n"),
-            std::string::npos)
-      << FailureDetails(account, "worker.0");
+  EXPECT_NE(
+      FailureDetails(account, "worker.0", {}).find("+1.0 ms   worker.1-999 were sent SIGTERM, the last at +11 ms\n"),
+      std::string::npos)
+      << FailureDetails(account, "worker.0", {});
 }
 
 TEST_F(FailureAnalysisTest, NamesProcessesWhoseOrderIsUnknown) {
@@ -245,7 +246,7 @@ TEST_F(FailureAnalysisTest, DoubtsAnOriginIfAnErrorFileOfAStoppedProcessIsOlder)
   EXPECT_NEAR(*account.signs[0].before, 0.05, 0.001);
   EXPECT_NE(FailureHeadline(account).find("doubt     worker.1 may have failed first"), std::string::npos);
   ASSERT_EQ(account.others.size(), 2U) << "no error file is missing";
-  const std::string details = FailureDetails(account, "worker.0");
+  const std::string details = FailureDetails(account, "worker.0", {});
   EXPECT_NE(details.find("loss is nan"), std::string::npos) << details;
   EXPECT_NE(details.find("the peer is gone"), std::string::npos) << details;
 }

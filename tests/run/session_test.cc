@@ -179,8 +179,12 @@ TEST_F(SessionTest, ReportsTheFirstFailureWithItsLastLines) {
   const std::string text = ContentOf(outcome.run_dir + "/report.txt");
   EXPECT_TRUE(text.starts_with("sample failed: worker.1 (rank 1) on node-0 exited with code 7")) << text;
   EXPECT_NE(text.find("    out of memory\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("1 origin, 2 victims"), std::string::npos) << text;
-  EXPECT_NE(TextOf(err).find(text), std::string::npos) << "and shows it";
+  EXPECT_NE(text.find("1 failed first, 2 ended because of it"), std::string::npos) << text;
+  EXPECT_NE(text.find("  receipt "), std::string::npos) << text;
+  EXPECT_NE(text.find("  start-up "), std::string::npos) << text;
+  const std::string shown = TextOf(err);
+  EXPECT_NE(shown.find(text.substr(0, text.find("  receipt "))), std::string::npos) << "and shows what a user can use";
+  EXPECT_EQ(shown.find("  start-up "), std::string::npos) << shown;
   EXPECT_EQ(TextOf(out), "worker.1 | step 1\nworker.1 | out of memory\n");
 }
 

@@ -181,7 +181,7 @@ TEST(ParameterDeclarations, SayWhatIsWrongWithThem) {
       {"number", {}, "unknown type \"number\""},
       {"int", {{"minimum", Value(1)}}, "unknown option \"minimum\""},
       {"int", {{"1", Value(1)}, {"default", Value(2)}}, "has two defaults"},
-      {"int", {{"2", Value(1)}}, "unknown option \"2\""},
+      {"int", {{"2", Value(1)}}, "its declaration has several values without a name"},
       {"int", {{"doc", Value(1)}}, "doc must be a string, got 1"},
       {"string", {{"min", Value(1)}}, "min needs a number type, not string"},
       {"int", {{"min", Value("x")}}, "min must be a number, got \"x\""},

@@ -197,7 +197,7 @@ TEST(Devices, OfTheCallerAreNumberedLikeTheCallers) {
   EXPECT_EQ(host.Variable("run", "worker.0", "CUDA_VISIBLE_DEVICES"), "5,GPU-aa");
   const CommandResult beyond = host.Run("job", "beyond", {"--devices", "4,5"}, {"CUDA_VISIBLE_DEVICES=7,5,3"});
   EXPECT_EQ(beyond.exit_code, 3);
-  EXPECT_NE(beyond.err.find("host0: the job uses devices 4-5, and muster may use 3 (CUDA_VISIBLE_DEVICES=7,5,3)"),
+  EXPECT_NE(beyond.err.find("host0: the job uses devices 4-5, and muster may use 0-2 (CUDA_VISIBLE_DEVICES=7,5,3)"),
             std::string::npos)
       << beyond.err;
   const CommandResult none = host.Run("job", "none", {"--devices", "free"}, {"CUDA_VISIBLE_DEVICES="});

@@ -85,8 +85,8 @@ TEST(Failure, IsReportedWithStoppedAndUnaffectedProcesses) {
   EXPECT_EQ(failure["last_lines"], json({"step 7"}));
   ASSERT_FALSE(failure["others"].empty());
   const std::string text = job.Text();
-  EXPECT_NE(text.find("  prepare   1 bystander\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("1 origin, 3 victims\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  prepare   1 ok\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 failed first, 3 ended because of it\n"), std::string::npos) << text;
   EXPECT_NE(text.find("around the first failure, that of worker.2:\n"), std::string::npos) << text;
   bool sent = false;
   for (const json& entry : failure["timeline"]) sent = sent || entry["what"] == "was sent SIGTERM";

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,13 @@ std::string Holder(const std::string& whose) {
   return fmt::format("{} of {}, since {}", whose, user, since);
 }
 
+// "0-1": the numbers of the devices that muster may use.
+std::string AllOf(const VisibleDevices& sight) {
+  std::vector<std::uint32_t> all(sight.devices.size());
+  std::iota(all.begin(), all.end(), 0U);
+  return all.empty() ? "none" : NumberListText(all);
+}
+
 // Positions of the devices that may be taken, in the order of preference; or why there are not
 // enough.
 tl::expected<std::vector<std::size_t>, std::string> Candidates(const AllocateResources& asked,
@@ -60,8 +68,7 @@ tl::expected<std::vector<std::size_t>, std::string> Candidates(const AllocateRes
           fmt::format("{} devices are required, but --devices names {}", asked.devices.size(), positions.size()));
     }
     return tl::unexpected(fmt::format("--devices names device{} {}, and muster may use {}{}",
-                                      beyond.size() == 1 ? "" : "s", NumberListText(beyond), sight.devices.size(),
-                                      limit));
+                                      beyond.size() == 1 ? "" : "s", NumberListText(beyond), AllOf(sight), limit));
   }
   for (const std::uint32_t number : asked.devices) {
     const std::uint32_t position = number < asked.given.size() ? asked.given[number] : number;
@@ -70,7 +77,7 @@ tl::expected<std::vector<std::size_t>, std::string> Candidates(const AllocateRes
   }
   if (beyond.empty()) return positions;
   return tl::unexpected(fmt::format("the job uses device{} {}, and muster may use {}{}", beyond.size() == 1 ? "" : "s",
-                                    NumberListText(beyond), sight.devices.size(), limit));
+                                    NumberListText(beyond), AllOf(sight), limit));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/values/utf8.h"
 
@@ -111,6 +112,106 @@ std::string WrappedLines(std::string_view text, std::size_t columns, std::size_t
     begin = end + 1;
   }
   return wrapped;
+}
+
+namespace {
+
+// Columns without colours.
+std::size_t ShownColumns(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x1b') {
+      while (i < text.size() && text[i] != 'm') ++i;
+    } else {
+      plain += text[i];
+    }
+  }
+  return Columns(plain);
+}
+
+bool IsSourceLine(std::string_view line) {
+  const std::size_t digits = line.find_first_not_of(' ');
+  if (digits == std::string_view::npos || digits == 0) return false;
+  const std::size_t behind = line.find_first_not_of("0123456789", digits);
+  return behind != digits && behind != std::string_view::npos && line.substr(behind).starts_with(" | ");
+}
+
+// Where a command begins, at or behind `from`: it goes on to the end of the line, or to a semicolon.
+std::size_t CommandIn(std::string_view line, std::size_t from) {
+  constexpr std::string_view kMuster = "muster ";
+  for (std::size_t at = line.find(kMuster, from); at != std::string_view::npos; at = line.find(kMuster, at + 1)) {
+    const std::string_view before = line.substr(0, at);
+    if (before.ends_with(": ") || (before.ends_with("write ") && before.size() > from)) return at;
+  }
+  return line.size();
+}
+
+// The line in parts that are not broken, each with the blanks before it.
+std::vector<std::string_view> PartsOf(std::string_view line, std::size_t columns) {
+  std::vector<std::string_view> parts;
+  const std::size_t command = CommandIn(line, 0);
+  std::size_t begin = 0;
+  while (begin < line.size()) {
+    const std::size_t word = std::min(line.find_first_not_of(' ', begin), line.size());
+    std::size_t end = std::min(line.find(' ', word), line.size());
+    if (word == command) {
+      end = std::min(line.find("; ", word), line.size());
+      if (end < line.size()) ++end;
+    } else if (const std::size_t tick = line.substr(word, end - word).find('`'); tick != std::string_view::npos) {
+      const std::size_t close = line.find('`', word + tick + 1);
+      const std::size_t whole = close == std::string_view::npos ? end : std::min(line.find(' ', close), line.size());
+      if (ShownColumns(line.substr(word, whole - word)) + 2 <= columns) end = whole;
+    }
+    parts.push_back(line.substr(begin, end - begin));
+    begin = end;
+  }
+  return parts;
+}
+
+// The column of the value behind the head of the line, "  log       logs/…"; else two further in than the line.
+std::size_t ContinuationOf(std::string_view line, std::size_t columns) {
+  const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  const std::size_t gap = line.find("  ", begin);
+  if (gap != std::string_view::npos) {
+    const std::size_t value = line.find_first_not_of(' ', gap);
+    const std::size_t column = ShownColumns(line.substr(0, std::min(value, line.size())));
+    if (value != std::string_view::npos && column * 5 <= columns * 2) return column;
+  }
+  return begin + 2;
+}
+
+}  // namespace
+
+std::string FittedLines(std::string_view text, std::size_t columns) {
+  constexpr std::size_t kNarrowest = 40;
+  if (columns < kNarrowest) return std::string(text);
+  std::string fitted;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    if (ShownColumns(line) <= columns || IsSourceLine(line)) {
+      fitted += line;
+    } else {
+      const std::size_t indent = ContinuationOf(line, columns);
+      std::size_t used = 0;
+      bool first = true;
+      for (std::string_view part : PartsOf(line, columns - indent)) {
+        if (!first && used + ShownColumns(part) > columns) {
+          part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+          if (part.empty()) continue;
+          fitted += '\n';
+          fitted.append(indent, ' ');
+          used = indent;
+        }
+        fitted += part;
+        used += ShownColumns(part);
+        first = false;
+      }
+    }
+    if (end < text.size()) fitted += '\n';
+    begin = end + 1;
+  }
+  return fitted;
 }
 
 }  // namespace muster

@@ -22,4 +22,10 @@ std::string InColumns(std::string_view text, std::size_t columns);
 // indented by `indent` blanks. A word that is longer than a line is cut. `columns` 0: unchanged.
 std::string WrappedLines(std::string_view text, std::size_t columns, std::size_t indent);
 
+// Messages and reports for a terminal of that width: lines are broken at blanks, and continue below the value that
+// stands behind their first wide gap, else two columns further in. Whole in any case, so that they can be copied:
+// words, text in backticks that fits on a line, commands ("muster run …" behind a colon), and lines of source ("   3 |
+// …"). Colours take no columns. `columns` below 40: unchanged.
+std::string FittedLines(std::string_view text, std::size_t columns);
+
 }  // namespace muster

@@ -44,6 +44,23 @@ constexpr Instead kInstead[] = {
     {"save archive bundle", "`muster pack RUN -o FILE` packs a run into an archive"},
 };
 
+constexpr Instead kInsteadOfOptions[] = {
+    {"timeout time time-limit time_limit walltime max-time", "in the recipe: limits = { time = \"12h\" }"},
+    {"n np nprocs nproc num-processes num_processes nproc_per_node nproc-per-node",
+     "the number of processes is the recipe's: count = 4 of a role, or a parameter, as in muster run @torch workers=4"},
+    {"gpus gpu ngpus num-gpus num_gpus npus",
+     "devices are the recipe's: devices = 1 of a role; --devices 0-3 chooses some"},
+    {"nodes nnodes num-nodes num_nodes", "hosts=4, or --host n[1-4]"},
+    {"hosts hostlist host-list nodelist machinefile", "--host n[1-4], or --hostfile FILE"},
+    {"output output-dir output_dir out log-dir log_dir logdir outdir",
+     "--run-dir FOLDER, or MUSTER_HOME=FOLDER for all runs"},
+    {"background bg daemon detached nohup", "--detach"},
+    {"dry-run dryrun dry_run", "muster plan RECIPE shows what would be started"},
+    {"partition account qos time-limit gres", "options of Slurm: --on slurm --slurm partition=gpu"},
+    {"silent", "--quiet"},
+    {"resume-from resume_from", "--resume RUN"},
+};
+
 bool HasWord(std::string_view words, std::string_view word) {
   for (std::size_t begin = 0; begin < words.size();) {
     const std::size_t end = std::min(words.find(' ', begin), words.size());
@@ -112,6 +129,16 @@ std::string AsParameter(std::string_view option, const std::vector<std::string>&
     value = rest.front();
   }
   return "a parameter of the recipe is written without dashes: " + ShellQuoted(name + "=" + value);
+}
+
+std::string InsteadOfOption(std::string_view option) {
+  const std::size_t dashes = option.find_first_not_of('-');
+  if (dashes == std::string_view::npos) return {};
+  const std::string_view name = option.substr(dashes, option.find('=') - dashes);
+  for (const Instead& one : kInsteadOfOptions) {
+    if (HasWord(one.words, name)) return std::string(one.use);
+  }
+  return {};
 }
 
 }  // namespace muster

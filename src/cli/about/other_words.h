@@ -26,4 +26,7 @@ std::string RunOfProgram(const std::vector<std::string>& words);
 // the following words, the first of which may be its value. Empty if it does not look like a parameter.
 std::string AsParameter(std::string_view option, const std::vector<std::string>& rest);
 
+// What muster has for an option of other launchers, such as --timeout or -np; empty if it is not known.
+std::string InsteadOfOption(std::string_view option);
+
 }  // namespace muster

@@ -13,10 +13,12 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/values/columns.h"
 #include "base/values/diagnostic_text.h"
 #include "base/values/json_text.h"
 #include "base/values/utf8.h"
 #include "cli/command/exit_code.h"
+#include "cli/command/output_terminal.h"
 #include "lua/own_data/own_data.h"
 
 namespace muster {
@@ -90,7 +92,7 @@ std::string DiagnosticsText(const Diagnostics& diagnostics, bool colour) {
 
 void PrintDiagnostics(const Diagnostics& diagnostics) {
   const bool colour = isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-  std::fputs(DiagnosticsText(diagnostics, colour).c_str(), stderr);
+  std::fputs(FittedLines(DiagnosticsText(diagnostics, colour), ErrorColumns()).c_str(), stderr);
 }
 
 nlohmann::json DiagnosticsAsJson(const Diagnostics& diagnostics) {

@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "base/system/host_name.h"
+#include "base/values/columns.h"
 #include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
+#include "cli/command/output_terminal.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/launch/first_site.h"
 #include "cli/launch/launch_commands.h"
@@ -125,10 +127,11 @@ int RunDoctor(const DoctorOptions& options) {
   std::vector<std::string> names;
   for (const SiteHost& host : *hosts) names.push_back(host.name);
   const std::vector<std::string> remembered = here ? std::vector<std::string>() : RememberedHosts(names, environment);
-  std::fputs(PrintableLines(options.json ? InspectionJson(inspected, comparison, remembered)
-                                         : InspectionText(inspected, comparison, remembered))
-                 .c_str(),
-             stdout);
+  std::fputs(
+      PrintableLines(options.json ? InspectionJson(inspected, comparison, remembered)
+                                  : FittedLines(InspectionText(inspected, comparison, remembered), OutputColumns(0)))
+          .c_str(),
+      stdout);
   if (options.site_file) {
     const auto written = WriteNewSite(*options.site_file, FirstSite(inspected, here));
     if (!written) return Refuse(written.error());

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "base/values/pattern_hint.h"
 #include "base/values/shell_quote.h"
 
 namespace muster {
@@ -17,7 +18,7 @@ Result<std::function<bool(std::string_view line)>> LineSearch(const std::string&
   if (!regex->ok()) {
     return Fail(Error("regex", {},
                       fmt::format("{} is not a valid regular expression: {}", Quoted(expression), regex->error()),
-                      "escape characters to match literally with a backslash"));
+                      PatternHint(regex->error())));
   }
   return
       [regex](std::string_view line) { return RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *regex); };

@@ -28,6 +28,8 @@ std::string JsonSafe(const std::string& text) { return IsUtf8(text) ? text : Pri
 constexpr std::size_t kBlanks = 2;     // between columns
 constexpr std::size_t kLeastCut = 20;  // ids, times and states, which are copied, are shorter
 constexpr std::size_t kLeastLast = 8;
+constexpr std::size_t kLongestId = 12;
+constexpr std::size_t kLeastTime = 10;  // the day of a time
 
 // Narrows columns until a row fits: the last one, which holds descriptions and notes, then the widest, then the last
 // one again. The first one names what the row is about, and stays. `terminal` 0: unchanged.
@@ -41,11 +43,20 @@ void FitTerminal(std::vector<std::size_t>& widths, std::size_t terminal) {
     row -= by;
   };
   narrow(widths.back(), kLeastCut);
-  for (auto widest = widths.begin(); row > terminal; narrow(*widest, std::max(*widest - 1, kLeastCut))) {
-    widest = std::max_element(widths.begin() + 1, widths.end() - 1);
-    if (widest == widths.end() - 1 || *widest <= kLeastCut) break;
-  }
+  const std::vector<std::size_t> natural = widths;  // what fits into an id may be one, and is not cut
+  const auto narrow_widest = [&](std::size_t least) {
+    while (row > terminal) {
+      std::size_t widest = 0;
+      for (std::size_t i = 1; i + 1 < widths.size(); ++i) {
+        if (natural[i] > kLongestId && widths[i] > least && widths[i] > (widest == 0 ? 0 : widths[widest])) widest = i;
+      }
+      if (widest == 0) break;
+      narrow(widths[widest], widths[widest] - 1);
+    }
+  };
+  narrow_widest(kLeastCut);
   narrow(widths.back(), kLeastLast);
+  narrow_widest(kLeastTime);
 }
 
 }  // namespace
@@ -105,13 +116,50 @@ std::string TimeText(const std::string& utc) {
   return Printable(text);
 }
 
-void PrintTable(const std::vector<std::vector<std::string>>& rows) {
+namespace {
+
+// The rows without that column.
+void LeaveOut(std::size_t column, std::vector<std::vector<std::string>>& rows) {
+  for (std::vector<std::string>& row : rows) {
+    if (column < row.size()) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  }
+}
+
+std::vector<std::size_t> FittedWidths(const std::vector<std::vector<std::string>>& rows, std::size_t terminal,
+                                      bool& fits) {
   std::vector<std::size_t> widths;
   for (const std::vector<std::string>& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Columns(row[i]));
   }
-  FitTerminal(widths, OutputColumns(0));
+  FitTerminal(widths, terminal);
+  std::size_t taken = kBlanks * (std::max(widths.size(), std::size_t{1}) - 1);
+  for (const std::size_t width : widths) taken += width;
+  fits = terminal == 0 || taken <= terminal;
+  return widths;
+}
+
+}  // namespace
+
+// On a terminal that is too narrow, without columns that are empty, and then without the last one, which is a folder or
+// a note.
+void PrintTable(const std::vector<std::vector<std::string>>& all) {
+  std::vector<std::vector<std::string>> rows = all;
+  const std::size_t terminal = OutputColumns(0);
+  bool fits = true;
+  std::vector<std::size_t> widths = FittedWidths(rows, terminal, fits);
+  for (std::size_t column = rows.empty() ? 0 : rows.front().size(); !fits && column-- > 1;) {
+    const bool empty = std::all_of(rows.begin() + 1, rows.end(), [&](const std::vector<std::string>& row) {
+      return column >= row.size() || row[column].empty();
+    });
+    if (!empty) continue;
+    LeaveOut(column, rows);
+    widths = FittedWidths(rows, terminal, fits);
+  }
+  if (!fits && widths.size() > 2 && widths.back() <= kLeastLast) {
+    LeaveOut(widths.size() - 1, rows);
+    widths = FittedWidths(rows, terminal, fits);
+  }
   for (const std::vector<std::string>& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {

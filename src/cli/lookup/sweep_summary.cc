@@ -12,11 +12,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/values/columns.h"
 #include "base/values/json_text.h"
 #include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "base/values/shown_number.h"
 #include "base/values/units.h"
+#include "cli/command/output_terminal.h"
 #include "cli/lookup/list_choice.h"
 #include "cli/lookup/run_list.h"
 #include "cli/lookup/trial_facts.h"
@@ -125,8 +127,12 @@ Result<SweepTotals> TotalsOf(const OpenedSweep& sweep) {
   return totals;
 }
 
+void PrintFitted(const std::string& lines) {
+  std::fputs(FittedLines(PrintableLines(lines), OutputColumns(0)).c_str(), stdout);
+}
+
 void PrintField(const std::string& what, const std::string& text) {
-  std::printf("%-12s %s\n", what.c_str(), PrintableLines(text).c_str());
+  PrintFitted(fmt::format("{:<12} {}\n", what, text));
 }
 
 void PrintFailures(const Failures& failures) {
@@ -148,9 +154,8 @@ void PrintCauses(const std::vector<FailureCause>& causes) {
   std::puts("\nfailed");
   for (std::size_t i = 0; i < std::min(causes.size(), kMostReasons); ++i) {
     const FailureCause& cause = causes[i];
-    std::printf("  %8llu  %s: %s (trial %llu%s)\n", static_cast<unsigned long long>(cause.trials),
-                std::string(TrialClassName(cause.trial_class)).c_str(), Printable(cause.why).c_str(),
-                static_cast<unsigned long long>(cause.first), cause.trials > 1 ? " and others" : "");
+    PrintFitted(fmt::format("  {:>8}  {}: {} (trial {}{})\n", cause.trials, TrialClassName(cause.trial_class),
+                            Printable(cause.why), cause.first, cause.trials > 1 ? " and others" : ""));
   }
   if (causes.size() > kMostReasons) std::printf("  and %zu more causes\n", causes.size() - kMostReasons);
 }
@@ -165,7 +170,7 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
   if (const std::string note = NoteOfRun(sweep.dir); !note.empty()) PrintField("note", NoteText(note, 13));
   PrintField("directory", Printable(sweep.dir));
   std::string state = sweep.State();
-  if (state == "left") state += ": " + Printable(account.ended()->why);
+  if (state == "stopped") state += ": " + Printable(account.ended()->why);
   if (state == "lost") state += ": its head exited without a record";
   if (state == "running") state += ": " + HolderOf(sweep.dir);
   PrintField("state", state);
@@ -190,9 +195,9 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
   if (const auto& reasons = totals.reasons; !reasons.empty()) {
     std::puts("\nimpossible");
     for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
-      std::printf("  %8llu  %s%s\n", static_cast<unsigned long long>(reasons[i].count),
-                  reasons[i].place.empty() ? "" : (Printable(reasons[i].place) + ": ").c_str(),
-                  Printable(reasons[i].text).c_str());
+      PrintFitted(fmt::format("  {:>8}  {}{}\n", reasons[i].count,
+                              reasons[i].place.empty() ? "" : Printable(reasons[i].place) + ": ",
+                              Printable(reasons[i].text)));
     }
     if (reasons.size() > kMostReasons) std::printf("  and %zu more reasons\n", reasons.size() - kMostReasons);
   }

@@ -22,7 +22,7 @@ struct OpenedSweep {
   SweepView view;
   bool live = false;  // a head is active
 
-  // "running", "complete", "left" or "lost": its head was killed.
+  // "running", "complete", "stopped" or "lost": its head was killed.
   std::string State() const;
   // "accuracy", or "loss".
   std::string ValueName() const;

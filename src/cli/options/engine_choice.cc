@@ -188,7 +188,7 @@ Result<EnginePage> EnginePageOf(const std::string& name, const std::string& file
 void AddEngineOptions(CLI::App& app, EngineOptions& options) {
   app.add_option("--on", options.on, "where: local, ssh, or slurm and other engines (default: the allocation)")
       ->type_name("NAME");
-  app.add_option("--engine", options.page, "page of an engine of your own (docs/engines.md)")->type_name("FILE");
+  app.add_option("--engine", options.page, "page of an engine of your own (muster docs engines)")->type_name("FILE");
 }
 
 void AddEngineSettings(CLI::App& app, EngineOptions& options) {

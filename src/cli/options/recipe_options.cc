@@ -60,6 +60,14 @@ std::optional<Diagnostic> WordsApart(const RecipeOptions& options, std::size_t a
     for (const std::string& each : words) line += " " + ShellQuoted(each);
     return problem("a program without a recipe is run by: muster run @torch --" + line);
   }
+  if (word.ends_with(".py")) {
+    std::string line;
+    for (std::size_t i = at; i < words.size(); ++i) line += " " + ShellQuoted(words[i]);
+    return problem("words of the program stand behind --: muster run " + ShellQuoted(options.recipe) + " -- python3" +
+                   line);
+  }
+  if (word.ends_with(".lua"))
+    return problem("one recipe is named, before its parameters: muster run " + ShellQuoted(word));
   const auto is_name = [](std::string_view text) {
     return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0 &&
            text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==

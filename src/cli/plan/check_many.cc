@@ -121,7 +121,7 @@ CheckedRecipe CheckOne(const RecipeOptions& shared, const ManyFile& file, const 
     if (!checked.skipped.empty()) return checked;
   }
   if (evaluation && !NamesHosts(options) && mindspore.empty()) {
-    const Diagnostics missing = MissingPrograms(evaluation->plan);
+    const Diagnostics missing = MissingPrograms(evaluation->plan, options.recipe);
     evaluation->warnings.insert(evaluation->warnings.end(), missing.begin(), missing.end());
   }
   checked.problems = evaluation ? evaluation->warnings : evaluation.error();

@@ -31,6 +31,17 @@ std::string RolesWith(const Plan& plan, const std::string& program) {
   return text;
 }
 
+// "{ \"python3\", \"train.py\" }"
+std::string ListOfWords(const std::string& text) {
+  std::string list;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    if (end > begin) list += (list.empty() ? "" : ", ") + Quoted(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return "{ " + list + " }";
+}
+
 // One warning for each role with a word that is longer than the kernel takes.
 Diagnostics TooLongWords(const Plan& plan) {
   Diagnostics warnings;
@@ -51,9 +62,36 @@ Diagnostics TooLongWords(const Plan& plan) {
   return warnings;
 }
 
+// One warning for each role whose command is Python with a script that is beside the recipe, and not in the folder of
+// its processes.
+Diagnostics MissingScripts(const Plan& plan, const std::string& recipe) {
+  namespace fs = std::filesystem;
+  Diagnostics warnings;
+  std::vector<bool> reported(plan.roles.size());
+  std::error_code error;
+  for (const Process& process : plan.processes) {
+    const std::vector<Text>& command = EffectiveCommand(plan, process);
+    if (reported[process.role] || command.size() < 2 || process.cwd || !plan.roles[process.role].cwd.marked.empty())
+      continue;
+    if (!plan.roles[process.role].container.runtime.run.empty()) continue;
+    const std::string program = fs::path(command[0].marked).filename();
+    const std::string& script = command[1].marked;
+    if (!program.starts_with("python") || !script.ends_with(".py") || script.starts_with('/')) continue;
+    const bool beside = fs::exists(fs::path(recipe).parent_path() / script, error);
+    if (!beside || fs::exists(script, error)) continue;
+    reported[process.role] = true;
+    warnings.push_back(
+        Warning("program", {},
+                fmt::format("role {}: the script {} is not in {}, the folder that muster is called from",
+                            plan.roles[process.role].name, Quoted(script), Quoted(fs::current_path(error).string())),
+                "it is beside the recipe: muster.here " + Quoted(script)));
+  }
+  return warnings;
+}
+
 }  // namespace
 
-Diagnostics MissingPrograms(const Plan& plan) {
+Diagnostics MissingPrograms(const Plan& plan, const std::string& recipe) {
   if (plan.hosts.size() != 1 || !plan.hosts.front().name.empty()) return {};
   std::error_code error;
   HostQuestion wanted;
@@ -77,12 +115,14 @@ Diagnostics MissingPrograms(const Plan& plan) {
         named && found.error().error == ENOENT ? Quoted(sought.name) + " is not there" : found.error().detail;
     missing.push_back(Warning(
         "program", {}, fmt::format("{}: the program {} on this machine", RolesWith(plan, sought.name), why),
-        named
+        sought.name.find(' ') != std::string::npos ? "each word stands by itself: " + ListOfWords(sought.name)
+        : named
             ? "a relative path is taken from the folder that muster is called from"
             : "install it, give its path, or have PATH set with job:activate; for other hosts: muster doctor --host"));
   }
-  const Diagnostics long_words = TooLongWords(plan);
-  missing.insert(missing.end(), long_words.begin(), long_words.end());
+  for (const Diagnostics& more : {TooLongWords(plan), MissingScripts(plan, recipe)}) {
+    missing.insert(missing.end(), more.begin(), more.end());
+  }
   return missing;
 }
 

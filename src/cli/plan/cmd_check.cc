@@ -73,7 +73,7 @@ int RunCheck(const CheckOptions& options) {
   auto evaluation = EvaluateFrom(options.recipe);
   // Missing programs on this machine are neither a difference between releases nor a leak.
   if (evaluation && !NamesHosts(options.recipe) && options.mindspore.empty() && !options.deep) {
-    const Diagnostics missing = MissingPrograms(evaluation->plan);
+    const Diagnostics missing = MissingPrograms(evaluation->plan, options.recipe.recipe);
     evaluation->warnings.insert(evaluation->warnings.end(), missing.begin(), missing.end());
   }
   if (options.rewrite) {

@@ -9,11 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/values/columns.h"
 #include "base/values/json_text.h"
 #include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_code.h"
+#include "cli/command/output_terminal.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/jobs/job_of_run.h"
 #include "cli/jobs/queued_runs.h"
@@ -79,7 +81,8 @@ int RunReport(const ReportOptions& options) {
   const std::string text = options.json
                                ? ReportJson(*report, std::filesystem::absolute(*folder).lexically_normal().string())
                                : ReportText(*report, view);
-  std::fputs(WithArchiveNames(text).c_str(), stdout);
+  std::fputs((options.json ? WithArchiveNames(text) : FittedLines(WithArchiveNames(text), OutputColumns(0))).c_str(),
+             stdout);
   if (report->rehearsal && !options.json) {
     if (const auto rehearsal = ReadRehearsal(*folder))
       std::fputs(PrintableLines(RehearsalText(*rehearsal)).c_str(), stdout);

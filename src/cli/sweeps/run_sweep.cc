@@ -17,10 +17,13 @@
 
 #include "base/system/clock.h"
 #include "base/system/open_below.h"
+#include "base/values/columns.h"
 #include "base/values/fingerprint.h"
 #include "base/values/json_text.h"
+#include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
+#include "cli/command/output_terminal.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/launch/background_run.h"
 #include "cli/lookup/current_site.h"
@@ -41,8 +44,8 @@
 #include "sweep/record/sweep_directory.h"
 #include "sweep/scheduler/host_pool.h"
 #include "transport/transport.h"
-
 #include "wire/files/run_layout.h"
+
 namespace muster {
 
 Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& evaluator) {
@@ -413,9 +416,9 @@ int RunSweep(SweepCall call) {
   if (!directory) return Refuse(directory.error());
   const SweepFile& file = made->file;
   if (!call.start.quiet) {
-    std::fprintf(stderr, "muster: sweep %s of %s: %llu trials, in %s\n", file.sweep_id.c_str(),
-                 Printable(file.name).c_str(), static_cast<unsigned long long>(file.trials),
-                 Printable(directory->path()).c_str());
+    const std::string line = fmt::format("muster: sweep {} of {}: {} trials, in {}\n", file.sweep_id,
+                                         Printable(file.name), file.trials, Printable(directory->path()));
+    std::fputs(FittedLines(PrintableLines(line), ErrorColumns()).c_str(), stderr);
   }
   return Run(std::move(start), *directory, *std::move(surroundings), call.start, call.options.recipe);
 }

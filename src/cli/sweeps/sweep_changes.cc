@@ -139,9 +139,9 @@ Result<void> CheckSameSweep(const std::string& sweep_dir, const SweepDescription
     }
     return {};
   }
-  return Fail(
-      Error("points_changed", {}, "the space or the sampler differs from when the sweep began",
-            "its trials are identified by their numbers; restore it (muster resume --accept), or start another sweep"));
+  return Fail(Error("points_changed", {}, "the space or the sampler differs from when the sweep began",
+                    "its trials are numbers of points: restore the recipe as it was (its copy is in " +
+                        Quoted(sweep_dir + "/recipe") + "), or start another sweep with muster sweep"));
 }
 
 }  // namespace muster

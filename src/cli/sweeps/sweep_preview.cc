@@ -266,6 +266,10 @@ std::string SlotsText(const DescribedSweep& described, const SweepPreview& previ
   std::set<std::uint64_t> sizes;
   for (const PossiblePoints& possible : preview.judged.footprints) sizes.insert(possible.devices);
   if (sizes.empty()) return "";
+  if (*sizes.rbegin() == 0) {
+    const auto slots = described.sweep.budget.slots;
+    return "trials take no devices" + (slots ? fmt::format("; at most {} at once", *slots) : std::string());
+  }
   std::string text;
   if (sizes.size() <= 4) {
     std::size_t nth = 0;

@@ -1,7 +1,11 @@
 #include "lua/engine/declared.h"
 
+#include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
 
+#include "lua/engine/site_table.h"
 #include "lua/state/stack.h"
 
 namespace muster {
@@ -13,6 +17,25 @@ Place PlaceField(lua_State* lua, Host& host, int table) {
   lua_pop(lua, 1);
   return place;
 }
+
+// The lines of fields of the recipe that is run, which Lua knows only as parts of the statement that they are in.
+class FieldPlaces {
+ public:
+  explicit FieldPlaces(const Host& host) : host_(host) {}
+
+  // `field`: "cluster.hosts", in the table that is given at that place.
+  Place Of(const Place& statement, const std::string& field) {
+    if (statement.file != host_.request->recipe_file || statement.line == 0) return statement;
+    const auto [lines, is_new] = lines_.try_emplace(statement.line);
+    if (is_new) lines->second = KeyLines(host_.request->recipe_text, statement.line);
+    const auto line = lines->second.find(field);
+    return line == lines->second.end() ? statement : Place{statement.file, line->second};
+  }
+
+ private:
+  const Host& host_;
+  std::map<std::uint32_t, std::map<std::string, std::uint32_t>> lines_;  // by the line of the statement
+};
 
 // Calls `read` for each element of the list in the field, with its index on the stack.
 template <class Read>
@@ -50,6 +73,7 @@ void ForEachField(lua_State* lua, int table, const char* field, Read read) {
 Declared ReadDeclared(lua_State* lua, Host& host, int settled, const Place& place) {
   Declared declared;
   declared.place = place;
+  FieldPlaces fields_of(host);
   ForEach(lua, settled, "declared", [&](int each) {
     const std::string name = RawStringField(lua, each, "name");
     const Place declared_at = PlaceField(lua, host, each);
@@ -85,7 +109,8 @@ Declared ReadDeclared(lua_State* lua, Host& host, int settled, const Place& plac
     value.name = RawStringField(lua, each, "name");
     value.profile = RawStringField(lua, each, "profile");
     value.origin = value.profile.empty() ? ParameterOrigin::kExtension : ParameterOrigin::kProfile;
-    value.place = PlaceField(lua, host, each);
+    const std::string table = value.profile.empty() ? "params." : "profiles." + value.profile + ".";
+    value.place = fields_of.Of(PlaceField(lua, host, each), table + value.name);
     std::string why;
     lua_getfield(lua, each, "value");
     ToValue(lua, -1, value.value, why);  // plain, as checked when it was given
@@ -96,7 +121,8 @@ Declared ReadDeclared(lua_State* lua, Host& host, int settled, const Place& plac
   if (!ToValue(lua, -1, declared.cluster, why)) host.Report(Error("type", place, "cluster: " + why));
   lua_pop(lua, 1);
   ForEachField(lua, settled, "cluster_places", [&](const std::string& field) {
-    declared.cluster_places[field] = host.PlaceOf(static_cast<int>(lua_tointeger(lua, -1)));
+    declared.cluster_places[field] =
+        fields_of.Of(host.PlaceOf(static_cast<int>(lua_tointeger(lua, -1))), "cluster." + field);
   });
   return declared;
 }
@@ -119,7 +145,7 @@ std::vector<EngineField> ReadEngineFields(lua_State* lua, Host& host, int settle
 LogMetrics ReadLogMetrics(lua_State* lua, Host& host, int settled, Place& place) {
   LogMetrics metrics;
   ForEach(lua, settled, "log_metrics", [&](int each) {
-    place = PlaceField(lua, host, each);
+    place = FieldPlaces(host).Of(PlaceField(lua, host, each), "metrics");
     const std::string name = RawStringField(lua, each, "name");
     const std::string text = RawStringField(lua, each, "text");
     if (name.empty()) {
@@ -133,8 +159,9 @@ LogMetrics ReadLogMetrics(lua_State* lua, Host& host, int settled, Place& place)
 
 std::vector<ProfileFacts> ReadProfiles(lua_State* lua, Host& host, int settled) {
   std::map<std::string, Place> by_name;
-  ForEachField(lua, settled, "profiles",
-               [&](const std::string& name) { by_name[name] = PlaceField(lua, host, lua_gettop(lua)); });
+  ForEachField(lua, settled, "profiles", [&](const std::string& name) {
+    by_name[name] = FieldPlaces(host).Of(PlaceField(lua, host, lua_gettop(lua)), "profiles." + name);
+  });
   std::vector<ProfileFacts> profiles;
   for (auto& [name, place] : by_name) profiles.push_back({name, std::move(place)});
   return profiles;

@@ -7,59 +7,13 @@
 #include <span>
 #include <vector>
 
+#include "lua/host/other_languages.h"
 #include "rewrite/lua_lexer.h"
 
 namespace muster {
 namespace {
 
 using Kind = LuaTokenKind;
-
-// A word of another language, and what Lua has instead.
-struct OtherWord {
-  std::string_view word;
-  std::string_view hint;
-};
-
-// At the beginning of a statement.
-constexpr std::array kStatements = {
-    OtherWord{"import", "modules are values: local NAME = require \"NAME\""},
-    OtherWord{"from", "modules are values: local NAME = require \"NAME\""},
-    OtherWord{"def", "functions are written: local function NAME(…) … end"},
-    OtherWord{"fn", "functions are written: local function NAME(…) … end"},
-    OtherWord{"func", "functions are written: local function NAME(…) … end"},
-    OtherWord{"elif", "Lua writes elseif CONDITION then"},
-    OtherWord{"elsif", "Lua writes elseif CONDITION then"},
-    OtherWord{"continue", "Lua has no continue: put the rest of the loop into if not CONDITION then … end"},
-    OtherWord{"pass", "leave it out: an empty block is allowed"},
-    OtherWord{"var", "Lua declares names with local"},
-    OtherWord{"let", "Lua declares names with local"},
-    OtherWord{"const", "Lua declares names with local"},
-    OtherWord{"try", "errors are caught by pcall(FUNCTION)"},
-    OtherWord{"with", "Lua has no with: files beside the recipe are read by muster.read_json and muster.read_yaml"},
-    OtherWord{"class", "Lua has no classes: a table holds values and functions"},
-    OtherWord{"switch", "Lua has no switch: if … then … elseif … then … end"},
-};
-
-struct OtherSymbols {
-  std::string_view symbols;  // side by side
-  std::string_view hint;
-};
-
-// Where the parser stops, anywhere in the line. The longest first.
-constexpr std::array kSymbols = {
-    OtherSymbols{"!==", "\"not equal\" is written ~="},
-    OtherSymbols{"!=", "\"not equal\" is written ~="},
-    OtherSymbols{"===", "\"equal\" is written =="},
-    OtherSymbols{"!", "a condition is negated by the word not"},
-    OtherSymbols{"&&", "conditions are joined by the word and"},
-    OtherSymbols{"||", "conditions are joined by the word or"},
-    OtherSymbols{"?", "a choice of two values is written CONDITION and A or B"},
-    OtherSymbols{"**", "powers are written a ^ b"},
-    OtherSymbols{"/*", "comments begin with --, and long ones are written --[[ … ]]"},
-    OtherSymbols{"=>", "functions are written: function(x) return … end"},
-};
-
-constexpr std::array<std::string_view, 6> kAssigning = {"+=", "-=", "*=", "/=", "%=", "..="};
 
 // The source as tokens, and where the parser stopped.
 class StoppedParser {
@@ -103,6 +57,17 @@ class StoppedParser {
                  "a backslash is written \\\\, or the text between [[ "
                  "and ]]");
     }
+    if (message_.starts_with("unfinished long ")) {
+      const bool comment = message_.starts_with("unfinished long comment");
+      return say(comment ? "a comment that begins with --[[ is not closed" : "a text that begins with [[ is not closed",
+                 "close it with ]]");
+    }
+    if (message_.starts_with("malformed number")) return MalformedNumber(diagnostic);
+    if (BeginsTheFile("{") || BeginsTheFile("[")) {
+      return say("the file begins with " + Quoted(tokens_.front().text) + ": it is no recipe",
+                 "a recipe ends with: return muster.recipe { … }; JSON is read by muster.read_json, YAML by "
+                 "muster.read_yaml");
+    }
     if (const auto symbols = SymbolsHere()) return say(Is(symbols->symbols), symbols->hint);
     if (IsPythonComment()) return say("\"#\" begins no comment in Lua", "comments begin with --");
     if (HasSideBySide("//")) {
@@ -117,7 +82,15 @@ class StoppedParser {
     if (expected_ == "then" && near_ == "in") {
       return say(Is("VALUE in LIST"), "compare each: x == a or x == b; or ask a table: ({ a = true, b = true })[x]");
     }
+    if (expected_ == "then" && near_ == "is") {
+      return say(Is("is"), "\"equal\" is written ==, \"has no value\" == nil");
+    }
     if (expected_ == "then" || expected_ == "do") {
+      if (const LuaToken* brace = BraceOfBlock()) {
+        diagnostic.place.line = brace->line;
+        return say("a block begins with " + Quoted(expected_) + ", not with \"{\"",
+                   expected_ == "then" ? "if CONDITION then … end" : "for … do … end, while CONDITION do … end");
+      }
       const std::string_view form =
           expected_ == "then" ? "if CONDITION then … end" : "for … do … end, while CONDITION do … end";
       if (const LuaToken* colon = ColonOfBlock()) {
@@ -126,29 +99,57 @@ class StoppedParser {
       }
       return say(Quoted(expected_) + " is missing " + Before(), form);
     }
+    if (near_ == ":" && message_.starts_with("unexpected symbol")) {
+      if (IsLastInLine(":")) return say("a block begins without \":\"", "function f(x) … end, else … end");
+    }
+    if (HasPythonText()) {
+      return say("\"\"\" is not Lua", "texts of several lines are written [[ … ]], and comments begin with --");
+    }
+    if (const LuaToken* lambda = LambdaBefore()) {
+      diagnostic.place.line = lambda->line;
+      return say(Is("lambda"), "functions are written: function(x) return … end");
+    }
+    if (IsYamlField()) {
+      return say("a field is written NAME = VALUE, not NAME: VALUE",
+                 "a recipe is Lua: return muster.recipe { … }; YAML is read by muster.read_yaml");
+    }
     if (IsPythonField()) return say("a field is written NAME = VALUE, not NAME: VALUE");
     if (near_ == "[" && message_.starts_with("unexpected symbol")) {
       return say("a list begins with \"{\", not with \"[\"", "lists are written { \"a\", \"b\" }");
+    }
+    if (const LuaToken* end = OtherEndBefore()) {
+      diagnostic.place.line = end->line;
+      return say(Is(end->text), kHowBlocksEnd);
     }
     if (const auto statement = Statement()) return say(Quoted(statement->word) + " is not Lua", statement->hint);
     if (near_ == "=" && expected_ == "}") {
       return say("the name of a field is written without quotes", "NAME = VALUE, or [\"NAME\"] = VALUE");
     }
     if (expected_ == "end") {
-      if (HasElseIf()) {
-        return say(NotClosed("end"),
-                   "\"else if\" opens a block of its own; the next condition of the same if is elseif");
-      }
-      return say(NotClosed("end"), "each function, if, for, while and do has its own end");
+      return say(NotClosed("end"), HintOfEnd());
     }
+    if (expected_ == ")" && near_ == "=") {
+      return say("fields stand between \"{\" and \"}\"", "NAME { FIELD = VALUE, … }");
+    }
+    if (expected_ == ")" && near_ == ",") return say("a list stands between \"{\" and \"}\"", "{ \"a\", \"b\" }");
+    if (near_ == "." || near_ == ":") {
+      if (FollowsText())
+        return say("a text before a method stands in parentheses", "(\"%d of %s\"):format(NUMBER, TEXT)");
+    }
+    if (near_ == ";" && message_.starts_with("unexpected symbol")) return say("there is one \";\" too many");
     const bool closes = expected_ == "}" || expected_ == ")" || expected_ == "]";
     if (closes && near_ == "<eof>") return say(NotClosed(expected_));
+    if (closes && near_ == "end") return say("there is one \"end\" too many: no block is open here", kHowBlocksEnd);
+    if (expected_ == ")" && CallIsOneLine()) return say(NotClosed(")"));
+    if (closes) {
+      if (const auto statement = FirstWord()) return say(Quoted(statement->word) + " is not Lua", statement->hint);
+    }
     if (closes && FollowsValue()) return say("a comma is missing " + Before());
     if (message_.starts_with("unexpected symbol") && (near_ == "}" || near_ == ")")) {
       if (const auto* open = OpenBlock()) {
         return say("an \"end\" is missing " + Before() + ": the " + std::string(open->text) + " of line " +
                        std::to_string(open->line) + " is not closed",
-                   "each function, if, for, while and do has its own end");
+                   HintOfEnd());
       }
     }
     if (expected_ == "<eof>" && (near_ == "end" || near_ == "}" || near_ == ")")) {
@@ -198,7 +199,7 @@ class StoppedParser {
   }
 
   std::optional<OtherSymbols> SymbolsHere() const {
-    for (const OtherSymbols& each : kSymbols) {
+    for (const OtherSymbols& each : kOtherSymbols) {
       if (HasSideBySide(each.symbols)) return each;
     }
     return std::nullopt;
@@ -215,6 +216,96 @@ class StoppedParser {
     return false;
   }
 
+  void MalformedNumber(Diagnostic& diagnostic) const {
+    const auto say = [&](std::string message, std::string_view hint) {
+      diagnostic.message = std::move(message);
+      diagnostic.hint = hint;
+    };
+    const std::string number = Quoted(near_) + " is no number";
+    if (near_.find("..") != std::string_view::npos) {
+      return say(number, "the numbers of a loop are written: for i = 1, 3 do … end; .. between blanks joins texts");
+    }
+    if (near_.find('_') != std::string_view::npos) return say(number, "digits stand side by side: 1000000, or 1e6");
+    say(number, "a number with a unit is a text: \"12h\", \"64GiB\"");
+  }
+
+  bool BeginsTheFile(std::string_view sign) const {
+    return message_.starts_with("unexpected symbol") && tokens_.front().text == sign && near_ == sign &&
+           tokens_.front().line == line_;
+  }
+
+  bool IsLastInLine(std::string_view sign) const {
+    const auto line = InLine();
+    return !line.empty() && tokens_[line.back()].text == sign;
+  }
+
+  // """a text""": an empty text, directly behind which another one begins.
+  bool HasPythonText() const {
+    const auto line = InLine();
+    return std::any_of(line.begin(), line.end(), [&](std::size_t at) {
+      return tokens_[at].kind == Kind::kString && text_.substr(tokens_[at].begin).starts_with("\"\"\"");
+    });
+  }
+
+  // "if (a) { b() }", which the parser reads as a call.
+  const LuaToken* BraceOfBlock() const {
+    const LuaToken* brace = nullptr;
+    for (std::size_t i = 1; i < tokens_.size() && tokens_[i].line <= line_; ++i) {
+      const std::string_view word = tokens_[i].text;
+      if (word == "if" || word == "elseif" || word == "while" || word == "for" || word == "then" || word == "do") {
+        brace = nullptr;
+      }
+      if (word == "{" && tokens_[i - 1].text == ")" && brace == nullptr) brace = &tokens_[i];
+    }
+    return brace;
+  }
+
+  // In the line where the parser stopped, or the one before.
+  const LuaToken* LambdaBefore() const {
+    for (const LuaToken& token : tokens_) {
+      if (token.text == "lambda" && token.line <= line_ && token.line + 1 >= line_) return &token;
+    }
+    return nullptr;
+  }
+
+  // "name: x" at the beginning of the file.
+  bool IsYamlField() const {
+    return tokens_.size() > 2 && tokens_[0].kind == Kind::kName && tokens_[1].text == ":" &&
+           tokens_[0].line + 1 >= line_ &&
+           (message_.starts_with("function arguments expected") || message_.starts_with("'<name>' expected") ||
+            expected_ == "=");
+  }
+
+  // "x() endif", where the parser stops at the next word.
+  const LuaToken* OtherEndBefore() const {
+    for (const LuaToken& token : tokens_) {
+      const bool near = token.line <= line_ && token.line + 1 >= line_;
+      if (near && token.kind == Kind::kName &&
+          std::find(kOtherEnds.begin(), kOtherEnds.end(), token.text) != kOtherEnds.end())
+        return &token;
+    }
+    return nullptr;
+  }
+
+  bool FollowsText() const {
+    for (const std::size_t at : InLine()) {
+      if (at > 0 && tokens_[at].text == near_ && tokens_[at - 1].kind == Kind::kString) return true;
+    }
+    return false;
+  }
+
+  // The call that is to be closed has all of its words in its first line, and the parser stopped at the next one.
+  bool CallIsOneLine() const {
+    const auto line = InLine();
+    if (line.empty() || line.front() == 0 || !Stands(tokens_[line.front()], near_)) return false;
+    return opened_ == "(" && std::to_string(tokens_[line.front() - 1].line) == opened_at_;
+  }
+
+  std::string_view HintOfEnd() const {
+    return HasElseIf() ? "\"else if\" opens a block of its own; the next condition of the same if is elseif"
+                       : kHowBlocksEnd;
+  }
+
   struct Translation {
     std::string message;
     std::string hint;
@@ -224,7 +315,7 @@ class StoppedParser {
     for (const std::size_t at : InLine()) {
       if (at == 0) continue;
       const std::string name(tokens_[at - 1].text);
-      for (const std::string_view symbols : kAssigning) {
+      for (const std::string_view symbols : kOtherAssignments) {
         if (!Stands(tokens_[at], symbols)) continue;
         const std::string_view operation = symbols.substr(0, symbols.size() - 1);
         return Translation{Is(symbols), "write: " + name + " = " + name + " " + std::string(operation) + " …"};
@@ -265,21 +356,30 @@ class StoppedParser {
       const bool begins = IsFirstInLine(at) || tokens_[at - 1].text == "then" || tokens_[at - 1].text == "do" ||
                           tokens_[at - 1].text == ")" || tokens_[at - 1].text == "end";
       if (!begins) continue;
-      const auto* known = std::find_if(kStatements.begin(), kStatements.end(),
+      const auto* known = std::find_if(kOtherStatements.begin(), kOtherStatements.end(),
                                        [&](const OtherWord& each) { return each.word == tokens_[at].text; });
-      if (known != kStatements.end()) return *known;
+      if (known != kOtherStatements.end()) return *known;
     }
     // A word alone in its line: the parser stops in the next one.
     return WordBefore();
   }
+  // A word of another language that begins the line and is no field.
+  std::optional<OtherWord> FirstWord() const {
+    const auto line = InLine();
+    if (line.size() < 2 || tokens_[line[1]].text == "=" || tokens_[line[1]].text == ",") return std::nullopt;
+    const auto* known = std::find_if(kOtherStatements.begin(), kOtherStatements.end(),
+                                     [&](const OtherWord& each) { return each.word == tokens_[line[0]].text; });
+    return known == kOtherStatements.end() ? std::nullopt : std::optional(*known);
+  }
+
   std::optional<OtherWord> WordBefore() const {
     const auto line = InLine();
     if (line.empty() || line.front() == 0) return std::nullopt;
     const LuaToken& before = tokens_[line.front() - 1];
     if (before.kind != Kind::kName || !IsFirstInLine(line.front() - 1)) return std::nullopt;
-    const auto* known = std::find_if(kStatements.begin(), kStatements.end(),
+    const auto* known = std::find_if(kOtherStatements.begin(), kOtherStatements.end(),
                                      [&](const OtherWord& each) { return each.word == before.text; });
-    return known == kStatements.end() ? std::nullopt : std::optional(*known);
+    return known == kOtherStatements.end() ? std::nullopt : std::optional(*known);
   }
 
   bool HasElseIf() const {
@@ -345,32 +445,6 @@ class StoppedParser {
   std::string_view opened_at_;
 };
 
-struct RuntimeMistake {
-  std::string_view begin;
-  std::string_view part;  // somewhere behind it
-  std::string_view hint;
-};
-
-// The first that fits.
-constexpr std::array kRuntimeMistakes = {
-    // As in job:role "x" { … }: ports and addresses are texts.
-    RuntimeMistake{"attempt to call a string value", "",
-                   "options of job:port and job:address are a second argument: job:port(\"NAME\", { … })"},
-    RuntimeMistake{"attempt to perform arithmetic on ", "a string value",
-                   "texts are joined with ..; tonumber(TEXT) makes a number of a text"},
-    RuntimeMistake{"attempt to perform arithmetic on ", "a nil value", "nil is the value of what was never set"},
-    RuntimeMistake{"attempt to concatenate ", "a nil value",
-                   "nil is the value of what was never set; tostring(VALUE) makes a text of any value"},
-    RuntimeMistake{"attempt to concatenate ", "a table value", "table.concat(LIST, \" \") joins the words of a list"},
-    RuntimeMistake{"attempt to concatenate ", "", "tostring(VALUE) makes a text of any value"},
-    RuntimeMistake{
-        "attempt to compare ", "string",
-        "tonumber(TEXT) makes a number of a text; muster.int and muster.float declare parameters of numbers"},
-    RuntimeMistake{"attempt to compare ", "nil", "nil is the value of what was never set"},
-    RuntimeMistake{"attempt to call a table value", "", "a list is walked by: for _, x in ipairs(LIST) do … end"},
-    RuntimeMistake{"attempt to call a number value", "", "a number of turns is written: for i = 1, COUNT do … end"},
-};
-
 }  // namespace
 
 void TranslateSyntaxError(Diagnostic& diagnostic, std::string_view text) {
@@ -378,13 +452,6 @@ void TranslateSyntaxError(Diagnostic& diagnostic, std::string_view text) {
   if (diagnostic.place.line == 0 || text.size() > kMostText) return;
   const std::string message = diagnostic.message;
   StoppedParser(message, text, diagnostic.place.line).Translate(diagnostic);
-}
-
-std::string HintOfRuntimeError(std::string_view message) {
-  const auto* known = std::find_if(kRuntimeMistakes.begin(), kRuntimeMistakes.end(), [&](const RuntimeMistake& each) {
-    return message.starts_with(each.begin) && message.find(each.part, each.begin.size()) != std::string_view::npos;
-  });
-  return known == kRuntimeMistakes.end() ? std::string() : std::string(known->hint);
 }
 
 }  // namespace muster

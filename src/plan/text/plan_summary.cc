@@ -32,7 +32,11 @@ class Summary {
     Hosts();
     Meshes();
     std::vector<std::string> derived, parameters;
-    for (const auto& [name, value] : plan_.derived) derived.push_back(name + "=" + ToText(value));
+    for (const auto& [name, value] : plan_.derived) {
+      // Derived for every recipe with workers of MindSpore; what a job without a pipeline has, is no news.
+      const bool usual = name == "pipeline_stages" && value == Value(std::int64_t{1});
+      if (!usual) derived.push_back(name + "=" + ToText(value));
+    }
     for (const auto& [name, value] : plan_.params) parameters.push_back(name + "=" + ToText(value));
     Items("derived", derived, 2);
     Items("parameters", parameters, 3);
@@ -142,6 +146,9 @@ class Summary {
     }
     std::string line =
         devices + (plan_.device_use.kind.empty() ? " devices" : " devices (" + plan_.device_use.kind + ")");
+    const bool none = std::all_of(plan_.processes.begin(), plan_.processes.end(),
+                                  [](const Process& process) { return process.devices.empty(); });
+    if (none) line = std::to_string(plan_.hosts.size()) + " (no devices are used)";
     std::vector<SiteHost> named;
     for (const PlanHost& host : plan_.hosts) {
       if (!host.name.empty()) named.push_back({host.name, {}, {}});

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/values/columns.h"
 #include "base/values/overloaded.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
@@ -54,6 +55,7 @@ class OutputSink final : public spdlog::sinks::base_sink<spdlog::details::null_m
                                              : message.level >= spdlog::level::warn ? "\x1b[1;33m"
                                                                                     : "\x1b[1;36m");
     }
+    line = FittedLines(line, output_.columns());
     if (!held_) {
       output_.Write(line);
     } else if (held_->size() + line.size() <= kMostHeld) {
@@ -133,6 +135,7 @@ class Console::Impl {
     std::uint32_t started = 0;
     std::uint32_t ended = 0;
     std::uint32_t badly = 0;
+    std::uint32_t stopped = 0;  // after the job had failed, or its stop was requested
   };
 
   boost::asio::io_context& io;
@@ -153,6 +156,7 @@ class Console::Impl {
   std::vector<RoleCount> roles;
   ProgressDisplay progress_rows;
   std::string failure;  // how the current process failed
+  bool ending = false;  // the job has failed, or its stop was requested
   bool lent = false;
   char last_lent = '\n';
   bool draining = false;
@@ -176,13 +180,14 @@ void Console::Impl::Ended(ProcessId process, bool well) {
   if (process >= plan.processes.size() || ShowsAll()) return;
   const std::uint32_t role = plan.processes[process].role;
   RoleCount& count = roles[role];
-  if (!well) ++count.badly;
+  if (!well) ++(ending ? count.stopped : count.badly);
   if (++count.ended != count.processes) return;
-  if (count.badly == 0) {
-    logger.info("{}: {} succeeded", plan.roles[role].name, count.ended);
-  } else {
-    logger.info("{}: {} ended, {} of them failed", plan.roles[role].name, count.ended, count.badly);
+  std::string ends;
+  for (const auto& [number, end] : {std::pair{count.ended - count.badly - count.stopped, "succeeded"},
+                                    std::pair{count.badly, "failed"}, std::pair{count.stopped, "stopped"}}) {
+    if (number > 0) ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ", number, end);
   }
+  logger.info("{}: {}", plan.roles[role].name, ends);
 }
 
 // Its role is announced again once all of its processes have started or ended.
@@ -256,8 +261,15 @@ void Console::Restarting(const RestartPlanned& restart) {
   for (const ProcessId process : restart.processes) impl.StartsAgain(process);
 }
 
+namespace {
+constexpr std::string_view kNotStarted = "could not be started";
+}
+
+// The report, which follows as soon as the other processes have ended, says why.
 void Console::Failed(const FirstFailure& failure) {
-  impl_->logger.error("{} {}", impl_->Name(failure.process), impl_->failure);
+  impl_->ending = true;
+  const std::string& why = impl_->failure;
+  impl_->logger.error("{} {}", impl_->Name(failure.process), why.starts_with(kNotStarted) ? kNotStarted : why);
 }
 
 void Console::Dumping(const DumpOrdered& order) {
@@ -269,6 +281,7 @@ void Console::Dumping(const DumpOrdered& order) {
 }
 
 void Console::Stopping(std::uint32_t times, bool here) {
+  impl_->ending = true;
   if (times <= 1) {
     impl_->logger.warn("stopping … ({})", here ? "Ctrl-C again to kill at once" : "requested by muster stop");
   } else {
@@ -322,6 +335,7 @@ void Console::Warn(std::string_view text) { impl_->logger.warn("{}", Printable(t
 
 ReportView Console::ViewOfReport(bool ended_well) const {
   return {.details = !ended_well || impl_->verbose,
+          .times = impl_->verbose,
           .output_shown = impl_->ShowsAll() && impl_->together,
           .colour = impl_->colour};
 }
@@ -332,7 +346,7 @@ void Console::Finish(std::string report, bool ended_well, std::function<void()> 
   TakeTerminalBack();
   impl.progress_rows.End();
   const auto show_report = [&impl, report = std::move(report), ended_well] {
-    if (!impl.quiet || !ended_well) impl.err.Write(report);
+    if (!impl.quiet || !ended_well) impl.err.Write(FittedLines(report, impl.err.columns()));
     impl.out.OnProgress([&impl] { impl.CheckDrained(); });
     impl.draining = true;
     impl.CheckDrained();

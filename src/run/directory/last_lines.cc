@@ -107,6 +107,16 @@ std::string FailureHint(const std::vector<std::string>& lines) {
       if (!line.starts_with("  ")) break;
     }
   }
+  // "python3: can't open file '/x/train.py': [Errno 2] No such file or directory"
+  for (std::size_t i = first; i < lines.size(); ++i) {
+    constexpr std::string_view kCannot = ": can't open file '";
+    const std::size_t at = lines[i].find(kCannot);
+    const std::size_t end = at == std::string::npos ? at : lines[i].find("': [Errno 2]", at);
+    if (end == std::string::npos) continue;
+    const std::string path = lines[i].substr(at + kCannot.size(), end - at - kCannot.size());
+    return "processes run in the folder that muster is called from; a file beside the recipe is muster.here " +
+           Quoted(path.substr(path.rfind('/') + 1));
+  }
   return SanitizerHint(lines, false);
 }
 

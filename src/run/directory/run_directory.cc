@@ -28,7 +28,16 @@ namespace {
 constexpr std::size_t kMaxName = 64;
 
 tl::unexpected<Diagnostics> CannotUse(std::string_view what, const std::string& path, int error) {
-  return Fail(SystemError("run_dir", fmt::format("{} {}", what, Quoted(path)), error));
+  Diagnostic cannot = SystemError("run_dir", fmt::format("{} {}", what, Quoted(path)), error);
+  const std::string parent = std::filesystem::path(path).parent_path();
+  std::error_code ignored;
+  if (error == ENOENT && !parent.empty() && !std::filesystem::exists(parent, ignored)) {
+    cannot = MachineError("run_dir", fmt::format("{} {}: there is no folder {}", what, Quoted(path), Quoted(parent)),
+                          "mkdir -p " + ShellQuoted(parent));
+  } else if (error == EACCES || error == EROFS || error == EPERM || error == ENOSPC) {
+    cannot.hint = "another place: MUSTER_HOME=FOLDER for all runs and sweeps, or --run-dir FOLDER for one run";
+  }
+  return Fail(std::move(cannot));
 }
 
 // The text of the lock file, for the message of a process that does not get the lock: one line, made safe.

@@ -1,5 +1,6 @@
 #include "run/journal/ending_text.h"
 
+#include <errno.h>
 #include <fmt/format.h>
 #include <string.h>
 
@@ -23,6 +24,9 @@ std::string EndingText(const Plan& plan, const ProcessExited& event) {
 }
 
 std::string EndingText(const SpawnFailed& event) {
+  // What these details say needs neither the stage nor the system's words.
+  const bool complete = event.error == E2BIG || event.detail.find(" is not on PATH") != std::string::npos;
+  if (complete && !event.detail.empty()) return "could not be started: " + Printable(event.detail);
   return fmt::format("could not be started: {}{}{}: {}", Printable(event.stage), event.detail.empty() ? "" : " ",
                      Printable(event.detail), ::strerror(event.error));
 }

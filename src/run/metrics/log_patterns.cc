@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "base/values/pattern_hint.h"
 #include "base/values/shell_quote.h"
 #include "base/values/utf8.h"
 
@@ -64,10 +65,11 @@ Result<LinePattern> LinePattern::Of(const std::string& text, const std::string& 
   options.set_max_mem(2 << 20);
   auto compiled = std::make_unique<const Compiled>(text, options);
   if (compiled->pattern.ok()) return LinePattern(std::move(compiled));
-  return Fail(Error("pattern", place,
-                    fmt::format("the pattern of {}, {}, is not a valid regular expression: {}", what, Quoted(text),
-                                compiled->pattern.error()),
-                    "escape characters to match literally with a backslash; in Lua, write it between [[ and ]]"));
+  return Fail(
+      Error("pattern", place,
+            fmt::format("the pattern of {}, {}, is not a valid regular expression: {}", what, Quoted(text),
+                        compiled->pattern.error()),
+            PatternHint(compiled->pattern.error()) + (place.line > 0 ? "; in Lua, write it between [[ and ]]" : "")));
 }
 
 int LinePattern::groups() const { return compiled_->pattern.NumberOfCapturingGroups(); }

@@ -122,6 +122,7 @@ HostClocks ClocksOf(const Plan& plan, const CheckedJournal& journal);
 // those after them.
 std::string SignText(const EarlierSign& sign);
 std::string FailureHeadline(const FailureAnalysis& account, bool with_traceback = true);
-std::string FailureDetails(const FailureAnalysis& account, const std::string& origin_name);
+// Texts that repeat `why`, how the origin failed, or one another are shortened.
+std::string FailureDetails(const FailureAnalysis& account, const std::string& origin_name, const std::string& why);
 
 }  // namespace muster

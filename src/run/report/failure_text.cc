@@ -1,6 +1,7 @@
 // Writes the analysis of a first failure for report.txt: FailureHeadline and FailureDetails of failure_analysis.h.
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,15 +67,29 @@ std::string TimeText(double seconds) {
   return (seconds < 0 ? "-" : "+") + DurationText(std::abs(seconds));
 }
 
-std::string GroupText(const FailedGroup& group) {
+// Texts of which each is shown once in full: after that without what stands behind the colon.
+class Once {
+ public:
+  explicit Once(const std::string& first) : shown_{first} {}
+
+  std::string operator()(const std::string& text) {
+    return shown_.insert(text).second ? text : text.substr(0, text.find(": "));
+  }
+
+ private:
+  std::set<std::string> shown_;
+};
+
+std::string GroupText(const FailedGroup& group, Once& once) {
   if (group.lines.empty() && !group.error && group.evidence.empty()) {
-    return fmt::format("  no last lines of {}, which {}\n", Printable(MembersText(group.who)), group.why);
+    return fmt::format("  no last lines of {}, which {}\n", Printable(MembersText(group.who)), once(group.why));
   }
   const bool several = group.who.indices.size() > 1;
-  std::string text = fmt::format("  last lines of {}, which {}{}:\n", Printable(MembersText(group.who)), group.why,
-                                 !several      ? ""
-                                 : group.alike ? " (they differ only in numbers; the first one's)"
-                                               : " (the same)");
+  std::string text =
+      fmt::format("  last lines of {}, which {}{}:\n", Printable(MembersText(group.who)), once(group.why),
+                  !several      ? ""
+                  : group.alike ? " (they differ only in numbers; the first one's)"
+                                : " (the same)");
   if (group.error) text += NoteText(*group.error);
   for (const std::string& evidence : group.evidence) text += Row("evidence", evidence);
   const std::size_t skipped = group.lines.size() > kMostLines ? group.lines.size() - kMostLines : 0;
@@ -114,9 +129,11 @@ std::string FailureHeadline(const FailureAnalysis& account, bool with_traceback)
   return text;
 }
 
-std::string FailureDetails(const FailureAnalysis& account, const std::string& origin_name) {
+std::string FailureDetails(const FailureAnalysis& account, const std::string& origin_name, const std::string& why) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(account.others.size(), kMostGroups); ++i) text += GroupText(account.others[i]);
+  Once once(why);
+  for (std::size_t i = 0; i < std::min(account.others.size(), kMostGroups); ++i)
+    text += GroupText(account.others[i], once);
   if (account.others.size() > kMostGroups) {
     text += fmt::format("  … and {} that ended differently\n", Plural(account.others.size() - kMostGroups, "group"));
   }
@@ -134,8 +151,8 @@ std::string FailureDetails(const FailureAnalysis& account, const std::string& or
     const std::string until = entry.to - entry.from < 0.0005 ? "" : fmt::format(", the last at {}", TimeText(entry.to));
     const bool several = entry.who.size() > 1 || entry.who.front().indices.size() > 1;
     const std::string what = several && entry.what.starts_with("was ") ? "were " + entry.what.substr(4) : entry.what;
-    text += fmt::format("    {:<9} {} {}{}\n", TimeText(entry.from), Printable(MembersText(entry.who)), Printable(what),
-                        until);
+    text += fmt::format("    {:<9} {} {}{}\n", TimeText(entry.from), Printable(MembersText(entry.who)),
+                        Printable(once(what)), until);
   }
   if (account.timeline.size() > first + kMostEntries) {
     text += fmt::format("    {} more in report.json\n", account.timeline.size() - first - kMostEntries);

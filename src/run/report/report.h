@@ -211,6 +211,8 @@ struct ReportView {
   // Receipt, timings and start-up also for a run that succeeded; otherwise its report is one line, the path of its
   // directory, and problems along the way.
   bool details = true;
+  // With details: timings and start-up, and the receipt also if nothing is left.
+  bool times = true;
   // The output of the processes was shown on the same terminal: omits the traceback and the last lines.
   bool output_shown = false;
   bool colour = false;  // colours verdicts, for a terminal

@@ -43,7 +43,14 @@ std::string Coloured(const std::string& text, std::string_view verdict, bool col
   return fmt::format("\x1b[1;{}m{}\x1b[0m", good ? 32 : bad ? 31 : 33, text);
 }
 
-// "worker: 3 victims, 1 ok"; the origin is described above.
+// Verdicts as report.json has them, for readers.
+std::string VerdictWords(const std::string& verdict) {
+  if (verdict == "origin") return "failed first";
+  if (verdict == "victim") return "ended because of it";
+  return verdict == "not_started" ? "not started" : verdict;
+}
+
+// "worker: 1 failed first, 3 ended because of it"; the first failure is described above.
 std::string Counted(const Report& report, bool colour) {
   std::vector<std::string> order;
   std::map<std::string, std::map<std::string, std::size_t>> roles;
@@ -56,11 +63,7 @@ std::string Counted(const Report& report, bool colour) {
     text += fmt::format("  {:<9} ", role);  // names may be longer
     const char* separator = "";
     for (const auto& [verdict, count] : roles[role]) {
-      // A process that succeeded in spite of a failure was not involved.
-      const bool bystander = verdict == "ok" && report.first_failure;
-      const bool plural = count > 1 && (verdict == "victim" || bystander);
-      const std::string word = bystander ? "bystander" : verdict == "not_started" ? "not started" : verdict;
-      text += fmt::format("{}{} {}", separator, count, Coloured(word + (plural ? "s" : ""), verdict, colour));
+      text += fmt::format("{}{} {}", separator, count, Coloured(VerdictWords(verdict), verdict, colour));
       separator = ", ";
     }
     text += '\n';
@@ -247,7 +250,7 @@ std::string ReportText(const Report& report, const ReportView& view) {
     text += ClockLine(failure);
     text += FailureHeadline(failure.account, !view.output_shown);
     text += view.output_shown ? fmt::format("  {:<10}{}\n", "log", failure.log) : LastLinesText(failure);
-    text += FailureDetails(failure.account, NameOf(failure.role, failure.index));
+    text += FailureDetails(failure.account, NameOf(failure.role, failure.index), failure.why);
   }
   text += FileLines(report);
   text += FailedActivationText(report.activations);
@@ -264,15 +267,17 @@ std::string ReportText(const Report& report, const ReportView& view) {
     text += fmt::format("  {:<10}{}\n", "logs", Printable(dropped));
   }
   text += UnreadableLines(report);
-  text += fmt::format("  {:<10}{}\n", "receipt", Printable(ReceiptLine(report)));
+  if (view.times || report.receipt.left > 0) {
+    text += fmt::format("  {:<10}{}\n", "receipt", Printable(ReceiptLine(report)));
+  }
   if (!report.receipt.silent_hosts.empty() && report.receipt.left > 0 && report.outcome != "running") {
     text += fmt::format("  {:<10}if {} runs: muster clean {} there ends what may be left\n", "",
                         Printable(Joined(report.receipt.silent_hosts)), Printable(report.run));
   }
-  if (const std::string timings = TimingsLine(report.timings); !timings.empty()) {
+  if (const std::string timings = TimingsLine(report.timings); view.times && !timings.empty()) {
     text += fmt::format("  {:<10}{}\n", "time", timings);
   }
-  text += StartupText(report.startup);
+  if (view.times) text += StartupText(report.startup);
   text += RunLine(report);
   if (report.job) text += JobLines(*report.job);
   if (report.resumed) {

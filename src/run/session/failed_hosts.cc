@@ -30,8 +30,7 @@ void FailedHosts::Judge() {
     if (hosts_[host].refused) refusals.push_back({run_.NameOf(host), *hosts_[host].refused});
   }
   if (refusals.empty()) return;
-  for (const std::string& hint : RefusalHints(refusals)) run_.console.Warn("hint: " + hint);
-  run_.events.Abandon(RefusalsText(refusals, hosts_.size()));
+  run_.events.Abandon(RefusalsText(refusals, hosts_.size()), RefusalHints(refusals));
 }
 
 void FailedHosts::Blame(std::uint32_t host, const std::string& why) {

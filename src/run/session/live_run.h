@@ -28,7 +28,8 @@ class RunEvents {
   // Writes the event to the journal, shows it, and performs the decisions of the supervisor.
   virtual void HandleEvent(const Event& event) = 0;
   // The processes cannot be started. `why` is for the user.
-  virtual void Abandon(const std::string& why) = 0;
+  virtual void Abandon(const std::string& why, const std::vector<std::string>& hints) = 0;
+  void Abandon(const std::string& why) { Abandon(why, {}); }
   // A preparation was completed: starts the processes if it was the last one.
   virtual void BeginIfReady() = 0;
 

@@ -359,9 +359,10 @@ void Session::HandleEvent(const Event& event) {
   Perform(supervisor_.Step(event, run_.clock->Monotonic()));
 }
 
-void Session::Abandon(const std::string& why) {
+void Session::Abandon(const std::string& why, const std::vector<std::string>& hints) {
   run_.journal.Record(PreparationFailed{why});
   run_.console.Warn(why);
+  for (const std::string& hint : hints) run_.console.Warn("hint: " + hint);
   Perform(supervisor_.Abandon(why, run_.clock->Monotonic()));
 }
 

@@ -61,7 +61,8 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
  private:
   Result<void> Open();
   void HandleEvent(const Event& event) override;
-  void Abandon(const std::string& why) override;
+  using RunEvents::Abandon;
+  void Abandon(const std::string& why, const std::vector<std::string>& hints) override;
   void BeginIfReady() override;
 
   // Reports that every ordered start has succeeded, once.

@@ -14,6 +14,7 @@
 #include "base/values/suggest.h"
 #include "base/values/units.h"
 #include "base/values/utf8.h"
+#include "settings/parameters/meant_value.h"
 #include "settings/values/parameter_bounds.h"
 #include "settings/values/value_json.h"
 
@@ -105,7 +106,12 @@ std::string JsonHint(const Parameter& parameter, const Value& value) {
 // Repeats as little of the message as possible: limits, the nearest word, the parameter's documentation.
 std::string ValueHint(const Parameter& parameter, const Value& value) {
   std::string hint;
-  if (parameter.type == ParameterType::kDuration) {
+  if (const std::string* text = value.AsString()) {
+    const std::string meant = MeantValue(parameter.type, *text);
+    if (!meant.empty()) hint = "write " + meant;
+    if (text->empty() && parameter.one_of.empty()) hint = "a value stands behind the '='";
+  }
+  if (hint.empty() && parameter.type == ParameterType::kDuration) {
     const std::string text = value.AsString() != nullptr ? *value.AsString() : ToText(value);
     if (!ParseDuration(text)) hint = DurationHint(text, "");
   }
@@ -232,6 +238,13 @@ Result<Parameter> ParameterFromValue(const std::string& name, const Value& decla
       std::string& member = key == "doc" ? parameter.doc : key == "was" ? parameter.was : parameter.from_env;
       member = *field.AsString();
     } else {
+      const bool position = key.find_first_not_of("0123456789") == std::string::npos;
+      if (position) {
+        return bad(
+            "its declaration has several values without a name",
+            "the first is the default; a list as default: { { 1, 2 } }; a choice: one_of = { … }; the digits of a "
+            "number stand side by side: 1000");
+      }
       return bad("unknown option \"" + key + "\"", DidYouMean(key, kKeys));
     }
   }

@@ -132,7 +132,12 @@ tl::expected<std::string, SpawnError> FindProgram(const SpawnSpec& spec) {
 
   if (best.error == ENOENT) {
     best.detail = Quoted(name) + " is not on PATH";
-    if (const auto similar = SimilarProgram(name, path)) best.detail += " (did you mean " + Quoted(*similar) + "?)";
+    if (name.find(' ') != std::string::npos) {
+      best.detail += " (each word of a command stands by itself)";
+    } else if (name.ends_with(".py")) {
+      best.detail += " (did you mean \"python3\", " + Quoted(name) + "?)";
+    } else if (const auto similar = SimilarProgram(name, path))
+      best.detail += " (did you mean " + Quoted(*similar) + "?)";
   }
   return tl::unexpected<SpawnError>(std::move(best));
 }
@@ -166,10 +171,14 @@ std::string ExecFailure(const SpawnSpec& spec, const std::string& path, int erro
         longest = std::max(longest, size);
       }
       const std::size_t most = LongestWord();
-      return fmt::format(
-          "{} bytes of arguments and {} bytes of environment in {} strings, the longest of {} bytes{}", arguments,
-          environment, spec.argv.size() + spec.env.size(), longest,
-          longest > most ? fmt::format(" (at most {}: write long texts to a file, job:file)", most) : "");
+      if (longest > most) {
+        return fmt::format(
+            "a word of its command or a variable has {} bytes, and Linux takes {} KiB: write long texts to a file "
+            "(job:file)",
+            longest, most / 1024);
+      }
+      return fmt::format("{} bytes of arguments and {} bytes of environment in {} strings are too many for Linux",
+                         arguments, environment, spec.argv.size() + spec.env.size());
     }
     default:
       return Quoted(path);

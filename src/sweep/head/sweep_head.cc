@@ -21,6 +21,7 @@
 #include "base/values/columns.h"
 #include "base/values/diagnostic_text.h"
 #include "base/values/shell_quote.h"
+#include "base/values/signal_name.h"
 #include "run/console/progress_display.h"
 #include "run/directory/live_heads.h"
 #include "run/directory/private_files.h"
@@ -114,11 +115,7 @@ class SweepHead {
  private:
   bool Write(const SweepEntry& entry);
   void Show(const SweepEntry& entry);
-  // On a terminal, cuts lines to its width.
-  void Show(const std::string& lines) {
-    constexpr std::size_t kIndent = 8;
-    err_.Write(WrappedLines(lines, err_.columns(), kIndent));
-  }
+  void Show(const std::string& lines) { err_.Write(FittedLines(lines, err_.columns())); }
   void PrintLine(const std::string& line) { Show("muster: " + line + "\n"); }
 
   // Schedules a check for what can be done now; repeated calls are combined.
@@ -393,7 +390,7 @@ void SweepHead::AwaitSignal() {
     if (error) return;
     if (++stops_asked_ == 1)
       PrintLine("stopping; running trials are retried after muster resume (again: stop at once)");
-    Stop(fmt::format("ended by {}", signal == SIGINT ? "Ctrl-C" : ::strsignal(signal)), 128 + signal, stops_asked_ > 1);
+    Stop("ended by " + SignalName(signal), 128 + signal, stops_asked_ > 1);
     AwaitSignal();
   });
 }

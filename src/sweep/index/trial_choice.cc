@@ -22,7 +22,9 @@ Result<TrialNumber> Named(const SweepView& view, std::string_view name) {
   const SweepProgress& account = view.account();
   if (name == "best") {
     if (account.best()) return account.best()->trial;
-    return None("no trial has succeeded with a value of the objective", "muster ls SWEEP lists its trials");
+    return None(
+        "no trial has succeeded with a value of the objective",
+        "muster show SWEEP names the objective and the trials that failed; a sweep without one has no best trial");
   }
   const auto number = ParseNumber<TrialNumber>(name);
   if (number && *number < account.trials()) return *number;

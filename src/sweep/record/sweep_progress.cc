@@ -63,7 +63,7 @@ std::optional<std::uint64_t> MostTrials(const SweepProgress& account, const Budg
 std::string SweepState(const SweepProgress& account, bool live) {
   if (live) return "running";
   if (!account.ended()) return "lost";
-  return account.ended()->complete ? "complete" : "left";
+  return account.ended()->complete ? "complete" : "stopped";
 }
 
 }  // namespace muster

@@ -98,7 +98,7 @@ TrialCounts CountsOf(const SweepProgress& account, bool live);
 // How many trials may be started in all, by the description or a user's later change; nothing: there is no limit.
 std::optional<std::uint64_t> MostTrials(const SweepProgress& account, const BudgetChoice& budget);
 
-// "running", "complete", "left" or "lost" (its head died). `live`: a head is running.
+// "running", "complete", "stopped" or "lost" (its head died). `live`: a head is running.
 std::string SweepState(const SweepProgress& account, bool live);
 
 }  // namespace muster

@@ -58,7 +58,11 @@ std::vector<std::string> StatusRows(const SweepStatus& status, std::size_t colum
       fmt::format("{} of {} trials over: {}", account.over().size(), CountsOf(account, true).possible, Counts(account));
   if (const auto impossible = account.impossible().size()) state += fmt::format("; {} impossible", impossible);
   std::string now = fmt::format("{} running", status.running);
-  if (status.devices > 0) now += fmt::format(" on {} of {} devices", status.devices_in_use, status.devices);
+  if (status.devices_in_use > 0) {
+    now += fmt::format(" on {} of {} devices", status.devices_in_use, status.devices);
+  } else if (status.devices > 0 && status.running > 0) {
+    now += " (no devices)";
+  }
   if (status.waiting > 0) now += fmt::format(", {} waiting for {}", status.waiting, status.awaited);
   now += ", " + DurationText(status.seconds);
   if (const auto left = Forecast(status)) now += fmt::format(", about {} left", DurationText(*left));
@@ -112,7 +116,9 @@ std::string EntryLine(const SweepDescription& sweep, const SweepProgress& accoun
 
 std::string SummaryText(const SweepStatus& status, const std::string& why) {
   const SweepProgress& account = *status.account;
-  std::string text = fmt::format("{}: {}\n", Printable(account.name()), Printable(why));
+  const std::string state = SweepState(account, false);
+  std::string text =
+      fmt::format("{}{}: {}\n", Printable(account.name()), state == "complete" ? "" : " " + state, Printable(why));
   text += fmt::format("  {} of {} trials over: {}\n", account.over().size(), CountsOf(account, true).possible,
                       Counts(account));
   if (const auto impossible = account.impossible().size()) {

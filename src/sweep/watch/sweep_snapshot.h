@@ -35,7 +35,7 @@ struct SweepSnapshot {
   std::string dir;
   SweepFile file;  // with the slots that a user has set since
   bool live = false;
-  std::string state;           // "running", "complete", "left", "lost"
+  std::string state;           // "running", "complete", "stopped", "lost"
   std::string why;             // why the head exited
   std::string started_at;      // UTC, of the first head
   double seconds = 0;          // since then, until now or the last entry

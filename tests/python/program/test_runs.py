@@ -273,7 +273,7 @@ return muster.recipe { name = "logged", params = { x = muster.int { 1 } },
         sweep.stop(trial=1, wait=True)
         self.assertEqual(sweep.trials(where="trial == 1")[0]["state"], "stopped")
         sweep.stop(wait=True)
-        self.assertEqual(sweep.state, "left")
+        self.assertEqual(sweep.state, "stopped")
         sweep.resume(slots=1)
         self.assertEqual(sweep.state, "running")
         with self.assertRaises(muster.Error) as caught:
@@ -281,7 +281,7 @@ return muster.recipe { name = "logged", params = { x = muster.int { 1 } },
         self.assertEqual(caught.exception.exit_code, 75)
         self.assertEqual(sweep.steer(slots=2)["slots"], 2)
         sweep.stop(wait=True)
-        self.assertEqual(sweep.state, "left")
+        self.assertEqual(sweep.state, "stopped")
         with self.assertRaises(muster.Error):
             sweep.best()
 
