@@ -247,7 +247,8 @@ return muster.recipe { name = "metrics", params = { x = muster.int { 0 } }, plan
 return muster.recipe { name = "logged", params = { x = muster.int { 1 } },
   metrics = { epoch = [[epoch (\\d+)]], acc = [[acc=(\\S+)]] },
   plan = function(p, job)
-  job:workers { count = 2, command = { "sh", "-c", "echo epoch 1 acc=0.5; echo epoch 2 acc=0." .. p.x } } end }
+  job:workers { count = 2,
+    command = { "sh", "-c", "echo epoch 1 acc=0.5; echo epoch 2 acc=0." .. p.x } } end }
 ''')
         run = muster.run("logged.lua", x=7)
         run.wait()
