@@ -320,8 +320,8 @@ struct SecretSource {
   bool operator==(const SecretSource&) const = default;
 };
 
-// Who is notified of events of the run, or of the sweep whose trials have this plan. Exactly one of `command` and `webhook`
-// is given. A text that is a secret names one of `secrets`.
+// Who is notified of events of the run, or of the sweep whose trials have this plan. Exactly one of `command` and
+// `webhook` is given. A text that is a secret names one of `secrets`.
 struct Notification {
   std::vector<Text> command;               // program and arguments; without secrets
   Text webhook;                            // URL, http or https; may be a secret

@@ -2,10 +2,10 @@
 #include "agent/logs/log_times.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <cstdlib>
 #include <string>
 #include <vector>
 

@@ -158,8 +158,7 @@ TEST(Restart, OfAProcessWaitsAndDoesNotAffectTheOthers) {
   job(Started(1, 2));
   EXPECT_EQ(job(Exited(1, 7, 2)), (Lines{"origin 1", "-> stopping", "stop 0 2 grace 10000"}));
   EXPECT_EQ(job.supervisor.Ended(true).exit_code, 7);
-  EXPECT_EQ(job.supervisor.Ended(true).why,
-            "worker.1 exited with code 7; all 2 restarts of role worker are used up");
+  EXPECT_EQ(job.supervisor.Ended(true).why, "worker.1 exited with code 7; all 2 restarts of role worker are used up");
 }
 
 TEST(Restart, SucceedsIfALaterAttemptDoes) {

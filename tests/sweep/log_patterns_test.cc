@@ -1,8 +1,9 @@
 // Tests matches of patterns in a line, and invalid patterns that are refused.
 #include "run/metrics/log_patterns.h"
-#include "sweep/trial/class_patterns.h"
 
 #include <gtest/gtest.h>
+
+#include "sweep/trial/class_patterns.h"
 
 namespace muster {
 namespace {

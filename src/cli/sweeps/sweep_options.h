@@ -27,8 +27,8 @@ struct SweepOptions {
   std::string shard;  // I/N
   std::string minimize;
   std::string maximize;
-  std::string asha;                  // RESOURCE:MIN..MAX/ETA
-  std::string median;                // RESOURCE[:WARMUP]
+  std::string asha;    // RESOURCE:MIN..MAX/ETA
+  std::string median;  // RESOURCE[:WARMUP]
   std::string max_time;
   std::optional<std::uint64_t> max_trials;
   std::optional<std::uint32_t> max_devices;

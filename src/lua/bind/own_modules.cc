@@ -46,8 +46,9 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   const int checkpoints = load("muster/checkpoints.lua", {prelude, muster});
   const int containers = load("muster/container.lua", {muster});
   const int notify = load("muster/notify.lua", {muster, fields});
-  const int layout = load("muster/layout.lua", {prelude, muster, fields, policies, jobs, contracts, rendezvous,
-                                                parameters, recipes, checkpoints, sweeps, addresses, containers, notify});
+  const int layout =
+      load("muster/layout.lua", {prelude, muster, fields, policies, jobs, contracts, rendezvous, parameters, recipes,
+                                 checkpoints, sweeps, addresses, containers, notify});
   const int rules = load("muster/rules.lua", {prelude});
 
   lua_getfield(lua, muster, "api");

@@ -24,7 +24,8 @@ struct DirectoryKind {
   const char* started;    // how to create one, for hints
   const char* elsewhere;  // how to choose another folder, for hints
 };
-inline constexpr DirectoryKind kRunDirectories = {"run", kPlanEntry.name, "start one with muster run, or name its folder",
+inline constexpr DirectoryKind kRunDirectories = {"run", kPlanEntry.name,
+                                                  "start one with muster run, or name its folder",
                                                   "wait for it to end, or choose another folder with --run-dir"};
 
 // A run directory whose lock this process holds: the head, while the run lasts.

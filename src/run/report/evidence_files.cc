@@ -31,8 +31,8 @@ constexpr std::size_t kMostEvidenceFiles = 200;
 constexpr std::size_t kMostEvidenceBytes = 64U << 10;
 constexpr std::size_t kMostStatedBytes = 300;
 
-// Muster's own files, which the report reads in their own way. Processes may put theirs beside logs and error notes, and
-// below checkpoints.
+// Muster's own files, which the report reads in their own way. Processes may put theirs beside logs and error notes,
+// and below checkpoints.
 bool IsOwnFile(const std::string& path) {
   const RunEntry* const entry = RunEntryOf(path);
   if (entry == nullptr || entry->packing == Packing::kWithAll) return false;

@@ -24,7 +24,6 @@
 namespace muster {
 namespace {
 
-
 // What processes inherit from the caller, and what from their own host.
 CallerEnvironment SurroundingsOf(const LiveRun& run) {
   const SiteEnvironment& site = run.plan.site_environment;

@@ -20,8 +20,8 @@ class RunNoticeMaker {
   // The notices that follow from the entry, in order: with event, outcome, exit code, why and restart. `seconds`: since
   // the run began.
   std::vector<Notice> Saw(const JournalEntry& entry, double seconds);
-  // The run's first metrics, unless they were returned before. A process may report before its start is known here: then
-  // they follow the start, or come with the end (`at_end`).
+  // The run's first metrics, unless they were returned before. A process may report before its start is known here:
+  // then they follow the start, or come with the end (`at_end`).
   std::optional<Notice> FirstMetrics(const RoleReports& reports, double seconds, bool at_end);
 
  private:

@@ -47,8 +47,8 @@
 #include "sweep/record/sweep_journal.h"
 #include "sweep/scheduler/sweep_steering.h"
 #include "sweep/scheduler/trial_scheduler.h"
-
 #include "wire/files/run_layout.h"
+
 namespace muster {
 namespace {
 
@@ -367,7 +367,6 @@ void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
 }
 
 void SweepHead::Stop(const std::string& why, int exit_code, bool now) {
-  if (ending_) return notices_.GiveUp();  // all that the end waits for
   if (why_.empty()) {
     why_ = why;
     exit_code_ = exit_code;
@@ -388,6 +387,10 @@ tl::expected<SweepLimits, std::string> SweepHead::Steer(const SteeringRequest& r
 void SweepHead::AwaitSignal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;
+    if (ending_) {  // notifications may be all that the end waits for
+      notices_.GiveUp();
+      return AwaitSignal();
+    }
     if (++stops_asked_ == 1)
       PrintLine("stopping; running trials are retried after muster resume (again: stop at once)");
     Stop("ended by " + SignalName(signal), 128 + signal, stops_asked_ > 1);

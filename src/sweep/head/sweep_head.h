@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "evaluator/evaluator.h"
+#include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/site.h"
 #include "muster/value.h"

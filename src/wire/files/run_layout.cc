@@ -7,12 +7,11 @@ namespace muster {
 
 std::span<const RunEntry> RunEntries() {
   static constexpr std::array kEntries = {
-      kPlanEntry,        kPlanTextEntry,      kRecipeEntry,        kInputsEntry,     kJournalEntry, kBindingEntry,
-      kContextEntry,     kPythonEntry,        kFilesEntry,         kLogsEntry,       kMetricsEntry, kUsageEntry,
-      kCheckpointsEntry, kNotificationsEntry, kNoteEntry,       kTagsEntry,    kErrorsEntry,
-      kDumpsEntry,       kProbeEntry,         kReportEntry,        kReportTextEntry, kControlEntry, kHeadLogEntry,
-      kLockEntry,        kJobEntry,           kJobScriptEntry,     kJobOutputEntry,  kJobIdEntry,   kAttemptsEntry,
-      kJobEndEntry};
+      kPlanEntry,        kPlanTextEntry,      kRecipeEntry,     kInputsEntry,  kJournalEntry,  kBindingEntry,
+      kContextEntry,     kPythonEntry,        kFilesEntry,      kLogsEntry,    kMetricsEntry,  kUsageEntry,
+      kCheckpointsEntry, kNotificationsEntry, kNoteEntry,       kTagsEntry,    kErrorsEntry,   kDumpsEntry,
+      kProbeEntry,       kReportEntry,        kReportTextEntry, kControlEntry, kHeadLogEntry,  kLockEntry,
+      kJobEntry,         kJobScriptEntry,     kJobOutputEntry,  kJobIdEntry,   kAttemptsEntry, kJobEndEntry};
   return kEntries;
 }
 

@@ -1,4 +1,5 @@
-// The agent protocol: the messages that head and agent exchange over one pair of descriptors. Its version is kProtocolVersion.
+// The agent protocol: the messages that head and agent exchange over one pair of descriptors. Its version is
+// kProtocolVersion.
 //
 // Messages and frames only, no sockets: a frame is a 4-byte little-endian length (at most kMaxFrame) followed by an
 // archive (wire/archive/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to head). An agent first
