@@ -64,7 +64,7 @@ std::function<int()> SetupWatch(CLI::App& app, const Invocation&) {
   AddRunOrSweepArgument(app, options->run);
   app.add_flag("--json", options->json, "print the lines of the journal, as they are written, for programs");
   app.add_flag("--verbose,-v", options->verbose,
-               "print the whole report of a successful run too: receipt, times, start-up");
+               "print the whole report at the end: receipt, times, start-up");
   return [options] { return RunWatch(*options); };
 }
 
