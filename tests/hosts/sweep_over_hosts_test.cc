@@ -58,7 +58,7 @@ TEST(SweepsOverHosts, TryEveryPointOnSomeHostAndFindTheBest) {
       std::min_element(losses.begin(), losses.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   const json best = json::parse(sweep.Call({"best", "--json"}).out, nullptr, false);
   ASSERT_FALSE(best.is_discarded());
-  EXPECT_DOUBLE_EQ(best["trials"].at(0)["loss"].get<double>(), smallest->second) << best.dump(2);
+  EXPECT_DOUBLE_EQ(best["trials"].at(0)["objective.loss"].get<double>(), smallest->second) << best.dump(2);
 }
 
 TEST(SweepsOverHosts, RepeatTrialsOfALostHostElsewhere) {
