@@ -4,10 +4,13 @@
 #include <iterator>
 #include <map>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/system/unique_fd.h"
 #include "cli/muster_command.h"
 #include "wire/files/run_layout.h"
 
@@ -104,6 +107,8 @@ TEST(PackOfARunWithEveryFile, ContainsEachThatIsNotOfTheMoment) {
   ASSERT_EQ(Muster({"note", run_dir, "a", "note"}).exit_code, 0);
   ASSERT_EQ(Muster({"dump", run_dir}).exit_code, 0);
   ASSERT_EQ(Muster({"watch", run_dir}).exit_code, 0);
+  const UniqueFd lock(::open((run_dir + "/lock").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::flock(lock.get(), LOCK_SH), 0) << "the head exits after its last record";
   const std::map<std::string, std::string> written = {
       {"job.json",
        R"({"format": 1, "engine": "slurm", "run": "x", "name": "t", "submitted_at": "2026-11-20T12:00:00Z"})"},

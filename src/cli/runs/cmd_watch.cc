@@ -12,7 +12,6 @@
 #include "cli/lookup/run_or_sweep.h"
 #include "cli/runs/run_commands.h"
 #include "run/console/watch.h"
-#include "run/directory/run_directory.h"
 #include "sweep/watch/watch_sweep.h"
 
 namespace muster {
@@ -51,10 +50,8 @@ int RunWatch(const WatchOptions& options) {
   if (const auto code = WatchSubmitted(*work, console, options.json)) return *code;
   const Result<int> code = work->is_sweep ? WatchSweep(work->folder, {.json = options.json, .progress = HasRows()})
                                           : WatchRun(work->folder, console, options.json);
-  if (!code) return Refuse(code.error());
-  // The head holds the directory until it has written the report: a command after this one finds a run that has ended.
-  if (!IsHeldElsewhere(work->folder)) AwaitRunOver(work->folder);
-  return *code;
+  if (code) return *code;
+  return Refuse(code.error());
 }
 
 }  // namespace
@@ -63,8 +60,7 @@ std::function<int()> SetupWatch(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<WatchOptions>();
   AddRunOrSweepArgument(app, options->run);
   app.add_flag("--json", options->json, "print the lines of the journal, as they are written, for programs");
-  app.add_flag("--verbose,-v", options->verbose,
-               "print the whole report at the end: receipt, times, start-up");
+  app.add_flag("--verbose,-v", options->verbose, "print the whole report at the end: receipt, times, start-up");
   return [options] { return RunWatch(*options); };
 }
 
