@@ -405,8 +405,7 @@ void AddStartOptions(CLI::App& app, const std::shared_ptr<RunOptions>& options) 
   app.add_flag("--detach,-d", options->detach,
                "run in the background once processes have started; prints the run's id and folder");
   auto* quiet = app.add_flag("--quiet,-q", options->quiet, "show only failures");
-  app.add_flag("--verbose,-v", options->verbose,
-               "print the whole report at the end: receipt, times, start-up")
+  app.add_flag("--verbose,-v", options->verbose, "print the whole report at the end: receipt, times, start-up")
       ->excludes(quiet);
   app.add_flag("--no-progress", options->no_progress, "no progress rows on a terminal");
   app.add_option("--tee", options->tee, "show the output of this role or ranks, however many processes run")
