@@ -240,6 +240,17 @@ TEST(Sweeps, AreShownWithReasonsRungsAndFailures) {
   EXPECT_EQ(reported["reasons"][0]["trials"], 1);
 }
 
+TEST(Sweeps, WithoutAnObjectiveHaveNoBestTrial) {
+  SweepFile file = MadeFile();
+  file.objective.reset();
+  std::vector<SweepEntry> entries = Six();
+  entries.erase(entries.begin() + 1, entries.end());
+  const SweepFolder folder(file, entries);
+  const CommandResult best = folder.Muster({"show", "made:best"});
+  EXPECT_EQ(best.exit_code, 2);
+  EXPECT_NE(best.err.find("a sweep without one has no best trial"), std::string::npos) << best.err;
+}
+
 TEST(Sweeps, ShowATrialByNumberByIdOrAsTheBest) {
   const SweepFolder folder(MadeFile(), Six());
   const CommandResult best = folder.Muster({"show", "made:best"});
