@@ -91,12 +91,13 @@ TEST_F(Pack, IncludesEverythingButSecretsOnRequest) {
 TEST(PackOfARunWithEveryFile, ContainsEachThatIsNotOfTheMoment) {
   const OneRecipe recipe(
       "job:file { \"data.json\", json = { a = 1 } }\n"
-      "job:workers { count = 1, devices = 0, command = { \"python3\", \"-c\", [[import os, time, pathlib\n"
+      "job:workers { count = 1, devices = 0, command = { \"python3\", \"-c\", [[import os, pathlib, subprocess\n"
       "run = pathlib.Path(os.environ['MUSTER_RUN_DIR'])\n"
       "open(os.environ['MUSTER_METRICS'], 'a').write('{\"step\": 1, \"loss\": 0.5}\\n')\n"
       "open(os.environ['MUSTER_ERROR_FILE'], 'w').write('{\"message\": \"none\"}')\n"
       "(run / 'checkpoints').mkdir(); (run / 'checkpoints' / 'step_1').write_text('x')\n"
-      "while not (run / 'usage.jsonl').exists() or not list((run / 'dumps').glob('*/*.txt')): time.sleep(0.05)\n"
+      "for name in ('usage.jsonl', 'dumps', 'dumps/1', 'dumps/1/worker.0.0.txt'): subprocess.run(['" MUSTER_TESTS_DIR
+      "/probe', 'await', str(run / name)], check=True)\n"
       "]] } }",
       "mindspore = \"2.3\",");
   const TempDir folder;

@@ -130,10 +130,10 @@ TEST(Containers, MountFoldersOnce) {
     }
     return found;
   };
-  EXPECT_EQ(mounts("", "/work"), "/work:/work:rw /runs/x:/runs/x:rw ");
+  EXPECT_EQ(mounts("", "/base"), "/base:/base:rw /runs/x:/runs/x:rw ");
   EXPECT_EQ(mounts("", "/"), "/runs/x:/runs/x:rw ");
   EXPECT_EQ(mounts("'/runs'", "/runs/x/files"), "/runs:/runs:rw ");
-  EXPECT_EQ(mounts("'/other:/work'", "/work"), "/other:/work:rw /runs/x:/runs/x:rw ");
+  EXPECT_EQ(mounts("'/other:/base'", "/base"), "/other:/base:rw /runs/x:/runs/x:rw ");
   EXPECT_EQ(mounts("'/runs:ro'", "/"), "/runs:/runs:ro /runs/x:/runs/x:rw ");
 }
 

@@ -8,12 +8,12 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   muster::ScriptWorld world;
-  world.folder = "/work";
+  world.folder = "/base";
   world.read = [](const std::string&) -> tl::expected<std::string, std::string> {
     return tl::unexpected(std::string("no file"));
   };
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const auto call = muster::ReadShellRanks({"bash", "-c", text, "name", "4", "0"}, world, "/work");
+  const auto call = muster::ReadShellRanks({"bash", "-c", text, "name", "4", "0"}, world, "/base");
   if (call) {
     if (muster::RecipeOfCall(*call, "bash", "x.lua").empty()) std::abort();
   } else if (call.error().empty() || call.error().front().message.empty()) {

@@ -22,8 +22,8 @@ inline tl::expected<std::string, std::string> ReadTestFile(const std::string& na
 // Where the scripts of tests/launchers/files believe to be.
 inline ScriptWorld TestWorld() {
   ScriptWorld world;
-  world.folder = "/work";
-  world.read = [](const std::string& path) { return ReadTestFile(path.starts_with("/work/") ? path.substr(6) : path); };
+  world.folder = "/base";
+  world.read = [](const std::string& path) { return ReadTestFile(path.starts_with("/base/") ? path.substr(6) : path); };
   return world;
 }
 
@@ -44,7 +44,7 @@ inline std::string LauncherOfLine(const std::string& line) {
 inline Result<LauncherCall> ReadDocumentedLine(const std::string& line) {
   const auto words = ShellWords(line);
   const std::string launcher = LauncherOfLine(line);
-  if (launcher == "shell") return ReadShellRanks(*words, TestWorld(), "/work");
+  if (launcher == "shell") return ReadShellRanks(*words, TestWorld(), "/base");
   return ReadLauncherCall(LauncherByName(launcher).value(), *words, ReadTestFile);
 }
 

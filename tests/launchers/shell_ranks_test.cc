@@ -9,11 +9,11 @@ namespace muster::testing {
 namespace {
 
 Result<LauncherCall> Script(const std::string& text) {
-  return ReadShellRanks({"bash", "-c", text}, TestWorld(), "/work");
+  return ReadShellRanks({"bash", "-c", text}, TestWorld(), "/base");
 }
 
 std::string Refusal(const std::vector<std::string>& words) {
-  const auto call = ReadShellRanks(words, TestWorld(), "/work");
+  const auto call = ReadShellRanks(words, TestWorld(), "/base");
   return call ? "taken" : call.error().front().message;
 }
 
@@ -53,7 +53,7 @@ TEST(ShellRanks, OfSeveralHostsAreThoseOfOneHost) {
                                     "export RANK_SIZE=16; START=$1; for((i=0;i<8;i++)); do export RANK_ID=$[i+START] "
                                     "DEVICE_ID=$i; python n.py & done",
                                     "name", "8"},
-                                   TestWorld(), "/work");
+                                   TestWorld(), "/base");
   ASSERT_TRUE(call.has_value()) << call.error().front().message;
   EXPECT_EQ(call->hosts, 2);
   EXPECT_EQ(call->per_host, 8);
@@ -141,7 +141,7 @@ TEST(ShellRanks, FollowRanksAndMachines) {
                       "export RANK_SIZE=$1 SERVER_ID=$2; for i in 0 1; do export RANK_ID=$((i+SERVER_ID*2)); "
                       "python t.py --server $SERVER_ID --rank $RANK_ID --seed $((RANK_ID*10+1)) & done",
                       "name", "4", "1"},
-                     TestWorld(), "/work");
+                     TestWorld(), "/base");
   ASSERT_TRUE(call.has_value()) << call.error().front().message;
   EXPECT_EQ(call->hosts, 2);
   EXPECT_EQ(call->command[3].number, CallWord::Number::kHost);

@@ -32,12 +32,12 @@ Binding SampleBinding() {
 
 TEST(ActivateHost, StartsWithTheInheritedEnvironmentWithoutSecrets) {
   const CallerEnvironment surroundings{
-      {"HOME=/home/me", "HUB=s3cret", "MUSTER_RANK=7", "no variable", "=C:"}, "/work", {}};
+      {"HOME=/home/me", "HUB=s3cret", "MUSTER_RANK=7", "no variable", "=C:"}, "/base", {}};
   const Activate command = ActivateHost(ActivatedPlan(), SampleBinding(), surroundings, 1);
   EXPECT_EQ(command.environment, (Lines{"HOME=/home/me", "MUSTER_RUN_ID=3f9a1c2b4d5e", "MUSTER_RUN_DIR=/runs/x",
                                         "MUSTER_PROCESS=3f9a1c2b4d5e/activation.host1"}));
   EXPECT_EQ(command.steps, ActivatedPlan().activation);
-  EXPECT_EQ(command.cwd, "/work");
+  EXPECT_EQ(command.cwd, "/base");
   EXPECT_EQ(command.log_path, "/runs/x/logs/activation.host1.log");
 }
 

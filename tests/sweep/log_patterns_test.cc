@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sweep/trial/class_patterns.h"
+#include "sweep/trial/trial_class.h"
 
 namespace muster {
 namespace {

@@ -19,7 +19,7 @@ std::vector<AgentCommand> EveryCommand() {
   start.attempt = 2;
   start.argv = {"train", "", "größe", std::string("\0\n", 2)};
   start.search_dirs = {"/opt/bin"};
-  start.cwd = "/work";
+  start.cwd = "/base";
   start.environment = 3;
   start.env = {"A=", "B=b\nb"};
   start.log_path = "/run/logs/worker.0.2.log";
@@ -53,7 +53,7 @@ std::vector<AgentCommand> EveryCommand() {
                         2,
                         "sweep:a",
                         "b"},
-      Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/work", "/run/logs/activation.x.log", 7},
+      Activate{{{ActivationStep::Kind::kConda, "größe"}}, {"A=", "B=b\nb"}, "/base", "/run/logs/activation.x.log", 7},
       HeadHeartbeat{7},
       PlaceFile{"files/a", 1ULL << 40, "x"},
       Inspect{{{"/tmp", "/tmp"}}, {{"sh", "/bin"}}, {"python3"}, {"torch"}, {"CUDA_*"}, {"A="}, {"/opt"}, "/", true, 7},

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
+#include "base/system/write_all.h"
 #include "spawn/command/spawn_spec.h"
 #include "spawn/start/launcher.h"
 
@@ -29,15 +30,6 @@ std::string PagerCommand() {
     if (const char* value = std::getenv(name)) return std::string_view(value) == "cat" ? "" : value;
   }
   return "less";
-}
-
-// Writes all of it unless the reader ends.
-void WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd, text.data(), text.size());
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
 }
 
 bool Paged(const std::string& command, const std::string& text) {
@@ -62,7 +54,7 @@ bool Paged(const std::string& command, const std::string& text) {
   // Ctrl-C belongs to the pager while it runs; one that ends early takes no more text.
   const auto interrupt = std::signal(SIGINT, SIG_IGN);
   const auto broken = std::signal(SIGPIPE, SIG_IGN);
-  WriteAll(writing.get(), text);
+  static_cast<void>(WriteAll(writing.get(), text));
   writing.reset();
   const EndedProcess ended = ReapAtEnd(pager->ref());
   std::signal(SIGINT, interrupt);

@@ -10,7 +10,7 @@
 #include "base/values/suggest.h"
 #include "base/values/units.h"
 #include "run/metrics/log_patterns.h"
-#include "sweep/trial/class_patterns.h"
+#include "sweep/trial/trial_class.h"
 
 namespace muster {
 namespace {

@@ -15,8 +15,8 @@
 #include "sweep/head/trial_place.h"
 #include "sweep/head/trial_planner.h"
 #include "sweep/scheduler/trial_scheduler.h"
-#include "sweep/trial/class_patterns.h"
 #include "sweep/trial/metrics_watch.h"
+#include "sweep/trial/trial_class.h"
 
 namespace muster {
 

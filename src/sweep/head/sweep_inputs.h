@@ -8,7 +8,7 @@
 #include "run/metrics/log_patterns.h"
 #include "space/sampler.h"
 #include "sweep/head/sweep_head.h"
-#include "sweep/trial/class_patterns.h"
+#include "sweep/trial/trial_class.h"
 
 namespace muster {
 

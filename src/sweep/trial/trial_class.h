@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,12 +13,30 @@
 #include "engine/engine_page.h"
 #include "muster/event.h"
 #include "muster/plan.h"
+#include "muster/result.h"
 #include "run/journal/head_facts.h"
+#include "run/metrics/log_patterns.h"
 #include "run/session/run_request.h"
 #include "space/sweep_description.h"
-#include "sweep/trial/class_patterns.h"
 
 namespace muster {
+
+// The patterns of RetryChoice: which words in the last lines of a failure say of which class it is.
+class ClassPatterns {
+ public:
+  // Kind "pattern": an invalid regular expression, or a class that is no failure.
+  static Result<ClassPatterns> Of(const std::map<TrialClass, std::string>& patterns, const Place& place);
+
+  struct Match {
+    TrialClass trial_class = TrialClass::kCrash;
+    std::string line;
+  };
+  // For the last line that matches a pattern; if several match in one line, the first class.
+  std::optional<Match> Find(const std::vector<std::string>& lines) const;
+
+ private:
+  std::map<TrialClass, LinePattern> patterns_;
+};
 
 // What is known about a failed run.
 struct FailureFacts {
