@@ -192,6 +192,10 @@ TEST_F(RunMessages, FitTheTerminal) {
         "2 }\nend }\n");
   Call({"run", "-q", "t.lua"});
   Call({"sweep", "-q", "t.lua", "--grid", "lr=0.1234567,0.2345678"});
+  // Of its own: ps lists what runs on this machine, and the path of a trial elsewhere is longer than a line.
+  const std::string heads = folder_ / "heads";
+  std::filesystem::create_directory(heads);
+  std::filesystem::permissions(heads, std::filesystem::perms::owner_all);
   for (const unsigned short columns : {std::uint16_t{80}, std::uint16_t{200}}) {
     for (const std::vector<std::string>& words :
          std::vector<std::vector<std::string>>{{"run", "t.lua"},
@@ -210,7 +214,7 @@ TEST_F(RunMessages, FitTheTerminal) {
                                                {"run", "--help"},
                                                {"sweep", "t.lua", "--grid", "lr=1,2"},
                                                {"run", "t.lua", "--timeout", "3"}}) {
-      std::vector<std::string> argv = {MusterProgram()};
+      std::vector<std::string> argv = {"/usr/bin/env", "XDG_RUNTIME_DIR=" + heads, MusterProgram()};
       argv.insert(argv.end(), words.begin(), words.end());
       OnTerminal terminal(argv, folder_.path(), 50, columns);
       terminal.End();
