@@ -12,7 +12,7 @@ import stat
 DOCS = pathlib.Path(__file__).resolve().parent.parent.parent / "docs"
 OF_EVERY_RECORD = {"seq", "wall", "at", "event", "crc"}
 # The keys in these values come from the recipe, the machine or a program.
-OWN_NAMES = {"ports", "cores", "inherited", "value", "set", "last", "libraries", "sources", "more"}
+OWN_NAMES = {"ports", "cores", "inherited", "env", "patterns", "value", "set", "last", "libraries", "sources", "more"}
 # Parts of names in the pages' tables, and the patterns they stand for.
 PARTS = {"<role>": r"[^/]+", "<index>": r"\d+", "<attempt>": r"\d+", "<n>": r"\d+", "<host>": r"host\d+", "…": r".+"}
 
