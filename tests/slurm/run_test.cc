@@ -13,11 +13,12 @@
 namespace muster::testing {
 namespace {
 
-// Each process leaves an orphan in a session of its own; rank 2 fails once all of them are there.
+// Each process leaves one orphan, in a session of its own; rank 2 fails once all of them are there. The marks are made
+// by the shells themselves: another program that made one could become an orphan too.
 const char* const kOrphans = R"(
     job:workers { count = 8, devices = 0, cwd = '/', command = muster.shell [[
       setsid sleep 1000 > /dev/null 2>&1 &
-      touch $FOLDER/up.$MUSTER_RANK
+      : > $FOLDER/up.$MUSTER_RANK
       if [ $MUSTER_RANK = 2 ]; then
         until [ $(ls $FOLDER | grep -c '^up') = 8 ]; do read -t 0.05 nothing < /dev/zero; done
         exit 7
