@@ -1,6 +1,5 @@
 # muster_common_headers(TARGET KIND): makes TARGET use a precompiled header of the headers that nearly every file
-# includes, shared by all targets of its KIND: "library", "command" (with those of the command line) or "test" (with
-# GoogleTest's). It only saves build time: each file includes what it uses, which presets without it verify.
+# includes, shared by all targets of its KIND: "library" or "test" (with GoogleTest's). It only saves build time: each file includes what it uses, which presets without it verify.
 
 option(MUSTER_COMMON_HEADERS "Compile the headers that nearly every file includes only once" ON)
 
@@ -24,10 +23,9 @@ function(muster_compile_headers kind)
     target_compile_options(muster_${kind}_headers PRIVATE -fPIE)
   endif()
   target_precompile_headers(muster_${kind}_headers PRIVATE ${MUSTER_COMMON})
-  if(kind STREQUAL "command")
-    muster_cold(muster_command_headers)
-    target_precompile_headers(muster_command_headers PRIVATE <CLI/App.hpp> <nlohmann/json.hpp>)
-  elseif(kind STREQUAL "test")
+  if(kind STREQUAL "library")
+    target_precompile_headers(muster_library_headers PRIVATE <nlohmann/json.hpp>)
+  else()
     muster_cold(muster_test_headers)
     target_link_libraries(muster_test_headers PRIVATE GTest::gtest)
     target_precompile_headers(muster_test_headers PRIVATE <gtest/gtest.h>)

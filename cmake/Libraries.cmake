@@ -1,13 +1,10 @@
-# muster_library(NAME [COMMANDS | COLD] SOURCES a.cc b.cc LINKS library …): one static library per folder of src/,
-# named after its path. Its LINKS are what its files may include, which tools/check-layers verifies. COMMANDS: of the
-# command line. COLD: no step of it is repeated often, as in waiting for hosts, or it was measured to gain nothing by -O2,
-# as printing.
-# muster_folders(NAME FOLDER …): a folder of such folders. muster_NAME stands for all of them, for tests and benchmarks.
+# muster_library(NAME SOURCES folder/a.cc b.cc LINKS library …): one static library per folder of src/, with the files of
+# its own folders. Its LINKS are what its files may include, which tools/check-layers verifies for each of them.
 
 get_filename_component(MUSTER_ROOT ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
 find_package(Threads REQUIRED)
 
-# For code of which no step is repeated often, as that of tests: -Og takes a third of the compile time away.
+# For tests, of which no step is repeated often: -Og takes a third of the compile time away.
 function(muster_cold target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
 endfunction()
@@ -15,7 +12,7 @@ endfunction()
 include(CommonHeaders)
 
 function(muster_library name)
-  cmake_parse_arguments(L "COMMANDS;COLD" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(L "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   if(L_SOURCES)
     add_library(muster_${name} STATIC ${L_SOURCES})
     set(seen PUBLIC)
@@ -28,23 +25,9 @@ function(muster_library name)
   target_link_libraries(muster_${name} ${seen} ${L_LINKS} tl::expected Boost::headers)
   if(L_SOURCES)
     target_link_libraries(muster_${name} PRIVATE ${L_PRIVATE_LINKS})
-    if(L_COMMANDS OR L_COLD)
-      muster_cold(muster_${name})
-    endif()
-    if(L_COMMANDS)
-      muster_common_headers(muster_${name} command)
-    else()
-      muster_common_headers(muster_${name} library)
-    endif()
+    set_target_properties(muster_${name} PROPERTIES UNITY_BUILD OFF)
+    muster_common_headers(muster_${name} library)
   endif()
-endfunction()
-
-function(muster_folders name)
-  add_library(muster_${name} INTERFACE)
-  foreach(folder ${ARGN})
-    add_subdirectory(${folder})
-    target_link_libraries(muster_${name} INTERFACE muster_${name}_${folder})
-  endforeach()
 endfunction()
 
 # muster_program(NAME): a program that a run starts, the evaluator included, three times before its first process. Half

@@ -9,6 +9,7 @@
 #include "base/system/file_changes.h"
 #include "base/system/host_name.h"
 #include "base/system/unique_fd.h"
+#include "base/values/units.h"
 #include "engine/ending_cause.h"
 #include "run/session/live_run.h"
 #include "transport/own_environment.h"
