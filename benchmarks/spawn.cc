@@ -26,8 +26,8 @@
 #include <unistd.h>
 
 #include "agent/processes/child_set.h"
-#include "spawn/start/boost_launcher.h"
 #include "spawn/start/launcher.h"
+#include "spawn/start/watched_child.h"
 
 namespace {
 

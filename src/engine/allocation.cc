@@ -7,7 +7,7 @@
 #include "base/system/host_name.h"
 #include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
-#include "engine/command_template.h"
+#include "engine/engine_page.h"
 #include "plan/hosts/host_list.h"
 
 namespace muster {

@@ -2,14 +2,299 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/values/suggest.h"
+#include "base/values/utf8.h"
 #include "engine/manifest.h"
-#include "engine/page_reader.h"
+#include "muster/diagnostic.h"
+#include "muster/value.h"
 
 namespace muster {
 namespace {
+
+// Calls `text` for literal parts and `name` for placeholders, in order. Returns a phrase if the word is malformed.
+template <class Text, class Name>
+std::string Parse(std::string_view word, Text text, Name name) {
+  for (std::size_t i = 0; i < word.size();) {
+    const char c = word[i];
+    if (c != '{' && c != '}') {
+      const std::size_t end = std::min(word.find_first_of("{}", i), word.size());
+      text(word.substr(i, end - i));
+      i = end;
+    } else if (i + 1 < word.size() && word[i + 1] == c) {
+      text(word.substr(i, 1));
+      i += 2;
+    } else if (c == '}') {
+      return "a '}' without '{'; a brace is written twice";
+    } else {
+      const std::size_t close = word.find_first_of("{}", i + 1);
+      if (close == std::string_view::npos || word[close] != '}')
+        return "a '{' that is not closed; a brace is written twice";
+      if (close == i + 1) return "a placeholder without a name; a brace is written twice";
+      name(word.substr(i + 1, close - i - 1));
+      i = close + 1;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+tl::expected<std::vector<std::string>, std::string> PlaceholdersIn(std::string_view word) {
+  std::vector<std::string> names;
+  std::string why = Parse(
+      word, [](std::string_view) {}, [&](std::string_view name) { names.emplace_back(name); });
+  if (!why.empty()) return tl::unexpected(std::move(why));
+  return names;
+}
+
+std::string Filled(std::string_view word, const TemplateValues& values) {
+  std::string filled;
+  const std::string why = Parse(
+      word, [&](std::string_view text) { filled += text; },
+      [&](std::string_view name) {
+        const auto value = values.texts.find(name);
+        assert(value != values.texts.end());
+        if (value != values.texts.end()) filled += value->second;
+      });
+  assert(why.empty());
+  return filled;
+}
+
+std::vector<std::string> FilledCommand(std::span<const std::string> words, const TemplateValues& values) {
+  std::vector<std::string> filled;
+  for (const std::string& word : words) {
+    const bool alone = word.size() > 2 && word.front() == '{' && word.back() == '}';
+    const auto list = alone ? values.lists.find(std::string_view(word).substr(1, word.size() - 2)) : values.lists.end();
+    if (list == values.lists.end()) {
+      filled.push_back(Filled(word, values));
+    } else {
+      filled.insert(filled.end(), list->second.begin(), list->second.end());
+    }
+  }
+  return filled;
+}
+
+namespace {
+
+// Reads tables of an engine's page field by field and collects what is wrong, at the lines of the user's file.
+class PageReader {
+ public:
+  // Both must outlive the reader.
+  PageReader(const std::string& file, const std::map<std::string, std::uint32_t>& lines) : file_(file), lines_(lines) {}
+
+  // A table and its path ("hosts"; empty: the page itself). Fields are paths below it.
+  struct Table {
+    const Value::Map* map = nullptr;
+    std::string path;
+
+    std::string At(std::string_view field) const;
+    const Value* Find(const std::string& field) const;
+  };
+
+  // The table, if the value is one with none but these fields.
+  std::optional<Table> AsTable(const Value& value, const std::string& path, const std::vector<std::string>& known);
+
+  // Fields of a table: `out` stays as it is if the field is missing or wrong. Texts are UTF-8 of one line; an empty one
+  // is wrong unless `empty` allows it.
+  void Text(const Table& table, const std::string& field, std::string& out, bool required = false, bool empty = false);
+  void Texts(const Table& table, const std::string& field, std::vector<std::string>& out);
+  void Flag(const Table& table, const std::string& field, bool& out);
+  void Number(const Table& table, const std::string& field, std::uint32_t most, std::uint32_t& out);
+  // A command: texts, whose placeholders are among `known` and contain each of `wanted`. {each_NAME} must be a whole
+  // word.
+  void Command(const Table& table, const std::string& field, const std::vector<std::string>& known,
+               const std::vector<std::string>& wanted, std::vector<std::string>& out, bool required = false);
+  void CheckPlaceholders(const std::string& path, std::string_view text, const std::vector<std::string>& known);
+
+  // A word of `words`.
+  template <class E>
+  void Word(const Table& table, const std::string& field, const std::vector<std::pair<std::string, E>>& words, E& out) {
+    const Value* value = table.Find(field);
+    if (value == nullptr) return;
+    for (const auto& [word, member] : words) {
+      if (value->AsString() != nullptr && *value->AsString() == word) {
+        out = member;
+        return;
+      }
+    }
+    std::vector<std::string> known;
+    for (const auto& [word, unused] : words) known.push_back(word);
+    NoSuchWord(table.At(field), *value, known);
+  }
+
+  void Wrong(const char* kind, const std::string& path, std::string message, std::string hint = {});
+  Diagnostics TakeProblems() { return std::move(problems_); }
+  bool sound() const { return problems_.empty(); }
+
+ private:
+  void NoSuchWord(const std::string& path, const Value& value, const std::vector<std::string>& known);
+  const std::string* TextIn(const std::string& path, const Value& value, bool empty);
+
+  const std::string& file_;
+  const std::map<std::string, std::uint32_t>& lines_;
+  Diagnostics problems_;
+};
+
+constexpr std::size_t kMostProblems = 20;
+constexpr std::size_t kLongestPageText = 4'096;
+
+bool IsOneLine(const std::string& text) {
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+}
+
+std::string PageReader::Table::At(std::string_view field) const {
+  return path.empty() ? std::string(field) : path + "." + std::string(field);
+}
+
+const Value* PageReader::Table::Find(const std::string& field) const {
+  const auto found = map->find(field);
+  return found == map->end() ? nullptr : &found->second;
+}
+
+void PageReader::Wrong(const char* kind, const std::string& path, std::string message, std::string hint) {
+  if (problems_.size() >= kMostProblems) return;
+  // The nearest line that is known: lists and computed tables have none of their own.
+  Place place{file_, 0};
+  for (std::string at = path; !at.empty(); at.resize(at.rfind('.') == std::string::npos ? 0 : at.rfind('.'))) {
+    if (const auto line = lines_.find(at); line != lines_.end()) {
+      place.line = line->second;
+      break;
+    }
+  }
+  problems_.push_back(Error(kind, std::move(place), std::move(message), std::move(hint)));
+}
+
+std::optional<PageReader::Table> PageReader::AsTable(const Value& value, const std::string& path,
+                                                     const std::vector<std::string>& known) {
+  const std::string what = path.empty() ? "an engine's page" : path;
+  static const Value::Map kEmpty;
+  // In Lua an empty list is an empty table.
+  const bool empty = value.AsList() != nullptr && value.AsList()->empty();
+  if (value.AsMap() == nullptr && !empty) {
+    Wrong("type", path, what + " is a table of names and values, got " + ToText(value));
+    return std::nullopt;
+  }
+  Table table{empty ? &kEmpty : value.AsMap(), path};
+  for (const auto& [name, unused] : *table.map) {
+    if (known.empty() || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    Wrong("unknown_key", table.At(name), what + " has no field " + name, DidYouMean(name, known));
+  }
+  return table;
+}
+
+const std::string* PageReader::TextIn(const std::string& path, const Value& value, bool empty) {
+  const std::string* text = value.AsString();
+  if (text == nullptr || (text->empty() && !empty)) {
+    Wrong("type", path, path + " is a text, got " + ToText(value));
+  } else if (!IsUtf8(*text) || !IsOneLine(*text) || text->size() > kLongestPageText) {
+    Wrong("format", path, path + " is one line of UTF-8 of at most 4096 bytes, got " + ToText(value));
+  } else {
+    return text;
+  }
+  return nullptr;
+}
+
+void PageReader::Text(const Table& table, const std::string& field, std::string& out, bool required, bool empty) {
+  const Value* value = table.Find(field);
+  if (value == nullptr) {
+    if (required)
+      Wrong("missing", table.path, (table.path.empty() ? "an engine's page" : table.path) + " has no " + field);
+    return;
+  }
+  if (const std::string* text = TextIn(table.At(field), *value, empty)) out = *text;
+}
+
+void PageReader::Texts(const Table& table, const std::string& field, std::vector<std::string>& out) {
+  const Value* value = table.Find(field);
+  if (value == nullptr) return;
+  const std::string path = table.At(field);
+  if (value->AsMap() != nullptr && value->AsMap()->empty()) return;
+  const Value::List* list = value->AsList();
+  if (list == nullptr) return Wrong("type", path, path + " is a list of texts, got " + ToText(*value));
+  std::vector<std::string> texts;
+  for (const Value& each : *list) {
+    const std::string* text = TextIn(path, each, true);
+    if (text == nullptr) return;
+    texts.push_back(*text);
+  }
+  out = std::move(texts);
+}
+
+void PageReader::Flag(const Table& table, const std::string& field, bool& out) {
+  const Value* value = table.Find(field);
+  if (value == nullptr) return;
+  if (value->AsBool() == nullptr) {
+    return Wrong("type", table.At(field), table.At(field) + " is true or false, got " + ToText(*value));
+  }
+  out = *value->AsBool();
+}
+
+void PageReader::Number(const Table& table, const std::string& field, std::uint32_t most, std::uint32_t& out) {
+  const Value* value = table.Find(field);
+  if (value == nullptr) return;
+  const std::int64_t* number = value->AsInt();
+  if (number == nullptr || *number < 0 || *number > std::int64_t{most}) {
+    return Wrong("range", table.At(field),
+                 table.At(field) + " is a whole number from 0 to " + std::to_string(most) + ", got " + ToText(*value));
+  }
+  out = static_cast<std::uint32_t>(*number);
+}
+
+void PageReader::CheckPlaceholders(const std::string& path, std::string_view text,
+                                   const std::vector<std::string>& known) {
+  const auto names = PlaceholdersIn(text);
+  if (!names) return Wrong("format", path, path + ": " + ToText(Value(text)) + " has " + names.error());
+  for (const std::string& name : *names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      Wrong("unknown_key", path, path + " has no placeholder {" + name + "}", DidYouMean(name, known));
+    } else if (name.starts_with("each_") && text.size() != name.size() + 2) {
+      Wrong("format", path,
+            path + ": {" + name + "} becomes several words, so it is a word of its own, got " + ToText(Value(text)));
+    }
+  }
+}
+
+void PageReader::Command(const Table& table, const std::string& field, const std::vector<std::string>& known,
+                         const std::vector<std::string>& wanted, std::vector<std::string>& out, bool required) {
+  const std::string path = table.At(field);
+  if (table.Find(field) == nullptr) {
+    if (required)
+      Wrong("missing", table.path, (table.path.empty() ? "an engine's page" : table.path) + " has no " + field);
+    return;
+  }
+  std::vector<std::string> words;
+  Texts(table, field, words);
+  if (words.empty() || words.front().empty()) {
+    if (sound()) Wrong("type", path, path + " is a list of words, the program first");
+    return;
+  }
+  for (const std::string& word : words) CheckPlaceholders(path, word, known);
+  for (const std::string& name : wanted) {
+    const bool there = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+      return word.find("{" + name + "}") != std::string::npos;
+    });
+    if (!there) Wrong("missing", path, path + " has no placeholder {" + name + "}");
+  }
+  out = std::move(words);
+}
+
+void PageReader::NoSuchWord(const std::string& path, const Value& value, const std::vector<std::string>& known) {
+  std::string words;
+  for (const std::string& word : known) words += (words.empty() ? "\"" : ", \"") + word + "\"";
+  Wrong("enum", path, path + " is one of " + words + ", got " + ToText(value),
+        value.AsString() == nullptr ? "" : DidYouMean(*value.AsString(), known));
+}
 
 constexpr std::array<std::string_view, 14> kStateNames = {
     "queued",    "running",    "suspended", "ending",      "ended",         "succeeded", "failed",

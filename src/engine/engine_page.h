@@ -1,19 +1,45 @@
-// The page of an engine: what muster knows of Slurm, PBS, … as data (lua/muster/engines, or a user's own file). The
-// other files of this folder use it; docs/engines.md describes its fields.
+// The page of an engine: what muster knows of Slurm, PBS, … as data (lua/muster/engines, or a user's own file), and
+// the commands with placeholders that it consists of. The other files of this folder use it; docs/engines.md
+// describes its fields.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include <tl/expected.hpp>
 
 #include "muster/diagnostic.h"
 #include "muster/result.h"
 #include "muster/value.h"
 
 namespace muster {
+
+// Commands and lines with placeholders, as pages of engines write them: { "scancel", "{each_job}" }.
+
+// Values of placeholders by name.
+struct TemplateValues {
+  std::map<std::string, std::string, std::less<>> texts;
+  std::map<std::string, std::vector<std::string>, std::less<>> lists;  // a word that is {each_NAME} becomes these words
+};
+
+// The names of the placeholders of a word, in order: "{agent}" has agent. "{{" and "}}" stand for braces. The error is
+// a phrase: a brace that is not closed, an empty name, a stray '}'.
+tl::expected<std::vector<std::string>, std::string> PlaceholdersIn(std::string_view word);
+
+// The word with its placeholders filled. All of them must have a value in `texts`, and the word must be well-formed.
+std::string Filled(std::string_view word, const TemplateValues& values);
+
+// The words of a command, filled; a word that consists of one placeholder of `lists` becomes as many words.
+std::vector<std::string> FilledCommand(std::span<const std::string> words, const TemplateValues& values);
+
+// The page of an engine: what muster knows of Slurm, PBS, … as data (lua/muster/engines, or a user's own file). The
+// other files of this folder use it; docs/engines.md describes its fields.
 
 // The state of a job of an engine.
 enum class JobState : std::uint8_t {

@@ -12,7 +12,7 @@
 #include "base/values/suggest.h"
 #include "base/values/units.h"
 #include "base/values/utf8.h"
-#include "engine/ending_cause.h"
+#include "engine/engine_calls.h"
 #include "settings/values/value_json.h"
 
 namespace muster {

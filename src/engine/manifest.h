@@ -1,5 +1,5 @@
 // The objects by which a Kubernetes cluster runs the agents of a job: one pod for each host, as a JobSet, an Indexed
-// Job or plain pods, and a headless Service. Text; kubectl applies it.
+// Job or plain pods, and a headless Service. YAML text; kubectl applies it.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,18 @@
 #include "engine/engine_page.h"
 #include "engine/engine_settings.h"
 #include "muster/result.h"
+#include "muster/value.h"
 
 namespace muster {
+
+// A value as YAML, as kubectl reads it.
+
+// One document in block style with a line end, keys in their order. Texts are plain only where no reader of YAML 1.1 or
+// 1.2 could take them for something else.
+std::string YamlText(const Value& value);
+
+// The objects by which a Kubernetes cluster runs the agents of a job: one pod for each host, as a JobSet, an Indexed
+// Job or plain pods, and a headless Service. Text; kubectl applies it.
 
 // The label of all objects whose value is the run's id.
 inline constexpr const char* kRunLabel = "muster.run";

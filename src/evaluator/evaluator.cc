@@ -1,19 +1,119 @@
 #include "evaluator/evaluator.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "base/system/clock.h"
+#include "evaluation/exchange/evaluation.h"
 #include "evaluation/exchange/evaluation_archive.h"
-#include "evaluator/influence.h"
-#include "evaluator/known_places.h"
+#include "evaluator/recipe_files.h"
+#include "muster/diagnostic.h"
+#include "muster/site.h"
 #include "plan/check/plan_check.h"
+#include "plan/text/plan_diff.h"
+#include "settings/parameters/nudge.h"
 
 namespace muster {
 namespace {
+
+// The places that an evaluator may report: those in files that were read for it. No other file is opened because an
+// evaluator names it.
+
+// Checks results of an evaluator: unknown places become empty.
+class KnownPlaces {
+ public:
+  KnownPlaces(const std::string& recipe_file, const RecipeFiles& files, const Site& site);
+
+  Place Checked(const Place& place) const;
+  Diagnostics Checked(Diagnostics diagnostics) const;
+  Provenance Checked(Provenance provenance) const;
+  Origins Checked(Origins origins) const;
+  SweepDescription Checked(SweepDescription sweep) const;
+  Judgement Checked(Judgement judgement) const;
+
+ private:
+  void CheckSpace(Space& space) const;
+
+  std::string recipe_file_;
+  std::set<std::string> known_;
+};
+
+KnownPlaces::KnownPlaces(const std::string& recipe_file, const RecipeFiles& files, const Site& site)
+    : recipe_file_(recipe_file) {
+  const std::filesystem::path folder = std::filesystem::path(recipe_file).parent_path();
+  for (const auto& [path, unused] : files.sources()) known_.insert(files.ShownPath(folder, path));
+  for (const auto& [field, place] : site.places) known_.insert(std::filesystem::path(place.file).lexically_normal());
+}
+
+Place KnownPlaces::Checked(const Place& place) const {
+  if (place.file == recipe_file_) return place;
+  const std::string normal = std::filesystem::path(place.file).lexically_normal();
+  // Errors in muster's own schema are for muster's developers.
+  const bool schema = normal == place.file && normal.starts_with("lua/muster/schema/");
+  return schema || known_.contains(normal) ? place : Place{};
+}
+
+Diagnostics KnownPlaces::Checked(Diagnostics diagnostics) const {
+  for (Diagnostic& diagnostic : diagnostics) {
+    diagnostic.place = Checked(diagnostic.place);
+    for (Note& note : diagnostic.notes) note.place = Checked(note.place);
+  }
+  return diagnostics;
+}
+
+Provenance KnownPlaces::Checked(Provenance provenance) const {
+  for (auto& [role, sources] : provenance) {
+    for (auto& [variable, source] : sources) source.place = Checked(source.place);
+  }
+  return provenance;
+}
+
+Origins KnownPlaces::Checked(Origins origins) const {
+  const auto check = [&](auto& by_name) {
+    for (auto& [name, place] : by_name) place = Checked(place);
+  };
+  check(origins.derived);
+  check(origins.roles);
+  check(origins.commands);
+  for (Division& division : origins.divisions) division.place = Checked(division.place);
+  for (MeshMade& mesh : origins.meshes) mesh.place = Checked(mesh.place);
+  for (auto& [attribute, source] : origins.context) source.place = Checked(source.place);
+  for (auto& [role, sources] : origins.each_context) {
+    for (auto& [attribute, source] : sources) source.place = Checked(source.place);
+  }
+  return origins;
+}
+
+SweepDescription KnownPlaces::Checked(SweepDescription sweep) const {
+  const auto check = [&](auto& part) { part.place = Checked(part.place); };
+  CheckSpace(sweep.space);
+  check(sweep.sampler);
+  if (sweep.objective) check(*sweep.objective);
+  if (sweep.early_stop) check(*sweep.early_stop);
+  check(sweep.metrics);
+  check(sweep.retry);
+  check(sweep.budget);
+  return sweep;
+}
+
+void KnownPlaces::CheckSpace(Space& space) const {
+  space.place = Checked(space.place);
+  for (Space& part : space.parts) CheckSpace(part);
+}
+
+Judgement KnownPlaces::Checked(Judgement judgement) const {
+  for (RefusedPoints& refused : judgement.reasons) {
+    refused.problem = Checked(Diagnostics{std::move(refused.problem)}).front();
+  }
+  return judgement;
+}
 
 Reply AnswerQuestion(const Question& question, RecipeFiles& files, const EvaluationOptions& options) {
   switch (question.kind) {
@@ -276,5 +376,155 @@ Result<Evaluation> Evaluator::Evaluate(const EvaluationOptions& options, bool la
 }
 
 Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) { return Evaluator().Evaluate(options, true); }
+
+// A sweep's requests to an evaluator: its description, which of its points can be planned, and the ids of their plans.
+
+Result<SweepDescription> Evaluator::DescribeSweep(const EvaluationOptions& options, std::string* recipe_name) {
+  EvaluationOptions asked = options;
+  asked.describe_sweep = true;
+  asked.depth = EvaluationDepth::kParameters;
+  auto evaluation = Evaluate(asked);
+  if (!evaluation) return Fail(evaluation.error());
+  if (recipe_name != nullptr) *recipe_name = std::move(evaluation->name);
+  if (!evaluation->sweep) {
+    return Fail(Error("evaluator", {options.recipe_file, 0}, "the evaluator described no sweep"));
+  }
+  return *std::move(evaluation->sweep);
+}
+
+namespace {
+
+EvaluationOptions OptionsOf(const EvaluationOptions& options, const SweepDescription& sweep,
+                            const JudgeRequest& request) {
+  EvaluationOptions asked = options;
+  asked.depth = EvaluationDepth::kJob;
+  asked.judge = JudgeTask{sweep, request};
+  return asked;
+}
+
+Result<Judgement> JudgementOf(Result<Evaluation> evaluation, const std::string& recipe_file, std::uint64_t most) {
+  if (!evaluation) return Fail(evaluation.error());
+  if (!evaluation->judgement || evaluation->judgement->points > most) {
+    return Fail(Error("evaluator", {recipe_file, 0}, "the evaluator judged no points"));
+  }
+  return *std::move(evaluation->judgement);
+}
+
+}  // namespace
+
+Result<Judgement> Evaluator::Judge(const EvaluationOptions& options, const SweepDescription& sweep,
+                                   const JudgeRequest& request) {
+  return JudgementOf(Evaluate(OptionsOf(options, sweep, request)), options.recipe_file, request.count);
+}
+
+Result<PendingJudgement> Evaluator::BeginJudging(const EvaluationOptions& options, const SweepDescription& sweep,
+                                                 const JudgeRequest& request) {
+  auto pending = Begin(OptionsOf(options, sweep, request));
+  if (!pending) return Fail(pending.error());
+  return (*std::move(pending))
+      .Then<Judgement>([file = options.recipe_file, most = request.count](Result<Evaluation> evaluation) {
+        return JudgementOf(std::move(evaluation), file, most);
+      });
+}
+
+Result<PendingPlanIds> Evaluator::BeginPlanIds(EvaluationOptions options, std::vector<Point> points) {
+  const std::size_t most = points.size();
+  const Place recipe{options.recipe_file, 0};
+  options.points = std::move(points);
+  auto pending = Begin(std::move(options));
+  if (!pending) return Fail(pending.error());
+  return (*std::move(pending))
+      .Then<std::vector<std::string>>(
+          [recipe, most](Result<Evaluation> evaluation) -> Result<std::vector<std::string>> {
+            if (!evaluation) return Fail(std::move(evaluation.error()));
+            if (evaluation->plan_ids.empty() || evaluation->plan_ids.size() > most) {
+              return Fail(Error("evaluator", recipe, "the evaluator made no plans"));
+            }
+            return std::move(evaluation->plan_ids);
+          });
+}
+
+namespace {
+
+constexpr std::size_t kMostEvaluations = 200;
+
+std::vector<Value> Nudged(const ParameterState& state) {
+  return state.active && state.value ? Nudges(state.parameter, *state.value) : std::vector<Value>();
+}
+
+// Changed values of hosts or devices_per_host.
+std::vector<Value> NudgedCount(std::uint32_t count, double least) {
+  Parameter parameter;
+  parameter.type = ParameterType::kInt;
+  parameter.min = least;
+  return Nudges(parameter, Value(std::int64_t{count}));
+}
+
+}  // namespace
+
+std::vector<std::string> ParametersWithoutEffect(Evaluator& evaluator, const EvaluationOptions& options,
+                                                 const Evaluation& as_it_is) {
+  constexpr int kMostPlans = 3;
+  std::vector<std::string> names;
+  for (const ParameterState& state : as_it_is.parameters) {
+    int plans = 0;
+    bool changes = false;
+    for (Value& other : Nudged(state)) {
+      if (plans == kMostPlans || changes) break;
+      EvaluationOptions changed = options;
+      changed.overrides.push_back(ValueOverride(state.parameter.name, std::move(other)));
+      const auto evaluation = evaluator.Evaluate(changed);
+      if (!evaluation) continue;
+      ++plans;
+      changes = !DiffPlans(as_it_is.plan, evaluation->plan).empty();
+    }
+    if (plans > 0 && !changes) names.push_back(state.parameter.name);
+  }
+  return names;
+}
+
+std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, const std::string& derived) {
+  EvaluationOptions again = options;
+  again.depth = EvaluationDepth::kDerived;
+  again.pins.clear();
+  again.on_print = nullptr;
+  again.on_wait = nullptr;
+  // Without the override of the derived value itself.
+  std::erase_if(again.overrides, [&](const Override& override) { return override.name == derived; });
+  Evaluator evaluator;
+  const auto as_it_is = evaluator.Evaluate(again);
+  if (!as_it_is) return {};
+  const auto value = as_it_is->derived.find(derived);
+  if (value == as_it_is->derived.end()) return {};
+
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const std::uint64_t begin = MonotonicNowNs();
+  std::uint64_t seconds = 0;  // reported so far
+  std::size_t evaluations = 0;
+  const auto leads = [&](const std::string& name, const std::vector<Value>& nudged) {
+    for (const Value& other : nudged) {
+      if (++evaluations > kMostEvaluations) return false;
+      const std::uint64_t passed = (MonotonicNowNs() - begin) / kSecond;
+      if (passed > seconds && options.on_wait) options.on_wait(static_cast<unsigned>(passed));
+      seconds = passed;
+      EvaluationOptions changed = again;
+      changed.overrides.push_back(ValueOverride(name, other));
+      const auto evaluation = evaluator.Evaluate(changed);
+      if (!evaluation) continue;
+      const auto then = evaluation->derived.find(derived);
+      if (then != evaluation->derived.end()) return then->second != value->second;
+    }
+    return false;
+  };
+  std::vector<std::string> names;
+  for (const ParameterState& state : as_it_is->parameters) {
+    if (leads(state.parameter.name, Nudged(state))) names.push_back(state.parameter.name);
+  }
+  if (leads("cluster.hosts", NudgedCount(as_it_is->hosts, 1))) names.emplace_back("hosts");
+  if (leads("cluster.devices_per_host", NudgedCount(as_it_is->devices_per_host, 0))) {
+    names.emplace_back("devices_per_host");
+  }
+  return names;
+}
 
 }  // namespace muster

@@ -1,5 +1,5 @@
 // Evaluating a recipe, from the parent's side: starts an evaluator process, answers its questions, decodes its answer
-// as untrusted bytes.
+// as untrusted bytes. Also judges points of a sweep, and finds which parameters influence a derived value.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 #include "base/system/without.h"
 #include "evaluation/exchange/evaluation.h"
-#include "evaluator/conversation.h"
-#include "evaluator/evaluator_fork_server.h"
 #include "evaluator/evaluator_process.h"
-#include "evaluator/pending.h"
 #include "evaluator/recipe_files.h"
 #include "muster/result.h"
 
 namespace muster {
+
+// Evaluating a recipe, from the parent's side: starts an evaluator process, answers its questions, decodes its answer
+// as untrusted bytes.
 
 // The override of name:=value on the command line.
 Override ValueOverride(std::string name, Value value);
@@ -148,5 +148,17 @@ class Evaluator {
 
 // One request with its own evaluator process.
 Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options);
+
+// Which parameters influence a derived value, and which influence nothing: found by evaluating the recipe again with
+// each of them changed a little.
+
+// Active parameters whose other values all gave the same plan. Secrets are left out, and parameters whose other values
+// gave no plan at all. Makes at most three plans for each.
+std::vector<std::string> ParametersWithoutEffect(Evaluator& evaluator, const EvaluationOptions& options,
+                                                 const Evaluation& as_it_is);
+
+// Names of parameters, and "hosts" and "devices_per_host", whose change alone changes the derived value. Parameters
+// whose other values are all refused by the recipe are left out. Empty if the recipe itself has errors.
+std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, const std::string& derived);
 
 }  // namespace muster

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
 #include "base/system/clock.h"
 
@@ -97,6 +99,55 @@ ReadStatus ReadFrame(int fd, Frame& frame, std::uint64_t deadline_ns) {
     if (read != ReadStatus::kFrame) return read;
   }
   return ReadStatus::kFrame;
+}
+
+ReadStatus IncomingFrames::Fill(int fd, char* into, std::size_t size, std::size_t& got, std::size_t& left) {
+  while (got < size) {
+    if (left == 0) return ReadStatus::kTimeout;
+    const ssize_t more = recv(fd, into + got, std::min(size - got, left), MSG_DONTWAIT);
+    if (more < 0 && errno == EINTR) continue;
+    if (more < 0 && errno == EAGAIN) return ReadStatus::kTimeout;
+    if (more == 0 || (more < 0 && errno == ECONNRESET)) return ReadStatus::kClosed;
+    if (more < 0) return ReadStatus::kBroken;
+    got += static_cast<std::size_t>(more);
+    left -= static_cast<std::size_t>(more);
+  }
+  return ReadStatus::kFrame;
+}
+
+ReadStatus IncomingFrames::Next(int fd, Frame& frame) {
+  std::size_t left = kMostAtOnce;
+  ReadStatus read = Fill(fd, header_.data(), header_.size(), in_header_, left);
+  if (read != ReadStatus::kFrame) return read;
+  const std::size_t size = PayloadSize(header_);
+  frame.tag = TagIn(header_);
+  if (size > MostOf(frame.tag)) return ReadStatus::kBroken;
+  while (in_payload_ < size) {
+    if (payload_.size() == in_payload_) payload_.resize(std::min(size, in_payload_ + kFrameStep));
+    read = Fill(fd, payload_.data(), payload_.size(), in_payload_, left);
+    if (read != ReadStatus::kFrame) return read;
+  }
+  frame.payload = std::exchange(payload_, {});
+  in_header_ = in_payload_ = 0;
+  return ReadStatus::kFrame;
+}
+
+void OutgoingFrames::Add(FrameTag tag, std::string_view payload) {
+  bytes_ += HeaderOf(tag, payload);
+  bytes_ += payload;
+}
+
+bool OutgoingFrames::Flush(int fd) {
+  while (written_ < bytes_.size()) {
+    const ssize_t sent = send(fd, bytes_.data() + written_, bytes_.size() - written_, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) return false;
+    if (sent <= 0) break;
+    written_ += static_cast<std::size_t>(sent);
+  }
+  bytes_.clear();
+  written_ = 0;
+  return true;
 }
 
 }  // namespace muster

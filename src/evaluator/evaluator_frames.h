@@ -1,6 +1,5 @@
 // Frames between the evaluator process and its parent: 4 bytes of little-endian length, one tag byte, an archive. The
-// child blocks, in the functions below; the parent does not (incoming_frames.h, outgoing_frames.h). Bytes from the
-// child are untrusted.
+// child blocks, the parent does not. Bytes from the child are untrusted.
 #pragma once
 
 #include <array>
@@ -10,6 +9,10 @@
 #include <string_view>
 
 namespace muster {
+
+// Frames between the evaluator process and its parent: 4 bytes of little-endian length, one tag byte, an archive. The
+// child blocks, in the functions below; the parent does not (incoming_frames.h, outgoing_frames.h). Bytes from the
+// child are untrusted.
 
 enum class FrameTag : std::uint8_t { kRequest = 'R', kQuestion = 'Q', kReply = 'P', kAnswer = 'A' };
 
@@ -43,5 +46,35 @@ FrameTag TagIn(const FrameHeader& header);
 std::size_t PayloadSize(const FrameHeader& header);
 // Maximum size of a payload with this tag.
 std::size_t MostOf(FrameTag tag);
+
+// Reads frames from an evaluator process without blocking. The bytes are untrusted.
+class IncomingFrames {
+ public:
+  // The next frame; kTimeout if there is none yet. Reads at most kMostAtOnce bytes.
+  ReadStatus Next(int fd, Frame& frame);
+
+  static constexpr std::size_t kMostAtOnce = 4U << 20;
+
+ private:
+  // kFrame once `size` bytes have been read; `got` counts them.
+  ReadStatus Fill(int fd, char* into, std::size_t size, std::size_t& got, std::size_t& left);
+
+  FrameHeader header_{};
+  std::size_t in_header_ = 0;
+  std::string payload_;
+  std::size_t in_payload_ = 0;
+};
+
+// Writes frames to an evaluator process without blocking.
+class OutgoingFrames {
+ public:
+  void Add(FrameTag tag, std::string_view payload);
+  // Writes as much as possible; true if nothing is left. Also true if the other end is closed: the bytes are dropped.
+  bool Flush(int fd);
+
+ private:
+  std::string bytes_;
+  std::size_t written_ = 0;
+};
 
 }  // namespace muster

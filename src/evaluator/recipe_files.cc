@@ -16,7 +16,7 @@
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
 #include "base/values/text_encoding.h"
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 
 namespace muster {
 namespace {

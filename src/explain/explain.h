@@ -2,8 +2,6 @@
 // them have no effect. It plans again with one parameter after the other changed slightly
 // (settings/parameters/nudge.h), so it works without annotations in the recipe, and sees effects of changing a single
 // parameter.
-//
-// Independent of the command line; the caller makes the plans.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +10,17 @@
 #include <string>
 #include <vector>
 
-#include "explain/subject_value.h"
+#include "explain/subject.h"
 #include "plan/text/plan_diff.h"
 
 namespace muster {
+
+// Explains a value of a plan: its source, what it was computed from, which parameters it depends on, and which of
+// them have no effect. It plans again with one parameter after the other changed slightly
+// (settings/parameters/nudge.h), so it works without annotations in the recipe, and sees effects of changing a single
+// parameter.
+//
+// Independent of the command line; the caller makes the plans.
 
 struct ExplainQuestion {
   std::string name;

@@ -1,10 +1,14 @@
-// Resolves names in a plan: a parameter, a number of the cluster, a derived value, an attribute of the context, a
-// variable, a word of a command.
+// Subjects of explanations: resolves names in a plan (a parameter, a number of the cluster, a derived value, an
+// attribute of the context, a variable, a word of a command), and finds the subject's value, for each process if they
+// differ, and its source.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "evaluator/evaluator.h"
@@ -12,6 +16,9 @@
 #include "muster/result.h"
 
 namespace muster {
+
+// Resolves names in a plan: a parameter, a number of the cluster, a derived value, an attribute of the context, a
+// variable, a word of a command.
 
 // Ordered by precedence: of kinds that share a name, the first is meant.
 enum class SubjectKind : std::uint8_t { kParameter, kCluster, kDerived, kAttribute, kVariable, kCommand };
@@ -37,5 +44,52 @@ struct ContextApi {
 // All meanings of the name, by precedence. `name` may be in the form of SubjectText. Kind "unknown_name" if it has no
 // meaning (with the nearest names), "ambiguous_name" if one kind has it more than once.
 Result<std::vector<Subject>> FindSubjects(const Evaluation& evaluation, const ContextApi& api, const std::string& name);
+
+// The value of a subject in a plan, for each process if they differ, and its source.
+
+// Selects processes; empty: all.
+struct ProcessFilter {
+  std::optional<std::string> role;
+  std::optional<std::uint32_t> rank;  // in roles without ranks, the number
+};
+
+// Indices into Plan::processes, ascending. With a rank and no role: processes of that rank, or, if there are none,
+// those of that number. Kind "no_process" if there are none.
+Result<std::vector<std::uint32_t>> ChosenProcesses(const Plan& plan, const ProcessFilter& filter);
+
+// The value as text: either for the whole job or, by role and index, for processes.
+struct SubjectValue {
+  std::optional<std::string> whole;
+  std::map<std::pair<std::string, std::uint32_t>, std::string> of;
+
+  bool operator==(const SubjectValue&) const = default;
+};
+
+SubjectValue ValueOf(const Evaluation& evaluation, const ContextApi& api, const Subject& subject,
+                     const std::vector<std::uint32_t>& processes);
+
+// A value with its source, for processes with equal ones.
+struct SourcedValue {
+  std::string processes;  // "worker 0-7"; empty: the whole job
+  std::string text;       // plan/text/folded_texts.h
+  bool rule = false;
+  std::string source;  // "default", "command line", "contract mindspore", "each", "default of MindSpore 1.6.2"
+  Place place;
+  bool absent = false;  // there is no value, and `text` says why
+
+  bool operator==(const SourcedValue&) const = default;
+};
+
+// Empty for a variable that the chosen processes neither get nor lose. Sources of variables and of settings made by
+// `each` are those of the process of its role that the evaluation explains.
+std::vector<SourcedValue> ValuesOf(const Evaluation& evaluation, const ContextApi& api, const Subject& subject,
+                                   const std::vector<std::uint32_t>& processes);
+
+// The source of a parameter or a number of the cluster.
+std::pair<std::string, Place> SourceOf(const ParameterState& state);
+std::pair<std::string, Place> SourceOf(const ClusterNumber& number);
+
+// The value for the whole job: of a parameter, a derived value, "hosts" or "devices".
+std::optional<Value> WholeValue(const Evaluation& evaluation, const Subject& subject);
 
 }  // namespace muster

@@ -2,19 +2,370 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cstdint>
 #include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <tl/expected.hpp>
 
 #include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
 #include "base/values/suggest.h"
-#include "launchers/accelerate_file.h"
-#include "launchers/core_lists.h"
-#include "launchers/host_words.h"
-#include "launchers/launcher_name.h"
+#include "launchers/launcher_options.h"
+#include "muster/result.h"
+#include "muster/site.h"
+#include "muster/value.h"
+#include "plan/hosts/host_list.h"
+#include "settings/values/value_json.h"
+#include "settings/values/value_yaml.h"
 
 namespace muster {
+namespace {
+
+// Parses host arguments of other launchers, with the number of processes per host. Pure: text in, numbers and the
+// arguments for `muster run` out.
+
+struct NamedHosts {
+  int count = 0;
+  int slots = 0;            // of all hosts
+  std::optional<int> each;  // if all hosts have the same number
+  std::string options;      // for `muster run`: "--host a:4,b:4"; empty for this host alone
+  std::vector<SiteHost> list;
+  // The numbers of the devices, "n1 2-7, n2 0-7", where `options` cannot say them: --devices is the same for all hosts.
+  std::string own_devices;
+};
+
+bool IsHere(const std::string& name) { return name == "localhost" || name == "127.0.0.1" || name == "::1"; }
+
+// Calls `take` for each part between separators, until it fails.
+template <class Take>
+Result<void> EachPart(std::string_view text, char separator, const Take& take) {
+  while (true) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    if (auto taken = take(text.substr(0, end)); !taken) return taken;
+    if (end == text.size()) return {};
+    text.remove_prefix(end + 1);
+  }
+}
+
+NamedHosts Named(std::vector<SiteHost> hosts) {
+  NamedHosts named;
+  named.count = static_cast<int>(hosts.size());
+  named.list = hosts;
+  bool equal = true, numbers = false;
+  for (const SiteHost& host : hosts) {
+    named.slots += static_cast<int>(host.devices.value_or(1));
+    equal = equal && host.devices == hosts.front().devices;
+    numbers = numbers || host.devices.value_or(1) != 1;
+  }
+  if (equal && hosts.front().devices) named.each = static_cast<int>(*hosts.front().devices);
+  if (hosts.size() == 1 && IsHere(hosts.front().name)) return named;
+  // A host without a number has one slot.
+  for (SiteHost& host : hosts) {
+    if (!numbers) host.devices.reset();
+  }
+  named.options = "--host " + ShellQuoted(HostListText(hosts));
+  return named;
+}
+
+// "a:4,b:4"; a host without a number gets one slot for each occurrence. Errors are those of ParseHostList.
+Result<NamedHosts> HostsOfList(std::string_view text) {
+  std::vector<SiteHost> hosts;
+  const auto add = [&hosts](std::string_view part) -> Result<void> {
+    auto read = ParseHostList(part, "the list of hosts");
+    if (!read) return Fail(read.error());
+    for (SiteHost& one : *read) {
+      const std::uint32_t slots = one.devices.value_or(1);
+      const auto same =
+          std::find_if(hosts.begin(), hosts.end(), [&one](const SiteHost& host) { return host.name == one.name; });
+      if (same != hosts.end()) {
+        same->devices = *same->devices + slots;
+      } else {
+        one.devices = slots;
+        hosts.push_back(std::move(one));
+      }
+    }
+    return {};
+  };
+  if (text.find('[') != std::string_view::npos) {
+    if (auto added = add(text); !added) return Fail(added.error());
+  } else if (auto added = EachPart(text, ',', add); !added) {
+    return Fail(added.error());
+  }
+  return Named(std::move(hosts));
+}
+
+// The content of a host file, as ParseHostFile reads it; a host without a number has one slot.
+Result<NamedHosts> HostsOfFile(std::string_view text, const std::string& file) {
+  auto hosts = ParseHostFile(text, file);
+  if (!hosts) return Fail(hosts.error());
+  if (hosts->empty()) return Fail(Error("hosts", {}, Quoted(file) + " names no host"));
+  return Named(*std::move(hosts));
+}
+
+// DeepSpeed's "NAME:SLOT,SLOT@NAME": numbers of devices; a host without them uses all of its own.
+Result<NamedHosts> HostsOfSlots(std::string_view text) {
+  std::vector<SiteHost> hosts;
+  std::vector<std::string> devices;
+  const auto read = EachPart(text, '@', [&](std::string_view part) -> Result<void> {
+    const std::size_t colon = std::min(part.find(':'), part.size());
+    auto host = ParseHostList(part.substr(0, colon), "the hosts");
+    if (!host) return Fail(host.error());
+    const std::string_view slots = part.substr(std::min(colon + 1, part.size()));
+    if (!slots.empty())
+      host->front().devices = static_cast<std::uint32_t>(std::count(slots.begin(), slots.end(), ',') + 1);
+    devices.emplace_back(slots);
+    hosts.push_back(std::move(host->front()));
+    return {};
+  });
+  if (!read) return Fail(read.error());
+  NamedHosts named = Named(hosts);
+  // `muster run --devices` applies to all hosts.
+  const bool alike =
+      std::all_of(devices.begin(), devices.end(), [&](const std::string& one) { return one == devices.front(); });
+  if (!alike) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      named.own_devices += fmt::format("{}{} {}", i == 0 ? "" : ", ", hosts[i].name,
+                                       devices[i].empty() ? std::string_view("all") : std::string_view(devices[i]));
+    }
+  }
+  if (!alike || devices.front().empty()) return named;
+  for (SiteHost& host : hosts) host.devices.reset();
+  named.options = named.options.empty() ? std::string() : "--host " + ShellQuoted(HostListText(hosts)) + " ";
+  named.options += "--devices " + devices.front();
+  return named;
+}
+
+// The hosts and devices of a host file that DeepSpeed's options leave, by the rules of its runner: `include` or
+// `exclude`, then the first `nodes`, then devices 0 to `gpus` - 1 of each. Empty and 0: not given. Kind "usage": what
+// the runner refuses, with its reason.
+Result<NamedHosts> FilteredHosts(const NamedHosts& file, std::string_view include, std::string_view exclude, int nodes,
+                                 int gpus) {
+  const auto wrong = [](const std::string& what) { return Fail(Error("usage", {}, "deepspeed: " + what)); };
+  if (!include.empty() && !exclude.empty()) return wrong("--include and --exclude exclude each other");
+  if ((nodes > 0 || gpus > 0) && (!include.empty() || !exclude.empty()))
+    return wrong("--num_nodes and --num_gpus cannot be combined with --include and --exclude");
+  std::map<std::string, std::vector<int>> slots_of;
+  for (const SiteHost& host : file.list) {
+    std::vector<int>& slots = slots_of[host.name];
+    slots.resize(host.devices.value_or(1));
+    std::iota(slots.begin(), slots.end(), 0);
+  }
+  const auto all = slots_of;
+  if (!include.empty()) slots_of.clear();
+  const auto part = [&](std::string_view node) -> Result<void> {
+    const std::size_t colon = std::min(node.find(':'), node.size());
+    const std::string name(node.substr(0, colon));
+    const auto known = all.find(name);
+    if (known == all.end()) return wrong("host " + Quoted(name) + " is not in the host file");
+    std::vector<int>& slots = slots_of[name];
+    if (colon == node.size()) {
+      slots = include.empty() ? std::vector<int>() : known->second;
+      return {};
+    }
+    if (!include.empty()) slots.clear();
+    return EachPart(node.substr(colon + 1), ',', [&](std::string_view text) -> Result<void> {
+      const auto slot = ParseNumber<int>(text);
+      if (!slot || *slot < 0 || *slot >= static_cast<int>(known->second.size()))
+        return wrong("host " + Quoted(name) + " has no slot " + Quoted(std::string(text)) + " in the host file");
+      std::erase(slots, *slot);
+      if (!include.empty()) slots.push_back(*slot);
+      return {};
+    });
+  };
+  if (const std::string_view filter = include.empty() ? exclude : include; !filter.empty()) {
+    if (auto read = EachPart(filter, '@', part); !read) return Fail(read.error());
+  }
+  std::vector<SiteHost> hosts;
+  std::vector<std::vector<int>> chosen;
+  for (SiteHost host : file.list) {
+    const auto found = slots_of.find(host.name);
+    if (found == slots_of.end() || found->second.empty()) continue;
+    if (nodes > 0 && static_cast<int>(hosts.size()) == nodes) break;
+    std::vector<int> slots = found->second;
+    if (gpus > 0) slots.resize(static_cast<std::size_t>(gpus));
+    if (gpus > 0) std::iota(slots.begin(), slots.end(), 0);
+    std::sort(slots.begin(), slots.end());
+    host.devices = static_cast<std::uint32_t>(slots.size());
+    hosts.push_back(std::move(host));
+    chosen.push_back(std::move(slots));
+  }
+  if (hosts.empty()) return wrong("no host is left");
+  if (nodes > static_cast<int>(hosts.size()))
+    return wrong("--num_nodes " + std::to_string(nodes) + ", and the host file has " + std::to_string(hosts.size()));
+  NamedHosts named = Named(hosts);
+  // A single slot is a number, too: `--host a` alone would be a host with all of its devices.
+  if (!named.options.empty()) named.options = "--host " + ShellQuoted(HostListText(hosts));
+  const bool alike =
+      std::all_of(chosen.begin(), chosen.end(), [&](const std::vector<int>& one) { return one == chosen.front(); });
+  const auto from_zero = [](const std::vector<int>& one) { return one.back() == static_cast<int>(one.size()) - 1; };
+  if (!alike && !std::all_of(chosen.begin(), chosen.end(), from_zero)) {
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      named.own_devices += fmt::format("{}{} {}", i == 0 ? "" : ", ", hosts[i].name, fmt::join(chosen[i], ","));
+    }
+  }
+  if (alike && !from_zero(chosen.front())) {
+    for (SiteHost& host : hosts) host.devices.reset();
+    named.options = named.options.empty() ? std::string() : "--host " + ShellQuoted(HostListText(hosts)) + " ";
+    named.options += "--devices ";
+    for (std::size_t i = 0; i < chosen.front().size(); ++i)
+      named.options += (i == 0 ? "" : ",") + std::to_string(chosen.front()[i]);
+  }
+  return named;
+}
+
+// The hosts with the numbers of processes that Hydra starts on each: hosts are filled in order, `per_host` or their
+// slots at a time, again from the first one while processes are left.
+NamedHosts HostsFilledByHydra(const NamedHosts& hosts, int processes, std::optional<int> per_host) {
+  std::vector<SiteHost> filled = hosts.list;
+  for (SiteHost& host : filled) host.devices = 0;
+  while (processes > 0) {
+    const int before = processes;
+    for (std::size_t i = 0; i < filled.size() && processes > 0; ++i) {
+      const int here = std::min(processes, per_host.value_or(static_cast<int>(hosts.list[i].devices.value_or(1))));
+      filled[i].devices = *filled[i].devices + static_cast<std::uint32_t>(here);
+      processes -= here;
+    }
+    if (processes == before) break;
+  }
+  std::erase_if(filled, [](const SiteHost& host) { return *host.devices == 0; });
+  return filled.empty() ? hosts : Named(std::move(filled));
+}
+
+// Parses the core lists that msrun's --bind_core takes from MindSpore 2.7 on: {"device0": ["0-9"], "device1":
+// ["10-19"]}.
+
+constexpr std::size_t kMostBytes = 1U << 20;
+constexpr std::int64_t kMostCores = 1 << 20;
+
+std::optional<std::int64_t> NumberIn(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && number >= 0 && number < kMostCores ? std::optional(number) : std::nullopt;
+}
+
+// The number of cores in "A-B" or "A"; nothing for other texts.
+std::optional<std::int64_t> CoresIn(const std::string& range) {
+  const std::size_t dash = range.find('-');
+  const auto first = NumberIn(std::string_view(range).substr(0, dash));
+  const auto last = dash == std::string::npos ? first : NumberIn(std::string_view(range).substr(dash + 1));
+  return first && last && *first <= *last ? std::optional(*last - *first + 1) : std::nullopt;
+}
+
+bool NamesADevice(std::string_view name) {
+  constexpr std::string_view kDevice = "device";
+  return name.starts_with(kDevice) && NumberIn(name.substr(kDevice.size()));
+}
+
+// The number of cores of each device, if all devices have the same number; nothing if the numbers differ. An error is a
+// sentence: the text is no JSON object of names "deviceN" with lists of "A-B". The list "scheduler" is not counted.
+tl::expected<std::optional<int>, std::string> CoresOfEach(std::string_view json) {
+  const auto value = ValueFromJsonText(json, kMostBytes);
+  if (!value || value->AsMap() == nullptr)
+    return tl::make_unexpected("expected True, False or a JSON object of core lists");
+  std::optional<std::int64_t> each;
+  bool differ = false;
+  for (const auto& [name, list] : *value->AsMap()) {
+    if (!NamesADevice(name) && name != "scheduler") {
+      return tl::make_unexpected(Quoted(name) + " is no device: expected \"device0\", \"device1\", …");
+    }
+    std::int64_t cores = 0;
+    for (const Value& range : list.AsList() == nullptr ? Value::List{list} : *list.AsList()) {
+      const std::string* text = range.AsString();
+      const auto count = text == nullptr || list.AsList() == nullptr ? std::nullopt : CoresIn(*text);
+      if (!count) return tl::make_unexpected("the cores of " + Quoted(name) + " are no list of \"A-B\"");
+      cores += *count;
+    }
+    if (name == "scheduler") continue;
+    differ = differ || (each && *each != cores);
+    each = cores;
+  }
+  if (!each || differ || *each < 1 || *each >= kMostCores) return std::nullopt;
+  return static_cast<int>(*each);
+}
+
+using Words = std::vector<std::pair<std::string, std::string>>;
+
+std::string TextOf(const Value& value) {
+  if (const std::string* text = value.AsString()) return *text;
+  if (const Value::List* list = value.AsList()) {
+    std::string text;
+    for (const Value& one : *list) text += (text.empty() ? "" : ",") + TextOf(one);
+    return text;
+  }
+  return ToText(value);
+}
+
+// Nested maps ("fsdp_config") hold options of their own; those of fp8 have no prefix.
+void AddWords(const Value::Map& map, Words& words) {
+  for (const auto& [name, value] : map) {
+    if (value.IsNull()) continue;
+    if (const Value::Map* inner = value.AsMap()) {
+      AddWords(*inner, words);
+    } else {
+      words.emplace_back("--" + name, TextOf(value));
+    }
+  }
+}
+
+tl::unexpected<Diagnostics> Wrong(const std::string& file, std::uint32_t line, const std::string& what) {
+  Place place;
+  place.file = file;
+  place.line = line;
+  return Fail(Error("usage", place, what));
+}
+
+}  // namespace
+
+Result<Words> WordsOfAccelerateFile(std::string_view text, const std::string& file) {
+  const auto read = ValueFromYamlText(text);
+  if (!read) return Wrong(file, read.error().line, read.error().message);
+  const Value::Map* map = read->value.AsMap();
+  if (map == nullptr) return Wrong(file, 1, "expected a map of Accelerate's settings");
+  Value::Map settings = *map;
+  Words words;
+  const auto taken = [&settings](const char* name) {
+    const auto found = settings.find(name);
+    if (found == settings.end()) return std::string();
+    std::string value = TextOf(found->second);
+    settings.erase(found);
+    return value;
+  };
+  const std::string where = taken("compute_environment");
+  if (!where.empty() && where != "LOCAL_MACHINE")
+    return Wrong(file, 1, fmt::format("compute_environment {} starts no process here", Quoted(where)));
+  const std::string kind = taken("distributed_type");
+  if (kind == "TPU" || kind == "XLA")
+    return Wrong(file, 1,
+                 "distributed_type " + Quoted(kind) + " starts workers by the TPU runtime, which has no counterpart");
+  if (kind == "DEEPSPEED") words.emplace_back("--use_deepspeed", "true");
+  if (kind == "FSDP") words.emplace_back("--use_fsdp", "true");
+  if (kind == "MEGATRON_LM") words.emplace_back("--use_megatron_lm", "true");
+  if (kind == "MULTI_CPU") words.emplace_back("--cpu", "true");
+  // Settings for TPUs, which such a file contains even without TPUs.
+  for (const char* name : {"tpu_env", "tpu_use_cluster", "tpu_use_sudo", "downcast_bf16", "tpu_name", "tpu_zone",
+                           "commands", "command_file"}) {
+    const auto found = settings.find(name);
+    if (found == settings.end()) continue;
+    const std::string value = TextOf(found->second);
+    if (found->second.IsNull() || value.empty() || value == "{}" || value == "false" || value == "no") {
+      settings.erase(found);
+    }
+  }
+  // Without distribution Accelerate starts one process, whatever the file says about their number: that comes second.
+  if (kind == "NO") words.emplace_back("--num_processes", "1");
+  AddWords(settings, words);
+  return words;
+}
+
 namespace {
 
 constexpr int kMsrunDefault = 8;     // workers, in all and per host

@@ -1,12 +1,12 @@
-// Parses the command line of another launcher: its program, number of processes, and hosts.
-//
-// Pure: the caller reads files that the command line names (host files, Accelerate's configuration); no script is
-// opened.
+// Parses the command line of another launcher: its program, number of processes, and hosts, with the arguments that
+// have a grammar of their own: lists of hosts, core lists of msrun, and Accelerate's configuration file. Pure: the
+// caller reads files that the command line names (host files, Accelerate's configuration); no script is opened.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +14,20 @@
 #include "muster/result.h"
 
 namespace muster {
+
+// Converts Accelerate's configuration file (written by `accelerate config`) to options of `accelerate launch`. Pure:
+// text in, words out.
+
+// Pairs of an option's name ("--num_processes") and its value; an option without a value has "true" or "false". Null
+// values are ignored. An option that is there twice counts as it is first. Kind "usage": invalid YAML, not a map, or
+// unsupported (SageMaker, TPUs).
+Result<std::vector<std::pair<std::string, std::string>>> WordsOfAccelerateFile(std::string_view text,
+                                                                               const std::string& file);
+
+// Parses the command line of another launcher: its program, number of processes, and hosts.
+//
+// Pure: the caller reads files that the command line names (host files, Accelerate's configuration); no script is
+// opened.
 
 // Returns the content of the file; an error is a sentence.
 using ReadText = std::function<tl::expected<std::string, std::string>(const std::string& path)>;

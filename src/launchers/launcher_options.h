@@ -1,7 +1,7 @@
-// The options of other launchers, as data: spelling, number of values, and counterpart in a recipe. Taken from
-// the documentation and sources of torch.distributed.run (PyTorch 1.13 to 2.10), msrun (MindSpore 2.3 to 2.7),
-// mpirun (Open MPI 4.1 and 5.0), Hydra (MPICH 4, Intel MPI 2021), DeepSpeed 0.18, Accelerate 1.10 and Horovod
-// 0.28.
+// The other launchers as data: by which words a command line is recognised as theirs, and the spelling, number of
+// values and counterpart in a recipe of each option. Taken from the documentation and sources of
+// torch.distributed.run (PyTorch 1.13 to 2.10), msrun (MindSpore 2.3 to 2.7), mpirun (Open MPI 4.1 and 5.0), Hydra
+// (MPICH 4, Intel MPI 2021), DeepSpeed 0.18, Accelerate 1.10 and Horovod 0.28.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,11 @@
 #include <vector>
 
 namespace muster {
+
+// The options of other launchers, as data: spelling, number of values, and counterpart in a recipe. Taken from
+// the documentation and sources of torch.distributed.run (PyTorch 1.13 to 2.10), msrun (MindSpore 2.3 to 2.7),
+// mpirun (Open MPI 4.1 and 5.0), Hydra (MPICH 4, Intel MPI 2021), DeepSpeed 0.18, Accelerate 1.10 and Horovod
+// 0.28.
 
 enum class KnownLauncher : std::uint8_t {
   kTorchrun,
@@ -99,5 +104,23 @@ std::vector<std::string> OptionNames(const LauncherFacts& facts);
 
 // Tables for docs/coming-from.md, one for each launcher: options and their counterparts.
 std::string OptionTables();
+
+// Recognises which launcher a command line belongs to. Pure.
+
+// "NAME=VALUE" before a command, as in a shell.
+bool IsAssignment(std::string_view word);
+
+// The last part of a path.
+inline std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// "python", "python3", "/opt/conda/bin/python3.11"
+bool IsPython(std::string_view word);
+
+// The number of words, from `at` on, that name the launcher: its program, or `python -u -m MODULE`, `python PROGRAM`,
+// and its subcommand. 0 if the launcher is not named there.
+std::size_t WordsOfItsName(const LauncherFacts& facts, const std::vector<std::string>& words, std::size_t at);
+
+// The launcher at the front of the words, after assignments. If several share a name, the first one.
+std::optional<KnownLauncher> LauncherOfWords(const std::vector<std::string>& words);
 
 }  // namespace muster

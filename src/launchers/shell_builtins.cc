@@ -8,7 +8,7 @@
 
 #include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
-#include "launchers/launcher_name.h"
+#include "launchers/launcher_options.h"
 #include "launchers/shell_machine.h"
 
 namespace muster {

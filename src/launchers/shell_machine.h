@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "launchers/shell_arithmetic.h"
 #include "launchers/shell_script.h"
 #include "launchers/shell_syntax.h"
 #include "muster/diagnostic.h"

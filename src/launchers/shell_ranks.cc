@@ -11,8 +11,8 @@
 
 #include "base/values/parse_number.h"
 #include "base/values/shell_quote.h"
-#include "launchers/launcher_name.h"
-#include "launchers/shell_fit.h"
+#include "launchers/launcher_options.h"
+#include "launchers/recipe_of_call.h"
 
 namespace muster {
 namespace {

@@ -1,9 +1,13 @@
-// Parses shell scripts into a tree of commands. Pure; expands nothing. The grammar is that of bash as scripts use it:
-// lists, pipelines, `if`, `for`, `while`, `case`, functions, groups, subshells, redirections and here-documents.
+// The grammar of shell scripts: parses them into a tree of commands, and evaluates their arithmetic. Pure; expands
+// nothing. The grammar is that of bash as scripts use it: lists, pipelines, `if`, `for`, `while`, `case`, functions,
+// groups, subshells, redirections and here-documents; $(( … )), (( … )), let and expr.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +15,9 @@
 #include "muster/result.h"
 
 namespace muster {
+
+// Parses shell scripts into a tree of commands. Pure; expands nothing. The grammar is that of bash as scripts use it:
+// lists, pipelines, `if`, `for`, `while`, `case`, functions, groups, subshells, redirections and here-documents.
 
 struct ShellRedirection {
   std::string op;        // "<", ">", ">>", ">&", "<&", "&>", "<<", "<<<", …
@@ -60,5 +67,22 @@ Result<std::shared_ptr<const ShellNode>> ParsedShell(std::string_view text, cons
 std::size_t EndOfShellGroup(std::string_view text, std::size_t at);
 
 bool IsShellName(std::string_view text);
+
+// Evaluates the arithmetic of shells: $(( … )), (( … )), let and expr.
+
+struct ShellVariables {
+  // The value of a variable: "" if it is not set, nothing if it is unknown.
+  std::function<std::optional<std::string>(const std::string& name)> value;
+  // Assigns a number, or makes the variable unknown.
+  std::function<void(const std::string& name, std::optional<std::int64_t> number)> assign;
+};
+
+// The value of `text`, in which $ has been expanded; an empty text is 0. Nothing if it depends on an unknown value, and
+// for errors (a division by zero, a syntax error, more than 64 levels); variables that it would assign are unknown
+// then.
+std::optional<std::int64_t> ShellArithmetic(std::string_view text, const ShellVariables& variables);
+
+// What `expr WORD…` prints: sums and comparisons of whole numbers, `length`, `substr`. Nothing for anything else.
+std::optional<std::string> ExprValue(std::span<const std::string> words);
 
 }  // namespace muster

@@ -19,8 +19,8 @@
 
 #include "base/system/unique_fd.h"
 #include "muster/result.h"
-#include "spawn/start/captured_command.h"
 #include "spawn/start/launcher.h"
+#include "spawn/start/limited_command.h"
 #include "spawn/start/watched_fd.h"
 #include "transport/dial_listener.h"
 #include "transport/dial_settings.h"

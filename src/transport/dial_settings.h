@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "spawn/start/captured_command.h"
+#include "spawn/start/limited_command.h"
 
 namespace muster {
 

@@ -12,8 +12,7 @@
 #include "base/system/clock.h"
 #include "base/system/fault.h"
 #include "base/values/overloaded.h"
-#include "spawn/guard/child_guard.h"
-#include "spawn/leftovers/cgroup.h"
+#include "spawn/leftovers/confinement.h"
 #include "spawn/start/reap.h"
 #include "transport/answer_timeout.h"
 

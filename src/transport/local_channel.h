@@ -13,8 +13,8 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "spawn/leftovers/descendants.h"
-#include "spawn/start/boost_launcher.h"
+#include "spawn/leftovers/leftovers.h"
+#include "spawn/start/watched_child.h"
 #include "transport/channel.h"
 #include "transport/unchecked_channel.h"
 #include "wire/connection/wire.h"

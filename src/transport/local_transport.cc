@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/system/processor_limit.h"
-#include "spawn/command/find_program.h"
-#include "spawn/guard/child_guard.h"
+#include "spawn/leftovers/confinement.h"
+#include "spawn/start/spawn_spec.h"
 #include "transport/local_channel.h"
 #include "transport/own_environment.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/system/isolation.h"
 #include "base/system/without.h"
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/leftovers.h"
 #include "spawn/start/launcher.h"
 #include "transport/channel.h"
 #include "transport/transport.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
-#include "spawn/start/boost_launcher.h"
+#include "spawn/start/watched_child.h"
 #include "transport/own_environment.h"
 
 namespace muster {

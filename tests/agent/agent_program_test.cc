@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "agent/program/agent.h"
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/leftovers.h"
 #include "spawn/start/reap.h"
 #include "support/await.h"
 #include "support/places.h"

@@ -6,7 +6,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "spawn/ports/held_port.h"
+#include "spawn/start/tcp_ports.h"
 
 namespace muster {
 namespace {

@@ -20,7 +20,7 @@
 #include "hosts/hosts_testbed.h"
 #include "pods/pod_place.h"
 #include "pods/stand_in_cluster.h"
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/leftovers.h"
 #include "support/agent_session.h"
 #include "support/on_network.h"
 #include "support/processes.h"

@@ -11,7 +11,7 @@
 #include "engine/allocation.h"
 #include "engine/engine_calls.h"
 #include "engine/engine_page.h"
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 #include "slurm/slurm_testbed.h"
 #include "transport/dial_settings.h"
 

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "conformance/conformance.h"
-#include "spawn/ports/held_port.h"
+#include "spawn/start/tcp_ports.h"
 #include "wire/files/time_index.h"
 
 namespace muster::testing {

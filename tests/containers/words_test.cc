@@ -7,11 +7,11 @@
 
 #include "lua/evaluated.h"
 #include "plan/check/plan_check.h"
-#include "plan/plan/host_placeholders.h"
+#include "plan/plan/roles.h"
 #include "plan/text/plan_diff.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
-#include "plan/text/shell_line.h"
+#include "plan/text/shell_text.h"
 #include "run/start/container_call.h"
 #include "run/start/rehearsal_plan.h"
 #include "run/start/start_commands.h"

@@ -1,8 +1,7 @@
 // Tests the command that holds an allocation, and reading what it says about it.
-#include "engine/allocate_call.h"
-
 #include <gtest/gtest.h>
 
+#include "engine/engine_calls.h"
 #include "engine/own_page.h"
 
 namespace muster {

@@ -1,8 +1,7 @@
 // Tests batch scripts: one golden file for each engine, and quoting.
-#include "engine/batch_script.h"
-
 #include <gtest/gtest.h>
 
+#include "engine/engine_calls.h"
 #include "engine/own_page.h"
 #include "support/golden.h"
 

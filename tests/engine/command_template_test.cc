@@ -1,7 +1,7 @@
 // Tests placeholders of commands.
-#include "engine/command_template.h"
-
 #include <gtest/gtest.h>
+
+#include "engine/engine_page.h"
 
 namespace muster {
 namespace {

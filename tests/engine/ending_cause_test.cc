@@ -1,11 +1,10 @@
 // Tests what an engine's answers say about the end of a run: which questions are asked, and the phrases for reports.
-#include "engine/ending_cause.h"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "engine/engine_calls.h"
 #include "engine/own_page.h"
 
 namespace muster {

@@ -1,8 +1,7 @@
 // Tests reading the states of jobs.
-#include "engine/job_status.h"
-
 #include <gtest/gtest.h>
 
+#include "engine/engine_calls.h"
 #include "engine/own_page.h"
 
 namespace muster {

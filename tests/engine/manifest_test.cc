@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "engine/own_page.h"
-#include "engine/yaml_text.h"
 #include "support/command.h"
 #include "support/golden.h"
 #include "support/temp_dir.h"

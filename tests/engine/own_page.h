@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/engine_page.h"
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 #include "support/places.h"
 
 namespace muster::testing {

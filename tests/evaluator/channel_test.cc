@@ -8,7 +8,6 @@
 #include "base/system/clock.h"
 #include "base/system/unique_fd.h"
 #include "evaluator/evaluator_frames.h"
-#include "evaluator/incoming_frames.h"
 
 namespace muster {
 namespace {

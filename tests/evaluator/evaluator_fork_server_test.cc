@@ -1,6 +1,4 @@
 // Tests evaluators forked by a fork server: each behaves like a separately started one, and nothing blocks.
-#include "evaluator/evaluator_fork_server.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -16,6 +14,7 @@
 
 #include "base/system/clock.h"
 #include "evaluator/evaluator.h"
+#include "evaluator/evaluator_process.h"
 #include "evaluator/small_recipes.h"
 
 namespace muster::testing {

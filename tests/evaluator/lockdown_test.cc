@@ -1,6 +1,4 @@
 // Tests that the lockdown is irrevocable: each forbidden call ends the process by SIGSYS, each allowed one works.
-#include "evaluator/lockdown.h"
-
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -19,6 +17,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "evaluator/child.h"
 
 namespace muster {
 namespace {

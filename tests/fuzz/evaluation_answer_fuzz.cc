@@ -8,7 +8,7 @@
 #include "base/values/diagnostic_text.h"
 #include "evaluation/exchange/evaluation_archive.h"
 #include "plan/check/plan_check.h"
-#include "plan/plan/fold.h"
+#include "plan/plan/roles.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
 

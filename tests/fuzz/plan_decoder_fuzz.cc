@@ -6,8 +6,8 @@
 
 #include "plan/check/plan_check.h"
 #include "plan/environment/environment.h"
-#include "plan/plan/fold.h"
 #include "plan/plan/plan_fields.h"
+#include "plan/plan/roles.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 #include "rewrite/recipe_rewriter.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -14,7 +14,7 @@
 
 #include "base/system/unique_fd.h"
 #include "hostile/mutation.h"
-#include "plan/plan/fold.h"
+#include "plan/plan/roles.h"
 #include "plan/text/plan_json.h"
 #include "run/console/watch.h"
 #include "run/journal/journal.h"

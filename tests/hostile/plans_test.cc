@@ -10,7 +10,7 @@
 
 #include "hostile/mutation.h"
 #include "plan/environment/environment.h"
-#include "plan/plan/fold.h"
+#include "plan/plan/roles.h"
 #include "plan/sample_plan.h"
 #include "plan/text/folded_texts.h"
 #include "plan/text/plan_diff.h"

@@ -9,7 +9,7 @@
 
 #include "conformance/process_environment.h"
 #include "hosts/hosts_run.h"
-#include "plan/environment/host_variables.h"
+#include "plan/environment/inherited_environment.h"
 
 namespace muster::testing {
 namespace {

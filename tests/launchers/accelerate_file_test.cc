@@ -1,7 +1,7 @@
 // Tests conversion of Accelerate's configuration file to options.
-#include "launchers/accelerate_file.h"
-
 #include <gtest/gtest.h>
+
+#include "launchers/launcher_call.h"
 
 namespace muster::testing {
 namespace {

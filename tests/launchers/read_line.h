@@ -7,7 +7,7 @@
 
 #include "base/values/shell_quote.h"
 #include "launchers/launcher_call.h"
-#include "launchers/launcher_name.h"
+#include "launchers/launcher_options.h"
 #include "launchers/shell_ranks.h"
 #include "support/places.h"
 

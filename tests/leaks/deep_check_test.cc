@@ -1,6 +1,4 @@
 // Tests planted leaks and their reports. Two of them need an evaluator that leaks by design.
-#include "leaks/deep_check.h"
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "explain/hidden_inputs.h"
 #include "support/command.h"
 #include "support/places.h"
 #include "support/temp_dir.h"

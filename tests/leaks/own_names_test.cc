@@ -1,6 +1,6 @@
-#include "leaks/own_names.h"
-
 #include <gtest/gtest.h>
+
+#include "explain/hidden_inputs.h"
 
 namespace muster::testing {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "leaks/nondeterminism.h"
+#include "explain/hidden_inputs.h"
 
 namespace muster::testing {
 namespace {

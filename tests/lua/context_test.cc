@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 
 namespace muster::testing {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "lua/evaluated.h"
 #include "lua/filled_env.h"
-#include "lua/state/embedded.h"
+#include "lua/state/own_files.h"
 #include "muster/binding.h"
 #include "plan/environment/environment.h"
 #include "support/golden.h"

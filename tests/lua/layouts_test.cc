@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lua/evaluated.h"
-#include "plan/plan/rank_owner.h"
+#include "plan/plan/roles.h"
 
 namespace muster::testing {
 namespace {

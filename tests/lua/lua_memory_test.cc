@@ -1,11 +1,11 @@
-#include "lua/state/lua_memory.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "lua/state/state.h"
 
 namespace muster {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
-#include "plan/environment/python_path.h"
+#include "plan/environment/inherited_environment.h"
 
 namespace muster::testing {
 namespace {

@@ -1,7 +1,7 @@
 // Tests site files, their rules and recipe libraries inside the evaluator.
 #include <gtest/gtest.h>
 
-#include "lua/engine/site_table.h"
+#include "lua/engine/planning.h"
 #include "lua/evaluated.h"
 
 namespace muster::testing {

@@ -6,10 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
-#include "lua/own_data/own_data.h"
-#include "lua/state/embedded.h"
-#include "lua/state/embedded_source.h"
-#include "lua/state/own_chunk.h"
+#include "lua/state/own_data.h"
+#include "lua/state/own_files.h"
 #include "lua/state/schema_files.h"
 #include "lua/state/stack.h"
 #include "settings/schema/schema_archive.h"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
-#include "space/compiled_space.h"
+#include "space/space.h"
 
 namespace muster::testing {
 namespace {

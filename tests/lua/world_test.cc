@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lua/evaluated.h"
-#include "lua/state/embedded.h"
+#include "lua/state/own_files.h"
 
 namespace muster::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/system/known_secrets.h"
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 #include "muster/notification.h"
 #include "run/notify/notice.h"
 #include "run/sample_plan.h"

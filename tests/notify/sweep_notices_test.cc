@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "space/point.h"
+#include "space/space.h"
 #include "sweep/head/sweep_notice_maker.h"
 
 namespace muster {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/system/unique_fd.h"
-#include "space/point.h"
+#include "space/space.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_journal.h"
 

@@ -1,8 +1,7 @@
 // Tests the sources of one process's variables.
-#include "plan/environment/explained_environment.h"
-
 #include <gtest/gtest.h>
 
+#include "plan/environment/environment.h"
 #include "plan/sample_plan.h"
 
 namespace muster {

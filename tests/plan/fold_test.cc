@@ -1,8 +1,7 @@
 // Tests folding: values that all processes share are stored once, however the plan was built.
-#include "plan/plan/fold.h"
-
 #include <gtest/gtest.h>
 
+#include "plan/plan/roles.h"
 #include "plan/sample_plan.h"
 #include "plan/text/plan_text.h"
 

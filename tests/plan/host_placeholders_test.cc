@@ -1,7 +1,7 @@
 // Tests which placeholders of a plan depend on a host.
-#include "plan/plan/host_placeholders.h"
-
 #include <gtest/gtest.h>
+
+#include "plan/plan/roles.h"
 
 namespace muster {
 namespace {

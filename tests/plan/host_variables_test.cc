@@ -1,6 +1,4 @@
 // Tests which variables of the caller describe its host, and what a site leaves of them.
-#include "plan/environment/host_variables.h"
-
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/system/host_devices.h"
+#include "plan/environment/inherited_environment.h"
 #include "support/file_content.h"
 #include "support/places.h"
 

@@ -1,11 +1,9 @@
 // Tests that a merge decision is reused exactly as long as merging again would yield the same result.
-#include "plan/environment/merge_precedent.h"
-
 #include <random>
 
 #include <gtest/gtest.h>
 
-#include "plan/environment/refilled_layer.h"
+#include "plan/environment/environment.h"
 
 namespace muster {
 namespace {

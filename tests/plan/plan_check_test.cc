@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/plan/fold.h"
+#include "plan/plan/roles.h"
 #include "plan/sample_plan.h"
 
 namespace muster {

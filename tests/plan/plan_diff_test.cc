@@ -5,9 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/plan/fold.h"
+#include "plan/plan/roles.h"
 #include "plan/sample_plan.h"
-#include "plan/text/plan_diff_text.h"
 #include "plan/text/plan_text.h"
 
 namespace muster {

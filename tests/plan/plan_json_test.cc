@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/check/plan_check.h"
-#include "plan/plan/fold.h"
+#include "plan/plan/roles.h"
 #include "plan/sample_plan.h"
 #include "plan/text/plan_text.h"
 #include "settings/values/value_json.h"

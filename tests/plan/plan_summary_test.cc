@@ -1,13 +1,11 @@
 // Tests the summary of a plan on one screen.
-#include "plan/text/plan_summary.h"
-
 #include <algorithm>
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include "base/values/columns.h"
-#include "plan/plan/fold.h"
+#include "plan/plan/roles.h"
 #include "plan/sample_plan.h"
 #include "plan/text/plan_text.h"
 

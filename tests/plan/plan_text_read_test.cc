@@ -1,11 +1,9 @@
 // Tests parsing of the canonical text, and comparing plans by their texts alone.
-#include "plan/text/plan_text_read.h"
-
 #include <random>
 
 #include <gtest/gtest.h>
 
-#include "plan/plan/fold.h"
+#include "plan/plan/roles.h"
 #include "plan/sample_plan.h"
 #include "plan/text/plan_diff.h"
 #include "plan/text/plan_text.h"

@@ -1,7 +1,7 @@
 // Tests warnings about variables of the caller that a contract removes.
-#include "plan/environment/removed_variables.h"
-
 #include <gtest/gtest.h>
+
+#include "plan/environment/inherited_environment.h"
 
 namespace muster {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/hosts/placement.h"
-#include "plan/plan/fold.h"
+#include "plan/plan/roles.h"
 
 namespace muster {
 namespace {

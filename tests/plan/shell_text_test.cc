@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/text/shell_place.h"
 #include "support/command.h"
 
 namespace muster {

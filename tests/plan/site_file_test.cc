@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/environment/site_environment.h"
+#include "plan/environment/inherited_environment.h"
 
 namespace muster {
 namespace {

@@ -1,7 +1,7 @@
 // Tests the comparison of a rank table's hosts with those of the run.
-#include "plan/check/table_hosts.h"
-
 #include <gtest/gtest.h>
+
+#include "plan/check/named_machines.h"
 
 namespace muster {
 namespace {

@@ -1,13 +1,11 @@
 // Tests exact division, stages and meshes.
-#include "plan/hosts/topology.h"
-
 #include <limits>
 #include <random>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "plan/hosts/mesh.h"
+#include "plan/hosts/placement.h"
 
 namespace muster {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 #include "reference/own_reference.h"
 
 namespace muster {

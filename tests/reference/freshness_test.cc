@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <lua.hpp>
 
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 #include "reference/call_stub.h"
 #include "reference/context_reference.h"
 #include "reference/context_stub.h"

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/about/own_reference.h"
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 #include "reference/definitions.h"
 #include "reference/guide_topics.h"
 #include "reference/markdown_page.h"

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/values/units.h"
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 #include "muster/plan.h"
 #include "reference/context_topics.h"
 #include "reference/own_reference.h"

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <lua.hpp>
 
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 #include "reference/definition_topics.h"
 #include "reference/definitions.h"
 #include "reference/record.h"

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/plan/fold.h"
+#include "plan/plan/roles.h"
 #include "plan/text/plan_json.h"
 #include "run/report/dump_report.h"
 #include "run/report/rehearsal.h"

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plan/environment/python_path.h"
+#include "plan/environment/inherited_environment.h"
 #include "run/directory/private_files.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "plan/plan/fold.h"
+#include "plan/plan/roles.h"
 #include "run/fake_clock.h"
 #include "run/journal/journal.h"
 #include "run/sample_plan.h"

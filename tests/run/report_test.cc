@@ -15,7 +15,7 @@
 
 #include "base/system/clock.h"
 #include "base/values/utf8.h"
-#include "plan/plan/fold.h"
+#include "plan/plan/roles.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
 #include "run/directory/run_directory.h"

@@ -14,8 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine/ending_cause.h"
-#include "plan/plan/fold.h"
+#include "engine/engine_calls.h"
+#include "plan/plan/roles.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
 #include "run/directory/run_directory.h"

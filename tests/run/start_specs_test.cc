@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/environment/python_path.h"
+#include "plan/environment/inherited_environment.h"
 #include "plan/text/plan_json.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"

@@ -1,10 +1,10 @@
-#include "space/axis.h"
-
 #include <cmath>
 #include <limits>
 #include <map>
 
 #include <gtest/gtest.h>
+
+#include "space/space.h"
 
 namespace muster::testing {
 namespace {

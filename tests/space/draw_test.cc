@@ -1,8 +1,8 @@
-#include "space/draw.h"
-
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "space/sweep_description.h"
 
 namespace muster::testing {
 namespace {

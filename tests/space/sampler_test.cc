@@ -1,10 +1,10 @@
-#include "space/sampler.h"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "space/sweep_description.h"
 
 namespace muster::testing {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "space/sobol_points.h"
+#include "space/sweep_description.h"
 
 namespace muster::testing {
 namespace {

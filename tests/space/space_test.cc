@@ -1,9 +1,10 @@
+#include "space/space.h"
+
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "space/compiled_space.h"
-#include "space/draw.h"
+#include "space/sweep_description.h"
 
 namespace muster::testing {
 namespace {

@@ -1,6 +1,4 @@
 // Tests finding a process's cgroup, and killing everything in one.
-#include "spawn/leftovers/cgroup.h"
-
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "spawn/leftovers/confinement.h"
 #include "spawn/run_probe.h"
 
 namespace muster::testing {

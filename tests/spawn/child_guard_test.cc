@@ -1,11 +1,10 @@
 // Tests the guard of one process: children that do not exit, or are stopped.
-#include "spawn/guard/child_guard.h"
-
 #include <array>
 #include <csignal>
 
 #include <unistd.h>
 
+#include "spawn/leftovers/confinement.h"
 #include "spawn/run_probe.h"
 
 namespace muster::testing {

@@ -1,5 +1,3 @@
-#include "spawn/leftovers/descendants.h"
-
 #include <cerrno>
 #include <csignal>
 
@@ -7,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "run_probe.h"
+#include "spawn/leftovers/leftovers.h"
 #include "support/processes.h"
 
 namespace muster::testing {

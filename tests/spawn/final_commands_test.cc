@@ -1,12 +1,10 @@
-#include "spawn/leftovers/final_commands.h"
-
 #include <csignal>
 #include <filesystem>
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/leftovers.h"
 #include "support/temp_dir.h"
 
 namespace muster::testing {

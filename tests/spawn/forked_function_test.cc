@@ -1,6 +1,4 @@
 // Tests functions that run in a copy of the process while its loop goes on.
-#include "spawn/start/forked_function.h"
-
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -17,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
+#include "spawn/start/limited_command.h"
 #include "support/temp_dir.h"
 
 namespace muster::testing {

@@ -1,11 +1,11 @@
-#include "spawn/ports/held_port.h"
-
 #include <array>
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "spawn/start/tcp_ports.h"
 
 namespace muster {
 namespace {

@@ -1,8 +1,8 @@
-#include "spawn/guard/pid_namespace.h"
-
 #include <cerrno>
 
 #include <gtest/gtest.h>
+
+#include "spawn/leftovers/confinement.h"
 
 namespace muster {
 namespace {

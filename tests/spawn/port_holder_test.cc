@@ -1,5 +1,3 @@
-#include "spawn/ports/port_holder.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
@@ -7,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawn/ports/held_port.h"
+#include "spawn/start/tcp_ports.h"
 
 namespace muster {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "base/system/self_count.h"
 #include "run/journal/journal.h"
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/leftovers.h"
 #include "spawn/start/launcher.h"
 #include "support/as_user.h"
 #include "support/await.h"

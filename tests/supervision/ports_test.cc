@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
-#include "spawn/ports/held_port.h"
+#include "spawn/start/tcp_ports.h"
 #include "supervision/started_muster.h"
 
 namespace muster::testing {

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/leftovers.h"
 #include "supervision/job.h"
 #include "support/on_terminal.h"
 

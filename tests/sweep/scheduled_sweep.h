@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "space/point.h"
+#include "space/space.h"
 #include "sweep/scheduler/trial_scheduler.h"
 
 namespace muster {

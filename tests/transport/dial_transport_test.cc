@@ -13,7 +13,7 @@
 
 #include "base/system/tcp_socket.h"
 #include "base/values/shell_quote.h"
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/leftovers.h"
 #include "support/agent_session.h"
 #include "support/dialing.h"
 #include "support/file_content.h"

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/leftovers.h"
 #include "spawn/start/launcher.h"
 #include "spawn/start/reap.h"
 #include "support/agent_session.h"

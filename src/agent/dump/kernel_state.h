@@ -14,7 +14,7 @@
 
 #include <sys/types.h>
 
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/leftovers.h"
 
 namespace muster {
 

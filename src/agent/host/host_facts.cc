@@ -23,7 +23,7 @@
 
 #include "agent/devices/host_cores.h"
 #include "base/system/host_devices.h"
-#include "spawn/command/find_program.h"
+#include "spawn/start/spawn_spec.h"
 
 namespace muster {
 namespace {

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
-#include "spawn/leftovers/cgroup.h"
+#include "spawn/leftovers/confinement.h"
 
 namespace muster {
 namespace {

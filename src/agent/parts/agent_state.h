@@ -16,7 +16,7 @@
 #include "agent/host/host_folder.h"
 #include "agent/host/run_folder.h"
 #include "agent/parts/agent_process.h"
-#include "spawn/guard/pid_namespace.h"
+#include "spawn/leftovers/confinement.h"
 #include "wire/protocol/protocol.h"
 
 namespace muster {

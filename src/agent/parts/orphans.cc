@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "agent/parts/agent_part.h"
-#include "spawn/leftovers/final_commands.h"
+#include "spawn/leftovers/leftovers.h"
 
 namespace muster {
 namespace {

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "agent/parts/agent_state.h"
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/leftovers.h"
 #include "spawn/start/watched_fd.h"
 
 namespace muster {

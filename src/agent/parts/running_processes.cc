@@ -17,7 +17,7 @@
 #include "base/system/fault.h"
 #include "base/values/sanitizer_line.h"
 #include "base/values/shell_quote.h"
-#include "spawn/leftovers/final_commands.h"
+#include "spawn/leftovers/leftovers.h"
 #include "wire/files/log_bytes.h"
 
 namespace muster {

@@ -5,7 +5,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/fault.h"
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/leftovers.h"
 
 namespace muster {
 

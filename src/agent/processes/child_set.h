@@ -19,7 +19,7 @@
 #include <tl/expected.hpp>
 
 #include "muster/event.h"
-#include "spawn/start/boost_launcher.h"
+#include "spawn/start/watched_child.h"
 
 namespace muster {
 

@@ -9,7 +9,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/unique_fd.h"
-#include "spawn/ports/port_holder.h"
+#include "spawn/start/tcp_ports.h"
 
 namespace muster {
 namespace {

@@ -17,8 +17,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "spawn/ports/held_port.h"
-#include "spawn/ports/port_holder.h"
+#include "spawn/start/tcp_ports.h"
 #include "wire/protocol/port_messages.h"
 #include "wire/protocol/start_messages.h"
 

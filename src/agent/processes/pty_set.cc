@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
-#include "spawn/start/pseudo_terminal.h"
+#include "spawn/start/launcher.h"
 
 namespace muster {
 namespace {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/system/file_changes.h"
-#include "spawn/ports/port_holder.h"
+#include "spawn/start/tcp_ports.h"
 #include "wire/files/log_bytes.h"
 
 namespace muster {

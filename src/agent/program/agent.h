@@ -34,7 +34,7 @@
 #include "agent/program/heartbeat_sender.h"
 #include "agent/program/sub_agents.h"
 #include "base/system/self_count.h"
-#include "spawn/guard/pid_namespace.h"
+#include "spawn/leftovers/confinement.h"
 #include "wire/connection/wire.h"
 #include "wire/protocol/protocol.h"
 

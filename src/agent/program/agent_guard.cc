@@ -14,10 +14,9 @@
 #include <unistd.h>
 
 #include "agent/program/last_word.h"
-#include "spawn/detach/close_from.h"
-#include "spawn/guard/child_guard.h"
-#include "spawn/leftovers/cgroup.h"
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/confinement.h"
+#include "spawn/leftovers/leftovers.h"
+#include "spawn/start/forks.h"
 #include "spawn/start/reap.h"
 
 namespace muster {

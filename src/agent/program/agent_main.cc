@@ -36,8 +36,8 @@
 #include "base/system/isolation.h"
 #include "base/system/standard_descriptors.h"
 #include "base/values/parse_number.h"
-#include "spawn/guard/pid_namespace.h"
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/confinement.h"
+#include "spawn/leftovers/leftovers.h"
 #include "stub/program/stub.h"
 #include "wire/connection/wire.h"
 

@@ -7,7 +7,7 @@
 
 #include "agent/parts/agent_state.h"
 #include "agent/program/agent_guard.h"
-#include "spawn/leftovers/cgroup.h"
+#include "spawn/leftovers/confinement.h"
 #include "wire/protocol/connection_messages.h"
 
 namespace muster {

@@ -17,8 +17,8 @@
 #include "agent/program/agent.h"
 #include "base/system/clock.h"
 #include "base/system/pass_descriptors.h"
-#include "spawn/detach/close_from.h"
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/leftovers.h"
+#include "spawn/start/forks.h"
 #include "spawn/start/reap.h"
 #include "wire/lease/lease.h"
 

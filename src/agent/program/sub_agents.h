@@ -22,7 +22,7 @@
 #include "agent/parts/agent_part.h"
 #include "agent/parts/agent_state.h"
 #include "base/system/unique_fd.h"
-#include "spawn/leftovers/descendants.h"
+#include "spawn/leftovers/leftovers.h"
 #include "spawn/start/watched_fd.h"
 #include "wire/connection/wire.h"
 #include "wire/protocol/protocol.h"

@@ -1,6 +1,6 @@
 #include "cli/about/own_reference.h"
 
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 #include "reference/definition_topics.h"
 #include "reference/engine_topics.h"
 #include "reference/framework_topics.h"

@@ -13,8 +13,8 @@
 
 #include "base/system/unique_fd.h"
 #include "base/system/write_all.h"
-#include "spawn/command/spawn_spec.h"
 #include "spawn/start/launcher.h"
+#include "spawn/start/spawn_spec.h"
 
 namespace muster {
 namespace {

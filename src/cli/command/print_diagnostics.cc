@@ -19,7 +19,7 @@
 #include "base/values/utf8.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/output_terminal.h"
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 
 namespace muster {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/engine_calls.h"
 #include "engine/engine_page.h"
-#include "engine/job_status.h"
 #include "muster/result.h"
 
 namespace muster {

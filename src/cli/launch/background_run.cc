@@ -13,7 +13,7 @@
 #include "base/values/shell_quote.h"
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
-#include "spawn/detach/detach.h"
+#include "spawn/start/forks.h"
 #include "transport/local_transport.h"
 #include "wire/archive/value_archive.h"
 

@@ -17,7 +17,7 @@
 #include "base/values/suggest.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/project_paths.h"
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 #include "plan/hosts/host_list.h"
 
 namespace muster {

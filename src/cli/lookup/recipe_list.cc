@@ -17,7 +17,7 @@
 #include "cli/command/wait_line.h"
 #include "cli/lookup/current_site.h"
 #include "cli/lookup/run_list.h"
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

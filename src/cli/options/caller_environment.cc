@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #include "base/system/without.h"
-#include "plan/environment/removed_variables.h"
-#include "plan/environment/site_environment.h"
+#include "plan/environment/inherited_environment.h"
 
 namespace muster {
 

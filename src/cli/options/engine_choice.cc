@@ -16,7 +16,7 @@
 #include "cli/command/small_file.h"
 #include "cli/lookup/current_site.h"
 #include "engine/engine_calls.h"
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 
 namespace muster {
 namespace {

@@ -13,7 +13,7 @@
 #include "engine/engine_settings.h"
 #include "evaluator/evaluator.h"
 #include "muster/result.h"
-#include "spawn/start/captured_command.h"
+#include "spawn/start/limited_command.h"
 
 namespace muster {
 

@@ -5,9 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/ending_cause.h"
 #include "engine/engine_calls.h"
-#include "plan/environment/host_variables.h"
+#include "plan/environment/inherited_environment.h"
 
 namespace muster {
 namespace {

@@ -9,7 +9,6 @@
 #include "base/system/host_name.h"
 #include "cli/options/engine_start.h"
 #include "cli/options/named_hosts.h"
-#include "engine/ending_cause.h"
 #include "engine/engine_calls.h"
 #include "pods/pod_transport.h"
 #include "transport/local_transport.h"

@@ -1,6 +1,6 @@
 #include "cli/options/wrap_option.h"
 
-#include "plan/check/wrap.h"
+#include "plan/check/plan_check.h"
 
 namespace muster {
 

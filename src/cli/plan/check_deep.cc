@@ -10,7 +10,7 @@
 #include "cli/command/exit_code.h"
 #include "cli/command/print_diagnostics.h"
 #include "cli/command/wait_line.h"
-#include "leaks/deep_check.h"
+#include "explain/hidden_inputs.h"
 
 namespace muster {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/values/shell_quote.h"
 #include "run/hosts/host_differences.h"
 #include "run/hosts/host_question.h"
-#include "spawn/command/find_program.h"
+#include "spawn/start/spawn_spec.h"
 
 namespace muster {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/values/printable_lines.h"
 #include "base/values/shell_quote.h"
 #include "cli/command/print_diagnostics.h"
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 
 namespace muster {
 namespace {

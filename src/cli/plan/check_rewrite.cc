@@ -18,7 +18,7 @@
 #include "cli/command/small_file.h"
 #include "cli/plan/check_releases.h"
 #include "cli/plan/replace_recipe.h"
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 #include "reference/outline.h"
 #include "rewrite/recipe_rewriter.h"
 

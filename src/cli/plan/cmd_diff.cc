@@ -21,7 +21,7 @@
 #include "cli/plan/plan_causes.h"
 #include "cli/plan/plan_commands.h"
 #include "plan/text/folded_texts.h"
-#include "plan/text/plan_diff_text.h"
+#include "plan/text/plan_diff.h"
 #include "plan/text/plan_text.h"
 #include "run/journal/run_summary.h"
 #include "run/logs/process_choice.h"

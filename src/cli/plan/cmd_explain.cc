@@ -18,7 +18,7 @@
 #include "cli/options/recipe_options.h"
 #include "cli/plan/plan_commands.h"
 #include "explain/explain.h"
-#include "lua/own_data/own_data.h"
+#include "lua/state/own_data.h"
 
 namespace muster {
 namespace {

@@ -26,7 +26,7 @@
 #include "cli/plan/first_recipe.h"
 #include "cli/plan/plan_commands.h"
 #include "launchers/launcher_call.h"
-#include "launchers/launcher_name.h"
+#include "launchers/launcher_options.h"
 #include "launchers/recipe_of_call.h"
 #include "launchers/shell_ranks.h"
 

@@ -25,9 +25,8 @@
 #include "cli/options/wrap_option.h"
 #include "cli/plan/plan_commands.h"
 #include "cli/plan/plan_shell.h"
-#include "plan/environment/explained_environment.h"
+#include "plan/environment/environment.h"
 #include "plan/text/plan_json.h"
-#include "plan/text/plan_summary.h"
 #include "plan/text/plan_text.h"
 #include "run/logs/process_choice.h"
 

@@ -11,9 +11,8 @@
 #include "base/values/line_diff.h"
 #include "base/values/shell_quote.h"
 #include "cli/plan/plan_causes.h"
-#include "explain/subject_value.h"
+#include "explain/subject.h"
 #include "plan/text/plan_text.h"
-#include "plan/text/plan_text_read.h"
 
 namespace muster {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "evaluator/evaluator.h"
 #include "muster/plan.h"
-#include "plan/text/plan_diff_text.h"
+#include "plan/text/plan_diff.h"
 
 namespace muster {
 

@@ -8,7 +8,7 @@
 #include "base/values/line_diff.h"
 #include "base/values/number_list.h"
 #include "base/values/shell_quote.h"
-#include "explain/subject_value.h"
+#include "explain/subject.h"
 #include "plan/hosts/host_list.h"
 
 namespace muster {

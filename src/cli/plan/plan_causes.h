@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/options/plan_argument.h"
-#include "plan/text/caused_changes.h"
+#include "plan/text/plan_diff.h"
 
 namespace muster {
 

@@ -15,7 +15,7 @@
 #include "cli/lookup/stored_recipe.h"
 #include "cli/options/wrap_option.h"
 #include "plan/text/plan_json.h"
-#include "plan/text/shell_line.h"
+#include "plan/text/shell_text.h"
 #include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
 #include "wire/files/run_layout.h"

@@ -9,8 +9,6 @@
 #include "base/values/diagnostic_text.h"
 #include "base/values/shell_quote.h"
 #include "cli/jobs/engine_jobs.h"
-#include "engine/allocate_call.h"
-#include "engine/ending_cause.h"
 #include "engine/engine_calls.h"
 #include "transport/held_command.h"
 #include "transport/own_environment.h"

@@ -1,4 +1,7 @@
-// Adds the functions that recipes call to an interpreter, by subject.
+// Adds the functions that recipes call to an interpreter, by subject, and loads muster's own Lua files, which get
+// these functions and each other. Here are the functions that belong to no part of a plan: reporting, sorted keys,
+// exact texts, modules, requests to the parent process, and arithmetic (divisions, meshes, stages, sizes and
+// durations).
 #pragma once
 
 #include <string>
@@ -8,6 +11,8 @@
 #include "lua/host/host.h"
 
 namespace muster {
+
+// Adds the functions that recipes call to an interpreter, by subject.
 
 // The exact text of an argument; empty if it is neither string nor number.
 std::string ArgumentText(lua_State* lua, int index);  // bind_language.cc
@@ -26,5 +31,18 @@ void BindPoints(lua_State* lua, Host& host);      // bind_points.cc: for judging
 // and checks the paths that processes will write (job_paths.cc).
 void AddShippedFiles(Host& host);
 void ReportWrittenPaths(Host& host);
+
+// Loads muster's own Lua files into an interpreter, in order, and passes them the host's functions and each other.
+
+// The functions that the engine calls, as references in the registry.
+struct OwnModules {
+  int muster = LUA_NOREF;
+  int recipes = LUA_NOREF;
+  int layout = LUA_NOREF;
+  int rules = LUA_NOREF;
+};
+
+// Must run inside a protected call. Leaves values on the stack.
+OwnModules LoadOwnModules(lua_State* lua, Host& host);
 
 }  // namespace muster

@@ -9,9 +9,9 @@
 #include "base/values/suggest.h"
 #include "lua/bind/bind.h"
 #include "lua/host/host.h"
-#include "lua/state/host_function.h"
-#include "lua/state/load_schema.h"
+#include "lua/state/own_files.h"
 #include "lua/state/stack.h"
+#include "lua/state/state.h"
 #include "settings/check/effective_value.h"
 
 namespace muster {

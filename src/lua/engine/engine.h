@@ -5,7 +5,6 @@
 #include <string>
 
 #include "evaluation/exchange/evaluation.h"
-#include "evaluation/exchange/last_place.h"
 #include "evaluation/exchange/limits.h"
 
 struct lua_State;

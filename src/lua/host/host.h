@@ -1,7 +1,9 @@
-// The host of an interpreter: the state that the functions of recipes (bind_*.cc) work on. Collects diagnostics,
-// contexts and the draft of the plan. Uses Lua only through the state that it belongs to.
+// The host of an interpreter: the state that the functions of recipes (bind_*.cc) work on, and how they read Lua
+// tables as values. Collects diagnostics, contexts and the draft of the plan. Uses Lua only through the state that it
+// belongs to.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
@@ -14,15 +16,17 @@
 #include <lua.hpp>
 
 #include "evaluation/exchange/evaluation.h"
+#include "lua/state/stack.h"
 #include "lua/state/state.h"
 #include "muster/mindspore/context.h"
 #include "muster/mindspore/schema.h"
-#include "plan/environment/merge_precedent.h"
-#include "plan/environment/refilled_layer.h"
-#include "plan/hosts/mesh.h"
-#include "plan/hosts/topology.h"
+#include "plan/environment/environment.h"
+#include "plan/hosts/placement.h"
 
 namespace muster {
+
+// The host of an interpreter: the state that the functions of recipes (bind_*.cc) work on. Collects diagnostics,
+// contexts and the draft of the plan. Uses Lua only through the state that it belongs to.
 
 // The state of one plan.
 struct PlanDraft {
@@ -157,5 +161,115 @@ struct HostFunction {
   lua_CFunction function;
 };
 void AddFunctions(lua_State* lua, Host& host, const HostFunction* functions, std::size_t count);
+
+// Fields of Lua tables as values, for host functions that take a table. Missing fields and those of another type are
+// read as empty or 0: the values given by recipes have been checked in Lua.
+
+// A field of the table at `table`, on the stack during the lifetime of this object.
+class Field {
+ public:
+  Field(lua_State* lua, int table, const char* key) : lua_(lua) {
+    lua_getfield(lua, table, key);
+    index_ = lua_gettop(lua);
+  }
+  Field(lua_State* lua, int table, int position) : lua_(lua) {
+    lua_rawgeti(lua, table, position);
+    index_ = lua_gettop(lua);
+  }
+  Field(const Field&) = delete;
+  Field& operator=(const Field&) = delete;
+  ~Field() { lua_pop(lua_, 1); }
+
+  bool given() const { return !lua_isnil(lua_, index_); }
+  bool is_table() const { return lua_istable(lua_, index_); }
+  int index() const { return index_; }
+  std::string text() const {
+    std::string text;
+    ToExactText(lua_, index_, text);
+    return text;
+  }
+  double number() const { return lua_tonumber(lua_, index_); }
+  bool truth() const { return lua_toboolean(lua_, index_) != 0; }
+
+ private:
+  lua_State* lua_;
+  int index_ = 0;
+};
+
+inline std::string TextField(lua_State* lua, int table, const char* key) { return Field(lua, table, key).text(); }
+
+inline std::uint32_t CountField(lua_State* lua, int table, const char* key) {
+  return static_cast<std::uint32_t>(Field(lua, table, key).number());
+}
+
+inline Place PlaceField(lua_State* lua, int table, const char* key) {
+  return Host::Of(lua).PlaceOf(static_cast<int>(Field(lua, table, key).number()));
+}
+
+inline std::vector<std::string> TextList(lua_State* lua, int table) {
+  std::vector<std::string> texts;
+  const auto count = static_cast<int>(lua_objlen(lua, table));
+  texts.reserve(static_cast<std::size_t>(count));
+  for (int i = 1; i <= count; ++i) texts.push_back(Field(lua, table, i).text());
+  return texts;
+}
+
+// Replaces `text` by the text at `index`; empty if there is none.
+inline void TextAt(lua_State* lua, int index, std::string& text) {
+  if (!ToExactText(lua, index, text)) text.clear();
+}
+
+// Reads tables of variables into the layers of an environment. The order in which layers are merged is in
+// plan/environment/environment.h.
+
+// The name of a variable at `index`, valid while it is on the stack or until `buffer` changes; a key from lua_next must
+// not be converted in place.
+inline std::string_view NameAt(lua_State* lua, int index, std::string& buffer) {
+  if (lua_type(lua, index) != LUA_TSTRING) {
+    ToExactText(lua, index, buffer);
+    return buffer;
+  }
+  std::size_t size = 0;
+  const char* name = lua_tolstring(lua, index, &size);
+  return {name, size};
+}
+
+// Reads the table of variables at `table`: { [name] = { text = …, unset = …, override = …, place = … } }. `variable_of`
+// returns the variable for a name.
+template <class VariableOf>
+void ReadVariables(lua_State* lua, int table, const std::string& what, const VariableOf& variable_of) {
+  std::string buffer;
+  lua_pushnil(lua);
+  while (lua_next(lua, table) != 0) {
+    const std::string_view name = NameAt(lua, -2, buffer);
+    const int variable = lua_gettop(lua);
+    LayerVariable& read = variable_of(name);
+    read.place = PlaceField(lua, variable, "place");
+    read.override = Field(lua, variable, "override").truth();
+    if (Field(lua, variable, "unset").truth()) {
+      read.value.reset();
+    } else {
+      if (!read.value) read.value.emplace();
+      TextAt(lua, Field(lua, variable, "text").index(), read.value->marked);
+      if (NeedsCheck(read.value->marked)) {
+        CheckPlanText(Host::Of(lua), read.value->marked, what + ": " + std::string(name), read.place, true);
+      }
+    }
+    lua_pop(lua, 1);
+  }
+}
+
+// Reads the texts in the table at field `key` of the table at 1. `text_of` returns the string to fill for a name.
+template <class TextOf>
+void ReadTexts(lua_State* lua, const char* key, const TextOf& text_of) {
+  const Field texts(lua, 1, key);
+  if (!texts.is_table()) return;
+  std::string buffer;
+  lua_pushnil(lua);
+  while (lua_next(lua, texts.index()) != 0) {
+    TextAt(lua, -1, text_of(NameAt(lua, -2, buffer)));
+    lua_pop(lua, 1);
+  }
+}
 
 }  // namespace muster

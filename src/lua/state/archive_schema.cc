@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <map>
 
-#include "lua/state/embedded.h"
+#include "lua/state/own_files.h"
 #include "lua/state/prepare_files.h"
 #include "lua/state/schema_files.h"
 #include "settings/schema/schema_archive.h"

@@ -6,9 +6,11 @@
 #include <initializer_list>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
+#include "base/values/shell_quote.h"
 #include "base/values/utf8.h"
 
 namespace muster {
@@ -388,6 +390,242 @@ Result<std::vector<std::string>> ComposeOwnEnvironment(const std::vector<std::st
     return Fail(std::move(problems));
   }
   return Joined(variables);
+}
+
+void RefilledLayer::Begin() {
+  next_ = 0;
+  as_before_ = true;
+}
+
+LayerVariable& RefilledLayer::At(std::string_view name) {
+  LayerVariables& variables = layer_.variables;
+  if (as_before_) {
+    if (next_ < order_.size()) {
+      const auto expected = variables.nth(order_[next_]);
+      if (expected->first == name) {
+        ++next_;
+        return expected->second;
+      }
+    }
+    as_before_ = false;
+    arrived_.clear();
+    for (std::size_t i = 0; i < next_; ++i) arrived_.push_back(variables.nth(order_[i])->first);
+  }
+  return variables[arrived_.emplace_back(name)];
+}
+
+std::string& RefilledLayer::TextAt(std::string_view name) {
+  LayerVariable& variable = At(name);
+  if (!variable.value) variable.value.emplace();
+  return variable.value->marked;
+}
+
+void RefilledLayer::End() {
+  if (as_before_ && next_ == order_.size()) return;
+  LayerVariables& variables = layer_.variables;
+  if (as_before_) {
+    arrived_.clear();
+    for (std::size_t i = 0; i < next_; ++i) arrived_.push_back(variables.nth(order_[i])->first);
+  }
+  std::vector<std::string_view> names(arrived_.begin(), arrived_.end());
+  std::sort(names.begin(), names.end());
+  auto kept = variables.extract_sequence();
+  const auto gone = std::remove_if(kept.begin(), kept.end(), [&](const auto& entry) {
+    return !std::binary_search(names.begin(), names.end(), entry.first);
+  });
+  kept.erase(gone, kept.end());
+  variables.adopt_sequence(boost::container::ordered_unique_range, std::move(kept));
+  order_.clear();
+  for (const std::string& name : arrived_) {
+    order_.push_back(static_cast<std::size_t>(variables.find(name) - variables.begin()));
+  }
+}
+
+namespace {
+
+constexpr std::uint32_t kPatience = 8;
+
+}  // namespace
+
+Result<MergedEnvironment> MergePrecedent::Merge(std::span<const EnvironmentLayer* const> layers,
+                                                const Variables& shared) {
+  if (Holds(layers, shared)) {
+    if (auto followed = Follow(layers, shared)) {
+      ++followed_;
+      expected_ = std::max(expected_, followed->set.size());
+      return *std::move(followed);
+    }
+  }
+  const bool keeping = kept_in_vain_ < followed_ + kPatience;
+  auto merged = MergeEnvironment(layers, keeping, shared);
+  if (!merged || !keeping) return merged;
+  Keep(layers, shared, *merged);
+  ++kept_in_vain_;
+  merged->sources.clear();
+  return merged;
+}
+
+bool MergePrecedent::Holds(std::span<const EnvironmentLayer* const> layers, const Variables& shared) const {
+  if (!kept_ || shared.size() != shared_names_ || layers.size() != shapes_.size()) return false;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const LayerShape& shape = shapes_[i];
+    const EnvironmentLayer& layer = *layers[i];
+    if (layer.layer != shape.layer || layer.settled != shape.settled) return false;
+    const bool same = std::equal(shape.uses.begin(), shape.uses.end(), layer.variables.begin(), layer.variables.end(),
+                                 [](const Use& use, const LayerVariables::value_type& entry) {
+                                   const LayerVariable& variable = entry.second;
+                                   return use.set == variable.value.has_value() && use.override == variable.override &&
+                                          use.prepend == variable.prepend && use.name == entry.first;
+                                 });
+    if (!same) return false;
+  }
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [&](const Part& part) { return At(layers, part.spot).value == part.value; });
+}
+
+std::optional<MergedEnvironment> MergePrecedent::Follow(std::span<const EnvironmentLayer* const> layers,
+                                                        const Variables& shared) const {
+  MergedEnvironment merged;
+  merged.set.reserve(expected_);
+  auto common = shared.begin();
+  for (const Decision& decision : decisions_) {
+    const Text& value = decision.joined ? *decision.joined : *At(layers, decision.winner).value;
+    if (decision.shared && (common++)->second == value) continue;
+    const bool of_muster = layers[decision.winner.layer]->layer == Layer::kMuster;
+    if (!of_muster && !IsVariableValue(value.marked)) return std::nullopt;
+    merged.set.emplace_hint(merged.set.end(), decision.name, value);
+  }
+  merged.unset = unset_;
+  return merged;
+}
+
+void MergePrecedent::Keep(std::span<const EnvironmentLayer* const> layers, const Variables& shared,
+                          const MergedEnvironment& merged) {
+  kept_ = false;
+  if (!merged.absent.empty()) return;
+  shapes_.clear();
+  for (const EnvironmentLayer* layer : layers) {
+    LayerShape& shape = shapes_.emplace_back(LayerShape{layer->layer, layer->settled, {}});
+    shape.uses.reserve(layer->variables.size());
+    for (const auto& [name, variable] : layer->variables) {
+      shape.uses.push_back({name, variable.value.has_value(), variable.override, variable.prepend});
+    }
+  }
+  shared_names_ = shared.size();
+  unset_ = merged.unset;
+  expected_ = merged.set.size();
+  decisions_.clear();
+  parts_.clear();
+  // Every variable that is set is shared, or set for this process, or both.
+  auto own = merged.set.begin();
+  auto common = shared.begin();
+  while (own != merged.set.end() || common != shared.end()) {
+    const bool from_own = common == shared.end() || (own != merged.set.end() && own->first <= common->first);
+    const bool is_shared = common != shared.end() && (!from_own || common->first == own->first);
+    const auto& [name, value] = from_own ? *own : *common;
+    const auto source = merged.sources.find(name);
+    if (source == merged.sources.end()) return;
+    if (!KeepDecision(layers, name, value, source->second.layer, is_shared)) return;
+    if (from_own) ++own;
+    if (is_shared) ++common;
+  }
+  kept_ = true;
+}
+
+bool MergePrecedent::KeepDecision(std::span<const EnvironmentLayer* const> layers, const std::string& name,
+                                  const Text& value, Layer decider, bool shared) {
+  Decision decision{name, {}, std::nullopt, shared};
+  std::vector<Part> parts;
+  bool found = false;
+  for (std::uint32_t i = 0; i < layers.size(); ++i) {
+    const auto variable = layers[i]->variables.find(name);
+    if (layers[i]->settled || variable == layers[i]->variables.end() || !variable->second.value) continue;
+    const Spot spot{i, static_cast<std::uint32_t>(variable - layers[i]->variables.begin())};
+    parts.push_back({spot, *variable->second.value});
+    if (layers[i]->layer != decider) continue;
+    found = true;  // of two layers of one rank, the later one decides
+    decision.winner = spot;
+    decision.joined = variable->second.prepend ? std::optional(value) : std::nullopt;
+  }
+  if (!found) return false;
+  if (decision.joined) std::move(parts.begin(), parts.end(), std::back_inserter(parts_));
+  decisions_.push_back(std::move(decision));
+  return true;
+}
+
+namespace {
+
+void AppendLine(std::string& out, std::string_view layer, const std::string& what, const Place& place = {}) {
+  constexpr std::size_t kWidth = 18;  // width of "muster's defaults" and a space
+  out += "  ";
+  out += layer;
+  out.append(kWidth - std::min(kWidth, layer.size()), ' ');
+  out += Printable(what);
+  if (!place.file.empty()) out += "  (" + Printable(place.file) + ":" + std::to_string(place.line) + ")";
+  out += '\n';
+}
+
+// A default of the contract is shown with the value for a process that inherits nothing.
+std::string Shown(const Text& value) {
+  const auto pieces = Pieces(value);
+  if (!pieces || pieces->size() != 1 || !pieces->front().hole) return value.marked;
+  const Placeholder& hole = *pieces->front().hole;
+  return hole.kind == Placeholder::Kind::kInherited ? hole.text + " unless it is inherited" : value.marked;
+}
+
+}  // namespace
+
+std::vector<ExplainedVariable> ExplainEnvironment(const Plan& plan, const Process& process,
+                                                  const std::map<std::string, VariableSource>& sources) {
+  const auto source_of = [&](const std::string& name) {
+    const auto found = sources.find(name);
+    return found == sources.end() ? VariableSource{Layer::kMuster, {}} : found->second;
+  };
+  std::vector<ExplainedVariable> explained;
+  const Variables env = EffectiveEnv(plan, process);
+  for (const auto& [name, value] : env) explained.push_back({name, value, source_of(name)});
+  for (const std::string& name : plan.roles[process.role].unset) {
+    if (!env.contains(name)) explained.push_back({name, std::nullopt, source_of(name)});
+  }
+  const SiteEnvironment& site = plan.site_environment;
+  const auto decided = [&](const std::string& name) {
+    return std::any_of(explained.begin(), explained.end(),
+                       [&](const ExplainedVariable& variable) { return Matches(variable.name, name); });
+  };
+  std::vector<ExplainedVariable> of_site;
+  for (const auto& [name, value] : site.set) {
+    if (!decided(name)) of_site.push_back({name, Text(value), {Layer::kSite, source_of(name).place}});
+  }
+  for (const std::string& name : site.unset) {
+    if (!env.contains(name)) of_site.push_back({name, std::nullopt, {Layer::kSite, source_of(name).place}});
+  }
+  explained.insert(explained.end(), of_site.begin(), of_site.end());
+  return explained;
+}
+
+std::string ExplainedEnvironmentText(const Plan& plan, const Process& process,
+                                     const std::vector<ExplainedVariable>& variables) {
+  std::string out = "environment of " + ProcessName(plan, process) + ", over what it inherits\n";
+  if (!plan.site_environment.pass.empty()) {
+    std::string passed;
+    for (const std::string& pattern : plan.site_environment.pass) passed += " " + pattern;
+    AppendLine(out, LayerName(Layer::kSite), "of which pass" + passed);
+  }
+  for (const ActivationStep& step : plan.activation) {
+    AppendLine(out, LayerName(Layer::kActivation), std::string(ActivationKindName(step.kind)) + " " + step.what);
+  }
+  for (const ExplainedVariable& variable : variables) {
+    if (!variable.value) continue;
+    AppendLine(out, LayerName(variable.source.layer), variable.name + "=" + Shown(*variable.value),
+               variable.source.place);
+  }
+  const auto removed = [](const ExplainedVariable& variable) { return !variable.value; };
+  if (std::none_of(variables.begin(), variables.end(), removed)) return out;
+  out += "removed from what it inherits\n";
+  for (const ExplainedVariable& variable : variables) {
+    if (!variable.value) AppendLine(out, LayerName(variable.source.layer), variable.name, variable.source.place);
+  }
+  return out;
 }
 
 }  // namespace muster

@@ -1,5 +1,6 @@
-// Site files: facts about machines, stated once for all jobs. Validates the content of one file, and merges several
-// files, nearer ones first. Knows their fields (docs/site.md); finds and opens no files.
+// Site files: facts about machines, stated once for all jobs, and the notifications that a site file or a recipe asks
+// for. Validates the content of one file, and merges several files, nearer ones first. Knows their fields
+// (docs/site.md); finds and opens no files.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,22 @@
 #include <string>
 #include <vector>
 
+#include <tl/expected.hpp>
+
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/site.h"
 #include "muster/value.h"
 
 namespace muster {
+
+// Notifications as values: what lua/muster/notify.lua has made of the `notify` of a recipe or site file.
+
+// A list of maps with the members of Notification. The error is a phrase; checked values have none.
+tl::expected<std::vector<Notification>, std::string> NotificationsFrom(const Value& value);
+
+// Site files: facts about machines, stated once for all jobs. Validates the content of one file, and merges several
+// files, nearer ones first. Knows their fields (docs/site.md); finds and opens no files.
 
 // Nearest first. kGiven is the file named by --site or MUSTER_SITE, which then is the only one.
 enum class SiteLevel : std::uint8_t { kGiven, kProject, kUser, kSystem };

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "muster/plan.h"
-#include "plan/plan/policy_names.h"
+#include "plan/plan/roles.h"
 #include "wire/archive/activation_archive.h"
 #include "wire/archive/archive.h"
 #include "wire/archive/field_forms.h"

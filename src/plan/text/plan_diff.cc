@@ -1,16 +1,272 @@
 #include "plan/text/plan_diff.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
+#include <nlohmann/json.hpp>
+
+#include "base/values/columns.h"
+#include "base/values/json_text.h"
 #include "base/values/line_diff.h"
+#include "base/values/number_list.h"
+#include "base/values/shell_quote.h"
+#include "muster/plan.h"
+#include "plan/plan/plan_fields.h"
+#include "plan/text/folded_texts.h"
 #include "plan/text/plan_text.h"
-#include "plan/text/process_changes.h"
 
 namespace muster {
 namespace {
+
+// The differences between the processes of a role in two plans: place, context, command, folder and variables, folded
+// over processes. Part of plan_diff.h.
+
+// A process in both plans, as indices into their processes.
+struct ProcessPair {
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+};
+
+using Kind = PlanChange::Kind;
+
+// A process on both sides, with its texts.
+struct Pair {
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+  std::optional<std::string> before = {};
+  std::optional<std::string> after = {};
+};
+
+// The folded texts of one side, if all pairs or none have a text, and one text or rule covers all.
+struct Side {
+  bool one = false;
+  std::optional<std::string> text;
+};
+
+Side FoldSide(const Plan& plan, std::span<const Pair> pairs, RuleBy by, std::uint32_t Pair::*process,
+              std::optional<std::string> Pair::*text) {
+  std::vector<ProcessText> texts;
+  for (const Pair& pair : pairs) {
+    if (pair.*text) texts.push_back({pair.*process, *(pair.*text)});
+  }
+  if (texts.empty()) return {true, std::nullopt};
+  if (texts.size() != pairs.size()) return {};
+  std::vector<FoldedText> folded = FoldTexts(plan, texts, by);
+  if (folded.size() != 1) return {};
+  return {true, std::move(folded.front().text)};
+}
+
+// The compared facts of a process's place: the fields of its JSON (plan_fields.h), first host and devices, and where it
+// is ready. Role and index are excluded: processes are paired by them.
+constexpr std::string_view kReady = "ready";
+
+struct FieldNames {
+  template <std::size_t N, class T>
+  void operator()(const char (&name)[N], T&&) {
+    names.emplace_back(name);
+  }
+  template <class... T>
+  void operator()(T&&...) {}  // values that a process overrides are compared separately
+
+  std::vector<std::string_view> names = {};
+};
+
+std::vector<std::string_view> PlaceFacts() {
+  FieldNames fields;
+  Process process;
+  Fields(fields, process);
+  std::erase_if(fields.names, [](std::string_view name) { return name == "role" || name == "index"; });
+  std::stable_partition(fields.names.begin(), fields.names.end(),
+                        [](std::string_view name) { return name == "host" || name == "devices"; });
+  fields.names.push_back(kReady);
+  return std::move(fields.names);
+}
+
+struct FieldText {
+  template <std::size_t N, class T>
+  void operator()(const char (&name)[N], T&& field) {
+    if (wanted == name) text = Of(field);
+  }
+  template <class... T>
+  void operator()(T&&...) {}
+
+  static std::string Of(std::uint32_t number) { return std::to_string(number); }
+  static std::string Of(const std::optional<std::uint32_t>& number) { return number ? Of(*number) : "none"; }
+  static std::string Of(const std::vector<std::uint32_t>& numbers) { return NumberListText(numbers); }
+  std::string Of(const FieldAs<NameOfHost, std::uint32_t>& host) const { return plan.hosts[host.value].label; }
+  std::string Of(const FieldAs<NameOfRole, std::uint32_t>& role) const { return plan.roles[role.value].name; }
+
+  const Plan& plan;
+  std::string_view wanted;
+  std::string text = {};
+};
+
+std::string PlaceFact(const Plan& plan, const Process& process, std::string_view fact) {
+  if (fact == kReady) return EffectiveReadyWhat(plan, process).marked;
+  FieldText field{plan, fact};
+  Fields(field, const_cast<Process&>(process));  // this visitor only reads
+  return std::move(field.text);
+}
+
+class ProcessDiffer {
+ public:
+  ProcessDiffer(const Plan& a, const Plan& b, std::vector<PlanChange>& changes) : a_(a), b_(b), changes_(changes) {}
+
+  void CompareMembers(const Role& role_a, const Role& role_b, std::span<const ProcessPair> members) {
+    ComparePlaces(role_a.name, members);
+    CompareMaps(Kind::kContext, role_a, role_b, &Role::context, &Process::context, members,
+                [](const Value& value) { return ToText(value); });
+    CompareCommands(role_a.name, members);
+    CompareMaps(Kind::kVariable, role_a, role_b, &Role::env, &Process::env, members,
+                [](const Text& text) { return text.marked; });
+  }
+
+ private:
+  // The texts of pairs of one role; pairs with equal texts help to find the rule.
+  void AddPairs(Kind kind, const std::string& role, std::string name, const std::vector<Pair>& all) {
+    std::vector<Pair> pairs;
+    for (const Pair& pair : all) {
+      if (pair.before != pair.after) pairs.push_back(pair);
+    }
+    if (pairs.empty()) return;
+    PlanChange& change = changes_.emplace_back();
+    change.kind = kind;
+    change.role = role;
+    change.name = std::move(name);
+    const auto add = [&](std::span<const Pair> some, std::optional<std::string> before,
+                         std::optional<std::string> after) {
+      std::vector<std::uint32_t> processes;
+      for (const Pair& pair : some) processes.push_back(pair.a);
+      std::string reported = ProcessesText(a_, processes);
+      change.texts.push_back({std::move(reported), std::move(processes), std::move(before), std::move(after)});
+    };
+    const RuleBy by = kind == Kind::kPlace ? RuleBy::kRank : RuleBy::kAnyPosition;
+    for (const std::vector<Pair>* some : {&std::as_const(pairs), &all}) {
+      Side before = FoldSide(a_, *some, by, &Pair::a, &Pair::before);
+      Side after = before.one ? FoldSide(b_, *some, by, &Pair::b, &Pair::after) : Side{};
+      if (!before.one || !after.one) continue;
+      add(pairs, std::move(before.text), std::move(after.text));
+      return;
+    }
+    std::map<std::pair<std::optional<std::string>, std::optional<std::string>>, std::size_t> numbers;
+    std::vector<std::vector<Pair>> groups;
+    for (const Pair& pair : pairs) {
+      const auto [group, is_new] = numbers.try_emplace({pair.before, pair.after}, groups.size());
+      if (is_new) groups.emplace_back();
+      groups[group->second].push_back(pair);
+    }
+    for (const std::vector<Pair>& group : groups) add(group, group.front().before, group.front().after);
+  }
+
+  // Compares the effective values of processes in `map` as text: their own, or else the role's.
+  template <class Map, class TextOf>
+  void CompareMaps(Kind kind, const Role& role_a, const Role& role_b, Map Role::*common, Map Process::*own,
+                   std::span<const ProcessPair> members, TextOf text_of) {
+    std::set<std::string_view> apart;  // names that some process has in its own map
+    for (const ProcessPair& member : members) {
+      for (const auto& [name, unused] : a_.processes[member.a].*own) apart.insert(name);
+      for (const auto& [name, unused] : b_.processes[member.b].*own) apart.insert(name);
+    }
+    std::set<std::string_view> names = apart;
+    for (const auto& [name, unused] : role_a.*common) names.insert(name);
+    for (const auto& [name, unused] : role_b.*common) names.insert(name);
+    const auto of_role = [&](const Role& role, const std::string& name) -> std::optional<std::string> {
+      const auto found = (role.*common).find(name);
+      return found == (role.*common).end() ? std::nullopt : std::optional(text_of(found->second));
+    };
+    for (const std::string_view viewed : names) {
+      const std::string name(viewed);
+      const std::optional<std::string> shared_a = of_role(role_a, name);
+      const std::optional<std::string> shared_b = of_role(role_b, name);
+      const bool is_apart = apart.contains(viewed);
+      if (!is_apart && shared_a == shared_b) continue;
+      std::vector<Pair> pairs;
+      for (const ProcessPair& member : members) {
+        Pair pair{member.a, member.b, shared_a, shared_b};
+        if (is_apart) {
+          const Map& own_a = a_.processes[member.a].*own;
+          const Map& own_b = b_.processes[member.b].*own;
+          if (const auto found = own_a.find(name); found != own_a.end()) pair.before = text_of(found->second);
+          if (const auto found = own_b.find(name); found != own_b.end()) pair.after = text_of(found->second);
+        }
+        pairs.push_back(std::move(pair));
+      }
+      AddPairs(kind, role_a.name, name, pairs);
+    }
+  }
+
+  void ComparePlaces(const std::string& role, std::span<const ProcessPair> members) {
+    for (const std::string_view fact : PlaceFacts()) {
+      std::vector<Pair> pairs;
+      for (const ProcessPair& member : members) {
+        std::string before = PlaceFact(a_, a_.processes[member.a], fact);
+        std::string after = PlaceFact(b_, b_.processes[member.b], fact);
+        pairs.push_back({member.a, member.b, std::move(before), std::move(after)});
+      }
+      AddPairs(Kind::kPlace, role, std::string(fact), pairs);
+    }
+  }
+
+  void CompareCommands(const std::string& role, std::span<const ProcessPair> members) {
+    std::map<std::size_t, std::vector<Pair>> words;  // by position in commands of equal length
+    std::map<std::size_t, std::string> names;
+    std::vector<Pair> whole;
+    std::vector<Pair> folders;
+    for (const ProcessPair& member : members) {
+      const std::vector<Text>& before = EffectiveCommand(a_, a_.processes[member.a]);
+      const std::vector<Text>& after = EffectiveCommand(b_, b_.processes[member.b]);
+      if (before.size() != after.size()) {
+        whole.push_back({member.a, member.b, CommandText(before), CommandText(after)});
+      } else {
+        for (std::size_t i = 0; i < before.size(); ++i) {
+          if (before[i] == after[i]) continue;
+          words[i].push_back({member.a, member.b, before[i].marked, after[i].marked});
+          names.try_emplace(i, WordName(before, i));
+        }
+      }
+      const Text& cwd = EffectiveCwd(a_, a_.processes[member.a]);
+      const Text& other = EffectiveCwd(b_, b_.processes[member.b]);
+      if (cwd != other) folders.push_back({member.a, member.b, cwd.marked, other.marked});
+    }
+    AddPairs(Kind::kCommand, role, "command", whole);
+    for (const auto& [position, pairs] : words) AddPairs(Kind::kCommand, role, names[position], pairs);
+    AddPairs(Kind::kFolder, role, "cwd", folders);
+  }
+
+  static std::string CommandText(const std::vector<Text>& words) {
+    std::string text;
+    for (const Text& word : words) text += (text.empty() ? "" : " ") + Quoted(word.marked);
+    return text;
+  }
+  // Named after the preceding flag, if any.
+  static std::string WordName(const std::vector<Text>& words, std::size_t position) {
+    if (position > 0 && words[position - 1].marked.starts_with("-") && !words[position].marked.starts_with("-")) {
+      return words[position - 1].marked;
+    }
+    return "command[" + std::to_string(position) + "]";
+  }
+
+  const Plan& a_;
+  const Plan& b_;
+  std::vector<PlanChange>& changes_;
+};
+
+// Appends the changes of these processes, all of one role in each plan; the role's name is taken from `a`.
+void CompareProcesses(const Plan& a, const Role& role_a, const Plan& b, const Role& role_b,
+                      std::span<const ProcessPair> members, std::vector<PlanChange>& changes) {
+  ProcessDiffer(a, b, changes).CompareMembers(role_a, role_b, members);
+}
 
 using Kind = PlanChange::Kind;
 
@@ -263,6 +519,341 @@ std::vector<PlanChange> DiffProcesses(const Plan& plan, std::uint32_t a, std::ui
     }
   }
   return changes;
+}
+
+std::vector<CausedChanges> GroupByCause(const std::vector<PlanChange>& changes, const std::vector<PlanCause>& causes) {
+  using Key = std::tuple<PlanChange::Kind, std::string_view, std::string_view>;
+  const auto key = [](const PlanChange& change) { return Key{change.kind, change.role, change.name}; };
+  std::map<Key, std::set<std::size_t>> does;  // the causes that each produce the change alone
+  std::vector<std::size_t> untried;
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    all.push_back(i);
+    if (!causes[i].alone) {
+      untried.push_back(i);
+      continue;
+    }
+    for (const PlanChange& change : *causes[i].alone) does[key(change)].insert(i);
+  }
+  const std::vector<std::size_t>& otherwise = untried.empty() ? all : untried;
+
+  std::map<std::pair<std::size_t, std::vector<std::size_t>>, CausedChanges> groups;  // groups with few causes first
+  for (const std::size_t cause : all) groups[{1, {cause}}].causes = {cause};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const auto found = does.find(key(changes[i]));
+    const bool together = found == does.end() && otherwise.size() > 1;
+    const std::vector<std::size_t> by =
+        found == does.end() ? otherwise : std::vector<std::size_t>(found->second.begin(), found->second.end());
+    // Changes that some causes produce alone and those that the same causes produce only together are in separate
+    // groups.
+    CausedChanges& group = groups[{by.size() + (together ? causes.size() : 0), by}];
+    group.causes = by;
+    group.together = together;
+    group.changes.push_back(i);
+  }
+  std::vector<CausedChanges> grouped;
+  for (auto& [unused, group] : groups) grouped.push_back(std::move(group));
+  return grouped;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = PlanChange::Kind;
+
+constexpr std::size_t kMostTexts = 8;      // of one change, in text for users
+constexpr std::size_t kMostDetails = 20;   // of one cause, in text for users
+constexpr std::size_t kWidestColumn = 44;  // longer names shift the rest of their line
+
+std::string Counted(std::size_t count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+std::string Joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
+    text += parts[i];
+  }
+  return text;
+}
+
+std::string SideText(const std::optional<std::string>& text) { return text ? Printable(*text) : "none"; }
+
+std::string Filled(std::string text, std::size_t columns) {
+  const std::size_t taken = Columns(text);
+  text.append(columns > taken ? columns - taken : 0, ' ');
+  return text;
+}
+
+std::string ChangeText(const std::optional<std::string>& before, const std::optional<std::string>& after) {
+  return SideText(before) + " → " + SideText(after);
+}
+
+std::string CauseText(const PlanCause& cause) {
+  std::string text = Printable(cause.name);
+  if (cause.before || cause.after) text += "  " + ChangeText(cause.before, cause.after);
+  text += "  (" + cause.kind;
+  if (!cause.source.empty()) text += ", " + Printable(cause.source);
+  return text + ")";
+}
+
+// "2 lines removed, 3 added".
+std::string LinesText(const std::vector<std::string>& lines) {
+  const auto count = [&lines](char mark) {
+    return static_cast<std::size_t>(
+        std::count_if(lines.begin(), lines.end(), [mark](const std::string& line) { return line.front() == mark; }));
+  };
+  return Counted(count('-'), "line", "lines") + " removed, " + std::to_string(count('+')) + " added";
+}
+
+// The first column of a row.
+std::string NameOf(const PlanChange& change) {
+  const bool of_role = change.kind == Kind::kRole;
+  return Printable((of_role ? change.role + " " : "") + change.name);
+}
+
+// A row: one change, with the texts of all roles that share it.
+struct Row {
+  const PlanChange* change = nullptr;
+  std::vector<ChangedText> texts;
+};
+
+// One row per kind and name; roles with the same change share a row.
+std::vector<Row> Rows(const std::vector<PlanChange>& changes, const std::vector<std::size_t>& chosen) {
+  std::vector<Row> rows;
+  std::map<std::pair<Kind, std::string>, std::size_t> known;
+  for (const std::size_t i : chosen) {
+    const auto [found, is_new] = known.try_emplace({changes[i].kind, NameOf(changes[i])}, rows.size());
+    if (is_new) rows.push_back({&changes[i], {}});
+    std::vector<ChangedText>& texts = rows[found->second].texts;
+    for (const ChangedText& text : changes[i].texts) {
+      const auto same = std::find_if(texts.begin(), texts.end(), [&](const ChangedText& other) {
+        return other.before == text.before && other.after == text.after;
+      });
+      if (same == texts.end()) {
+        texts.push_back(text);
+        texts.back().processes = ShortProcessesText(text.processes);
+      } else {
+        same->processes += ", " + ShortProcessesText(text.processes);
+        same->ids.insert(same->ids.end(), text.ids.begin(), text.ids.end());
+      }
+    }
+  }
+  return rows;
+}
+
+void AppendChanges(std::string& out, const std::vector<PlanChange>& changes, const std::vector<std::size_t>& chosen) {
+  std::size_t name_width = 0;
+  std::size_t value_width = 0;
+  const std::vector<Row> rows = Rows(changes, chosen);
+  for (const Row& row : rows) {
+    name_width = std::max(name_width, Columns(NameOf(*row.change)));
+    for (const ChangedText& text : row.texts) {
+      if (!text.processes.empty()) value_width = std::max(value_width, Columns(ChangeText(text.before, text.after)));
+    }
+  }
+  name_width = std::min(name_width, kWidestColumn);
+  value_width = std::min(value_width, kWidestColumn);
+  constexpr std::size_t kKindWidth = 8;
+  for (const auto& [change, texts] : rows) {
+    std::string head = "  " + Filled(std::string(PlanChangeName(change->kind)), kKindWidth) + "  " +
+                       Filled(NameOf(*change), name_width) + "  ";
+    const std::size_t shown = texts.size() > kMostTexts ? kMostTexts - 1 : texts.size();
+    for (std::size_t t = 0; t < shown; ++t) {
+      const std::string values =
+          change->lines.empty() ? ChangeText(texts[t].before, texts[t].after) : LinesText(change->lines);
+      out +=
+          head +
+          (texts[t].processes.empty() ? values : Filled(values, value_width) + "  " + Printable(texts[t].processes)) +
+          '\n';
+      head.assign(Columns(head), ' ');
+    }
+    for (const std::string& line : change->lines) out += "    " + Printable(line) + '\n';
+    if (shown == texts.size()) continue;
+    std::size_t processes = 0;
+    for (std::size_t t = shown; t < texts.size(); ++t) processes += texts[t].ids.size();
+    out += head + "… and " + std::to_string(texts.size() - shown) + " more" +
+           (processes > 0 ? ", of " + Counted(processes, "process", "processes") : "") + '\n';
+  }
+}
+
+void AppendDetails(std::string& out, const PlanCause& cause) {
+  const std::size_t shown = cause.details.size() > kMostDetails ? kMostDetails - 1 : cause.details.size();
+  for (std::size_t i = 0; i < shown; ++i) out += "  " + Printable(cause.details[i]) + '\n';
+  if (shown < cause.details.size()) {
+    out += "  … and " + Counted(cause.details.size() - shown, "more line", "more lines") + '\n';
+  }
+}
+
+std::string GroupTitle(const PlanDifference& diff, const CausedChanges& group) {
+  if (group.causes.size() == 1) return CauseText(diff.causes[group.causes.front()]) + '\n';
+  if (group.causes.empty()) return "no parameter differs\n";
+  std::vector<std::string> names;
+  for (const std::size_t cause : group.causes) names.push_back(Printable(diff.causes[cause].name));
+  return Joined(names) + (group.together ? " together\n" : ", each of them\n");
+}
+
+Json SideJson(const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); }
+
+}  // namespace
+
+std::vector<std::string> ChangeLines(const std::vector<PlanChange>& changes, std::size_t most) {
+  std::vector<std::size_t> all(changes.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<std::string> lines;
+  std::size_t left_out = 0;
+  for (const auto& [change, texts] : Rows(changes, all)) {
+    if (lines.size() == most) {
+      ++left_out;
+      continue;
+    }
+    std::string line = std::string(PlanChangeName(change->kind)) + " " + NameOf(*change);
+    if (!texts.empty()) {
+      line += ": " + ChangeText(texts.front().before, texts.front().after);
+      if (!texts.front().processes.empty()) line += " (" + Printable(texts.front().processes) + ")";
+      if (texts.size() > 1) line += ", …";
+    }
+    lines.push_back(std::move(line));
+  }
+  if (left_out > 0) lines.push_back("and " + Counted(left_out, "more change", "more changes"));
+  return lines;
+}
+
+bool IsSamePlan(const PlanDifference& diff) { return diff.a.plan_id == diff.b.plan_id; }
+
+std::string DiffSummary(const PlanDifference& diff) {
+  std::size_t parameters = 0;
+  std::size_t of_cluster = 0;
+  bool recipe = false;
+  bool call = false;
+  for (const PlanCause& cause : diff.causes) {
+    if (cause.kind == "parameter") ++parameters;
+    if (cause.kind == "cluster") ++of_cluster;
+    recipe = recipe || cause.kind == "recipe";
+    call = call || cause.kind == "call";
+  }
+  std::vector<std::string> causes;
+  if (recipe) causes.emplace_back("the recipe's text");
+  if (parameters > 0) causes.push_back(Counted(parameters, "parameter", "parameters"));
+  if (of_cluster > 0) causes.push_back(Counted(of_cluster, "number of the cluster", "numbers of the cluster"));
+  if (call) causes.emplace_back("how it was called");
+
+  // Counts names, not roles: the same name in two roles counts once.
+  std::map<Kind, std::set<std::string>> names;
+  std::set<std::uint32_t> processes;
+  for (const PlanChange& change : diff.changes) {
+    const bool is_layout = change.kind != Kind::kDerived && change.kind < Kind::kContext;
+    names[is_layout ? Kind::kPlace : change.kind].insert(std::string(PlanChangeName(change.kind)) + NameOf(change));
+    for (const ChangedText& text : change.texts) processes.insert(text.ids.begin(), text.ids.end());
+  }
+  const std::size_t derived = names[Kind::kDerived].size();
+  const std::size_t others = names[Kind::kPlace].size();
+  const std::size_t attributes = names[Kind::kContext].size();
+  const std::size_t words = names[Kind::kCommand].size();
+  const std::size_t folders = names[Kind::kFolder].size();
+  const std::size_t variables = names[Kind::kVariable].size();
+  std::vector<std::string> effects;
+  if (others > 0) effects.push_back(Counted(others, "fact of the layout", "facts of the layout"));
+  if (attributes > 0) effects.push_back(Counted(attributes, "attribute", "attributes"));
+  if (words > 0) effects.push_back(Counted(words, "word of a command", "words of commands"));
+  if (folders > 0) effects.emplace_back("the folder");
+  if (variables > 0) effects.push_back(Counted(variables, "variable", "variables"));
+
+  std::vector<std::string> parts;
+  if (!causes.empty()) {
+    const bool one = causes.size() == 1 && parameters + of_cluster <= 1;
+    parts.push_back(Joined(causes) + (one ? " differs" : " differ"));
+  }
+  if (derived > 0) parts.push_back(Counted(derived, "derived value", "derived values"));
+  if (!effects.empty()) {
+    parts.push_back(Joined(effects) +
+                    (processes.empty() ? "" : " of " + Counted(processes.size(), "process", "processes")));
+  }
+  if (parts.empty()) return "nothing differs";
+  std::string text = parts.front();
+  if (causes.empty()) text += diff.of_processes ? " differ" : " differ, and no parameter does";
+  for (std::size_t i = 1; i < parts.size(); ++i) text += ", hence " + parts[i];
+  if (diff.changes.empty()) text += ", and nothing follows from it";
+  return text;
+}
+
+std::string DiffText(const PlanDifference& diff) {
+  const std::size_t width = std::max(Columns(Printable(diff.a.name)), Columns(Printable(diff.b.name)));
+  std::string out;
+  for (const auto& [letter, side] : {std::pair{"A", &diff.a}, std::pair{"B", &diff.b}}) {
+    out += std::string(letter) + "  " + Filled(Printable(side->name), width) + "  plan " + ShortPlanId(side->plan_id) +
+           '\n';
+  }
+  out += DiffSummary(diff) + (IsSamePlan(diff) && !diff.of_processes ? "; both run the same\n" : "\n");
+  for (const std::string& note : diff.notes) out += "note: " + Printable(note) + '\n';
+  for (const CausedChanges& group : GroupByCause(diff.changes, diff.causes)) {
+    out += '\n' + (diff.of_processes ? "" : GroupTitle(diff, group));
+    if (group.causes.size() == 1) {
+      const PlanCause& cause = diff.causes[group.causes.front()];
+      AppendDetails(out, cause);
+      if (!cause.why_not.empty()) out += "  alone it leads to no plan: " + Printable(cause.why_not) + '\n';
+      if (cause.alone && cause.alone->empty()) out += "  changes nothing\n";
+    }
+    AppendChanges(out, diff.changes, group.changes);
+  }
+  if (!diff.metrics.empty()) out += "\nlast metrics\n";
+  std::size_t longest = 0;
+  for (const DiffedMetric& metric : diff.metrics) longest = std::max(longest, Columns(Printable(metric.name)));
+  for (const DiffedMetric& metric : diff.metrics) {
+    out += "  " + Filled(Printable(metric.name), longest) + "  " + Printable(metric.before.value_or("(none)")) + " → " +
+           Printable(metric.after.value_or("(none)")) + '\n';
+  }
+  return out;
+}
+
+std::string DiffJson(const PlanDifference& diff) {
+  const auto side = [](const DiffedSide& one) { return Json{{"name", one.name}, {"plan_id", one.plan_id}}; };
+  Json causes = Json::array();
+  for (const PlanCause& cause : diff.causes) {
+    causes.push_back({{"kind", cause.kind},
+                      {"name", cause.name},
+                      {"before", SideJson(cause.before)},
+                      {"after", SideJson(cause.after)},
+                      {"source", cause.source},
+                      {"tried_alone", cause.alone.has_value()},
+                      {"why_not", cause.why_not},
+                      {"lines", cause.details}});
+  }
+  Json changes = Json::array();
+  for (const PlanChange& change : diff.changes) {
+    Json texts = Json::array();
+    for (const ChangedText& text : change.texts) {
+      texts.push_back({{"processes", text.processes},
+                       {"count", text.ids.size()},
+                       {"before", SideJson(text.before)},
+                       {"after", SideJson(text.after)}});
+    }
+    changes.push_back({{"kind", PlanChangeName(change.kind)},
+                       {"role", change.role},
+                       {"name", change.name},
+                       {"values", std::move(texts)}});
+    if (change.kind == Kind::kFile) changes.back()["lines"] = change.lines;
+  }
+  Json groups = Json::array();
+  for (const CausedChanges& group : GroupByCause(diff.changes, diff.causes)) {
+    groups.push_back({{"causes", group.causes}, {"changes", group.changes}, {"together", group.together}});
+  }
+  Json metrics = Json::array();
+  for (const DiffedMetric& metric : diff.metrics) {
+    metrics.push_back({{"name", metric.name}, {"before", SideJson(metric.before)}, {"after", SideJson(metric.after)}});
+  }
+  const Json json = {{"format", 1},
+                     {"same_plan", IsSamePlan(diff)},
+                     {"a", side(diff.a)},
+                     {"b", side(diff.b)},
+                     {"summary", DiffSummary(diff)},
+                     {"causes", std::move(causes)},
+                     {"changes", std::move(changes)},
+                     {"groups", std::move(groups)},
+                     {"notes", diff.notes},
+                     {"metrics", std::move(metrics)}};
+  return SerializedJson(json, 1) + "\n";
 }
 
 }  // namespace muster

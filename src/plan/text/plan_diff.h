@@ -1,7 +1,6 @@
-// The differences between two plans, folded over processes: a change that several processes share is reported once.
-// Pure. The causes of changes are in caused_changes.h.
-//
-// Time grows with the number of values of both plans, not with its square.
+// The differences between two plans, folded over processes: a change that several processes share is reported once,
+// with its cause as far as that is known, as text for users and as JSON. Pure. Time grows with the number of values
+// of both plans, not with its square.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +11,11 @@
 #include <vector>
 
 namespace muster {
+
+// The differences between two plans, folded over processes: a change that several processes share is reported once.
+// Pure. The causes of changes are in caused_changes.h.
+//
+// Time grows with the number of values of both plans, not with its square.
 
 struct Plan;
 
@@ -60,5 +64,75 @@ std::vector<PlanChange> DiffPlans(const Plan& a, std::string_view rest_a, const 
 
 // The same for two processes of one plan: kinds kPlace to kVariable, without `processes`.
 std::vector<PlanChange> DiffProcesses(const Plan& plan, std::uint32_t a, std::uint32_t b);
+
+// Groups the changes between two plans by cause, as far as the effect of each single cause is known. Pure: the caller
+// has made the plans and knows their inputs.
+
+// An input that differs: a parameter, the cluster, the text of the recipe, or another part of the call.
+struct PlanCause {
+  std::string kind;  // "parameter", "cluster", "recipe", "call"
+  std::string name;
+  std::optional<std::string> before;
+  std::optional<std::string> after;
+  std::string source;                // origin of the new value: "command line", "recipes/gpt.lua:12"; may be empty
+  std::vector<std::string> details;  // further lines for users, such as the recipe's changed lines
+  // The changes that it produces alone, if known; else `why_not` has the reason in one line, empty if it was not tried.
+  std::optional<std::vector<PlanChange>> alone;
+  std::string why_not;
+};
+
+// Changes with the same causes. No causes: unknown, or no cause that was tried alone produces them.
+struct CausedChanges {
+  std::vector<std::size_t> causes;   // indices, ascending
+  std::vector<std::size_t> changes;  // indices, ascending
+  bool together = false;             // none of the causes produces the changes alone
+
+  bool operator==(const CausedChanges&) const = default;
+};
+
+// Every change is in one group, every cause in at least one; groups of single causes come first, in their order.
+// Changes that no cause produces alone are attributed to the causes that could not be tried alone, or else to all of
+// them together. A single cause gets all changes, tried or not.
+std::vector<CausedChanges> GroupByCause(const std::vector<PlanChange>& changes, const std::vector<PlanCause>& causes);
+
+// The difference of two plans as text for users and as JSON.
+
+struct DiffedSide {
+  std::string name;     // as the user named it: "recipes/gpt.lua lr=0.2", "gpt~1"
+  std::string plan_id;  // the full id
+};
+
+// A final metric of the two, if they are runs.
+struct DiffedMetric {
+  std::string name;  // "worker.loss"
+  std::optional<std::string> before = {};
+  std::optional<std::string> after = {};
+};
+
+struct PlanDifference {
+  DiffedSide a;
+  DiffedSide b;
+  std::vector<PlanCause> causes;
+  std::vector<PlanChange> changes;
+  std::vector<std::string> notes;  // one line each: questions that could not be answered
+  bool of_processes = false;       // compares two processes of one plan
+  std::vector<DiffedMetric> metrics = {};
+};
+
+// Whether both plans would run the same.
+bool IsSamePlan(const PlanDifference& diff);
+
+// "1 parameter differs, hence 2 derived values, hence 3 variables of 8 processes".
+std::string DiffSummary(const PlanDifference& diff);
+
+// A summary, then each cause with the changes that follow from it. Safe for a terminal.
+std::string DiffText(const PlanDifference& diff);
+
+// A line for each of the first changes: "command --seed: 17 → 42 (worker 0-7)"; a last line counts the others. Safe for
+// a terminal.
+std::vector<std::string> ChangeLines(const std::vector<PlanChange>& changes, std::size_t most);
+
+// {"format": 1, "same_plan": …, …}: docs/explain.md.
+std::string DiffJson(const PlanDifference& diff);
 
 }  // namespace muster

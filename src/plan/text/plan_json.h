@@ -1,4 +1,5 @@
-// Plans as JSON: `plan --json` and plan.json of the run directory. Reading treats the JSON as untrusted.
+// Plans as JSON: `plan --json` and plan.json of the run directory. Reading treats the JSON as untrusted: every field
+// has a type, every error names its field.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,8 @@
 #include "muster/value.h"
 
 namespace muster {
+
+// Plans as JSON: `plan --json` and plan.json of the run directory. Reading treats the JSON as untrusted.
 
 inline constexpr int kPlanJsonFormat = 1;
 // Maximum length in bytes when reading. JSON repeats for every process what a plan stores once per role.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "plan/environment/site_environment.h"
+#include "plan/environment/inherited_environment.h"
 #include "run/directory/environment_record.h"
 #include "run/directory/run_directory.h"
 #include "run/start/activation.h"

@@ -18,7 +18,7 @@
 #include "run/directory/private_files.h"
 #include "run/lines/line_writer.h"
 #include "run/notify/webhook_call.h"
-#include "spawn/command/find_program.h"
+#include "spawn/start/spawn_spec.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "muster/mindspore/schema.h"
-#include "plan/environment/python_path.h"
+#include "plan/environment/inherited_environment.h"
 #include "run/directory/private_files.h"
 #include "settings/values/value_json.h"
 

@@ -18,7 +18,7 @@
 #include "base/values/units.h"
 #include "base/values/utf8.h"
 #include "muster/plan.h"
-#include "plan/plan/rank_owner.h"
+#include "plan/plan/roles.h"
 #include "run/directory/log_path.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_note.h"

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "engine/ending_cause.h"
+#include "engine/engine_calls.h"
 #include "run/session/live_run.h"
 #include "spawn/start/launcher.h"
 

@@ -14,7 +14,7 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 
 #include "engine/engine_page.h"
-#include "spawn/start/captured_command.h"
+#include "spawn/start/limited_command.h"
 #include "spawn/start/watched_fd.h"
 
 namespace muster {

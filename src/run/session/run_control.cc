@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/values/diagnostic_text.h"
-#include "engine/ending_cause.h"
+#include "engine/engine_calls.h"
 #include "run/control/control_server.h"
 #include "run/loop/signal_state.h"
 #include "run/session/agent_links.h"

@@ -10,7 +10,7 @@
 #include "base/system/host_name.h"
 #include "base/system/unique_fd.h"
 #include "base/values/units.h"
-#include "engine/ending_cause.h"
+#include "engine/engine_calls.h"
 #include "run/session/live_run.h"
 #include "transport/own_environment.h"
 

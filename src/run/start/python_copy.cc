@@ -14,7 +14,7 @@
 
 #include "base/system/unique_fd.h"
 #include "base/values/sha256.h"
-#include "plan/environment/python_path.h"
+#include "plan/environment/inherited_environment.h"
 #include "run/directory/private_files.h"
 #include "run/start/embedded_python.h"
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "plan/plan/fold.h"
+#include "plan/plan/roles.h"
 #include "stub/records/stub_facts.h"
 
 namespace muster {

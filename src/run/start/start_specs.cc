@@ -12,7 +12,7 @@
 #include "base/values/number_list.h"
 #include "base/values/shell_quote.h"
 #include "plan/environment/environment.h"
-#include "plan/environment/python_path.h"
+#include "plan/environment/inherited_environment.h"
 #include "plan/text/plan_json.h"
 #include "run/directory/private_files.h"
 #include "run/start/container_call.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "plan/plan/host_placeholders.h"
+#include "plan/plan/roles.h"
 #include "run/supervise/process_states.h"
 
 namespace muster {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "plan/plan/policy_names.h"
+#include "plan/plan/roles.h"
 #include "run/journal/ending_text.h"
 #include "run/supervise/orders.h"
 #include "run/supervise/stop_orders.h"

@@ -17,7 +17,7 @@
 #include "run/directory/run_directory.h"
 #include "serve/live/path_watch.h"
 #include "settings/values/value_json.h"
-#include "spawn/start/forked_function.h"
+#include "spawn/start/limited_command.h"
 #include "sweep/trial/metrics_watch.h"
 #include "wire/files/run_layout.h"
 

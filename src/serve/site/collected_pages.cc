@@ -10,7 +10,7 @@
 #include "page/collect/make_page.h"
 #include "page/write/page_data.h"
 #include "serve/site/refusal.h"
-#include "spawn/start/forked_function.h"
+#include "spawn/start/limited_command.h"
 
 namespace muster {
 namespace {

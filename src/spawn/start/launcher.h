@@ -1,8 +1,6 @@
-// Starts one process: from a SpawnSpec to a pid with its pidfd, or to the stage at which the start failed.
-//
-// Handles clone, descriptors and signals; independent of plans, protocols and event loops. Only this folder creates
-// processes. A Launcher belongs to one thread, and that thread must outlive its children: a parent-death signal is sent
-// when the thread that started the child exits (prctl(2)).
+// Starts one process, with a pseudo-terminal if wanted: from a SpawnSpec to a pid with its pidfd, or to the stage at
+// which the start failed. The new process makes only async-signal-safe calls before its program, on memory prepared
+// by its suspended parent. Handles clone, descriptors and signals; independent of plans, protocols and event loops.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +9,23 @@
 #include <string_view>
 #include <vector>
 
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <tl/expected.hpp>
 
 #include "base/system/unique_fd.h"
 #include "base/system/without.h"
-#include "spawn/command/spawn_spec.h"
 #include "spawn/start/reap.h"
+#include "spawn/start/spawn_spec.h"
 
 namespace muster {
+
+// Starts one process: from a SpawnSpec to a pid with its pidfd, or to the stage at which the start failed.
+//
+// Handles clone, descriptors and signals; independent of plans, protocols and event loops. Only this folder creates
+// processes. A Launcher belongs to one thread, and that thread must outlive its children: a parent-death signal is sent
+// when the thread that started the child exits (prctl(2)).
 
 // A started process: its program is running (execve succeeded). It must be waited for.
 struct Spawned {
@@ -89,5 +94,18 @@ class Launcher {
   std::size_t filled_ = 0;
   std::unique_ptr<Memory> memory_;
 };
+
+// Creates a pseudo-terminal: the terminal of a process, and its other end.
+//
+// Uses pty(7); independent of the processes at either end.
+
+struct PseudoTerminal {
+  UniqueFd master;  // non-blocking: bytes written to it are typed input, bytes read are the process's output
+  UniqueFd slave;   // the process's terminal
+};
+
+// A new terminal with a window of this size, default modes, and input treated as UTF-8. It does not become a
+// controlling terminal. Spawn stage "descriptors" if the kernel refuses it.
+tl::expected<PseudoTerminal, SpawnError> OpenPseudoTerminal(const winsize& size);
 
 }  // namespace muster

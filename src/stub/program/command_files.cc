@@ -18,7 +18,7 @@
 #include "base/system/unique_fd.h"
 #include "base/values/sha256.h"
 #include "base/values/shell_quote.h"
-#include "spawn/command/find_program.h"
+#include "spawn/start/spawn_spec.h"
 
 namespace muster {
 namespace {

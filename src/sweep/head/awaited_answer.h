@@ -15,7 +15,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/unique_fd.h"
-#include "evaluator/pending.h"
+#include "evaluator/evaluator_process.h"
 
 namespace muster {
 

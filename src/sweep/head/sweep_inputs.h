@@ -6,7 +6,7 @@
 #include "evaluator/evaluator.h"
 #include "muster/result.h"
 #include "run/metrics/log_patterns.h"
-#include "space/sampler.h"
+#include "space/sweep_description.h"
 #include "sweep/head/sweep_head.h"
 #include "sweep/trial/trial_class.h"
 

@@ -8,7 +8,7 @@
 #include "base/values/overloaded.h"
 #include "base/values/units.h"
 #include "run/directory/newest_metrics.h"
-#include "space/point.h"
+#include "space/space.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_status.h"
 

@@ -18,9 +18,9 @@
 #include <boost/asio/io_context.hpp>
 
 #include "evaluator/evaluator.h"
-#include "evaluator/evaluator_fork_server.h"
+#include "evaluator/evaluator_process.h"
 #include "muster/result.h"
-#include "space/sampler.h"
+#include "space/sweep_description.h"
 #include "sweep/head/awaited_answer.h"
 #include "sweep/head/trial_resumption.h"
 #include "sweep/record/sweep_events.h"

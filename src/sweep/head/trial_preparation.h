@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "muster/result.h"
-#include "space/sampler.h"
+#include "space/sweep_description.h"
 #include "sweep/head/trial_planner.h"
 #include "sweep/record/impossible_reasons.h"
 #include "sweep/scheduler/trial_scheduler.h"

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "space/point.h"
+#include "space/space.h"
 
 namespace muster {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "muster/value.h"
-#include "space/point.h"
+#include "space/space.h"
 #include "space/sweep_description.h"
 #include "sweep/record/early_stop.h"
 

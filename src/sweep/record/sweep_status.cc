@@ -8,7 +8,7 @@
 #include "base/values/columns.h"
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
-#include "space/point.h"
+#include "space/space.h"
 
 namespace muster {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "space/sampler.h"
+#include "space/sweep_description.h"
 
 namespace muster {
 

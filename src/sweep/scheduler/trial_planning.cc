@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "plan/text/plan_text.h"
-#include "space/point.h"
+#include "space/space.h"
 
 namespace muster {
 

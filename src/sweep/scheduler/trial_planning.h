@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "muster/result.h"
-#include "space/sampler.h"
 #include "space/sweep_description.h"
 #include "sweep/record/sweep_events.h"
 #include "sweep/scheduler/recorded_progress.h"

@@ -15,7 +15,6 @@
 
 #include <tl/expected.hpp>
 
-#include "space/sampler.h"
 #include "space/sweep_description.h"
 #include "sweep/record/sweep_events.h"
 #include "sweep/record/sweep_progress.h"

@@ -8,7 +8,7 @@
 #include "base/values/shell_quote.h"
 #include "base/values/units.h"
 #include "run/directory/run_directory.h"
-#include "space/point.h"
+#include "space/space.h"
 #include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_status.h"
 

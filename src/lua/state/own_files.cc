@@ -1,0 +1,119 @@
+#include "lua/state/own_files.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lua/state/schema_files.h"
+#include "lua/state/stack.h"
+#include "settings/schema/schema_archive.h"
+
+namespace muster {
+namespace {
+
+std::map<std::string, std::string>& Overrides() {
+  static std::map<std::string, std::string> overrides;
+  return overrides;
+}
+
+std::optional<std::string_view> In(std::span<const EmbeddedFile> files, std::string_view path) {
+  for (const EmbeddedFile& file : files) {
+    if (file.path == path) return file.text;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void OverrideEmbeddedSources(const std::string& folder) {
+  for (const EmbeddedFile& file : EmbeddedLua()) {
+    std::ifstream stream(folder + "/" + std::string(file.path), std::ios::binary);
+    if (!stream) continue;
+    Overrides()[std::string(file.path)] = std::string(std::istreambuf_iterator<char>(stream), {});
+  }
+}
+
+std::optional<std::string> EmbeddedSource(const std::string& path) {
+  if (const auto found = Overrides().find(path); found != Overrides().end()) return found->second;
+  if (const auto text = In(EmbeddedLua(), path)) return std::string(*text);
+  return std::nullopt;
+}
+
+std::optional<std::string_view> EmbeddedBytecode(const std::string& path) {
+  if (Overrides().contains(path)) return std::nullopt;
+  return In(EmbeddedLuaBytecode(), path);
+}
+
+std::optional<std::string_view> EmbeddedArchive(const std::string& path) {
+  if (!Overrides().empty()) return std::nullopt;  // an archive may be made of several files
+  if (const auto schema = In(EmbeddedSchemaArchive(), path)) return schema;
+  return In(EmbeddedDataArchives(), path);
+}
+
+bool LoadOwnChunk(lua_State* lua, const std::string& path) {
+  const std::string name = '=' + path;
+  if (const auto bytecode = EmbeddedBytecode(path)) {
+    if (luaL_loadbufferx(lua, bytecode->data(), bytecode->size(), name.c_str(), "b") == 0) return true;
+    lua_pop(lua, 1);  // made by another interpreter than this one
+  }
+  const auto text = EmbeddedSource(path);
+  if (!text) {
+    lua_pushfstring(lua, "%s is not part of the program", path.c_str());
+    return false;
+  }
+  return luaL_loadbufferx(lua, text->data(), text->size(), name.c_str(), "t") == 0;
+}
+
+void PushOwnChunk(lua_State* lua, const std::string& path) {
+  if (!LoadOwnChunk(lua, path)) lua_error(lua);
+}
+
+namespace {
+
+// What the file returns when it is executed.
+Value RecordsIn(lua_State* lua, const std::string& path) {
+  PushOwnChunk(lua, path);
+  lua_call(lua, 0, 1);
+  Value records;
+  std::string why;
+  if (!ToValue(lua, -1, records, why)) luaL_error(lua, "%s: %s", path.c_str(), why.c_str());
+  lua_pop(lua, 1);
+  return records;
+}
+
+// Has the kernel provide the memory that a schema takes at once (madvise(2), MADV_POPULATE_WRITE), as far as the heap
+// reaches: with a page fault for each page it takes several times as long. A kernel without this changes nothing.
+void ProvideMemory() {
+  constexpr std::size_t kSchemaBytes = 1536U << 10;
+  constexpr std::size_t kExtends = 120U << 10;  // a block that is still taken from the heap, which it extends
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  void* const block = std::malloc(kExtends);
+  const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(block) + page - 1) / page * page;
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(::sbrk(0)) / page * page;
+  std::free(block);
+  if (block == nullptr || begin >= end) return;
+  ::madvise(reinterpret_cast<void*>(begin), std::min(kSchemaBytes, end - begin), MADV_POPULATE_WRITE);
+}
+
+}  // namespace
+
+std::optional<Schema> EmbeddedSchema() {
+  const auto archive = EmbeddedArchive(kSchemaArchive);
+  if (!archive) return std::nullopt;
+  ProvideMemory();
+  return SchemaInArchive(*archive);
+}
+
+Diagnostics LoadSchemaInto(lua_State* lua, Schema& schema) {
+  if (auto embedded = EmbeddedSchema()) return schema = *std::move(embedded), Diagnostics();
+  return AddSchemaFiles(schema, [&](const std::string& path) { return RecordsIn(lua, path); });
+}
+
+}  // namespace muster
