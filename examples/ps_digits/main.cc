@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "base/system/standard_descriptors.h"
+#include "base/system/own_process.h"
 #include "ps_digits/cluster_settings.h"
 #include "ps_digits/options.h"
 #include "ps_digits/scheduler.h"

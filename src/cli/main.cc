@@ -10,26 +10,15 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/system/processor_limit.h"
-#include "base/system/standard_descriptors.h"
-#include "base/system/without.h"
-#include "base/values/columns.h"
-#include "base/values/printable_lines.h"
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
-#include "cli/about/other_words.h"
+#include "base/system/mechanism.h"
+#include "base/system/own_process.h"
+#include "base/values/diagnostics.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "cli/command/command.h"
-#include "cli/command/command_options.h"
-#include "cli/command/exit_code.h"
-#include "cli/command/output_terminal.h"
-#include "cli/command/word_problems.h"
-#include "cli/commands.h"
-#include "cli/launch/launch_commands.h"
+#include "cli/command/command_line.h"
+#include "cli/command/command_output.h"
 #include "cli/lookup/current_site.h"
-#include "cli/plan/plan_commands.h"
-#include "cli/runs/run_commands.h"
-#include "cli/serve/serve_commands.h"
-#include "cli/sweeps/sweep_commands.h"
 
 namespace muster {
 namespace {

@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/system/open_below.h"
+#include "base/system/file_access.h"
 #include "base/system/unique_fd.h"
-#include "base/values/sha256.h"
-#include "base/values/shell_quote.h"
-#include "code/git_call.h"
+#include "base/values/fingerprint.h"
+#include "base/values/quoting.h"
+#include "code/git.h"
 
 namespace muster {
 namespace {

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/system/host_name.h"
-#include "base/values/parse_number.h"
-#include "base/values/shell_quote.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "engine/engine_page.h"
 #include "plan/hosts/host_list.h"
 

@@ -13,10 +13,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/values/number_list.h"
-#include "base/values/printable_lines.h"
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "engine/engine_page.h"
 #include "plan/hosts/host_list.h"
 

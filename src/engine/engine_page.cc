@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/values/suggest.h"
-#include "base/values/utf8.h"
+#include "base/values/diagnostics.h"
+#include "base/values/utf8_text.h"
 #include "engine/manifest.h"
 #include "muster/diagnostic.h"
 #include "muster/value.h"

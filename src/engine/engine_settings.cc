@@ -7,11 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "base/values/parse_number.h"
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
-#include "base/values/units.h"
-#include "base/values/utf8.h"
+#include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "engine/engine_calls.h"
 #include "settings/values/value_json.h"
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <variant>
 
-#include "base/values/json_text.h"
+#include "base/values/diagnostics.h"
 #include "base/values/overloaded.h"
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 
 namespace muster {
 namespace {

@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/system/pass_descriptors.h"
+#include "base/system/sockets.h"
 #include "base/system/unique_fd.h"
 #include "evaluation/exchange/evaluation_archive.h"
 #include "evaluator/evaluator_frames.h"

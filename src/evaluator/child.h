@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/system/without.h"
+#include "base/system/mechanism.h"
 #include "lua/engine/engine.h"
 
 namespace muster {

@@ -18,7 +18,7 @@
 #include "muster/site.h"
 #include "plan/check/plan_check.h"
 #include "plan/text/plan_diff.h"
-#include "settings/parameters/nudge.h"
+#include "settings/values/parameter.h"
 
 namespace muster {
 namespace {

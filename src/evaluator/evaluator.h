@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/system/without.h"
+#include "base/system/mechanism.h"
 #include "evaluation/exchange/evaluation.h"
 #include "evaluator/evaluator_process.h"
 #include "evaluator/recipe_files.h"

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "base/system/standard_descriptors.h"
+#include "base/system/own_process.h"
 #include "evaluator/child.h"
 
 namespace muster {

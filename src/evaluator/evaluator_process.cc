@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
-#include "base/system/pass_descriptors.h"
-#include "base/values/signal_name.h"
-#include "base/values/units.h"
+#include "base/system/sockets.h"
+#include "base/values/abnormal_exit.h"
+#include "base/values/number_text.h"
 #include "evaluation/exchange/evaluation_archive.h"
 #include "evaluator/child.h"
 #include "evaluator/evaluator_frames.h"

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/system/mechanism.h"
 #include "base/system/unique_fd.h"
-#include "base/system/without.h"
 #include "evaluation/exchange/evaluation.h"
 #include "evaluation/exchange/limits.h"
 #include "evaluator/evaluator_frames.h"

@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/system/open_below.h"
+#include "base/system/file_access.h"
+#include "base/values/diagnostics.h"
 #include "base/values/fingerprint.h"
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
-#include "base/values/text_encoding.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "lua/state/own_data.h"
 
 namespace muster {

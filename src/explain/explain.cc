@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "plan/text/folded_texts.h"
-#include "settings/parameters/nudge.h"
+#include "settings/values/parameter.h"
 
 namespace muster {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/values/columns.h"
-#include "base/values/json_text.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
+#include "base/values/value_text.h"
 #include "explain/explain.h"
 #include "plan/text/folded_texts.h"
 

@@ -16,14 +16,14 @@
 
 #include "base/system/clock.h"
 #include "base/system/host_name.h"
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "evaluator/evaluator.h"
 #include "muster/value.h"
 #include "plan/text/folded_texts.h"
 #include "plan/text/plan_diff.h"
 #include "plan/text/plan_text.h"
-#include "settings/parameters/nudge.h"
+#include "settings/values/parameter.h"
 
 namespace muster {
 namespace {

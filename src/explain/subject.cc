@@ -4,8 +4,8 @@
 #include <array>
 #include <set>
 
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
+#include "base/values/diagnostics.h"
+#include "base/values/quoting.h"
 #include "plan/environment/environment.h"
 #include "plan/text/folded_texts.h"
 

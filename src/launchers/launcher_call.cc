@@ -15,9 +15,9 @@
 #include <fmt/ranges.h>
 #include <tl/expected.hpp>
 
-#include "base/values/parse_number.h"
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
+#include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "launchers/launcher_options.h"
 #include "muster/result.h"
 #include "muster/site.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "launchers/shell_machine.h"
 
 namespace muster {

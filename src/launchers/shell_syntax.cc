@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "base/values/parse_number.h"
-#include "base/values/shell_quote.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 
 namespace muster {
 namespace {

@@ -1,12 +1,224 @@
 #include "reference/context_stub.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "reference/stub_types.h"
-#include "settings/schema/word_list.h"
+#include "muster/mindspore/schema.h"
+#include "reference/attribute_facts.h"
+#include "reference/context_topics.h"
+#include "reference/page.h"
+#include "settings/schema/schema_text.h"
 
 namespace muster {
+namespace {
+
+// The types of attributes in definitions for editors (LuaLS annotations), and the classes of tables with such fields.
+
+// "muster.SetContext" for set_context, "muster.SetContext.jit_config" for the sub-keys of its attribute jit_config.
+std::string StubClassName(const std::string& function, const std::string& path = {});
+
+// "set_auto_parallel_context" -> "SetAutoParallelContext"
+std::string PascalCase(const std::string& name) {
+  std::string pascal;
+  bool upper = true;
+  for (const char c : name) {
+    if (c == '_' || c == '.') {
+      upper = true;
+    } else {
+      pascal += upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+      upper = false;
+    }
+  }
+  return pascal;
+}
+
+std::string StubClassName(const std::string& function, const std::string& path) {
+  return "muster." + PascalCase(function) + (path.empty() ? "" : "." + path);
+}
+
+void AddOnce(std::vector<std::string>& words, const std::string& word) {
+  if (!Contains(words, word)) words.push_back(word);
+}
+
+std::string KindType(Kind kind, const AttributeHistory& history) {
+  switch (kind) {
+    case Kind::kBool:
+      return "boolean";
+    case Kind::kInt:
+      return "integer";
+    case Kind::kFloat:
+      return "number";
+    case Kind::kString:
+    case Kind::kEnum:
+    case Kind::kPath:
+    case Kind::kWords:
+      return "string";
+    case Kind::kSize:
+      return "string|number";
+    case Kind::kListInt:
+      return "integer[]";
+    case Kind::kTuple:
+      return "integer[][]";
+    case Kind::kDict:
+      return StubClassName(history.function, history.path);
+    case Kind::kTextMap:
+      return "table<string, string>";
+    case Kind::kListText:
+      return "string[]";
+    case Kind::kLayouts:
+      return StubClassName(history.function, history.path) + "[]";
+    case Kind::kAxes:
+      return "table";
+    case Kind::kListMap:
+      return "table<string, table>";
+    case Kind::kAny:
+      return "any";
+  }
+  return "any";
+}
+
+// "any" for no types.
+std::string JoinedTypes(std::vector<std::string> types) {
+  if (Contains(types, "any") || types.empty()) return "any";
+  if (Contains(types, "boolean")) std::erase_if(types, [](auto& type) { return type == "true" || type == "false"; });
+  std::string text;
+  for (const std::string& type : types) text += (text.empty() ? "" : "|") + type;
+  return text;
+}
+
+// Adds the choices of a record, and the kinds that have no choices.
+void AddChoicesAndKinds(const AttributeHistory& history, const Attribute& record, std::vector<std::string>& types) {
+  std::vector<Kind> kinds = record.kinds;
+  for (const Value& choice : record.choices) {
+    if (record.Is(Kind::kTextMap) || record.Is(Kind::kWords)) break;  // they are of its texts, or parts of them
+    AddOnce(types, ToText(choice));
+    std::erase_if(kinds, [&](Kind kind) {
+      return choice.AsString() != nullptr ? kind == Kind::kEnum || kind == Kind::kString
+             : choice.AsInt() != nullptr  ? kind == Kind::kInt
+                                          : choice.AsBool() != nullptr && kind == Kind::kBool;
+    });
+  }
+  for (const Kind kind : kinds) AddOnce(types, KindType(kind, history));
+}
+
+// The type over all releases: choices instead of their kind where every value is one.
+std::string TypeOf(const AttributeHistory& history) {
+  std::vector<std::string> types;
+  for (const auto& [release, record] : history.records) {
+    AddChoicesAndKinds(history, *record, types);
+    for (const auto& [written, unused] : record->aliases) AddOnce(types, ToText(Value(written)));
+    if (record->secret) AddOnce(types, "muster.Parameter");
+  }
+  return JoinedTypes(std::move(types));
+}
+
+// The type over all releases and variants of an attribute, as it is written.
+std::string WrittenType(const std::vector<AttributeHistory>& histories, const std::string& path) {
+  std::vector<std::string> types;
+  for (const AttributeHistory& variant : histories) {
+    if (variant.path == path) AddOnce(types, TypeOf(variant));
+  }
+  return JoinedTypes(std::move(types));
+}
+
+// The documentation of a field or function: its summary, then its facts as a list.
+std::string StubComment(const std::string& doc, const std::vector<Fact>& facts) {
+  std::string text = "---" + doc + "\n---\n";
+  for (const Fact& fact : facts) {
+    if (fact.lines.size() == 1) {
+      text += "---- " + fact.label + ": " + fact.lines.front() + "\n";
+      continue;
+    }
+    text += "---- " + fact.label + ":\n";
+    for (const std::string& line : fact.lines) text += "---  - " + line + "\n";
+  }
+  return text;
+}
+
+// The class of the attributes directly below `path` (empty: those of the function itself), and those of their sub-keys.
+std::string StubClass(const std::vector<AttributeHistory>& histories, const std::string& function,
+                      const std::string& path, const std::string& doc, const std::vector<Release>& all) {
+  std::string text = "---" + doc + "\n---@class " + StubClassName(function, path) + "\n";
+  std::set<std::string> done;
+  for (const AttributeHistory& history : histories) {
+    const std::size_t end = history.path.size() - history.name().size();
+    if (history.path.substr(0, end > 0 ? end - 1 : 0) != path || !done.insert(history.path).second) continue;
+    // Attributes that are read-only, or only documented but in no release, have no field.
+    if (history.latest().tells_if_set.empty() && !history.latest().documented_only) {
+      text += StubComment(history.latest().doc, FactsOf(history, all).facts);
+      const bool one_variant = std::count_if(histories.begin(), histories.end(), [&](const AttributeHistory& variant) {
+                                 return variant.path == history.path;
+                               }) == 1;
+      text += "---@field " + history.name() + (history.latest().required && one_variant ? " " : "? ") +
+              WrittenType(histories, history.path) + "\n";
+    }
+  }
+  text += "\n";
+  for (const AttributeHistory& history : histories) {
+    const std::size_t dot = history.path.rfind('.');
+    const std::string parent = dot == std::string::npos ? "" : history.path.substr(0, dot);
+    if (parent == path && (history.latest().Is(Kind::kDict) || history.latest().Is(Kind::kLayouts)))
+      text += StubClass(histories, function, history.path, history.latest().doc, all);
+  }
+  return text;
+}
+
+// The tables that lead to a function: "device_context", then "device_context.ascend", … Each is written once.
+std::string Tables(const std::string& function, std::set<std::string>& written) {
+  std::string text;
+  for (std::size_t dot = function.find('.'); dot != std::string::npos; dot = function.find('.', dot + 1)) {
+    const std::string table = function.substr(0, dot);
+    if (written.insert(table).second) text += "mindspore." + table + " = {}\n\n";
+  }
+  return text;
+}
+
+std::string FunctionText(const Schema& schema, const Function& function, const std::vector<Release>& releases) {
+  std::vector<AttributeHistory> parameters = ParametersOf(schema, function, releases);
+  std::erase_if(parameters, [](const AttributeHistory& parameter) { return parameter.path == kCalled; });
+  std::string text = parameters.empty() ? "" : StubClass(parameters, function.name, "", function.doc, releases);
+  text += StubComment(function.doc, FunctionFacts(function, releases));
+  text += "---\n---More: `muster docs mindspore." + function.name + "`\n";
+  std::string names;
+  if (function.by_name) {
+    names = "settings";
+    text += "---@param settings " + StubClassName(function.name) + "\n";
+  } else {
+    if (!parameters.empty()) text += "---@overload fun(names: " + StubClassName(function.name) + ")\n";
+    std::set<std::string> done;
+    for (const AttributeHistory& parameter : parameters) {
+      if (parameter.depth > 0 || !done.insert(parameter.path).second) continue;
+      const Attribute& record = parameter.latest();
+      text += "---@param " + parameter.path + (record.required ? " " : "? ") + WrittenType(parameters, parameter.path) +
+              " " + record.doc + "\n";
+      names += (names.empty() ? "" : ", ") + parameter.path;
+    }
+  }
+  return text + "function mindspore." + function.name + "(" + names + ") end\n\n";
+}
+
+}  // namespace
+
+std::string CallStub(const Schema& schema) {
+  const std::vector<Release> releases = DescribedReleases(schema);
+  std::string text =
+      "---@meta muster.mindspore\n"
+      "-- The functions of MindSpore 2.5 and later for editors (`muster docs editors`), beside all of muster.context. "
+      "Printed "
+      "by\n"
+      "-- `muster docs --stub mindspore` from the schema, and not edited by hand.\n\n"
+      "---@class muster.MindSporeModule : muster.ContextModule\nlocal mindspore = {}\n\n";
+  std::set<std::string> tables;
+  for (const auto& [name, function] : schema.calls()) {
+    text += Tables(name, tables) + FunctionText(schema, function, releases);
+  }
+  return text + "return mindspore\n";
+}
+
 namespace {
 
 std::string TypeOf(const Value& value) {

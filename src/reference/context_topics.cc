@@ -1,16 +1,190 @@
 #include "reference/context_topics.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 
+#include "reference/attribute_facts.h"
 #include "reference/attribute_page.h"
-#include "reference/call_topics.h"
-#include "reference/rule_facts.h"
-#include "reference/rule_index.h"
-#include "settings/schema/unknown_key.h"
+#include "settings/schema/schema.h"
+#include "settings/schema/schema_text.h"
 
 namespace muster {
+namespace {
+
+Diagnostic Bad(const std::string& what) { return Error("schema", {}, "the outline of the reference: " + what); }
+
+Result<std::vector<Outline::Entry>> Entries(const Value::Map& record, const std::string& list) {
+  const auto found = record.find(list);
+  const Value::List* records = found == record.end() ? nullptr : found->second.AsList();
+  if (records == nullptr) return Fail(Bad(list + " is no list"));
+  std::vector<Outline::Entry> entries;
+  for (const Value& value : *records) {
+    if (value.AsMap() == nullptr) return Fail(Bad(list + " holds what is no record"));
+    Outline::Entry& entry = entries.emplace_back();
+    for (const auto& [key, field] : *value.AsMap()) {
+      std::string* member = key == "1"            ? &entry.name
+                            : key == "title"      ? &entry.title
+                            : key == "of"         ? &entry.function
+                            : key == "doc"        ? &entry.doc
+                            : key == "deprecated" ? &entry.deprecated
+                            : key == "successor"  ? &entry.successor
+                                                  : nullptr;
+      if (member == nullptr || field.AsString() == nullptr) return Fail(Bad("bad field " + key + " in " + list));
+      *member = *field.AsString();
+    }
+    if (entry.name.empty() || entry.doc.empty()) return Fail(Bad("a record of " + list + " has no name or no doc"));
+    if (entry.title.empty()) entry.title = entry.name;
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::string DeprecationText(const Outline::Entry& function) {
+  if (function.deprecated.empty()) return "";
+  return "deprecated by MindSpore's documents from " + function.deprecated + " on" +
+         (function.successor.empty() ? ", without a successor" : ", for " + function.successor);
+}
+
+Result<Outline> OutlineFromValue(const Value& record) {
+  const Value::Map* map = record.AsMap();
+  if (map == nullptr) return Fail(Bad("it is no table"));
+  Outline outline;
+  for (auto [list, member] : {std::pair("functions", &outline.functions), std::pair("groups", &outline.groups),
+                              std::pair("areas", &outline.areas)}) {
+    auto entries = Entries(*map, list);
+    if (!entries) return Fail(entries.error());
+    *member = *std::move(entries);
+  }
+  return outline;
+}
+
+namespace {
+
+std::string RepeatText(const Function& function) {
+  switch (function.repeats) {
+    case Function::Repeats::kFree:
+      return "can be called again";
+    case Function::Repeats::kSame:
+      return "can be called again with equal values only";
+    case Function::Repeats::kOnce:
+      return "can be called once in a process";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<AttributeHistory> ParametersOf(const Schema& schema, const Function& function,
+                                           const std::vector<Release>& releases) {
+  std::vector<AttributeHistory> ordered;
+  std::vector<AttributeHistory> histories = Histories(schema, function.name, releases);
+  for (const std::string& name : function.parameters) {
+    bool inside = false;  // a parameter is followed by its sub-keys
+    for (const AttributeHistory& history : histories) {
+      if (history.depth == 0) inside = history.path == name;
+      if (inside) ordered.push_back(history);
+    }
+  }
+  return ordered;
+}
+
+std::vector<Fact> FunctionFacts(const Function& function, const std::vector<Release>& releases) {
+  std::vector<Fact> facts = {{"releases", {SpanText(releases, function.since, releases.back())}},
+                             {"calls", {RepeatText(function)}}};
+  if (!function.devices.empty()) {
+    facts.push_back({"devices", {WordList(function.devices) + "; elsewhere MindSpore logs an error and does nothing"}});
+  }
+  return facts;
+}
+
+namespace {
+
+std::string Signature(const Function& function, const std::vector<AttributeHistory>& parameters) {
+  std::string text;
+  for (const AttributeHistory& parameter : parameters) {
+    const Attribute& record = parameter.latest();
+    if (parameter.depth > 0 || (function.by_name && !record.always)) continue;
+    text += text.empty() ? "" : ", ";
+    text += record.name;
+    if (!record.required) text += " = " + (record.default_value.IsNull() ? "nil" : ToText(record.default_value));
+  }
+  if (function.by_name) return "mindspore." + function.name + " { " + text + ", … }";
+  return "mindspore." + function.name + "(" + text + ")";
+}
+
+Page FunctionPage(const Schema& schema, const Function& function, const std::vector<Release>& releases) {
+  const std::vector<AttributeHistory> parameters = ParametersOf(schema, function, releases);
+  Page page;
+  page.title = "mindspore." + function.name;
+  page.blocks.push_back(Paragraph{function.doc});
+  page.blocks.push_back(Example{"lua", {Signature(function, parameters)}});
+  page.blocks.push_back(FactList{FunctionFacts(function, releases)});
+  Value::List data;
+  const RuleIndex rules(schema, parameters, releases);
+  for (const AttributeHistory& parameter : parameters) {
+    page.blocks.push_back(Heading{parameter.path + ": " + parameter.latest().doc});
+    FactList about = FactsOf(parameter, releases);
+    const Rules naming = rules.Naming(KeyOf(function.name, parameter.path));
+    if (!naming.empty()) about.facts.push_back({"rules", RuleLines(naming, releases)});
+    page.blocks.emplace_back(std::move(about));
+    data.push_back(AttributeData(parameter));
+  }
+  page.data = Value(Value::Map{{"name", Value(function.name)},
+                               {"kind", Value("function")},
+                               {"summary", Value(function.doc)},
+                               {"parameters", Value(std::move(data))}});
+  return page;
+}
+
+// What a function takes in its one table of names.
+void AddSettings(Page& page, const Schema& schema, const Function& function, const std::vector<Release>& releases) {
+  page.blocks.push_back(Paragraph{"Settings of `mindspore." + function.name + "`, sub-keys with their table:"});
+  Table table{{"setting", "type", "default", "what it does"}, {}};
+  for (const AttributeHistory& setting : ParametersOf(schema, function, releases)) {
+    const Attribute& record = setting.latest();
+    if (!record.when.empty()) continue;  // `muster docs` has all of them
+    table.rows.push_back({"`" + setting.path + "`", ShortType(record), ShortDefault(record), record.doc});
+  }
+  page.blocks.emplace_back(std::move(table));
+}
+
+}  // namespace
+
+Topics CallTopics(const Schema& schema, const std::optional<Release>& release) {
+  const std::vector<Release> releases = release ? std::vector{*release} : DescribedReleases(schema);
+  Topics topics;
+  for (const auto& [name, function] : schema.calls()) {
+    if (release && *release < function.since) continue;
+    topics.push_back(
+        {name, "function", function.doc, {"mindspore." + name}, true, [&schema, &function = function, releases] {
+           return FunctionPage(schema, function, releases);
+         }});
+  }
+  return topics;
+}
+
+Page CallsPage(const Schema& schema, const std::vector<Release>& releases) {
+  Page page;
+  page.title = "Functions of muster.mindspore";
+  page.blocks.push_back(
+      Paragraph{"What replaces `set_context` from 2.5 on. A recipe takes them from `require \"muster.mindspore\"` and "
+                "calls them by position or with one table of names; `muster docs NAME` describes the parameters."});
+  Table table{{"call", "what it does", "releases", "repeated", "devices"}, {}};
+  for (const auto& [name, function] : schema.calls()) {
+    table.rows.push_back({"`" + Signature(function, ParametersOf(schema, function, releases)) + "`", function.doc,
+                          SpanText(releases, function.since, releases.back()), RepeatText(function),
+                          WordList(function.devices)});
+  }
+  page.blocks.emplace_back(std::move(table));
+  for (const auto& [name, function] : schema.calls()) {
+    if (function.by_name) AddSettings(page, schema, function, releases);
+  }
+  return page;
+}
+
 namespace {
 
 // The data for pages; shared by the topics.
@@ -247,6 +421,153 @@ std::optional<Diagnostic> NotInRelease(const Schema& schema, const Release& rele
     return Error("release", {}, name + " is not in MindSpore " + ReleaseText(release));
   }
   return std::nullopt;
+}
+
+namespace {
+
+// Heading anchors as GitHub and others generate them: "`pipeline_stages`" is #pipeline_stages.
+std::string Linked(const std::string& name) { return "[`" + name + "`](#" + name + ")"; }
+
+Table Overview(const std::vector<const AttributeHistory*>& attributes, const std::vector<Release>& all) {
+  Table table = AttributeTable(attributes, all, true);
+  for (std::size_t i = 0; i < attributes.size(); ++i) table.rows[i].front() = Linked(attributes[i]->path);
+  return table;
+}
+
+Page Details(const AttributeHistory& history, const std::vector<Release>& all) {
+  Page page;
+  page.title = "`" + history.path + "`";
+  page.blocks.push_back(Paragraph{history.latest().doc});
+  page.blocks.emplace_back(FactsOf(history, all));
+  return page;
+}
+
+// If a path has several histories, its rules are listed with the last one.
+bool IsLastOfItsPath(const std::vector<const AttributeHistory*>& reported, std::size_t i) {
+  return std::none_of(reported.begin() + static_cast<std::ptrdiff_t>(i) + 1, reported.end(),
+                      [&](const AttributeHistory* later) { return later->path == reported[i]->path; });
+}
+
+void AddFacts(Page& page, std::vector<Fact> facts) {
+  auto& list = std::get<FactList>(page.blocks.back()).facts;
+  list.insert(list.end(), std::make_move_iterator(facts.begin()), std::make_move_iterator(facts.end()));
+}
+
+Page Introduction() {
+  Page page;
+  page.title = "Attributes of the context API";
+  page.blocks.push_back(Paragraph{
+      "What `context.set_context`, `context.set_auto_parallel_context` and `context.set_ps_context` take in a recipe, "
+      "release by release of MindSpore, as muster checks it. `muster docs NAME` prints the same, `muster docs NAME "
+      "--mindspore 2.3` for one release; this page is printed by `muster docs --markdown` and is not edited by hand."});
+  page.blocks.push_back(Paragraph{
+      "Type and default in the tables are those of the newest release that has the attribute; where they were others, "
+      "the entry of the attribute has a line for each span of releases. \"Behaviour\" says what MindSpore does where "
+      "that is not what its documents say, \"rules\" what is checked between attributes once the job is known: an "
+      "error "
+      "is what MindSpore itself refuses, a warning what its documents say. The source of a rule is in brackets."});
+  return page;
+}
+
+Page FilesIntroduction() {
+  Page page;
+  page.title = "JSON files";
+  page.blocks.push_back(
+      Paragraph{"What MindSpore reads where an attribute names a JSON file. A recipe ships one with "
+                "`muster.file \"NAME\"`; then it is checked key by key, and errors stand at the file's own lines."});
+  return page;
+}
+
+// The attributes of the function that belong to the group, each followed by its sub-keys.
+std::string GroupSection(const std::vector<AttributeHistory>& histories, const Outline::Entry& group,
+                         const RuleIndex& rules, const std::vector<Release>& all) {
+  std::vector<const AttributeHistory*> attributes;
+  std::vector<const AttributeHistory*> reported;
+  bool in_group = false;
+  for (const AttributeHistory& history : histories) {
+    if (history.depth == 0) in_group = history.function == group.function && history.latest().group == group.name;
+    if (!in_group) continue;
+    reported.push_back(&history);
+    if (history.depth == 0) attributes.push_back(&history);
+  }
+  if (attributes.empty()) return "";
+  Page page;
+  page.title = group.title;
+  page.blocks.push_back(Paragraph{group.doc});
+  page.blocks.emplace_back(Overview(attributes, all));
+  std::string text = PageMarkdown(page, 3) + "\n";
+  for (std::size_t i = 0; i < reported.size(); ++i) {
+    Page details = Details(*reported[i], all);
+    const Rules naming = rules.Naming(reported[i]->function + "." + reported[i]->path);
+    if (!naming.empty() && IsLastOfItsPath(reported, i)) AddFacts(details, {{"rules", RuleLines(naming, all)}});
+    text += PageMarkdown(details, reported[i]->depth == 0 ? 4 : 5) + "\n";
+  }
+  return text;
+}
+
+// Whether a table of keys contains the whole fact.
+bool IsInTable(const Fact& fact) {
+  return fact.lines.size() == 1 && (fact.label == "releases" || fact.label == "type" || fact.label == "default");
+}
+
+// A JSON file and its keys. The table covers most keys fully; the others follow it.
+std::string FileSection(const std::vector<AttributeHistory>& files, const AttributeHistory& file,
+                        const std::vector<AttributeHistory>& histories, const std::vector<Release>& all) {
+  std::vector<const AttributeHistory*> named_by;
+  for (const AttributeHistory& history : histories) {
+    if (history.latest().file == file.path) named_by.push_back(&history);
+  }
+  std::vector<const AttributeHistory*> keys;
+  for (const AttributeHistory& history : files) {
+    if (history.path.starts_with(file.path + ".")) keys.push_back(&history);
+  }
+  Page page = Details(file, all);
+  AddFacts(page, NamedByFact(file, named_by));
+  page.blocks.emplace_back(AttributeTable(keys, all, true));
+  std::string text = PageMarkdown(page, 3) + "\n";
+  for (const AttributeHistory* key : keys) {
+    const FactList facts = FactsOf(*key, all);
+    if (!std::all_of(facts.facts.begin(), facts.facts.end(), [](const Fact& fact) { return IsInTable(fact); }))
+      text += PageMarkdown(Details(*key, all), 4) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string ContextReference(const Schema& schema, const Outline& outline) {
+  const std::vector<Release> all = DescribedReleases(schema);
+  std::string text = PageMarkdown(Introduction(), 1) + "\n";
+  const auto topics = ContextTopics(schema, outline, std::nullopt);
+  for (const Topic* releases : TopicsNamed(topics, "releases")) {
+    text += PageMarkdown(releases->page(), 2) + "\n";
+  }
+  std::vector<AttributeHistory> histories;
+  for (const Outline::Entry& function : outline.functions) {
+    for (AttributeHistory& history : Histories(schema, function.name, all)) histories.push_back(std::move(history));
+  }
+  const RuleIndex rules(schema, histories, all);
+  for (const Outline::Entry& function : outline.functions) {
+    Page page;
+    page.title = "context." + function.name;
+    page.blocks.push_back(Paragraph{function.doc});
+    if (const std::string status = DeprecationText(function); !status.empty())
+      page.blocks.push_back(FactList{{{"status", {status}}}});
+    if (const Rules naming = rules.Naming(function.name); !naming.empty())
+      page.blocks.push_back(FactList{{{"rules", RuleLines(naming, all)}}});
+    text += PageMarkdown(page, 2) + "\n";
+    for (const Outline::Entry& group : outline.groups) {
+      if (group.function == function.name) text += GroupSection(histories, group, rules, all);
+    }
+  }
+  text += PageMarkdown(CallsPage(schema, all), 2) + "\n";
+  text += PageMarkdown(FilesIntroduction(), 2) + "\n";
+  const std::vector<AttributeHistory> files = FileHistories(schema, all);
+  for (const AttributeHistory& file : files) {
+    if (file.depth == 0) text += FileSection(files, file, histories, all);
+  }
+  text.pop_back();
+  return text;
 }
 
 }  // namespace muster

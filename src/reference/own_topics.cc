@@ -1,9 +1,454 @@
 #include "reference/own_topics.h"
 
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <utility>
+
 #include "base/system/fault.h"
 #include "base/system/mechanism.h"
+#include "reference/page.h"
 
 namespace muster {
+namespace {
+
+// "[1]" for the first element of a table.
+std::string NameOf(const Value& field) { return FieldOf(field, "name").IsNumber() ? "[1]" : TextOf(field, "name"); }
+
+// `"pack"`, `"deal"`; otherwise the type and its limits.
+std::string ValuesOf(const Value& field) {
+  std::string values = TextOf(field, "type");
+  for (const Value& word : ListOf(field, "words")) {
+    if (word.AsString() == nullptr) continue;
+    values += (values.empty() ? "" : ", ") + Ticked("\"" + *word.AsString() + "\"");
+  }
+  const std::string range = TextOf(field, "range");
+  return values + (range.empty() ? "" : ", " + range);
+}
+
+// A value in recipe syntax is quoted; a phrase is not.
+std::string DefaultOf(const Value& field) {
+  if (TruthOf(field, "required")) return "required";
+  const std::string text = TextOf(field, "default");
+  const bool value = text.starts_with("\"") || text == "true" || text == "false";
+  return value ? Ticked(text) : text;
+}
+
+std::string DocOf(const Value& field) {
+  std::string doc = TextOf(field, "doc");
+  if (const std::string only = TextOf(field, "only"); !only.empty()) doc += " Only in " + Ticked(only) + ".";
+  if (const std::string former = TextOf(field, "former"); !former.empty()) doc += " Formerly " + Ticked(former) + ".";
+  if (TruthOf(field, "describes")) doc += " Not inside `each`.";
+  return doc;
+}
+
+// The examples of parameter types are in their hints.
+std::string ExampleOf(const Value& field) {
+  const std::string declaration = TextOf(field, "declaration");
+  return declaration.empty() ? TextOf(field, "example") : "muster." + NameOf(field) + " " + declaration;
+}
+
+// One block of lines per field: a table of five columns is too wide for terminals.
+FactList FieldList(const Value& section) {
+  FactList list;
+  for (const Value& field : ListOf(section, "fields")) {
+    const std::string standard = DefaultOf(field);
+    std::string values = ValuesOf(field);
+    if (!standard.empty()) values += standard == "required" ? "; required" : "; default: " + standard;
+    list.facts.push_back({Ticked(NameOf(field)), {values, DocOf(field), Ticked(ExampleOf(field))}});
+  }
+  return list;
+}
+
+Table FieldTable(const Value& section) {
+  const std::string what = TextOf(section, "what");
+  Table table{{what.empty() ? "field" : what, "values", "default", "description", "example"}, {}};
+  for (const Value& field : ListOf(section, "fields")) {
+    table.rows.push_back(
+        {Ticked(NameOf(field)), ValuesOf(field), DefaultOf(field), DocOf(field), Ticked(ExampleOf(field))});
+  }
+  return table;
+}
+
+void AddIntroduction(const Value& section, Page& page) {
+  page.blocks.emplace_back(Paragraph{TextOf(section, "doc")});
+  page.blocks.emplace_back(Example{"lua", LinesOf(TextOf(section, "example"))});
+}
+
+const Value::List& Sections(const Value& sections) {
+  static const Value::List none;
+  return sections.AsList() == nullptr ? none : *sections.AsList();
+}
+
+bool IsSection(const Value& sections, const std::string& name) {
+  const Value::List& all = Sections(sections);
+  return std::any_of(all.begin(), all.end(), [&](const Value& section) { return TextOf(section, "name") == name; });
+}
+
+// The section, and the sections that are shown on its page.
+std::vector<const Value*> OnPageOf(const Value& sections, const std::string& name) {
+  std::vector<const Value*> found;
+  for (const Value& section : Sections(sections)) {
+    if (TextOf(section, "name") == name || TextOf(section, "page") == name) found.push_back(&section);
+  }
+  return found;
+}
+
+Page SectionPage(const Value& sections, const std::string& name) {
+  Page page;
+  Value::List records;
+  for (const Value* section : OnPageOf(sections, name)) {
+    if (page.title.empty()) {
+      page.title = TextOf(*section, "title");
+    } else {
+      page.blocks.emplace_back(Heading{TextOf(*section, "title")});
+    }
+    AddIntroduction(*section, page);
+    page.blocks.emplace_back(FieldList(*section));
+    records.push_back(*section);
+  }
+  page.data =
+      Value(Value::Map{{"name", Value(name)}, {"kind", Value("recipes")}, {"sections", Value(std::move(records))}});
+  return page;
+}
+
+std::vector<std::string> OtherNames(const Value& sections, const std::string& name) {
+  std::vector<std::string> names;
+  const auto add = [&](std::string other) {
+    if (other != name && std::find(names.begin(), names.end(), other) == names.end()) names.push_back(std::move(other));
+  };
+  for (const Value* section : OnPageOf(sections, name)) {
+    const std::string own = TextOf(*section, "name");
+    add(own);
+    for (const Value& other : ListOf(*section, "other_names")) {
+      if (other.AsString() != nullptr) add(*other.AsString());
+    }
+    for (const Value& field : ListOf(*section, "fields")) {
+      const std::string field_name = TextOf(field, "name");
+      if (field_name.empty()) continue;
+      add(field_name);
+      if (!IsSection(sections, own + "." + field_name)) add(own + "." + field_name);
+      if (TextOf(field, "type") == "method") add(own + ":" + field_name);
+      if (own == "parameters") add("muster." + field_name);
+    }
+  }
+  return names;
+}
+
+// Heading anchors as GitHub generates them.
+std::string AnchorOf(const std::string& title) {
+  std::string anchor;
+  for (const char c : title) {
+    if (c == ' ') anchor += '-';
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      anchor += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return anchor;
+}
+
+// The first sentence, without its full stop.
+std::string Summary(const Value& section) {
+  const std::string doc = TextOf(section, "doc");
+  return doc.substr(0, std::min(doc.find(". "), doc.size() - 1));
+}
+
+}  // namespace
+
+Topics RecipeTopics(const Value& sections) {
+  const auto known = std::make_shared<Value>(sections);
+  Topics topics;
+  for (const Value& section : Sections(*known)) {
+    if (!TextOf(section, "page").empty()) continue;
+    const std::string name = TextOf(section, "name");
+    topics.push_back({name, "recipes", Summary(section), OtherNames(*known, name), true,
+                      [known, name] { return SectionPage(*known, name); }});
+  }
+  return topics;
+}
+
+std::string RecipeReference(const Value& sections) {
+  Page introduction;
+  introduction.title = "Recipe reference";
+  introduction.blocks.emplace_back(
+      Paragraph{"All fields of recipes, roles and their tables, the members of `job` and `process`, and the types of "
+                "parameters. [recipe-guide.md](recipe-guide.md) introduces them by example, [recipes.md](recipes.md) "
+                "describes composition, [attributes.md](attributes.md) the attributes of the context."});
+  introduction.blocks.emplace_back(
+      Paragraph{"`muster docs NAME` prints the same. This page is generated from `lua/muster/recipe_fields.lua`, which "
+                "the checks of recipes read, too; do not edit it by hand."});
+  Table table{{"section", "about"}, {}};
+  for (const Value& section : Sections(sections)) {
+    const std::string title = TextOf(section, "title");
+    table.rows.push_back({"[" + title + "](#" + AnchorOf(title) + ")", Summary(section)});
+  }
+  introduction.blocks.emplace_back(std::move(table));
+  std::string text = PageMarkdown(introduction, 1);
+  for (const Value& section : Sections(sections)) {
+    Page page;
+    page.title = TextOf(section, "title");
+    AddIntroduction(section, page);
+    page.blocks.emplace_back(FieldTable(section));
+    text += "\n" + PageMarkdown(page, 2);
+  }
+  return text;
+}
+
+namespace {
+
+std::string Joined(const Value::List& texts, const char* between) {
+  std::string joined;
+  for (const Value& text : texts) {
+    if (text.AsString() == nullptr) continue;
+    joined += (joined.empty() ? "" : between) + Ticked(*text.AsString());
+  }
+  return joined;
+}
+
+// "1", "1 or more", "at most 1", "any": the allowed number of processes of a role.
+std::string Count(const Value& role) {
+  const auto least = static_cast<int>(FieldOf(role, "min").Number());
+  const auto most = static_cast<int>(FieldOf(role, "max").Number());
+  if (most == 0) return least == 0 ? "any" : std::to_string(least) + " or more";
+  return least == most ? std::to_string(most) : "at most " + std::to_string(most);
+}
+
+std::string EndOf(const Value& role) {
+  if (!TruthOf(role, "serves")) return "the job waits for it";
+  return "serves; has " + std::to_string(static_cast<int>(FieldOf(role, "linger").Number())) +
+         " s once the others have ended";
+}
+
+Table RolesTable(const Value& record) {
+  Table table{{"role", "processes", "what it does", "its end"}, {}};
+  for (const Value& role : ListOf(record, "roles")) {
+    table.rows.push_back({Ticked(TextOf(role, "name")),
+                          Count(role) + (TruthOf(role, "added") ? "; added by muster if left out" : ""),
+                          TextOf(role, "doc"), EndOf(role)});
+  }
+  return table;
+}
+
+Table OptionsTable(const Value& record) {
+  Table table{{"option", "values", "what it does"}, {}};
+  for (const Value& option : ListOf(record, "options")) {
+    const std::string kind = TextOf(option, "kind");
+    std::string values = kind.empty() ? Joined(ListOf(option, "words"), ", ") : "a " + kind;
+    if (kind.empty()) values += "; the first unless given";
+    if (kind == "count") values = "a number";
+    if (kind == "file") values = "a JSON file beside the recipe";
+    if (kind == "list") values = "a list of texts";
+    if (!TextOf(option, "default").empty()) values += "; " + Ticked(TextOf(option, "default")) + " unless given";
+    table.rows.push_back({Ticked(TextOf(option, "name")), values, TextOf(option, "doc")});
+  }
+  return table;
+}
+
+Table NamesTable(const Value::List& names, std::vector<std::string> columns) {
+  Table table{std::move(columns), {}};
+  for (const Value& name : names) {
+    std::vector<std::string> row = {Ticked(TextOf(name, "name"))};
+    if (table.columns.size() == 3) row.push_back(TextOf(name, "who"));
+    row.push_back(TextOf(name, "doc"));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string RendezvousOf(const Value& record) {
+  const Value& meeting = FieldOf(record, "meeting");
+  if (meeting.IsNull()) return "none";
+  return std::string("the first ") + Ticked(TextOf(meeting, "role")) +
+         (TruthOf(record, "worlds") ? " of each world" : "") + ", at the port " + Ticked(TextOf(meeting, "port"));
+}
+
+Page FrameworkPage(const Value& record) {
+  Page page;
+  page.title = Ticked(TextOf(record, "name"));
+  page.blocks.emplace_back(Paragraph{TextOf(record, "doc")});
+  if (!TextOf(record, "example").empty()) page.blocks.emplace_back(Example{"lua", LinesOf(TextOf(record, "example"))});
+  FactList facts;
+  facts.facts.push_back({"rendezvous endpoint", {RendezvousOf(record)}});
+  facts.facts.push_back({"the job ends", {TextOf(record, "ends")}});
+  if (!TextOf(record, "derives").empty()) facts.facts.push_back({"MindSpore's context", {TextOf(record, "derives")}});
+  if (!ListOf(record, "clear").empty()) facts.facts.push_back({"removed", {Joined(ListOf(record, "clear"), ", ")}});
+  if (!TextOf(record, "source").empty()) facts.facts.push_back({"source", {TextOf(record, "source")}});
+  page.blocks.emplace_back(std::move(facts));
+  for (const Value& note : ListOf(record, "notes")) {
+    if (note.AsString() != nullptr) page.blocks.emplace_back(Paragraph{*note.AsString()});
+  }
+  page.blocks.emplace_back(RolesTable(record));
+  if (!ListOf(record, "options").empty()) page.blocks.emplace_back(OptionsTable(record));
+  if (!ListOf(record, "variables").empty()) {
+    page.blocks.emplace_back(NamesTable(ListOf(record, "variables"), {"variable", "whose", "value"}));
+  }
+  if (!ListOf(record, "absent").empty()) {
+    page.blocks.emplace_back(Paragraph{"Names that recipes set but no framework reads; muster warns of them:"});
+    page.blocks.emplace_back(NamesTable(ListOf(record, "absent"), {"variable", "why it has no effect"}));
+  }
+  Value::Map data = record.AsMap() == nullptr ? Value::Map() : *record.AsMap();
+  data["kind"] = Value("framework");
+  page.data = Value(std::move(data));
+  return page;
+}
+
+const Value::List& Records(const Value& records) {
+  static const Value::List none;
+  return records.AsList() == nullptr ? none : *records.AsList();
+}
+
+Table Overview(const Value& records, bool linked) {
+  Table table{{"framework", "what it launches"}, {}};
+  for (const Value& record : Records(records)) {
+    const std::string name = TextOf(record, "name");
+    table.rows.push_back({linked ? "[" + Ticked(name) + "](#" + name + ")" : Ticked(name), TextOf(record, "doc")});
+  }
+  return table;
+}
+
+constexpr const char* kWhat =
+    "What a recipe names as `framework`: which variables its processes find, which inherited ones are removed, where "
+    "they "
+    "meet and how the job ends. An option is chosen beside the name: `framework = { \"jax\", imitate = \"slurm\" }`. A "
+    "variable "
+    "that is set here can be contradicted on purpose only (`override = true`); those that are merely suggested say so.";
+
+}  // namespace
+
+Topics FrameworkTopics(const Value& records) {
+  const auto known = std::make_shared<Value>(records);
+  Topics topics;
+  for (std::size_t i = 0; i < Records(*known).size(); ++i) {
+    const Value& record = Records(*known)[i];
+    topics.push_back({TextOf(record, "name"), "framework", TextOf(record, "doc"), {}, true, [known, i] {
+                        return FrameworkPage(Records(*known)[i]);
+                      }});
+  }
+  topics.push_back(
+      {"frameworks", "list", "launch contracts that a recipe can name", {"framework", "contract"}, true, [known] {
+         Page page;
+         page.title = "Frameworks";
+         page.blocks.emplace_back(Paragraph{kWhat});
+         page.blocks.emplace_back(Overview(*known, false));
+         page.data = Value(Value::Map{{"name", Value("frameworks")}, {"kind", Value("list")}, {"frameworks", *known}});
+         return page;
+       }});
+  return topics;
+}
+
+std::string FrameworkReference(const Value& records) {
+  Page introduction;
+  introduction.title = "Frameworks";
+  introduction.blocks.emplace_back(Paragraph{kWhat});
+  introduction.blocks.emplace_back(Paragraph{
+      "`muster docs NAME` prints the same. This page is made from `lua/muster/frameworks/` and is not edited by "
+      "hand; how "
+      "a recipe brings a contract of its own is in [environment.md](environment.md#contracts-of-your-own)."});
+  introduction.blocks.emplace_back(Overview(records, true));
+  std::string text = PageMarkdown(introduction, 1);
+  for (const Value& record : Records(records)) text += "\n" + PageMarkdown(FrameworkPage(record), 2);
+  return text;
+}
+
+namespace {
+
+// How a value is written, by the type of the option (engine/engine_page.h).
+std::string ValueForm(const std::string& type) {
+  if (type == "count") return "whole number";
+  if (type == "duration" || type == "notice") return "duration with a unit: `\"90m\"`, `\"12h\"`";
+  if (type == "flag" || type == "each_trial") return "true or false";
+  if (type == "list") return "list of texts";
+  if (type == "table") return "table";
+  if (type == "requeue") return "table: `{ on = { \"time_limit\", \"preempted\", \"node_fail\" }, max = 3 }`";
+  return "text";
+}
+
+std::string DefaultText(const Value& value) {
+  if (value.IsNull()) return {};
+  return "; default: " + Ticked(value.AsString() != nullptr ? '"' + *value.AsString() + '"' : ToText(value));
+}
+
+// The option of the command line; Slurm and Kubernetes have their own (cli/options/engine_choice.cc).
+std::string OptionName(const std::string& engine) {
+  return engine == "slurm" || engine == "kubernetes" ? engine : "engine-option";
+}
+
+// The same for editors.
+std::string StubType(const std::string& type) {
+  if (type == "count") return "integer";
+  if (type == "flag" || type == "each_trial") return "boolean";
+  if (type == "list") return "string[]";
+  if (type == "table") return "table<string, any>";
+  if (type == "requeue") return "string|{ on: (\"time_limit\"|\"preempted\"|\"node_fail\")[], max?: integer }";
+  return type == "text" ? "string|integer" : "string";
+}
+
+std::string ClassName(const std::string& engine) {
+  if (engine == "gridengine") return "muster.GridEngine";
+  std::string name = engine;
+  name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+  return "muster." + name;
+}
+
+Page EnginePage(const Value& engine) {
+  const std::string name = TextOf(engine, "name");
+  Page page;
+  page.title = "Options of the engine " + Ticked(name);
+  page.blocks.emplace_back(Paragraph{TextOf(engine, "doc")});
+  std::string first;
+  FactList list;
+  for (const Value& option : ListOf(engine, "options")) {
+    const std::string option_name = TextOf(option, "name");
+    Fact fact{Ticked(option_name), {ValueForm(TextOf(option, "type")) + DefaultText(FieldOf(option, "default"))}};
+    fact.lines.push_back(TextOf(option, "doc"));
+    const std::string line = TextOf(option, "line");
+    if (line.starts_with('-')) fact.lines.push_back("in the script: " + Ticked(line));
+    if (first.empty() && TextOf(option, "type") == "text" && option_name != "as") first = option_name;
+    list.facts.push_back(std::move(fact));
+  }
+  page.blocks.emplace_back(
+      Example{"",
+              {"muster run RECIPE --on " + name + " --" + OptionName(name) + " " + first + "=VALUE",
+               name + " = { " + first + " = \"VALUE\" }      in a recipe or a site file"}});
+  page.blocks.emplace_back(std::move(list));
+  page.data =
+      Value(Value::Map{{"name", Value(name)}, {"kind", Value("engine")}, {"options", FieldOf(engine, "options")}});
+  return page;
+}
+
+}  // namespace
+
+std::string EngineStub(const std::vector<Value>& pages) {
+  std::string text =
+      "---@meta _\n"
+      "-- The options of engines for editors (`muster docs editors`), in recipes and site files. Printed by `muster "
+      "docs "
+      "--stub\n"
+      "-- engines` from the engines' pages, and not edited by hand.\n";
+  for (const Value& page : pages) {
+    const std::string name = TextOf(page, "name");
+    text += "\n---Options of the engine " + name + ": `muster docs " + name + "`.\n---@class " + ClassName(name) + "\n";
+    for (const Value& option : ListOf(page, "options")) {
+      text += "---@field " + TextOf(option, "name") + "? " + StubType(TextOf(option, "type")) + " " +
+              TextOf(option, "doc") + "\n";
+    }
+  }
+  return text;
+}
+
+Topics EngineTopics(const std::vector<Value>& pages) {
+  const auto known = std::make_shared<std::vector<Value>>(pages);
+  Topics topics;
+  for (std::size_t i = 0; i < known->size(); ++i) {
+    const std::string name = TextOf((*known)[i], "name");
+    std::vector<std::string> others;
+    for (const Value& option : ListOf((*known)[i], "options")) others.push_back(name + "." + TextOf(option, "name"));
+    topics.push_back({name, "engines", "options of " + TextOf((*known)[i], "doc"), std::move(others), true,
+                      [known, i] { return EnginePage((*known)[i]); }});
+  }
+  return topics;
+}
+
 namespace {
 
 std::string Ticked(std::string_view text) { return "`" + std::string(text) + "`"; }

@@ -1,17 +1,24 @@
+// Topics and pages of the reference: the names that `muster docs` accepts, with the functions that create their
+// pages, and pages as blocks that are formatted for a terminal, as Markdown and as JSON. Also access to the records
+// from which pages are made.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "muster/diagnostic.h"
+#include "muster/value.h"
+
+namespace muster {
+
 // A page of the reference: the content of `muster docs NAME` for one topic, as blocks that can be formatted for a
 // terminal, as Markdown and as JSON. Independent of topics.
 //
 // Texts contain words, and values and names in `backticks`, as in Markdown, and no other markup.
-#pragma once
-
-#include <cstddef>
-#include <string>
-#include <variant>
-#include <vector>
-
-#include "muster/value.h"
-
-namespace muster {
 
 struct Heading {
   std::string text;
@@ -79,5 +86,43 @@ std::string PageMarkdown(const Page& page, std::size_t level);
 
 // {"format": 1, "topics": [data of each]}
 std::string PagesJson(const std::vector<Page>& pages);
+
+// Access to the records that muster's own Lua files return: missing values, and values of another type, count as empty.
+
+// The field, or null; also for a record that is no map.
+const Value& FieldOf(const Value& record, const char* key);
+std::string TextOf(const Value& record, const char* key);
+bool TruthOf(const Value& record, const char* key);
+const Value::List& ListOf(const Value& record, const char* key);
+
+// "`text`", the form of code words on pages.
+std::string Ticked(const std::string& text);
+
+std::vector<std::string> LinesOf(const std::string& text);
+
+// Topics: the names that `muster docs` accepts, and the functions that create their pages. Each area (the context API
+// and others) provides a list of topics; lookup, listing and suggestions are shared.
+
+struct Topic {
+  std::string name;                      // "mode", "ascend_config.precision_mode", "system"
+  std::string kind;                      // "attribute", "sub-key", "function", "group", …
+  std::string summary;                   // one line
+  std::vector<std::string> other_names;  // "set_context.mode"
+  bool listed = false;                   // in the overview; else in the page of another topic
+  std::function<Page()> page;            // its data must live as long as the topic
+};
+using Topics = std::vector<Topic>;
+
+constexpr std::string_view kGuides = "guides: ";  // begins the kind of a guide
+
+// The topics of that name; if several kinds share it, those of the kind that comes first in the list, and the guide. If
+// there are none, those with that alias.
+std::vector<const Topic*> TopicsNamed(const Topics& topics, std::string_view name);
+
+// No topic has that name: kind "unknown_topic", with the nearest names. `what` describes what was looked for.
+Diagnostic UnknownTopic(const Topics& topics, std::string_view name, const std::string& what);
+
+// The listed topics by kind, in order.
+Page OverviewPage(const Topics& topics);
 
 }  // namespace muster

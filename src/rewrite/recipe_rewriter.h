@@ -13,6 +13,10 @@
 
 namespace muster {
 
+// Rewrites a recipe for a MindSpore release: deprecated calls of the context API become calls of the functions that
+// replace them, where both mean the same, and the recipe names the release. Comments, order and layout are kept.
+// Rewriting the result changes nothing.
+
 struct RewrittenSetting {
   std::uint32_t line = 0;  // in the text before
   std::string what;        // "max_device_memory"

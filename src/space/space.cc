@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/values/diagnostics.h"
 #include "base/values/fingerprint.h"
-#include "base/values/parse_number.h"
-#include "base/values/suggest.h"
+#include "base/values/number_text.h"
 
 namespace muster {
 namespace {

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "run/directory/last_lines.h"
+#include "run/directory/process_output.h"
 
 namespace muster {
 

@@ -7,9 +7,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "base/values/shell_quote.h"
-#include "base/values/utf8.h"
-#include "run/logs/line_cutter.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "run/logs/log_follower.h"
 
 namespace muster {

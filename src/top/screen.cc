@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "base/values/columns.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
+#include "base/values/utf8_text.h"
 
 namespace muster {
 namespace {

@@ -14,8 +14,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <fcntl.h>
 
-#include "run/control/control_connection.h"
-#include "run/control/run_end_watch.h"
+#include "run/control/control_protocol.h"
+#include "run/control/journal_feed.h"
 #include "run/directory/run_directory.h"
 #include "top/log_pager.h"
 #include "top/screen.h"

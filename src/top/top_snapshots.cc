@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/system/host_name.h"
-#include "run/control/control_connection.h"
+#include "run/control/control_protocol.h"
 #include "run/directory/run_directory.h"
 
 namespace muster {

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
-#include "base/values/json_text.h"
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "muster/value.h"
 
 namespace muster {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "run/control/control_protocol.h"
-#include "run/directory/newest_metrics.h"
+#include "run/metrics/metric_history.h"
 #include "run/report/report.h"
 
 namespace muster {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/values/utf8.h"
+#include "base/values/utf8_text.h"
 #include "top/screen.h"
 
 namespace muster {

@@ -1,11 +1,38 @@
 #include "transport/agent_heartbeats.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/system/clock.h"
-#include "wire/lease/lease.h"
+#include "wire/connection/lease.h"
 
 namespace muster {
+
+void ClockOffset::Add(std::uint64_t sent, std::uint64_t answered, std::uint64_t back) {
+  if (back < sent) return;
+  const std::uint64_t error = (back - sent) / 2;
+  latest_.push_back({static_cast<std::int64_t>(answered - (sent + error)), error});
+  if (latest_.size() > kLatest) latest_.pop_front();
+}
+
+std::optional<ClockEstimate> ClockOffset::best() const {
+  const auto least =
+      std::min_element(latest_.begin(), latest_.end(),
+                       [](const ClockEstimate& a, const ClockEstimate& b) { return a.error_ns < b.error_ns; });
+  return least == latest_.end() ? std::nullopt : std::optional(*least);
+}
+
+bool ClockOffset::Better() {
+  const std::optional<ClockEstimate> now = best();
+  if (!now) return false;
+  if (reported_) {
+    const auto apart = static_cast<std::uint64_t>(std::abs(now->offset_ns - reported_->offset_ns));
+    if (now->error_ns > reported_->error_ns / 2 && apart <= now->error_ns + reported_->error_ns) return false;
+  }
+  reported_ = now;
+  return true;
+}
+
 namespace {
 
 constexpr std::uint64_t kAwakeNs = 100'000'000;      // a loop that runs is never later than this
@@ -56,6 +83,63 @@ bool AgentHeartbeats::Expired() {
   }
   Look(now);
   return false;
+}
+
+namespace {
+
+constexpr std::chrono::seconds kAtOnce{1};
+// A timer that fires this late shows that this process did not run (it may have been stopped itself), so answers may be
+// waiting to be read.
+constexpr std::chrono::milliseconds kLate{500};
+
+}  // namespace
+
+void AnswerTimeout::Expect(bool at_once) {
+  if (state_ == State::kIdle) {
+    state_ = State::kAsking;
+    due_ = Clock::now() + lease_;
+    if (!at_once) return Await(Clock::now() + pause_);
+  }
+  if (!at_once) return;
+  if (state_ == State::kAsking) Ask();
+  if (state_ != State::kAsked) return;
+  due_ = std::min(due_, std::max(asked_at_ + kAtOnce, Clock::now()));
+  Await(due_);
+}
+
+void AnswerTimeout::Ask() {
+  state_ = State::kAsked;
+  asked_at_ = Clock::now();
+  Await(due_);
+  ends_.ask(++number_);
+}
+
+void AnswerTimeout::Answered(std::uint32_t number) {
+  if (state_ != State::kAsked || number != number_) return;
+  state_ = State::kIdle;
+  timer_.cancel();
+}
+
+void AnswerTimeout::Stop() {
+  state_ = State::kOver;
+  timer_.cancel();
+}
+
+void AnswerTimeout::Await(Clock::time_point time) {
+  timer_.expires_at(time);
+  timer_.async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
+    if (const auto self = weak.lock(); self && !error) self->OnTime();
+  });
+}
+
+void AnswerTimeout::OnTime() {
+  if (state_ == State::kAsking) return Ask();
+  const auto now = Clock::now();
+  if (state_ != State::kAsked || now < due_) return;  // a timer of an earlier heartbeat
+  if (now > due_ + kLate) return Await(due_ = now + kAtOnce);
+  Stop();
+  const auto time = std::chrono::round<std::chrono::seconds>(now - asked_at_);
+  ends_.unanswered("it did not answer for " + std::to_string(time.count()) + " s");
 }
 
 }  // namespace muster

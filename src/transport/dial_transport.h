@@ -1,5 +1,5 @@
-// The dial-back transport: agents on nodes that this machine cannot log in to, started by an engine's command for many
-// nodes at a time (DialSettings::start), which connect back.
+// The dial-back transport: agents on nodes that this machine cannot log in to, started by an engine's command for
+// many nodes at a time, which connect back; and such a connection, from the wait for it to its end.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,14 @@
 #include <string_view>
 
 #include "spawn/start/launcher.h"
-#include "transport/channel.h"
 #include "transport/dial_server.h"
-#include "transport/dial_settings.h"
 #include "transport/transport.h"
-#include "transport/unchecked_channel.h"
-#include "wire/lease/lease.h"
+#include "wire/connection/lease.h"
 
 namespace muster {
 
+// The dial-back transport: agents on nodes that this machine cannot log in to, started by an engine's command for many
+// nodes at a time (DialSettings::start), which connect back.
 class DialTransport final : public Transport {
  public:
   explicit DialTransport(DialSettings settings, std::uint64_t lease_ms = kDefaultLeaseMs,

@@ -11,8 +11,8 @@
 
 #include "base/values/overloaded.h"
 #include "muster/diagnostic.h"
-#include "transport/answer_timeout.h"
-#include "wire/protocol/frame_reader.h"
+#include "transport/agent_heartbeats.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

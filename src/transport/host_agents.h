@@ -12,7 +12,6 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "transport/channel.h"
 #include "transport/transport.h"
 
 namespace muster {

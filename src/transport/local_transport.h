@@ -1,25 +1,26 @@
-// The local transport: starts an agent on this machine, connected by a socket pair, and cleans up after it.
-//
-// Independent of plans. The head is the parent of the agent's guard (agent/program/agent_guard.h) and a subreaper: the
-// guard kills the processes that a lost agent leaves; processes that the guard leaves become children of the head,
-// which kills them. The head recognises such children by their session, which is never its own, since guard and agent
-// are started in sessions of their own.
+// The local transport: starts an agent on this machine, connected by a socket pair, supervises its process, and
+// cleans up after it. The head is the parent of the agent's guard and a subreaper, so that no process of a lost agent
+// remains. Independent of plans.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "base/system/isolation.h"
-#include "base/system/without.h"
+#include "base/system/mechanism.h"
 #include "spawn/leftovers/leftovers.h"
 #include "spawn/start/launcher.h"
-#include "transport/channel.h"
 #include "transport/transport.h"
-#include "transport/unchecked_channel.h"
-#include "wire/lease/lease.h"
+#include "wire/connection/lease.h"
 
 namespace muster {
+
+// The local transport: starts an agent on this machine, connected by a socket pair, and cleans up after it.
+//
+// Independent of plans. The head is the parent of the agent's guard (agent/program/agent_guard.h) and a subreaper: the
+// guard kills the processes that a lost agent leaves; processes that the guard leaves become children of the head,
+// which kills them. The head recognises such children by their session, which is never its own, since guard and agent
+// are started in sessions of their own.
 
 // The path of muster-agent in the folder of this program; empty if the folder is unknown.
 std::string AgentBeside();

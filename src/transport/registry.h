@@ -7,11 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "transport/channel.h"
-#include "transport/dial_settings.h"
-#include "transport/ssh_command.h"
+#include "transport/dial_server.h"
+#include "transport/ssh_transport.h"
 #include "transport/transport.h"
-#include "wire/lease/lease.h"
+#include "wire/connection/lease.h"
 
 namespace muster {
 

@@ -1,14 +1,18 @@
 #include "transport/watched_command.h"
 
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/system/file_access.h"
+#include "base/system/own_environment.h"
+#include "spawn/start/launcher.h"
+#include "spawn/start/reap.h"
 #include "spawn/start/watched_child.h"
-#include "transport/own_environment.h"
 
 namespace muster {
 
@@ -76,6 +80,85 @@ void WatchedCommand::Take() {
   ReadWords();
   boost::system::error_code ignored;
   err_.close(ignored);
+}
+
+tl::expected<std::shared_ptr<HeldCommand>, std::string> HeldCommand::Start(boost::asio::io_context& io,
+                                                                           const std::vector<std::string>& argv,
+                                                                           std::string_view input, Calls calls) {
+  int in[2] = {-1, -1};
+  int out[2] = {-1, -1};
+  if (::pipe2(in, O_CLOEXEC) != 0) return tl::unexpected<std::string>("no pipe for its input");
+  const UniqueFd in_read(in[0]);
+  std::shared_ptr<HeldCommand> held(new HeldCommand(io, std::move(calls)));
+  held->stdin_.reset(in[1]);
+  if (::pipe2(out, O_CLOEXEC) != 0) return tl::unexpected<std::string>("no pipe for its output");
+  UniqueFd out_read(out[0]);
+  const UniqueFd out_write(out[1]);
+  ::fcntl(out_read.get(), F_SETFL, O_NONBLOCK);
+  if (WriteAll(held->stdin_.get(), input) != 0) return tl::unexpected<std::string>("its input cannot be written");
+  Launcher launcher;
+  SpawnSpec spec;
+  spec.argv = argv;
+  spec.stdin_fd = in_read.get();
+  spec.stdout_fd = out_write.get();
+  spec.parent_death_signal = SIGTERM;
+  auto command = WatchedCommand::Start(io, launcher, std::move(spec), [weak = std::weak_ptr(held)] {
+    if (const auto self = weak.lock()) self->OnEnd();
+  });
+  if (!command) return tl::unexpected(std::move(command.error()));
+  held->command_ = std::move(*command);
+  held->command_->OnWords([weak = std::weak_ptr(held)] {
+    if (const auto self = weak.lock(); self && self->calls_.heard) self->calls_.heard();
+  });
+  boost::system::error_code error;
+  held->out_.assign(out_read.get(), error);
+  if (!error) out_read.release();
+  held->AwaitOutput();
+  return held;
+}
+
+HeldCommand::~HeldCommand() {
+  if (!command_ || over()) return;
+  Release();
+  AskToEnd();
+  command_->EndsWithin(kPartingTime);
+}
+
+std::string HeldCommand::EndText() const { return muster::EndText(*command_->end()); }
+
+void HeldCommand::AskToEnd() {
+  if (!over()) command_->Signal(SIGTERM);
+}
+
+void HeldCommand::AwaitOutput() {
+  if (!out_.is_open()) return;
+  out_.async_wait(WatchedFd::wait_read, [weak = weak_from_this()](const boost::system::error_code& error) {
+    const auto self = weak.lock();
+    if (error || !self) return;
+    const bool more = self->ReadOutput();
+    if (self->calls_.printed) self->calls_.printed();
+    if (more) self->AwaitOutput();
+  });
+}
+
+// False at the end of the stream, and at its limit.
+bool HeldCommand::ReadOutput() {
+  char bytes[16'384];
+  for (;;) {
+    const ssize_t got = out_.is_open() ? ::read(out_.native_handle(), bytes, sizeof bytes) : 0;
+    if (got < 0) return errno == EAGAIN || errno == EINTR;
+    if (got == 0) return false;
+    output_.append(bytes, static_cast<std::size_t>(got));
+    if (output_.size() > kMostOutput) return false;
+  }
+}
+
+void HeldCommand::OnEnd() {
+  const auto keep = shared_from_this();
+  ReadOutput();
+  command_->Take();
+  stdin_.reset();
+  if (calls_.ended) calls_.ended();
 }
 
 }  // namespace muster

@@ -1,5 +1,5 @@
 // Tests the cache of shipped code: its requests, the trees it creates, and its safety.
-#include "agent/code/code_cache.h"
+#include "agent/host/code_cache.h"
 
 #include <fstream>
 #include <iterator>
@@ -13,7 +13,7 @@
 
 #include "base/values/fingerprint.h"
 #include "support/temp_dir.h"
-#include "wire/files/code_tree_archive.h"
+#include "wire/files/code_tree.h"
 
 namespace muster::testing {
 namespace {

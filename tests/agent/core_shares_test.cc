@@ -1,11 +1,10 @@
-#include "agent/devices/core_shares.h"
-
 #include <algorithm>
 #include <random>
 
 #include <gtest/gtest.h>
 
-#include "base/values/number_list.h"
+#include "agent/devices/host_cores.h"
+#include "base/values/number_text.h"
 
 namespace muster {
 namespace {

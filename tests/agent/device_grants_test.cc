@@ -1,7 +1,7 @@
 // Tests which waiting job gets devices that become free; pure functions, no files and no processes.
-#include "agent/devices/device_grants.h"
-
 #include <gtest/gtest.h>
+
+#include "agent/devices/device_leases.h"
 
 namespace muster {
 namespace {

@@ -1,6 +1,4 @@
 // Tests which processes are reported as users of devices, with files that stand for the device nodes.
-#include "agent/devices/device_users.h"
-
 #include <filesystem>
 #include <fstream>
 
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "agent/devices/device_use.h"
 #include "base/system/unique_fd.h"
 #include "support/temp_dir.h"
 

@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 
 #include "base/system/host_name.h"
-#include "base/system/tcp_socket.h"
+#include "base/system/sockets.h"
 #include "support/dialing.h"
 #include "support/temp_dir.h"
-#include "wire/dial/dial_file.h"
+#include "wire/connection/dial.h"
 
 namespace muster::testing {
 namespace {

@@ -1,9 +1,9 @@
 // Tests which variables of the agent's own environment processes inherit.
-#include "agent/processes/environment_block.h"
-
 #include <cstdlib>
 
 #include <gtest/gtest.h>
+
+#include "agent/processes/child_set.h"
 
 namespace muster {
 namespace {

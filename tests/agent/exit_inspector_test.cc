@@ -6,8 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/processes/core_place.h"
-#include "agent/processes/memory_kills.h"
 #include "support/temp_dir.h"
 
 namespace muster {

@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/host/host_facts.h"
-#include "agent/host/host_probes.h"
 #include "support/await.h"
 #include "support/places.h"
 #include "support/temp_dir.h"

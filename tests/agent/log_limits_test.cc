@@ -10,9 +10,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "agent/logs/log_collapse.h"
-#include "agent/logs/log_pipes.h"
-#include "agent/processes/log_files.h"
+#include "agent/host/host_folder.h"
+#include "agent/parts/process_logs.h"
 #include "support/temp_dir.h"
 #include "wire/files/log_bytes.h"
 

@@ -1,6 +1,4 @@
 // Tests the agent's timestamp index, on files that the test writes.
-#include "agent/logs/log_times.h"
-
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "agent/parts/process_logs.h"
 #include "base/system/clock.h"
 #include "support/temp_dir.h"
 

@@ -1,11 +1,10 @@
 // Tests connection checks between hosts, over loopback.
-#include "agent/host/path_probe.h"
-
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "agent/parts/host_preparation.h"
 #include "spawn/start/tcp_ports.h"
 
 namespace muster {

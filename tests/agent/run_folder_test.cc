@@ -1,6 +1,4 @@
 // Tests the agent's access to the run directory.
-#include "agent/host/run_folder.h"
-
 #include <filesystem>
 #include <string>
 
@@ -9,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/processes/log_files.h"
+#include "agent/host/host_folder.h"
 #include "support/as_user.h"
 #include "support/temp_dir.h"
 

@@ -1,11 +1,11 @@
 // Tests parsing of stacks from py-spy and gdb, and of hostile input.
-#include "agent/dump/stack_text.h"
-
 #include <algorithm>
 #include <random>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "agent/dump/dump_summary.h"
 
 namespace muster {
 namespace {

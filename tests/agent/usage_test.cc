@@ -1,10 +1,8 @@
 // Tests the parts of agent/usage/: sums over process trees, and texts of the vendors' tools.
 #include <gtest/gtest.h>
 
+#include "agent/devices/device_use.h"
 #include "agent/parts/usage_samples.h"
-#include "agent/usage/device_memory.h"
-#include "agent/usage/device_processes.h"
-#include "agent/usage/process_trees.h"
 
 namespace muster {
 namespace {

@@ -1,7 +1,7 @@
 // Tests line breaking of texts in columns.
-#include "base/values/columns.h"
-
 #include <gtest/gtest.h>
+
+#include "base/values/utf8_text.h"
 
 namespace muster {
 namespace {

@@ -1,11 +1,11 @@
 // Tests who gets a place at a server, and who has to give it up.
-#include "base/system/connection_places.h"
-
 #include <set>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "base/system/sockets.h"
 
 namespace muster {
 namespace {

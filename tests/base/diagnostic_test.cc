@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/values/diagnostic_text.h"
+#include "base/values/diagnostics.h"
 
 namespace muster {
 namespace {

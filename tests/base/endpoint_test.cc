@@ -1,7 +1,7 @@
 // Tests addresses in front of ports: which of them get brackets.
-#include "base/values/endpoint.h"
-
 #include <gtest/gtest.h>
+
+#include "base/values/quoting.h"
 
 namespace muster {
 namespace {

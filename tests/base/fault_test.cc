@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/system/without.h"
+#include "base/system/mechanism.h"
 
 namespace muster {
 namespace {

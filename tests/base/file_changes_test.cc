@@ -1,6 +1,4 @@
 // Tests file change events for a folder and a file.
-#include "base/system/file_changes.h"
-
 #include <fstream>
 #include <string>
 #include <utility>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/inotify.h>
 
+#include "base/system/file_access.h"
 #include "base/system/unique_fd.h"
 #include "support/temp_dir.h"
 

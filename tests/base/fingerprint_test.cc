@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/values/sha256.h"
-
 namespace muster {
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/values/plain_text.h"
+#include "base/values/quoting.h"
 
 namespace muster {
 namespace {

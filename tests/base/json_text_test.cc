@@ -1,9 +1,8 @@
-#include "base/values/json_text.h"
-
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "base/values/printable_lines.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 
 namespace muster {
 namespace {

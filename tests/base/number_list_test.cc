@@ -1,6 +1,6 @@
-#include "base/values/number_list.h"
-
 #include <gtest/gtest.h>
+
+#include "base/values/number_text.h"
 
 namespace muster {
 namespace {

@@ -1,6 +1,4 @@
 // Tests opening files below a directory, with and without openat2: no path may escape it.
-#include "base/system/open_below.h"
-
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/system/file_access.h"
 #include "support/file_content.h"
 #include "support/temp_dir.h"
 

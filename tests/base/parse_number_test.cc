@@ -1,8 +1,8 @@
-#include "base/values/parse_number.h"
-
 #include <cstdint>
 
 #include <gtest/gtest.h>
+
+#include "base/values/number_text.h"
 
 namespace muster {
 namespace {

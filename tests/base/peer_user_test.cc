@@ -1,12 +1,10 @@
 // Tests whose program is found at the other end of connections within this machine.
-#include "base/system/peer_user.h"
-
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/system/tcp_socket.h"
+#include "base/system/sockets.h"
 #include "base/system/unique_fd.h"
 #include "support/dialing.h"
 

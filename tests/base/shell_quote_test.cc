@@ -1,6 +1,4 @@
 // Tests quoting with a real shell, and with texts that try to deceive a terminal.
-#include "base/values/shell_quote.h"
-
 #include <random>
 
 #include <gtest/gtest.h>
@@ -8,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/values/printable_lines.h"
-#include "base/values/utf8.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "support/temp_dir.h"
 
 namespace muster {

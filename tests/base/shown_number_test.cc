@@ -1,7 +1,7 @@
 // Tests numbers as tables show them.
-#include "base/values/shown_number.h"
-
 #include <gtest/gtest.h>
+
+#include "base/values/value_text.h"
 
 namespace muster::testing {
 namespace {

@@ -1,8 +1,8 @@
 // Tests signals by name and number.
-#include "base/values/signal_name.h"
-
 #include <gtest/gtest.h>
 #include <signal.h>
+
+#include "base/values/abnormal_exit.h"
 
 namespace muster {
 namespace {

@@ -1,7 +1,7 @@
 // Tests "did you mean" suggestions.
-#include "base/values/suggest.h"
-
 #include <gtest/gtest.h>
+
+#include "base/values/diagnostics.h"
 
 namespace muster {
 namespace {

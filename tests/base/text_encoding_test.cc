@@ -1,7 +1,7 @@
 // Tests the reasons why a file is not UTF-8 text.
-#include "base/values/text_encoding.h"
-
 #include <gtest/gtest.h>
+
+#include "base/values/utf8_text.h"
 
 namespace muster::testing {
 namespace {

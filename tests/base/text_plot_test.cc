@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/values/columns.h"
+#include "base/values/utf8_text.h"
 
 namespace muster {
 namespace {

@@ -1,9 +1,9 @@
 // Tests parsing and formatting of sizes and durations.
-#include "base/values/units.h"
-
 #include <utility>
 
 #include <gtest/gtest.h>
+
+#include "base/values/number_text.h"
 
 namespace muster {
 namespace {

@@ -1,9 +1,9 @@
 // Tests UTF-8 validation according to RFC 3629.
-#include "base/values/utf8.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "base/values/utf8_text.h"
 
 namespace muster {
 namespace {

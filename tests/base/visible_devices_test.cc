@@ -1,10 +1,9 @@
 // Tests which devices the caller's variables leave visible, on hosts simulated by file trees.
-#include "base/system/visible_devices.h"
-
 #include <map>
 
 #include <gtest/gtest.h>
 
+#include "base/system/host_devices.h"
 #include "support/file_content.h"
 #include "support/temp_dir.h"
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "cli/muster_command.h"
 
 namespace muster::testing {

@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "cli/muster_command.h"
 #include "support/file_content.h"
 #include "support/temp_dir.h"

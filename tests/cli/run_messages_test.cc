@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/values/columns.h"
+#include "base/values/utf8_text.h"
 #include "cli/muster_command.h"
 #include "support/on_terminal.h"
 

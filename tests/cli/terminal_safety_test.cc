@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/values/printable_lines.h"
+#include "base/values/quoting.h"
 #include "cli/muster_command.h"
 #include "support/on_terminal.h"
 

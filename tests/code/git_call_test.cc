@@ -1,12 +1,10 @@
 // Tests git calls, also on hostile repositories: nothing that a repository configures may be executed.
-#include "code/git_call.h"
-
 #include <optional>
 
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 
-#include "code/git_query.h"
+#include "code/git.h"
 #include "code/repository.h"
 
 namespace muster::testing {

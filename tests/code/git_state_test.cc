@@ -1,6 +1,6 @@
-#include "code/git_state.h"
-
 #include <gtest/gtest.h>
+
+#include "code/git.h"
 
 namespace muster {
 namespace {

@@ -1,6 +1,4 @@
 // Tests that archives from elsewhere are unpacked within bounds, and only below their folder.
-#include "code/unpack_tar.h"
-
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "code/tar_archive.h"
 #include "support/command.h"
 #include "support/file_content.h"
 #include "support/temp_dir.h"

@@ -13,7 +13,7 @@
 #include "engine/engine_page.h"
 #include "lua/state/own_data.h"
 #include "slurm/slurm_testbed.h"
-#include "transport/dial_settings.h"
+#include "transport/dial_server.h"
 
 namespace muster::testing {
 

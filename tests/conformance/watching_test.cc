@@ -7,7 +7,7 @@
 
 #include "conformance/conformance.h"
 #include "spawn/start/tcp_ports.h"
-#include "wire/files/time_index.h"
+#include "wire/files/log_bytes.h"
 
 namespace muster::testing {
 namespace {

@@ -12,7 +12,6 @@
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
 #include "plan/text/shell_text.h"
-#include "run/start/container_call.h"
 #include "run/start/rehearsal_plan.h"
 #include "run/start/start_commands.h"
 #include "support/golden.h"

@@ -7,9 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "wire/protocol/frame_reader.h"
 #include "wire/protocol/protocol.h"
-#include "wire/protocol/protocol_bounds.h"
 
 namespace {
 

@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/dial/dial_file.h"
-#include "wire/dial/dial_handshake.h"
+#include "wire/connection/dial.h"
 
 namespace {
 

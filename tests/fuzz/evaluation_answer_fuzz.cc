@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/values/diagnostic_text.h"
+#include "base/values/diagnostics.h"
 #include "evaluation/exchange/evaluation_archive.h"
 #include "plan/check/plan_check.h"
 #include "plan/plan/roles.h"

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/values/units.h"
-#include "base/values/utf8.h"
-#include "settings/parameters/parameter.h"
+#include "base/values/number_text.h"
+#include "base/values/utf8_text.h"
+#include "settings/values/parameter.h"
 
 namespace {
 

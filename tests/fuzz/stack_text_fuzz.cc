@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/dump/dump_summary.h"
 #include "agent/dump/kernel_state.h"
-#include "agent/dump/stack_text.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "run/lines/journal_line.h"
+#include "run/lines/journal_file.h"
 #include "sweep/record/sweep_journal.h"
 #include "sweep/record/sweep_progress.h"
 

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "settings/values/value_yaml.h"
-#include "settings/values/yaml_scalar.h"
 #include "wire/archive/value_archive.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

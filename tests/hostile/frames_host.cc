@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "hostile/frames_agent.h"
-#include "wire/protocol/frame_reader.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster::testing {
 namespace {

@@ -28,9 +28,7 @@
 #include "run/sample_plan.h"
 #include "run/session/run_request.h"
 #include "support/temp_dir.h"
-#include "transport/channel.h"
 #include "transport/transport.h"
-#include "transport/unchecked_channel.h"
 #include "wire/connection/wire.h"
 
 namespace muster::testing {

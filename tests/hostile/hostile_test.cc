@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/values/diagnostic_text.h"
+#include "base/values/diagnostics.h"
 #include "evaluator/evaluator.h"
 #include "support/command.h"
 #include "support/places.h"

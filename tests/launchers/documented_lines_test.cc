@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "launchers/launcher_options.h"
 #include "launchers/read_line.h"
 #include "support/file_content.h"

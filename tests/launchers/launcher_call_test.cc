@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "launchers/read_line.h"
 
 namespace muster::testing {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "launchers/launcher_call.h"
 #include "launchers/launcher_options.h"
 #include "launchers/shell_ranks.h"

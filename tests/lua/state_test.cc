@@ -10,7 +10,7 @@
 #include "lua/state/own_files.h"
 #include "lua/state/schema_files.h"
 #include "lua/state/stack.h"
-#include "settings/schema/schema_archive.h"
+#include "settings/schema/schema_records.h"
 #include "wire/archive/value_archive.h"
 
 namespace muster::testing {

@@ -8,7 +8,7 @@
 #include "base/system/known_secrets.h"
 #include "lua/state/own_data.h"
 #include "muster/notification.h"
-#include "run/notify/notice.h"
+#include "run/notify/notifier.h"
 #include "run/sample_plan.h"
 #include "run/session/run_notice_maker.h"
 

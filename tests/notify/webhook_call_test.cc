@@ -1,7 +1,7 @@
 // Tests the call of curl for webhooks: what is in its words, and in its configuration.
-#include "run/notify/webhook_call.h"
-
 #include <gtest/gtest.h>
+
+#include "run/notify/notifier.h"
 
 namespace muster {
 namespace {

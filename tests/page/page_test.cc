@@ -14,7 +14,7 @@
 #include "page/write/page_data.h"
 #include "page/write/page_html.h"
 #include "page/written_sweep.h"
-#include "settings/values/value_field.h"
+#include "settings/values/value_json.h"
 #include "support/temp_dir.h"
 
 namespace muster {

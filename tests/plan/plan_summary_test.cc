@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/values/columns.h"
+#include "base/values/utf8_text.h"
 #include "plan/plan/roles.h"
 #include "plan/sample_plan.h"
 #include "plan/text/plan_text.h"

@@ -1,9 +1,7 @@
 // Tests what is read from kubectl: the states of pods and why, its messages, and its command lines.
-#include "pods/pod_status.h"
-
 #include <gtest/gtest.h>
 
-#include "pods/kubectl.h"
+#include "pods/pod_transport.h"
 
 namespace muster {
 namespace {

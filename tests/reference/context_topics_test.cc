@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reference/attribute_history.h"
+#include "reference/attribute_facts.h"
 #include "reference/own_reference.h"
 
 namespace muster {

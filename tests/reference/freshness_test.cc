@@ -6,12 +6,10 @@
 #include <lua.hpp>
 
 #include "lua/state/own_data.h"
-#include "reference/call_stub.h"
-#include "reference/context_reference.h"
 #include "reference/context_stub.h"
-#include "reference/engine_topics.h"
-#include "reference/framework_topics.h"
+#include "reference/context_topics.h"
 #include "reference/own_reference.h"
+#include "reference/own_topics.h"
 #include "support/golden.h"
 
 namespace muster {

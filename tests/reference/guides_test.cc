@@ -7,13 +7,12 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/about/own_reference.h"
+#include "cli/lookup/own_reference.h"
 #include "lua/state/own_data.h"
-#include "reference/definitions.h"
+#include "reference/definition_topics.h"
 #include "reference/guide_topics.h"
-#include "reference/markdown_page.h"
 #include "reference/own_reference.h"
-#include "reference/record.h"
+#include "reference/page.h"
 #include "support/places.h"
 
 namespace muster {

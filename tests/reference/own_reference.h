@@ -2,8 +2,8 @@
 #pragma once
 
 #include "muster/mindspore/schema.h"
-#include "reference/outline.h"
-#include "reference/topic.h"
+#include "reference/context_topics.h"
+#include "reference/page.h"
 
 namespace muster {
 

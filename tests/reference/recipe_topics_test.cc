@@ -1,18 +1,17 @@
 // Tests the recipe reference: each field is described, its parameters and defaults match the engine, and its page in
 // docs/ is current. stub_names_test.cc compares its names with those in recipes.
-#include "reference/recipe_topics.h"
-
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "base/values/units.h"
+#include "base/values/number_text.h"
 #include "lua/state/own_data.h"
 #include "muster/plan.h"
 #include "reference/context_topics.h"
 #include "reference/own_reference.h"
-#include "reference/record.h"
-#include "settings/parameters/parameter.h"
+#include "reference/own_topics.h"
+#include "reference/page.h"
+#include "settings/values/parameter.h"
 #include "support/golden.h"
 
 namespace muster {

@@ -1,13 +1,11 @@
 // Tests which rules an attribute's page lists, and their wording.
-#include "reference/rule_facts.h"
-
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "reference/attribute_page.h"
 #include "reference/own_reference.h"
-#include "reference/rule_index.h"
-#include "settings/schema/setting_key.h"
+#include "settings/schema/schema.h"
 
 namespace muster {
 namespace {

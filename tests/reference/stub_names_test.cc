@@ -12,9 +12,8 @@
 
 #include "lua/state/own_data.h"
 #include "reference/definition_topics.h"
-#include "reference/definitions.h"
-#include "reference/record.h"
-#include "settings/parameters/parameter.h"
+#include "reference/page.h"
+#include "settings/values/parameter.h"
 #include "support/places.h"
 
 namespace muster {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/system/tcp_socket.h"
+#include "base/system/sockets.h"
 #include "rehearse/rehearsed.h"
 #include "support/run_folder.h"
 #include "support/temp_dir.h"

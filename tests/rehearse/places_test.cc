@@ -1,13 +1,11 @@
 // Tests the checks of a stub on its own host: files of a command, and disk space.
-#include "stub/program/places.h"
-
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "stub/program/command_files.h"
+#include "stub/program/stub_checks.h"
 #include "support/temp_dir.h"
 
 namespace muster {

@@ -1,6 +1,4 @@
 // Tests the comparison of a process's environment with the plan.
-#include "stub/program/promises.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -9,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stub/program/contract_table.h"
+#include "stub/program/stub_checks.h"
 #include "stub/records/stub_facts.h"
 #include "support/places.h"
 #include "support/temp_dir.h"

@@ -1,6 +1,4 @@
 // Tests replacing a recipe's file: atomically, with its mode, and only if it is unchanged since it was read.
-#include "cli/plan/replace_recipe.h"
-
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "cli/command/small_file.h"
 #include "support/as_user.h"
 #include "support/temp_dir.h"
 

@@ -1,13 +1,11 @@
 // Tests the head's commands for activations, its handling of the answers, and which part of the results is stored.
-#include "run/start/activation.h"
-
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
-#include "run/directory/environment_record.h"
-#include "run/directory/hidden_values.h"
+#include "run/directory/run_files.h"
 #include "run/sample_plan.h"
+#include "run/start/start_specs.h"
 
 namespace muster {
 namespace {

@@ -1,6 +1,4 @@
 // Tests journals with correct checksums that do not match their plan.
-#include "run/journal/checked_journal.h"
-
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -11,6 +9,7 @@
 
 #include "plan/plan/roles.h"
 #include "plan/text/plan_json.h"
+#include "run/journal/journal.h"
 #include "run/report/dump_report.h"
 #include "run/report/rehearsal.h"
 #include "run/report/report.h"

@@ -1,12 +1,11 @@
 // Tests that code is sent as offered: from below its folder, and not through links.
-#include "run/start/code_shipment.h"
-
 #include <filesystem>
 #include <fstream>
 #include <functional>
 
 #include <gtest/gtest.h>
 
+#include "run/start/host_files.h"
 #include "support/temp_dir.h"
 
 namespace muster::testing {

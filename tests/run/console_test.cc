@@ -19,9 +19,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/system/write_all.h"
-#include "base/values/utf8.h"
-#include "run/logs/line_cutter.h"
+#include "base/system/file_access.h"
+#include "base/values/utf8_text.h"
 #include "run/logs/log_follower.h"
 #include "run/loop/output.h"
 #include "run/sample_plan.h"

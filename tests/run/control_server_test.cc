@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/control/control_address.h"
+#include "run/control/control_protocol.h"
 #include "run/scratch_folder.h"
 
 namespace muster {

@@ -1,7 +1,5 @@
 // Tests ownership of run directories: what names mean, what is allowed with another user's directory, and where own
 // ones are created. Needs root to act as two users.
-#include "run/directory/directory_owner.h"
-
 #include <array>
 #include <filesystem>
 #include <optional>
@@ -12,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/directory/open_way.h"
 #include "run/directory/run_directory.h"
+#include "run/directory/runtime_directory.h"
 #include "run/scratch_folder.h"
 #include "support/as_user.h"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
-#include "run/directory/last_lines.h"
+#include "run/directory/process_output.h"
 #include "run/milliseconds.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"

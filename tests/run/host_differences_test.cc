@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "muster/plan.h"
-#include "run/hosts/host_question.h"
 #include "run/hosts/inspection_report.h"
 
 namespace muster {

@@ -1,6 +1,6 @@
-#include "run/hosts/host_refusals.h"
-
 #include <gtest/gtest.h>
+
+#include "run/hosts/inspection_report.h"
 
 namespace muster {
 namespace {

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "run/hosts/host_differences.h"
-#include "run/hosts/host_probe_findings.h"
 #include "run/hosts/inspection_report.h"
 
 namespace muster {

@@ -15,7 +15,6 @@
 
 #include "base/system/clock.h"
 #include "base/values/fingerprint.h"
-#include "run/journal/journal_writer.h"
 #include "run/sample_entries.h"
 #include "run/scratch_folder.h"
 

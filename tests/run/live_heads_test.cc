@@ -1,6 +1,4 @@
 // Tests the list of the user's live heads in the runtime directory.
-#include "run/directory/live_heads.h"
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -9,9 +7,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/system/self_count.h"
+#include "base/system/own_process.h"
 #include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
+#include "run/directory/runtime_directory.h"
 #include "support/temp_dir.h"
 
 namespace muster {

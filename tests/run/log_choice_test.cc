@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "run/directory/rank_set.h"
-#include "run/logs/process_choice.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 

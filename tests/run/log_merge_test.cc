@@ -1,6 +1,4 @@
 // Tests reading the timestamps of logs, and merging logs into one stream.
-#include "run/logs/log_merge.h"
-
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,10 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "base/system/unique_fd.h"
-#include "run/directory/last_lines.h"
-#include "run/directory/log_time_reader.h"
+#include "run/directory/process_output.h"
+#include "run/logs/log_follower.h"
 #include "run/scratch_folder.h"
-#include "wire/files/time_index.h"
+#include "wire/files/log_bytes.h"
 
 namespace muster {
 namespace {

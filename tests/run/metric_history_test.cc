@@ -1,5 +1,5 @@
 // Tests the history of reported metrics as columns, as curves and exports use it.
-#include "run/directory/metric_history.h"
+#include "run/metrics/metric_history.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,10 @@
 // Tests the latest metrics of running processes, as shown in rows.
-#include "run/directory/newest_metrics.h"
-
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
 
+#include "run/metrics/metric_history.h"
 #include "support/temp_dir.h"
 
 namespace muster {

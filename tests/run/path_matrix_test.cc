@@ -1,8 +1,8 @@
-#include "run/hosts/path_matrix.h"
-
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "run/hosts/host_differences.h"
 
 namespace muster {
 namespace {

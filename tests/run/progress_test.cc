@@ -1,6 +1,4 @@
 // Tests the progress rows of a run, which stay below other output.
-#include "run/console/progress.h"
-
 #include <chrono>
 #include <string>
 #include <vector>
@@ -13,7 +11,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/values/columns.h"
+#include "base/values/utf8_text.h"
+#include "run/console/console.h"
 #include "run/loop/output.h"
 #include "run/report/metrics_report.h"
 #include "run/sample_plan.h"

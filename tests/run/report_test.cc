@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
-#include "base/values/utf8.h"
+#include "base/values/utf8_text.h"
 #include "plan/plan/roles.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
@@ -26,7 +26,7 @@
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 #include "settings/values/value_json.h"
-#include "wire/files/time_index.h"
+#include "wire/files/log_bytes.h"
 
 namespace muster {
 namespace {

@@ -1,6 +1,4 @@
 // Tests notes of users: what a note may be, and what is read of a file that somebody else wrote.
-#include "run/directory/run_note.h"
-
 #include <filesystem>
 #include <fstream>
 
@@ -9,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/system/unique_fd.h"
+#include "run/directory/run_tags.h"
 #include "support/temp_dir.h"
 
 namespace muster {

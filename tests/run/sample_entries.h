@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "run/journal/journal.h"
-#include "wire/protocol/activation_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

@@ -15,9 +15,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
-#include "transport/channel.h"
 #include "transport/transport.h"
-#include "transport/unchecked_channel.h"
 
 namespace muster {
 

@@ -1,8 +1,7 @@
-#include "run/start/shipped_paths.h"
-
 #include <gtest/gtest.h>
 
 #include "run/start/start_commands.h"
+#include "run/start/start_specs.h"
 
 namespace muster {
 namespace {

@@ -1,8 +1,8 @@
-#include "run/console/stop_keys.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "run/console/terminal_link.h"
 
 namespace muster {
 namespace {

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "run/lines/line_reader.h"
-#include "run/lines/line_writer.h"
+#include "run/lines/json_lines.h"
 #include "wire/archive/archive.h"
 
 namespace muster {

@@ -1,11 +1,10 @@
 // Tests the rows of muster watch, computed from the records of a journal.
-#include "run/console/watched_progress.h"
-
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
 
+#include "run/console/watch.h"
 #include "support/temp_dir.h"
 
 namespace muster {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "settings/schema/setting_key.h"
+#include "settings/schema/schema.h"
 
 namespace muster {
 namespace {

@@ -1,8 +1,8 @@
-#include "settings/parameters/nudge.h"
-
 #include <algorithm>
 
 #include <gtest/gtest.h>
+
+#include "settings/values/parameter.h"
 
 namespace muster {
 namespace {

@@ -1,5 +1,5 @@
 // Tests parameters alone: declarations, texts, values, limits and messages.
-#include "settings/parameters/parameter.h"
+#include "settings/values/parameter.h"
 
 #include <limits>
 

@@ -1,9 +1,8 @@
 // What is different on another release.
-#include "settings/schema/release_change.h"
-
 #include <gtest/gtest.h>
 
 #include "settings/real_schema.h"
+#include "settings/schema/schema_text.h"
 
 namespace muster {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "settings/values/yaml_scalar.h"
-
 namespace muster {
 namespace {
 

@@ -1,10 +1,9 @@
 // Tests the paths that processes write because of their contexts, and which processes share them.
-#include "settings/check/written_paths.h"
-
 #include <deque>
 
 #include <gtest/gtest.h>
 
+#include "settings/check/job_check.h"
 #include "settings/real_schema.h"
 
 namespace muster {

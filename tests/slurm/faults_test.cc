@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "slurm/slurm_run.h"
-#include "wire/dial/dial_file.h"
+#include "wire/connection/dial.h"
 
 namespace muster::testing {
 namespace {

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "agent/devices/host_cores.h"
-#include "base/values/number_list.h"
+#include "base/values/number_text.h"
 #include "supervision/started_muster.h"
 
 namespace muster::testing {

@@ -13,8 +13,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/system/processor_limit.h"
-#include "base/values/signal_name.h"
+#include "base/system/own_process.h"
+#include "base/values/abnormal_exit.h"
 #include "supervision/job.h"
 #include "support/as_user.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "supervision/log_reader.h"
-#include "wire/files/time_index.h"
+#include "wire/files/log_bytes.h"
 
 namespace muster::testing {
 namespace {

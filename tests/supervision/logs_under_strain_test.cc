@@ -17,7 +17,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/values/utf8.h"
+#include "base/values/utf8_text.h"
 #include "supervision/log_reader.h"
 
 namespace muster::testing {

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/system/self_count.h"
+#include "base/system/own_process.h"
 #include "run/journal/journal.h"
 #include "spawn/leftovers/leftovers.h"
 #include "spawn/start/launcher.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "run/directory/live_heads.h"
+#include "run/directory/runtime_directory.h"
 #include "supervision/started_muster.h"
 #include "support/file_content.h"
 

@@ -1,6 +1,5 @@
 // Tests whole runs, each without one kernel mechanism: the outcome is the same, and the substitute is named.
-#include "base/system/without.h"
-
+#include "base/system/mechanism.h"
 #include "supervision/started_muster.h"
 
 namespace muster::testing {

@@ -15,7 +15,6 @@
 #include "support/await.h"
 #include "support/places.h"
 #include "support/temp_dir.h"
-#include "transport/channel.h"
 #include "transport/registry.h"
 #include "transport/transport.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/system/unique_fd.h"
 #include "support/await.h"
-#include "wire/dial/dial_handshake.h"
+#include "wire/connection/dial.h"
 
 namespace muster::testing {
 

@@ -10,7 +10,7 @@
 
 #include "muster/plan.h"
 #include "run/metrics/growing_lines.h"
-#include "run/metrics/log_history.h"
+#include "run/metrics/log_patterns.h"
 #include "support/temp_dir.h"
 
 namespace muster::testing {

@@ -16,7 +16,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "run/lines/journal_line.h"
+#include "run/lines/journal_file.h"
 #include "run/scratch_folder.h"
 #include "sweep/sample_entries.h"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/values/columns.h"
+#include "base/values/utf8_text.h"
 #include "sweeps/sweep_case.h"
 #include "sweeps/tmux_pane.h"
 

@@ -1,12 +1,11 @@
 // Tests the records of event files against bytes that TensorBoard's own reader accepts, and by a second decoder.
-#include "tensorboard/event_record.h"
-
 #include <fstream>
 
 #include <gtest/gtest.h>
 
 #include "base/values/fingerprint.h"
 #include "support/temp_dir.h"
+#include "tensorboard/event_file.h"
 #include "tensorboard/read_events.h"
 
 namespace muster::testing {

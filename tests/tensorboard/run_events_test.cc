@@ -1,12 +1,11 @@
 // Tests which events a run's reports become.
-#include "tensorboard/run_events.h"
-
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
 
 #include "support/temp_dir.h"
+#include "tensorboard/event_file.h"
 #include "tensorboard/read_events.h"
 
 namespace muster::testing {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/system/self_count.h"
+#include "base/system/own_process.h"
 #include "top/load_meter.h"
 
 namespace muster {

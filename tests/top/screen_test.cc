@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/values/columns.h"
+#include "base/values/utf8_text.h"
 #include "top/sample_state.h"
 
 namespace muster {

@@ -1,10 +1,10 @@
-#include "transport/validation/agent_message_validator.h"
-
 #include <csignal>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "transport/checked_channel.h"
 
 namespace muster {
 namespace {

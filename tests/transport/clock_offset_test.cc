@@ -1,6 +1,6 @@
-#include "transport/clock_offset.h"
-
 #include <gtest/gtest.h>
+
+#include "transport/agent_heartbeats.h"
 
 namespace muster {
 namespace {

@@ -1,6 +1,6 @@
-#include "transport/connect_window.h"
-
 #include <gtest/gtest.h>
+
+#include "transport/ssh_transport.h"
 
 namespace muster {
 namespace {

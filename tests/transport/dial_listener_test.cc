@@ -1,7 +1,5 @@
 // Tests the listener that agents dial back to with raw connections: nobody comes through without a proof, and nobody
 // who fails disturbs the others.
-#include "transport/dial_listener.h"
-
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "support/dialing.h"
+#include "transport/dial_server.h"
 
 namespace muster::testing {
 namespace {

@@ -11,14 +11,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "base/system/tcp_socket.h"
-#include "base/values/shell_quote.h"
+#include "base/system/sockets.h"
+#include "base/values/quoting.h"
 #include "spawn/leftovers/leftovers.h"
 #include "support/agent_session.h"
 #include "support/dialing.h"
 #include "support/file_content.h"
 #include "support/processes.h"
-#include "wire/dial/dial_file.h"
+#include "wire/connection/dial.h"
 
 namespace muster::testing {
 namespace {

@@ -1,10 +1,10 @@
 // Tests commands that hold something until their stdin ends.
-#include "transport/held_command.h"
-
 #include <csignal>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "transport/watched_command.h"
 
 namespace muster {
 namespace {

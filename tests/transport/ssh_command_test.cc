@@ -1,10 +1,9 @@
-#include "transport/ssh_command.h"
-
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
 #include "support/command.h"
+#include "transport/ssh_transport.h"
 
 namespace muster {
 namespace {

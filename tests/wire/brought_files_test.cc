@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "wire/files/collected_files.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {

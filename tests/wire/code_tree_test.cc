@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/values/fingerprint.h"
-#include "base/values/sha256.h"
 
 namespace muster {
 namespace {

@@ -1,12 +1,12 @@
 // Tests what head and agent share for dialling back: the code, the dial file, and the bytes of the handshake.
+#include "wire/connection/dial.h"
+
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "wire/dial/dial_file.h"
-#include "wire/dial/dial_handshake.h"
-#include "wire/dial/hmac_sha256.h"
+#include "base/values/fingerprint.h"
 
 namespace muster {
 namespace {

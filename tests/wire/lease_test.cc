@@ -1,13 +1,10 @@
-#include "wire/lease/lease.h"
+#include "wire/connection/lease.h"
 
 #include <optional>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "wire/lease/agent_lease.h"
-#include "wire/lease/host_lease.h"
 
 namespace muster {
 namespace {

@@ -5,9 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/protocol/frame_reader.h"
-#include "wire/protocol/protocol_bounds.h"
-
 namespace muster {
 namespace {
 

@@ -1,9 +1,9 @@
 // Tests the byte format of a timestamp index.
-#include "wire/files/time_index.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "wire/files/log_bytes.h"
 
 namespace muster {
 namespace {

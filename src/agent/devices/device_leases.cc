@@ -3,24 +3,200 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <csignal>
+#include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <sstream>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-#include "agent/devices/lease_files.h"
-#include "base/values/shell_quote.h"
+#include "base/system/file_access.h"
+#include "base/system/unique_fd.h"
+#include "base/values/quoting.h"
 
 namespace muster {
 namespace {
+
+using Devices = std::map<std::string, DeviceHolders>;
+
+bool CanJoin(const DeviceRequest& wish, const DeviceHolders& holders) {
+  if (holders.parties.empty()) return true;
+  return wish.shared && holders.shared && (wish.per_device == 0 || holders.parties.size() < wish.per_device);
+}
+
+// Positions of the candidates that it could use, preferred ones first.
+std::vector<std::size_t> Usable(const DeviceRequest& wish, Devices& devices) {
+  std::vector<std::size_t> usable;
+  for (std::size_t i = 0; i < wish.candidates.size(); ++i) {
+    if (CanJoin(wish, devices[wish.candidates[i]])) usable.push_back(i);
+  }
+  if (wish.shared) {
+    std::stable_sort(usable.begin(), usable.end(), [&](std::size_t a, std::size_t b) {
+      return devices[wish.candidates[a]].parties.size() < devices[wish.candidates[b]].parties.size();
+    });
+  }
+  if (usable.size() > wish.count) usable.resize(wish.count);
+  std::sort(usable.begin(), usable.end());
+  return usable;
+}
+
+}  // namespace
+
+std::vector<DeviceGrant> ServeInTurn(const std::vector<WaitingJob>& waiting, Devices devices) {
+  std::map<std::string, std::size_t> held;
+  for (const auto& [name, holders] : devices) {
+    for (const std::string& party : holders.parties) ++held[party];
+  }
+  std::vector<DeviceGrant> turns;
+  std::vector<std::size_t> unfit;
+  std::vector<std::size_t> left(waiting.size());
+  std::iota(left.begin(), left.end(), 0);
+  while (!left.empty()) {
+    const auto next = std::min_element(left.begin(), left.end(), [&](std::size_t a, std::size_t b) {
+      const auto rank = [&](const WaitingJob& job) {
+        const bool due = job.overtaken >= kMostDeviceOvertakes;
+        return std::tuple(!due, due ? 0 : held[job.party], job.arrival);
+      };
+      return rank(waiting[a]) < rank(waiting[b]);
+    });
+    const std::size_t job = *next;
+    left.erase(next);
+    const WaitingJob& one = waiting[job];
+    std::vector<std::size_t> usable = Usable(one.wish, devices);
+    const bool served = usable.size() == one.wish.count;
+    if (!served) unfit.push_back(job);
+    if (!served && one.overtaken < kMostDeviceOvertakes) continue;
+    for (const std::size_t position : usable) {
+      DeviceHolders& holders = devices[one.wish.candidates[position]];
+      holders.shared = served && one.wish.shared;  // a reserved device is reserved exclusively
+      holders.parties.push_back(one.party);
+    }
+    if (!served) continue;
+    held[one.party] += one.wish.count;
+    std::vector<std::size_t> passes;
+    std::copy_if(unfit.begin(), unfit.end(), std::back_inserter(passes), [&](std::size_t other) {
+      return std::any_of(usable.begin(), usable.end(), [&](std::size_t position) {
+        const std::vector<std::string>& wanted = waiting[other].wish.candidates;
+        return std::find(wanted.begin(), wanted.end(), one.wish.candidates[position]) != wanted.end();
+      });
+    });
+    turns.push_back({job, std::move(usable), std::move(passes)});
+  }
+  return turns;
+}
+
+namespace {
+
+// Files that all muster processes of a host lock, in a folder that all users may write: opened without following links,
+// created once, and removed only by their creator.
+//
+// Handles files and flock(2); independent of devices.
+
+constexpr std::size_t kMostRead = 64U << 10;
+constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
+UniqueFd OnlyPlain(UniqueFd file) {
+  struct stat status = {};
+  if (!file) return file;
+  if (::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1) return file;
+  errno = EINVAL;
+  return UniqueFd();
+}
+
+// Interrupts a blocking system call after a time, during its lifetime: flock(2) has no timeout.
+class Patience {
+ public:
+  explicit Patience(std::uint32_t ms) {
+    struct sigaction action = {};
+    action.sa_handler = [](int) {};
+    ::sigaction(SIGALRM, &action, &before_);
+    itimerval timer = {};
+    timer.it_value = {ms / 1000, static_cast<suseconds_t>(ms % 1000) * 1000};
+    timer.it_interval = {0, 50'000};  // repeated in case the first signal comes between two calls
+    ::setitimer(ITIMER_REAL, &timer, nullptr);
+  }
+  ~Patience() {
+    const itimerval none = {};
+    ::setitimer(ITIMER_REAL, &none, nullptr);
+    ::sigaction(SIGALRM, &before_, nullptr);
+  }
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
+
+ private:
+  struct sigaction before_ = {};
+};
+
+// Opens the file of that name, created with mode 0666 if missing; for writing if permitted, else for reading. Empty,
+// with errno set, if it cannot be opened or is not a regular file with exactly one link (EINVAL).
+UniqueFd OpenLeaseFile(int folder, const std::string& name) {
+  for (int tries = 0; tries < 16; ++tries) {
+    // First without O_CREAT: in a folder with the sticky bit it would be refused for another user's file
+    // (fs.protected_regular, proc_sys_fs(5)).
+    UniqueFd file(::openat(folder, name.c_str(), O_RDWR | kFlags));
+    // Created by a user with a stricter umask: can be locked, but this process cannot write its description.
+    if (!file && errno == EACCES) file.reset(::openat(folder, name.c_str(), O_RDONLY | kFlags));
+    if (!file && errno == ENOENT) {
+      file.reset(::openat(folder, name.c_str(), O_RDWR | O_CREAT | O_EXCL | kFlags, 0666));
+      if (file) ::fchmod(file.get(), 0666);  // independent of the umask
+      if (!file && errno == EEXIST) continue;
+    }
+    if (!file) return file;
+    struct stat status = {};
+    // Its owner has removed it in the meantime, so it has no name.
+    if (::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 0) continue;
+    return OnlyPlain(std::move(file));
+  }
+  return UniqueFd();
+}
+
+// The same for reading, without creation: closing it raises no IN_CLOSE_WRITE for processes that watch the folder.
+UniqueFd InspectLeaseFile(int folder, const std::string& name) {
+  return OnlyPlain(UniqueFd(::openat(folder, name.c_str(), O_RDONLY | kFlags)));
+}
+
+// Whether the name still refers to the file: a lock on a removed file has no effect.
+bool IsStillThere(int folder, const std::string& name, int file) {
+  struct stat by_name = {};
+  struct stat by_file = {};
+  return ::fstatat(folder, name.c_str(), &by_name, AT_SYMLINK_NOFOLLOW) == 0 && ::fstat(file, &by_file) == 0 &&
+         by_name.st_dev == by_file.st_dev && by_name.st_ino == by_file.st_ino;
+}
+
+// Waits for the exclusive lock, at most `patience_ms`. False after that time, or on an error.
+bool LockWithin(int file, std::uint32_t patience_ms) {
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+  const Patience patience(patience_ms);
+  return ::flock(file, LOCK_EX) == 0;
+}
+
+// Up to 64 KiB from the beginning; untrusted.
+std::string ReadLeaseFile(int file) {
+  std::string text(kMostRead, '\0');
+  const ssize_t size = ::pread(file, text.data(), text.size(), 0);
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return text;
+}
+
+// Replaces the content; best effort, since only the lock matters.
+void WriteLeaseFile(int file, const std::string& text) {
+  const bool written = ::ftruncate(file, 0) == 0 && ::pwrite(file, text.data(), text.size(), 0) > 0;
+  static_cast<void>(written);
+}
 
 constexpr std::size_t kMostHolder = 300;       // maximum bytes shown of a holder's description
 constexpr std::size_t kMostCandidates = 4096;  // maximum number accepted from a file
@@ -377,6 +553,54 @@ void DeviceLeases::GiveUp() {
   for (const UniqueFd& file : held_) ::flock(file.get(), LOCK_UN);
   held_.clear();
   open_folder_.reset();
+}
+
+LeaseWatch::LeaseWatch(boost::asio::io_context& io) : changes_(io.get_executor()), pause_(io.get_executor()) {}
+
+void LeaseWatch::Start(const std::string& folder, std::function<void()> look) {
+  Stop();
+  look_ = std::move(look);
+  UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  // Only for files that were open for writing, so InspectLeaseFile raises no event.
+  if (inotify && ::inotify_add_watch(inotify.get(), folder.c_str(), IN_CLOSE_WRITE | IN_ONLYDIR) >= 0) {
+    boost::system::error_code error;
+    changes_.assign(inotify.get(), error);
+    if (!error) {
+      inotify.release();
+      AwaitChanges();
+    }
+  }
+  next_pause_ = std::chrono::milliseconds(0);
+  Arm();
+}
+
+void LeaseWatch::Stop() {
+  look_ = nullptr;
+  pause_.cancel();
+  boost::system::error_code ignored;
+  changes_.close(ignored);
+}
+
+void LeaseWatch::AwaitChanges() {
+  changes_.async_wait(WatchedFd::wait_read, [this](const boost::system::error_code& error) {
+    if (error || !look_) return;
+    ReadFileChanges(changes_.native_handle(), [](const FileChange&) {});
+    next_pause_ = std::chrono::milliseconds(0);
+    Arm();
+    AwaitChanges();
+  });
+}
+
+void LeaseWatch::Arm() {
+  pause_.expires_after(next_pause_);
+  const auto longer = changes_.is_open() ? std::clamp(next_pause_ * 2, kFirstPause, kLongestPause) : kPauseUntold;
+  next_pause_ = longer;
+  pause_.async_wait([this](const boost::system::error_code& error) {
+    if (error || !look_) return;
+    Arm();
+    const std::function<void()> look = look_;  // a copy, since it may call Stop()
+    look();
+  });
 }
 
 }  // namespace muster

@@ -1,22 +1,76 @@
+// Device leases among all muster processes of a host: the rule by which waiting jobs get devices, one locked file per
+// leased device and one file per waiting job, in a folder that all users may write, and the watch on that folder that
+// says when to retry. Independent of plans and device vendors.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <tl/expected.hpp>
+
+#include "base/system/unique_fd.h"
+#include "spawn/start/watched_fd.h"
+
+namespace muster {
+
+// The rule by which waiting jobs get devices of a host, as a function of values.
+//
+// Uses requests and holders; opens no file, takes no lock and has no clock (device_leases.h does that).
+
+struct DeviceRequest {
+  // Names of leases in order of preference; letters, digits and hyphens.
+  std::vector<std::string> candidates = {};
+  std::size_t count = 0;         // number required: all are taken at once, or none
+  bool shared = false;           // other jobs may hold them too, if they also share
+  std::uint32_t per_device = 0;  // with `shared`: maximum number of jobs on a device, including this one; 0: unlimited
+};
+
+struct WaitingJob {
+  DeviceRequest wish;
+  // Jobs of one party (the trials of a sweep) count together: the party that holds fewer devices is served first.
+  std::string party;
+  std::uint64_t arrival = 0;    // smaller is earlier
+  std::uint32_t overtaken = 0;  // how often another job took a device that this one could have used while its own
+                                // request did not fit
+};
+
+// The holders of a device: none, one party, or the parties of the jobs that share it, one entry per job.
+struct DeviceHolders {
+  std::vector<std::string> parties;
+  bool shared = false;
+};
+
+struct DeviceGrant {
+  std::size_t job = 0;                 // position in `waiting`
+  std::vector<std::size_t> positions;  // in its candidates, ascending
+  std::vector<std::size_t> passes;     // jobs ahead of it that do not fit and could use one of these devices
+
+  bool operator==(const DeviceGrant&) const = default;
+};
+
+// After it was overtaken this often, free devices that a job can use are reserved for it until there are enough.
+inline constexpr std::uint32_t kMostDeviceOvertakes = 8;
+
+// Which waiting jobs get which devices now, in the order of service: first jobs that were overtaken too often, then
+// those whose party holds the fewest devices, then the earliest. A job that does not fit may be overtaken. A job that
+// shares gets the devices with the fewest jobs.
+std::vector<DeviceGrant> ServeInTurn(const std::vector<WaitingJob>& waiting,
+                                     std::map<std::string, DeviceHolders> devices);
+
 // Device leases among all muster processes of a host: one file per device, locked as long as the lease is held, and one
 // file per waiting job.
 //
 // Handles files and locks; independent of plans and device vendors. The order of jobs is decided by device_grants.h. A
 // lock belongs to this process alone and ends with it in every case, so nothing needs cleaning up and a remaining file
 // has no meaning. All users may use the folder: leases are cooperative, not enforced (docs/devices.md).
-#pragma once
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <tl/expected.hpp>
-
-#include "agent/devices/device_grants.h"
-#include "base/system/unique_fd.h"
-
-namespace muster {
 
 // `given` ($MUSTER_LEASES) if it is not empty; else muster-leases in /run/lock or /tmp, the first that is a folder
 // writable by all users, so that all users of a host get the same one.
@@ -68,6 +122,39 @@ class DeviceLeases {
   std::vector<UniqueFd> held_;
   UniqueFd ticket_;  // the locked file of the waiting job
   std::string ticket_name_;
+};
+
+// Decides when to retry taking a lease: as soon as a lock file of the folder has been closed.
+//
+// Handles files and time; independent of leases. inotify(7) reports that a file was closed; if its holder was killed,
+// shortly before the lock is released. So each change is followed by further retries at growing intervals. Without
+// inotify there are only those.
+class LeaseWatch {
+ public:
+  explicit LeaseWatch(boost::asio::io_context& io);
+  LeaseWatch(const LeaseWatch&) = delete;
+  LeaseWatch& operator=(const LeaseWatch&) = delete;
+
+  // Calls `look` from the loop, first after a short pause, until Stop(), which it may call.
+  void Start(const std::string& folder, std::function<void()> look);
+  void Stop();
+  bool started() const { return look_ != nullptr; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, LoopExecutor>;
+
+  static constexpr std::chrono::milliseconds kFirstPause{10};
+  static constexpr std::chrono::milliseconds kLongestPause{1'000};
+  static constexpr std::chrono::milliseconds kPauseUntold{50};  // without inotify
+
+  void AwaitChanges();
+  void Arm();
+
+  WatchedFd changes_;
+  Timer pause_;
+  std::chrono::milliseconds next_pause_{0};
+  std::function<void()> look_;
 };
 
 }  // namespace muster

@@ -12,11 +12,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "agent/devices/core_shares.h"
 #include "agent/devices/host_cores.h"
-#include "base/values/number_list.h"
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 
 namespace muster {
 namespace {

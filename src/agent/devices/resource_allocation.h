@@ -17,9 +17,8 @@
 #include <boost/asio/io_context.hpp>
 
 #include "agent/devices/device_leases.h"
-#include "agent/devices/lease_watch.h"
-#include "base/system/visible_devices.h"
-#include "wire/protocol/device_messages.h"
+#include "base/system/host_devices.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

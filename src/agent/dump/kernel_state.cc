@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
-#include "base/values/parse_number.h"
+#include "base/values/number_text.h"
 
 namespace muster {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstddef>
 #include <utility>
 
 #include <sys/mman.h>
@@ -9,9 +10,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/processes/passed_text.h"
+#include "agent/dump/dump_summary.h"
+#include "agent/processes/child_set.h"
 
 namespace muster {
+namespace {
+
+constexpr std::size_t kMostNotes = 8;
+
+}  // namespace
+
+void DumpNotes::Add(const std::string& kind, std::string detail) {
+  const bool known = std::any_of(notes_.begin(), notes_.end(), [&](const DumpNote& note) { return note.kind == kind; });
+  if (!known && notes_.size() < kMostNotes) notes_.push_back({kind, CutText(detail, 2 * kMostStackName)});
+}
+
 namespace {
 
 constexpr std::size_t kMostToolOutput = 1U << 20;  // maximum bytes that are read

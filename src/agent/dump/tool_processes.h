@@ -1,8 +1,7 @@
-// Runs the child processes of a dump with resource limits, keeps their output in memory files, and continues processes
-// that a killed tool may have left stopped.
-//
-// Independent of the commands; their output is not trusted. Inspected processes are never signalled, except for the
-// SIGCONT that undoes the effect of a killed tool.
+// Runs the tools of a dump as child processes with resource limits, keeps their output in memory files, continues
+// processes that a killed tool may have left stopped, and notes why results are missing. Independent of the commands;
+// their output is not trusted. Inspected processes are never signalled, except for the SIGCONT that undoes the effect
+// of a killed tool.
 #pragma once
 
 #include <chrono>
@@ -12,18 +11,38 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <sys/types.h>
 
-#include "agent/dump/dump_notes.h"
 #include "agent/dump/kernel_state.h"
 #include "agent/processes/child_set.h"
 #include "base/system/unique_fd.h"
+#include "muster/event.h"
 
 namespace muster {
 
+// The notes of a dump: why stacks or files are missing.
+
+// Bounded. Each kind once: a note about one process usually holds for all.
+class DumpNotes {
+ public:
+  // `detail` is truncated to a bounded length. Further notes of the same kind are dropped.
+  void Add(const std::string& kind, std::string detail);
+  // Returns the notes in the order in which they were added, and clears them.
+  std::vector<DumpNote> Take() { return std::exchange(notes_, {}); }
+
+ private:
+  std::vector<DumpNote> notes_;
+};
+
+// Runs the child processes of a dump with resource limits, keeps their output in memory files, and continues processes
+// that a killed tool may have left stopped.
+//
+// Independent of the commands; their output is not trusted. Inspected processes are never signalled, except for the
+// SIGCONT that undoes the effect of a killed tool.
 class ToolProcesses {
  public:
   struct Exit {

@@ -10,12 +10,12 @@
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
-#include "agent/processes/log_files.h"
-#include "agent/processes/memory_file.h"
+#include "agent/host/host_folder.h"
+#include "agent/processes/child_set.h"
 #include "base/system/clock.h"
-#include "base/values/signal_name.h"
-#include "base/values/units.h"
-#include "wire/protocol/protocol_bounds.h"
+#include "base/values/abnormal_exit.h"
+#include "base/values/number_text.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 namespace {

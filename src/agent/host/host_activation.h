@@ -1,9 +1,5 @@
 // Activates a host: one shell executes the steps of an activation, and the changes of its environment are reported.
-//
-// Handles bash, processes and the clock; independent of protocol frames and policy. Sourced files are the user's code
-// and may do anything: the shell is a process like any other, with a group of its own and a deadline that limits every
-// wait, and its environment is bounded and read as untrusted bytes. No text of a recipe is part of the shell's program:
-// kinds and names are its arguments.
+// Handles bash, processes and the clock; independent of protocol frames and policy.
 #pragma once
 
 #include <chrono>
@@ -16,12 +12,19 @@
 #include <boost/asio/io_context.hpp>
 
 #include "agent/processes/child_set.h"
-#include "base/system/open_below.h"
+#include "base/system/file_access.h"
 #include "base/system/unique_fd.h"
 #include "spawn/start/launcher.h"
-#include "wire/protocol/activation_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
+
+// Activates a host: one shell executes the steps of an activation, and the changes of its environment are reported.
+//
+// Handles bash, processes and the clock; independent of protocol frames and policy. Sourced files are the user's code
+// and may do anything: the shell is a process like any other, with a group of its own and a deadline that limits every
+// wait, and its environment is bounded and read as untrusted bytes. No text of a recipe is part of the shell's program:
+// kinds and names are its arguments.
 
 // Parses the shell's output into `reported.set`, `reported.unset` and `reported.failed_step`. Entries end with a zero
 // byte: variables before, a marker for each step that was begun, variables after. Variables that differ in every shell

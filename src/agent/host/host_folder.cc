@@ -4,20 +4,78 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/system/file_changes.h"
-#include "base/values/shell_quote.h"
+#include "base/system/file_access.h"
+#include "base/values/quoting.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
+namespace {
+
+// Restores the group permission, independent of the umask. An agent of root in another user's folder (root@host, where
+// the head is not root) gives its files to that user, who could not read them otherwise.
+void ShareAsFolder(int created, const FileBelow& file) {
+  struct stat folder {};
+  const std::size_t slash = file.path.rfind('/');
+  const std::string path = slash == std::string::npos ? "." : file.path.substr(0, slash);
+  if (::fstatat(file.directory, path.c_str(), &folder, AT_SYMLINK_NOFOLLOW) != 0) return;
+  if (::geteuid() == 0 && folder.st_uid != 0 && ::fchown(created, folder.st_uid, folder.st_gid) != 0) return;
+  if (IsForGroup(folder.st_mode)) static_cast<void>(::fchmod(created, 0640));
+}
+
+}  // namespace
+
+UniqueFd CreateNewFile(const FileBelow& file, int access) {
+  UniqueFd created = OpenBelow(file.directory, file.path, access | O_CREAT | O_EXCL | O_NOCTTY, 0600);
+  if (created) ShareAsFolder(created.get(), file);
+  return created;
+}
+
+tl::expected<UniqueFd, SpawnError> CreateLogFile(const FileBelow& file, int access) {
+  // O_APPEND, so that processes sharing the descriptor cannot overwrite each other's lines.
+  UniqueFd log = CreateNewFile(file, access | O_APPEND);
+  if (log) return log;
+  return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kLog, errno, Quoted(file.path)});
+}
+
+namespace {
+
+std::string Refused(const std::string& path, std::string_view why) {
+  return fmt::format("the run directory {} cannot be opened: {}", Quoted(path), why);
+}
+
+}  // namespace
+
+std::string RunFolder::Open(const std::string& path, Owner owner) {
+  if (!path.starts_with('/')) return Refused(path, "it is not an absolute path");
+  UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  if (!directory || ::fstat(directory.get(), &status) != 0) return Refused(path, std::strerror(errno));
+  const bool any = owner == Owner::kAnyIfRoot && ::geteuid() == 0;
+  if (status.st_uid != ::geteuid() && !any) {
+    return Refused(path,
+                   fmt::format("it belongs to uid {}, and this agent runs as uid {}", status.st_uid, ::geteuid()));
+  }
+  directory_ = std::move(directory);
+  path_ = path;
+  return {};
+}
+
+FileBelow RunFolder::At(const std::string& path) const {
+  if (!held() || !path.starts_with(path_ + '/')) return {-1, path};
+  return {directory_.get(), path.substr(path_.size() + 1)};
+}
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -1,9 +1,6 @@
-// The run directory on a host that does not share the head's: created under the same path, filled with the files that
-// processes need, and copied to the head while processes write to it.
-//
-// Handles files and folders, no processes. Logs and metrics are sent to the head as they grow (inotify(7), without
-// polling), all other files at the end; after the exit of a process the last 64 KiB of its log are sent at once.
-// Writing processes are never blocked, and the files stay until the head confirms that it has stored them.
+// The run directory on a host: opened once, so that everything that the agent creates is below that descriptor; and,
+// on a host that does not share the head's, created under the same path, filled with the files that processes need,
+// and copied to the head while processes write to it. Handles files and folders, no processes.
 #pragma once
 
 #include <chrono>
@@ -16,16 +13,67 @@
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
+#include <fcntl.h>
+#include <tl/expected.hpp>
 
-#include "agent/host/run_folder.h"
+#include "base/system/file_access.h"
 #include "base/system/unique_fd.h"
+#include "spawn/start/launcher.h"
 #include "spawn/start/watched_fd.h"
-#include "wire/files/collected_files.h"
-#include "wire/protocol/file_messages.h"
-#include "wire/protocol/protocol_bounds.h"
+#include "wire/files/run_layout.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 
+// Creates the agent's files in a run directory. Independent of their content: logs are written by the processes
+// themselves.
+
+// Creates the file: always new (existing files and links are never opened), mode 0600, or 0640 in a folder readable by
+// its group (base/system/group_access.h), and owned by the folder's owner if this process is root; `access` is O_WRONLY
+// or O_RDWR with further flags. Empty with errno set on failure.
+UniqueFd CreateNewFile(const FileBelow& file, int access);
+
+// The same for the stdout and stderr of one attempt: appending. Fails with stage kLog.
+tl::expected<UniqueFd, SpawnError> CreateLogFile(const FileBelow& file, int access = O_WRONLY);
+
+// The run directory as used by an agent: opened once, so that everything that the agent creates is below that
+// descriptor. A directory that later replaces it under the same path is not used.
+//
+// Handles one directory and paths below it; independent of its content.
+class RunFolder {
+ public:
+  // Permitted owner besides the agent's own user.
+  enum class Owner : std::uint8_t {
+    kSelf,
+    kAnyIfRoot  // on a host where the agent is root and the head is not
+  };
+
+  // Opens the directory at this absolute path. Returns an error text if it is missing, is a link, or belongs to another
+  // user; empty on success.
+  std::string Open(const std::string& path, Owner owner);
+
+  bool held() const { return static_cast<bool>(directory_); }
+  int directory() const { return directory_.get(); }
+  const std::string& path() const { return path_; }
+
+  // The file at this absolute path. Files outside the directory cannot be opened, and none before Open()
+  // succeeds.
+  FileBelow At(const std::string& path) const;
+
+  // Whether its path still refers to it, so that processes that open files by that path find those of muster.
+  bool IsInPlace() const { return held() && LeadsTo(path_, directory_.get()); }
+
+ private:
+  UniqueFd directory_;
+  std::string path_;
+};
+
+// The run directory on a host that does not share the head's: created under the same path, filled with the files that
+// processes need, and copied to the head while processes write to it.
+//
+// Handles files and folders, no processes. Logs and metrics are sent to the head as they grow (inotify(7), without
+// polling), all other files at the end; after the exit of a process the last 64 KiB of its log are sent at once.
+// Writing processes are never blocked, and the files stay until the head confirms that it has stored them.
 class HostFolder {
  public:
   static constexpr std::size_t kTail = 64U << 10;

@@ -1,9 +1,6 @@
-// Determines the properties of this host for the head: one child process of muster-agent inspects files, and each
-// Python interpreter is queried for its packages.
-//
-// Handles processes, the clock and the output of Python; independent of policy. Nothing here blocks the loop: work that
-// may wait for a file system or runs the user's code is done by a process with a deadline, and missing results are
-// reported as missing.
+// Determines the properties of this host for the head: facts from files, probes of what the kernel and the system
+// permit an agent, and the packages of Python interpreters. A child process of muster-agent reads files and probes,
+// since that may wait for a file system; nothing here blocks the loop. Independent of policy.
 #pragma once
 
 #include <chrono>
@@ -12,16 +9,57 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
 
 #include "agent/processes/child_set.h"
 #include "base/system/unique_fd.h"
+#include "muster/host_facts.h"
 #include "spawn/start/launcher.h"
-#include "wire/protocol/inspection_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
+
+// Reads the properties of a host from files: system, drivers, limits, file systems, programs.
+//
+// Reads /proc, /sys, /etc and the places where vendors store driver versions; starts no program, loads no library and
+// evaluates nothing. Unreadable properties stay empty. Folders may be on file systems that do not respond: the caller
+// must be able to wait for ever (agent/host/host_inspection.h).
+
+// Everything except disks, programs, Pythons, and driver versions in ordinary folders: none of this waits for a disk.
+// `root` ends with a slash. `environment` is "NAME=value", `variables` NAME or PREFIX*.
+HostFacts ReadHostFacts(const std::vector<std::string>& variables, const std::vector<std::string>& environment,
+                        const std::string& root = "/");
+
+// Driver versions by kind of device. cuda: /proc/driver/nvidia/version, or the version of the kernel module; hip: that
+// of amdgpu; ascend: version.info in the folder named by /etc/ascend_install.info, /usr/local/Ascend by default.
+std::map<std::string, std::string> ReadDrivers(const std::string& root = "/");
+
+// The file system of the place. For a missing folder, that of its nearest existing parent.
+DiskFact CheckDisk(const FolderQuery& place);
+
+// As a start in `cwd` would find it.
+ProgramFact FindProgramOnHost(const ProgramQuery& sought, const std::vector<std::string>& search_dirs,
+                              const std::string& cwd);
+
+// Probes what the host's kernel and system permit an agent: kernel mechanisms, creating a cgroup, device files, ports,
+// the clock. Leaves no traces.
+
+// `root` ends with '/' and is prepended to paths of devices and of /proc/sys, for tests. Call it in a separate process:
+// one of the probes creates a cgroup, moves nothing into it, and removes it.
+std::vector<HostCheck> TryHost(const std::string& root = "/");
+
+// Evaluates `getent ahosts NAME` for the host's own name: its `output` and whether it succeeded.
+HostCheck NameTrial(const std::string& name, const std::string& output, bool ended_well);
+
+// Determines the properties of this host for the head: one child process of muster-agent inspects files, and each
+// Python interpreter is queried for its packages.
+//
+// Handles processes, the clock and the output of Python; independent of policy. Nothing here blocks the loop: work that
+// may wait for a file system or runs the user's code is done by a process with a deadline, and missing results are
+// reported as missing.
 
 // Parses the standard output of a Python, which may contain other text; sets `error` if it is incomplete.
 PythonFact ParsePythonOutput(const std::string& program, std::string_view bytes);

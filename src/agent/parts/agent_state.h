@@ -1,5 +1,6 @@
-// State that the parts of an agent share: its process, its run directory, its phase, and the counts that it reports at
-// the end.
+// State that the parts of an agent share (its process, its run directory, its phase, and the counts that it reports
+// at the end), and the interface of the parts that have processes of their own: which children they own, and shutting
+// down.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +13,36 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
+#include <sys/resource.h>
+#include <sys/types.h>
 
 #include "agent/host/host_folder.h"
-#include "agent/host/run_folder.h"
-#include "agent/parts/agent_process.h"
+#include "agent/processes/exit_inspector.h"
+#include "base/system/mechanism.h"
 #include "spawn/leftovers/confinement.h"
+#include "spawn/start/launcher.h"
 #include "wire/protocol/protocol.h"
 
 namespace muster {
+
+// State of an agent's process that remains when the process serves one run after the other.
+struct AgentProcess {
+  // Arguments: RLIMIT_NOFILE of the processes that it starts; path of muster-agent; disabled mechanisms.
+  AgentProcess(rlimit child_descriptors_limit, std::string program_path, const Without& without_mechanisms)
+      : child_descriptors(child_descriptors_limit),
+        program(std::move(program_path)),
+        without(without_mechanisms),
+        launcher(MechanismsBut(without)) {}
+
+  rlimit child_descriptors;
+  std::string program;
+  Without without;
+  Launcher launcher;
+  MemoryKills memory_kills;
+};
+
+// State that the parts of an agent share: its process, its run directory, its phase, and the counts that it reports at
+// the end.
 
 class AgentPart;
 
@@ -73,6 +96,35 @@ struct AgentState {
   std::uint32_t reaped = 0;
   std::uint32_t adopted = 0;
   std::set<std::string> means;
+};
+
+// Interface of the parts of an agent that have processes of their own: which children they own, and shutting down.
+//
+// Independent of commands and messages; a part has a function Do() for each command that it executes
+// (agent/program/agent.cc has the table of them).
+class AgentPart {
+ public:
+  // The child's pidfd, once for the handle and once for the loop; the index of its log.
+  static constexpr std::size_t kDescriptorsPerChild = 3;
+
+  AgentPart() = default;
+  virtual ~AgentPart() = default;
+  AgentPart(const AgentPart&) = delete;
+  AgentPart& operator=(const AgentPart&) = delete;
+
+  // Whether `pid` is a child that this part started and has not reaped yet.
+  virtual bool Owns(pid_t pid) const = 0;
+  // A child that it owns has exited. True if the part has reaped it; false if a pidfd is about to report it.
+  virtual bool ChildEnded(pid_t pid) = 0;
+  // Whether it has no child.
+  virtual bool empty() const = 0;
+  // Maximum number of descriptors that it has open, beyond those that were open before the first start.
+  virtual std::size_t descriptors() const { return 0; }
+
+  // Starts nothing more and kills its children; calls AgentState::emptied once they are reaped.
+  virtual void Finish() = 0;
+  // Cancels everything: children are forgotten, to be killed by other means, and nothing is reported any more.
+  virtual void Abandon() = 0;
 };
 
 }  // namespace muster

@@ -6,21 +6,141 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <boost/asio/post.hpp>
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
-#include "agent/processes/passed_text.h"
+#include "agent/parts/agent_state.h"
+#include "agent/processes/child_set.h"
 #include "base/system/clock.h"
 #include "base/system/fault.h"
-#include "base/values/sanitizer_line.h"
-#include "base/values/shell_quote.h"
+#include "base/values/abnormal_exit.h"
+#include "base/values/quoting.h"
 #include "spawn/leftovers/leftovers.h"
 #include "wire/files/log_bytes.h"
 
 namespace muster {
+namespace {
+
+// One search for orphans serves all exits within this time, since thousands of processes may exit together.
+constexpr std::chrono::milliseconds kMarkedPause{100};
+constexpr std::chrono::seconds kMarkedPatience{1};
+
+}  // namespace
+
+AgentPart* Orphans::OwnerOf(pid_t pid) const {
+  for (AgentPart* part : state_.parts) {
+    if (part->Owns(pid)) return part;
+  }
+  return nullptr;
+}
+
+void Orphans::ReapSoon() {
+  if (reap_pending_ || state_.phase == AgentState::Phase::kOver) return;
+  reap_pending_ = true;
+  boost::asio::post(state_.io, [this] {
+    reap_pending_ = false;
+    Reap();
+  });
+}
+
+void Orphans::Reap() {
+  while (state_.phase != AgentState::Phase::kOver) {
+    siginfo_t info = {};
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
+    // With pidfds, a process of the plan is reaped through its own, which is about to become ready; its exit leads here
+    // again.
+    if (AgentPart* owner = OwnerOf(info.si_pid)) {
+      if (!owner->ChildEnded(info.si_pid)) return;
+      continue;
+    }
+    siginfo_t reaped = {};
+    if (::waitid(P_PID, static_cast<id_t>(info.si_pid), &reaped, WEXITED | WNOHANG) != 0) return;
+    ++state_.adopted;
+  }
+}
+
+void Orphans::EndSoon(const std::string& mark) {
+  marks_.insert(mark);
+  if (!state_.serving() || marks_.size() > 1) return;  // else the timer is already running
+  marked_.expires_after(kMarkedPause);
+  marked_.async_wait([this](const boost::system::error_code& error) {
+    if (!error && state_.serving()) EndMarked();
+  });
+}
+
+void Orphans::EndMarked() {
+  const std::set<std::string> marks = std::exchange(marks_, {});
+  marked_.cancel();
+  if (marks.empty()) return;
+  const auto owned = [this](pid_t pid) { return OwnerOf(pid) != nullptr; };
+  Counted(KillMarkedChildren(owned, marks, kMarkedPatience), "leftovers");
+}
+
+KillReport Orphans::EndAll() {
+  KillReport report =
+      Counted(KillChildrenBut([this](pid_t pid) { return OwnerOf(pid) != nullptr; }, kKillPatience), "children");
+  FinalCommands::RunNeeded();
+  return report;
+}
+
+KillReport Orphans::EndDescendants() { return Counted(KillDescendants({}, kKillPatience), "children"); }
+
+KillReport Orphans::Counted(KillReport report, const char* means) {
+  state_.adopted += report.reaped;
+  if (report.killed > 0) state_.means.insert(means);
+  return report;
+}
+
+ProcessDumps::ProcessDumps(AgentState& state)
+    : state_(state),
+      taker_(state.io, state.process.launcher,
+             {.reported = [this](const ProcessDumped& dumped) { OnDumped(dumped); },
+              .done =
+                  [this](HostDumped done) {
+                    done.host = state_.host;
+                    state_.send(done);
+                  },
+              .idle = [this] { state_.emptied(); }}) {}
+
+void ProcessDumps::Do(const TakeDump& command, const RunningProcessTable& running) {
+  std::vector<DumpTaker::Target> targets;
+  for (const DumpTarget& one : command.processes) {
+    const auto found = running.find({one.process, one.attempt});
+    if (found == running.end()) continue;
+    const RunningProcess& process = found->second;
+    state_.host_folder.Expect(one.path);
+    const std::string name = process.mark.substr(process.mark.find('=') + 1);
+    targets.push_back({found->first, process.pid,
+                       fmt::format("dump {} of {}, {}", command.dump, name, UtcText(WallNowNs())),
+                       state_.run_folder.At(one.path), process.log, process.search_path});
+  }
+  if (state_.space) outer_pids_ = state_.space->Pids();
+  taker_.Take(command.dump, std::chrono::milliseconds(command.within_ms), std::move(targets));
+}
+
+// Files and tools of a dump use the pids inside the namespace; the head gets outer pids. A process that was started
+// after the dump began, and any thread but a main one, has 0.
+void ProcessDumps::OnDumped(ProcessDumped dumped) const {
+  const auto translate = [this](std::int32_t& pid) {
+    const auto found = outer_pids_.find(pid);
+    pid = found == outer_pids_.end() ? 0 : found->second;
+  };
+  for (SystemProcessState& process : dumped.states) {
+    if (!state_.space) break;
+    const std::int32_t inside = process.pid;
+    translate(process.pid);
+    translate(process.parent);
+    for (ThreadState& thread : process.threads) thread.tid = thread.tid == inside ? process.pid : 0;
+  }
+  state_.send(dumped);
+}
+
 namespace {
 
 constexpr std::size_t kDescriptorsPerText = 2;  // the text, and the launcher's duplicate of it

@@ -1,13 +1,120 @@
 #include "agent/processes/child_set.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/system/clock.h"
 #include "base/system/fault.h"
+#include "base/system/file_access.h"
+#include "base/values/quoting.h"
 #include "spawn/leftovers/leftovers.h"
 
 namespace muster {
+namespace {
+
+bool IsVariable(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  return equals != std::string::npos && equals > 0 && text.find('\0') == std::string::npos;
+}
+
+// Patterns: NAME or PREFIX*.
+bool MatchesOne(const std::vector<std::string>& patterns, std::string_view name) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](std::string_view pattern) {
+    return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
+  });
+}
+
+}  // namespace
+
+void AddHostVariables(const HostVariables& selected, EnvironmentBlock& block) {
+  if (selected.take.empty()) return;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!IsVariable(*variable)) continue;
+    const std::string_view text = *variable;
+    const std::string_view name = text.substr(0, text.find('='));
+    if (name.starts_with("MUSTER_") || !MatchesOne(selected.take, name) || MatchesOne(selected.leave, name)) continue;
+    block.try_emplace(std::string(name), text);
+  }
+}
+
+std::string VariableError(const std::vector<std::string>& variables) {
+  for (const std::string& variable : variables) {
+    if (!IsVariable(variable)) return "not an environment variable: " + Quoted(variable);
+  }
+  return {};
+}
+
+EnvironmentBlock ByName(std::vector<std::string> variables) {
+  EnvironmentBlock block;
+  for (std::string& variable : variables) {
+    std::string name = variable.substr(0, variable.find('='));
+    block.insert_or_assign(std::move(name), std::move(variable));
+  }
+  return block;
+}
+
+std::vector<const char*> Overlaid(const EnvironmentBlock& block, const EnvironmentBlock& own) {
+  std::vector<const char*> variables;
+  variables.reserve(block.size() + own.size());
+  for (const auto& [name, variable] : block) {
+    if (!own.contains(name)) variables.push_back(variable.c_str());
+  }
+  for (const auto& [name, variable] : own) variables.push_back(variable.c_str());
+  return variables;
+}
+
+namespace {
+
+tl::unexpected<SpawnError> Refused(int error) {
+  return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kDescriptors, error, "a text held in memory"});
+}
+
+}  // namespace
+
+tl::expected<UniqueFd, SpawnError> HoldText(const std::string& content) {
+  UniqueFd file(::memfd_create("muster-passed", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file) return Refused(errno);
+  if (const int error = WriteForReader(file.get(), content); error != 0) return Refused(error);
+  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
+    return Refused(errno);
+  }
+  return file;
+}
+
+std::string ReadText(int fd, std::size_t most) {
+  std::string text(most, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = ::pread(fd, text.data() + size, text.size() - size, static_cast<off_t>(size));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  text.resize(size);
+  return text;
+}
+
+tl::expected<UniqueFd, SpawnError> CreateMemoryFile(const char* name, std::size_t most) {
+  UniqueFd file(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (file && ::ftruncate(file.get(), static_cast<off_t>(most)) == 0 &&
+      ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
+    return file;
+  }
+  return tl::unexpected<SpawnError>(SpawnError{SpawnStage::kDescriptors, errno, "a text held in memory"});
+}
+
+std::string ReadMemoryFile(int fd, std::size_t most) {
+  const off_t end = ::lseek(fd, 0, SEEK_CUR);
+  return end <= 0 ? std::string() : ReadText(fd, std::min(static_cast<std::size_t>(end), most));
+}
 
 ChildSet::ChildSet(boost::asio::io_context& io, Launcher& launcher, Observer observer)
     : io_(io), launch_(launcher), observer_(std::move(observer)), timer_(io.get_executor()) {}

@@ -1,11 +1,11 @@
-// The processes of the plan that run on this host: started, watched, signalled and reaped.
-//
-// Handles processes and the clock; independent of protocol frames and policy. Each process leads a group of its own,
-// and a session of its own if it gets a controlling terminal. A process's pid is used only between its start and its
-// reaping, both of which happen here, so that no process that reuses the pid can be signalled.
+// Child processes of the agent: their environment, the texts that they get and the output that they return in memory,
+// and their start, watching, signalling and reaping. Handles processes and the clock; independent of policy. Each
+// process leads a group of its own, and a session of its own if it gets a controlling terminal. A pid is used only
+// between a start and its reaping.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,16 +13,63 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <tl/expected.hpp>
 
+#include "base/system/unique_fd.h"
 #include "muster/event.h"
+#include "spawn/start/launcher.h"
 #include "spawn/start/watched_child.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 
+// Environments as defined by the head: blocks shared by many processes, and variables of single processes.
+
+using EnvironmentBlock = std::map<std::string, std::string>;  // NAME to "NAME=value"
+
+// Empty if each text is "NAME=value" without zero bytes, as an environment requires; else an error that names the text.
+std::string VariableError(const std::vector<std::string>& variables);
+
+// Of several variables with one name the last one is used.
+EnvironmentBlock ByName(std::vector<std::string> variables);
+
+// Adds the variables of this process's environment that are selected, unless the block has them.
+void AddHostVariables(const HostVariables& selected, EnvironmentBlock& block);
+
+// Both combined; `own` takes precedence. The strings remain theirs.
+std::vector<const char*> Overlaid(const EnvironmentBlock& block, const EnvironmentBlock& own);
+
+// Texts passed between the agent and a process by a descriptor: held in memory, in no file and in no environment.
+//
+// Independent of what the texts are.
+
+// A descriptor from which `content` can be read, and to which no process can write. Spawn stage "descriptors" if the
+// kernel refuses it.
+tl::expected<UniqueFd, SpawnError> HoldText(const std::string& content);
+
+// The text that a process has written to the memory file, from its beginning: at most `most` bytes, fewer on errors.
+std::string ReadText(int fd, std::size_t most);
+
+// Output of a child process for the agent: a file in memory that the child writes and the agent reads after its exit.
+//
+// Independent of the content. The bytes are untrusted.
+
+// A file with a maximum size of `most` bytes, which the writer cannot exceed. Spawn stage "descriptors" if the kernel
+// refuses it.
+tl::expected<UniqueFd, SpawnError> CreateMemoryFile(const char* name, std::size_t most);
+
+// The content from the beginning up to the current position, which is shared with the writer.
+std::string ReadMemoryFile(int fd, std::size_t most);
+
+// The processes of the plan that run on this host: started, watched, signalled and reaped.
+//
+// Handles processes and the clock; independent of protocol frames and policy. Each process leads a group of its own,
+// and a session of its own if it gets a controlling terminal. A process's pid is used only between its start and its
+// reaping, both of which happen here, so that no process that reuses the pid can be signalled.
 class ChildSet {
  public:
   struct Observer {

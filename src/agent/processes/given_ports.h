@@ -18,8 +18,7 @@
 #include <unistd.h>
 
 #include "spawn/start/tcp_ports.h"
-#include "wire/protocol/port_messages.h"
-#include "wire/protocol/start_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

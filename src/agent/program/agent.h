@@ -1,3 +1,104 @@
+// The agent: executes the head's commands on one host, and ensures that no process that it started outlives it or the
+// head: with the kernel mechanisms that keep track of its processes, and with heartbeats that show in time that the
+// head may be lost. Handles the protocol with one part per subject (agent/parts/); independent of plans and policy.
+// One thread, one event loop.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "agent/parts/agent_state.h"
+#include "agent/parts/host_preparation.h"
+#include "agent/parts/process_logs.h"
+#include "agent/parts/readiness.h"
+#include "agent/parts/running_processes.h"
+#include "agent/parts/usage_samples.h"
+#include "agent/processes/given_ports.h"
+#include "agent/processes/pty_set.h"
+#include "agent/program/agent_guard.h"
+#include "agent/program/sub_agents.h"
+#include "base/system/own_process.h"
+#include "spawn/leftovers/confinement.h"
+#include "spawn/start/watched_fd.h"
+#include "wire/connection/lease.h"
+#include "wire/connection/wire.h"
+#include "wire/protocol/protocol.h"
+
+namespace muster {
+
+// The kernel mechanisms that keep track of all processes of an agent: its PID namespace, its cgroup and its guard.
+//
+// Independent of particular processes.
+class Containment {
+ public:
+  // `state` must outlive this object.
+  explicit Containment(AgentState& state) : state_(state) {}
+
+  void NoteTermination() const { guard_.NoteTermination(); }
+  bool GuardIsGone() const { return guard_.IsGone(); }
+  void WakeGuard() const { guard_.Wake(); }
+  void BeGuardedBy(const AgentGuard& guard) { guard_ = guard; }
+
+  // Creates the cgroup; appends the mechanisms to `ready`, whose `pid` is set. True if Enter() must be called.
+  bool Begin(const Hello& hello, AgentReady& ready);
+  // Moves the agent into its cgroup, which waits for the kernel.
+  void Enter();
+  // Kills all processes in the cgroup, if there is one.
+  void Kill();
+  // Leaves the cgroup and removes it if it is empty.
+  void Leave() { cgroup_.reset(); }
+
+ private:
+  AgentState& state_;
+  AgentGuard guard_;
+  std::optional<Cgroup> cgroup_;
+};
+
+// Sends the heartbeats of an agent whose head is on another host, and reports when the head may have considered the
+// agent lost, so that all processes must be killed (wire/lease/lease.h).
+//
+// Uses the loop's time; the agent decides what to do.
+class HeartbeatSender {
+ public:
+  struct Ends {
+    std::function<void(const AgentHeartbeat&)> send;
+    std::function<void(const std::string& why)> unheard;  // called once
+  };
+  HeartbeatSender(boost::asio::io_context& io, Ends ends)
+      : ends_(std::move(ends)), next_(io.get_executor()), end_(io.get_executor()) {}
+
+  void Begin(std::uint64_t lease_ms);
+  bool going() const { return lease_.has_value(); }
+  void Answered(std::uint32_t number);
+  void End();
+
+ private:
+  using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
+                                                  boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
+
+  void Send();
+  // Whether this process did not run for a while (wire/lease/lease.h): the lease has begun again.
+  bool NoticePause();
+  void AwaitEnd();
+  void EndUnlessAnswered();
+
+  Ends ends_;
+  Timer next_;
+  Timer end_;
+  std::uint64_t lease_ms_ = 0;
+  std::optional<AgentLease> lease_;
+  AgentHeartbeat latest_;
+  std::uint64_t next_at_ = 0;  // when the next heartbeat is to be sent
+};
+
 // The agent: executes the head's commands on one host, and ensures that no process that it started outlives the head or
 // the agent.
 //
@@ -7,38 +108,6 @@
 // before Run() returns.
 //
 // For a sweep there is a standing agent: it starts sub-agents, one per run (sub_agents.h), and no other processes.
-#pragma once
-
-#include <chrono>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-
-#include <boost/asio/io_context.hpp>
-
-#include "agent/parts/agent_process.h"
-#include "agent/parts/agent_state.h"
-#include "agent/parts/host_preparation.h"
-#include "agent/parts/orphans.h"
-#include "agent/parts/process_dumps.h"
-#include "agent/parts/process_logs.h"
-#include "agent/parts/readiness.h"
-#include "agent/parts/running_processes.h"
-#include "agent/parts/usage_samples.h"
-#include "agent/processes/given_ports.h"
-#include "agent/processes/pty_set.h"
-#include "agent/program/agent_guard.h"
-#include "agent/program/containment.h"
-#include "agent/program/heartbeat_sender.h"
-#include "agent/program/sub_agents.h"
-#include "base/system/self_count.h"
-#include "spawn/leftovers/confinement.h"
-#include "wire/connection/wire.h"
-#include "wire/protocol/protocol.h"
-
-namespace muster {
 
 // Results of Run(), and exit codes of muster-agent.
 inline constexpr int kAgentFinished = 0;

@@ -1,18 +1,36 @@
-// The guard of an agent: a second, small process, the parent of the agent. If the agent is killed, the guard inherits
-// its remaining processes and kills them, even if the head is gone as well.
-//
-// A head on the same host does the same for an agent and for its guard
-// (docs/decisions/0061-every-agent-has-a-guard.md); on other hosts only the guard does. Uses wait and lists of
-// descendants; independent of what agents do.
+// The processes around an agent: its guard, the agent's parent, which inherits and kills the processes that a killed
+// agent leaves, even if the head is gone as well; and the first process of a container in a pod, which holds the pod
+// until the agent in it has ended.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 
 #include <sys/types.h>
 
 namespace muster {
+
+// The first process of a container in a pod: it holds the pod until the agent that muster starts in it by `kubectl
+// exec` has ended, so that the end of the agent is the end of the pod.
+
+// Waits for an agent, at most so long, and then until no agent is left; reaps orphans meanwhile. SIGTERM, with which
+// the deletion of the pod begins, is passed on to the agents, which end within the pod's grace period; without an
+// agent, and the second time, it returns. Returns the exit code: 0 if there was an agent, or on SIGTERM; else 1, with a
+// message on stderr. All other processes of the container's PID namespace end with this one.
+int HoldPod(std::chrono::seconds wait);
+
+// Called by an agent, before it has children: process 1 of its PID namespace, which must be in HoldPod(), awaits the
+// end of the calling process. Returns an empty text, or an error.
+const char* JoinHolder();
+
+// The guard of an agent: a second, small process, the parent of the agent. If the agent is killed, the guard inherits
+// its remaining processes and kills them, even if the head is gone as well.
+//
+// A head on the same host does the same for an agent and for its guard
+// (docs/decisions/0061-every-agent-has-a-guard.md); on other hosts only the guard does. Uses wait and lists of
+// descendants; independent of what agents do.
 
 // The descriptors that the guard keeps besides stderr; -1: none. At most one of them is given.
 struct GuardTies {

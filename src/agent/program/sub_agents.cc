@@ -16,11 +16,11 @@
 
 #include "agent/program/agent.h"
 #include "base/system/clock.h"
-#include "base/system/pass_descriptors.h"
+#include "base/system/sockets.h"
 #include "spawn/leftovers/leftovers.h"
 #include "spawn/start/forks.h"
 #include "spawn/start/reap.h"
-#include "wire/lease/lease.h"
+#include "wire/connection/lease.h"
 
 namespace muster {
 namespace {

@@ -19,7 +19,6 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <sys/types.h>
 
-#include "agent/parts/agent_part.h"
 #include "agent/parts/agent_state.h"
 #include "base/system/unique_fd.h"
 #include "spawn/leftovers/leftovers.h"

@@ -5,9 +5,9 @@
 #include <ctime>
 #include <vector>
 
-#include "base/values/parse_number.h"
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
+#include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 
 namespace muster {
 

@@ -4,8 +4,8 @@
 #include <mutex>
 #include <vector>
 
-#include "base/values/json_text.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 
 namespace muster {
 namespace {

@@ -1,15 +1,22 @@
+// The optional kernel mechanisms: their names and substitutes, the set of those that are switched off, and the
+// isolation of an agent's processes that `muster run --isolate` adds.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <tl/expected.hpp>
+
+namespace muster {
+
 // The optional kernel mechanisms, and the set of those that are switched off: for old kernels on which they are faulty,
 // and for tests of their substitutes.
 //
 // Only names and descriptions; each substitute is documented where it is used (spawn/start/launcher.h,
 // evaluator/lockdown.h, spawn/leftovers/cgroup.h, agent/logs/log_pipes.h).
-#pragma once
-
-#include <array>
-#include <cstdint>
-#include <string_view>
-
-namespace muster {
 
 enum class Mechanism : std::uint8_t {
   kPidfd,
@@ -47,5 +54,50 @@ inline constexpr std::array<MechanismFact, 9> kMechanismFacts = {{
     {"guard", "a process beside each agent that ends everything if the agent is killed, and the head with it",
      "the head alone; what leaves its parent stays if both are killed, and on other hosts if the agent is"},
 }};
+
+// The set of kernel mechanisms that are switched off: for old kernels on which they are faulty, and for tests of their
+// substitutes.
+
+class Without {
+ public:
+  void Add(Mechanism mechanism) { bits_ |= Bit(mechanism); }
+  void Add(const Without& other) { bits_ |= other.bits_; }
+  bool Has(Mechanism mechanism) const { return (bits_ & Bit(mechanism)) != 0; }
+  bool empty() const { return bits_ == 0; }
+
+  bool operator==(const Without&) const = default;
+
+ private:
+  static unsigned Bit(Mechanism mechanism) { return 1U << static_cast<unsigned>(mechanism); }
+
+  unsigned bits_ = 0;
+};
+
+// "pidfd,cgroup": the format that ParseWithout reads.
+std::string WithoutText(const Without& without);
+
+// Parses names joined by commas; the error is the first unknown word. An empty text switches nothing off.
+tl::expected<Without, std::string> ParseWithout(std::string_view names);
+
+inline constexpr const char* kWithoutVariable = "MUSTER_WITHOUT";
+// Reads the environment variable; empty if it is not set or holds an unknown word.
+Without WithoutByEnvironment();
+
+// How an agent's processes are isolated besides their process groups (muster run --isolate).
+
+enum class Isolation : std::uint8_t {
+  kNone,
+  kPid  // a PID namespace: the kernel kills everything in it when its init, the agent, ends
+};
+
+// "none", "pid"
+constexpr std::string_view IsolationName(Isolation isolation) { return isolation == Isolation::kPid ? "pid" : "none"; }
+
+constexpr std::optional<Isolation> ParseIsolation(std::string_view name) {
+  for (const Isolation isolation : {Isolation::kNone, Isolation::kPid}) {
+    if (name == IsolationName(isolation)) return isolation;
+  }
+  return std::nullopt;
+}
 
 }  // namespace muster

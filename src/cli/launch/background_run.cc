@@ -9,10 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/values/printable_lines.h"
-#include "base/values/shell_quote.h"
-#include "cli/command/exit_code.h"
-#include "cli/command/print_diagnostics.h"
+#include "base/values/quoting.h"
+#include "cli/command/command_output.h"
 #include "spawn/start/forks.h"
 #include "transport/local_transport.h"
 #include "wire/archive/value_archive.h"

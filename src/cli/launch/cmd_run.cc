@@ -1,7 +1,10 @@
 // muster run: evaluates a recipe (or takes a plan) and runs it, on this machine or on named hosts. muster replay: the
-// same with the plan of an earlier run.
+// same with the plan of an earlier run. muster rehearse and muster stub: the same with stubs instead of the
+// processes, and one of these stubs by hand (src/stub/).
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -11,51 +14,116 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <CLI/App.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/system/clock.h"
 #include "base/system/fault.h"
 #include "base/system/host_name.h"
-#include "base/system/isolation.h"
-#include "base/values/shell_quote.h"
-#include "base/values/signal_name.h"
-#include "base/values/units.h"
+#include "base/system/mechanism.h"
+#include "base/values/abnormal_exit.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "cli/command/command.h"
-#include "cli/command/print_diagnostics.h"
+#include "cli/command/command_output.h"
 #include "cli/launch/background_run.h"
-#include "cli/launch/launch_commands.h"
-#include "cli/launch/plan_source.h"
-#include "cli/launch/rehearse.h"
-#include "cli/launch/run_elsewhere.h"
+#include "cli/launch/run_preparation.h"
 #include "cli/launch/submit_run.h"
-#include "cli/launch/submitted_run.h"
 #include "cli/lookup/current_site.h"
+#include "cli/lookup/known_recipe.h"
 #include "cli/lookup/run_argument.h"
-#include "cli/lookup/stored_recipe.h"
 #include "cli/options/batch_call.h"
-#include "cli/options/blank_variable.h"
-#include "cli/options/caller_environment.h"
-#include "cli/options/host_transport.h"
-#include "cli/options/log_limit_option.h"
 #include "cli/options/named_hosts.h"
-#include "cli/options/notify_option.h"
 #include "cli/options/recipe_options.h"
-#include "cli/options/resume.h"
-#include "cli/options/wait_option.h"
-#include "cli/options/wrap_option.h"
+#include "cli/options/start_settings.h"
+#include "muster/result.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_tags.h"
 #include "run/journal/run_summary.h"
-#include "run/logs/process_choice.h"
+#include "run/logs/log_choice.h"
+#include "run/report/rehearsal.h"
 #include "run/session/run_request.h"
 #include "run/start/rehearsal_plan.h"
+#include "run/start/start_specs.h"
+#include "stub/program/stub.h"
 #include "transport/transport.h"
-#include "wire/lease/lease.h"
+#include "wire/connection/lease.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
+namespace {
+
+// --wait[=DURATION]: how long a run waits for devices that other jobs hold.
+
+constexpr const char* kWithoutDuration = "true";  // the value of a flag without argument
+
+// The text must live as long as the app. Empty: not given.
+void AddWaitOption(CLI::App& app, std::string& text) {
+  app.add_flag("--wait", text, "wait for devices that others hold; --wait=10m: at most ten minutes");
+}
+
+// As AllocateResources::wait_ms. Kind "usage".
+Result<std::uint64_t> ReadWait(const std::string& text) {
+  if (text.empty()) return std::uint64_t{0};
+  if (text == kWithoutDuration) return kWaitForEver;
+  constexpr double kLongest = 1e9;
+  const auto seconds = ParseDuration(text);
+  if (seconds && *seconds > 0 && *seconds <= kLongest) return static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
+  return Fail(Error("usage", {}, "--wait=" + Quoted(text) + " is not a duration",
+                    DurationHint(text, "--wait=10m, or --wait without a limit")));
+}
+
+// Runs a rehearsal: the request of muster run with stubs instead of the processes, and a table at the end.
+
+struct RehearseOptions {
+  std::string within;  // a duration; empty: not given
+  bool json = false;
+};
+
+constexpr double kLeastSeconds = 1;
+constexpr double kMostSeconds = 600;
+
+void AddRehearseOptions(CLI::App& app, RehearseOptions& options) {
+  app.add_option("--within", options.within, "how long stubs wait for each other (default: 5s)")->type_name("TIME");
+  app.add_flag("--json", options.json, "print JSON for programs: every check, and every failure with ranks and hosts");
+}
+
+// Runs the rehearsal, prints its findings and returns muster's exit code. The request is complete except for the
+// rehearsal's own settings.
+int Rehearse(const RehearseOptions& options, RunRequest request, Transport& transport) {
+  RehearsalSettings wishes;
+  if (!options.within.empty()) {
+    const std::optional<double> seconds = ParseDuration(options.within);
+    if (!seconds || *seconds < kLeastSeconds || *seconds > kMostSeconds) {
+      return Refuse({Error("usage", {}, "--within " + Quoted(options.within) + ": this is not a time from 1s to 10m",
+                           DurationHint(options.within, "for example --within 20s"))},
+                    options.json);
+    }
+    wishes.within_ms = static_cast<std::uint32_t>(*seconds * 1000);
+  }
+  wishes.search_dirs = request.search_dirs;
+  request.plan = RehearsalPlan(std::move(request.plan), wishes);
+  request.rehearsal = true;
+  request.on_bad_hosts = {};  // findings are reported, and not recorded as failures of hosts
+  request.console.quiet = true;
+  request.console.output = false;
+  const auto outcome = RunPlan(request, transport);
+  if (!outcome) return Refuse(outcome.error(), options.json);
+  const auto rehearsal = ReadRehearsal(outcome->run_dir);
+  if (!rehearsal) return Refuse(rehearsal.error(), options.json);
+  std::fputs(PrintableLines(options.json ? RehearsalJson(*rehearsal) : RehearsalText(*rehearsal)).c_str(), stdout);
+  return RehearsalExitCode(*rehearsal);
+}
+
+}  // namespace
+
+// muster run: evaluates a recipe (or takes a plan) and runs it, on this machine or on named hosts. muster replay: the
+// same with the plan of an earlier run.
+
 namespace {
 
 struct RunOptions {
@@ -471,6 +539,22 @@ std::function<int()> SetupReplay(CLI::App& app, const Invocation&) {
   AddHostOptions(app, options->source.recipe);
   AddStartOptions(app, options);
   return [options] { return RunRecipe(*options); };
+}
+
+// muster stub: runs the stub program of rehearsals (src/stub/) by hand.
+
+std::function<int()> SetupStub(CLI::App& app, const Invocation& invocation) {
+  auto json = std::make_shared<bool>(false);
+  app.add_flag("--json", *json, "print one line of JSON, as stubs write it into their logs");
+  return [json, command = invocation.words_after_dashes] {
+    std::vector<std::string> words;
+    if (*json) words.emplace_back("--json");
+    words.emplace_back("--");
+    words.insert(words.end(), command.begin(), command.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    return StubMain(pointers);
+  };
 }
 
 }  // namespace muster

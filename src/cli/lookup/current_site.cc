@@ -6,22 +6,74 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <utility>
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <tl/expected.hpp>
 #include <unistd.h>
 
+#include "base/system/file_access.h"
+#include "base/system/unique_fd.h"
+#include "base/values/diagnostics.h"
 #include "base/values/fingerprint.h"
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
+#include "base/values/quoting.h"
 #include "cli/command/small_file.h"
-#include "cli/lookup/project_paths.h"
 #include "lua/state/own_data.h"
+#include "muster/result.h"
+#include "plan/environment/site_file.h"
 #include "plan/hosts/host_list.h"
 
 namespace muster {
 namespace {
+
+// Restricts the paths in a project's site file to files and folders below the project, with links
+// resolved. The file may come from a foreign repository, and is read by every command that is called
+// there.
+
+namespace fs = std::filesystem;
+
+// The path with its links resolved, if it is `folder` (absolute) or lies below it, and not in procfs; else the reason
+// as a phrase. The path need not exist.
+tl::expected<std::string, std::string> ResolvedBelow(const std::string& folder, const std::string& path) {
+  std::error_code error;
+  const fs::path root = fs::weakly_canonical(folder, error);
+  if (error) return tl::unexpected("cannot be resolved: " + error.message());
+  const fs::path resolved = fs::weakly_canonical(path, error);
+  if (error) return tl::unexpected("cannot be resolved: " + error.message());
+  const fs::path below = resolved.lexically_relative(root);
+  if (below.empty() || *below.begin() == "..") {
+    return tl::unexpected("is " + Quoted(resolved.string()) + ", which is not below " + Quoted(root.string()));
+  }
+  // The folder may be the root directory, which contains everything.
+  const UniqueFd at(::open(resolved.c_str(), O_PATH | O_CLOEXEC));
+  if (at && IsInProcfs(at.get())) return tl::unexpected("is in procfs: " + Quoted(resolved.string()));
+  return resolved.string();
+}
+
+// `facts` are from the project's `file`. Replaces libraries, rules and the host file by resolved paths; kind "site" for
+// each that is outside the project. The runs folder is not restricted: nothing there is read.
+Result<void> KeepInProject(const SiteFile& file, SiteFacts& facts) {
+  Diagnostics problems;
+  const auto keep = [&](const std::string& field, std::string& path) {
+    if (path.empty()) return;
+    auto resolved = ResolvedBelow(file.folder, path);
+    if (resolved) {
+      path = *std::move(resolved);
+      return;
+    }
+    problems.push_back(Error("site", facts.places.at(field), field + " " + resolved.error(),
+                             "a project's site file names what is in the project; yours, the system's and one that "
+                             "--site names may name anything"));
+  };
+  keep("hostfile", facts.hostfile);
+  keep("rules", facts.rules);
+  for (auto& [name, folder] : facts.libraries) keep("libraries." + name, folder);
+  if (problems.empty()) return {};
+  return Fail(std::move(problems));
+}
 
 namespace fs = std::filesystem;
 

@@ -1,5 +1,6 @@
 // The site of a call of muster: the site files that are found, or the specified one, evaluated and merged. Read once,
-// on first use.
+// on first use. The paths in a project's site file are restricted to files and folders below the project, with links
+// resolved: the file may come from a foreign repository, and is read by every command that is called there.
 #pragma once
 
 #include <map>
@@ -12,6 +13,9 @@
 #include "plan/environment/site_file.h"
 
 namespace muster {
+
+// The site of a call of muster: the site files that are found, or the specified one, evaluated and merged. Read once,
+// on first use.
 
 inline constexpr char kSiteFileName[] = "muster.site.lua";
 inline constexpr char kSiteVariable[] = "MUSTER_SITE";

@@ -1,16 +1,97 @@
-// The lists of runs of ps and ls.
+// Lists of runs: which runs there are, conditions on their properties (--where: `NAME OP VALUE`, or NAME alone,
+// joined by "and"), columns and sorting, and their output as a table or as JSON. Conditions, columns and sorting hold
+// for trials of sweeps, too. Expressions are searched with RE2, in linear time.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/App.hpp>
 #include <nlohmann/json_fwd.hpp>
 
 #include "muster/result.h"
+#include "muster/value.h"
 #include "run/journal/run_summary.h"
 
 namespace muster {
+
+// Searches lines with a regular expression in linear time, with
+// RE2.
+
+// Returns a function that tests whether a line (its bytes as written) matches the expression,
+// https://github.com/google/re2/wiki/Syntax. Fails with kind "regex". Uses at most 2 MiB.
+Result<std::function<bool(std::string_view line)>> LineSearch(const std::string& expression);
+
+// --where: conditions on properties of a run. `NAME OP VALUE`, or NAME alone, joined by "and"; no "or", no brackets, no
+// expressions. Pure.
+
+struct RunCondition {
+  // kSet: there is a value, and it is neither false nor null.
+  enum class Op : std::uint8_t { kSet, kEqual, kUnequal, kLess, kAtMost, kMore, kAtLeast, kMatches };
+  std::string name;
+  Op op = Op::kSet;
+  Value value;
+  std::function<bool(std::string_view text)> matches;  // kMatches: whether the expression matches the value's text
+};
+
+// Values are "…" or '…', true, false, numbers, or any other word; operators are == (or =) != < <= > >= ~. Kind "where".
+Result<std::vector<RunCondition>> ParseConditions(std::string_view text);
+
+// Null if a run has no such value.
+using RunValue = std::function<Value(const std::string& name)>;
+
+// For a list the condition holds if it holds for one element, != if it holds for all. Numbers are compared as numbers,
+// texts byte by byte; compared with a number, a duration ("5m") is a number of seconds and a size ("30GiB") one of
+// bytes. Missing and incomparable values satisfy only !=.
+bool Holds(const RunCondition& condition, const RunValue& value);
+
+// Whether the condition is meaningful for that value, which exists: no number is less than a word. Any value may be
+// compared for equality with text.
+bool CanBeAsked(const RunCondition& condition, const Value& value);
+
+// Whether `a` comes before `b`: numbers before texts, missing values last.
+bool ComesBefore(const Value& a, const Value& b);
+
+// The options for lists: --where, --columns and --sort, for runs and for trials of a sweep. Reads nothing.
+
+struct SortKey {
+  std::string name;
+  bool descending = false;
+};
+
+struct ListChoice {
+  std::vector<RunCondition> conditions;
+  std::vector<std::string> columns;  // empty: the usual ones
+  std::vector<SortKey> keys;
+
+  // All names that it uses.
+  std::vector<std::string> Names() const;
+};
+
+// Adds --where. `rows`: "runs".
+void AddWhereOption(CLI::App& app, std::vector<std::string>& where, const std::string& rows);
+
+Result<ListChoice> ReadListChoice(const std::vector<std::string>& where, const std::string& columns,
+                                  const std::string& sort);
+
+// Whether values `a` of the keys come before `b`.
+bool KeysComeBefore(const std::vector<SortKey>& keys, const std::vector<Value>& a, const std::vector<Value>& b);
+
+// The diagnostic for a name that no listed run has, or a condition that fits no value: it would silently find nothing.
+// `noun`: "run".
+Diagnostic NoSuchColumn(const std::string& noun, const std::string& name, const std::set<std::string>& known);
+Diagnostic CannotBeCompared(const RunCondition& condition, const Value& example);
+
+// "TOOK" of "took".
+std::vector<std::string> HeadOf(const std::vector<std::string>& columns);
+// Formats a value for a terminal: times, durations, others unchanged.
+std::string CellText(const std::string& column, const Value& value);
+
+// The lists of runs of ps and ls.
 
 // Adds [FOLDER …].
 void AddFoldersArgument(CLI::App& app, std::vector<std::string>& folders);

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/options/requested_hosts.h"
+#include "cli/options/engine_choice.h"
 
 namespace muster {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "cli/options/engine_choice.h"
 #include "cli/options/recipe_options.h"
-#include "cli/options/requested_hosts.h"
 #include "engine/engine_calls.h"
 #include "muster/diagnostic.h"
 #include "muster/result.h"

@@ -5,8 +5,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,20 +18,24 @@
 #include <unistd.h>
 
 #include "base/system/host_devices.h"
-#include "base/system/visible_devices.h"
-#include "base/values/number_list.h"
-#include "base/values/shell_quote.h"
-#include "base/values/utf8.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
+#include "cli/command/command_output.h"
 #include "cli/command/small_file.h"
-#include "cli/command/wait_line.h"
 #include "cli/lookup/current_site.h"
-#include "cli/lookup/stored_recipe.h"
+#include "cli/lookup/known_recipe.h"
+#include "cli/lookup/run_argument.h"
 #include "cli/options/named_hosts.h"
-#include "cli/options/resume.h"
 #include "plan/hosts/host_list.h"
-#include "run/metrics/log_history.h"
-#include "settings/values/parameter_bounds.h"
+#include "plan/text/plan_json.h"
+#include "plan/text/plan_text.h"
+#include "run/directory/checkpoints.h"
+#include "run/directory/run_directory.h"
+#include "run/metrics/log_patterns.h"
+#include "settings/values/parameter.h"
 #include "settings/values/value_json.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -509,6 +516,183 @@ Result<Evaluation> EvaluateForRelease(const RecipeOptions& options, const std::s
   EvaluationOptions evaluation;
   evaluation.mindspore = release;
   return TakeEvaluation(EvaluateAs(options, std::move(evaluation)));
+}
+
+namespace {
+
+// The content of a regular file that begins with a JSON object; a recipe never does.
+std::optional<std::string> PlanFileText(const std::string& word) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(word, error)) return std::nullopt;
+  if (std::filesystem::file_size(word, error) > kMaxPlanJsonBytes) return std::nullopt;
+  std::ifstream file(word, std::ios::binary);
+  char first = 0;
+  file >> first;
+  if (first != '{') return std::nullopt;
+  file.seekg(0);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+Result<void> Evaluate(PlanArgument& thing, EvaluationOptions made_by) {
+  auto evaluation = EvaluateRecipe(made_by);
+  if (!evaluation) return Fail(evaluation.error());
+  thing.plan = evaluation->plan;
+  thing.warnings = evaluation->warnings;
+  thing.sources = evaluation->sources;
+  thing.evaluation = *std::move(evaluation);
+  thing.made_by = std::move(made_by);
+  return {};
+}
+
+Result<PlanArgument> RunThing(PlanArgument thing, const std::string& run_dir) {
+  auto text = PlanFileText(run_dir + "/plan.json");
+  if (!text) return Fail(Error("run", {}, Quoted(run_dir) + " has no plan.json that can be read"));
+  auto plan = PlanFromJson(*text);
+  if (!plan) return Fail(plan.error());
+  auto sources = SourcesOfRun(run_dir);
+  if (!sources) return Fail(sources.error());
+  auto made_by = EvaluationOfRun(run_dir);
+  if (!made_by) {
+    thing.why_not = made_by.error().front().message;
+  } else if (auto made = Evaluate(thing, *std::move(made_by)); !made) {
+    thing.why_not = thing.name + ": its stored recipe leads to no plan any more: " + made.error().front().message;
+  } else if (PlanId(thing.plan) != PlanId(*plan)) {
+    thing.why_not = thing.name + ": its stored recipe leads to another plan now than the one that was run";
+    thing.made_by.reset();
+    thing.evaluation.reset();
+  }
+  thing.plan = *std::move(plan);
+  thing.sources = *std::move(sources);
+  return thing;
+}
+
+}  // namespace
+
+bool IsOverride(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  return equals != std::string::npos && word.find('/') > equals;
+}
+
+Result<PlanArgument> ResolvePlanArgument(const std::string& word, const std::vector<std::string>& overrides,
+                                         const RecipeOptions& options) {
+  PlanArgument thing;
+  thing.name = word;
+  for (const std::string& override : overrides) thing.name += " " + ShellQuoted(override);
+  if (const auto text = PlanFileText(word)) {
+    if (!overrides.empty()) {
+      return Fail(Error("usage", {}, Quoted(word) + " is a plan: it has its parameters already",
+                        "give overrides to a recipe or a RUN"));
+    }
+    auto plan = PlanFromJson(*text);
+    if (!plan) return Fail(plan.error());
+    thing.plan = *std::move(plan);
+    thing.why_not = word + " is a plan without its recipe";
+    return thing;
+  }
+  if (overrides.empty()) {
+    if (const auto run = RunMeant(word, DirectoryUse::kRead)) return RunThing(std::move(thing), *run);
+  }
+  RecipeOptions chosen = options;
+  chosen.recipe = word;
+  chosen.overrides = overrides;
+  auto made_by = PrepareEvaluation(chosen);
+  if (!made_by) return Fail(made_by.error());
+  if (auto made = Evaluate(thing, *std::move(made_by)); !made) return Fail(made.error());
+  return thing;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kNameOne = "--checkpoint PATH names one";
+
+tl::unexpected<Diagnostics> Cannot(const std::string& run, const std::string& why, std::string hint) {
+  return Fail(Error("resume", {}, fmt::format("cannot resume run {}: {}", Printable(run), why), std::move(hint)));
+}
+
+std::string TextOf(const Value::Map& map, const std::string& key) {
+  const auto found = map.find(key);
+  return found != map.end() && found->second.AsString() != nullptr ? *found->second.AsString() : std::string();
+}
+
+}  // namespace
+
+void SettleResumed(RecipeOptions& options) {
+  if (options.resume.empty() || (!options.recipe.empty() && !IsOverride(options.recipe))) return;
+  if (!options.recipe.empty()) options.overrides.insert(options.overrides.begin(), options.recipe);
+  options.recipe = options.resume;
+}
+
+Result<std::string> ResumedRun(const RecipeOptions& options) {
+  auto run_dir = FindRun(options.resume, DirectoryUse::kExecute);
+  if (!run_dir) return run_dir;
+  if (IsRunLive(*run_dir)) {
+    return Fail(Error("resume", {}, fmt::format("run {} is still active: {}", Quoted(*run_dir), HolderOf(*run_dir)),
+                      "muster stop " + ShellQuoted(options.resume) + " ends it, after a checkpoint if it writes them"));
+  }
+  return run_dir;
+}
+
+Result<Resumption> FindResumption(const RecipeOptions& options) {
+  const auto run_dir = ResumedRun(options);
+  if (!run_dir) return Fail(run_dir.error());
+  auto id = IdOfRun(*run_dir);
+  if (!id) return Fail(id.error());
+  Resumption resumption{*std::move(id), {}};
+  std::error_code error;
+  if (!options.checkpoint.empty()) {
+    resumption.checkpoint = fs::absolute(options.checkpoint, error).lexically_normal();
+    if (fs::exists(resumption.checkpoint, error)) return resumption;
+    return Fail(Error("resume", {}, fmt::format("--checkpoint {}: there is no such file", Quoted(options.checkpoint))));
+  }
+  const auto text = ReadSmallFile(*run_dir + "/" + kPlanEntry.name, kPlanEntry.most);
+  if (!text) return Cannot(resumption.run, text.error(), "a run directory holds plan.json");
+  const auto plan = PlanFromJson(*text);
+  if (!plan) return Fail(plan.error());
+  if (plan->checkpoints.dir.marked.empty()) {
+    return Cannot(
+        resumption.run, "its recipe has no `checkpoint`",
+        std::string("checkpoint = { dir = \"checkpoints\", latest = \"step_*.pt\" } in a recipe does; ") + kNameOne);
+  }
+  const auto place = PlaceInRun(plan->checkpoints, fs::absolute(*run_dir, error));
+  if (!place) return Cannot(resumption.run, place.error(), kNameOne);
+  const auto complete = CompleteCheckpoints(*place);
+  if (complete) {
+    resumption.checkpoint = complete->back().path;
+    return resumption;
+  }
+  const auto before = ResumptionOfRun(*run_dir);
+  if (before && *before) {
+    resumption.checkpoint = (*before)->checkpoint;
+    return resumption;
+  }
+  return Cannot(
+      resumption.run, "it has no complete checkpoint: " + complete.error(),
+      fmt::format("without --resume the job starts from scratch; {}, and folders of other hosts are not searched",
+                  kNameOne));
+}
+
+Result<std::optional<Resumption>> ResumptionOfRun(const std::string& run_dir) {
+  const auto text = ReadSmallFile(run_dir + "/" + kBindingEntry.name, kBindingEntry.most);
+  if (!text) return std::optional<Resumption>();
+  const auto binding = ValueFromJsonText(*text);
+  if (!binding || binding->AsMap() == nullptr) return std::optional<Resumption>();
+  Resumption resumption{TextOf(*binding->AsMap(), "resumed"), TextOf(*binding->AsMap(), "checkpoint")};
+  if (resumption.run.empty() || resumption.checkpoint.empty()) return std::optional<Resumption>();
+  std::error_code error;
+  if (fs::exists(resumption.checkpoint, error)) return std::optional(std::move(resumption));
+  return Fail(Error("resume", {},
+                    fmt::format("run {} continued from {}, which does not exist any more", Quoted(run_dir),
+                                Quoted(resumption.checkpoint)),
+                    "use muster run --resume RUN to continue from another one"));
+}
+
+Result<void> CheckUsesCheckpoint(const Plan& plan) {
+  if (UsesCheckpoint(plan)) return {};
+  return Fail(Error("resume", {}, "the recipe passes no checkpoint to its processes, so they would start from scratch",
+                    "in its plan function: command = { \"train.py\", job.resume and { \"--resume\", "
+                    "job.resume.checkpoint } or false }"));
 }
 
 }  // namespace muster

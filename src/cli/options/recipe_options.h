@@ -1,4 +1,5 @@
-// The common options of commands that take a recipe, and the evaluation with these options.
+// The common options of commands that take a recipe, and the evaluation with these options; arguments that name a
+// recipe, a RUN or a file with a plan; and --resume RUN, with the checkpoint to continue from.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +13,14 @@
 
 #include "cli/command/command.h"
 #include "cli/options/engine_choice.h"
-#include "cli/options/requested_hosts.h"
 #include "evaluator/evaluator.h"
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/site.h"
 
 namespace muster {
+
+// The common options of commands that take a recipe, and the evaluation with these options.
 
 struct RecipeOptions {
   std::string recipe;
@@ -100,5 +102,51 @@ Result<Evaluation> EvaluateExplaining(const RecipeOptions& options, const std::s
 
 // The plan as if the recipe specified that MindSpore release. Does not repeat the recipe's output.
 Result<Evaluation> EvaluateForRelease(const RecipeOptions& options, const std::string& release);
+
+// Resolves an argument of commands that compare plans: a recipe, a RUN, or a file with a plan.
+
+// "name=value" and the other forms; a '/' before the '=' makes it a path.
+bool IsOverride(const std::string& word);
+
+struct PlanArgument {
+  std::string name;  // as the user wrote it, with its overrides
+  Plan plan;
+  Diagnostics warnings;
+  // How the plan was made; none for a plan file, and for a run whose stored sources do not reproduce its
+  // plan.
+  std::optional<EvaluationOptions> made_by;
+  std::optional<Evaluation> evaluation;
+  std::string why_not;  // the reason, in one line, if there is no plan
+  std::map<std::string, std::string> sources;
+};
+
+// `options` has the other options: hosts, devices and so on. A RUN without overrides is the plan that was run; with
+// overrides, its stored sources are evaluated. Kinds of EvaluateRecipe, "plan_json", "run", and "usage" for overrides
+// of a plan file.
+Result<PlanArgument> ResolvePlanArgument(const std::string& word, const std::vector<std::string>& overrides,
+                                         const RecipeOptions& options);
+
+// --resume RUN: finds the run to resume, and its checkpoint.
+
+struct Resumption {
+  std::string run;         // id of the run to resume
+  std::string checkpoint;  // absolute path
+};
+
+// With --resume, RECIPE may be omitted: the stored one is used, and the first positional argument is an override.
+void SettleResumed(RecipeOptions& options);
+
+// The folder of the run that --resume names. Kinds "run", and "resume" if it is still running.
+Result<std::string> ResumedRun(const RecipeOptions& options);
+
+// The newest complete checkpoint of that run, at the location in its plan; if it wrote none, the one that it resumed
+// from itself. `--checkpoint` overrides this. Kind "resume".
+Result<Resumption> FindResumption(const RecipeOptions& options);
+
+// The checkpoint that the run itself resumed from, if any. Kind "resume" if that is gone.
+Result<std::optional<Resumption>> ResumptionOfRun(const std::string& run_dir);
+
+// Kind "resume" for a plan that passes no checkpoint to its processes: they would start from scratch.
+Result<void> CheckUsesCheckpoint(const Plan& plan);
 
 }  // namespace muster

@@ -8,23 +8,18 @@
 #include <vector>
 
 #include "base/system/clock.h"
-#include "base/values/printable_lines.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "cli/command/command.h"
-#include "cli/command/exit_code.h"
-#include "cli/command/print_diagnostics.h"
-#include "cli/command/wait_line.h"
+#include "cli/command/command_output.h"
+#include "cli/lookup/known_recipe.h"
 #include "cli/lookup/run_facts.h"
-#include "cli/lookup/stored_recipe.h"
-#include "cli/options/plan_argument.h"
 #include "cli/options/recipe_options.h"
 #include "cli/plan/plan_causes.h"
-#include "cli/plan/plan_commands.h"
 #include "plan/text/folded_texts.h"
 #include "plan/text/plan_diff.h"
 #include "plan/text/plan_text.h"
 #include "run/journal/run_summary.h"
-#include "run/logs/process_choice.h"
+#include "run/logs/log_choice.h"
 
 namespace muster {
 namespace {

@@ -6,17 +6,11 @@
 #include <vector>
 
 #include "base/system/clock.h"
-#include "base/values/columns.h"
-#include "base/values/printable_lines.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "cli/command/command.h"
-#include "cli/command/exit_code.h"
-#include "cli/command/output_terminal.h"
-#include "cli/command/print_diagnostics.h"
-#include "cli/command/wait_line.h"
-#include "cli/options/plan_argument.h"
+#include "cli/command/command_output.h"
 #include "cli/options/recipe_options.h"
-#include "cli/plan/plan_commands.h"
 #include "explain/explain.h"
 #include "lua/state/own_data.h"
 

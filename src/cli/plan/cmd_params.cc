@@ -4,13 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/values/json_text.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "cli/command/command.h"
-#include "cli/command/exit_code.h"
-#include "cli/command/print_diagnostics.h"
+#include "cli/command/command_output.h"
 #include "cli/options/recipe_options.h"
-#include "cli/plan/plan_commands.h"
 #include "settings/values/value_json.h"
 
 namespace muster {

@@ -1,36 +1,160 @@
-// muster plan: prints the plan of a recipe as a summary, as text for comparison, or as JSON; the environment of one of
-// its processes, with sources; or one of them as a shell command.
+// muster plan: prints the plan of a recipe as a summary, as text for comparison, or as JSON; the environment of one
+// of its processes, with sources; or one of them as a shell command, also of a RUN.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "base/values/json_text.h"
-#include "base/values/parse_number.h"
-#include "base/values/printable_lines.h"
-#include "base/values/shell_quote.h"
+#include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "cli/command/command.h"
-#include "cli/command/exit_code.h"
-#include "cli/command/output_terminal.h"
-#include "cli/command/print_diagnostics.h"
+#include "cli/command/command_output.h"
+#include "cli/command/small_file.h"
+#include "cli/lookup/known_recipe.h"
 #include "cli/options/batch_call.h"
-#include "cli/options/log_limit_option.h"
 #include "cli/options/recipe_options.h"
-#include "cli/options/resume.h"
-#include "cli/options/wrap_option.h"
-#include "cli/plan/plan_commands.h"
-#include "cli/plan/plan_shell.h"
+#include "cli/options/start_settings.h"
+#include "muster/result.h"
 #include "plan/environment/environment.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
-#include "run/logs/process_choice.h"
+#include "plan/text/shell_text.h"
+#include "run/logs/log_choice.h"
+#include "settings/values/value_json.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
+namespace {
+
+// muster plan --shell: one process as a shell command (plan/text/shell_line.h), of a recipe's plan or of a
+// RUN.
+
+struct ShellChoice {
+  bool asked = false;  // --shell
+  std::string role;    // empty: the role that has the rank
+  std::optional<std::uint32_t> rank;
+};
+
+namespace fs = std::filesystem;
+
+// The binding.json of the run, with the current path of the run directory.
+Result<Binding> BindingOfRun(const std::string& run_dir) {
+  const auto fail = [&](const std::string& why) {
+    return Fail(Error("run", {}, fmt::format("the run {} has no binding: {}", Quoted(run_dir), why),
+                      "a run that came to its start has one"));
+  };
+  const auto text = ReadSmallFile(run_dir + "/" + kBindingEntry.name, kBindingEntry.most);
+  if (!text) return fail(text.error());
+  const auto json = ValueFromJsonText(*text);
+  if (!json) return fail(json.error());
+  Binding binding;
+  std::error_code error;
+  binding.run_id = TextField(*json, "run");
+  binding.run_dir = fs::absolute(run_dir, error).lexically_normal();
+  binding.checkpoint = TextField(*json, "checkpoint");
+  if (const Value* hosts = FieldOf(*json, "hosts"); hosts != nullptr && hosts->AsList() != nullptr) {
+    for (const Value& one : *hosts->AsList()) {
+      HostBinding& host = binding.hosts.emplace_back(HostBinding{TextField(one, "name"), TextField(one, "address")});
+      const Value* devices = FieldOf(one, "devices");
+      if (devices == nullptr || devices->AsList() == nullptr) continue;
+      for (const Value& device : *devices->AsList()) {
+        host.devices.push_back(device.AsString() != nullptr ? *device.AsString() : std::string());
+      }
+    }
+  }
+  if (const Value* ports = FieldOf(*json, "ports"); ports != nullptr && ports->AsMap() != nullptr) {
+    for (const auto& [name, number] : *ports->AsMap()) {
+      if (number.AsInt() != nullptr) binding.ports[name] = static_cast<std::uint16_t>(*number.AsInt());
+    }
+  }
+  return binding;
+}
+
+Result<const Process*> Chosen(const Plan& plan, const ShellChoice& choice) {
+  std::vector<std::string> roles;
+  for (const Role& role : plan.roles) roles.push_back(role.name);
+  std::vector<const Process*> chosen;
+  bool known = choice.role.empty();
+  for (const Process& process : plan.processes) {
+    const bool of_role =
+        choice.role.empty() ? process.rank.has_value() || !choice.rank : plan.roles[process.role].name == choice.role;
+    known = known || of_role;
+    if (of_role && (!choice.rank || process.rank.value_or(process.index) == *choice.rank)) chosen.push_back(&process);
+  }
+  if (chosen.size() == 1) return chosen.front();
+  if (!known) {
+    return Fail(Error("shell", {}, fmt::format("--role {}: the plan has no such role", Quoted(choice.role)),
+                      DidYouMean(choice.role, roles)));
+  }
+  const std::string example = fmt::format("--role {} --rank 0", plan.roles.back().name);
+  if (chosen.empty()) {
+    return Fail(Error("shell", {}, fmt::format("--rank {}: no process has it", choice.rank.value_or(0)), example));
+  }
+  return Fail(Error("shell", {}, fmt::format("--shell is for one process, and these are {}", chosen.size()),
+                    "for example " + example));
+}
+
+// A bare name that is not on the PATH may be a program beside muster, as for muster run.
+std::string ProgramOf(const std::string& word) {
+  if (word.empty() || word.find('/') != std::string::npos || word.find(kPlaceholderOpen) != std::string::npos)
+    return {};
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const std::string folder(rest.substr(0, rest.find(':')));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    if (::access((folder + "/" + word).c_str(), X_OK) == 0) return {};
+  }
+  std::error_code error;
+  const fs::path beside = fs::read_symlink("/proc/self/exe", error).parent_path() / word;
+  return ::access(beside.c_str(), X_OK) == 0 ? beside.string() : std::string();
+}
+
+Result<std::string> LineOf(const Plan& plan, const ShellChoice& choice, const Binding* binding) {
+  const auto process = Chosen(plan, choice);
+  if (!process) return Fail(process.error());
+  return ShellLine(plan, **process, {binding, ProgramOf(EffectiveCommand(plan, **process).front().marked)});
+}
+
+// For a RUN without overrides: the plan that was run, with its binding. Kinds "shell", "run", "binding", and those of
+// EvaluateFrom. Prints the warnings of an evaluation.
+Result<std::string> PlanAsShellLine(const RecipeOptions& options, const ShellChoice& choice,
+                                    const std::vector<std::string>& wraps) {
+  const bool as_it_was = options.overrides.empty() && options.resume.empty() && !HasRecipeChanges(options);
+  const auto run_dir = as_it_was ? RunMeant(options.recipe) : std::nullopt;
+  if (run_dir) {
+    auto stored = PlanOfRun(*run_dir);
+    if (!stored) return Fail(stored.error());
+    auto binding = BindingOfRun(*run_dir);
+    if (!binding) return Fail(binding.error());
+    if (auto wrapped = ApplyWraps(stored->plan, wraps); !wrapped) return Fail(wrapped.error());
+    return LineOf(stored->plan, choice, &*binding);
+  }
+  auto evaluation = EvaluateFrom(options);
+  if (!evaluation) return Fail(evaluation.error());
+  if (auto wrapped = ApplyWraps(evaluation->plan, wraps); !wrapped) return Fail(wrapped.error());
+  PrintDiagnostics(evaluation->warnings);
+  return LineOf(evaluation->plan, choice, nullptr);
+}
+
+}  // namespace
+
+// muster plan: prints the plan of a recipe as a summary, as text for comparison, or as JSON; the environment of one of
+// its processes, with sources; or one of them as a shell command.
+
 namespace {
 
 struct PlanOptions {

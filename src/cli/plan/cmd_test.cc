@@ -18,20 +18,15 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
-#include "base/values/columns.h"
-#include "base/values/json_text.h"
-#include "base/values/printable_lines.h"
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
+#include "base/values/diagnostics.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
+#include "base/values/value_text.h"
 #include "cli/command/command.h"
-#include "cli/command/exit_code.h"
-#include "cli/command/print_diagnostics.h"
+#include "cli/command/command_output.h"
 #include "cli/command/small_file.h"
-#include "cli/command/wait_line.h"
 #include "cli/plan/golden_cases.h"
-#include "cli/plan/golden_evaluation.h"
-#include "cli/plan/golden_plan.h"
-#include "cli/plan/plan_commands.h"
+#include "cli/plan/plan_causes.h"
 #include "settings/values/value_json.h"
 
 namespace muster {

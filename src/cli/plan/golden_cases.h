@@ -1,3 +1,17 @@
+// The test cases of a folder of recipes: their golden files, for each recipe its defaults, each of its profiles, and
+// the cases in its file of cases; and the plan of a case, independent of the machine.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "evaluator/evaluator.h"
+#include "muster/result.h"
+
+namespace muster {
+
 // The golden files of a folder of recipes: for each recipe its defaults, each of its profiles, and the cases in its
 // file of cases. Handles files and names; the caller makes the plans.
 //
@@ -7,15 +21,6 @@
 //                     golden/NAME.CASE.plan       for each of these
 //
 // Warnings of a plan, or the errors of a case that must fail, are in the .err file of that name.
-#pragma once
-
-#include <set>
-#include <string>
-#include <vector>
-
-#include "muster/result.h"
-
-namespace muster {
 
 inline constexpr const char* kGoldenFolder = "golden";
 
@@ -42,5 +47,16 @@ std::string GoldenName(const std::string& recipe);
 
 // Golden files, below the current folder, that belong to no case: `cases` are their names, `recipes` the files.
 std::vector<std::string> StaleGoldens(const std::set<std::string>& cases, const std::vector<std::string>& recipes);
+
+// Makes the plan of a test case, independent of the machine.
+//
+// Hides this machine: devices and memory are unknown unless the case sets them, variables are not set, MUSTER_SET is
+// not read, and muster.here returns files below /recipes.
+
+// `more` comes after the overrides of the case; `on_wait` and `mindspore` are those of EvaluationOptions. The recipe's
+// output is discarded. Kind "cases" for invalid words, else those of EvaluateRecipe.
+Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const std::vector<Override>& more = {},
+                                const std::function<void(unsigned seconds)>& on_wait = {},
+                                const std::string& mindspore = {});
 
 }  // namespace muster

@@ -17,23 +17,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/system/file_access.h"
 #include "base/system/known_secrets.h"
 #include "base/system/unique_fd.h"
-#include "base/system/write_all.h"
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "cli/command/command.h"
-#include "cli/command/exit_code.h"
-#include "cli/command/print_diagnostics.h"
+#include "cli/command/command_output.h"
 #include "cli/command/small_file.h"
-#include "cli/command/wait_line.h"
+#include "cli/lookup/known_recipe.h"
 #include "cli/lookup/run_argument.h"
-#include "cli/lookup/stored_recipe.h"
-#include "cli/runs/run_commands.h"
-#include "code/tar_call.h"
+#include "code/tar_archive.h"
 #include "plan/text/plan_json.h"
-#include "run/directory/hidden_values.h"
 #include "run/directory/run_directory.h"
+#include "run/directory/run_files.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

@@ -1,28 +1,236 @@
-// muster ps: lists running runs and sweeps, with the running trials of sweeps.
+// What is running now. muster ps: lists running runs and sweeps, with the running trials of sweeps. muster top: shows
+// a running run, process by process, or a sweep, trial by trial.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
+#include <unistd.h>
 
-#include "base/values/json_text.h"
-#include "base/values/shell_quote.h"
+#include "base/system/clock.h"
+#include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "cli/command/command.h"
-#include "cli/command/print_diagnostics.h"
-#include "cli/jobs/queued_runs.h"
+#include "cli/command/command_output.h"
+#include "cli/jobs/job_of_run.h"
 #include "cli/lookup/run_argument.h"
 #include "cli/lookup/run_list.h"
-#include "cli/runs/run_commands.h"
-#include "cli/runs/sweep_list.h"
-#include "run/directory/live_heads.h"
-#include "run/directory/newest_metrics.h"
+#include "muster/result.h"
+#include "run/directory/run_directory.h"
+#include "run/directory/runtime_directory.h"
+#include "run/metrics/metric_history.h"
 #include "settings/values/value_json.h"
+#include "sweep/record/sweep_directory.h"
+#include "sweep/watch/sweep_snapshot.h"
+#include "sweep/watch/trial_curves.h"
+#include "top/screen.h"
+#include "top/top.h"
+#include "top/top_snapshots.h"
+#include "top/top_state.h"
 
 namespace muster {
+namespace {
+
+// The sweeps in the output of ps, with their running trials, as rows and as JSON.
+
+struct ListedSweep {
+  SweepSnapshot look;
+  std::string word;  // its name (cli/lookup/run_or_sweep.h)
+
+  // "job:12", "job:12.2".
+  std::string NameOf(const RunningTrial& trial) const { return word + ":" + trial.Word(); }
+};
+
+struct SweepList {
+  std::vector<ListedSweep> sweeps;  // newest first
+  Diagnostics unreadable;           // an error for each that cannot be read
+};
+
+// "2 of 4"; without a limit of slots "2".
+std::string RunningText(const SweepSnapshot& sweep) {
+  std::string text = std::to_string(sweep.running.size());
+  if (sweep.live && sweep.file.slots > 0) text += fmt::format(" of {}", sweep.file.slots);
+  return text;
+}
+
+std::string DoneText(const SweepSnapshot& sweep) {
+  std::string text = fmt::format("{} of {}", sweep.over, sweep.possible);
+  if (sweep.failed > 0) text += fmt::format(", {} failed", sweep.failed);
+  return text;
+}
+
+// By role.
+nlohmann::json MetricsJson(const RoleReports& reports) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const auto& [role, values] : reports) json[Readable(role)] = ToJson(Value(values));
+  return json;
+}
+
+// The sweeps of these folders, each a sweeps folder or a sweep directory; by default those below $MUSTER_HOME or the
+// current folder. With `live_only` sweeps without an active head are not read.
+Result<SweepList> ListSweeps(const std::vector<std::string>& folders, bool live_only) {
+  std::vector<std::string> places = folders;
+  if (places.empty()) {
+    auto sweeps = DefaultSweepsFolder();
+    if (!sweeps) return Fail(sweeps.error());
+    places.push_back(*std::move(sweeps));
+  }
+  SweepList list;
+  std::set<std::filesystem::path> seen;
+  for (const std::string& place : places) {
+    std::vector<std::string> paths;
+    std::error_code error;
+    if (std::filesystem::is_regular_file(place + "/sweep.json", error)) {
+      paths.push_back(place);
+    } else {
+      for (const FoundRun& found : RunsBelow(place, kSweepDirectories)) paths.push_back(found.path);
+    }
+    for (const std::string& path : paths) {
+      if ((live_only && !IsRunLive(path)) || !HasJournal(path)) continue;
+      if (!seen.insert(std::filesystem::weakly_canonical(path, error)).second) continue;
+      auto look = ReadSweepSnapshot(path);
+      if (!look) {
+        list.unreadable.insert(list.unreadable.end(), look.error().begin(), look.error().end());
+      } else if (!live_only || look->live) {
+        std::string word = WordForSweep(path, look->file.name, look->file.sweep_id);
+        list.sweeps.push_back({*std::move(look), std::move(word)});
+      }
+    }
+  }
+  std::stable_sort(list.sweeps.begin(), list.sweeps.end(),
+                   [](const ListedSweep& a, const ListedSweep& b) { return a.look.started_at > b.look.started_at; });
+  return list;
+}
+
+void PrintSweepTable(const std::vector<ListedSweep>& sweeps) {
+  if (sweeps.empty()) return;
+  std::vector<std::vector<std::string>> rows = {
+      {"SWEEP", "ID", "STARTED", "STATE", "DONE", "RUNNING", "WAITING", "TOOK", "BEST", "FOLDER"}};
+  for (const ListedSweep& sweep : sweeps) {
+    const SweepSnapshot& look = sweep.look;
+    rows.push_back({Printable(look.file.name), Printable(look.file.sweep_id), TimeText(look.started_at),
+                    look.waits.empty() ? look.state : "waiting for devices", DoneText(look), RunningText(look),
+                    std::to_string(look.waiting), DurationText(look.seconds), look.BestText(), Printable(look.dir)});
+  }
+  PrintTable(rows);
+}
+
+nlohmann::json SweepListJson(const std::vector<ListedSweep>& sweeps) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const ListedSweep& sweep : sweeps) {
+    const SweepSnapshot& look = sweep.look;
+    nlohmann::json one = {{"sweep", look.file.sweep_id},
+                          {"name", Readable(look.file.name)},
+                          {"word", Readable(sweep.word)},
+                          {"sweep_dir", Readable(look.dir)},
+                          {"state", look.state},
+                          {"why", look.why.empty() ? nlohmann::json() : nlohmann::json(Readable(look.why))},
+                          {"started_at", look.started_at},
+                          {"seconds", look.seconds},
+                          {"trials", look.possible},
+                          {"over", look.over},
+                          {"failed", look.failed},
+                          {"running", look.running.size()},
+                          {"waiting", look.waiting},
+                          {"slots", look.file.slots > 0 ? nlohmann::json(look.file.slots) : nlohmann::json()},
+                          {"best", nullptr},
+                          {"running_trials", nlohmann::json::array()}};
+    if (!look.waits.empty()) one["waits"] = look.waits;
+    if (look.best) {
+      one["best"] = {{"trial", look.best->trial},
+                     {"attempt", look.best->attempt + 1},
+                     {"value", ObjectiveValue(look.file.objective, look.best->loss)},
+                     {"point", ToJson(Value(look.best->point))}};
+    }
+    for (const RunningTrial& trial : look.running) {
+      nlohmann::json row = RunJson(trial.run, true);
+      row["name"] = Readable(sweep.NameOf(trial));
+      row["trial"] = trial.trial;
+      row["attempt"] = trial.attempt + 1;
+      row["point"] = ToJson(Value(trial.point));
+      row["metrics"] = MetricsJson(trial.metrics);
+      one["running_trials"].push_back(std::move(row));
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+// A sweep in muster top: its running trials instead of processes.
+
+// "0,1", or "node1:0 node2:0,1" where a trial runs on hosts of the sweep.
+std::string DevicesText(const RunningTrial& trial) {
+  std::string text;
+  for (const auto& [host, devices] : trial.run.devices) {
+    std::string list;
+    for (const std::string& device : devices) list += (list.empty() ? "" : ",") + device;
+    if (list.empty()) continue;
+    text += (text.empty() ? "" : " ") + (trial.hosts.empty() ? list : host + ":" + list);
+  }
+  return Printable(text);
+}
+
+// Reads the newest reports of its trials into `curves`.
+TopState TopStateOf(const ListedSweep& sweep, TrialCurves& curves) {
+  const SweepSnapshot& look = sweep.look;
+  TopState state;
+  state.is_sweep = true;
+  state.name = Printable(look.file.name);
+  state.run = Printable(look.file.sweep_id);
+  state.run_dir = look.dir;
+  state.phase = look.waits.empty() ? look.state : "waiting for devices";
+  state.why = Printable(look.why);
+  state.live = look.live;
+  state.seconds = look.seconds;
+  state.seconds_left = look.seconds_left;
+  state.best = look.BestText();
+  if (const std::string point = look.BestPointWords(); !point.empty()) state.best += "  " + point;
+  if (look.file.objective) state.objective = Printable(look.file.objective->metric);
+  std::vector<std::string> run_dirs;
+  for (const RunningTrial& trial : look.running) {
+    TopProcess& row = state.processes.emplace_back();
+    row.role = "trial";
+    row.index =
+        static_cast<std::uint32_t>(std::min<TrialNumber>(trial.trial, std::numeric_limits<std::uint32_t>::max()));
+    row.name = Printable(sweep.NameOf(trial));
+    for (const std::string& host : trial.hosts) row.host += (row.host.empty() ? "" : ",") + Printable(host);
+    row.state = trial.run.waits.empty() ? trial.run.phase : "waiting";
+    row.attempt = trial.attempt;
+    const auto began = ParseUtc(trial.run.started_at);
+    const std::uint64_t now = WallNowNs();
+    if (began && now > *began) row.seconds = InSeconds(now - *began);
+    row.last_line = trial.About();
+    row.log_folder = trial.run.run_dir + "/logs";
+    const TrialCurve& curve = curves.Read(trial.run.run_dir);
+    row.trial = TopTrial{curve.step, curve.value, curve.points, DevicesText(trial), trial.PointWords()};
+    run_dirs.push_back(trial.run.run_dir);
+  }
+  curves.Keep(run_dirs);
+  CountRoles(state);
+  // Finished and future trials have no rows.
+  if (state.roles.empty()) state.roles.emplace_back().name = "trial";
+  state.roles.front().ended = look.over;
+  state.roles.front().bad = look.failed;
+  state.roles.front().waiting += look.waiting;
+  return state;
+}
+
+}  // namespace
+
+// muster ps: lists running runs and sweeps, with the running trials of sweeps.
+
 namespace {
 
 struct PsOptions {
@@ -163,6 +371,101 @@ std::function<int()> SetupPs(CLI::App& app, const Invocation&) {
   app.add_flag("--all,-a", options->all, "include those that ended and, without FOLDERS, all of yours on this machine");
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] { return RunPs(*options); };
+}
+
+// muster top: shows a running run, process by process, or a sweep, trial by trial.
+
+namespace {
+
+struct TopOptions {
+  std::string run;
+  TopView view;
+  bool once = false;
+  bool json = false;
+};
+
+// The newest running one.
+std::optional<FoundRun> NewestLive(const std::string& folder, const DirectoryKind& kind) {
+  const std::vector<FoundRun> found = RunsBelow(folder, kind);
+  const auto live = std::find_if(found.rbegin(), found.rend(), [](const FoundRun& one) { return IsRunLive(one.path); });
+  return live == found.rend() ? std::nullopt : std::optional(*live);
+}
+
+// Without RUN the newest running run or sweep, not the newest of all.
+Result<NamedRunOrSweep> FindRunning(const std::string& word) {
+  if (!word.empty()) return FindRunOrSweep(word, DirectoryUse::kRead, Prefer::kLive);
+  const Result<std::string> runs = DefaultRunsFolder();
+  if (!runs) return Fail(runs.error());
+  const Result<std::string> sweeps = DefaultSweepsFolder();
+  if (!sweeps) return Fail(sweeps.error());
+  const auto run = NewestLive(*runs, kRunDirectories);
+  const auto sweep = NewestLive(*sweeps, kSweepDirectories);
+  if (sweep && (!run || run->Age() < sweep->Age())) return NamedRunOrSweep{sweep->path, true};
+  if (run) return NamedRunOrSweep{run->path, false};
+  return Fail(Error("run", {}, fmt::format("no active run in {}", Quoted(*runs)),
+                    "muster ls lists runs that have ended; name one to show its outcome"));
+}
+
+// Looks at a sweep again and again.
+class SweepTop {
+ public:
+  explicit SweepTop(const std::string& folder) : folder_(folder) {}
+
+  Result<TopState> Look() {
+    auto look = ReadSweepSnapshot(folder_);
+    if (!look) return Fail(std::move(look.error()));
+    if (!curves_) {
+      curves_.emplace(look->file.objective ? look->file.objective->metric : "", look->file.resource,
+                      look->file.metrics);
+    }
+    std::string word = WordForSweep(folder_, look->file.name, look->file.sweep_id);
+    return TopStateOf(ListedSweep{*std::move(look), std::move(word)}, *curves_);
+  }
+
+ private:
+  const std::string& folder_;
+  std::optional<TrialCurves> curves_;
+};
+
+int RunTop(TopOptions& options) {
+  options.view.glyphs = OutputGlyphs();
+  const Result<NamedRunOrSweep> work = FindRunning(options.run);
+  if (!work) return Refuse(work.error());
+  const std::string& folder = work->folder;
+  SweepTop sweep(folder);
+  Result<TopState> state = work->is_sweep ? sweep.Look() : ReadTopState(folder);
+  if (!state) return Refuse(state.error());
+  std::vector<std::string> roles;
+  for (const TopRole& role : state->roles) roles.push_back(role.name);
+  if (const std::string& role = options.view.role; !role.empty() && std::ranges::find(roles, role) == roles.end()) {
+    return Refuse({Error("usage", {}, fmt::format("the run has no role {}", Quoted(role)), DidYouMean(role, roles))});
+  }
+  if (!options.json && !options.once && ::isatty(STDOUT_FILENO) == 1) {
+    const SweepSnapshots looks = work->is_sweep ? [&sweep] { return sweep.Look(); } : SweepSnapshots();
+    const Result<int> code = ShowTop(folder, *std::move(state), options.view, looks);
+    return code ? *code : Refuse(code.error());
+  }
+  const TopState shown = OnlyShown(*std::move(state), options.view);
+  std::fputs(PrintableLines(options.json ? TopJson(shown) : TopTable(shown, options.view.glyphs)).c_str(), stdout);
+  return kExitOk;
+}
+
+}  // namespace
+
+std::function<int()> SetupTop(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<TopOptions>();
+  AddRunOrSweepArgument(app, options->run);
+  app.get_option("RUN")->description(
+      "a run or sweep: path, name, name~1 (the one before) or id prefix; or a trial: SWEEP:12; default: the newest "
+      "active one");
+  app.add_option("--role", options->view.role, "only processes of this role");
+  app.add_flag("--outliers", options->view.outliers_only,
+               "only outliers: processes that failed, were restarted or lag behind");
+  app.add_flag("--odd", options->view.outliers_only, "former name of --outliers")->group("");
+  app.add_option("--text", options->view.text, "only processes whose name or last line holds this")->type_name("TEXT");
+  auto* json = app.add_flag("--json", options->json, "print one JSON object for programs");
+  app.add_flag("--once", options->once, "print one table, as without a terminal")->excludes(json);
+  return [options] { return RunTop(*options); };
 }
 
 }  // namespace muster

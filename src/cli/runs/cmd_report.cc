@@ -1,35 +1,412 @@
-// muster report: reports how a run or a sweep went, from its folder alone.
+// How a run or a sweep went, from its folder alone. muster report: the report of a run, the summary of a sweep, or a
+// page of several. muster show: the same summary, or the history of one trial.
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "base/values/columns.h"
-#include "base/values/json_text.h"
-#include "base/values/printable_lines.h"
-#include "base/values/shell_quote.h"
+#include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/text_plot.h"
+#include "base/values/utf8_text.h"
+#include "base/values/value_text.h"
 #include "cli/command/command.h"
-#include "cli/command/exit_code.h"
-#include "cli/command/output_terminal.h"
-#include "cli/command/print_diagnostics.h"
+#include "cli/command/command_output.h"
 #include "cli/jobs/job_of_run.h"
-#include "cli/jobs/queued_runs.h"
 #include "cli/lookup/run_argument.h"
-#include "cli/lookup/run_or_sweep.h"
-#include "cli/lookup/sweep_summary.h"
-#include "cli/lookup/trial_facts.h"
-#include "cli/runs/report_page.h"
-#include "cli/runs/run_commands.h"
+#include "cli/lookup/run_facts.h"
+#include "cli/lookup/run_list.h"
+#include "muster/result.h"
+#include "page/collect/make_page.h"
+#include "page/write/page_html.h"
+#include "run/directory/private_files.h"
+#include "run/directory/run_directory.h"
+#include "run/directory/run_tags.h"
+#include "run/metrics/metric_history.h"
 #include "run/report/rehearsal.h"
 #include "run/report/report.h"
+#include "settings/values/value_json.h"
+#include "sweep/index/run_or_sweep_choice.h"
+#include "sweep/index/trial_choice.h"
+#include "sweep/trial/trial_history.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
+namespace {
+
+// The summary of a sweep that muster show and muster report print: state, counts, the best trial, failures with their
+// causes, rungs, hosts.
+
+constexpr std::size_t kMostReasons = 20;  // on a terminal
+constexpr std::size_t kMostValues = 12;   // of a name, to be used for grouping failures
+
+// Finished trials by host and by swept value: their number, and how many failed.
+struct Failures {
+  struct Count {
+    std::uint64_t over = 0;
+    std::uint64_t failed = 0;
+  };
+  using ByValue = std::map<std::string, Count>;
+  std::map<std::string, ByValue> by;  // "host", a swept name
+
+  void Add(const std::string& name, const std::string& value, bool failed) {
+    ByValue& values = by[name];
+    if (values.size() > kMostValues && !values.contains(value)) return;
+    Count& count = values[value];
+    ++count.over;
+    count.failed += failed ? 1 : 0;
+  }
+};
+
+Result<Failures> FailuresOf(const OpenedSweep& sweep) {
+  Failures failures;
+  auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
+    if (!row.trial_standing.over) return true;
+    const bool failed = IsFailure(row.trial_class);
+    for (const std::string& host : row.hosts) failures.Add("host", host, failed);
+    for (const auto& [name, value] : row.point) {
+      failures.Add(name, value.AsString() != nullptr ? *value.AsString() : ToText(value), failed);
+    }
+    return true;
+  });
+  if (!read) return Fail(std::move(read.error()));
+  // A name with about one value per trial is useless for grouping, and so is one with a single value.
+  std::erase_if(failures.by, [](const auto& one) { return one.second.size() > kMostValues || one.second.size() < 2; });
+  return failures;
+}
+
+// Failures with the same class, and the same text except for numbers.
+struct FailureCause {
+  TrialClass trial_class = TrialClass::kCrash;
+  std::string why;  // of the first one
+  std::uint64_t trials = 0;
+  TrialNumber first = 0;
+};
+
+// The most frequent first.
+Result<std::vector<FailureCause>> CausesOf(const OpenedSweep& sweep) {
+  std::vector<FailureCause> causes;
+  std::map<std::pair<TrialClass, std::string>, std::size_t> places;
+  auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
+    if (!row.trial_standing.over || !IsFailure(row.trial_class)) return true;
+    std::string key = row.why;
+    std::erase_if(key, [](unsigned char c) { return std::isdigit(c) != 0; });
+    const auto [place, is_new] = places.try_emplace({row.trial_class, std::move(key)}, causes.size());
+    if (is_new) causes.push_back({row.trial_class, row.why, 0, row.trial});
+    ++causes[place->second].trials;
+    return true;
+  });
+  if (!read) return Fail(std::move(read.error()));
+  std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.trials > b.trials; });
+  return causes;
+}
+
+// The totals over the rows of a sweep.
+struct SweepTotals {
+  std::string began, last;
+  std::vector<SweepView::Reason> reasons;
+  std::vector<SweepView::Rung> rungs;
+  std::vector<SweepView::Quarantine> quarantined;
+  std::vector<FailureCause> causes;  // these two are shown if there were any
+  Failures failures;
+};
+
+Result<SweepTotals> TotalsOf(const OpenedSweep& sweep) {
+  SweepTotals totals;
+  Diagnostics problems;
+  const auto take = [&](auto& into, auto from) {
+    if (from) {
+      into = *std::move(from);
+    } else {
+      problems = std::move(from.error());
+    }
+  };
+  take(totals.began, sweep.view.Began());
+  take(totals.last, sweep.view.Last());
+  take(totals.reasons, sweep.view.Reasons());
+  take(totals.rungs, sweep.view.Rungs());
+  take(totals.quarantined, sweep.view.Quarantined());
+  if (sweep.view.account().failed() > 0) {
+    take(totals.causes, CausesOf(sweep));
+    take(totals.failures, FailuresOf(sweep));
+  }
+  if (!problems.empty()) return Fail(std::move(problems));
+  return totals;
+}
+
+void PrintFitted(const std::string& lines) {
+  std::fputs(FittedLines(PrintableLines(lines), OutputColumns(0)).c_str(), stdout);
+}
+
+void PrintField(const std::string& what, const std::string& text) {
+  PrintFitted(fmt::format("{:<12} {}\n", what, text));
+}
+
+void PrintFailures(const Failures& failures) {
+  if (failures.by.empty()) return;
+  std::puts("\nfailures by");
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, values] : failures.by) {
+    std::string text;
+    for (const auto& [value, count] : values) {
+      text += fmt::format("{}{} {}/{}", text.empty() ? "" : "  ", Printable(value), count.failed, count.over);
+    }
+    rows.push_back({"  " + Printable(name), text});
+  }
+  PrintTable(rows);
+}
+
+void PrintCauses(const std::vector<FailureCause>& causes) {
+  if (causes.empty()) return;
+  std::puts("\nfailed");
+  for (std::size_t i = 0; i < std::min(causes.size(), kMostReasons); ++i) {
+    const FailureCause& cause = causes[i];
+    PrintFitted(fmt::format("  {:>8}  {}: {} (trial {}{})\n", cause.trials, TrialClassName(cause.trial_class),
+                            Printable(cause.why), cause.first, cause.trials > 1 ? " and others" : ""));
+  }
+  if (causes.size() > kMostReasons) std::printf("  and %zu more causes\n", causes.size() - kMostReasons);
+}
+
+void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
+  const SweepProgress& account = sweep.view.account();
+  PrintField("sweep", fmt::format("{}  {}", Printable(account.name()), Printable(account.sweep_id())));
+  if (!sweep.file.doc.empty()) PrintField("", Printable(sweep.file.doc));
+  if (const std::string tags = TagsText(TagValues(TagsOfRun(sweep.dir))); !tags.empty()) {
+    PrintField("tags", Printable(tags));
+  }
+  if (const std::string note = NoteOfRun(sweep.dir); !note.empty()) PrintField("note", NoteText(note, 13));
+  PrintField("directory", Printable(sweep.dir));
+  std::string state = sweep.State();
+  if (state == "stopped") state += ": " + Printable(account.ended()->why);
+  if (state == "lost") state += ": its head exited without a record";
+  if (state == "running") state += ": " + HolderOf(sweep.dir);
+  PrintField("state", state);
+  PrintField("started", TimeText(totals.began) + (sweep.live ? "" : ", last record " + TimeText(totals.last)));
+  if (!sweep.view.stopped().empty()) PrintField("journal", "its end is broken: " + sweep.view.stopped());
+  const TrialCounts counts = CountsOf(account, sweep.live);
+  PrintField("trials", fmt::format("{}: {} over, {} impossible, {} running, {} to come", account.trials(), counts.over,
+                                   counts.impossible, counts.running, counts.waiting));
+  std::string ends;
+  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
+    const std::uint64_t count = account.count(static_cast<TrialClass>(i));
+    if (count > 0) ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ", count, kTrialClassNames[i]);
+  }
+  if (!ends.empty()) PrintField("ended", ends);
+  PrintField("attempts", fmt::format("{}, {} in all", account.attempts(),
+                                     DurationText(static_cast<double>(account.trial_ms()) / 1000)));
+  if (const auto& best = account.best()) {
+    PrintField("best", fmt::format("{} {}  trial {}  {}", Printable(sweep.ValueName()),
+                                   ShownNumber(ObjectiveValue(sweep.file.objective, best->loss)), best->trial,
+                                   Printable(PointText(best->point))));
+  }
+  if (const auto& reasons = totals.reasons; !reasons.empty()) {
+    std::puts("\nimpossible");
+    for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
+      PrintFitted(fmt::format("  {:>8}  {}{}\n", reasons[i].count,
+                              reasons[i].place.empty() ? "" : Printable(reasons[i].place) + ": ",
+                              Printable(reasons[i].text)));
+    }
+    if (reasons.size() > kMostReasons) std::printf("  and %zu more reasons\n", reasons.size() - kMostReasons);
+  }
+  if (!totals.rungs.empty()) {
+    std::puts("\nrungs");
+    std::vector<std::vector<std::string>> rows = {{"  RUNG", "AT", "TRIALS", "STOPPED", "BEST"}};
+    for (const SweepView::Rung& rung : totals.rungs) {
+      rows.push_back({fmt::format("  {}", rung.rung + 1), ShownNumber(rung.resource), std::to_string(rung.trials),
+                      std::to_string(rung.stopped),
+                      rung.best ? ShownNumber(ObjectiveValue(sweep.file.objective, *rung.best)) : ""});
+    }
+    PrintTable(rows);
+  }
+  if (!totals.quarantined.empty()) {
+    std::puts("\nquarantined");
+    for (const SweepView::Quarantine& host : totals.quarantined) {
+      std::printf("  %s  %s: %s\n", TimeText(host.wall).c_str(), Printable(host.host).c_str(),
+                  Printable(host.why).c_str());
+    }
+  }
+  PrintCauses(totals.causes);
+  PrintFailures(totals.failures);
+}
+
+nlohmann::json SweepJson(const OpenedSweep& sweep, const SweepTotals& totals) {
+  const SweepProgress& account = sweep.view.account();
+  nlohmann::json json = {{"format", 1},
+                         {"sweep", account.sweep_id()},
+                         {"name", Readable(account.name())},
+                         {"sweep_dir", Readable(sweep.dir)},
+                         {"state", sweep.State()},
+                         {"why", account.ended() ? Readable(account.ended()->why) : ""},
+                         {"tags", TagsOfRun(sweep.dir)},
+                         {"note", nullptr},
+                         {"started_at", totals.began},
+                         {"trials", account.trials()},
+                         {"over", account.over().size()},
+                         {"impossible", account.impossible().size()},
+                         {"running", CountsOf(account, sweep.live).running},
+                         {"attempts", account.attempts()},
+                         {"seconds", static_cast<double>(account.trial_ms()) / 1000},
+                         {"best", BestJson(sweep)},
+                         {"classes", ClassesJson(account)},
+                         {"reasons", nlohmann::json::array()},
+                         {"rungs", nlohmann::json::array()},
+                         {"quarantined", nlohmann::json::array()},
+                         {"causes", nlohmann::json::array()},
+                         {"failures", nlohmann::json::object()}};
+  if (const std::string note = NoteOfRun(sweep.dir); !note.empty()) json["note"] = note;
+  for (const auto& reason : totals.reasons) {
+    json["reasons"].push_back({{"text", reason.text}, {"place", reason.place}, {"trials", reason.count}});
+  }
+  for (const auto& rung : totals.rungs) {
+    json["rungs"].push_back(
+        {{"rung", rung.rung + 1},
+         {"resource", rung.resource},
+         {"trials", rung.trials},
+         {"stopped", rung.stopped},
+         {"best", ToJson(rung.best ? Value(ObjectiveValue(sweep.file.objective, *rung.best)) : Value())}});
+  }
+  for (const auto& host : totals.quarantined) {
+    json["quarantined"].push_back({{"host", host.host}, {"why", host.why}, {"at", host.wall}});
+  }
+  for (const FailureCause& cause : totals.causes) {
+    json["causes"].push_back({{"class", TrialClassName(cause.trial_class)},
+                              {"why", Readable(cause.why)},
+                              {"trials", cause.trials},
+                              {"first", cause.first}});
+  }
+  for (const auto& [name, values] : totals.failures.by) {
+    for (const auto& [value, count] : values) {
+      json["failures"][Readable(name)][Readable(value)] = {{"over", count.over}, {"failed", count.failed}};
+    }
+  }
+  return json;
+}
+
+// Writes to the standard output, as text or as one JSON object. Fails, with nothing printed, if rows cannot be read.
+Result<void> ShowSweep(const OpenedSweep& sweep, bool json) {
+  const auto totals = TotalsOf(sweep);
+  if (!totals) return Fail(totals.error());
+  if (json) {
+    std::printf("%s\n", SerializedJson(SweepJson(sweep, *totals), 2).c_str());
+  } else {
+    PrintSweep(sweep, *totals);
+  }
+  return {};
+}
+
+// The curve of a trial in a terminal: a metric that its processes reported, over the one that counts progress.
+
+struct CurveChoice {
+  std::string metric = {};    // empty: the objective
+  std::string resource = {};  // the metric that counts progress, if it is known
+  bool must_exist = false;    // a metric that was not reported is an error
+};
+
+// A heading, and a plot of the first process that has the metric; empty if none has. Kind "metrics": the metric was not
+// reported, but others were.
+Result<std::vector<std::string>> CurveLines(const std::vector<ProcessHistory>& histories, const CurveChoice& choice,
+                                            const PlotShape& shape) {
+  std::set<std::string> known;
+  for (const ProcessHistory& process : histories) {
+    for (const auto& [name, unused] : process.history.columns) known.insert(name);
+    if (!process.history.columns.contains(choice.metric)) continue;
+    const std::string step = StepMetric(process.history, choice.resource);
+    const MetricSeries series = SeriesOf(process.history, choice.metric, step == choice.metric ? "" : step);
+    std::vector<std::string> lines = TextPlot(series.x, series.y, shape);
+    if (lines.empty()) continue;
+    std::string heading = fmt::format(
+        "{} over {}, {}", Printable(choice.metric), step.empty() || step == choice.metric ? "reports" : Printable(step),
+        process.role.empty() ? "from its log" : fmt::format("{}.{}", process.role, process.index));
+    if (shape.log_y) heading += ", logarithmic";
+    lines.insert(lines.begin(), std::move(heading));
+    return lines;
+  }
+  if (!choice.must_exist) return std::vector<std::string>();
+  const std::vector<std::string> names(known.begin(), known.end());
+  if (known.contains(choice.metric)) {
+    return Fail(Error("metrics", {},
+                      fmt::format("{} has no value that can be drawn{}", Quoted(choice.metric),
+                                  shape.log_y ? " on a logarithmic axis" : "")));
+  }
+  return Fail(Error("metrics", {}, fmt::format("the trial has not reported {}", Quoted(choice.metric)),
+                    names.empty() ? "it has reported nothing" : DidYouMean(choice.metric, names)));
+}
+
+}  // namespace
+
+// Writes the page of runs and sweeps: muster report --html.
+
+struct Report;
+
+// The words name runs, sweeps or trials; without one, the newest. `file`: "-" is stdout; an existing file is replaced
+// as a whole. The exit code.
+int WriteReportPage(const std::vector<std::string>& words, const std::string& file);
+
+// Prints an error for each log that its report could not read; whether there is none.
+bool PrintUnreadableLogs(const Report& report);
+
+namespace {
+
+Result<void> WritePage(const std::string& html, const std::string& file) {
+  if (file == "-") {
+    std::fwrite(html.data(), 1, html.size(), stdout);
+    return {};
+  }
+  const std::filesystem::path path(file);
+  const std::string parent = path.parent_path().empty() ? "." : path.parent_path().string();
+  const auto folder = OpenFolder(AT_FDCWD, parent + "/.");
+  if (!folder) return Fail(folder.error());
+  return ReplaceFile(folder->get(), path.filename(), html);
+}
+
+}  // namespace
+
+bool PrintUnreadableLogs(const Report& report) {
+  Diagnostics problems;
+  for (const std::string& log : report.unreadable_logs) {
+    problems.push_back(MachineError("logs", Printable(report.run_dir + "/" + log), "the report is without its lines"));
+  }
+  if (!problems.empty()) PrintDiagnostics(problems);
+  return problems.empty();
+}
+
+int WriteReportPage(const std::vector<std::string>& words, const std::string& file) {
+  std::vector<NamedRunOrSweep> folders;
+  for (const std::string& word : words.empty() ? std::vector<std::string>{""} : words) {
+    auto found = FindRunOrSweep(word, DirectoryUse::kRead, Prefer::kNewest);
+    if (!found) return Refuse(found.error());
+    folders.push_back(*std::move(found));
+  }
+  const auto page = MakePage(folders);
+  if (!page) return Refuse(page.error());
+  const auto written = WritePage(WithArchiveNames(PageHtml(*page)), file);
+  if (!written) return Refuse(written.error());
+  if (file != "-") std::printf("%s\n", Printable(file).c_str());
+  bool readable = true;
+  for (const NamedRunOrSweep& each : folders) {
+    const auto report = each.is_sweep ? Result<Report>(Fail(Diagnostics())) : MakeReport(each.folder);
+    if (report && !PrintUnreadableLogs(*report)) readable = false;
+  }
+  return readable ? kExitOk : kExitUnreadable;
+}
+
+// muster report: reports how a run or a sweep went, from its folder alone.
+
 namespace {
 
 struct ReportOptions {
@@ -100,6 +477,156 @@ std::function<int()> SetupReport(CLI::App& app, const Invocation&) {
       ->type_name("FILE")
       ->excludes(json);
   return [options] { return RunReport(*options); };
+}
+
+// muster show: the state of a sweep, or the history of one of its trials.
+
+namespace {
+
+struct ShowOptions {
+  std::string word;
+  std::string curve;  // a metric; empty: the objective
+  bool log = false;
+  bool json = false;
+};
+
+void PrintTrialField(const std::string& what, const std::string& text) {
+  std::printf("%-12s %s\n", what.c_str(), PrintableLines(text).c_str());
+}
+
+void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempts, const AttemptRow& kept,
+                const std::vector<std::string>& decisions, TrialNumber trial) {
+  const TrialFacts last(sweep, attempts.back());
+  PrintTrialField("trial", fmt::format("{} of {}  {}", trial, Printable(sweep.file.name), last.row().id));
+  PrintTrialField("state", last.State() + (kept.attempt == last.row().latest
+                                               ? std::string()
+                                               : fmt::format(", the result is that of attempt {}", kept.attempt + 1)));
+  for (const auto& [name, value] : last.row().point) {
+    PrintTrialField("  " + Printable(name), Printable(value.AsString() != nullptr ? *value.AsString() : ToText(value)));
+  }
+  for (const AttemptRow& row : attempts) {
+    const TrialFacts attempt(sweep, row);
+    std::printf("\nattempt %u: %s\n", row.attempt + 1, PrintableLines(attempt.AttemptState()).c_str());
+    if (const std::string from = attempt.FromText(); !from.empty()) PrintTrialField("  from", Printable(from));
+    PrintTrialField(
+        "  started",
+        TimeText(row.began) + (row.ended.empty() ? "" : ", took " + DurationText(static_cast<double>(row.ms) / 1000)));
+    if (!row.job.empty()) PrintTrialField("  job", Printable(row.job));
+    if (!row.hosts.empty()) PrintTrialField("  hosts", Printable(*attempt.Of("hosts").AsString()));
+    if (row.loss) {
+      PrintTrialField("  " + Printable(sweep.ValueName()),
+                      ShownNumber(ObjectiveValue(sweep.file.objective, *row.loss)));
+    }
+    for (const auto& [name, value] : row.metrics) {
+      if (!row.loss || !sweep.file.objective || name != sweep.file.objective->metric) {
+        PrintTrialField("  " + Printable(name), Printable(ShownValue(value)));
+      }
+    }
+    if (!row.why.empty()) PrintTrialField("  why", Printable(row.why));
+    if (!row.blamed.empty()) PrintTrialField("  blamed", Printable(row.blamed));
+    if (const Value tags = attempt.Of("tags"); tags.AsString() != nullptr)
+      PrintTrialField("  tags", Printable(*tags.AsString()));
+    if (const Value note = attempt.Of("note"); note.AsString() != nullptr)
+      PrintTrialField("  note", NoteText(*note.AsString(), 13));
+    PrintTrialField("  directory", Printable(attempt.RunDir()));
+  }
+  if (!decisions.empty()) std::puts("\nearly stopping");
+  for (const std::string& decision : decisions) std::printf("  %s\n", PrintableLines(decision).c_str());
+}
+
+// The curve of the attempt that the trial keeps, or of the newest one that has reported; of the objective, unless
+// another metric is wanted.
+Result<void> PrintCurve(const OpenedSweep& sweep, std::vector<AttemptRow> attempts, const AttemptRow& kept,
+                        const ShowOptions& options) {
+  CurveChoice choice{options.curve, sweep.file.resource};
+  if (choice.metric.empty() && sweep.file.objective) choice.metric = sweep.file.objective->metric;
+  if (choice.metric.empty()) return {};
+  constexpr std::size_t kWidest = 100;
+  PlotShape shape;
+  shape.columns = std::min(OutputColumns(80), kWidest);
+  shape.log_y = options.log;
+  shape.glyphs = OutputGlyphs();
+  std::reverse(attempts.begin(), attempts.end());
+  std::stable_partition(attempts.begin(), attempts.end(),
+                        [&](const AttemptRow& attempt) { return attempt.attempt == kept.attempt; });
+  for (const AttemptRow& attempt : attempts) {
+    choice.must_exist = &attempt == &attempts.front() && !options.curve.empty();
+    const auto lines = CurveLines(
+        ReadTrialHistory(attempt.RunDirs(sweep.dir), sweep.file.metrics, sweep.file.resource, !attempt.ended.empty()),
+        choice, shape);
+    if (!lines) return Fail(lines.error());
+    if (lines->empty()) continue;
+    std::puts("");
+    for (const std::string& line : *lines) std::puts(PrintableLines(line).c_str());
+    break;
+  }
+  return {};
+}
+
+Result<void> ShowTrial(const OpenedSweep& sweep, const std::string& word, const ShowOptions& options) {
+  const auto chosen = ChooseTrial(sweep.view, word);
+  if (!chosen) return Fail(chosen.error());
+  auto of_trial = sweep.view.AttemptsOf(chosen->trial);
+  const auto decisions = sweep.view.DecisionsOn(chosen->trial);
+  const auto kept = sweep.view.KeptOf(chosen->trial);
+  if (!of_trial || !decisions) return Fail(of_trial ? decisions.error() : of_trial.error());
+  if (!kept) return Fail(kept.error());
+  std::vector<AttemptRow>& attempts = *of_trial;
+  if (attempts.empty()) {  // the reason, as for a run of it
+    return Fail(RunDirectoryOf(sweep.view, sweep.dir, *chosen).error());
+  }
+  if (chosen->attempt && word.find('.') != std::string::npos) {
+    std::erase_if(attempts, [&](const AttemptRow& row) { return row.attempt != *chosen->attempt; });
+    if (attempts.empty()) return Fail(RunDirectoryOf(sweep.view, sweep.dir, *chosen).error());
+  }
+  if (!options.json) {
+    PrintTrial(sweep, attempts, **kept, *decisions, chosen->trial);
+    return PrintCurve(sweep, attempts, **kept, options);
+  }
+  const auto run_dir = RunDirectoryOf(sweep.view, sweep.dir, *chosen);
+  if (!run_dir) return Fail(run_dir.error());
+  nlohmann::json object = {{"format", 1},
+                           {"sweep", sweep.file.sweep_id},
+                           {"trial", chosen->trial},
+                           {"run_dir", Readable(*run_dir)},
+                           {"attempts", nlohmann::json::array()},
+                           {"decisions", *decisions}};
+  for (const AttemptRow& row : attempts) {
+    const TrialFacts attempt(sweep, row);
+    object["attempts"].push_back(attempt.Json(attempt.AttemptState()));
+  }
+  std::printf("%s\n", SerializedJson(object, 2).c_str());
+  return {};
+}
+
+int RunShow(const ShowOptions& options) {
+  const auto trial = SweepAndTrial(options.word);
+  if (!trial && (!options.curve.empty() || options.log)) {
+    return Refuse({Error("usage", {}, "--curve and --log draw one trial", "muster show SWEEP:best --log")});
+  }
+  const auto sweep = OpenSweep(trial ? trial->first : options.word);
+  if (!sweep) return Refuse(sweep.error(), options.json);
+  if (trial) {
+    const auto shown = ShowTrial(*sweep, trial->second, options);
+    return shown ? kExitOk : Refuse(shown.error(), options.json);
+  }
+  const auto shown = ShowSweep(*sweep, options.json);
+  return shown ? kExitOk : Refuse(shown.error(), options.json);
+}
+
+}  // namespace
+
+std::function<int()> SetupShow(CLI::App& app, const Invocation&) {
+  auto options = std::make_shared<ShowOptions>();
+  AddSweepArgument(app, options->word);
+  app.get_option("SWEEP")->description(
+      "path, name, name~1 or id prefix (default: the newest), or a trial: SWEEP:12, SWEEP:3f9a, SWEEP:best");
+  auto* json = app.add_flag("--json", options->json, "print JSON for programs");
+  app.add_option("--curve", options->curve, "of a trial: the metric to draw; default: the objective")
+      ->type_name("METRIC")
+      ->excludes(json);
+  app.add_flag("--log", options->log, "draw it on a logarithmic axis")->excludes(json);
+  return [options] { return RunShow(*options); };
 }
 
 }  // namespace muster

@@ -4,16 +4,13 @@
 #include <optional>
 #include <string>
 
-#include "base/values/printable_lines.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "cli/command/command.h"
-#include "cli/command/exit_code.h"
-#include "cli/command/print_diagnostics.h"
+#include "cli/command/command_output.h"
 #include "cli/jobs/job_of_run.h"
-#include "cli/lookup/run_or_sweep.h"
-#include "cli/lookup/trial_facts.h"
-#include "cli/runs/run_commands.h"
-#include "run/control/control_connection.h"
+#include "cli/lookup/run_argument.h"
+#include "cli/lookup/run_facts.h"
+#include "run/control/control_protocol.h"
 #include "run/directory/run_directory.h"
 #include "run/journal/run_summary.h"
 

@@ -7,10 +7,9 @@
 #include <string_view>
 
 #include "cli/command/command.h"
-#include "cli/command/print_diagnostics.h"
+#include "cli/command/command_output.h"
 #include "cli/jobs/follow_job.h"
-#include "cli/lookup/run_or_sweep.h"
-#include "cli/runs/run_commands.h"
+#include "cli/lookup/run_argument.h"
 #include "run/console/watch.h"
 #include "sweep/watch/watch_sweep.h"
 

@@ -7,19 +7,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/values/json_text.h"
-#include "base/values/parse_number.h"
-#include "base/values/shell_quote.h"
-#include "base/values/shown_number.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "cli/command/command.h"
-#include "cli/command/exit_code.h"
-#include "cli/command/print_diagnostics.h"
-#include "cli/lookup/list_choice.h"
+#include "cli/command/command_output.h"
 #include "cli/lookup/run_argument.h"
+#include "cli/lookup/run_facts.h"
 #include "cli/lookup/run_list.h"
-#include "cli/lookup/trial_conditions.h"
-#include "cli/lookup/trial_facts.h"
-#include "cli/sweeps/sweep_commands.h"
 
 namespace muster {
 namespace {

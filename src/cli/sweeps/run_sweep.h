@@ -10,7 +10,7 @@
 #include <CLI/App.hpp>
 
 #include "cli/options/batch_call.h"
-#include "cli/options/notify_option.h"
+#include "cli/options/start_settings.h"
 #include "cli/sweeps/sweep_options.h"
 #include "evaluator/evaluator.h"
 #include "muster/plan.h"

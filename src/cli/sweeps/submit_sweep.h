@@ -1,20 +1,51 @@
-// muster sweep --on ENGINE and muster resume --on ENGINE outside of an allocation: submit a job that carries on with
-// the sweep in its directory, and follow it.
+// Sweeps on engines, from outside of any allocation (muster sweep --on ENGINE, muster resume --on ENGINE): one job
+// that carries on with the sweep in its directory, and following it; or an allocation for each trial
+// (sweep/head/trial_place.h), by the command of the engine's page that holds one.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/system/mechanism.h"
 #include "cli/options/batch_call.h"
+#include "cli/options/named_hosts.h"
 #include "cli/sweeps/run_sweep.h"
 #include "cli/sweeps/sweep_options.h"
+#include "engine/engine_page.h"
+#include "engine/engine_settings.h"
 #include "muster/result.h"
 #include "run/directory/run_directory.h"
+#include "sweep/head/trial_place.h"
 #include "sweep/record/sweep_directory.h"
 
 namespace muster {
+
+// Allocations of an engine for single trials of a sweep (sweep/head/trial_place.h), from outside of any allocation: by
+// the command of its page that holds one.
+class EngineAllocator final : public TrialAllocator {
+ public:
+  // `name` is that of the jobs; `agents` has the environment of the processes, too.
+  EngineAllocator(EnginePage page, EngineSettings settings, std::string name, const Without& without,
+                  AgentSettings agents);
+
+  Result<std::unique_ptr<TrialAllocation>> Request(boost::asio::io_context& io, std::uint32_t hosts,
+                                                   TrialAllocation::Calls calls) override;
+  Result<void> Cancel(const std::vector<std::string>& ids) override;
+  std::optional<std::uint32_t> most_hosts() const override { return NodesOf(settings_); }
+
+ private:
+  const EnginePage page_;
+  const EngineSettings settings_;
+  const std::string name_;
+  const Without without_;
+  const AgentSettings agents_;
+};
+
+// muster sweep --on ENGINE and muster resume --on ENGINE outside of an allocation: submit a job that carries on with
+// the sweep in its directory, and follow it.
 
 // The options with the hosts that are requested of the engine instead of named ones. Kinds of AllocationFor and
 // DescribeSweep.

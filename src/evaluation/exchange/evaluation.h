@@ -16,7 +16,7 @@
 #include "muster/site.h"
 #include "plan/environment/environment.h"
 #include "plan/hosts/placement.h"
-#include "settings/parameters/parameter.h"
+#include "settings/values/parameter.h"
 #include "space/space.h"
 #include "space/sweep_description.h"
 #include "tl/expected.hpp"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "base/values/utf8.h"
+#include "base/values/utf8_text.h"
 
 namespace muster {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "base/values/suggest.h"
+#include "base/values/diagnostics.h"
 #include "plan/hosts/host_list.h"
 
 namespace muster {

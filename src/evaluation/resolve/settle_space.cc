@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 
 namespace muster {
 namespace {

@@ -12,10 +12,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
-#include "base/values/units.h"
-#include "base/values/utf8.h"
+#include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "lua/host/host.h"
 #include "lua/host/lua_errors.h"
 #include "lua/state/own_files.h"

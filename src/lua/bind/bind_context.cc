@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "base/values/suggest.h"
+#include "base/values/diagnostics.h"
 #include "lua/bind/bind.h"
 #include "lua/host/host.h"
 #include "lua/state/own_files.h"

@@ -9,15 +9,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/values/shell_quote.h"
-#include "base/values/text_encoding.h"
-#include "base/values/utf8.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "lua/bind/bind.h"
 #include "lua/host/host.h"
 #include "lua/state/stack.h"
 #include "lua/state/state.h"
 #include "plan/environment/site_file.h"
-#include "settings/check/written_paths.h"
+#include "settings/check/job_check.h"
 #include "settings/values/value_json.h"
 #include "settings/values/value_yaml.h"
 

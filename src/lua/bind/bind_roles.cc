@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/system/host_devices.h"
-#include "base/values/number_list.h"
-#include "base/values/shell_quote.h"
-#include "base/values/signal_name.h"
+#include "base/values/abnormal_exit.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "lua/bind/bind.h"
 #include "lua/host/host.h"
 #include "lua/state/stack.h"

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/system/host_name.h"
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
-#include "base/values/units.h"
+#include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "evaluation/exchange/evaluation_archive.h"
 #include "evaluation/resolve/resolve.h"
 #include "evaluation/resolve/settle_space.h"

@@ -5,10 +5,9 @@
 #include <cstring>
 #include <utility>
 
-#include "base/values/run_name.h"
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
-#include "base/values/units.h"
+#include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "evaluation/resolve/settle_space.h"
 #include "lua/engine/planning.h"
 #include "lua/state/stack.h"

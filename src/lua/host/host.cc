@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/values/shell_quote.h"
-#include "base/values/utf8.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "wire/archive/archive.h"
 #include "wire/archive/value_archive.h"
 

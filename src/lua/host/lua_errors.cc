@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/values/suggest.h"
+#include "base/values/diagnostics.h"
 #include "lua/host/host.h"
 #include "lua/state/stack.h"
 #include "lua/state/state.h"
-#include "rewrite/lua_lexer.h"
+#include "rewrite/lua_tree.h"
 
 namespace muster {
 

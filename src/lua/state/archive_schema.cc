@@ -6,7 +6,7 @@
 #include "lua/state/own_files.h"
 #include "lua/state/prepare_files.h"
 #include "lua/state/schema_files.h"
-#include "settings/schema/schema_archive.h"
+#include "settings/schema/schema_records.h"
 
 using namespace muster;
 

@@ -13,7 +13,7 @@
 
 #include "lua/state/schema_files.h"
 #include "lua/state/stack.h"
-#include "settings/schema/schema_archive.h"
+#include "settings/schema/schema_records.h"
 
 namespace muster {
 namespace {

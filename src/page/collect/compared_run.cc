@@ -8,8 +8,8 @@
 #include "page/collect/curves.h"
 #include "page/collect/row_tags.h"
 #include "page/collect/sweep_analysis.h"
-#include "run/journal/checked_journal.h"
-#include "run/metrics/log_history.h"
+#include "run/journal/journal.h"
+#include "run/metrics/log_patterns.h"
 #include "run/report/report.h"
 
 namespace muster {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/values/shell_quote.h"
-#include "settings/values/value_field.h"
+#include "base/values/quoting.h"
+#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

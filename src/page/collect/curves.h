@@ -8,7 +8,7 @@
 
 #include "muster/value.h"
 #include "page/collect/page_content.h"
-#include "run/directory/metric_history.h"
+#include "run/metrics/metric_history.h"
 
 namespace muster {
 

@@ -9,7 +9,7 @@
 #include "page/collect/run_page.h"
 #include "page/collect/sweep_analysis.h"
 #include "page/collect/sweep_page.h"
-#include "settings/values/value_field.h"
+#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 
 namespace muster {
 

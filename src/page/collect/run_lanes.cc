@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "base/values/abnormal_exit.h"
+#include "base/values/number_text.h"
 #include "base/values/overloaded.h"
-#include "base/values/signal_name.h"
-#include "base/values/units.h"
 #include "page/collect/page_content.h"
-#include "run/journal/attempt_hosts.h"
+#include "run/journal/journal.h"
 #include "run/report/failure_analysis.h"
 
 namespace muster {

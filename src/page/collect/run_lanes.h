@@ -4,7 +4,7 @@
 
 #include "muster/plan.h"
 #include "muster/value.h"
-#include "run/journal/checked_journal.h"
+#include "run/journal/journal.h"
 #include "run/report/report.h"
 
 namespace muster {

@@ -7,16 +7,15 @@
 
 #include <fmt/format.h>
 
-#include "base/values/units.h"
+#include "base/values/number_text.h"
 #include "muster/plan.h"
 #include "page/collect/curves.h"
 #include "page/collect/run_lanes.h"
 #include "page/collect/run_plan.h"
 #include "page/collect/run_usage.h"
-#include "run/directory/last_lines.h"
-#include "run/directory/log_path.h"
-#include "run/journal/checked_journal.h"
-#include "run/metrics/log_history.h"
+#include "run/directory/process_output.h"
+#include "run/journal/journal.h"
+#include "run/metrics/log_patterns.h"
 #include "run/report/report.h"
 #include "sweep/index/trial_choice.h"
 

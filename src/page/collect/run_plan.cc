@@ -7,12 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "page/collect/page_content.h"
 #include "plan/text/folded_texts.h"
-#include "run/directory/hidden_values.h"
 #include "run/directory/private_files.h"
-#include "settings/values/value_field.h"
+#include "run/directory/run_files.h"
 #include "settings/values/value_json.h"
 #include "wire/files/run_layout.h"
 

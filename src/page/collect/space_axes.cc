@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "settings/values/value_field.h"
+#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "page/compute/distinction.h"
 #include "page/compute/importance.h"
-#include "settings/values/value_field.h"
+#include "settings/values/value_json.h"
 #include "space/sweep_description.h"
 #include "sweep/record/trial_columns.h"
 

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
 #include "page/collect/curves.h"
 #include "page/collect/row_tags.h"
 #include "page/collect/space_axes.h"
@@ -19,7 +19,6 @@
 #include "page/collect/sweep_setup.h"
 #include "run/directory/private_files.h"
 #include "run/journal/journal.h"
-#include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
 #include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_directory.h"

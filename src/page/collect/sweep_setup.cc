@@ -5,15 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "muster/plan.h"
 #include "page/collect/page_content.h"
 #include "page/collect/space_axes.h"
-#include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
-#include "run/journal/checked_journal.h"
+#include "run/journal/journal.h"
 #include "run/report/code_report.h"
-#include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
 
 namespace muster {

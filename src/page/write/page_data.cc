@@ -10,8 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/values/json_text.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "page/write/base64.h"
 #include "settings/values/value_json.h"
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "base/values/sha256.h"
+#include "base/values/fingerprint.h"
 #include "page/write/base64.h"
 #include "page/write/embedded_page.h"
 #include "page/write/page_data.h"

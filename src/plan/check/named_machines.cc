@@ -13,7 +13,7 @@
 #include <strings.h>
 
 #include "base/system/host_name.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "plan/environment/environment.h"
 
 namespace muster {

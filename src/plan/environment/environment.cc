@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "base/values/shell_quote.h"
-#include "base/values/utf8.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 
 namespace muster {
 namespace {

@@ -4,9 +4,9 @@
 #include <array>
 #include <utility>
 
-#include "base/values/suggest.h"
-#include "base/values/units.h"
-#include "base/values/utf8.h"
+#include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
+#include "base/values/utf8_text.h"
 #include "plan/environment/environment.h"
 #include "plan/hosts/host_list.h"
 

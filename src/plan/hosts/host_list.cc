@@ -6,9 +6,8 @@
 #include <set>
 
 #include "base/system/host_name.h"
-#include "base/values/endpoint.h"
-#include "base/values/parse_number.h"
-#include "base/values/shell_quote.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 
 namespace muster {
 namespace {

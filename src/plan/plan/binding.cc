@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/values/endpoint.h"
+#include "base/values/quoting.h"
 #include "muster/plan.h"
 
 namespace muster {

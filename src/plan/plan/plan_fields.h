@@ -10,9 +10,7 @@
 
 #include "muster/plan.h"
 #include "plan/plan/roles.h"
-#include "wire/archive/activation_archive.h"
 #include "wire/archive/archive.h"
-#include "wire/archive/field_forms.h"
 #include "wire/archive/value_archive.h"
 
 namespace muster {

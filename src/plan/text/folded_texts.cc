@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/values/number_list.h"
+#include "base/values/number_text.h"
 #include "muster/plan.h"
 
 namespace muster {

@@ -16,11 +16,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/values/columns.h"
-#include "base/values/json_text.h"
 #include "base/values/line_diff.h"
-#include "base/values/number_list.h"
-#include "base/values/shell_quote.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
+#include "base/values/value_text.h"
 #include "muster/plan.h"
 #include "plan/plan/plan_fields.h"
 #include "plan/text/folded_texts.h"

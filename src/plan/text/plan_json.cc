@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "base/values/json_text.h"
-#include "base/values/number_list.h"
-#include "base/values/shell_quote.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "muster/value.h"
 #include "plan/check/plan_check.h"
 #include "plan/plan/plan_fields.h"

@@ -9,11 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "base/values/columns.h"
 #include "base/values/fingerprint.h"
-#include "base/values/number_list.h"
-#include "base/values/parse_number.h"
-#include "base/values/shell_quote.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "plan/hosts/host_list.h"
 #include "plan/plan/roles.h"
 #include "settings/values/value_json.h"

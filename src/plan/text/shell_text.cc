@@ -6,9 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/values/endpoint.h"
-#include "base/values/plain_text.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "plan/environment/environment.h"
 #include "plan/environment/inherited_environment.h"
 #include "plan/text/plan_text.h"

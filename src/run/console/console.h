@@ -1,10 +1,9 @@
-// Shows a run on the terminal: muster's own messages on stderr, process output on stdout. The only file below src/run
-// that uses spdlog.
-//
-// Formats and writes text; decides nothing. Never blocks the loop and never ends the run: output that the reader does
-// not accept yet stays in the log files, which contain everything, and a missing reader is no error.
+// Shows a run on the terminal: muster's own messages on stderr, process output on stdout, and progress as a row for
+// each role. The only file below src/run that uses spdlog. Formats and writes text; decides nothing. Never blocks the
+// loop and never ends the run.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,16 +11,48 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
 #include "muster/event.h"
 #include "muster/plan.h"
-#include "run/console/progress.h"
+#include "run/control/control_protocol.h"
 #include "run/journal/head_facts.h"
 #include "run/report/report.h"
+#include "run/supervise/run_process_table.h"
+#include "run/supervise/supervisor.h"
 
 namespace muster {
+
+// The progress of a run as a row for each role: shown by `muster run` on a terminal during the run.
+//
+// Computes the rows from counts and last lines; they are displayed elsewhere (run/loop/output.h).
+
+struct Progress {
+  struct Role {
+    RoleStatus count;
+    std::string last_line;     // of the most informative process, named in it; safe for a terminal, may be empty
+    std::string metrics = {};  // the newest, "step 100, loss 0.25"; safe for a terminal, may be empty
+  };
+  std::string phase;
+  double seconds = 0;  // run time so far
+  std::vector<Role> roles;
+};
+
+// The current progress; logs are read below the run directory, whose descriptor is `run_folder`.
+Progress ProgressNow(const Plan& plan, const Supervisor& supervisor, const RunProcessTable& process_table,
+                     int run_folder, MonotonicNs began_at, MonotonicNs now);
+
+// A line for each role, at most `most` (at least one), each narrower than `columns`; the last one mentions omitted
+// roles.
+std::vector<std::string> ProgressRows(const Progress& progress, std::size_t columns, std::size_t most);
+
+// Shows a run on the terminal: muster's own messages on stderr, process output on stdout. The only file below src/run
+// that uses spdlog.
+//
+// Formats and writes text; decides nothing. Never blocks the loop and never ends the run: output that the reader does
+// not accept yet stays in the log files, which contain everything, and a missing reader is no error.
 
 struct ConsoleOptions {
   enum class Colour : std::uint8_t { kAuto, kNever, kAlways };  // kAuto: only on a terminal, and without NO_COLOR

@@ -1,27 +1,81 @@
-// Connects the user's terminal to the pseudo-terminal of one process, on whatever host: keys and window size go there,
-// output comes back.
-//
-// Depends on the two ends and their flow-control windows (wire/protocol/protocol.h); not on plans. Nothing blocks: keys
-// stay in the terminal while the process accepts none, and the process waits while the terminal accepts no output.
-// muster's own messages are held back while the two are connected (run/console/console.h).
+// Connects the user's terminal, raw meanwhile and restored afterwards, to the pseudo-terminal of one process, on
+// whatever host: keys and window size go there, output comes back, and Ctrl-] three times in a row requests the end
+// of the run. Nothing blocks. Independent of plans.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <termios.h>
 
+#include "base/system/unique_fd.h"
+#include "muster/result.h"
 #include "run/console/console.h"
-#include "run/console/stop_keys.h"
-#include "run/console/user_terminal.h"
 #include "wire/protocol/protocol.h"
 
 namespace muster {
 
+// Detects the keys by which the user of a process's terminal requests the end of the run from muster: Ctrl-] three
+// times in a row. A pure function of the typed bytes: no clock, and no key is held back.
+class StopKeys {
+ public:
+  static constexpr char kKey = '\x1d';
+  static constexpr int kTimes = 3;
+
+  struct Typed {
+    std::string passed;  // for the process: everything except each third of these keys
+    int stops = 0;       // how often the end was requested
+  };
+  Typed Feed(std::string_view typed);
+
+ private:
+  int in_a_row_ = 0;
+};
+
+// The user's terminal, lent to one process: raw meanwhile, and restored afterwards.
+//
+// Depends on termios(3); not on the process or the typed bytes.
+class UserTerminal {
+ public:
+  // The terminal at this descriptor, which remains owned by the caller and keeps its flags. Kind "terminal", blame
+  // kMachine, if it is not a terminal or cannot be opened.
+  static Result<UserTerminal> Open(int fd);
+  UserTerminal(UserTerminal&&) = default;
+  UserTerminal& operator=(UserTerminal&&) = delete;
+  ~UserTerminal() { Leave(); }
+
+  // Enters raw mode: every key is a byte, Ctrl-C too, and nothing is echoed. Does nothing while muster is in the
+  // background, where the terminal belongs to another job, or if raw mode is on already. Leave() restores the terminal.
+  void Enter();
+  void Leave();
+  bool entered() const { return entered_; }
+
+  PtySize Size() const;
+  // The descriptor to poll for input.
+  int fd() const { return tty_.get(); }
+  // At most this many typed bytes; without blocking. Fails once the terminal is gone.
+  Result<std::string> Read(std::size_t most) const;
+
+ private:
+  UserTerminal(UniqueFd tty, const termios& found) : tty_(std::move(tty)), found_(found) {}
+
+  UniqueFd tty_;
+  termios found_;
+  bool entered_ = false;
+};
+
+// Connects the user's terminal to the pseudo-terminal of one process, on whatever host: keys and window size go there,
+// output comes back.
+//
+// Depends on the two ends and their flow-control windows (wire/protocol/protocol.h); not on plans. Nothing blocks: keys
+// stay in the terminal while the process accepts none, and the process waits while the terminal accepts no output.
+// muster's own messages are held back while the two are connected (run/console/console.h).
 class TerminalLink {
  public:
   struct Ends {

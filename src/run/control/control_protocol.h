@@ -1,7 +1,7 @@
-// The protocol of a run's control socket (docs/control.md): one JSON object per line, in both directions.
-//
-// Converts between texts and values; opens no socket. Both directions are untrusted: every peer that may connect can
-// send anything, and the server in a folder need not be muster.
+// A run's control socket (docs/control.md) for those that send requests to a head: its address, its protocol, which
+// is one JSON object per line in both directions, and the client's connection, which blocks with a timeout. Both
+// directions are untrusted: every peer that may connect can send anything, and the server in a folder need not be
+// muster.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,31 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <tl/expected.hpp>
 
+#include "muster/result.h"
+#include "run/directory/private_files.h"
+
 namespace muster {
+
+// The address of a run's control socket. The path of a socket is limited to 107 bytes, and that of a run directory may
+// be longer: the address uses the descriptor of the folder instead.
+
+// `folder` is a descriptor of the run directory; the address is valid while it is open.
+inline sockaddr_un ControlAddress(int folder) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  fmt::format_to_n(address.sun_path, sizeof address.sun_path - 1, "/proc/self/fd/{}/control", folder);
+  return address;
+}
+
+// The protocol of a run's control socket (docs/control.md): one JSON object per line, in both directions.
+//
+// Converts between texts and values; opens no socket. Both directions are untrusted: every peer that may connect can
+// send anything, and the server in a folder need not be muster.
 
 inline constexpr std::int64_t kControlFormat = 1;
 inline constexpr std::size_t kMaxControlRequest = 4096;    // longest line to the head in bytes, newline included
@@ -111,5 +133,32 @@ tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view lin
 // Lines, newline included.
 std::string ControlRequestLine(const ControlRequest& request);
 std::string ControlAnswerLine(const ControlAnswer& answer);
+
+// The client side of a run's control socket, for commands that send requests to a head.
+//
+// Handles one connection and its lines; does not interpret answers. Blocks, with a timeout.
+class ControlConnection {
+ public:
+  // Kind "control", blame kMachine, if the head does not answer there.
+  static Result<ControlConnection> Open(const std::string& run_dir);
+
+  // Sends the request and waits at most ten seconds for its answer: a head answers from its loop, immediately. A
+  // refused request is a failure, too.
+  Result<ControlAnswer> Ask(const ControlRequest& request);
+
+  // Sends the request; its answer is the next line. Fails with kind "control" if the head does not accept it.
+  Result<void> Send(const ControlRequest& request);
+
+  // --- after a kWatch: lines of the journal as they are written; after Send(): answers ---
+  // The next received line, without its newline.
+  std::optional<std::string> TakeLine();
+  // Reads some of the received bytes, without waiting. Returns false once the connection has ended.
+  bool Receive();
+  int fd() const { return socket_.get(); }
+
+ private:
+  UniqueFd socket_;
+  std::string input_;
+};
 
 }  // namespace muster

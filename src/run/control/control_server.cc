@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "run/control/control_address.h"
+#include "run/control/control_protocol.h"
 
 namespace muster {
 namespace {

@@ -13,7 +13,7 @@
 #include <fnmatch.h>
 #include <sys/stat.h>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "muster/binding.h"
 #include "run/directory/private_files.h"
 

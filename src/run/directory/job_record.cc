@@ -9,8 +9,8 @@
 #include <fcntl.h>
 
 #include "base/system/unique_fd.h"
-#include "base/values/json_text.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "muster/value.h"
 #include "run/directory/private_files.h"
 #include "settings/values/value_json.h"

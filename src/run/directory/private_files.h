@@ -1,8 +1,6 @@
-// Creates files and folders that only their owner can read, below the descriptor of a folder. Modes are 0600 and 0700
-// whatever the umask (0640 and 02750 in a folder for a group, base/system/group_access.h). Symbolic links are never
-// followed, and existing files never overwritten.
-//
-// Depends on descriptors and names, not on runs.
+// Opens and creates files below the descriptor of a folder that others may write to: regular files only, never
+// through links, never over existing files, and readable only by their owner (or the group, in a folder for a group),
+// whatever the umask. Depends on descriptors and names, not on runs.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +9,25 @@
 #include <string>
 #include <string_view>
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/system/unique_fd.h"
 #include "muster/result.h"
 
 namespace muster {
+
+// Opens regular files that another program may have replaced with something else.
+
+// For reading; a FIFO does not block and is refused. `path` is relative to `at`; O_NOFOLLOW in `flags` refuses a link
+// in the last part of the path. Kind "file".
+Result<UniqueFd> OpenRegular(int at, const std::string& path, struct stat& status, int flags = 0);
+
+// Creates files and folders that only their owner can read, below the descriptor of a folder. Modes are 0600 and 0700
+// whatever the umask (0640 and 02750 in a folder for a group, base/system/group_access.h). Symbolic links are never
+// followed, and existing files never overwritten.
+//
+// Depends on descriptors and names, not on runs.
 
 // Sets the mode of an open file if it has another one; returns false with errno. Reading the mode costs a tenth of
 // changing it, and umask(2) rarely removes bits that are wanted.

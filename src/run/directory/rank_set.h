@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/values/number_list.h"
+#include "base/values/number_text.h"
 
 namespace muster {
 

@@ -1,21 +1,56 @@
-// The run directory: where it is created, which process holds its lock, and how a RUN argument finds it.
-// docs/run_directory.md describes its contents.
-//
+// The run directory: where it is created, whose it is and what the current user may do with it, which process holds
+// its lock, how runs are listed, and how a RUN argument finds one. docs/run_directory.md describes its contents.
 // Depends on folders and locks only; reads no journal and no plan.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "muster/result.h"
-#include "run/directory/directory_owner.h"
 #include "run/directory/private_files.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
+
+// Determines the owner of a run or sweep directory, and what the current user may do with it: one rule for all
+// commands.
+//
+// Users may do everything with directories that they own. A directory of another user may be shared on purpose (access
+// = "group") and is read only: muster writes, resumes, stops or signals nothing in it. Its plan or recipe is executed
+// only if the user gives its path, never because a name, or "the newest", leads to it.
+
+enum class DirectoryUse : std::uint8_t {
+  kRead,     // show its files
+  kExecute,  // execute its plan or recipe, in a new directory
+  kControl,  // send requests to its head, or kill processes that it left: allowed for root, too
+  kWrite,    // change files in it, or remove it
+};
+
+bool IsOwn(uid_t owner);
+
+// "ana", or "uid 1004" for a user without a name; safe for a terminal.
+std::string UserName(uid_t user);
+
+// The owner of the directory at the path, with links followed; empty if there is none.
+std::optional<uid_t> OwnerOf(const std::string& directory);
+
+// Whether a name, an id or an omitted RUN argument may refer to a directory of that owner.
+bool MayBeMeant(uid_t owner, DirectoryUse use);
+
+// Checks whether a directory that was given by its path may be used in this way. `noun` is "run" or "sweep". Kind
+// "owner", with the owner's name.
+Result<void> CheckUse(const std::string& directory, uid_t owner, DirectoryUse use, std::string_view noun);
+
+// The run directory: where it is created, which process holds its lock, and how a RUN argument finds it.
+// docs/run_directory.md describes its contents.
+//
+// Depends on folders and locks only; reads no journal and no plan.
 
 // The kind of a directory: run, or sweep (sweep/record/sweep_directory.h).
 struct DirectoryKind {

@@ -1,15 +1,20 @@
-// Tags: words, and names with values, by which users find their runs and sweeps. They are in tags.json of the run or
-// sweep directory, where they can be changed; the tags given at the start of a run are in its journal, too.
+// What users write about runs, trials and sweeps, at their start or later: tags, which are words and names with
+// values, in tags.json, and a note of free text in note.txt.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "muster/result.h"
 #include "muster/value.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
+
+// Tags: words, and names with values, by which users find their runs and sweeps. They are in tags.json of the run or
+// sweep directory, where they can be changed; the tags given at the start of a run are in its journal, too.
 
 inline constexpr std::size_t kMostTags = 64;
 
@@ -34,5 +39,21 @@ std::vector<std::string> TagsOfRun(const std::string& run_dir);
 Value::Map TagValues(const std::vector<std::string>& tags);
 std::string TagsText(const Value::Map& tags);
 Value TagList(const Value::Map& tags);
+
+// A note: free text about a run, a trial or a sweep that a user adds at any time. It is in note.txt of the directory.
+
+inline constexpr std::size_t kLongestNote = kNoteEntry.most - 1;  // and the end of its line
+
+// UTF-8 without control characters except line ends and tabs, at most kLongestNote bytes. Kind "note".
+Result<void> CheckNote(const std::string& text);
+
+// Replaces the note; an empty text removes it. Kind "note", or those of file errors.
+Result<void> WriteNote(int folder, const std::string& text);
+// Empty if there is none, or an invalid one. Without a line end at its end.
+std::string ReadNote(int folder);
+std::string NoteOfRun(const std::string& run_dir);
+
+// For a terminal: lines after the first one begin with so many blanks.
+std::string NoteText(const std::string& note, std::size_t indent);
 
 }  // namespace muster

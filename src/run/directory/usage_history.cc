@@ -9,7 +9,6 @@
 
 #include "muster/value.h"
 #include "run/directory/private_files.h"
-#include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
 #include "wire/files/run_layout.h"
 

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
-#include "base/values/json_text.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "run/directory/private_files.h"
-#include "run/hosts/host_question.h"
+#include "run/hosts/host_differences.h"
 #include "settings/values/value_json.h"
 
 namespace muster {

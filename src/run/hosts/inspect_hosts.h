@@ -12,12 +12,10 @@
 
 #include "muster/host_facts.h"
 #include "muster/site.h"
-#include "run/directory/environment_record.h"
-#include "run/directory/hidden_values.h"
-#include "transport/channel.h"
-#include "transport/clock_offset.h"
+#include "run/directory/run_files.h"
+#include "transport/agent_heartbeats.h"
 #include "transport/transport.h"
-#include "wire/protocol/inspection_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

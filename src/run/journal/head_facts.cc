@@ -2,6 +2,14 @@
 
 #include <cstddef>
 
+#include <errno.h>
+#include <fmt/format.h>
+#include <string.h>
+
+#include "base/values/abnormal_exit.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+
 namespace muster {
 
 std::string_view PhaseName(Phase phase) { return kPhaseNames[static_cast<std::size_t>(phase)]; }
@@ -10,6 +18,40 @@ std::string_view OutcomeName(Cause cause) {
   constexpr std::string_view kNames[kCauseNames.size()] = {"ok",      "failed", "failed", "failed",
                                                            "stopped", "failed", "lost",   "lost"};
   return kNames[static_cast<std::size_t>(cause)];
+}
+
+std::string EndingText(const ProcessExited& event) {
+  if (!event.signalled) return fmt::format("exited with code {}", event.code);
+  return fmt::format("was killed by {}{}", SignalName(event.code), event.core_dumped ? " (core dumped)" : "");
+}
+
+std::string EndingText(const Plan& plan, const ProcessExited& event) {
+  std::string text = EndingText(event);
+  if (event.signalled || event.process >= plan.processes.size()) return text;
+  const auto& codes = plan.roles[plan.processes[event.process].role].container.runtime.exit_codes;
+  const auto meaning = codes.find(std::to_string(event.code));
+  return meaning == codes.end() ? text : fmt::format("{} ({})", text, Printable(meaning->second));
+}
+
+std::string EndingText(const SpawnFailed& event) {
+  // What these details say needs neither the stage nor the system's words.
+  const bool complete = event.error == E2BIG || event.detail.find(" is not on PATH") != std::string::npos;
+  if (complete && !event.detail.empty()) return "could not be started: " + Printable(event.detail);
+  return fmt::format("could not be started: {}{}{}: {}", Printable(event.stage), event.detail.empty() ? "" : " ",
+                     Printable(event.detail), ::strerror(event.error));
+}
+
+std::string EndingText(const LimitPassed& event) {
+  const std::string time = DurationText(static_cast<double>(event.ms) / 1000);
+  if (event.limit == "ready") return fmt::format("was not ready within {}", time);
+  if (event.limit == "time") return fmt::format("ran longer than {}", time);
+  return fmt::format("was the first to stop writing; none of its {} wrote for {}",
+                     event.limit == "silent_job" ? "job" : "role", time);
+}
+
+std::string TakenText(const PortTaken& event) {
+  return fmt::format("port {} ({}) is taken by {}", Printable(event.port), event.number,
+                     event.holder.empty() ? "another process" : Printable(event.holder));
 }
 
 }  // namespace muster

@@ -1,5 +1,6 @@
-// Facts: the records that the head itself adds to the events of a run. Together with event.h they are everything that a
-// journal can contain (docs/journal.md). Plain data, independent of how it is written and used.
+// Facts: the records that the head itself adds to the events of a run, among them findings about hosts. Together with
+// event.h they are everything that a journal can contain (docs/journal.md). Plain data, independent of how it is
+// written and used; and the words for the end of a process, the same in messages, journal and report.
 #pragma once
 
 #include <array>
@@ -12,9 +13,61 @@
 
 #include "muster/binding.h"
 #include "muster/event.h"
-#include "run/journal/host_findings.h"
+#include "muster/plan.h"
 
 namespace muster {
+
+// Findings about hosts, as values: faults of hosts, differences between them, and hosts that cannot reach others.
+// host_differences.h and path_matrix.h determine them.
+
+// Hosts by index, ascending.
+using HostSet = std::vector<std::uint32_t>;
+
+struct HostFault {
+  std::string kind;  // "unreachable", "clock", "disk", … (docs/doctor.md)
+  std::string text;  // the same for all hosts of the set
+  std::string hint;  // may be empty
+  HostSet hosts;
+  std::string breaks = {};  // the consequence of the fault; `hint` says how to fix it
+
+  bool operator==(const HostFault&) const = default;
+};
+
+struct HostVariant {
+  std::string value;
+  HostSet hosts;
+
+  bool operator==(const HostVariant&) const = default;
+};
+
+struct HostDifference {
+  std::string subject;
+  std::vector<HostVariant> variants;  // the one with most hosts first, then in the order of hosts
+
+  bool operator==(const HostDifference&) const = default;
+};
+
+struct HostComparison {
+  std::vector<HostFault> faults;
+  std::vector<HostFault> lacks = {};        // missing features that runs can do without
+  std::vector<HostDifference> differences;  // between the hosts that were reached
+
+  bool operator==(const HostComparison&) const = default;
+};
+
+// No host of `from` can connect to any of `to`, for the same reason.
+struct PathFailure {
+  HostSet from;
+  HostSet to;
+  std::string port;          // its name in the plan; empty: a port chosen by the kernel
+  std::uint16_t number = 0;  // 0 for a port chosen by the kernel
+  std::string why;
+
+  bool operator==(const PathFailure&) const = default;
+};
+
+// Facts: the records that the head itself adds to the events of a run. Together with event.h they are everything that a
+// journal can contain (docs/journal.md). Plain data, independent of how it is written and used.
 
 // The phases of a job, in order; a job never returns to an earlier one.
 enum class Phase : std::uint8_t {
@@ -291,5 +344,21 @@ struct RunEnded {
 
   bool operator==(const RunEnded&) const = default;
 };
+
+// Describes the end of a process, with the same words in messages, journal and report.
+
+// "exited with code 7", "was killed by SIGSEGV (core dumped)"
+std::string EndingText(const ProcessExited& event);
+// With the meaning of an exit code of the container's runtime: "exited with code 125 (podman could not start …)".
+std::string EndingText(const Plan& plan, const ProcessExited& event);
+
+// "could not be started: exec /usr/bin/train: No such file or directory"
+std::string EndingText(const SpawnFailed& event);
+
+// "was not ready within 60s"
+std::string EndingText(const LimitPassed& event);
+
+// "port rpc (20311) is taken by process 4711 (nc -l 20311)"; safe for a terminal
+std::string TakenText(const PortTaken& event);
 
 }  // namespace muster

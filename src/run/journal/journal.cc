@@ -2,23 +2,167 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "base/values/shell_quote.h"
-#include "base/values/utf8.h"
+#include "base/system/clock.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "muster/value.h"
-#include "run/journal/head_fact_fields.h"
-#include "run/lines/journal_line.h"
-#include "run/lines/record_lines.h"
+#include "plan/text/plan_json.h"
+#include "run/directory/private_files.h"
+#include "run/directory/run_files.h"
+#include "run/journal/head_facts.h"
+#include "run/lines/journal_file.h"
+#include "run/lines/json_lines.h"
 #include "settings/values/value_json.h"
+#include "wire/archive/archive.h"
+#include "wire/files/run_layout.h"
 #include "wire/protocol/event_fields.h"
 
 namespace muster {
+
+// Describes the fields of the records that the head adds to the events of a run, once for all uses in the journal
+// (docs/journal.md). Fields of events: wire/protocol/event_fields.h.
+//
+// Lines have the fields in this order; members of nested objects are in the order of their names.
+
+template <class V>
+void Fields(V& v, RunBegan& e) {
+  v("format", e.format), v("run", e.run_id), v("plan", e.plan_id), v("name", e.name), v("pid", e.pid),
+      v("pass_exit_code", e.pass_exit_code), v("plan_ns", e.plan_ns), v("evaluate_ns", e.evaluate_ns),
+      v("start_ticks", e.start_ticks), v("boot", e.boot), v("lockdown", e.lockdown), v("parent", e.parent),
+      v("tags", e.tags), v("descriptors", e.descriptors), v("memory_kib", e.memory_kib), v("rehearsal", e.rehearsal);
+}
+template <class V>
+void Fields(V& v, AgentConnected& e) {
+  v("host", e.host), v("pid", e.pid), v("start_ticks", e.start_ticks), v("host_name", e.host_name),
+      v("mechanisms", e.mechanisms), v("cgroup", e.cgroup), v("descriptors", e.descriptors),
+      v("memory_kib", e.memory_kib);
+}
+template <class V>
+void Fields(V& v, PlanBound& e) {
+  v("run_dir", e.run_dir), v("hosts", e.hosts), v("ports", e.ports), v("cores", e.cores);
+}
+template <class V>
+void Fields(V& v, HostBinding& e) {
+  v("address", e.address), v("devices", e.devices), v("name", e.name);
+}
+template <class V>
+void Fields(V& v, PreparationFailed& e) {
+  v("why", e.why);
+}
+template <class V>
+void Fields(V& v, StartOrdered& e) {
+  v("process", e.process), v("attempt", e.attempt);
+}
+template <class V>
+void Fields(V& v, StopOrdered& e) {
+  v("processes", e.processes), v("signal", e.signal), v("grace_ms", e.grace_ms);
+}
+template <class V>
+void Fields(V& v, PhaseChanged& e) {
+  v("from", WithNames(e.from, kPhaseNames)), v("to", WithNames(e.to, kPhaseNames));
+}
+template <class V>
+void Fields(V& v, FirstFailure& e) {
+  v("process", e.process), v("attempt", e.attempt);
+}
+template <class V>
+void Fields(V& v, FailureTraced& e) {
+  v("process", e.process), v("attempt", e.attempt);
+}
+template <class V>
+void Fields(V& v, RestartPlanned& e) {
+  v("process", e.process), v("attempt", e.attempt), v("scope", e.scope), v("processes", e.processes),
+      v("count", e.count), v("max", e.max), v("delay_ms", e.delay_ms), v("why", e.why);
+}
+template <class V>
+void Fields(V& v, LimitPassed& e) {
+  v("process", e.process), v("attempt", e.attempt), v("limit", e.limit), v("ms", e.ms);
+}
+template <class V>
+void Fields(V&, RebindOrdered&) {}
+template <class V>
+void Fields(V& v, EndedEarly& e) {
+  v("process", e.process), v("attempt", e.attempt);
+}
+template <class V>
+void Fields(V& v, StrayEvent& e) {
+  v("what", e.what);
+}
+template <class V>
+void Fields(V& v, HostStray& e) {
+  v("host", e.host), v("what", e.what);
+}
+template <class V>
+void Fields(V& v, EngineAnswered& e) {
+  v("host", e.host), v("what", e.what);
+}
+template <class V>
+void Fields(V&, FinishOrdered&) {}
+template <class V>
+void Fields(V& v, RunEnded& e) {
+  v("cause", WithNames(e.cause, kCauseNames)), v("exit_code", e.exit_code), v("why", e.why),
+      v("descriptors", e.descriptors), v("memory_kib", e.memory_kib);
+}
+template <class V>
+void Fields(V& v, HostReached& e) {
+  v("host", e.host), v("name", e.name), v("address", e.address), v("shares_run_dir", e.shares_run_dir);
+}
+template <class V>
+void Fields(V& v, HostFault& e) {
+  v("hint", e.hint), v("hosts", e.hosts), v("kind", e.kind), v("text", e.text);
+}
+template <class V>
+void Fields(V& v, HostVariant& e) {
+  v("hosts", e.hosts), v("value", e.value);
+}
+template <class V>
+void Fields(V& v, HostDifference& e) {
+  v("subject", e.subject), v("variants", e.variants);
+}
+template <class V>
+void Fields(V& v, HostsCompared& e) {
+  v("faults", e.faults), v("differences", e.differences);
+}
+template <class V>
+void Fields(V& v, PathFailure& e) {
+  v("from", e.from), v("number", e.number), v("port", e.port), v("to", e.to), v("why", e.why);
+}
+template <class V>
+void Fields(V& v, PathsCompared& e) {
+  v("tried", e.tried), v("faults", e.faults);
+}
+template <class V>
+void Fields(V& v, CodeShipped& e) {
+  v("host", e.host), v("hash", e.hash), v("from", e.from), v("folder", e.folder), v("files", e.files),
+      v("bytes", e.bytes), v("sent", e.sent);
+}
+template <class V>
+void Fields(V& v, CodeSeen& e) {
+  v("folder", e.folder), v("commit", e.commit), v("branch", e.branch), v("changed", e.changed),
+      v("untracked", e.untracked), v("names", e.names);
+}
+template <class V>
+void Fields(V& v, DumpOrdered& e) {
+  v("dump", e.dump), v("why", e.why);
+}
+template <class V>
+void Fields(V& v, DumpEnded& e) {
+  v("dump", e.dump), v("complete", e.complete);
+}
+template <class V>
+void Fields(V& v, ReplaceOrdered& e) {
+  v("host", e.host), v("by", e.by);
+}
+
 namespace {
 
 // In the order of JournalEntry's alternatives.
@@ -139,6 +283,176 @@ JournalContents ReadJournal(const std::string& path) {
   });
   if (too_long) contents.stopped = fmt::format("it is longer than {} bytes", kMaxJournalBytes);
   return contents;
+}
+
+Result<JournalWriter> JournalWriter::Create(int folder, std::uint64_t room) {
+  Result<UniqueFd> file = CreateFile(folder, kJournalEntry.name);
+  if (!file) return Fail(std::move(file.error()));
+  JournalWriter writer(JournalFile(std::move(*file), 0, room));
+  const int error = writer.file_.ReserveSpace();
+  if (error == 0) return writer;
+  return Fail(SystemError("journal", fmt::format("the disk has no room for {} bytes of the journal", room), error));
+}
+
+void JournalWriter::Append(JournalEntry entry, std::uint64_t wall_ns, MonotonicNs at) {
+  unwritten_ += JournalLine({++seq_, UtcText(wall_ns), at, std::move(entry)});
+}
+
+void JournalWriter::Write() {
+  if (!unwritten_.empty()) error_ = file_.Write(unwritten_);
+}
+
+void JournalWriter::Sync() {
+  if (const int error = file_.Sync(); error != 0) error_ = error;
+}
+
+namespace {
+
+// Visits the fields of an entry and checks them by name: "process" is a process in every entry, "host" a host.
+class Numbers {
+ public:
+  Numbers(std::uint64_t processes, std::uint64_t hosts) : processes_(processes), hosts_(hosts) {}
+
+  template <class T>
+  void operator()(std::string_view name, T&& field) {
+    Check(name, Plain(field));
+  }
+
+  std::uint32_t process() const { return process_; }
+  std::uint32_t attempt() const { return attempt_; }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  void Check(std::string_view name, std::uint32_t value) {
+    if (name == "process") Process(value), process_ = value;
+    if (name == "attempt") attempt_ = value;
+    if (name == "host" || name == "by") Host(value);
+  }
+  void Check(std::string_view name, std::vector<std::uint32_t>& values) {
+    if (name == "processes") Processes(values);
+    if (name == "hosts" || name == "from" || name == "to") Hosts(values);
+  }
+  template <class T>
+  requires requires(Numbers& numbers, T& element) { Fields(numbers, element); }
+  void Check(std::string_view, std::vector<T>& parts) {
+    for (T& part : parts) Fields(*this, part);
+  }
+  template <class T>
+  void Check(std::string_view, T&) {}
+
+  void Process(std::uint32_t process) {
+    if (process >= processes_) problem_ = fmt::format("process {}, and the plan has {}", process, processes_);
+  }
+  void Processes(const std::vector<std::uint32_t>& processes) {
+    for (const std::uint32_t process : processes) Process(process);
+    if (processes.size() > processes_)
+      problem_ = fmt::format("{} processes, and the plan has {}", processes.size(), processes_);
+  }
+  void Host(std::uint32_t host) {
+    if (host >= hosts_) problem_ = fmt::format("host {}, and there cannot be more than {}", host, hosts_);
+  }
+  void Hosts(const HostSet& hosts) {
+    for (const std::uint32_t host : hosts) Host(host);
+    const bool ascend = std::adjacent_find(hosts.begin(), hosts.end(), std::greater_equal<>()) == hosts.end();
+    if (!ascend) problem_ = "hosts that do not ascend";
+  }
+
+  std::uint64_t processes_;
+  std::uint64_t hosts_;
+  std::uint32_t process_ = 0;
+  std::uint32_t attempt_ = 0;
+  std::string problem_;
+};
+
+}  // namespace
+
+PlanFit::PlanFit(const Plan& plan)
+    : ordered_(plan.processes.size(), 0), hosts_(std::uint64_t{plan.hosts.size()} + kMostSpares) {}
+
+bool PlanFit::Take(const JournalRecord& record) {
+  Numbers numbers(ordered_.size(), hosts_);
+  // Numbers only reads the entry.
+  std::visit([&]<class E>(const E& entry) { Fields(numbers, const_cast<E&>(entry)); }, record.entry);
+  std::string problem = numbers.problem();
+  if (problem.empty() && !ordered_.empty()) {
+    std::uint32_t& ordered = ordered_[numbers.process()];
+    const bool orders = std::holds_alternative<StartOrdered>(record.entry);
+    if (orders ? numbers.attempt() != ordered : numbers.attempt() > 0 && numbers.attempt() >= ordered) {
+      problem = fmt::format("attempt {} of process {}, and {} of it have been ordered", numbers.attempt(),
+                            numbers.process(), ordered);
+    } else if (orders) {
+      ++ordered;
+    }
+  }
+  if (problem.empty()) return true;
+  problem_ = fmt::format("record {} ({}) names {}", record.seq, EntryName(record.entry), problem);
+  return false;
+}
+
+CheckedJournal::CheckedJournal(const Plan& plan, JournalContents contents)
+    : records_(std::move(contents.records)), damage_(std::move(contents.stopped)) {
+  PlanFit fit(plan);
+  std::string first;
+  const std::size_t left_out = std::erase_if(records_, [&](const JournalRecord& record) {
+    if (fit.Take(record)) return false;
+    if (first.empty()) first = fit.problem();
+    return true;
+  });
+  if (left_out == 0) return;
+  if (!damage_.empty()) damage_ += "; ";
+  damage_ += left_out == 1 ? first : fmt::format("{} records do not match the plan, the first: {}", left_out, first);
+}
+
+Result<RecordedRun> ReadRun(const std::string& run_dir, std::shared_ptr<const Plan> plan) {
+  UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!plan) {
+    const Result<std::string> json = ReadPlanJson(folder.get(), run_dir);
+    if (!json) return Fail(json.error());
+    Result<Plan> read = PlanFromJson(*json);
+    if (!read) return Fail(std::move(read.error()));
+    plan = std::make_shared<const Plan>(*std::move(read));
+  }
+  HideSecretsOf(*plan);  // what the reader quotes of the run's output
+  CheckedJournal journal(*plan, ReadJournal(run_dir + "/journal.jsonl"));
+  return RecordedRun{std::move(folder), std::move(plan), std::move(journal)};
+}
+
+AttemptHosts::AttemptHosts(const Plan& plan, const CheckedJournal& journal) {
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
+    machine_of_.push_back(host);
+    machines_[host].name = plan.hosts[host].label;
+  }
+  for (const Process& process : plan.processes) host_of_.push_back(process.host);
+  for (const JournalRecord& record : journal.records()) {
+    if (const auto* reached = std::get_if<HostReached>(&record.entry)) {
+      machines_[reached->host].name = reached->name.substr(reached->name.find('@') + 1);
+    } else if (const auto* bound = std::get_if<PlanBound>(&record.entry)) {
+      for (std::uint32_t host = 0; host < bound->hosts.size(); ++host) {
+        machines_[host] = {bound->hosts[host].name, bound->hosts[host].devices};
+      }
+    } else if (const auto* replaced = std::get_if<HostReplaced>(&record.entry)) {
+      if (!replaced->error.empty() || replaced->host >= machine_of_.size()) continue;
+      machine_of_[replaced->host] = replaced->by;
+      machines_[replaced->by] = {replaced->name, replaced->devices};
+    } else if (const auto* ordered = std::get_if<StartOrdered>(&record.entry)) {
+      ordered_[{ordered->process, ordered->attempt}] = machine_of_[host_of_[ordered->process]];
+    }
+  }
+}
+
+std::uint32_t AttemptHosts::Of(ProcessId process, std::uint32_t attempt) const {
+  const auto found = ordered_.find({process, attempt});
+  return found != ordered_.end() ? found->second : machine_of_[host_of_[process]];
+}
+
+std::string AttemptHosts::Name(std::uint32_t machine) const {
+  const auto found = machines_.find(machine);
+  return found == machines_.end() ? fmt::format("host{}", machine) : found->second.name;
+}
+
+std::vector<std::string> AttemptHosts::Devices(std::uint32_t machine) const {
+  const auto found = machines_.find(machine);
+  return found == machines_.end() ? std::vector<std::string>() : found->second.devices;
 }
 
 }  // namespace muster

@@ -1,21 +1,43 @@
-// Selects logs of a run: those of the processes that a user has chosen by role, number, rank and attempt.
-//
-// Depends on the names of processes and of log files, not on their content.
+// Processes and logs that a user chooses on the command line: names of processes (--tee, --pty, --env), and logs by
+// role, number, rank and attempt. Depends on the names of processes and of log files, not on their content.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "muster/event.h"
+#include "muster/plan.h"
 #include "muster/result.h"
 #include "run/directory/rank_set.h"
 #include "run/report/report.h"
 
 namespace muster {
+
+// Resolves process names on the command line: of --tee, --pty and
+// --env.
+
+// The processes named by the words: "worker", "worker:2", "worker:0-3,7". Numbers are ranks; in a role without ranks
+// they are the processes' numbers in it. Fails with kind "tee".
+Result<std::set<ProcessId>> TeedProcesses(const Plan& plan, const std::vector<std::string>& words);
+
+// The single process named by a word of this form. Fails with kind "pty".
+Result<ProcessId> ProcessAtTerminal(const Plan& plan, const std::string& word);
+
+// The single process named by a word of this form. Fails with `kind`, which is the option's name, too.
+Result<ProcessId> OneProcessNamed(const Plan& plan, std::string_view kind, const std::string& word);
+
+// The first process named by a word of this form. Fails with kind "env".
+Result<ProcessId> ExplainedProcess(const Plan& plan, const std::string& word);
+
+// Selects logs of a run: those of the processes that a user has chosen by role, number, rank and attempt.
+//
+// Depends on the names of processes and of log files, not on their content.
 
 struct LogFilter {
   std::string role;  // empty: all roles

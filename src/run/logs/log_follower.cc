@@ -1,19 +1,72 @@
 #include "run/logs/log_follower.h"
 
+#include <algorithm>
 #include <chrono>
+#include <csignal>
+#include <deque>
 #include <filesystem>
+#include <optional>
+#include <queue>
 #include <system_error>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 #include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/inotify.h>
 
-#include "base/system/file_changes.h"
-#include "base/values/shell_quote.h"
+#include "base/system/file_access.h"
+#include "base/values/quoting.h"
+#include "run/control/journal_feed.h"
+#include "run/directory/private_files.h"
+#include "run/directory/process_output.h"
+#include "run/directory/run_directory.h"
+#include "wire/files/log_bytes.h"
 
 namespace muster {
+
+void LineCutter::Feed(std::string_view bytes, const Emit& emit) {
+  while (!bytes.empty()) {
+    if (std::exchange(after_return_, false) && bytes.front() == '\n') {
+      bytes.remove_prefix(1);
+      continue;
+    }
+    const std::size_t end = bytes.find_first_of("\n\r");
+    const std::size_t room = kMaxPiece - line_.size();
+    if (end != std::string_view::npos && end <= room) {
+      line_ += bytes.substr(0, end);
+      after_return_ = bytes[end] == '\r';
+      emit(line_, continues_);
+      line_.clear();
+      continues_ = false;
+      bytes.remove_prefix(end + 1);
+    } else if (bytes.size() <= room) {
+      line_ += bytes;
+      return;
+    } else {
+      line_ += bytes.substr(0, room);
+      bytes.remove_prefix(room);
+      std::size_t cut = line_.size();
+      for (int back = 0; back < 4 && cut > 0; ++back) {
+        const auto next = static_cast<unsigned char>(cut < line_.size() ? line_[cut] : bytes.front());
+        if ((next & 0xC0U) != 0x80U) break;
+        --cut;
+      }
+      if (cut + 4 <= line_.size()) cut = line_.size();  // not UTF-8: there is no character to preserve
+      emit(std::string_view(line_).substr(0, cut), continues_);
+      line_.erase(0, cut);
+      continues_ = true;
+    }
+  }
+}
+
+void LineCutter::Flush(const Emit& emit) {
+  if (!line_.empty()) emit(line_, continues_);
+  line_.clear();
+  continues_ = after_return_ = false;
+}
+
 namespace {
 
 constexpr std::chrono::seconds kLook{1};
@@ -218,6 +271,223 @@ void LogFollower::Stop() {
   writes_.close(ignored);
   looks_.cancel();
   if (done_) boost::asio::post(io_, std::exchange(done_, nullptr));
+}
+
+namespace {
+
+constexpr std::size_t kLargestBlock = 64U << 10;
+constexpr std::size_t kSmallestBlock = 4U << 10;
+constexpr std::size_t kAllBlocks = 2U << 20;
+
+// One log, piece by piece, each with the time at which its line was complete.
+class Cursor {
+ public:
+  Cursor(int folder, const LogSpan& span, std::size_t block, bool flushes)
+      : folder_(folder),
+        span_(span),
+        block_size_(block),
+        flushes_(flushes),
+        at_(span.begin),
+        times_(LogTimeReader::Open(folder, span.name)) {}
+
+  // Moves to the next piece; returns false if there is none.
+  bool Next() {
+    if (!pieces_.empty()) pieces_.pop_front();
+    while (pieces_.empty()) {
+      if (used_ == block_.size() && !ReadBlock()) {
+        if (!flushes_) return false;
+        flushes_ = false;
+        cutter_.Flush(Keep());
+        continue;
+      }
+      const std::size_t newline = block_.find('\n', used_);
+      const std::size_t end = newline == std::string::npos ? block_.size() : newline + 1;
+      at_ += end - used_;
+      // Not computed for each byte: a line has the time of its last one.
+      time_ = times_ ? times_->TimeOf(at_ - 1) : 0;
+      cutter_.Feed(std::string_view(block_).substr(used_, end - used_), Keep());
+      used_ = end;
+    }
+    return true;
+  }
+
+  std::uint64_t time() const { return pieces_.front().time; }
+  std::string_view text() const { return pieces_.front().text; }
+  bool continues() const { return pieces_.front().continues; }
+  LineCutter& cutter() { return cutter_; }
+  // Bytes that were dropped before they were read, since the last call.
+  std::uint64_t TakeDropped() { return std::exchange(dropped_, 0); }
+
+ private:
+  struct Piece {
+    std::uint64_t time;
+    std::string text;
+    bool continues;
+  };
+
+  LineCutter::Emit Keep() {
+    return [this](std::string_view text, bool continues) { pieces_.push_back({time_, std::string(text), continues}); };
+  }
+
+  bool ReadBlock() {
+    block_.clear();
+    used_ = 0;
+    if (at_ >= span_.end) return false;
+    auto file = LogBytes::Open(folder_, span_.name);
+    if (!file) return false;
+    block_.resize(std::min<std::uint64_t>(block_size_, span_.end - at_));
+    std::uint64_t from = at_;
+    block_.resize(file->Read(from, block_.data(), block_.size()));
+    if (from != at_) {
+      cutter_.Flush(Keep());  // the continuation was dropped meanwhile
+      dropped_ += std::min(from, span_.end) - at_;
+      at_ = from;
+      if (at_ >= span_.end) block_.clear();
+      block_.resize(std::min<std::uint64_t>(block_.size(), span_.end - std::min(at_, span_.end)));
+    }
+    return !block_.empty();
+  }
+
+  int folder_;
+  LogSpan span_;
+  std::size_t block_size_;
+  bool flushes_;
+  std::uint64_t at_;
+  std::uint64_t dropped_ = 0;
+  std::optional<LogTimeReader> times_;
+  std::string block_;
+  std::size_t used_ = 0;
+  std::uint64_t time_ = 0;
+  LineCutter cutter_;
+  std::deque<Piece> pieces_;
+};
+
+}  // namespace
+
+void MergeLogs(int logs_folder, const std::vector<LogSpan>& spans, const EmitMerged& emit,
+               const ReportedDropped& dropped, std::vector<LineCutter>* rest) {
+  const std::size_t block =
+      std::clamp(kAllBlocks / std::max<std::size_t>(spans.size(), 1), kSmallestBlock, kLargestBlock);
+  std::deque<Cursor> cursors;
+  using Due = std::pair<std::uint64_t, std::size_t>;  // time and span
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> due;
+  const auto next = [&](std::size_t span) {
+    const bool more = cursors[span].Next();
+    if (const std::uint64_t bytes = cursors[span].TakeDropped(); bytes > 0 && dropped) dropped(span, bytes);
+    return more;
+  };
+  for (const LogSpan& span : spans) {
+    cursors.emplace_back(logs_folder, span, block, rest == nullptr);
+    if (next(cursors.size() - 1)) due.emplace(cursors.back().time(), cursors.size() - 1);
+  }
+  bool wanted = true;
+  while (wanted && !due.empty()) {
+    const std::size_t first = due.top().second;
+    due.pop();
+    Cursor& cursor = cursors[first];
+    // While no other log is earlier.
+    bool more = true;
+    do {
+      wanted = emit(first, cursor.text(), cursor.continues());
+      more = next(first);
+    } while (wanted && more && (due.empty() || Due(cursor.time(), first) < due.top()));
+    if (more) due.emplace(cursor.time(), first);
+  }
+  if (rest == nullptr) return;
+  for (Cursor& cursor : cursors) rest->push_back(std::move(cursor.cutter()));
+}
+
+// One run, until its logs have been shown completely.
+struct RunFollower::Followed {
+  Followed(boost::asio::io_context& io, Output& out, const FollowOptions& options, FollowRequest asked)
+      : request(std::move(asked)), path(request.run_dir + "/logs"), follower(io, out, options), end(io) {}
+
+  Result<void> Start(std::function<void()> shown) {
+    Result<UniqueFd> opened = OpenFolder(AT_FDCWD, path);
+    if (!opened) return Fail(std::move(opened.error()));
+    folder = std::move(*opened);
+    const auto created = [this](const std::string& name) {
+      if (const std::optional<LogFile> log = request.choice.Find(name)) AddLog(*log);
+    };
+    if (Result<void> watched = follower.Watch(folder.get(), path, created); !watched) return watched;
+    const auto ended = [this, shown = std::move(shown)] {
+      follower.Finish([this, shown] {
+        follower.Stop();  // frees its inotify watches for others
+        shown();
+      });
+    };
+    if (Result<void> waits = end.Start(request.run_dir, ended); !waits) return waits;
+    // After the watch was added, so that none is missed; a log that is reported twice is added once.
+    for (const LogFile& log : request.choice.In(path)) AddLog(log);
+    if (IsHeldElsewhere(request.run_dir)) follower.LookToo();
+    return {};
+  }
+
+  void AddLog(const LogFile& log) {
+    const auto from = request.from.find(log.name);
+    follower.Add(log.name, request.prefixed ? request.prefix + log.prefix : std::string(),
+                 from == request.from.end() ? FollowFrom{} : std::move(from->second));
+  }
+
+  FollowRequest request;
+  std::string path;
+  UniqueFd folder;
+  LogFollower follower;
+  RunEndWatch end;
+};
+
+RunFollower::RunFollower(int out, FollowOptions options) : out_(io_, out), options_(std::move(options)), signals_(io_) {
+  out_.OnProgress([this] { StopIfOver(); });
+}
+
+RunFollower::~RunFollower() = default;
+
+Result<void> RunFollower::Add(FollowRequest request) {
+  auto& run = *runs_.emplace_back(std::make_unique<Followed>(io_, out_, options_, std::move(request)));
+  ++going_on_;
+  auto started = run.Start([this] {
+    --going_on_;
+    StopIfOver();
+  });
+  if (started) return {};
+  --going_on_;
+  run.follower.Stop();
+  return started;
+}
+
+void RunFollower::ExpectMore(bool more) {
+  more_ = more;
+  boost::asio::post(io_, [this] { StopIfOver(); });
+}
+
+int RunFollower::Run() {
+  CatchSignals();
+  StopIfOver();
+  io_.run();
+  return exit_code_;
+}
+
+void RunFollower::CatchSignals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    boost::system::error_code ignored;
+    if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) signals_.add(signal, ignored);
+  }
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    exit_code_ = 128 + signal;
+    io_.stop();
+  });
+}
+
+void RunFollower::StopIfOver() {
+  if (going_on_ == 0 && !more_ && out_.empty()) io_.stop();
+}
+
+Result<int> FollowRun(FollowRequest request, int out, FollowOptions options) {
+  RunFollower follower(out, std::move(options));
+  if (auto added = follower.Add(std::move(request)); !added) return Fail(std::move(added.error()));
+  return follower.Run();
 }
 
 }  // namespace muster

@@ -1,8 +1,6 @@
-// Follows the log files that processes write, and shows new lines with a prefix.
-//
-// Uses files, lines and an Output; independent of processes. Memory is bounded: reading pauses while the Output
-// has no room, and long lines are split. inotify(7) reports writes to these files only, not to others in the
-// folder.
+// Shows the logs of processes with a prefix: followed while they are written, for a run's console or for `muster logs
+// --follow` until the runs end, or merged into one stream in the order of their times. Uses files, lines and an
+// Output; independent of processes. Memory is bounded.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +8,50 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "muster/result.h"
-#include "run/logs/line_cutter.h"
+#include "run/logs/log_choice.h"
 #include "run/loop/output.h"
 #include "wire/files/log_bytes.h"
 
 namespace muster {
+
+// Splits the bytes of a growing log into lines, in bounded memory.
+
+// Splits bytes into lines for display: line ends are "\n", "\r\n" and "\r" (progress bars); longer lines than kMaxPiece
+// are split into pieces, but not inside a UTF-8 character.
+class LineCutter {
+ public:
+  static constexpr std::size_t kMaxPiece = 4096;
+  // `continues`: the piece continues the previous one.
+  using Emit = std::function<void(std::string_view piece, bool continues)>;
+
+  void Feed(std::string_view bytes, const Emit& emit);
+  // Emits the unfinished line at the end, if there is one.
+  void Flush(const Emit& emit);
+
+ private:
+  std::string line_;
+  bool continues_ = false;
+  bool after_return_ = false;
+};
+
+// Follows the log files that processes write, and shows new lines with a prefix.
+//
+// Uses files, lines and an Output; independent of processes. Memory is bounded: reading pauses while the Output
+// has no room, and long lines are split. inotify(7) reports writes to these files only, not to others in the
+// folder.
 
 // "worker.2 | text\n", or "worker.2 + text\n" for a continuation; with an empty prefix just "text\n". Control bytes are
 // replaced.
@@ -111,5 +138,71 @@ class LogFollower {
   bool held_ = false;
   std::function<void()> done_;
 };
+
+// Merges logs into one stream, ordered by when their lines were complete, as far as known
+// (run/directory/log_time_reader.h).
+//
+// Depends on files and times. Holds at most a few blocks of each log in memory, and one descriptor at a time.
+
+// Bytes of a log of the folder to be shown.
+struct LogSpan {
+  std::string name;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// Emits the lines of all spans, lines of equal times in the spans' order; `emit` returns whether to continue. Logs
+// without known times come first. Unfinished lines at the ends are emitted too, unless `rest` is not null: then it
+// gets, for each span, the state for continuing its log. `dropped` is called for bytes of a span that the log's limit
+// dropped meanwhile.
+using EmitMerged = std::function<bool(std::size_t span, std::string_view piece, bool continues)>;
+using ReportedDropped = std::function<void(std::size_t span, std::uint64_t bytes)>;
+void MergeLogs(int logs_folder, const std::vector<LogSpan>& spans, const EmitMerged& emit,
+               const ReportedDropped& dropped, std::vector<LineCutter>* rest = nullptr);
+
+// Implements muster logs --follow: shows the chosen logs of runs while they are written, new attempts included, until
+// the runs end, the reader closes its end or a signal arrives. One loop, no polling.
+//
+// Uses files and the reader's descriptor. The runs' heads are not affected.
+
+struct FollowRequest {
+  std::string run_dir;
+  LogChoice choice;
+  bool prefixed = false;
+  std::string prefix = {};                 // before the process's prefix: "job:3 "
+  std::map<std::string, FollowFrom> from;  // by the log's name; other logs are shown from their beginning
+};
+
+// Follows several runs at once; runs may be added at any time.
+class RunFollower {
+ public:
+  RunFollower(int out, FollowOptions options);
+  ~RunFollower();
+
+  boost::asio::io_context& io() { return io_; }
+  // Fails, and shows nothing of the run, if it cannot be watched.
+  Result<void> Add(FollowRequest request);
+  // With `more`, Run() does not return although all runs have ended.
+  void ExpectMore(bool more);
+  // Runs until all runs have ended and been shown: returns 0, or 128+n if signal n (SIGINT, SIGTERM, SIGHUP) ended it.
+  int Run();
+
+ private:
+  struct Followed;
+  void CatchSignals();
+  void StopIfOver();
+
+  boost::asio::io_context io_{1};
+  Output out_;
+  FollowOptions options_;
+  boost::asio::signal_set signals_;
+  std::vector<std::unique_ptr<Followed>> runs_;  // ended ones, too: the output still calls them
+  std::size_t going_on_ = 0;
+  bool more_ = false;
+  int exit_code_ = 0;
+};
+
+// Follows one run. Fails, and shows nothing, if it cannot be watched.
+Result<int> FollowRun(FollowRequest request, int out, FollowOptions options);
 
 }  // namespace muster

@@ -1,9 +1,9 @@
-// Writes text to a descriptor that may be slow, stopped or closed by its reader, such as stdout. Never blocks the loop,
-// does not exit when the reader has gone, and buffers a bounded amount.
-//
-// Depends on descriptors only, not on the content.
+// Output of a head: text to a descriptor that may be slow, stopped or closed by its reader, such as stdout, and rows
+// about progress below it on a terminal; with the signals of such writes. Never blocks the loop, and buffers a
+// bounded amount. Depends on descriptors, time and job control only, not on the content.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -13,11 +13,48 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <signal.h>
 
 #include "run/directory/private_files.h"
 
 namespace muster {
 
+// Queries how this process handles a signal (sigaction(2)).
+inline bool IsIgnored(int signal) {
+  struct sigaction now {};
+  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+// Ignores SIGPIPE and SIGXFSZ for a while.
+
+// Ignores SIGPIPE and SIGXFSZ during its lifetime, so that a closed stdout and a file at its size limit (EFBIG) are
+// errors of write(2) and do not kill the process.
+class PipeSignalIgnored {
+ public:
+  PipeSignalIgnored() {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    ::sigaction(SIGPIPE, &ignore, &before_);
+    ::sigaction(SIGXFSZ, &ignore, &of_size_);
+  }
+  ~PipeSignalIgnored() {
+    ::sigaction(SIGPIPE, &before_, nullptr);
+    ::sigaction(SIGXFSZ, &of_size_, nullptr);
+  }
+  PipeSignalIgnored(const PipeSignalIgnored&) = delete;
+  PipeSignalIgnored& operator=(const PipeSignalIgnored&) = delete;
+
+ private:
+  struct sigaction before_ {};
+  struct sigaction of_size_ {};
+};
+
+// Writes text to a descriptor that may be slow, stopped or closed by its reader, such as stdout. Never blocks the loop,
+// does not exit when the reader has gone, and buffers a bounded amount.
+//
+// Depends on descriptors only, not on the content.
 class Output {
  public:
   // Writers that can wait should do so while room() is false; text of other writers is accepted in any case.
@@ -73,6 +110,45 @@ class Output {
   std::vector<std::string> shown_;  // their text
   std::function<void()> covered_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that are still queued
+};
+
+// Decides when rows about progress are shown below other output.
+//
+// Depends on an Output, time and job control; the owner provides the rows. Without a terminal, or if it is not wanted,
+// it has no timer and catches no signal.
+class ProgressDisplay {
+ public:
+  // `out` must outlive it and be a terminal if `wanted` is set.
+  ProgressDisplay(boost::asio::io_context& io, Output& out, bool wanted);
+
+  // At most `most` rows, each narrower than `columns`.
+  using Rows = std::function<std::vector<std::string>(std::size_t columns, std::size_t most)>;
+
+  // Calls `rows` from the loop from now on.
+  void Begin(Rows rows);
+  // Must be called after events, to update the rows.
+  void Changed();
+  // Hides the rows until Release().
+  void Hold();
+  void Release();
+  // Hides the rows for good.
+  void End();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void DrawAt(Clock::time_point when);
+  void Draw();
+  void AwaitContinued();
+
+  Output& out_;
+  bool wanted_;
+  bool held_ = false;
+  Rows rows_;
+  boost::asio::steady_timer timer_;
+  bool armed_ = false;
+  Clock::time_point drawn_;
+  boost::asio::signal_set continued_;
 };
 
 }  // namespace muster

@@ -1,16 +1,24 @@
-// Cuts the bytes of a growing file into lines. Handles bytes and line ends only.
-//
-// The bytes are a program's and not trusted: at most kLongestLine bytes of a line are kept.
+// The lines of files that grow: a file to which lines are appended, and a log whose beginning may have been dropped.
+// The bytes are a program's and not trusted: memory for a line is bounded, links are not followed, and only regular
+// files are read.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "base/system/unique_fd.h"
+#include "wire/files/log_bytes.h"
 
 namespace muster {
 
+// Cuts the bytes of a growing file into lines. Handles bytes and line ends only.
+//
+// The bytes are a program's and not trusted: at most kLongestLine bytes of a line are kept.
 class GrowingLines {
  public:
   static constexpr std::size_t kLongestLine = 64U << 10;
@@ -35,6 +43,43 @@ class GrowingLines {
   std::string line_;
   bool cut_ = false;
   bool skips_ = false;
+};
+
+// Reads the lines of a growing log, whose beginning may have been dropped.
+class GrowingLog {
+ public:
+  explicit GrowingLog(std::string path) : path_(std::move(path)) {}
+
+  // As in AppendedFile.
+  bool Read(const GrowingLines::Take& take);
+  void Flush(const GrowingLines::Take& take) { lines_.Flush(take); }
+  void LeaveOut();
+
+ private:
+  std::string path_;
+  std::optional<LogBytes> log_;
+  std::uint64_t offset_ = 0;
+  GrowingLines lines_{true};
+};
+
+// Reads the lines of a file to which lines are appended. If it becomes shorter it is read from its beginning.
+//
+// The file is a program's and not trusted: links are not followed, and only regular files are read.
+class AppendedFile {
+ public:
+  explicit AppendedFile(std::string path) : path_(std::move(path)) {}
+
+  // Passes on new lines; reads at most GrowingLines::kMostAtOnce bytes. Returns whether there may be more.
+  bool Read(const GrowingLines::Take& take);
+  void Flush(const GrowingLines::Take& take) { lines_.Flush(take); }
+  // Skips to the last GrowingLines::kMostAtOnce bytes of the unread part.
+  void LeaveOut();
+
+ private:
+  std::string path_;
+  UniqueFd file_;
+  std::uint64_t offset_ = 0;
+  GrowingLines lines_{false};
 };
 
 }  // namespace muster

@@ -5,13 +5,19 @@
 #include <charconv>
 #include <cmath>
 #include <utility>
+#include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <re2/re2.h>
+#include <sys/stat.h>
 
-#include "base/values/pattern_hint.h"
-#include "base/values/shell_quote.h"
-#include "base/values/utf8.h"
+#include "base/values/diagnostics.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
+#include "muster/plan.h"
+#include "plan/text/plan_json.h"
+#include "run/directory/run_files.h"
 
 namespace muster {
 namespace {
@@ -114,6 +120,132 @@ std::map<std::string, Value> LogPatterns::Find(std::string_view line) const {
   for (const auto& [metric, pattern] : patterns_) {
     if (const auto group = pattern.Group(line)) found.emplace(metric, ValueWritten(*group));
   }
+  return found;
+}
+
+namespace {
+
+constexpr const char* kUsualResource = "step";
+constexpr std::uint32_t kMostAttempts = 10'000;
+
+}  // namespace
+
+Result<ProcessId> LoggingProcess(const Plan& plan, const LogMetrics& choice, const Place& place) {
+  std::optional<ProcessId> of_rank_0;
+  std::vector<std::string> roles;
+  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
+    const Process& process = plan.processes[id];
+    const std::string& role = plan.roles[process.role].name;
+    if (process.index != 0) {
+      if (process.rank == 0U && !of_rank_0) of_rank_0 = id;
+      continue;
+    }
+    if (role == choice.role) return id;
+    if (process.rank == 0U && !of_rank_0) of_rank_0 = id;
+    roles.push_back(role);
+  }
+  if (!choice.role.empty() || roles.empty()) {
+    return Fail(Error("metrics", place,
+                      fmt::format("metrics are to be read in the log of role {}, and the plan has no process of it",
+                                  Quoted(choice.role)),
+                      DidYouMean(choice.role, roles)));
+  }
+  return of_rank_0.value_or(0);
+}
+
+namespace {
+
+std::optional<Plan> PlanIn(const std::string& run_dir) {
+  const auto folder = OpenFolder(AT_FDCWD, run_dir);
+  if (!folder) return std::nullopt;
+  const auto json = ReadPlanJson(folder->get(), run_dir);
+  if (!json) return std::nullopt;
+  auto plan = PlanFromJson(*json);
+  if (!plan || plan->processes.empty()) return std::nullopt;
+  return *std::move(plan);
+}
+
+}  // namespace
+
+std::string LoggingProcessOf(const std::string& run_dir, const LogMetrics& choice) {
+  const auto plan = PlanIn(run_dir);
+  if (!plan) return {};
+  const auto process = LoggingProcess(*plan, choice);
+  return process ? ProcessName(*plan, plan->processes[*process]) : std::string();
+}
+
+std::optional<MetricValues> LogReports::Take(std::string_view line) {
+  MetricValues found = patterns_.Find(line);
+  if (found.empty()) return std::nullopt;
+  if (const auto named = found.find(resource_); named != found.end()) {
+    latest_ = named->second;
+    if (found.size() == 1 && !patterns_.only(resource_)) return std::nullopt;
+  } else if (!latest_.IsNull()) {
+    found.emplace(resource_, latest_);
+  }
+  return found;
+}
+
+RunLog::RunLog(const LogPatterns& patterns, LogMetrics choice, const std::string& resource, std::string run_dir,
+               std::string process)
+    : choice_(std::move(choice)),
+      run_dir_(std::move(run_dir)),
+      process_(std::move(process)),
+      reports_(patterns, resource.empty() ? kUsualResource : resource) {}
+
+void RunLog::Read(bool over, const Report& report) {
+  if (process_.empty()) process_ = LoggingProcessOf(run_dir_, choice_);
+  if (process_.empty()) return;
+  for (std::uint32_t attempt = 0; attempt < kMostAttempts; ++attempt) {
+    const std::string path = fmt::format("{}/logs/{}.{}.log", run_dir_, process_, attempt);
+    struct stat facts {};
+    if (::lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
+    GrowingLog& log = logs_.try_emplace(attempt, path).first->second;
+    const auto take = [&](std::string_view line, bool) {
+      if (const auto values = reports_.Take(line)) report(attempt, *values);
+    };
+    std::size_t left = kMostAtOnce / GrowingLines::kMostAtOnce;
+    while (log.Read(take)) {
+      if (--left == 0) log.LeaveOut();
+    }
+    if (over) log.Flush(take);
+  }
+}
+
+std::optional<ProcessHistory> ReadLogHistory(const LogMetrics& choice, const std::string& resource,
+                                             const std::string& run_dir, bool over) {
+  const auto patterns = LogPatterns::Of(choice.patterns, {});
+  if (!patterns || patterns->empty()) return std::nullopt;
+  ProcessHistory history;
+  std::optional<std::uint32_t> last;
+  RunLog(*patterns, choice, resource, run_dir).Read(over, [&](std::uint32_t attempt, const MetricValues& report) {
+    if (last != attempt) history.attempt_starts.push_back(history.history.reports);
+    last = attempt;
+    history.history.Add(report);
+  });
+  return history;
+}
+
+std::string StepPattern(const LogMetrics& metrics) {
+  MetricHistory names;
+  for (const auto& [name, unused] : metrics.patterns) names.columns[name];
+  return StepMetric(names);
+}
+
+std::optional<ProcessHistory> ReadOwnLogHistory(const std::string& run_dir, bool over,
+                                                const std::vector<ProcessHistory>& reported) {
+  const auto plan = PlanIn(run_dir);
+  if (!plan || plan->metrics.patterns.empty()) return std::nullopt;
+  const auto process = LoggingProcess(*plan, plan->metrics);
+  if (!process) return std::nullopt;
+  auto found = ReadLogHistory(plan->metrics, StepPattern(plan->metrics), run_dir, over);
+  if (!found || found->history.empty()) return std::nullopt;
+  found->role = plan->roles[plan->processes[*process].role].name;
+  found->index = plan->processes[*process].index;
+  const bool taken = std::any_of(reported.begin(), reported.end(), [&](const ProcessHistory& one) {
+    return one.role == found->role && one.index == found->index;
+  });
+  if (taken) found->role += ".log";
   return found;
 }
 

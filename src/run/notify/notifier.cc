@@ -11,17 +11,76 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/system/file_access.h"
 #include "base/system/known_secrets.h"
-#include "base/system/write_all.h"
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "run/directory/private_files.h"
-#include "run/lines/line_writer.h"
-#include "run/notify/webhook_call.h"
+#include "run/lines/json_lines.h"
 #include "spawn/start/spawn_spec.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
+namespace {
+
+constexpr std::size_t kMaxText = 2'000;
+
+std::string OneLine(std::string_view text) {
+  std::string line = Printable(WithoutSecrets(text));
+  return line.size() > kMaxText ? std::string(Utf8Prefix(line, kMaxText)) + "…" : line;
+}
+
+}  // namespace
+
+std::string NoticeText(const Notice& notice) {
+  return OneLine(fmt::format("{} {} ({} {} on {})", notice.name, notice.what, notice.kind, notice.id, notice.host));
+}
+
+std::string NoticeLine(Notice notice) {
+  notice.text = NoticeText(notice);
+  notice.why = OneLine(notice.why);
+  std::string line = "{";
+  LineWriter writer(line);
+  writer.Members(notice);
+  return WithoutSecrets(line) + "}\n";
+}
+
+namespace {
+
+// A value in a configuration of curl.
+std::string InQuotes(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '\n') {
+      quoted += "\\n";
+    } else {
+      if (c == '"' || c == '\\') quoted += '\\';
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+WebhookCall CallOfWebhook(std::string_view url, std::string_view body, int within_s) {
+  while (body.ends_with('\n')) body.remove_suffix(1);
+  // Without the user's own configuration, which could print the address.
+  return {{"curl", "-q", "--config", "-"},
+          fmt::format("silent\nshow-error\nfail\ngloboff\nmax-time = {}\nproto = \"=http,https\"\n"
+                      "header = \"Content-Type: application/json\"\nuser-agent = \"muster\"\n"
+                      "url = {}\ndata-raw = {}\n",
+                      within_s, InQuotes(url), InQuotes(body))};
+}
+
+bool IsWebhookAddress(std::string_view url) {
+  constexpr std::size_t kLongest = 4'096;
+  const bool http = url.starts_with("http://") || url.starts_with("https://");
+  return http && url.size() <= kLongest && !url.ends_with("//") &&
+         std::all_of(url.begin(), url.end(), [](char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f; });
+}
+
 namespace {
 
 constexpr std::size_t kMaxSecretBytes = 64U << 10;

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
-#include "run/directory/last_lines.h"
-#include "run/start/activation.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "run/directory/process_output.h"
+#include "run/start/start_specs.h"
 
 namespace muster {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/values/shell_quote.h"
-#include "code/git_state.h"
+#include "base/values/quoting.h"
+#include "code/git.h"
 #include "run/hosts/host_differences.h"
 
 namespace muster {

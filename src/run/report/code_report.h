@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "run/journal/checked_journal.h"
 #include "run/journal/head_facts.h"
+#include "run/journal/journal.h"
 
 namespace muster {
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "run/report/context_report.h"
 
 namespace muster {

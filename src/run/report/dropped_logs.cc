@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "run/directory/log_path.h"
+#include "run/directory/process_output.h"
 #include "wire/files/log_bytes.h"
 
 namespace muster {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "muster/plan.h"
-#include "run/journal/checked_journal.h"
+#include "run/journal/journal.h"
 
 namespace muster {
 

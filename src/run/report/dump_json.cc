@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/values/json_text.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
+#include "base/values/value_text.h"
 #include "run/report/report_json_parts.h"
 
 namespace muster {

@@ -9,9 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/values/overloaded.h"
-#include "run/directory/last_lines.h"
-#include "run/directory/log_path.h"
-#include "run/journal/attempt_hosts.h"
+#include "run/directory/process_output.h"
+#include "run/journal/journal.h"
 
 namespace muster {
 namespace {

@@ -13,7 +13,7 @@
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "run/directory/rank_set.h"
-#include "run/journal/checked_journal.h"
+#include "run/journal/journal.h"
 #include "run/report/dump_fold.h"
 
 namespace muster {

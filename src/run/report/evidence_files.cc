@@ -15,11 +15,11 @@
 
 #include "base/system/known_secrets.h"
 #include "base/system/unique_fd.h"
-#include "base/values/parse_number.h"
-#include "base/values/sanitizer_line.h"
-#include "base/values/shell_quote.h"
-#include "run/directory/last_lines.h"
+#include "base/values/abnormal_exit.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "run/directory/private_files.h"
+#include "run/directory/process_output.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

@@ -16,16 +16,14 @@
 #include <sys/stat.h>
 
 #include "base/system/clock.h"
+#include "base/values/abnormal_exit.h"
+#include "base/values/number_text.h"
 #include "base/values/overloaded.h"
-#include "base/values/shell_quote.h"
-#include "base/values/signal_name.h"
-#include "base/values/units.h"
-#include "run/directory/last_lines.h"
-#include "run/directory/log_path.h"
-#include "run/directory/log_time_reader.h"
+#include "base/values/quoting.h"
 #include "run/directory/private_files.h"
-#include "run/journal/attempt_hosts.h"
-#include "run/journal/ending_text.h"
+#include "run/directory/process_output.h"
+#include "run/journal/head_facts.h"
+#include "run/journal/journal.h"
 
 namespace muster {
 namespace {

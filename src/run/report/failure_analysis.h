@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "muster/plan.h"
-#include "run/directory/error_file.h"
-#include "run/journal/checked_journal.h"
+#include "run/directory/process_output.h"
 #include "run/journal/event_order.h"
 #include "run/journal/head_facts.h"
+#include "run/journal/journal.h"
 #include "run/report/evidence_files.h"
 
 namespace muster {

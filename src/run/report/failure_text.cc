@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "run/report/context_report.h"
 #include "run/report/failure_analysis.h"
 

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "muster/plan.h"
-#include "run/directory/metrics_line.h"
 #include "run/directory/private_files.h"
-#include "run/metrics/log_history.h"
+#include "run/metrics/log_patterns.h"
+#include "run/metrics/metric_history.h"
 
 namespace muster {
 

@@ -11,12 +11,11 @@
 
 #include <fmt/format.h>
 
-#include "base/values/number_list.h"
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
-#include "run/directory/log_path.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "run/directory/private_files.h"
-#include "run/journal/ending_text.h"
+#include "run/directory/process_output.h"
+#include "run/journal/head_facts.h"
 #include "run/report/rehearsal_comparison.h"
 #include "run/start/rehearsal_plan.h"
 

@@ -10,7 +10,7 @@
 
 #include "muster/plan.h"
 #include "muster/result.h"
-#include "run/journal/checked_journal.h"
+#include "run/journal/journal.h"
 #include "stub/records/stub_report.h"
 
 namespace muster {

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "muster/site.h"
 #include "plan/hosts/host_list.h"
 #include "run/hosts/host_differences.h"

@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "base/values/json_text.h"
-#include "base/values/number_list.h"
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "run/report/rehearsal.h"
 #include "run/report/report_json_parts.h"
 

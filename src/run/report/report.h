@@ -12,7 +12,7 @@
 
 #include "muster/result.h"
 #include "muster/value.h"
-#include "run/directory/last_lines.h"
+#include "run/directory/process_output.h"
 #include "run/directory/usage_history.h"
 #include "run/journal/head_facts.h"
 #include "run/report/activation_report.h"

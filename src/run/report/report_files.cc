@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/system/open_below.h"
+#include "base/system/file_access.h"
 #include "muster/result.h"
 #include "run/directory/private_files.h"
 #include "wire/files/run_layout.h"

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/values/json_text.h"
+#include "base/values/value_text.h"
 #include "run/report/dump_json.h"
 #include "run/report/report.h"
 #include "run/report/report_json_parts.h"

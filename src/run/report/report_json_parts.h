@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/values/shell_quote.h"
-#include "base/values/utf8.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "run/report/failure_analysis.h"
 
 namespace muster::report_json {

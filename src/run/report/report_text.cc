@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
-#include "run/directory/run_note.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "run/directory/run_tags.h"
 #include "run/report/context_report.h"
 #include "run/report/report.h"
 

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "base/values/number_text.h"
 #include "base/values/overloaded.h"
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
-#include "run/journal/attempt_hosts.h"
+#include "base/values/quoting.h"
+#include "run/journal/journal.h"
 
 namespace muster {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "muster/plan.h"
-#include "run/journal/checked_journal.h"
 #include "run/journal/event_order.h"
+#include "run/journal/journal.h"
 
 namespace muster {
 

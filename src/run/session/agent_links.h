@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "transport/channel.h"
+#include "transport/transport.h"
 
 namespace muster {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "run/start/code_shipment.h"
-#include "wire/protocol/code_messages.h"
+#include "run/start/host_files.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "muster/event.h"
-#include "wire/protocol/device_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

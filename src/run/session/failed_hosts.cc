@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "run/hosts/host_refusals.h"
+#include "run/hosts/inspection_report.h"
 #include "run/session/files_elsewhere.h"
 #include "run/session/live_run.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "muster/event.h"
-#include "transport/channel.h"
+#include "transport/transport.h"
 
 namespace muster {
 

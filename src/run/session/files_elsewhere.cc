@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/values/diagnostic_text.h"
+#include "base/values/diagnostics.h"
 #include "run/directory/private_files.h"
 #include "run/session/agent_links.h"
 #include "run/session/live_run.h"

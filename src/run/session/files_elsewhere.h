@@ -7,7 +7,7 @@
 #include <string>
 
 #include "muster/result.h"
-#include "wire/protocol/file_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

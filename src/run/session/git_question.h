@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "code/git_query.h"
+#include "code/git.h"
 
 namespace muster {
 

@@ -7,7 +7,7 @@
 
 #include "base/system/clock.h"
 #include "plan/hosts/host_list.h"
-#include "run/directory/hidden_values.h"
+#include "run/directory/run_files.h"
 #include "run/hosts/inspection_report.h"
 #include "run/session/agent_links.h"
 #include "run/session/failed_hosts.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "run/hosts/host_differences.h"
 #include "run/hosts/inspect_hosts.h"
-#include "run/hosts/path_matrix.h"
-#include "wire/protocol/inspection_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

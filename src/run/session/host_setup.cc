@@ -5,15 +5,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/values/diagnostic_text.h"
-#include "base/values/shell_quote.h"
-#include "run/directory/hidden_values.h"
+#include "base/values/diagnostics.h"
+#include "base/values/quoting.h"
+#include "run/directory/run_files.h"
 #include "run/session/agent_links.h"
 #include "run/session/code_delivery.h"
 #include "run/session/device_queue.h"
 #include "run/session/live_run.h"
 #include "run/session/run_binding.h"
-#include "run/start/activation.h"
+#include "run/start/start_specs.h"
 
 namespace muster {
 

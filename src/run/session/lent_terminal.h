@@ -8,7 +8,7 @@
 #include "muster/event.h"
 #include "muster/result.h"
 #include "run/console/terminal_link.h"
-#include "wire/protocol/terminal_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

@@ -13,7 +13,6 @@
 
 #include "muster/result.h"
 #include "run/journal/journal.h"
-#include "run/journal/journal_writer.h"
 
 namespace muster {
 

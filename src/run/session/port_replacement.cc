@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/values/diagnostic_text.h"
+#include "base/values/diagnostics.h"
 #include "run/session/agent_links.h"
 #include "run/session/live_run.h"
 #include "run/session/run_binding.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "muster/binding.h"
-#include "wire/protocol/port_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

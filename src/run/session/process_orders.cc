@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/system/fault.h"
-#include "base/values/diagnostic_text.h"
+#include "base/values/diagnostics.h"
 #include "run/directory/private_files.h"
 #include "run/report/dump_report.h"
 #include "run/session/agent_links.h"

@@ -6,13 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "base/values/diagnostic_text.h"
-#include "base/values/json_text.h"
+#include "base/values/diagnostics.h"
+#include "base/values/value_text.h"
 #include "plan/check/named_machines.h"
 #include "plan/environment/inherited_environment.h"
-#include "run/directory/kept_folder.h"
-#include "run/directory/live_heads.h"
 #include "run/directory/private_files.h"
+#include "run/directory/runtime_directory.h"
 #include "run/session/agent_links.h"
 #include "run/session/files_elsewhere.h"
 #include "run/session/live_run.h"

@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/values/diagnostic_text.h"
+#include "base/values/diagnostics.h"
 #include "engine/engine_calls.h"
 #include "run/control/control_server.h"
-#include "run/loop/signal_state.h"
+#include "run/loop/output.h"
 #include "run/session/agent_links.h"
 #include "run/session/device_queue.h"
 #include "run/session/engine_inquiry.h"

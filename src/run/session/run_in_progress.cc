@@ -7,7 +7,7 @@
 
 #include "base/system/host_name.h"
 #include "plan/check/plan_check.h"
-#include "run/loop/pipe_signal_ignored.h"
+#include "run/loop/output.h"
 #include "run/session/session.h"
 
 namespace muster {

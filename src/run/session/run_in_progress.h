@@ -12,7 +12,6 @@
 
 #include "muster/result.h"
 #include "run/session/run_request.h"
-#include "transport/channel.h"
 #include "transport/transport.h"
 
 namespace muster {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "muster/plan.h"
-#include "run/directory/newest_metrics.h"
 #include "run/journal/journal.h"
-#include "run/notify/notice.h"
+#include "run/metrics/metric_history.h"
+#include "run/notify/notifier.h"
 
 namespace muster {
 

@@ -6,13 +6,13 @@
 #include <sys/inotify.h>
 
 #include "base/system/clock.h"
-#include "base/system/file_changes.h"
+#include "base/system/file_access.h"
 #include "base/system/host_name.h"
+#include "base/system/own_environment.h"
 #include "base/system/unique_fd.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
 #include "engine/engine_calls.h"
 #include "run/session/live_run.h"
-#include "transport/own_environment.h"
 
 namespace muster {
 namespace {

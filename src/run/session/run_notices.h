@@ -11,7 +11,6 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "run/journal/journal.h"
-#include "run/notify/notice.h"
 #include "run/notify/notifier.h"
 #include "run/session/run_notice_maker.h"
 

@@ -23,12 +23,11 @@
 #include "muster/site.h"
 #include "muster/value.h"
 #include "run/console/console.h"
-#include "run/directory/device_terms.h"
 #include "run/hosts/host_differences.h"
 #include "run/loop/run_clock.h"
-#include "transport/channel.h"
+#include "run/start/start_specs.h"
 #include "transport/transport.h"
-#include "wire/protocol/inspection_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

@@ -12,15 +12,14 @@
 #include <fmt/format.h>
 #include <sys/inotify.h>
 
-#include "base/system/file_changes.h"
+#include "base/system/file_access.h"
 #include "base/system/known_secrets.h"
-#include "base/system/open_below.h"
-#include "base/system/self_count.h"
-#include "base/values/diagnostic_text.h"
+#include "base/system/own_process.h"
+#include "base/values/diagnostics.h"
 #include "base/values/overloaded.h"
-#include "base/values/shell_quote.h"
-#include "run/directory/open_way.h"
-#include "run/journal/ending_text.h"
+#include "base/values/quoting.h"
+#include "run/directory/runtime_directory.h"
+#include "run/journal/head_facts.h"
 #include "run/report/failure_analysis.h"
 #include "run/report/report.h"
 #include "run/report/report_files.h"

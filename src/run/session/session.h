@@ -14,7 +14,7 @@
 
 #include "base/system/unique_fd.h"
 #include "muster/binding.h"
-#include "run/directory/live_heads.h"
+#include "run/directory/runtime_directory.h"
 #include "run/session/agent_links.h"
 #include "run/session/code_delivery.h"
 #include "run/session/device_queue.h"

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/system/write_all.h"
+#include "base/system/file_access.h"
 #include "run/directory/private_files.h"
 #include "run/session/live_run.h"
 #include "wire/files/run_layout.h"

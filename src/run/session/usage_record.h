@@ -10,7 +10,7 @@
 
 #include "base/system/unique_fd.h"
 #include "run/directory/usage_history.h"
-#include "wire/protocol/usage_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

@@ -13,10 +13,9 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
-#include "base/values/sha256.h"
+#include "base/values/fingerprint.h"
 #include "plan/environment/inherited_environment.h"
 #include "run/directory/private_files.h"
-#include "run/start/embedded_python.h"
 
 namespace muster {
 namespace {

@@ -1,6 +1,7 @@
 #include "run/start/start_specs.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -8,17 +9,66 @@
 
 #include <fmt/format.h>
 
-#include "base/values/json_text.h"
-#include "base/values/number_list.h"
-#include "base/values/shell_quote.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "plan/environment/environment.h"
 #include "plan/environment/inherited_environment.h"
 #include "plan/text/plan_json.h"
 #include "run/directory/private_files.h"
-#include "run/start/container_call.h"
-#include "run/start/embedded_python.h"
+#include "run/start/python_copy.h"
+#include "run/start/start_commands.h"
 
 namespace muster {
+namespace {
+
+// Characters at which a path may end within a text, and the next one begin.
+constexpr std::string_view kBetween = " \t\n'\":;,()<>|&=$`\\{}[]";
+
+bool BeginsThere(std::string_view text, std::size_t at) {
+  return at == 0 || kBetween.find(text[at - 1]) != std::string_view::npos;
+}
+
+}  // namespace
+
+bool ShippedPaths::IsShipped(std::string_view below) const {
+  // Tests ever shorter prefixes: a path may be followed by other characters of the text.
+  for (std::size_t end = below.size();; --end) {
+    if (end == below.size() || kBetween.find(below[end]) != std::string_view::npos) {
+      std::string path(below.substr(0, end));
+      while (path.ends_with('/')) path.pop_back();
+      const std::size_t slash = path.rfind('/');
+      if (tree_->Has(path) || tree_->Has(slash == std::string::npos ? std::string() : path.substr(0, slash)))
+        return true;
+    }
+    if (end == 0) return false;
+  }
+}
+
+std::string ShippedPaths::Led(std::string_view text) const {
+  if (!tree_) return std::string(text);
+  std::string led = LedFrom(tree_->folder, text);
+  return tree_->also_named.empty() ? led : LedFrom(tree_->also_named, led);
+}
+
+std::string ShippedPaths::LedFrom(const std::string& root, std::string_view text) const {
+  std::string led;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t found = text.find(root, at);
+    if (found == std::string_view::npos) {
+      led += text.substr(at);
+      break;
+    }
+    led += text.substr(at, found - at);
+    at = found + root.size();
+    const bool ends = at == text.size() || kBetween.find(text[at]) != std::string_view::npos;
+    const bool below = at < text.size() && text[at] == '/';
+    const bool named = BeginsThere(text, found) && (ends || (below && IsShipped(text.substr(at + 1))));
+    led += named ? folder_ : root;
+  }
+  return led;
+}
+
 namespace {
 
 constexpr std::size_t kMaxSecretBytes = 1U << 20;
@@ -294,6 +344,94 @@ Role RoleOn(const CallerEnvironment& surroundings, std::uint32_t host, Role role
   for (Text& option : role.container.options) lead(option);
   for (ContainerMount& mount : role.container.mounts) lead(mount.source), lead(mount.target);
   return role;
+}
+
+namespace {
+
+std::string_view NameIn(std::string_view entry) { return entry.substr(0, entry.find('=')); }
+
+// Numbers of spares follow those of the plan's hosts.
+std::string LabelOf(const Plan& plan, std::uint32_t host) {
+  return host < plan.hosts.size() ? plan.hosts[host].label : fmt::format("host{}", host);
+}
+
+bool IsOwn(std::string_view name) {
+  const auto names = StandardVariableNames();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+std::string ActivationLogPath(const Plan& plan, std::uint32_t host) {
+  return fmt::format("logs/activation.{}.log", LabelOf(plan, host));
+}
+
+std::vector<std::string> BeginningEnvironment(const Plan& plan, const std::vector<std::string>& inherited) {
+  std::vector<std::string> environment;
+  for (const std::string& entry : inherited) {
+    const std::string_view name = NameIn(entry);
+    const bool secret = std::any_of(plan.secrets.begin(), plan.secrets.end(),
+                                    [&](const auto& each) { return each.second.from_env == name; });
+    const bool variable = !name.empty() && name.size() < entry.size();
+    if (variable && !secret && !IsOwn(name)) environment.push_back(entry);
+  }
+  return environment;
+}
+
+Activate ActivateHost(const Plan& plan, const Binding& binding, const CallerEnvironment& surroundings,
+                      std::uint32_t host) {
+  Activate command;
+  command.steps = plan.activation;
+  for (ActivationStep& step : command.steps) step.what = surroundings.Led(host, step.what);
+  command.cwd = surroundings.Led(host, surroundings.cwd);
+  command.log_path = fmt::format("{}/{}", binding.run_dir, ActivationLogPath(plan, host));
+  constexpr std::uint64_t kLongest = std::numeric_limits<std::uint32_t>::max();
+  command.within_ms =
+      plan.start_limit_ms == 0 ? kActivationMs : static_cast<std::uint32_t>(std::min(plan.start_limit_ms, kLongest));
+  command.environment = BeginningEnvironment(plan, surroundings.environment);
+  command.of_host = surroundings.of_host;
+  for (const auto& [name, secret] : plan.secrets) {
+    if (!secret.from_env.empty() && !command.of_host.take.empty()) command.of_host.leave.push_back(secret.from_env);
+  }
+  command.environment.push_back("MUSTER_RUN_ID=" + binding.run_id);
+  command.environment.push_back("MUSTER_RUN_DIR=" + binding.run_dir);
+  command.environment.push_back(fmt::format("MUSTER_PROCESS={}/activation.{}", binding.run_id, LabelOf(plan, host)));
+  return command;
+}
+
+std::string ActivationStepText(const Plan& plan, std::uint32_t step) {
+  if (step == 0 || step > plan.activation.size()) return "the shell";
+  const ActivationStep& failed = plan.activation[step - 1];
+  return fmt::format("step {} ({} {})", step, ActivationKindName(failed.kind), Printable(failed.what));
+}
+
+std::string ActivationFailure(const Plan& plan, const std::string& host_name, const HostActivated& reported) {
+  return fmt::format("the activation of {} failed in {}: {}", Printable(host_name),
+                     ActivationStepText(plan, reported.failed_step), Printable(reported.error));
+}
+
+HostActivated WithoutOwnVariables(HostActivated reported) {
+  std::erase_if(reported.set, [](const auto& entry) { return IsOwn(entry.first); });
+  std::erase_if(reported.unset, [](const std::string& name) { return IsOwn(name); });
+  return reported;
+}
+
+HostActivated Shown(HostActivated reported, const HiddenValues& hidden) {
+  for (auto& [name, value] : reported.set) value = hidden.Shown(name, value);
+  return reported;
+}
+
+std::vector<std::string> ActivatedEnvironment(const std::vector<std::string>& inherited,
+                                              const HostActivated& reported) {
+  const std::set<std::string_view> unset(reported.unset.begin(), reported.unset.end());
+  std::vector<std::string> environment;
+  environment.reserve(inherited.size() + reported.set.size());
+  for (const auto& [name, value] : reported.set) environment.push_back(fmt::format("{}={}", name, value));
+  for (const std::string& entry : inherited) {
+    const std::string name(NameIn(entry));
+    if (!reported.set.contains(name) && !unset.contains(name)) environment.push_back(entry);
+  }
+  return environment;
 }
 
 }  // namespace muster

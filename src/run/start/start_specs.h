@@ -1,24 +1,59 @@
-// Computes the commands for agents and the files of the run directory from a plan and its binding. Pure: opens nothing,
-// sends nothing and starts nothing. The start commands of processes are in start_commands.h.
+// Computes the commands for agents and the files of the run directory from a plan and its binding: activation of
+// hosts, devices, ports, and paths of shipped code. Pure: opens nothing, sends nothing and starts nothing. The start
+// commands of processes are in start_commands.h.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "code/tree.h"
 #include "muster/binding.h"
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/value.h"
-#include "run/directory/device_terms.h"
-#include "run/start/shipped_paths.h"
-#include "wire/protocol/device_messages.h"
-#include "wire/protocol/port_messages.h"
-#include "wire/protocol/start_messages.h"
+#include "run/directory/run_files.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
+
+// Conditions of a run for the devices of its hosts that are not part of its plan.
+struct DeviceTerms {
+  std::uint64_t wait_ms = 0;     // AllocateResources::wait_ms: kWaitForEver without a limit
+  std::uint32_t per_device = 0;  // AllocateResources::per_device
+  std::string sweep = {};  // id of the sweep if the run is a trial: a sweep has one place in the queue for devices
+};
+
+// Maps paths of shipped code to a host's copy: paths of a plan below the shipped folder become paths below the copy.
+// Pure text.
+class ShippedPaths {
+ public:
+  ShippedPaths() = default;
+  // `folder`: path of the tree on the host.
+  ShippedPaths(std::shared_ptr<const CodeTree> tree, std::string folder)
+      : tree_(std::move(tree)), folder_(std::move(folder)) {}
+
+  // The text in which every path below the tree's folder is replaced by its path in the copy, if the file or its folder
+  // was shipped. A path begins at the beginning of a word, or after a character that cannot be part of one
+  // (--file=PATH, A:B, 'PATH').
+  std::string Led(std::string_view text) const;
+  // The copy on the host.
+  const std::string& folder() const { return folder_; }
+
+ private:
+  std::string LedFrom(const std::string& root, std::string_view text) const;
+  bool IsShipped(std::string_view below) const;
+
+  std::shared_ptr<const CodeTree> tree_;
+  std::string folder_;
+};
+
+// Computes the commands for agents and the files of the run directory from a plan and its binding. Pure: opens nothing,
+// sends nothing and starts nothing. The start commands of processes are in start_commands.h.
 
 // The environment of the muster process that a start uses.
 struct CallerEnvironment {
@@ -97,5 +132,38 @@ Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,
 
 // The role with its variables and its container adapted to the host's paths of shipped code.
 Role RoleOn(const CallerEnvironment& surroundings, std::uint32_t host, Role role);
+
+// The activation of hosts, for the head: the command to an agent, the environment that its answer makes for processes,
+// and texts about it. Pure.
+
+// Timeout for all steps of one host together, unless the job has a limit for its start.
+inline constexpr std::uint32_t kActivationMs = 300'000;
+
+// "logs/activation.host0.log", relative to the run directory.
+std::string ActivationLogPath(const Plan& plan, std::uint32_t host);
+
+// The environment before activation: `inherited` ("NAME=value") without the variables that secrets are taken from, and
+// without muster's own.
+std::vector<std::string> BeginningEnvironment(const Plan& plan, const std::vector<std::string>& inherited);
+
+// The command to the host's agent. The shell gets the environment that processes inherit, without the variables that
+// secrets are taken from, and has the run's marks like any process, so that none of its processes can remain unnoticed.
+Activate ActivateHost(const Plan& plan, const Binding& binding, const CallerEnvironment& surroundings,
+                      std::uint32_t host);
+
+// "step 2 (module cuda/12)"; "the shell" for 0 and for numbers that are no step of the plan.
+std::string ActivationStepText(const Plan& plan, std::uint32_t step);
+
+// Why no process is started: "the activation of node-1 failed in step 2 (module cuda/12): exit code 1".
+std::string ActivationFailure(const Plan& plan, const std::string& host_name, const HostActivated& reported);
+
+// The answer without variables that only muster may set.
+HostActivated WithoutOwnVariables(HostActivated reported);
+
+// The answer with hidden secret values, for files.
+HostActivated Shown(HostActivated reported, const HiddenValues& hidden);
+
+// `inherited` ("NAME=value") with the changes of the answer.
+std::vector<std::string> ActivatedEnvironment(const std::vector<std::string>& inherited, const HostActivated& reported);
 
 }  // namespace muster

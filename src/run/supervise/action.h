@@ -7,7 +7,7 @@
 
 #include "muster/event.h"
 #include "run/journal/head_facts.h"
-#include "wire/protocol/start_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

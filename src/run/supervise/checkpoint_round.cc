@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/values/signal_name.h"
+#include "base/values/abnormal_exit.h"
 #include "run/supervise/orders.h"
 #include "run/supervise/process_states.h"
 #include "run/supervise/stop_orders.h"

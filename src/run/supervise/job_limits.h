@@ -11,7 +11,7 @@
 #include "muster/event.h"
 #include "muster/plan.h"
 #include "run/supervise/silence_watch.h"
-#include "wire/protocol/start_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "plan/plan/roles.h"
-#include "run/journal/ending_text.h"
+#include "run/journal/head_facts.h"
 #include "run/supervise/orders.h"
 #include "run/supervise/stop_orders.h"
 

@@ -8,7 +8,7 @@
 
 #include "muster/event.h"
 #include "muster/plan.h"
-#include "wire/protocol/start_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

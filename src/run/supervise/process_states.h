@@ -10,7 +10,7 @@
 #include "muster/plan.h"
 #include "run/supervise/policy_table.h"
 #include "run/supervise/start_order.h"
-#include "wire/protocol/start_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/values/signal_name.h"
+#include "base/values/abnormal_exit.h"
 
 namespace muster {
 

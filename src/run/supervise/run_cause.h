@@ -12,7 +12,7 @@
 #include "run/journal/head_facts.h"
 #include "run/supervise/policy_table.h"
 #include "run/supervise/restart_budget.h"
-#include "wire/protocol/start_messages.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

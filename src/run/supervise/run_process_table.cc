@@ -4,8 +4,8 @@
 #include <string_view>
 #include <variant>
 
+#include "base/values/abnormal_exit.h"
 #include "base/values/overloaded.h"
-#include "base/values/signal_name.h"
 
 namespace muster {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/values/signal_name.h"
+#include "base/values/abnormal_exit.h"
 #include "run/supervise/orders.h"
 
 namespace muster {

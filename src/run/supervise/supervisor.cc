@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "base/values/abnormal_exit.h"
+#include "base/values/number_text.h"
 #include "base/values/overloaded.h"
-#include "base/values/signal_name.h"
-#include "base/values/units.h"
-#include "run/journal/ending_text.h"
+#include "run/journal/head_facts.h"
 
 namespace muster {
 namespace {

@@ -17,7 +17,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <fmt/format.h>
 
-#include "base/system/connection_places.h"
+#include "base/system/sockets.h"
 #include "serve/http/event_stream.h"
 #include "serve/http/http_answer.h"
 #include "serve/http/http_request.h"

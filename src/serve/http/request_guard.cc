@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/values/fingerprint.h"
 #include "serve/http/http_request.h"
-#include "wire/dial/hmac_sha256.h"
 
 namespace muster {
 namespace {

@@ -14,10 +14,9 @@
 
 #include "base/system/clock.h"
 #include "base/system/unique_fd.h"
-#include "base/values/json_text.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "run/directory/run_directory.h"
-#include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
 #include "run/journal/run_summary.h"
 #include "serve/live/path_watch.h"

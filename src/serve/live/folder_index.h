@@ -19,7 +19,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "muster/result.h"
-#include "run/lines/journal_lines.h"
+#include "run/lines/journal_file.h"
 #include "serve/live/event_hub.h"
 #include "sweep/record/sweep_progress.h"
 

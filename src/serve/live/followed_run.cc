@@ -11,8 +11,8 @@
 #include <sys/inotify.h>
 
 #include "base/system/clock.h"
-#include "base/values/json_text.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "page/collect/make_page.h"
 #include "run/directory/run_directory.h"
 #include "serve/live/path_watch.h"

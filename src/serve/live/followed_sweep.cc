@@ -11,13 +11,12 @@
 #include <nlohmann/json.hpp>
 #include <sys/inotify.h>
 
-#include "base/values/json_text.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "page/collect/sweep_analysis.h"
 #include "run/directory/run_directory.h"
-#include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
-#include "run/metrics/log_history.h"
+#include "run/metrics/log_patterns.h"
 #include "serve/live/path_watch.h"
 #include "settings/values/value_json.h"
 #include "sweep/record/sweep_journal.h"

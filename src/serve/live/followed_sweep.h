@@ -20,7 +20,7 @@
 #include "base/system/unique_fd.h"
 #include "muster/result.h"
 #include "page/collect/page_content.h"
-#include "run/lines/journal_lines.h"
+#include "run/lines/journal_file.h"
 #include "run/metrics/log_patterns.h"
 #include "serve/live/event_hub.h"
 #include "serve/live/live_curve.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "page/compute/down_sample.h"
-#include "run/directory/metrics_line.h"
+#include "run/metrics/metric_history.h"
 
 namespace muster {
 

@@ -7,7 +7,7 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
-#include "base/system/file_changes.h"
+#include "base/system/file_access.h"
 #include "base/system/unique_fd.h"
 
 namespace muster {

@@ -6,7 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
-#include "base/values/diagnostic_text.h"
+#include "base/values/diagnostics.h"
 #include "page/collect/make_page.h"
 #include "page/write/page_data.h"
 #include "serve/site/refusal.h"

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "run/control/control_connection.h"
+#include "run/control/control_protocol.h"
 
 namespace muster {
 namespace {

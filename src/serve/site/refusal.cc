@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/values/json_text.h"
+#include "base/values/value_text.h"
 
 namespace muster {
 

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "serve/site/refusal.h"
 #include "spawn/start/limited_command.h"
 

@@ -10,14 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/system/unique_fd.h"
-#include "base/values/diagnostic_text.h"
-#include "base/values/json_text.h"
-#include "base/values/parse_number.h"
-#include "base/values/shell_quote.h"
+#include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "page/write/page_html.h"
-#include "run/directory/directory_owner.h"
 #include "run/directory/run_directory.h"
-#include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
 #include "serve/http/http_request.h"
 #include "serve/http/request_guard.h"

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/values/parse_number.h"
-#include "base/values/shell_quote.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "muster/value.h"
 #include "settings/values/value_json.h"
 

@@ -5,19 +5,52 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
 
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
+#include "base/values/diagnostics.h"
+#include "base/values/quoting.h"
+#include "muster/mindspore/context.h"
 #include "muster/plan.h"
-#include "settings/check/check_file.h"
-#include "settings/check/check_layout.h"
 #include "settings/check/check_table.h"
-#include "settings/check/flags.h"
-#include "settings/schema/attribute_text.h"
-#include "settings/schema/rule_note.h"
+#include "settings/schema/schema.h"
+#include "settings/schema/schema_text.h"
+#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {
+
+// Validates a JSON file that an attribute names against MindSpore's format. The content is passed in; opens nothing.
+
+// Problems have places in the file; each has a note with the place where `path`, the attribute or sub-key, names the
+// file. False after an error. Kinds: bad_json, and those of CheckValue for the content.
+bool CheckFile(const Attribute& attribute, const ShippedFile& file, const std::string& path, const CheckedIn& where,
+               Diagnostics& problems) {
+  Diagnostics inside;
+  const auto json = LocatedJsonFromText(file.content);
+  const Attribute* record = where.schema == nullptr ? nullptr : where.schema->FindFile(attribute.file, where.release);
+  const bool described = !file.described.file.empty();
+  const Place whole = described ? file.described : Place{file.shown, 0};
+  if (!json) {
+    const Place place = described ? whole : Place{file.shown, json.error().line};
+    inside.push_back(
+        Error("bad_json", place, (described ? path + ": the file is not valid JSON: " : "") + json.error().message));
+  } else if (record != nullptr) {
+    static const std::map<std::string, std::uint32_t> kNoLines;
+    CheckValue(*record, json->value, "", {where.release, whole, nullptr, nullptr, described ? &kNoLines : &json->lines},
+               inside);
+  }
+  std::stable_sort(inside.begin(), inside.end(),
+                   [](const Diagnostic& a, const Diagnostic& b) { return a.place.line < b.place.line; });
+  const bool well = !HasErrors(inside);
+  for (Diagnostic& problem : inside) {
+    problem.notes.push_back({path + " names this file here", where.place});
+    problems.push_back(std::move(problem));
+  }
+  return well;
+}
 
 constexpr double kGigabyte = 1073741824.0;  // MindSpore's GB
 // A smaller number of bytes was probably meant in another unit.
@@ -466,6 +499,83 @@ std::optional<double> Gigabytes(std::string_view size) {
   const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), number);
   if (error != std::errc() || end != size.data() + size.size()) return std::nullopt;
   return number;
+}
+
+namespace {
+
+struct Flag {
+  std::string name;  // empty: the word is no option
+  std::string value;
+  std::string word;
+};
+
+// "--name" or "--name=value" with one "="; words are separated by blanks.
+std::vector<Flag> FlagsOf(std::string_view text) {
+  std::vector<Flag> flags;
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    if (text.empty()) return flags;
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(word.size());
+    Flag& flag = flags.emplace_back();
+    flag.word = word;
+    if (!word.starts_with("--") || word.size() == 2) continue;
+    const std::size_t equals = word.find('=', 3);
+    if (equals == std::string_view::npos) {
+      flag.name = word.substr(2);
+    } else if (equals + 1 < word.size() && word.find('=', equals + 1) == std::string_view::npos) {
+      flag.name = word.substr(2, equals - 2);
+      flag.value = word.substr(equals + 1);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> FlagValue(std::string_view flags, std::string_view name) {
+  for (Flag& flag : FlagsOf(flags)) {
+    if (flag.name == name) return std::move(flag.value);
+  }
+  return std::nullopt;
+}
+
+void CheckFlags(const Attribute& attribute, std::string_view flags, const std::string& path, const CheckedIn& where,
+                Diagnostics& problems) {
+  const std::string version = "MindSpore " + ReleaseText(where.release);
+  const auto warn = [&](std::string message, std::string hint) {
+    Diagnostic& problem =
+        problems.emplace_back(Warning("format", where.place, path + ": " + std::move(message), std::move(hint)));
+    Cite(problem, attribute, "flags");
+  };
+  std::vector<std::string> known;
+  for (const auto& [name, unused] : attribute.flags) known.push_back(name);
+  std::vector<std::string> seen;
+  for (const Flag& flag : FlagsOf(flags)) {
+    if (flag.name.empty()) {
+      warn(Quoted(flag.word) + " is not an option, so " + version + " ignores it", "write --name or --name=value");
+      continue;
+    }
+    if (Contains(seen, flag.name)) {
+      warn("--" + flag.name + " is given twice, and " + version + " takes the first", "give it once");
+      continue;
+    }
+    seen.push_back(flag.name);
+    const auto documented = attribute.flags.find(flag.name);
+    if (documented == attribute.flags.end()) {
+      if (const auto near = Nearest(flag.name, known)) {
+        warn("--" + flag.name + " is no documented option of " + version, "did you mean --" + *near + "?");
+      }
+      continue;
+    }
+    const Value::List* values = documented->second.AsList();
+    if (values == nullptr || std::find(values->begin(), values->end(), Value(flag.value)) != values->end()) continue;
+    std::vector<std::string> allowed;
+    for (const Value& value : *values) {
+      allowed.push_back(value == Value("") ? "--" + flag.name : "--" + flag.name + "=" + ValueKey(value));
+    }
+    warn(flag.word + " is not among the values that the documents of " + version + " give",
+         "write " + WordList(allowed, " or "));
+  }
 }
 
 }  // namespace muster

@@ -1,10 +1,13 @@
-// Validates one value for one attribute, and normalises it. Independent of other attributes.
+// Validates one value for one attribute, and normalises it, independent of other attributes: also option texts ("--
+// opt_level=2"), and JSON files that an attribute names, whose content is passed in. check_table.h validates tables
+// and layouts.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "muster/diagnostic.h"
 #include "muster/mindspore/context.h"
@@ -12,6 +15,8 @@
 #include "muster/value.h"
 
 namespace muster {
+
+// Validates one value for one attribute, and normalises it. Independent of other attributes.
 
 struct CheckedIn {
   const Release& release;
@@ -40,5 +45,16 @@ std::string ShownValue(const Attribute& attribute, const Value& value);
 
 // A normalised size in gigabytes ("3.5GB" -> 3.5); nothing if the text is no size.
 std::optional<double> Gigabytes(std::string_view size);
+
+// Option texts, "--opt_level=2 --dump_as_text": split as MindSpore splits them, and checked against the documented
+// options.
+
+// The value of an option, "" if it has none; nothing if it is absent. If it occurs twice the first one counts.
+std::optional<std::string> FlagValue(std::string_view flags, std::string_view name);
+
+// Warnings of kind "format" for options that MindSpore would ignore. Undocumented names are accepted, unless they are
+// similar to a known one: the documents refer to the implementation for more.
+void CheckFlags(const Attribute& attribute, std::string_view flags, const std::string& path, const CheckedIn& where,
+                Diagnostics& problems);
 
 }  // namespace muster

@@ -1,5 +1,6 @@
-// Converts JSON to and from values: ints stay ints, other numbers are floats, null is null; refuses duplicate keys,
-// numbers that do not fit a double and nesting deeper than 64.
+// JSON to and from values: ints stay ints, other numbers are floats, null is null; refuses duplicate keys, numbers
+// that do not fit a double and nesting deeper than 64. And members of maps that come from JSON: one that is missing,
+// or of another type, reads as empty.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 #include <tl/expected.hpp>
@@ -14,6 +16,24 @@
 #include "muster/value.h"
 
 namespace muster {
+
+// Reads members of maps that come from JSON. A missing member, or one of another type, reads as empty: the caller
+// checks required members.
+
+// Null if there is no such member, or if the value is no map.
+const Value* FieldOf(const Value::Map& map, const std::string& name);
+const Value* FieldOf(const Value& value, const std::string& name);
+
+std::string TextField(const Value::Map& map, const std::string& name);
+std::string TextField(const Value& value, const std::string& name);
+std::int64_t NumberField(const Value& value, const std::string& name);  // a whole number; 0 for nothing
+bool TruthField(const Value& value, const std::string& name);
+const Value::List& ListField(const Value& value, const std::string& name);
+// The texts of a list; other elements are skipped.
+std::vector<std::string> TextsField(const Value& value, const std::string& name);
+
+// Converts JSON to and from values: ints stay ints, other numbers are floats, null is null; refuses duplicate keys,
+// numbers that do not fit a double and nesting deeper than 64.
 
 nlohmann::json ToJson(const Value& value);
 

@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
-#include "base/values/parse_number.h"
+#include "base/values/number_text.h"
 
 namespace muster {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "base/system/unique_fd.h"
 #include "spawn/start/reap.h"
-#include "wire/lease/lease.h"
+#include "wire/connection/lease.h"
 
 namespace muster {
 

@@ -29,9 +29,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/system/exit_statuses.h"
+#include "base/system/own_process.h"
 #include "base/system/unique_fd.h"
-#include "base/values/parse_number.h"
+#include "base/values/number_text.h"
 #include "spawn/leftovers/confinement.h"
 
 namespace muster {

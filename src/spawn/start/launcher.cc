@@ -26,9 +26,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/system/exit_statuses.h"
-#include "base/values/number_list.h"
-#include "base/values/shell_quote.h"
+#include "base/system/own_process.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "spawn/start/forks.h"
 #include "spawn/start/spawn_spec.h"
 

@@ -14,8 +14,8 @@
 #include <sys/types.h>
 #include <tl/expected.hpp>
 
+#include "base/system/mechanism.h"
 #include "base/system/unique_fd.h"
-#include "base/system/without.h"
 #include "spawn/start/reap.h"
 #include "spawn/start/spawn_spec.h"
 

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/system/file_access.h"
 #include "base/system/unique_fd.h"
-#include "base/system/write_all.h"
 #include "spawn/start/forks.h"
 #include "spawn/start/reap.h"
 #include "spawn/start/watched_child.h"

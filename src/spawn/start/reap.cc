@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
-#include "base/values/signal_name.h"
+#include "base/values/abnormal_exit.h"
 
 namespace muster {
 namespace {

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
+#include "base/values/diagnostics.h"
+#include "base/values/quoting.h"
 
 namespace muster {
 

@@ -17,8 +17,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/values/parse_number.h"
-#include "base/values/shell_quote.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 
 namespace muster {
 namespace {

@@ -19,10 +19,9 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
-#include "base/system/connection_places.h"
-#include "base/system/tcp_socket.h"
+#include "base/system/sockets.h"
 #include "base/system/unique_fd.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
 
 namespace muster {
 namespace {

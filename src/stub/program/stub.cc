@@ -16,14 +16,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/system/file_access.h"
 #include "base/system/unique_fd.h"
-#include "base/system/write_all.h"
-#include "base/values/parse_number.h"
-#include "stub/program/command_files.h"
-#include "stub/program/contract_table.h"
+#include "base/values/number_text.h"
 #include "stub/program/greeting.h"
-#include "stub/program/places.h"
-#include "stub/program/promises.h"
+#include "stub/program/stub_checks.h"
 #include "stub/records/stub_facts.h"
 #include "stub/records/stub_report.h"
 

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/values/json_text.h"
-#include "base/values/parse_number.h"
+#include "base/values/number_text.h"
+#include "base/values/value_text.h"
 
 namespace muster {
 namespace {

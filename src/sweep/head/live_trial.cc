@@ -8,14 +8,13 @@
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
-#include "base/system/open_below.h"
-#include "base/values/json_text.h"
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
+#include "base/system/file_access.h"
+#include "base/values/diagnostics.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "run/directory/private_files.h"
-#include "run/directory/run_note.h"
 #include "run/directory/run_tags.h"
-#include "run/metrics/log_history.h"
+#include "run/metrics/log_patterns.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/trial/trial_class.h"
 

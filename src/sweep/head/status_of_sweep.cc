@@ -1,7 +1,7 @@
 #include "sweep/head/status_of_sweep.h"
 
 #include "base/system/clock.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
 
 namespace muster {
 

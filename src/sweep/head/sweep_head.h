@@ -22,7 +22,6 @@
 #include "sweep/record/sweep_events.h"
 #include "sweep/record/sweep_progress.h"
 #include "sweep/scheduler/sweep_steering.h"
-#include "transport/channel.h"
 #include "transport/transport.h"
 
 namespace muster {

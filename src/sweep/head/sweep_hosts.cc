@@ -5,7 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "sweep/head/trial_place.h"
 
 namespace muster {

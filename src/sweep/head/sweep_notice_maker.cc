@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/values/number_text.h"
 #include "base/values/overloaded.h"
-#include "base/values/units.h"
-#include "run/directory/newest_metrics.h"
+#include "run/metrics/metric_history.h"
 #include "space/space.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_status.h"

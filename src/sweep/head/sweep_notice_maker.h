@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "run/notify/notice.h"
+#include "run/notify/notifier.h"
 #include "space/sweep_description.h"
 #include "sweep/record/sweep_events.h"
 #include "sweep/record/sweep_progress.h"

@@ -4,9 +4,9 @@
 
 #include "base/system/clock.h"
 #include "base/system/host_name.h"
-#include "base/values/units.h"
+#include "base/system/own_environment.h"
+#include "base/values/number_text.h"
 #include "run/directory/run_tags.h"
-#include "transport/own_environment.h"
 
 namespace muster {
 

@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "base/values/diagnostic_text.h"
+#include "base/values/diagnostics.h"
 #include "run/directory/private_files.h"
 
 namespace muster {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 
 namespace muster {
 

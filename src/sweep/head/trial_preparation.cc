@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/values/diagnostic_text.h"
+#include "base/values/diagnostics.h"
 #include "base/values/fingerprint.h"
 
 namespace muster {

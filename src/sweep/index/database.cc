@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/system/unique_fd.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 
 namespace muster {
 namespace {

@@ -12,10 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/system/self_count.h"
+#include "base/system/own_process.h"
 #include "base/system/unique_fd.h"
 #include "base/values/fingerprint.h"
-#include "base/values/sha256.h"
 #include "sweep/index/sweep_rows.h"
 #include "sweep/record/sweep_progress_archive.h"
 #include "wire/files/run_layout.h"

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/system/self_count.h"
+#include "base/system/own_process.h"
 #include "base/system/unique_fd.h"
 #include "sweep/index/database.h"
 #include "sweep/index/index_file.h"

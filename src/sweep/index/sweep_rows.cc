@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "base/values/overloaded.h"
-#include "run/lines/line_writer.h"
+#include "run/lines/json_lines.h"
 
 namespace muster {
 namespace {

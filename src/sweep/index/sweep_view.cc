@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/system/unique_fd.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 #include "settings/values/value_json.h"
 #include "sweep/index/database.h"
 #include "sweep/index/index_file.h"

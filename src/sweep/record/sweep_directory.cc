@@ -4,10 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "base/values/json_text.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
+#include "base/values/value_text.h"
 #include "run/directory/private_files.h"
-#include "settings/values/value_field.h"
 #include "settings/values/value_json.h"
 
 namespace muster {

@@ -2,7 +2,7 @@
 // entries that SweepProgress stores, for the archive (sweep_progress_archive.h).
 #pragma once
 
-#include "run/lines/line_forms.h"
+#include "run/lines/json_lines.h"
 #include "sweep/record/sweep_events.h"
 
 namespace muster {

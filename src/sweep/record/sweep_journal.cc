@@ -11,7 +11,7 @@
 
 #include "base/system/clock.h"
 #include "run/directory/private_files.h"
-#include "run/lines/record_lines.h"
+#include "run/lines/json_lines.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

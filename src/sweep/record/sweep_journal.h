@@ -20,7 +20,6 @@
 #include "base/system/unique_fd.h"
 #include "muster/result.h"
 #include "run/lines/journal_file.h"
-#include "run/lines/journal_lines.h"
 #include "sweep/record/sweep_events.h"
 
 namespace muster {

@@ -2,9 +2,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/values/utf8.h"
-#include "run/lines/journal_line.h"
-#include "run/lines/record_lines.h"
+#include "base/values/utf8_text.h"
+#include "run/lines/journal_file.h"
+#include "run/lines/json_lines.h"
 #include "sweep/record/sweep_event_fields.h"
 #include "sweep/record/sweep_journal.h"
 

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/values/columns.h"
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "space/space.h"
 
 namespace muster {

@@ -9,11 +9,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "base/values/shell_quote.h"
-#include "base/values/suggest.h"
+#include "base/values/diagnostics.h"
+#include "base/values/quoting.h"
 #include "muster/plan.h"
 #include "run/directory/private_files.h"
-#include "run/metrics/log_history.h"
+#include "run/metrics/log_patterns.h"
 
 namespace muster {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "muster/event.h"
 #include "muster/result.h"
-#include "run/directory/metrics_line.h"
+#include "run/metrics/metric_history.h"
 #include "space/sweep_description.h"
 
 namespace muster {

@@ -12,12 +12,11 @@
 #include <dirent.h>
 #include <sys/inotify.h>
 
-#include "base/system/file_changes.h"
+#include "base/system/file_access.h"
 #include "base/system/unique_fd.h"
-#include "base/values/parse_number.h"
-#include "run/metrics/appended_file.h"
-#include "run/metrics/growing_log.h"
-#include "run/metrics/log_history.h"
+#include "base/values/number_text.h"
+#include "run/metrics/growing_lines.h"
+#include "run/metrics/log_patterns.h"
 
 namespace muster {
 namespace {

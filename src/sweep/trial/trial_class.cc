@@ -11,16 +11,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "base/values/abnormal_exit.h"
 #include "base/values/overloaded.h"
-#include "base/values/shell_quote.h"
-#include "base/values/signal_name.h"
-#include "base/values/utf8.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "engine/engine_page.h"
-#include "run/directory/last_lines.h"
-#include "run/directory/log_path.h"
 #include "run/directory/private_files.h"
-#include "run/journal/attempt_hosts.h"
-#include "run/journal/checked_journal.h"
+#include "run/directory/process_output.h"
+#include "run/journal/journal.h"
 
 namespace muster {
 namespace {

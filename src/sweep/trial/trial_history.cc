@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "run/metrics/log_history.h"
+#include "run/metrics/log_patterns.h"
 
 namespace muster {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "run/directory/metric_history.h"
+#include "run/metrics/metric_history.h"
 #include "space/sweep_description.h"
 
 namespace muster {

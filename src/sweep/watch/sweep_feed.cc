@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <sys/inotify.h>
 
-#include "base/system/file_changes.h"
-#include "base/values/shell_quote.h"
+#include "base/system/file_access.h"
+#include "base/values/quoting.h"
 #include "run/directory/run_directory.h"
 
 namespace muster {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
 #include "run/directory/run_directory.h"
 #include "space/space.h"
 #include "sweep/index/sweep_view.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "muster/result.h"
-#include "run/directory/newest_metrics.h"
 #include "run/journal/run_summary.h"
+#include "run/metrics/metric_history.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_progress.h"
 

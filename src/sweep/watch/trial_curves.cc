@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
-#include "run/directory/metric_history.h"
 #include "run/directory/private_files.h"
+#include "run/metrics/metric_history.h"
 
 namespace muster {
 namespace {

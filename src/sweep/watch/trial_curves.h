@@ -12,9 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "run/directory/metric_history.h"
-#include "run/metrics/log_history.h"
 #include "run/metrics/log_patterns.h"
+#include "run/metrics/metric_history.h"
 #include "space/sweep_description.h"
 
 namespace muster {

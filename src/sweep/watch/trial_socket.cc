@@ -1,6 +1,6 @@
 #include "sweep/watch/trial_socket.h"
 
-#include "run/control/control_connection.h"
+#include "run/control/control_protocol.h"
 
 namespace muster {
 

@@ -8,10 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
-#include "base/values/columns.h"
-#include "base/values/shell_quote.h"
-#include "base/values/units.h"
-#include "run/console/progress_display.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "run/loop/output.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_journal.h"

@@ -1,11 +1,15 @@
-// Archive fields of Value, Diagnostic and their parts (wire/archive/archive.h).
+// Archive fields of public values (wire/archive/archive.h): values, diagnostics and their parts, and steps of an
+// activation, which the plan and its JSON use too.
 #pragma once
 
+#include "muster/activation.h"
 #include "muster/diagnostic.h"
 #include "muster/value.h"
 #include "wire/archive/archive.h"
 
 namespace muster {
+
+// Archive fields of Value, Diagnostic and their parts (wire/archive/archive.h).
 
 template <class A>
 void Fields(A& archive, Null&) {
@@ -62,6 +66,14 @@ void Fields(A& archive, Diagnostic& diagnostic) {
   InRange(archive, diagnostic.severity, Severity::kWarning);
   InRange(archive, diagnostic.blame, Blame::kBusy);
   archive(diagnostic.kind, diagnostic.place, diagnostic.message, diagnostic.hint, diagnostic.notes);
+}
+
+// Archive fields of an activation step (wire/archive/archive.h); also used for the plan and its JSON.
+
+template <class A>
+void Fields(A& archive, ActivationStep& step) {
+  archive("kind", WithNames(step.kind, kActivationKinds));
+  archive("what", AtMost(step.what, std::size_t{1} << 20));
 }
 
 }  // namespace muster

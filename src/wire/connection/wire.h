@@ -23,7 +23,7 @@
 #include <tl/expected.hpp>
 
 #include "base/system/unique_fd.h"
-#include "wire/protocol/frame_reader.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

@@ -6,8 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/values/fingerprint.h"
-#include "base/values/sha256.h"
-#include "base/values/shell_quote.h"
+#include "base/values/quoting.h"
 
 namespace muster {
 namespace {

@@ -1,6 +1,6 @@
-// A code tree as it is sent to other hosts: names, modes and hashes of its files, and the hash that identifies it.
-//
-// Pure: opens no file. Untrusted trees are checked here before they are used.
+// A code tree as it is sent to other hosts: names, modes and hashes of its files, the hash that identifies it, and
+// its archive fields, for messages and for the lists that hosts store. Pure: opens no file. Untrusted trees are
+// checked here before they are used.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "wire/archive/archive.h"
+
 namespace muster {
+
+// A code tree as it is sent to other hosts: names, modes and hashes of its files, and the hash that identifies it.
+//
+// Pure: opens no file. Untrusted trees are checked here before they are used.
 
 struct CodeEntry {
   std::string path;        // relative, parts joined by '/'
@@ -36,5 +42,13 @@ std::string CodeTreeHash(const std::vector<CodeEntry>& entries);
 
 // Whether the text is 64 lower-case hexadecimal digits.
 bool IsSha256Hex(std::string_view text);
+
+// Archive fields of a code tree (wire/archive/archive.h): in messages, and in the lists that hosts store.
+
+template <class A>
+void Fields(A& archive, CodeEntry& entry) {
+  archive(AtMost(entry.path, kLongestCodePath), entry.link, AtMost(entry.target, kLongestCodePath), entry.mode,
+          entry.size, AtMost(entry.hash, kLongestCodePath));
+}
 
 }  // namespace muster

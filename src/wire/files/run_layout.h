@@ -1,14 +1,21 @@
+// The files of a run directory: the one list of their names, from which muster pack, muster serve and the search for
+// evidence follow, and those that are copied from a host to the head. Pure: opens nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace muster {
+
 // The files of a run directory: the one list of their names, from which muster pack, muster serve, the search for
 // evidence and the agents of other hosts follow. docs/run_directory.md describes them; a test compares both.
 //
 // Pure data.
-#pragma once
-
-#include <cstddef>
-#include <span>
-#include <string_view>
-
-namespace muster {
 
 enum class WrittenBy { kHead, kProcesses, kAgents, kUser, kEngine };
 
@@ -89,5 +96,39 @@ std::span<const RunEntry> RunEntries();
 
 // That of a path relative to the run directory, by the path's first part; null if it is not one of muster's.
 const RunEntry* RunEntryOf(std::string_view path);
+
+// The files of a run directory that are copied from a host to the head: those of the host's attempts, of dumps, and its
+// activation log. The agent sends no other files, and the head accepts no others from it.
+//
+// Pure: works on paths and opens nothing.
+
+// All paths are relative to the run directory.
+class CollectedFiles {
+ public:
+  // Maximum number of files per added item: an attempt, a dump of a process, or an activation.
+  static constexpr std::size_t kMostOfOne = 8;
+
+  // Adds an attempt by its log, "logs/worker.3.0.log". Its files are those of the same name in logs/, errors/ and
+  // metrics/, and those named after its process in context/.
+  void AddAttempt(std::string_view log);
+  // Adds a single file.
+  void AddFile(std::string_view path);
+
+  // Whether the file may be copied. Counts the accepted files: beyond the maximum all others are rejected.
+  bool Take(const std::string& path);
+
+ private:
+  struct Attempts {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+  };
+
+  bool IsOfAttempt(std::string_view path) const;
+
+  std::map<std::string, Attempts, std::less<>> attempts_;  // by process, such as "worker.3"
+  std::set<std::string, std::less<>> files_;
+  std::set<std::string> taken_;
+  std::size_t given_ = 0;
+};
 
 }  // namespace muster

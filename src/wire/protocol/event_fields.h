@@ -6,9 +6,7 @@
 
 #include "muster/event.h"
 #include "wire/archive/archive.h"
-#include "wire/archive/field_forms.h"
-#include "wire/protocol/activation_messages.h"
-#include "wire/protocol/protocol_bounds.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
 

@@ -1,0 +1,68 @@
+// This process: what it corrects of the state that its caller left it (closed descriptors 0 to 2, ignored SIGCHLD, a
+// hard limit of processor time), its resource usage, and its identity in the record of a run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+namespace muster {
+
+// Ensures that descriptors 0, 1 and 2 are open from the start of a program: otherwise a file opened later would get one
+// of these numbers and be used as the terminal. A separate header so that examples, which link nothing of muster, can
+// use it too.
+
+// Opens /dev/null for each of the descriptors 0 to 2 that is closed (`muster run … <&- >&- 2>&-`). Must be called first
+// in main(). False, with errno, if /dev/null cannot be opened.
+inline bool FillStandardDescriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    // open(2) returns the lowest free number, which is this one.
+    if (::open("/dev/null", O_RDWR) != fd) return false;
+  }
+  return true;
+}
+
+// Makes the kernel keep the exit statuses of this process's children until they are waited for.
+
+// The caller of this program may have set SIGCHLD to be ignored, which is inherited.
+void KeepExitStatuses();
+
+// Leaves this process time to stop before the hard limit of its processor time, at which the kernel kills it without a
+// word: `ulimit -t` sets both limits to the same number, and SIGXCPU comes at the soft one.
+
+// Lowers the soft limit by a tenth, one second at least and five at most, if it is the hard one and that is 2 seconds
+// or more. Call it once, before threads are started.
+void LowerProcessorLimit();
+
+// The limit that this process had before, for the agents that it starts.
+rlimit CallersProcessorLimit();
+
+// How far below the hard limit, in seconds; 0: the limit stays as it is.
+rlim_t ProcessorMargin(const rlimit& limit);
+
+// Resource usage and identity of this process, for the record of a run: they show descriptor leaks, and distinguish
+// leftovers from foreign processes. Reads /proc.
+
+struct SelfCount {
+  std::uint32_t descriptors = 0;  // open
+  std::uint64_t memory_kib = 0;   // resident
+
+  bool operator==(const SelfCount&) const = default;
+};
+
+// Zeros where /proc cannot be read.
+SelfCount CountSelf();
+
+// Field 22 of /proc/self/stat: clock ticks from boot to the start of this process; 0 if unknown.
+std::uint64_t OwnStartTicks();
+// The same for another process; 0 also if there is no such process, or if it is a zombie.
+std::uint64_t StartTicksOf(pid_t pid);
+
+// Identifies the current boot of the machine (/proc/sys/kernel/random/boot_id); empty if unknown.
+std::string BootId();
+
+}  // namespace muster

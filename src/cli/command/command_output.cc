@@ -1,0 +1,157 @@
+#include "cli/command/command_output.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/values/diagnostics.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
+#include "base/values/value_text.h"
+#include "lua/state/own_data.h"
+
+namespace muster {
+
+std::size_t OutputColumns(std::size_t otherwise) {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : otherwise;
+}
+
+std::size_t ErrorColumns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+PlotGlyphs OutputGlyphs() {
+  return GlyphsOfLocale(std::getenv("LC_ALL"), std::getenv("LC_CTYPE"), std::getenv("LANG"));
+}
+
+WaitLine::WaitLine(const std::string& what) : what_(Printable(what)), shown_(isatty(STDERR_FILENO) == 1) {}
+
+void WaitLine::Clear() {
+  if (std::exchange(written_, false)) std::fputs("\r\x1b[K", stderr);
+}
+
+void WaitLine::Show(unsigned seconds, const std::string& detail) {
+  if (!shown_) return;
+  const std::string text = detail.empty() ? what_ : what_ + ", " + Printable(detail);
+  std::fprintf(stderr, "\r%s, %u s …\x1b[K", text.c_str(), seconds);
+  std::fflush(stderr);
+  written_ = true;
+}
+
+namespace {
+
+// Source lines for diagnostics; each file is read once.
+class Sources {
+ public:
+  std::optional<std::string> Line(const Place& place) {
+    const auto [entry, is_new] = files_.try_emplace(place.file);
+    if (is_new) {
+      std::error_code error;
+      constexpr std::uintmax_t kLargestFile = 16U << 20;
+      const bool readable = std::filesystem::is_regular_file(place.file, error) &&
+                            std::filesystem::file_size(place.file, error) <= kLargestFile;
+      std::stringstream text;
+      if (readable) text << std::ifstream(place.file).rdbuf();
+      if (place.file.starts_with('@')) text.str(OwnRecipe(place.file.substr(1)).value_or(""));
+      for (std::string line; std::getline(text, line);) entry->second.push_back(line);
+    }
+    if (place.line == 0 || place.line > entry->second.size()) return std::nullopt;
+    constexpr std::size_t kLongest = 200;  // a data file may be one line
+    const std::string& line = entry->second[place.line - 1];
+    return line.size() <= kLongest ? line : std::string(Utf8Prefix(line, kLongest)) + " …";
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> files_;
+};
+
+nlohmann::json PlaceJson(nlohmann::json json, const Place& place) {
+  json["file"] = place.file.empty() ? nlohmann::json() : nlohmann::json(place.file);
+  json["line"] = place.line == 0 ? nlohmann::json() : nlohmann::json(place.line);
+  return json;
+}
+
+}  // namespace
+
+int ExitCodeFor(const Diagnostics& diagnostics) {
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity != Severity::kError) continue;
+    switch (diagnostic.blame) {
+      case Blame::kRecipe:
+        return kExitRecipe;
+      case Blame::kMachine:
+        return kExitMachine;
+      case Blame::kBusy:
+        return kExitBusy;
+    }
+  }
+  return kExitOk;
+}
+
+std::string DiagnosticsText(const Diagnostics& diagnostics, bool colour) {
+  Sources sources;
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    text += DiagnosticText(
+        diagnostic,
+        [&](const Place& place) {
+          // Hides the line if any diagnostic on it concerns a secret: terminals are logged.
+          const bool secret = std::any_of(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& other) {
+            return other.kind == "secret_literal" && other.place == place;
+          });
+          return secret ? std::nullopt : sources.Line(place);
+        },
+        colour);
+  }
+  return text;
+}
+
+void PrintDiagnostics(const Diagnostics& diagnostics) {
+  const bool colour = isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  std::fputs(FittedLines(DiagnosticsText(diagnostics, colour), ErrorColumns()).c_str(), stderr);
+}
+
+nlohmann::json DiagnosticsAsJson(const Diagnostics& diagnostics) {
+  auto list = nlohmann::json::array();
+  for (const Diagnostic& diagnostic : diagnostics) {
+    nlohmann::json json = PlaceJson({}, diagnostic.place);
+    json["severity"] = diagnostic.severity == Severity::kError ? "error" : "warning";
+    json["kind"] = diagnostic.kind;
+    json["message"] = diagnostic.message;
+    json["hint"] = diagnostic.hint.empty() ? nlohmann::json() : nlohmann::json(diagnostic.hint);
+    json["notes"] = nlohmann::json::array();
+    for (const Note& note : diagnostic.notes) {
+      json["notes"].push_back(PlaceJson({{"message", note.message}}, note.place));
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+std::string DiagnosticsJson(const Diagnostics& diagnostics) {
+  const nlohmann::json whole = {
+      {"format", 1}, {"ok", !HasErrors(diagnostics)}, {"diagnostics", DiagnosticsAsJson(diagnostics)}};
+  // Texts are UTF-8 by construction, except for names of files.
+  return SerializedJson(whole, 2) + "\n";
+}
+
+int Refuse(const Diagnostics& errors, bool json) {
+  if (json) std::fputs(DiagnosticsJson(errors).c_str(), stdout);
+  PrintDiagnostics(errors);
+  return ExitCodeFor(errors);
+}
+
+}  // namespace muster

@@ -1,0 +1,40 @@
+// What the topics of muster docs refer to: the schema of the context API, contracts, fields, functions, engines,
+// guides.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "muster/mindspore/schema.h"
+#include "muster/result.h"
+#include "muster/value.h"
+#include "reference/context_topics.h"
+#include "reference/page.h"
+
+namespace muster {
+
+// The content of muster docs: the schema of the context API, contracts, fields, functions, engines, guides.
+
+// Not movable: the topics refer to the other members.
+struct OwnReference {
+  Schema schema;
+  Outline outline;
+  Value frameworks;
+  std::vector<Value> engines;      // their pages
+  std::optional<Release> release;  // nothing: all of them
+  Topics topics;
+
+  // `mindspore`: a release, or empty. Fails as Schema::FindRelease does.
+  static Result<std::unique_ptr<OwnReference>> Load(const std::string& mindspore);
+
+  OwnReference() = default;
+  OwnReference(const OwnReference&) = delete;
+  OwnReference& operator=(const OwnReference&) = delete;
+};
+
+// A group of the documents, or one of their areas.
+bool IsGroup(const Topic& topic);
+
+}  // namespace muster

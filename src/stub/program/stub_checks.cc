@@ -1,0 +1,535 @@
+#include "stub/program/stub_checks.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/system/host_devices.h"
+#include "base/system/unique_fd.h"
+#include "base/values/fingerprint.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "spawn/start/spawn_spec.h"
+
+namespace muster {
+namespace {
+
+using enum Promise;
+
+// By framework.
+constexpr PromisedVariable kPromised[] = {
+    {"byteps", "DMLC_ROLE", "", kRole},
+    {"byteps", "DMLC_NUM_WORKER", "", kWorkerHosts},
+    {"byteps", "DMLC_NUM_SERVER", "", kServers},
+    {"byteps", "BYTEPS_LOCAL_RANK", "worker", kLocalRank},
+    {"byteps", "BYTEPS_LOCAL_SIZE", "worker", kLocalSize},
+    {"jax", "JAX_NUM_PROCESSES", "worker", kWorldSize},
+    {"jax", "JAX_PROCESS_ID", "worker", kRank},
+    {"jax", "JAX_PROCESS_INDEX", "worker", kRank},
+    {"jax", "SLURM_NTASKS", "worker", kWorldSize, false},
+    {"jax", "SLURM_PROCID", "worker", kRank, false},
+    {"jax", "SLURM_LOCALID", "worker", kLocalRank, false},
+    {"mindspore", "MS_ROLE", "", kRole},
+    {"mindspore", "MS_WORKER_NUM", "", kWorkers},
+    {"mindspore", "RANK_SIZE", "", kWorkers},
+    {"mindspore", "RANK_ID", "worker", kRank},
+    {"mindspore", "MS_NODE_ID", "worker", kRank},
+    {"mindspore", "DEVICE_ID", "worker", kDevice},
+    {"mindspore", "LOCAL_RANK", "worker", kLocalRank},
+    {"mindspore", "LOCAL_RANK_SIZE", "worker", kLocalSize},
+    {"mindspore-ps", "MS_ROLE", "", kRole},
+    {"mindspore-ps", "MS_WORKER_NUM", "", kWorkers},
+    {"mindspore-ps", "MS_SERVER_NUM", "", kServers},
+    {"mindspore-ps", "RANK_ID", "worker", kRank, false},
+    {"mindspore-ps", "RANK_SIZE", "worker", kWorkers, false},
+    {"mindspore-ps", "LOCAL_RANK", "worker", kLocalRank, false},
+    {"mindspore-ps", "LOCAL_RANK_SIZE", "worker", kLocalSize, false},
+    {"mindspore-ranktable", "RANK_ID", "worker", kRank},
+    {"mindspore-ranktable", "RANK_SIZE", "worker", kWorkers},
+    {"mindspore-ranktable", "LOCAL_RANK", "worker", kLocalRank},
+    {"mindspore-ranktable", "LOCAL_RANK_SIZE", "worker", kLocalSize},
+    {"mpi", "OMPI_COMM_WORLD_RANK", "worker", kRank, false},
+    {"mpi", "OMPI_COMM_WORLD_SIZE", "worker", kWorldSize, false},
+    {"mpi", "OMPI_UNIVERSE_SIZE", "worker", kWorldSize, false},
+    {"mpi", "OMPI_COMM_WORLD_LOCAL_RANK", "worker", kLocalRank, false},
+    {"mpi", "OMPI_COMM_WORLD_LOCAL_SIZE", "worker", kLocalSize, false},
+    {"ps-lite", "DMLC_ROLE", "", kRole},
+    {"ps-lite", "DMLC_NUM_WORKER", "", kWorkers},
+    {"ps-lite", "DMLC_NUM_SERVER", "", kServers},
+    {"torch", "RANK", "worker", kRank},
+    {"torch", "WORLD_SIZE", "worker", kWorldSize},
+    {"torch", "LOCAL_RANK", "worker", kLocalRank},
+    {"torch", "LOCAL_WORLD_SIZE", "worker", kLocalSize},
+};
+
+constexpr RendezvousVariables kRendezvous[] = {
+    {"byteps", "scheduler", "DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT"},
+    {"jax", "worker", "JAX_COORDINATOR_ADDRESS", ""},
+    {"mindspore", "scheduler", "MS_SCHED_HOST", "MS_SCHED_PORT"},
+    {"mindspore-ps", "scheduler", "MS_SCHED_HOST", "MS_SCHED_PORT"},
+    {"ps-lite", "scheduler", "DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT"},
+    {"torch", "worker", "MASTER_ADDR", "MASTER_PORT"},
+};
+
+// Other contracts promise nothing, or only files.
+constexpr std::string_view kOthers[] = {"none", "tensorflow"};
+
+}  // namespace
+
+std::span<const PromisedVariable> PromisesOf(std::string_view framework) {
+  const auto* const first = std::find_if(std::begin(kPromised), std::end(kPromised),
+                                         [&](const PromisedVariable& row) { return row.framework == framework; });
+  const auto* const last =
+      std::find_if(first, std::end(kPromised), [&](const PromisedVariable& row) { return row.framework != framework; });
+  return {first, last};
+}
+
+const RendezvousVariables* RendezvousOf(std::string_view framework) {
+  const auto* const found =
+      std::find_if(std::begin(kRendezvous), std::end(kRendezvous),
+                   [&](const RendezvousVariables& place) { return place.framework == framework; });
+  return found == std::end(kRendezvous) ? nullptr : found;
+}
+
+std::string_view RoleWord(std::string_view framework, std::string_view plays) {
+  if (framework == "ps-lite" || framework == "byteps") return plays;
+  if (framework != "mindspore" && framework != "mindspore-ps") return {};
+  if (plays == "scheduler") return "MS_SCHED";
+  return plays == "server" ? "MS_PSERVER" : "MS_WORKER";
+}
+
+bool IsKnownContract(std::string_view framework) {
+  return !PromisesOf(framework).empty() ||
+         std::find(std::begin(kOthers), std::end(kOthers), framework) != std::end(kOthers);
+}
+
+namespace {
+
+using Outcome = StubFinding::Outcome;
+
+std::vector<std::string> Split(std::string_view list) {
+  std::vector<std::string> words;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    words.emplace_back(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return words;
+}
+
+Check CheckOf(Promise promise) {
+  return promise == Promise::kRank || promise == Promise::kLocalRank || promise == Promise::kRole ? Check::kRanks
+                                                                                                  : Check::kCounts;
+}
+
+// The value according to the plan; nothing if the plan has no number for it.
+std::optional<std::uint32_t> Planned(const StubFacts& facts, const StubPeer& self, Promise promise) {
+  switch (promise) {
+    case Promise::kRank:
+      return self.rank;
+    case Promise::kWorldSize:
+      return self.world_size;
+    case Promise::kLocalRank:
+      return self.local_rank;
+    case Promise::kLocalSize:
+      return self.local_size;
+    case Promise::kWorkers:
+      return facts.workers;
+    case Promise::kServers:
+      return facts.servers;
+    case Promise::kWorkerHosts:
+      return facts.worker_hosts;
+    case Promise::kRole:
+    case Promise::kDevice:
+      break;
+  }
+  return std::nullopt;
+}
+
+class Promises {
+ public:
+  Promises(const StubFacts& facts, const StubPeer& self, const StubVariable& variable, StubReport& account)
+      : facts_(facts), self_(self), variable_(variable), account_(account) {}
+
+  void Look(const PromisedVariable& row) {
+    if (row.promise == Promise::kDevice) return;
+    const Check check = CheckOf(row.promise);
+    const char* const value = variable_(std::string(row.variable).c_str());
+    if (value == nullptr) {
+      if (row.always) Failed(check, fmt::format("{} is not set", row.variable));
+      return;
+    }
+    if (row.promise == Promise::kRole) {
+      const std::string_view word = RoleWord(facts_.framework, self_.plays);
+      if (value != word)
+        Failed(check, fmt::format("{} is {}, and a {} is {}", row.variable, Quoted(value), self_.plays, word));
+      return Seen(check, row.variable);
+    }
+    const auto number = ParseNumber<std::int64_t>(value);
+    if (row.promise == Promise::kRank && !account_.says_rank) account_.says_rank = number;
+    const auto planned = Planned(facts_, self_, row.promise);
+    if (planned && number != std::int64_t{*planned}) {
+      Failed(check, fmt::format("{} is {}, and the plan has {}", row.variable, Quoted(value), *planned));
+    }
+    Seen(check, row.variable);
+  }
+
+  void LookAtContext(const std::string& text) {
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    if (!json.is_object() || !json.contains("context") || !json["context"].is_object()) {
+      return Failed(Check::kCounts, "its context cannot be read");
+    }
+    const auto& context = json["context"];
+    const auto compare = [&](const char* function, const char* attribute, Check check,
+                             std::optional<std::uint32_t> planned) {
+      if (!planned || !context.contains(function) || !context[function].is_object()) return;
+      const auto found = context[function].find(attribute);
+      if (found == context[function].end() || !found->is_number_integer()) return;
+      if (found->template get<std::int64_t>() != std::int64_t{*planned}) {
+        Failed(check, fmt::format("{} of its context is {}, and the plan has {}", attribute,
+                                  found->template get<std::int64_t>(), *planned));
+      }
+      Seen(check, attribute);
+    };
+    if (self_.plays != "worker") return;
+    compare("set_auto_parallel_context", "device_num", Check::kCounts, facts_.workers);
+    compare("set_auto_parallel_context", "global_rank", Check::kRanks, self_.rank);
+  }
+
+  // {"cluster": {"worker": ["address:port", …], "ps": […]}, …}: as many tasks as the plan has processes.
+  void LookAtTensorFlow() {
+    const char* const text = variable_("TF_CONFIG");
+    if (text == nullptr) return Failed(Check::kCounts, "TF_CONFIG is not set");
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    if (!json.is_object() || !json.contains("cluster") || !json["cluster"].is_object())
+      return Failed(Check::kCounts, "TF_CONFIG cannot be read");
+    for (const auto& [task, planned] : {std::pair{"worker", facts_.workers}, std::pair{"ps", facts_.servers}}) {
+      const auto found = json["cluster"].find(task);
+      const std::size_t count = found != json["cluster"].end() && found->is_array() ? found->size() : 0;
+      if (count != planned)
+        Failed(Check::kCounts, fmt::format("TF_CONFIG has {} tasks of {}, and the plan {}", count, task, planned));
+    }
+    Seen(Check::kCounts, "TF_CONFIG");
+  }
+
+  void Report() {
+    for (const Check check : {Check::kRanks, Check::kCounts}) {
+      const std::string& seen = seen_[check == Check::kRanks ? 0 : 1];
+      const bool failed = std::any_of(
+          account_.findings.begin(), account_.findings.end(),
+          [&](const StubFinding& finding) { return finding.check == check && finding.outcome == Outcome::kFailed; });
+      if (!failed && !seen.empty()) account_.findings.push_back({check, Outcome::kOk, seen, {}, {}});
+    }
+  }
+
+ private:
+  void Failed(Check check, std::string text) {
+    account_.findings.push_back({check,
+                                 Outcome::kFailed,
+                                 std::move(text),
+                                 "something sets it over the contract: see job:env, env and each of the recipe, the "
+                                 "activation and --wrap",
+                                 {}});
+  }
+  void Seen(Check check, std::string_view name) {
+    std::string& seen = seen_[check == Check::kRanks ? 0 : 1];
+    seen += (seen.empty() ? "" : ", ") + std::string(name);
+  }
+
+  const StubFacts& facts_;
+  const StubPeer& self_;
+  const StubVariable& variable_;
+  StubReport& account_;
+  std::array<std::string, 2> seen_;
+};
+
+bool PlaysInContract(std::string_view plays) { return plays == "scheduler" || plays == "server" || plays == "worker"; }
+
+// Checks the contract's variables for a process that has a role in it.
+void CheckContract(const StubFacts& facts, const StubPeer& self, Promises& promises, StubReport& account) {
+  for (const PromisedVariable& row : PromisesOf(facts.framework)) {
+    if (row.plays.empty() ? PlaysInContract(self.plays) : row.plays == self.plays) promises.Look(row);
+  }
+  if (facts.framework == "tensorflow") promises.LookAtTensorFlow();
+  if (IsKnownContract(facts.framework)) return;
+  for (const Check check : {Check::kCounts, Check::kRendezvousEndpoint}) {
+    account.findings.push_back(
+        {check,
+         Outcome::kNotChecked,
+         fmt::format("contract {} is the recipe's own: what its variables mean is not known", facts.framework),
+         {},
+         {}});
+  }
+}
+
+}  // namespace
+
+void CheckPromises(const StubFacts& facts, std::uint32_t process, const StubVariable& variable,
+                   const std::optional<std::string>& context, StubReport& account) {
+  const StubPeer& self = facts.processes[process];
+  Promises promises(facts, self, variable, account);
+  if (self.plays != "other") CheckContract(facts, self, promises, account);
+  if (context) promises.LookAtContext(*context);
+  // Every process has these, whatever the contract, and no option changes them.
+  if (const char* rank = variable("MUSTER_RANK"); rank != nullptr && !account.says_rank)
+    account.says_rank = ParseNumber<std::int64_t>(rank);
+  promises.Report();
+}
+
+void CheckDevices(std::string_view kind, const StubVariable& variable, StubReport& account, const std::string& root) {
+  const char* const given = variable("MUSTER_DEVICES");
+  const std::vector<std::string> own = Split(given == nullptr ? "" : given);
+  if (own.empty()) return;
+  const auto reported = [&account](Outcome outcome, std::string text, std::string hint = {}) {
+    account.findings.push_back({Check::kDevices, outcome, std::move(text), std::move(hint), {}});
+  };
+  const DeviceKind* const known = DeviceKindNamed(kind);
+  if (known == nullptr) return reported(Outcome::kNotChecked, "the plan names no kind of device that muster knows");
+  bool failed = false;
+  const auto fail = [&](std::string text, std::string hint) {
+    failed = true;
+    reported(Outcome::kFailed, std::move(text), std::move(hint));
+  };
+  const std::string name(known->variable);
+  const char* const list = variable(name.c_str());
+  const std::vector<std::string> visible = Split(list == nullptr ? "" : list);
+  const auto sees = [&](const std::string& device) {
+    return std::find(visible.begin(), visible.end(), device) != visible.end();
+  };
+  for (const std::string& device : own) {
+    if (list != nullptr && !sees(device))
+      fail(fmt::format("{}={} hides its device {}", name, Quoted(list), device),
+           "leave the variable to muster: devices, visible and --devices set it");
+  }
+  if (const char* const chosen = variable("DEVICE_ID"); chosen != nullptr && kind == "ascend") {
+    const auto number = ParseNumber<std::int64_t>(chosen);
+    const bool among =
+        number && *number >= 0 && (list == nullptr || *number < static_cast<std::int64_t>(visible.size()));
+    const std::string device = !among            ? ""
+                               : list == nullptr ? std::string(chosen)
+                                                 : visible[static_cast<std::size_t>(*number)];
+    if (std::find(own.begin(), own.end(), device) == own.end()) {
+      fail(fmt::format("DEVICE_ID is {}, which is {}, and its device is {}", Quoted(chosen),
+                       device.empty() ? "none that it can see" : "device " + device, given),
+           "leave DEVICE_ID to the contract");
+    }
+  }
+  const std::uint32_t count = CountDevices(kind, root).count;
+  const std::string node = kind == "ascend" ? "davinci" : kind == "cuda" ? "nvidia" : "";
+  if (const char* const believed = variable(kHostDevicesVariable); believed != nullptr && ParseDeviceCount(believed)) {
+    reported(Outcome::kNote,
+             fmt::format("device nodes are not checked: {}={} stands for them", kHostDevicesVariable, believed));
+  } else {
+    for (const std::string& device : own) {
+      const auto number = ParseNumber<std::int64_t>(device);
+      if (failed || !number) continue;  // reported already; or an identifier that only the driver knows
+      const std::string path = root + "dev/" + node + device;
+      if (*number >= std::int64_t{count}) {
+        fail(fmt::format("there {} {} device{} of kind {} here, fewer than the plan gives", count == 1 ? "is" : "are",
+                         count, count == 1 ? "" : "s", kind),
+             "see muster doctor; the driver may not be loaded");
+      } else if (!node.empty() && ::access(path.c_str(), R_OK | W_OK) != 0) {
+        fail(fmt::format("{} cannot be opened: {}", path, std::strerror(errno)),
+             "this user needs the right to it: often a group, such as HwHiAiUser or video");
+      }
+    }
+  }
+  if (!failed) reported(Outcome::kOk, given);
+}
+
+namespace {
+
+using Outcome = StubFinding::Outcome;
+
+constexpr std::array<std::string_view, 8> kScripts = {".py", ".sh", ".lua", ".pl", ".rb", ".js", ".jl", ".R"};
+constexpr std::array<std::string_view, 22> kData = {
+    ".json", ".yaml", ".yml",  ".toml", ".ini", ".cfg",    ".conf",  ".txt", ".csv",     ".tsv",      ".npz",
+    ".npy",  ".bin",  ".ckpt", ".pt",   ".pth", ".mindir", ".model", ".h5",  ".parquet", ".tfrecord", ".safetensors"};
+
+template <std::size_t N>
+bool EndsWithOne(std::string_view word, const std::array<std::string_view, N>& ends) {
+  return std::any_of(ends.begin(), ends.end(),
+                     [&](std::string_view end) { return word.size() > end.size() && word.ends_with(end); });
+}
+
+// A word with a slash may be the name of a model or an image, so only words that begin like a path are taken for one.
+bool LooksLikePath(std::string_view word) {
+  if (word.empty() || word.size() >= PATH_MAX || word.find_first_of("\n\t*?{}$") != std::string_view::npos)
+    return false;
+  if (word.find("://") != std::string_view::npos) return false;
+  return (word.starts_with('/') && word.size() > 1) || word.starts_with("./") || word.starts_with("../") ||
+         EndsWithOne(word, kScripts) || EndsWithOne(word, kData);
+}
+
+std::string RealPath(const std::string& path) {
+  char* const resolved = ::realpath(path.c_str(), nullptr);
+  std::string text = resolved == nullptr ? std::string() : resolved;
+  std::free(resolved);
+  return text;
+}
+
+// Sets its length and, if requested and the file is not too long, its hash. Folders and devices have neither.
+void Measure(CheckedFile& file, bool read) {
+  const UniqueFd opened(::open(file.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  struct stat status = {};
+  if (!opened || ::fstat(opened.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  file.bytes = static_cast<std::uint64_t>(status.st_size);
+  if (!read || file.bytes > kMaxHashedBytes) return;
+  Sha256 hash;
+  std::string buffer(std::size_t{1} << 18, '\0');
+  for (;;) {
+    const ssize_t got = ::read(opened.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return;
+    if (got == 0) break;
+    hash.Add(std::string_view(buffer).substr(0, static_cast<std::size_t>(got)));
+  }
+  file.hash = hash.Hex().substr(0, 16);
+}
+
+CheckedFile Look(CheckedFile::Kind kind, const std::string& word, const std::string& path, bool read) {
+  CheckedFile file{kind, word, RealPath(path), {}, 0, {}};
+  if (file.path.empty()) {
+    const int error = errno;
+    file.why = std::strerror(error);
+    // The file cannot be examined. Unlike a missing file, it will not be created by the job.
+    std::error_code ignored;
+    if (kind == CheckedFile::Kind::kPath && error != ENOENT) file.path = std::filesystem::absolute(path, ignored);
+  } else if (::access(file.path.c_str(), R_OK) != 0) {
+    file.why = std::strerror(errno);
+    if (kind == CheckedFile::Kind::kScript) file.path.clear();
+  }
+  if (!file.path.empty()) Measure(file, read);
+  return file;
+}
+
+}  // namespace
+
+void CheckCommandFiles(const RehearsedCommand& command, StubReport& account) {
+  if (command.words.empty()) return;
+  std::string seen;
+  bool failed = false;
+  const auto take = [&](CheckedFile file) {
+    seen += (seen.empty() ? "" : ", ") + file.word;
+    account.files.push_back(std::move(file));
+  };
+  const auto fail = [&](std::string text, std::string hint) {
+    failed = true;
+    account.findings.push_back({Check::kFiles, Outcome::kFailed, std::move(text), std::move(hint), {}});
+  };
+  const auto take_path = [&](CheckedFile file) {
+    if (!file.path.empty() && !file.why.empty()) {
+      fail(fmt::format("{} cannot be read: {}", Quoted(file.word), file.why),
+           "this user needs the right to it, and to the folders above it");
+    }
+    take(std::move(file));
+  };
+
+  SpawnSpec spec;
+  spec.argv = command.words;
+  spec.search_dirs = command.beside;
+  for (char** variable = environ; *variable != nullptr; ++variable) spec.env.push_back(*variable);
+  const std::string& name = command.words.front();
+  const auto program = FindProgram(spec);
+  if (program) {
+    take(Look(CheckedFile::Kind::kProgram, name, *program, command.read));
+  } else {
+    account.files.push_back({CheckedFile::Kind::kProgram, name, {}, SpawnErrorText(program.error()), 0, {}});
+    fail("the program cannot be started: " + SpawnErrorText(program.error()),
+         "install it there, or bring PATH about with job:activate or env");
+  }
+
+  bool script = !command.shell && !EndsWithOne(name, kScripts);
+  for (std::size_t i = 1; i < command.words.size() && !command.shell; ++i) {
+    std::string word = command.words[i];
+    if (word == "-c" || word == "-m" || word == "-e") {  // the next word is code, or a module
+      script = false;
+      ++i;
+      continue;
+    }
+    if (word.starts_with('-')) {
+      const std::size_t equals = word.find('=');
+      if (equals == std::string::npos) continue;
+      word = word.substr(equals + 1);
+      if (LooksLikePath(word)) take_path(Look(CheckedFile::Kind::kPath, word, word, command.read));
+      continue;
+    }
+    if (!LooksLikePath(word)) continue;
+    if (!script || !EndsWithOne(word, kScripts)) {
+      take_path(Look(CheckedFile::Kind::kPath, word, word, command.read));
+      continue;
+    }
+    script = false;
+    CheckedFile file = Look(CheckedFile::Kind::kScript, word, word, command.read);
+    if (file.path.empty()) {
+      fail(fmt::format("the script {} cannot be read: {}", Quoted(word), file.why),
+           "name it from a folder that all hosts have, or bring it: --ship-code");
+    }
+    take(std::move(file));
+  }
+  if (!failed) account.findings.push_back({Check::kFiles, Outcome::kOk, seen, {}, {}});
+}
+
+namespace {
+
+// 0, or the errno of writing a few bytes there.
+int TryWrite(const std::string& folder) {
+  const UniqueFd file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!file) {
+    // A file system without unnamed files: check the permission only.
+    if (errno == EOPNOTSUPP || errno == EISDIR) return ::access(folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+    return errno;
+  }
+  const std::string bytes(std::size_t{64} << 10, 'm');
+  return ::pwrite(file.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()) ? 0
+         : errno != 0                                                                              ? errno
+                                                                                                   : ENOSPC;
+}
+
+}  // namespace
+
+void CheckPlaces(const std::vector<PlaceWritten>& places, StubReport& account) {
+  std::string seen;
+  bool failed = false;
+  for (const PlaceWritten& place : places) {
+    struct statvfs room = {};
+    const bool there = ::statvfs(place.path.c_str(), &room) == 0;
+    if (!there && errno == ENOENT && place.may_lack) continue;
+    std::string why;
+    if (!there) {
+      why = fmt::format("{} ({}): {}", place.what, place.path, std::strerror(errno));
+    } else if (const std::uint64_t free = std::uint64_t{room.f_bavail} * room.f_frsize; free < kLeastRoomBytes) {
+      why = fmt::format("{} ({}) is full: {} MiB are free", place.what, place.path, free >> 20);
+    } else if (room.f_files > 0 && room.f_favail < kLeastRoomInodes) {
+      why = fmt::format("{} ({}) is full: {} inodes are free", place.what, place.path, room.f_favail);
+    } else {
+      errno = 0;
+      if (const int error = TryWrite(place.path); error != 0)
+        why = fmt::format("{} ({}) cannot be written to: {}", place.what, place.path, std::strerror(error));
+    }
+    if (why.empty()) {
+      seen += (seen.empty() ? "" : ", ") + place.path;
+      continue;
+    }
+    failed = true;
+    account.findings.push_back(
+        {Check::kDisk, StubFinding::Outcome::kFailed, std::move(why), "free space there: see df -h and df -i", {}});
+  }
+  if (!failed && !seen.empty()) account.findings.push_back({Check::kDisk, StubFinding::Outcome::kOk, seen, {}, {}});
+}
+
+}  // namespace muster
